@@ -1,0 +1,393 @@
+//! What can be wrong with a call, each as a variant that carries the values.
+//!
+//! Three kinds, in the order a call meets them: a view that does not fit its memory
+//! ([`LayoutError`]), operands an operator refuses ([`Error`]), and buffers or length
+//! values a plan cannot run on ([`ExecuteError`]).
+
+use crate::dtype::DType;
+use std::fmt;
+use thiserror::Error as ThisError;
+
+/// The three operators, for errors and reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// Whole axes ([`Reverse`](crate::Reverse)).
+    Reverse,
+    /// Padded batches ([`ReverseSequence`](crate::ReverseSequence)).
+    ReverseSequence,
+    /// Every lane by its own length ([`ReverseSubsequences`](crate::ReverseSubsequences)).
+    ReverseSubsequences,
+}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Operator::Reverse => "Reverse",
+            Operator::ReverseSequence => "ReverseSequence",
+            Operator::ReverseSubsequences => "ReverseSubsequences",
+        })
+    }
+}
+
+/// A layout that is impossible, or that does not fit the memory it is laid over.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// Shape and strides have different ranks.
+    #[error("shape has rank {rank} but there are {strides} strides: one stride per axis is needed")]
+    StrideCount {
+        /// Rank of the shape.
+        rank: usize,
+        /// Number of strides given.
+        strides: usize,
+    },
+    /// The number of elements, or of bytes, is more than an address can count.
+    #[error("shape {shape:?} of {dtype} needs more than {} bytes", isize::MAX)]
+    TooLarge {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The element type.
+        dtype: DType,
+    },
+    /// Size times stride overflows.
+    #[error(
+        "axis {axis}: size {size} times stride {stride} reaches past what an address can hold ({} bytes)",
+        isize::MAX
+    )]
+    StrideOverflow {
+        /// The axis.
+        axis: usize,
+        /// Its size.
+        size: usize,
+        /// Its stride, as given.
+        stride: isize,
+    },
+    /// The offset alone overflows.
+    #[error("offset {offset} reaches past what an address can hold ({} bytes)", isize::MAX)]
+    OffsetOverflow {
+        /// The offset, as given.
+        offset: usize,
+    },
+    /// Negative strides lead in front of the buffer.
+    #[error(
+        "negative strides lead {before} {} before the start of the buffer: raise the offset (now {offset})",
+        grains(*packed)
+    )]
+    BeforeStart {
+        /// How far in front of the buffer.
+        before: usize,
+        /// The offset the walk starts from.
+        offset: usize,
+        /// Whether distances count packed elements instead of bytes.
+        packed: bool,
+    },
+    /// The buffer ends before the last element.
+    #[error("the layout reaches {needed} bytes but the buffer has {available}")]
+    OutOfBounds {
+        /// Bytes the layout reaches.
+        needed: usize,
+        /// Bytes there are.
+        available: usize,
+    },
+    /// A dense view must fill its buffer exactly.
+    #[error("shape {shape:?} of {dtype} takes {expected} bytes but the buffer has {available}")]
+    SizeMismatch {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The element type.
+        dtype: DType,
+        /// Bytes the shape takes.
+        expected: usize,
+        /// Bytes there are.
+        available: usize,
+    },
+    /// A slice has another number of elements than its shape says.
+    #[error("shape {shape:?} has {expected} elements but the slice has {available}")]
+    ElementCount {
+        /// The shape.
+        shape: Vec<usize>,
+        /// Elements the shape has.
+        expected: usize,
+        /// Elements there are.
+        available: usize,
+    },
+    /// Strings have no width.
+    #[error(
+        "string elements have no fixed width: use the slice functions (run_slice_in_place, to_vec_cloned)"
+    )]
+    Strings,
+    /// Byte strides on a type whose elements share bytes.
+    #[error("{dtype} packs several elements into a byte: give strides in elements, not bytes")]
+    PackedByteStrides {
+        /// The packed type.
+        dtype: DType,
+    },
+}
+
+fn grains(packed: bool) -> &'static str {
+    if packed { "elements" } else { "bytes" }
+}
+
+/// Operands that an operator refuses. Nothing has been written.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// A view or layout is impossible.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+
+    /// A slice and its shape disagree, or the output view is impossible.
+    #[error("{operator}: {argument}: {source}")]
+    Argument {
+        /// The operator.
+        operator: Operator,
+        /// Which argument.
+        argument: &'static str,
+        /// What is wrong with it.
+        source: LayoutError,
+    },
+
+    /// Input and output have different shapes.
+    #[error("{operator}: output has shape {output:?}, expected the input's shape {input:?}")]
+    OutputShape {
+        /// The operator.
+        operator: Operator,
+        /// Shape of the input.
+        input: Vec<usize>,
+        /// Shape of the output.
+        output: Vec<usize>,
+    },
+    /// Input and output have different element types.
+    #[error("{operator}: output has type {output}, expected the input's type {input}")]
+    OutputType {
+        /// The operator.
+        operator: Operator,
+        /// Type of the input.
+        input: DType,
+        /// Type of the output.
+        output: DType,
+    },
+    /// Two output elements share memory (or cannot be shown not to).
+    #[error(
+        "{operator}: output of shape {shape:?} with strides {strides:?} (in {}) places two elements on the same memory",
+        grains(*packed)
+    )]
+    OutputOverlapsItself {
+        /// The operator.
+        operator: Operator,
+        /// Shape of the output.
+        shape: Vec<usize>,
+        /// Its strides, in bytes or packed elements.
+        strides: Vec<isize>,
+        /// Whether strides count packed elements instead of bytes.
+        packed: bool,
+    },
+
+    /// An axis index outside the tensor's rank.
+    #[error(
+        "{operator}: {argument} is {value}, outside [{low}, {high}] for a tensor of rank {rank}"
+    )]
+    AxisOutOfRange {
+        /// The operator.
+        operator: Operator,
+        /// Which argument, with its position: `axes[2]`, `axis`.
+        argument: String,
+        /// The value given.
+        value: i128,
+        /// The lowest allowed value.
+        low: i128,
+        /// The highest allowed value.
+        high: i128,
+        /// Rank of the tensor.
+        rank: usize,
+    },
+    /// An axis of a scalar.
+    #[error("{operator}: {argument} is {value}, but a scalar (rank 0) has no axes")]
+    ScalarHasNoAxes {
+        /// The operator.
+        operator: Operator,
+        /// Which argument, with its position.
+        argument: String,
+        /// The value given.
+        value: i128,
+    },
+    /// The tensor of axes is not one-dimensional.
+    #[error("Reverse: axes must be a 1-D tensor, got shape {shape:?}")]
+    AxesRank {
+        /// Shape of the axes tensor.
+        shape: Vec<usize>,
+    },
+    /// Axis indices of a type that is not an integer.
+    #[error("Reverse: mode \"index\" needs axes of an integer type (i8 ... u64), got {dtype}")]
+    AxesType {
+        /// Type of the axes tensor.
+        dtype: DType,
+    },
+    /// A mask that is not boolean.
+    #[error("Reverse: mode \"mask\" needs a bool tensor, got {dtype}")]
+    MaskType {
+        /// Type of the mask.
+        dtype: DType,
+    },
+    /// A mask of the wrong length.
+    #[error("Reverse: the mask has {len} entries, expected {rank}, one per axis")]
+    MaskLength {
+        /// Entries in the mask.
+        len: usize,
+        /// Rank of the tensor.
+        rank: usize,
+    },
+    /// A mode that does not exist.
+    #[error("Reverse: mode {mode:?} does not exist, expected \"index\" or \"mask\"")]
+    UnknownMode {
+        /// The mode given.
+        mode: String,
+    },
+
+    /// The tensor has too few axes.
+    #[error("{operator}: input has rank {rank}, expected at least {least}")]
+    RankTooSmall {
+        /// The operator.
+        operator: Operator,
+        /// Rank of the input.
+        rank: usize,
+        /// The least rank allowed.
+        least: usize,
+    },
+    /// `time_axis` or `batch_axis` is neither 0 nor 1.
+    #[error("ReverseSequence: {argument} is {value}, expected 0 or 1")]
+    SequenceAxis {
+        /// `time_axis` or `batch_axis`.
+        argument: &'static str,
+        /// The value given.
+        value: i64,
+    },
+    /// `time_axis` and `batch_axis` are the same.
+    #[error(
+        "ReverseSequence: time_axis and batch_axis are both {value}, one must be 0 and the other 1"
+    )]
+    SameSequenceAxes {
+        /// Their common value.
+        value: i64,
+    },
+    /// An opset without ReverseSequence.
+    #[error("ReverseSequence: opset {opset} does not have it, it came with opset 10")]
+    Opset {
+        /// The opset asked for.
+        opset: u32,
+    },
+    /// A data type that the operator's specification does not list.
+    #[error("{operator}: input of type {dtype} is not allowed at {level}")]
+    InputType {
+        /// The operator.
+        operator: Operator,
+        /// The type given.
+        dtype: DType,
+        /// The specification that was asked for, such as `opset 10`.
+        level: String,
+    },
+
+    /// The lengths tensor has the wrong shape.
+    #[error("{operator}: lengths have shape {got:?}, expected {expected:?}")]
+    LengthsShape {
+        /// The operator.
+        operator: Operator,
+        /// Shape given.
+        got: Vec<usize>,
+        /// Shape expected.
+        expected: Vec<usize>,
+    },
+    /// A flat slice of lengths has the wrong number of values.
+    #[error(
+        "{operator}: {got} lengths given, expected {expected}, one per lane of shape {lanes:?}"
+    )]
+    LengthsCount {
+        /// The operator.
+        operator: Operator,
+        /// Values given.
+        got: usize,
+        /// Values expected.
+        expected: usize,
+        /// The shape the lengths would have as a tensor.
+        lanes: Vec<usize>,
+    },
+    /// The lengths tensor has the wrong type.
+    #[error("{operator}: lengths have type {dtype}, expected {allowed}")]
+    LengthsType {
+        /// The operator.
+        operator: Operator,
+        /// Type given.
+        dtype: DType,
+        /// Types allowed.
+        allowed: &'static str,
+    },
+    /// A length is negative or, under the strict policy, longer than the axis.
+    #[error("{operator}: lengths{index:?} is {value}, outside [0, {limit}]")]
+    LengthOutOfRange {
+        /// The operator.
+        operator: Operator,
+        /// Where in the lengths tensor.
+        index: Vec<usize>,
+        /// The length found there.
+        value: i128,
+        /// Size of the reversed axis.
+        limit: usize,
+    },
+
+    /// The plan could not run on the buffers given.
+    #[error("{operator}: {source}")]
+    Execute {
+        /// The operator.
+        operator: Operator,
+        /// Why not.
+        source: ExecuteError,
+    },
+}
+
+/// Buffers or length values that a plan cannot run on. Nothing has been written.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum ExecuteError {
+    /// A buffer is smaller than the plan reaches.
+    #[error("the {buffer} buffer has {available} bytes but the plan reaches {needed}")]
+    BufferTooSmall {
+        /// `input`, `output` or `lengths`.
+        buffer: &'static str,
+        /// Bytes the plan reaches.
+        needed: usize,
+        /// Bytes there are.
+        available: usize,
+    },
+    /// Input and output share memory without being the same view.
+    #[error(
+        "input and output overlap without being the same view: use separate memory, or the very same view to work in place"
+    )]
+    Overlap,
+    /// Lengths and output share memory.
+    #[error("lengths and output overlap: the lengths would change while they are read")]
+    LengthsOverlap,
+    /// In place was asked for, but input and output are laid out differently.
+    #[error("this plan moves between two different layouts: it cannot run in place")]
+    NotInPlace,
+    /// Packed elements share bytes with others that must be kept, but the output is uninitialised.
+    #[error(
+        "the output's packed elements share bytes with their neighbours: it must be initialised memory"
+    )]
+    Uninitialised,
+    /// The plan needs lengths.
+    #[error("the plan needs lengths but none were given")]
+    LengthsMissing,
+    /// The plan has no use for lengths.
+    #[error("lengths were given but the plan reverses whole axes")]
+    LengthsUnexpected,
+    /// A length is negative or, under the strict policy, longer than the axis.
+    #[error("length number {ordinal} (in row-major order) is {value}, outside [0, {limit}]")]
+    LengthOutOfRange {
+        /// Which length, counted in row-major order of the lengths tensor.
+        ordinal: usize,
+        /// The length found there.
+        value: i128,
+        /// Size of the reversed axis.
+        limit: usize,
+    },
+}

@@ -1,0 +1,344 @@
+//! Where the elements of a tensor lie: shape, strides and offset over some buffer.
+//!
+//! A [`Layout`] is pure arithmetic, checked once when it is made; it holds no memory.
+
+use crate::dtype::{DType, Grain};
+use crate::error::LayoutError;
+use smallvec::SmallVec;
+
+/// Sizes of the axes; no heap up to rank 8.
+pub type Shape = SmallVec<[usize; 8]>;
+/// Strides of the axes; no heap up to rank 8.
+pub type Strides = SmallVec<[isize; 8]>;
+
+/// The grains a layout touches: it starts walking at `origin`, and never leaves `start..end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Reach {
+    /// Where element `[0, 0, ..]` lies.
+    pub origin: usize,
+    /// The lowest grain touched.
+    pub start: usize,
+    /// One past the highest grain touched; equal to `start` if there is nothing to touch.
+    pub end: usize,
+}
+
+/// The shape of a tensor and where its elements lie in a buffer.
+///
+/// Invariants, relied on by the planner and the backends:
+/// 1. there is one stride per axis;
+/// 2. the number of elements is at most `isize::MAX`;
+/// 3. the element at every index lies within `reach.start..reach.end`, and
+///    `reach.end <= isize::MAX`, so no address arithmetic can overflow;
+/// 4. the element type has a width (it is not [`DType::String`]).
+///
+/// ```
+/// use retrograde::{DType, Layout};
+///
+/// // Every other column of a 3 x 8 matrix of f32, from right to left.
+/// let view = Layout::strided(DType::F32, &[3, 4], &[8, -2], 7)?;
+/// assert_eq!(view.byte_len(), (16 + 7 + 1) * 4);
+/// # Ok::<(), retrograde::LayoutError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    dtype: DType,
+    shape: Shape,
+    /// In grains: bytes, or elements of a packed type.
+    strides: Strides,
+    reach: Reach,
+}
+
+impl Layout {
+    /// Row-major and without gaps, from the start of the buffer.
+    pub fn dense(dtype: DType, shape: &[usize]) -> Result<Self, LayoutError> {
+        let width = width(dtype)?;
+        let too_large = || LayoutError::TooLarge { shape: shape.to_vec(), dtype };
+        let empty = shape.contains(&0);
+        let mut strides: Strides = SmallVec::from_elem(0, shape.len());
+        let mut step = isize::try_from(width).map_err(|_| too_large())?;
+        for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+            *stride = step;
+            let grown = isize::try_from(size.max(1)).ok().and_then(|n| step.checked_mul(n));
+            step = match grown {
+                Some(grown) => grown,
+                None if empty => 0,
+                None => return Err(too_large()),
+            };
+        }
+        Self::checked(dtype, shape.into(), strides, 0, 1)
+    }
+
+    /// With strides and offset counted in elements.
+    ///
+    /// A stride may be negative, or zero to repeat an element (inputs only).
+    pub fn strided(
+        dtype: DType,
+        shape: &[usize],
+        strides: &[isize],
+        offset: usize,
+    ) -> Result<Self, LayoutError> {
+        Self::scaled(dtype, shape, strides, offset, width(dtype)?)
+    }
+
+    /// With strides and offset counted in bytes; refused for packed types.
+    pub fn byte_strided(
+        dtype: DType,
+        shape: &[usize],
+        strides: &[isize],
+        offset: usize,
+    ) -> Result<Self, LayoutError> {
+        if dtype.is_packed() {
+            return Err(LayoutError::PackedByteStrides { dtype });
+        }
+        width(dtype)?;
+        Self::scaled(dtype, shape, strides, offset, 1)
+    }
+
+    fn scaled(
+        dtype: DType,
+        shape: &[usize],
+        strides: &[isize],
+        offset: usize,
+        scale: usize,
+    ) -> Result<Self, LayoutError> {
+        if shape.len() != strides.len() {
+            return Err(LayoutError::StrideCount { rank: shape.len(), strides: strides.len() });
+        }
+        let factor = isize::try_from(scale)
+            .map_err(|_| LayoutError::TooLarge { shape: shape.to_vec(), dtype })?;
+        let empty = shape.contains(&0);
+        let mut scaled = Strides::with_capacity(strides.len());
+        for (axis, (&stride, &size)) in strides.iter().zip(shape).enumerate() {
+            // A stride that is never taken may be anything.
+            let step = match stride.checked_mul(factor) {
+                Some(step) => step,
+                None if empty || size <= 1 => 0,
+                None => return Err(LayoutError::StrideOverflow { axis, size, stride }),
+            };
+            scaled.push(step);
+        }
+        let origin = offset.checked_mul(scale).ok_or(LayoutError::OffsetOverflow { offset })?;
+        Self::checked(dtype, shape.into(), scaled, origin, scale)
+    }
+
+    /// Establishes the invariants. `scale` only turns strides back into the caller's unit for errors.
+    fn checked(
+        dtype: DType,
+        shape: Shape,
+        strides: Strides,
+        origin: usize,
+        scale: usize,
+    ) -> Result<Self, LayoutError> {
+        let width = width(dtype)?;
+        let too_large = || LayoutError::TooLarge { shape: shape.to_vec(), dtype };
+        if width == 0 || shape.contains(&0) {
+            // Invariant 3 holds in an empty reach. Zero-width elements still have a count.
+            if width == 0 {
+                count(&shape).ok_or_else(too_large)?;
+            }
+            let reach = Reach { origin: 0, start: 0, end: 0 };
+            return Ok(Layout { dtype, shape, strides, reach });
+        }
+        count(&shape).ok_or_else(too_large)?;
+        let in_callers_unit = |grains: usize| grains / scale.max(1);
+        let offset_overflow = || LayoutError::OffsetOverflow { offset: in_callers_unit(origin) };
+        let (mut low, mut high) = {
+            let origin = isize::try_from(origin).map_err(|_| offset_overflow())?;
+            (origin, origin)
+        };
+        for (axis, (&size, &stride)) in shape.iter().zip(&strides).enumerate() {
+            // `size - 1` fits: invariant 2.
+            let last = (size as isize - 1).checked_mul(stride);
+            let side = if stride < 0 { &mut low } else { &mut high };
+            *side = last.and_then(|last| side.checked_add(last)).ok_or(
+                LayoutError::StrideOverflow { axis, size, stride: stride / scale.max(1) as isize },
+            )?;
+        }
+        if low < 0 {
+            return Err(LayoutError::BeforeStart {
+                before: low.unsigned_abs(),
+                offset: in_callers_unit(origin),
+                packed: dtype.is_packed(),
+            });
+        }
+        let end = isize::try_from(width)
+            .ok()
+            .and_then(|width| high.checked_add(width))
+            .ok_or_else(offset_overflow)?;
+        let reach = Reach { origin, start: low as usize, end: end as usize };
+        Ok(Layout { dtype, shape, strides, reach })
+    }
+
+    /// For a foreign pointer to element `[0, 0, ..]`: the layout over the memory that the
+    /// strides (in grains) reach, and how many bytes in front of the pointer that memory begins.
+    pub(crate) fn around_origin(
+        dtype: DType,
+        shape: &[usize],
+        strides: &[isize],
+    ) -> Result<(Self, usize), LayoutError> {
+        let per_byte = grain(dtype)?.per_byte();
+        let scale = 1;
+        let mut back = 0usize;
+        if strides.len() == shape.len() && !shape.contains(&0) {
+            for (axis, (&size, &stride)) in shape.iter().zip(strides).enumerate() {
+                if stride < 0 {
+                    back = stride
+                        .unsigned_abs()
+                        .checked_mul(size - 1)
+                        .and_then(|span| back.checked_add(span))
+                        .ok_or(LayoutError::StrideOverflow { axis, size, stride })?;
+                }
+            }
+        }
+        let back = back
+            .checked_next_multiple_of(per_byte)
+            .ok_or(LayoutError::OffsetOverflow { offset: back })?;
+        Ok((Self::scaled(dtype, shape, strides, back, scale)?, back / per_byte))
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Sizes of the axes.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Strides of the axes in grains: bytes, or elements of a packed type.
+    pub fn grain_strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// The grains this layout touches.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// Bytes a buffer must have to hold this layout.
+    pub fn byte_len(&self) -> usize {
+        self.reach.end.div_ceil(self.grain().per_byte())
+    }
+
+    /// The grain that strides and reach count.
+    pub fn grain(&self) -> Grain {
+        // Invariant 4: the type has a grain.
+        self.dtype.grain().unwrap_or(Grain::Byte)
+    }
+
+    /// Grains in one element.
+    pub(crate) fn width(&self) -> usize {
+        // Invariant 4.
+        self.dtype.grains().unwrap_or(0)
+    }
+
+    /// Whether two elements may share memory.
+    ///
+    /// Axes must nest: each stride steps over everything the smaller strides reach. Layouts
+    /// that interleave without nesting are reported too, although some of them do not overlap.
+    pub fn may_overlap_itself(&self) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let mut steps: SmallVec<[(usize, usize); 8]> = self
+            .shape
+            .iter()
+            .zip(&self.strides)
+            .filter(|&(&size, _)| size > 1)
+            .map(|(&size, &stride)| (stride.unsigned_abs(), size))
+            .collect();
+        steps.sort_unstable();
+        let mut extent = self.width();
+        for (stride, size) in steps {
+            if stride < extent {
+                return true;
+            }
+            // No overflow: invariant 3 bounds the sum.
+            extent += stride * (size - 1);
+        }
+        false
+    }
+}
+
+/// Number of elements, if it is at most `isize::MAX` (or zero).
+fn count(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    let count = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))?;
+    isize::try_from(count).is_ok().then_some(count)
+}
+
+fn grain(dtype: DType) -> Result<Grain, LayoutError> {
+    dtype.grain().ok_or(LayoutError::Strings)
+}
+
+fn width(dtype: DType) -> Result<usize, LayoutError> {
+    dtype.grains().ok_or(LayoutError::Strings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dense_strides_are_row_major_in_bytes() {
+        let layout = Layout::dense(DType::F32, &[2, 3, 4]).unwrap();
+        assert_eq!(layout.grain_strides(), [48, 16, 4]);
+        assert_eq!(layout.byte_len(), 96);
+        assert!(!layout.may_overlap_itself());
+    }
+
+    #[test]
+    fn packed_layouts_count_elements_and_round_bytes_up() {
+        let layout = Layout::dense(DType::U4, &[3, 3]).unwrap();
+        assert_eq!(layout.grain_strides(), [3, 1]);
+        assert_eq!(layout.byte_len(), 5);
+    }
+
+    #[test]
+    fn empty_shapes_accept_any_size_beside_the_zero() {
+        let layout = Layout::dense(DType::F64, &[usize::MAX, 0, usize::MAX]).unwrap();
+        assert_eq!((layout.byte_len(), layout.len()), (0, 0));
+        assert!(Layout::strided(DType::F64, &[0, 5], &[isize::MAX, isize::MIN], 0).is_ok());
+    }
+
+    #[test]
+    fn broadcast_and_interleaved_layouts_overlap_nested_ones_do_not() {
+        let overlaps = |shape: &[usize], strides: &[isize]| {
+            Layout::strided(DType::U16, shape, strides, 8).unwrap().may_overlap_itself()
+        };
+        assert!(overlaps(&[2], &[0]));
+        assert!(!overlaps(&[1], &[0]));
+        assert!(overlaps(&[2, 2], &[1, 1]));
+        assert!(!overlaps(&[2, 3], &[1, 2]));
+        assert!(!overlaps(&[2, 3], &[-1, -2]));
+        assert!(!overlaps(&[2, 3], &[5, 1]));
+        assert!(overlaps(&[2, 3], &[2, 1]));
+    }
+
+    #[test]
+    fn around_origin_finds_the_lowest_byte() {
+        let (layout, back) = Layout::around_origin(DType::U16, &[3, 2], &[-4, 2]).unwrap();
+        assert_eq!(back, 8);
+        assert_eq!(layout.reach(), Reach { origin: 8, start: 0, end: 12 });
+        let (layout, back) = Layout::around_origin(DType::U4, &[4], &[-1]).unwrap();
+        assert_eq!((back, layout.reach().start), (2, 1));
+    }
+}

@@ -1,0 +1,66 @@
+//! Retrograde reverses tensors: whole axes, padded batches of sequences, and every lane by
+//! its own length, bit-exactly, for every element type and any strides.
+//!
+//! | operator | what it reverses | comes from |
+//! |---|---|---|
+//! | [`Reverse`] | whole axes | OpenVINO `Reverse-1` |
+//! | [`ReverseSequence`] | the first `lengths[b]` steps of each sequence in a batch | ONNX |
+//! | [`ReverseSubsequences`] | the first `len` elements of each lane, a `len` per lane | DirectML |
+//!
+//! ```
+//! use retrograde::{Reversal, ReverseSequence};
+//!
+//! // Three sequences of up to four steps, padded with zeros, one per row.
+//! let x = [1, 2, 3, 4,
+//!          5, 6, 0, 0,
+//!          7, 8, 9, 0];
+//! let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
+//! assert_eq!(rows.lengths(&[4, 2, 3]).to_vec(&x, &[3, 4])?,
+//!            [4, 3, 2, 1,
+//!             6, 5, 0, 0,
+//!             9, 8, 7, 0]);
+//! # Ok::<(), retrograde::Error>(())
+//! ```
+//!
+//! # How it works
+//!
+//! An operator checks its operands by its own rules and lowers them to a [`Plan`]: pure data
+//! that knows widths, sizes, strides and directions, and prints itself. A backend ([`cpu`])
+//! runs plans on memory. The methods of [`Reversal`] do both in one call, on slices of any
+//! type and on views ([`TensorRef`], [`TensorMut`]) of any rank and strides; to plan once and
+//! run often, use [`Reverse::plan`] or [`LengthsOperator::plan`] and [`cpu::execute`].
+//!
+//! # Features
+//!
+//! - `ndarray`: the same methods on `ndarray` views of any dimension
+#![cfg_attr(feature = "ndarray", doc = "([`ArrayReversal`]).")]
+#![cfg_attr(not(feature = "ndarray"), doc = "(`ArrayReversal`).")]
+
+pub mod cpu;
+pub mod directml;
+mod dtype;
+mod element;
+mod error;
+mod integers;
+mod layout;
+mod lengths;
+#[cfg(feature = "ndarray")]
+mod nd;
+mod op;
+mod plan;
+mod run;
+mod tensor;
+
+pub use dtype::{BitOrder, DType, Grain, TypeNames, UnknownType};
+pub use element::{AnyBits, Element, LengthElement};
+pub use error::{Error, ExecuteError, LayoutError, Operator};
+pub use layout::{Layout, Reach, Shape, Strides};
+pub use lengths::{LengthPolicy, Lengths};
+#[cfg(feature = "ndarray")]
+pub use nd::ArrayReversal;
+pub use op::{
+    LengthsOperator, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences, WithLengths,
+};
+pub use plan::{Dim, Flow, LengthsPlan, Plan, Unit};
+pub use run::Reversal;
+pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};

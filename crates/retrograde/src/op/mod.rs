@@ -1,0 +1,95 @@
+//! The operators: each checks operands by its own specification and lowers to a plan.
+//!
+//! An operator never touches data and names no backend.
+
+mod reverse;
+mod reverse_sequence;
+mod reverse_subsequences;
+
+pub use reverse::{Reverse, ReverseMode};
+pub use reverse_sequence::ReverseSequence;
+pub use reverse_subsequences::ReverseSubsequences;
+
+use crate::error::{Error, Operator};
+use crate::layout::{Layout, Shape};
+use crate::lengths::Lengths;
+use crate::plan::Plan;
+
+/// Only the operators here may say what a plan is for: slices rely on plans that write
+/// exactly the layout they were made from.
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}
+
+/// An operator that needs lengths beside its input.
+///
+/// Bind lengths to it with `lengths(..)` and it becomes a [`Reversal`](crate::Reversal).
+pub trait LengthsOperator: sealed::Sealed {
+    /// Which operator this is.
+    const OPERATOR: Operator;
+
+    /// The shape that lengths must have for an input of this shape.
+    fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error>;
+
+    /// Checks the operands and lowers them to a plan.
+    fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error>;
+}
+
+/// An operator with its lengths.
+#[derive(Debug, Clone)]
+pub struct WithLengths<'a, O> {
+    pub(crate) operator: O,
+    pub(crate) lengths: Lengths<'a>,
+}
+
+/// What every operator asks of its output.
+fn check_output(operator: Operator, src: &Layout, dst: &Layout) -> Result<(), Error> {
+    if src.shape() != dst.shape() {
+        let (input, output) = (src.shape().to_vec(), dst.shape().to_vec());
+        return Err(Error::OutputShape { operator, input, output });
+    }
+    if src.dtype() != dst.dtype() {
+        return Err(Error::OutputType { operator, input: src.dtype(), output: dst.dtype() });
+    }
+    if dst.may_overlap_itself() {
+        return Err(Error::OutputOverlapsItself {
+            operator,
+            shape: dst.shape().to_vec(),
+            strides: dst.grain_strides().to_vec(),
+            packed: dst.dtype().is_packed(),
+        });
+    }
+    Ok(())
+}
+
+/// What every operator with lengths asks of their shape and type.
+fn check_lengths(operator: Operator, lengths: &Layout, expected: &[usize]) -> Result<(), Error> {
+    if !lengths.dtype().is_integer() {
+        let allowed = "an integer type (i8 ... u64)";
+        return Err(Error::LengthsType { operator, dtype: lengths.dtype(), allowed });
+    }
+    if lengths.shape() != expected {
+        let (got, expected) = (lengths.shape().to_vec(), expected.to_vec());
+        return Err(Error::LengthsShape { operator, got, expected });
+    }
+    Ok(())
+}
+
+/// Resolves an axis that may count from the end.
+fn resolve_axis(
+    operator: Operator,
+    argument: impl FnOnce() -> String,
+    value: i128,
+    rank: usize,
+) -> Result<usize, Error> {
+    let bound = rank as i128;
+    if rank == 0 {
+        return Err(Error::ScalarHasNoAxes { operator, argument: argument(), value });
+    }
+    if !(-bound..bound).contains(&value) {
+        let argument = argument();
+        let (low, high) = (-bound, bound - 1);
+        return Err(Error::AxisOutOfRange { operator, argument, value, low, high, rank });
+    }
+    Ok(if value < 0 { (value + bound) as usize } else { value as usize })
+}

@@ -1,0 +1,87 @@
+//! ReverseSubsequences: every lane by its own length, by the rules of DirectML.
+//!
+//! The descriptor and feature-level rules of the DirectML interface itself are in
+//! [`directml`](crate::directml); this is the operator without them.
+
+use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis, sealed};
+use crate::error::{Error, Operator};
+use crate::layout::{Layout, Shape};
+use crate::lengths::{LengthPolicy, Lengths};
+use crate::plan::{Flow, LengthsSource, Plan};
+
+const OPERATOR: Operator = Operator::ReverseSubsequences;
+
+/// Reverses the first `len` elements of every lane along one axis, each lane with a `len` of
+/// its own (DirectML `ReverseSubsequences`).
+///
+/// Lengths have the input's shape with 1 at the axis. Beyond the size of the axis they are
+/// clamped, unless the policy is [`LengthPolicy::Strict`].
+///
+/// ```
+/// use retrograde::{Reversal, ReverseSubsequences};
+///
+/// let x = [1, 2, 3, 4,
+///          5, 6, 7, 8,
+///          9, 10, 11, 12];
+/// let columns = ReverseSubsequences::along(0).lengths(&[2u32, 3, 1, 0]);
+/// assert_eq!(columns.to_vec(&x, &[3, 4])?,
+///            [5, 10, 3, 4,
+///             1, 6, 7, 8,
+///             9, 2, 11, 12]);
+/// # Ok::<(), retrograde::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReverseSubsequences {
+    axis: i64,
+    policy: LengthPolicy,
+}
+
+impl ReverseSubsequences {
+    /// Along this axis, which may count from the end; lengths are clamped.
+    pub fn along(axis: i64) -> Self {
+        ReverseSubsequences { axis, policy: LengthPolicy::Clamp }
+    }
+
+    /// What to do with lengths beyond the size of the axis.
+    #[must_use]
+    pub fn policy(mut self, policy: LengthPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Binds lengths: one per lane.
+    pub fn lengths<'a>(&self, lengths: impl Into<Lengths<'a>>) -> WithLengths<'a, Self> {
+        WithLengths { operator: self.clone(), lengths: lengths.into() }
+    }
+
+    fn checked_axis(&self, rank: usize) -> Result<usize, Error> {
+        resolve_axis(OPERATOR, || "axis".to_owned(), self.axis.into(), rank)
+    }
+}
+
+impl sealed::Sealed for ReverseSubsequences {}
+
+impl LengthsOperator for ReverseSubsequences {
+    const OPERATOR: Operator = OPERATOR;
+
+    fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error> {
+        let axis = self.checked_axis(input.len())?;
+        let mut shape = Shape::from_slice(input);
+        shape[axis] = 1;
+        Ok(shape)
+    }
+
+    fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
+        let reversed = self.checked_axis(src.rank())?;
+        check_lengths(OPERATOR, lengths, &self.lengths_shape(src.shape())?)?;
+        check_output(OPERATOR, src, dst)?;
+        let source = LengthsSource {
+            layout: lengths,
+            axis_of: &|axis| (axis != reversed).then_some(axis),
+            limit: src.shape()[reversed],
+            policy: self.policy,
+        };
+        let flow_of = |axis| if axis == reversed { Flow::FlipPrefix } else { Flow::Keep };
+        Ok(Plan::build(src, dst, flow_of, Some(source)))
+    }
+}

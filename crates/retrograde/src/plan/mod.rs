@@ -1,0 +1,192 @@
+//! The plan: a movement of elements as pure data.
+//!
+//! A plan knows widths, sizes, strides and directions. It knows no operator, no element
+//! type and no memory, so that one plan serves every backend and any number of runs.
+
+mod build;
+mod display;
+
+pub(crate) use build::LengthsSource;
+
+use crate::dtype::{DType, Grain};
+use crate::layout::Reach;
+use crate::lengths::LengthPolicy;
+use smallvec::SmallVec;
+
+/// What happens along one dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Flow {
+    /// Elements keep their order.
+    Keep,
+    /// Elements come out in reverse order.
+    Flip,
+    /// The first `len` elements come out in reverse order, the rest keep theirs; `len` is
+    /// read from the lengths at each lane.
+    FlipPrefix,
+}
+
+/// One dimension of the movement. Strides count the plan's grains, `lengths` counts bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dim {
+    /// Number of steps.
+    pub len: usize,
+    /// Step in the input.
+    pub src: isize,
+    /// Step in the output.
+    pub dst: isize,
+    /// Step in the lengths, along the output's positions; 0 where they do not vary.
+    pub lengths: isize,
+    /// Direction.
+    pub flow: Flow,
+}
+
+/// What moves as one piece: `count` grains that lie together in input and output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Unit {
+    /// Bytes or packed elements.
+    pub grain: Grain,
+    /// How many of them.
+    pub count: usize,
+}
+
+impl Unit {
+    /// Width in bits.
+    pub fn bits(self) -> u128 {
+        self.count as u128 * self.grain.bits() as u128
+    }
+}
+
+/// The lengths a plan reads when it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LengthsPlan {
+    /// Their integer type.
+    pub dtype: DType,
+    /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is
+    /// what has to be checked before anything moves.
+    pub dims: SmallVec<[(usize, isize); 8]>,
+    /// Byte offset of the first length in that order.
+    pub first: usize,
+    /// The bytes touched; `origin` is the length of the plan's first lane.
+    pub reach: Reach,
+    /// Size of the reversed axis: the largest length that means anything.
+    pub limit: usize,
+    /// What to do beyond the limit.
+    pub policy: LengthPolicy,
+}
+
+impl LengthsPlan {
+    /// Number of lengths.
+    pub fn count(&self) -> usize {
+        self.dims.iter().map(|&(len, _)| len).product()
+    }
+
+    /// Whether any value could be an error, so that they must be looked at beforehand.
+    pub fn needs_check(&self) -> bool {
+        use DType::*;
+        self.policy == LengthPolicy::Strict || matches!(self.dtype, I8 | I16 | I32 | I64)
+    }
+}
+
+/// A movement of elements, canonical, reusable and independent of any memory.
+///
+/// Two calls that move the same grains in the same way have equal plans, whatever operator
+/// they came from. The canonical form:
+/// 1. no dimension of length 1; a movement of nothing is one `Keep` dimension of length 0;
+/// 2. dimensions run from the largest output stride to the smallest;
+/// 3. `Keep` and `Flip` dimensions have a positive output stride and an input stride that is
+///    not negative: a view that runs backwards is a `Flip`;
+/// 4. a dimension along which the input does not step is a `Keep`;
+/// 5. neighbours of the same flow that step as one dimension are one (never `FlipPrefix`);
+/// 6. an innermost `Keep` that is contiguous on both sides is part of the unit;
+/// 7. packed elements that only ever move in whole bytes are bytes;
+/// 8. there is at most one `FlipPrefix`; without one, no dimension has a lengths stride.
+///
+/// ```
+/// use retrograde::{DType, Flow, Layout, Reverse};
+///
+/// let image = Layout::dense(DType::U8, &[480, 640, 3])?;
+/// let plan = Reverse::axes([0, 1]).plan(&image, &image)?;
+/// // Rows and columns fuse into one flip of 307,200 pixels of three bytes.
+/// assert_eq!(plan.dims().len(), 1);
+/// assert_eq!((plan.dims()[0].len, plan.dims()[0].flow), (480 * 640, Flow::Flip));
+/// assert_eq!(plan.unit().count, 3);
+/// # Ok::<(), retrograde::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    unit: Unit,
+    dims: SmallVec<[Dim; 8]>,
+    src: Reach,
+    dst: Reach,
+    seals: bool,
+    lengths: Option<LengthsPlan>,
+}
+
+impl Plan {
+    /// What moves as one piece.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// The dimensions, outermost first.
+    pub fn dims(&self) -> &[Dim] {
+        &self.dims
+    }
+
+    /// The grains of the input that are read.
+    pub fn src(&self) -> Reach {
+        self.src
+    }
+
+    /// The grains of the output that are written.
+    pub fn dst(&self) -> Reach {
+        self.dst
+    }
+
+    /// The lengths the plan reads, if it has any.
+    pub fn lengths(&self) -> Option<&LengthsPlan> {
+        self.lengths.as_ref()
+    }
+
+    /// Whether packed elements fill the output without gaps from a byte boundary, so that
+    /// every byte is written whole and the unused bits of the last one become zero.
+    pub fn seals_last_byte(&self) -> bool {
+        self.seals
+    }
+
+    /// Whether the output must be initialised because packed elements share bytes with
+    /// neighbours that are kept.
+    pub fn merges_bytes(&self) -> bool {
+        self.unit.grain != Grain::Byte && !self.seals && !self.is_empty()
+    }
+
+    /// Number of units moved.
+    pub fn units(&self) -> usize {
+        self.dims.iter().map(|dim| dim.len).product()
+    }
+
+    /// Whether nothing moves at all.
+    pub fn is_empty(&self) -> bool {
+        self.units() == 0
+    }
+
+    /// Whether every element keeps its position, so that input and output may be shared.
+    pub fn keeps_order(&self) -> bool {
+        self.dims.iter().all(|dim| dim.flow == Flow::Keep)
+    }
+
+    /// Whether the plan can run in place: input and output are laid out alike, and what
+    /// moves only trades places with its mirror image.
+    pub fn fits_in_place(&self) -> bool {
+        let any = |flow| self.dims.iter().any(|dim| dim.flow == flow);
+        self.src == self.dst
+            && self.dims.iter().all(|dim| dim.src == dim.dst)
+            // Lanes that change places and lengths that stay put are no mirror image.
+            && !(any(Flow::FlipPrefix) && any(Flow::Flip))
+    }
+
+    /// Bytes read plus bytes written, rounded up.
+    pub fn bytes_moved(&self) -> u128 {
+        2 * (self.units() as u128 * self.unit.bits()).div_ceil(8)
+    }
+}

@@ -1,0 +1,319 @@
+//! Views over the caller's memory: a [`Layout`] that has been checked to fit.
+//!
+//! Holding a view proves that every element lies inside its memory, so nothing
+//! downstream checks bounds again.
+
+use crate::dtype::DType;
+use crate::element::{AnyBits, Element};
+use crate::error::LayoutError;
+use crate::layout::Layout;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// Borrowed bytes that may be read.
+///
+/// Made from any slice of [`Element`]s.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory<'a> {
+    ptr: *const u8,
+    len: usize,
+    lifetime: PhantomData<&'a [u8]>,
+}
+
+/// Borrowed bytes that may be written, initialised or not.
+///
+/// Made from any slice of [`AnyBits`] elements, or of `MaybeUninit` ones.
+#[derive(Debug)]
+pub struct MemoryMut<'a> {
+    ptr: *mut u8,
+    len: usize,
+    initialised: bool,
+    lifetime: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: `Memory` is a shared borrow of plain bytes, as `&[u8]` is.
+unsafe impl Send for Memory<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Memory<'_> {}
+// SAFETY: `MemoryMut` is an exclusive borrow of plain bytes, as `&mut [u8]` is.
+unsafe impl Send for MemoryMut<'_> {}
+// SAFETY: a shared `&MemoryMut` gives access to nothing but the address and the length.
+unsafe impl Sync for MemoryMut<'_> {}
+
+impl<'a> Memory<'a> {
+    /// The bytes of a slice of any type; padding included.
+    ///
+    /// Crate-private: whoever moves padding must write it to the same type again.
+    pub(crate) fn of<T>(slice: &'a [T]) -> Self {
+        Memory { ptr: slice.as_ptr().cast(), len: size_of_val(slice), lifetime: PhantomData }
+    }
+
+    /// Memory behind a foreign pointer.
+    ///
+    /// # Safety
+    /// `ptr` is valid for reads of `len` initialised bytes for the lifetime `'a`, and nothing
+    /// writes to them meanwhile.
+    pub unsafe fn from_raw(ptr: *const u8, len: usize) -> Self {
+        Memory { ptr, len, lifetime: PhantomData }
+    }
+
+    /// Address of the first byte.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.ptr
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<'a> MemoryMut<'a> {
+    /// The bytes of a slice of any type.
+    ///
+    /// Crate-private: whoever writes to it must keep the values valid for `T`.
+    pub(crate) fn of<T>(slice: &'a mut [T]) -> Self {
+        let len = size_of_val(slice);
+        MemoryMut { ptr: slice.as_mut_ptr().cast(), len, initialised: true, lifetime: PhantomData }
+    }
+
+    /// The bytes of an uninitialised slice.
+    ///
+    /// Crate-private for the same reason as [`MemoryMut::of`].
+    pub(crate) fn of_uninit<T>(slice: &'a mut [MaybeUninit<T>]) -> Self {
+        MemoryMut { initialised: false, ..MemoryMut::of(slice) }
+    }
+
+    /// Memory behind a foreign pointer.
+    ///
+    /// # Safety
+    /// `ptr` is valid for writes of `len` bytes (and for reads of initialised bytes, if
+    /// `initialised`) for the lifetime `'a`, and nothing else accesses them meanwhile except
+    /// [`Memory`] given to the same call, which is then checked for overlap.
+    pub unsafe fn from_raw(ptr: *mut u8, len: usize, initialised: bool) -> Self {
+        MemoryMut { ptr, len, initialised, lifetime: PhantomData }
+    }
+
+    /// Address of the first byte.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.ptr
+    }
+
+    /// Address of the first byte, for comparison.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.ptr
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the bytes may be read before they are written.
+    pub fn is_initialised(&self) -> bool {
+        self.initialised
+    }
+
+    /// The same memory for a shorter time.
+    pub fn reborrow(&mut self) -> MemoryMut<'_> {
+        MemoryMut {
+            ptr: self.ptr,
+            len: self.len,
+            initialised: self.initialised,
+            lifetime: PhantomData,
+        }
+    }
+}
+
+impl<'a, T: Element> From<&'a [T]> for Memory<'a> {
+    fn from(slice: &'a [T]) -> Self {
+        Memory::of(slice)
+    }
+}
+
+impl<'a, T: AnyBits> From<&'a mut [T]> for MemoryMut<'a> {
+    fn from(slice: &'a mut [T]) -> Self {
+        MemoryMut::of(slice)
+    }
+}
+
+impl<'a, T: AnyBits> From<&'a mut [MaybeUninit<T>]> for MemoryMut<'a> {
+    fn from(slice: &'a mut [MaybeUninit<T>]) -> Self {
+        MemoryMut::of_uninit(slice)
+    }
+}
+
+/// A tensor that may be read.
+///
+/// ```
+/// use retrograde::{DType, Layout, TensorRef};
+///
+/// let pixels = [0u8; 640 * 480 * 3];
+/// let image = TensorRef::from_slice(&pixels, &[480, 640, 3])?;
+/// // The same memory as rows of whole pixels.
+/// let rows = TensorRef::new(Layout::dense(DType::Bytes(3), &[480, 640])?, &pixels[..])?;
+/// assert_eq!(image.layout().byte_len(), rows.layout().byte_len());
+/// # Ok::<(), retrograde::LayoutError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TensorRef<'a> {
+    layout: Layout,
+    memory: Memory<'a>,
+}
+
+/// A tensor that may be written.
+///
+/// ```
+/// use retrograde::{DType, Layout, TensorMut};
+///
+/// // A 4 x 4 tile in the middle of an 8 x 8 buffer.
+/// let mut buffer = [0f64; 64];
+/// let tile = Layout::strided(DType::F64, &[4, 4], &[8, 1], 2 * 8 + 2)?;
+/// let tile = TensorMut::new(tile, &mut buffer[..])?;
+/// assert_eq!(tile.layout().shape(), [4, 4]);
+/// # Ok::<(), retrograde::LayoutError>(())
+/// ```
+#[derive(Debug)]
+pub struct TensorMut<'a> {
+    layout: Layout,
+    memory: MemoryMut<'a>,
+}
+
+impl<'a> TensorRef<'a> {
+    /// A layout over memory that reaches at least as far.
+    pub fn new(layout: Layout, memory: impl Into<Memory<'a>>) -> Result<Self, LayoutError> {
+        let memory = memory.into();
+        fits(&layout, memory.len)?;
+        Ok(TensorRef { layout, memory })
+    }
+
+    /// A dense row-major tensor that fills the slice exactly.
+    pub fn from_slice<T: Element>(slice: &'a [T], shape: &[usize]) -> Result<Self, LayoutError> {
+        Self::dense(T::DTYPE, slice, shape)
+    }
+
+    /// A dense row-major tensor of any type that fills the memory exactly.
+    pub fn dense(
+        dtype: DType,
+        memory: impl Into<Memory<'a>>,
+        shape: &[usize],
+    ) -> Result<Self, LayoutError> {
+        let (layout, memory) = (Layout::dense(dtype, shape)?, memory.into());
+        fills(&layout, memory.len)?;
+        Ok(TensorRef { layout, memory })
+    }
+
+    /// A tensor whose element `[0, 0, ..]` lies at `origin`, with strides in bytes (in elements,
+    /// if the type is packed). This is how NumPy, DLPack and `ndarray` describe theirs.
+    ///
+    /// # Safety
+    /// Every byte that the shape and strides reach from `origin` is valid for reads and
+    /// initialised for the lifetime `'a`, and nothing writes to it meanwhile.
+    pub unsafe fn from_raw(
+        dtype: DType,
+        origin: *const u8,
+        shape: &[usize],
+        strides: &[isize],
+    ) -> Result<Self, LayoutError> {
+        let (layout, back) = Layout::around_origin(dtype, shape, strides)?;
+        // The pointer stays inside the caller's memory: `back` is reached by the strides.
+        let ptr = origin.wrapping_sub(back);
+        let memory = Memory { ptr, len: layout.byte_len(), lifetime: PhantomData };
+        Ok(TensorRef { layout, memory })
+    }
+
+    /// Where the elements lie.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The memory they lie in.
+    pub fn memory(&self) -> Memory<'a> {
+        self.memory
+    }
+}
+
+impl<'a> TensorMut<'a> {
+    /// A layout over memory that reaches at least as far.
+    pub fn new(layout: Layout, memory: impl Into<MemoryMut<'a>>) -> Result<Self, LayoutError> {
+        let memory = memory.into();
+        fits(&layout, memory.len)?;
+        Ok(TensorMut { layout, memory })
+    }
+
+    /// A dense row-major tensor that fills the slice exactly.
+    pub fn from_slice<T: AnyBits>(
+        slice: &'a mut [T],
+        shape: &[usize],
+    ) -> Result<Self, LayoutError> {
+        Self::dense(T::DTYPE, slice, shape)
+    }
+
+    /// A dense row-major tensor of any type that fills the memory exactly.
+    pub fn dense(
+        dtype: DType,
+        memory: impl Into<MemoryMut<'a>>,
+        shape: &[usize],
+    ) -> Result<Self, LayoutError> {
+        let (layout, memory) = (Layout::dense(dtype, shape)?, memory.into());
+        fills(&layout, memory.len)?;
+        Ok(TensorMut { layout, memory })
+    }
+
+    /// A tensor whose element `[0, 0, ..]` lies at `origin`, with strides in bytes (in elements,
+    /// if the type is packed).
+    ///
+    /// # Safety
+    /// Every byte that the shape and strides reach from `origin` is valid for reads and writes
+    /// and initialised for the lifetime `'a`, and nothing else accesses it meanwhile except a
+    /// [`TensorRef`] given to the same call, which is then checked for overlap.
+    pub unsafe fn from_raw(
+        dtype: DType,
+        origin: *mut u8,
+        shape: &[usize],
+        strides: &[isize],
+    ) -> Result<Self, LayoutError> {
+        let (layout, back) = Layout::around_origin(dtype, shape, strides)?;
+        let ptr = origin.wrapping_sub(back);
+        let len = layout.byte_len();
+        let memory = MemoryMut { ptr, len, initialised: true, lifetime: PhantomData };
+        Ok(TensorMut { layout, memory })
+    }
+
+    /// Where the elements lie.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The memory they lie in.
+    pub fn memory(&mut self) -> MemoryMut<'_> {
+        self.memory.reborrow()
+    }
+}
+
+fn fits(layout: &Layout, available: usize) -> Result<(), LayoutError> {
+    let needed = layout.byte_len();
+    if needed > available {
+        return Err(LayoutError::OutOfBounds { needed, available });
+    }
+    Ok(())
+}
+
+fn fills(layout: &Layout, available: usize) -> Result<(), LayoutError> {
+    let expected = layout.byte_len();
+    if expected != available {
+        let (shape, dtype) = (layout.shape().to_vec(), layout.dtype());
+        return Err(LayoutError::SizeMismatch { shape, dtype, expected, available });
+    }
+    Ok(())
+}
