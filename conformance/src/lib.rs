@@ -1,1 +1,16 @@
+//! What every backend must do, and the proof that it does.
+//!
+//! The [`oracle`] says which input element belongs at each place of the output. Cases
+//! ([`exhaustive`], [`random`], [`examples`]) put tensors into memory in every way a caller
+//! might; the [`runner`] compares what a [`backend`] left in memory, byte for byte, with what
+//! the oracle says, guard bytes included.
 
+pub mod backend;
+pub mod case;
+pub mod examples;
+pub mod exhaustive;
+pub mod export;
+pub mod oracle;
+pub mod placement;
+pub mod random;
+pub mod runner;

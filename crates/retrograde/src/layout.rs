@@ -46,10 +46,15 @@ pub struct Layout {
     /// In grains: bytes, or elements of a packed type.
     strides: Strides,
     reach: Reach,
+    owns_last_byte: bool,
 }
 
 impl Layout {
     /// Row-major and without gaps, from the start of the buffer.
+    ///
+    /// Of a packed type this is a whole tensor, the unused bits of its last byte included:
+    /// they are written as zero. Any other layout is a part of something, whose neighbours
+    /// in shared bytes are kept.
     pub fn dense(dtype: DType, shape: &[usize]) -> Result<Self, LayoutError> {
         let width = width(dtype)?;
         let too_large = || LayoutError::TooLarge { shape: shape.to_vec(), dtype };
@@ -65,7 +70,8 @@ impl Layout {
                 None => return Err(too_large()),
             };
         }
-        Self::checked(dtype, shape.into(), strides, 0, 1)
+        let layout = Self::checked(dtype, shape.into(), strides, 0, 1)?;
+        Ok(Layout { owns_last_byte: dtype.is_packed(), ..layout })
     }
 
     /// With strides and offset counted in elements.
@@ -137,7 +143,7 @@ impl Layout {
                 count(&shape).ok_or_else(too_large)?;
             }
             let reach = Reach { origin: 0, start: 0, end: 0 };
-            return Ok(Layout { dtype, shape, strides, reach });
+            return Ok(Layout { dtype, shape, strides, reach, owns_last_byte: false });
         }
         count(&shape).ok_or_else(too_large)?;
         let in_callers_unit = |grains: usize| grains / scale.max(1);
@@ -166,7 +172,7 @@ impl Layout {
             .and_then(|width| high.checked_add(width))
             .ok_or_else(offset_overflow)?;
         let reach = Reach { origin, start: low as usize, end: end as usize };
-        Ok(Layout { dtype, shape, strides, reach })
+        Ok(Layout { dtype, shape, strides, reach, owns_last_byte: false })
     }
 
     /// For a foreign pointer to element `[0, 0, ..]`: the layout over the memory that the
@@ -229,6 +235,11 @@ impl Layout {
     /// The grains this layout touches.
     pub fn reach(&self) -> Reach {
         self.reach
+    }
+
+    /// Whether this is a whole packed tensor, to whose last byte nothing else belongs.
+    pub fn owns_last_byte(&self) -> bool {
+        self.owns_last_byte
     }
 
     /// Bytes a buffer must have to hold this layout.

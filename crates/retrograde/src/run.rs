@@ -15,6 +15,7 @@ use std::mem::MaybeUninit;
 /// its lengths bound.
 ///
 /// On success every element of the output has been written. On an error nothing has.
+/// `&dyn Reversal` works for whatever is not generic over the element type.
 pub trait Reversal: Sealed {
     /// Which operator this is.
     fn operator(&self) -> Operator;
@@ -73,7 +74,10 @@ pub trait Reversal: Sealed {
     /// assert_eq!(backwards, [phrase[1], phrase[0]]);
     /// # Ok::<(), retrograde::Error>(())
     /// ```
-    fn run_slice<T: Copy>(&self, src: &[T], dst: &mut [T], shape: &[usize]) -> Result<(), Error> {
+    fn run_slice<T: Copy>(&self, src: &[T], dst: &mut [T], shape: &[usize]) -> Result<(), Error>
+    where
+        Self: Sized,
+    {
         let memory = MemoryMut::of(dst);
         self.run_dense::<T>(src, memory, shape)
     }
@@ -84,7 +88,10 @@ pub trait Reversal: Sealed {
         src: &[T],
         dst: &mut [MaybeUninit<T>],
         shape: &[usize],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Error>
+    where
+        Self: Sized,
+    {
         let memory = MemoryMut::of_uninit(dst);
         self.run_dense::<T>(src, memory, shape)
     }
@@ -101,7 +108,10 @@ pub trait Reversal: Sealed {
     /// assert_eq!(words, ["or", "be", "to", "not", "--", "--"]);
     /// # Ok::<(), retrograde::Error>(())
     /// ```
-    fn run_slice_in_place<T>(&self, slice: &mut [T], shape: &[usize]) -> Result<(), Error> {
+    fn run_slice_in_place<T>(&self, slice: &mut [T], shape: &[usize]) -> Result<(), Error>
+    where
+        Self: Sized,
+    {
         let layout = self.dense_of::<T>("input", slice.len(), shape)?;
         let (plan, lengths) = self.bind(&layout, &layout)?;
         // Sound for any `T`: in place, a plan only swaps whole elements, and no code of the
@@ -111,7 +121,10 @@ pub trait Reversal: Sealed {
     }
 
     /// From a dense slice to a new vector.
-    fn to_vec<T: Copy>(&self, src: &[T], shape: &[usize]) -> Result<Vec<T>, Error> {
+    fn to_vec<T: Copy>(&self, src: &[T], shape: &[usize]) -> Result<Vec<T>, Error>
+    where
+        Self: Sized,
+    {
         // Before allocating: is the shape the slice's at all?
         self.dense_of::<T>("input", src.len(), shape)?;
         let mut out = Vec::with_capacity(src.len());
@@ -131,7 +144,10 @@ pub trait Reversal: Sealed {
     /// assert_eq!(Reverse::axes([0]).to_vec_cloned(&words, &[2, 2])?, ["no", "evil", "live", "on"]);
     /// # Ok::<(), retrograde::Error>(())
     /// ```
-    fn to_vec_cloned<T: Clone>(&self, src: &[T], shape: &[usize]) -> Result<Vec<T>, Error> {
+    fn to_vec_cloned<T: Clone>(&self, src: &[T], shape: &[usize]) -> Result<Vec<T>, Error>
+    where
+        Self: Sized,
+    {
         // Before cloning: would it work at all?
         let layout = self.dense_of::<T>("input", src.len(), shape)?;
         self.bind(&layout, &layout)?;
@@ -152,7 +168,10 @@ pub trait Reversal: Sealed {
     /// assert!(matches!(Reverse::axes([0]).to_cow(&x, &[3])?, Cow::Owned(_)));
     /// # Ok::<(), retrograde::Error>(())
     /// ```
-    fn to_cow<'x, T: Copy>(&self, src: &'x [T], shape: &[usize]) -> Result<Cow<'x, [T]>, Error> {
+    fn to_cow<'x, T: Copy>(&self, src: &'x [T], shape: &[usize]) -> Result<Cow<'x, [T]>, Error>
+    where
+        Self: Sized,
+    {
         let layout = self.dense_of::<T>("input", src.len(), shape)?;
         let (plan, lengths) = self.bind(&layout, &layout)?;
         // Lengths that steer nothing must still be valid.
@@ -196,7 +215,10 @@ pub trait Reversal: Sealed {
         src: &[T],
         dst: MemoryMut<'_>,
         shape: &[usize],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Error>
+    where
+        Self: Sized,
+    {
         let layout = self.dense_of::<T>("input", src.len(), shape)?;
         let available = dst.len();
         if available != layout.byte_len() {
@@ -217,7 +239,10 @@ pub trait Reversal: Sealed {
         argument: &'static str,
         len: usize,
         shape: &[usize],
-    ) -> Result<Layout, Error> {
+    ) -> Result<Layout, Error>
+    where
+        Self: Sized,
+    {
         let operator = self.operator();
         let dtype = DType::Bytes(size_of::<T>());
         let wrap = |source| Error::Argument { operator, argument, source };

@@ -171,15 +171,8 @@ pub(super) unsafe fn copy(
     let packing = Packing::of(plan);
     let dims = unfolded(plan);
     let Some((row, outer)) = dims.split_last() else { return };
-    let mut sink = BitSink {
-        dst,
-        packing,
-        seals: plan.seals_last_byte(),
-        byte: 0,
-        pending: 0,
-        filled: 0,
-        foreign: 0,
-    };
+    let seals = plan.seals_last_byte();
+    let mut sink = BitSink { dst, packing, seals, byte: 0, pending: 0, filled: 0, foreign: 0 };
     let mut index: SmallVec<[usize; 8]> = SmallVec::from_elem(0, outer.len());
     loop {
         // SAFETY: `index` runs over the outer dimensions, so rows lie inside both reaches.

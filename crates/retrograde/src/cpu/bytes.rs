@@ -241,7 +241,7 @@ unsafe fn mirror(dims: &[Dim], unit: usize, memory: *mut u8, mut origin: isize) 
         // SAFETY: both sides visit units of the nest; the first half and the second half of
         // the flip have no step in common, so no unit meets itself.
         unsafe { swap_loops(&loops, unit, memory, [origin, image]) };
-        if flip.len % 2 == 0 {
+        if flip.len.is_multiple_of(2) {
             return;
         }
         origin += flip.dst * (flip.len as isize / 2);

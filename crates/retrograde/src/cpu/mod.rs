@@ -153,7 +153,7 @@ fn touched(base: *const u8, reach: Reach, grain: Grain) -> Range<usize> {
 }
 
 fn meet(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+    !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end
 }
 
 /// Whether a byte that is read may also be written.

@@ -80,7 +80,7 @@ impl Plan {
         }
         plan.widen_unit();
         plan.promote_to_bytes();
-        plan.seals = plan.unit.grain != Grain::Byte && plan.fills_output();
+        plan.seals = plan.unit.grain != Grain::Byte && dst.owns_last_byte();
         plan
     }
 
@@ -126,18 +126,6 @@ impl Plan {
             dim.src /= step;
             dim.dst /= step;
         }
-    }
-
-    /// Whether the output is one gapless run of grains, written forward from a byte boundary.
-    fn fills_output(&self) -> bool {
-        let mut extent = self.unit.count as isize;
-        for dim in self.dims.iter().rev() {
-            if dim.dst != extent {
-                return false;
-            }
-            extent *= dim.len as isize;
-        }
-        self.dst.start.is_multiple_of(self.unit.grain.per_byte())
     }
 }
 

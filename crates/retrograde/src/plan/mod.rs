@@ -148,8 +148,8 @@ impl Plan {
         self.lengths.as_ref()
     }
 
-    /// Whether packed elements fill the output without gaps from a byte boundary, so that
-    /// every byte is written whole and the unused bits of the last one become zero.
+    /// Whether the output is a whole packed tensor, so that every byte is written whole and
+    /// the unused bits of the last one become zero.
     pub fn seals_last_byte(&self) -> bool {
         self.seals
     }

@@ -1,0 +1,138 @@
+//! Backends under test. A backend moves bytes; what they should be is the runner's business.
+
+use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
+use crate::placement::{Placement, Width};
+use retrograde::{
+    DType, Error, Layout, LengthPolicy, Reversal, Reverse, ReverseSequence, ReverseSubsequences,
+    TensorMut, TensorRef,
+};
+
+/// What a backend made of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The output has been written.
+    Done,
+    /// A length was out of range; its index in the lengths tensor.
+    BadLength(Vec<usize>),
+    /// Any other error.
+    Refused(String),
+    /// The backend does not do this kind of case, and says why. It is counted as skipped.
+    Unsupported(String),
+}
+
+/// Something that runs calls on host memory.
+pub trait Backend: Sync {
+    /// Its name in the report.
+    fn name(&self) -> &str;
+
+    /// Why it cannot run here at all, if it cannot.
+    fn unavailable(&self) -> Option<String> {
+        None
+    }
+
+    /// Runs a call out of place.
+    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome;
+
+    /// Runs a call in place.
+    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome;
+}
+
+/// The engine's own CPU backend.
+pub struct Cpu;
+
+impl Backend for Cpu {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
+        let Output::Separate(placement) = &case.output else {
+            return Outcome::Refused("not an out-of-place case".to_owned());
+        };
+        with_operator(case, |operator| {
+            let src = TensorRef::new(layout(&case.input)?, input)?;
+            let mut dst = TensorMut::new(layout(placement)?, output)?;
+            operator.run(&src, &mut dst)
+        })
+    }
+
+    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
+        with_operator(case, |operator| {
+            operator.run_in_place(&mut TensorMut::new(layout(&case.input)?, memory)?)
+        })
+    }
+}
+
+fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Error>) -> Outcome {
+    let result = (|| match (&case.operation, &case.lengths) {
+        (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),
+        (Operation::Sequence { time, batch, policy }, Some(lengths)) => {
+            let operator = ReverseSequence::new()
+                .time_axis(*time as i64)
+                .batch_axis(*batch as i64)
+                .policy(length_policy(*policy));
+            call(&operator.lengths(tensor(lengths)?))
+        }
+        (Operation::Subsequences { axis, policy }, Some(lengths)) => {
+            let operator = ReverseSubsequences::along(*axis as i64).policy(length_policy(*policy));
+            call(&operator.lengths(tensor(lengths)?))
+        }
+        (_, None) => unreachable!("the case generator gives lengths to these"),
+    })();
+    match result {
+        Ok(()) => Outcome::Done,
+        Err(Error::LengthOutOfRange { index, .. }) => Outcome::BadLength(index),
+        Err(error) => Outcome::Refused(error.to_string()),
+    }
+}
+
+fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
+    let dtype = integer_type(lengths.integer);
+    let Placement { shape, strides, offset, .. } = &lengths.placement;
+    let layout = Layout::byte_strided(dtype, shape, strides, *offset)?;
+    Ok(TensorRef::new(layout, &lengths.buffer[..])?)
+}
+
+fn layout(placement: &Placement) -> Result<Layout, Error> {
+    let Placement { width, shape, strides, offset, .. } = placement;
+    let dtype = element_type(*width);
+    Ok(match width {
+        _ if placement.whole => Layout::dense(dtype, shape)?,
+        Width::Bytes(_) => Layout::byte_strided(dtype, shape, strides, *offset)?,
+        _ => Layout::strided(dtype, shape, strides, *offset)?,
+    })
+}
+
+fn element_type(width: Width) -> DType {
+    match width {
+        Width::Bit => DType::U1,
+        Width::Crumb => DType::U2,
+        Width::Nibble => DType::U4,
+        Width::Bytes(1) => DType::U8,
+        Width::Bytes(2) => DType::F16,
+        Width::Bytes(4) => DType::F32,
+        Width::Bytes(8) => DType::I64,
+        Width::Bytes(16) => DType::C128,
+        Width::Bytes(bytes) => DType::Bytes(bytes),
+    }
+}
+
+fn integer_type(integer: Integer) -> DType {
+    match integer {
+        Integer::I8 => DType::I8,
+        Integer::U8 => DType::U8,
+        Integer::I16 => DType::I16,
+        Integer::U16 => DType::U16,
+        Integer::I32 => DType::I32,
+        Integer::U32 => DType::U32,
+        Integer::I64 => DType::I64,
+        Integer::U64 => DType::U64,
+    }
+}
+
+fn length_policy(policy: Policy) -> LengthPolicy {
+    match policy {
+        Policy::Strict => LengthPolicy::Strict,
+        Policy::Clamp => LengthPolicy::Clamp,
+    }
+}

@@ -1,0 +1,203 @@
+//! Every small call: rank 0 to 4, sizes 0 to 3, every axis and set of axes, lengths 0 to one
+//! past the axis (and -1), every width, every way to lie in memory, apart and in place.
+//!
+//! Reversals of whole axes, and uniform lengths, run on every combination of placements.
+//! Where every lane has a length of its own the combinations of lengths multiply, so each
+//! one meets three placements, in turn; together they meet all of them many times over.
+
+use crate::backend::Backend;
+use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
+use crate::placement::{Kind, Placement, Width};
+use crate::runner::{Runner, Tally};
+use std::sync::Arc;
+use std::thread;
+
+/// The largest size of an axis.
+const LARGEST: usize = 3;
+/// The highest rank.
+const RANKS: usize = 4;
+/// Up to how many combinations of lengths are all tried; beyond, a choice of patterns.
+const ALL_COMBINATIONS: usize = 125;
+
+/// Runs all of it, on as many threads as there are.
+pub fn run(backend: &dyn Backend) -> Tally {
+    let shapes = shapes();
+    let threads = thread::available_parallelism().map_or(1, |n| n.get());
+    let mut total = Tally::default();
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|worker| {
+                let shapes = shapes.iter().skip(worker).step_by(threads);
+                scope.spawn(move || {
+                    let mut runner = Runner::new(backend, worker as u64);
+                    shapes.for_each(|shape| run_shape(&mut runner, shape));
+                    runner.finish()
+                })
+            })
+            .collect();
+        for worker in workers {
+            total.add(worker.join().expect("a worker panicked"));
+        }
+    });
+    total
+}
+
+/// Every shape of rank 0 to 4 with sizes 0 to 3.
+pub fn shapes() -> Vec<Vec<usize>> {
+    let mut all = Vec::new();
+    for rank in 0..=RANKS {
+        all.extend(crate::oracle::indices(&vec![LARGEST + 1; rank]));
+    }
+    all
+}
+
+/// Every call on one shape.
+fn run_shape(runner: &mut Runner<'_>, shape: &[usize]) {
+    let layouts: Vec<Layouts> =
+        Width::ALL.into_iter().map(|width| Layouts::new(width, shape)).collect();
+    let mut turn = Turn(0);
+    for set in 0..1usize << shape.len() {
+        let flips = (0..shape.len()).map(|axis| set >> axis & 1 == 1).collect();
+        run_everywhere(runner, &layouts, Operation::Reverse { flips }, None);
+    }
+    for policy in [Policy::Clamp, Policy::Strict] {
+        if shape.len() >= 2 {
+            for (time, batch) in [(0, 1), (1, 0)] {
+                let operation = Operation::Sequence { time, batch, policy };
+                run_lengths(runner, &layouts, operation, shape, shape[time], &mut turn);
+            }
+        }
+        for axis in 0..shape.len() {
+            let operation = Operation::Subsequences { axis, policy };
+            run_lengths(runner, &layouts, operation, shape, shape[axis], &mut turn);
+        }
+    }
+}
+
+/// One operator with all its lengths.
+fn run_lengths(
+    runner: &mut Runner<'_>,
+    layouts: &[Layouts],
+    operation: Operation,
+    shape: &[usize],
+    limit: usize,
+    turn: &mut Turn,
+) {
+    let lanes = Case::lengths_shape(&operation, shape);
+    let count: usize = lanes.iter().product();
+    for (uniform, values) in length_values(count, limit as i64 + 1) {
+        let negative = values.iter().any(|&value| value < 0);
+        let mut integer = turn.pick(&Integer::ALL);
+        while negative && !integer.is_signed() {
+            integer = turn.pick(&Integer::ALL);
+        }
+        let kind = turn.pick(&Kind::OUTPUTS);
+        let lengths = Arc::new(CaseLengths::new(values, &lanes, integer, kind));
+        if uniform {
+            run_everywhere(runner, layouts, operation.clone(), Some(lengths));
+        } else {
+            run_in_turn(runner, layouts, operation.clone(), lengths, turn);
+        }
+    }
+}
+
+/// Lengths to try, each 0 to `most`, and whether all are the same; and a -1 in every place.
+fn length_values(count: usize, most: i64) -> Vec<(bool, Vec<i64>)> {
+    let mut all: Vec<(bool, Vec<i64>)> =
+        (0..=most).map(|length| (true, vec![length; count])).collect();
+    let choices = most as usize + 1;
+    if count > 1 {
+        let combinations = choices.checked_pow(count as u32);
+        if combinations.is_some_and(|n| n <= ALL_COMBINATIONS) {
+            let digits = crate::oracle::indices(&vec![choices; count]);
+            all.extend(digits.into_iter().map(|d| (false, d.iter().map(|&v| v as i64).collect())));
+        } else {
+            for shift in 0..choices {
+                for step in [1, 2, 5] {
+                    let value = |lane: usize| ((lane * step + lane / 7 + shift) % choices) as i64;
+                    all.push((false, (0..count).map(value).collect()));
+                }
+            }
+        }
+    }
+    for negative in 0..count {
+        let mut values = vec![most - 1; count];
+        values[negative] = -1;
+        all.push((false, values));
+    }
+    all
+}
+
+/// One width's placements of one shape.
+struct Layouts {
+    inputs: Vec<Arc<Placement>>,
+    outputs: Vec<Arc<Placement>>,
+}
+
+impl Layouts {
+    fn new(width: Width, shape: &[usize]) -> Self {
+        let place = |kind| Arc::new(Placement::new(kind, width, shape));
+        Layouts {
+            inputs: Kind::INPUTS.into_iter().map(place).collect(),
+            outputs: Kind::OUTPUTS.into_iter().map(place).collect(),
+        }
+    }
+}
+
+/// A call at every width, on every pair of placements and in place on every placement.
+fn run_everywhere(
+    runner: &mut Runner<'_>,
+    layouts: &[Layouts],
+    operation: Operation,
+    lengths: Option<Arc<CaseLengths>>,
+) {
+    let mut case =
+        Case { operation, input: layouts[0].inputs[0].clone(), lengths, output: Output::InPlace };
+    let expected = case.expected();
+    for Layouts { inputs, outputs } in layouts {
+        for output in outputs {
+            for input in inputs {
+                case.input = input.clone();
+                case.output = Output::Separate(output.clone());
+                runner.check(&case, &expected);
+            }
+            case.input = output.clone();
+            case.output = Output::InPlace;
+            runner.check(&case, &expected);
+        }
+    }
+}
+
+/// A call at every width, on two pairs of placements and once in place, each in its turn.
+fn run_in_turn(
+    runner: &mut Runner<'_>,
+    layouts: &[Layouts],
+    operation: Operation,
+    lengths: Arc<CaseLengths>,
+    turn: &mut Turn,
+) {
+    let lengths = Some(lengths);
+    let mut case =
+        Case { operation, input: layouts[0].inputs[0].clone(), lengths, output: Output::InPlace };
+    let expected: Expected = case.expected();
+    for Layouts { inputs, outputs } in layouts {
+        for _ in 0..2 {
+            case.input = turn.pick(inputs);
+            case.output = Output::Separate(turn.pick(outputs));
+            runner.check(&case, &expected);
+        }
+        case.input = turn.pick(outputs);
+        case.output = Output::InPlace;
+        runner.check(&case, &expected);
+    }
+}
+
+/// Picks from lists so that, over many picks, everything meets everything.
+struct Turn(u64);
+
+impl Turn {
+    fn pick<T: Clone>(&mut self, list: &[T]) -> T {
+        let draw = crate::runner::split_mix(&mut self.0);
+        list[draw as usize % list.len()].clone()
+    }
+}

@@ -1,0 +1,88 @@
+//! The oracle's answers as JSON lines, for runtimes that are not written in Rust.
+//!
+//! Each line is one call on the tensor whose element at ordinal `i` is `i`; `expected` is
+//! the output. Other runtimes are run on the same calls to see whether they agree with the
+//! oracle, which is how we know that the oracle is right.
+
+use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
+use crate::placement::{Kind, Placement, Width};
+use crate::runner::split_mix;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Writes a selection of calls that every runtime accepts: small shapes, some larger ones.
+pub fn write(out: &mut impl Write) -> io::Result<usize> {
+    let mut state = 0;
+    let mut count = 0;
+    let mut shapes = crate::exhaustive::shapes();
+    shapes.extend([
+        vec![5, 7],
+        vec![13, 1, 6],
+        vec![4, 9, 2, 5],
+        vec![33, 17],
+        vec![2, 3, 4, 5, 6],
+    ]);
+    for shape in shapes {
+        let rank = shape.len();
+        let mut draw = |limit: usize| (split_mix(&mut state) % (limit as u64 + 1)) as i64;
+        let mut calls = Vec::new();
+        for set in 0..1usize << rank {
+            let flips = (0..rank).map(|axis| set >> axis & 1 == 1).collect();
+            calls.push((Operation::Reverse { flips }, vec![]));
+        }
+        if rank >= 2 {
+            for (time, batch) in [(0, 1), (1, 0)] {
+                let lengths = (0..shape[batch]).map(|_| draw(shape[time])).collect();
+                let policy = Policy::Strict;
+                calls.push((Operation::Sequence { time, batch, policy }, lengths));
+            }
+        }
+        for axis in 0..rank {
+            let operation = Operation::Subsequences { axis, policy: Policy::Clamp };
+            let lanes: usize = Case::lengths_shape(&operation, &shape).iter().product();
+            let lengths = (0..lanes).map(|_| draw(shape[axis])).collect();
+            calls.push((operation, lengths));
+        }
+        for (operation, lengths) in calls {
+            writeln!(out, "{}", line(&operation, &shape, lengths))?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+fn line(operation: &Operation, shape: &[usize], lengths: Vec<i64>) -> String {
+    let attributes = match operation {
+        Operation::Reverse { flips } => {
+            let axes: Vec<usize> = (0..flips.len()).filter(|&axis| flips[axis]).collect();
+            format!(r#""op": "Reverse", "axes": {axes:?}"#)
+        }
+        Operation::Sequence { time, batch, .. } => {
+            format!(r#""op": "ReverseSequence", "time_axis": {time}, "batch_axis": {batch}"#)
+        }
+        Operation::Subsequences { axis, .. } => {
+            format!(r#""op": "ReverseSubsequences", "axis": {axis}"#)
+        }
+    };
+    let place = Arc::new(Placement::new(Kind::Dense, Width::Bytes(8), shape));
+    let lanes = Case::lengths_shape(operation, shape);
+    let case = Case {
+        operation: operation.clone(),
+        input: place,
+        lengths: Some(Arc::new(CaseLengths::new(
+            lengths.clone(),
+            &lanes,
+            Integer::I64,
+            Kind::Dense,
+        )))
+        .filter(|_| !matches!(operation, Operation::Reverse { .. })),
+        output: Output::InPlace,
+    };
+    let expected = match case.expected() {
+        Expected::Sources(sources) => sources,
+        Expected::BadLength(_) => unreachable!("lengths were drawn inside the axis"),
+    };
+    format!(
+        r#"{{{attributes}, "shape": {shape:?}, "lengths": {lengths:?}, "expected": {expected:?}}}"#
+    )
+}

@@ -1,0 +1,80 @@
+//! `retrograde-conformance`: runs the suite on every backend, or exports the oracle's answers.
+
+use retrograde_conformance::backend::{Backend, Cpu};
+use retrograde_conformance::runner::Tally;
+use retrograde_conformance::{examples, exhaustive, export, random};
+use std::fs::File;
+use std::io::BufWriter;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const USAGE: &str = "usage: retrograde-conformance [export FILE]";
+const RANDOM_CASES: usize = 400;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => run_all(&[&Cpu]),
+        ["export", path] => export_to(path),
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run_all(backends: &[&dyn Backend]) -> ExitCode {
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    for &backend in backends {
+        if let Some(reason) = backend.unavailable() {
+            println!("{}: SKIPPED, {reason}", backend.name());
+            skipped += 1;
+            continue;
+        }
+        match run_one(backend) {
+            true => passed += 1,
+            false => failed += 1,
+        }
+    }
+    println!("backends: {passed} passed, {failed} failed, {skipped} skipped");
+    if failed == 0 && passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn run_one(backend: &dyn Backend) -> bool {
+    let mut clean = true;
+    for example in examples::all() {
+        match examples::check(backend, &example) {
+            Ok(()) => println!("{}: {}: ok", backend.name(), example.source),
+            Err(complaint) => {
+                println!("{}: FAILED {complaint}", backend.name());
+                clean = false;
+            }
+        }
+    }
+    let mut report = |family: &str, started: Instant, tally: Tally| {
+        let seconds = started.elapsed().as_secs_f64();
+        println!("{}: {family}: {tally} ({seconds:.1} s)", backend.name());
+        clean &= tally.is_clean();
+        tally
+    };
+    let started = Instant::now();
+    let mut total = report("every small call", started, exhaustive::run(backend));
+    let started = Instant::now();
+    total.add(report("large random calls", started, random::run(backend, 1, RANDOM_CASES)));
+    println!("{}: {} cases ran in all", backend.name(), total.ran());
+    clean && total.is_clean()
+}
+
+fn export_to(path: &str) -> ExitCode {
+    let written = File::create(path).and_then(|file| export::write(&mut BufWriter::new(file)));
+    match written {
+        Ok(count) => {
+            println!("{path}: {count} calls");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {path}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

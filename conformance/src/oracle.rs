@@ -1,0 +1,83 @@
+//! The oracle: the three definitions, as literally as they can be written.
+//!
+//! It imports nothing. For each place of the output, in row-major order, it says which
+//! element of the input (also counted in row-major order) belongs there.
+
+/// Every index of a tensor of this shape, in row-major order.
+pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    for &size in shape {
+        let mut longer = Vec::new();
+        for index in &all {
+            for at in 0..size {
+                let mut extended = index.clone();
+                extended.push(at);
+                longer.push(extended);
+            }
+        }
+        all = longer;
+    }
+    all
+}
+
+/// The position of an index in row-major order.
+pub fn ordinal(shape: &[usize], index: &[usize]) -> usize {
+    let mut position = 0;
+    for axis in 0..shape.len() {
+        position = position * shape[axis] + index[axis];
+    }
+    position
+}
+
+/// Reverse: along every axis that `flips` names, the last element comes first.
+pub fn reverse(shape: &[usize], flips: &[bool]) -> Vec<usize> {
+    let mut sources = Vec::new();
+    for index in indices(shape) {
+        let mut source = index.clone();
+        for axis in 0..shape.len() {
+            if flips[axis] {
+                source[axis] = shape[axis] - 1 - index[axis];
+            }
+        }
+        sources.push(ordinal(shape, &source));
+    }
+    sources
+}
+
+/// ReverseSequence: of batch entry `b`, the first `lengths[b]` time steps are reversed.
+pub fn reverse_sequence(
+    shape: &[usize],
+    time_axis: usize,
+    batch_axis: usize,
+    lengths: &[usize],
+) -> Vec<usize> {
+    let mut sources = Vec::new();
+    for index in indices(shape) {
+        let length = lengths[index[batch_axis]];
+        let mut source = index.clone();
+        if index[time_axis] < length {
+            source[time_axis] = length - 1 - index[time_axis];
+        }
+        sources.push(ordinal(shape, &source));
+    }
+    sources
+}
+
+/// ReverseSubsequences: of each lane along `axis`, the first `length` elements are reversed.
+/// The lengths tensor has the input's shape with 1 at the axis, and is given row-major.
+pub fn reverse_subsequences(shape: &[usize], axis: usize, lengths: &[usize]) -> Vec<usize> {
+    let mut lengths_shape = shape.to_vec();
+    lengths_shape[axis] = 1;
+    let mut sources = Vec::new();
+    for index in indices(shape) {
+        let mut lane = index.clone();
+        lane[axis] = 0;
+        let length = lengths[ordinal(&lengths_shape, &lane)];
+        let mut source = index.clone();
+        if index[axis] < length {
+            source[axis] = length - 1 - index[axis];
+        }
+        sources.push(ordinal(shape, &source));
+    }
+    sources
+}

@@ -1,0 +1,165 @@
+//! Large calls, drawn at random from a seed: up to rank 8, odd sizes, random strides; and the
+//! involution: the same reversal twice gives the input back.
+
+use crate::backend::{Backend, Outcome};
+use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
+use crate::placement::{Kind, Placement, Width};
+use crate::runner::{Runner, Tally, split_mix};
+use std::sync::Arc;
+
+/// Elements a random tensor has at most.
+const MOST_ELEMENTS: usize = 120_000;
+
+/// Runs `count` cases drawn from a seed, each apart, in place, and twice over.
+pub fn run(backend: &dyn Backend, seed: u64, count: usize) -> Tally {
+    let mut runner = Runner::new(backend, seed);
+    let mut dice = Dice(seed);
+    let mut involution = Tally::default();
+    for _ in 0..count {
+        let case = dice.case();
+        let expected = case.expected();
+        runner.check(&case, &expected);
+        let in_place = Case {
+            input: Arc::new(dice.placement(case.input.width, &case.input.shape)),
+            output: Output::InPlace,
+            ..case.clone()
+        };
+        runner.check(&in_place, &expected);
+        if matches!(expected, Expected::Sources(_)) {
+            involution.add(twice(backend, &in_place));
+        }
+    }
+    let mut tally = runner.finish();
+    tally.add(involution);
+    tally
+}
+
+/// Applies a case to the same memory twice.
+fn twice(backend: &dyn Backend, case: &Case) -> Tally {
+    let mut tally = Tally { given: 1, ..Tally::default() };
+    let mut state = case.input.bytes as u64;
+    let mut memory: Vec<u8> = (0..case.input.bytes).map(|_| split_mix(&mut state) as u8).collect();
+    // The unused bits of a last byte are cleared by the first pass; start without them.
+    case.input.clear_tail(&mut memory);
+    let original = memory.clone();
+    for _ in 0..2 {
+        match backend.run_in_place(case, &mut memory) {
+            Outcome::Done => {}
+            Outcome::Unsupported(reason) => {
+                tally.skipped.insert(reason, 1);
+                return tally;
+            }
+            outcome => {
+                tally.failed = 1;
+                tally.failures.push(format!("{outcome:?} instead of moving\n    {case:?}"));
+                return tally;
+            }
+        }
+    }
+    tally.moved = 1;
+    if memory != original {
+        tally.failed = 1;
+        tally.failures.push(format!("twice did not give the input back\n    {case:?}"));
+    }
+    tally
+}
+
+/// Draws calls.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        (split_mix(&mut self.0) % limit.max(1) as u64) as usize
+    }
+
+    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+
+    /// A shape of rank 1 to 8: a few long axes among short ones, or many short ones.
+    fn shape(&mut self) -> Vec<usize> {
+        let rank = 1 + self.below(8);
+        let mut room = 1 + self.below(MOST_ELEMENTS);
+        let mut shape: Vec<usize> = (0..rank)
+            .map(|_| {
+                let most = [2, 3, 5, 17, 70, 300, 5000][self.below(7)].min(room);
+                let size = 1 + self.below(most);
+                room = (room / size).max(1);
+                size
+            })
+            .collect();
+        for at in (1..rank).rev() {
+            let other = self.below(at + 1);
+            shape.swap(at, other);
+        }
+        shape
+    }
+
+    /// Random axis order, gaps and directions that never overlap.
+    fn placement(&mut self, width: Width, shape: &[usize]) -> Placement {
+        if self.below(3) == 0 {
+            let kind = self.pick(&Kind::OUTPUTS);
+            return Placement::new(kind, width, shape);
+        }
+        let (pitch, step_bits) = match width {
+            Width::Bytes(bytes) => (bytes, 8),
+            packed => (1, packed.bits()),
+        };
+        let mut order: Vec<usize> = (0..shape.len()).collect();
+        for at in (1..order.len()).rev() {
+            let other = self.below(at + 1);
+            order.swap(at, other);
+        }
+        let mut strides = vec![0isize; shape.len()];
+        let lead = self.below(9);
+        let (mut extent, mut offset) = (pitch, lead);
+        for axis in order {
+            let gap = [0, 0, 1, 7][self.below(4)];
+            let stride = extent + gap;
+            let span = stride * (shape[axis] - 1);
+            let backwards = self.below(3) == 0;
+            strides[axis] = if backwards { -(stride as isize) } else { stride as isize };
+            if backwards {
+                offset += span;
+            }
+            extent += span;
+        }
+        let bytes = ((lead + extent) * step_bits).div_ceil(8);
+        Placement::custom(width, shape, strides, offset, bytes, false)
+    }
+
+    fn case(&mut self) -> Case {
+        let (shape, width) = (self.shape(), self.pick(&Width::ALL));
+        let policy = if self.below(4) == 0 { Policy::Strict } else { Policy::Clamp };
+        let rank = shape.len();
+        let operation = match self.below(3) {
+            0 => Operation::Reverse { flips: (0..rank).map(|_| self.below(2) == 1).collect() },
+            1 if rank >= 2 => {
+                let time = self.below(2);
+                Operation::Sequence { time, batch: 1 - time, policy }
+            }
+            _ => Operation::Subsequences { axis: self.below(rank), policy },
+        };
+        let lengths = self.lengths(&operation, &shape);
+        let input = Arc::new(self.placement(width, &shape));
+        let output = Output::Separate(Arc::new(self.placement(width, &shape)));
+        Case { operation, input, lengths, output }
+    }
+
+    fn lengths(&mut self, operation: &Operation, shape: &[usize]) -> Option<Arc<CaseLengths>> {
+        let limit = match operation {
+            Operation::Reverse { .. } => return None,
+            Operation::Sequence { time, .. } => shape[*time],
+            Operation::Subsequences { axis, .. } => shape[*axis],
+        };
+        let lanes = Case::lengths_shape(operation, shape);
+        // Types that hold any length drawn; the small ones are the exhaustive suite's.
+        let integer = self.pick(&[Integer::I64, Integer::U32, Integer::I32, Integer::U64]);
+        // Mostly valid; now and then beyond the axis, to be clamped or refused.
+        let beyond = if self.below(4) == 0 { limit + 3 } else { limit };
+        let count = lanes.iter().product();
+        let values = (0..count).map(|_| self.below(beyond + 1) as i64).collect();
+        let kind = self.pick(&Kind::OUTPUTS);
+        Some(Arc::new(CaseLengths::new(values, &lanes, integer, kind)))
+    }
+}

@@ -1,0 +1,267 @@
+//! The rules of the DirectML face, one variant for each that can be broken.
+
+use super::level::FeatureLevel;
+use super::type_name;
+use crate::dtype::DType;
+use crate::error::{Error, ExecuteError};
+use std::fmt;
+use thiserror::Error as ThisError;
+
+/// Which of the operator's three tensors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// `InputTensor`.
+    Input,
+    /// `SequenceLengthsTensor`.
+    SequenceLengths,
+    /// `OutputTensor`.
+    Output,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Role::Input => "InputTensor",
+            Role::SequenceLengths => "SequenceLengthsTensor",
+            Role::Output => "OutputTensor",
+        })
+    }
+}
+
+/// A descriptor that breaks a rule of DirectML.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum DescError {
+    /// The tensor is not a buffer tensor.
+    #[error(
+        "ReverseSubsequences: {tensor}.Type is {tensor_type}, expected 1 (DML_TENSOR_TYPE_BUFFER)"
+    )]
+    NotABuffer {
+        /// Which tensor.
+        tensor: Role,
+        /// The type given.
+        tensor_type: u32,
+    },
+    /// Flags that do not exist.
+    #[error(
+        "ReverseSubsequences: {tensor}.Flags is {flags:#x}, expected 0 (NONE) or 1 (OWNED_BY_DML)"
+    )]
+    UnknownFlags {
+        /// Which tensor.
+        tensor: Role,
+        /// The flags given.
+        flags: u32,
+    },
+    /// Only inputs can be owned by DML.
+    #[error("ReverseSubsequences: OutputTensor.Flags is OWNED_BY_DML, which only inputs may have")]
+    OutputOwnedByDml,
+    /// The feature level does not have this data type for this tensor.
+    #[error(
+        "ReverseSubsequences: {tensor}.DataType is {data_type} ({}), feature level {level} allows {}",
+        type_name(*data_type),
+        TypeList(level.data_types(*tensor))
+    )]
+    DataType {
+        /// Which tensor.
+        tensor: Role,
+        /// The feature level.
+        level: FeatureLevel,
+        /// The `DML_TENSOR_DATA_TYPE` given.
+        data_type: u32,
+    },
+    /// The feature level does not have this dimension count.
+    #[error(
+        "ReverseSubsequences: {tensor}.DimensionCount is {count}, feature level {level} allows {} to {}",
+        level.dimension_counts().start(),
+        level.dimension_counts().end()
+    )]
+    DimensionCount {
+        /// Which tensor.
+        tensor: Role,
+        /// The feature level.
+        level: FeatureLevel,
+        /// The count given.
+        count: usize,
+    },
+    /// Strides, but not one per dimension.
+    #[error("ReverseSubsequences: {tensor} has {strides} strides for {count} dimensions")]
+    StrideCount {
+        /// Which tensor.
+        tensor: Role,
+        /// Number of strides.
+        strides: usize,
+        /// Number of dimensions.
+        count: usize,
+    },
+    /// DirectML has no empty tensors.
+    #[error("ReverseSubsequences: {tensor}.Sizes[{dimension}] is 0, expected at least 1")]
+    ZeroSize {
+        /// Which tensor.
+        tensor: Role,
+        /// Which dimension.
+        dimension: usize,
+    },
+    /// More elements than DirectML addresses.
+    #[error("ReverseSubsequences: {tensor}.Sizes {sizes:?} have more than {} elements", u32::MAX)]
+    TooManyElements {
+        /// Which tensor.
+        tensor: Role,
+        /// The sizes.
+        sizes: Vec<u32>,
+    },
+    /// An alignment that is no power of two, or less than an element.
+    #[error(
+        "ReverseSubsequences: {tensor}.GuaranteedBaseOffsetAlignment is {alignment}, expected 0 or a power of two of at least {element_size}"
+    )]
+    Alignment {
+        /// Which tensor.
+        tensor: Role,
+        /// The alignment given.
+        alignment: u32,
+        /// Bytes in an element.
+        element_size: usize,
+    },
+    /// Sizes times strides do not fit in 64 bits.
+    #[error("ReverseSubsequences: {tensor}: sizes and strides reach past what an address can hold")]
+    SizeOverflow {
+        /// Which tensor.
+        tensor: Role,
+    },
+    /// The buffer would end before the last element.
+    #[error(
+        "ReverseSubsequences: {tensor}.TotalTensorSizeInBytes is {total}, sizes and strides need at least {minimum}"
+    )]
+    TotalSizeTooSmall {
+        /// Which tensor.
+        tensor: Role,
+        /// The size given.
+        total: u64,
+        /// The least size.
+        minimum: u64,
+    },
+    /// The tensors have different ranks.
+    #[error(
+        "ReverseSubsequences: {tensor}.DimensionCount is {count}, expected that of InputTensor, {input}"
+    )]
+    DimensionCountMismatch {
+        /// Which tensor.
+        tensor: Role,
+        /// Its dimension count.
+        count: usize,
+        /// The input's dimension count.
+        input: usize,
+    },
+    /// An axis the input does not have.
+    #[error(
+        "ReverseSubsequences: Axis is {axis}, expected less than DimensionCount {dimension_count}"
+    )]
+    AxisOutOfRange {
+        /// The axis given.
+        axis: u32,
+        /// The input's dimension count.
+        dimension_count: usize,
+    },
+    /// Input and output have different data types.
+    #[error(
+        "ReverseSubsequences: OutputTensor.DataType is {} but InputTensor.DataType is {}",
+        type_name(*output),
+        type_name(*input)
+    )]
+    OutputDataType {
+        /// The input's `DML_TENSOR_DATA_TYPE`.
+        input: u32,
+        /// The output's.
+        output: u32,
+    },
+    /// Input and output have different sizes.
+    #[error(
+        "ReverseSubsequences: OutputTensor.Sizes are {output:?}, expected the input's {input:?}"
+    )]
+    OutputSizes {
+        /// The input's sizes.
+        input: Vec<u32>,
+        /// The output's.
+        output: Vec<u32>,
+    },
+    /// The lengths' sizes are not the input's with 1 at the axis.
+    #[error("ReverseSubsequences: SequenceLengthsTensor.Sizes are {got:?}, expected {expected:?}")]
+    LengthsSizes {
+        /// The sizes given.
+        got: Vec<u32>,
+        /// The sizes expected.
+        expected: Vec<u32>,
+    },
+    /// Two output elements share memory.
+    #[error(
+        "ReverseSubsequences: OutputTensor with sizes {sizes:?} and strides {strides:?} places two elements on the same memory"
+    )]
+    OutputOverlapsItself {
+        /// The output's sizes.
+        sizes: Vec<u32>,
+        /// Its strides.
+        strides: Vec<u32>,
+    },
+    /// The operator refused what the descriptors describe.
+    #[error(transparent)]
+    Plan(Error),
+}
+
+/// Data types by their `directml.h` names.
+struct TypeList(&'static [DType]);
+
+impl fmt::Display for TypeList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.iter().filter_map(|dtype| dtype.names()?.directml);
+        for (position, (_, name)) in names.enumerate() {
+            write!(f, "{}{name}", if position > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// Buffers that do not fit the descriptors. Nothing has been written.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum BindError {
+    /// The bound range leaves its buffer.
+    #[error(
+        "ReverseSubsequences: {tensor} is bound to {size} bytes at offset {offset} of a buffer of {buffer} bytes"
+    )]
+    OutsideBuffer {
+        /// Which tensor.
+        tensor: Role,
+        /// `Offset`.
+        offset: u64,
+        /// `SizeInBytes`.
+        size: u64,
+        /// Size of the buffer.
+        buffer: usize,
+    },
+    /// The bound range is smaller than the tensor.
+    #[error(
+        "ReverseSubsequences: {tensor} is bound to {size} bytes, its TotalTensorSizeInBytes is {total}"
+    )]
+    TooSmall {
+        /// Which tensor.
+        tensor: Role,
+        /// `SizeInBytes`.
+        size: u64,
+        /// `TotalTensorSizeInBytes`.
+        total: u64,
+    },
+    /// The offset does not keep the alignment that was guaranteed.
+    #[error(
+        "ReverseSubsequences: {tensor} is bound at offset {offset}, its GuaranteedBaseOffsetAlignment is {alignment}"
+    )]
+    Misaligned {
+        /// Which tensor.
+        tensor: Role,
+        /// `Offset`.
+        offset: u64,
+        /// `GuaranteedBaseOffsetAlignment`.
+        alignment: u32,
+    },
+    /// The plan could not run on these buffers.
+    #[error("ReverseSubsequences: {0}")]
+    Execute(#[from] ExecuteError),
+}
