@@ -1,6 +1,7 @@
 //! `retrograde-conformance`: runs the suite on every backend, or exports the oracle's answers.
 
 use retrograde_conformance::backend::{Backend, Cpu};
+use retrograde_conformance::random::Draw;
 use retrograde_conformance::runner::Tally;
 use retrograde_conformance::{examples, exhaustive, export, random};
 use std::fs::File;
@@ -9,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const USAGE: &str = "usage: retrograde-conformance [export FILE]";
-const RANDOM_CASES: usize = 400;
+const RANDOM: Draw = Draw { seed: 1, count: 400, most_elements: 120_000 };
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -60,7 +61,7 @@ fn run_one(backend: &dyn Backend) -> bool {
     let started = Instant::now();
     let mut total = report("every small call", started, exhaustive::run(backend));
     let started = Instant::now();
-    total.add(report("large random calls", started, random::run(backend, 1, RANDOM_CASES)));
+    total.add(report("large random calls", started, random::run(backend, RANDOM)));
     println!("{}: {} cases ran in all", backend.name(), total.ran());
     clean && total.is_clean()
 }

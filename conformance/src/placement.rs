@@ -219,9 +219,7 @@ impl Placement {
 /// Copies one element from a position in one buffer to a position in another.
 pub fn copy_element(width: Width, src: &[u8], from: usize, dst: &mut [u8], to: usize) {
     if let Width::Bytes(bytes) = width {
-        for byte in 0..bytes {
-            dst[to + byte] = src[from + byte];
-        }
+        dst[to..to + bytes].copy_from_slice(&src[from..from + bytes]);
         return;
     }
     for bit in 0..width.bits() {

@@ -7,15 +7,23 @@ use crate::placement::{Kind, Placement, Width};
 use crate::runner::{Runner, Tally, split_mix};
 use std::sync::Arc;
 
-/// Elements a random tensor has at most.
-const MOST_ELEMENTS: usize = 120_000;
+/// What to draw.
+#[derive(Debug, Clone, Copy)]
+pub struct Draw {
+    /// The same seed draws the same cases.
+    pub seed: u64,
+    /// How many cases.
+    pub count: usize,
+    /// How many elements a tensor has at most.
+    pub most_elements: usize,
+}
 
-/// Runs `count` cases drawn from a seed, each apart, in place, and twice over.
-pub fn run(backend: &dyn Backend, seed: u64, count: usize) -> Tally {
-    let mut runner = Runner::new(backend, seed);
-    let mut dice = Dice(seed);
+/// Runs random cases, each apart, in place, and twice over.
+pub fn run(backend: &dyn Backend, draw: Draw) -> Tally {
+    let mut runner = Runner::new(backend, draw.seed);
+    let mut dice = Dice { state: draw.seed, most_elements: draw.most_elements };
     let mut involution = Tally::default();
-    for _ in 0..count {
+    for _ in 0..draw.count {
         let case = dice.case();
         let expected = case.expected();
         runner.check(&case, &expected);
@@ -65,11 +73,14 @@ fn twice(backend: &dyn Backend, case: &Case) -> Tally {
 }
 
 /// Draws calls.
-struct Dice(u64);
+struct Dice {
+    state: u64,
+    most_elements: usize,
+}
 
 impl Dice {
     fn below(&mut self, limit: usize) -> usize {
-        (split_mix(&mut self.0) % limit.max(1) as u64) as usize
+        (split_mix(&mut self.state) % limit.max(1) as u64) as usize
     }
 
     fn pick<T: Copy>(&mut self, list: &[T]) -> T {
@@ -79,7 +90,7 @@ impl Dice {
     /// A shape of rank 1 to 8: a few long axes among short ones, or many short ones.
     fn shape(&mut self) -> Vec<usize> {
         let rank = 1 + self.below(8);
-        let mut room = 1 + self.below(MOST_ELEMENTS);
+        let mut room = 1 + self.below(self.most_elements);
         let mut shape: Vec<usize> = (0..rank)
             .map(|_| {
                 let most = [2, 3, 5, 17, 70, 300, 5000][self.below(7)].min(room);
@@ -130,7 +141,7 @@ impl Dice {
 
     fn case(&mut self) -> Case {
         let (shape, width) = (self.shape(), self.pick(&Width::ALL));
-        let policy = if self.below(4) == 0 { Policy::Strict } else { Policy::Clamp };
+        let policy = if self.below(3) == 0 { Policy::Strict } else { Policy::Clamp };
         let rank = shape.len();
         let operation = match self.below(3) {
             0 => Operation::Reverse { flips: (0..rank).map(|_| self.below(2) == 1).collect() },
@@ -156,7 +167,7 @@ impl Dice {
         // Types that hold any length drawn; the small ones are the exhaustive suite's.
         let integer = self.pick(&[Integer::I64, Integer::U32, Integer::I32, Integer::U64]);
         // Mostly valid; now and then beyond the axis, to be clamped or refused.
-        let beyond = if self.below(4) == 0 { limit + 3 } else { limit };
+        let beyond = if self.below(3) == 0 { limit + 3 } else { limit };
         let count = lanes.iter().product();
         let values = (0..count).map(|_| self.below(beyond + 1) as i64).collect();
         let kind = self.pick(&Kind::OUTPUTS);

@@ -1,0 +1,153 @@
+//! A suite that cannot fail proves nothing: backends that are wrong in one way each, and
+//! must all be caught.
+
+use retrograde_conformance::backend::{Backend, Cpu, Outcome};
+use retrograde_conformance::case::{Case, Operation};
+use retrograde_conformance::placement::Width;
+use retrograde_conformance::random::Draw;
+use retrograde_conformance::runner::Tally;
+use retrograde_conformance::{examples, random};
+
+/// The CPU backend with one thing changed.
+struct Wrong {
+    name: &'static str,
+    apart: fn(&Case, &[u8], &mut [u8]) -> Outcome,
+    in_place: fn(&Case, &mut [u8]) -> Outcome,
+}
+
+impl Wrong {
+    fn new(name: &'static str) -> Self {
+        Wrong {
+            name,
+            apart: |case, input, output| Cpu.run(case, input, output),
+            in_place: |case, memory| Cpu.run_in_place(case, memory),
+        }
+    }
+}
+
+impl Backend for Wrong {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
+        (self.apart)(case, input, output)
+    }
+
+    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
+        (self.in_place)(case, memory)
+    }
+}
+
+fn run(backend: &Wrong) -> Tally {
+    random::run(backend, Draw { seed: 7, count: 200, most_elements: 500 })
+}
+
+#[test]
+fn the_right_backend_is_clean() {
+    let tally = run(&Wrong::new("right"));
+    assert!(tally.is_clean() && tally.ran() > 100, "{tally}");
+}
+
+#[test]
+fn one_wrong_bit_is_caught() {
+    let tally = run(&Wrong {
+        apart: |case, input, output| {
+            let outcome = Cpu.run(case, input, output);
+            if let Some(byte) = output.last_mut() {
+                *byte ^= 0x10;
+            }
+            outcome
+        },
+        ..Wrong::new("one wrong bit")
+    });
+    assert!(tally.failed > 20 && !tally.is_clean());
+}
+
+#[test]
+fn doing_nothing_in_place_is_caught() {
+    let tally = run(&Wrong { in_place: |_, _| Outcome::Done, ..Wrong::new("lazy") });
+    assert!(tally.failed > 20 && !tally.is_clean());
+}
+
+#[test]
+fn ignoring_bad_lengths_is_caught() {
+    let tally = run(&Wrong {
+        apart: |case, input, output| match Cpu.run(case, input, output) {
+            Outcome::BadLength(_) => Outcome::Done,
+            outcome => outcome,
+        },
+        ..Wrong::new("careless")
+    });
+    assert!(tally.failed > 0 && !tally.is_clean());
+}
+
+#[test]
+fn writing_before_refusing_is_caught() {
+    let tally = run(&Wrong {
+        apart: |case, input, output| {
+            let outcome = Cpu.run(case, input, output);
+            if outcome != Outcome::Done {
+                output.fill(0);
+            }
+            outcome
+        },
+        ..Wrong::new("hasty")
+    });
+    assert!(tally.failed > 0 && !tally.is_clean());
+}
+
+#[test]
+fn blaming_the_wrong_length_is_caught() {
+    let tally = run(&Wrong {
+        apart: |case, input, output| match Cpu.run(case, input, output) {
+            Outcome::BadLength(index) => {
+                Outcome::BadLength(index.iter().map(|at| at + 1).collect())
+            }
+            outcome => outcome,
+        },
+        ..Wrong::new("unjust")
+    });
+    assert!(tally.failed > 0 && !tally.is_clean());
+}
+
+#[test]
+fn refusing_valid_calls_is_caught() {
+    let tally = run(&Wrong {
+        apart: |case, input, output| match case.operation {
+            Operation::Reverse { .. } => Outcome::Refused("not today".to_owned()),
+            _ => Cpu.run(case, input, output),
+        },
+        ..Wrong::new("moody")
+    });
+    assert!(tally.failed > 0 && !tally.is_clean());
+}
+
+#[test]
+fn what_is_skipped_is_counted_and_printed() {
+    let tally = run(&Wrong {
+        apart: |case, input, output| match case.input.width {
+            Width::Bit => Outcome::Unsupported("no single bits".to_owned()),
+            _ => Cpu.run(case, input, output),
+        },
+        ..Wrong::new("partial")
+    });
+    assert!(tally.is_clean());
+    assert!(tally.skipped["no single bits"] > 0);
+    assert!(tally.to_string().contains("no single bits"), "{tally}");
+}
+
+#[test]
+fn a_lost_case_is_not_clean() {
+    let tally = Tally { given: 2, moved: 1, ..Tally::default() };
+    assert!(!tally.is_clean());
+}
+
+#[test]
+fn a_wrong_example_is_caught() {
+    let lazy = Wrong { apart: |_, _, _| Outcome::Done, ..Wrong::new("lazy") };
+    for example in examples::all() {
+        assert!(examples::check(&lazy, &example).is_err());
+        assert_eq!(examples::check(&Cpu, &example), Ok(()));
+    }
+}

@@ -1,0 +1,347 @@
+//! Operands that the operators refuse.
+
+use crate::{dense, refused};
+use retrograde::{
+    DType, Error, Layout, LengthPolicy, LengthsOperator, Operator, Reversal, Reverse, ReverseMode,
+    ReverseSequence, ReverseSubsequences, TensorMut, TensorRef,
+};
+
+pub(crate) fn outputs() {
+    use Error::{OutputOverlapsItself, OutputShape, OutputType};
+    let (x, lengths) = (dense(DType::F32, &[2, 3]), dense(DType::I64, &[3]));
+    let sequence = ReverseSequence::new();
+    let lanes = ReverseSubsequences::along(0);
+    refused!(
+        Reverse::all().plan(&x, &dense(DType::F32, &[3, 2])),
+        OutputShape { operator: Operator::Reverse, .. },
+        "Reverse: output has shape [3, 2], expected the input's shape [2, 3]"
+    );
+    refused!(
+        sequence.plan(&x, &lengths, &dense(DType::F32, &[6])),
+        OutputShape { .. },
+        "ReverseSequence: output has shape [6], expected the input's shape [2, 3]"
+    );
+    refused!(
+        lanes.plan(&x, &dense(DType::U32, &[1, 3]), &dense(DType::F32, &[2, 3, 1])),
+        OutputShape { .. },
+        "ReverseSubsequences: output has shape [2, 3, 1], expected the input's shape [2, 3]"
+    );
+    refused!(
+        Reverse::all().plan(&x, &dense(DType::I32, &[2, 3])),
+        OutputType { input: DType::F32, output: DType::I32, .. },
+        "Reverse: output has type i32, expected the input's type f32"
+    );
+    refused!(
+        sequence.plan(&x, &lengths, &dense(DType::F64, &[2, 3])),
+        OutputType { .. },
+        "ReverseSequence: output has type f64, expected the input's type f32"
+    );
+    let repeated = Layout::strided(DType::F32, &[2, 3], &[0, 1], 0).unwrap();
+    refused!(
+        Reverse::axes([]).plan(&x, &repeated),
+        OutputOverlapsItself { packed: false, .. },
+        "Reverse: output of shape [2, 3] with strides [0, 4] (in bytes) places two elements on the same memory"
+    );
+    let overlapping = Layout::byte_strided(DType::F32, &[2, 3], &[12, 3], 0).unwrap();
+    refused!(
+        sequence.plan(&x, &lengths, &overlapping),
+        OutputOverlapsItself { .. },
+        "ReverseSequence: output of shape [2, 3] with strides [12, 3] (in bytes) places two elements on the same memory"
+    );
+    let packed = Layout::strided(DType::U4, &[2, 3], &[2, 1], 0).unwrap();
+    refused!(
+        Reverse::all().plan(&dense(DType::U4, &[2, 3]), &packed),
+        OutputOverlapsItself { packed: true, .. },
+        "Reverse: output of shape [2, 3] with strides [2, 1] (in elements) places two elements on the same memory"
+    );
+    // In place, the one view is the output too.
+    let mut memory = [1f32, 2., 3.];
+    let before = memory;
+    let mut view = TensorMut::new(repeated, &mut memory[..]).unwrap();
+    refused!(
+        Reverse::axes([1]).run_in_place(&mut view),
+        OutputOverlapsItself { .. },
+        "Reverse: output of shape [2, 3] with strides [0, 4] (in bytes) places two elements on the same memory"
+    );
+    assert_eq!(memory, before);
+}
+
+pub(crate) fn reverse() {
+    use Error::*;
+    let x = [1u8, 2, 3, 4, 5, 6];
+    let mut out = [9u8; 6];
+    let on = |operator: Reverse, out: &mut [u8]| operator.run_slice(&x, out, &[2, 3]);
+    refused!(
+        on(Reverse::axes([2]), &mut out),
+        AxisOutOfRange { value: 2, low: -2, high: 1, rank: 2, .. },
+        "Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2"
+    );
+    refused!(
+        on(Reverse::axes([0, 1, -3]), &mut out),
+        AxisOutOfRange { value: -3, .. },
+        "Reverse: axes[2] is -3, outside [-2, 1] for a tensor of rank 2"
+    );
+    refused!(
+        on(Reverse::axes([i64::MIN]), &mut out),
+        AxisOutOfRange { .. },
+        format!("Reverse: axes[0] is {}, outside [-2, 1] for a tensor of rank 2", i64::MIN)
+    );
+    refused!(
+        Reverse::axes([0]).to_vec(&[1], &[]),
+        ScalarHasNoAxes { value: 0, .. },
+        "Reverse: axes[0] is 0, but a scalar (rank 0) has no axes"
+    );
+    refused!(
+        Reverse::axes([-1]).to_vec(&[1], &[]),
+        ScalarHasNoAxes { value: -1, .. },
+        "Reverse: axes[0] is -1, but a scalar (rank 0) has no axes"
+    );
+    refused!(
+        on(Reverse::mask([true]), &mut out),
+        MaskLength { len: 1, rank: 2 },
+        "Reverse: the mask has 1 entries, expected 2, one per axis"
+    );
+    refused!(
+        on(Reverse::mask([false, false, true]), &mut out),
+        MaskLength { len: 3, rank: 2 },
+        "Reverse: the mask has 3 entries, expected 2, one per axis"
+    );
+    assert_eq!(out, [9; 6]);
+    refused!(
+        "Index".parse::<ReverseMode>(),
+        UnknownMode { .. },
+        "Reverse: mode \"Index\" does not exist, expected \"index\" or \"mask\""
+    );
+    refused!(
+        "".parse::<ReverseMode>(),
+        UnknownMode { .. },
+        "Reverse: mode \"\" does not exist, expected \"index\" or \"mask\""
+    );
+    let axes = |values: &[f32]| {
+        let tensor = TensorRef::from_slice(values, &[values.len()]).unwrap();
+        Reverse::from_tensor(ReverseMode::Index, &tensor)
+    };
+    refused!(
+        axes(&[0.0]),
+        AxesType { dtype: DType::F32 },
+        "Reverse: mode \"index\" needs axes of an integer type (i8 ... u64), got f32"
+    );
+    let flags = TensorRef::from_slice(&[true, false], &[2]).unwrap();
+    refused!(
+        Reverse::from_tensor(ReverseMode::Index, &flags),
+        AxesType { dtype: DType::Bool },
+        "Reverse: mode \"index\" needs axes of an integer type (i8 ... u64), got bool"
+    );
+    let bytes = TensorRef::from_slice(&[1u8, 0], &[2]).unwrap();
+    refused!(
+        Reverse::from_tensor(ReverseMode::Mask, &bytes),
+        MaskType { dtype: DType::U8 },
+        "Reverse: mode \"mask\" needs a bool tensor, got u8"
+    );
+    let square = TensorRef::from_slice(&[0i64; 4], &[2, 2]).unwrap();
+    refused!(
+        Reverse::from_tensor(ReverseMode::Index, &square),
+        AxesRank { .. },
+        "Reverse: axes must be a 1-D tensor, got shape [2, 2]"
+    );
+    let scalar = TensorRef::from_slice(&[1i8], &[]).unwrap();
+    refused!(
+        Reverse::from_tensor(ReverseMode::Index, &scalar),
+        AxesRank { .. },
+        "Reverse: axes must be a 1-D tensor, got shape []"
+    );
+    let big = TensorRef::from_slice(&[u64::MAX], &[1]).unwrap();
+    let big = Reverse::from_tensor(ReverseMode::Index, &big).unwrap();
+    refused!(
+        big.to_vec(&x, &[2, 3]),
+        AxisOutOfRange { .. },
+        "Reverse: axes[0] is 18446744073709551615, outside [-2, 1] for a tensor of rank 2"
+    );
+}
+
+pub(crate) fn reverse_sequence() {
+    use Error::*;
+    let x = [1u8, 2, 3, 4, 5, 6];
+    let mut out = [9u8; 6];
+    let mut on = |operator: ReverseSequence, lengths: &[i64]| {
+        operator.lengths(lengths).run_slice(&x, &mut out, &[2, 3])
+    };
+    let op = ReverseSequence::new;
+    refused!(
+        on(op(), &[2, 3, 1]),
+        LengthOutOfRange { value: 3, limit: 2, .. },
+        "ReverseSequence: lengths[1] is 3, outside [0, 2]"
+    );
+    refused!(
+        on(op(), &[2, 1, -1]),
+        LengthOutOfRange { value: -1, .. },
+        "ReverseSequence: lengths[2] is -1, outside [0, 2]"
+    );
+    refused!(
+        on(op().policy(LengthPolicy::Clamp), &[9, 9, i64::MIN]),
+        LengthOutOfRange { .. },
+        format!("ReverseSequence: lengths[2] is {}, outside [0, 2]", i64::MIN)
+    );
+    refused!(
+        on(op(), &[0, i64::MAX, 0]),
+        LengthOutOfRange { .. },
+        format!("ReverseSequence: lengths[1] is {}, outside [0, 2]", i64::MAX)
+    );
+    refused!(
+        on(op(), &[1, 1]),
+        LengthsCount { got: 2, expected: 3, .. },
+        "ReverseSequence: 2 lengths given, expected 3, one per lane of shape [3]"
+    );
+    refused!(
+        on(op(), &[]),
+        LengthsCount { got: 0, expected: 3, .. },
+        "ReverseSequence: 0 lengths given, expected 3, one per lane of shape [3]"
+    );
+    refused!(
+        on(op().time_axis(2), &[1, 1, 1]),
+        SequenceAxis { argument: "time_axis", value: 2 },
+        "ReverseSequence: time_axis is 2, expected 0 or 1"
+    );
+    refused!(
+        on(op().time_axis(1).batch_axis(-2), &[1, 1]),
+        SequenceAxis { argument: "batch_axis", value: -2 },
+        "ReverseSequence: batch_axis is -2, expected 0 or 1"
+    );
+    refused!(
+        on(op().batch_axis(0), &[1, 1]),
+        SameSequenceAxes { value: 0 },
+        "ReverseSequence: time_axis and batch_axis are both 0, one must be 0 and the other 1"
+    );
+    let lengths = op().lengths(&[1i64]);
+    refused!(
+        lengths.to_vec(&[1u8], &[1]),
+        RankTooSmall { rank: 1, least: 2, .. },
+        "ReverseSequence: input has rank 1, expected at least 2"
+    );
+    refused!(
+        lengths.to_vec(&[1u8], &[]),
+        RankTooSmall { rank: 0, .. },
+        "ReverseSequence: input has rank 0, expected at least 2"
+    );
+    // An empty time axis allows only length 0.
+    refused!(
+        op().lengths(&[0i64, 1]).to_vec(&[0u8; 0], &[0, 2]),
+        LengthOutOfRange { value: 1, limit: 0, .. },
+        "ReverseSequence: lengths[1] is 1, outside [0, 0]"
+    );
+    let shape = |dtype, shape: &[usize]| dense(dtype, shape);
+    let input = shape(DType::F32, &[2, 3]);
+    refused!(
+        op().plan(&input, &shape(DType::I64, &[3, 1]), &input),
+        LengthsShape { .. },
+        "ReverseSequence: lengths have shape [3, 1], expected [3]"
+    );
+    refused!(
+        op().plan(&input, &shape(DType::I64, &[]), &input),
+        LengthsShape { .. },
+        "ReverseSequence: lengths have shape [], expected [3]"
+    );
+    refused!(
+        op().plan(&input, &shape(DType::F32, &[3]), &input),
+        LengthsType { dtype: DType::F32, .. },
+        "ReverseSequence: lengths have type f32, expected an integer type (i8 ... u64)"
+    );
+    refused!(
+        op().plan(&input, &shape(DType::Bool, &[3]), &input),
+        LengthsType { dtype: DType::Bool, .. },
+        "ReverseSequence: lengths have type bool, expected an integer type (i8 ... u64)"
+    );
+    refused!(
+        op().plan(&input, &shape(DType::U4, &[3]), &input),
+        LengthsType { dtype: DType::U4, .. },
+        "ReverseSequence: lengths have type u4, expected an integer type (i8 ... u64)"
+    );
+    let lengths = shape(DType::I64, &[3]);
+    let onnx = |opset, dtype| {
+        let input = shape(dtype, &[2, 3]);
+        ReverseSequence::onnx(opset).plan(&input, &lengths, &input)
+    };
+    refused!(
+        onnx(9, DType::F32),
+        Opset { opset: 9 },
+        "ReverseSequence: opset 9 does not have it, it came with opset 10"
+    );
+    refused!(
+        onnx(27, DType::BF16),
+        InputType { dtype: DType::BF16, .. },
+        "ReverseSequence: input of type bf16 is not allowed at opset 27"
+    );
+    refused!(
+        onnx(28, DType::I4),
+        InputType { dtype: DType::I4, .. },
+        "ReverseSequence: input of type i4 is not allowed at opset 28"
+    );
+    refused!(
+        ReverseSequence::onnx(10).plan(&input, &shape(DType::I32, &[3]), &input),
+        LengthsType { dtype: DType::I32, .. },
+        "ReverseSequence: lengths have type i32, expected i64"
+    );
+    assert!(onnx(28, DType::BF16).is_ok() && onnx(10, DType::C128).is_ok());
+    assert_eq!(out, [9; 6]);
+}
+
+pub(crate) fn reverse_subsequences() {
+    use Error::*;
+    let x = [1u8, 2, 3, 4, 5, 6];
+    let mut out = [9u8; 6];
+    let mut on = |operator: ReverseSubsequences, lengths: &[u32]| {
+        operator.lengths(lengths).run_slice(&x, &mut out, &[2, 3])
+    };
+    refused!(
+        on(ReverseSubsequences::along(2), &[1, 1]),
+        AxisOutOfRange { value: 2, .. },
+        "ReverseSubsequences: axis is 2, outside [-2, 1] for a tensor of rank 2"
+    );
+    refused!(
+        on(ReverseSubsequences::along(-3), &[1, 1]),
+        AxisOutOfRange { value: -3, .. },
+        "ReverseSubsequences: axis is -3, outside [-2, 1] for a tensor of rank 2"
+    );
+    refused!(
+        on(ReverseSubsequences::along(1), &[1, 1, 1]),
+        LengthsCount { got: 3, expected: 2, .. },
+        "ReverseSubsequences: 3 lengths given, expected 2, one per lane of shape [2, 1]"
+    );
+    refused!(
+        on(ReverseSubsequences::along(1).policy(LengthPolicy::Strict), &[3, 4]),
+        LengthOutOfRange { value: 4, limit: 3, .. },
+        "ReverseSubsequences: lengths[1, 0] is 4, outside [0, 3]"
+    );
+    refused!(
+        on(ReverseSubsequences::along(0).policy(LengthPolicy::Strict), &[0, 2, u32::MAX]),
+        LengthOutOfRange { .. },
+        "ReverseSubsequences: lengths[0, 2] is 4294967295, outside [0, 2]"
+    );
+    refused!(
+        ReverseSubsequences::along(0).lengths(&[0i8, -128, 0]).to_vec(&x, &[2, 3]),
+        LengthOutOfRange { value: -128, .. },
+        "ReverseSubsequences: lengths[0, 1] is -128, outside [0, 2]"
+    );
+    refused!(
+        ReverseSubsequences::along(0).lengths(&[1u32]).to_vec(&[1u8], &[]),
+        ScalarHasNoAxes { .. },
+        "ReverseSubsequences: axis is 0, but a scalar (rank 0) has no axes"
+    );
+    let input = dense(DType::F32, &[2, 3]);
+    refused!(
+        ReverseSubsequences::along(1).plan(&input, &dense(DType::U32, &[2]), &input),
+        LengthsShape { .. },
+        "ReverseSubsequences: lengths have shape [2], expected [2, 1]"
+    );
+    refused!(
+        ReverseSubsequences::along(1).plan(&input, &dense(DType::U32, &[1, 3]), &input),
+        LengthsShape { .. },
+        "ReverseSubsequences: lengths have shape [1, 3], expected [2, 1]"
+    );
+    refused!(
+        ReverseSubsequences::along(1).plan(&input, &dense(DType::F16, &[2, 1]), &input),
+        LengthsType { .. },
+        "ReverseSubsequences: lengths have type f16, expected an integer type (i8 ... u64)"
+    );
+    assert_eq!(out, [9; 6]);
+}

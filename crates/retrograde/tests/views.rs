@@ -1,0 +1,140 @@
+//! Views over foreign memory: the same view twice, neighbours in one buffer, plans shared
+//! between threads, ranks beyond the inline storage.
+
+use retrograde::{
+    DType, Layout, LengthsOperator, Memory, MemoryMut, Reversal, Reverse, ReverseSequence,
+    TensorMut, TensorRef, cpu,
+};
+use std::thread;
+
+/// A tensor over a raw buffer, twice: once to read, once to write.
+fn both<'a>(
+    buffer: &'a mut [u16],
+    shape: &[usize],
+    src: (&[isize], usize),
+    dst: (&[isize], usize),
+) -> (TensorRef<'a>, TensorMut<'a>) {
+    let (base, len) = (buffer.as_mut_ptr(), buffer.len());
+    let bytes = |strides: &[isize]| strides.iter().map(|s| s * 2).collect::<Vec<_>>();
+    assert!(src.1 < len && dst.1 < len);
+    // SAFETY: the tests below only describe elements of `buffer`, which is borrowed for 'a.
+    unsafe {
+        let from = base.add(src.1).cast();
+        let to = base.add(dst.1).cast();
+        (
+            TensorRef::from_raw(DType::U16, from, shape, &bytes(src.0)).unwrap(),
+            TensorMut::from_raw(DType::U16, to, shape, &bytes(dst.0)).unwrap(),
+        )
+    }
+}
+
+#[test]
+fn the_same_view_twice_runs_in_place() {
+    let mut x = [1u16, 2, 3, 4, 5, 6];
+    let (src, mut dst) = both(&mut x, &[2, 3], (&[3, 1], 0), (&[3, 1], 0));
+    Reverse::axes([1]).run(&src, &mut dst).unwrap();
+    assert_eq!(x, [3, 2, 1, 6, 5, 4]);
+}
+
+#[test]
+fn a_backward_view_onto_itself_is_a_flip_in_place() {
+    let mut x = [1u16, 2, 3, 4, 5];
+    let (src, mut dst) = both(&mut x, &[5], (&[-1], 4), (&[1], 0));
+    Reverse::axes([]).run(&src, &mut dst).unwrap();
+    assert_eq!(x, [5, 4, 3, 2, 1]);
+}
+
+#[test]
+fn lanes_that_change_places_cannot_run_in_place() {
+    let mut x = [1u16, 2, 3, 4];
+    let (src, mut dst) = both(&mut x, &[2, 2], (&[-2, 1], 2), (&[2, 1], 0));
+    let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
+    let error = rows.lengths(&[1, 2]).run(&src, &mut dst).unwrap_err();
+    assert!(error.to_string().contains("overlap"), "{error}");
+    assert_eq!(x, [1, 2, 3, 4]);
+}
+
+#[test]
+fn neighbouring_columns_of_one_buffer_do_not_overlap() {
+    // Even columns to odd columns.
+    let mut x = [1u16, 0, 2, 0, 3, 0];
+    let (src, mut dst) = both(&mut x, &[3], (&[2], 0), (&[2], 1));
+    Reverse::all().run(&src, &mut dst).unwrap();
+    assert_eq!(x, [1, 3, 2, 2, 3, 1]);
+    // But with steps that meet, they do.
+    let mut x = [1u16, 0, 2, 0, 3, 0, 0];
+    let (src, mut dst) = both(&mut x, &[3], (&[2], 0), (&[2], 2));
+    assert!(Reverse::all().run(&src, &mut dst).is_err());
+    assert_eq!(x, [1, 0, 2, 0, 3, 0, 0]);
+}
+
+#[test]
+fn one_plan_serves_many_threads() {
+    let x = Layout::dense(DType::F32, &[64, 33]).unwrap();
+    let lengths = Layout::dense(DType::I64, &[33]).unwrap();
+    let plan = ReverseSequence::new().plan(&x, &lengths, &x).unwrap();
+    thread::scope(|scope| {
+        for seed in 0..8usize {
+            let plan = &plan;
+            scope.spawn(move || {
+                let input: Vec<f32> = (0..64 * 33).map(|n| (n * 7 + seed) as f32).collect();
+                let lengths: Vec<i64> = (0..33).map(|b| ((b + seed) % 65) as i64).collect();
+                let mut output = vec![0f32; 64 * 33];
+                let (from, at) = (Memory::from(&input[..]), Memory::from(&lengths[..]));
+                cpu::execute(plan, from, Some(at), MemoryMut::from(&mut output[..])).unwrap();
+                for t in 0..64 {
+                    for b in 0..33 {
+                        let len = lengths[b] as usize;
+                        let from = if t < len { len - 1 - t } else { t };
+                        assert_eq!(output[t * 33 + b], input[from * 33 + b]);
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn ranks_beyond_eight_work() {
+    let shape = [2usize; 12];
+    let x: Vec<u16> = (0..4096).collect();
+    let y = Reverse::all().to_vec(&x, &shape).unwrap();
+    assert!(y.iter().rev().eq(&x));
+    let y = Reverse::axes((0..12).step_by(2)).to_vec(&x, &shape).unwrap();
+    // Axis 0 is the highest bit: flipping axes 0, 2, .. flips bits 11, 9, ..
+    assert!(y.iter().enumerate().all(|(at, &v)| usize::from(v) == at ^ 0b1010_1010_1010));
+}
+
+#[test]
+fn packed_parts_leave_their_neighbours_alone() {
+    // Elements 1 to 5 of eight 4-bit ones.
+    let mut bytes = [0x10u8, 0x32, 0x54, 0x76];
+    let part = Layout::strided(DType::U4, &[5], &[1], 1).unwrap();
+    Reverse::all().run_in_place(&mut TensorMut::new(part, &mut bytes[..]).unwrap()).unwrap();
+    assert_eq!(bytes, [0x50, 0x34, 0x12, 0x76]);
+}
+
+#[test]
+fn one_bit_elements_start_at_the_high_end() {
+    let x = TensorRef::dense(DType::U1, &[0b1011_0001u8, 0b0100_0000][..], &[10]).unwrap();
+    let y = Reverse::all().to_bytes(&x).unwrap();
+    assert_eq!(y, [0b1010_0011, 0b0100_0000]);
+}
+
+#[test]
+fn two_bit_elements_start_at_the_low_end() {
+    let x = TensorRef::dense(DType::U2, &[0b11_10_01_00u8, 0b01][..], &[5]).unwrap();
+    let y = Reverse::all().to_bytes(&x).unwrap();
+    assert_eq!(y, [0b01_10_11_01, 0b00]);
+}
+
+#[test]
+fn strided_views_become_dense_bytes() {
+    let x: Vec<u16> = (0..12).collect();
+    let columns = Layout::strided(DType::U16, &[4, 3], &[1, 4], 0).unwrap();
+    let view = TensorRef::new(columns, &x[..]).unwrap();
+    let bytes = Reverse::axes([0]).to_bytes(&view).unwrap();
+    let values: Vec<u16> =
+        bytes.chunks_exact(2).map(|b| u16::from_ne_bytes([b[0], b[1]])).collect();
+    assert_eq!(values, [3, 7, 11, 2, 6, 10, 1, 5, 9, 0, 4, 8]);
+}
