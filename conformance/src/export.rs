@@ -7,8 +7,35 @@
 use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::split_mix;
+use retrograde::DType;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::Arc;
+
+/// Writes the engine's table of element types, one row a line.
+pub fn write_types(out: &mut impl Write) -> io::Result<usize> {
+    fn text(name: Option<&str>) -> String {
+        name.map_or("null".to_owned(), |name| format!("{name:?}"))
+    }
+    fn coded(code: Option<(impl Display, &str)>) -> String {
+        code.map_or("null".to_owned(), |(code, name)| format!("[{code}, {name:?}]"))
+    }
+    for dtype in DType::ALL {
+        let Some(row) = dtype.names() else { continue };
+        let bits = row.bits.map_or("null".to_owned(), |bits| bits.to_string());
+        writeln!(
+            out,
+            r#"{{"name": {:?}, "bits": {bits}, "onnx": {}, "openvino": {}, "directml": {}, "numpy": {}, "safetensors": {}}}"#,
+            row.name,
+            coded(row.onnx),
+            text(row.openvino),
+            coded(row.directml),
+            text(row.numpy),
+            text(row.safetensors),
+        )?;
+    }
+    Ok(DType::ALL.len())
+}
 
 /// Writes a selection of calls that every runtime accepts: small shapes, some larger ones.
 pub fn write(out: &mut impl Write) -> io::Result<usize> {

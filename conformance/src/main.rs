@@ -5,18 +5,19 @@ use retrograde_conformance::random::Draw;
 use retrograde_conformance::runner::Tally;
 use retrograde_conformance::{examples, exhaustive, export, random};
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "usage: retrograde-conformance [export FILE]";
+const USAGE: &str = "usage: retrograde-conformance [export FILE | types FILE]";
 const RANDOM: Draw = Draw { seed: 1, count: 400, most_elements: 120_000 };
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => run_all(&[&Cpu]),
-        ["export", path] => export_to(path),
+        ["export", path] => export_to(path, export::write),
+        ["types", path] => export_to(path, export::write_types),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)
@@ -66,11 +67,16 @@ fn run_one(backend: &dyn Backend) -> bool {
     clean && total.is_clean()
 }
 
-fn export_to(path: &str) -> ExitCode {
-    let written = File::create(path).and_then(|file| export::write(&mut BufWriter::new(file)));
+fn export_to(path: &str, write: fn(&mut BufWriter<File>) -> io::Result<usize>) -> ExitCode {
+    let written = File::create(path).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        let lines = write(&mut out)?;
+        out.flush()?;
+        Ok(lines)
+    });
     match written {
-        Ok(count) => {
-            println!("{path}: {count} calls");
+        Ok(lines) => {
+            println!("{path}: {lines} lines");
             ExitCode::SUCCESS
         }
         Err(error) => {

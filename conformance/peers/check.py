@@ -1,0 +1,320 @@
+"""Compares the oracle, the type table and the command with the runtimes that people use.
+
+usage: check.py CALLS.jsonl TYPES.jsonl RETROGRADE_BINARY
+
+The first two files come from `retrograde-conformance export` and `retrograde-conformance
+types`. Where a peer is known to be wrong the check says what it returns; should a later
+version be right, that is printed and is no failure.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnxruntime as ort
+import openvino as ov
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+from openvino.utils.node_factory import NodeFactory
+from safetensors.numpy import save as safetensors_save
+
+PASSED, FAILED = Counter(), Counter()
+ort.set_default_logger_severity(4)  # refusals are asked for below, and read as exceptions
+
+
+def check(group, ok, what):
+    (PASSED if ok else FAILED)[group] += 1
+    if not ok and FAILED[group] <= 5:
+        print(f"FAILED {group}: {what}")
+
+
+def refusal(run):
+    """The first line of what a call raises, or None if it returns."""
+    try:
+        run()
+    except Exception as error:  # whatever a foreign runtime may raise
+        return str(error).strip().splitlines()[0]
+    return None
+
+
+# --- Peers -------------------------------------------------------------------------------
+
+
+def sequence_model(rank, time_axis, elem_type=TensorProto.INT64, opset=10):
+    dims = [f"d{i}" for i in range(rank)]
+    node = helper.make_node(
+        "ReverseSequence", ["x", "lens"], ["y"], time_axis=time_axis, batch_axis=1 - time_axis
+    )
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [
+            helper.make_tensor_value_info("x", elem_type, dims),
+            helper.make_tensor_value_info("lens", TensorProto.INT64, ["n"]),
+        ],
+        [helper.make_tensor_value_info("y", elem_type, dims)],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+class OnnxRuntime:
+    name = "onnxruntime"
+
+    def __init__(self):
+        self.sessions = {}
+
+    def session(self, rank, time_axis):
+        key = rank, time_axis
+        if key not in self.sessions:
+            model = sequence_model(rank, time_axis).SerializeToString()
+            self.sessions[key] = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+        return self.sessions[key]
+
+    def reverse_sequence(self, x, lens, time_axis):
+        return self.session(x.ndim, time_axis).run(None, {"x": x, "lens": lens})[0]
+
+    def reverse_subsequences(self, x, lens, axis):
+        """Lane by lane, as a batch: no runtime outside Windows has this operator."""
+        moved = np.moveaxis(x, axis, -1)
+        lanes = np.ascontiguousarray(moved).reshape(lens.size, x.shape[axis])
+        y = self.reverse_sequence(lanes, np.moveaxis(lens, axis, -1).reshape(-1), 1)
+        return np.moveaxis(y.reshape(moved.shape), -1, axis)
+
+
+class OnnxReference:
+    name = "onnx reference"
+
+    def __init__(self):
+        self.evaluators = {}
+
+    def reverse_sequence(self, x, lens, time_axis):
+        key = x.ndim, time_axis
+        if key not in self.evaluators:
+            self.evaluators[key] = ReferenceEvaluator(sequence_model(*key))
+        return self.evaluators[key].run(None, {"x": x, "lens": lens})[0]
+
+
+class Numpy:
+    name = "numpy"
+
+    def reverse(self, x, axes):
+        return np.flip(x, tuple(axes))
+
+
+class OpenVino:
+    """32-bit integers, which its CPU plugin moves exactly below 2**24."""
+
+    name = "openvino"
+
+    def __init__(self):
+        self.core, self.models = ov.Core(), {}
+
+    def compiled(self, key, build):
+        if key not in self.models:
+            self.models[key] = self.core.compile_model(build(), "CPU")
+        return self.models[key]
+
+    def reverse(self, x, axes):
+        def build():
+            data = ov.opset10.parameter([-1] * x.ndim, np.int32)
+            return ov.Model([openvino_reverse(data, axes)], [data], "m")
+
+        model = self.compiled(("reverse", x.ndim, tuple(axes)), build)
+        return model(x.astype(np.int32))[0]
+
+    def reverse_sequence(self, x, lens, time_axis):
+        def build():
+            data = ov.opset10.parameter([-1] * x.ndim, np.int32)
+            lengths = ov.opset10.parameter([-1], np.int32)
+            node = ov.opset10.reverse_sequence(data, lengths, 1 - time_axis, time_axis)
+            return ov.Model([node], [data, lengths], "m")
+
+        model = self.compiled(("sequence", x.ndim, time_axis), build)
+        return model([x.astype(np.int32), lens.astype(np.int32)])[0]
+
+
+def openvino_reverse(data, axes):
+    axes = ov.op.Constant(np.array(axes, np.int64))
+    return NodeFactory("opset1").create("Reverse", [data, axes], {"mode": "index"})
+
+
+# --- The oracle --------------------------------------------------------------------------
+
+
+def check_oracle(path):
+    peers = [Numpy(), OnnxRuntime(), OnnxReference(), OpenVino()]
+    for line in Path(path).read_text().splitlines():
+        call = json.loads(line)
+        shape = call["shape"]
+        x = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+        expected = np.array(call["expected"], np.int64).reshape(shape)
+        lens = np.array(call["lengths"], np.int64)
+        for peer in peers:
+            if call["op"] == "Reverse" and hasattr(peer, "reverse"):
+                y = peer.reverse(x, call["axes"])
+            elif call["op"] == "ReverseSequence" and hasattr(peer, "reverse_sequence"):
+                y = peer.reverse_sequence(x, lens, call["time_axis"])
+            elif call["op"] == "ReverseSubsequences" and hasattr(peer, "reverse_subsequences"):
+                axis = call["axis"]
+                lanes = [1 if i == axis else n for i, n in enumerate(shape)]
+                y = peer.reverse_subsequences(x, lens.reshape(lanes), axis)
+            else:
+                continue
+            check(f"{peer.name}: {call['op']}", np.array_equal(y, expected), line)
+
+
+# --- Where peers are known to be wrong ---------------------------------------------------
+
+
+def known_wrong():
+    """(peer, what it should do, what it does, whether it still does)."""
+    rt, reference, openvino = OnnxRuntime(), OnnxReference(), OpenVino()
+    x = np.arange(12, dtype=np.int64).reshape(4, 3)
+
+    def narrows(dtype, value):
+        data = ov.opset10.parameter([2], dtype)
+        model = openvino.core.compile_model(ov.Model([openvino_reverse(data, [0])], [data], "m"), "CPU")
+        return model(np.array([value, 1], dtype))[0][1] != np.dtype(dtype).type(value)
+
+    def through_f32():
+        data = np.array([[16777217], [1]], np.int32)
+        return openvino.reverse_sequence(data, np.array([2]), 0)[1, 0] == 16777216
+
+    def refuses(elem_type):
+        model = sequence_model(2, 0, elem_type, 10).SerializeToString()
+        return refusal(lambda: ort.InferenceSession(model)) is not None
+
+    over = reference.reverse_sequence(x, np.array([5, 0, 0]), 0)
+    negative = reference.reverse_sequence(x, np.array([-1, 0, 0]), 0)
+    # ReverseSequence's inputs must be within [0, T]; this one we agree with.
+    text = refusal(lambda: rt.reverse_sequence(x, np.array([5, 0, 0]), 0)) or ""
+    check("onnxruntime: refuses length 5 of 4", "[0,4]" in text, text)
+    return [
+        ("openvino", "Reverse i64 2**53+1", "keeps the low 32 bits", narrows(np.int64, 2**53 + 1)),
+        ("openvino", "Reverse u64 2**63", "keeps the low 32 bits", narrows(np.uint64, 2**63)),
+        ("openvino", "Reverse f64 0.1", "rounds to f32", narrows(np.float64, 0.1)),
+        ("openvino", "ReverseSequence i32 16777217", "rounds to f32", through_f32()),
+        ("onnxruntime", "ReverseSequence complex64", "refuses it", refuses(TensorProto.COMPLEX64)),
+        ("onnx reference", "length 5 of 4", "clamps it", np.array_equal(over[:, 0], x[::-1, 0])),
+        ("onnx reference", "length -1", "reads it as n-1", negative[0, 0] == x[2, 0]),
+    ]
+
+
+def report_known_wrong():
+    for peer, call, does, still in known_wrong():
+        print(f"known wrong: {peer}: {call}: {does if still else 'NOW RIGHT, update this table'}")
+
+
+# --- The type table ----------------------------------------------------------------------
+
+
+def check_types(path):
+    for line in Path(path).read_text().splitlines():
+        row = json.loads(line)
+        if row["onnx"]:
+            code, name = row["onnx"]
+            check("types: onnx", TensorProto.DataType.Name(code) == name, row)
+        if row["openvino"]:
+            kind = getattr(ov.Type, row["openvino"])
+            same = kind.get_type_name() == row["openvino"]
+            same &= row["bits"] is None or kind.get_bitwidth() == row["bits"]
+            check("types: openvino", same, row)
+        if row["numpy"] and row["numpy"] != "object":
+            dtype = numpy_type(row["numpy"])
+            check("types: numpy", dtype.itemsize * 8 == max(row["bits"], 8), row)
+            if row["safetensors"] and row["bits"] >= 8:
+                check("types: safetensors", safetensors_name(dtype) == row["safetensors"], row)
+
+
+def numpy_type(name):
+    return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else np.dtype(name)
+
+
+def safetensors_name(dtype):
+    blob = safetensors_save({"x": np.zeros(4, dtype)})
+    header = blob[8 : 8 + int.from_bytes(blob[:8], "little")]
+    return json.loads(header)["x"]["dtype"]
+
+
+def check_packing():
+    """Which end of a byte comes first, in ONNX and in OpenVINO."""
+    low = helper.make_tensor("x", TensorProto.UINT4, [3], np.array([1, 2, 3]))
+    check("packing: onnx", onnx.numpy_helper.to_array(low).tolist() == [1, 2, 3], "u4")
+    cases = [
+        ("u1", [0xB1, 0x40], [1, 0, 1, 1, 0, 0, 0, 1, 0, 1]),
+        ("u2", [0xE4, 0x01], [0, 1, 2, 3, 1]),
+        ("u4", [0x21, 0x43, 0x05], [1, 2, 3, 4, 5]),
+    ]
+    for name, packed, values in cases:
+        kind = getattr(ov.Type, name)
+        tensor = ov.Tensor(np.array(packed, np.uint8), ov.Shape([len(values)]), kind)
+        constant = ov.op.Constant(tensor)
+        check("packing: openvino", [int(v) for v in constant.get_value_strings()] == values, name)
+
+
+# --- The command -------------------------------------------------------------------------
+
+
+def check_command(binary):
+    rng = np.random.default_rng(1)
+    dtypes = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16", ">f4", ">i8", "S5", "U3"]
+    dtypes += ["M8[ns]", "V7", ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, "g"]
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "x.npy"), Path(folder, "y.npy")
+        for dtype in dtypes:
+            dtype = np.dtype(dtype)
+            for order in "CF":
+                raw = rng.integers(0, 256, 4 * 5 * 3 * dtype.itemsize, np.uint8)
+                if dtype.kind in "?U":
+                    raw &= 1  # a bool is 0 or 1, a character a valid one
+                x = np.asarray(raw.view(dtype).reshape(4, 5, 3), order=order)
+                np.save(source, x)
+                lens = rng.integers(0, 6, 4)
+                expected = x.copy(order=order)
+                for row, length in enumerate(lens):
+                    expected[row, :length] = x[row, :length][::-1]
+                run_command(binary, "reverse", source, "--axes=-1,0", "-o", target)
+                same_file(target, np.flip(x, (0, 2)), order, f"reverse {dtype} {order}")
+                lengths = ",".join(map(str, lens))
+                run_command(
+                    binary, "reverse-sequence", source, "--lengths", lengths,
+                    "--time-axis", "1", "--batch-axis", "0", "-o", target,
+                )  # fmt: skip
+                same_file(target, expected, order, f"reverse-sequence {dtype} {order}")
+
+
+def run_command(binary, *arguments):
+    run = subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True)
+    check("command: exit code", run.returncode == 0, (arguments, run.stderr))
+
+
+def same_file(path, expected, order, what):
+    y = np.load(path, allow_pickle=False)
+    # NumPy reads an extension type back as raw bytes of its width; compare bytes.
+    same = y.shape == expected.shape and y.dtype.itemsize == expected.dtype.itemsize
+    same &= y.flags.c_contiguous if order == "C" else y.flags.f_contiguous
+    same &= y.tobytes() == np.asarray(expected).tobytes()
+    check("command: file", bool(same), what)
+
+
+def main():
+    calls, types, binary = sys.argv[1:]
+    check_oracle(calls)
+    check_types(types)
+    check_packing()
+    check_command(binary)
+    report_known_wrong()
+    for group in sorted(PASSED | FAILED):
+        print(f"{group}: {PASSED[group]} agree, {FAILED[group]} differ")
+    print(f"peers: {PASSED.total()} passed, {FAILED.total()} failed")
+    return 1 if FAILED.total() or not PASSED.total() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
