@@ -1,1 +1,49 @@
-fn main() {}
+//! The `retrograde` command: reverses tensors in files and shows what moved.
+//!
+//! This is the outline; each step has a module of its own.
+
+mod args;
+mod elements;
+mod load;
+mod moved;
+mod picture;
+mod report;
+mod task;
+
+use anyhow::Result;
+use args::Arguments;
+use clap::Parser;
+use moved::Moved;
+use std::process::ExitCode;
+use task::Task;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report::error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let files = arguments.command.files();
+    let before = load::tensor(&files.input)?;
+    let task = Task::prepare(&arguments.command, before.layout())?;
+    let after = task.reverse(&before)?;
+
+    if let Some(output) = &files.output {
+        retrograde_io::npy::write(output, &after)?;
+    }
+    match &files.output {
+        Some(output) if !files.show => report::saved(output, &after, &task),
+        _ => {
+            let moved = Moved::find(&task, before.shape(), report::has_colours())?;
+            let name = report::file_name(&files.input);
+            let picture = picture::draw(&name, &before, &after, &task, &moved, report::columns());
+            report::print(&picture)?;
+        }
+    }
+    Ok(())
+}

@@ -224,7 +224,8 @@ impl Layout {
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.shape.iter().product()
+        // The product of sizes beside a zero need not fit; otherwise it does (invariant 2).
+        if self.is_empty() { 0 } else { self.shape.iter().product() }
     }
 
     /// Whether there are no elements.
@@ -327,6 +328,7 @@ mod tests {
     fn empty_shapes_accept_any_size_beside_the_zero() {
         let layout = Layout::dense(DType::F64, &[usize::MAX, 0, usize::MAX]).unwrap();
         assert_eq!((layout.byte_len(), layout.len()), (0, 0));
+        assert_eq!(Layout::dense(DType::U8, &[usize::MAX, 4, 0]).unwrap().len(), 0);
         assert!(Layout::strided(DType::F64, &[0, 5], &[isize::MAX, isize::MIN], 0).is_ok());
     }
 

@@ -6,6 +6,9 @@ use crate::error::{Error, LayoutError, Operator};
 use crate::layout::Layout;
 use crate::tensor::{Memory, TensorRef};
 
+/// What lengths may be, in words.
+pub(crate) const ANY_INTEGER: &str = "an integer type (i8 ... u64)";
+
 /// What to do with a length beyond the size of the axis.
 ///
 /// A negative length is an error under either policy.
@@ -29,10 +32,26 @@ pub struct Lengths<'a> {
 #[derive(Debug, Clone)]
 enum Values<'a> {
     Tensor(TensorRef<'a>),
-    Flat { dtype: DType, memory: Memory<'a>, count: usize },
+    Flat { dtype: DType, memory: Memory<'a> },
 }
 
 impl<'a> Lengths<'a> {
+    /// One length per lane in row-major order, of a type known only when the program runs.
+    ///
+    /// ```
+    /// use retrograde::{DType, Lengths, Reversal, ReverseSequence};
+    ///
+    /// let bytes = [3u8, 0, 2, 0]; // two little-endian 16-bit integers
+    /// # if cfg!(target_endian = "big") { return Ok(()) }
+    /// let lengths = Lengths::flat(DType::U16, &bytes[..]);
+    /// let y = ReverseSequence::new().lengths(lengths).to_vec(&[1, 2, 3, 4, 5, 6], &[3, 2])?;
+    /// assert_eq!(y, [5, 4, 3, 2, 1, 6]);
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    pub fn flat(dtype: DType, memory: impl Into<Memory<'a>>) -> Self {
+        Lengths { values: Values::Flat { dtype, memory: memory.into() } }
+    }
+
     /// The lengths as a tensor of the shape that `operator` expects.
     ///
     /// A tensor is passed on as it is: whether its shape is right is for the operator to say.
@@ -43,11 +62,21 @@ impl<'a> Lengths<'a> {
     ) -> Result<TensorRef<'a>, Error> {
         match &self.values {
             Values::Tensor(tensor) => Ok(tensor.clone()),
-            &Values::Flat { dtype, memory, count } => {
+            &Values::Flat { dtype, memory } => {
+                if !dtype.is_integer() {
+                    return Err(Error::LengthsType { operator, dtype, allowed: ANY_INTEGER });
+                }
                 let argument =
                     |source: LayoutError| Error::Argument { operator, argument: "lengths", source };
                 let layout = Layout::dense(dtype, expected).map_err(argument)?;
-                if layout.len() != count {
+                let (count, rest) = (memory.len() / layout.width(), memory.len() % layout.width());
+                if rest != 0 {
+                    let (shape, available) = (expected.to_vec(), memory.len());
+                    let expected = layout.byte_len();
+                    let source = LayoutError::SizeMismatch { shape, dtype, expected, available };
+                    return Err(argument(source));
+                }
+                if count != layout.len() {
                     return Err(Error::LengthsCount {
                         operator,
                         got: count,
@@ -63,9 +92,7 @@ impl<'a> Lengths<'a> {
 
 impl<'a, L: LengthElement> From<&'a [L]> for Lengths<'a> {
     fn from(slice: &'a [L]) -> Self {
-        let values =
-            Values::Flat { dtype: L::DTYPE, memory: Memory::from(slice), count: slice.len() };
-        Lengths { values }
+        Lengths::flat(L::DTYPE, slice)
     }
 }
 

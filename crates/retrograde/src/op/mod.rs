@@ -12,7 +12,7 @@ pub use reverse_subsequences::ReverseSubsequences;
 
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
-use crate::lengths::Lengths;
+use crate::lengths::{ANY_INTEGER, Lengths};
 use crate::plan::Plan;
 
 /// Only the operators here may say what a plan is for: slices rely on plans that write
@@ -65,8 +65,8 @@ fn check_output(operator: Operator, src: &Layout, dst: &Layout) -> Result<(), Er
 /// What every operator with lengths asks of their shape and type.
 fn check_lengths(operator: Operator, lengths: &Layout, expected: &[usize]) -> Result<(), Error> {
     if !lengths.dtype().is_integer() {
-        let allowed = "an integer type (i8 ... u64)";
-        return Err(Error::LengthsType { operator, dtype: lengths.dtype(), allowed });
+        let dtype = lengths.dtype();
+        return Err(Error::LengthsType { operator, dtype, allowed: ANY_INTEGER });
     }
     if lengths.shape() != expected {
         let (got, expected) = (lengths.shape().to_vec(), expected.to_vec());

@@ -2,8 +2,8 @@
 
 use crate::{dense, refused};
 use retrograde::{
-    DType, Error, Layout, LengthPolicy, LengthsOperator, Operator, Reversal, Reverse, ReverseMode,
-    ReverseSequence, ReverseSubsequences, TensorMut, TensorRef,
+    DType, Error, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Reversal, Reverse,
+    ReverseMode, ReverseSequence, ReverseSubsequences, TensorMut, TensorRef,
 };
 
 pub(crate) fn outputs() {
@@ -211,6 +211,17 @@ pub(crate) fn reverse_sequence() {
         on(op().batch_axis(0), &[1, 1]),
         SameSequenceAxes { value: 0 },
         "ReverseSequence: time_axis and batch_axis are both 0, one must be 0 and the other 1"
+    );
+    let raw = |dtype, bytes: &[u8]| op().lengths(Lengths::flat(dtype, bytes)).to_vec(&x, &[2, 3]);
+    refused!(
+        raw(DType::F64, &[0; 24]),
+        LengthsType { dtype: DType::F64, .. },
+        "ReverseSequence: lengths have type f64, expected an integer type (i8 ... u64)"
+    );
+    refused!(
+        raw(DType::I32, &[0; 11]),
+        Argument { argument: "lengths", .. },
+        "ReverseSequence: lengths: shape [3] of i32 takes 12 bytes but the buffer has 11"
     );
     let lengths = op().lengths(&[1i64]);
     refused!(

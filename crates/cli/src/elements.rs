@@ -1,0 +1,236 @@
+//! One element as text: numbers short, strings bare, everything else in hex.
+
+use half::f16;
+use retrograde::DType;
+use retrograde_io::npy::{Descr, Kind};
+use std::fmt::Write;
+
+/// Significant digits of a float: a picture shows what moves, not every bit of it.
+const DIGITS: usize = 5;
+
+/// The type's name: retrograde's own, or else NumPy's.
+pub(crate) fn type_name(descr: &Descr) -> String {
+    let bits = descr.dtype().bits().unwrap_or(0);
+    let name = match (descr.dtype(), descr.kind()) {
+        (DType::Bytes(_), Kind::Float) => format!("float{bits}"),
+        (DType::Bytes(_), Kind::Complex) => format!("complex{bits}"),
+        (DType::Bytes(_), _) => descr.as_str()[1..].to_owned(),
+        (dtype, _) => dtype.to_string(),
+    };
+    let ordered = !matches!(descr.kind(), Kind::Bytes | Kind::Void) && bits > 8;
+    if ordered && descr.is_big_endian() { format!("{name} (big-endian)") } else { name }
+}
+
+/// Whether elements line up at their left edge.
+pub(crate) fn is_text(descr: &Descr) -> bool {
+    matches!(descr.kind(), Kind::Bytes | Kind::Text)
+}
+
+/// One element.
+pub(crate) fn text(descr: &Descr, bytes: &[u8]) -> String {
+    let big = descr.is_big_endian();
+    match descr.kind() {
+        Kind::Bool => if bytes.iter().any(|&byte| byte != 0) { "true" } else { "false" }.to_owned(),
+        Kind::Uint => unsigned(bytes, big).map_or_else(|| hex(bytes), |value| value.to_string()),
+        Kind::Int => signed(bytes, big).map_or_else(|| hex(bytes), |value| value.to_string()),
+        Kind::Date | Kind::Span => match signed(bytes, big) {
+            Some(i64::MIN) => "NaT".to_owned(),
+            Some(count) => count.to_string(),
+            None => hex(bytes),
+        },
+        Kind::Float => float(bytes, big).unwrap_or_else(|| hex(bytes)),
+        Kind::Complex => complex(bytes, big).unwrap_or_else(|| hex(bytes)),
+        Kind::Bytes => {
+            let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+            printable(&String::from_utf8_lossy(&bytes[..end]))
+        }
+        Kind::Text => printable(&characters(bytes, big)),
+        Kind::Void => hex(bytes),
+    }
+}
+
+/// The text with everything that could steer a terminal escaped.
+pub(crate) fn printable(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() || is_bidirectional_control(character) {
+            safe.extend(character.escape_unicode());
+        } else {
+            safe.push(character);
+        }
+    }
+    safe
+}
+
+fn is_bidirectional_control(character: char) -> bool {
+    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Up to eight bytes as a number.
+fn unsigned(bytes: &[u8], big: bool) -> Option<u64> {
+    if !(1..=8).contains(&bytes.len()) {
+        return None;
+    }
+    let join = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+    Some(if big { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) })
+}
+
+fn signed(bytes: &[u8], big: bool) -> Option<i64> {
+    let number = unsigned(bytes, big)?;
+    let unused = 64 - 8 * bytes.len();
+    // Up to the top and down again repeats the sign.
+    Some((number << unused) as i64 >> unused)
+}
+
+fn float(bytes: &[u8], big: bool) -> Option<String> {
+    let bits = unsigned(bytes, big)?;
+    Some(match bytes.len() {
+        2 => {
+            let value = f16::from_bits(bits as u16);
+            shortest(value.to_f64(), |short| f16::from_f64(short) == value)
+        }
+        4 => {
+            let value = f32::from_bits(bits as u32);
+            shortest(value.into(), |short| short as f32 == value)
+        }
+        8 => {
+            let value = f64::from_bits(bits);
+            shortest(value, |short| short == value)
+        }
+        _ => return None,
+    })
+}
+
+fn complex(bytes: &[u8], big: bool) -> Option<String> {
+    let (real, imaginary) = bytes.split_at(bytes.len() / 2);
+    let (real, imaginary) = (float(real, big)?, float(imaginary, big)?);
+    let plus = if imaginary.starts_with('-') { "" } else { "+" };
+    Some(format!("{real}{plus}{imaginary}j"))
+}
+
+/// The fewest digits that mean the same value, but no fraction beyond [`DIGITS`].
+fn shortest(value: f64, is_same: impl Fn(f64) -> bool) -> String {
+    let size = value.abs();
+    if !size.is_finite() {
+        return value.to_string().to_lowercase();
+    }
+    // Outside of this range there would be more zeros than digits.
+    let is_plain = size == 0.0 || (1e-4..1e9).contains(&size);
+    // Every digit before the point is shown.
+    let whole = if is_plain { format!("{size:.0}").len() } else { 1 };
+    let mut text = String::new();
+    let mut short = value;
+    for decimals in whole - 1..whole.max(DIGITS) {
+        text = format!("{value:.decimals$e}");
+        short = text.parse().unwrap_or(value);
+        if is_same(short) {
+            break;
+        }
+    }
+    if is_plain { short.to_string() } else { text }
+}
+
+/// UTF-32 up to its trailing zeros.
+fn characters(bytes: &[u8], big: bool) -> String {
+    let code = |four: &[u8]| unsigned(four, big).unwrap_or(0) as u32;
+    let codes: Vec<u32> = bytes.chunks(4).map(code).collect();
+    let end = codes.iter().rposition(|&code| code != 0).map_or(0, |last| last + 1);
+    codes[..end].iter().map(|&code| char::from_u32(code).unwrap_or('\u{fffd}')).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(descr: &str, bytes: &[u8]) -> String {
+        text(&descr.parse().unwrap(), bytes)
+    }
+
+    #[test]
+    fn integers_of_every_width_and_order() {
+        assert_eq!(shown("|u1", &[200]), "200");
+        assert_eq!(shown("|i1", &[200]), "-56");
+        assert_eq!(shown("<i2", &[0xfe, 0xff]), "-2");
+        assert_eq!(shown(">i2", &[0xff, 0xfe]), "-2");
+        assert_eq!(shown(">u4", &[0, 0, 1, 0]), "256");
+        assert_eq!(shown("<i8", &i64::MIN.to_le_bytes()), i64::MIN.to_string());
+        assert_eq!(shown(">u8", &u64::MAX.to_be_bytes()), u64::MAX.to_string());
+        assert_eq!(shown("|b1", &[0]), "false");
+        assert_eq!(shown("|b1", &[1]), "true");
+    }
+
+    #[test]
+    fn floats_are_short() {
+        let cases = [
+            (0.0f32, "0"),
+            (-0.0, "-0"),
+            (12.0, "12"),
+            (0.1, "0.1"),
+            (-1.5, "-1.5"),
+            (1.0 / 3.0, "0.33333"),
+            (1234567.9, "1234568"),
+            (16777216.0, "16777216"),
+            (1e30, "1e30"),
+            (1.25e-7, "1.25e-7"),
+            (f32::NAN, "nan"),
+            (f32::NEG_INFINITY, "-inf"),
+            (f32::MIN_POSITIVE, "1.1755e-38"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(shown("<f4", &value.to_le_bytes()), text);
+            assert_eq!(shown(">f4", &value.to_be_bytes()), text);
+        }
+        assert_eq!(shown("<f8", &0.1f64.to_le_bytes()), "0.1");
+        assert_eq!(shown("<f2", &f16::from_f32(0.1).to_le_bytes()), "0.1");
+        assert_eq!(shown(">f2", &f16::from_f32(65504.0).to_be_bytes()), "65504");
+    }
+
+    #[test]
+    fn complex_numbers_have_a_sign_between() {
+        let bytes =
+            |real: f32, imaginary: f32| [real.to_le_bytes(), imaginary.to_le_bytes()].concat();
+        assert_eq!(shown("<c8", &bytes(1.0, 2.5)), "1+2.5j");
+        assert_eq!(shown("<c8", &bytes(-1.0, -0.5)), "-1-0.5j");
+    }
+
+    #[test]
+    fn strings_are_bare_and_cannot_steer_the_terminal() {
+        assert_eq!(shown("|S5", b"ab\0c\0"), "ab\\u{0}c");
+        assert_eq!(shown("|S2", b"\xff\0"), "\u{fffd}");
+        assert_eq!(shown("|S4", b"\x1b[2J"), "\\u{1b}[2J");
+        assert_eq!(shown("<U2", &[0xe9, 0, 0, 0, 0, 0, 0, 0]), "é");
+        assert_eq!(shown(">U1", &[0, 0, 0x26, 0x3a]), "☺");
+        assert_eq!(shown("<U1", &[0, 0xd8, 0, 0]), "\u{fffd}");
+        assert_eq!(shown("<U1", &[0x2e, 0x20, 0, 0]), "\\u{202e}");
+        assert_eq!(shown("|S0", b""), "");
+    }
+
+    #[test]
+    fn the_rest_is_hex_or_a_count() {
+        assert_eq!(shown("<V2", &[0x80, 0x3f]), "803f");
+        assert_eq!(shown("<f1", &[0x3c]), "3c");
+        assert_eq!(shown("<f16", &[1; 16]), "01".repeat(16));
+        assert_eq!(shown("<M8[ns]", &5i64.to_le_bytes()), "5");
+        assert_eq!(shown("<m8[s]", &i64::MIN.to_le_bytes()), "NaT");
+    }
+
+    #[test]
+    fn types_are_named() {
+        let name = |descr: &str| type_name(&descr.parse().unwrap());
+        assert_eq!(name("<f4"), "f32");
+        assert_eq!(name(">f4"), "f32 (big-endian)");
+        assert_eq!(name("<U3"), "U3");
+        assert_eq!(name(">S3"), "S3");
+        assert_eq!(name("<f16"), "float128");
+        assert_eq!(name("<c32"), "complex256");
+        assert_eq!(name("<M8[ns]"), "M8[ns]");
+    }
+}

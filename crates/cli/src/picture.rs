@@ -1,0 +1,63 @@
+//! The picture of a reversal: the tensor before and after, side by side.
+//!
+//! The last two axes make a grid; a tensor of more has one grid for each index of the
+//! others. What moved is bright, what lies beyond its length is dim.
+
+mod block;
+mod sheet;
+mod window;
+
+use crate::elements;
+use crate::moved::Moved;
+use crate::report;
+use crate::task::Task;
+use anstyle::Style;
+use block::Scene;
+use retrograde_io::npy::NpyArray;
+use sheet::{Arrangement, Sheet};
+
+/// Draws it within this many columns; with colours, which the printing takes out again
+/// where there are none.
+pub(crate) fn draw(
+    name: &str,
+    before: &NpyArray,
+    after: &NpyArray,
+    task: &Task,
+    moved: &Moved,
+    columns: usize,
+) -> String {
+    let bold = Style::new().bold();
+    let mut picture = format!(
+        "{bold}{}{bold:#}  {name}  {} {:?}  {}\n\n",
+        task.operator(),
+        elements::type_name(before.descr()),
+        before.shape(),
+        report::arguments(task)
+    );
+    if before.layout().is_empty() {
+        picture.push_str("  (no elements)\n");
+        return picture;
+    }
+    let scene = Scene { before, after, lanes: task.lanes(), moved };
+    let (sheet, arrangement) = fitting(&scene, columns);
+    sheet.render(arrangement, &mut picture);
+    picture
+}
+
+/// As many columns of the tensor as fit, beside each other if possible.
+fn fitting(scene: &Scene<'_>, columns: usize) -> (Sheet, Arrangement) {
+    let width = scene.before.shape().last().copied().unwrap_or(1);
+    let mut narrowest = None;
+    for window in window::candidates(width) {
+        let sheet = Sheet::of(scene, &window);
+        for arrangement in [Arrangement::Beside, Arrangement::Below] {
+            if sheet.width(arrangement) <= columns {
+                return (sheet, arrangement);
+            }
+        }
+        narrowest = Some(sheet);
+    }
+    // Nothing fits, not even two columns: better wrapped than not shown.
+    let sheet = narrowest.unwrap_or_else(|| Sheet::of(scene, &window::all(width)));
+    (sheet, Arrangement::Below)
+}

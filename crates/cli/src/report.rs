@@ -1,0 +1,120 @@
+//! What the command says: pictures on stdout, everything else as one line on stderr.
+
+use crate::elements;
+use crate::task::Task;
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use retrograde_io::npy::NpyArray;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Columns of a terminal that does not say.
+const COLUMNS: usize = 100;
+
+/// Says what went wrong.
+pub(crate) fn error(error: &anyhow::Error) {
+    let style = AnsiColor::Red.on_default().bold();
+    // Errors carry their causes in their own text. If stderr is gone, nobody listens.
+    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {error}");
+}
+
+/// Says what was written.
+pub(crate) fn saved(path: &Path, array: &NpyArray, task: &Task) {
+    let kind = elements::type_name(array.descr());
+    let (shape, size) = (array.shape(), bytes(array.data().len()));
+    let style = Style::new().bold();
+    let _ = writeln!(
+        anstream::stderr(),
+        "{style}{}{style:#}: {kind} {shape:?}, {size} reversed along {}",
+        path.display(),
+        along(task)
+    );
+}
+
+/// Prints to stdout. A reader that has seen enough is no error.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Whether what is printed to stdout will be coloured.
+pub(crate) fn has_colours() -> bool {
+    AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}
+
+/// How wide a picture may be: `COLUMNS` if it is set, or else what the terminal says.
+pub(crate) fn columns() -> usize {
+    let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || Some(usize::from(terminal_size::terminal_size_of(io::stdout())?.0.0));
+    set.or_else(terminal).unwrap_or(COLUMNS)
+}
+
+/// A file's name without its folders, fit to be printed.
+pub(crate) fn file_name(path: &Path) -> String {
+    elements::printable(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
+}
+
+/// The operator's arguments, for a headline.
+pub(crate) fn arguments(task: &Task) -> String {
+    match task {
+        Task::Reverse { .. } | Task::Subsequences { .. } => along(task),
+        Task::Sequence { time, batch, .. } => format!("time axis {time}, batch axis {batch}"),
+    }
+}
+
+/// The axes that are reversed.
+fn along(task: &Task) -> String {
+    match task {
+        Task::Reverse { axes, .. } => match &axes[..] {
+            [] => "no axis".to_owned(),
+            [axis] => format!("axis {axis}"),
+            axes => {
+                let axes: Vec<_> = axes.iter().map(usize::to_string).collect();
+                format!("axes {}", axes.join(", "))
+            }
+        },
+        Task::Sequence { time, .. } => format!("axis {time}"),
+        Task::Subsequences { axis, .. } => format!("axis {axis}"),
+    }
+}
+
+/// A number of bytes with three digits and a unit.
+fn bytes(count: usize) -> String {
+    let mut size = count as f64;
+    let mut unit = "bytes";
+    for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        if size < 1024.0 {
+            break;
+        }
+        (size, unit) = (size / 1024.0, larger);
+    }
+    match (count, unit) {
+        (1, _) => "1 byte".to_owned(),
+        _ if size < 10.0 && size.fract() >= 0.05 => format!("{size:.1} {unit}"),
+        _ => format!("{size:.0} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_few_digits() {
+        let cases = [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (1000, "1000 bytes"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            (256 << 20, "256 MiB"),
+            (3 << 30, "3 GiB"),
+        ];
+        for (count, text) in cases {
+            assert_eq!(bytes(count), text);
+        }
+    }
+}

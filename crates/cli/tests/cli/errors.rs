@@ -1,0 +1,276 @@
+//! What goes wrong says so in one line, and leaves nothing behind.
+
+use super::*;
+use std::fs;
+
+/// A file with this header and data, right or wrong.
+fn raw(header: &str, data: &[u8]) -> Vec<u8> {
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((header.len() as u16).to_le_bytes());
+    file.extend(header.as_bytes());
+    file.extend(data);
+    file
+}
+
+fn with(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    raw(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"), data)
+}
+
+/// Good and bad inputs under short names.
+fn folder() -> TempDir {
+    let folder = folder_with(&[
+        ("x.npy", array("|u1", &[2, 3], 0..6)),
+        ("vector.npy", array("|u1", &[4], 0..4)),
+        ("scalar.npy", array("|u1", &[], [1])),
+        ("floats.npy", array("<f4", &[3], vec![0; 12])),
+        ("square.npy", array("<i4", &[2, 2], vec![0; 16])),
+    ]);
+    let bad = [
+        ("text.npy", b"hello, world".to_vec()),
+        ("zip.npy", b"PK\x03\x04........".to_vec()),
+        ("short.npy", with("'<f4'", "(3,)", &[0; 11])),
+        ("long.npy", with("'<f4'", "(3,)", &[0; 13])),
+        ("claims.npy", with("'<f8'", "(1099511627776, 1024)", &[])),
+        ("overflows.npy", with("'<f8'", "(4294967296, 4294967296)", &[])),
+        ("negative.npy", with("'<f8'", "(-1,)", &[])),
+        ("records.npy", with("[('a', '<f4')]", "(3,)", &[0; 12])),
+        ("objects.npy", with("'|O'", "(3,)", b"pickle")),
+        ("subarray.npy", with("('<f4', (2,))", "(3,)", &[0; 24])),
+        ("unknown.npy", with("'<x4'", "(3,)", &[0; 12])),
+        ("broken.npy", raw("{'descr': '<f4'", &[])),
+        ("cut.npy", raw("{'descr': '<f4'", &[])[..20].to_vec()),
+    ];
+    for (name, bytes) in bad {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn failures_are_one_line_each_and_leave_no_file() {
+    let cases: &[(&[&str], &str)] = &[
+        // Files that cannot be read.
+        (&["reverse", "none.npy"], "cannot read none.npy: No such file or directory"),
+        (&["reverse", "."], "cannot read .: Is a directory"),
+        (
+            &["reverse", "text.npy"],
+            "text.npy: not a .npy file: it begins with \"hello, w\", not with \\x93NUMPY",
+        ),
+        (
+            &["reverse", "zip.npy"],
+            "zip.npy: not a .npy file: it begins with \"PK\\x03\\x04....\", not with \\x93NUMPY \
+             (an .npz archive? unzip it: every member is a .npy file)",
+        ),
+        (
+            &["reverse", "short.npy"],
+            "short.npy: shape [3] of \"<f4\" takes 12 bytes but the file has 11: it is cut short",
+        ),
+        (
+            &["reverse", "long.npy"],
+            "long.npy: shape [3] of \"<f4\" takes 12 bytes but the file has 13: \
+             either the shape is wrong or something was appended",
+        ),
+        (
+            &["reverse", "claims.npy"],
+            "claims.npy: shape [1099511627776, 1024] of \"<f8\" takes 9007199254740992 bytes \
+             but the file has 0: it is cut short",
+        ),
+        (
+            &["reverse", "overflows.npy"],
+            "overflows.npy: impossible shape: shape [4294967296, 4294967296] of f64 needs more \
+             than 9223372036854775807 bytes",
+        ),
+        (&["reverse", "negative.npy"], "negative.npy: axis 0 has the negative size -1"),
+        (
+            &["reverse", "records.npy"],
+            "records.npy: structured array (its dtype is a list of fields): save its fields one \
+             by one, or the whole as plain records with x.view('V' + str(x.itemsize))",
+        ),
+        (
+            &["reverse", "objects.npy"],
+            "objects.npy: object array (\"|O\"): its elements are pickled Python objects, not \
+             fixed-width data; save it with a plain dtype, such as x.astype('U') for strings",
+        ),
+        (
+            &["reverse", "subarray.npy"],
+            "subarray.npy: subarray dtype (its dtype is a tuple): save it as an array with more \
+             axes",
+        ),
+        (
+            &["reverse", "unknown.npy"],
+            "unknown.npy: unknown dtype \"<x4\", expected one such as '<f4', '>i8', '|u1', '<U5' \
+             or '|V16'",
+        ),
+        (
+            &["reverse", "broken.npy"],
+            "broken.npy: malformed header: expected ',' or '}' at byte 15, found nothing",
+        ),
+        (
+            &["reverse", "cut.npy"],
+            "cut.npy: the file is cut short: its header should have 15 bytes but only 10 follow",
+        ),
+        // Arguments that do not go with the tensor.
+        (
+            &["reverse", "x.npy", "--axes", "0,2"],
+            "Reverse: axes[1] is 2, outside [-2, 1] for a tensor of rank 2",
+        ),
+        (
+            &["reverse", "x.npy", "--axes", "-3"],
+            "Reverse: axes[0] is -3, outside [-2, 1] for a tensor of rank 2",
+        ),
+        (
+            &["reverse", "x.npy", "--axes=-9223372036854775808"],
+            "Reverse: axes[0] is -9223372036854775808, outside [-2, 1] for a tensor of rank 2",
+        ),
+        (
+            &["reverse", "scalar.npy", "--axes", "0"],
+            "Reverse: axes[0] is 0, but a scalar (rank 0) has no axes",
+        ),
+        (
+            &["reverse", "x.npy", "--mask", "1,0,1"],
+            "Reverse: the mask has 3 entries, expected 2, one per axis",
+        ),
+        (
+            &["reverse-sequence", "vector.npy", "--lengths", "1"],
+            "ReverseSequence: input has rank 1, expected at least 2",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "1", "--time-axis", "-1"],
+            "ReverseSequence: time_axis is -1, expected 0 or 1",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "1", "--batch-axis", "0"],
+            "ReverseSequence: time_axis and batch_axis are both 0, one must be 0 and the other 1",
+        ),
+        (
+            &["reverse-subsequences", "x.npy", "--lengths", "1", "--axis", "-3"],
+            "ReverseSubsequences: axis is -3, outside [-2, 1] for a tensor of rank 2",
+        ),
+        // Lengths.
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "1,2"],
+            "ReverseSequence: 2 lengths given, expected 3, one per lane of shape [3]",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", ""],
+            "ReverseSequence: 0 lengths given, expected 3, one per lane of shape [3]",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "1,2,3"],
+            "ReverseSequence: lengths[2] is 3, outside [0, 2] (--policy clamp takes it as 2)",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "-1,2,2", "--policy", "clamp"],
+            "ReverseSequence: lengths[0] is -1, outside [0, 2]",
+        ),
+        (
+            &["reverse-subsequences", "x.npy", "--axis=1", "--lengths=4,1", "--policy=strict"],
+            "ReverseSubsequences: lengths[0, 0] is 4, outside [0, 3] (--policy clamp takes it as 3)",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "square.npy"],
+            "ReverseSequence: lengths have shape [2, 2], expected [3]",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "floats.npy"],
+            "floats.npy: its elements are \"<f4\", expected integers such as '<i8' or '|u1'",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "none.npy"],
+            "--lengths none.npy: neither a list of integers nor a file",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "1,,2"],
+            "--lengths 1,,2: neither a list of integers nor a file",
+        ),
+    ];
+    let folder = folder();
+    let before = names(folder.path());
+    for (arguments, message) in cases {
+        let all: Vec<_> = arguments.iter().copied().chain(["-o", "out.npy", "--show"]).collect();
+        let stderr = format!("error: {message}\n");
+        let expected = Outcome { code: Some(1), stdout: String::new(), stderr };
+        assert_eq!(run(command(folder.path(), &all)), expected, "{arguments:?}");
+        assert_eq!(names(folder.path()), before, "{arguments:?}");
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_failures() {
+    let folder = folder();
+    let before = names(folder.path());
+    for (output, message) in [
+        ("none/out.npy", "cannot write none/out.npy: No such file or directory"),
+        (".", "cannot write .: is a directory"),
+        ("x.npy/out.npy", "cannot write x.npy/out.npy: Not a directory"),
+    ] {
+        let outcome = run(command(folder.path(), &["reverse", "x.npy", "--show", "-o", output]));
+        let stderr = format!("error: {message}\n");
+        assert_eq!(outcome, Outcome { code: Some(1), stdout: String::new(), stderr });
+        assert_eq!(names(folder.path()), before);
+    }
+}
+
+#[test]
+fn a_failure_keeps_the_file_that_was_to_be_replaced() {
+    let folder = folder();
+    let before = fs::read(folder.path().join("x.npy")).unwrap();
+    let outcome = run(command(folder.path(), &["reverse", "x.npy", "-o", "x.npy", "--axes", "7"]));
+    assert_eq!(outcome.code, Some(1));
+    assert_eq!(fs::read(folder.path().join("x.npy")).unwrap(), before);
+}
+
+#[test]
+fn wrong_usage_has_a_code_of_its_own() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["flip"], "error: unrecognized subcommand 'flip'"),
+        (&["reverse"], "error: the following required arguments were not provided:"),
+        (
+            &["reverse", "x.npy", "--axes", "first"],
+            "error: invalid value 'first' for '--axes <AXES>': expected axes such as 0,-1",
+        ),
+        (
+            &["reverse", "x.npy", "--mask", "yes"],
+            "error: invalid value 'yes' for '--mask <MASK>': expected a mask such as true,false \
+             or 1,0",
+        ),
+        (
+            &["reverse", "x.npy", "--axes", "0", "--mask", "1,0"],
+            "error: the argument '--axes <AXES>' cannot be used with '--mask <MASK>'",
+        ),
+        (
+            &["reverse-sequence", "x.npy"],
+            "error: the following required arguments were not provided:",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "1", "--policy", "lax"],
+            "error: invalid value 'lax' for '--policy <POLICY>'",
+        ),
+        (
+            &["reverse-subsequences", "x.npy", "--lengths", "1"],
+            "error: the following required arguments were not provided:",
+        ),
+    ];
+    let folder = folder();
+    for (arguments, first_line) in cases {
+        let Outcome { code, stdout, stderr } = run(command(folder.path(), arguments));
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert_eq!(stderr.lines().next(), Some(*first_line), "{arguments:?}");
+    }
+}
+
+#[test]
+fn empty_axes_of_any_size_are_no_trouble() {
+    let folder = tempfile::tempdir().unwrap();
+    let shape = "(9223372036854775807, 4, 0)";
+    fs::write(folder.path().join("x.npy"), with("'<f4'", shape, &[])).unwrap();
+    fs::write(folder.path().join("wide.npy"), with("'|V0'", "(1152921504606846976,)", &[]))
+        .unwrap();
+    for name in ["x.npy", "wide.npy"] {
+        let mut coloured = command(folder.path(), &["reverse", name]);
+        coloured.env("CLICOLOR_FORCE", "1");
+        assert_eq!(run(coloured).code, Some(0));
+        let outcome = run(command(folder.path(), &["reverse", name, "-o", "y.npy"]));
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    }
+}

@@ -1,0 +1,78 @@
+//! Runs the real `retrograde` command on the shipped examples and on files made here.
+
+mod errors;
+mod files;
+mod pictures;
+
+use retrograde_io::npy::{self, NpyArray};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// What a run of the command gave.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// The command, in this folder, with nothing in its environment that changes its output.
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_retrograde"));
+    command.current_dir(folder).args(arguments);
+    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn run(mut command: Command) -> Outcome {
+    let output = command.output().unwrap();
+    Outcome {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs it where the examples are, which must succeed without complaint; gives its stdout.
+fn shown(arguments: &[&str]) -> String {
+    shown_in(&repository(), arguments)
+}
+
+fn shown_in(folder: &Path, arguments: &[&str]) -> String {
+    let Outcome { code, stdout, stderr } = run(command(folder, arguments));
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    stdout
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn example(name: &str) -> PathBuf {
+    repository().join("examples").join(name)
+}
+
+/// A folder with these arrays in it.
+fn folder_with(arrays: &[(&str, NpyArray)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, array) in arrays {
+        npy::write(folder.path().join(name), array).unwrap();
+    }
+    folder
+}
+
+fn array(descr: &str, shape: &[usize], data: impl IntoIterator<Item = u8>) -> NpyArray {
+    NpyArray::new(descr, shape, false, data.into_iter().collect()).unwrap()
+}
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

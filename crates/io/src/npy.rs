@@ -1,0 +1,111 @@
+//! NumPy's `.npy` files: a short text header, then the elements as they lie in memory.
+//!
+//! [`read`] takes versions 1.0 to 3.0 and every dtype whose elements have a fixed width;
+//! [`write()`] lays out its header as `np.save` does, byte for byte.
+
+mod array;
+mod descr;
+mod header;
+
+pub use array::NpyArray;
+pub use descr::{Descr, Kind};
+
+use crate::error::{Error, NpyError};
+use crate::save;
+use header::Header;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Reads a whole file.
+pub fn read(path: impl AsRef<Path>) -> Result<NpyArray, Error> {
+    let path = path.as_ref();
+    decode_file(path).map_err(|failure| match failure {
+        Failure::Io(source) => Error::Read { path: path.to_owned(), source },
+        Failure::Npy(source) => Error::Npy { path: path.to_owned(), source },
+    })
+}
+
+/// Writes a whole file, which appears under its name only when it is complete.
+pub fn write(path: impl AsRef<Path>, array: &NpyArray) -> Result<(), Error> {
+    let path = path.as_ref();
+    save::atomically(path, |out| {
+        out.write_all(&header::encode(array.descr(), array.fortran_order(), array.shape()))?;
+        out.write_all(array.data())
+    })
+    .map_err(|source| Error::Write { path: path.to_owned(), source })
+}
+
+/// A failure before it is known whose it is.
+#[derive(Debug)]
+enum Failure {
+    Io(io::Error),
+    Npy(NpyError),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Io(error)
+    }
+}
+
+impl From<NpyError> for Failure {
+    fn from(error: NpyError) -> Self {
+        Failure::Npy(error)
+    }
+}
+
+fn decode_file(path: &Path) -> Result<NpyArray, Failure> {
+    let mut file = File::open(path)?;
+    let found = file.metadata()?;
+    // Pipes and devices do not know their size.
+    let size = found.is_file().then_some(found.len());
+    decode(&mut file, size)
+}
+
+/// Reads an array from something of this many bytes, if that is known.
+fn decode(reader: &mut impl Read, size: Option<u64>) -> Result<NpyArray, Failure> {
+    let (header, header_bytes) = header::read(reader)?;
+    let layout = array::layout_of(&header.descr, &header.shape, header.fortran_order)?;
+    let expected = layout.byte_len() as u64;
+    if let Some(size) = size {
+        check_size(&header, expected, Some(size.saturating_sub(header_bytes)))?;
+    }
+    let data = read_data(reader, expected, size.is_some())?;
+    // Again: the size may have been unknown, or the file may have changed meanwhile.
+    let available = data.len() as u64;
+    check_size(&header, expected, (available <= expected).then_some(available))?;
+    Ok(NpyArray::new(header.descr.as_str(), &header.shape, header.fortran_order, data)?)
+}
+
+/// Reads `expected` bytes, and one more if there is one to show that there are too many.
+fn read_data(
+    reader: &mut impl Read,
+    expected: u64,
+    size_is_known: bool,
+) -> Result<Vec<u8>, Failure> {
+    let mut data = Vec::new();
+    if size_is_known {
+        // The file is this large, so this is no more than it takes on disk.
+        let out_of_memory = || NpyError::OutOfMemory { bytes: expected };
+        let bytes = usize::try_from(expected).map_err(|_| out_of_memory())?;
+        data.try_reserve_exact(bytes).map_err(|_| out_of_memory())?;
+    }
+    reader.take(expected.saturating_add(1)).read_to_end(&mut data)?;
+    Ok(data)
+}
+
+/// `available` is `None` if it is only known to be more than expected.
+fn check_size(header: &Header, expected: u64, available: Option<u64>) -> Result<(), NpyError> {
+    let (shape, descr) = (|| header.shape.clone(), || header.descr.to_string());
+    match available {
+        Some(available) if available == expected => Ok(()),
+        Some(available) if available < expected => {
+            Err(NpyError::DataTooShort { shape: shape(), descr: descr(), expected, available })
+        }
+        _ => Err(NpyError::DataTooLong { shape: shape(), descr: descr(), expected, available }),
+    }
+}
+
+#[cfg(test)]
+mod tests;
