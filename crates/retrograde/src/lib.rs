@@ -64,3 +64,8 @@ pub use op::{
 pub use plan::{Dim, Flow, LengthsPlan, Plan, Unit};
 pub use run::Reversal;
 pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};
+
+/// The README's Rust example is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

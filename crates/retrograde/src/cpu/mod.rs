@@ -1,7 +1,7 @@
 //! The CPU backend: runs any plan on the caller's memory.
 //!
-//! Everything is checked here, before the first byte moves; the kernels behind it
-//! ([`bytes`], [`bits`]) check nothing.
+//! Everything is checked here, before the first byte moves; the kernels behind it, for
+//! bytes and for bits, check nothing.
 
 mod bits;
 mod bytes;
