@@ -1,58 +1,70 @@
-//! Movement of whole bytes: signed strided copies, and swaps for work in place.
+//! Movement of whole bytes: a plan's dimensions become rows, lanes or swaps for the kernels.
 //!
 //! A `Flip` is a copy that reads backwards. A `FlipPrefix` is, lane by lane, a flip of the
 //! first `len` steps and a copy of the rest. So one nest of loops with signed steps serves all.
 
+use super::caches;
+use super::isa::Isa;
+use super::lanes::Lanes;
 use super::lengths::LengthReader;
+use super::parts::{Cut, Window, walk_of};
+use super::rows::Rows;
+use super::strided;
+use super::swaps::{Swaps, swap_runs};
+use super::threads;
 use super::walk::{Loop, walk};
 use crate::plan::{Dim, Flow, Plan};
 use smallvec::SmallVec;
 use std::convert::Infallible;
-use std::mem::MaybeUninit;
+use std::ops::Range;
 
+type Dims = SmallVec<[Dim; 8]>;
 type Loops<const K: usize> = SmallVec<[Loop<K>; 8]>;
 
-/// A plan's loops in the order the CPU takes them: lanes outside, then the reversed axis,
-/// then whatever moves along with each step of it.
-struct Nest {
-    /// Steps: input, output, lengths. One visit per length that applies.
-    lanes: Loops<3>,
-    /// The `FlipPrefix` dimension; `None` if whole axes are reversed.
-    prefix: Option<Dim>,
-    /// Dimensions along which the length stays the same.
-    inner: SmallVec<[Dim; 8]>,
+/// Lengths read at a time, for lanes that lie alike.
+const HEADS: usize = 64;
+/// Lengths read at a time, for blocks beside each other.
+const BLOCK_LANES: usize = 512;
+/// Units from here on move as blocks, in the order of the output.
+const WIDE: usize = 64;
+
+/// What every part of a call shares.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    src: *const u8,
+    dst: *mut u8,
+    unit: usize,
+    lengths: Option<LengthReader<'a>>,
+    isa: Isa,
+    stream: bool,
 }
 
-impl Nest {
-    fn of(plan: &Plan) -> Self {
-        let dims = plan.dims();
-        let Some(at) = dims.iter().position(|dim| dim.flow == Flow::FlipPrefix) else {
-            return Nest { lanes: SmallVec::new(), prefix: None, inner: dims.into() };
-        };
-        // Beside a FlipPrefix, a Flip comes only from a view that runs backwards.
-        let mut lanes = Loops::new();
-        let mut inner = SmallVec::new();
-        for (index, dim) in dims.iter().enumerate() {
-            if index < at || dim.lengths != 0 {
-                let steps = [signed_src(dim), dim.dst, dim.lengths];
-                lanes.push(Loop { len: dim.len, steps });
-            } else if index > at {
-                inner.push(*dim);
-            }
+impl Call<'_> {
+    /// One run of bytes.
+    ///
+    /// # Safety
+    /// Both offsets lie inside the buffers.
+    unsafe fn row(&self, from: isize, to: isize, bytes: usize) -> Rows {
+        // SAFETY: the caller's promise.
+        let (src, dst) = unsafe { (self.src.offset(from), self.dst.offset(to)) };
+        Rows {
+            src,
+            dst,
+            count: 1,
+            src_step: 0,
+            dst_step: 0,
+            len: bytes,
+            unit: 1,
+            backward: false,
+            stream: self.stream,
         }
-        Nest { lanes, prefix: Some(dims[at]), inner }
     }
 }
 
-/// The input's step when the output walks forward.
-fn signed_src(dim: &Dim) -> isize {
-    if dim.flow == Flow::Flip { -dim.src } else { dim.src }
-}
-
-/// How far the input's walk over `dim` starts from its origin.
-fn start_of(dim: &Dim) -> isize {
-    if dim.flow == Flow::Flip { dim.src * (dim.len as isize - 1) } else { 0 }
-}
+// SAFETY: threads write separate parts of the output, and only read the rest.
+unsafe impl Send for Call<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Call<'_> {}
 
 /// Runs a plan of bytes out of place.
 ///
@@ -65,120 +77,294 @@ pub(super) unsafe fn copy(
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) {
-    let nest = Nest::of(plan);
-    let unit = plan.unit().count;
-    // Every dimension but the prefix starts at a fixed place.
-    let flipped = plan.dims().iter().filter(|dim| dim.flow == Flow::Flip).map(start_of);
-    let src_origin = plan.src().origin as isize + flipped.sum::<isize>();
-    let dst_origin = plan.dst().origin as isize;
-    let inner: Loops<2> = nest
-        .inner
-        .iter()
-        .map(|dim| Loop { len: dim.len, steps: [signed_src(dim), dim.dst] })
-        .collect();
-
-    let (Some(prefix), Some(lengths)) = (nest.prefix, lengths) else {
-        // SAFETY: the loops visit exactly the plan's elements, all inside both reaches.
-        unsafe { copy_loops(&inner, unit, src, dst, [src_origin, dst_origin]) };
+    let bytes = plan.units() * plan.unit().count;
+    let threads = threads::threads_for(bytes);
+    // SAFETY: the caller's promises.
+    if threads == 1 && unsafe { copy_simple(plan, src, dst, bytes) } {
         return;
-    };
-    let steps = [prefix.src, prefix.dst];
-    let mut loops = Loops::<2>::with_capacity(inner.len() + 1);
-    loops.push(Loop { len: 0, steps });
-    loops.extend_from_slice(&inner);
-    let lane_start = [src_origin, dst_origin, lengths.origin()];
-    let Ok(()) = walk(&nest.lanes, lane_start, |[from, to, length_at]| {
-        // SAFETY: the lanes visit exactly the lengths' offsets, and with `len` at most the
-        // size of the axis both parts stay inside the lane, which lies inside both reaches.
-        unsafe {
-            let len = lengths.at(length_at);
-            let turn = prefix.src * (len as isize - 1);
-            loops[0] = Loop { len, steps: [-prefix.src, prefix.dst] };
-            copy_loops(&loops, unit, src, dst, [from.wrapping_add(turn), to]);
+    }
+    let (dims, unit) = rows_of(plan);
+    let cut = Cut::new(&dims, threads::parts_for(bytes, threads), |_| true);
+    // SAFETY: the origins lie inside the buffers.
+    let (src, dst) = unsafe { (src.add(plan.src().origin), dst.add(plan.dst().origin)) };
+    // Beyond what the cores in use can keep, storing past the caches saves reading the output.
+    let stream = bytes / threads >= caches::second_level();
+    let call = Call { src, dst, unit, lengths, isa: Isa::current(), stream };
+    threads::run(cut.parts(), |part| {
+        // SAFETY: the caller's promises; parts write separate ranges of one dimension.
+        unsafe { copy_part(&call, &dims, cut.window(part)) }
+    });
+}
 
-            let rest = len as isize;
-            loops[0] = Loop { len: prefix.len - len, steps };
-            let tail = [
-                from.wrapping_add(prefix.src.wrapping_mul(rest)),
-                to.wrapping_add(prefix.dst.wrapping_mul(rest)),
-            ];
-            copy_loops(&loops, unit, src, dst, tail);
+/// The plans that most small calls have, without ado: one block, or one or two dimensions of
+/// units that lie together. False for any other.
+///
+/// # Safety
+/// As for [`copy`].
+unsafe fn copy_simple(plan: &Plan, src: *const u8, dst: *mut u8, bytes: usize) -> bool {
+    let unit = plan.unit().count;
+    let one = Dim { len: 1, src: 0, dst: 0, lengths: 0, flow: Flow::Keep };
+    let (rows, row) = match *plan.dims() {
+        [] => (one, Dim { src: unit as isize, dst: unit as isize, ..one }),
+        [row] => (one, row),
+        [rows, row] => (rows, row),
+        _ => return false,
+    };
+    let together = row.src == unit as isize && row.dst == unit as isize;
+    if !together || row.flow == Flow::FlipPrefix || rows.flow == Flow::FlipPrefix {
+        return false;
+    }
+    let (row_start, row_step) = walk_of(&row, 0);
+    let (rows_start, rows_step) = walk_of(&rows, 0);
+    let from = plan.src().origin as isize + row_start[0] + rows_start[0];
+    // SAFETY: the caller's promises; these are the plan's own loops.
+    unsafe {
+        Isa::current().rows(&Rows {
+            src: src.offset(from),
+            dst: dst.add(plan.dst().origin),
+            count: rows.len,
+            src_step: rows_step[0],
+            dst_step: rows_step[1],
+            len: row.len,
+            unit,
+            backward: row_step[0] < 0,
+            stream: bytes >= caches::second_level(),
+        });
+    }
+    true
+}
+
+/// The plan's dimensions and unit; a plan that is one block becomes a row of bytes.
+fn rows_of(plan: &Plan) -> (Dims, usize) {
+    let (dims, count) = (plan.dims(), plan.unit().count);
+    if !dims.is_empty() {
+        return (dims.into(), count);
+    }
+    let row = Dim { len: count, src: 1, dst: 1, lengths: 0, flow: Flow::Keep };
+    (SmallVec::from_slice(&[row]), 1)
+}
+
+/// Dimensions in the order the CPU takes them: lanes outside, then the reversed axis, then
+/// whatever moves along with each step of it.
+struct Nest {
+    /// Where the first lane starts: input, output, lengths.
+    start: [isize; 3],
+    /// One visit per length that applies.
+    lanes: Loops<3>,
+    /// The `FlipPrefix` dimension and the steps of it that are wanted.
+    prefix: Option<(Dim, Window)>,
+    /// Dimensions along which the length stays the same.
+    inner: Loops<2>,
+}
+
+impl Nest {
+    fn of(dims: &[Dim], window: Window, lengths_origin: isize) -> Self {
+        let prefix = dims.iter().position(|dim| dim.flow == Flow::FlipPrefix);
+        let mut nest = Nest {
+            start: [0, 0, lengths_origin],
+            lanes: Loops::new(),
+            prefix: None,
+            inner: Loops::new(),
+        };
+        for (index, dim) in dims.iter().enumerate() {
+            let steps = window.steps(index, dim.len);
+            if dim.flow == Flow::FlipPrefix {
+                let wanted = Window { dim: index, start: steps.start, end: steps.end };
+                nest.prefix = Some((*dim, wanted));
+                continue;
+            }
+            let (first, step) = walk_of(dim, steps.start);
+            for (at, first) in nest.start.iter_mut().zip(first) {
+                *at += first;
+            }
+            if prefix.is_some_and(|prefix| index < prefix || dim.lengths != 0) {
+                nest.lanes.push(Loop { len: steps.len(), steps: step });
+            } else {
+                nest.inner.push(Loop { len: steps.len(), steps: [step[0], step[1]] });
+            }
+        }
+        nest
+    }
+}
+
+/// # Safety
+/// As for [`copy`], for the window.
+unsafe fn copy_part(call: &Call<'_>, dims: &[Dim], window: Window) {
+    let origin = call.lengths.map_or(0, |lengths| lengths.origin());
+    let nest = Nest::of(dims, window, origin);
+    let [from, to, _] = nest.start;
+    // SAFETY: the nest visits exactly the window's elements, all inside both reaches, and the
+    // lengths of their lanes.
+    unsafe {
+        match (nest.prefix, call.lengths) {
+            (Some((prefix, steps)), Some(lengths)) => {
+                let unit = call.unit as isize;
+                let contiguous = prefix.src == unit && prefix.dst == unit;
+                let whole = steps.start == 0 && steps.end == prefix.len;
+                if contiguous && whole && nest.inner.is_empty() {
+                    copy_lanes(call, &nest, prefix, lengths);
+                } else if call.unit >= WIDE && nest.inner.is_empty() && !nest.lanes.is_empty() {
+                    copy_blocks(call, &nest, prefix, steps, lengths);
+                } else {
+                    copy_prefixes(call, &nest, prefix, steps, lengths);
+                }
+            }
+            _ => copy_loops(call, &nest.inner, [from, to]),
+        }
+    }
+}
+
+/// Lanes whose units lie together: the kernels take them many at a time.
+///
+/// # Safety
+/// As for [`copy_part`].
+unsafe fn copy_lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthReader<'_>) {
+    let (row, outer) = match nest.lanes.split_last() {
+        Some((row, outer)) => (*row, outer),
+        None => (Loop { len: 1, steps: [0; 3] }, &[][..]),
+    };
+    let [src_step, dst_step, length_step] = row.steps;
+    let mut heads = [0; HEADS];
+    let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
+        let mut first = 0;
+        while first < row.len {
+            let count = HEADS.min(row.len - first);
+            let lane = first as isize;
+            // SAFETY: the caller's promises; lengths are at most the size of the axis.
+            unsafe {
+                for (index, head) in heads[..count].iter_mut().enumerate() {
+                    *head = lengths.at(length_at + length_step * (lane + index as isize));
+                }
+                call.isa.lanes(&Lanes {
+                    src: call.src.offset(from + src_step * lane),
+                    dst: call.dst.offset(to + dst_step * lane),
+                    heads: &heads[..count],
+                    src_step,
+                    dst_step,
+                    len: prefix.len,
+                    unit: call.unit,
+                    stream: call.stream,
+                });
+            }
+            first += count;
         }
         Ok::<(), Infallible>(())
     });
 }
 
-/// Copies units along nested loops, the innermost as one row.
+/// Wide units, with lanes beside each other: step by step along the axis, so that the output
+/// is written in its own order.
+///
+/// # Safety
+/// As for [`copy_part`], with at least one loop of lanes.
+unsafe fn copy_blocks(
+    call: &Call<'_>,
+    nest: &Nest,
+    prefix: Dim,
+    steps: Window,
+    lengths: LengthReader<'_>,
+) {
+    let Some((lanes, outer)) = nest.lanes.split_last() else { return };
+    let mut heads = [0; BLOCK_LANES];
+    let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
+        let mut first = 0;
+        while first < lanes.len {
+            let count = BLOCK_LANES.min(lanes.len - first);
+            let lane = |index: usize, step: isize| step * (first + index) as isize;
+            // SAFETY: the caller's promises; lengths are at most the size of the axis.
+            unsafe {
+                for (index, head) in heads[..count].iter_mut().enumerate() {
+                    *head = lengths.at(length_at + lane(index, lanes.steps[2]));
+                }
+                for at in steps.start..steps.end {
+                    for (index, &head) in heads[..count].iter().enumerate() {
+                        let source = if at < head { head - 1 - at } else { at } as isize;
+                        let src = from + lane(index, lanes.steps[0]) + prefix.src * source;
+                        let dst = to + lane(index, lanes.steps[1]) + prefix.dst * at as isize;
+                        call.isa.rows(&call.row(src, dst, call.unit));
+                    }
+                }
+            }
+            first += count;
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// Any other prefix: for each lane, the wanted steps of its head and of its rest.
+///
+/// # Safety
+/// As for [`copy_part`].
+unsafe fn copy_prefixes(
+    call: &Call<'_>,
+    nest: &Nest,
+    prefix: Dim,
+    steps: Window,
+    lengths: LengthReader<'_>,
+) {
+    let mut loops = Loops::<2>::with_capacity(nest.inner.len() + 1);
+    loops.push(Loop { len: 0, steps: [0, 0] });
+    loops.extend_from_slice(&nest.inner);
+    let Ok(()) = walk(&nest.lanes, nest.start, |[from, to, length_at]| {
+        // SAFETY: the caller's promises; with the length at most the size of the axis both
+        // parts stay inside the lane.
+        unsafe {
+            let len = lengths.at(length_at);
+            let turn = len.clamp(steps.start, steps.end);
+            if turn > steps.start {
+                loops[0] = Loop { len: turn - steps.start, steps: [-prefix.src, prefix.dst] };
+                let first = from + prefix.src * (len - 1 - steps.start) as isize;
+                let place = to + prefix.dst * steps.start as isize;
+                copy_loops(call, &loops, [first, place]);
+            }
+            if turn < steps.end {
+                loops[0] = Loop { len: steps.end - turn, steps: [prefix.src, prefix.dst] };
+                let rest = turn as isize;
+                copy_loops(call, &loops, [from + prefix.src * rest, to + prefix.dst * rest]);
+            }
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// Copies units along nested loops: the innermost is a row, the next one many rows.
 ///
 /// # Safety
 /// Every combination of steps from `start` stays, with its unit, inside memory valid for
-/// reads (`src`) and writes (`dst`), which do not overlap.
-unsafe fn copy_loops(
-    loops: &[Loop<2>],
-    unit: usize,
-    src: *const u8,
-    dst: *mut u8,
-    start: [isize; 2],
-) {
-    let (row, outer) = match loops.split_last() {
-        Some((row, outer)) => (*row, outer),
-        None => (Loop { len: 1, steps: [0, 0] }, loops),
+/// reads (input) and writes (output), which do not overlap.
+unsafe fn copy_loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
+    let unit = call.unit as isize;
+    let one = Loop { len: 1, steps: [0, 0] };
+    let (row, rest) = loops.split_last().map_or((one, &[][..]), |(row, rest)| (*row, rest));
+    let contiguous = row.steps[1] == unit && row.steps[0].abs() == unit;
+    // Units that do not lie together are rows of one.
+    let (row, rows, outer) = if contiguous || row.len == 1 {
+        let (rows, outer) = rest.split_last().map_or((one, &[][..]), |(l, rest)| (*l, rest));
+        (row, rows, outer)
+    } else {
+        (one, row, rest)
     };
-    if row.len == 0 {
+    if row.len == 0 || rows.len == 0 {
         return;
     }
     let Ok(()) = walk(outer, start, |[from, to]| {
-        // SAFETY: the caller's promise, for this row.
-        unsafe { copy_row(row, unit, src.offset(from), dst.offset(to)) };
+        // SAFETY: the caller's promise.
+        unsafe {
+            let job = Rows {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                count: rows.len,
+                src_step: rows.steps[0],
+                dst_step: rows.steps[1],
+                len: row.len,
+                unit: call.unit,
+                backward: row.steps[0] < 0,
+                stream: call.stream,
+            };
+            if row.len == 1 { strided::copy(&job, call.isa) } else { call.isa.rows(&job) }
+        }
         Ok::<(), Infallible>(())
     });
-}
-
-/// # Safety
-/// As for [`copy_loops`], for one row that starts at `src` and `dst`.
-#[inline]
-unsafe fn copy_row(row: Loop<2>, unit: usize, src: *const u8, dst: *mut u8) {
-    let contiguous = [unit as isize; 2];
-    // SAFETY: the caller's promise covers `row.len` units at these steps; a contiguous row is
-    // one run of that many units.
-    unsafe {
-        if row.steps == contiguous || row.len == 1 {
-            src.copy_to_nonoverlapping(dst, unit * row.len);
-            return;
-        }
-        // Widths known to the compiler become plain loads and stores.
-        match unit {
-            1 => copy_units::<1>(row, src, dst),
-            2 => copy_units::<2>(row, src, dst),
-            3 => copy_units::<3>(row, src, dst),
-            4 => copy_units::<4>(row, src, dst),
-            6 => copy_units::<6>(row, src, dst),
-            8 => copy_units::<8>(row, src, dst),
-            12 => copy_units::<12>(row, src, dst),
-            16 => copy_units::<16>(row, src, dst),
-            _ => {
-                for step in 0..row.len as isize {
-                    let from = src.offset(row.steps[0] * step);
-                    let to = dst.offset(row.steps[1] * step);
-                    from.copy_to_nonoverlapping(to, unit);
-                }
-            }
-        }
-    }
-}
-
-/// # Safety
-/// As for [`copy_row`], with `unit == N`.
-#[inline]
-unsafe fn copy_units<const N: usize>(row: Loop<2>, src: *const u8, dst: *mut u8) {
-    let [src_step, dst_step] = row.steps;
-    for step in 0..row.len as isize {
-        // SAFETY: the caller's promise. `MaybeUninit` carries padding bytes along unread.
-        unsafe {
-            let unit = src.offset(src_step * step).cast::<MaybeUninit<[u8; N]>>().read_unaligned();
-            dst.offset(dst_step * step).cast::<MaybeUninit<[u8; N]>>().write_unaligned(unit);
-        }
-    }
 }
 
 /// Runs a plan of bytes on one piece of memory.
@@ -191,23 +377,76 @@ pub(super) unsafe fn reverse_in_place(
     memory: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) {
-    let nest = Nest::of(plan);
+    let dims = plan.dims();
+    if plan.keeps_order() {
+        return;
+    }
+    let bytes = plan.units() * plan.unit().count;
+    let threads = threads::threads_for(bytes);
+    let cut = Cut::new(dims, threads::parts_for(bytes, threads), |dim| dim.flow == Flow::Keep);
+    // SAFETY: the origin lies inside the memory.
+    let memory = unsafe { memory.add(plan.dst().origin) };
     let unit = plan.unit().count;
-    let origin = plan.dst().origin as isize;
-    let (Some(prefix), Some(lengths)) = (nest.prefix, lengths) else {
-        // SAFETY: the dimensions are the plan's, all inside its reach.
-        unsafe { mirror(&nest.inner, unit, memory, origin) };
+    let call = Call { src: memory, dst: memory, unit, lengths, isa: Isa::current(), stream: false };
+    let flips = || dims.iter().filter(|dim| dim.flow == Flow::Flip);
+    if lengths.is_none() && cut.parts() == 1 && threads > 1 && flips().count() == 1 {
+        // SAFETY: the caller's promises.
+        unsafe { mirror_shared(&call, dims, threads::parts_for(bytes, threads)) };
+        return;
+    }
+    threads::run(cut.parts(), |part| {
+        // SAFETY: the caller's promises; a step of a kept dimension trades places with no other.
+        unsafe { reverse_part(&call, dims, cut.window(part)) }
+    });
+}
+
+/// A single flip with nothing kept around it: threads share the pairs.
+///
+/// # Safety
+/// As for [`reverse_in_place`], with exactly one `Flip` and no `FlipPrefix`.
+unsafe fn mirror_shared(call: &Call<'_>, dims: &[Dim], parts: usize) {
+    let Some(at) = dims.iter().position(|dim| dim.flow == Flow::Flip) else { return };
+    let pairs = dims[at].len / 2;
+    let step = pairs.div_ceil(parts).max(1);
+    threads::run(pairs.div_ceil(step).max(1), |part| {
+        let range = part * step..((part + 1) * step).min(pairs);
+        // SAFETY: the caller's promises; each pair belongs to one part.
+        unsafe { swap_pairs(call, dims, at, range, 0) }
+    });
+}
+
+/// # Safety
+/// As for [`reverse_in_place`], for the window, which is of a `Keep` dimension.
+unsafe fn reverse_part(call: &Call<'_>, dims: &[Dim], window: Window) {
+    let Some(lengths) = call.lengths.filter(|_| dims.iter().any(|d| d.flow == Flow::FlipPrefix))
+    else {
+        let (mut dims, mut origin) = (Dims::from_slice(dims), 0);
+        if dims[window.dim].flow == Flow::Keep {
+            origin = dims[window.dim].dst * window.start as isize;
+            dims[window.dim].len = window.end - window.start;
+        }
+        // SAFETY: the caller's promises.
+        unsafe { mirror(call, &dims, origin) };
         return;
     };
-    let mut dims: SmallVec<[Dim; 8]> = SmallVec::with_capacity(nest.inner.len() + 1);
-    dims.push(prefix);
-    dims.extend_from_slice(&nest.inner);
-    let Ok(()) = walk(&nest.lanes, [origin, origin, lengths.origin()], |[lane, _, length_at]| {
-        // SAFETY: as in `copy`: the first `len` steps of a lane inside the reach.
+    let nest = Nest::of(dims, window, lengths.origin());
+    let Some((prefix, _)) = nest.prefix else { return };
+    let kept = |l: &Loop<2>| Dim {
+        len: l.len,
+        src: l.steps[0],
+        dst: l.steps[1],
+        lengths: 0,
+        flow: Flow::Keep,
+    };
+    let mut lane_dims = Dims::with_capacity(nest.inner.len() + 1);
+    lane_dims.push(prefix);
+    lane_dims.extend(nest.inner.iter().map(kept));
+    let Ok(()) = walk(&nest.lanes, nest.start, |[_, lane, length_at]| {
+        // SAFETY: the caller's promises: the first `len` steps of a lane inside the reach.
         unsafe {
             let len = lengths.at(length_at);
-            dims[0] = Dim { len, flow: Flow::Flip, ..prefix };
-            mirror(&dims, unit, memory, lane);
+            lane_dims[0] = Dim { len, flow: Flow::Flip, ..prefix };
+            mirror(call, &lane_dims, lane);
         }
         Ok::<(), Infallible>(())
     });
@@ -216,109 +455,71 @@ pub(super) unsafe fn reverse_in_place(
 /// Reverses all `Flip` dimensions at once by swapping every unit with its mirror image.
 ///
 /// # Safety
-/// Every combination of the dimensions' output steps from `origin` stays inside `memory`, and
-/// no two of them meet.
-unsafe fn mirror(dims: &[Dim], unit: usize, memory: *mut u8, mut origin: isize) {
-    let mut rest: SmallVec<[Dim; 8]> = dims.into();
+/// Every combination of the dimensions' output steps from `origin` stays inside the memory,
+/// and no two of them meet.
+unsafe fn mirror(call: &Call<'_>, dims: &[Dim], mut origin: isize) {
+    let mut rest = Dims::from_slice(dims);
     // Split on the outermost flip: its first half trades places with its second half. Units
     // of the middle step, if there is one, are mirrored along the remaining flips.
     while let Some(at) = rest.iter().position(|dim| dim.flow == Flow::Flip) {
-        let flip = rest.remove(at);
-        let far = flip.dst.wrapping_mul(flip.len as isize - 1);
-        let mut loops = Loops::<2>::with_capacity(rest.len() + 1);
-        loops.push(Loop { len: flip.len / 2, steps: [flip.dst, -flip.dst] });
-        let mut image = origin.wrapping_add(far);
-        for dim in &rest {
-            let back = dim.flow == Flow::Flip;
-            if back {
-                image = image.wrapping_add(dim.dst * (dim.len as isize - 1));
-            }
-            loops.push(Loop {
-                len: dim.len,
-                steps: [dim.dst, if back { -dim.dst } else { dim.dst }],
-            });
-        }
-        // SAFETY: both sides visit units of the nest; the first half and the second half of
-        // the flip have no step in common, so no unit meets itself.
-        unsafe { swap_loops(&loops, unit, memory, [origin, image]) };
+        let flip = rest[at];
+        // SAFETY: the caller's promises.
+        unsafe { swap_pairs(call, &rest, at, 0..flip.len / 2, origin) };
         if flip.len.is_multiple_of(2) {
             return;
         }
+        rest.remove(at);
         origin += flip.dst * (flip.len as isize / 2);
     }
+}
+
+/// Swaps steps `pairs` of the flip `dims[at]`, and all that moves with them, with their mirror
+/// images.
+///
+/// # Safety
+/// As for [`mirror`], with `pairs` inside the first half of the flip, the first there is.
+unsafe fn swap_pairs(call: &Call<'_>, dims: &[Dim], at: usize, pairs: Range<usize>, origin: isize) {
+    let (mut here, mut image) = (origin, origin);
+    // In the dimensions' own order, so that the innermost loop takes the smallest steps.
+    let loops: Loops<2> = dims
+        .iter()
+        .enumerate()
+        .map(|(index, dim)| {
+            let last = dim.len as isize - 1;
+            let back = dim.flow == Flow::Flip;
+            let (len, start) =
+                if index == at { (pairs.len(), pairs.start as isize) } else { (dim.len, 0) };
+            here += dim.dst * start;
+            image += dim.dst * if back { last - start } else { 0 };
+            Loop { len, steps: [dim.dst, if back { -dim.dst } else { dim.dst }] }
+        })
+        .collect();
+    // SAFETY: both sides visit units of the nest; the first half and the second half of the
+    // flip have no step in common, so no unit meets itself.
+    unsafe { swap_loops(call, &loops, [here, image]) };
 }
 
 /// Swaps units along nested loops, the innermost as one row.
 ///
 /// # Safety
-/// Every combination of steps from `start` stays inside `memory` on both sides, and no unit
+/// Every combination of steps from `start` stays inside the memory on both sides, and no unit
 /// of one side meets a unit of the other.
-unsafe fn swap_loops(loops: &[Loop<2>], unit: usize, memory: *mut u8, start: [isize; 2]) {
+unsafe fn swap_loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
     let Some((row, outer)) = loops.split_last() else { return };
-    if row.len == 0 {
-        return;
-    }
+    let unit = call.unit as isize;
     let Ok(()) = walk(outer, start, |[a, b]| {
         // SAFETY: the caller's promise, for this row.
-        unsafe { swap_row(*row, unit, memory.offset(a), memory.offset(b)) };
-        Ok::<(), Infallible>(())
-    });
-}
-
-/// # Safety
-/// As for [`swap_loops`], for one row that starts at `a` and `b`.
-#[inline]
-unsafe fn swap_row(row: Loop<2>, unit: usize, a: *mut u8, b: *mut u8) {
-    // SAFETY: the caller's promise covers `row.len` units at these steps.
-    unsafe {
-        if row.steps == [unit as isize; 2] {
-            swap_run(a, b, unit * row.len);
-            return;
-        }
-        match unit {
-            1 => swap_units::<1>(row, a, b),
-            2 => swap_units::<2>(row, a, b),
-            3 => swap_units::<3>(row, a, b),
-            4 => swap_units::<4>(row, a, b),
-            6 => swap_units::<6>(row, a, b),
-            8 => swap_units::<8>(row, a, b),
-            12 => swap_units::<12>(row, a, b),
-            16 => swap_units::<16>(row, a, b),
-            _ => {
-                for step in 0..row.len as isize {
-                    swap_run(a.offset(row.steps[0] * step), b.offset(row.steps[1] * step), unit);
+        unsafe {
+            let (a, b) = (call.dst.offset(a), call.dst.offset(b));
+            match row.steps {
+                _ if row.len == 0 => {}
+                steps if steps == [unit, unit] => swap_runs(a, b, call.unit * row.len),
+                steps if steps == [unit, -unit] => {
+                    call.isa.swaps(&Swaps { front: a, back: b, len: row.len, unit: call.unit });
                 }
+                steps => strided::swap(a, b, steps, row.len, call.unit),
             }
         }
-    }
-}
-
-/// # Safety
-/// As for [`swap_row`], with `unit == N`.
-#[inline]
-unsafe fn swap_units<const N: usize>(row: Loop<2>, a: *mut u8, b: *mut u8) {
-    let [a_step, b_step] = row.steps;
-    for step in 0..row.len as isize {
-        // SAFETY: the caller's promise. `MaybeUninit` carries padding bytes along unread.
-        unsafe {
-            let a = a.offset(a_step * step).cast::<MaybeUninit<[u8; N]>>();
-            let b = b.offset(b_step * step).cast::<MaybeUninit<[u8; N]>>();
-            let (from_a, from_b) = (a.read_unaligned(), b.read_unaligned());
-            a.write_unaligned(from_b);
-            b.write_unaligned(from_a);
-        }
-    }
-}
-
-/// # Safety
-/// `a` and `b` are valid for reads and writes of `len` bytes and do not overlap.
-unsafe fn swap_run(a: *mut u8, b: *mut u8, len: usize) {
-    // SAFETY: the caller's promise. `MaybeUninit` because units may hold padding.
-    unsafe {
-        std::ptr::swap_nonoverlapping(
-            a.cast::<MaybeUninit<u8>>(),
-            b.cast::<MaybeUninit<u8>>(),
-            len,
-        );
-    }
+        Ok::<(), Infallible>(())
+    });
 }

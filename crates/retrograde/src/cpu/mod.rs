@@ -5,8 +5,19 @@
 
 mod bits;
 mod bytes;
+mod caches;
+mod isa;
+mod lanes;
 mod lengths;
+mod parts;
+mod rows;
+mod strided;
+mod swaps;
+mod threads;
+mod vector;
 mod walk;
+
+pub use isa::Isa;
 
 use crate::dtype::Grain;
 use crate::error::ExecuteError;

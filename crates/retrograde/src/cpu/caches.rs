@@ -1,0 +1,40 @@
+//! How large the processor's caches are, as far as it matters here.
+
+use std::sync::OnceLock;
+
+/// Bytes of second-level cache that a core has to itself.
+pub(super) fn second_level() -> usize {
+    static SIZE: OnceLock<usize> = OnceLock::new();
+    *SIZE.get_or_init(|| detect().unwrap_or(1 << 20))
+}
+
+/// Asks the processor: Intel answers at leaf 4, AMD at 0x8000_001D, in the same format.
+#[cfg(target_arch = "x86_64")]
+fn detect() -> Option<usize> {
+    use std::arch::x86_64::{__cpuid, __cpuid_count};
+    let (highest, highest_extended) = (__cpuid(0).eax, __cpuid(0x8000_0000).eax);
+    for leaf in [4, 0x8000_001D] {
+        if leaf > if leaf < 0x8000_0000 { highest } else { highest_extended } {
+            continue;
+        }
+        for index in 0..8 {
+            let answer = __cpuid_count(leaf, index);
+            let (kind, level) = (answer.eax & 0x1F, answer.eax >> 5 & 0x7);
+            if kind == 0 {
+                break;
+            }
+            if level == 2 {
+                let ways = (answer.ebx >> 22) as usize + 1;
+                let partitions = (answer.ebx >> 12 & 0x3FF) as usize + 1;
+                let line = (answer.ebx & 0xFFF) as usize + 1;
+                return Some(ways * partitions * line * (answer.ecx as usize + 1));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detect() -> Option<usize> {
+    None
+}

@@ -1,0 +1,80 @@
+//! AVX2: 32-byte registers whose shuffles work in two halves.
+
+use super::entries;
+use super::ssse3::Sse;
+use crate::cpu::vector::Vector;
+use std::arch::x86_64::*;
+
+entries!(Avx, "avx2");
+
+/// Thirty-two bytes.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Avx(__m256i);
+
+impl Vector for Avx {
+    type Odd = Sse;
+    const BYTES: usize = 32;
+
+    #[inline(always)]
+    unsafe fn load(src: *const u8) -> Self {
+        // SAFETY: the caller's promise.
+        Avx(unsafe { _mm256_loadu_si256(src.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, dst: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_storeu_si256(dst.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, dst: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_stream_si256(dst.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn reversed<const W: usize>(self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // Swap the halves, then reverse within each.
+            let swapped = _mm256_permute4x64_epi64::<0b01_00_11_10>(self.0);
+            match W {
+                16 => Avx(swapped),
+                8 => Avx(_mm256_permute4x64_epi64::<0b00_01_10_11>(self.0)),
+                4 => {
+                    let order = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+                    Avx(_mm256_permutevar8x32_epi32(self.0, order))
+                }
+                2 => {
+                    let order = _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1);
+                    Avx(_mm256_shuffle_epi8(swapped, _mm256_broadcastsi128_si256(order)))
+                }
+                _ => {
+                    let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+                    Avx(_mm256_shuffle_epi8(swapped, _mm256_broadcastsi128_si256(order)))
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+        // SAFETY: the caller's promise; two overlapping halves cover 16 to 31 bytes.
+        unsafe {
+            if bytes < 16 {
+                Sse::reverse_short::<W>(end, dst, bytes);
+            } else {
+                Sse::load(end.sub(16)).reversed::<W>().store(dst);
+                Sse::load(end.sub(bytes)).reversed::<W>().store(dst.add(bytes - 16));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: no obligations beyond the instruction, which every x86-64 has.
+        unsafe { _mm_sfence() }
+    }
+}

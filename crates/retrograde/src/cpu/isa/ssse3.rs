@@ -1,0 +1,77 @@
+//! SSSE3: 16-byte registers with a byte shuffle.
+
+use super::entries;
+use crate::cpu::vector::{OddVector, Vector};
+use std::arch::x86_64::*;
+
+entries!(Sse, "ssse3");
+
+/// Sixteen bytes.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Sse(pub(super) __m128i);
+
+/// Which byte comes where when units of `W` bytes reverse their order.
+const fn order<const W: usize>() -> [u8; 16] {
+    let mut order = [0; 16];
+    let units = 16 / W;
+    let mut byte = 0;
+    while byte < units * W {
+        let (unit, within) = (byte / W, byte % W);
+        // The last whole units of the register, which end at its end.
+        order[byte] = (16 - (unit + 1) * W + within) as u8;
+        byte += 1;
+    }
+    order
+}
+
+impl Vector for Sse {
+    type Odd = Self;
+    const BYTES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(src: *const u8) -> Self {
+        // SAFETY: the caller's promise.
+        Sse(unsafe { _mm_loadu_si128(src.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, dst: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm_storeu_si128(dst.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, dst: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm_stream_si128(dst.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn reversed<const W: usize>(self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match W {
+                16 => self,
+                8 => Sse(_mm_shuffle_epi32::<0b01_00_11_10>(self.0)),
+                4 => Sse(_mm_shuffle_epi32::<0b00_01_10_11>(self.0)),
+                _ => self.reversed_odd::<W>(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: no obligations beyond the instruction, which every x86-64 has.
+        unsafe { _mm_sfence() }
+    }
+}
+
+impl OddVector for Sse {
+    #[inline(always)]
+    unsafe fn reversed_odd<const W: usize>(self) -> Self {
+        let order = const { order::<W>() };
+        // SAFETY: the caller's promise.
+        unsafe { Sse(_mm_shuffle_epi8(self.0, _mm_loadu_si128(order.as_ptr().cast()))) }
+    }
+}

@@ -1,0 +1,90 @@
+//! The little that a kernel needs to know about a vector register.
+//!
+//! Algorithms (`rows`, `lanes`, `swaps`) are written once over this trait; a file in `isa/`
+//! implements it for one instruction set and adds the entry points, nothing else.
+
+use super::rows::Rows;
+
+/// A register of `BYTES` bytes.
+///
+/// # Safety
+/// Every method may use instructions that only some processors have: call them only from the
+/// entry points of the matching file in `isa/`, which [`Isa`](super::isa::Isa) hands out where
+/// they were detected. Pointers must be valid for the bytes that are loaded or stored.
+pub(super) trait Vector: Copy {
+    /// Width; a power of two, at least 16.
+    const BYTES: usize;
+
+    /// The register to use for units of 3, 6 or 12 bytes.
+    type Odd: OddVector;
+
+    /// Loads from any address.
+    unsafe fn load(src: *const u8) -> Self;
+
+    /// Stores to any address.
+    unsafe fn store(self, dst: *mut u8);
+
+    /// Stores past the caches to an address that is a multiple of `BYTES`.
+    unsafe fn stream(self, dst: *mut u8);
+
+    /// Reverses the order of units of `W` bytes; `W` is 1, 2, 4, 8 or 16.
+    unsafe fn reversed<const W: usize>(self) -> Self;
+
+    /// Makes streamed stores visible to other threads.
+    unsafe fn fence();
+
+    /// Reverses `bytes < BYTES` bytes of units of `W` bytes, from the bytes that end at `end`.
+    #[inline(always)]
+    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+        let mut done = 0;
+        while done < bytes {
+            // SAFETY: the caller's promise: `bytes` is a multiple of `W`.
+            unsafe { copy_unit::<W>(end.sub(done + W), dst.add(done)) };
+            done += W;
+        }
+    }
+
+    /// One lane of `units * W <= BYTES` bytes: the first `head` units reversed, the rest kept.
+    #[inline(always)]
+    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self::reverse_short::<W>(src.add(head * W), dst, head * W);
+            let mut at = head;
+            while at < units {
+                copy_unit::<W>(src.add(at * W), dst.add(at * W));
+                at += 1;
+            }
+        }
+    }
+
+    /// Backward rows of a unit that no other path is made for; false if there is no way.
+    #[inline(always)]
+    unsafe fn backward_any(_rows: &Rows) -> bool {
+        false
+    }
+}
+
+/// A register that can reverse units whose width does not divide it.
+///
+/// # Safety
+/// As for [`Vector`].
+pub(super) trait OddVector: Vector {
+    /// Reverses the order of the last units of `W` bytes that fit, into the front. What is
+    /// behind them is anything.
+    unsafe fn reversed_odd<const W: usize>(self) -> Self;
+}
+
+/// Copies one unit of a width the compiler knows.
+///
+/// # Safety
+/// `src` and `dst` are valid for `W` bytes.
+#[inline(always)]
+pub(super) unsafe fn copy_unit<const W: usize>(src: *const u8, dst: *mut u8) {
+    use std::mem::MaybeUninit;
+    // SAFETY: the caller's promise. `MaybeUninit` carries padding bytes along unread.
+    unsafe {
+        let unit = src.cast::<MaybeUninit<[u8; W]>>().read_unaligned();
+        dst.cast::<MaybeUninit<[u8; W]>>().write_unaligned(unit);
+    }
+}
