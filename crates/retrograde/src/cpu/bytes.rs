@@ -3,6 +3,7 @@
 //! A `Flip` is a copy that reads backwards. A `FlipPrefix` is, lane by lane, a flip of the
 //! first `len` steps and a copy of the rest. So one nest of loops with signed steps serves all.
 
+use super::blocks::Blocks;
 use super::caches;
 use super::isa::Isa;
 use super::lanes::Lanes;
@@ -39,28 +40,6 @@ struct Call<'a> {
     stream: bool,
 }
 
-impl Call<'_> {
-    /// One run of bytes.
-    ///
-    /// # Safety
-    /// Both offsets lie inside the buffers.
-    unsafe fn row(&self, from: isize, to: isize, bytes: usize) -> Rows {
-        // SAFETY: the caller's promise.
-        let (src, dst) = unsafe { (self.src.offset(from), self.dst.offset(to)) };
-        Rows {
-            src,
-            dst,
-            count: 1,
-            src_step: 0,
-            dst_step: 0,
-            len: bytes,
-            unit: 1,
-            backward: false,
-            stream: self.stream,
-        }
-    }
-}
-
 // SAFETY: threads write separate parts of the output, and only read the rest.
 unsafe impl Send for Call<'_> {}
 // SAFETY: as above.
@@ -92,7 +71,10 @@ pub(super) unsafe fn copy(
     let call = Call { src, dst, unit, lengths, isa: Isa::current(), stream };
     threads::run(cut.parts(), |part| {
         // SAFETY: the caller's promises; parts write separate ranges of one dimension.
-        unsafe { copy_part(&call, &dims, cut.window(part)) }
+        unsafe { copy_part(&call, &dims, cut.window(part)) };
+        if stream {
+            call.isa.fence();
+        }
     });
 }
 
@@ -117,9 +99,10 @@ unsafe fn copy_simple(plan: &Plan, src: *const u8, dst: *mut u8, bytes: usize) -
     let (row_start, row_step) = walk_of(&row, 0);
     let (rows_start, rows_step) = walk_of(&rows, 0);
     let from = plan.src().origin as isize + row_start[0] + rows_start[0];
+    let (isa, stream) = (Isa::current(), bytes >= caches::second_level());
     // SAFETY: the caller's promises; these are the plan's own loops.
     unsafe {
-        Isa::current().rows(&Rows {
+        isa.rows(&Rows {
             src: src.offset(from),
             dst: dst.add(plan.dst().origin),
             count: rows.len,
@@ -128,8 +111,11 @@ unsafe fn copy_simple(plan: &Plan, src: *const u8, dst: *mut u8, bytes: usize) -
             len: row.len,
             unit,
             backward: row_step[0] < 0,
-            stream: bytes >= caches::second_level(),
+            stream,
         });
+    }
+    if stream {
+        isa.fence();
     }
     true
 }
@@ -185,6 +171,14 @@ impl Nest {
         }
         nest
     }
+
+    /// The innermost loop of lanes, a single lane if there is none, and the loops around it.
+    fn innermost_lanes(&self) -> (Loop<3>, &[Loop<3>]) {
+        match self.lanes.split_last() {
+            Some((row, outer)) => (*row, outer),
+            None => (Loop { len: 1, steps: [0; 3] }, &[]),
+        }
+    }
 }
 
 /// # Safety
@@ -201,10 +195,10 @@ unsafe fn copy_part(call: &Call<'_>, dims: &[Dim], window: Window) {
                 let unit = call.unit as isize;
                 let contiguous = prefix.src == unit && prefix.dst == unit;
                 let whole = steps.start == 0 && steps.end == prefix.len;
-                if contiguous && whole && nest.inner.is_empty() {
-                    copy_lanes(call, &nest, prefix, lengths);
-                } else if call.unit >= WIDE && nest.inner.is_empty() && !nest.lanes.is_empty() {
+                if call.unit >= WIDE && nest.inner.is_empty() {
                     copy_blocks(call, &nest, prefix, steps, lengths);
+                } else if contiguous && whole && nest.inner.is_empty() {
+                    copy_lanes(call, &nest, prefix, lengths);
                 } else {
                     copy_prefixes(call, &nest, prefix, steps, lengths);
                 }
@@ -219,10 +213,7 @@ unsafe fn copy_part(call: &Call<'_>, dims: &[Dim], window: Window) {
 /// # Safety
 /// As for [`copy_part`].
 unsafe fn copy_lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthReader<'_>) {
-    let (row, outer) = match nest.lanes.split_last() {
-        Some((row, outer)) => (*row, outer),
-        None => (Loop { len: 1, steps: [0; 3] }, &[][..]),
-    };
+    let (row, outer) = nest.innermost_lanes();
     let [src_step, dst_step, length_step] = row.steps;
     let mut heads = [0; HEADS];
     let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
@@ -252,11 +243,10 @@ unsafe fn copy_lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthR
     });
 }
 
-/// Wide units, with lanes beside each other: step by step along the axis, so that the output
-/// is written in its own order.
+/// Wide units: the output is written in its own order, lanes beside each other step by step.
 ///
 /// # Safety
-/// As for [`copy_part`], with at least one loop of lanes.
+/// As for [`copy_part`].
 unsafe fn copy_blocks(
     call: &Call<'_>,
     nest: &Nest,
@@ -264,26 +254,31 @@ unsafe fn copy_blocks(
     steps: Window,
     lengths: LengthReader<'_>,
 ) {
-    let Some((lanes, outer)) = nest.lanes.split_last() else { return };
+    let (lanes, outer) = nest.innermost_lanes();
+    // Lanes outside the axis are taken one by one, lanes inside it all at once.
+    let most = if lanes.steps[1].abs() > prefix.dst.abs() { 1 } else { BLOCK_LANES };
     let mut heads = [0; BLOCK_LANES];
     let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
         let mut first = 0;
         while first < lanes.len {
-            let count = BLOCK_LANES.min(lanes.len - first);
+            let count = most.min(lanes.len - first);
             let lane = |index: usize, step: isize| step * (first + index) as isize;
             // SAFETY: the caller's promises; lengths are at most the size of the axis.
             unsafe {
                 for (index, head) in heads[..count].iter_mut().enumerate() {
                     *head = lengths.at(length_at + lane(index, lanes.steps[2]));
                 }
-                for at in steps.start..steps.end {
-                    for (index, &head) in heads[..count].iter().enumerate() {
-                        let source = if at < head { head - 1 - at } else { at } as isize;
-                        let src = from + lane(index, lanes.steps[0]) + prefix.src * source;
-                        let dst = to + lane(index, lanes.steps[1]) + prefix.dst * at as isize;
-                        call.isa.rows(&call.row(src, dst, call.unit));
-                    }
-                }
+                call.isa.blocks(&Blocks {
+                    src: call.src.offset(from + lane(0, lanes.steps[0])),
+                    dst: call.dst.offset(to + lane(0, lanes.steps[1])),
+                    heads: &heads[..count],
+                    lane_steps: [lanes.steps[0], lanes.steps[1]],
+                    axis_steps: [prefix.src, prefix.dst],
+                    from: steps.start,
+                    to: steps.end,
+                    bytes: call.unit,
+                    stream: call.stream,
+                });
             }
             first += count;
         }

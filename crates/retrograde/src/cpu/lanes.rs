@@ -1,7 +1,10 @@
 //! Lanes: rows of which only the first so many units are reversed.
 
-use super::rows::{copy_any, copy_run, reverse_odd_run, reverse_run};
+use super::rows::{FETCHED, copy_any, copy_run, reverse_odd_run, reverse_run};
+use super::stream::{Stream, To};
 use super::vector::Vector;
+use std::mem::MaybeUninit;
+use std::ptr::null;
 
 /// Lanes that all lie alike, each with a length of its own.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +27,14 @@ pub(super) struct Lanes<'a> {
     pub(super) stream: bool,
 }
 
+impl Lanes<'_> {
+    /// Where a run goes if it is streamed.
+    #[inline(always)]
+    fn to<'a>(&self, stream: &'a mut Stream, next: *const u8) -> Option<To<'a>> {
+        self.stream.then_some(To { stream, next })
+    }
+}
+
 /// Runs all lanes.
 ///
 /// # Safety
@@ -31,29 +42,29 @@ pub(super) struct Lanes<'a> {
 /// and the processor has `V`'s instructions.
 #[inline(always)]
 pub(super) unsafe fn run<V: Vector>(lanes: &Lanes<'_>) {
+    let mut stream = Stream::new();
+    let to = &mut stream;
     // SAFETY: the caller's promises.
     unsafe {
         match lanes.unit {
-            1 => of_width::<V, 1>(lanes),
-            2 => of_width::<V, 2>(lanes),
-            4 => of_width::<V, 4>(lanes),
-            8 => of_width::<V, 8>(lanes),
-            16 => of_width::<V, 16>(lanes),
-            3 => of_odd_width::<V, 3>(lanes),
-            6 => of_odd_width::<V, 6>(lanes),
-            12 => of_odd_width::<V, 12>(lanes),
-            _ => of_any_width::<V>(lanes),
+            1 => of_width::<V, 1>(lanes, to),
+            2 => of_width::<V, 2>(lanes, to),
+            4 => of_width::<V, 4>(lanes, to),
+            8 => of_width::<V, 8>(lanes, to),
+            16 => of_width::<V, 16>(lanes, to),
+            3 => of_odd_width::<V, 3>(lanes, to),
+            6 => of_odd_width::<V, 6>(lanes, to),
+            12 => of_odd_width::<V, 12>(lanes, to),
+            _ => of_any_width::<V>(lanes, to),
         }
-        if lanes.stream {
-            V::fence();
-        }
+        stream.flush();
     }
 }
 
 /// # Safety
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn of_width<V: Vector, const W: usize>(lanes: &Lanes<'_>) {
+unsafe fn of_width<V: Vector, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stream) {
     let bytes = lanes.len * W;
     let short = bytes <= V::BYTES;
     for (index, &head) in lanes.heads.iter().enumerate() {
@@ -61,13 +72,25 @@ unsafe fn of_width<V: Vector, const W: usize>(lanes: &Lanes<'_>) {
         unsafe {
             let src = lanes.src.offset(lanes.src_step * index as isize);
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
+            if short && lanes.stream {
+                let mut ready = MaybeUninit::<[u8; 64]>::uninit();
+                let ready = ready.as_mut_ptr().cast::<u8>();
+                V::lane_short::<W>(src, ready, head, lanes.len);
+                stream.bytes::<V>(ready, dst, bytes);
+                continue;
+            }
             if short {
                 V::lane_short::<W>(src, dst, head, lanes.len);
                 continue;
             }
             let head = head * W;
-            reverse_run::<V, W>(src.add(head), dst, head, lanes.stream);
-            copy_run::<V>(src.add(head), dst.add(head), bytes - head, lanes.stream);
+            let next = match bytes <= FETCHED {
+                true => src.wrapping_offset(lanes.src_step),
+                false => null(),
+            };
+            reverse_run::<V, W>(src.add(head), dst, head, lanes.to(stream, next));
+            let next = if next.is_null() { next } else { next.wrapping_add(head) };
+            copy_run::<V>(src.add(head), dst.add(head), bytes - head, lanes.to(stream, next));
         }
     }
 }
@@ -75,7 +98,7 @@ unsafe fn of_width<V: Vector, const W: usize>(lanes: &Lanes<'_>) {
 /// # Safety
 /// As for [`run`], with `unit == W` of 3, 6 or 12.
 #[inline(always)]
-unsafe fn of_odd_width<V: Vector, const W: usize>(lanes: &Lanes<'_>) {
+unsafe fn of_odd_width<V: Vector, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stream) {
     for (index, &head) in lanes.heads.iter().enumerate() {
         // SAFETY: the caller's promises, with `head <= len`.
         unsafe {
@@ -84,7 +107,7 @@ unsafe fn of_odd_width<V: Vector, const W: usize>(lanes: &Lanes<'_>) {
             let head = head * W;
             reverse_odd_run::<V::Odd, W>(src.add(head), dst, head);
             let rest = lanes.len * W - head;
-            copy_run::<V>(src.add(head), dst.add(head), rest, lanes.stream);
+            copy_run::<V>(src.add(head), dst.add(head), rest, lanes.to(stream, null()));
         }
     }
 }
@@ -92,7 +115,7 @@ unsafe fn of_odd_width<V: Vector, const W: usize>(lanes: &Lanes<'_>) {
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn of_any_width<V: Vector>(lanes: &Lanes<'_>) {
+unsafe fn of_any_width<V: Vector>(lanes: &Lanes<'_>, stream: &mut Stream) {
     let unit = lanes.unit;
     for (index, &head) in lanes.heads.iter().enumerate() {
         // SAFETY: the caller's promises.
@@ -101,10 +124,15 @@ unsafe fn of_any_width<V: Vector>(lanes: &Lanes<'_>) {
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
             for at in 0..head {
                 let from = src.add((head - 1 - at) * unit);
-                copy_any::<V>(from, dst.add(at * unit), unit, lanes.stream);
+                copy_any::<V>(from, dst.add(at * unit), unit, lanes.to(stream, null()));
             }
             let rest = (lanes.len - head) * unit;
-            copy_run::<V>(src.add(head * unit), dst.add(head * unit), rest, lanes.stream);
+            copy_run::<V>(
+                src.add(head * unit),
+                dst.add(head * unit),
+                rest,
+                lanes.to(stream, null()),
+            );
         }
     }
 }

@@ -4,6 +4,7 @@
 //! bytes and for bits, check nothing.
 
 mod bits;
+mod blocks;
 mod bytes;
 mod caches;
 mod isa;
@@ -11,6 +12,7 @@ mod lanes;
 mod lengths;
 mod parts;
 mod rows;
+mod stream;
 mod strided;
 mod swaps;
 mod threads;

@@ -1,9 +1,12 @@
 //! Rows: contiguous runs of units, copied forward or backward to contiguous places.
 //!
-//! What lies at each place of a row is a [`Source`]; how a row is written (plainly, or past
-//! the caches in several streams) is [`fill`]'s business, whatever the source.
+//! What lies at each place of a row is a [`Source`]; how it is written, plainly ([`fill`]) or
+//! past the caches ([`Stream`]), does not depend on it.
 
-use super::vector::{OddVector, Vector, copy_unit};
+use super::stream::{self, Stream, To, to_line};
+use super::vector::{OddVector, Source, Vector, copy_unit};
+use std::mem::MaybeUninit;
+use std::ptr::null;
 
 /// Rows that all lie alike.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +31,31 @@ pub(super) struct Rows {
     pub(super) stream: bool,
 }
 
+/// Rows longer than this are left to the processor's own fetching.
+pub(super) const FETCHED: usize = 8192;
+
 impl Rows {
+    /// Where this row goes if it is streamed, with the row to fetch meanwhile.
+    #[inline(always)]
+    pub(super) fn to<'a>(
+        &self,
+        stream: &'a mut Stream,
+        row: usize,
+        bytes: usize,
+    ) -> Option<To<'a>> {
+        if !self.stream {
+            return None;
+        }
+        let mut next = null();
+        if bytes <= FETCHED && row + 1 < self.count {
+            next = self.src.wrapping_offset(self.src_step * (row as isize + 1));
+            if self.backward {
+                next = next.wrapping_sub(bytes - self.unit);
+            }
+        }
+        Some(To { stream, next })
+    }
+
     /// Where row `row` starts, on both sides.
     ///
     /// # Safety
@@ -39,13 +66,6 @@ impl Rows {
         // SAFETY: the caller's promise: the row lies inside the memory of the plan.
         unsafe { (self.src.offset(self.src_step * row), self.dst.offset(self.dst_step * row)) }
     }
-}
-
-/// What belongs at each place of a row: a vector of output bytes, `offset` bytes into it.
-pub(super) trait Source<V: Vector>: Copy {
-    /// # Safety
-    /// `offset + V::BYTES` is at most the row's bytes, and `offset` is a multiple of the unit.
-    unsafe fn at(&self, offset: usize) -> V;
 }
 
 /// Bytes in their own order.
@@ -79,37 +99,37 @@ impl<V: Vector, const W: usize> Source<V> for Backward<W> {
 /// and the processor has `V`'s instructions.
 #[inline(always)]
 pub(super) unsafe fn run<V: Vector>(rows: &Rows) {
+    let mut stream = Stream::new();
+    let to = &mut stream;
     // SAFETY: the caller's promises.
     unsafe {
         match (rows.backward && rows.len > 1, rows.unit) {
-            (false, _) => forward::<V>(rows),
-            (true, 1) => backward::<V, 1>(rows),
-            (true, 2) => backward::<V, 2>(rows),
-            (true, 4) => backward::<V, 4>(rows),
-            (true, 8) => backward::<V, 8>(rows),
-            (true, 16) => backward::<V, 16>(rows),
-            _ if V::backward_any(rows) => {}
+            (false, _) => forward::<V>(rows, to),
+            (true, 1) => backward::<V, 1>(rows, to),
+            (true, 2) => backward::<V, 2>(rows, to),
+            (true, 4) => backward::<V, 4>(rows, to),
+            (true, 8) => backward::<V, 8>(rows, to),
+            (true, 16) => backward::<V, 16>(rows, to),
+            _ if V::backward_any(rows, to) => {}
             (true, 3) => backward_odd::<V::Odd, 3>(rows),
             (true, 6) => backward_odd::<V::Odd, 6>(rows),
             (true, 12) => backward_odd::<V::Odd, 12>(rows),
-            (true, _) => backward_units::<V>(rows),
+            (true, _) => backward_units::<V>(rows, to),
         }
-        if rows.stream {
-            V::fence();
-        }
+        stream.flush();
     }
 }
 
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn forward<V: Vector>(rows: &Rows) {
+unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * rows.unit;
     for row in 0..rows.count {
         // SAFETY: the caller's promises.
         unsafe {
             let (src, dst) = rows.row(row);
-            copy_run::<V>(src, dst, bytes, rows.stream);
+            copy_run::<V>(src, dst, bytes, rows.to(stream, row, bytes));
         }
     }
 }
@@ -119,17 +139,18 @@ unsafe fn forward<V: Vector>(rows: &Rows) {
 /// # Safety
 /// As for [`run`], for these bytes.
 #[inline(always)]
-pub(super) unsafe fn copy_run<V: Vector>(src: *const u8, dst: *mut u8, bytes: usize, stream: bool) {
+pub(super) unsafe fn copy_run<V: Vector>(
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+    stream: Option<To<'_>>,
+) {
     // SAFETY: the caller's promises.
     unsafe {
-        if stream && bytes >= LEAST_STREAMED {
-            let head = to_line(dst);
-            src.copy_to_nonoverlapping(dst, head);
-            let (src, dst, bytes) = (src.add(head), dst.add(head), bytes - head);
-            let done = stream_lines::<V, _>(Forward(src), dst, bytes);
-            src.add(done).copy_to_nonoverlapping(dst.add(done), bytes - done);
-        } else {
-            src.copy_to_nonoverlapping(dst, bytes);
+        match stream {
+            Some(to) if bytes >= stream::LEAST => to.run::<V, _>(Forward(src), dst, bytes),
+            Some(to) => to.stream.bytes::<V>(src, dst, bytes),
+            None => src.copy_to_nonoverlapping(dst, bytes),
         }
     }
 }
@@ -137,13 +158,13 @@ pub(super) unsafe fn copy_run<V: Vector>(src: *const u8, dst: *mut u8, bytes: us
 /// # Safety
 /// As for [`run`], with `unit == W`, which divides `V::BYTES`.
 #[inline(always)]
-unsafe fn backward<V: Vector, const W: usize>(rows: &Rows) {
+unsafe fn backward<V: Vector, const W: usize>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * W;
     for row in 0..rows.count {
         // SAFETY: the caller's promises.
         unsafe {
             let (src, dst) = rows.row(row);
-            reverse_run::<V, W>(src.add(W), dst, bytes, rows.stream);
+            reverse_run::<V, W>(src.add(W), dst, bytes, rows.to(stream, row, bytes));
         }
     }
 }
@@ -157,14 +178,37 @@ pub(super) unsafe fn reverse_run<V: Vector, const W: usize>(
     end: *const u8,
     dst: *mut u8,
     bytes: usize,
-    stream: bool,
+    stream: Option<To<'_>>,
 ) {
-    // SAFETY: the caller's promises; `fill` and `reverse_short` cover the bytes exactly.
+    let source = Backward::<W>(end);
+    // SAFETY: the caller's promises; each way covers the bytes exactly. A stream asks for
+    // vectors from the next line on, which must be whole units.
+    unsafe {
+        match stream {
+            Some(to) if bytes >= stream::LEAST && to_line(dst).is_multiple_of(W) => {
+                to.run::<V, _>(source, dst, bytes);
+            }
+            Some(to) if bytes < stream::LEAST => {
+                let mut ready = MaybeUninit::<[u8; stream::LEAST]>::uninit();
+                let ready = ready.as_mut_ptr().cast::<u8>();
+                reverse_plainly::<V, W>(end, ready, bytes);
+                to.stream.bytes::<V>(ready, dst, bytes);
+            }
+            _ => reverse_plainly::<V, W>(end, dst, bytes),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`reverse_run`].
+#[inline(always)]
+unsafe fn reverse_plainly<V: Vector, const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promises.
     unsafe {
         if bytes < V::BYTES {
             V::reverse_short::<W>(end, dst, bytes);
         } else {
-            fill::<V, _, W>(Backward::<W>(end), dst, bytes, stream);
+            fill::<V, _, W>(Backward::<W>(end), dst, bytes);
         }
     }
 }
@@ -175,12 +219,7 @@ pub(super) unsafe fn reverse_run<V: Vector, const W: usize>(
 /// `bytes >= V::BYTES` is a multiple of `W`, which divides `V::BYTES`; `dst` is valid for
 /// writes of that many; the source is valid for it.
 #[inline(always)]
-unsafe fn fill<V: Vector, S: Source<V>, const W: usize>(
-    source: S,
-    dst: *mut u8,
-    bytes: usize,
-    stream: bool,
-) {
+unsafe fn fill<V: Vector, S: Source<V>, const W: usize>(source: S, dst: *mut u8, bytes: usize) {
     // SAFETY: offsets are multiples of `W`, and `offset + V::BYTES <= bytes` throughout.
     unsafe {
         let mut offset = 0;
@@ -188,16 +227,11 @@ unsafe fn fill<V: Vector, S: Source<V>, const W: usize>(
         if bytes >= LEAST_ALIGNED && head.is_multiple_of(W) {
             // Stores that cross lines cost double. The first vectors may cover more than the
             // head; what follows writes that again.
-            let mut at = 0;
-            while at < head {
-                source.at(at).store(dst.add(at));
-                at += V::BYTES;
+            while offset < head {
+                source.at(offset).store(dst.add(offset));
+                offset += V::BYTES;
             }
             offset = head;
-            if stream && bytes >= LEAST_STREAMED {
-                let rest = Shifted { source, by: head };
-                offset += stream_lines::<V, _>(rest, dst.add(head), bytes - head);
-            }
         }
         while offset + 4 * V::BYTES <= bytes {
             let block: [V; 4] = [
@@ -223,82 +257,8 @@ unsafe fn fill<V: Vector, S: Source<V>, const W: usize>(
     }
 }
 
-/// A source from some offset on.
-#[derive(Clone, Copy)]
-pub(super) struct Shifted<S> {
-    pub(super) source: S,
-    pub(super) by: usize,
-}
-
-impl<V: Vector, S: Source<V>> Source<V> for Shifted<S> {
-    #[inline(always)]
-    unsafe fn at(&self, offset: usize) -> V {
-        // SAFETY: the caller's promise, for the shifted offset.
-        unsafe { self.source.at(self.by + offset) }
-    }
-}
-
 /// Rows shorter than this are not worth aligning.
 const LEAST_ALIGNED: usize = 256;
-/// Rows shorter than this are not worth streaming.
-const LEAST_STREAMED: usize = 512;
-/// One cache line.
-const LINE: usize = 64;
-/// Bytes that one stream takes in a turn: two lines.
-const TURN: usize = 2 * LINE;
-/// A page: what one stream takes at most, before the streams move on together.
-const PAGE: usize = 4096;
-/// Streams that take turns. Memory serves several pages at once better than one page after
-/// the other: measured, four are 15 to 25 % faster than one beyond the caches.
-const STREAMS: usize = 4;
-
-/// Bytes up to the next line.
-#[inline(always)]
-pub(super) fn to_line(dst: *mut u8) -> usize {
-    dst.addr().wrapping_neg() % LINE
-}
-
-/// Streams whole lines, and says how many bytes that was.
-///
-/// # Safety
-/// `dst` is the start of a line, valid for writes of `bytes`; the source is valid at every
-/// multiple of `V::BYTES` in them.
-#[inline(always)]
-pub(super) unsafe fn stream_lines<V: Vector, S: Source<V>>(
-    source: S,
-    dst: *mut u8,
-    bytes: usize,
-) -> usize {
-    let mut base = 0;
-    // SAFETY: offsets are multiples of `V::BYTES` and stay below `bytes`; lines are aligned.
-    unsafe {
-        let turn = |offset: usize| {
-            let mut at = offset;
-            while at < offset + TURN {
-                source.at(at).stream(dst.add(at));
-                at += V::BYTES;
-            }
-        };
-        while base + STREAMS * TURN <= bytes {
-            // Each stream gets an equal share of what is left, a page at most.
-            let share = ((bytes - base) / STREAMS / TURN * TURN).min(PAGE);
-            let mut at = base;
-            while at < base + share {
-                for stream in 0..STREAMS {
-                    turn(at + stream * share);
-                }
-                at += TURN;
-            }
-            base += STREAMS * share;
-        }
-        while base + TURN <= bytes {
-            turn(base);
-            base += TURN;
-        }
-    }
-    base
-}
-
 /// Widths that do not divide a vector: as many units as fit, the next store covering what was
 /// stored too much.
 ///
@@ -346,14 +306,15 @@ pub(super) unsafe fn reverse_odd_run<V: OddVector, const W: usize>(
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn backward_units<V: Vector>(rows: &Rows) {
+unsafe fn backward_units<V: Vector>(rows: &Rows, stream: &mut Stream) {
     for row in 0..rows.count {
         // SAFETY: the caller's promises.
         unsafe {
             let (src, dst) = rows.row(row);
             for index in 0..rows.len {
                 let (from, to) = (src.sub(index * rows.unit), dst.add(index * rows.unit));
-                copy_any::<V>(from, to, rows.unit, rows.stream);
+                let to_stream = rows.stream.then(|| To { stream: &mut *stream, next: null() });
+                copy_any::<V>(from, to, rows.unit, to_stream);
             }
         }
     }
@@ -364,15 +325,23 @@ unsafe fn backward_units<V: Vector>(rows: &Rows) {
 /// # Safety
 /// `src` and `dst` are valid for `bytes` and do not overlap.
 #[inline(always)]
-pub(super) unsafe fn copy_any<V: Vector>(src: *const u8, dst: *mut u8, bytes: usize, stream: bool) {
+pub(super) unsafe fn copy_any<V: Vector>(
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+    stream: Option<To<'_>>,
+) {
     // SAFETY: the caller's promises; both moves stay inside the unit.
     unsafe {
+        if let Some(stream) = stream {
+            return copy_run::<V>(src, dst, bytes, Some(stream));
+        }
         match bytes {
             4..=7 => copy_ends::<4>(src, dst, bytes),
             8..=15 => copy_ends::<8>(src, dst, bytes),
             16..=32 => copy_ends::<16>(src, dst, bytes),
             33..=64 => copy_ends::<32>(src, dst, bytes),
-            _ => copy_run::<V>(src, dst, bytes, stream),
+            _ => src.copy_to_nonoverlapping(dst, bytes),
         }
     }
 }

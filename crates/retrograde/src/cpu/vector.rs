@@ -4,6 +4,8 @@
 //! implements it for one instruction set and adds the entry points, nothing else.
 
 use super::rows::Rows;
+use super::stream::Stream;
+use std::mem::MaybeUninit;
 
 /// A register of `BYTES` bytes.
 ///
@@ -27,11 +29,23 @@ pub(super) trait Vector: Copy {
     /// Stores past the caches to an address that is a multiple of `BYTES`.
     unsafe fn stream(self, dst: *mut u8);
 
+    /// Stores only bytes `from..to` of the register to the same bytes behind `dst`.
+    #[inline(always)]
+    unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
+        let mut bytes = MaybeUninit::<[u8; 64]>::uninit();
+        let bytes = bytes.as_mut_ptr().cast::<u8>();
+        // SAFETY: the caller's promise; no register is wider than the array.
+        unsafe {
+            self.store(bytes);
+            bytes.add(from).copy_to_nonoverlapping(dst.add(from), to - from);
+        }
+    }
+
     /// Reverses the order of units of `W` bytes; `W` is 1, 2, 4, 8 or 16.
     unsafe fn reversed<const W: usize>(self) -> Self;
 
-    /// Makes streamed stores visible to other threads.
-    unsafe fn fence();
+    /// Asks for a line to be fetched; the address need not be valid.
+    fn fetch(_address: *const u8) {}
 
     /// Reverses `bytes < BYTES` bytes of units of `W` bytes, from the bytes that end at `end`.
     #[inline(always)]
@@ -60,7 +74,7 @@ pub(super) trait Vector: Copy {
 
     /// Backward rows of a unit that no other path is made for; false if there is no way.
     #[inline(always)]
-    unsafe fn backward_any(_rows: &Rows) -> bool {
+    unsafe fn backward_any(_rows: &Rows, _stream: &mut Stream) -> bool {
         false
     }
 }
@@ -75,13 +89,19 @@ pub(super) trait OddVector: Vector {
     unsafe fn reversed_odd<const W: usize>(self) -> Self;
 }
 
+/// What belongs at each place of a row: a vector of output bytes, `offset` bytes into it.
+pub(super) trait Source<V: Vector>: Copy {
+    /// # Safety
+    /// `offset + V::BYTES` is at most the row's bytes, and `offset` is a multiple of the unit.
+    unsafe fn at(&self, offset: usize) -> V;
+}
+
 /// Copies one unit of a width the compiler knows.
 ///
 /// # Safety
 /// `src` and `dst` are valid for `W` bytes.
 #[inline(always)]
 pub(super) unsafe fn copy_unit<const W: usize>(src: *const u8, dst: *mut u8) {
-    use std::mem::MaybeUninit;
     // SAFETY: the caller's promise. `MaybeUninit` carries padding bytes along unread.
     unsafe {
         let unit = src.cast::<MaybeUninit<[u8; W]>>().read_unaligned();

@@ -73,8 +73,8 @@ impl Vector for Avx {
     }
 
     #[inline(always)]
-    unsafe fn fence() {
-        // SAFETY: no obligations beyond the instruction, which every x86-64 has.
-        unsafe { _mm_sfence() }
+    fn fetch(address: *const u8) {
+        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
 }

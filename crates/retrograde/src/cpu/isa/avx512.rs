@@ -41,6 +41,12 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
+        // SAFETY: masked-off bytes are not written.
+        unsafe { _mm512_mask_storeu_epi8(dst.cast(), low(to) & !low(from), self.0) }
+    }
+
+    #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
         // SAFETY: the caller's promise.
         unsafe {
@@ -101,9 +107,9 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn fence() {
-        // SAFETY: no obligations beyond the instruction, which every x86-64 has.
-        unsafe { _mm_sfence() }
+    fn fetch(address: *const u8) {
+        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
 }
 

@@ -15,6 +15,7 @@ mod ssse3;
 #[cfg(target_arch = "x86_64")]
 mod vbmi;
 
+use super::blocks::Blocks;
 use super::lanes::Lanes;
 use super::rows::Rows;
 use super::swaps::Swaps;
@@ -39,6 +40,15 @@ macro_rules! entries {
         pub(super) unsafe fn lanes(job: &super::Lanes<'_>) {
             // SAFETY: the caller's promises, and the features this function is compiled for.
             unsafe { super::super::lanes::run::<$vector>(job) }
+        }
+
+        /// # Safety
+        /// As for [`blocks::run`](super::super::blocks::run).
+        $(#[target_feature(enable = $feature)])?
+        #[inline(never)]
+        pub(super) unsafe fn blocks(job: &super::Blocks<'_>) {
+            // SAFETY: the caller's promises, and the features this function is compiled for.
+            unsafe { super::super::blocks::run::<$vector>(job) }
         }
 
         /// # Safety
@@ -153,6 +163,16 @@ impl Isa {
         }
     }
 
+    /// Makes stores past the caches visible to other threads.
+    #[inline]
+    pub(super) fn fence(self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every x86-64 processor has the instruction; it has no operands.
+        unsafe {
+            std::arch::x86_64::_mm_sfence()
+        };
+    }
+
     #[cold]
     fn detect() -> Self {
         let best = Self::available().last().unwrap_or(Isa(Level::Portable));
@@ -167,6 +187,9 @@ impl Isa {
         /// # Safety
         /// As for [`lanes::run`](super::lanes::run), less the processor.
         lanes(&Lanes<'_>);
+        /// # Safety
+        /// As for [`blocks::run`](super::blocks::run), less the processor.
+        blocks(&Blocks<'_>);
         /// # Safety
         /// As for [`swaps::run`](super::swaps::run), less the processor.
         swaps(&Swaps);

@@ -50,9 +50,6 @@ impl Vector for Neon {
         // SAFETY: the caller's promise.
         unsafe { self.reversed_odd::<W>() }
     }
-
-    #[inline(always)]
-    unsafe fn fence() {}
 }
 
 impl OddVector for Neon {

@@ -49,9 +49,6 @@ impl Vector for Pair {
         };
         if W == 16 { self } else { Pair(turn(self.1), turn(self.0)) }
     }
-
-    #[inline(always)]
-    unsafe fn fence() {}
 }
 
 impl OddVector for Pair {

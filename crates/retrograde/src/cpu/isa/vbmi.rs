@@ -2,8 +2,9 @@
 
 use super::avx512::{Avx512, low};
 use super::entries;
-use crate::cpu::rows::{Rows, Shifted, Source, stream_lines, to_line};
-use crate::cpu::vector::{OddVector, Vector};
+use crate::cpu::rows::Rows;
+use crate::cpu::stream::{self, Stream};
+use crate::cpu::vector::{OddVector, Source, Vector};
 use std::arch::x86_64::*;
 
 entries!(Vbmi, "avx512f,avx512bw,avx512vl,avx512vbmi,avx2");
@@ -48,6 +49,12 @@ impl Vector for Vbmi {
     }
 
     #[inline(always)]
+    unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
+        // SAFETY: masked-off bytes are not written.
+        unsafe { _mm512_mask_storeu_epi8(dst.cast(), low(to) & !low(from), self.0) }
+    }
+
+    #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
         // SAFETY: the caller's promise.
         unsafe {
@@ -82,7 +89,7 @@ impl Vector for Vbmi {
     }
 
     #[inline(always)]
-    unsafe fn backward_any(rows: &Rows) -> bool {
+    unsafe fn backward_any(rows: &Rows, stream: &mut Stream) -> bool {
         let bytes = rows.len * rows.unit;
         if bytes < 64 {
             return false;
@@ -90,12 +97,12 @@ impl Vector for Vbmi {
         // SAFETY: the caller's promise.
         unsafe {
             match rows.unit {
-                3 => backward_any::<3>(rows, bytes, const { &Phase::all(3) }),
-                6 => backward_any::<6>(rows, bytes, const { &Phase::all(6) }),
-                12 => backward_any::<12>(rows, bytes, const { &Phase::all(12) }),
+                3 => backward_any::<3>(rows, bytes, stream, const { &Phase::all(3) }),
+                6 => backward_any::<6>(rows, bytes, stream, const { &Phase::all(6) }),
+                12 => backward_any::<12>(rows, bytes, stream, const { &Phase::all(12) }),
                 // Phases made on the spot must be worth their while.
                 unit if unit <= WIDEST && rows.count * bytes >= 64 * 1024 => {
-                    backward_any::<0>(rows, bytes, &Phase::all(unit));
+                    backward_any::<0>(rows, bytes, stream, &Phase::all(unit));
                 }
                 _ => return false,
             }
@@ -104,9 +111,9 @@ impl Vector for Vbmi {
     }
 
     #[inline(always)]
-    unsafe fn fence() {
-        // SAFETY: no obligations beyond the instruction, which every x86-64 has.
-        unsafe { _mm_sfence() }
+    fn fetch(address: *const u8) {
+        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
 }
 
@@ -198,7 +205,12 @@ impl<const KNOWN: usize> Source<Vbmi> for BackwardAny<'_, KNOWN> {
 /// As for [`rows::run`](crate::cpu::rows::run), with `unit <= WIDEST` and `bytes >= 64`, and `KNOWN` the unit
 /// or 0.
 #[inline(always)]
-unsafe fn backward_any<const KNOWN: usize>(rows: &Rows, bytes: usize, phases: &Phases) {
+unsafe fn backward_any<const KNOWN: usize>(
+    rows: &Rows,
+    bytes: usize,
+    stream: &mut Stream,
+    phases: &Phases,
+) {
     let unit = rows.unit;
     for row in 0..rows.count {
         // SAFETY: `offset + 64 <= bytes` throughout.
@@ -206,13 +218,11 @@ unsafe fn backward_any<const KNOWN: usize>(rows: &Rows, bytes: usize, phases: &P
             let (src, dst) = rows.row(row);
             let end = src.add(unit);
             let source = BackwardAny::<KNOWN> { end, unit, phases };
-            let mut offset = 0;
-            if rows.stream && bytes >= 512 {
-                let head = to_line(dst);
-                source.at(0).store(dst);
-                let rest = Shifted { source, by: head };
-                offset = head + stream_lines::<Vbmi, _>(rest, dst.add(head), bytes - head);
+            if let Some(to) = rows.to(stream, row, bytes).filter(|_| bytes >= stream::LEAST) {
+                to.run::<Vbmi, _>(source, dst, bytes);
+                continue;
             }
+            let mut offset = 0;
             while offset + 64 <= bytes {
                 source.at(offset).store(dst.add(offset));
                 offset += 64;

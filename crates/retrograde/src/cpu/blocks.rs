@@ -1,0 +1,74 @@
+//! Blocks: wide units with lanes beside each other, in the order of the output.
+
+use super::rows::copy_run;
+use super::stream::{Stream, To};
+use super::vector::Vector;
+use std::ptr::null;
+
+/// Blocks of lanes that lie alike, along one axis.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blocks<'a> {
+    /// Step 0 of the first lane in the input.
+    pub(super) src: *const u8,
+    /// The same in the output.
+    pub(super) dst: *mut u8,
+    /// How many steps of each lane are reversed.
+    pub(super) heads: &'a [usize],
+    /// From lane to lane: input, output.
+    pub(super) lane_steps: [isize; 2],
+    /// From step to step along the axis: input, output.
+    pub(super) axis_steps: [isize; 2],
+    /// The first step wanted, and one past the last.
+    pub(super) from: usize,
+    /// One past the last step wanted.
+    pub(super) to: usize,
+    /// Bytes in a block.
+    pub(super) bytes: usize,
+    /// Whether to store past the caches.
+    pub(super) stream: bool,
+}
+
+impl Blocks<'_> {
+    /// Where the block of `lane` that comes out at step `at` lies in the input.
+    #[inline(always)]
+    fn source(&self, at: usize, lane: usize) -> *const u8 {
+        let head = self.heads[lane];
+        let step = if at < head { head - 1 - at } else { at };
+        let offset = self.axis_steps[0] * step as isize + self.lane_steps[0] * lane as isize;
+        self.src.wrapping_offset(offset)
+    }
+}
+
+/// Blocks up to this size are fetched ahead: where the next one lies depends on a length, so
+/// the processor cannot guess it.
+const AHEAD: usize = 8192;
+
+/// Runs all blocks.
+///
+/// # Safety
+/// Every block lies inside memory valid for reads and writes, input and output do not overlap,
+/// and the processor has `V`'s instructions.
+#[inline(always)]
+pub(super) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
+    let mut stream = Stream::new();
+    let lanes = blocks.heads.len();
+    for at in blocks.from..blocks.to {
+        for lane in 0..lanes {
+            let (next_at, next_lane) = if lane + 1 < lanes { (at, lane + 1) } else { (at + 1, 0) };
+            let next = match next_at < blocks.to && blocks.bytes <= AHEAD {
+                true => blocks.source(next_at, next_lane),
+                false => null(),
+            };
+            let src = blocks.source(at, lane);
+            let offset = blocks.axis_steps[1] * at as isize + blocks.lane_steps[1] * lane as isize;
+            // SAFETY: the caller's promises.
+            unsafe {
+                let dst = blocks.dst.offset(offset);
+                let to = blocks.stream.then_some(To { stream: &mut stream, next });
+                copy_run::<V>(src, dst, blocks.bytes, to);
+            }
+        }
+    }
+    // SAFETY: all of it was the output's.
+    unsafe { stream.flush() };
+}
