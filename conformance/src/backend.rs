@@ -2,6 +2,7 @@
 
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
 use crate::placement::{Placement, Width};
+use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
     DType, Error, Layout, LengthPolicy, Reversal, Reverse, ReverseSequence, ReverseSubsequences,
     TensorMut, TensorRef,
@@ -30,6 +31,14 @@ pub trait Backend: Sync {
         None
     }
 
+    /// Called before a family of cases.
+    fn prepare(&self) {}
+
+    /// Whether it is worth every small call, or only the longer ones.
+    fn is_thorough(&self) -> bool {
+        true
+    }
+
     /// Runs a call out of place.
     fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome;
 
@@ -37,12 +46,61 @@ pub trait Backend: Sync {
     fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome;
 }
 
-/// The engine's own CPU backend.
-pub struct Cpu;
+/// The engine's own CPU backend: one instruction set, one way to share and to store.
+pub struct Cpu {
+    name: String,
+    isa: Isa,
+    tuning: Tuning,
+    thorough: bool,
+}
+
+impl Cpu {
+    /// As users get it.
+    pub fn new() -> Self {
+        Self::at(Isa::current())
+    }
+
+    /// Every instruction set this processor has; each also storing past the caches, and the
+    /// best one also sharing every call among threads, whatever the size.
+    pub fn all() -> Vec<Cpu> {
+        let eager = Tuning { stream_from: Some(0), ..Tuning::default() };
+        let shared = Tuning { share_from: 0, least_part: 1, ..eager };
+        let mut all = Vec::new();
+        for isa in Isa::available() {
+            let plain = Cpu::at(isa);
+            let named = |what: &str| format!("{}, {what}", plain.name);
+            let thorough = isa == Isa::current();
+            let streamed = Cpu { name: named("streamed"), tuning: eager, isa, thorough };
+            let shared = Cpu { name: named("shared"), tuning: shared, isa, thorough: false };
+            all.extend([plain, streamed, shared]);
+        }
+        all
+    }
+
+    fn at(isa: Isa) -> Self {
+        let name = format!("cpu {}", isa.name());
+        Cpu { name, isa, tuning: Tuning::default(), thorough: true }
+    }
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Backend for Cpu {
     fn name(&self) -> &str {
-        "cpu"
+        &self.name
+    }
+
+    fn prepare(&self) {
+        self.isa.force();
+        self.tuning.apply();
+    }
+
+    fn is_thorough(&self) -> bool {
+        self.thorough
     }
 
     fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {

@@ -1,7 +1,7 @@
 //! What every backend must do, and the proof that it does.
 //!
 //! The [`oracle`] says which input element belongs at each place of the output. Cases
-//! ([`exhaustive`], [`random`], [`examples`]) put tensors into memory in every way a caller
+//! ([`exhaustive`], [`long`], [`random`], [`examples`]) put tensors into memory in every way a caller
 //! might; the [`runner`] compares what a [`backend`] left in memory, byte for byte, with what
 //! the oracle says, guard bytes included.
 
@@ -10,6 +10,7 @@ pub mod case;
 pub mod examples;
 pub mod exhaustive;
 pub mod export;
+pub mod long;
 pub mod oracle;
 pub mod placement;
 pub mod random;

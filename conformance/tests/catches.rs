@@ -19,8 +19,8 @@ impl Wrong {
     fn new(name: &'static str) -> Self {
         Wrong {
             name,
-            apart: |case, input, output| Cpu.run(case, input, output),
-            in_place: |case, memory| Cpu.run_in_place(case, memory),
+            apart: |case, input, output| Cpu::new().run(case, input, output),
+            in_place: |case, memory| Cpu::new().run_in_place(case, memory),
         }
     }
 }
@@ -53,7 +53,7 @@ fn the_right_backend_is_clean() {
 fn one_wrong_bit_is_caught() {
     let tally = run(&Wrong {
         apart: |case, input, output| {
-            let outcome = Cpu.run(case, input, output);
+            let outcome = Cpu::new().run(case, input, output);
             if let Some(byte) = output.last_mut() {
                 *byte ^= 0x10;
             }
@@ -73,7 +73,7 @@ fn doing_nothing_in_place_is_caught() {
 #[test]
 fn ignoring_bad_lengths_is_caught() {
     let tally = run(&Wrong {
-        apart: |case, input, output| match Cpu.run(case, input, output) {
+        apart: |case, input, output| match Cpu::new().run(case, input, output) {
             Outcome::BadLength(_) => Outcome::Done,
             outcome => outcome,
         },
@@ -86,7 +86,7 @@ fn ignoring_bad_lengths_is_caught() {
 fn writing_before_refusing_is_caught() {
     let tally = run(&Wrong {
         apart: |case, input, output| {
-            let outcome = Cpu.run(case, input, output);
+            let outcome = Cpu::new().run(case, input, output);
             if outcome != Outcome::Done {
                 output.fill(0);
             }
@@ -100,7 +100,7 @@ fn writing_before_refusing_is_caught() {
 #[test]
 fn blaming_the_wrong_length_is_caught() {
     let tally = run(&Wrong {
-        apart: |case, input, output| match Cpu.run(case, input, output) {
+        apart: |case, input, output| match Cpu::new().run(case, input, output) {
             Outcome::BadLength(index) => {
                 Outcome::BadLength(index.iter().map(|at| at + 1).collect())
             }
@@ -116,7 +116,7 @@ fn refusing_valid_calls_is_caught() {
     let tally = run(&Wrong {
         apart: |case, input, output| match case.operation {
             Operation::Reverse { .. } => Outcome::Refused("not today".to_owned()),
-            _ => Cpu.run(case, input, output),
+            _ => Cpu::new().run(case, input, output),
         },
         ..Wrong::new("moody")
     });
@@ -128,7 +128,7 @@ fn what_is_skipped_is_counted_and_printed() {
     let tally = run(&Wrong {
         apart: |case, input, output| match case.input.width {
             Width::Bit => Outcome::Unsupported("no single bits".to_owned()),
-            _ => Cpu.run(case, input, output),
+            _ => Cpu::new().run(case, input, output),
         },
         ..Wrong::new("partial")
     });
@@ -148,6 +148,6 @@ fn a_wrong_example_is_caught() {
     let lazy = Wrong { apart: |_, _, _| Outcome::Done, ..Wrong::new("lazy") };
     for example in examples::all() {
         assert!(examples::check(&lazy, &example).is_err());
-        assert_eq!(examples::check(&Cpu, &example), Ok(()));
+        assert_eq!(examples::check(&Cpu::new(), &example), Ok(()));
     }
 }

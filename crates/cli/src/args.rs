@@ -1,5 +1,6 @@
 //! The command line: what can be asked for, and how it is spelled.
 
+use crate::bench::BenchArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use retrograde::LengthPolicy;
 use std::convert::Infallible;
@@ -10,13 +11,23 @@ use std::str::FromStr;
 #[derive(Debug, Parser)]
 #[command(name = "retrograde", version)]
 pub(crate) struct Arguments {
-    /// Which operator.
+    /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run an operator on files
+    #[command(flatten)]
+    Run(Operation),
+    /// Measure how fast a tensor is reversed here, beside a plain copy of it
+    Bench(BenchArguments),
+}
+
+/// An operator and its arguments.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Operation {
     /// Reverse whole axes (OpenVINO Reverse-1)
     #[command(after_help = "With neither --axes nor --mask, all axes are reversed.")]
     Reverse(ReverseArguments),
@@ -26,13 +37,13 @@ pub(crate) enum Command {
     ReverseSubsequences(ReverseSubsequencesArguments),
 }
 
-impl Command {
+impl Operation {
     /// The files, whatever the operator.
     pub(crate) fn files(&self) -> &Files {
         match self {
-            Command::Reverse(arguments) => &arguments.files,
-            Command::ReverseSequence(arguments) => &arguments.files,
-            Command::ReverseSubsequences(arguments) => &arguments.files,
+            Operation::Reverse(arguments) => &arguments.files,
+            Operation::ReverseSequence(arguments) => &arguments.files,
+            Operation::ReverseSubsequences(arguments) => &arguments.files,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! This is the outline; each step has a module of its own.
 
 mod args;
+mod bench;
 mod elements;
 mod load;
 mod moved;
@@ -11,14 +12,18 @@ mod report;
 mod task;
 
 use anyhow::Result;
-use args::Arguments;
+use args::{Arguments, Command, Operation};
 use clap::Parser;
 use moved::Moved;
 use std::process::ExitCode;
 use task::Task;
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    let result = match Arguments::parse().command {
+        Command::Run(operation) => run(&operation),
+        Command::Bench(arguments) => bench::run(&arguments),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             report::error(&error);
@@ -27,10 +32,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<()> {
-    let files = arguments.command.files();
+fn run(operation: &Operation) -> Result<()> {
+    let files = operation.files();
     let before = load::tensor(&files.input)?;
-    let task = Task::prepare(&arguments.command, before.layout())?;
+    let task = Task::prepare(operation, before.layout())?;
     let after = task.reverse(&before)?;
 
     if let Some(output) = &files.output {

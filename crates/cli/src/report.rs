@@ -82,7 +82,7 @@ fn along(task: &Task) -> String {
 }
 
 /// A number of bytes with three digits and a unit.
-fn bytes(count: usize) -> String {
+pub(crate) fn bytes(count: usize) -> String {
     let mut size = count as f64;
     let mut unit = "bytes";
     for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {

@@ -1,6 +1,6 @@
 //! What is to be done: an operator with its arguments, checked against the input.
 
-use crate::args::{Axes, Command, LengthsArgument, Mask, ReverseArguments};
+use crate::args::{Axes, LengthsArgument, Mask, Operation, ReverseArguments};
 use crate::load;
 use anyhow::{Result, anyhow};
 use retrograde::{
@@ -19,15 +19,15 @@ pub(crate) enum Task {
 
 impl Task {
     /// Loads the lengths, if there are any, and checks everything against the input.
-    pub(crate) fn prepare(command: &Command, input: &Layout) -> Result<Task> {
+    pub(crate) fn prepare(operation: &Operation, input: &Layout) -> Result<Task> {
         let rank = input.rank();
-        match command {
-            Command::Reverse(arguments) => {
+        match operation {
+            Operation::Reverse(arguments) => {
                 let (operator, axes) = reverse_along(arguments, rank);
                 operator.plan(input, input)?;
                 Ok(Task::Reverse { operator, axes })
             }
-            Command::ReverseSequence(arguments) => {
+            Operation::ReverseSequence(arguments) => {
                 let operator = ReverseSequence::new()
                     .time_axis(arguments.time_axis)
                     .batch_axis(arguments.batch_axis)
@@ -37,7 +37,7 @@ impl Task {
                 let (time, batch) = (from_start(time, rank), from_start(batch, rank));
                 Ok(Task::Sequence { operator, time, batch, lengths })
             }
-            Command::ReverseSubsequences(arguments) => {
+            Operation::ReverseSubsequences(arguments) => {
                 let operator =
                     ReverseSubsequences::along(arguments.axis).policy(arguments.policy.into());
                 let lengths = lengths_for(&operator, &arguments.lengths, input)?;

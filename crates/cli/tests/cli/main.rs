@@ -1,5 +1,6 @@
 //! Runs the real `retrograde` command on the shipped examples and on files made here.
 
+mod bench;
 mod errors;
 mod files;
 mod pictures;

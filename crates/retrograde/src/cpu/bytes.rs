@@ -4,18 +4,21 @@
 //! first `len` steps and a copy of the rest. So one nest of loops with signed steps serves all.
 
 use super::blocks::Blocks;
-use super::caches;
+use super::columns::{self, Columns};
 use super::isa::Isa;
 use super::lanes::Lanes;
 use super::lengths::LengthReader;
 use super::parts::{Cut, Window, walk_of};
 use super::rows::Rows;
+use super::stream::to_line;
 use super::strided;
 use super::swaps::{Swaps, swap_runs};
 use super::threads;
+use super::tuning;
 use super::walk::{Loop, walk};
 use crate::plan::{Dim, Flow, Plan};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -25,9 +28,17 @@ type Loops<const K: usize> = SmallVec<[Loop<K>; 8]>;
 /// Lengths read at a time, for lanes that lie alike.
 const HEADS: usize = 64;
 /// Lengths read at a time, for blocks beside each other.
-const BLOCK_LANES: usize = 512;
+const BLOCK_LANES: usize = 2048;
 /// Units from here on move as blocks, in the order of the output.
 const WIDE: usize = 64;
+
+/// The largest column buffer that a thread keeps for its next call.
+const MOST_KEPT: usize = 4 << 20;
+
+thread_local! {
+    /// This thread's column buffer.
+    static STAGE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// What every part of a call shares.
 #[derive(Clone, Copy)]
@@ -63,11 +74,12 @@ pub(super) unsafe fn copy(
         return;
     }
     let (dims, unit) = rows_of(plan);
-    let cut = Cut::new(&dims, threads::parts_for(bytes, threads), |_| true);
+    // A prefix is cut only where blocks move: columns and lanes want all of it.
+    let may_cut = |dim: &Dim| dim.flow != Flow::FlipPrefix || unit >= WIDE;
+    let cut = Cut::new(&dims, threads::parts_for(bytes, threads), may_cut);
     // SAFETY: the origins lie inside the buffers.
     let (src, dst) = unsafe { (src.add(plan.src().origin), dst.add(plan.dst().origin)) };
-    // Beyond what the cores in use can keep, storing past the caches saves reading the output.
-    let stream = bytes / threads >= caches::second_level();
+    let stream = tuning::streams(bytes, threads);
     let call = Call { src, dst, unit, lengths, isa: Isa::current(), stream };
     threads::run(cut.parts(), |part| {
         // SAFETY: the caller's promises; parts write separate ranges of one dimension.
@@ -99,7 +111,7 @@ unsafe fn copy_simple(plan: &Plan, src: *const u8, dst: *mut u8, bytes: usize) -
     let (row_start, row_step) = walk_of(&row, 0);
     let (rows_start, rows_step) = walk_of(&rows, 0);
     let from = plan.src().origin as isize + row_start[0] + rows_start[0];
-    let (isa, stream) = (Isa::current(), bytes >= caches::second_level());
+    let (isa, stream) = (Isa::current(), tuning::streams(bytes, 1));
     // SAFETY: the caller's promises; these are the plan's own loops.
     unsafe {
         isa.rows(&Rows {
@@ -172,6 +184,13 @@ impl Nest {
         nest
     }
 
+    /// Whether lanes lie side by side, on both sides, in units the column kernel knows.
+    fn has_columns(&self, unit: isize) -> bool {
+        let (lanes, _) = self.innermost_lanes();
+        let together = lanes.steps[0] == unit && lanes.steps[1] == unit;
+        together && matches!(unit, 1 | 2 | 4 | 8 | 16)
+    }
+
     /// The innermost loop of lanes, a single lane if there is none, and the loops around it.
     fn innermost_lanes(&self) -> (Loop<3>, &[Loop<3>]) {
         match self.lanes.split_last() {
@@ -199,6 +218,8 @@ unsafe fn copy_part(call: &Call<'_>, dims: &[Dim], window: Window) {
                     copy_blocks(call, &nest, prefix, steps, lengths);
                 } else if contiguous && whole && nest.inner.is_empty() {
                     copy_lanes(call, &nest, prefix, lengths);
+                } else if whole && nest.inner.is_empty() && nest.has_columns(unit) {
+                    copy_columns(call, &nest, prefix, steps, lengths);
                 } else {
                     copy_prefixes(call, &nest, prefix, steps, lengths);
                 }
@@ -286,6 +307,64 @@ unsafe fn copy_blocks(
     });
 }
 
+/// The next address that starts a line.
+fn to_next_line(buffer: *mut u8) -> *mut u8 {
+    buffer.wrapping_add(to_line(buffer))
+}
+
+/// Narrow units with lanes side by side: strips of columns.
+///
+/// # Safety
+/// As for [`copy_part`], with columns in the nest.
+unsafe fn copy_columns(
+    call: &Call<'_>,
+    nest: &Nest,
+    prefix: Dim,
+    steps: Window,
+    lengths: LengthReader<'_>,
+) {
+    let (lanes, outer) = nest.innermost_lanes();
+    let room = columns::stage_bytes(prefix.len, call.unit).unwrap_or(usize::MAX);
+    // Kept by each thread, so that its pages need not be found anew for every call.
+    let mut stage = STAGE.take();
+    stage.clear();
+    if stage.try_reserve_exact(room).is_err() {
+        // No memory for an axis that long: the slow way still works.
+        // SAFETY: the caller's promises.
+        return unsafe { copy_prefixes(call, nest, prefix, steps, lengths) };
+    }
+    let mut heads = [0; BLOCK_LANES];
+    let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
+        let mut first = 0;
+        while first < lanes.len {
+            let count = BLOCK_LANES.min(lanes.len - first);
+            let lane = |step: isize| step * first as isize;
+            // SAFETY: the caller's promises; lengths are at most the size of the axis.
+            unsafe {
+                for (index, head) in heads[..count].iter_mut().enumerate() {
+                    *head = lengths.at(length_at + lanes.steps[2] * (first + index) as isize);
+                }
+                let (from, to) = (from + lane(lanes.steps[0]), to + lane(lanes.steps[1]));
+                call.isa.columns(&Columns {
+                    src: call.src.offset(from),
+                    dst: call.dst.offset(to),
+                    heads: &heads[..count],
+                    pitches: [prefix.src, prefix.dst],
+                    len: prefix.len,
+                    unit: call.unit,
+                    stage: to_next_line(stage.as_mut_ptr()),
+                    stream: call.stream,
+                });
+            }
+            first += count;
+        }
+        Ok::<(), Infallible>(())
+    });
+    if room <= MOST_KEPT {
+        STAGE.set(stage);
+    }
+}
+
 /// Any other prefix: for each lane, the wanted steps of its head and of its rest.
 ///
 /// # Safety
@@ -297,29 +376,46 @@ unsafe fn copy_prefixes(
     steps: Window,
     lengths: LengthReader<'_>,
 ) {
-    let mut loops = Loops::<2>::with_capacity(nest.inner.len() + 1);
-    loops.push(Loop { len: 0, steps: [0, 0] });
-    loops.extend_from_slice(&nest.inner);
     let Ok(()) = walk(&nest.lanes, nest.start, |[from, to, length_at]| {
-        // SAFETY: the caller's promises; with the length at most the size of the axis both
-        // parts stay inside the lane.
+        // SAFETY: the caller's promises.
         unsafe {
             let len = lengths.at(length_at);
-            let turn = len.clamp(steps.start, steps.end);
-            if turn > steps.start {
-                loops[0] = Loop { len: turn - steps.start, steps: [-prefix.src, prefix.dst] };
-                let first = from + prefix.src * (len - 1 - steps.start) as isize;
-                let place = to + prefix.dst * steps.start as isize;
-                copy_loops(call, &loops, [first, place]);
-            }
-            if turn < steps.end {
-                loops[0] = Loop { len: steps.end - turn, steps: [prefix.src, prefix.dst] };
-                let rest = turn as isize;
-                copy_loops(call, &loops, [from + prefix.src * rest, to + prefix.dst * rest]);
-            }
+            copy_prefix(call, &nest.inner, prefix, steps, len, [from, to]);
         }
         Ok::<(), Infallible>(())
     });
+}
+
+/// One lane, whose first `len` steps are reversed, with whatever moves along.
+///
+/// # Safety
+/// As for [`copy_part`], for this lane, with `len` at most the size of the axis.
+unsafe fn copy_prefix(
+    call: &Call<'_>,
+    inner: &[Loop<2>],
+    prefix: Dim,
+    steps: Window,
+    len: usize,
+    [from, to]: [isize; 2],
+) {
+    let mut loops = Loops::<2>::with_capacity(inner.len() + 1);
+    loops.push(Loop { len: 0, steps: [0, 0] });
+    loops.extend_from_slice(inner);
+    let turn = len.clamp(steps.start, steps.end);
+    // SAFETY: the caller's promises; both parts stay inside the lane.
+    unsafe {
+        if turn > steps.start {
+            loops[0] = Loop { len: turn - steps.start, steps: [-prefix.src, prefix.dst] };
+            let first = from + prefix.src * (len - 1 - steps.start) as isize;
+            let place = to + prefix.dst * steps.start as isize;
+            copy_loops(call, &loops, [first, place]);
+        }
+        if turn < steps.end {
+            loops[0] = Loop { len: steps.end - turn, steps: [prefix.src, prefix.dst] };
+            let rest = turn as isize;
+            copy_loops(call, &loops, [from + prefix.src * rest, to + prefix.dst * rest]);
+        }
+    }
 }
 
 /// Copies units along nested loops: the innermost is a row, the next one many rows.

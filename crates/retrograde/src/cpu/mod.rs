@@ -7,6 +7,7 @@ mod bits;
 mod blocks;
 mod bytes;
 mod caches;
+mod columns;
 mod isa;
 mod lanes;
 mod lengths;
@@ -16,10 +17,12 @@ mod stream;
 mod strided;
 mod swaps;
 mod threads;
+mod tuning;
 mod vector;
 mod walk;
 
 pub use isa::Isa;
+pub use tuning::Tuning;
 
 use crate::dtype::Grain;
 use crate::error::ExecuteError;

@@ -26,7 +26,7 @@ pub(super) struct Cut {
 }
 
 /// Output bytes that parts start on multiples of, where the output is contiguous.
-const PAGE: usize = 4096;
+const ALIGNED: usize = 256;
 
 impl Cut {
     /// Cuts the outermost dimension that is long enough, or else the longest, into `parts`.
@@ -40,7 +40,7 @@ impl Cut {
             let len = dims.first().map_or(1, |dim| dim.len);
             return Cut { dim: 0, len, step: len };
         };
-        let align = (PAGE / dst.unsigned_abs().max(1)).max(1);
+        let align = (ALIGNED / dst.unsigned_abs().max(1)).max(1);
         let step = len.div_ceil(parts).next_multiple_of(align).max(1);
         Cut { dim, len, step }
     }
@@ -101,8 +101,8 @@ mod tests {
     }
 
     #[test]
-    fn contiguous_parts_start_on_pages() {
+    fn contiguous_parts_start_on_lines() {
         let cut = Cut::new(&[dim(1_000_000, 3, Flow::Flip)], 4, |_| true);
-        assert_eq!(cut.window(1).start % (PAGE / 3), 0);
+        assert_eq!(cut.window(1).start % (ALIGNED / 3), 0);
     }
 }

@@ -202,7 +202,11 @@ pub(super) unsafe fn reverse_run<V: Vector, const W: usize>(
 /// # Safety
 /// As for [`reverse_run`].
 #[inline(always)]
-unsafe fn reverse_plainly<V: Vector, const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+pub(super) unsafe fn reverse_plainly<V: Vector, const W: usize>(
+    end: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+) {
     // SAFETY: the caller's promises.
     unsafe {
         if bytes < V::BYTES {
@@ -313,7 +317,7 @@ unsafe fn backward_units<V: Vector>(rows: &Rows, stream: &mut Stream) {
             let (src, dst) = rows.row(row);
             for index in 0..rows.len {
                 let (from, to) = (src.sub(index * rows.unit), dst.add(index * rows.unit));
-                let to_stream = rows.stream.then(|| To { stream: &mut *stream, next: null() });
+                let to_stream = rows.stream.then_some(To { stream: &mut *stream, next: null() });
                 copy_any::<V>(from, to, rows.unit, to_stream);
             }
         }

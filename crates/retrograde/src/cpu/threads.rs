@@ -1,21 +1,17 @@
 //! How many threads share a call, and how. The kernels know nothing of it.
 
+use super::tuning;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
-/// Calls that write less than this stay on the caller's thread: waking others costs more.
-const LEAST_SHARED: usize = 512 << 10;
 /// A thread gets its work in several parts, so that a slow one does not keep the rest waiting.
 const PARTS_PER_THREAD: usize = 4;
-/// But parts are no smaller than this.
-const LEAST_PART: usize = 128 << 10;
-
 /// How many threads a call that writes this many bytes may use: those of the caller's rayon
 /// pool (or the global one, which has one per processor this process may use), and no more
 /// than `RETROGRADE_NUM_THREADS`.
 pub(super) fn threads_for(bytes: usize) -> usize {
     let limit = limit();
-    if bytes < LEAST_SHARED || limit == 1 {
+    if bytes < tuning::share_from() || limit == 1 {
         return 1;
     }
     rayon::current_num_threads().min(limit)
@@ -23,7 +19,11 @@ pub(super) fn threads_for(bytes: usize) -> usize {
 
 /// How many parts to cut such a call into.
 pub(super) fn parts_for(bytes: usize, threads: usize) -> usize {
-    if threads == 1 { 1 } else { (bytes / LEAST_PART).clamp(1, threads * PARTS_PER_THREAD) }
+    if threads == 1 {
+        1
+    } else {
+        (bytes / tuning::least_part()).clamp(1, threads * PARTS_PER_THREAD)
+    }
 }
 
 /// Runs every part, each once.

@@ -29,6 +29,10 @@ pub(super) trait Vector: Copy {
     /// Stores past the caches to an address that is a multiple of `BYTES`.
     unsafe fn stream(self, dst: *mut u8);
 
+    /// Takes units of `W` bytes from two registers in turns: the result's lower half, and its
+    /// upper half.
+    unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self);
+
     /// Stores only bytes `from..to` of the register to the same bytes behind `dst`.
     #[inline(always)]
     unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {

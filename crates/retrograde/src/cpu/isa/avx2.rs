@@ -35,6 +35,25 @@ impl Vector for Avx {
     }
 
     #[inline(always)]
+    unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // Within each half; then the halves find each other.
+            let (low, high) = match W {
+                1 => (_mm256_unpacklo_epi8(a.0, b.0), _mm256_unpackhi_epi8(a.0, b.0)),
+                2 => (_mm256_unpacklo_epi16(a.0, b.0), _mm256_unpackhi_epi16(a.0, b.0)),
+                4 => (_mm256_unpacklo_epi32(a.0, b.0), _mm256_unpackhi_epi32(a.0, b.0)),
+                8 => (_mm256_unpacklo_epi64(a.0, b.0), _mm256_unpackhi_epi64(a.0, b.0)),
+                _ => (a.0, b.0),
+            };
+            (
+                Avx(_mm256_permute2x128_si256::<0x20>(low, high)),
+                Avx(_mm256_permute2x128_si256::<0x31>(low, high)),
+            )
+        }
+    }
+
+    #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
         // SAFETY: the caller's promise.
         unsafe {

@@ -18,6 +18,17 @@ pub(super) fn low(count: usize) -> u64 {
     if count >= 64 { !0 } else { (1 << count) - 1 }
 }
 
+/// 16-bit units of two registers in turns, from unit `from` on.
+const fn turns16(from: u16) -> [u16; 32] {
+    let mut order = [0; 32];
+    let mut unit = 0;
+    while unit < 32 {
+        order[unit] = from + unit as u16 / 2 + if unit % 2 == 1 { 32 } else { 0 };
+        unit += 1;
+    }
+    order
+}
+
 impl Vector for Avx512 {
     type Odd = Sse;
     const BYTES: usize = 64;
@@ -44,6 +55,63 @@ impl Vector for Avx512 {
     unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
         // SAFETY: masked-off bytes are not written.
         unsafe { _mm512_mask_storeu_epi8(dst.cast(), low(to) & !low(from), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (low, high) = match W {
+                1 => {
+                    // No permutation of single bytes at this level: within quarters, then
+                    // the quarters find each other.
+                    let low = _mm512_unpacklo_epi8(a.0, b.0);
+                    let high = _mm512_unpackhi_epi8(a.0, b.0);
+                    let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+                    let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+                    (
+                        _mm512_permutex2var_epi64(low, first, high),
+                        _mm512_permutex2var_epi64(low, second, high),
+                    )
+                }
+                2 => {
+                    let first = _mm512_loadu_si512(const { turns16(0) }.as_ptr().cast());
+                    let second = _mm512_loadu_si512(const { turns16(16) }.as_ptr().cast());
+                    (
+                        _mm512_permutex2var_epi16(a.0, first, b.0),
+                        _mm512_permutex2var_epi16(a.0, second, b.0),
+                    )
+                }
+                4 => {
+                    let first =
+                        _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+                    let second = _mm512_setr_epi32(
+                        8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31,
+                    );
+                    (
+                        _mm512_permutex2var_epi32(a.0, first, b.0),
+                        _mm512_permutex2var_epi32(a.0, second, b.0),
+                    )
+                }
+                8 => {
+                    let first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+                    let second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+                    (
+                        _mm512_permutex2var_epi64(a.0, first, b.0),
+                        _mm512_permutex2var_epi64(a.0, second, b.0),
+                    )
+                }
+                _ => {
+                    let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+                    let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+                    (
+                        _mm512_permutex2var_epi64(a.0, first, b.0),
+                        _mm512_permutex2var_epi64(a.0, second, b.0),
+                    )
+                }
+            };
+            (Avx512(low), Avx512(high))
+        }
     }
 
     #[inline(always)]

@@ -16,6 +16,7 @@ mod ssse3;
 mod vbmi;
 
 use super::blocks::Blocks;
+use super::columns::Columns;
 use super::lanes::Lanes;
 use super::rows::Rows;
 use super::swaps::Swaps;
@@ -49,6 +50,15 @@ macro_rules! entries {
         pub(super) unsafe fn blocks(job: &super::Blocks<'_>) {
             // SAFETY: the caller's promises, and the features this function is compiled for.
             unsafe { super::super::blocks::run::<$vector>(job) }
+        }
+
+        /// # Safety
+        /// As for [`columns::run`](super::super::columns::run).
+        $(#[target_feature(enable = $feature)])?
+        #[inline(never)]
+        pub(super) unsafe fn columns(job: &super::Columns<'_>) {
+            // SAFETY: the caller's promises, and the features this function is compiled for.
+            unsafe { super::super::columns::run::<$vector>(job) }
         }
 
         /// # Safety
@@ -190,6 +200,9 @@ impl Isa {
         /// # Safety
         /// As for [`blocks::run`](super::blocks::run), less the processor.
         blocks(&Blocks<'_>);
+        /// # Safety
+        /// As for [`columns::run`](super::columns::run), less the processor.
+        columns(&Columns<'_>);
         /// # Safety
         /// As for [`swaps::run`](super::swaps::run), less the processor.
         swaps(&Swaps);

@@ -46,6 +46,34 @@ impl Vector for Neon {
     }
 
     #[inline(always)]
+    unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (a, b) = (a.0, b.0);
+            let (a16, b16) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
+            let (a32, b32) = (vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b));
+            let (a64, b64) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
+            let (low, high) = match W {
+                1 => (vzip1q_u8(a, b), vzip2q_u8(a, b)),
+                2 => (
+                    vreinterpretq_u8_u16(vzip1q_u16(a16, b16)),
+                    vreinterpretq_u8_u16(vzip2q_u16(a16, b16)),
+                ),
+                4 => (
+                    vreinterpretq_u8_u32(vzip1q_u32(a32, b32)),
+                    vreinterpretq_u8_u32(vzip2q_u32(a32, b32)),
+                ),
+                8 => (
+                    vreinterpretq_u8_u64(vzip1q_u64(a64, b64)),
+                    vreinterpretq_u8_u64(vzip2q_u64(a64, b64)),
+                ),
+                _ => (a, b),
+            };
+            (Neon(low), Neon(high))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
         // SAFETY: the caller's promise.
         unsafe { self.reversed_odd::<W>() }

@@ -37,6 +37,23 @@ impl Vector for Pair {
     }
 
     #[inline(always)]
+    unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        let (mut one, mut two) = ([0u8; 16], [0u8; 16]);
+        let mut out = [0u8; 32];
+        // SAFETY: the arrays are one and two vectors wide.
+        unsafe {
+            a.store(one.as_mut_ptr());
+            b.store(two.as_mut_ptr());
+            for unit in 0..16 / W {
+                let (from, to) = (unit * W, 2 * unit * W);
+                out[to..to + W].copy_from_slice(&one[from..from + W]);
+                out[to + W..to + 2 * W].copy_from_slice(&two[from..from + W]);
+            }
+            (Self::load(out.as_ptr()), Self::load(out.as_ptr().add(16)))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
         let turn = |word: u64| match W {
             1 => word.swap_bytes(),

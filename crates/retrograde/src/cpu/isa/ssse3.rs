@@ -48,6 +48,21 @@ impl Vector for Sse {
     }
 
     #[inline(always)]
+    unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (low, high) = match W {
+                1 => (_mm_unpacklo_epi8(a.0, b.0), _mm_unpackhi_epi8(a.0, b.0)),
+                2 => (_mm_unpacklo_epi16(a.0, b.0), _mm_unpackhi_epi16(a.0, b.0)),
+                4 => (_mm_unpacklo_epi32(a.0, b.0), _mm_unpackhi_epi32(a.0, b.0)),
+                8 => (_mm_unpacklo_epi64(a.0, b.0), _mm_unpackhi_epi64(a.0, b.0)),
+                _ => (a.0, b.0),
+            };
+            (Sse(low), Sse(high))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
         // SAFETY: the caller's promise.
         unsafe {

@@ -55,6 +55,13 @@ impl Vector for Vbmi {
     }
 
     #[inline(always)]
+    unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller's promise.
+        let (low, high) = unsafe { Avx512::interleave::<W>(Avx512(a.0), Avx512(b.0)) };
+        (Vbmi(low.0), Vbmi(high.0))
+    }
+
+    #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
         // SAFETY: the caller's promise.
         unsafe {

@@ -1,0 +1,115 @@
+"""Measures everything that the command line asks for; `bench/run` starts it."""
+
+import datetime
+import shlex
+import sys
+
+from . import cases, machine, measure, native, options, peers, record, rust, table
+from .contestants import Unsupported, retrograde
+from .job import Job
+
+
+def main():
+    asked = options.parse()
+    chosen = cases.chosen(asked)
+    if not chosen:
+        return f"bench/run: no case contains {asked.filter!r}"
+    facts = machine.describe()
+    others, skipped = peers.load(asked.peers)
+    print(f"{facts['cpu']}, {facts['cores']} cores, {facts['caches']}, {facts['memory']}, {facts['system']}\n")
+    print(table.line(table.HEADINGS))
+    results = []
+    for case in chosen:
+        job = Job(case)
+        for threads in asked.threads:
+            results.append(run(job, threads, others, facts["cores"], asked, skipped))
+            print(table.line(table.cells(results[-1])), flush=True)
+        del job  # before the next one is made: the largest take gigabytes
+    overhead = [] if asked.filter else measured_overhead()
+    for step, time in table.overhead_rows(overhead):
+        print(f"{step:<44}  {time}")
+    crates, left_out = rust.measure(asked)
+    for name, threads, figures in table.rust_rows(crates):
+        print(f"{name:<44}  {threads} threads  {figures}")
+    for one in skipped + left_out:
+        if "case" not in one:
+            print(f"skipped: {one['peer']}: {one['reason']}")
+
+    date = datetime.date.today().isoformat()
+    kept = {
+        "date": date,
+        "command": shlex.join(["bench/run", *sys.argv[1:]]),
+        "machine": facts,
+        "versions": machine.versions(others) | rust.versions(crates),
+        "cases": results,
+        "overhead": overhead,
+        "rust": crates,
+        "skipped": skipped + left_out,
+    }
+    where = record.folder(asked, facts, date)
+    record.write(where, kept)
+    print(f"\nwritten: {where.relative_to(record.BENCH.parent)}/README.md, results.json, chart.svg")
+    return 0
+
+
+def run(job, threads, others, cores, asked, skipped):
+    """One case on one number of threads."""
+    case = job.case
+    contestants = list(retrograde(job, threads))
+    for contestant in contestants:
+        if not right(job, contestant):
+            raise SystemExit(f"WRONG: {case.name} on {threads} threads, {contestant.label}: not what NumPy gives")
+    wrong = {}
+    for peer in others:
+        if peer.threads == "all" and threads != cores:
+            continue
+        if case.peers is not None and peer.name not in case.peers:
+            continue
+        try:
+            found = list(peer.contestants(job, threads))
+            wrong |= {contestant.label: not right(job, contestant) for contestant in found}
+            contestants += found
+        except Unsupported as reason:
+            skipped.append({"peer": peer.name, "case": case.name, "reason": str(reason)})
+        except Exception as error:  # whatever a foreign runtime raises
+            reason = f"failed on {case.name}: {peers.first_line(error)}"
+            skipped.append({"peer": peer.name, "case": case.name, "reason": reason})
+    sampled = measure.alternate(contestants, asked.rounds, asked.seconds)
+    rows = measure.summary(sampled, case)
+    for row, one in zip(rows, sampled, strict=True):
+        row["wrong"] = wrong.get(one.contestant.label, False)
+    return {
+        "name": case.name,
+        "group": case.group,
+        "operator": case.operator,
+        "dtype": case.dtype,
+        "shape": case.shape,
+        "axes": case.axes,
+        "bytes": case.bytes,
+        "threads": threads,
+        "contestants": rows,
+    }
+
+
+def right(job, contestant):
+    """Whether it gives what NumPy gives; the yardsticks are not asked."""
+    if contestant.result is None:
+        return True
+    if contestant.style == "reused":
+        job.dst.fill(0xA5)
+        contestant.work(1)
+    return job.is_right(contestant.result())
+
+
+def measured_overhead():
+    found = []
+    for step, name in enumerate(native.STEPS):
+        samples = [measure.timed(lambda n, step=step: native.overhead(step, n), 20_000) for _ in range(15)]
+        found.append({"step": name, "seconds": measure.quantile(samples, 0.5)})
+    run_it, copy_it = found[-2]["seconds"], found[-1]["seconds"]
+    found.append({"step": "what running a plan adds to 1 KiB", "seconds": max(run_it - copy_it, 0.0)})
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

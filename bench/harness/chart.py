@@ -1,0 +1,64 @@
+"""The chart, as SVG: every case a row, every contestant a dot at its share of memcpy's speed."""
+
+from . import sweep, table, words
+from .drawing import COLOURS, STYLE, dot, ratio_part, stroke, text
+
+LEFT, RIGHT, TOP, ROW, WIDTH = 370, 30, 100, 24, 1020
+
+
+def x_of(ratio):
+    return LEFT + ratio_part(ratio) * (WIDTH - LEFT - RIGHT)
+
+
+def draw(record):
+    """The cases at the largest thread count that was measured, in groups."""
+    most = max((one["threads"] for one in record["cases"]), default=1)
+    groups = table.groups([one for one in record["cases"] if one["threads"] == most])
+    sizes = groups.pop("size", [])
+    body, y = [], TOP
+    for group, results in groups.items():
+        body.append(text(16, y + 4, group, "quiet"))
+        for result in results:
+            y += ROW
+            body += case_row(result, y)
+        y += 1.4 * ROW
+    body = scale(TOP, y) + body if groups else []
+    curves, more = sweep.draw(sizes, y + 60, 50, WIDTH - RIGHT - 50)
+    height = y + 40 + more
+    box = f'viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}"'
+    where = f"{record['machine']['cpu']}, {most} thread{'s' * (most > 1)}"
+    head = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {box}>',
+        f"<style>{STYLE}</style>",
+        text(16, 28, "Speed relative to memcpy of the same bytes", "title"),
+        text(16, 48, f"{where}; 1 is memcpy, more is faster; peers in their better style", "quiet"),
+        *legend(record["cases"]),
+    ]
+    return "\n".join(head + body + curves + ["</svg>"]) + "\n"
+
+
+def scale(top, bottom):
+    parts = []
+    for tick in [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]:
+        x = x_of(tick)
+        parts.append(stroke(x, top - 10, x, bottom - 12, "copy" if tick == 1 else "grid"))
+        parts.append(text(x, bottom + 6, f"{tick:g}", "quiet", "middle"))
+    return parts
+
+
+def case_row(result, y):
+    parts = [text(28, y + 4, result["name"]), stroke(LEFT, y, WIDTH - RIGHT, y, "grid")]
+    # Retrograde last, so that it lies on top.
+    for row in [*reversed(table.peers_of(result)), table.own(result)]:
+        label = f"{row['name']} ({row['style']}): {words.ratio(row['ratio'])}"
+        parts.append(dot(x_of(row["ratio"]), y, row["name"], label))
+    return parts
+
+
+def legend(results):
+    present = {row["name"] for one in results for row in one["contestants"]}
+    parts, x = [], 22
+    for name in [name for name in COLOURS if name in present]:
+        parts += [dot(x, 68, name, name), text(x + 10, 72, name, "own" if name == "retrograde" else "")]
+        x += 36 + 8 * len(name)
+    return parts

@@ -1,0 +1,74 @@
+"""Who takes turns: the yardsticks, Retrograde, and what a peer has to say about itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import native
+
+# Up to this size a call of the operator is timed with its planning, beyond with a plan made before.
+PLANNED_EACH_CALL = 1 << 20
+
+
+class Unsupported(Exception):
+    """A peer has no such operation, and why."""
+
+
+@dataclass
+class Contestant:
+    name: str
+    style: str  # reused, fresh or in place: where the output goes
+    work: Callable[[int], object]  # does it this many times
+    result: Callable[[], object] | None  # what the last call gave; None for the yardsticks
+    note: str = ""
+
+    @property
+    def label(self):
+        return self.name if self.style == "reused" else f"{self.name}, {self.style}"
+
+
+def repeated(call):
+    """Work for the harness from a call without arguments."""
+
+    def work(iterations):
+        for _ in range(iterations):
+            call()
+
+    return work
+
+
+def into(name, job, call, note=""):
+    """A peer that writes to the job's output."""
+    return Contestant(name, "reused", repeated(call), lambda: job.out, note)
+
+
+def making(name, call, to_numpy=lambda result: result, note=""):
+    """A peer that makes its output anew, and gives it up before the clock stops."""
+    return Contestant(name, "fresh", repeated(call), lambda: to_numpy(call()), note)
+
+
+def retrograde(job, threads):
+    """The yardsticks and Retrograde."""
+    case, src, dst = job.case, job.src, job.dst
+    strides = job.x.strides if case.fortran else None
+    call = native.Call(case, job.lengths, strides)
+    whole = case.bytes <= PLANNED_EACH_CALL
+    note = "planned in each call" if whole else ""
+    yield Contestant("memcpy", "reused", lambda n: native.copy(threads, src, dst, n), None)
+    if case.in_place:
+
+        def once():
+            dst[:] = src
+            call.in_place(threads, dst, 1)
+            return job.out
+
+        # Only the first run is the expected one: each undoes the one before.
+        yield Contestant("retrograde", "in place", lambda n: call.in_place(threads, dst, n), once)
+        return
+    yield Contestant("memcpy", "fresh", lambda n: native.copy_fresh(threads, src, n), None)
+    yield Contestant("retrograde", "reused", lambda n: call.run(threads, src, dst, whole, n), lambda: job.out, note)
+
+    def kept():
+        call.fresh(threads, src, dst, 1)
+        return job.out
+
+    yield Contestant("retrograde", "fresh", lambda n: call.fresh(threads, src, None, n), kept, note)

@@ -1,0 +1,99 @@
+"""The clock: everyone takes turns, in an order that is drawn anew for every round."""
+
+import gc
+import random
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from .contestants import Contestant
+
+# Samples are this long at least and at most, in seconds, if one call does not take longer.
+SHORTEST, LONGEST = 2e-3, 10e-3
+# Calls shorter than this are made once before the clock starts, so that what fits a cache is in it.
+WARM = 5e-3
+# A peer that would use up the time of a whole case gets this many turns.
+FEWEST = 3
+# These always get all of them: the figures of everyone hang on them.
+ALWAYS = ("memcpy", "retrograde")
+
+
+@dataclass
+class Sampled:
+    contestant: Contestant
+    seconds: dict = field(default_factory=dict)  # by round
+    iterations: int = 1
+    once: float = 0.0
+
+    def ratios(self, yardstick):
+        return [yardstick.seconds[at] / own for at, own in self.seconds.items() if at in yardstick.seconds]
+
+
+def quantile(values, part):
+    values = sorted(values)
+    return values[round((len(values) - 1) * part)]
+
+
+def spread(values):
+    """Median, and what 80 % of the values lie between."""
+    return quantile(values, 0.5), quantile(values, 0.1), quantile(values, 0.9)
+
+
+def timed(work, iterations):
+    start = perf_counter()
+    work(iterations)
+    return (perf_counter() - start) / iterations
+
+
+def alternate(contestants, rounds, budget):
+    """Measures everyone in turns; `budget` is about how many seconds it may take."""
+    sampled = [Sampled(contestant) for contestant in contestants]
+    share = budget / len(sampled) / rounds
+    sample = min(max(share / 2, SHORTEST), LONGEST)
+    for one in sampled:
+        one.contestant.work(1)  # caches, threads and lazy initialisation
+        one.once = max(timed(one.contestant.work, 1), 1e-9)
+        if one.once < 1e-4:  # too short to trust one call
+            one.once = max(timed(one.contestant.work, int(1e-3 / one.once)), 1e-9)
+        one.iterations = max(1, int(sample / one.once))
+    order = random.Random(1)
+    gc.collect()
+    gc.disable()
+    try:
+        for at in range(rounds):
+            turns = [one for one in sampled if at < FEWEST or one.once <= share * 3 or one.contestant.name in ALWAYS]
+            order.shuffle(turns)
+            for one in turns:
+                if one.once < WARM:
+                    one.contestant.work(1)
+                one.seconds[at] = timed(one.contestant.work, one.iterations)
+    finally:
+        gc.enable()
+    return sampled
+
+
+def summary(sampled, case):
+    """What the record says of each contestant of a case."""
+    yardsticks = {one.contestant.style: one for one in sampled if one.contestant.name == "memcpy"}
+    rows = []
+    for one in sampled:
+        style = one.contestant.style
+        against = yardsticks["fresh" if style == "fresh" else "reused"]
+        seconds, low, high = spread(one.seconds.values())
+        ratio, ratio_low, ratio_high = spread(one.ratios(against))
+        rows.append(
+            {
+                "name": one.contestant.name,
+                "style": style,
+                "seconds": seconds,
+                "seconds_p10": low,
+                "seconds_p90": high,
+                "gb_per_s": 2 * case.bytes / seconds / 1e9,
+                "ratio": ratio,
+                "ratio_p10": ratio_low,
+                "ratio_p90": ratio_high,
+                "rounds": len(one.seconds),
+                "calls_per_sample": one.iterations,
+                "note": one.contestant.note,
+            }
+        )
+    return rows

@@ -1,0 +1,34 @@
+"""PyTorch: `flip`, which always makes a new tensor; `gather` and indexing with a ready-made index."""
+
+import torch
+
+from ..contestants import Unsupported, into, making
+
+NAME = "torch"
+
+
+class Peer:
+    name = NAME
+    version = torch.__version__
+    threads = "any"
+
+    def contestants(self, job, threads):
+        case = job.case
+        if case.in_place:
+            raise Unsupported("nothing works in place")
+        if case.dtype == "u4":
+            raise Unsupported("no packed types")
+        torch.set_grad_enabled(False)
+        torch.set_num_threads(threads)
+        x, out = torch.from_numpy(job.x), torch.from_numpy(job.out)
+        if case.operator == "reverse":
+            yield making(NAME, lambda: torch.flip(x, case.axes).contiguous(), torch.Tensor.numpy)
+            return
+        note = "index ready-made"
+        if case.operator == "sequence" and len(case.shape) > 2:
+            first, second = map(torch.from_numpy, job.picks())
+            yield making(NAME, lambda: x[first, second], torch.Tensor.numpy, note)
+            return
+        index, axis = torch.from_numpy(job.index()), case.reversed_axis
+        yield into(NAME, job, lambda: torch.gather(x, axis, index, out=out), note)
+        yield making(NAME, lambda: torch.gather(x, axis, index), torch.Tensor.numpy, note)

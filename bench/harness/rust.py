@@ -1,0 +1,31 @@
+"""The Rust contestants: a program of their own, with the same way of measuring."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+
+def measure(options):
+    """Its results, one per case and thread count, and what it had to leave out."""
+    program = os.environ.get("RETROGRADE_BENCH_RUST_PEERS")
+    if not program:
+        return [], []
+    command = [program, "--rounds", str(options.rounds), "--threads", ",".join(map(str, options.threads))]
+    most = min(options.max_bytes or (256 << 20), (16 if options.quick else 256) << 20)
+    command += ["--max-bytes", str(most), "--filter", options.filter]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if run.returncode:
+        return [], [{"peer": "Rust crates", "reason": f"rust-peers ended with {run.returncode}"}]
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    return [line for line in lines if "contestants" in line], [line for line in lines if "reason" in line]
+
+
+def versions(results):
+    """The versions of the crates that were measured; they are pinned where they are asked for."""
+    manifest = Path(__file__).resolve().parents[1] / "rust-peers" / "Cargo.toml"
+    pinned = dict(re.findall(r'^([\w-]+) = .*"=([\d.]+)"', manifest.read_text(), re.MULTILINE))
+    measured = {row["name"].split()[0] for result in results for row in result["contestants"]}
+    # candle is called candle-core where it is asked for.
+    return {f"{name} (crate)": version for name, version in pinned.items() if name.removesuffix("-core") in measured}

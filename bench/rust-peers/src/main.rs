@@ -1,0 +1,168 @@
+//! Measures Retrograde beside other Rust crates that reverse tensors.
+//!
+//! Prints one line of JSON per case and thread count, and one per peer that was left out;
+//! `bench/run` reads them.
+
+mod cases;
+mod ndarray_peer;
+mod onnx;
+mod rten_peer;
+
+#[cfg(feature = "heavy")]
+mod burn_peer;
+#[cfg(feature = "heavy")]
+mod candle_peer;
+
+use cases::Job;
+use clap::Parser;
+use retrograde_bench::call::{Call, Failure, Plans};
+use retrograde_bench::rounds::{Contestant, Sampled, alternate, quantile};
+use retrograde_bench::{copy, pools};
+use serde_json::json;
+use std::cell::RefCell;
+use std::time::Duration;
+
+/// Measures Retrograde beside other Rust crates.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// How often everyone has a turn
+    #[arg(long, default_value_t = 9)]
+    rounds: usize,
+    /// Thread counts to measure
+    #[arg(long, value_delimiter = ',', default_value = "1")]
+    threads: Vec<usize>,
+    /// Shrink larger cases to at most this size
+    #[arg(long, default_value_t = 256 << 20)]
+    max_bytes: usize,
+    /// Only cases whose name contains this
+    #[arg(long, default_value = "")]
+    filter: String,
+}
+
+/// What a peer has for a job.
+struct Offer<'a> {
+    name: &'static str,
+    /// Which copy its time is compared with.
+    against: &'static str,
+    /// Does it once, and gives the bytes of the result if they are wanted.
+    work: Work<'a>,
+}
+
+type Work<'a> = Box<dyn FnMut(Wanted) -> Result<Option<Vec<u8>>, Failure> + 'a>;
+
+/// Whether someone looks at the result; turning it into bytes is not measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Bytes,
+    Nothing,
+}
+
+impl Wanted {
+    fn then(self, bytes: impl FnOnce() -> Vec<u8>) -> Option<Vec<u8>> {
+        (self == Wanted::Bytes).then(bytes)
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments = Arguments::parse();
+    if cfg!(not(feature = "heavy")) {
+        let reason = "large to build: bench/run --peers all measures them";
+        println!("{}", json!({ "peer": "candle, burn", "reason": reason }));
+    }
+    for case in cases::all() {
+        let case = case.shrunk(arguments.max_bytes);
+        if !case.name().to_lowercase().contains(&arguments.filter.to_lowercase()) {
+            continue;
+        }
+        let job = Job::new(case)?;
+        for &threads in &arguments.threads {
+            // On the pool, so that peers that use rayon have its threads.
+            let sampled = pools::pool(threads).install(|| measure(&job, threads, &arguments))?;
+            let rows: Vec<_> = sampled.iter().map(|one| row(one, job.src.len())).collect();
+            let (name, bytes) = (job.case.name(), job.src.len());
+            println!(
+                "{}",
+                json!({ "name": name, "bytes": bytes, "threads": threads, "contestants": rows })
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Lets everyone who has something for the job take turns.
+fn measure(job: &Job, threads: usize, arguments: &Arguments) -> Result<Vec<Sampled>, Failure> {
+    let src = &job.src[..];
+    let dst = RefCell::new(vec![1u8; src.len()]);
+    let call = job.call()?;
+    let mut contestants = vec![
+        contestant("memcpy", "memcpy", |n| {
+            // SAFETY: both vectors have as many bytes, and they are two.
+            unsafe {
+                let dst = dst.borrow_mut().as_mut_ptr();
+                copy::reused(threads, src.as_ptr(), dst, src.len(), n);
+            }
+            Ok(())
+        }),
+        contestant("memcpy fresh", "memcpy fresh", |n| {
+            copy::fresh(threads, src, n);
+            Ok(())
+        }),
+        contestant("retrograde", "memcpy", |n| {
+            call.run(threads, src, &mut dst.borrow_mut(), Plans::Reused, n)
+        }),
+        contestant("retrograde fresh", "memcpy fresh", |n| call.fresh(threads, src, None, n)),
+    ];
+    let expected = expected(&call, src)?;
+    for Offer { name, against, mut work } in offers(job)? {
+        if work(Wanted::Bytes)?.as_ref() != Some(&expected) {
+            return Err(format!("{name} gives another result for {}", job.case.name()).into());
+        }
+        contestants.push(contestant(name, against, move |n| {
+            for _ in 0..n {
+                work(Wanted::Nothing)?;
+            }
+            Ok(())
+        }));
+    }
+    Ok(alternate(&mut contestants, arguments.rounds, Duration::from_millis(2)))
+}
+
+fn offers(job: &Job) -> Result<Vec<Offer<'_>>, Failure> {
+    let mut offers = ndarray_peer::offers(job);
+    offers.extend(rten_peer::offers(job)?);
+    #[cfg(feature = "heavy")]
+    {
+        offers.extend(candle_peer::offers(job)?);
+        offers.extend(burn_peer::offers(job));
+    }
+    Ok(offers)
+}
+
+fn expected(call: &Call, src: &[u8]) -> Result<Vec<u8>, Failure> {
+    let mut out = vec![0; src.len()];
+    call.run(1, src, &mut out, Plans::Reused, 1)?;
+    Ok(out)
+}
+
+fn contestant<'a>(
+    name: &'static str,
+    against: &'static str,
+    mut work: impl FnMut(usize) -> Result<(), Failure> + 'a,
+) -> Contestant<'a> {
+    // The same call has succeeded before; there is nothing to measure if it stops to.
+    let work = move |n| work(n).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Contestant { name, against, work: Box::new(work) }
+}
+
+fn row(one: &Sampled, bytes: usize) -> serde_json::Value {
+    let seconds = quantile(&one.seconds, 0.5);
+    json!({
+        "name": one.name,
+        "seconds": seconds,
+        "gb_per_s": 2.0 * bytes as f64 / seconds / 1e9,
+        "ratio": quantile(&one.ratios, 0.5),
+        "ratio_p10": quantile(&one.ratios, 0.1),
+        "ratio_p90": quantile(&one.ratios, 0.9),
+        "rounds": one.seconds.len(),
+    })
+}

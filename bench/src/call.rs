@@ -1,0 +1,177 @@
+//! One operator with its shape, type and lengths: what a case of the benchmark calls.
+
+use crate::pools::pool;
+use retrograde::{
+    DType, Layout, Lengths, Memory, MemoryMut, Plan, Reversal, Reverse, ReverseSequence,
+    ReverseSubsequences, TensorMut, TensorRef, cpu,
+};
+use std::error::Error;
+use std::hint::black_box;
+
+/// What can go wrong, in words.
+pub type Failure = Box<dyn Error + Send + Sync>;
+
+/// Which operator, and along what.
+#[derive(Debug, Clone)]
+pub enum Operator {
+    /// `Reverse` along these axes.
+    Reverse(Vec<i64>),
+    /// `ReverseSequence`.
+    Sequence {
+        /// The axis that is reversed.
+        time: i64,
+        /// The axis that lengths run along.
+        batch: i64,
+    },
+    /// `ReverseSubsequences` along this axis.
+    Subsequences(i64),
+}
+
+/// An operator, ready to run on memory of its layout.
+#[derive(Debug)]
+pub struct Call {
+    operator: Operator,
+    src: Layout,
+    dst: Layout,
+    lengths: Option<(DType, Vec<u8>)>,
+    plan: Plan,
+}
+
+impl Call {
+    /// Checks the operands; `strides` are the input's, in bytes, where it is not dense.
+    pub fn new(
+        operator: Operator,
+        dtype: DType,
+        shape: &[usize],
+        strides: Option<&[isize]>,
+        lengths: Option<(DType, &[u8])>,
+    ) -> Result<Call, Failure> {
+        let dst = Layout::dense(dtype, shape)?;
+        let src = match strides {
+            None => dst.clone(),
+            Some(strides) => Layout::byte_strided(dtype, shape, strides, 0)?,
+        };
+        let lengths = lengths.map(|(dtype, bytes)| (dtype, bytes.to_vec()));
+        let plan = with_operator(&operator, &lengths, |reversal| {
+            Ok(reversal.bind(&src, &dst).map(|(plan, _)| plan)?)
+        })?;
+        Ok(Call { operator, src, dst, lengths, plan })
+    }
+
+    /// What it will do.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Bytes of the input, and of the output.
+    pub fn bytes(&self) -> usize {
+        self.dst.byte_len()
+    }
+
+    /// From `src` to `dst`; with the plan made beforehand, or by a whole operator call.
+    pub fn run(
+        &self,
+        threads: usize,
+        src: &[u8],
+        dst: &mut [u8],
+        plans: Plans,
+        iterations: usize,
+    ) -> Result<(), Failure> {
+        pool(threads).install(|| match plans {
+            Plans::Reused => {
+                for _ in 0..iterations {
+                    let (src, dst) = (black_box(&*src), MemoryMut::from(&mut *dst));
+                    cpu::execute(&self.plan, src.into(), self.lengths(), dst)?;
+                }
+                Ok(())
+            }
+            Plans::EachCall => self.with(|reversal| {
+                for _ in 0..iterations {
+                    let src = TensorRef::new(self.src.clone(), black_box(src))?;
+                    let mut dst = TensorMut::new(self.dst.clone(), &mut *dst)?;
+                    reversal.run(&src, &mut dst)?;
+                }
+                Ok(())
+            }),
+        })
+    }
+
+    /// On one piece of memory.
+    pub fn in_place(
+        &self,
+        threads: usize,
+        memory: &mut [u8],
+        iterations: usize,
+    ) -> Result<(), Failure> {
+        pool(threads).install(|| {
+            for _ in 0..iterations {
+                let memory = MemoryMut::from(black_box(&mut *memory));
+                cpu::execute_in_place(&self.plan, self.lengths(), memory)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Into new memory, which is given back each time; the last result is copied to `keep`.
+    pub fn fresh(
+        &self,
+        threads: usize,
+        src: &[u8],
+        keep: Option<&mut [u8]>,
+        iterations: usize,
+    ) -> Result<(), Failure> {
+        pool(threads).install(|| {
+            self.with(|reversal| {
+                let src = TensorRef::new(self.src.clone(), src)?;
+                for _ in 1..iterations {
+                    drop(black_box(reversal.to_bytes(black_box(&src))?));
+                }
+                let last = black_box(reversal.to_bytes(black_box(&src))?);
+                if let Some(keep) = keep {
+                    keep.copy_from_slice(&last);
+                }
+                Ok(())
+            })
+        })
+    }
+
+    fn lengths(&self) -> Option<Memory<'_>> {
+        self.lengths.as_ref().map(|(_, bytes)| Memory::from(&bytes[..]))
+    }
+
+    fn with<R>(
+        &self,
+        body: impl FnOnce(&dyn Reversal) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        with_operator(&self.operator, &self.lengths, body)
+    }
+}
+
+/// When plans are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plans {
+    /// Once, before the clock starts.
+    Reused,
+    /// In every call, as by someone who calls the operator and nothing else.
+    EachCall,
+}
+
+/// Gives `body` the operator with its lengths bound.
+fn with_operator<R>(
+    operator: &Operator,
+    lengths: &Option<(DType, Vec<u8>)>,
+    body: impl FnOnce(&dyn Reversal) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    let bound = || match lengths {
+        Some((dtype, bytes)) => Ok(Lengths::flat(*dtype, &bytes[..])),
+        None => Err(Failure::from("this operator needs lengths")),
+    };
+    match operator {
+        Operator::Reverse(axes) => body(&Reverse::axes(axes.iter().copied())),
+        Operator::Sequence { time, batch } => {
+            let sequence = ReverseSequence::new().time_axis(*time).batch_axis(*batch);
+            body(&sequence.lengths(bound()?))
+        }
+        Operator::Subsequences(axis) => body(&ReverseSubsequences::along(*axis).lengths(bound()?)),
+    }
+}

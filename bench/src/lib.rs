@@ -1,0 +1,11 @@
+//! What the benchmark calls: plain copies and reversals on a given number of threads.
+//!
+//! `bench/run` loads this as a C library into the Python process that the other
+//! contestants run in; `bench/rust-peers` uses it as a crate.
+
+pub mod call;
+pub mod copy;
+pub mod ffi;
+pub mod overhead;
+pub mod pools;
+pub mod rounds;

@@ -1,0 +1,20 @@
+//! One thread pool for every thread count that is asked for, made once and kept.
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The pool of this many threads.
+///
+/// # Panics
+/// If the system cannot start the threads: nothing could be measured then.
+pub fn pool(threads: usize) -> Arc<ThreadPool> {
+    static POOLS: OnceLock<Mutex<HashMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
+    let pools = POOLS.get_or_init(Mutex::default);
+    let mut pools = pools.lock().unwrap_or_else(PoisonError::into_inner);
+    let pool = pools.entry(threads.max(1)).or_insert_with_key(|&threads| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        Arc::new(pool.expect("threads for the benchmark"))
+    });
+    Arc::clone(pool)
+}

@@ -1,0 +1,85 @@
+//! `retrograde bench`: how fast this machine reverses a tensor, beside a plain copy.
+//!
+//! Copies and reversals take turns, so that whatever else the machine does meets them
+//! alike; figures are medians over all turns.
+
+mod arguments;
+mod buffers;
+mod copies;
+mod table;
+mod turns;
+
+pub(crate) use arguments::BenchArguments;
+
+use crate::report;
+use anyhow::{Result, anyhow};
+use arguments::Subject;
+use buffers::Buffers;
+use rayon::ThreadPoolBuilder;
+use retrograde::{Layout, MemoryMut, Plan, Reversal, TensorMut, TensorRef, cpu};
+use std::cell::RefCell;
+use std::hint::black_box;
+use std::time::Duration;
+use turns::{COPY, Contestant, Sampled, Style, alternate};
+
+/// Measures what the arguments ask for and prints the table.
+pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
+    let layout = Layout::dense(arguments.dtype, &arguments.shape.0)?;
+    let subject = Subject::of(arguments, &layout)?;
+    let time = Duration::try_from_secs_f64(arguments.seconds)
+        .map_err(|_| anyhow!("--seconds {}: expected a time", arguments.seconds))?;
+    let threads = arguments.threads.map_or(0, usize::from);
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+    // All of it on the pool: the engine takes the threads of whoever calls it.
+    let text = pool.install(|| {
+        subject.with(|reversal| {
+            let (plan, _) = reversal.bind(&layout, &layout)?;
+            let mut buffers = Buffers::new(layout.byte_len())?;
+            let sampled = measure(reversal, &layout, &plan, &mut buffers, time)?;
+            Ok(table::draw(&subject, &layout, pool.current_num_threads(), &plan, &sampled))
+        })
+    })?;
+    Ok(report::print(&text)?)
+}
+
+/// Lets copies and reversals take turns on the threads of the current pool.
+fn measure(
+    reversal: &dyn Reversal,
+    layout: &Layout,
+    plan: &Plan,
+    buffers: &mut Buffers,
+    time: Duration,
+) -> Result<Vec<Sampled>> {
+    let Buffers { src, dst, work } = buffers;
+    let input = TensorRef::new(layout.clone(), &src[..])?;
+    let src = &src[..];
+    let (_, lengths) = reversal.bind(layout, layout)?;
+    let lengths = lengths.map(|lengths| lengths.memory());
+    // Two contestants write to the same output, one after the other.
+    let dst = RefCell::new(&mut dst[..]);
+    let mut contestants = vec![
+        Contestant::new(COPY, Style::Reused, || {
+            copies::into(src, black_box(&mut dst.borrow_mut()));
+            Ok(())
+        }),
+        Contestant::new("reversed", Style::Reused, || {
+            let mut dst = dst.borrow_mut();
+            Ok(cpu::execute(plan, black_box(src).into(), lengths, MemoryMut::from(&mut dst[..]))?)
+        }),
+        Contestant::new(COPY, Style::Fresh, || {
+            copies::fresh(black_box(src));
+            Ok(())
+        }),
+        Contestant::new("reversed", Style::Fresh, || {
+            drop(black_box(reversal.to_bytes(&input)?));
+            Ok(())
+        }),
+    ];
+    if plan.fits_in_place() {
+        contestants.push(Contestant::new("reversed", Style::InPlace, || {
+            let mut tensor = TensorMut::new(layout.clone(), &mut work[..])?;
+            Ok(cpu::execute_in_place(plan, lengths, tensor.memory())?)
+        }));
+    }
+    alternate(contestants, time)
+}

@@ -1,0 +1,42 @@
+//! The yardstick: plain copies of the same bytes on the same threads.
+
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+
+/// Bytes per thread below which waking another thread costs more than it copies.
+const SHARE: usize = 256 << 10;
+
+/// Copies into memory that was used before.
+pub(super) fn into(src: &[u8], dst: &mut [u8]) {
+    match share(src.len()) {
+        None => dst.copy_from_slice(src),
+        Some(share) => {
+            let parts = src.par_chunks(share).zip(dst.par_chunks_mut(share));
+            parts.for_each(|(src, dst)| dst.copy_from_slice(src));
+        }
+    }
+}
+
+/// Copies into new memory and gives it back.
+pub(super) fn fresh(src: &[u8]) {
+    let mut out: Vec<u8> = Vec::with_capacity(src.len());
+    let dst: &mut [MaybeUninit<u8>] = &mut out.spare_capacity_mut()[..src.len()];
+    match share(src.len()) {
+        None => {
+            dst.write_copy_of_slice(src);
+        }
+        Some(share) => {
+            let parts = src.par_chunks(share).zip(dst.par_chunks_mut(share));
+            parts.for_each(|(src, dst)| {
+                dst.write_copy_of_slice(src);
+            });
+        }
+    }
+    drop(std::hint::black_box(out));
+}
+
+/// How much each thread of the current pool copies, if more than one is worth it.
+fn share(len: usize) -> Option<usize> {
+    let threads = rayon::current_num_threads();
+    (threads > 1 && len / threads >= SHARE).then(|| len.div_ceil(threads).next_multiple_of(64))
+}

@@ -1,0 +1,48 @@
+//! The table: how fast, how that compares with a copy, and what was run.
+
+use super::arguments::Subject;
+use super::turns::{COPY, Sampled, Style};
+use crate::report;
+use anstyle::Style as Weight;
+use retrograde::{Layout, Plan};
+use std::fmt::Write;
+
+/// Draws it.
+pub(super) fn draw(
+    subject: &Subject,
+    layout: &Layout,
+    threads: usize,
+    plan: &Plan,
+    sampled: &[Sampled],
+) -> String {
+    let bold = Weight::new().bold();
+    let (operator, axes) = subject.headline();
+    let (dtype, shape, size) = (layout.dtype(), layout.shape(), report::bytes(layout.byte_len()));
+    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    let mut text =
+        format!("{bold}{operator}{bold:#}  {dtype} {shape:?}  {axes}  {size}  {threads}\n\n");
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "  {:24}{:>9}{:>11}{:>15}", "", "GB/s", "of memcpy", "p10 to p90");
+    for one in sampled {
+        let gigabytes = plan.bytes_moved() as f64 / one.seconds / 1e9;
+        let _ = write!(text, "  {:24}{gigabytes:>9.1}", label(one));
+        let [median, low, high] = one.ratio;
+        if one.name == COPY {
+            text.push('\n');
+        } else {
+            let spread = format!("{low:.2} to {high:.2}");
+            let _ = writeln!(text, "{median:>11.2}{spread:>15}");
+        }
+    }
+    let _ = writeln!(text, "\n{bold}plan{bold:#}  {plan}");
+    text
+}
+
+fn label(one: &Sampled) -> String {
+    let place = match one.style {
+        Style::Reused => "reused output",
+        Style::Fresh => "fresh output",
+        Style::InPlace => "in place",
+    };
+    format!("{}, {place}", one.name)
+}

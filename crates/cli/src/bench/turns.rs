@@ -1,0 +1,110 @@
+//! The clock: everyone takes turns, in an order that changes from round to round.
+
+use anyhow::Result;
+use std::time::{Duration, Instant};
+
+/// Fewer rounds say nothing about the spread.
+const ROUNDS: usize = 9;
+/// More say nothing new.
+const MOST_ROUNDS: usize = 999;
+/// A sample is as many calls as this takes.
+const SAMPLE: Duration = Duration::from_millis(2);
+
+/// The name of the yardsticks.
+pub(super) const COPY: &str = "memcpy";
+
+/// Where the output goes; like is compared with like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Memory that was used before.
+    Reused,
+    /// New memory in every call.
+    Fresh,
+    /// Where the input is.
+    InPlace,
+}
+
+/// Something to measure.
+pub(super) struct Contestant<'a> {
+    name: &'static str,
+    style: Style,
+    work: Box<dyn FnMut() -> Result<()> + 'a>,
+    calls: u32,
+    seconds: Vec<f64>,
+}
+
+impl<'a> Contestant<'a> {
+    pub(super) fn new(
+        name: &'static str,
+        style: Style,
+        work: impl FnMut() -> Result<()> + 'a,
+    ) -> Self {
+        Contestant { name, style, work: Box::new(work), calls: 1, seconds: Vec::new() }
+    }
+
+    /// Seconds per call.
+    fn sample(&mut self) -> Result<f64> {
+        let start = Instant::now();
+        for _ in 0..self.calls {
+            (self.work)()?;
+        }
+        Ok(start.elapsed().as_secs_f64() / f64::from(self.calls))
+    }
+}
+
+/// What was measured of one contestant: medians, and what 80 % lie between.
+#[derive(Debug)]
+pub(super) struct Sampled {
+    pub(super) name: &'static str,
+    pub(super) style: Style,
+    pub(super) seconds: f64,
+    /// Time of the copy of the same style / time of this one.
+    pub(super) ratio: [f64; 3],
+}
+
+/// Measures everyone for about this long in all.
+pub(super) fn alternate(
+    mut contestants: Vec<Contestant<'_>>,
+    time: Duration,
+) -> Result<Vec<Sampled>> {
+    for one in &mut contestants {
+        one.sample()?; // threads and caches
+        let once = one.sample()?.max(1e-9);
+        one.calls = ((SAMPLE.as_secs_f64() / once) as u32).max(1);
+    }
+    let (start, count) = (Instant::now(), contestants.len());
+    for round in 0..MOST_ROUNDS {
+        if round >= ROUNDS && start.elapsed() >= time {
+            break;
+        }
+        for turn in 0..count {
+            // Every other round backwards, so that nobody always follows the same one.
+            let turn = if round % 2 == 0 { turn } else { count - 1 - turn };
+            let one = &mut contestants[(turn + round / 2) % count];
+            let seconds = one.sample()?;
+            one.seconds.push(seconds);
+        }
+    }
+    let sampled = |one: &Contestant<'_>| {
+        let style = if one.style == Style::InPlace { Style::Reused } else { one.style };
+        let is_yardstick = |other: &&Contestant<'_>| other.name == COPY && other.style == style;
+        let yardstick = contestants.iter().find(is_yardstick).unwrap_or(one);
+        let pairs = yardstick.seconds.iter().zip(&one.seconds);
+        let ratios: Vec<f64> = pairs.map(|(copy, own)| copy / own).collect();
+        Sampled {
+            name: one.name,
+            style: one.style,
+            seconds: quantile(&one.seconds, 0.5),
+            ratio: [0.5, 0.1, 0.9].map(|part| quantile(&ratios, part)),
+        }
+    };
+    Ok(contestants.iter().map(sampled).collect())
+}
+
+/// The value below which this part of them lies.
+fn quantile(values: &[f64], part: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().saturating_sub(1) as f64;
+    sorted.get((last * part).round() as usize).copied().unwrap_or(f64::NAN)
+}
