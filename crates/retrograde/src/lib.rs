@@ -41,6 +41,7 @@ pub mod directml;
 mod dtype;
 mod element;
 mod error;
+mod fresh;
 mod integers;
 mod layout;
 mod lengths;

@@ -3,6 +3,7 @@
 use crate::cpu;
 use crate::dtype::DType;
 use crate::error::{Error, ExecuteError, LayoutError, Operator};
+use crate::fresh::vec_with_room;
 use crate::layout::{Layout, Shape};
 use crate::op::sealed::Sealed;
 use crate::op::{LengthsOperator, Reverse, WithLengths};
@@ -127,7 +128,7 @@ pub trait Reversal: Sealed {
     {
         // Before allocating: is the shape the slice's at all?
         self.dense_of::<T>("input", src.len(), shape)?;
-        let mut out = Vec::with_capacity(src.len());
+        let mut out = vec_with_room(src.len());
         self.run_slice_uninit(src, &mut out.spare_capacity_mut()[..src.len()], shape)?;
         // SAFETY: `run_slice_uninit` succeeded, so it has written every element of the
         // `src.len()` it was given.
@@ -199,7 +200,7 @@ pub trait Reversal: Sealed {
         let len = layout.byte_len();
         // Before allocating: is the call valid at all?
         self.bind(src.layout(), &layout)?;
-        let mut out: Vec<u8> = Vec::with_capacity(len);
+        let mut out: Vec<u8> = vec_with_room(len);
         let mut dst = TensorMut::new(layout, &mut out.spare_capacity_mut()[..len])?;
         self.run(src, &mut dst)?;
         // SAFETY: `run` succeeded, so it has written every element, and the elements of a

@@ -66,6 +66,49 @@ impl Packing {
         word
     }
 
+    /// Loads the 64 bits that start at element `at`, low-first.
+    ///
+    /// # Safety
+    /// Their elements lie inside memory valid for reads.
+    #[inline(always)]
+    unsafe fn load_word(self, src: *const u8, at: usize) -> u64 {
+        let (byte, shift) = (at * self.bits / 8, at * self.bits % 8);
+        // SAFETY: eight bytes hold the elements, or nine if they start inside a byte.
+        unsafe {
+            let word = u64::from_le(src.add(byte).cast::<u64>().read_unaligned());
+            let word = self.words_low_first(word);
+            if shift == 0 {
+                return word;
+            }
+            let next = u64::from(self.low_first(src.add(byte + 8).read()));
+            word >> shift | next << (64 - shift)
+        }
+    }
+
+    /// [`low_first`](Self::low_first) for eight bytes.
+    #[inline(always)]
+    fn words_low_first(self, word: u64) -> u64 {
+        match self.order {
+            BitOrder::LowFirst => word,
+            BitOrder::HighFirst => word.swap_bytes().reverse_bits(),
+        }
+    }
+
+    /// Reverses the order of all elements in a word.
+    #[inline(always)]
+    fn reverse_word(self, word: u64) -> u64 {
+        let mut word = word.reverse_bits();
+        if self.bits >= 2 {
+            let mask = 0x5555_5555_5555_5555;
+            word = (word & mask) << 1 | (word >> 1) & mask;
+        }
+        if self.bits >= 4 {
+            let mask = 0x3333_3333_3333_3333;
+            word = (word & mask) << 2 | (word >> 2) & mask;
+        }
+        word
+    }
+
     /// Elements in 32 bits.
     fn per_word(self) -> usize {
         32 / self.bits
@@ -121,6 +164,19 @@ impl BitSink {
             self.filled -= 8;
             self.foreign = 0;
         }
+    }
+
+    /// Appends 64 bits at a byte boundary.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push), with nothing pending.
+    #[inline(always)]
+    unsafe fn put_word(&mut self, word: u64) {
+        debug_assert!(self.filled == 0);
+        let word = self.packing.words_low_first(word).to_le();
+        // SAFETY: the caller's promise: all eight bytes are the elements' own.
+        unsafe { self.dst.add(self.byte).cast::<u64>().write_unaligned(word) };
+        self.byte += 8;
     }
 
     /// Stores a last, partly filled byte.
@@ -305,6 +361,29 @@ unsafe fn copy_run(run: Run, packing: Packing, src: *const u8, sink: &mut BitSin
             return;
         }
         sink.seek(to as usize);
+        if step.abs() == 1 && len * packing.bits >= 128 {
+            // Up to a byte boundary, then by words of 64 bits straight into the output.
+            let lead = (8 - sink.filled) % 8 / packing.bits;
+            let (words, front) = ((len - lead) * packing.bits / 64, from);
+            if lead > 0 {
+                let lowest = if step == 1 { front } else { front - lead as isize + 1 };
+                let word = packing.load(src, lowest as usize, lead);
+                sink.push(if step == 1 { word } else { packing.reverse(word, lead) }, lead);
+            }
+            let per_word = 64 / packing.bits;
+            from += step * lead as isize;
+            for _ in 0..words {
+                let word = if step == 1 {
+                    packing.load_word(src, from as usize)
+                } else {
+                    let lowest = from - (per_word as isize - 1);
+                    packing.reverse_word(packing.load_word(src, lowest as usize))
+                };
+                sink.put_word(word);
+                from += step * per_word as isize;
+            }
+            len -= lead + words * per_word;
+        }
         let chunk = if step.abs() == 1 { packing.per_word() } else { 1 };
         while len > 0 {
             let count = len.min(chunk);

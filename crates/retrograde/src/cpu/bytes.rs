@@ -14,6 +14,7 @@ use super::stream::to_line;
 use super::strided;
 use super::swaps::{Swaps, swap_runs};
 use super::threads;
+use super::tiles::Tiles;
 use super::tuning;
 use super::walk::{Loop, walk};
 use crate::plan::{Dim, Flow, Plan};
@@ -26,7 +27,7 @@ type Dims = SmallVec<[Dim; 8]>;
 type Loops<const K: usize> = SmallVec<[Loop<K>; 8]>;
 
 /// Lengths read at a time, for lanes that lie alike.
-const HEADS: usize = 64;
+const HEADS: usize = 512;
 /// Lengths read at a time, for blocks beside each other.
 const BLOCK_LANES: usize = 2048;
 /// Units from here on move as blocks, in the order of the output.
@@ -244,9 +245,7 @@ unsafe fn copy_lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthR
             let lane = first as isize;
             // SAFETY: the caller's promises; lengths are at most the size of the axis.
             unsafe {
-                for (index, head) in heads[..count].iter_mut().enumerate() {
-                    *head = lengths.at(length_at + length_step * (lane + index as isize));
-                }
+                lengths.fill(length_at + length_step * lane, length_step, &mut heads[..count]);
                 call.isa.lanes(&Lanes {
                     src: call.src.offset(from + src_step * lane),
                     dst: call.dst.offset(to + dst_step * lane),
@@ -286,9 +285,8 @@ unsafe fn copy_blocks(
             let lane = |index: usize, step: isize| step * (first + index) as isize;
             // SAFETY: the caller's promises; lengths are at most the size of the axis.
             unsafe {
-                for (index, head) in heads[..count].iter_mut().enumerate() {
-                    *head = lengths.at(length_at + lane(index, lanes.steps[2]));
-                }
+                let length_at = length_at + lane(0, lanes.steps[2]);
+                lengths.fill(length_at, lanes.steps[2], &mut heads[..count]);
                 call.isa.blocks(&Blocks {
                     src: call.src.offset(from + lane(0, lanes.steps[0])),
                     dst: call.dst.offset(to + lane(0, lanes.steps[1])),
@@ -341,9 +339,8 @@ unsafe fn copy_columns(
             let lane = |step: isize| step * first as isize;
             // SAFETY: the caller's promises; lengths are at most the size of the axis.
             unsafe {
-                for (index, head) in heads[..count].iter_mut().enumerate() {
-                    *head = lengths.at(length_at + lanes.steps[2] * (first + index) as isize);
-                }
+                let length_at = length_at + lane(lanes.steps[2]);
+                lengths.fill(length_at, lanes.steps[2], &mut heads[..count]);
                 let (from, to) = (from + lane(lanes.steps[0]), to + lane(lanes.steps[1]));
                 call.isa.columns(&Columns {
                     src: call.src.offset(from),
@@ -438,6 +435,10 @@ unsafe fn copy_loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
     if row.len == 0 || rows.len == 0 {
         return;
     }
+    // SAFETY: the caller's promise.
+    if !contiguous && unsafe { copy_tiles(call, loops, start) } {
+        return;
+    }
     let Ok(()) = walk(outer, start, |[from, to]| {
         // SAFETY: the caller's promise.
         unsafe {
@@ -456,6 +457,47 @@ unsafe fn copy_loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
         }
         Ok::<(), Infallible>(())
     });
+}
+
+/// Loops whose innermost lies together in the output only, while another one does in the
+/// input: the two are a plane for the tile kernel. False if there is none.
+///
+/// # Safety
+/// As for [`copy_loops`].
+unsafe fn copy_tiles(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) -> bool {
+    let unit = call.unit as isize;
+    let Some((inner, rest)) = loops.split_last() else { return false };
+    let across = rest.iter().position(|l| l.steps[0].abs() == unit && l.len > 1);
+    let (Some(across), 1 | 2 | 4 | 8 | 16) = (across, unit) else { return false };
+    if inner.steps[1] != unit || inner.len < 2 || rest.iter().any(|l| l.len == 0) {
+        return false;
+    }
+    let mut rows = rest[across];
+    let [mut from, mut to] = start;
+    if rows.steps[0] < 0 {
+        // Walk it from the other end, so that the input lies in its own order.
+        from += rows.steps[0] * (rows.len as isize - 1);
+        to += rows.steps[1] * (rows.len as isize - 1);
+        rows.steps = rows.steps.map(|step| -step);
+    }
+    let mut outer: Loops<2> = rest.into();
+    outer.remove(across);
+    let Ok(()) = walk(&outer, [from, to], |[from, to]| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            call.isa.tiles(&Tiles {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                rows: rows.len,
+                columns: inner.len,
+                src_step: inner.steps[0],
+                dst_step: rows.steps[1],
+                unit: call.unit,
+            });
+        }
+        Ok::<(), Infallible>(())
+    });
+    true
 }
 
 /// Runs a plan of bytes on one piece of memory.

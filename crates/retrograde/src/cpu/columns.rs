@@ -5,6 +5,7 @@
 //! from there pieces of columns are reversed like any row and turned back into rows.
 
 use super::rows::reverse_plainly;
+use super::squares::{WIDEST, no_squares, transpose};
 use super::stream::to_line;
 use super::vector::{Vector, copy_unit};
 use std::mem::MaybeUninit;
@@ -30,14 +31,12 @@ pub(super) struct Columns<'a> {
     pub(super) stream: bool,
 }
 
-/// The widest vector there is.
-const WIDEST: usize = 64;
 /// One cache line.
 const LINE: usize = 64;
 
 /// The buffer's size, unless a single strip needs more. Strips are as wide as it allows, since
 /// every row of a strip may be a page of its own to look up.
-const STAGE: usize = 1 << 19;
+const STAGE: usize = 9 << 17;
 
 /// Bytes the buffer needs: for columns as long as the axis, each a little longer so that they
 /// do not all meet in the same places of the cache.
@@ -93,7 +92,7 @@ unsafe fn strips<V: Vector, const W: usize>(columns: &Columns<'_>) {
             strip::<V, W>(columns, 0, 1, false);
             first = lead / W;
         }
-        let most = (STAGE / (column_bytes(columns.len, W) * wide)).max(1);
+        let most = (STAGE / (column_bytes(columns.len, W) * wide)).clamp(1, MOST_VECTORS);
         while first + wide <= count {
             let vectors = most.min((count - first) / wide);
             strip::<V, W>(columns, first, vectors, in_lines);
@@ -161,13 +160,16 @@ struct Strip<'a> {
     stream: bool,
 }
 
-/// Room for two squares: as many vectors each as a strip of single bytes has rows.
-type Squares<V> = [[MaybeUninit<V>; WIDEST]; 2];
+/// The most vectors a strip is wide.
+const MOST_VECTORS: usize = 8;
 
-/// Two squares with nothing in them yet.
+/// Room for the rows of a square, as wide as a strip may be.
+type Tile<V> = [MaybeUninit<V>; WIDEST * MOST_VECTORS];
+
+/// A tile with nothing in it yet.
 #[inline(always)]
-fn no_squares<V>() -> Squares<V> {
-    [const { [const { MaybeUninit::uninit() }; WIDEST] }; 2]
+fn no_tile<V>() -> Tile<V> {
+    [const { MaybeUninit::uninit() }; WIDEST * MOST_VECTORS]
 }
 
 impl Strip<'_> {
@@ -195,16 +197,24 @@ impl Strip<'_> {
     unsafe fn load<V: Vector, const W: usize>(&self) {
         let (wide, len) = (V::BYTES / W, self.columns.len);
         let mut squares = no_squares::<V>();
+        let mut tile = no_tile::<V>();
         let mut at = 0;
         while at < len {
             // The last square overlaps the one before it.
             let first = at.min(len - wide);
-            for beside in 0..self.vectors {
-                // SAFETY: the caller's promises; rows `first..first + wide` exist.
-                unsafe {
-                    for (row, vector) in squares[0][..wide].iter_mut().enumerate() {
-                        vector.write(V::load(self.row::<V>(first + row, beside)));
+            // SAFETY: the caller's promises; rows `first..first + wide` exist.
+            unsafe {
+                // Row by row, as memory likes it; then square by square.
+                for row in 0..wide {
+                    for beside in 0..self.vectors {
+                        let vector = V::load(self.row::<V>(first + row, beside));
+                        tile[row * self.vectors + beside].write(vector);
                         V::fetch(self.row::<V>(first + row + FETCHED, beside));
+                    }
+                }
+                for beside in 0..self.vectors {
+                    for row in 0..wide {
+                        squares[0][row] = tile[row * self.vectors + beside];
                     }
                     let turned = transpose::<V, W>(&mut squares);
                     for (column, vector) in turned[..wide].iter().enumerate() {
@@ -225,19 +235,25 @@ impl Strip<'_> {
     unsafe fn store<V: Vector, const W: usize>(&self) {
         let (wide, len) = (V::BYTES / W, self.columns.len);
         let mut squares = no_squares::<V>();
+        let mut tile = no_tile::<V>();
         let mut at = 0;
         while at < len {
             let first = at.min(len - wide);
-            for beside in 0..self.vectors {
-                // SAFETY: the caller's promises; steps `first..first + wide` exist in each
-                // column.
-                unsafe {
+            // SAFETY: the caller's promises; steps `first..first + wide` exist in each column.
+            unsafe {
+                for beside in 0..self.vectors {
                     for (column, vector) in squares[0][..wide].iter_mut().enumerate() {
                         vector.write(self.piece::<V, W>(beside * wide + column, first));
                     }
                     let turned = transpose::<V, W>(&mut squares);
-                    for (row, vector) in turned[..wide].iter().enumerate() {
-                        self.write(first + row, beside, vector.assume_init());
+                    for row in 0..wide {
+                        tile[row * self.vectors + beside] = turned[row];
+                    }
+                }
+                for row in 0..wide {
+                    for beside in 0..self.vectors {
+                        let vector = tile[row * self.vectors + beside].assume_init();
+                        self.write(first + row, beside, vector);
                     }
                 }
             }
@@ -298,32 +314,3 @@ impl Strip<'_> {
 
 /// Rows fetched ahead: each one lies in another page, where the processor does not look.
 const FETCHED: usize = 24;
-
-/// Turns the rows of the first square into columns: `V::BYTES / W` vectors of as many units.
-///
-/// Interleaving the first half of the rows with the second half moves one bit of each unit's
-/// row number into its column number; after all bits have moved, rows are columns.
-///
-/// # Safety
-/// That many vectors of the first square are initialised.
-#[inline(always)]
-unsafe fn transpose<V: Vector, const W: usize>(squares: &mut Squares<V>) -> &[MaybeUninit<V>] {
-    let wide = V::BYTES / W;
-    let half = wide / 2;
-    let [mut from, mut to] = squares.each_mut();
-    let mut turns = 1;
-    while turns < wide {
-        for row in 0..half {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let (a, b) = (from[row].assume_init(), from[row + half].assume_init());
-                let (low, high) = V::interleave::<W>(a, b);
-                to[2 * row].write(low);
-                to[2 * row + 1].write(high);
-            }
-        }
-        (from, to) = (to, from);
-        turns *= 2;
-    }
-    from
-}

@@ -1,8 +1,8 @@
 //! Lanes: rows of which only the first so many units are reversed.
 
 use super::rows::{FETCHED, copy_any, copy_run, reverse_odd_run, reverse_run};
-use super::stream::{Stream, To};
-use super::vector::Vector;
+use super::stream::{self, Stream, To, to_line};
+use super::vector::{Source, Vector};
 use std::mem::MaybeUninit;
 use std::ptr::null;
 
@@ -67,7 +67,9 @@ pub(super) unsafe fn run<V: Vector>(lanes: &Lanes<'_>) {
 unsafe fn of_width<V: Vector, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stream) {
     let bytes = lanes.len * W;
     let short = bytes <= V::BYTES;
-    for (index, &head) in lanes.heads.iter().enumerate() {
+    // SAFETY: the caller's promises.
+    let done = unsafe { of_packed::<V, W>(lanes, bytes, stream) };
+    for (index, &head) in lanes.heads.iter().enumerate().skip(done) {
         // SAFETY: the caller's promises, with `head <= len`.
         unsafe {
             let src = lanes.src.offset(lanes.src_step * index as isize);
@@ -91,6 +93,70 @@ unsafe fn of_width<V: Vector, const W: usize>(lanes: &Lanes<'_>, stream: &mut St
             reverse_run::<V, W>(src.add(head), dst, head, lanes.to(stream, next));
             let next = if next.is_null() { next } else { next.wrapping_add(head) };
             copy_run::<V>(src.add(head), dst.add(head), bytes - head, lanes.to(stream, next));
+        }
+    }
+}
+
+/// Short lanes that follow each other without gaps and fill vectors: as many as fill one at a
+/// time. Says how many lanes that was.
+///
+/// # Safety
+/// As for [`run`], with `unit == W` and `bytes` in a lane.
+#[inline(always)]
+unsafe fn of_packed<V: Vector, const W: usize>(
+    lanes: &Lanes<'_>,
+    bytes: usize,
+    stream: &mut Stream,
+) -> usize {
+    let together = lanes.src_step == bytes as isize && lanes.dst_step == bytes as isize;
+    let fit = lanes.len.is_power_of_two() && 2 * bytes <= V::BYTES && lanes.len > 1;
+    if !(V::packs(W) && together && fit) {
+        return 0;
+    }
+    let done = lanes.heads.len() * bytes / V::BYTES * (V::BYTES / bytes);
+    let total = done * bytes;
+    let source = Packed::<W> {
+        src: lanes.src,
+        heads: lanes.heads.as_ptr(),
+        units: lanes.len,
+        lane: bytes.trailing_zeros(),
+    };
+    // SAFETY: `done` whole vectors of lanes. A stream asks for vectors from the next line on,
+    // which must be whole lanes.
+    unsafe {
+        let in_lines = to_line(lanes.dst).is_multiple_of(bytes);
+        if lanes.stream && total >= stream::LEAST && in_lines {
+            To { stream, next: null() }.run::<V, _>(source, lanes.dst, total);
+        } else {
+            let mut at = 0;
+            while at < total {
+                let vector: V = source.at(at);
+                vector.store(lanes.dst.add(at));
+                at += V::BYTES;
+            }
+        }
+    }
+    done
+}
+
+/// Short lanes that follow each other.
+#[derive(Clone, Copy)]
+struct Packed<const W: usize> {
+    src: *const u8,
+    heads: *const usize,
+    units: usize,
+    /// How many bits to shift a byte offset to find its lane.
+    lane: u32,
+}
+
+impl<V: Vector, const W: usize> Source<V> for Packed<W> {
+    /// `offset` is a multiple of a lane's bytes.
+    #[inline(always)]
+    unsafe fn at(&self, offset: usize) -> V {
+        // SAFETY: the caller's promise: the lanes and their heads exist.
+        unsafe {
+            let heads = self.heads.add(offset >> self.lane);
+            V::packed_lanes::<W>(self.src.add(offset), heads, self.units)
         }
     }
 }

@@ -9,6 +9,46 @@ use crate::plan::LengthsPlan;
 use crate::tensor::Memory;
 use smallvec::SmallVec;
 
+/// Runs a block with `T` as the Rust type of a length's type.
+macro_rules! by_type {
+    ($dtype:expr, $T:ident => $block:block) => {
+        match $dtype {
+            DType::I8 => {
+                type $T = i8;
+                $block
+            }
+            DType::I16 => {
+                type $T = i16;
+                $block
+            }
+            DType::U16 => {
+                type $T = u16;
+                $block
+            }
+            DType::I32 => {
+                type $T = i32;
+                $block
+            }
+            DType::U32 => {
+                type $T = u32;
+                $block
+            }
+            DType::I64 => {
+                type $T = i64;
+                $block
+            }
+            DType::U64 => {
+                type $T = u64;
+                $block
+            }
+            // U8; every type has at least this one byte.
+            _ => {
+                type $T = u8;
+                $block
+            }
+        }
+    };
+}
 /// Lengths in memory that has been checked to hold them.
 #[derive(Clone, Copy)]
 pub(super) struct LengthReader<'a> {
@@ -56,29 +96,87 @@ impl<'a> LengthReader<'a> {
         value.min(self.plan.limit)
     }
 
+    /// The lengths from a byte offset on, `stride` bytes apart, as [`at`](Self::at) gives them.
+    ///
+    /// # Safety
+    /// Lengths of the plan lie at all these offsets.
+    pub(super) unsafe fn fill(&self, offset: isize, stride: isize, heads: &mut [usize]) {
+        let first = self.memory.as_ptr().wrapping_offset(offset);
+        let limit = self.plan.limit as u64;
+        by_type!(self.plan.dtype, T => {
+            for (index, head) in heads.iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                let value: T = unsafe { read(first.offset(stride * index as isize)) };
+                *head = (if is_negative(value) { 0 } else { value as u64 }).min(limit) as usize;
+            }
+        });
+    }
+
     /// Finds the first length that is negative or, under the strict policy, too long.
     pub(super) fn check_all(&self) -> Result<(), ExecuteError> {
         let plan = self.plan;
         if !plan.needs_check() {
             return Ok(());
         }
-        let allowed = match plan.policy {
-            LengthPolicy::Strict => 0..=plan.limit as i128,
-            LengthPolicy::Clamp => 0..=i128::MAX,
+        let most = match plan.policy {
+            LengthPolicy::Strict => plan.limit as u64,
+            LengthPolicy::Clamp => u64::MAX,
         };
+        let one = (1, 0);
+        let (&(len, stride), outer) = plan.dims.split_last().unwrap_or((&one, &[]));
         let loops: SmallVec<[Loop<1>; 8]> =
-            plan.dims.iter().map(|&(len, stride)| Loop { len, steps: [stride] }).collect();
+            outer.iter().map(|&(len, stride)| Loop { len, steps: [stride] }).collect();
         let mut ordinal = 0;
         walk(&loops, [plan.first as isize], |[offset]| {
             // SAFETY: the walk visits exactly the offsets of the lengths' layout, all of them
             // inside the reach that the memory was checked to cover.
-            let value = unsafe { integers::read(plan.dtype, self.memory.as_ptr().offset(offset)) };
-            if !allowed.contains(&value) {
-                let limit = plan.limit;
+            if let Some((at, value)) = unsafe { self.first_bad(offset, stride, len, most) } {
+                let (ordinal, limit) = (ordinal + at, plan.limit);
                 return Err(ExecuteError::LengthOutOfRange { ordinal, value, limit });
             }
-            ordinal += 1;
+            ordinal += len;
             Ok(())
         })
     }
+
+    /// The first of `len` lengths that is negative or more than `most`.
+    ///
+    /// # Safety
+    /// Lengths of the plan lie at all these offsets.
+    unsafe fn first_bad(
+        &self,
+        offset: isize,
+        stride: isize,
+        len: usize,
+        most: u64,
+    ) -> Option<(usize, i128)> {
+        let first = self.memory.as_ptr().wrapping_offset(offset);
+        by_type!(self.plan.dtype, T => {
+            let at = |index: usize| {
+                // SAFETY: the caller's promise.
+                let value: T = unsafe { read(first.offset(stride * index as isize)) };
+                (value, is_negative(value) || value as u64 > most)
+            };
+            // Hardly ever is one bad, so look at all of them first, without branches.
+            if !(0..len).fold(false, |any, index| any | at(index).1) {
+                return None;
+            }
+            let bad = (0..len).find(|&index| at(index).1);
+            bad.map(|index| (index, at(index).0 as i128))
+        })
+    }
+}
+
+/// # Safety
+/// `ptr` is valid for reads of one `T`, an integer.
+#[inline(always)]
+unsafe fn read<T: Copy>(ptr: *const u8) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { ptr.cast::<T>().read_unaligned() }
+}
+
+/// Whether an integer of any type is below zero.
+#[inline(always)]
+fn is_negative<T: Copy + PartialOrd + Default>(value: T) -> bool {
+    value < T::default()
 }

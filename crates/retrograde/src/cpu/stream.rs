@@ -253,29 +253,37 @@ unsafe fn lines<V: Vector, S: Source<V>>(
     let mut base = head;
     // SAFETY: offsets go from `head` in steps of `V::BYTES` and stay below `bytes`.
     unsafe {
-        let turn = |offset: usize, bytes: usize| {
-            let mut at = offset;
-            while at < offset + bytes {
-                source.at(at).stream(dst.add(at));
-                at += V::BYTES;
-            }
-        };
         while base + STREAMS * TURN <= bytes {
             // Each stream gets an equal share of what is left, a page at most.
             let share = ((bytes - base) / STREAMS / TURN * TURN).min(PAGE);
             let mut at = base;
             while at < base + share {
                 for stream in 0..STREAMS {
-                    turn(at + stream * share, TURN);
+                    turn::<V, S>(source, dst, at + stream * share, TURN);
                 }
                 at += TURN;
             }
             base += STREAMS * share;
         }
         while base + LINE <= bytes {
-            turn(base, LINE);
+            turn::<V, S>(source, dst, base, LINE);
             base += LINE;
         }
     }
     base - head
+}
+
+/// Streams the `bytes` bytes from `offset` on. Not a closure: those are compiled without the
+/// instructions that the entry points enable.
+///
+/// # Safety
+/// As for [`lines`], for these bytes.
+#[inline(always)]
+unsafe fn turn<V: Vector, S: Source<V>>(source: S, dst: *mut u8, offset: usize, bytes: usize) {
+    let mut at = offset;
+    while at < offset + bytes {
+        // SAFETY: the caller's promises.
+        unsafe { source.at(at).stream(dst.add(at)) };
+        at += V::BYTES;
+    }
 }

@@ -76,6 +76,24 @@ pub(super) trait Vector: Copy {
         }
     }
 
+    /// Whether [`packed_lanes`](Self::packed_lanes) works for units of this width.
+    #[inline(always)]
+    fn packs(_unit: usize) -> bool {
+        false
+    }
+
+    /// A register full of short lanes that follow each other: of each, the first units as told
+    /// by `heads` reversed. `units` of `W` bytes make a lane, a power of two of them.
+    #[inline(always)]
+    unsafe fn packed_lanes<const W: usize>(
+        src: *const u8,
+        _heads: *const usize,
+        _units: usize,
+    ) -> Self {
+        // SAFETY: the caller's promise; never called where `packs` says no.
+        unsafe { Self::load(src) }
+    }
+
     /// Backward rows of a unit that no other path is made for; false if there is no way.
     #[inline(always)]
     unsafe fn backward_any(_rows: &Rows, _stream: &mut Stream) -> bool {

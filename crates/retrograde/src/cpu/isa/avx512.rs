@@ -175,6 +175,39 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    fn packs(unit: usize) -> bool {
+        unit == 4
+    }
+
+    #[inline(always)]
+    unsafe fn packed_lanes<const W: usize>(
+        src: *const u8,
+        heads: *const usize,
+        units: usize,
+    ) -> Self {
+        // SAFETY: the caller's promise; `16 / units` heads are loaded, one per lane.
+        unsafe {
+            let own = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let lanes = 16 / units;
+            let heads = heads.cast::<i64>();
+            // At most eight lanes: a lane has two units or more.
+            let heads = _mm512_maskz_loadu_epi64(low(lanes) as u8, heads);
+            let heads = _mm512_zextsi256_si512(_mm512_cvtepi64_epi32(heads));
+            // Each unit's lane, its place in it, and its lane's head.
+            let shift = _mm_cvtsi32_si128(units.trailing_zeros() as i32);
+            let head = _mm512_permutexvar_epi32(_mm512_srl_epi32(own, shift), heads);
+            let within = _mm512_and_si512(own, _mm512_set1_epi32(units as i32 - 1));
+            let turned = _mm512_sub_epi32(
+                _mm512_add_epi32(own, _mm512_sub_epi32(head, _mm512_set1_epi32(1))),
+                _mm512_add_epi32(within, within),
+            );
+            let inside = _mm512_cmplt_epi32_mask(within, head);
+            let order = _mm512_mask_mov_epi32(own, inside, turned);
+            Avx512(_mm512_permutexvar_epi32(order, _mm512_loadu_si512(src.cast())))
+        }
+    }
+
+    #[inline(always)]
     fn fetch(address: *const u8) {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }

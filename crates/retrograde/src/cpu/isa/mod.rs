@@ -20,6 +20,7 @@ use super::columns::Columns;
 use super::lanes::Lanes;
 use super::rows::Rows;
 use super::swaps::Swaps;
+use super::tiles::Tiles;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Generates the entry points of one instruction set: the algorithms, compiled for it.
@@ -59,6 +60,15 @@ macro_rules! entries {
         pub(super) unsafe fn columns(job: &super::Columns<'_>) {
             // SAFETY: the caller's promises, and the features this function is compiled for.
             unsafe { super::super::columns::run::<$vector>(job) }
+        }
+
+        /// # Safety
+        /// As for [`tiles::run`](super::super::tiles::run).
+        $(#[target_feature(enable = $feature)])?
+        #[inline(never)]
+        pub(super) unsafe fn tiles(job: &super::Tiles) {
+            // SAFETY: the caller's promises, and the features this function is compiled for.
+            unsafe { super::super::tiles::run::<$vector>(job) }
         }
 
         /// # Safety
@@ -206,6 +216,9 @@ impl Isa {
         /// # Safety
         /// As for [`swaps::run`](super::swaps::run), less the processor.
         swaps(&Swaps);
+        /// # Safety
+        /// As for [`tiles::run`](super::tiles::run), less the processor.
+        tiles(&Tiles);
     }
 }
 

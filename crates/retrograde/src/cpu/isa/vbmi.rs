@@ -118,6 +118,21 @@ impl Vector for Vbmi {
     }
 
     #[inline(always)]
+    fn packs(unit: usize) -> bool {
+        Avx512::packs(unit)
+    }
+
+    #[inline(always)]
+    unsafe fn packed_lanes<const W: usize>(
+        src: *const u8,
+        heads: *const usize,
+        units: usize,
+    ) -> Self {
+        // SAFETY: the caller's promise.
+        Vbmi(unsafe { Avx512::packed_lanes::<W>(src, heads, units) }.0)
+    }
+
+    #[inline(always)]
     fn fetch(address: *const u8) {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }

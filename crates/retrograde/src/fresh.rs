@@ -1,0 +1,51 @@
+//! Memory for outputs that the library allocates itself.
+//!
+//! Beyond a few megabytes half the cost of a copy into fresh memory is finding its pages, so
+//! large outputs ask the system for large pages. Nothing is filled with zeros.
+
+/// Smaller outputs are not worth a system call.
+const LEAST: usize = 4 << 20;
+
+/// An empty vector with room for `len` elements.
+pub(crate) fn vec_with_room<T>(len: usize) -> Vec<T> {
+    let vec: Vec<T> = Vec::with_capacity(len);
+    let bytes = len.saturating_mul(size_of::<T>());
+    if bytes >= LEAST {
+        advise_large_pages(vec.as_ptr().cast::<u8>().addr(), bytes);
+    }
+    vec
+}
+
+/// Asks for large pages in the whole ones that lie inside a range of addresses. A hint: if it
+/// is refused, small pages do as well.
+#[cfg(target_os = "linux")]
+fn advise_large_pages(start: usize, bytes: usize) {
+    const LARGE: usize = 2 << 20;
+    let first = start.next_multiple_of(LARGE);
+    let end = (start + bytes) / LARGE * LARGE;
+    if first < end {
+        // SAFETY: the range is part of an allocation of ours, and the advice changes nothing
+        // but the size of the pages behind it.
+        unsafe {
+            libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_HUGEPAGE);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise_large_pages(_start: usize, _bytes: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn has_the_room_asked_for() {
+        for len in [0, 1, 1000, 3 << 20] {
+            let mut vec = vec_with_room::<u32>(len);
+            assert!(vec.is_empty() && vec.capacity() >= len);
+            vec.resize(len, 7);
+            assert!(vec.iter().all(|&v| v == 7));
+        }
+    }
+}
