@@ -1,6 +1,6 @@
 //! Blocks: wide units with lanes beside each other, in the order of the output.
 
-use super::rows::copy_run;
+use super::rows::{copy_run, runs_ahead};
 use super::stream::{Stream, To};
 use super::vector::Vector;
 use std::ptr::null;
@@ -41,7 +41,7 @@ impl Blocks<'_> {
 
 /// Blocks up to this size are fetched ahead: where the next one lies depends on a length, so
 /// the processor cannot guess it.
-const AHEAD: usize = 8192;
+const AHEAD: usize = 128 << 10;
 
 /// Runs all blocks.
 ///
@@ -52,9 +52,13 @@ const AHEAD: usize = 8192;
 pub(super) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
     let mut stream = Stream::new();
     let lanes = blocks.heads.len();
+    let ahead = runs_ahead(blocks.bytes);
     for at in blocks.from..blocks.to {
         for lane in 0..lanes {
-            let (next_at, next_lane) = if lane + 1 < lanes { (at, lane + 1) } else { (at + 1, 0) };
+            let (mut next_at, mut next_lane) = (at, lane + ahead);
+            if next_lane >= lanes {
+                (next_at, next_lane) = (at + next_lane / lanes, next_lane % lanes);
+            }
             let next = match next_at < blocks.to && blocks.bytes <= AHEAD {
                 true => blocks.source(next_at, next_lane),
                 false => null(),

@@ -1,6 +1,6 @@
 //! Lanes: rows of which only the first so many units are reversed.
 
-use super::rows::{FETCHED, copy_any, copy_run, reverse_odd_run, reverse_run};
+use super::rows::{FETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead};
 use super::stream::{self, Stream, To, to_line};
 use super::vector::{Source, Vector};
 use std::mem::MaybeUninit;
@@ -87,7 +87,7 @@ unsafe fn of_width<V: Vector, const W: usize>(lanes: &Lanes<'_>, stream: &mut St
             }
             let head = head * W;
             let next = match bytes <= FETCHED {
-                true => src.wrapping_offset(lanes.src_step),
+                true => src.wrapping_offset(lanes.src_step * runs_ahead(bytes) as isize),
                 false => null(),
             };
             reverse_run::<V, W>(src.add(head), dst, head, lanes.to(stream, next));

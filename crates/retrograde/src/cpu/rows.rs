@@ -32,7 +32,13 @@ pub(super) struct Rows {
 }
 
 /// Rows longer than this are left to the processor's own fetching.
-pub(super) const FETCHED: usize = 8192;
+pub(super) const FETCHED: usize = 128 << 10;
+
+/// How many runs of so many bytes ahead to fetch: 4 KiB, or the next one.
+#[inline(always)]
+pub(super) fn runs_ahead(bytes: usize) -> usize {
+    ((4 << 10) / bytes.max(1)).max(1)
+}
 
 impl Rows {
     /// Where this row goes if it is streamed, with the row to fetch meanwhile.
@@ -47,8 +53,9 @@ impl Rows {
             return None;
         }
         let mut next = null();
-        if bytes <= FETCHED && row + 1 < self.count {
-            next = self.src.wrapping_offset(self.src_step * (row as isize + 1));
+        let ahead = row + runs_ahead(bytes);
+        if bytes <= FETCHED && ahead < self.count {
+            next = self.src.wrapping_offset(self.src_step * ahead as isize);
             if self.backward {
                 next = next.wrapping_sub(bytes - self.unit);
             }
