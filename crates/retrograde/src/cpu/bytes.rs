@@ -26,10 +26,8 @@ use std::ops::Range;
 type Dims = SmallVec<[Dim; 8]>;
 type Loops<const K: usize> = SmallVec<[Loop<K>; 8]>;
 
-/// Lengths read at a time, for lanes that lie alike.
-const HEADS: usize = 512;
-/// Lengths read at a time, for blocks beside each other.
-const BLOCK_LANES: usize = 2048;
+/// Lengths read at a time.
+const MOST_LANES: usize = 2048;
 /// Units from here on move as blocks, in the order of the output.
 const WIDE: usize = 64;
 
@@ -230,37 +228,58 @@ unsafe fn copy_part(call: &Call<'_>, dims: &[Dim], window: Window) {
     }
 }
 
+/// Takes the innermost lanes in groups of at most `most`, with their lengths: hands on where
+/// the group's first lane starts, on both sides, and the lengths.
+///
+/// # Safety
+/// As for [`copy_part`].
+unsafe fn each_group(
+    nest: &Nest,
+    most: usize,
+    lengths: LengthReader<'_>,
+    mut visit: impl FnMut(isize, isize, &[usize]),
+) {
+    let (lanes, outer) = nest.innermost_lanes();
+    let mut heads = [0; MOST_LANES];
+    let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
+        let mut first = 0;
+        while first < lanes.len {
+            let count = most.min(MOST_LANES).min(lanes.len - first);
+            let [from_step, to_step, length_step] = lanes.steps.map(|step| step * first as isize);
+            // SAFETY: the caller's promises.
+            unsafe {
+                lengths.fill(length_at + length_step, lanes.steps[2], &mut heads[..count]);
+            }
+            visit(from + from_step, to + to_step, &heads[..count]);
+            first += count;
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
 /// Lanes whose units lie together: the kernels take them many at a time.
 ///
 /// # Safety
 /// As for [`copy_part`].
 unsafe fn copy_lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthReader<'_>) {
-    let (row, outer) = nest.innermost_lanes();
-    let [src_step, dst_step, length_step] = row.steps;
-    let mut heads = [0; HEADS];
-    let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
-        let mut first = 0;
-        while first < row.len {
-            let count = HEADS.min(row.len - first);
-            let lane = first as isize;
-            // SAFETY: the caller's promises; lengths are at most the size of the axis.
-            unsafe {
-                lengths.fill(length_at + length_step * lane, length_step, &mut heads[..count]);
-                call.isa.lanes(&Lanes {
-                    src: call.src.offset(from + src_step * lane),
-                    dst: call.dst.offset(to + dst_step * lane),
-                    heads: &heads[..count],
-                    src_step,
-                    dst_step,
-                    len: prefix.len,
-                    unit: call.unit,
-                    stream: call.stream,
-                });
-            }
-            first += count;
+    let (lanes, _) = nest.innermost_lanes();
+    let group = |from: isize, to: isize, heads: &[usize]| {
+        // SAFETY: the caller's promises; lengths are at most the size of the axis.
+        unsafe {
+            call.isa.lanes(&Lanes {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                heads,
+                src_step: lanes.steps[0],
+                dst_step: lanes.steps[1],
+                len: prefix.len,
+                unit: call.unit,
+                stream: call.stream,
+            });
         }
-        Ok::<(), Infallible>(())
-    });
+    };
+    // SAFETY: the caller's promises.
+    unsafe { each_group(nest, MOST_LANES, lengths, group) };
 }
 
 /// Wide units: the output is written in its own order, lanes beside each other step by step.
@@ -274,35 +293,27 @@ unsafe fn copy_blocks(
     steps: Window,
     lengths: LengthReader<'_>,
 ) {
-    let (lanes, outer) = nest.innermost_lanes();
+    let (lanes, _) = nest.innermost_lanes();
     // Lanes outside the axis are taken one by one, lanes inside it all at once.
-    let most = if lanes.steps[1].abs() > prefix.dst.abs() { 1 } else { BLOCK_LANES };
-    let mut heads = [0; BLOCK_LANES];
-    let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
-        let mut first = 0;
-        while first < lanes.len {
-            let count = most.min(lanes.len - first);
-            let lane = |index: usize, step: isize| step * (first + index) as isize;
-            // SAFETY: the caller's promises; lengths are at most the size of the axis.
-            unsafe {
-                let length_at = length_at + lane(0, lanes.steps[2]);
-                lengths.fill(length_at, lanes.steps[2], &mut heads[..count]);
-                call.isa.blocks(&Blocks {
-                    src: call.src.offset(from + lane(0, lanes.steps[0])),
-                    dst: call.dst.offset(to + lane(0, lanes.steps[1])),
-                    heads: &heads[..count],
-                    lane_steps: [lanes.steps[0], lanes.steps[1]],
-                    axis_steps: [prefix.src, prefix.dst],
-                    from: steps.start,
-                    to: steps.end,
-                    bytes: call.unit,
-                    stream: call.stream,
-                });
-            }
-            first += count;
+    let most = if lanes.steps[1].abs() > prefix.dst.abs() { 1 } else { MOST_LANES };
+    let group = |from: isize, to: isize, heads: &[usize]| {
+        // SAFETY: the caller's promises; lengths are at most the size of the axis.
+        unsafe {
+            call.isa.blocks(&Blocks {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                heads,
+                lane_steps: [lanes.steps[0], lanes.steps[1]],
+                axis_steps: [prefix.src, prefix.dst],
+                from: steps.start,
+                to: steps.end,
+                bytes: call.unit,
+                stream: call.stream,
+            });
         }
-        Ok::<(), Infallible>(())
-    });
+    };
+    // SAFETY: the caller's promises.
+    unsafe { each_group(nest, most, lengths, group) };
 }
 
 /// The next address that starts a line.
@@ -321,7 +332,6 @@ unsafe fn copy_columns(
     steps: Window,
     lengths: LengthReader<'_>,
 ) {
-    let (lanes, outer) = nest.innermost_lanes();
     let room = columns::stage_bytes(prefix.len, call.unit).unwrap_or(usize::MAX);
     // Kept by each thread, so that its pages need not be found anew for every call.
     let mut stage = STAGE.take();
@@ -331,32 +341,24 @@ unsafe fn copy_columns(
         // SAFETY: the caller's promises.
         return unsafe { copy_prefixes(call, nest, prefix, steps, lengths) };
     }
-    let mut heads = [0; BLOCK_LANES];
-    let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
-        let mut first = 0;
-        while first < lanes.len {
-            let count = BLOCK_LANES.min(lanes.len - first);
-            let lane = |step: isize| step * first as isize;
-            // SAFETY: the caller's promises; lengths are at most the size of the axis.
-            unsafe {
-                let length_at = length_at + lane(lanes.steps[2]);
-                lengths.fill(length_at, lanes.steps[2], &mut heads[..count]);
-                let (from, to) = (from + lane(lanes.steps[0]), to + lane(lanes.steps[1]));
-                call.isa.columns(&Columns {
-                    src: call.src.offset(from),
-                    dst: call.dst.offset(to),
-                    heads: &heads[..count],
-                    pitches: [prefix.src, prefix.dst],
-                    len: prefix.len,
-                    unit: call.unit,
-                    stage: to_next_line(stage.as_mut_ptr()),
-                    stream: call.stream,
-                });
-            }
-            first += count;
+    let buffer = to_next_line(stage.as_mut_ptr());
+    let group = |from: isize, to: isize, heads: &[usize]| {
+        // SAFETY: the caller's promises; lengths are at most the size of the axis.
+        unsafe {
+            call.isa.columns(&Columns {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                heads,
+                pitches: [prefix.src, prefix.dst],
+                len: prefix.len,
+                unit: call.unit,
+                stage: buffer,
+                stream: call.stream,
+            });
         }
-        Ok::<(), Infallible>(())
-    });
+    };
+    // SAFETY: the caller's promises.
+    unsafe { each_group(nest, MOST_LANES, lengths, group) };
     if room <= MOST_KEPT {
         STAGE.set(stage);
     }

@@ -3,7 +3,6 @@
 use super::walk::{Loop, walk};
 use crate::dtype::DType;
 use crate::error::ExecuteError;
-use crate::integers;
 use crate::lengths::LengthPolicy;
 use crate::plan::LengthsPlan;
 use crate::tensor::Memory;
@@ -12,35 +11,14 @@ use smallvec::SmallVec;
 /// Runs a block with `T` as the Rust type of a length's type.
 macro_rules! by_type {
     ($dtype:expr, $T:ident => $block:block) => {
+        by_type!($dtype, $T => $block, I8 i8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64)
+    };
+    ($dtype:expr, $T:ident => $block:block, $($dtype_name:ident $rust:ty),*) => {
         match $dtype {
-            DType::I8 => {
-                type $T = i8;
+            $(DType::$dtype_name => {
+                type $T = $rust;
                 $block
-            }
-            DType::I16 => {
-                type $T = i16;
-                $block
-            }
-            DType::U16 => {
-                type $T = u16;
-                $block
-            }
-            DType::I32 => {
-                type $T = i32;
-                $block
-            }
-            DType::U32 => {
-                type $T = u32;
-                $block
-            }
-            DType::I64 => {
-                type $T = i64;
-                $block
-            }
-            DType::U64 => {
-                type $T = u64;
-                $block
-            }
+            })*
             // U8; every type has at least this one byte.
             _ => {
                 type $T = u8;
@@ -49,6 +27,7 @@ macro_rules! by_type {
         }
     };
 }
+
 /// Lengths in memory that has been checked to hold them.
 #[derive(Clone, Copy)]
 pub(super) struct LengthReader<'a> {
@@ -68,35 +47,22 @@ impl<'a> LengthReader<'a> {
         self.plan.reach.origin as isize
     }
 
-    /// The length at a byte offset, as a number of steps along the axis.
-    ///
-    /// Clamped even after [`check_all`](Self::check_all): whoever changes a length while we
-    /// work gets a wrong result, never an access out of bounds.
+    /// The length at a byte offset, as [`fill`](Self::fill) gives it.
     ///
     /// # Safety
     /// A length of the plan lies at `offset`.
-    #[inline]
     pub(super) unsafe fn at(&self, offset: isize) -> usize {
-        // SAFETY: the length lies inside the plan's reach, which the memory covers.
-        let value = unsafe {
-            let ptr = self.memory.as_ptr().offset(offset);
-            // The two types that nearly everyone uses, without a detour through 128 bits.
-            match self.plan.dtype {
-                DType::I64 => {
-                    let value = ptr.cast::<i64>().read_unaligned().max(0);
-                    usize::try_from(value).unwrap_or(usize::MAX)
-                }
-                DType::U32 => ptr.cast::<u32>().read_unaligned() as usize,
-                other => {
-                    let value = integers::read(other, ptr).max(0);
-                    usize::try_from(value).unwrap_or(usize::MAX)
-                }
-            }
-        };
-        value.min(self.plan.limit)
+        let mut head = [0];
+        // SAFETY: the caller's promise.
+        unsafe { self.fill(offset, 0, &mut head) };
+        head[0]
     }
 
-    /// The lengths from a byte offset on, `stride` bytes apart, as [`at`](Self::at) gives them.
+    /// The lengths from a byte offset on, `stride` bytes apart, as numbers of steps along the
+    /// axis.
+    ///
+    /// Clamped even after [`check_all`](Self::check_all): whoever changes a length while we
+    /// work gets a wrong result, never an access out of bounds.
     ///
     /// # Safety
     /// Lengths of the plan lie at all these offsets.
