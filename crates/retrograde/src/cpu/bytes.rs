@@ -7,9 +7,10 @@ use super::blocks::Blocks;
 use super::columns::{self, Columns};
 use super::isa::Isa;
 use super::lanes::Lanes;
-use super::lengths::LengthReader;
+use super::lengths::{Fill, LengthReader};
 use super::parts::{Cut, Window, walk_of};
 use super::rows::Rows;
+use super::short;
 use super::stream::to_line;
 use super::strided;
 use super::swaps::{Swaps, swap_runs};
@@ -33,6 +34,10 @@ const WIDE: usize = 64;
 
 /// The largest column buffer that a thread keeps for its next call.
 const MOST_KEPT: usize = 4 << 20;
+
+/// The most that the column buffers of all threads may take. Longer axes go unit by unit:
+/// slowly, but in no more memory than that.
+const MOST_STAGED: usize = 128 << 20;
 
 thread_local! {
     /// This thread's column buffer.
@@ -234,6 +239,7 @@ unsafe fn copy_part(call: &Call<'_>, dims: &[Dim], window: Window) {
 /// # Safety
 /// As for [`copy_part`].
 unsafe fn each_group(
+    isa: Isa,
     nest: &Nest,
     most: usize,
     lengths: LengthReader<'_>,
@@ -246,10 +252,10 @@ unsafe fn each_group(
         while first < lanes.len {
             let count = most.min(MOST_LANES).min(lanes.len - first);
             let [from_step, to_step, length_step] = lanes.steps.map(|step| step * first as isize);
+            let (offset, stride) = (length_at + length_step, lanes.steps[2]);
+            let heads = &mut heads[..count];
             // SAFETY: the caller's promises.
-            unsafe {
-                lengths.fill(length_at + length_step, lanes.steps[2], &mut heads[..count]);
-            }
+            unsafe { isa.fill(&mut Fill { reader: lengths, offset, stride, heads }) };
             visit(from + from_step, to + to_step, &heads[..count]);
             first += count;
         }
@@ -275,11 +281,12 @@ unsafe fn copy_lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthR
                 len: prefix.len,
                 unit: call.unit,
                 stream: call.stream,
+                in_place: std::ptr::eq(call.src, call.dst),
             });
         }
     };
     // SAFETY: the caller's promises.
-    unsafe { each_group(nest, MOST_LANES, lengths, group) };
+    unsafe { each_group(call.isa, nest, MOST_LANES, lengths, group) };
 }
 
 /// Wide units: the output is written in its own order, lanes beside each other step by step.
@@ -313,7 +320,7 @@ unsafe fn copy_blocks(
         }
     };
     // SAFETY: the caller's promises.
-    unsafe { each_group(nest, most, lengths, group) };
+    unsafe { each_group(call.isa, nest, most, lengths, group) };
 }
 
 /// The next address that starts a line.
@@ -333,6 +340,10 @@ unsafe fn copy_columns(
     lengths: LengthReader<'_>,
 ) {
     let room = columns::stage_bytes(prefix.len, call.unit).unwrap_or(usize::MAX);
+    if room > MOST_STAGED / rayon::current_num_threads() {
+        // SAFETY: the caller's promises.
+        return unsafe { copy_prefixes(call, nest, prefix, steps, lengths) };
+    }
     // Kept by each thread, so that its pages need not be found anew for every call.
     let mut stage = STAGE.take();
     stage.clear();
@@ -358,7 +369,7 @@ unsafe fn copy_columns(
         }
     };
     // SAFETY: the caller's promises.
-    unsafe { each_group(nest, MOST_LANES, lengths, group) };
+    unsafe { each_group(call.isa, nest, MOST_LANES, lengths, group) };
     if room <= MOST_KEPT {
         STAGE.set(stage);
     }
@@ -566,6 +577,10 @@ unsafe fn reverse_part(call: &Call<'_>, dims: &[Dim], window: Window) {
     };
     let nest = Nest::of(dims, window, lengths.origin());
     let Some((prefix, _)) = nest.prefix else { return };
+    if nest.inner.is_empty() && has_short_lanes(&nest, prefix, call.unit) {
+        // SAFETY: the caller's promises; the kernel knows that both sides are the same.
+        return unsafe { copy_lanes(call, &nest, prefix, lengths) };
+    }
     let kept = |l: &Loop<2>| Dim {
         len: l.len,
         src: l.steps[0],
@@ -585,6 +600,14 @@ unsafe fn reverse_part(call: &Call<'_>, dims: &[Dim], window: Window) {
         }
         Ok::<(), Infallible>(())
     });
+}
+
+/// Whether lanes are short and follow each other, in units that their kernel knows.
+fn has_short_lanes(nest: &Nest, prefix: Dim, unit: usize) -> bool {
+    let (lanes, _) = nest.innermost_lanes();
+    let bytes = prefix.len * unit;
+    let together = prefix.dst == unit as isize && lanes.steps[1] == bytes as isize;
+    together && bytes <= short::MOST_BYTES && matches!(unit, 1 | 2 | 4 | 8 | 16)
 }
 
 /// Reverses all `Flip` dimensions at once by swapping every unit with its mirror image.

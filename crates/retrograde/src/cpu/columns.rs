@@ -4,8 +4,7 @@
 //! vector wide, is first turned into a buffer that stays in cache, each column in one piece;
 //! from there pieces of columns are reversed like any row and turned back into rows.
 
-use super::rows::reverse_plainly;
-use super::squares::{WIDEST, no_squares, transpose};
+use super::squares::{Square, WIDEST, no_square, transpose};
 use super::stream::to_line;
 use super::vector::{Vector, copy_unit};
 use std::mem::MaybeUninit;
@@ -59,11 +58,32 @@ pub(super) unsafe fn run<V: Vector>(columns: &Columns<'_>) {
     // SAFETY: the caller's promises.
     unsafe {
         match columns.unit {
-            1 => strips::<V, 1>(columns),
-            2 => strips::<V, 2>(columns),
-            4 => strips::<V, 4>(columns),
-            8 => strips::<V, 8>(columns),
-            _ => strips::<V, 16>(columns),
+            1 => of_width::<V, 1>(columns),
+            2 => of_width::<V, 2>(columns),
+            4 => of_width::<V, 4>(columns),
+            8 => of_width::<V, 8>(columns),
+            _ => of_width::<V, 16>(columns),
+        }
+    }
+}
+
+/// Gives the compiler the number of units in a vector, so that squares stay in registers; those
+/// of narrow units would not, and are made of narrower vectors.
+///
+/// # Safety
+/// As for [`run`], with `unit == W`.
+#[inline(always)]
+unsafe fn of_width<V: Vector, const W: usize>(columns: &Columns<'_>) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match V::BYTES / W {
+            1 => strips::<V, V, W, 1>(columns),
+            2 => strips::<V, V, W, 2>(columns),
+            4 => strips::<V, V, W, 4>(columns),
+            8 => strips::<V, V, W, 8>(columns),
+            16 => strips::<V, V, W, 16>(columns),
+            32 => strips::<V, V::Half, W, 16>(columns),
+            _ => strips::<V, V::Quarter, W, 16>(columns),
         }
     }
 }
@@ -71,36 +91,39 @@ pub(super) unsafe fn run<V: Vector>(columns: &Columns<'_>) {
 /// # Safety
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn strips<V: Vector, const W: usize>(columns: &Columns<'_>) {
+unsafe fn strips<V: Vector, S: Vector, const W: usize, const N: usize>(columns: &Columns<'_>) {
     let (wide, count) = (V::BYTES / W, columns.heads.len());
     // SAFETY: the caller's promises; strips and single columns all exist.
     unsafe {
-        if columns.len < wide || count < wide {
+        if columns.len < N || count < wide {
             for column in 0..count {
                 single::<W>(columns, column);
             }
             return;
         }
         // Only whole lines are worth streaming. If rows keep their place in the line, strips
-        // start on lines, and one that does not covers the columns in front of the first.
+        // start on lines, and one that does not covers the columns in front of the first: a
+        // line less one unit at most, which may take several vectors.
         let lead = to_line(columns.dst);
+        let leading = lead.div_ceil(V::BYTES);
         let in_lines = columns.pitches[1].unsigned_abs().is_multiple_of(LINE)
             && lead.is_multiple_of(W)
+            && leading * wide <= count
             && columns.stream;
         let mut first = 0;
         if in_lines && lead > 0 {
-            strip::<V, W>(columns, 0, 1, false);
+            strip::<V, S, W, N>(columns, 0, leading, false);
             first = lead / W;
         }
         let most = (STAGE / (column_bytes(columns.len, W) * wide)).clamp(1, MOST_VECTORS);
         while first + wide <= count {
             let vectors = most.min((count - first) / wide);
-            strip::<V, W>(columns, first, vectors, in_lines);
+            strip::<V, S, W, N>(columns, first, vectors, in_lines);
             first += vectors * wide;
         }
         if first < count {
             // Overlaps the one before it.
-            strip::<V, W>(columns, count - wide, 1, false);
+            strip::<V, S, W, N>(columns, count - wide, 1, false);
         }
     }
 }
@@ -111,7 +134,7 @@ unsafe fn strips<V: Vector, const W: usize>(columns: &Columns<'_>) {
 /// As for [`run`]; there are that many, the buffer has room for them, and with `stream` they
 /// start on a line.
 #[inline(always)]
-unsafe fn strip<V: Vector, const W: usize>(
+unsafe fn strip<V: Vector, S: Vector, const W: usize, const N: usize>(
     columns: &Columns<'_>,
     first: usize,
     vectors: usize,
@@ -125,8 +148,8 @@ unsafe fn strip<V: Vector, const W: usize>(
         if heads.iter().all(|&head| head == heads[0]) {
             strip.rows::<V>();
         } else {
-            strip.load::<V, W>();
-            strip.store::<V, W>();
+            strip.load::<V, S, W, N>();
+            strip.store::<V, S, W, N>();
         }
     }
 }
@@ -163,13 +186,13 @@ struct Strip<'a> {
 /// The most vectors a strip is wide.
 const MOST_VECTORS: usize = 8;
 
-/// Room for the rows of a square, as wide as a strip may be.
-type Tile<V> = [MaybeUninit<V>; WIDEST * MOST_VECTORS];
+/// The most columns a strip has.
+const MOST_COLUMNS: usize = MOST_VECTORS * WIDEST;
 
-/// A tile with nothing in it yet.
-#[inline(always)]
-fn no_tile<V>() -> Tile<V> {
-    [const { MaybeUninit::uninit() }; WIDEST * MOST_VECTORS]
+/// A piece of each column: where it lies in the buffer, and whether it is to be reversed.
+struct Pieces {
+    from: [usize; MOST_COLUMNS],
+    reversed: [bool; MOST_COLUMNS],
 }
 
 impl Strip<'_> {
@@ -194,36 +217,28 @@ impl Strip<'_> {
     /// # Safety
     /// As for [`run`].
     #[inline(always)]
-    unsafe fn load<V: Vector, const W: usize>(&self) {
-        let (wide, len) = (V::BYTES / W, self.columns.len);
-        let mut squares = no_squares::<V>();
-        let mut tile = no_tile::<V>();
+    unsafe fn load<V: Vector, S: Vector, const W: usize, const N: usize>(&self) {
+        let (len, squares) = (self.columns.len, self.vectors * (V::BYTES / S::BYTES));
         let mut at = 0;
         while at < len {
             // The last square overlaps the one before it.
-            let first = at.min(len - wide);
-            // SAFETY: the caller's promises; rows `first..first + wide` exist.
-            unsafe {
-                // Row by row, as memory likes it; then square by square.
-                for row in 0..wide {
-                    for beside in 0..self.vectors {
-                        let vector = V::load(self.row::<V>(first + row, beside));
-                        tile[row * self.vectors + beside].write(vector);
-                        V::fetch(self.row::<V>(first + row + FETCHED, beside));
+            let first = at.min(len - N);
+            for beside in 0..squares {
+                let mut square = no_square::<S, N>();
+                // SAFETY: the caller's promises; rows `first..first + N` exist.
+                unsafe {
+                    for (row, vector) in square.iter_mut().enumerate() {
+                        vector.write(S::load(self.row::<S>(first + row, beside)));
+                        V::fetch(self.row::<S>(first + row + FETCHED, beside));
                     }
-                }
-                for beside in 0..self.vectors {
-                    for row in 0..wide {
-                        squares[0][row] = tile[row * self.vectors + beside];
-                    }
-                    let turned = transpose::<V, W>(&mut squares);
-                    for (column, vector) in turned[..wide].iter().enumerate() {
-                        let staged = self.staged::<W>(beside * wide + column);
+                    let turned = transpose::<S, W, N>(square);
+                    for (column, vector) in turned.iter().enumerate() {
+                        let staged = self.staged::<W>(beside * N + column);
                         vector.assume_init().store(staged.add(first * W));
                     }
                 }
             }
-            at += wide;
+            at += N;
         }
     }
 
@@ -232,59 +247,120 @@ impl Strip<'_> {
     /// # Safety
     /// As for [`run`], after [`load`](Self::load).
     #[inline(always)]
-    unsafe fn store<V: Vector, const W: usize>(&self) {
-        let (wide, len) = (V::BYTES / W, self.columns.len);
-        let mut squares = no_squares::<V>();
-        let mut tile = no_tile::<V>();
-        let mut at = 0;
-        while at < len {
-            let first = at.min(len - wide);
-            // SAFETY: the caller's promises; steps `first..first + wide` exist in each column.
-            unsafe {
-                for beside in 0..self.vectors {
-                    for (column, vector) in squares[0][..wide].iter_mut().enumerate() {
-                        vector.write(self.piece::<V, W>(beside * wide + column, first));
-                    }
-                    let turned = transpose::<V, W>(&mut squares);
-                    for row in 0..wide {
-                        tile[row * self.vectors + beside] = turned[row];
-                    }
-                }
-                for row in 0..wide {
-                    for beside in 0..self.vectors {
-                        let vector = tile[row * self.vectors + beside].assume_init();
-                        self.write(first + row, beside, vector);
-                    }
-                }
+    unsafe fn store<V: Vector, S: Vector, const W: usize, const N: usize>(&self) {
+        let len = self.columns.len;
+        let mut pieces = Pieces { from: [0; MOST_COLUMNS], reversed: [false; MOST_COLUMNS] };
+        // SAFETY: the caller's promises; steps `at..at + N` exist in each column.
+        unsafe {
+            self.mix::<W, N>(None);
+            let mut at = 0;
+            while at + N <= len {
+                self.squares::<V, S, W, N>(at, &mut pieces);
+                at += N;
             }
-            at += wide;
+            if at < len {
+                // The last squares overlap the ones before them.
+                self.mix::<W, N>(Some(len - N));
+                self.squares::<V, S, W, N>(len - N, &mut pieces);
+            }
         }
     }
 
-    /// What comes out at steps `first..first + wide` of a column.
+    /// Puts the piece of each column in which its head ends behind the column: the head's last
+    /// steps, reversed, then the rest as it is. The piece starts at `first`, or at the multiple
+    /// of `N` before the head's end.
     ///
     /// # Safety
     /// As for [`store`](Self::store).
     #[inline(always)]
-    unsafe fn piece<V: Vector, const W: usize>(&self, column: usize, first: usize) -> V {
-        let (wide, head) = (V::BYTES / W, self.heads[column]);
-        // SAFETY: the caller's promises; all steps named exist.
-        unsafe {
-            let staged = self.staged::<W>(column).cast_const();
-            if first >= head {
-                V::load(staged.add(first * W))
-            } else if first + wide <= head {
-                V::load(staged.add((head - first - wide) * W)).reversed::<W>()
-            } else {
-                // The head ends inside: its first steps, reversed, then the rest as it is.
-                let turned = (head - first) * W;
-                let mut mixed = MaybeUninit::<[u8; WIDEST]>::uninit();
-                let mixed = mixed.as_mut_ptr().cast::<u8>();
-                reverse_plainly::<V, W>(staged.add(turned), mixed, turned);
-                let rest = staged.add(first * W + turned);
-                rest.copy_to_nonoverlapping(mixed.add(turned), V::BYTES - turned);
-                V::load(mixed)
+    unsafe fn mix<const W: usize, const N: usize>(&self, first: Option<usize>) {
+        for (column, &head) in self.heads.iter().enumerate() {
+            let first = first.unwrap_or(head / N * N);
+            if first >= head || head - first > N {
+                continue;
             }
+            let staged = self.staged::<W>(column);
+            let mixed = staged.wrapping_add(self.columns.len * W);
+            for step in 0..N {
+                let at = first + step;
+                let from = if at < head { head - 1 - at } else { at };
+                // SAFETY: the caller's promises; there is room for `N` steps behind a column.
+                unsafe { copy_unit::<W>(staged.add(from * W), mixed.add(step * W)) };
+            }
+        }
+    }
+
+    /// Steps `first..first + N` of all columns.
+    ///
+    /// # Safety
+    /// As for [`store`](Self::store), after [`mix`](Self::mix) for these steps.
+    #[inline(always)]
+    unsafe fn squares<V: Vector, S: Vector, const W: usize, const N: usize>(
+        &self,
+        first: usize,
+        pieces: &mut Pieces,
+    ) {
+        self.find::<W, N>(first, pieces);
+        let beside = V::BYTES / S::BYTES;
+        for vector in 0..self.vectors {
+            // Lines are written whole: narrower squares are put together first.
+            let mut tile = MaybeUninit::<[[u8; WIDEST]; N]>::uninit();
+            let tile = tile.as_mut_ptr().cast::<u8>();
+            // SAFETY: the caller's promises; a tile has room for `N` rows of a vector each.
+            unsafe {
+                for part in 0..beside {
+                    let turned = self.square::<S, W, N>(vector * beside + part, pieces);
+                    for (row, part_of_row) in turned.iter().enumerate() {
+                        let part_of_row = part_of_row.assume_init();
+                        if beside == 1 {
+                            self.write(first + row, vector, part_of_row);
+                        } else {
+                            part_of_row.store(tile.add(row * V::BYTES + part * S::BYTES));
+                        }
+                    }
+                }
+                if beside > 1 {
+                    for row in 0..N {
+                        self.write(first + row, vector, V::load(tile.add(row * V::BYTES)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Steps `first..first + N` of the `N` columns that make up one square.
+    ///
+    /// # Safety
+    /// As for [`squares`](Self::squares), with the pieces of these steps.
+    #[inline(always)]
+    unsafe fn square<S: Vector, const W: usize, const N: usize>(
+        &self,
+        beside: usize,
+        pieces: &Pieces,
+    ) -> Square<S, N> {
+        let mut square = no_square::<S, N>();
+        // SAFETY: the caller's promises; all steps named by `pieces` exist.
+        unsafe {
+            for (column, vector) in square.iter_mut().enumerate() {
+                let staged = self.columns.stage.add(pieces.from[beside * N + column]);
+                vector.write(S::either::<W>(staged, pieces.reversed[beside * N + column]));
+            }
+            transpose::<S, W, N>(square)
+        }
+    }
+
+    /// Where in the buffer the pieces lie that come out at steps `first..first + N` of all
+    /// columns. Without branches: which of the three cases it is changes from column to column.
+    #[inline(always)]
+    fn find<const W: usize, const N: usize>(&self, first: usize, pieces: &mut Pieces) {
+        let pitch = column_bytes(self.columns.len, W);
+        let places = pieces.from.iter_mut().zip(&mut pieces.reversed);
+        for (column, (&head, (from, reversed))) in self.heads.iter().zip(places).enumerate() {
+            let left = head.wrapping_sub(first) as isize;
+            let step = if left > 0 { self.columns.len } else { first };
+            let step = if left >= N as isize { left as usize - N } else { step };
+            *from = column * pitch + step * W;
+            *reversed = left >= N as isize;
         }
     }
 

@@ -1,9 +1,9 @@
 //! Lanes: rows of which only the first so many units are reversed.
 
 use super::rows::{FETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead};
-use super::stream::{self, Stream, To, to_line};
-use super::vector::{Source, Vector};
-use std::mem::MaybeUninit;
+use super::short;
+use super::stream::{Stream, To};
+use super::vector::Vector;
 use std::ptr::null;
 
 /// Lanes that all lie alike, each with a length of its own.
@@ -25,6 +25,8 @@ pub(super) struct Lanes<'a> {
     pub(super) unit: usize,
     /// Whether to store past the caches.
     pub(super) stream: bool,
+    /// Whether input and output are the same memory; only for [short](short) lanes.
+    pub(super) in_place: bool,
 }
 
 impl Lanes<'_> {
@@ -65,23 +67,17 @@ pub(super) unsafe fn run<V: Vector>(lanes: &Lanes<'_>) {
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
 unsafe fn of_width<V: Vector, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stream) {
-    let bytes = lanes.len * W;
-    let short = bytes <= V::BYTES;
     // SAFETY: the caller's promises.
-    let done = unsafe { of_packed::<V, W>(lanes, bytes, stream) };
-    for (index, &head) in lanes.heads.iter().enumerate().skip(done) {
+    if unsafe { short::run::<V, W>(lanes, stream) } {
+        return;
+    }
+    let bytes = lanes.len * W;
+    for (index, &head) in lanes.heads.iter().enumerate() {
         // SAFETY: the caller's promises, with `head <= len`.
         unsafe {
             let src = lanes.src.offset(lanes.src_step * index as isize);
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
-            if short && lanes.stream {
-                let mut ready = MaybeUninit::<[u8; 64]>::uninit();
-                let ready = ready.as_mut_ptr().cast::<u8>();
-                V::lane_short::<W>(src, ready, head, lanes.len);
-                stream.bytes::<V>(ready, dst, bytes);
-                continue;
-            }
-            if short {
+            if bytes <= V::BYTES {
                 V::lane_short::<W>(src, dst, head, lanes.len);
                 continue;
             }
@@ -93,70 +89,6 @@ unsafe fn of_width<V: Vector, const W: usize>(lanes: &Lanes<'_>, stream: &mut St
             reverse_run::<V, W>(src.add(head), dst, head, lanes.to(stream, next));
             let next = if next.is_null() { next } else { next.wrapping_add(head) };
             copy_run::<V>(src.add(head), dst.add(head), bytes - head, lanes.to(stream, next));
-        }
-    }
-}
-
-/// Short lanes that follow each other without gaps and fill vectors: as many as fill one at a
-/// time. Says how many lanes that was.
-///
-/// # Safety
-/// As for [`run`], with `unit == W` and `bytes` in a lane.
-#[inline(always)]
-unsafe fn of_packed<V: Vector, const W: usize>(
-    lanes: &Lanes<'_>,
-    bytes: usize,
-    stream: &mut Stream,
-) -> usize {
-    let together = lanes.src_step == bytes as isize && lanes.dst_step == bytes as isize;
-    let fit = lanes.len.is_power_of_two() && 2 * bytes <= V::BYTES && lanes.len > 1;
-    if !(V::packs(W) && together && fit) {
-        return 0;
-    }
-    let done = lanes.heads.len() * bytes / V::BYTES * (V::BYTES / bytes);
-    let total = done * bytes;
-    let source = Packed::<W> {
-        src: lanes.src,
-        heads: lanes.heads.as_ptr(),
-        units: lanes.len,
-        lane: bytes.trailing_zeros(),
-    };
-    // SAFETY: `done` whole vectors of lanes. A stream asks for vectors from the next line on,
-    // which must be whole lanes.
-    unsafe {
-        let in_lines = to_line(lanes.dst).is_multiple_of(bytes);
-        if lanes.stream && total >= stream::LEAST && in_lines {
-            To { stream, next: null() }.run::<V, _>(source, lanes.dst, total);
-        } else {
-            let mut at = 0;
-            while at < total {
-                let vector: V = source.at(at);
-                vector.store(lanes.dst.add(at));
-                at += V::BYTES;
-            }
-        }
-    }
-    done
-}
-
-/// Short lanes that follow each other.
-#[derive(Clone, Copy)]
-struct Packed<const W: usize> {
-    src: *const u8,
-    heads: *const usize,
-    units: usize,
-    /// How many bits to shift a byte offset to find its lane.
-    lane: u32,
-}
-
-impl<V: Vector, const W: usize> Source<V> for Packed<W> {
-    /// `offset` is a multiple of a lane's bytes.
-    #[inline(always)]
-    unsafe fn at(&self, offset: usize) -> V {
-        // SAFETY: the caller's promise: the lanes and their heads exist.
-        unsafe {
-            let heads = self.heads.add(offset >> self.lane);
-            V::packed_lanes::<W>(self.src.add(offset), heads, self.units)
         }
     }
 }

@@ -13,6 +13,7 @@ mod lanes;
 mod lengths;
 mod parts;
 mod rows;
+mod short;
 mod squares;
 mod stream;
 mod strided;

@@ -3,7 +3,7 @@
 //! What lies at each place of a row is a [`Source`]; how it is written, plainly ([`fill`]) or
 //! past the caches ([`Stream`]), does not depend on it.
 
-use super::stream::{self, Stream, To, to_line};
+use super::stream::{self, Run, Stream, To, to_line};
 use super::vector::{OddVector, Source, Vector, copy_unit};
 use std::mem::MaybeUninit;
 use std::ptr::null;
@@ -34,10 +34,10 @@ pub(super) struct Rows {
 /// Rows longer than this are left to the processor's own fetching.
 pub(super) const FETCHED: usize = 128 << 10;
 
-/// How many runs of so many bytes ahead to fetch: 4 KiB, or the next one.
+/// How many runs of so many bytes ahead to fetch: 16 KiB, or the next one.
 #[inline(always)]
 pub(super) fn runs_ahead(bytes: usize) -> usize {
-    ((4 << 10) / bytes.max(1)).max(1)
+    ((16 << 10) / bytes.max(1)).max(1)
 }
 
 impl Rows {
@@ -127,12 +127,50 @@ pub(super) unsafe fn run<V: Vector>(rows: &Rows) {
     }
 }
 
+/// Streams rows four at a time, if they are neither too short nor long enough by themselves.
+/// Says how many it did.
+///
+/// # Safety
+/// As for [`run`]; the sources that `source` makes of where rows start are valid for
+/// [streams](Stream).
+#[inline(always)]
+pub(super) unsafe fn in_fours<V: Vector, S: Source<V>>(
+    rows: &Rows,
+    bytes: usize,
+    stream: &mut Stream,
+    source: impl Fn(*const u8) -> S,
+) -> usize {
+    if !rows.stream || !(stream::LEAST..stream::LONG).contains(&bytes) {
+        return 0;
+    }
+    let mut row = 0;
+    let ahead = runs_ahead(bytes).max(stream::STREAMS) as isize;
+    while row + stream::STREAMS <= rows.count {
+        // SAFETY: the caller's promises.
+        unsafe {
+            let run = |row: usize| {
+                let (src, dst) = rows.row(row);
+                let mut next = src.wrapping_offset(rows.src_step * ahead);
+                if rows.backward {
+                    next = next.wrapping_sub(bytes - rows.unit);
+                }
+                Run { source: source(src), dst, next }
+            };
+            stream.four_runs::<V, S>(&[run(row), run(row + 1), run(row + 2), run(row + 3)], bytes);
+        }
+        row += stream::STREAMS;
+    }
+    row
+}
+
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
 unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * rows.unit;
-    for row in 0..rows.count {
+    // SAFETY: the caller's promises.
+    let done = unsafe { in_fours::<V, _>(rows, bytes, stream, Forward) };
+    for row in done..rows.count {
         // SAFETY: the caller's promises.
         unsafe {
             let (src, dst) = rows.row(row);
@@ -167,7 +205,14 @@ pub(super) unsafe fn copy_run<V: Vector>(
 #[inline(always)]
 unsafe fn backward<V: Vector, const W: usize>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * W;
-    for row in 0..rows.count {
+    let source = |src: *const u8| Backward::<W>(src.wrapping_add(W));
+    let mut done = 0;
+    // Vectors from the next line on must be whole units, in every row.
+    if to_line(rows.dst).is_multiple_of(W) && rows.dst_step.unsigned_abs().is_multiple_of(W) {
+        // SAFETY: the caller's promises.
+        done = unsafe { in_fours::<V, _>(rows, bytes, stream, source) };
+    }
+    for row in done..rows.count {
         // SAFETY: the caller's promises.
         unsafe {
             let (src, dst) = rows.row(row);

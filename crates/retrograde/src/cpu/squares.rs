@@ -6,42 +6,43 @@ use std::mem::MaybeUninit;
 /// The widest vector there is.
 pub(super) const WIDEST: usize = 64;
 
-/// Room for two squares: as many vectors each as a strip of single bytes has rows.
-pub(super) type Squares<V> = [[MaybeUninit<V>; WIDEST]; 2];
+/// A square of `N` by `N` units, a vector for each row.
+pub(super) type Square<V, const N: usize> = [MaybeUninit<V>; N];
 
-/// Two squares with nothing in them yet.
+/// A square with nothing in it yet.
 #[inline(always)]
-pub(super) fn no_squares<V>() -> Squares<V> {
-    [const { [const { MaybeUninit::uninit() }; WIDEST] }; 2]
+pub(super) fn no_square<V, const N: usize>() -> Square<V, N> {
+    [const { MaybeUninit::uninit() }; N]
 }
 
-/// Turns the rows of the first square into columns: `V::BYTES / W` vectors of as many units.
+/// Turns the rows of a square into columns; `N` is the number of units of `W` bytes in a vector.
 ///
 /// Interleaving the first half of the rows with the second half moves one bit of each unit's
 /// row number into its column number; after all bits have moved, rows are columns.
 ///
 /// # Safety
-/// That many vectors of the first square are initialised.
+/// All rows are initialised.
 #[inline(always)]
-pub(super) unsafe fn transpose<V: Vector, const W: usize>(
-    squares: &mut Squares<V>,
-) -> &[MaybeUninit<V>] {
-    let wide = V::BYTES / W;
-    let half = wide / 2;
-    let [mut from, mut to] = squares.each_mut();
+pub(super) unsafe fn transpose<V: Vector, const W: usize, const N: usize>(
+    mut square: Square<V, N>,
+) -> Square<V, N> {
+    const { assert!(V::BYTES / W <= WIDEST) };
     let mut turns = 1;
-    while turns < wide {
-        for row in 0..half {
+    while turns < N {
+        let mut next = no_square::<V, N>();
+        let mut row = 0;
+        while row < N / 2 {
             // SAFETY: the caller's promise.
             unsafe {
-                let (a, b) = (from[row].assume_init(), from[row + half].assume_init());
+                let (a, b) = (square[row].assume_init(), square[row + N / 2].assume_init());
                 let (low, high) = V::interleave::<W>(a, b);
-                to[2 * row].write(low);
-                to[2 * row + 1].write(high);
+                next[2 * row].write(low);
+                next[2 * row + 1].write(high);
             }
+            row += 1;
         }
-        (from, to) = (to, from);
+        square = next;
         turns *= 2;
     }
-    from
+    square
 }

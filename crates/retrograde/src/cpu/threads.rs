@@ -35,6 +35,18 @@ pub(super) fn run(parts: usize, part: impl Fn(usize) + Sync + Send) {
     }
 }
 
+/// The first part's answer, of those that have one.
+pub(super) fn first<T: Send>(
+    parts: usize,
+    part: impl Fn(usize) -> Option<T> + Sync + Send,
+) -> Option<T> {
+    if parts <= 1 || limit() == 1 {
+        (0..parts).find_map(part)
+    } else {
+        (0..parts).into_par_iter().with_max_len(1).find_map_first(part)
+    }
+}
+
 /// What the environment allows.
 fn limit() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();

@@ -2,7 +2,7 @@
 //! in a transposed view. Squares of it are turned in registers, so that every line is read and
 //! written whole.
 
-use super::squares::{no_squares, transpose};
+use super::squares::{no_square, transpose};
 use super::vector::{Vector, copy_unit};
 
 /// A plane of `rows` by `columns` units.
@@ -37,11 +37,31 @@ pub(super) unsafe fn run<V: Vector>(tiles: &Tiles) {
     // SAFETY: the caller's promises.
     unsafe {
         match tiles.unit {
-            1 => plane::<V, 1>(tiles),
-            2 => plane::<V, 2>(tiles),
-            4 => plane::<V, 4>(tiles),
-            8 => plane::<V, 8>(tiles),
-            _ => plane::<V, 16>(tiles),
+            1 => of_width::<V, 1>(tiles),
+            2 => of_width::<V, 2>(tiles),
+            4 => of_width::<V, 4>(tiles),
+            8 => of_width::<V, 8>(tiles),
+            _ => of_width::<V, 16>(tiles),
+        }
+    }
+}
+
+/// Gives the compiler the number of units in a vector, so that squares stay in registers.
+///
+/// # Safety
+/// As for [`run`], with `unit == W`.
+#[inline(always)]
+unsafe fn of_width<V: Vector, const W: usize>(tiles: &Tiles) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match V::BYTES / W {
+            1 => plane::<V, W, 1>(tiles),
+            2 => plane::<V, W, 2>(tiles),
+            4 => plane::<V, W, 4>(tiles),
+            8 => plane::<V, W, 8>(tiles),
+            16 => plane::<V, W, 16>(tiles),
+            32 => plane::<V, W, 32>(tiles),
+            _ => plane::<V, W, 64>(tiles),
         }
     }
 }
@@ -49,8 +69,8 @@ pub(super) unsafe fn run<V: Vector>(tiles: &Tiles) {
 /// # Safety
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn plane<V: Vector, const W: usize>(tiles: &Tiles) {
-    let wide = V::BYTES / W;
+unsafe fn plane<V: Vector, const W: usize, const N: usize>(tiles: &Tiles) {
+    let wide = N;
     let (rows, columns) = (tiles.rows, tiles.columns);
     // SAFETY: the caller's promises; the last squares overlap the ones before them.
     unsafe {
@@ -64,7 +84,7 @@ unsafe fn plane<V: Vector, const W: usize>(tiles: &Tiles) {
             while column < columns {
                 let mut row = first_row;
                 while row < end {
-                    square::<V, W>(tiles, row.min(rows - wide), column.min(columns - wide));
+                    square::<V, W, N>(tiles, row.min(rows - wide), column.min(columns - wide));
                     row += wide;
                 }
                 column += wide;
@@ -77,18 +97,21 @@ unsafe fn plane<V: Vector, const W: usize>(tiles: &Tiles) {
 /// # Safety
 /// As for [`run`]; the square lies inside the plane.
 #[inline(always)]
-unsafe fn square<V: Vector, const W: usize>(tiles: &Tiles, row: usize, column: usize) {
-    let wide = V::BYTES / W;
-    let mut squares = no_squares::<V>();
+unsafe fn square<V: Vector, const W: usize, const N: usize>(
+    tiles: &Tiles,
+    row: usize,
+    column: usize,
+) {
+    let mut square = no_square::<V, N>();
     // SAFETY: the caller's promises.
     unsafe {
         let src = tiles.src.add(row * W).offset(tiles.src_step * column as isize);
         let dst = tiles.dst.add(column * W).offset(tiles.dst_step * row as isize);
-        for (index, vector) in squares[0][..wide].iter_mut().enumerate() {
+        for (index, vector) in square.iter_mut().enumerate() {
             vector.write(V::load(src.offset(tiles.src_step * index as isize)));
         }
-        let turned = transpose::<V, W>(&mut squares);
-        for (index, vector) in turned[..wide].iter().enumerate() {
+        let turned = transpose::<V, W, N>(square);
+        for (index, vector) in turned.iter().enumerate() {
             vector.assume_init().store(dst.offset(tiles.dst_step * index as isize));
         }
     }

@@ -4,6 +4,7 @@
 //! implements it for one instruction set and adds the entry points, nothing else.
 
 use super::rows::Rows;
+use super::short::LaneMap;
 use super::stream::Stream;
 use std::mem::MaybeUninit;
 
@@ -19,6 +20,12 @@ pub(super) trait Vector: Copy {
 
     /// The register to use for units of 3, 6 or 12 bytes.
     type Odd: OddVector;
+
+    /// A register of half the width, or the narrowest there is.
+    type Half: Vector;
+
+    /// A register of a quarter of the width, or the narrowest there is.
+    type Quarter: Vector;
 
     /// Loads from any address.
     unsafe fn load(src: *const u8) -> Self;
@@ -76,19 +83,58 @@ pub(super) trait Vector: Copy {
         }
     }
 
+    /// Loads from any address, in reverse order if `reversed`.
+    #[inline(always)]
+    unsafe fn either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let vector = Self::load(src);
+            if reversed { vector.reversed::<W>() } else { vector }
+        }
+    }
+
+    /// A register whose first `turned` units are those at `reversed`, in reverse order, and
+    /// whose other units are those at the same places of `straight`.
+    #[inline(always)]
+    unsafe fn turned<const W: usize>(
+        reversed: *const u8,
+        straight: *const u8,
+        turned: usize,
+    ) -> Self {
+        // SAFETY: the caller's promise; no register is wider than the array.
+        unsafe {
+            if turned == 0 {
+                return Self::load(straight);
+            }
+            if turned * W == Self::BYTES {
+                return Self::load(reversed).reversed::<W>();
+            }
+            let mut mixed = MaybeUninit::<[u8; 64]>::uninit();
+            let mixed = mixed.as_mut_ptr().cast::<u8>();
+            Self::load(straight).store(mixed);
+            let mut unit = 0;
+            while unit < turned {
+                copy_unit::<W>(reversed.add((turned - 1 - unit) * W), mixed.add(unit * W));
+                unit += 1;
+            }
+            Self::load(mixed)
+        }
+    }
+
     /// Whether [`packed_lanes`](Self::packed_lanes) works for units of this width.
     #[inline(always)]
     fn packs(_unit: usize) -> bool {
         false
     }
 
-    /// A register full of short lanes that follow each other: of each, the first units as told
-    /// by `heads` reversed. `units` of `W` bytes make a lane, a power of two of them.
+    /// A register full of short lanes that follow each other, as `map` tells: of each, the
+    /// first units as told by `heads` reversed. As many heads are loaded as the register has
+    /// units.
     #[inline(always)]
     unsafe fn packed_lanes<const W: usize>(
         src: *const u8,
-        _heads: *const usize,
-        _units: usize,
+        _heads: *const u8,
+        _map: &LaneMap,
     ) -> Self {
         // SAFETY: the caller's promise; never called where `packs` says no.
         unsafe { Self::load(src) }

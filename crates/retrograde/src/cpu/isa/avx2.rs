@@ -1,7 +1,7 @@
 //! AVX2: 32-byte registers whose shuffles work in two halves.
 
 use super::entries;
-use super::ssse3::Sse;
+use super::ssse3::{Sse, orders};
 use crate::cpu::vector::Vector;
 use std::arch::x86_64::*;
 
@@ -10,10 +10,12 @@ entries!(Avx, "avx2");
 /// Thirty-two bytes.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-struct Avx(__m256i);
+pub(super) struct Avx(__m256i);
 
 impl Vector for Avx {
     type Odd = Sse;
+    type Half = Sse;
+    type Quarter = Sse;
     const BYTES: usize = 32;
 
     #[inline(always)]
@@ -88,6 +90,18 @@ impl Vector for Avx {
                 Sse::load(end.sub(16)).reversed::<W>().store(dst);
                 Sse::load(end.sub(bytes)).reversed::<W>().store(dst.add(bytes - 16));
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        let order = &const { orders::<W>() }[usize::from(reversed)];
+        // SAFETY: the caller's promise; the halves are loaded in the order wanted.
+        unsafe {
+            let upper = if reversed { 0 } else { 16 };
+            let halves = _mm256_loadu2_m128i(src.add(upper).cast(), src.add(16 - upper).cast());
+            let order = _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast()));
+            Avx(_mm256_shuffle_epi8(halves, order))
         }
     }
 

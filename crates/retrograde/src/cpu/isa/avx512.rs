@@ -1,7 +1,9 @@
 //! AVX-512 (F, BW, VL): 64-byte registers, permutations across all of it, masks.
 
+use super::avx2::Avx;
 use super::entries;
 use super::ssse3::Sse;
+use crate::cpu::short::LaneMap;
 use crate::cpu::vector::Vector;
 use std::arch::x86_64::*;
 
@@ -31,6 +33,8 @@ const fn turns16(from: u16) -> [u16; 32] {
 
 impl Vector for Avx512 {
     type Odd = Sse;
+    type Half = Avx;
+    type Quarter = Sse;
     const BYTES: usize = 64;
 
     #[inline(always)]
@@ -176,35 +180,82 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     fn packs(unit: usize) -> bool {
-        unit == 4
+        matches!(unit, 2 | 4 | 8)
     }
 
     #[inline(always)]
     unsafe fn packed_lanes<const W: usize>(
         src: *const u8,
-        heads: *const usize,
-        units: usize,
+        heads: *const u8,
+        map: &LaneMap,
     ) -> Self {
-        // SAFETY: the caller's promise; `16 / units` heads are loaded, one per lane.
+        // SAFETY: the caller's promise.
         unsafe {
-            let own = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            let lanes = 16 / units;
-            let heads = heads.cast::<i64>();
-            // At most eight lanes: a lane has two units or more.
-            let heads = _mm512_maskz_loadu_epi64(low(lanes) as u8, heads);
-            let heads = _mm512_zextsi256_si512(_mm512_cvtepi64_epi32(heads));
-            // Each unit's lane, its place in it, and its lane's head.
-            let shift = _mm_cvtsi32_si128(units.trailing_zeros() as i32);
-            let head = _mm512_permutexvar_epi32(_mm512_srl_epi32(own, shift), heads);
-            let within = _mm512_and_si512(own, _mm512_set1_epi32(units as i32 - 1));
-            let turned = _mm512_sub_epi32(
-                _mm512_add_epi32(own, _mm512_sub_epi32(head, _mm512_set1_epi32(1))),
-                _mm512_add_epi32(within, within),
-            );
-            let inside = _mm512_cmplt_epi32_mask(within, head);
-            let order = _mm512_mask_mov_epi32(own, inside, turned);
-            Avx512(_mm512_permutexvar_epi32(order, _mm512_loadu_si512(src.cast())))
+            let row = _mm512_loadu_si512(src.cast());
+            let lane = _mm512_load_si512(map.lane.as_ptr().cast());
+            let within = _mm512_load_si512(map.within.as_ptr().cast());
+            let base = _mm512_load_si512(map.base.as_ptr().cast());
+            // Each unit's own place, or the mirrored one where it is inside its lane's head.
+            let own = _mm512_loadu_si512(const { own::<W>() }.as_ptr().cast());
+            Avx512(match W {
+                2 => {
+                    let heads = _mm512_cvtepu8_epi16(_mm256_loadu_si256(heads.cast()));
+                    let head = _mm512_permutexvar_epi16(lane, heads);
+                    let inside = _mm512_cmplt_epu16_mask(within, head);
+                    let order = _mm512_mask_add_epi16(own, inside, base, head);
+                    _mm512_permutexvar_epi16(order, row)
+                }
+                4 => {
+                    let heads = _mm512_cvtepu8_epi32(_mm_loadu_si128(heads.cast()));
+                    let head = _mm512_permutexvar_epi32(lane, heads);
+                    let inside = _mm512_cmplt_epu32_mask(within, head);
+                    let order = _mm512_mask_add_epi32(own, inside, base, head);
+                    _mm512_permutexvar_epi32(order, row)
+                }
+                _ => {
+                    let heads = _mm512_cvtepu8_epi64(_mm_loadl_epi64(heads.cast()));
+                    let head = _mm512_permutexvar_epi64(lane, heads);
+                    let inside = _mm512_cmplt_epu64_mask(within, head);
+                    let order = _mm512_mask_add_epi64(own, inside, base, head);
+                    _mm512_permutexvar_epi64(order, row)
+                }
+            })
         }
+    }
+
+    #[inline(always)]
+    unsafe fn turned<const W: usize>(
+        reversed: *const u8,
+        straight: *const u8,
+        turned: usize,
+    ) -> Self {
+        // SAFETY: the caller's promise; there is an order for every number of turned units.
+        unsafe {
+            let b = _mm512_loadu_si512(straight.cast());
+            if W == 1 {
+                // No permutation of single bytes at this level. The bytes to turn end where
+                // the ones not to be read begin, so the register is loaded from its end.
+                let front = low(turned);
+                let before = reversed.wrapping_sub(64 - turned);
+                let a = _mm512_maskz_loadu_epi8(front.reverse_bits(), before.cast());
+                let whole = Avx512(a).reversed::<1>().0;
+                return Avx512(_mm512_mask_mov_epi8(b, front, whole));
+            }
+            let a = _mm512_loadu_si512(reversed.cast());
+            let order = const { &turned_orders::<W>() }.get_unchecked(turned);
+            let order = _mm512_loadu_si512(order.as_ptr().cast());
+            Avx512(match W {
+                2 => _mm512_permutex2var_epi16(a, order, b),
+                4 => _mm512_permutex2var_epi32(a, order, b),
+                _ => _mm512_permutex2var_epi64(a, order, b),
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::turned::<W>(src, src, if reversed { 64 / W } else { 0 }) }
     }
 
     #[inline(always)]
@@ -212,6 +263,44 @@ impl Vector for Avx512 {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
+}
+
+/// Bytes in the integers that permute units of `unit` bytes.
+const fn index_bytes(unit: usize) -> usize {
+    if unit > 8 { 8 } else { unit }
+}
+
+/// Every unit's own place, as integers as wide as a unit.
+pub(super) const fn own<const W: usize>() -> [u8; 64] {
+    let mut own = [0; 64];
+    let mut unit = 0;
+    while unit < 64 / W {
+        own[unit * W] = unit as u8;
+        unit += 1;
+    }
+    own
+}
+
+/// For every number of units of `W` bytes to turn: which of two registers' integers come where.
+pub(super) const fn turned_orders<const W: usize>() -> [[u8; 64]; 65] {
+    let mut orders = [[0; 64]; 65];
+    let (wide, per_unit) = (index_bytes(W), W / index_bytes(W));
+    let mut turned = 0;
+    while turned <= 64 / W {
+        let mut at = 0;
+        while at < 64 / wide {
+            let (unit, within) = (at / per_unit, at % per_unit);
+            let from = if unit < turned {
+                (turned - 1 - unit) * per_unit + within
+            } else {
+                64 / wide + at
+            };
+            orders[turned][at * wide] = from as u8;
+            at += 1;
+        }
+        turned += 1;
+    }
+    orders
 }
 
 /// Reverses the first `head` units of a register, `W` of 2, 4, 8 or 16 bytes.

@@ -18,6 +18,7 @@ mod vbmi;
 use super::blocks::Blocks;
 use super::columns::Columns;
 use super::lanes::Lanes;
+use super::lengths::{Check, Fill};
 use super::rows::Rows;
 use super::swaps::Swaps;
 use super::tiles::Tiles;
@@ -69,6 +70,24 @@ macro_rules! entries {
         pub(super) unsafe fn tiles(job: &super::Tiles) {
             // SAFETY: the caller's promises, and the features this function is compiled for.
             unsafe { super::super::tiles::run::<$vector>(job) }
+        }
+
+        /// # Safety
+        /// As for [`lengths::run`](super::super::lengths::run).
+        $(#[target_feature(enable = $feature)])?
+        #[inline(never)]
+        pub(super) unsafe fn fill(job: &mut super::Fill<'_>) {
+            // SAFETY: the caller's promises, and the features this function is compiled for.
+            unsafe { super::super::lengths::run(job) }
+        }
+
+        /// # Safety
+        /// As for [`lengths::check`](super::super::lengths::check).
+        $(#[target_feature(enable = $feature)])?
+        #[inline(never)]
+        pub(super) unsafe fn check(job: &mut super::Check<'_>) {
+            // SAFETY: the caller's promises, and the features this function is compiled for.
+            unsafe { super::super::lengths::check(job) }
         }
 
         /// # Safety
@@ -213,6 +232,12 @@ impl Isa {
         /// # Safety
         /// As for [`columns::run`](super::columns::run), less the processor.
         columns(&Columns<'_>);
+        /// # Safety
+        /// As for [`lengths::run`](super::lengths::run), less the processor.
+        fill(&mut Fill<'_>);
+        /// # Safety
+        /// As for [`lengths::check`](super::lengths::check), less the processor.
+        check(&mut Check<'_>);
         /// # Safety
         /// As for [`swaps::run`](super::swaps::run), less the processor.
         swaps(&Swaps);

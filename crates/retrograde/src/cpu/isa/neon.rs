@@ -25,6 +25,8 @@ const fn order<const W: usize>() -> [u8; 16] {
 
 impl Vector for Neon {
     type Odd = Self;
+    type Half = Self;
+    type Quarter = Self;
     const BYTES: usize = 16;
 
     #[inline(always)]

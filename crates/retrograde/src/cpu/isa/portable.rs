@@ -11,6 +11,8 @@ struct Pair(u64, u64);
 
 impl Vector for Pair {
     type Odd = Self;
+    type Half = Self;
+    type Quarter = Self;
     const BYTES: usize = 16;
 
     #[inline(always)]

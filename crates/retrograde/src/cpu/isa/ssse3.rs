@@ -25,8 +25,21 @@ const fn order<const W: usize>() -> [u8; 16] {
     order
 }
 
+/// The order as it is, and with units of `W` bytes reversed.
+pub(super) const fn orders<const W: usize>() -> [[u8; 16]; 2] {
+    let mut orders = [[0; 16], order::<W>()];
+    let mut byte = 0;
+    while byte < 16 {
+        orders[0][byte] = byte as u8;
+        byte += 1;
+    }
+    orders
+}
+
 impl Vector for Sse {
     type Odd = Self;
+    type Half = Self;
+    type Quarter = Self;
     const BYTES: usize = 16;
 
     #[inline(always)]
@@ -72,6 +85,16 @@ impl Vector for Sse {
                 4 => Sse(_mm_shuffle_epi32::<0b00_01_10_11>(self.0)),
                 _ => self.reversed_odd::<W>(),
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        let order = &const { orders::<W>() }[usize::from(reversed)];
+        // SAFETY: the caller's promise.
+        unsafe {
+            let order = _mm_loadu_si128(order.as_ptr().cast());
+            Sse(_mm_shuffle_epi8(_mm_loadu_si128(src.cast()), order))
         }
     }
 

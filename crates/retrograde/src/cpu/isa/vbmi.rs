@@ -1,8 +1,11 @@
 //! AVX-512 with VBMI: permutations of single bytes, which make units of any width alike.
 
-use super::avx512::{Avx512, low};
+use super::avx2::Avx;
+use super::avx512::{Avx512, low, own, turned_orders};
 use super::entries;
-use crate::cpu::rows::Rows;
+use super::ssse3::Sse;
+use crate::cpu::rows::{Rows, in_fours};
+use crate::cpu::short::LaneMap;
 use crate::cpu::stream::{self, Stream};
 use crate::cpu::vector::{OddVector, Source, Vector};
 use std::arch::x86_64::*;
@@ -28,6 +31,8 @@ const fn order<const W: usize>() -> [u8; 64] {
 
 impl Vector for Vbmi {
     type Odd = Self;
+    type Half = Avx;
+    type Quarter = Sse;
     const BYTES: usize = 64;
 
     #[inline(always)]
@@ -87,7 +92,7 @@ impl Vector for Vbmi {
             }
             let whole = low(units);
             let row = _mm512_maskz_loadu_epi8(whole, src.cast());
-            let own = _mm512_loadu_si512(const { count_up() }.as_ptr().cast());
+            let own = _mm512_loadu_si512(const { own::<1>() }.as_ptr().cast());
             let turned = _mm512_sub_epi8(_mm512_set1_epi8((head as i8).wrapping_sub(1)), own);
             let order = _mm512_mask_mov_epi8(own, low(head), turned);
             let row = _mm512_permutexvar_epi8(order, row);
@@ -119,17 +124,54 @@ impl Vector for Vbmi {
 
     #[inline(always)]
     fn packs(unit: usize) -> bool {
-        Avx512::packs(unit)
+        unit == 1 || Avx512::packs(unit)
     }
 
     #[inline(always)]
     unsafe fn packed_lanes<const W: usize>(
         src: *const u8,
-        heads: *const usize,
-        units: usize,
+        heads: *const u8,
+        map: &LaneMap,
     ) -> Self {
         // SAFETY: the caller's promise.
-        Vbmi(unsafe { Avx512::packed_lanes::<W>(src, heads, units) }.0)
+        unsafe {
+            if W > 1 {
+                return Vbmi(Avx512::packed_lanes::<W>(src, heads, map).0);
+            }
+            let row = _mm512_loadu_si512(src.cast());
+            let lane = _mm512_load_si512(map.lane.as_ptr().cast());
+            let within = _mm512_load_si512(map.within.as_ptr().cast());
+            let base = _mm512_load_si512(map.base.as_ptr().cast());
+            let own = _mm512_loadu_si512(const { own::<1>() }.as_ptr().cast());
+            let head = _mm512_permutexvar_epi8(lane, _mm512_loadu_si512(heads.cast()));
+            let inside = _mm512_cmplt_epu8_mask(within, head);
+            let order = _mm512_mask_add_epi8(own, inside, base, head);
+            Vbmi(_mm512_permutexvar_epi8(order, row))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn turned<const W: usize>(
+        reversed: *const u8,
+        straight: *const u8,
+        turned: usize,
+    ) -> Self {
+        // SAFETY: the caller's promise; there is an order for every number of turned units.
+        unsafe {
+            if W > 1 {
+                return Vbmi(Avx512::turned::<W>(reversed, straight, turned).0);
+            }
+            let order = const { &turned_orders::<1>() }.get_unchecked(turned);
+            let order = _mm512_loadu_si512(order.as_ptr().cast());
+            let (a, b) = (Self::load(reversed), Self::load(straight));
+            Vbmi(_mm512_permutex2var_epi8(a.0, order, b.0))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::turned::<W>(src, src, if reversed { 64 / W } else { 0 }) }
     }
 
     #[inline(always)]
@@ -137,17 +179,6 @@ impl Vector for Vbmi {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
-}
-
-/// 0, 1, 2, ...
-const fn count_up() -> [u8; 64] {
-    let mut order = [0; 64];
-    let mut byte = 0;
-    while byte < 64 {
-        order[byte] = byte as u8;
-        byte += 1;
-    }
-    order
 }
 
 /// How to make the 64 output bytes that start `phase` bytes into a unit: which window of the
@@ -234,12 +265,17 @@ unsafe fn backward_any<const KNOWN: usize>(
     phases: &Phases,
 ) {
     let unit = rows.unit;
-    for row in 0..rows.count {
+    let source = |src: *const u8| {
+        let end = src.wrapping_add(unit);
+        BackwardAny::<KNOWN> { end, unit, phases }
+    };
+    // SAFETY: the caller's promises; any offset will do.
+    let done = unsafe { in_fours::<Vbmi, _>(rows, bytes, stream, source) };
+    for row in done..rows.count {
         // SAFETY: `offset + 64 <= bytes` throughout.
         unsafe {
             let (src, dst) = rows.row(row);
-            let end = src.add(unit);
-            let source = BackwardAny::<KNOWN> { end, unit, phases };
+            let source = source(src);
             if let Some(to) = rows.to(stream, row, bytes).filter(|_| bytes >= stream::LEAST) {
                 to.run::<Vbmi, _>(source, dst, bytes);
                 continue;
