@@ -5,7 +5,7 @@ use retrograde_conformance::backend::{Backend, Cpu, Outcome};
 use retrograde_conformance::case::{Case, Operation};
 use retrograde_conformance::placement::Width;
 use retrograde_conformance::random::Draw;
-use retrograde_conformance::runner::Tally;
+use retrograde_conformance::runner::{Share, Tally};
 use retrograde_conformance::{examples, random};
 
 /// The CPU backend with one thing changed.
@@ -40,7 +40,7 @@ impl Backend for Wrong {
 }
 
 fn run(backend: &Wrong) -> Tally {
-    random::run(backend, Draw { seed: 7, count: 200, most_elements: 500 })
+    random::run(backend, Draw { seed: 7, count: 200, most_elements: 500, share: Share::All })
 }
 
 #[test]

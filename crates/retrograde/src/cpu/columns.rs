@@ -82,14 +82,17 @@ unsafe fn strips<V: Vector, const W: usize>(columns: &Columns<'_>) {
             return;
         }
         // Only whole lines are worth streaming. If rows keep their place in the line, strips
-        // start on lines, and one that does not covers the columns in front of the first.
+        // start on lines, and one that does not covers the columns in front of the first: a
+        // line less one unit at most, which may take several vectors.
         let lead = to_line(columns.dst);
+        let leading = lead.div_ceil(V::BYTES);
         let in_lines = columns.pitches[1].unsigned_abs().is_multiple_of(LINE)
             && lead.is_multiple_of(W)
+            && leading * wide <= count
             && columns.stream;
         let mut first = 0;
         if in_lines && lead > 0 {
-            strip::<V, W>(columns, 0, 1, false);
+            strip::<V, W>(columns, 0, leading, false);
             first = lead / W;
         }
         let most = (STAGE / (column_bytes(columns.len, W) * wide)).clamp(1, MOST_VECTORS);
