@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(words(&[2, 0, 1, 3], b"abc").unwrap(), [&b"a"[..], b"bc"]);
         assert_eq!(words(&[0, 0], b"").unwrap(), Vec::<Bytes>::new());
         for bad in [&[][..], &[1], &[u32::MAX, 0, 0], &[1, 0, 4], &[1, 2, 1], &[2, 0, 1]] {
-            assert_eq!(words(bad, b"abc").filter(|_| bad != [1]), None, "{bad:?}");
+            assert_eq!(words(bad, b"abc"), None, "{bad:?}");
         }
     }
 }
