@@ -38,10 +38,14 @@ ALL_TYPES = SEQUENCE_TYPES + """FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M
     UINT4 INT4 FLOAT4E2M1 UINT2 INT2""".split()
 
 
+# Types of which ml_dtypes keeps one in a byte.
+PACKED = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2}
+
+
 def check(group, ok, what):
     (PASSED if ok else FAILED)[group] += 1
     if not ok and FAILED[group] <= 5:
-        print(f"FAILED {group}: {what}")
+        print(f"FAILED {group}: {str(what)[:800]}")
 
 
 class Folder:
@@ -103,6 +107,10 @@ def reverse_sequence(x, lens, time, batch):
 
 
 def same(a, b):
+    if a.dtype == b.dtype and a.dtype.name in PACKED:
+        # Only the low bits of a byte are the element; the rest is not always the sign.
+        mask = (1 << PACKED[a.dtype.name]) - 1
+        return a.shape == b.shape and np.array_equal(a.view(np.uint8) & mask, b.view(np.uint8) & mask)
     if a.dtype.kind in "OUT" or b.dtype.kind in "OUT":
         return a.shape == b.shape and list(map(text, a.flat)) == list(map(text, b.flat))
     return a.shape == b.shape and a.tobytes() == b.tobytes()
@@ -112,8 +120,12 @@ def text(cell):
     return cell.decode() if isinstance(cell, bytes) else str(cell)
 
 
-def draw(name, shape):
-    """A random array of an ONNX type, every bit pattern it has."""
+def draw(name, shape, quiet=False):
+    """A random array of an ONNX type, every bit pattern it has.
+
+    Typed fields go through Python's floats, which make signalling NaNs quiet: `quiet` does
+    that beforehand.
+    """
     count = int(np.prod(shape))
     if name == "STRING":
         words = ["", "a", "größe", "\U0001f980", "two words", "x" * 40]
@@ -122,6 +134,8 @@ def draw(name, shape):
     raw = RNG.integers(0, 256, count * dtype.itemsize, np.uint8)
     if name == "BOOL":
         raw &= 1
+    if quiet and name in ("FLOAT", "COMPLEX64"):
+        raw.view(np.uint32)[np.isnan(raw.view(np.float32))] |= 1 << 22
     if bits(name) < 8:
         raw &= (1 << bits(name)) - 1
         if name.startswith("INT"):
@@ -236,7 +250,7 @@ def every_type_and_opset(binary):
             if name == "BFLOAT16" and opset < 28:
                 continue
             kind, time = getattr(TensorProto, name), opset % 2
-            x = draw(name, (4, 3, 5))
+            x = draw(name, (4, 3, 5), quiet=opset % 3 == 1)
             lens = RNG.integers(0, x.shape[time] + 1, x.shape[1 - time])
             expected = reverse_sequence(x, lens, time, 1 - time)
             what = f"{name} opset {opset}"
@@ -263,7 +277,7 @@ def tensor_protos(binary):
     for name in ALL_TYPES:
         kind = getattr(TensorProto, name)
         for shape in [(3, 5), (), (0, 4), (7,)]:
-            x = draw(name, shape)
+            x = draw(name, shape, quiet=True)
             model = model_of(
                 [helper.make_node("Identity", ["x"], ["y"])], [info("x", kind, None)], [info("y", kind, shape)]
             )
@@ -404,8 +418,7 @@ def openvino_types(binary):
 
 def constant_bytes(data, shape, kind):
     tensor = ov.Tensor(kind, ov.Shape(shape))
-    address = tensor.data if kind != ov.Type.boolean else tensor.data
-    address.view(np.uint8).reshape(-1)[:] = data
+    tensor.data.view(np.uint8).reshape(-1)[:] = data
     return tensor
 
 
@@ -453,13 +466,15 @@ def openvino_models(binary):
                     ):
                         result_is("openvino: models", what, folder / "out/sequence.npy", first)
                         result_is("openvino: models", what, folder / "out/both.npy", second)
-                    theirs = core.compile_model(core.read_model(folder / "m.xml"), "CPU")([x, lens])
-                    agree = theirs[0].tobytes() == first.tobytes() and theirs[1].tobytes() == second.tobytes()
-                    differ[np.dtype(dtype).name, agree] += 1
+                    theirs = core.compile_model(model, "CPU")([x, lens])
+                    pairs = [("ReverseSequence", 0, first), ("Reverse behind ReverseSequence", 1, second)]
+                    for op, at, expected in pairs:
+                        name = f"{op} {np.dtype(dtype)}"
+                        differ[name, theirs[at].tobytes() == expected.tobytes()] += 1
     for name in sorted({name for name, _ in differ}):
         agree, wrong = differ[name, True], differ[name, False]
         if wrong:
-            print(f"known wrong: openvino: {name}: its own CPU result differs from NumPy in {wrong} of {agree + wrong}")
+            print(f"known wrong: openvino: {name}: its CPU result differs in {wrong} of {agree + wrong}")
 
 
 # --- What must be refused ----------------------------------------------------------------
@@ -521,7 +536,7 @@ def refusals(binary):
             z = info("x", getattr(TensorProto, kind), None)
             model = model_of([sequence()], [z, lens_info], [info("y", getattr(TensorProto, kind), None)], opset)
             np.save(folder / "v.npy", np.zeros((4, 3), helper.tensor_dtype_to_np_dtype(getattr(TensorProto, kind))))
-            refused(kind, f"at opset {opset}" if False else "ReverseSequence", model, ["-i", "x=v.npy", "-i", "lens=lens.npy"])
+            refused(kind, f"opset {opset}", model, ["-i", "x=v.npy", "-i", "lens=lens.npy"])
         odd = sequence()
         odd.attribute.append(helper.make_attribute("color", 3))
         refused("attribute", 'attribute "color"', model_of([odd], [x_info, lens_info], [y_info]))
@@ -657,6 +672,8 @@ def hostile_ir(binary):
         np.save(folder / "x.npy", np.zeros((2, 3), np.float32))
         good = (folder / "m.xml").read_text()
         assert folder.run("m.xml", "-i", "x.npy").returncode == 0
+        np.save(folder / "z.npy", np.zeros((2, 4), np.float32))
+        folder.refused("shape", 'input "x": has shape [2, 4], expected f32 [2, 3]', "m.xml", "-i", "z.npy")
         sin = ov.Model([ov.opset10.result(ov.opset10.sin(node, name="wave"))], [data], "m")
         ov.serialize(sin, str(folder / "sin.xml"), str(folder / "sin.bin"))
         folder.refused("foreign", "cannot run: wave (Sin)", "sin.xml", "-i", "x.npy")
@@ -668,7 +685,7 @@ def hostile_ir(binary):
             ("shape", "takes 8796093022208 bytes", lambda s: s.replace('element_type="i64" shape="1"', 'element_type="i64" shape="1099511627776"')),
             ("overflow", "needs more than", lambda s: s.replace('element_type="i64" shape="1"', 'element_type="i64" shape="9999999999,9999999999"')),
             ("type", 'attribute "element_type" is "u3"', lambda s: s.replace('element_type="f32"', 'element_type="u3"')),
-            ("mode", 'mode is "both"', lambda s: s.replace('mode="index"', 'mode="both"')),
+            ("mode", 'mode "both" does not exist', lambda s: s.replace('mode="index"', 'mode="both"')),
             ("no edge", "no edge leads to its port", lambda s: s.replace('to-port="1"', 'to-port="7"')),
             ("id", "two layers have the id", lambda s: s.replace('layer id="1"', 'layer id="0"')),
             ("cycle", "its nodes form a cycle", lambda s: s.replace('from-layer="0" from-port="0" to-layer="2"', 'from-layer="2" from-port="2" to-layer="2"')),
@@ -687,8 +704,6 @@ def hostile_ir(binary):
         (folder / "m.xml").write_text(good)
         (folder / "m.bin").unlink()
         folder.refused("no weights", "cannot read it: No such file", "m.xml", "-i", "x.npy")
-        np.save(folder / "z.npy", np.zeros((2, 4), np.float32))
-        folder.refused("shape", "has shape [2, 4]", "m.xml", "-i", "z.npy") if (folder / "m.bin").exists() else None
 
 
 def main():

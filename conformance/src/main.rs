@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         [] => run_all(&Cpu::all(), &FULL),
         ["quick"] => run_all(&Cpu::all(), &QUICK),
         ["levels"] => {
-            Isa::available().into_iter().for_each(|isa| println!("{}", isa.name()));
+            Isa::available().for_each(|isa| println!("{}", isa.name()));
             ExitCode::SUCCESS
         }
         ["export", path] => export_to(path, export::write),

@@ -65,6 +65,25 @@ fn one_wrong_bit_is_caught() {
 }
 
 #[test]
+fn one_wrong_bit_is_caught_in_a_sample_too() {
+    let wrong = Wrong {
+        apart: |case, input, output| {
+            let outcome = Cpu::new().run(case, input, output);
+            if let Some(byte) = output.first_mut() {
+                *byte ^= 0x10;
+            }
+            outcome
+        },
+        ..Wrong::new("one wrong bit")
+    };
+    let sample = Draw { seed: 7, count: 200, most_elements: 500, share: Share::OneIn(3) };
+    let tally = random::run(&wrong, sample);
+    let all = run(&wrong);
+    assert!(tally.failed > 5 && !tally.is_clean());
+    assert!(tally.given < all.given && tally.ran() > 0);
+}
+
+#[test]
 fn doing_nothing_in_place_is_caught() {
     let tally = run(&Wrong { in_place: |_, _| Outcome::Done, ..Wrong::new("lazy") });
     assert!(tally.failed > 20 && !tally.is_clean());

@@ -35,7 +35,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: TensorError,
+        source: Box<TensorError>,
     },
     /// It is no model, or none that can be run.
     #[error("{}: {source}", path.display())]
@@ -43,7 +43,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: ModelError,
+        source: Box<ModelError>,
     },
     /// It is no `.npy` file, or none that can be taken in.
     #[error("{}: {source}", path.display())]
@@ -84,7 +84,7 @@ pub enum ModelError {
         /// Which one.
         what: String,
         /// What is wrong with it.
-        source: TensorError,
+        source: Box<TensorError>,
     },
     /// A value that is no tensor.
     #[error("{what} {name:?} is no tensor, but a sequence, a map or the like")]

@@ -34,7 +34,7 @@ pub(super) fn save(path: &Path, name: &str, value: &Value) -> Result<()> {
 /// Whether a file of that name can be written.
 pub(super) fn check_target(path: &Path) -> Result<()> {
     if !ends_in(path, &["npy"]) && !is_tensor_proto(path) && !is_raw(path) {
-        bail!("{}: expected a name that ends in .npy, .pb, or .raw or .bin", path.display());
+        bail!("{}: expected a name that ends in .npy, .pb, .raw or .bin", path.display());
     }
     Ok(())
 }

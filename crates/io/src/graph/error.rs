@@ -156,7 +156,7 @@ pub enum GraphError {
         /// The node.
         node: NodeName,
         /// Why not.
-        source: retrograde::Error,
+        source: Box<retrograde::Error>,
     },
     /// A result that memory cannot hold.
     #[error("{node}: {source}")]

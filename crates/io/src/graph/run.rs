@@ -144,7 +144,7 @@ impl Sizes {
 
 /// Runs one node.
 fn execute(node: &Node, operands: &[Value]) -> Result<Value, GraphError> {
-    let failed = |source| GraphError::Node { node: node.name.clone(), source };
+    let failed = |source| GraphError::Node { node: node.name.clone(), source: Box::new(source) };
     match (node.op, operands) {
         (Op::Identity, [data]) => Ok(data.clone()),
         (Op::Reverse(mode), [data, axes]) => {

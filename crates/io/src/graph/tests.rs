@@ -141,11 +141,13 @@ fn graphs_that_cannot_be_are_refused() {
 #[test]
 fn long_chains_need_no_stack() {
     let count = 200_000;
-    let mut parts = Parts::default();
-    parts.inputs = vec![input("0", DType::U8, &[Dim::Any])];
     let step = |at: usize| node("n", Op::Identity, &[&at.to_string()], &(at + 1).to_string());
-    parts.nodes = (0..count).rev().map(step).collect();
-    parts.outputs = vec![output(&count.to_string())];
+    let parts = Parts {
+        inputs: vec![input("0", DType::U8, &[Dim::Any])],
+        nodes: (0..count).rev().map(step).collect(),
+        outputs: vec![output(&count.to_string())],
+        ..Parts::default()
+    };
     let graph = parts.check().unwrap();
     assert_eq!(graph.run(given(&[("0", bytes(&[4]))])).unwrap(), [bytes(&[4])]);
 }

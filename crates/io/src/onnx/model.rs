@@ -35,7 +35,7 @@ pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
     let content =
         crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
     decode_model(content, &mut Folder::of(path))
-        .map_err(|source| Error::Model { path: path.to_owned(), source })
+        .map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
 }
 
 /// Decodes one message out of a list.
@@ -246,7 +246,7 @@ impl Reader<'_> {
 }
 
 fn tensor_error(what: &str, source: TensorError) -> ModelError {
-    ModelError::Tensor { what: short(what), source }
+    ModelError::Tensor { what: short(what), source: Box::new(source) }
 }
 
 fn unknown(node: NodeName, attribute: &AttributeProto) -> ModelError {

@@ -144,7 +144,7 @@ pub fn read_tensor(path: impl AsRef<Path>) -> Result<NamedTensor, Error> {
     let content =
         crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
     decode_in(content, &mut Folder::of(path))
-        .map_err(|source| Error::TensorProto { path: path.to_owned(), source })
+        .map_err(|source| Error::TensorProto { path: path.to_owned(), source: Box::new(source) })
 }
 
 /// Decodes a TensorProto from memory; external data is looked for in the current folder.
@@ -155,7 +155,7 @@ pub fn decode_tensor(content: impl Into<Bytes>) -> Result<NamedTensor, TensorErr
 /// Writes a `.pb` file, which appears under its name only when it is complete.
 pub fn write_tensor(path: impl AsRef<Path>, name: &str, value: &Value) -> Result<(), Error> {
     let path = path.as_ref();
-    let refused = |source| Error::TensorProto { path: path.to_owned(), source };
+    let refused = |source| Error::TensorProto { path: path.to_owned(), source: Box::new(source) };
     let (head, raw) = encode(name, value).map_err(refused)?;
     save::atomically(path, |out| {
         out.write_all(&head)?;

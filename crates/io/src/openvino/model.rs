@@ -27,7 +27,8 @@ pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
     let path = path.as_ref();
     let content =
         crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    graph_of(&content, path).map_err(|source| Error::Model { path: path.to_owned(), source })
+    graph_of(&content, path)
+        .map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
 }
 
 fn not_ir(reason: impl Into<String>) -> ModelError {
@@ -68,14 +69,16 @@ fn graph_of(content: &[u8], path: &Path) -> Result<Graph, ModelError> {
 struct Wires<'a> {
     sources: HashMap<(&'a str, &'a str), (&'a str, &'a str)>,
     ports: HashMap<(&'a str, &'a str), &'a Port>,
+    /// What layers are called, by id.
+    layers: HashMap<&'a str, &'a str>,
 }
 
 impl<'a> Wires<'a> {
     fn of(document: &'a Document) -> Result<Wires<'a>, ModelError> {
         let (mut sources, mut ports) = (HashMap::new(), HashMap::new());
-        let mut ids = HashSet::new();
+        let mut layers = HashMap::new();
         for layer in &document.layers {
-            if !ids.insert(layer.id.as_str()) {
+            if layers.insert(layer.id.as_str(), layer.name.as_str()).is_some() {
                 return Err(not_ir(format!("two layers have the id {:?}", short(&layer.id))));
             }
             for port in &layer.outputs {
@@ -90,7 +93,7 @@ impl<'a> Wires<'a> {
                 return Err(not_ir(format!("two edges lead to port {port:?} of layer {layer:?}")));
             }
         }
-        Ok(Wires { sources, ports })
+        Ok(Wires { sources, ports, layers })
     }
 }
 
@@ -122,9 +125,10 @@ impl<'a> Reader<'a> {
             "Result" => self.result(layer, &name),
             "Reverse" => {
                 let mode = layer.data.get("mode").map_or("", String::as_str);
-                let mode: ReverseMode = mode
-                    .parse()
-                    .map_err(|source| GraphError::Node { node: name.clone(), source })?;
+                let mode: ReverseMode = mode.parse().map_err(|source| GraphError::Node {
+                    node: name.clone(),
+                    source: Box::new(source),
+                })?;
                 self.node(layer, name, Op::Reverse(mode))
             }
             "ReverseSequence" => {
@@ -177,7 +181,8 @@ impl<'a> Reader<'a> {
     fn constant(&mut self, layer: &Layer, name: &NodeName) -> Result<(), ModelError> {
         let port = only(&layer.outputs, name, "output")?;
         let dtype = element_type(layer, name)?;
-        let wrong = |source| ModelError::Tensor { what: name.to_string(), source };
+        let wrong =
+            |source| ModelError::Tensor { what: name.to_string(), source: Box::new(source) };
         let number = |key: &'static str| match layer.data.get(key).map(|text| text.trim().parse()) {
             Some(Ok(number)) => Ok(number),
             found => Err(ModelError::from(GraphError::Attribute {
@@ -221,6 +226,8 @@ impl<'a> Reader<'a> {
         let mut names = split_names(&layer.output_names);
         names.extend(split_names(at_source));
         names.push(layer.name.clone());
+        // In version 10 an output is called as the layer that makes it.
+        names.extend(self.wires.layers.get(source.0).map(|&name| name.to_owned()));
         // The usual name is the first that no other output has.
         let usual = names.iter().position(|name| !self.taken.contains(name)).unwrap_or(0);
         names.swap(0, usual);
