@@ -31,6 +31,9 @@ impl Targets {
                 let mut chosen = Vec::new();
                 for NamedFile { name, path } in files {
                     files::check_target(path)?;
+                    if chosen.iter().any(|(_, other)| other == path) {
+                        bail!("--output {}: given for two outputs", path.display());
+                    }
                     chosen.push((output_called(graph, name.as_deref(), path)?, path.clone()));
                 }
                 Ok(Targets::Files(chosen))

@@ -126,6 +126,25 @@ fn an_ir_is_run_and_names_may_be_left_out() {
 }
 
 #[test]
+fn the_example_models_are_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| example(name).to_str().unwrap().to_owned();
+    let words = format!("words={}", at("words.npy"));
+    let arguments = ["run", &at("words.onnx"), "--input", &words, "-o", "results"];
+    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    let letters = npy::read(folder.path().join("results/reversed.npy")).unwrap();
+    let first: String = letters.data()[..32].chunks(4).map(|code| code[0] as char).collect();
+    assert_eq!((letters.shape(), first.as_str()), (&[5, 8][..], "desserts"));
+
+    let arguments = ["run", &at("turn.xml"), "-i", &at("image.npy"), "--output", "turned.npy"];
+    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    let turned = npy::read(folder.path().join("turned.npy")).unwrap();
+    let image = npy::read(example("image.npy")).unwrap();
+    assert_eq!(turned.element(&[0, 0, 1]), image.element(&[5, 7, 1]));
+    assert_eq!(turned.element(&[5, 6, 0]), image.element(&[0, 1, 0]));
+}
+
+#[test]
 fn failures_are_one_line_each() {
     let folder = folder();
     let before = names(folder.path());
@@ -153,6 +172,10 @@ fn failures_are_one_line_each() {
         (
             &["turn.xml", "-i", "x.npy", "--output", "z=z.npy"],
             "there is no output \"z\", expected \"y\"",
+        ),
+        (
+            &["turn.xml", "-i", "x.npy", "--output", "y.npy", "--output", "result=y.npy"],
+            "--output y.npy: given for two outputs",
         ),
         (
             &["turn.xml", "-i", "x.npy", "--output", "y.txt"],
