@@ -125,10 +125,12 @@ fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Err
     let result = (|| match (&case.operation, &case.lengths) {
         (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),
         (Operation::Sequence { time, batch, policy }, Some(lengths)) => {
-            let operator = ReverseSequence::new()
-                .time_axis(*time as i64)
-                .batch_axis(*batch as i64)
-                .policy(length_policy(*policy));
+            let (time, batch) = (*time as i64, *batch as i64);
+            let operator = match time + batch {
+                1 => ReverseSequence::new().time_axis(time).batch_axis(batch),
+                _ => ReverseSequence::any_axes(time, batch),
+            };
+            let operator = operator.policy(length_policy(*policy));
             call(&operator.lengths(tensor(lengths)?))
         }
         (Operation::Subsequences { axis, policy }, Some(lengths)) => {

@@ -8,7 +8,7 @@
 use crate::backend::Backend;
 use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
 use crate::placement::{Kind, Placement, Width};
-use crate::runner::{Runner, Tally};
+use crate::runner::{Runner, Share, Tally};
 use std::sync::Arc;
 use std::thread;
 
@@ -19,9 +19,13 @@ const RANKS: usize = 4;
 /// Up to how many combinations of lengths are all tried; beyond, a choice of patterns.
 const ALL_COMBINATIONS: usize = 125;
 
-/// Runs all of it, on as many threads as there are.
-pub fn run(backend: &dyn Backend) -> Tally {
-    let shapes = shapes();
+/// Runs it, or a share of it, on as many threads as there are.
+pub fn run(backend: &dyn Backend, share: Share) -> Tally {
+    let mut shapes = shapes();
+    if share != Share::All {
+        // From the largest down: the small ones are many, and alike.
+        shapes = shapes.into_iter().rev().step_by(13).collect();
+    }
     let threads = thread::available_parallelism().map_or(1, |n| n.get());
     let mut total = Tally::default();
     thread::scope(|scope| {
@@ -29,7 +33,7 @@ pub fn run(backend: &dyn Backend) -> Tally {
             .map(|worker| {
                 let shapes = shapes.iter().skip(worker).step_by(threads);
                 scope.spawn(move || {
-                    let mut runner = Runner::new(backend, worker as u64);
+                    let mut runner = Runner::new(backend, worker as u64, share);
                     shapes.for_each(|shape| run_shape(&mut runner, shape));
                     runner.finish()
                 })
@@ -61,17 +65,21 @@ fn run_shape(runner: &mut Runner<'_>, shape: &[usize]) {
         run_everywhere(runner, &layouts, Operation::Reverse { flips }, None);
     }
     for policy in [Policy::Clamp, Policy::Strict] {
-        if shape.len() >= 2 {
-            for (time, batch) in [(0, 1), (1, 0)] {
-                let operation = Operation::Sequence { time, batch, policy };
-                run_lengths(runner, &layouts, operation, shape, shape[time], &mut turn);
-            }
+        for (time, batch) in pairs(shape.len()) {
+            let operation = Operation::Sequence { time, batch, policy };
+            run_lengths(runner, &layouts, operation, shape, shape[time], &mut turn);
         }
         for axis in 0..shape.len() {
             let operation = Operation::Subsequences { axis, policy };
             run_lengths(runner, &layouts, operation, shape, shape[axis], &mut turn);
         }
     }
+}
+
+/// Every time and batch axis.
+pub fn pairs(rank: usize) -> impl Iterator<Item = (usize, usize)> {
+    let all = (0..rank).flat_map(move |time| (0..rank).map(move |batch| (time, batch)));
+    all.filter(|(time, batch)| time != batch)
 }
 
 /// One operator with all its lengths.
@@ -93,7 +101,9 @@ fn run_lengths(
         }
         let kind = turn.pick(&Kind::OUTPUTS);
         let lengths = Arc::new(CaseLengths::new(values, &lanes, integer, kind));
-        if uniform {
+        // The axes of ONNX are everyone's; other pairs meet the placements in turn.
+        let rare = matches!(operation, Operation::Sequence { time, batch, .. } if time + batch > 1);
+        if uniform && !rare {
             run_everywhere(runner, layouts, operation.clone(), Some(lengths));
         } else {
             run_in_turn(runner, layouts, operation.clone(), lengths, turn);

@@ -57,12 +57,10 @@ pub fn write(out: &mut impl Write) -> io::Result<usize> {
             let flips = (0..rank).map(|axis| set >> axis & 1 == 1).collect();
             calls.push((Operation::Reverse { flips }, vec![]));
         }
-        if rank >= 2 {
-            for (time, batch) in [(0, 1), (1, 0)] {
-                let lengths = (0..shape[batch]).map(|_| draw(shape[time])).collect();
-                let policy = Policy::Strict;
-                calls.push((Operation::Sequence { time, batch, policy }, lengths));
-            }
+        for (time, batch) in crate::exhaustive::pairs(rank) {
+            let lengths = (0..shape[batch]).map(|_| draw(shape[time])).collect();
+            let policy = Policy::Strict;
+            calls.push((Operation::Sequence { time, batch, policy }, lengths));
         }
         for axis in 0..rank {
             let operation = Operation::Subsequences { axis, policy: Policy::Clamp };

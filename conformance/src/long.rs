@@ -4,7 +4,7 @@
 use crate::backend::Backend;
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
 use crate::placement::{Kind, Placement, Width};
-use crate::runner::{Runner, Tally, split_mix};
+use crate::runner::{Runner, Share, Tally, split_mix};
 use std::sync::Arc;
 use std::thread;
 
@@ -16,8 +16,8 @@ fn sizes() -> impl Iterator<Item = usize> {
 /// Elements a case has at most.
 const MOST: usize = 9_000;
 
-/// Runs all of it, on as many threads as there are.
-pub fn run(backend: &dyn Backend) -> Tally {
+/// Runs it, or a share of it, on as many threads as there are.
+pub fn run(backend: &dyn Backend, share: Share) -> Tally {
     let threads = thread::available_parallelism().map_or(1, |n| n.get());
     let mut total = Tally::default();
     thread::scope(|scope| {
@@ -25,8 +25,8 @@ pub fn run(backend: &dyn Backend) -> Tally {
             .map(|worker| {
                 let widths = Width::ALL.into_iter().skip(worker).step_by(threads);
                 scope.spawn(move || {
-                    let mut runner = Runner::new(backend, worker as u64);
-                    widths.for_each(|width| run_width(&mut runner, width));
+                    let mut runner = Runner::new(backend, worker as u64, share);
+                    widths.for_each(|width| run_width(&mut runner, width, share));
                     runner.finish()
                 })
             })
@@ -38,11 +38,16 @@ pub fn run(backend: &dyn Backend) -> Tally {
     total
 }
 
-fn run_width(runner: &mut Runner<'_>, width: Width) {
+fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
     let mut state = 11;
-    for size in sizes() {
+    // A share is taken of the sizes too: laying tensors out costs more than running on them.
+    let (sizes, most): (Vec<usize>, _) = match share {
+        Share::All => (sizes().collect(), MOST),
+        Share::OneIn(_) => (sizes().step_by(9).collect(), MOST / 12),
+    };
+    for size in sizes {
         for other in [1, 3, 18, 70] {
-            if size * other <= MOST {
+            if size * other <= most {
                 rows(runner, width, size, other, &mut state);
                 columns(runner, width, size, other, &mut state);
             }

@@ -4,7 +4,7 @@
 use crate::backend::{Backend, Outcome};
 use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
 use crate::placement::{Kind, Placement, Width};
-use crate::runner::{Runner, Tally, split_mix};
+use crate::runner::{Runner, Share, Tally, split_mix};
 use std::sync::Arc;
 
 /// What to draw.
@@ -16,11 +16,13 @@ pub struct Draw {
     pub count: usize,
     /// How many elements a tensor has at most.
     pub most_elements: usize,
+    /// All, or one in so many of those drawn.
+    pub share: Share,
 }
 
 /// Runs random cases, each apart, in place, and twice over.
 pub fn run(backend: &dyn Backend, draw: Draw) -> Tally {
-    let mut runner = Runner::new(backend, draw.seed);
+    let mut runner = Runner::new(backend, draw.seed, draw.share);
     let mut dice = Dice { state: draw.seed, most_elements: draw.most_elements };
     let mut involution = Tally::default();
     for _ in 0..draw.count {
@@ -146,8 +148,9 @@ impl Dice {
         let operation = match self.below(3) {
             0 => Operation::Reverse { flips: (0..rank).map(|_| self.below(2) == 1).collect() },
             1 if rank >= 2 => {
-                let time = self.below(2);
-                Operation::Sequence { time, batch: 1 - time, policy }
+                let time = self.below(rank);
+                let batch = (time + 1 + self.below(rank - 1)) % rank;
+                Operation::Sequence { time, batch, policy }
             }
             _ => Operation::Subsequences { axis: self.below(rank), policy },
         };

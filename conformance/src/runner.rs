@@ -7,8 +7,13 @@ use crate::placement::{Placement, copy_element};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Guard bytes in front of and behind every buffer; odd, so that bases are unaligned.
+/// Guard bytes behind a buffer.
 const GUARD: usize = 37;
+/// Guard bytes in front of a buffer, in turn: an allocation is aligned, so these decide whether
+/// a base is odd, and where in a line it lies.
+const FRONTS: [usize; 6] = [37, 64, 48, 41, 80, 96];
+/// The same where buffers end with their allocation, and some begin with it.
+const TIGHT_FRONTS: [usize; 6] = [0, 37, 0, 16, 32, 48];
 /// How many failures are described in full.
 const SHOWN: usize = 5;
 
@@ -70,9 +75,29 @@ impl fmt::Display for Tally {
     }
 }
 
+/// How much of a family of cases is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// All of it, with guard bytes around every buffer.
+    All,
+    /// One in so many. Buffers end where their allocation ends, and some begin where it
+    /// begins, so that valgrind sees a read outside, which guard bytes would hide.
+    OneIn(u64),
+}
+
+/// Guard bytes of one case.
+#[derive(Debug, Clone, Copy)]
+struct Margins {
+    front: usize,
+    back: usize,
+}
+
 /// Runs cases on one backend.
 pub struct Runner<'b> {
     backend: &'b dyn Backend,
+    share: Share,
+    offered: u64,
+    margins: Margins,
     noise: Noise,
     input: Vec<u8>,
     output: Vec<u8>,
@@ -81,11 +106,14 @@ pub struct Runner<'b> {
 }
 
 impl<'b> Runner<'b> {
-    /// A runner whose memory is filled with noise from this seed.
-    pub fn new(backend: &'b dyn Backend, seed: u64) -> Self {
+    /// A runner whose memory is filled with noise from this seed, and that takes its share of
+    /// the cases it is offered.
+    pub fn new(backend: &'b dyn Backend, seed: u64, share: Share) -> Self {
         let noise = Noise::new(seed);
         let (input, output, wanted) = (vec![], vec![], vec![]);
-        Runner { backend, noise, input, output, wanted, tally: Tally::default() }
+        let margins = Margins { front: FRONTS[0], back: GUARD };
+        let tally = Tally::default();
+        Runner { backend, share, offered: 0, margins, noise, input, output, wanted, tally }
     }
 
     /// The count so far.
@@ -93,8 +121,18 @@ impl<'b> Runner<'b> {
         self.tally
     }
 
-    /// Runs one case.
+    /// Runs one case, if it is in the share.
     pub fn check(&mut self, case: &Case, expected: &Expected) {
+        self.offered += 1;
+        let turn = self.tally.given as usize;
+        match self.share {
+            Share::All => self.margins.front = FRONTS[turn % FRONTS.len()],
+            Share::OneIn(step) if !self.offered.is_multiple_of(step.max(1)) => return,
+            Share::OneIn(_) => {
+                let front = TIGHT_FRONTS[turn % TIGHT_FRONTS.len()];
+                self.margins = Margins { front, back: 0 };
+            }
+        }
         self.tally.given += 1;
         let outcome = match &case.output {
             Output::InPlace => self.run_in_place(case, expected),
@@ -132,46 +170,59 @@ impl<'b> Runner<'b> {
     }
 
     fn run_apart(&mut self, case: &Case, output: &Placement, expected: &Expected) -> Outcome {
-        self.noise.fill(&mut self.input, guarded(case.input.bytes));
-        self.noise.fill(&mut self.output, guarded(output.bytes));
+        let Margins { front, .. } = self.margins;
+        self.fill(Which::Input, case.input.bytes);
+        self.fill(Which::Output, output.bytes);
         self.wanted.clone_from(&self.output);
-        let input = inside(&self.input);
-        expect(case, expected, input, output, &mut self.wanted);
-        let range = GUARD..GUARD + output.bytes;
+        let input = &self.input[front..front + case.input.bytes];
+        let range = front..front + output.bytes;
+        expect(case, expected, input, output, &mut self.wanted[range.clone()]);
         self.backend.run(case, input, &mut self.output[range])
     }
 
     fn run_in_place(&mut self, case: &Case, expected: &Expected) -> Outcome {
-        self.noise.fill(&mut self.output, guarded(case.input.bytes));
+        self.fill(Which::Output, case.input.bytes);
         self.wanted.clone_from(&self.output);
-        let input = inside(&self.output);
-        expect(case, expected, input, &case.input, &mut self.wanted);
-        let range = GUARD..GUARD + case.input.bytes;
+        let range = self.margins.front..self.margins.front + case.input.bytes;
+        let input = &self.output[range.clone()];
+        expect(case, expected, input, &case.input, &mut self.wanted[range.clone()]);
         self.backend.run_in_place(case, &mut self.output[range])
+    }
+
+    /// Noise in a buffer of so many bytes and its margins.
+    fn fill(&mut self, which: Which, bytes: usize) {
+        let buffer = match which {
+            Which::Input => &mut self.input,
+            Which::Output => &mut self.output,
+        };
+        let bytes = bytes + self.margins.front + self.margins.back;
+        if self.margins.back == 0 {
+            // An allocation of its own, no larger than needed.
+            *buffer = Vec::new();
+            buffer.reserve_exact(bytes);
+        }
+        self.noise.fill(buffer, bytes);
     }
 
     /// Where memory differs from what the oracle wants, guard bytes included.
     fn difference(&self) -> Option<String> {
         let at = self.output.iter().zip(&self.wanted).position(|(got, want)| got != want)?;
         let (got, want) = (self.output[at], self.wanted[at]);
-        let byte = at as isize - GUARD as isize;
+        let byte = at as isize - self.margins.front as isize;
         Some(format!("byte {byte} of the output is {got:#04x}, the oracle wants {want:#04x}"))
     }
 }
 
-fn guarded(bytes: usize) -> usize {
-    bytes + 2 * GUARD
-}
-
-fn inside(buffer: &[u8]) -> &[u8] {
-    &buffer[GUARD..buffer.len() - GUARD]
+/// A buffer of the runner's.
+#[derive(Debug, Clone, Copy)]
+enum Which {
+    Input,
+    Output,
 }
 
 /// Writes what must come out over the noise that the output starts from.
 fn expect(case: &Case, expected: &Expected, input: &[u8], output: &Placement, wanted: &mut [u8]) {
     let Expected::Sources(sources) = expected else { return };
-    let end = wanted.len() - GUARD;
-    let wanted = &mut wanted[GUARD..end];
     for (&source, &to) in sources.iter().zip(&output.positions) {
         copy_element(output.width, input, case.input.positions[source], wanted, to);
     }

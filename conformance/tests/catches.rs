@@ -5,7 +5,7 @@ use retrograde_conformance::backend::{Backend, Cpu, Outcome};
 use retrograde_conformance::case::{Case, Operation};
 use retrograde_conformance::placement::Width;
 use retrograde_conformance::random::Draw;
-use retrograde_conformance::runner::Tally;
+use retrograde_conformance::runner::{Share, Tally};
 use retrograde_conformance::{examples, random};
 
 /// The CPU backend with one thing changed.
@@ -40,7 +40,7 @@ impl Backend for Wrong {
 }
 
 fn run(backend: &Wrong) -> Tally {
-    random::run(backend, Draw { seed: 7, count: 200, most_elements: 500 })
+    random::run(backend, Draw { seed: 7, count: 200, most_elements: 500, share: Share::All })
 }
 
 #[test]
@@ -62,6 +62,25 @@ fn one_wrong_bit_is_caught() {
         ..Wrong::new("one wrong bit")
     });
     assert!(tally.failed > 20 && !tally.is_clean());
+}
+
+#[test]
+fn one_wrong_bit_is_caught_in_a_sample_too() {
+    let wrong = Wrong {
+        apart: |case, input, output| {
+            let outcome = Cpu::new().run(case, input, output);
+            if let Some(byte) = output.first_mut() {
+                *byte ^= 0x10;
+            }
+            outcome
+        },
+        ..Wrong::new("one wrong bit")
+    };
+    let sample = Draw { seed: 7, count: 200, most_elements: 500, share: Share::OneIn(3) };
+    let tally = random::run(&wrong, sample);
+    let all = run(&wrong);
+    assert!(tally.failed > 5 && !tally.is_clean());
+    assert!(tally.given < all.given && tally.ran() > 0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The command line: what can be asked for, and how it is spelled.
 
 use crate::bench::BenchArguments;
+use crate::run::RunArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use retrograde::LengthPolicy;
 use std::convert::Infallible;
@@ -23,6 +24,9 @@ pub(crate) enum Command {
     Run(Operation),
     /// Measure how fast a tensor is reversed here, beside a plain copy of it
     Bench(BenchArguments),
+    /// Run a model of reversals on files: ONNX or OpenVINO IR
+    #[command(name = "run")]
+    Model(RunArguments),
 }
 
 /// An operator and its arguments.

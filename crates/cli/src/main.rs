@@ -9,6 +9,7 @@ mod load;
 mod moved;
 mod picture;
 mod report;
+mod run;
 mod task;
 
 use anyhow::Result;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(operation) => run(&operation),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Model(arguments) => run::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

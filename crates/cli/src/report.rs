@@ -31,6 +31,17 @@ pub(crate) fn saved(path: &Path, array: &NpyArray, task: &Task) {
     );
 }
 
+/// Says what a model's output was written to.
+pub(crate) fn wrote(path: &Path, what: &str) {
+    let style = Style::new().bold();
+    let _ = writeln!(anstream::stderr(), "{style}{}{style:#}: {what}", path.display());
+}
+
+/// A name from a file, fit to be printed.
+pub(crate) fn printable(name: &str) -> String {
+    elements::printable(name)
+}
+
 /// Prints to stdout. A reader that has seen enough is no error.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();

@@ -2,6 +2,8 @@
 //!
 //! [`Error`] says which file; the error of its format ([`NpyError`]) says what about it.
 
+use crate::graph::GraphError;
+use crate::onnx::TensorError;
 use retrograde::LayoutError;
 use std::io;
 use std::path::PathBuf;
@@ -27,6 +29,22 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// It is no TensorProto, or none that can be taken in.
+    #[error("{}: {source}", path.display())]
+    TensorProto {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<TensorError>,
+    },
+    /// It is no model, or none that can be run.
+    #[error("{}: {source}", path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<ModelError>,
+    },
     /// It is no `.npy` file, or none that can be taken in.
     #[error("{}: {source}", path.display())]
     Npy {
@@ -35,6 +53,56 @@ pub enum Error {
         /// What is wrong with it.
         source: NpyError,
     },
+}
+
+/// What is wrong with a model.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// It is no ONNX model.
+    #[error("not an ONNX model: {reason}")]
+    NotOnnx {
+        /// What the decoder says.
+        reason: String,
+    },
+    /// An operator set that is not known.
+    #[error(
+        "its opset is {}, expected {low} to {high}",
+        version.map_or("missing".to_owned(), |version| version.to_string())
+    )]
+    Opset {
+        /// The version, if there is one.
+        version: Option<i64>,
+        /// The first that is known.
+        low: i64,
+        /// The last that is known.
+        high: i64,
+    },
+    /// A tensor in it is wrong.
+    #[error("{what}: {source}")]
+    Tensor {
+        /// Which one.
+        what: String,
+        /// What is wrong with it.
+        source: Box<TensorError>,
+    },
+    /// A value that is no tensor.
+    #[error("{what} {name:?} is no tensor, but a sequence, a map or the like")]
+    NoTensor {
+        /// What it is in the graph.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// It is no OpenVINO IR.
+    #[error("not an OpenVINO IR: {reason}")]
+    NotIr {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The graph is wrong.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
 }
 
 /// What is wrong with the content of a `.npy` file.
@@ -192,7 +260,7 @@ pub enum NpyError {
 }
 
 /// What the system said, without the number that Rust appends.
-fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {
         Some(end) => text[..end].to_owned(),

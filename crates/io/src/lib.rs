@@ -21,7 +21,15 @@
 //! ```
 
 mod error;
+mod external;
+pub mod graph;
+mod map;
 pub mod npy;
+pub mod onnx;
+pub mod openvino;
 mod save;
+mod value;
 
-pub use error::{Error, NpyError};
+pub use error::{Error, ModelError, NpyError};
+pub use external::ExternalError;
+pub use value::{Elements, Value};

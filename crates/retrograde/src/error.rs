@@ -263,12 +263,10 @@ pub enum Error {
         value: i64,
     },
     /// `time_axis` and `batch_axis` are the same.
-    #[error(
-        "ReverseSequence: time_axis and batch_axis are both {value}, one must be 0 and the other 1"
-    )]
+    #[error("ReverseSequence: time_axis and batch_axis are both {value}, they must differ")]
     SameSequenceAxes {
-        /// Their common value.
-        value: i64,
+        /// The axis that both are, counted from the start.
+        value: usize,
     },
     /// An opset without ReverseSequence.
     #[error("ReverseSequence: opset {opset} does not have it, it came with opset 10")]

@@ -140,7 +140,7 @@ fn failures_are_one_line_each_and_leave_no_file() {
         ),
         (
             &["reverse-sequence", "x.npy", "--lengths", "1", "--batch-axis", "0"],
-            "ReverseSequence: time_axis and batch_axis are both 0, one must be 0 and the other 1",
+            "ReverseSequence: time_axis and batch_axis are both 0, they must differ",
         ),
         (
             &["reverse-subsequences", "x.npy", "--lengths", "1", "--axis", "-3"],

@@ -3,6 +3,7 @@
 mod bench;
 mod errors;
 mod files;
+mod models;
 mod pictures;
 
 use retrograde_io::npy::{self, NpyArray};

@@ -1,6 +1,6 @@
 //! ReverseSequence: padded batches of sequences, by the rules of ONNX.
 
-use super::{LengthsOperator, WithLengths, check_lengths, check_output, sealed};
+use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis, sealed};
 use crate::dtype::DType;
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
@@ -34,7 +34,18 @@ pub struct ReverseSequence {
     time_axis: i64,
     batch_axis: i64,
     policy: LengthPolicy,
-    opset: Option<u32>,
+    rules: Rules,
+}
+
+/// Whose rules beyond the movement itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rules {
+    /// Axes 0 and 1, any element type.
+    Ours,
+    /// Axes 0 and 1, the element types of an opset.
+    Onnx(u32),
+    /// Any two axes, any element type.
+    AnyAxes,
 }
 
 impl Default for ReverseSequence {
@@ -47,23 +58,44 @@ impl ReverseSequence {
     /// Time on axis 0, batch on axis 1, strict about lengths; any element type, and lengths of
     /// any integer type.
     pub fn new() -> Self {
-        ReverseSequence { time_axis: 0, batch_axis: 1, policy: LengthPolicy::Strict, opset: None }
+        let policy = LengthPolicy::Strict;
+        ReverseSequence { time_axis: 0, batch_axis: 1, policy, rules: Rules::Ours }
     }
 
     /// The same, but only what this ONNX opset allows: its element types (bfloat16 came with
     /// opset 28) and int64 lengths.
     pub fn onnx(opset: u32) -> Self {
-        ReverseSequence { opset: Some(opset), ..Self::new() }
+        ReverseSequence { rules: Rules::Onnx(opset), ..Self::new() }
     }
 
-    /// The axis that is reversed: 0 or 1.
+    /// The same on any two axes, as OpenVINO's `ReverseSequence-1` has it: `seq_axis` is the
+    /// time axis here. Negative axes count from the end.
+    ///
+    /// ```
+    /// use retrograde::{Reversal, ReverseSequence};
+    ///
+    /// // Two channels of two sequences each: time is the last axis, the batch the first.
+    /// let x = [1, 2, 3,  4, 5, 6,
+    ///          7, 8, 0,  9, 10, 0];
+    /// let last = ReverseSequence::any_axes(-1, 0);
+    /// assert_eq!(last.lengths(&[3, 2]).to_vec(&x, &[2, 2, 3])?,
+    ///            [3, 2, 1,  6, 5, 4,
+    ///             8, 7, 0,  10, 9, 0]);
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    pub fn any_axes(time: i64, batch: i64) -> Self {
+        let policy = LengthPolicy::Strict;
+        ReverseSequence { time_axis: time, batch_axis: batch, policy, rules: Rules::AnyAxes }
+    }
+
+    /// The axis that is reversed: 0 or 1, unless made by [`any_axes`](Self::any_axes).
     #[must_use]
     pub fn time_axis(mut self, axis: i64) -> Self {
         self.time_axis = axis;
         self
     }
 
-    /// The axis that lengths run along: 0 or 1.
+    /// The axis that lengths run along: 0 or 1, unless made by [`any_axes`](Self::any_axes).
     #[must_use]
     pub fn batch_axis(mut self, axis: i64) -> Self {
         self.batch_axis = axis;
@@ -84,23 +116,28 @@ impl ReverseSequence {
 
     /// Time and batch axis, checked.
     fn checked_axes(&self, rank: usize) -> Result<(usize, usize), Error> {
-        let one_of_two = |argument, value| match value {
-            0 | 1 => Ok(value as usize),
-            value => Err(Error::SequenceAxis { argument, value }),
+        let too_small = || Error::RankTooSmall { operator: OPERATOR, rank, least: 2 };
+        let checked = |argument: &'static str, value: i64| match (self.rules, value) {
+            (Rules::AnyAxes, _) if rank < 2 => Err(too_small()),
+            (Rules::AnyAxes, value) => {
+                resolve_axis(OPERATOR, || argument.to_owned(), value.into(), rank)
+            }
+            (_, 0 | 1) => Ok(value as usize),
+            (_, value) => Err(Error::SequenceAxis { argument, value }),
         };
-        let time = one_of_two("time_axis", self.time_axis)?;
-        let batch = one_of_two("batch_axis", self.batch_axis)?;
+        let time = checked("time_axis", self.time_axis)?;
+        let batch = checked("batch_axis", self.batch_axis)?;
         if time == batch {
-            return Err(Error::SameSequenceAxes { value: self.time_axis });
+            return Err(Error::SameSequenceAxes { value: time });
         }
         if rank < 2 {
-            return Err(Error::RankTooSmall { operator: OPERATOR, rank, least: 2 });
+            return Err(too_small());
         }
         Ok((time, batch))
     }
 
     fn check_opset(&self, input: DType, lengths: DType) -> Result<(), Error> {
-        let Some(opset) = self.opset else { return Ok(()) };
+        let Rules::Onnx(opset) = self.rules else { return Ok(()) };
         if opset < 10 {
             return Err(Error::Opset { opset });
         }

@@ -210,7 +210,28 @@ pub(crate) fn reverse_sequence() {
     refused!(
         on(op().batch_axis(0), &[1, 1]),
         SameSequenceAxes { value: 0 },
-        "ReverseSequence: time_axis and batch_axis are both 0, one must be 0 and the other 1"
+        "ReverseSequence: time_axis and batch_axis are both 0, they must differ"
+    );
+    let any = ReverseSequence::any_axes;
+    refused!(
+        on(any(2, 0), &[1, 1]),
+        AxisOutOfRange { value: 2, rank: 2, .. },
+        "ReverseSequence: time_axis is 2, outside [-2, 1] for a tensor of rank 2"
+    );
+    refused!(
+        on(any(0, -3), &[1, 1]),
+        AxisOutOfRange { value: -3, rank: 2, .. },
+        "ReverseSequence: batch_axis is -3, outside [-2, 1] for a tensor of rank 2"
+    );
+    refused!(
+        on(any(-1, 1), &[1, 1]),
+        SameSequenceAxes { value: 1 },
+        "ReverseSequence: time_axis and batch_axis are both 1, they must differ"
+    );
+    refused!(
+        any(0, 0).lengths(&[1i64]).to_vec(&[1u8], &[1]),
+        RankTooSmall { rank: 1, .. },
+        "ReverseSequence: input has rank 1, expected at least 2"
     );
     let raw = |dtype, bytes: &[u8]| op().lengths(Lengths::flat(dtype, bytes)).to_vec(&x, &[2, 3]);
     refused!(

@@ -1,0 +1,62 @@
+//! What can be run, and how it is spelled.
+
+use clap::Args;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Models may consist of ReverseSequence, Reverse (OpenVINO), Constant and Identity. \
+    With neither --output-dir nor --output, the outputs' types and shapes are printed."
+)]
+pub(crate) struct RunArguments {
+    /// The model: ONNX (.onnx, opsets 10 to 28) or OpenVINO IR (.xml with its .bin, versions 10 and 11)
+    #[arg(value_name = "MODEL")]
+    pub(super) model: PathBuf,
+    /// A file for an input (.npy or .pb); once for each. The name may be left out if there is only one
+    #[arg(short, long, value_name = "NAME=FILE")]
+    pub(super) input: Vec<NamedFile>,
+    /// A folder for all outputs, each as NAME.npy (.pb or .raw where .npy cannot hold it)
+    #[arg(short, long, value_name = "DIR")]
+    pub(super) output_dir: Option<PathBuf>,
+    /// A file for an output (.npy, .pb or .raw); once for each. The name may be left out if there is only one
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(super) output: Vec<NamedFile>,
+}
+
+/// A tensor of the model and its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedFile {
+    pub(super) name: Option<String>,
+    pub(super) path: PathBuf,
+}
+
+impl FromStr for NamedFile {
+    type Err = String;
+
+    /// The name ends at the last `=`: file names seldom have one.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, path) = match text.rsplit_once('=') {
+            Some((name, path)) => (Some(name.to_owned()), path),
+            None => (None, text),
+        };
+        if path.is_empty() || name.as_deref() == Some("") {
+            return Err("expected NAME=FILE".to_owned());
+        }
+        Ok(NamedFile { name, path: path.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_before_the_last_equals_sign() {
+        let parsed = |text: &str| text.parse::<NamedFile>().map(|file| (file.name, file.path));
+        assert_eq!(parsed("x=a.npy"), Ok((Some("x".to_owned()), "a.npy".into())));
+        assert_eq!(parsed("a=b=c.npy"), Ok((Some("a=b".to_owned()), "c.npy".into())));
+        assert_eq!(parsed("a.npy"), Ok((None, "a.npy".into())));
+        assert!(parsed("x=").is_err() && parsed("=a").is_err() && parsed("").is_err());
+    }
+}

@@ -1,0 +1,195 @@
+//! `retrograde run` on models that are made here; `conformance/peers/models.py` runs those of
+//! the official packages.
+
+use super::*;
+use std::fs;
+
+/// A field of a protocol buffer that holds bytes.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![number << 3 | 2];
+    let mut length = content.len();
+    while length > 127 {
+        bytes.push(length as u8 & 127 | 128);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
+    bytes.extend_from_slice(content);
+    bytes
+}
+
+fn text(number: u8, content: &str) -> Vec<u8> {
+    field(number, content.as_bytes())
+}
+
+/// A NodeProto; attributes are integers below 128.
+fn node(kind: &str, inputs: &[&str], output: &str, attributes: &[(&str, u8)]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = inputs.iter().flat_map(|input| text(1, input)).collect();
+    bytes.extend([text(2, output), text(3, &format!("the {kind}")), text(4, kind)].concat());
+    for (name, value) in attributes {
+        let attribute = [text(1, name), vec![3 << 3, *value, 20 << 3 & 127 | 128, 1, 2]].concat();
+        bytes.extend(field(5, &attribute));
+    }
+    field(1, &bytes)
+}
+
+/// A ValueInfoProto with named sizes.
+fn info(number: u8, name: &str, kind: u8, dims: &[&str]) -> Vec<u8> {
+    let dims: Vec<u8> = dims.iter().flat_map(|dim| field(1, &text(2, dim))).collect();
+    let tensor = [vec![1 << 3, kind], field(2, &dims)].concat();
+    field(number, &[text(1, name), field(2, &field(1, &tensor))].concat())
+}
+
+fn model(parts: &[Vec<u8>]) -> Vec<u8> {
+    [vec![1 << 3, 8], field(7, &parts.concat()), field(8, &[2 << 3, 13])].concat()
+}
+
+const U8: u8 = 2;
+const I64: u8 = 7;
+
+/// Rows of bytes, each reversed by its length; the output's name is no file name.
+fn rows() -> Vec<u8> {
+    model(&[
+        node("Identity", &["x"], "a", &[]),
+        node("ReverseSequence", &["a", "lens"], "out/y:0", &[("time_axis", 1), ("batch_axis", 0)]),
+        info(11, "x", U8, &["B", "T"]),
+        info(11, "lens", I64, &["B"]),
+        info(12, "out/y:0", U8, &["B", "T"]),
+    ])
+}
+
+const IR: &str = r#"<?xml version="1.0"?>
+<net name="m" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="?,3" element_type="u8"/>
+<output><port id="0" precision="U8" names="x"><dim>-1</dim><dim>3</dim></port></output></layer>
+<layer id="1" name="axes" type="Const" version="opset1"><data element_type="i8" shape="1" offset="0" size="1"/>
+<output><port id="0" precision="I8"><dim>1</dim></port></output></layer>
+<layer id="2" name="turn" type="Reverse" version="opset1"><data mode="index"/>
+<input><port id="0"/><port id="1"/></input><output><port id="2" names="y"/></output></layer>
+<layer id="3" name="result" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+</edges></net>"#;
+
+fn folder() -> TempDir {
+    let lens = [3i64, 2].iter().flat_map(|length| length.to_le_bytes());
+    let folder = folder_with(&[
+        ("x.npy", array("|u1", &[2, 3], 0..6)),
+        ("lens.npy", array("<i8", &[2], lens)),
+        ("wide.npy", array("|u1", &[2, 4], 0..8)),
+    ]);
+    fs::write(folder.path().join("rows.onnx"), rows()).unwrap();
+    let foreign = [
+        node("Sin", &["x"], "a", &[]),
+        node("Conv", &["a", "a"], "y", &[]),
+        info(11, "x", U8, &["B", "T"]),
+        info(12, "y", U8, &["B", "T"]),
+    ];
+    fs::write(folder.path().join("foreign.onnx"), model(&foreign)).unwrap();
+    fs::write(folder.path().join("turn.xml"), IR).unwrap();
+    fs::write(folder.path().join("turn.bin"), [255u8]).unwrap();
+    folder
+}
+
+#[test]
+fn an_onnx_model_is_run() {
+    let folder = folder();
+    let inputs = ["run", "rows.onnx", "--input", "x=x.npy", "--input", "lens=lens.npy"];
+    assert_eq!(shown_in(folder.path(), &inputs), "out/y:0: u8 [2, 3], 6 bytes\n");
+    let Outcome { code, stdout, stderr } =
+        run(command(folder.path(), &[&inputs[..], &["-o", "results"]].concat()));
+    assert_eq!((code, stdout.as_str()), (Some(0), ""));
+    assert_eq!(stderr, "results/out_y_0.npy: u8 [2, 3], 6 bytes\n");
+    let y = npy::read(folder.path().join("results/out_y_0.npy")).unwrap();
+    assert_eq!((y.shape(), y.data()), (&[2, 3][..], &[2, 1, 0, 4, 3, 5][..]));
+    assert_eq!(names(&folder.path().join("results")), ["out_y_0.npy"]);
+}
+
+#[test]
+fn an_ir_is_run_and_names_may_be_left_out() {
+    let folder = folder();
+    for output in ["y.npy", "y=y.npy", "result=y.npy"] {
+        let arguments = ["run", "turn.xml", "-i", "x.npy", "--output", output];
+        let Outcome { code, stderr, .. } = run(command(folder.path(), &arguments));
+        assert_eq!((code, stderr.as_str()), (Some(0), "y.npy: u8 [2, 3], 6 bytes\n"));
+        let y = npy::read(folder.path().join("y.npy")).unwrap();
+        assert_eq!(y.data(), [2, 1, 0, 5, 4, 3]);
+        fs::remove_file(folder.path().join("y.npy")).unwrap();
+    }
+    // A TensorProto is an output and an input like any other.
+    let arguments = ["run", "turn.xml", "-i", "x.npy", "--output", "y.pb"];
+    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    let arguments = ["run", "turn.xml", "-i", "y.pb", "--output", "z.npy"];
+    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    assert_eq!(npy::read(folder.path().join("z.npy")).unwrap().data(), [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn the_example_models_are_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| example(name).to_str().unwrap().to_owned();
+    let words = format!("words={}", at("words.npy"));
+    let arguments = ["run", &at("words.onnx"), "--input", &words, "-o", "results"];
+    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    let letters = npy::read(folder.path().join("results/reversed.npy")).unwrap();
+    let first: String = letters.data()[..32].chunks(4).map(|code| code[0] as char).collect();
+    assert_eq!((letters.shape(), first.as_str()), (&[5, 8][..], "desserts"));
+
+    let arguments = ["run", &at("turn.xml"), "-i", &at("image.npy"), "--output", "turned.npy"];
+    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    let turned = npy::read(folder.path().join("turned.npy")).unwrap();
+    let image = npy::read(example("image.npy")).unwrap();
+    assert_eq!(turned.element(&[0, 0, 1]), image.element(&[5, 7, 1]));
+    assert_eq!(turned.element(&[5, 6, 0]), image.element(&[0, 1, 0]));
+}
+
+#[test]
+fn failures_are_one_line_each() {
+    let folder = folder();
+    let before = names(folder.path());
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["foreign.onnx"],
+            "foreign.onnx: it has nodes that retrograde cannot run: the Sin (Sin), the Conv (Conv)",
+        ),
+        (
+            &["rows.onnx", "-i", "x=x.npy"],
+            "rows.onnx: input \"lens\" is missing (i64 [B]): give it with --input lens=FILE",
+        ),
+        (
+            &["rows.onnx", "-i", "x.npy"],
+            "--input x.npy: the model has 2 inputs, say which one with --input NAME=x.npy",
+        ),
+        (
+            &["rows.onnx", "-i", "x=lens.npy", "-i", "lens=lens.npy"],
+            "rows.onnx: input \"x\": has type i64, expected u8 [B, T]",
+        ),
+        (
+            &["turn.xml", "-i", "wide.npy"],
+            "turn.xml: input \"x\": has shape [2, 4], expected u8 [?, 3]",
+        ),
+        (
+            &["turn.xml", "-i", "x.npy", "--output", "z=z.npy"],
+            "there is no output \"z\", expected \"y\"",
+        ),
+        (
+            &["turn.xml", "-i", "x.npy", "--output", "y.npy", "--output", "result=y.npy"],
+            "--output y.npy: given for two outputs",
+        ),
+        (
+            &["turn.xml", "-i", "x.npy", "--output", "y.txt"],
+            "y.txt: expected a name that ends in .npy, .pb, .raw or .bin",
+        ),
+        (&["none.onnx"], "cannot read none.onnx: No such file or directory"),
+        (&["x.npy"], "x.npy: not an ONNX model: ModelProto: "),
+    ];
+    for (arguments, text) in cases {
+        let Outcome { code, stdout, stderr } =
+            run(command(folder.path(), &[&["run"], *arguments].concat()));
+        assert_eq!((code, stdout.as_str()), (Some(1), ""), "{arguments:?}");
+        assert!(stderr.starts_with(&format!("error: {text}")), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+    assert_eq!(names(folder.path()), before);
+}

@@ -1,0 +1,167 @@
+//! Files beside a model: which names are allowed, and the bytes that a tensor names in one.
+
+use bytes::Bytes;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use thiserror::Error as ThisError;
+
+/// A file beside a model that cannot be used, or not that part of it.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum ExternalError {
+    /// The file's name leads elsewhere.
+    #[error(
+        "external data in {location:?}: {why}, expected a file in the model's own folder or below it"
+    )]
+    Location {
+        /// The name, shortened.
+        location: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// It cannot be read.
+    #[error("external data in {location:?}: cannot read it: {reason}")]
+    Read {
+        /// The name, shortened.
+        location: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A part that the file does not have.
+    #[error(
+        "external data in {location:?}: bytes {offset} to {offset} + {length} are wanted but the file has {available}"
+    )]
+    Outside {
+        /// The name, shortened.
+        location: String,
+        /// Where the part starts.
+        offset: u64,
+        /// How long it is.
+        length: u64,
+        /// Bytes the file has.
+        available: u64,
+    },
+}
+
+/// The folder of a model, and the files of it that were opened.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    open: HashMap<String, Bytes>,
+}
+
+impl Folder {
+    /// The folder that this file is in.
+    pub(crate) fn of(file: &Path) -> Folder {
+        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let path = parent.unwrap_or(Path::new(".")).to_owned();
+        Folder { path, open: HashMap::new() }
+    }
+
+    /// Bytes `offset..offset + length` of a file in the folder.
+    pub(crate) fn bytes(
+        &mut self,
+        location: &str,
+        offset: u64,
+        length: u64,
+    ) -> Result<Bytes, ExternalError> {
+        let file = match self.open.get(location) {
+            Some(file) => file.clone(),
+            None => {
+                let file = self.open_file(location)?;
+                self.open.insert(location.to_owned(), file.clone());
+                file
+            }
+        };
+        let available = file.len() as u64;
+        match offset.checked_add(length) {
+            // Inside the file, which lies in memory, so both fit an address.
+            Some(end) if end <= available => Ok(file.slice(offset as usize..end as usize)),
+            _ => {
+                let location = short(location);
+                Err(ExternalError::Outside { location, offset, length, available })
+            }
+        }
+    }
+
+    fn open_file(&self, location: &str) -> Result<Bytes, ExternalError> {
+        let refused = |why| ExternalError::Location { location: short(location), why };
+        let unreadable = |error: io::Error| ExternalError::Read {
+            location: short(location),
+            reason: crate::error::reason(&error),
+        };
+        if location.is_empty() {
+            return Err(refused("no file is named"));
+        }
+        for component in Path::new(location).components() {
+            match component {
+                Component::Normal(_) | Component::CurDir => {}
+                Component::ParentDir => return Err(refused("it goes up with `..`")),
+                Component::RootDir | Component::Prefix(_) => {
+                    return Err(refused("it is an absolute path"));
+                }
+            }
+        }
+        // Links may lead anywhere, so where it really is decides.
+        let folder = self.path.canonicalize().map_err(unreadable)?;
+        let path = self.path.join(location).canonicalize().map_err(unreadable)?;
+        if !path.starts_with(&folder) {
+            return Err(refused("a symbolic link leads out of the model's folder"));
+        }
+        crate::map::file(&path).map_err(unreadable)
+    }
+}
+
+/// A name from a file, no longer than is fit to print.
+pub(crate) fn short(name: &str) -> String {
+    const MOST: usize = 120;
+    match name.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn files_below_the_folder_and_no_others() {
+        let root = tempfile::tempdir().unwrap();
+        let models = root.path().join("models");
+        fs::create_dir_all(models.join("data")).unwrap();
+        fs::write(root.path().join("secret"), b"secret").unwrap();
+        fs::write(models.join("data/w"), b"0123456789").unwrap();
+        let mut folder = Folder::of(&models.join("m.onnx"));
+        assert_eq!(folder.bytes("data/w", 2, 3).unwrap(), &b"234"[..]);
+        assert_eq!(folder.bytes("./data/w", 10, 0).unwrap(), &b""[..]);
+        let secret = root.path().join("secret");
+        let mut bad = vec!["", "../secret", "data/../../secret", secret.to_str().unwrap()];
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&secret, models.join("link")).unwrap();
+            std::os::unix::fs::symlink(root.path(), models.join("up")).unwrap();
+            bad.extend(["link", "up/secret", "/dev/zero"]);
+        }
+        for location in bad {
+            let error = folder.bytes(location, 0, 1).unwrap_err();
+            assert!(matches!(error, ExternalError::Location { .. }), "{location}: {error}");
+        }
+        for location in ["none", "data", "data/w/x"] {
+            let error = folder.bytes(location, 0, 1).unwrap_err();
+            assert!(matches!(error, ExternalError::Read { .. }), "{location}: {error}");
+        }
+        for (offset, length) in [(0, 11), (11, 0), (10, 1), (u64::MAX, 1), (1, u64::MAX)] {
+            let error = folder.bytes("data/w", offset, length).unwrap_err();
+            assert!(matches!(error, ExternalError::Outside { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn long_names_are_shortened() {
+        assert_eq!(short("a"), "a");
+        assert_eq!(short(&"é".repeat(500)).chars().count(), 123);
+    }
+}

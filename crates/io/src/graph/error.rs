@@ -1,0 +1,207 @@
+//! What can be wrong with a graph, or with what it is run on.
+
+use super::{Declared, Dim};
+use crate::external::short;
+use retrograde::{DType, LayoutError};
+use std::collections::BTreeMap;
+use std::fmt;
+use thiserror::Error as ThisError;
+
+/// A node's name and type.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NodeName {
+    /// Its name, which may be empty.
+    pub name: String,
+    /// Its type, with the domain if it is not the usual one.
+    pub kind: String,
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = short(&self.kind).escape_debug().to_string();
+        match self.name.as_str() {
+            "" => write!(f, "a node without a name ({kind})"),
+            name => write!(f, "{} ({kind})", short(name).escape_debug()),
+        }
+    }
+}
+
+/// A graph that cannot be run, or not on these inputs.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// Operators outside the set.
+    #[error("it has nodes that retrograde cannot run: {}", listed(nodes))]
+    CannotRun {
+        /// All of them.
+        nodes: Vec<NodeName>,
+    },
+    /// A node with too few or too many inputs.
+    #[error("{node}: has {given} inputs, expected {expected}")]
+    InputCount {
+        /// The node.
+        node: NodeName,
+        /// Inputs it has.
+        given: usize,
+        /// Inputs it should have.
+        expected: usize,
+    },
+    /// A node's attribute that it does not have, or with a value it cannot have.
+    #[error("{node}: attribute {attribute:?} is {value}, expected {expected}")]
+    Attribute {
+        /// The node.
+        node: NodeName,
+        /// The attribute, shortened.
+        attribute: String,
+        /// Its value, shortened.
+        value: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A value that two things make.
+    #[error("value {value:?} is made twice")]
+    MadeTwice {
+        /// The value.
+        value: String,
+    },
+    /// A value that nothing makes.
+    #[error("{reader} reads {value:?}, which nothing makes")]
+    NotMade {
+        /// Who reads it.
+        reader: String,
+        /// The value, shortened.
+        value: String,
+    },
+    /// Nodes that wait for each other.
+    #[error("its nodes form a cycle: {}", cycle(nodes))]
+    Cycle {
+        /// The nodes, each of which reads what the one before it makes.
+        nodes: Vec<NodeName>,
+    },
+    /// A graph that gives nothing back.
+    #[error("it has no outputs")]
+    NoOutputs,
+    /// More of something than any sensible model has.
+    #[error("it has {count} {what}, more than the {limit} that are accepted")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// The most that is accepted.
+        limit: usize,
+    },
+
+    /// An input that was not given.
+    #[error("input {name:?} is missing ({declared})")]
+    InputMissing {
+        /// Its name.
+        name: String,
+        /// What is declared about it.
+        declared: Declared,
+    },
+    /// An input that the model does not have.
+    #[error("there is no input {name:?}, expected {}", names(known))]
+    UnknownInput {
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// An input that was given twice.
+    #[error("input {name:?} is given twice")]
+    InputTwice {
+        /// Its name.
+        name: String,
+    },
+    /// A value of another type than declared.
+    #[error("{value}: has type {dtype}, expected {declared}")]
+    OtherType {
+        /// The value.
+        value: String,
+        /// Its type.
+        dtype: DType,
+        /// What is declared.
+        declared: Declared,
+    },
+    /// A value of another rank or with another size than declared.
+    #[error("{value}: has shape {shape:?}, expected {declared}")]
+    OtherShape {
+        /// The value.
+        value: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// What is declared.
+        declared: Declared,
+    },
+    /// A named size that is two things.
+    #[error("{value}: axis {axis} has size {size}, but {dim} is already {bound} ({by})")]
+    NamedSize {
+        /// The value.
+        value: String,
+        /// The axis.
+        axis: usize,
+        /// Its size.
+        size: usize,
+        /// The name.
+        dim: Dim,
+        /// What it was found to be first.
+        bound: usize,
+        /// Where.
+        by: String,
+    },
+    /// A node that cannot run on what it gets.
+    #[error("{node}: {source}")]
+    Node {
+        /// The node.
+        node: NodeName,
+        /// Why not.
+        source: Box<retrograde::Error>,
+    },
+    /// A result that memory cannot hold.
+    #[error("{node}: {source}")]
+    Layout {
+        /// The node.
+        node: NodeName,
+        /// Why not.
+        source: LayoutError,
+    },
+}
+
+/// Names in a line.
+fn names(names: &[String]) -> String {
+    match names {
+        [] => "none, since it reads nothing".to_owned(),
+        names => {
+            let quoted: Vec<String> =
+                names.iter().map(|name| format!("{:?}", short(name))).collect();
+            quoted.join(" or ")
+        }
+    }
+}
+
+/// All nodes, as far as a line can hold; the rest by type.
+fn listed(nodes: &[NodeName]) -> String {
+    const MOST: usize = 100;
+    let (shown, rest) = nodes.split_at(nodes.len().min(MOST));
+    let mut text = shown.iter().map(NodeName::to_string).collect::<Vec<_>>().join(", ");
+    if !rest.is_empty() {
+        let mut kinds = BTreeMap::<String, usize>::new();
+        for node in rest {
+            *kinds.entry(short(&node.kind).escape_debug().to_string()).or_default() += 1;
+        }
+        let kinds: Vec<String> =
+            kinds.iter().take(MOST).map(|(kind, count)| format!("{count} {kind}")).collect();
+        text += &format!(" and {} more: {}", rest.len(), kinds.join(", "));
+    }
+    text
+}
+
+/// A cycle, as far as a line can hold.
+fn cycle(nodes: &[NodeName]) -> String {
+    const MOST: usize = 8;
+    let shown: Vec<String> = nodes.iter().take(MOST).map(NodeName::to_string).collect();
+    let more = if nodes.len() > MOST { " -> ..." } else { "" };
+    let first = nodes.first().map_or(String::new(), |node| format!(" -> {node}"));
+    format!("{}{more}{first}", shown.join(" -> "))
+}

@@ -1,0 +1,78 @@
+//! The order in which nodes can run, found without recursion.
+
+use super::error::{GraphError, NodeName};
+use super::{Node, Output};
+use crate::external::short;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// Indices of the nodes such that every value is made before it is read. Nodes keep their order
+/// where they can.
+pub(super) fn sorted(
+    nodes: &[Node],
+    outputs: &[Output],
+    given: HashSet<&str>,
+) -> Result<Vec<usize>, GraphError> {
+    let maker: HashMap<&str, usize> =
+        nodes.iter().enumerate().map(|(at, node)| (node.output.as_str(), at)).collect();
+    let not_made =
+        |reader: String, value: &str| GraphError::NotMade { reader, value: short(value) };
+    let mut readers = vec![Vec::new(); nodes.len()];
+    let mut waits_for = vec![0usize; nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        for value in &node.inputs {
+            match maker.get(value.as_str()) {
+                Some(&by) => {
+                    readers[by].push(at);
+                    waits_for[at] += 1;
+                }
+                None if given.contains(value.as_str()) => {}
+                None => return Err(not_made(node.name.to_string(), value)),
+            }
+        }
+    }
+    for output in outputs {
+        let value = output.value.as_str();
+        if !maker.contains_key(value) && !given.contains(value) {
+            return Err(not_made("the list of outputs".to_owned(), value));
+        }
+    }
+    let mut ready: VecDeque<usize> = (0..nodes.len()).filter(|&at| waits_for[at] == 0).collect();
+    let mut order = Vec::with_capacity(nodes.len());
+    while let Some(at) = ready.pop_front() {
+        order.push(at);
+        for &reader in &readers[at] {
+            waits_for[reader] -= 1;
+            if waits_for[reader] == 0 {
+                ready.push_back(reader);
+            }
+        }
+    }
+    match waits_for.iter().position(|&waits| waits > 0) {
+        None => Ok(order),
+        Some(stuck) => Err(GraphError::Cycle { nodes: cycle(nodes, &maker, &waits_for, stuck) }),
+    }
+}
+
+/// A cycle: whoever waits, waits for someone who waits, so going back comes round.
+fn cycle(
+    nodes: &[Node],
+    maker: &HashMap<&str, usize>,
+    waits_for: &[usize],
+    stuck: usize,
+) -> Vec<NodeName> {
+    let mut path = vec![stuck];
+    let mut seen = HashMap::from([(stuck, 0)]);
+    loop {
+        let at = path[path.len() - 1];
+        let makers = nodes[at].inputs.iter().filter_map(|value| maker.get(value.as_str()));
+        let Some(&before) = makers.into_iter().find(|&&by| waits_for[by] > 0) else {
+            // Cannot be, since `at` waits; the nodes so far still say where to look.
+            break path.iter().rev().map(|&at| nodes[at].name.clone()).collect();
+        };
+        if let Some(&start) = seen.get(&before) {
+            break path[start..].iter().rev().map(|&at| nodes[at].name.clone()).collect();
+        }
+        seen.insert(before, path.len());
+        path.push(before);
+    }
+}

@@ -1,0 +1,215 @@
+//! Running a graph: inputs are checked against what is declared, nodes run one after the other,
+//! and a value that nobody reads any more is let go.
+
+use super::{Declared, Dim, Graph, GraphError, Node, Op};
+use crate::value::{Elements, Value};
+use bytes::Bytes;
+use retrograde::{
+    DType, Error, Layout, LayoutError, Lengths, Reversal, Reverse, ReverseSequence, TensorMut,
+    TensorRef,
+};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+impl Graph {
+    /// Runs it on inputs with names, and gives back its outputs in their order.
+    ///
+    /// Opaque elements (`bytes2`) are taken as what the model declares if the width is right.
+    pub fn run(&self, inputs: Vec<(String, Value)>) -> Result<Vec<Value>, GraphError> {
+        let mut sizes = Sizes::default();
+        let mut values = self.bind(inputs, &mut sizes)?;
+        let mut readers = self.readers();
+        for node in &self.nodes {
+            let operands: Vec<Value> =
+                node.inputs.iter().map(|name| take(&mut values, &mut readers, name)).collect();
+            let result = execute(node, &operands)?;
+            if let Some(declared) = self.declared.get(&node.output) {
+                sizes.check(&format!("value {:?}", node.output), &result, declared)?;
+            }
+            if readers.contains_key(node.output.as_str()) {
+                values.insert(&node.output, result);
+            }
+        }
+        let mut results = Vec::with_capacity(self.outputs.len());
+        for output in &self.outputs {
+            let value = take(&mut values, &mut readers, &output.value);
+            let name = output.names.first().map_or("", String::as_str);
+            sizes.check(&format!("output {name:?}"), &value, &output.declared)?;
+            results.push(value);
+        }
+        Ok(results)
+    }
+
+    /// The values there are before any node has run.
+    fn bind<'a>(
+        &'a self,
+        inputs: Vec<(String, Value)>,
+        sizes: &mut Sizes,
+    ) -> Result<HashMap<&'a str, Value>, GraphError> {
+        let constants = self.constants.iter();
+        let mut values: HashMap<&str, Value> =
+            constants.map(|(name, value)| (name.as_str(), value.clone())).collect();
+        let mut given = vec![None; self.inputs.len()];
+        for (name, value) in inputs {
+            let Some(at) = self.inputs.iter().position(|input| input.names.contains(&name)) else {
+                let known = self.inputs.iter().filter_map(|input| input.names.first().cloned());
+                return Err(GraphError::UnknownInput { name, known: known.collect() });
+            };
+            if given[at].replace(value).is_some() {
+                return Err(GraphError::InputTwice { name });
+            }
+        }
+        for (input, given) in self.inputs.iter().zip(given) {
+            let name = input.names.first().map_or("", String::as_str);
+            let value = match (given, values.get(input.value.as_str())) {
+                (Some(value), _) => as_declared(value, &input.declared),
+                (None, Some(default)) => default.clone(),
+                (None, None) => {
+                    let (name, declared) = (name.to_owned(), input.declared.clone());
+                    return Err(GraphError::InputMissing { name, declared });
+                }
+            };
+            sizes.check(&format!("input {name:?}"), &value, &input.declared)?;
+            values.insert(&input.value, value);
+        }
+        Ok(values)
+    }
+
+    /// How often each value is read.
+    fn readers(&self) -> HashMap<&str, usize> {
+        let mut readers = HashMap::new();
+        let by_nodes = self.nodes.iter().flat_map(|node| &node.inputs);
+        for name in by_nodes.chain(self.outputs.iter().map(|output| &output.value)) {
+            *readers.entry(name.as_str()).or_default() += 1;
+        }
+        readers
+    }
+}
+
+/// The value for one of its readers; the last one takes it away.
+fn take(
+    values: &mut HashMap<&str, Value>,
+    readers: &mut HashMap<&str, usize>,
+    name: &str,
+) -> Value {
+    let last = readers.get_mut(name).is_none_or(|left| {
+        *left = left.saturating_sub(1);
+        *left == 0
+    });
+    let value = if last { values.remove(name) } else { values.get(name).cloned() };
+    value.expect("the order makes every value before it is read")
+}
+
+/// Opaque elements as the type that is declared, if they are as wide.
+fn as_declared(value: Value, declared: &Declared) -> Value {
+    match (value.dtype(), declared.dtype) {
+        (DType::Bytes(_), Some(dtype)) => value.reinterpreted(dtype).unwrap_or(value),
+        _ => value,
+    }
+}
+
+/// The sizes that names stand for, and where each was found.
+#[derive(Debug, Default)]
+struct Sizes(HashMap<String, (usize, String)>);
+
+impl Sizes {
+    fn check(&mut self, what: &str, value: &Value, declared: &Declared) -> Result<(), GraphError> {
+        let what = || crate::external::short(what);
+        let (dtype, shape) = (value.dtype(), value.shape());
+        if declared.dtype.is_some_and(|declared| declared != dtype) {
+            let declared = declared.clone();
+            return Err(GraphError::OtherType { value: what(), dtype, declared });
+        }
+        let Some(dims) = &declared.dims else { return Ok(()) };
+        let fits = |(&size, dim): (&usize, &Dim)| match dim {
+            Dim::Any | Dim::Named(_) => true,
+            Dim::Fixed(fixed) => size == *fixed,
+            Dim::Between(low, high) => (*low..=*high).contains(&size),
+        };
+        if shape.len() != dims.len() || !shape.iter().zip(dims).all(fits) {
+            let (shape, declared) = (shape.to_vec(), declared.clone());
+            return Err(GraphError::OtherShape { value: what(), shape, declared });
+        }
+        for (axis, (&size, dim)) in shape.iter().zip(dims).enumerate() {
+            let Dim::Named(name) = dim else { continue };
+            let (bound, by) = self.0.entry(name.clone()).or_insert_with(|| (size, what()));
+            if *bound != size {
+                let (value, dim, by) = (what(), dim.clone(), by.clone());
+                return Err(GraphError::NamedSize { value, axis, size, dim, bound: *bound, by });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs one node.
+fn execute(node: &Node, operands: &[Value]) -> Result<Value, GraphError> {
+    let failed = |source| GraphError::Node { node: node.name.clone(), source: Box::new(source) };
+    match (node.op, operands) {
+        (Op::Identity, [data]) => Ok(data.clone()),
+        (Op::Reverse(mode), [data, axes]) => {
+            let bytes = native(axes).map_err(failed)?;
+            let axes = view(axes, &bytes).map_err(failed)?;
+            let operator = Reverse::from_tensor(mode, &axes).map_err(failed)?;
+            reversed(&operator, data).map_err(failed)
+        }
+        (Op::Sequence { time, batch, opset }, [data, lengths]) => {
+            let is_text = data.dtype() == DType::String;
+            let operator = match opset {
+                // ONNX allows strings at every opset; the engine sees only their handles.
+                Some(_) if is_text && lengths.dtype() != DType::I64 => {
+                    let (operator, dtype) =
+                        (retrograde::Operator::ReverseSequence, lengths.dtype());
+                    return Err(failed(Error::LengthsType { operator, dtype, allowed: "i64" }));
+                }
+                Some(_) if is_text => ReverseSequence::new().time_axis(time).batch_axis(batch),
+                Some(opset) => ReverseSequence::onnx(opset).time_axis(time).batch_axis(batch),
+                None => ReverseSequence::any_axes(time, batch),
+            };
+            let bytes = native(lengths).map_err(failed)?;
+            let lengths = view(lengths, &bytes).map_err(failed)?;
+            reversed(&operator.lengths(Lengths::from(lengths)), data).map_err(failed)
+        }
+        // `Parts::check` has counted the operands.
+        _ => Err(GraphError::InputCount {
+            node: node.name.clone(),
+            given: operands.len(),
+            expected: node.op.arity(),
+        }),
+    }
+}
+
+fn reversed(operator: &impl Reversal, data: &Value) -> Result<Value, Error> {
+    let shape = data.shape();
+    match data.elements() {
+        Elements::Strings(strings) => {
+            let strings = operator.to_vec_cloned::<Bytes>(strings, shape)?;
+            Ok(Value::strings(shape, strings)?)
+        }
+        Elements::Bytes(bytes) => {
+            let layout = Layout::dense(data.dtype(), shape)?;
+            let mut output = vec![0u8; bytes.len()];
+            let src = TensorRef::new(layout.clone(), &bytes[..])?;
+            operator.run(&src, &mut TensorMut::new(layout, output.as_mut_slice())?)?;
+            Ok(Value::new(data.dtype(), shape, output)?)
+        }
+    }
+}
+
+/// A tensor that is read as numbers, in this machine's byte order.
+fn native(value: &Value) -> Result<Cow<'_, [u8]>, Error> {
+    let Elements::Bytes(bytes) = value.elements() else {
+        return Err(LayoutError::Strings.into());
+    };
+    let width = value.dtype().bits().unwrap_or(8) / 8;
+    if cfg!(target_endian = "little") || width < 2 {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut turned = bytes.to_vec();
+    turned.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    Ok(Cow::Owned(turned))
+}
+
+fn view<'a>(value: &Value, bytes: &'a [u8]) -> Result<TensorRef<'a>, Error> {
+    Ok(TensorRef::new(Layout::dense(value.dtype(), value.shape())?, bytes)?)
+}

@@ -1,0 +1,192 @@
+//! How graphs hang together, and what they are run on.
+
+use super::*;
+use bytes::Bytes;
+
+fn named(name: &str) -> NodeName {
+    NodeName { name: name.to_owned(), kind: "Test".to_owned() }
+}
+
+fn node(name: &str, op: Op, inputs: &[&str], output: &str) -> Node {
+    let inputs = inputs.iter().map(|&input| input.to_owned()).collect();
+    Node { name: named(name), op, inputs, output: output.to_owned() }
+}
+
+fn input(name: &str, dtype: DType, dims: &[Dim]) -> Input {
+    let declared = Declared { dtype: Some(dtype), dims: Some(dims.to_vec()) };
+    Input { names: vec![name.to_owned()], value: name.to_owned(), declared, has_default: false }
+}
+
+fn output(name: &str) -> Output {
+    let declared = Declared::default();
+    Output { names: vec![name.to_owned()], value: name.to_owned(), declared }
+}
+
+fn bytes(shape: &[usize]) -> Value {
+    let count: usize = shape.iter().product();
+    Value::new(DType::U8, shape, (0..count as u8).collect::<Vec<_>>()).unwrap()
+}
+
+fn integers(values: &[i64]) -> Value {
+    let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    Value::new(DType::I64, &[values.len()], data).unwrap()
+}
+
+const ROWS: Op = Op::Sequence { time: 1, batch: 0, opset: Some(10) };
+
+/// x and lens to y, through names in between and in no good order.
+fn rows() -> Parts {
+    let named = |name: &str| Dim::Named(name.to_owned());
+    Parts {
+        inputs: vec![
+            input("x", DType::U8, &[named("B"), named("T")]),
+            input("lens", DType::I64, &[named("B")]),
+        ],
+        outputs: vec![output("y"), output("x")],
+        nodes: vec![
+            node("last", Op::Identity, &["b"], "y"),
+            node("first", Op::Identity, &["x"], "a"),
+            node("middle", ROWS, &["a", "lens"], "b"),
+        ],
+        ..Parts::default()
+    }
+}
+
+fn given(pairs: &[(&str, Value)]) -> Vec<(String, Value)> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
+#[test]
+fn nodes_run_in_an_order_that_works() {
+    let graph = rows().check().unwrap();
+    let names: Vec<_> = graph.nodes().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["first", "middle", "last"]);
+    let x = bytes(&[2, 3]);
+    let results = graph.run(given(&[("x", x.clone()), ("lens", integers(&[3, 2]))])).unwrap();
+    assert_eq!(results[0], Value::new(DType::U8, &[2, 3], vec![2, 1, 0, 4, 3, 5]).unwrap());
+    assert_eq!(results[1], x);
+}
+
+#[test]
+fn strings_are_reversed_too() {
+    let mut parts = rows();
+    parts.inputs[0].declared.dtype = Some(DType::String);
+    let words = ["a", "b", "c", "d"].map(|word| Bytes::from_static(word.as_bytes()));
+    let x = Value::strings(&[2, 2], words.to_vec()).unwrap();
+    let graph = parts.check().unwrap();
+    let results = graph.run(given(&[("x", x.clone()), ("lens", integers(&[2, 1]))])).unwrap();
+    let expected = ["b", "a", "c", "d"].map(|word| Bytes::from_static(word.as_bytes()));
+    assert_eq!(results[0].elements(), &crate::Elements::Strings(expected.to_vec()));
+    let error = graph.run(given(&[("x", x), ("lens", integers(&[3, 1]))])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "middle (Test): ReverseSequence: lengths[0] is 3, outside [0, 2]"
+    );
+}
+
+#[test]
+fn a_default_can_be_overridden() {
+    let mut parts = rows();
+    parts.constants = vec![("lens".to_owned(), integers(&[0, 3]))];
+    parts.inputs[1].has_default = true;
+    let graph = parts.check().unwrap();
+    let x = bytes(&[2, 3]);
+    let data = |inputs: &[(&str, Value)]| match graph.run(given(inputs)).unwrap()[0].elements() {
+        crate::Elements::Bytes(bytes) => bytes.to_vec(),
+        crate::Elements::Strings(_) => vec![],
+    };
+    assert_eq!(data(&[("x", x.clone())]), [0, 1, 2, 5, 4, 3]);
+    assert_eq!(data(&[("x", x), ("lens", integers(&[2, 0]))]), [1, 0, 2, 3, 4, 5]);
+}
+
+#[test]
+fn graphs_that_cannot_be_are_refused() {
+    let with = |change: &dyn Fn(&mut Parts)| {
+        let mut parts = rows();
+        change(&mut parts);
+        parts.check().unwrap_err().to_string()
+    };
+    let push = |at: Node| move |parts: &mut Parts| parts.nodes.push(at.clone());
+    assert_eq!(with(&push(node("again", Op::Identity, &["x"], "b"))), "value \"b\" is made twice");
+    assert_eq!(with(&push(node("x", Op::Identity, &["a"], "x"))), "value \"x\" is made twice");
+    assert_eq!(
+        with(&push(node("late", Op::Identity, &["nowhere"], "z"))),
+        "late (Test) reads \"nowhere\", which nothing makes"
+    );
+    assert_eq!(
+        with(&|parts| parts.outputs.push(output("z"))),
+        "the list of outputs reads \"z\", which nothing makes"
+    );
+    assert_eq!(with(&|parts| parts.outputs.clear()), "it has no outputs");
+    assert_eq!(with(&push(node("odd", ROWS, &["x"], "z"))), "odd (Test): has 1 inputs, expected 2");
+    assert_eq!(
+        with(&|parts| {
+            parts.nodes.push(node("p", Op::Identity, &["q"], "p"));
+            parts.nodes.push(node("q", Op::Identity, &["p"], "q"));
+        }),
+        "its nodes form a cycle: q (Test) -> p (Test) -> q (Test)"
+    );
+    assert_eq!(
+        with(&push(node("self", Op::Identity, &["s"], "s"))),
+        "its nodes form a cycle: self (Test) -> self (Test)"
+    );
+    assert_eq!(
+        with(&|parts| parts.foreign = vec![named("n\u{1b}[31m"), named("")]),
+        "it has nodes that retrograde cannot run: n\\u{1b}[31m (Test), a node without a name (Test)"
+    );
+    let many = with(&|parts| parts.foreign = vec![named("n"); 150]);
+    assert!(many.ends_with("n (Test) and 50 more: 50 Test"), "{many}");
+}
+
+#[test]
+fn long_chains_need_no_stack() {
+    let count = 200_000;
+    let step = |at: usize| node("n", Op::Identity, &[&at.to_string()], &(at + 1).to_string());
+    let parts = Parts {
+        inputs: vec![input("0", DType::U8, &[Dim::Any])],
+        nodes: (0..count).rev().map(step).collect(),
+        outputs: vec![output(&count.to_string())],
+        ..Parts::default()
+    };
+    let graph = parts.check().unwrap();
+    assert_eq!(graph.run(given(&[("0", bytes(&[4]))])).unwrap(), [bytes(&[4])]);
+}
+
+#[test]
+fn inputs_must_be_what_is_declared() {
+    let graph = rows().check().unwrap();
+    let x = bytes(&[2, 3]);
+    let lens = integers(&[3, 2]);
+    let wrong = |inputs: &[(&str, Value)]| graph.run(given(inputs)).unwrap_err().to_string();
+    assert_eq!(wrong(&[("x", x.clone())]), "input \"lens\" is missing (i64 [B])");
+    assert_eq!(
+        wrong(&[("x", x.clone()), ("lens", lens.clone()), ("z", x.clone())]),
+        "there is no input \"z\", expected \"x\" or \"lens\""
+    );
+    assert_eq!(wrong(&[("x", x.clone()), ("x", x.clone())]), "input \"x\" is given twice");
+    assert_eq!(
+        wrong(&[("x", lens.clone()), ("lens", lens.clone())]),
+        "input \"x\": has type i64, expected u8 [B, T]"
+    );
+    assert_eq!(
+        wrong(&[("x", bytes(&[4])), ("lens", lens)]),
+        "input \"x\": has shape [4], expected u8 [B, T]"
+    );
+    assert_eq!(
+        wrong(&[("x", x), ("lens", integers(&[1, 1, 1]))]),
+        "input \"lens\": axis 0 has size 3, but B is already 2 (input \"x\")"
+    );
+    let mut parts = rows();
+    parts.inputs[0].declared.dims = Some(vec![Dim::Fixed(3), Dim::Between(1, 4)]);
+    parts.outputs[0].declared.dims = Some(vec![Dim::Any, Dim::Fixed(9)]);
+    let graph = parts.check().unwrap();
+    let run = |shape: &[usize], lengths: &[i64]| {
+        graph
+            .run(given(&[("x", bytes(shape)), ("lens", integers(lengths))]))
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(run(&[2, 3], &[1, 1]), "input \"x\": has shape [2, 3], expected u8 [3, 1..4]");
+    assert_eq!(run(&[3, 5], &[1; 3]), "input \"x\": has shape [3, 5], expected u8 [3, 1..4]");
+    assert_eq!(run(&[3, 4], &[1; 3]), "output \"y\": has shape [3, 4], expected ? [?, 9]");
+}

@@ -1,0 +1,113 @@
+//! A tensor as models and TensorProtos hold it: dense, row-major, least significant byte first;
+//! or strings.
+
+use crate::error::Error;
+use bytes::Bytes;
+use retrograde::{DType, Layout, LayoutError};
+use std::io;
+use std::path::Path;
+
+/// A tensor in memory. Cloning one shares its elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value {
+    dtype: DType,
+    shape: Vec<usize>,
+    elements: Elements,
+}
+
+/// What a tensor holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Elements {
+    /// Elements of a fixed width, one after the other; packed types share bytes.
+    Bytes(Bytes),
+    /// Strings, as bytes: nothing says that they are text.
+    Strings(Vec<Bytes>),
+}
+
+impl Value {
+    /// A tensor of these bytes, which it must take exactly.
+    pub fn new(
+        dtype: DType,
+        shape: &[usize],
+        data: impl Into<Bytes>,
+    ) -> Result<Value, LayoutError> {
+        let (layout, data) = (Layout::dense(dtype, shape)?, data.into());
+        let (expected, available) = (layout.byte_len(), data.len());
+        if expected != available {
+            let shape = shape.to_vec();
+            return Err(LayoutError::SizeMismatch { shape, dtype, expected, available });
+        }
+        Ok(Value { dtype, shape: shape.to_vec(), elements: Elements::Bytes(data) })
+    }
+
+    /// A tensor of strings, one per element.
+    pub fn strings(shape: &[usize], strings: Vec<Bytes>) -> Result<Value, LayoutError> {
+        // Strings have no width; as bytes they are counted the same way.
+        let (expected, available) = (Layout::dense(DType::U8, shape)?.len(), strings.len());
+        if expected != available {
+            return Err(LayoutError::ElementCount { shape: shape.to_vec(), expected, available });
+        }
+        let elements = Elements::Strings(strings);
+        Ok(Value { dtype: DType::String, shape: shape.to_vec(), elements })
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Sizes of the axes.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The elements.
+    pub fn elements(&self) -> &Elements {
+        &self.elements
+    }
+
+    /// Writes the elements and nothing else to a file, which appears under its name only when it
+    /// is complete. For types that no other format has; strings have no such form.
+    pub fn write_raw(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let write = |source| Error::Write { path: path.to_owned(), source };
+        match &self.elements {
+            Elements::Bytes(bytes) => {
+                crate::save::atomically(path, |out| out.write_all(bytes)).map_err(write)
+            }
+            Elements::Strings(_) => {
+                let reason = "strings have no raw form";
+                Err(write(io::Error::new(io::ErrorKind::InvalidInput, reason)))
+            }
+        }
+    }
+
+    /// The same bytes as elements of another type of the same width; `None` if it is not.
+    #[must_use]
+    pub fn reinterpreted(&self, dtype: DType) -> Option<Value> {
+        let Elements::Bytes(data) = &self.elements else { return None };
+        if self.dtype.bits() != dtype.bits() {
+            return None;
+        }
+        Value::new(dtype, &self.shape, data.clone()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_counted() {
+        assert!(Value::new(DType::U4, &[3], vec![1, 2]).is_ok());
+        assert!(Value::new(DType::U4, &[3], vec![1]).is_err());
+        assert!(Value::new(DType::F32, &[usize::MAX, 2], vec![]).is_err());
+        assert!(Value::new(DType::String, &[1], vec![1]).is_err());
+        assert!(Value::strings(&[2], vec![Bytes::new(); 2]).is_ok());
+        assert!(Value::strings(&[2], vec![]).is_err());
+        assert!(Value::strings(&[usize::MAX, 4], vec![]).is_err());
+        let value = Value::new(DType::Bytes(2), &[2], vec![0; 4]).unwrap();
+        assert_eq!(value.reinterpreted(DType::BF16).unwrap().dtype(), DType::BF16);
+        assert_eq!(value.reinterpreted(DType::F32), None);
+    }
+}
