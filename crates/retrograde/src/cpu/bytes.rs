@@ -506,6 +506,7 @@ unsafe fn copy_tiles(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) -> b
                 src_step: inner.steps[0],
                 dst_step: rows.steps[1],
                 unit: call.unit,
+                stream: call.stream,
             });
         }
         Ok::<(), Infallible>(())

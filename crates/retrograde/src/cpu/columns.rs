@@ -5,7 +5,7 @@
 //! from there pieces of columns are reversed like any row and turned back into rows.
 
 use super::squares::{Square, WIDEST, no_square, transpose};
-use super::stream::to_line;
+use super::stream::{LINE, to_line};
 use super::vector::{Vector, copy_unit};
 use std::mem::MaybeUninit;
 
@@ -29,9 +29,6 @@ pub(super) struct Columns<'a> {
     /// Whether to store past the caches.
     pub(super) stream: bool,
 }
-
-/// One cache line.
-const LINE: usize = 64;
 
 /// The buffer's size, unless a single strip needs more. Strips are as wide as it allows, since
 /// every row of a strip may be a page of its own to look up.

@@ -8,7 +8,7 @@
 use super::vector::{Source, Vector};
 
 /// One cache line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 /// Bytes that one stream takes in a turn: two lines.
 const TURN: usize = 2 * LINE;
 /// A page: what one stream takes at most, before the streams move on together.

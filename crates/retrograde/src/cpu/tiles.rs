@@ -2,8 +2,10 @@
 //! in a transposed view. Squares of it are turned in registers, so that every line is read and
 //! written whole.
 
-use super::squares::{no_square, transpose};
+use super::squares::{Square, WIDEST, no_square, transpose};
+use super::stream::{LINE, to_line};
 use super::vector::{Vector, copy_unit};
+use std::mem::MaybeUninit;
 
 /// A plane of `rows` by `columns` units.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +24,8 @@ pub(super) struct Tiles {
     pub(super) dst_step: isize,
     /// Bytes in a unit: 1, 2, 4, 8 or 16.
     pub(super) unit: usize,
+    /// Whether to store past the caches.
+    pub(super) stream: bool,
 }
 
 /// Squares beside each other that are turned while the pages of their columns are at hand.
@@ -46,7 +50,8 @@ pub(super) unsafe fn run<V: Vector>(tiles: &Tiles) {
     }
 }
 
-/// Gives the compiler the number of units in a vector, so that squares stay in registers.
+/// Gives the compiler the number of units in a vector, so that squares stay in registers; those
+/// of narrow units would not, and are made of narrower vectors.
 ///
 /// # Safety
 /// As for [`run`], with `unit == W`.
@@ -55,13 +60,13 @@ unsafe fn of_width<V: Vector, const W: usize>(tiles: &Tiles) {
     // SAFETY: the caller's promises.
     unsafe {
         match V::BYTES / W {
-            1 => plane::<V, W, 1>(tiles),
-            2 => plane::<V, W, 2>(tiles),
-            4 => plane::<V, W, 4>(tiles),
-            8 => plane::<V, W, 8>(tiles),
-            16 => plane::<V, W, 16>(tiles),
-            32 => plane::<V, W, 32>(tiles),
-            _ => plane::<V, W, 64>(tiles),
+            1 => plane::<V, V, W, 1>(tiles),
+            2 => plane::<V, V, W, 2>(tiles),
+            4 => plane::<V, V, W, 4>(tiles),
+            8 => plane::<V, V, W, 8>(tiles),
+            16 => plane::<V, V, W, 16>(tiles),
+            32 => plane::<V, V::Half, W, 16>(tiles),
+            _ => plane::<V, V::Quarter, W, 16>(tiles),
         }
     }
 }
@@ -69,24 +74,38 @@ unsafe fn of_width<V: Vector, const W: usize>(tiles: &Tiles) {
 /// # Safety
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn plane<V: Vector, const W: usize, const N: usize>(tiles: &Tiles) {
-    let wide = N;
-    let (rows, columns) = (tiles.rows, tiles.columns);
+unsafe fn plane<V: Vector, S: Vector, const W: usize, const N: usize>(tiles: &Tiles) {
+    let (rows, columns, wide) = (tiles.rows, tiles.columns, V::BYTES / W);
     // SAFETY: the caller's promises; the last squares overlap the ones before them.
     unsafe {
         if rows < wide || columns < wide {
             return units::<W>(tiles);
         }
+        // Lines are streamed where every row has them at the same columns; the first square
+        // also covers those in front of the first line, and what it covers too much is
+        // written again.
+        let lead = to_line(tiles.dst) / W;
+        let in_lines = V::BYTES == LINE
+            && tiles.stream
+            && to_line(tiles.dst).is_multiple_of(W)
+            && tiles.dst_step.unsigned_abs().is_multiple_of(LINE);
         let mut first_row = 0;
         while first_row < rows {
             let end = rows.min(first_row + SQUARES * wide);
             let mut column = 0;
+            if in_lines && lead > 0 {
+                band::<V, S, W, N>(tiles, first_row, end, 0, false);
+                column = lead;
+            }
             while column < columns {
-                let mut row = first_row;
-                while row < end {
-                    square::<V, W, N>(tiles, row.min(rows - wide), column.min(columns - wide));
-                    row += wide;
-                }
+                let whole = column + wide <= columns;
+                band::<V, S, W, N>(
+                    tiles,
+                    first_row,
+                    end,
+                    column.min(columns - wide),
+                    in_lines && whole,
+                );
                 column += wide;
             }
             first_row = end;
@@ -94,26 +113,93 @@ unsafe fn plane<V: Vector, const W: usize, const N: usize>(tiles: &Tiles) {
     }
 }
 
+/// Squares below each other: rows `first..end`, as many columns from `column` on as a vector has.
+///
 /// # Safety
-/// As for [`run`]; the square lies inside the plane.
+/// As for [`run`]; all of it lies inside the plane, and with `stream` its rows start on lines.
 #[inline(always)]
-unsafe fn square<V: Vector, const W: usize, const N: usize>(
+unsafe fn band<V: Vector, S: Vector, const W: usize, const N: usize>(
+    tiles: &Tiles,
+    first: usize,
+    end: usize,
+    column: usize,
+    stream: bool,
+) {
+    let wide = V::BYTES / W;
+    let mut row = first;
+    while row < end {
+        // SAFETY: the caller's promises; the last square overlaps the one before it.
+        unsafe { square::<V, S, W, N>(tiles, row.min(tiles.rows - wide), column, stream) };
+        row += wide;
+    }
+}
+
+/// # Safety
+/// As for [`band`].
+#[inline(always)]
+unsafe fn square<V: Vector, S: Vector, const W: usize, const N: usize>(
     tiles: &Tiles,
     row: usize,
     column: usize,
+    stream: bool,
 ) {
-    let mut square = no_square::<V, N>();
-    // SAFETY: the caller's promises.
+    let (wide, parts) = (V::BYTES / W, V::BYTES / S::BYTES);
+    // Lines are written whole: narrower squares are put together first.
+    let mut tile = MaybeUninit::<[[u8; WIDEST]; WIDEST]>::uninit();
+    let tile = tile.as_mut_ptr().cast::<u8>();
+    // SAFETY: the caller's promises; a tile has room for a vector's rows and columns.
     unsafe {
         let src = tiles.src.add(row * W).offset(tiles.src_step * column as isize);
         let dst = tiles.dst.add(column * W).offset(tiles.dst_step * row as isize);
+        for part in 0..parts * parts {
+            let (down, right) = (part / parts * N, part % parts * N);
+            let src = src.add(down * W).offset(tiles.src_step * right as isize);
+            let turned = turned::<S, W, N>(src, tiles.src_step, wide);
+            for (index, vector) in turned.iter().enumerate() {
+                let vector = vector.assume_init();
+                if parts == 1 {
+                    write(vector, dst.offset(tiles.dst_step * index as isize), stream);
+                } else {
+                    vector.store(tile.add((down + index) * V::BYTES + right * W));
+                }
+            }
+        }
+        if parts > 1 {
+            for index in 0..wide {
+                let vector = V::load(tile.add(index * V::BYTES));
+                write(vector, dst.offset(tiles.dst_step * index as isize), stream);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `dst` is valid for writes of a vector, and with `stream` the start of a line.
+#[inline(always)]
+unsafe fn write<V: Vector>(vector: V, dst: *mut u8, stream: bool) {
+    // SAFETY: the caller's promises.
+    unsafe { if stream { vector.stream(dst) } else { vector.store(dst) } }
+}
+
+/// A square of the input, turned; the one `ahead` columns further on is fetched meanwhile.
+///
+/// # Safety
+/// Its `N` columns, `step` bytes apart from `src` on, are valid for reads.
+#[inline(always)]
+unsafe fn turned<S: Vector, const W: usize, const N: usize>(
+    src: *const u8,
+    step: isize,
+    ahead: usize,
+) -> Square<S, N> {
+    let mut square = no_square::<S, N>();
+    // SAFETY: the caller's promises.
+    unsafe {
         for (index, vector) in square.iter_mut().enumerate() {
-            vector.write(V::load(src.offset(tiles.src_step * index as isize)));
+            let src = src.wrapping_offset(step * index as isize);
+            S::fetch(src.wrapping_offset(step.wrapping_mul(ahead as isize)));
+            vector.write(S::load(src));
         }
-        let turned = transpose::<V, W, N>(square);
-        for (index, vector) in turned.iter().enumerate() {
-            vector.assume_init().store(dst.offset(tiles.dst_step * index as isize));
-        }
+        transpose::<S, W, N>(square)
     }
 }
 
