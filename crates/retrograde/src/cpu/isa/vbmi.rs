@@ -137,6 +137,18 @@ impl Vector for Vbmi {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
+
+    #[inline(always)]
+    unsafe fn turned<const BITS: usize>(self) -> Self {
+        // SAFETY: the caller's promise.
+        Vbmi(unsafe { Avx512(self.0).turned::<BITS>() }.0)
+    }
+
+    #[inline(always)]
+    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
+        // SAFETY: the caller's promise.
+        Vbmi(unsafe { Avx512(self.0).funnel(Avx512(next.0), shift, high_first) }.0)
+    }
 }
 
 /// 0, 1, 2, ...
