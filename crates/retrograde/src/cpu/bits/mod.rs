@@ -7,6 +7,7 @@
 mod cut;
 mod eights;
 mod runs;
+mod short;
 mod sink;
 mod swap;
 
@@ -95,18 +96,19 @@ pub(super) unsafe fn copy(
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) {
-    let dims = unfolded(plan);
+    let unfolded = (plan.unit().count > 1 || plan.dims().is_empty()).then(|| unfolded(plan));
+    let dims = unfolded.as_deref().unwrap_or(plan.dims());
     let (bytes, per_byte) = (bytes_of(plan), plan.unit().grain.per_byte());
     let threads = threads::threads_for(bytes);
     let parts = threads::parts_for(bytes, threads);
-    let cut = ByteCut::new(&dims, plan.dst().origin, per_byte, parts, |_| true);
+    let cut = ByteCut::new(dims, plan.dst().origin, per_byte, parts, |_| true);
     let long = dims.last().is_some_and(|row| row.dst.abs() == 1 && row.len / per_byte >= STREAMED);
     let job = Shared(BitRuns {
         src,
         dst,
         bits: bits_of(plan),
         origins: [plan.src().origin, plan.dst().origin],
-        dims: &dims,
+        dims,
         window: cut.window(0),
         lengths,
         seals: plan.seals_last_byte(),

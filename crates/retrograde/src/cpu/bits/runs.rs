@@ -1,11 +1,13 @@
 //! The kernel that copies packed elements: row by row through a [`Sink`], in the output's order.
 
 use super::eights::Eights;
+use super::short::{ShortRows, is_short};
 use super::sink::Sink;
 use crate::cpu::isa::Isa;
 use crate::cpu::lengths::LengthReader;
 use crate::cpu::parts::{Window, walk_of};
 use crate::cpu::rows::{FETCHED, runs_ahead};
+use crate::cpu::stream::Stream;
 use crate::cpu::words;
 use crate::plan::{Dim, Flow};
 use smallvec::SmallVec;
@@ -51,10 +53,10 @@ pub(super) unsafe fn copy_runs(job: &BitRuns<'_>) {
 }
 
 /// A loop around the rows: how often, and how far input, output and lengths move per step.
-struct Level {
-    len: usize,
+pub(super) struct Level {
+    pub(super) len: usize,
     done: usize,
-    steps: [isize; 3],
+    pub(super) steps: [isize; 3],
 }
 
 /// The reversed axis, where it lies outside the rows.
@@ -90,7 +92,23 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
         levels.push(Level { len: wanted.len(), done: 0, steps: step });
     }
     let ahead = ahead::<BITS>(row, &steps, levels.last());
-    let mut sink = Sink::<BITS>::new(job.dst, job.seals, job.stream, job.isa);
+    let mut stream = job.stream.then(Stream::new);
+    let mut sink = Sink::<BITS>::new(job.dst, job.seals, stream.as_mut(), job.isa);
+    let short = |rows: &&Level| prefix.is_none() && is_short::<BITS>(row, &steps, rows);
+    if let Some(rows) = levels.last().filter(short) {
+        let rows = ShortRows { row, count: rows.len, steps: rows.steps };
+        levels.pop();
+        loop {
+            // SAFETY: as below.
+            unsafe { rows.copy(job, at, &mut sink) };
+            if !advance(&mut levels, &mut at) {
+                break;
+            }
+        }
+        // SAFETY: as below.
+        unsafe { sink.finish() };
+        return;
+    }
     loop {
         let [mut from, to, length_at] = at;
         // SAFETY: the levels run over the window, so rows lie inside both sides, and lengths
@@ -109,31 +127,29 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
                 let len = job.lengths.map_or(0, |lengths| lengths.at(length_at));
                 from += src * if step < len { len - 1 - step } else { step } as isize;
             }
-            let head = match row.flow {
-                Flow::Keep => 0,
-                Flow::Flip => row.len,
-                Flow::FlipPrefix => job.lengths.map_or(0, |lengths| lengths.at(length_at)),
-            };
-            let turn = head.clamp(steps.start, steps.end);
-            let reversed = Run {
-                from: from + row.src * (head as isize - 1 - steps.start as isize),
-                src: -row.src,
-                to: to + row.dst * steps.start as isize,
-                dst: row.dst,
-                len: turn - steps.start,
-            };
-            let kept = Run {
-                from: from + row.src * turn as isize,
-                src: row.src,
-                to: to + row.dst * turn as isize,
-                dst: row.dst,
-                len: steps.end - turn,
-            };
-            // From low addresses to high ones.
-            let (first, second) = if row.dst < 0 { (kept, reversed) } else { (reversed, kept) };
-            for run in [first, second] {
-                if run.len > 0 {
+            match row.flow {
+                Flow::Keep => {
+                    let run = part(row, from, to, steps.clone(), 1);
                     copy_run(run, job.src, &mut sink, ahead);
+                }
+                Flow::Flip => {
+                    let last = from + row.src * (row.len as isize - 1);
+                    let run = part(row, last, to, steps.clone(), -1);
+                    copy_run(run, job.src, &mut sink, ahead);
+                }
+                Flow::FlipPrefix => {
+                    let head = job.lengths.map_or(0, |lengths| lengths.at(length_at));
+                    let turn = head.clamp(steps.start, steps.end);
+                    let last = from + row.src * (head as isize - 1);
+                    let reversed = part(row, last, to, steps.start..turn, -1);
+                    let kept = part(row, from, to, turn..steps.end, 1);
+                    // From low addresses to high ones.
+                    let both = if row.dst < 0 { [kept, reversed] } else { [reversed, kept] };
+                    for run in both {
+                        if run.len > 0 {
+                            copy_run(run, job.src, &mut sink, ahead);
+                        }
+                    }
                 }
             }
         }
@@ -238,6 +254,13 @@ pub(super) struct Run {
     pub(super) dst: isize,
     /// At least 1.
     pub(super) len: usize,
+}
+
+/// Steps of a row as a run; `direction` is -1 if the input is read backward from `from`.
+#[inline(always)]
+fn part(row: &Dim, from: isize, to: isize, steps: Range<usize>, direction: isize) -> Run {
+    let (src, start) = (row.src * direction, steps.start as isize);
+    Run { from: from + src * start, src, to: to + row.dst * start, dst: row.dst, len: steps.len() }
 }
 
 /// Copies one run; `ahead` bytes from it lies the one to fetch meanwhile, if not 0.

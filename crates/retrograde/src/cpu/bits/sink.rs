@@ -14,12 +14,11 @@ const WIDE: usize = 64;
 ///
 /// Bits of a byte that are not the sink's own are merged from memory, unless it seals its
 /// last byte, when they become zero.
-pub(super) struct Sink<const BITS: usize> {
+pub(super) struct Sink<'a, const BITS: usize> {
     dst: *mut u8,
     seals: bool,
-    /// Whether to store past the caches, through `stream`.
-    streams: bool,
-    stream: Stream,
+    /// What to store through, past the caches, if so.
+    stream: Option<&'a mut Stream>,
     /// The byte that `pending` belongs to.
     byte: usize,
     /// Bits gathered for that byte, low-first.
@@ -31,11 +30,10 @@ pub(super) struct Sink<const BITS: usize> {
     isa: Isa,
 }
 
-impl<const BITS: usize> Sink<BITS> {
+impl<'a, const BITS: usize> Sink<'a, BITS> {
     #[inline(always)]
-    pub(super) fn new(dst: *mut u8, seals: bool, streams: bool, isa: Isa) -> Self {
-        let stream = Stream::new();
-        Sink { dst, seals, streams, stream, byte: 0, pending: 0, filled: 0, foreign: 0, isa }
+    pub(super) fn new(dst: *mut u8, seals: bool, stream: Option<&'a mut Stream>, isa: Isa) -> Self {
+        Sink { dst, seals, stream, byte: 0, pending: 0, filled: 0, foreign: 0, isa }
     }
 
     /// Goes to element `at`, closing what was pending elsewhere.
@@ -107,7 +105,7 @@ impl<const BITS: usize> Sink<BITS> {
                 self.isa.bit_fill(&source.fill(dst, bytes, self.stream(), next));
             } else {
                 let mut ready = MaybeUninit::<[u8; WIDE]>::uninit();
-                let ready = if self.streams { ready.as_mut_ptr().cast() } else { dst };
+                let ready = if self.stream.is_some() { ready.as_mut_ptr().cast() } else { dst };
                 if bytes < 8 {
                     words::store_few(source.few(0, bytes), ready, bytes);
                 } else {
@@ -118,7 +116,7 @@ impl<const BITS: usize> Sink<BITS> {
                     }
                     words::store_few(source.few(bytes - 8, 8), ready.add(bytes - 8), 8);
                 }
-                if self.streams {
+                if self.stream.is_some() {
                     self.put_through(ready, bytes);
                 }
             }
@@ -129,7 +127,7 @@ impl<const BITS: usize> Sink<BITS> {
     /// The stream, if there is one.
     #[inline(always)]
     fn stream(&mut self) -> *mut Stream {
-        if self.streams { &raw mut self.stream } else { null_mut() }
+        self.stream.as_deref_mut().map_or(null_mut(), |stream| stream)
     }
 
     /// Writes all that is left.
@@ -141,7 +139,7 @@ impl<const BITS: usize> Sink<BITS> {
         // SAFETY: the caller's promise.
         unsafe {
             self.close();
-            self.stream.flush();
+            self.flush();
         }
     }
 
@@ -163,6 +161,32 @@ impl<const BITS: usize> Sink<BITS> {
         (self.pending, self.filled, self.foreign) = (0, 0, 0);
     }
 
+    /// Writes what waits in the stream.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push).
+    #[inline(always)]
+    unsafe fn flush(&mut self) {
+        if let Some(stream) = &mut self.stream {
+            // SAFETY: the caller's promise.
+            unsafe { stream.flush() };
+        }
+    }
+
+    /// What a kernel needs that stores bytes itself: the current byte, the bits pending for it,
+    /// and how many they are. `None` if some of its bits are foreign or there is a stream.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Option<(*mut u8, u64, usize)> {
+        let dst = self.dst.wrapping_add(self.byte);
+        (self.foreign == 0 && self.stream.is_none()).then_some((dst, self.pending, self.filled))
+    }
+
+    /// The kernel stored `bytes` bytes and leaves this behind.
+    #[inline(always)]
+    pub(super) fn put_back(&mut self, bytes: usize, pending: u64, filled: usize) {
+        (self.byte, self.pending, self.filled) = (self.byte + bytes, pending, filled);
+    }
+
     /// Takes these bits of the current byte from memory.
     ///
     /// # Safety
@@ -172,7 +196,7 @@ impl<const BITS: usize> Sink<BITS> {
         // SAFETY: the caller's promise. What this sink wrote to the byte before may still wait
         // in the stream.
         unsafe {
-            self.stream.flush();
+            self.flush();
             let old = u64::from(self.dst.add(self.byte).read());
             self.pending |= words::low_first::<BITS>(old) & kept & 0xFF;
         }
@@ -186,7 +210,7 @@ impl<const BITS: usize> Sink<BITS> {
     unsafe fn put(&mut self, word: u64, bytes: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            if self.streams {
+            if self.stream.is_some() {
                 self.put_through(word.to_le_bytes().as_ptr(), bytes);
             } else {
                 words::store_few(word, self.dst.add(self.byte), bytes);

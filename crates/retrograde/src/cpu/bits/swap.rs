@@ -198,7 +198,7 @@ impl<const BITS: usize> Pair<BITS> {
     unsafe fn by_blocks<const BACK: bool>(&mut self) {
         let mut aside = MaybeUninit::<[u8; BLOCK + 1]>::uninit();
         let aside = aside.as_mut_ptr().cast::<u8>();
-        while self.left > words::MOST / BITS {
+        while self.left > LEAST_BLOCK * words::per_byte::<BITS>() {
             let len = self.left.min(BLOCK * words::per_byte::<BITS>());
             let (front, lowest) = (self.front, self.back_lowest::<BACK>(len));
             let memory = self.memory;
@@ -212,15 +212,14 @@ impl<const BITS: usize> Pair<BITS> {
             // SAFETY: the caller's promises; the block aside is written before it is read, and
             // its sink reads nothing.
             unsafe {
-                let mut sink = Sink::<BITS>::new(aside, true, false, self.isa);
+                let mut sink = Sink::<BITS>::new(aside, true, None, self.isa);
                 copy_run(turned(front, phase), memory, &mut sink, 0);
                 sink.finish();
-                let mut sink = Sink::<BITS>::new(memory, false, false, self.isa);
+                let mut sink = Sink::<BITS>::new(memory, false, None, self.isa);
                 copy_run(turned(lowest, front), memory, &mut sink, 0);
                 sink.finish();
-                let mut sink = Sink::<BITS>::new(memory, false, false, self.isa);
-                let home =
-                    Run { from: phase as isize, src: 1, to: lowest as isize, dst: 1, len };
+                let mut sink = Sink::<BITS>::new(memory, false, None, self.isa);
+                let home = Run { from: phase as isize, src: 1, to: lowest as isize, dst: 1, len };
                 copy_run(home, aside, &mut sink, 0);
                 sink.finish();
             }
@@ -233,6 +232,8 @@ impl<const BITS: usize> Pair<BITS> {
 
 /// Bytes of one side that are put aside.
 const BLOCK: usize = 2048;
+/// Fewer bytes go by words.
+const LEAST_BLOCK: usize = 28;
 
 /// Vectors move multiples of this: none is wider.
 const WIDE: usize = 64;

@@ -122,7 +122,8 @@ impl Vector for Avx {
         unsafe {
             // There are no shifts of bytes: what pairs of bytes lose to each other is masked.
             let own = _mm256_set1_epi8(own_bits(shift, high_first) as i8);
-            let (here, there) = (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
+            let (here, there) =
+                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
             let (here, there) = if high_first {
                 (_mm256_sll_epi16(self.0, here), _mm256_srl_epi16(next.0, there))
             } else {

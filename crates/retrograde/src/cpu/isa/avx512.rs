@@ -238,7 +238,8 @@ impl Vector for Avx512 {
         unsafe {
             // There are no shifts of bytes: what pairs of bytes lose to each other is masked.
             let own = _mm512_set1_epi8(own_bits(shift, high_first) as i8);
-            let (here, there) = (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
+            let (here, there) =
+                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
             let (here, there) = if high_first {
                 (_mm512_sll_epi16(self.0, here), _mm512_srl_epi16(next.0, there))
             } else {
