@@ -132,7 +132,7 @@ impl<const BITS: usize> Pair<BITS> {
     /// # Safety
     /// As for [`swap_runs`], with at least a byte left.
     #[inline(always)]
-    unsafe fn to_byte<const BACK: bool>(&mut self) {
+    unsafe fn align<const BACK: bool>(&mut self) {
         let past = self.front % words::per_byte::<BITS>();
         if past > 0 {
             // SAFETY: the caller's promises.
@@ -146,7 +146,7 @@ impl<const BITS: usize> Pair<BITS> {
         // SAFETY: the caller's promises; a vector, or word, is only moved where as much is left
         // on both sides, which do not overlap.
         unsafe {
-            self.to_byte::<true>();
+            self.align::<true>();
             if !self.back.is_multiple_of(words::per_byte::<BITS>()) {
                 self.by_blocks::<true>();
                 return;
@@ -176,7 +176,7 @@ impl<const BITS: usize> Pair<BITS> {
     unsafe fn alike(&mut self) {
         // SAFETY: the caller's promises: whole bytes belong to one side each.
         unsafe {
-            self.to_byte::<false>();
+            self.align::<false>();
             if !self.back.is_multiple_of(words::per_byte::<BITS>()) {
                 self.by_blocks::<false>();
                 return;
