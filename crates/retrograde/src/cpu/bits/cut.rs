@@ -47,8 +47,10 @@ impl ByteCut {
                 cut = ByteCut { dim: index, len: dim.len, lead, step };
                 longest = dim.len;
             }
-            // Further in, one part's last byte would be another's first, from step to step.
-            if dim.len >= 2 * parts * per_byte && lead.is_some() || dim.dst % grains != 0 {
+            // Further in, the last part of one step would share a byte with the first part of
+            // the next step, unless all of them start on bytes.
+            let on_bytes = lowest % grains == 0 && dim.dst % grains == 0;
+            if dim.len >= 2 * parts * per_byte && lead.is_some() || !on_bytes {
                 break;
             }
         }
@@ -95,9 +97,14 @@ mod tests {
         let mut cuts = 0;
         for per_byte in [2, 4, 8] {
             for origin in [0, 1, 5, 8] {
-                for (len, row, pitch) in
-                    [(1, 9999, 9999), (3000, 7, 7), (3000, 7, 8), (700, 99, 101), (40, 800, 816)]
-                {
+                for (len, row, pitch) in [
+                    (1, 9999, 9999),
+                    (3000, 7, 7),
+                    (3000, 7, 8),
+                    (700, 99, 101),
+                    (40, 800, 816),
+                    (9, 3200, 3200),
+                ] {
                     for parts in [1, 2, 3, 8] {
                         for dims in
                             [&[dim(len, pitch), dim(row, 1)][..], &[dim(len, -pitch), dim(row, 1)]]
