@@ -1,5 +1,6 @@
 //! Rows, lanes and columns of every length around the widths of vectors, lines and pages, where
-//! kernels change from one way of working to the next.
+//! kernels change from one way of working to the next; packed ones from every place in a byte to
+//! every other.
 
 use crate::backend::Backend;
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
@@ -38,8 +39,19 @@ pub fn run(backend: &dyn Backend, share: Share) -> Tally {
     total
 }
 
+/// How many whole bytes packed rows have, more or less; the last ones are cut into blocks.
+const PACKED: [usize; 19] =
+    [0, 1, 2, 7, 8, 15, 17, 28, 31, 33, 57, 63, 65, 127, 129, 200, 260, 600, 5000];
+/// Packed rows longer than this many bytes come alone.
+const ALONE: usize = 1000;
+
 fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
     let mut state = 11;
+    if width.is_packed() {
+        let every = if share == Share::All { 1 } else { 4 };
+        let bytes = PACKED.into_iter().step_by(every);
+        bytes.for_each(|bytes| phases(runner, width, bytes, &mut state));
+    }
     // A share is taken of the sizes too: laying tensors out costs more than running on them.
     let (sizes, most): (Vec<usize>, _) = match share {
         Share::All => (sizes().collect(), MOST),
@@ -79,6 +91,71 @@ fn columns(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, sta
     let values = (0..count).map(|_| draw(state, size)).collect();
     let lengths = CaseLengths::new(values, &[count], Integer::I32, Kind::Padded);
     check(runner, width, &shape, operation, Some(lengths));
+}
+
+/// Packed rows of about so many bytes that start at every place in a byte on both sides, and in
+/// place. Rows follow each other, or leave gaps, so that each one starts elsewhere.
+fn phases(runner: &mut Runner<'_>, width: Width, bytes: usize, state: &mut u64) {
+    let per_byte = 8 / width.bits();
+    let count = if bytes > ALONE { 1 } else { 3 };
+    for extra in [0, 1, per_byte - 1] {
+        let size = bytes * per_byte + extra;
+        if size == 0 {
+            continue;
+        }
+        let shape = [count, size];
+        let place = |lead: usize, gap: usize| {
+            let pitch = size + gap;
+            let end = lead + pitch * (count - 1) + size;
+            let bytes = (end * width.bits()).div_ceil(8);
+            let strides = vec![pitch as isize, 1];
+            Arc::new(Placement::custom(width, &shape, strides, lead, bytes, false))
+        };
+        let inputs: Vec<_> = (0..per_byte).map(|lead| place(lead, 3)).collect();
+        let outputs: Vec<_> = (0..per_byte).map(|lead| place(lead, lead % 2)).collect();
+        for (operation, lengths) in packed_calls(count, size, state) {
+            let lengths = lengths.map(Arc::new);
+            let output = Output::InPlace;
+            let mut case = Case { operation, input: inputs[0].clone(), lengths, output };
+            let expected = case.expected();
+            for output in &outputs {
+                for input in &inputs {
+                    case.input = input.clone();
+                    case.output = Output::Separate(output.clone());
+                    runner.check(&case, &expected);
+                }
+                case.input = output.clone();
+                case.output = Output::InPlace;
+                runner.check(&case, &expected);
+            }
+        }
+    }
+}
+
+/// All three operators, along rows and across them.
+fn packed_calls(
+    count: usize,
+    size: usize,
+    state: &mut u64,
+) -> Vec<(Operation, Option<CaseLengths>)> {
+    let flip = |flips: [bool; 2]| (Operation::Reverse { flips: flips.to_vec() }, None);
+    let mut lengths = |count: usize, shape: &[usize], most: usize| {
+        let values = (0..count).map(|_| draw(state, most)).collect();
+        Some(CaseLengths::new(values, shape, Integer::U32, Kind::Dense))
+    };
+    let policy = Policy::Clamp;
+    let mut calls = vec![
+        flip([false, true]),
+        flip([true, false]),
+        flip([true, true]),
+        (Operation::Sequence { time: 1, batch: 0, policy }, lengths(count, &[count], size)),
+        (Operation::Subsequences { axis: 1, policy }, lengths(count, &[count, 1], size)),
+    ];
+    if count > 1 {
+        let across = Operation::Subsequences { axis: 0, policy };
+        calls.push((across, lengths(size, &[1, size], count)));
+    }
+    calls
 }
 
 fn draw(state: &mut u64, most: usize) -> i64 {

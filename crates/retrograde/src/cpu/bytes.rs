@@ -8,6 +8,7 @@ use super::columns::{self, Columns};
 use super::isa::Isa;
 use super::lanes::Lanes;
 use super::lengths::{Fill, LengthReader};
+use super::mirror::{mirror, swap_pairs};
 use super::parts::{Cut, Window, walk_of};
 use super::rows::Rows;
 use super::short;
@@ -22,7 +23,6 @@ use crate::plan::{Dim, Flow, Plan};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::convert::Infallible;
-use std::ops::Range;
 
 type Dims = SmallVec<[Dim; 8]>;
 type Loops<const K: usize> = SmallVec<[Loop<K>; 8]>;
@@ -148,19 +148,19 @@ fn rows_of(plan: &Plan) -> (Dims, usize) {
 
 /// Dimensions in the order the CPU takes them: lanes outside, then the reversed axis, then
 /// whatever moves along with each step of it.
-struct Nest {
+pub(super) struct Nest {
     /// Where the first lane starts: input, output, lengths.
-    start: [isize; 3],
+    pub(super) start: [isize; 3],
     /// One visit per length that applies.
-    lanes: Loops<3>,
+    pub(super) lanes: Loops<3>,
     /// The `FlipPrefix` dimension and the steps of it that are wanted.
-    prefix: Option<(Dim, Window)>,
+    pub(super) prefix: Option<(Dim, Window)>,
     /// Dimensions along which the length stays the same.
-    inner: Loops<2>,
+    pub(super) inner: Loops<2>,
 }
 
 impl Nest {
-    fn of(dims: &[Dim], window: Window, lengths_origin: isize) -> Self {
+    pub(super) fn of(dims: &[Dim], window: Window, lengths_origin: isize) -> Self {
         let prefix = dims.iter().position(|dim| dim.flow == Flow::FlipPrefix);
         let mut nest = Nest {
             start: [0, 0, lengths_origin],
@@ -558,7 +558,7 @@ unsafe fn mirror_shared(call: &Call<'_>, dims: &[Dim], parts: usize) {
     threads::run(pairs.div_ceil(step).max(1), |part| {
         let range = part * step..((part + 1) * step).min(pairs);
         // SAFETY: the caller's promises; each pair belongs to one part.
-        unsafe { swap_pairs(call, dims, at, range, 0) }
+        swap_pairs(dims, at, range, 0, |loops, start| unsafe { swap_loops(call, loops, start) });
     });
 }
 
@@ -573,7 +573,7 @@ unsafe fn reverse_part(call: &Call<'_>, dims: &[Dim], window: Window) {
             dims[window.dim].len = window.end - window.start;
         }
         // SAFETY: the caller's promises.
-        unsafe { mirror(call, &dims, origin) };
+        mirror(&dims, origin, |loops, start| unsafe { swap_loops(call, loops, start) });
         return;
     };
     let nest = Nest::of(dims, window, lengths.origin());
@@ -597,7 +597,7 @@ unsafe fn reverse_part(call: &Call<'_>, dims: &[Dim], window: Window) {
         unsafe {
             let len = lengths.at(length_at);
             lane_dims[0] = Dim { len, flow: Flow::Flip, ..prefix };
-            mirror(call, &lane_dims, lane);
+            mirror(&lane_dims, lane, |loops, start| swap_loops(call, loops, start));
         }
         Ok::<(), Infallible>(())
     });
@@ -609,53 +609,6 @@ fn has_short_lanes(nest: &Nest, prefix: Dim, unit: usize) -> bool {
     let bytes = prefix.len * unit;
     let together = prefix.dst == unit as isize && lanes.steps[1] == bytes as isize;
     together && bytes <= short::MOST_BYTES && matches!(unit, 1 | 2 | 4 | 8 | 16)
-}
-
-/// Reverses all `Flip` dimensions at once by swapping every unit with its mirror image.
-///
-/// # Safety
-/// Every combination of the dimensions' output steps from `origin` stays inside the memory,
-/// and no two of them meet.
-unsafe fn mirror(call: &Call<'_>, dims: &[Dim], mut origin: isize) {
-    let mut rest = Dims::from_slice(dims);
-    // Split on the outermost flip: its first half trades places with its second half. Units
-    // of the middle step, if there is one, are mirrored along the remaining flips.
-    while let Some(at) = rest.iter().position(|dim| dim.flow == Flow::Flip) {
-        let flip = rest[at];
-        // SAFETY: the caller's promises.
-        unsafe { swap_pairs(call, &rest, at, 0..flip.len / 2, origin) };
-        if flip.len.is_multiple_of(2) {
-            return;
-        }
-        rest.remove(at);
-        origin += flip.dst * (flip.len as isize / 2);
-    }
-}
-
-/// Swaps steps `pairs` of the flip `dims[at]`, and all that moves with them, with their mirror
-/// images.
-///
-/// # Safety
-/// As for [`mirror`], with `pairs` inside the first half of the flip, the first there is.
-unsafe fn swap_pairs(call: &Call<'_>, dims: &[Dim], at: usize, pairs: Range<usize>, origin: isize) {
-    let (mut here, mut image) = (origin, origin);
-    // In the dimensions' own order, so that the innermost loop takes the smallest steps.
-    let loops: Loops<2> = dims
-        .iter()
-        .enumerate()
-        .map(|(index, dim)| {
-            let last = dim.len as isize - 1;
-            let back = dim.flow == Flow::Flip;
-            let (len, start) =
-                if index == at { (pairs.len(), pairs.start as isize) } else { (dim.len, 0) };
-            here += dim.dst * start;
-            image += dim.dst * if back { last - start } else { 0 };
-            Loop { len, steps: [dim.dst, if back { -dim.dst } else { dim.dst }] }
-        })
-        .collect();
-    // SAFETY: both sides visit units of the nest; the first half and the second half of the
-    // flip have no step in common, so no unit meets itself.
-    unsafe { swap_loops(call, &loops, [here, image]) };
 }
 
 /// Swaps units along nested loops, the innermost as one row.

@@ -11,6 +11,7 @@ mod columns;
 mod isa;
 mod lanes;
 mod lengths;
+mod mirror;
 mod parts;
 mod rows;
 mod short;
@@ -23,6 +24,7 @@ mod tiles;
 mod tuning;
 mod vector;
 mod walk;
+mod words;
 
 pub use isa::Isa;
 pub use tuning::Tuning;

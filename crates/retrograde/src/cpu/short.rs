@@ -168,7 +168,7 @@ unsafe fn pieces<V: Vector, const W: usize>(
         // SAFETY: the caller's promises; both sources have a vector's bytes inside the lane.
         unsafe {
             let (reversed, straight) = (src.add(left - turned), src.add(first));
-            V::turned::<W>(reversed, straight, turned / W).store(dst.add(first));
+            V::partly_reversed::<W>(reversed, straight, turned / W).store(dst.add(first));
         }
         at += V::BYTES;
     }

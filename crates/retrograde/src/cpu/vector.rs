@@ -6,6 +6,7 @@
 use super::rows::Rows;
 use super::short::LaneMap;
 use super::stream::Stream;
+use super::words;
 use std::mem::MaybeUninit;
 
 /// A register of `BYTES` bytes.
@@ -96,7 +97,7 @@ pub(super) trait Vector: Copy {
     /// A register whose first `turned` units are those at `reversed`, in reverse order, and
     /// whose other units are those at the same places of `straight`.
     #[inline(always)]
-    unsafe fn turned<const W: usize>(
+    unsafe fn partly_reversed<const W: usize>(
         reversed: *const u8,
         straight: *const u8,
         turned: usize,
@@ -145,6 +146,40 @@ pub(super) trait Vector: Copy {
     unsafe fn backward_any(_rows: &Rows, _stream: &mut Stream) -> bool {
         false
     }
+
+    /// Reverses the order of elements of `BITS` bits, 1, 2 or 4, within each byte.
+    #[inline(always)]
+    unsafe fn turned<const BITS: usize>(self) -> Self {
+        let mut held = MaybeUninit::<[u64; 8]>::uninit();
+        let held = held.as_mut_ptr().cast::<u64>();
+        // SAFETY: the caller's promise; no register is wider than the array.
+        unsafe {
+            self.store(held.cast());
+            for word in 0..Self::BYTES / 8 {
+                held.add(word).write(words::turn::<BITS>(held.add(word).read()));
+            }
+            Self::load(held.cast())
+        }
+    }
+
+    /// For each byte, the eight bits that start `shift` (1 to 7) bits into it: some of its own,
+    /// the others from the same byte of `next`. What comes first is high or low in a byte.
+    #[inline(always)]
+    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
+        let mut held = MaybeUninit::<[[u64; 8]; 2]>::uninit();
+        let here = held.as_mut_ptr().cast::<u64>();
+        // SAFETY: the caller's promise; no register is wider than an array.
+        unsafe {
+            let there = here.add(8);
+            self.store(here.cast());
+            next.store(there.cast());
+            for word in 0..Self::BYTES / 8 {
+                let (own, other) = (here.add(word).read(), there.add(word).read());
+                here.add(word).write(words::funnel(own, other, shift, high_first));
+            }
+            Self::load(here.cast())
+        }
+    }
 }
 
 /// A register that can reverse units whose width does not divide it.
@@ -175,4 +210,22 @@ pub(super) unsafe fn copy_unit<const W: usize>(src: *const u8, dst: *mut u8) {
         let unit = src.cast::<MaybeUninit<[u8; W]>>().read_unaligned();
         dst.cast::<MaybeUninit<[u8; W]>>().write_unaligned(unit);
     }
+}
+
+/// Tables for [`Vector::turned`] of 1 and 2 bits: what the low half of a byte becomes, and
+/// what its high half becomes.
+pub(super) const fn turned_halves<const BITS: usize>() -> [[u8; 16]; 2] {
+    let mut tables = [[0; 16]; 2];
+    let mut half = 0;
+    while half < 16 {
+        let turned = if BITS == 1 {
+            (half as u8).reverse_bits() >> 4
+        } else {
+            (half as u8 & 3) << 2 | half as u8 >> 2
+        };
+        tables[0][half] = turned << 4;
+        tables[1][half] = turned;
+        half += 1;
+    }
+    tables
 }

@@ -2,7 +2,8 @@
 
 use super::entries;
 use super::ssse3::{Sse, orders};
-use crate::cpu::vector::Vector;
+use crate::cpu::vector::{Vector, turned_halves};
+use crate::cpu::words::own_bits;
 use std::arch::x86_64::*;
 
 entries!(Avx, "avx2");
@@ -109,5 +110,40 @@ impl Vector for Avx {
     fn fetch(address: *const u8) {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn turned<const BITS: usize>(self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let half = _mm256_set1_epi8(0x0F);
+            let low = _mm256_and_si256(self.0, half);
+            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(self.0), half);
+            if BITS == 4 {
+                return Avx(_mm256_or_si256(_mm256_slli_epi16::<4>(low), high));
+            }
+            let [lows, highs] = const { &turned_halves::<BITS>() };
+            let lows = _mm256_broadcastsi128_si256(_mm_loadu_si128(lows.as_ptr().cast()));
+            let highs = _mm256_broadcastsi128_si256(_mm_loadu_si128(highs.as_ptr().cast()));
+            let (low, high) = (_mm256_shuffle_epi8(lows, low), _mm256_shuffle_epi8(highs, high));
+            Avx(_mm256_or_si256(low, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // There are no shifts of bytes: what pairs of bytes lose to each other is masked.
+            let own = _mm256_set1_epi8(own_bits(shift, high_first) as i8);
+            let (here, there) =
+                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
+            let (here, there) = if high_first {
+                (_mm256_sll_epi16(self.0, here), _mm256_srl_epi16(next.0, there))
+            } else {
+                (_mm256_srl_epi16(self.0, here), _mm256_sll_epi16(next.0, there))
+            };
+            Avx(_mm256_or_si256(_mm256_and_si256(own, here), _mm256_andnot_si256(own, there)))
+        }
     }
 }

@@ -4,7 +4,8 @@ use super::avx2::Avx;
 use super::entries;
 use super::ssse3::Sse;
 use crate::cpu::short::LaneMap;
-use crate::cpu::vector::Vector;
+use crate::cpu::vector::{Vector, turned_halves};
+use crate::cpu::words::own_bits;
 use std::arch::x86_64::*;
 
 entries!(Avx512, "avx512f,avx512bw,avx512vl,avx2");
@@ -224,7 +225,7 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn turned<const W: usize>(
+    unsafe fn partly_reversed<const W: usize>(
         reversed: *const u8,
         straight: *const u8,
         turned: usize,
@@ -255,13 +256,48 @@ impl Vector for Avx512 {
     #[inline(always)]
     unsafe fn either<const W: usize>(src: *const u8, reversed: bool) -> Self {
         // SAFETY: the caller's promise.
-        unsafe { Self::turned::<W>(src, src, if reversed { 64 / W } else { 0 }) }
+        unsafe { Self::partly_reversed::<W>(src, src, if reversed { 64 / W } else { 0 }) }
     }
 
     #[inline(always)]
     fn fetch(address: *const u8) {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn turned<const BITS: usize>(self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let half = _mm512_set1_epi8(0x0F);
+            let low = _mm512_and_si512(self.0, half);
+            let high = _mm512_and_si512(_mm512_srli_epi16::<4>(self.0), half);
+            if BITS == 4 {
+                return Avx512(_mm512_or_si512(_mm512_slli_epi16::<4>(low), high));
+            }
+            let [lows, highs] = const { &turned_halves::<BITS>() };
+            let lows = _mm512_broadcast_i32x4(_mm_loadu_si128(lows.as_ptr().cast()));
+            let highs = _mm512_broadcast_i32x4(_mm_loadu_si128(highs.as_ptr().cast()));
+            let (low, high) = (_mm512_shuffle_epi8(lows, low), _mm512_shuffle_epi8(highs, high));
+            Avx512(_mm512_or_si512(low, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // There are no shifts of bytes: what pairs of bytes lose to each other is masked.
+            let own = _mm512_set1_epi8(own_bits(shift, high_first) as i8);
+            let (here, there) =
+                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
+            let (here, there) = if high_first {
+                (_mm512_sll_epi16(self.0, here), _mm512_srl_epi16(next.0, there))
+            } else {
+                (_mm512_srl_epi16(self.0, here), _mm512_sll_epi16(next.0, there))
+            };
+            Avx512(_mm512_or_si512(_mm512_and_si512(own, here), _mm512_andnot_si512(own, there)))
+        }
     }
 }
 

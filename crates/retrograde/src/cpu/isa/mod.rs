@@ -15,6 +15,7 @@ mod ssse3;
 #[cfg(target_arch = "x86_64")]
 mod vbmi;
 
+use super::bits::{BitFill, BitTurns};
 use super::blocks::Blocks;
 use super::columns::Columns;
 use super::lanes::Lanes;
@@ -97,6 +98,24 @@ macro_rules! entries {
         pub(super) unsafe fn swaps(job: &super::Swaps) {
             // SAFETY: the caller's promises, and the features this function is compiled for.
             unsafe { super::super::swaps::run::<$vector>(job) }
+        }
+
+        /// # Safety
+        /// As for [`bits::fill`](super::super::bits::fill).
+        $(#[target_feature(enable = $feature)])?
+        #[inline(never)]
+        pub(super) unsafe fn bit_fill(job: &super::BitFill) {
+            // SAFETY: the caller's promises, and the features this function is compiled for.
+            unsafe { super::super::bits::fill::<$vector>(job) }
+        }
+
+        /// # Safety
+        /// As for [`bits::turn`](super::super::bits::turn).
+        $(#[target_feature(enable = $feature)])?
+        #[inline(never)]
+        pub(super) unsafe fn bit_turns(job: &super::BitTurns) {
+            // SAFETY: the caller's promises, and the features this function is compiled for.
+            unsafe { super::super::bits::turn::<$vector>(job) }
         }
     };
 }
@@ -244,6 +263,12 @@ impl Isa {
         /// # Safety
         /// As for [`tiles::run`](super::tiles::run), less the processor.
         tiles(&Tiles);
+        /// # Safety
+        /// As for [`bits::fill`](super::bits::fill), less the processor.
+        bit_fill(&BitFill);
+        /// # Safety
+        /// As for [`bits::turn`](super::bits::turn), less the processor.
+        bit_turns(&BitTurns);
     }
 }
 

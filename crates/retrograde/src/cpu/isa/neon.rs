@@ -80,6 +80,36 @@ impl Vector for Neon {
         // SAFETY: the caller's promise.
         unsafe { self.reversed_odd::<W>() }
     }
+
+    #[inline(always)]
+    unsafe fn turned<const BITS: usize>(self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Neon(match BITS {
+                4 => vsliq_n_u8::<4>(vshrq_n_u8::<4>(self.0), self.0),
+                2 => {
+                    // All bits, then those of each element back.
+                    let bits = vrbitq_u8(self.0);
+                    let odd = vandq_u8(vshrq_n_u8::<1>(bits), vdupq_n_u8(0x55));
+                    let even = vandq_u8(vshlq_n_u8::<1>(bits), vdupq_n_u8(0xAA));
+                    vorrq_u8(odd, even)
+                }
+                _ => vrbitq_u8(self.0),
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
+        // A shift to the left by less than nothing is one to the right.
+        let (here, there) = (shift as i8, shift as i8 - 8);
+        let (here, there) = if high_first { (here, there) } else { (-here, -there) };
+        // SAFETY: the caller's promise.
+        unsafe {
+            let own = vshlq_u8(self.0, vdupq_n_s8(here));
+            Neon(vorrq_u8(own, vshlq_u8(next.0, vdupq_n_s8(there))))
+        }
+    }
 }
 
 impl OddVector for Neon {

@@ -1,7 +1,8 @@
 //! SSSE3: 16-byte registers with a byte shuffle.
 
 use super::entries;
-use crate::cpu::vector::{OddVector, Vector};
+use crate::cpu::vector::{OddVector, Vector, turned_halves};
+use crate::cpu::words::own_bits;
 use std::arch::x86_64::*;
 
 entries!(Sse, "ssse3");
@@ -102,6 +103,41 @@ impl Vector for Sse {
     fn fetch(address: *const u8) {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn turned<const BITS: usize>(self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let half = _mm_set1_epi8(0x0F);
+            let low = _mm_and_si128(self.0, half);
+            let high = _mm_and_si128(_mm_srli_epi16::<4>(self.0), half);
+            if BITS == 4 {
+                return Sse(_mm_or_si128(_mm_slli_epi16::<4>(low), high));
+            }
+            let [lows, highs] = const { &turned_halves::<BITS>() };
+            let lows = _mm_loadu_si128(lows.as_ptr().cast());
+            let highs = _mm_loadu_si128(highs.as_ptr().cast());
+            let (low, high) = (_mm_shuffle_epi8(lows, low), _mm_shuffle_epi8(highs, high));
+            Sse(_mm_or_si128(low, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // There are no shifts of bytes: what pairs of bytes lose to each other is masked.
+            let own = _mm_set1_epi8(own_bits(shift, high_first) as i8);
+            let (here, there) =
+                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
+            let (here, there) = if high_first {
+                (_mm_sll_epi16(self.0, here), _mm_srl_epi16(next.0, there))
+            } else {
+                (_mm_srl_epi16(self.0, here), _mm_sll_epi16(next.0, there))
+            };
+            Sse(_mm_or_si128(_mm_and_si128(own, here), _mm_andnot_si128(own, there)))
+        }
     }
 }
 

@@ -151,7 +151,7 @@ impl Vector for Vbmi {
     }
 
     #[inline(always)]
-    unsafe fn turned<const W: usize>(
+    unsafe fn partly_reversed<const W: usize>(
         reversed: *const u8,
         straight: *const u8,
         turned: usize,
@@ -159,7 +159,7 @@ impl Vector for Vbmi {
         // SAFETY: the caller's promise; there is an order for every number of turned units.
         unsafe {
             if W > 1 {
-                return Vbmi(Avx512::turned::<W>(reversed, straight, turned).0);
+                return Vbmi(Avx512::partly_reversed::<W>(reversed, straight, turned).0);
             }
             let order = const { &turned_orders::<1>() }.get_unchecked(turned);
             let order = _mm512_loadu_si512(order.as_ptr().cast());
@@ -171,13 +171,25 @@ impl Vector for Vbmi {
     #[inline(always)]
     unsafe fn either<const W: usize>(src: *const u8, reversed: bool) -> Self {
         // SAFETY: the caller's promise.
-        unsafe { Self::turned::<W>(src, src, if reversed { 64 / W } else { 0 }) }
+        unsafe { Self::partly_reversed::<W>(src, src, if reversed { 64 / W } else { 0 }) }
     }
 
     #[inline(always)]
     fn fetch(address: *const u8) {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn turned<const BITS: usize>(self) -> Self {
+        // SAFETY: the caller's promise.
+        Vbmi(unsafe { Avx512(self.0).turned::<BITS>() }.0)
+    }
+
+    #[inline(always)]
+    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
+        // SAFETY: the caller's promise.
+        Vbmi(unsafe { Avx512(self.0).funnel(Avx512(next.0), shift, high_first) }.0)
     }
 }
 
