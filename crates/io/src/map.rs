@@ -20,8 +20,9 @@ pub(crate) fn file(path: &Path) -> io::Result<Bytes> {
     if file.metadata()?.len() == 0 {
         return Ok(Bytes::new());
     }
-    // SAFETY: the mapping is only read. Someone who changes the file meanwhile changes what is
-    // read, which is checked as any content is: no reference to a parsed form is kept.
+    // SAFETY: the mapping is only read, as bytes, of which every pattern is valid. Someone who
+    // changes the file meanwhile changes what is moved; text and numbers that decide anything
+    // are copied out before they are checked.
     let map = unsafe { Mmap::map(&file)? };
     Ok(Bytes::from_owner(map))
 }

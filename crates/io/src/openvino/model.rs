@@ -39,9 +39,11 @@ fn graph_of(content: &[u8], path: &Path) -> Result<Graph, ModelError> {
     if content.len() > MOST_BYTES {
         return Err(not_ir(format!("it has more than {MOST_BYTES} bytes")));
     }
-    let text = std::str::from_utf8(content)
-        .map_err(|error| not_ir(format!("byte {} is no UTF-8", error.valid_up_to())))?;
-    let document = xml::read(text).map_err(not_ir)?;
+    // A copy: text that was found to be UTF-8 must stay so, and a mapped file may change.
+    let text = String::from_utf8(content.to_vec()).map_err(|error| {
+        not_ir(format!("byte {} is no UTF-8", error.utf8_error().valid_up_to()))
+    })?;
+    let document = xml::read(&text).map_err(not_ir)?;
     match document.version.as_deref() {
         Some("10" | "11") => {}
         Some(version) => {
