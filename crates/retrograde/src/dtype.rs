@@ -41,7 +41,22 @@ impl Grain {
 
     /// How many grains a byte holds: 8, 4, 2 or 1.
     pub const fn per_byte(self) -> usize {
-        8 / self.bits()
+        1 << self.shift()
+    }
+
+    /// How many bytes hold this many grains.
+    pub(crate) const fn bytes_for(self, grains: usize) -> usize {
+        (grains + (self.per_byte() - 1)) >> self.shift()
+    }
+
+    /// The byte that a grain lies in.
+    pub(crate) const fn byte_of(self, grain: usize) -> usize {
+        grain >> self.shift()
+    }
+
+    /// [`per_byte`](Self::per_byte) as a shift: divisions are slow, and small calls make many.
+    const fn shift(self) -> u32 {
+        3 - self.bits().trailing_zeros()
     }
 }
 

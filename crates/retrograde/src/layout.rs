@@ -245,7 +245,7 @@ impl Layout {
 
     /// Bytes a buffer must have to hold this layout.
     pub fn byte_len(&self) -> usize {
-        self.reach.end.div_ceil(self.grain().per_byte())
+        self.grain().bytes_for(self.reach.end)
     }
 
     /// The grain that strides and reach count.

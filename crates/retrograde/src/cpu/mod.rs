@@ -131,7 +131,7 @@ fn check_buffer(
     grain: Grain,
     available: usize,
 ) -> Result<(), ExecuteError> {
-    let needed = reach.end.div_ceil(grain.per_byte());
+    let needed = grain.bytes_for(reach.end);
     if needed > available {
         return Err(ExecuteError::BufferTooSmall { buffer, needed, available });
     }
@@ -139,7 +139,20 @@ fn check_buffer(
 }
 
 /// Matches the lengths to the plan and checks every value that could be an error.
+#[inline]
 fn checked_lengths<'a>(
+    plan: &'a Plan,
+    memory: Option<Memory<'a>>,
+    dst: &MemoryMut<'_>,
+) -> Result<Option<LengthReader<'a>>, ExecuteError> {
+    // Most plans have none: they are spared the call.
+    match (plan.lengths(), memory) {
+        (None, None) => Ok(None),
+        (_, memory) => matched_lengths(plan, memory, dst),
+    }
+}
+
+fn matched_lengths<'a>(
     plan: &'a Plan,
     memory: Option<Memory<'a>>,
     dst: &MemoryMut<'_>,
@@ -169,8 +182,7 @@ fn is_same_view(plan: &Plan, src: &Memory<'_>, dst: &MemoryMut<'_>) -> bool {
 
 /// The addresses between the first and the last byte of a reach.
 fn touched(base: *const u8, reach: Reach, grain: Grain) -> Range<usize> {
-    let byte = |grains: usize| base.addr() + grains / grain.per_byte();
-    byte(reach.start)..byte(reach.end + grain.per_byte() - 1)
+    base.addr() + grain.byte_of(reach.start)..base.addr() + grain.bytes_for(reach.end)
 }
 
 fn meet(a: &Range<usize>, b: &Range<usize>) -> bool {

@@ -7,6 +7,7 @@ use crate::cpu::short::LaneMap;
 use crate::cpu::vector::{Vector, turned_halves};
 use crate::cpu::words::own_bits;
 use std::arch::x86_64::*;
+use std::ptr::read_volatile;
 
 entries!(Avx512, "avx512f,avx512bw,avx512vl,avx2");
 
@@ -31,6 +32,19 @@ const fn turns16(from: u16) -> [u16; 32] {
     }
     order
 }
+
+/// An order of a register's units.
+#[repr(C, align(64))]
+union Order {
+    words: [u32; 16],
+    register: __m512i,
+}
+
+/// Units of four bytes in reverse order, and units of eight.
+static REVERSED: [Order; 2] = [
+    Order { words: [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0] },
+    Order { words: [7, 0, 6, 0, 5, 0, 4, 0, 3, 0, 2, 0, 1, 0, 0, 0] },
+];
 
 impl Vector for Avx512 {
     type Odd = Sse;
@@ -125,14 +139,12 @@ impl Vector for Avx512 {
         unsafe {
             Avx512(match W {
                 16 => _mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0),
+                // The compiler, if it knew the order, would make two shuffles of the one.
                 8 => {
-                    let order = _mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-                    _mm512_permutexvar_epi64(order, self.0)
+                    _mm512_permutexvar_epi64(read_volatile(&raw const REVERSED[1].register), self.0)
                 }
                 4 => {
-                    let order =
-                        _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-                    _mm512_permutexvar_epi32(order, self.0)
+                    _mm512_permutexvar_epi32(read_volatile(&raw const REVERSED[0].register), self.0)
                 }
                 _ => {
                     // Quarters in reverse order, then bytes within each.
