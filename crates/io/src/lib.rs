@@ -1,9 +1,13 @@
 //! Tensor files for [`retrograde`]: a module per format, one [`Error`] for all of them.
 //!
-//! Elements are bytes that move and never change, so reading a file and writing it again
-//! gives back the same element type, byte order and memory order. Files are not trusted:
-//! nothing is allocated on the word of a header alone. Writing goes through a temporary
-//! file that takes the target's name when it is complete.
+//! [`open`] maps a tensor of any format ([`Format`]) where it lies, [`Output`] is memory that
+//! becomes a file when it is finished, [`Edit`] changes a file in place. Elements are bytes that
+//! move and never change, so reading a file and writing it again gives back the same element
+//! type, byte order and memory order, where the format has them. Files are not trusted:
+//! nothing is allocated on the word of a header alone. Files of any size take little memory,
+//! and appear under their names only when they are complete.
+//!
+//! Arrays that are to be in memory have [`npy::read`] and [`npy::write`].
 //!
 //! ```
 //! use retrograde::{Reversal, Reverse};
@@ -20,8 +24,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod edit;
+mod element;
 mod error;
+mod format;
 pub mod npy;
+mod npz;
+mod open;
+mod output;
+mod safetensors;
 mod save;
+mod spool;
+mod tensor;
 
-pub use error::{Error, NpyError};
+pub use edit::Edit;
+pub use element::ElementType;
+pub use error::{Error, NpyError, NpzError, RawError, SafetensorsError};
+pub use format::{Format, Location};
+pub use open::{Listed, Listing, Opening, list, open};
+pub use output::Output;
+pub use save::abandon_outputs;
+pub use tensor::Tensor;
