@@ -154,4 +154,16 @@ mod tests {
         swap_numbers(&mut data, 2);
         assert_eq!(data, [2, 1, 4, 3]);
     }
+
+    #[test]
+    fn types_are_named() {
+        let name = |descr: &str| ElementType::Numpy(descr.parse().unwrap()).to_string();
+        assert_eq!(name("<f4"), "f32");
+        assert_eq!(name(">f4"), "f32 (big-endian)");
+        assert_eq!(name("<U3"), "U3");
+        assert_eq!(name(">S3"), "S3");
+        assert_eq!(name("<f16"), "float128");
+        assert_eq!(name("<c32"), "complex256");
+        assert_eq!(name("<M8[ns]"), "M8[ns]");
+    }
 }

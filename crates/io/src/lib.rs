@@ -43,5 +43,5 @@ pub use error::{Error, NpyError, NpzError, RawError, SafetensorsError};
 pub use format::{Format, Location};
 pub use open::{Listed, Listing, Opening, list, open};
 pub use output::Output;
-pub use save::abandon_outputs;
+pub use save::{abandon_outputs, write_text};
 pub use tensor::Tensor;

@@ -264,8 +264,9 @@ mod tests {
         let entry = r#""x":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}"#;
         let twice = read_all(&format!("{{{entry},{entry}}}"), 0).unwrap_err().to_string();
         assert_eq!(twice, "malformed header: tensor \"x\" comes twice");
+        // Nothing follows the nesting down, so that it costs no stack.
         let deep = format!(r#"{{"__metadata__":{}}}"#, "[".repeat(100_000));
-        assert!(read_all(&deep, 0).unwrap_err().to_string().contains("recursion limit"));
+        assert!(read_all(&deep, 0).unwrap_err().to_string().starts_with("malformed header: "));
         assert!(read_all("{}", 0).unwrap().is_empty());
         assert_eq!(read_all(r#"{"__metadata__":{"format":"pt"}}"#, 0).unwrap().len(), 0);
     }

@@ -1,5 +1,6 @@
 //! Writing a file so that it is either complete or not there at all.
 
+use crate::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -131,6 +132,13 @@ pub(crate) fn atomically(
     let pending = Pending::new(target, replaces)?;
     fill_buffered(pending.file(), fill)?;
     pending.finish()
+}
+
+/// Writes a text file, which appears under its name only when it is complete.
+pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
+    let path = path.as_ref();
+    atomically(path, |out| out.write_all(text.as_bytes()))
+        .map_err(|source| Error::write(path, source))
 }
 
 /// Where a file that does not exist yet is to be made.
