@@ -192,7 +192,7 @@ mod tests {
     fn small_numbers_mean_what_their_formats_say() {
         let cases: &[(DType, &[u8], &str)] = &[
             (DType::BF16, &[0x80, 0x3f], "1"),
-            (DType::BF16, &[0xcd, 0x3d], "0.1001"),
+            (DType::BF16, &[0xcd, 0x3d], "0.1"),
             (DType::I4, &[0x0f], "-1"),
             (DType::U4, &[0x0f], "15"),
             (DType::I2, &[2], "-2"),

@@ -103,7 +103,7 @@ impl Image {
             self.text(before - 10, "l", "len");
             for (number, length) in block.lengths.iter().enumerate() {
                 let x = before + number * (cell + GAP) + cell / 2;
-                self.styled(x, "l\" style=\"text-anchor:middle", &length.text);
+                self.text(x, "l c", &length.text);
             }
             self.y += HEIGHT;
         }
@@ -145,10 +145,6 @@ impl Image {
     }
 
     fn text(&mut self, x: usize, class: &str, text: &str) {
-        self.styled(x, class, text);
-    }
-
-    fn styled(&mut self, x: usize, class: &str, text: &str) {
         let (y, text) = (self.y + HEIGHT * 2 / 3, escaped(text));
         // Writing to a string does not fail.
         let _ = writeln!(self.body, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>");
