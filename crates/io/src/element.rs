@@ -75,9 +75,8 @@ impl ElementType {
             I16 | I32 | I64 => format!("<i{bytes}"),
             F16 | F32 | F64 => format!("<f{bytes}"),
             C64 | C128 => format!("<c{bytes}"),
-            // What `ml_dtypes` writes.
-            F8E5M2 => "<f1".to_owned(),
-            BF16 | F8E4M3FN | F8E4M3FNUZ | F8E5M2FNUZ | F8E8M0 => format!("<V{bytes}"),
+            // What `ml_dtypes` writes; but not its '<f1' for F8E5M2, which NumPy itself cannot read.
+            BF16 | F8E4M3FN | F8E4M3FNUZ | F8E5M2 | F8E5M2FNUZ | F8E8M0 => format!("<V{bytes}"),
             _ => format!("|V{bytes}"),
         };
         text.parse().ok()

@@ -12,7 +12,7 @@ use crate::tensor::Tensor;
 use memmap2::MmapMut;
 use retrograde::Layout;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 use zip::write::SimpleFileOptions;
@@ -157,7 +157,7 @@ impl Output {
     pub fn finish(mut self) -> Result<(), Error> {
         let swapped = self.swapped;
         swap_numbers(self.data_mut(), swapped);
-        let Output { location, name, header, memory, sink, .. } = self;
+        let Output { location, format, name, header, memory, sink, .. } = self;
         let path = location.path;
         let result = match sink {
             Sink::Mapped(pending) => {
@@ -165,10 +165,11 @@ impl Output {
                 pending.finish()
             }
             Sink::Archive(pending) => {
-                archive(&pending, &name, &header, &memory).and_then(|()| pending.finish())
+                let zip = ZipWriter::new(BufWriter::new(pending.file()));
+                archive(zip, &name, &header, &memory).and_then(|()| pending.finish())
             }
-            Sink::Device(device) => both(device, &header, &memory),
-            Sink::Stdout => both(io::stdout().lock(), &header, &memory),
+            Sink::Device(device) => stream(device, format, &name, &header, &memory),
+            Sink::Stdout => stream(io::stdout().lock(), format, &name, &header, &memory),
         };
         result.map_err(|error| Error::write(&path, error))
     }
@@ -259,8 +260,12 @@ fn mapped(pending: &Pending, header: &[u8], bytes: usize) -> io::Result<MmapMut>
     Ok(memory)
 }
 
-fn archive(pending: &Pending, name: &str, header: &[u8], data: &[u8]) -> io::Result<()> {
-    let mut zip = ZipWriter::new(BufWriter::new(pending.file()));
+fn archive<W: Write + Seek>(
+    mut zip: ZipWriter<W>,
+    name: &str,
+    header: &[u8],
+    data: &[u8],
+) -> io::Result<()> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .large_file(header.len() + data.len() >= u32::MAX as usize);
@@ -270,7 +275,17 @@ fn archive(pending: &Pending, name: &str, header: &[u8], data: &[u8]) -> io::Res
     zip.finish()?.flush()
 }
 
-fn both(mut out: impl Write, header: &[u8], data: &[u8]) -> io::Result<()> {
+/// Writes to something that has no way back.
+fn stream(
+    mut out: impl Write,
+    format: Format,
+    name: &str,
+    header: &[u8],
+    data: &[u8],
+) -> io::Result<()> {
+    if format == Format::Npz {
+        return archive(ZipWriter::new_stream(out), name, header, data);
+    }
     out.write_all(header)?;
     out.write_all(data)?;
     out.flush()
