@@ -368,6 +368,62 @@ def check_hostile(binary):
 # --- Limits ------------------------------------------------------------------------------
 
 
+def check_memory(binary):
+    """A file that does not fit into the memory that the command may have, in every shape."""
+    limit, shape = 256 << 20, (4096, 17408)
+    rng = np.random.default_rng(5)
+    x = rng.integers(-(2**31), 2**31, shape, np.int32)
+    per_column, per_row = rng.integers(0, shape[0] + 1, shape[1]), rng.integers(0, shape[1] + 1, shape[0])
+    by_column = np.arange(shape[0])[:, None]
+    by_column = np.where(by_column < per_column, per_column - 1 - by_column, by_column)
+    by_row = np.arange(shape[1])[None, :]
+    by_row = np.where(by_row < per_row[:, None], per_row[:, None] - 1 - by_row, by_row)
+    columns, rows = np.take_along_axis(x, by_column, 0), np.take_along_axis(x, by_row, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        np.save(folder / "x.npy", x)
+        np.save(folder / "f.npy", np.asfortranarray(x))
+        np.save(folder / "big.npy", x.astype(">i4"))
+        np.savez(folder / "x.npz", x)
+        with zipfile.ZipFile(folder / "d.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.write(folder / "x.npy", "x.npy")
+        np.save(folder / "columns.npy", per_column.astype(">i4"))
+        np.save(folder / "rows.npy", per_row)
+        sequence = ["--lengths", folder / "columns.npy"]
+        batch = ["--lengths", folder / "rows.npy", "--time-axis=1", "--batch-axis=0"]
+        cases = [
+            ("reverse", "x.npy", ["--axes=0"], "y.npy", x[::-1]),
+            ("reverse", "x.npy", ["--axes=1"], "y.safetensors", x[:, ::-1]),
+            ("reverse", "f.npy", ["--axes=0"], "y.raw", x[::-1]),
+            ("reverse", "big.npy", [], "y.raw", x[::-1, ::-1]),
+            ("reverse", "x.npz", [], "y.npy", x[::-1, ::-1]),
+            ("reverse", "d.npz", [], "y.npz", x[::-1, ::-1]),
+            ("reverse-sequence", "x.npy", sequence, "y.npy", columns),
+            ("reverse-sequence", "x.npy", batch, "y.npy", rows),
+            ("reverse-subsequences", "x.npy", ["--axis=0", *sequence], "y.raw", columns),
+            ("reverse-subsequences", "x.npy", ["--axis=1", *batch[:2]], "y.raw", rows),
+        ]
+        for operator, source, arguments, target, expected in cases:
+            run = Run(binary, operator, folder / source, *arguments, "-o", folder / target, memory=limit)
+            case = (operator, source, target, arguments[:1])
+            check("files: large, in 256 MiB", run.code == 0, (case, run.stderr))
+            if run.code == 0:
+                data = np.fromfile(folder / target, np.int32) if target == "y.raw" else None
+                if target == "y.npz":
+                    data = np.load(folder / target)["x"]
+                elif data is None:
+                    data = np.fromfile(folder / target, np.int32)[-x.size :]
+                check("files: large, same", np.array_equal(data.reshape(shape), expected), case)
+            (folder / target).unlink(missing_ok=True)
+        for source in ["x.npy", "-"]:
+            stdin = (folder / "x.npy").read_bytes() if source == "-" else b""
+            source = source if source == "-" else folder / source
+            run = Run(binary, "reverse", source, "-o", "-", "--to", "raw", stdin=stdin, memory=limit)
+            check("files: large, in 256 MiB", run.stdout == x[::-1, ::-1].tobytes(), run.stderr)
+        run = Run(binary, "reverse", folder / "x.npy", "--in-place=direct", memory=limit)
+        check("files: large, in 256 MiB", np.array_equal(np.load(folder / "x.npy"), x[::-1, ::-1]), run.stderr)
+
+
 def check_full_disk(binary):
     """A file system of one megabyte, in a name space of our own where that is allowed."""
     script = """
@@ -406,6 +462,7 @@ def main():
     check_packed(binary)
     check_lengths(binary)
     check_hostile(binary)
+    check_memory(binary)
     check_full_disk(binary)
     for group in sorted(PASSED | FAILED):
         print(f"{group}: {PASSED[group]} agree, {FAILED[group]} differ")

@@ -2,10 +2,11 @@
 
 use crate::args::Arguments;
 use crate::report;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use retrograde_io::Error;
 use std::path::Path;
 
 /// Prints the completions for a shell.
@@ -18,8 +19,10 @@ pub(crate) fn completions(shell: Shell) -> Result<()> {
 /// Prints the manual page, or writes those of all commands to a folder.
 pub(crate) fn manual(folder: Option<&Path>) -> Result<()> {
     match folder {
-        Some(folder) => clap_mangen::generate_to(Arguments::command(), folder)
-            .with_context(|| format!("cannot write to {}", folder.display())),
+        Some(folder) => clap_mangen::generate_to(Arguments::command(), folder).map_err(|source| {
+            let path = folder.to_owned();
+            Error::Write { path, source }.into()
+        }),
         None => {
             let mut page = Vec::new();
             Man::new(Arguments::command()).render(&mut page)?;

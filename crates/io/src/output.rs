@@ -87,7 +87,7 @@ impl Output {
         let format = format.or(named).or(streamed).or(device).ok_or_else(unknown)?;
         let name = name_of(input, &location, format)?;
         if let Some(Target::File(target, true)) = &target {
-            refuse_loss(target, format, &name)?;
+            refuse_loss(target, &path, format, &name)?;
         }
         let Laid { element, layout, header } = lay_out(input, &path, format, &name)?;
         let turned = element.is_big_endian() != input.element_type().is_big_endian();
@@ -236,7 +236,7 @@ fn name_of(input: &Tensor, location: &Location, format: Format) -> Result<String
 }
 
 /// An archive is written whole; it must not hold anything else.
-fn refuse_loss(target: &Path, format: Format, name: &str) -> Result<(), Error> {
+fn refuse_loss(target: &Path, path: &Path, format: Format, name: &str) -> Result<(), Error> {
     if !format.has_names() {
         return Ok(());
     }
@@ -246,7 +246,7 @@ fn refuse_loss(target: &Path, format: Format, name: &str) -> Result<(), Error> {
         return Ok(());
     }
     let (names, more) = shown(names);
-    Err(Error::OthersWouldGo { path: target.to_owned(), names, more })
+    Err(Error::OthersWouldGo { path: path.to_owned(), names, more })
 }
 
 /// The whole file as memory, the header written.

@@ -3,7 +3,10 @@
 mod bench;
 mod errors;
 mod files;
+mod formats;
+mod interruptions;
 mod pictures;
+mod reports;
 
 use retrograde_io::npy::{self, NpyArray};
 use std::path::{Path, PathBuf};
