@@ -74,9 +74,10 @@ fn operate(operation: &Operation<Files>) -> Result<()> {
         result => result?,
     }
     match picture {
-        Some(picture) => Ok(report::print(&picture)?),
-        None => Ok(report::say(&saved)),
+        Some(picture) => report::print(&picture)?,
+        None => report::say(&saved),
     }
+    Ok(())
 }
 
 /// Reverses a file where it is.
@@ -94,9 +95,10 @@ fn operate_in_place(operation: &Operation<Files>) -> Result<()> {
     let saved = report::saved(tensor.location(), tensor.element_type(), tensor.layout(), &task);
     tensor.finish()?;
     match picture {
-        Some(picture) => Ok(report::print(&picture)?),
-        None => Ok(report::say(&saved)),
+        Some(picture) => report::print(&picture)?,
+        None => report::say(&saved),
     }
+    Ok(())
 }
 
 /// Where the result goes, if anywhere, and in which format if that was said.

@@ -23,7 +23,7 @@ impl Task {
     pub(crate) fn prepare<F: Args>(operation: &Operation<F>, input: &Layout) -> Result<Task> {
         let task = Task::of(operation, input)?;
         // Lengths are looked at once, before anything is written.
-        task.with_plan(input, input, |plan, lengths| cpu::check_lengths(plan, lengths))?;
+        task.with_plan(input, input, cpu::check_lengths)?;
         Ok(task)
     }
 
