@@ -7,8 +7,9 @@ use std::str::FromStr;
 
 /// A way to keep tensors in a file.
 ///
-/// One more format is a variant here, its extension below, a module that reads its header
-/// ([`Contents`](crate::open)) and one that writes it ([`Output`](crate::Output)).
+/// One more format is a variant here with its name and its first bytes below, a module that
+/// reads and writes its header, and an arm each where formats meet ([`open`](crate::open()),
+/// [`list`](crate::list), [`Output`](crate::Output)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {

