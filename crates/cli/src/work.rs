@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::task::Task;
 use anyhow::Result;
 use rayon::prelude::*;
-use retrograde::{Memory, Plan, cpu};
+use retrograde::{Grain, Memory, Plan, cpu};
 use retrograde_io::{Edit, Output, Tensor};
 use std::ops::Range;
 
@@ -24,11 +24,16 @@ pub(crate) fn reverse(task: &Task, input: &Tensor, output: &mut Output) -> Resul
         let progress = Progress::of(plan);
         let mut pieces = plan.pieces(PIECE).peekable();
         while let Some(piece) = pieces.next() {
-            if let Some(range) = compact(&piece, piece.dst()) {
-                in_parts(range, |part| output.prepare(part));
+            match compact(&piece, piece.dst()) {
+                Some(range) => in_parts(range, |part| output.prepare(part)),
+                None => output.will_scatter(),
             }
-            if let Some(range) = compact(&piece, piece.src()) {
-                in_parts(range, |part| input.fetch(part));
+            match compact(&piece, piece.src()) {
+                Some(range) => in_parts(range, |part| input.fetch(part)),
+                None => {
+                    input.will_scatter();
+                    runs(&piece).for_each(|run| input.will_read(run));
+                }
             }
             if let Some(range) = pieces.peek().and_then(|next| compact(next, next.src())) {
                 input.will_read(range);
@@ -65,6 +70,18 @@ fn compact(piece: &Plan, reach: retrograde::Reach) -> Option<Range<usize>> {
     let per_byte = piece.unit().grain.per_byte();
     let range = reach.start / per_byte..reach.end.div_ceil(per_byte);
     (range.len() <= 2 * moved && range.len() <= 4 * PIECE).then_some(range)
+}
+
+/// What a piece reads in each step of its outermost dimension, if these lie apart.
+fn runs(piece: &Plan) -> impl Iterator<Item = Range<usize>> {
+    let reach = piece.src();
+    let (len, step) = piece.dims().first().map_or((0, 0), |dim| (dim.len, dim.src.unsigned_abs()));
+    let run = (reach.end - reach.start).saturating_sub(step * len.saturating_sub(1));
+    let apart = piece.unit().grain == Grain::Byte && run <= step;
+    (0..if apart { len } else { 0 }).map(move |at| {
+        let start = reach.start + at * step;
+        start..start + run
+    })
 }
 
 /// Shares a range among threads.

@@ -153,6 +153,13 @@ impl Output {
         let _ = range;
     }
 
+    /// Tells the system that single pages will be written all over, so that it does not make
+    /// those around each of them as well: in little memory, they would be gone before their turn.
+    pub fn will_scatter(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = self.memory.advise(memmap2::Advice::Random);
+    }
+
     /// Completes the file and gives it its name.
     pub fn finish(mut self) -> Result<(), Error> {
         let swapped = self.swapped;

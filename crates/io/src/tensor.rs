@@ -124,6 +124,13 @@ impl Tensor {
         advise(&self.data, range, false);
     }
 
+    /// Tells the system that single pages will be read from all over, so that it does not read
+    /// what lies around each of them as well.
+    pub fn will_scatter(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = self.data.map.advise(memmap2::Advice::Random);
+    }
+
     /// The bytes of one element; a packed one is the value of a byte. `None` if there is no
     /// such index.
     pub fn element(&self, index: &[usize]) -> Option<Vec<u8>> {

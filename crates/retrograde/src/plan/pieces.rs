@@ -13,7 +13,7 @@ use std::ops::Range;
 const ALIGNED: usize = 4 << 10;
 /// Where every piece reaches from one end of the output to the other (an axis with lengths is
 /// outermost), it takes at least this much of each row: less would waste pages and lines.
-const LEAST_RUN: usize = 16 << 10;
+const LEAST_RUN: usize = 8 << 10;
 
 /// The pieces of a plan, in the order of its output; made by [`Plan::pieces`].
 #[derive(Debug, Clone)]
