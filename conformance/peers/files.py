@@ -2,8 +2,8 @@
 
 usage: files.py RETROGRADE_BINARY
 
-Round trips: files are written by NumPy and safetensors, reversed by the command into every
-format, read by NumPy and safetensors again, and compared byte for byte. Then files that lie,
+Round trips: files are written by NumPy, safetensors and ONNX, reversed by the command into
+every format, read by those again, and compared byte for byte. Then files that lie,
 each with its error, found in little memory. Then what a disk or a limit refuses.
 """
 
@@ -22,6 +22,8 @@ from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 from safetensors import TensorSpec, deserialize, serialize
 
 PASSED, FAILED = Counter(), Counter()
@@ -91,6 +93,22 @@ def write_safetensors(path, x, name="x", others=()):
     Path(path).write_bytes(serialize(tensors))
 
 
+def has_onnx(dtype):
+    return dtype.kind in "SU" or dtype.name in RAW_NAMES
+
+
+def strings_of(x):
+    return [v if isinstance(v, bytes) else str(v).encode() for v in x.ravel().tolist()]
+
+
+def pb_bytes(x, name="x"):
+    if x.dtype.kind in "SU":
+        proto = helper.make_tensor(name, TensorProto.STRING, x.shape, strings_of(x))
+    else:
+        proto = numpy_helper.from_array(np.array(x.astype(x.dtype.newbyteorder("<")), order="C"), name)
+    return proto.SerializeToString()
+
+
 def inputs(folder, x):
     """The array in every format that can hold it: (arguments, in row-major little-endian)."""
     npy = folder / "in.npy"
@@ -108,6 +126,9 @@ def inputs(folder, x):
     if x.dtype.name in SAFETENSORS:
         write_safetensors(folder / "in.safetensors", x, "x", [("a", np.ones(5, np.float32))])
         yield [f"{folder}/in.safetensors:x"]
+    if has_onnx(x.dtype):
+        (folder / "in.pb").write_bytes(pb_bytes(x))
+        yield [folder / "in.pb"]
     little = x.astype(x.dtype.newbyteorder("<"), copy=False)
     (folder / "in.raw").write_bytes(little.tobytes())
     shape = ",".join(map(str, x.shape))
@@ -125,6 +146,10 @@ def read_back(path, member=None):
     elif path.suffix == ".safetensors":
         ((name, tensor),) = deserialize(path.read_bytes())
         return bytes(tensor["data"]), list(tensor["shape"]), tensor["dtype"]
+    elif path.suffix == ".pb":
+        proto = onnx.load_tensor(str(path))
+        data = proto.raw_data if proto.data_type != TensorProto.STRING else list(proto.string_data)
+        return data, list(proto.dims), TensorProto.DataType.Name(proto.data_type)
     else:
         return path.read_bytes(), None, None
     return y.tobytes(), list(y.shape), y.dtype.str
@@ -141,8 +166,13 @@ def check_round_trips(binary):
             for shape, order in [((4, 5, 3), "C"), ((4, 5, 3), "F"), ((7,), "C"), ((), "C"), ((2, 0, 3), "C")]:
                 count = int(np.prod(shape))
                 raw = rng.integers(0, 256, count * dtype.itemsize, np.uint8)
-                if dtype.kind in "?bU":
+                if dtype.kind in "?b":
                     raw &= 1
+                if dtype.kind == "U":  # characters, of a byte each
+                    letters = raw.reshape(-1, 4)
+                    letters[:, 3 if dtype.str[0] == "<" else 0] = 0
+                    letters[:, 1:3] = 0
+                    letters &= 0x7F
                 x = np.asarray(raw.view(dtype).reshape(shape), order=order)
                 round_trip(binary, folder, x, f"{dtype} {shape} {order}")
 
@@ -152,7 +182,7 @@ def round_trip(binary, folder, x, what):
     little = flipped.astype(x.dtype.newbyteorder("<"), copy=False)
     for arguments in inputs(folder, x):
         source = Path(str(arguments[0]).split(":")[0])
-        for extension in ["npy", "npz", "safetensors", "raw"]:
+        for extension in ["npy", "npz", "safetensors", "pb", "raw"]:
             # The full square of formats for one shape, the diagonal and .npy for the others.
             if x.shape != (4, 5, 3) and extension not in ("npy", source.suffix[1:]):
                 continue
@@ -164,15 +194,20 @@ def round_trip(binary, folder, x, what):
                 refused = run.code == 1 and "safetensors files have no" in run.stderr
                 check("files: refusals", refused and not target.exists(), (case, run.stderr))
                 continue
+            if extension == "pb" and not has_onnx(x.dtype):
+                refused = run.code == 1 and "pb files have no" in run.stderr
+                check("files: refusals", refused and not target.exists(), (case, run.stderr))
+                continue
             if run.code != 0:
                 check("files: exit code", False, (case, run.stderr))
                 continue
             data, shape, kind = read_back(target)
             # NumPy's own formats keep the byte order; the others have but one.
-            plain = source.suffix in (".safetensors", ".raw")
+            plain = source.suffix in (".safetensors", ".pb", ".raw")
             keeps = extension in ("npy", "npz") and not plain
             expected = flipped if keeps else little
-            same = data == expected.tobytes() and shape in (None, list(x.shape))
+            wanted = strings_of(expected) if isinstance(data, list) else expected.tobytes()
+            same = data == wanted and shape in (None, list(x.shape))
             check(f"files: {source.suffix[1:]} to {extension}", same, (case, shape, kind))
 
 
@@ -305,6 +340,12 @@ def hostile():
     huge = {"dtype": "U8", "shape": [2**61 - 1], "data_offsets": [0, 2**61 - 1]}
     deflated, stored = zip_bytes([("x.npy", plain)]), zip_bytes([("x.npy", plain)], zipfile.ZIP_STORED)
     zeros = npy_bytes("'|u1'", "(4294967295,)", bytes(1 << 20))
+
+    def pb(kind="FLOAT", **fields):
+        return TensorProto(data_type=TensorProto.DataType.Value(kind), **fields).SerializeToString()
+
+    away = onnx.StringStringEntryProto(key="location", value="../secret")
+    words = [b""] * (1 << 17) + [b"a" * (1 << 14)]
     return [
         ("claims.npy", npy_bytes("'<f8'", "(1099511627776, 1024)"), "takes 9007199254740992 bytes but the file has 0"),
         ("overflow.npy", npy_bytes("'<f8'", "(4294967296, 4294967296)"), "impossible shape"),
@@ -341,6 +382,16 @@ def hostile():
         ("dims.safetensors", safetensors_bytes({"x": {**entry, "shape": [2**33, 2**33]}}, bytes(12)), "impossible shape"),
         ("type.safetensors", safetensors_bytes({"x": {**entry, "dtype": "F6_E2M3"}}, bytes(12)), 'has dtype "F6_E2M3", which is not supported'),
         ("many.safetensors", safetensors_bytes(b"{" + b",".join(b'"%d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}' % i for i in range(20000)) + b"}"), "it holds several tensors"),
+        ("claims.pb", pb(dims=[1 << 40], raw_data=b"1234"), "takes 4398046511104 bytes but the buffer has 4"),
+        ("typed.pb", pb(dims=[4], float_data=[1.0]), "takes 4 entries of float_data but there are 1"),
+        ("overflow.pb", pb(dims=[1 << 62, 1 << 62]), "needs more than"),
+        ("negative.pb", pb(dims=[-1], float_data=[1.0]), "axis 0 has the negative size -1"),
+        ("length.pb", b"\x4a\xff\xff\xff\xff\x0f", "not a TensorProto"),
+        ("outside.pb", pb(dims=[2], data_location=1, external_data=[away]), "it goes up with `..`"),
+        ("strings.pb", pb("STRING", dims=[1 << 50]), "takes 1125899906842624 entries"),
+        ("wide.pb", pb("STRING", dims=[len(words)], string_data=words), "each as wide as the longest, take over"),
+        ("zero.pb", pb("STRING", dims=[1], string_data=[b"a\0"]), "string 0 ends in a zero byte"),
+        ("empty.pb", b"", "element type 0 is not supported"),
         ("empty.npy", b"", "it begins with nothing"),
         ("empty.npz", b"", "not a readable .npz archive"),
         ("empty.safetensors", b"", "it has 0 bytes"),
@@ -387,6 +438,7 @@ def check_memory(binary):
         np.savez(folder / "x.npz", x)
         with zipfile.ZipFile(folder / "d.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.write(folder / "x.npy", "x.npy")
+        (folder / "x.pb").write_bytes(pb_bytes(x))
         np.save(folder / "columns.npy", per_column.astype(">i4"))
         np.save(folder / "rows.npy", per_row)
         sequence = ["--lengths", folder / "columns.npy"]
@@ -398,6 +450,8 @@ def check_memory(binary):
             ("reverse", "big.npy", [], "y.raw", x[::-1, ::-1]),
             ("reverse", "x.npz", [], "y.npy", x[::-1, ::-1]),
             ("reverse", "d.npz", [], "y.npz", x[::-1, ::-1]),
+            ("reverse", "x.pb", [], "y.pb", x[::-1, ::-1]),
+            ("reverse-sequence", "x.pb", sequence, "y.npy", columns),
             ("reverse-sequence", "x.npy", sequence, "y.npy", columns),
             ("reverse-sequence", "x.npy", batch, "y.npy", rows),
             ("reverse-subsequences", "x.npy", ["--axis=0", *sequence], "y.raw", columns),
@@ -408,11 +462,10 @@ def check_memory(binary):
             case = (operator, source, target, arguments[:1])
             check("files: large, in 256 MiB", run.code == 0, (case, run.stderr))
             if run.code == 0:
-                data = np.fromfile(folder / target, np.int32) if target == "y.raw" else None
                 if target == "y.npz":
                     data = np.load(folder / target)["x"]
-                elif data is None:
-                    data = np.fromfile(folder / target, np.int32)[-x.size :]
+                else:
+                    data = np.frombuffer((folder / target).read_bytes()[-x.nbytes :], np.int32)
                 check("files: large, same", np.array_equal(data.reshape(shape), expected), case)
             (folder / target).unlink(missing_ok=True)
         for source in ["x.npy", "-"]:
