@@ -82,9 +82,12 @@ fn waiting_for_input_can_be_interrupted() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        // Held open: waiting for a child closes its input, which would end it too.
+        let stdin = child.stdin.take();
         std::thread::sleep(Duration::from_millis(100 * tenths));
         interrupt(&child);
         let code = child.wait().unwrap().code();
+        drop(stdin);
         assert!(names(folder.path()).is_empty());
         if code == Some(130) {
             return;
