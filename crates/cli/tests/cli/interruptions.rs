@@ -74,17 +74,27 @@ fn an_interrupted_command_leaves_nothing() {
 #[test]
 fn waiting_for_input_can_be_interrupted() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = command(folder.path(), &["reverse", "-", "-o", "y.npy"])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // Until the handler is there, an interruption ends the process as any other: without a file.
-    std::thread::sleep(Duration::from_millis(300));
-    interrupt(&child);
-    let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(130));
-    assert!(names(folder.path()).is_empty());
+    // Until the handler is there, an interruption ends the process as any other, by its signal;
+    // on a busy machine that may take a while.
+    for tenths in 1..30 {
+        let mut child = command(folder.path(), &["reverse", "-", "-o", "y.npy"])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Held open: waiting for a child closes its input, which would end it too.
+        let stdin = child.stdin.take();
+        std::thread::sleep(Duration::from_millis(100 * tenths));
+        interrupt(&child);
+        let code = child.wait().unwrap().code();
+        drop(stdin);
+        assert!(names(folder.path()).is_empty());
+        if code == Some(130) {
+            return;
+        }
+        assert_eq!(code, None);
+    }
+    panic!("never interrupted while waiting");
 }
 
 #[test]
