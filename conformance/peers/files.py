@@ -473,6 +473,19 @@ def check_memory(binary):
             source = source if source == "-" else folder / source
             run = Run(binary, "reverse", source, "-o", "-", "--to", "raw", stdin=stdin, memory=limit)
             check("files: large, in 256 MiB", run.stdout == x[::-1, ::-1].tobytes(), run.stderr)
+        node = helper.make_node("ReverseSequence", ["x", "lens"], ["y"], time_axis=0, batch_axis=1)
+        declare = helper.make_tensor_value_info
+        graph = helper.make_graph(
+            [node], "g", [declare("x", TensorProto.INT32, ["T", "B"]), declare("lens", TensorProto.INT64, ["B"])],
+            [declare("y", TensorProto.INT32, ["T", "B"])],
+        )  # fmt: skip
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 10)], ir_version=8)
+        (folder / "m.onnx").write_bytes(model.SerializeToString())
+        np.save(folder / "lens.npy", per_column)
+        arguments = ["-i", f"x={folder}/x.npy", "-i", f"lens={folder}/lens.npy", "--output", folder / "y.npy"]
+        run = Run(binary, "run", folder / "m.onnx", *arguments, memory=limit)
+        check("files: large, in 256 MiB", run.code == 0, run.stderr)
+        check("files: large, same", run.code == 0 and np.array_equal(np.load(folder / "y.npy"), columns), "a model")
         run = Run(binary, "reverse", folder / "x.npy", "--in-place=direct", memory=limit)
         check("files: large, in 256 MiB", np.array_equal(np.load(folder / "x.npy"), x[::-1, ::-1]), run.stderr)
 

@@ -87,7 +87,7 @@ fn model(path: &Path, json: bool) -> Result<()> {
         return Ok(report::print(&model_words(&file, kind, file_bytes, &graph))?);
     }
     let port = |names: &[String], declared: &Declared, has_default| PortRecord {
-        names: names.to_vec(),
+        names: distinct(names),
         dtype: declared.dtype.map(|dtype| dtype.to_string()),
         shape: declared.dims.as_ref().map(|dims| {
             let entry = |dim: &Dim| match dim {
@@ -112,6 +112,12 @@ fn model(path: &Path, json: bool) -> Result<()> {
             .collect(),
     };
     Ok(report::print(&(serde_json::to_string_pretty(&record)? + "\n"))?)
+}
+
+/// Names of a tensor may be those of its layer again.
+fn distinct(names: &[String]) -> Vec<String> {
+    let first = |at: &usize| !names[..*at].contains(&names[*at]);
+    (0..names.len()).filter(first).map(|at| names[at].clone()).collect()
 }
 
 fn model_words(file: &str, kind: &str, file_bytes: u64, graph: &Graph) -> String {

@@ -15,7 +15,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     npy::write(&plain, &NpyArray::new("<u2", &[3, 4], false, data).unwrap()).unwrap();
     let tensor = open(&Location::file(&plain), &Opening::default()).unwrap();
     let mut files = vec![plain.clone()];
-    for name in ["stored.npz", "one.safetensors"] {
+    for name in ["stored.npz", "one.safetensors", "one.pb"] {
         let path = folder.join(name);
         let mut output = Output::like(&tensor, Location::file(&path), None).unwrap();
         output.data_mut().copy_from_slice(tensor.data());

@@ -101,7 +101,7 @@ fn tensor_protos_are_files_like_any_other() {
     );
     assert_eq!(
         shown_in(folder.path(), &["reverse", "words.pb"]).lines().last(),
-        Some("     c  ab  →  ab c    ")
+        Some("      c   ab  →  ab  c")
     );
     at(&["reverse", "words.pb", "-o", "back.npy"]);
     assert_eq!(
