@@ -70,7 +70,10 @@ fn memory(bytes: usize) -> MmapMut {
 
 fn main() {
     println!("time of a plain copy / time of strips through a buffer; one thread, medians of 9");
-    println!("{:>6} {:>7} {:>6} {:>6} {:>6} {:>6}", "rows", "pitch", "strip", "load", "store", "both");
+    println!(
+        "{:>6} {:>7} {:>6} {:>6} {:>6} {:>6}",
+        "rows", "pitch", "strip", "load", "store", "both"
+    );
     for (rows, pitch) in [(8192, 16384), (512, 4096)] {
         // The small table many times over, so that neither fits a cache.
         let tables = (128 << 20) / (rows * pitch);

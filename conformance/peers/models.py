@@ -8,6 +8,7 @@ the run says so. Files that lie are made here too; each must give its one line o
 bounded memory, and no output.
 """
 
+import json
 import os
 import resource
 import subprocess
@@ -23,6 +24,7 @@ import onnx
 import openvino as ov
 from onnx import TensorProto, helper, numpy_helper
 from openvino.utils.node_factory import NodeFactory
+from safetensors.numpy import load_file, save_file
 
 PASSED, FAILED = Counter(), Counter()
 OPSETS = range(10, 29)
@@ -292,6 +294,47 @@ def tensor_protos(binary):
                     official = tensor_of("y", x).SerializeToString(deterministic=True)
                     wrote = (folder / "y.pb").read_bytes()
                     check("onnx: tensors as onnx writes them", wrote == official, (what, wrote, official))
+
+
+def formats(binary):
+    """Inputs and outputs in every format, and what `info` says about the model."""
+    x, lens = RNG.standard_normal((4, 3, 5), np.float32), np.array([4, 0, 2])
+    expected = reverse_sequence(x, lens, 0, 1)
+    dims = ["T", 3, 5]
+    model = model_of(
+        [sequence()], [info("x", TensorProto.FLOAT, dims), info("lens", TensorProto.INT64, [3])],
+        [info("y", TensorProto.FLOAT, dims)],
+    )  # fmt: skip
+    with Folder(binary) as folder:
+        write(folder / "m.onnx", model)
+        np.save(folder / "x.npy", x)
+        np.savez_compressed(folder / "x.npz", other=lens, x=x)
+        save_file({"x": x, "other": lens}, str(folder / "x.safetensors"))
+        write(folder / "x.pb", tensor_of("x", x))
+        (folder / "x.raw").write_bytes(x.tobytes())
+        (folder / "lens.raw").write_bytes(lens.tobytes())
+        for given in ["x.npy", "x.npz:x", "x.safetensors:x", "x.pb", "x.raw"]:
+            for target in ["y.npy", "y.npz", "y.safetensors", "y.pb", "y.raw"]:
+                (folder / target).unlink(missing_ok=True)
+                arguments = ["-i", f"x={given}", "-i", "lens=lens.raw", "--output", target]
+                if not folder.expect("onnx: formats", (given, target), "m.onnx", *arguments):
+                    continue
+                if target == "y.npz":
+                    found = np.load(folder / target)["y"]
+                elif target == "y.safetensors":
+                    found = load_file(str(folder / target))["y"]
+                elif target == "y.raw":
+                    found = np.fromfile(folder / target, np.float32).reshape(x.shape)
+                else:
+                    found = load(folder / target)
+                check("onnx: formats", same(found, expected), (given, target))
+        done = subprocess.run([binary, "info", folder / "m.onnx", "--json"], capture_output=True, text=True)
+        record = json.loads(done.stdout)
+        first = record["inputs"][0]
+        ok = [port["names"] for port in record["inputs"]] == [["x"], ["lens"]]
+        ok &= (first["dtype"], first["shape"]) == ("f32", dims) and record["outputs"][0]["names"] == ["y"]
+        ok &= record["nodes"] == [{"name": "reverse", "kind": "ReverseSequence"}]
+        check("onnx: info", ok, record)
 
 
 def data_carriers(binary):
@@ -712,6 +755,7 @@ def main():
     official_cases(binary)
     every_type_and_opset(binary)
     tensor_protos(binary)
+    formats(binary)
     data_carriers(binary)
     openvino_types(binary)
     openvino_strings(binary)

@@ -2,15 +2,39 @@
 
 use crate::bench::BenchArguments;
 use crate::run::RunArguments;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use retrograde::LengthPolicy;
+use clap_complete::Shell;
+use retrograde::{DType, LengthPolicy};
+use retrograde_io::{Format, Location, Opening};
 use std::convert::Infallible;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+/// What the end of `--help` says.
+const AFTER_HELP: &str = "\
+FILES
+  The tensor is FILE (.npy, .npz, .safetensors, ONNX's .pb, or raw bytes with --dtype and
+  --shape), FILE:NAME for one of several in an .npz or .safetensors, or - for stdin. The output's format
+  is its extension, so that reversing no axis converts: retrograde reverse a.npz:w --axes '' -o
+  w.safetensors. Files of any size are reversed in little memory. An output is complete or not
+  there: an error, a full disk or Ctrl-C leaves nothing behind and the input as it was.
+
+EXIT CODES
+  0    done
+  1    the arguments do not go with the tensor, or a file could not be read or written
+  2    wrong usage
+  130  interrupted (Ctrl-C, or asked to end)
+
+ENVIRONMENT
+  NO_COLOR                no colours; CLICOLOR_FORCE=1: colours even into a pipe
+  COLUMNS                 how wide a picture may be
+  RETROGRADE_NUM_THREADS  how many threads to use at most";
+
 /// Reverses tensors: whole axes, padded batches of sequences, every lane by its own length.
 #[derive(Debug, Parser)]
-#[command(name = "retrograde", version)]
+#[command(name = "retrograde", version, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -21,29 +45,46 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run an operator on files
     #[command(flatten)]
-    Run(Operation),
+    Operate(Operation<Files>),
+    /// Say what a file or a model holds: types, shapes, order; inputs, nodes, outputs
+    Info(InfoArguments),
+    /// Say how an operator would run: the plan, the kernel, the bytes, the least time
+    Explain(ExplainArguments),
+    /// Show an operator's picture of before and after, and write nothing else
+    Show(ShowArguments),
     /// Measure how fast a tensor is reversed here, beside a plain copy of it
     Bench(BenchArguments),
     /// Run a model of reversals on files: ONNX or OpenVINO IR
     #[command(name = "run")]
     Model(RunArguments),
+    /// Print the completions for a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write one for every command
+    Man {
+        /// Write the pages of all commands to this folder
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
 }
 
 /// An operator and its arguments.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Operation {
+pub(crate) enum Operation<F: Args> {
     /// Reverse whole axes (OpenVINO Reverse-1)
     #[command(after_help = "With neither --axes nor --mask, all axes are reversed.")]
-    Reverse(ReverseArguments),
+    Reverse(ReverseArguments<F>),
     /// Reverse the first steps of every sequence in a padded batch (ONNX ReverseSequence)
-    ReverseSequence(ReverseSequenceArguments),
+    ReverseSequence(ReverseSequenceArguments<F>),
     /// Reverse the first elements of every lane by its own length (DirectML ReverseSubsequences)
-    ReverseSubsequences(ReverseSubsequencesArguments),
+    ReverseSubsequences(ReverseSubsequencesArguments<F>),
 }
 
-impl Operation {
+impl<F: Args> Operation<F> {
     /// The files, whatever the operator.
-    pub(crate) fn files(&self) -> &Files {
+    pub(crate) fn files(&self) -> &F {
         match self {
             Operation::Reverse(arguments) => &arguments.files,
             Operation::ReverseSequence(arguments) => &arguments.files,
@@ -52,23 +93,110 @@ impl Operation {
     }
 }
 
+/// The tensor, and what it does not say itself.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    /// The tensor: FILE, FILE:NAME, or - for stdin
+    #[arg(value_name = "IN", value_parser = location())]
+    pub(crate) input: Location,
+    /// The element type of raw bytes (such as f32, u8, bf16, i4), or of opaque elements
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) dtype: Option<DType>,
+    /// The sizes of raw bytes, such as 480,640,3 (one axis, if not given)
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) shape: Option<Sizes>,
+    /// The input's format, if neither its name nor its content says it
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<Format>,
+}
+
+impl Input {
+    /// What is known about the file besides what it says itself.
+    pub(crate) fn opening(&self, output: Option<&Location>) -> Opening {
+        let output = output.filter(|output| !output.is_stream());
+        Opening {
+            format: self.from,
+            dtype: self.dtype,
+            shape: self.shape.clone().map(|Sizes(shape)| shape),
+            output: output.map(|output| output.path.clone()),
+        }
+    }
+}
+
+/// The tensor, and where the result goes.
 #[derive(Debug, Args)]
 pub(crate) struct Files {
-    /// The tensor to reverse, a .npy file
-    #[arg(value_name = "IN.npy")]
-    pub(crate) input: PathBuf,
-    /// Where to write the result; may be the input itself
-    #[arg(short, long, value_name = "OUT.npy")]
-    pub(crate) output: Option<PathBuf>,
-    /// Print a picture of before and after (always, if there is no --output)
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Where to write the result; may be the input itself, or - for stdout
+    #[arg(short, long, value_name = "OUT", value_parser = location())]
+    pub(crate) output: Option<Location>,
+    /// The output's format, if its extension does not say it (- is npy)
+    #[arg(long, value_name = "FORMAT", requires = "output")]
+    pub(crate) to: Option<Format>,
+    /// Replace the input, an .npy or raw file, by the result
+    ///
+    /// `copy` (if nothing else is said) writes a new file beside it, which takes its name when
+    /// complete: an interruption leaves the old file as it was. `direct` needs no room on the
+    /// disk: it changes the file itself. It then holds Ctrl-C back until it is done, but a
+    /// crash or a kill -9 leaves a file that is half old and half new.
+    #[arg(
+        long, value_name = "HOW", value_enum, num_args = 0..=1, require_equals = true,
+        default_missing_value = "copy", conflicts_with = "output"
+    )]
+    pub(crate) in_place: Option<InPlace>,
+    /// Print a picture of before and after (always, if nothing is written)
     #[arg(long)]
     pub(crate) show: bool,
 }
 
+/// How a file is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InPlace {
+    /// By a new file, when that is complete
+    Copy,
+    /// By changing it where it is
+    Direct,
+}
+
 #[derive(Debug, Args)]
-pub(crate) struct ReverseArguments {
+pub(crate) struct InfoArguments {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) input: Input,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The operator
+    #[command(subcommand)]
+    pub(crate) operation: Operation<Input>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    /// The operator
+    #[command(subcommand)]
+    pub(crate) operation: Operation<Input>,
+    /// Write the picture to this file instead, as SVG
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+/// Reads a location; every text is one.
+fn location() -> impl TypedValueParser<Value = Location> {
+    OsStringValueParser::new().map(|text| Location::from(text.as_os_str()))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReverseArguments<F: Args> {
+    #[command(flatten)]
+    pub(crate) files: F,
     /// The axes to reverse, such as 0,-1; negative ones count from the end
     #[arg(long, value_name = "AXES", allow_hyphen_values = true, conflicts_with = "mask")]
     pub(crate) axes: Option<Axes>,
@@ -78,10 +206,10 @@ pub(crate) struct ReverseArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReverseSequenceArguments {
+pub(crate) struct ReverseSequenceArguments<F: Args> {
     #[command(flatten)]
-    pub(crate) files: Files,
-    /// One length per entry of the batch axis: 4,3,2,1 or a .npy file of integers
+    pub(crate) files: F,
+    /// One length per entry of the batch axis: 4,3,2,1 or a file of integers
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: LengthsArgument,
     /// The axis that is reversed, 0 or 1
@@ -96,10 +224,10 @@ pub(crate) struct ReverseSequenceArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReverseSubsequencesArguments {
+pub(crate) struct ReverseSubsequencesArguments<F: Args> {
     #[command(flatten)]
-    pub(crate) files: Files,
-    /// One length per lane, in row-major order: 4,3,2,1 or a .npy file of integers
+    pub(crate) files: F,
+    /// One length per lane, in row-major order: 4,3,2,1 or a file of integers
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: LengthsArgument,
     /// The axis that is reversed; a negative one counts from the end
@@ -139,6 +267,19 @@ impl FromStr for Axes {
     }
 }
 
+/// A shape as a list.
+#[derive(Debug, Clone)]
+pub(crate) struct Sizes(pub(crate) Vec<usize>);
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let sizes: Option<_> = entries(text).map(|size| size.parse().ok()).collect();
+        sizes.map(Sizes).ok_or("expected sizes such as 64,128".to_owned())
+    }
+}
+
 /// A mask as a list.
 #[derive(Debug, Clone)]
 pub(crate) struct Mask(pub(crate) Vec<bool>);
@@ -161,7 +302,7 @@ impl FromStr for Mask {
 #[derive(Debug, Clone)]
 pub(crate) enum LengthsArgument {
     List(Vec<i64>),
-    File(PathBuf),
+    File(Location),
 }
 
 impl FromStr for LengthsArgument {
@@ -170,7 +311,7 @@ impl FromStr for LengthsArgument {
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(match integers(text) {
             Some(list) => LengthsArgument::List(list),
-            None => LengthsArgument::File(text.into()),
+            None => LengthsArgument::File(Location::from(OsStr::new(text))),
         })
     }
 }

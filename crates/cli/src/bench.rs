@@ -19,8 +19,13 @@ use rayon::ThreadPoolBuilder;
 use retrograde::{Layout, MemoryMut, Plan, Reversal, TensorMut, TensorRef, cpu};
 use std::cell::RefCell;
 use std::hint::black_box;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use turns::{COPY, Contestant, Sampled, Style, alternate};
+
+/// The largest copy that is measured to find a bound.
+const MEASURED: usize = 64 << 20;
+/// Of as many copies, the fastest counts.
+const TRIES: usize = 7;
 
 /// Measures what the arguments ask for and prints the table.
 pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
@@ -40,6 +45,20 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         })
     })?;
     Ok(report::print(&text)?)
+}
+
+/// Bytes per second that a copy of so many bytes reaches here, at its best of a few: for a bound
+/// on what any reversal can take. Larger copies are measured on a part of them.
+pub(crate) fn copy_speed(bytes: usize) -> Result<f64> {
+    let len = bytes.clamp(1 << 20, MEASURED);
+    let (src, mut dst) = (buffers::filled(len, 1)?, buffers::filled(len, 2)?);
+    let mut best = f64::INFINITY;
+    for _ in 0..TRIES {
+        let start = Instant::now();
+        copies::into(black_box(&src), black_box(&mut dst));
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(len as f64 / best.max(1e-9))
 }
 
 /// Lets copies and reversals take turns on the threads of the current pool.

@@ -1,35 +1,26 @@
 //! One element as text: numbers short, strings bare, everything else in hex.
 
-use half::f16;
+use half::{bf16, f16};
 use retrograde::DType;
-use retrograde_io::npy::{Descr, Kind};
+use retrograde_io::ElementType;
+use retrograde_io::npy::Kind;
 use std::fmt::Write;
 
 /// Significant digits of a float: a picture shows what moves, not every bit of it.
 const DIGITS: usize = 5;
 
-/// The type's name: retrograde's own, or else NumPy's.
-pub(crate) fn type_name(descr: &Descr) -> String {
-    let bits = descr.dtype().bits().unwrap_or(0);
-    let name = match (descr.dtype(), descr.kind()) {
-        (DType::Bytes(_), Kind::Float) => format!("float{bits}"),
-        (DType::Bytes(_), Kind::Complex) => format!("complex{bits}"),
-        (DType::Bytes(_), _) => descr.as_str()[1..].to_owned(),
-        (dtype, _) => dtype.to_string(),
-    };
-    let ordered = !matches!(descr.kind(), Kind::Bytes | Kind::Void) && bits > 8;
-    if ordered && descr.is_big_endian() { format!("{name} (big-endian)") } else { name }
-}
-
 /// Whether elements line up at their left edge.
-pub(crate) fn is_text(descr: &Descr) -> bool {
-    matches!(descr.kind(), Kind::Bytes | Kind::Text)
+pub(crate) fn is_text(element: &ElementType) -> bool {
+    matches!(element.kind(), Kind::Bytes | Kind::Text)
 }
 
 /// One element.
-pub(crate) fn text(descr: &Descr, bytes: &[u8]) -> String {
-    let big = descr.is_big_endian();
-    match descr.kind() {
+pub(crate) fn text(element: &ElementType, bytes: &[u8]) -> String {
+    let big = element.is_big_endian();
+    if let Some(text) = small(element.dtype(), bytes, big) {
+        return text;
+    }
+    match element.kind() {
         Kind::Bool => if bytes.iter().any(|&byte| byte != 0) { "true" } else { "false" }.to_owned(),
         Kind::Uint => unsigned(bytes, big).map_or_else(|| hex(bytes), |value| value.to_string()),
         Kind::Int => signed(bytes, big).map_or_else(|| hex(bytes), |value| value.to_string()),
@@ -47,6 +38,49 @@ pub(crate) fn text(descr: &Descr, bytes: &[u8]) -> String {
         Kind::Text => printable(&characters(bytes, big)),
         Kind::Void => hex(bytes),
     }
+}
+
+/// Numbers that Rust has no type for: packed integers, and floats of 16 bits and fewer.
+fn small(dtype: DType, bytes: &[u8], big: bool) -> Option<String> {
+    use DType::*;
+    let bits = unsigned(bytes, big)?;
+    let (exponent, mantissa, bias) = match dtype {
+        U4 | U2 | U1 => return Some(bits.to_string()),
+        I4 => return Some((((bits as i8) << 4) >> 4).to_string()),
+        I2 => return Some((((bits as i8) << 6) >> 6).to_string()),
+        BF16 => {
+            let value = bf16::from_bits(bits as u16);
+            return Some(shortest(value.to_f64(), |short| bf16::from_f64(short) == value));
+        }
+        F8E8M0 if bits == 0xFF => return Some("nan".to_owned()),
+        F8E8M0 => return Some(shortest((bits as f64 - 127.0).exp2(), |_| false)),
+        F8E4M3FN => (4, 3, 7),
+        F8E4M3FNUZ => (4, 3, 8),
+        F8E5M2 => (5, 2, 15),
+        F8E5M2FNUZ => (5, 2, 16),
+        F4E2M1 => (2, 1, 1),
+        _ => return None,
+    };
+    let sign = if bits >> (exponent + mantissa) & 1 == 1 { -1.0 } else { 1.0 };
+    let (power, fraction) =
+        (bits >> mantissa & ((1 << exponent) - 1), bits & ((1 << mantissa) - 1));
+    let special = match dtype {
+        F8E4M3FN => (bits & 0x7F == 0x7F).then_some("nan"),
+        F8E4M3FNUZ | F8E5M2FNUZ => (bits == 0x80).then_some("nan"),
+        F8E5M2 if power == 31 && fraction != 0 => Some("nan"),
+        F8E5M2 if power == 31 => Some(if sign < 0.0 { "-inf" } else { "inf" }),
+        _ => None,
+    };
+    if let Some(special) = special {
+        return Some(special.to_owned());
+    }
+    let part = fraction as f64 / f64::from(1 << mantissa);
+    let value = match power {
+        0 => part * f64::from(1 - bias).exp2(),
+        _ => (1.0 + part) * (power as f64 - f64::from(bias)).exp2(),
+    };
+    let value = sign * value;
+    Some(shortest(value, |short| short == value))
 }
 
 /// The text with everything that could steer a terminal escaped.
@@ -151,7 +185,33 @@ mod tests {
     use super::*;
 
     fn shown(descr: &str, bytes: &[u8]) -> String {
-        text(&descr.parse().unwrap(), bytes)
+        text(&ElementType::Numpy(descr.parse().unwrap()), bytes)
+    }
+
+    #[test]
+    fn small_numbers_mean_what_their_formats_say() {
+        let cases: &[(DType, &[u8], &str)] = &[
+            (DType::BF16, &[0x80, 0x3f], "1"),
+            (DType::BF16, &[0xcd, 0x3d], "0.1"),
+            (DType::I4, &[0x0f], "-1"),
+            (DType::U4, &[0x0f], "15"),
+            (DType::I2, &[2], "-2"),
+            (DType::U1, &[1], "1"),
+            (DType::F8E4M3FN, &[0x7e], "448"),
+            (DType::F8E4M3FN, &[0x7f], "nan"),
+            (DType::F8E4M3FN, &[0x01], "0.0019531"),
+            (DType::F8E4M3FNUZ, &[0x7f], "240"),
+            (DType::F8E5M2, &[0x7b], "57344"),
+            (DType::F8E5M2, &[0xfc], "-inf"),
+            (DType::F8E5M2FNUZ, &[0x80], "nan"),
+            (DType::F8E8M0, &[0x80], "2"),
+            (DType::F4E2M1, &[0x07], "6"),
+            (DType::F4E2M1, &[0x09], "-0.5"),
+            (DType::F32, &[0, 0, 0x80, 0x3f], "1"),
+        ];
+        for (dtype, bytes, shown) in cases {
+            assert_eq!(text(&ElementType::Plain(*dtype), bytes), *shown, "{dtype}");
+        }
     }
 
     #[test]
@@ -220,17 +280,5 @@ mod tests {
         assert_eq!(shown("<f16", &[1; 16]), "01".repeat(16));
         assert_eq!(shown("<M8[ns]", &5i64.to_le_bytes()), "5");
         assert_eq!(shown("<m8[s]", &i64::MIN.to_le_bytes()), "NaT");
-    }
-
-    #[test]
-    fn types_are_named() {
-        let name = |descr: &str| type_name(&descr.parse().unwrap());
-        assert_eq!(name("<f4"), "f32");
-        assert_eq!(name(">f4"), "f32 (big-endian)");
-        assert_eq!(name("<U3"), "U3");
-        assert_eq!(name(">S3"), "S3");
-        assert_eq!(name("<f16"), "float128");
-        assert_eq!(name("<c32"), "complex256");
-        assert_eq!(name("<M8[ns]"), "M8[ns]");
     }
 }

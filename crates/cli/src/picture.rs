@@ -5,43 +5,41 @@
 
 mod block;
 mod sheet;
+mod svg;
 mod window;
 
-use crate::elements;
-use crate::moved::Moved;
 use crate::report;
 use crate::task::Task;
 use anstyle::Style;
 use block::Scene;
-use retrograde_io::npy::NpyArray;
+use retrograde_io::Tensor;
 use sheet::{Arrangement, Sheet};
 
 /// Draws it within this many columns; with colours, which the printing takes out again
 /// where there are none.
-pub(crate) fn draw(
-    name: &str,
-    before: &NpyArray,
-    after: &NpyArray,
-    task: &Task,
-    moved: &Moved,
-    columns: usize,
-) -> String {
+pub(crate) fn draw(name: &str, before: &Tensor, task: &Task, columns: usize) -> String {
     let bold = Style::new().bold();
-    let mut picture = format!(
-        "{bold}{}{bold:#}  {name}  {} {:?}  {}\n\n",
-        task.operator(),
-        elements::type_name(before.descr()),
-        before.shape(),
-        report::arguments(task)
-    );
+    let operator = task.operator();
+    let mut picture = format!("{bold}{operator}{bold:#}  {}\n\n", subject(name, before, task));
     if before.layout().is_empty() {
         picture.push_str("  (no elements)\n");
         return picture;
     }
-    let scene = Scene { before, after, lanes: task.lanes(), moved };
-    let (sheet, arrangement) = fitting(&scene, columns);
+    let (sheet, arrangement) = fitting(&Scene { before, task }, columns);
     sheet.render(arrangement, &mut picture);
     picture
+}
+
+/// Draws it as an SVG image.
+pub(crate) fn draw_svg(name: &str, before: &Tensor, task: &Task) -> String {
+    let title = format!("{}  {}", task.operator(), subject(name, before, task));
+    svg::draw(&title, &Scene { before, task })
+}
+
+/// What is reversed, and how, behind the operator's name.
+fn subject(name: &str, before: &Tensor, task: &Task) -> String {
+    let (element, shape) = (before.element_type(), before.shape());
+    format!("{name}  {element} {shape:?}  {}", report::arguments(task))
 }
 
 /// As many columns of the tensor as fit, beside each other if possible.

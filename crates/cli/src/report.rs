@@ -2,11 +2,10 @@
 
 use crate::elements;
 use crate::task::Task;
-use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use retrograde_io::npy::NpyArray;
+use retrograde::Layout;
+use retrograde_io::{ElementType, Location};
 use std::io::{self, Write};
-use std::path::Path;
 
 /// Columns of a terminal that does not say.
 const COLUMNS: usize = 100;
@@ -18,23 +17,29 @@ pub(crate) fn error(error: &anyhow::Error) {
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {error}");
 }
 
-/// Says what was written.
-pub(crate) fn saved(path: &Path, array: &NpyArray, task: &Task) {
-    let kind = elements::type_name(array.descr());
-    let (shape, size) = (array.shape(), bytes(array.data().len()));
-    let style = Style::new().bold();
-    let _ = writeln!(
-        anstream::stderr(),
-        "{style}{}{style:#}: {kind} {shape:?}, {size} reversed along {}",
-        path.display(),
-        along(task)
-    );
+/// What was written, in one line.
+pub(crate) fn saved(
+    location: &Location,
+    element: &ElementType,
+    layout: &Layout,
+    task: &Task,
+) -> String {
+    let (shape, size, style) = (layout.shape(), bytes(layout.byte_len()), Style::new().bold());
+    let name = if location.is_stream() { "stdout".to_owned() } else { location.to_string() };
+    let along = along(task);
+    format!("{style}{name}{style:#}: {element} {shape:?}, {size} reversed along {along}")
+}
+
+/// Says something beside the output.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
 }
 
 /// Says what a model's output was written to.
-pub(crate) fn wrote(path: &Path, what: &str) {
+pub(crate) fn wrote(location: &Location, what: &str) {
     let style = Style::new().bold();
-    let _ = writeln!(anstream::stderr(), "{style}{}{style:#}: {what}", path.display());
+    let name = if location.is_stream() { "stdout".to_owned() } else { location.to_string() };
+    say(&format!("{style}{name}{style:#}: {what}"));
 }
 
 /// A name from a file, fit to be printed.
@@ -51,11 +56,6 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Whether what is printed to stdout will be coloured.
-pub(crate) fn has_colours() -> bool {
-    AutoStream::choice(&io::stdout()) != ColorChoice::Never
-}
-
 /// How wide a picture may be: `COLUMNS` if it is set, or else what the terminal says.
 pub(crate) fn columns() -> usize {
     let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -63,9 +63,12 @@ pub(crate) fn columns() -> usize {
     set.or_else(terminal).unwrap_or(COLUMNS)
 }
 
-/// A file's name without its folders, fit to be printed.
-pub(crate) fn file_name(path: &Path) -> String {
-    elements::printable(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
+/// A file's name without its folders, and the tensor's, fit to be printed.
+pub(crate) fn name(location: &Location) -> String {
+    let path = &location.path;
+    let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let tensor = location.name.as_ref().map_or(String::new(), |name| format!(":{name}"));
+    elements::printable(&format!("{file}{tensor}"))
 }
 
 /// The operator's arguments, for a headline.

@@ -6,11 +6,11 @@ mod targets;
 
 pub(crate) use arguments::RunArguments;
 
-use crate::report;
+use crate::{interrupt, report};
 use anyhow::{Result, anyhow, bail};
 use arguments::NamedFile;
-use retrograde_io::graph::{Graph, GraphError};
-use retrograde_io::{Value, onnx, openvino};
+use retrograde_io::graph::{Declared, Graph, GraphError};
+use retrograde_io::{Location, Value, onnx, openvino};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -18,21 +18,31 @@ use targets::Targets;
 
 /// Everything is read, checked and run before anything is written.
 pub(crate) fn run(arguments: &RunArguments) -> Result<()> {
-    let graph = model(&arguments.model)?;
+    interrupt::handle()?;
+    let graph = model(&arguments.model)?.1;
     let targets = Targets::choose(&graph, &arguments.output, arguments.output_dir.as_deref())?;
     let inputs = inputs(&graph, &arguments.input)?;
     let results = graph.run(inputs).map_err(|error| explain(&arguments.model, error))?;
     targets.save(&graph, &results)
 }
 
-/// The model in a file: an IR is XML, whatever its name; everything else is taken for ONNX.
-fn model(path: &Path) -> Result<Graph> {
-    let is_xml = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
-    if is_xml || begins_like_xml(path) {
-        Ok(openvino::read_model(path)?)
+/// The model in a file, and what kind it is: an IR is XML, whatever its name; everything else is
+/// taken for ONNX.
+pub(crate) fn model(path: &Path) -> Result<(&'static str, Graph)> {
+    if has_extension(path, "xml") || begins_like_xml(path) {
+        Ok(("OpenVINO IR", openvino::read_model(path)?))
     } else {
-        Ok(onnx::read_model(path)?)
+        Ok(("ONNX model", onnx::read_model(path)?))
     }
+}
+
+/// Whether a file's name says that it is a model.
+pub(crate) fn is_model(path: &Path) -> bool {
+    has_extension(path, "onnx") || has_extension(path, "xml")
+}
+
+fn has_extension(path: &Path, expected: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(expected))
 }
 
 /// Whether the first byte is `<`. In a ModelProto it would be an unknown field.
@@ -47,20 +57,18 @@ fn begins_like_xml(path: &Path) -> bool {
 /// The tensors in files, each as what the model declares for its input.
 fn inputs(graph: &Graph, given: &[NamedFile]) -> Result<Vec<(String, Value)>> {
     let mut inputs = Vec::with_capacity(given.len());
-    for NamedFile { name, path } in given {
+    for NamedFile { name, location } in given {
         let name = match (name, graph.inputs()) {
             (Some(name), _) => name.clone(),
             (None, [only]) => only.names.first().cloned().unwrap_or_default(),
             (None, _) => bail!(
-                "--input {}: the model has {} inputs, say which one with --input NAME={}",
-                path.display(),
+                "--input {location}: the model has {} inputs, say which one with --input NAME={location}",
                 graph.inputs().len(),
-                path.display()
             ),
         };
         let input = graph.inputs().iter().find(|input| input.names.contains(&name));
-        let declared = input.and_then(|input| input.declared.dtype);
-        let value = files::load(path, declared)?;
+        let declared = input.map_or_else(Declared::default, |input| input.declared.clone());
+        let value = files::load(location, &declared)?;
         inputs.push((name, value));
     }
     Ok(inputs)
@@ -68,7 +76,7 @@ fn inputs(graph: &Graph, given: &[NamedFile]) -> Result<Vec<(String, Value)>> {
 
 /// Adds the model's name, and what to do where there is an option for it.
 fn explain(model: &Path, error: GraphError) -> anyhow::Error {
-    let model = report::file_name(model);
+    let model = report::name(&Location::file(model));
     match &error {
         GraphError::InputMissing { name, .. } => {
             anyhow!("{model}: {error}: give it with --input {name}=FILE")

@@ -3,23 +3,31 @@
 use crate::args::{Axes, LengthsArgument, Mask, Operation, ReverseArguments};
 use crate::load;
 use anyhow::{Result, anyhow};
+use clap::Args;
 use retrograde::{
-    Error, Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSequence,
-    ReverseSubsequences, TensorMut, TensorRef,
+    Error, ExecuteError, Layout, LengthsOperator, Memory, Operator, Plan, Reversal, Reverse,
+    ReverseSequence, ReverseSubsequences, TensorRef, cpu,
 };
-use retrograde_io::npy::NpyArray;
+use retrograde_io::Tensor;
 
 /// An operator and all it needs but the tensor. Lengths have the shape it asks for.
 #[derive(Debug)]
 pub(crate) enum Task {
     Reverse { operator: Reverse, axes: Vec<usize> },
-    Sequence { operator: ReverseSequence, time: usize, batch: usize, lengths: NpyArray },
-    Subsequences { operator: ReverseSubsequences, axis: usize, lengths: NpyArray },
+    Sequence { operator: ReverseSequence, time: usize, batch: usize, lengths: Tensor },
+    Subsequences { operator: ReverseSubsequences, axis: usize, lengths: Tensor },
 }
 
 impl Task {
     /// Loads the lengths, if there are any, and checks everything against the input.
-    pub(crate) fn prepare(operation: &Operation, input: &Layout) -> Result<Task> {
+    pub(crate) fn prepare<F: Args>(operation: &Operation<F>, input: &Layout) -> Result<Task> {
+        let task = Task::of(operation, input)?;
+        // Lengths are looked at once, before anything is written.
+        task.with_plan(input, input, cpu::check_lengths)?;
+        Ok(task)
+    }
+
+    fn of<F: Args>(operation: &Operation<F>, input: &Layout) -> Result<Task> {
         let rank = input.rank();
         match operation {
             Operation::Reverse(arguments) => {
@@ -56,24 +64,44 @@ impl Task {
         }
     }
 
-    /// A tensor like the input, in the same memory order, with its elements reversed.
-    pub(crate) fn reverse(&self, input: &NpyArray) -> Result<NpyArray> {
-        let mut output = input.zeros_like();
-        self.run(&input.view()?, &mut output.view_mut()?).map_err(explain)?;
-        Ok(output)
-    }
-
-    /// Runs the operator on any tensor of the input's shape.
-    pub(crate) fn run(&self, src: &TensorRef<'_>, dst: &mut TensorMut<'_>) -> Result<(), Error> {
+    /// Lowers the task to a plan between these layouts, and gives it to `body` with the lengths.
+    pub(crate) fn with_plan<R>(
+        &self,
+        src: &Layout,
+        dst: &Layout,
+        body: impl FnOnce(&Plan, Option<Memory<'_>>) -> Result<R, ExecuteError>,
+    ) -> Result<R> {
+        let bound = |reversal: &dyn Reversal| {
+            let (plan, lengths) = reversal.bind(src, dst)?;
+            body(&plan, lengths.as_ref().map(TensorRef::memory))
+                .map_err(|source| explain(reversal.explain(source, &lengths)))
+        };
         match self {
-            Task::Reverse { operator, .. } => operator.run(src, dst),
-            Task::Sequence { operator, lengths, .. } => {
-                operator.lengths(lengths.view()?).run(src, dst)
-            }
+            Task::Reverse { operator, .. } => bound(operator),
+            Task::Sequence { operator, lengths, .. } => bound(&operator.lengths(lengths.view()?)),
             Task::Subsequences { operator, lengths, .. } => {
-                operator.lengths(lengths.view()?).run(src, dst)
+                bound(&operator.lengths(lengths.view()?))
             }
         }
+    }
+
+    /// Where the element that comes out at this index of a tensor of this shape came from.
+    ///
+    /// For pictures, which show a few elements of what may be a very large tensor.
+    pub(crate) fn origin(&self, index: &[usize], shape: &[usize]) -> Vec<usize> {
+        let mut origin = index.to_vec();
+        if let Task::Reverse { axes, .. } = self {
+            axes.iter().for_each(|&axis| origin[axis] = shape[axis] - 1 - index[axis]);
+        }
+        if let Some(lanes) = self.lanes() {
+            let (axis, at) = (lanes.axis, index[lanes.axis]);
+            // The operator has refused negative lengths.
+            let length = usize::try_from(lanes.length(index)).unwrap_or(0).min(shape[axis]);
+            if at < length {
+                origin[axis] = length - 1 - at;
+            }
+        }
+        origin
     }
 
     /// The lengths, as each element of the input meets them.
@@ -97,7 +125,7 @@ pub(crate) struct Lanes<'a> {
     axis: usize,
     /// The only axis that lengths vary over, or else all but the reversed one.
     batch: Option<usize>,
-    lengths: &'a NpyArray,
+    lengths: &'a Tensor,
 }
 
 impl Lanes<'_> {
@@ -130,7 +158,7 @@ impl Lanes<'_> {
 }
 
 /// The operator, and its axes in order.
-fn reverse_along(arguments: &ReverseArguments, rank: usize) -> (Reverse, Vec<usize>) {
+fn reverse_along<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> (Reverse, Vec<usize>) {
     match (&arguments.axes, &arguments.mask) {
         (Some(Axes(axes)), _) => {
             let mut resolved: Vec<_> = axes.iter().map(|&axis| from_start(axis, rank)).collect();
@@ -151,7 +179,7 @@ fn lengths_for<O: LengthsOperator>(
     operator: &O,
     argument: &LengthsArgument,
     input: &Layout,
-) -> Result<NpyArray> {
+) -> Result<Tensor> {
     let expected = operator.lengths_shape(input.shape())?;
     let lengths = load::lengths(argument)?;
     if lengths.shape().len() != 1 {
@@ -166,7 +194,8 @@ fn lengths_for<O: LengthsOperator>(
         let (operator, lanes) = (O::OPERATOR, expected.to_vec());
         return Err(Error::LengthsCount { operator, got, expected: needed, lanes }.into());
     }
-    Ok(NpyArray::new(lengths.descr().as_str(), &expected, false, lengths.data().to_vec())?)
+    // As many elements, in one axis: any shape will do.
+    Ok(lengths.reshaped(&expected).unwrap_or(lengths))
 }
 
 /// An axis counted from the start; the operator has found it to be inside the rank, or will.
@@ -182,5 +211,53 @@ fn explain(error: Error) -> anyhow::Error {
             anyhow!("{error} (--policy clamp takes it as {limit})")
         }
         _ => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use clap::Parser;
+    use retrograde::{DType, MemoryMut};
+
+    /// Runs the task of this command line on positions; the origins must be those.
+    fn agrees(command: &str, shape: &[usize]) {
+        let words = ["retrograde"].into_iter().chain(command.split(' '));
+        let Command::Operate(operation) = Arguments::try_parse_from(words).unwrap().command else {
+            panic!("{command} is no operator");
+        };
+        let layout = Layout::dense(DType::U32, shape).unwrap();
+        let task = Task::prepare(&operation, &layout).unwrap();
+        let positions: Vec<u32> = (0..layout.len() as u32).collect();
+        let mut moved = vec![0u32; layout.len()];
+        task.with_plan(&layout, &layout, |plan, lengths| {
+            cpu::execute(plan, positions[..].into(), lengths, MemoryMut::from(&mut moved[..]))
+        })
+        .unwrap();
+        for (position, &came_from) in moved.iter().enumerate() {
+            let mut index = vec![0; shape.len()];
+            let mut rest = position;
+            for (at, size) in index.iter_mut().zip(shape).rev() {
+                (*at, rest) = (rest % size, rest / size);
+            }
+            let origin = task.origin(&index, shape);
+            let number = origin.iter().zip(shape).fold(0, |sum, (at, size)| sum * size + at);
+            assert_eq!(number as u32, came_from, "{command} at {index:?}");
+        }
+    }
+
+    #[test]
+    fn origins_are_where_the_engine_takes_elements_from() {
+        agrees("reverse x", &[2, 3, 4]);
+        agrees("reverse x --axes -1,0,0", &[2, 3, 4]);
+        agrees("reverse x --mask 0,1,0", &[2, 3, 4]);
+        agrees("reverse-sequence x --lengths 0,3,1,2", &[3, 4, 2]);
+        agrees(
+            "reverse-sequence x --lengths 9,1,4 --time-axis=1 --batch-axis=0 --policy=clamp",
+            &[3, 4, 2],
+        );
+        agrees("reverse-subsequences x --axis 1 --lengths 0,1,2,3,9,2", &[2, 3, 3]);
+        agrees("reverse-subsequences x --axis=-3 --lengths 0,1,2,3", &[3, 2, 2]);
     }
 }

@@ -1,12 +1,14 @@
 //! What can be wrong with a file, each as a variant that carries the values.
 //!
-//! [`Error`] says which file; the error of its format ([`NpyError`]) says what about it.
+//! [`Error`] says which file; the error of its format ([`NpyError`], [`NpzError`],
+//! [`SafetensorsError`], [`TensorError`], [`RawError`], [`ModelError`]) says what about it.
 
+use crate::format::Format;
 use crate::graph::GraphError;
 use crate::onnx::TensorError;
-use retrograde::LayoutError;
+use retrograde::{DType, LayoutError};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;
 
 /// A file that could not be read or written.
@@ -53,6 +55,367 @@ pub enum Error {
         /// What is wrong with it.
         source: NpyError,
     },
+    /// It is no `.npz` archive, or none that can be taken in.
+    #[error("{}: {source}", path.display())]
+    Npz {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: NpzError,
+    },
+    /// It is no `.safetensors` file, or none that can be taken in.
+    #[error("{}: {source}", path.display())]
+    Safetensors {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: SafetensorsError,
+    },
+    /// Raw bytes that are not what was said about them.
+    #[error("{}: {source}", path.display())]
+    Raw {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: RawError,
+    },
+    /// Neither its name nor its content says what it is.
+    #[error(
+        "{}: cannot tell what kind of file this is: expected a name that ends in .npy, .npz, \
+         .safetensors or .pb; for raw bytes, say --dtype and --shape", path.display()
+    )]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The name of an output says nothing about its format.
+    #[error(
+        "{}: cannot tell which format to write: expected a name that ends in .npy, .npz, \
+         .safetensors, .pb, .raw or .bin, or --to FORMAT", path.display()
+    )]
+    UnknownOutput {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A name for a tensor in a file of only one.
+    #[error(
+        "{}:{name}: {format} files hold one tensor, which needs no name: leave out {:?}",
+        path.display(), format!(":{name}")
+    )]
+    NoNames {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+        /// The format.
+        format: Format,
+    },
+    /// There is no tensor of that name, or there are several and none was named.
+    #[error("{}: {}", path.display(), which(name, names, *more))]
+    WhichTensor {
+        /// The file.
+        path: PathBuf,
+        /// The name that was asked for.
+        name: Option<String>,
+        /// Some of the names that there are.
+        names: Vec<String>,
+        /// How many more there are.
+        more: usize,
+    },
+    /// `--dtype` contradicts the file.
+    #[error(
+        "{}: its elements are {element}, not {dtype}: --dtype is for raw bytes, and for opaque \
+         elements of the same width (such as bf16 for V2)", path.display()
+    )]
+    OtherType {
+        /// The file.
+        path: PathBuf,
+        /// What the file says.
+        element: String,
+        /// What was asked for.
+        dtype: DType,
+    },
+    /// `--shape` contradicts the file.
+    #[error(
+        "{}: its shape is {shape:?}, not {asked:?}: --shape is for raw bytes", path.display()
+    )]
+    OtherShape {
+        /// The file.
+        path: PathBuf,
+        /// What the file says.
+        shape: Vec<usize>,
+        /// What was asked for.
+        asked: Vec<usize>,
+    },
+    /// The output's format has no such elements.
+    #[error("{}: {format} files have no {element} elements; {}", path.display(), instead(*format))]
+    CannotHold {
+        /// The file.
+        path: PathBuf,
+        /// The format.
+        format: Format,
+        /// The type.
+        element: String,
+    },
+    /// Strings that cannot be taken in, or not in this format.
+    #[error("{}: {reason}", path.display())]
+    Strings {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A name that an archive should not have.
+    #[error(
+        "{}: {name:?} is no name for a tensor: expected one that is not empty and, as a path, \
+         stays inside the archive", path.display()
+    )]
+    BadName {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
+    /// Writing would remove other tensors.
+    #[error(
+        "{}: holds other tensors ({}), which would be lost: write to a new file",
+        path.display(), listed(names, *more)
+    )]
+    OthersWouldGo {
+        /// The file.
+        path: PathBuf,
+        /// Some of them.
+        names: Vec<String>,
+        /// How many more there are.
+        more: usize,
+    },
+    /// A file that cannot be changed where it is.
+    #[error("{}: {format} files cannot be changed in place, only npy and raw ones: use -o", path.display())]
+    NotInPlace {
+        /// The file.
+        path: PathBuf,
+        /// The format.
+        format: Format,
+    },
+}
+
+impl Error {
+    pub(crate) fn read(path: &Path, source: io::Error) -> Error {
+        Error::Read { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn write(path: &Path, source: io::Error) -> Error {
+        Error::Write { path: path.to_owned(), source }
+    }
+}
+
+/// What is wrong with an `.npz` archive.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum NpzError {
+    /// It cannot be read as an archive.
+    #[error("not a readable .npz archive: {reason}")]
+    Archive {
+        /// What the archive's reader says.
+        reason: String,
+    },
+    /// More entries than any sensible archive has.
+    #[error("the archive says it has {count} members, more than the {limit} that are accepted")]
+    TooMany {
+        /// Members.
+        count: usize,
+        /// The most that is accepted.
+        limit: usize,
+    },
+    /// A member that cannot be read.
+    #[error("member {member:?}: {reason}")]
+    Member {
+        /// The member.
+        member: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A member that is no `.npy` file.
+    #[error("member {member:?}: {source}")]
+    Npy {
+        /// The member.
+        member: String,
+        /// What is wrong with it.
+        source: NpyError,
+    },
+}
+
+/// What is wrong with a `.safetensors` file.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum SafetensorsError {
+    /// Too short to say how long its header is.
+    #[error(
+        "not a .safetensors file: it has {available} bytes, fewer than the 8 that say how long its header is"
+    )]
+    NoLength {
+        /// Bytes there are.
+        available: u64,
+    },
+    /// The header says it is longer than any sensible header.
+    #[error(
+        "the header says it has {declared} bytes, more than the {limit} that are accepted (is this a .safetensors file?)"
+    )]
+    HeaderTooLong {
+        /// Bytes the header should have.
+        declared: u64,
+        /// The most that is accepted.
+        limit: u64,
+    },
+    /// The file ends inside its header.
+    #[error(
+        "the file is cut short: its header should have {declared} bytes but only {available} follow"
+    )]
+    HeaderCut {
+        /// Bytes the header should have.
+        declared: u64,
+        /// Bytes there are.
+        available: u64,
+    },
+    /// The header is not the JSON it should be.
+    #[error("malformed header: {reason}")]
+    Json {
+        /// What the parser says.
+        reason: String,
+    },
+    /// An element type that is not known.
+    #[error("tensor {name:?} has dtype {dtype:?}, which is not supported; {}", known())]
+    UnknownType {
+        /// The tensor.
+        name: String,
+        /// Its type, shortened.
+        dtype: String,
+    },
+    /// The shape is impossible.
+    #[error("tensor {name:?}: impossible shape: {source}")]
+    Shape {
+        /// The tensor.
+        name: String,
+        /// Why.
+        source: LayoutError,
+    },
+    /// The tensor's place is not the size of the tensor.
+    #[error(
+        "tensor {name:?}: shape {shape:?} of {dtype} takes {expected} bytes but its data_offsets are [{start}, {end}]"
+    )]
+    Size {
+        /// The tensor.
+        name: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Its type.
+        dtype: DType,
+        /// Bytes that takes.
+        expected: u64,
+        /// Where it says its data starts.
+        start: u64,
+        /// Where it says its data ends.
+        end: u64,
+    },
+    /// The tensor's place is outside the file.
+    #[error(
+        "tensor {name:?}: its data_offsets are [{start}, {end}] but the file has {available} bytes of data: it is cut short, or the header is wrong"
+    )]
+    Outside {
+        /// The tensor.
+        name: String,
+        /// Where it says its data starts.
+        start: u64,
+        /// Where it says its data ends.
+        end: u64,
+        /// Bytes of data there are.
+        available: u64,
+    },
+    /// Two tensors, or a tensor and a gap, where the format wants one after the other.
+    #[error(
+        "tensor {name:?}: its data starts at {start}, expected {expected}: tensors must follow each other without gaps"
+    )]
+    Gap {
+        /// The tensor.
+        name: String,
+        /// Where its data starts.
+        start: u64,
+        /// Where the tensor before it ends.
+        expected: u64,
+    },
+    /// Data behind the last tensor.
+    #[error(
+        "{extra} bytes follow the last tensor: either the header is wrong or something was appended"
+    )]
+    Trailing {
+        /// How many.
+        extra: u64,
+    },
+}
+
+/// What is wrong with raw bytes.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum RawError {
+    /// Nobody said what they are.
+    #[error(
+        "raw bytes: say what they are with --dtype (such as f32) and --shape (such as 480,640,3)"
+    )]
+    NoType,
+    /// The shape is impossible.
+    #[error("impossible shape: {0}")]
+    Shape(#[from] LayoutError),
+    /// Not the number of bytes that the shape takes.
+    #[error("shape {shape:?} of {dtype} takes {expected} bytes but the file has {available}")]
+    Size {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The type.
+        dtype: DType,
+        /// Bytes that takes.
+        expected: u64,
+        /// Bytes there are.
+        available: u64,
+    },
+    /// Not a whole number of elements.
+    #[error("the file has {available} bytes, which is no whole number of {dtype} elements")]
+    Rest {
+        /// The type.
+        dtype: DType,
+        /// Bytes there are.
+        available: u64,
+    },
+}
+
+/// Which tensors there are to choose from.
+fn which(name: &Option<String>, names: &[String], more: usize) -> String {
+    match (name, names) {
+        (_, []) => "it holds no tensor".to_owned(),
+        (Some(name), _) => format!("it has no tensor {name:?}, only {}", listed(names, more)),
+        (None, _) => {
+            format!("it holds several tensors: name one of {} as FILE:NAME", listed(names, more))
+        }
+    }
+}
+
+fn listed(names: &[String], more: usize) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{rest}", quoted.join(", "))
+}
+
+/// Where else the elements could go.
+fn instead(format: Format) -> &'static str {
+    match format {
+        Format::Safetensors => "write .npy or .npz, or say what they are with --dtype",
+        Format::Pb => "write .npy, .npz or .raw, or say what they are with --dtype",
+        _ => "write .pb, .safetensors or .raw",
+    }
+}
+
+fn known() -> String {
+    let names = DType::ALL.iter().filter_map(|dtype| dtype.names()?.safetensors);
+    format!("expected one of {}", names.collect::<Vec<_>>().join(", "))
 }
 
 /// What is wrong with a model.
@@ -270,11 +633,7 @@ pub(crate) fn reason(error: &io::Error) -> String {
 
 /// What else the file might be.
 fn kind_hint(start: &str) -> &'static str {
-    if start.starts_with("\"PK") {
-        " (an .npz archive? unzip it: every member is a .npy file)"
-    } else {
-        ""
-    }
+    if start.starts_with("\"PK") { " (an .npz archive? name it .npz)" } else { "" }
 }
 
 /// Some bytes of a file, quoted and printable, at most `limit` of them.

@@ -1,9 +1,16 @@
-//! Tensor files for [`retrograde`]: a module per format, one [`Error`] for all of them.
+//! Files for [`retrograde`]: tensors and models, a module per format, one [`Error`] for all.
 //!
-//! Elements are bytes that move and never change, so reading a file and writing it again
-//! gives back the same element type, byte order and memory order. Files are not trusted:
-//! nothing is allocated on the word of a header alone. Writing goes through a temporary
-//! file that takes the target's name when it is complete.
+//! [`open`] maps a tensor of any format ([`Format`]) where it lies, [`Output`] is memory that
+//! becomes a file when it is finished, [`Edit`] changes a file in place. Elements are bytes that
+//! move and never change, so reading a file and writing it again gives back the same element
+//! type, byte order and memory order, where the format has them. Files are not trusted:
+//! nothing is allocated on the word of a header alone. Files of any size take little memory,
+//! and appear under their names only when they are complete.
+//!
+//! Models ([`onnx`], [`openvino`]) become one [`Graph`](graph::Graph), which runs on [`Value`]s:
+//! [`open_value`] reads one from any tensor file, [`Output::of_value`] writes one.
+//!
+//! Arrays that are to be in memory have [`npy::read`] and [`npy::write`].
 //!
 //! ```
 //! use retrograde::{Reversal, Reverse};
@@ -20,16 +27,33 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod edit;
+mod element;
 mod error;
 mod external;
+mod format;
 pub mod graph;
 mod map;
 pub mod npy;
+mod npz;
 pub mod onnx;
+mod open;
 pub mod openvino;
+mod output;
+mod safetensors;
 mod save;
+mod spool;
+mod tensor;
+mod text;
 mod value;
 
-pub use error::{Error, ModelError, NpyError};
+pub use edit::Edit;
+pub use element::ElementType;
+pub use error::{Error, ModelError, NpyError, NpzError, RawError, SafetensorsError};
 pub use external::ExternalError;
+pub use format::{Format, Location};
+pub use open::{Listed, Listing, Opening, list, open, open_value};
+pub use output::Output;
+pub use save::{abandon_outputs, write_text};
+pub use tensor::Tensor;
 pub use value::{Elements, Value};

@@ -13,6 +13,7 @@ pub use descr::{Descr, Kind};
 use crate::error::{Error, NpyError};
 use crate::save;
 use header::Header;
+use retrograde::Layout;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -36,9 +37,38 @@ pub fn write(path: impl AsRef<Path>, array: &NpyArray) -> Result<(), Error> {
     .map_err(|source| Error::Write { path: path.to_owned(), source })
 }
 
+/// An array in a file that has not been read: what its header says, and where its data is.
+#[derive(Debug)]
+pub(crate) struct Located {
+    pub(crate) descr: Descr,
+    pub(crate) fortran_order: bool,
+    pub(crate) layout: Layout,
+    /// Bytes in front of the data.
+    pub(crate) offset: u64,
+}
+
+/// Reads the header of something of this many bytes, which must be all that the shape takes.
+pub(crate) fn locate(reader: &mut impl Read, size: u64) -> Result<Located, Failure> {
+    let (header, offset) = header::read(reader)?;
+    let layout = array::layout_of(&header.descr, &header.shape, header.fortran_order)?;
+    check_size(&header, layout.byte_len() as u64, Some(size.saturating_sub(offset)))?;
+    let Header { descr, fortran_order, .. } = header;
+    Ok(Located { descr, fortran_order, layout, offset })
+}
+
+/// Where the elements of an array lie, and the header in front of them.
+pub(crate) fn lay_out(
+    descr: &Descr,
+    fortran_order: bool,
+    shape: &[usize],
+) -> Result<(Vec<u8>, Layout), NpyError> {
+    let layout = array::layout_of(descr, shape, fortran_order)?;
+    Ok((header::encode(descr, fortran_order, shape), layout))
+}
+
 /// A failure before it is known whose it is.
 #[derive(Debug)]
-enum Failure {
+pub(crate) enum Failure {
     Io(io::Error),
     Npy(NpyError),
 }

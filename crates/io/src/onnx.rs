@@ -9,3 +9,4 @@ mod tensor;
 
 pub use model::read_model;
 pub use tensor::{NamedTensor, TensorError, decode_tensor, read_tensor, write_tensor};
+pub(crate) use tensor::{decode_beside, encode_head, encode_strings};

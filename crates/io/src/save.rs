@@ -1,35 +1,144 @@
 //! Writing a file so that it is either complete or not there at all.
 
+use crate::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tempfile::{Builder, NamedTempFile};
+use std::sync::{Mutex, PoisonError};
+use tempfile::{Builder, NamedTempFile, TempPath};
+
+/// Temporary files that have not got their names yet.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes what has been begun and not finished: for whoever ends the process early.
+///
+/// Outputs that are being written then never appear.
+pub fn abandon_outputs() {
+    // Held to the end, so that nothing is finished meanwhile either.
+    let mut paths = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in paths.drain(..) {
+        // If it cannot be removed, nothing is left to do about it.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Where a file is to appear.
+pub(crate) enum Target {
+    /// A regular file, or none yet: written beside, then renamed. True if it replaces one.
+    File(PathBuf, bool),
+    /// A device or a pipe, which a rename would replace: written to as it is.
+    Device(File),
+}
+
+impl Target {
+    /// Follows symbolic links.
+    pub(crate) fn of(path: &Path) -> io::Result<Target> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_file() => Ok(Target::File(fs::canonicalize(path)?, true)),
+            Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            Ok(_) => Ok(Target::Device(File::options().write(true).open(path)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Target::File(new_file(path)?, false))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A file that is being written, beside where it will appear.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    file: File,
+    path: Option<TempPath>,
+    target: PathBuf,
+    replaces: bool,
+}
+
+impl Pending {
+    /// Begins one.
+    pub(crate) fn new(target: PathBuf, replaces: bool) -> io::Result<Pending> {
+        let folder = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, path) = temporary_in(folder)?.into_parts();
+        unfinished.push(path.to_path_buf());
+        Ok(Pending { file, path: Some(path), target, replaces })
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives it its name.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        if self.replaces {
+            // Before the old file goes, the new one must have arrived: the two may be the same.
+            self.file.sync_all()?;
+        }
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = self.path.take() {
+            unfinished.retain(|other| other != &*path);
+            path.persist(&self.target).map_err(|failed| failed.error)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(path) = self.path.take() {
+            let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+            unfinished.retain(|other| other != &*path);
+        }
+    }
+}
+
+/// Gives a file this size with all its blocks, so that a full disk is an error now and not a
+/// signal while mapped memory is written.
+pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
+    if len == 0 {
+        return Ok(());
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        match fallocate(file, FallocateFlags::empty(), 0, len) {
+            Ok(()) => return Ok(()),
+            // A file system that cannot: by hand.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut zeros = io::Read::take(io::repeat(0), len);
+    io::copy(&mut zeros, &mut BufWriter::with_capacity(1 << 20, file)).map(|_| ())
+}
 
 /// Lets `fill` write a temporary file beside `path`, then renames it over `path`.
 ///
-/// A target that is no regular file (`/dev/null`, a pipe) is written to as it is, since a
-/// rename would replace it; a symbolic link is followed.
+/// A target that is no regular file (`/dev/null`, a pipe) is written to as it is; a symbolic
+/// link is followed.
 pub(crate) fn atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let target = match fs::metadata(path) {
-        Ok(found) if found.is_file() => fs::canonicalize(path)?,
-        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Ok(_) => return fill_buffered(File::options().write(true).open(path)?, fill),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => new_file(path)?,
-        Err(error) => return Err(error),
+    let (target, replaces) = match Target::of(path)? {
+        Target::File(target, replaces) => (target, replaces),
+        Target::Device(device) => return fill_buffered(device, fill),
     };
-    let folder = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let temporary = temporary_in(folder)?;
-    fill_buffered(temporary.as_file(), fill)?;
-    // Before the old file goes, the new one must have arrived: the two may be the same.
-    temporary.as_file().sync_all()?;
-    temporary.persist(target).map_err(|failed| failed.error)?;
-    Ok(())
+    let pending = Pending::new(target, replaces)?;
+    fill_buffered(pending.file(), fill)?;
+    pending.finish()
+}
+
+/// Writes a text file, which appears under its name only when it is complete.
+pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
+    let path = path.as_ref();
+    atomically(path, |out| out.write_all(text.as_bytes()))
+        .map_err(|source| Error::write(path, source))
 }
 
 /// Where a file that does not exist yet is to be made.
@@ -91,6 +200,20 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(folder.path()), ["x"]);
+    }
+
+    #[test]
+    fn abandoned_files_are_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let pending = Pending::new(folder.path().join("x"), false).unwrap();
+        allocate(pending.file(), 1000).unwrap();
+        assert_eq!(pending.file().metadata().unwrap().len(), 1000);
+        let begun = pending.path.as_ref().unwrap().to_path_buf();
+        assert!(begun.exists() && UNFINISHED.lock().unwrap().contains(&begun));
+        // Not `abandon_outputs` itself, which would take the files of other tests along.
+        drop(pending);
+        assert!(!begun.exists() && !UNFINISHED.lock().unwrap().contains(&begun));
+        assert!(names(folder.path()).is_empty());
     }
 
     #[test]

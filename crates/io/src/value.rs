@@ -1,11 +1,8 @@
 //! A tensor as models and TensorProtos hold it: dense, row-major, least significant byte first;
 //! or strings.
 
-use crate::error::Error;
 use bytes::Bytes;
 use retrograde::{DType, Layout, LayoutError};
-use std::io;
-use std::path::Path;
 
 /// A tensor in memory. Cloning one shares its elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,22 +61,6 @@ impl Value {
     /// The elements.
     pub fn elements(&self) -> &Elements {
         &self.elements
-    }
-
-    /// Writes the elements and nothing else to a file, which appears under its name only when it
-    /// is complete. For types that no other format has; strings have no such form.
-    pub fn write_raw(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        let write = |source| Error::Write { path: path.to_owned(), source };
-        match &self.elements {
-            Elements::Bytes(bytes) => {
-                crate::save::atomically(path, |out| out.write_all(bytes)).map_err(write)
-            }
-            Elements::Strings(_) => {
-                let reason = "strings have no raw form";
-                Err(write(io::Error::new(io::ErrorKind::InvalidInput, reason)))
-            }
-        }
     }
 
     /// The same bytes as elements of another type of the same width; `None` if it is not.

@@ -62,7 +62,7 @@ pub use nd::ArrayReversal;
 pub use op::{
     LengthsOperator, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences, WithLengths,
 };
-pub use plan::{Dim, Flow, LengthsPlan, Plan, Unit};
+pub use plan::{Dim, Flow, LengthsPlan, Pieces, Plan, Unit};
 pub use run::Reversal;
 pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};
 

@@ -7,9 +7,8 @@ use retrograde::{
     ReverseSubsequences,
 };
 use std::num::NonZeroUsize;
-use std::str::FromStr;
 
-use crate::args::Axes;
+use crate::args::{Axes, Sizes};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
@@ -50,19 +49,6 @@ pub(crate) enum Op {
     ReverseSequence,
     /// Every lane by its own random length
     ReverseSubsequences,
-}
-
-/// A shape as a list.
-#[derive(Debug, Clone)]
-pub(crate) struct Sizes(pub(super) Vec<usize>);
-
-impl FromStr for Sizes {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let sizes: Result<_, _> = text.split(',').map(|size| size.trim().parse()).collect();
-        sizes.map(Sizes).map_err(|_| "expected sizes such as 64,128".to_owned())
-    }
 }
 
 /// An operator, with lengths where it needs them.

@@ -17,7 +17,7 @@ impl Buffers {
 }
 
 /// Not zeros: the system gives those out without any memory behind them.
-fn filled(len: usize, value: u8) -> Result<Vec<u8>> {
+pub(super) fn filled(len: usize, value: u8) -> Result<Vec<u8>> {
     let mut buffer = Vec::new();
     buffer.try_reserve_exact(len).map_err(|error| anyhow!("{len} bytes of memory: {error}"))?;
     buffer.resize(len, value);

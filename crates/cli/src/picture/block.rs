@@ -2,27 +2,30 @@
 
 use super::window::Window;
 use crate::elements;
-use crate::moved::Moved;
-use crate::task::Lanes;
+use crate::task::{Lanes, Task};
 use anstyle::{AnsiColor, Style};
-use retrograde_io::npy::NpyArray;
+use retrograde_io::Tensor;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 pub(super) const PLAIN: Style = Style::new();
 pub(super) const LENGTH: Style = AnsiColor::Yellow.on_default();
 pub(super) const TITLE: Style = Style::new().dimmed();
-const MOVED: Style = AnsiColor::Cyan.on_default().bold();
-const PADDING: Style = Style::new().dimmed();
+pub(super) const MOVED: Style = AnsiColor::Cyan.on_default().bold();
+pub(super) const PADDING: Style = Style::new().dimmed();
 /// Longer elements are cut.
 const WIDEST_CELL: usize = 24;
 
 /// What is to be shown.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a> {
-    pub(super) before: &'a NpyArray,
-    pub(super) after: &'a NpyArray,
-    pub(super) lanes: Option<Lanes<'a>>,
-    pub(super) moved: &'a Moved,
+    pub(super) before: &'a Tensor,
+    pub(super) task: &'a Task,
+}
+
+impl Scene<'_> {
+    pub(super) fn lanes(&self) -> Option<Lanes<'_>> {
+        self.task.lanes()
+    }
 }
 
 /// One element, or a mark for some that are left out.
@@ -58,7 +61,7 @@ pub(super) enum LengthsAt {
 
 impl LengthsAt {
     pub(super) fn of(scene: &Scene<'_>) -> LengthsAt {
-        let Some(lanes) = &scene.lanes else { return LengthsAt::Nowhere };
+        let Some(lanes) = &scene.lanes() else { return LengthsAt::Nowhere };
         let rank = scene.before.shape().len();
         let (by_row, by_column) =
             (rank >= 2 && lanes.vary_over(rank - 2), rank >= 1 && lanes.vary_over(rank - 1));
@@ -89,7 +92,7 @@ pub(super) fn block(
         index
     };
     let length = |row, column| {
-        let length = scene.lanes.map(|lanes| lanes.length(&index(row, column)));
+        let length = scene.lanes().map(|lanes| lanes.length(&index(row, column)));
         length.map_or(String::new(), |length| length.to_string())
     };
     let caption = (rank > 2).then(|| {
@@ -121,26 +124,26 @@ pub(super) fn block(
                 None if at == LengthsAt::Rows => "⋮".to_owned(),
                 _ => String::new(),
             },
-            before: cells(&|index| cell(scene.before, index, style_of(scene, index, false))),
-            after: cells(&|index| cell(scene.after, index, style_of(scene, index, true))),
+            before: cells(&|index| cell(scene, index, index)),
+            after: cells(&|index| {
+                cell(scene, index, &scene.task.origin(index, scene.before.shape()))
+            }),
         }
     };
     Block { caption, lengths: lengths.collect(), rows: rows.iter().map(row).collect() }
 }
 
-fn style_of(scene: &Scene<'_>, index: &[usize], is_after: bool) -> Style {
-    if scene.lanes.is_some_and(|lanes| lanes.is_padding(index)) {
+/// What lies at an index, having come from another one or not.
+fn cell(scene: &Scene<'_>, index: &[usize], origin: &[usize]) -> Cell {
+    let style = if scene.lanes().is_some_and(|lanes| lanes.is_padding(index)) {
         PADDING
-    } else if is_after && scene.moved.to(index) {
+    } else if origin != index {
         MOVED
     } else {
         PLAIN
-    }
-}
-
-fn cell(array: &NpyArray, index: &[usize], style: Style) -> Cell {
-    let bytes = array.element(index).unwrap_or(&[]);
-    Cell { text: clipped(elements::text(array.descr(), bytes)), style }
+    };
+    let bytes = scene.before.element(origin).unwrap_or_default();
+    Cell { text: clipped(elements::text(scene.before.element_type(), &bytes)), style }
 }
 
 fn left_out(mark: &str) -> Cell {

@@ -64,7 +64,7 @@ impl Sheet {
             gap: if width == 1 { 1 } else { 2 },
             gutter: if has_gutter { lengths.max().unwrap_or(0).max("len".len()) } else { 0 },
             has_row_lengths: at == LengthsAt::Rows,
-            is_text: elements::is_text(scene.before.descr()),
+            is_text: elements::is_text(scene.before.element_type()),
             blocks,
         }
     }
@@ -184,7 +184,7 @@ fn line(out: &mut String, parts: &[&str]) {
 }
 
 /// The index of the `number`-th element in row-major order.
-fn unravel(mut number: usize, shape: &[usize]) -> Vec<usize> {
+pub(super) fn unravel(mut number: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (at, &size) in index.iter_mut().zip(shape).rev() {
         *at = number % size.max(1);

@@ -1,6 +1,8 @@
 //! What can be run, and how it is spelled.
 
 use clap::Args;
+use retrograde_io::Location;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -13,13 +15,13 @@ pub(crate) struct RunArguments {
     /// The model: ONNX (.onnx, opsets 10 to 28) or OpenVINO IR (.xml with its .bin, versions 10 and 11)
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
-    /// A file for an input (.npy or .pb); once for each. The name may be left out if there is only one
+    /// A file for an input, of any format (FILE:NAME for one of several tensors); once for each. The name may be left out if there is only one
     #[arg(short, long, value_name = "NAME=FILE")]
     pub(super) input: Vec<NamedFile>,
     /// A folder for all outputs, each as NAME.npy (.pb or .raw where .npy cannot hold it)
     #[arg(short, long, value_name = "DIR")]
     pub(super) output_dir: Option<PathBuf>,
-    /// A file for an output (.npy, .pb or .raw); once for each. The name may be left out if there is only one
+    /// A file for an output, whose extension is its format; once for each. The name may be left out if there is only one
     #[arg(long, value_name = "NAME=FILE")]
     pub(super) output: Vec<NamedFile>,
 }
@@ -28,7 +30,7 @@ pub(crate) struct RunArguments {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedFile {
     pub(super) name: Option<String>,
-    pub(super) path: PathBuf,
+    pub(super) location: Location,
 }
 
 impl FromStr for NamedFile {
@@ -43,7 +45,7 @@ impl FromStr for NamedFile {
         if path.is_empty() || name.as_deref() == Some("") {
             return Err("expected NAME=FILE".to_owned());
         }
-        Ok(NamedFile { name, path: path.into() })
+        Ok(NamedFile { name, location: Location::from(OsStr::new(path)) })
     }
 }
 
@@ -53,10 +55,13 @@ mod tests {
 
     #[test]
     fn names_stand_before_the_last_equals_sign() {
-        let parsed = |text: &str| text.parse::<NamedFile>().map(|file| (file.name, file.path));
-        assert_eq!(parsed("x=a.npy"), Ok((Some("x".to_owned()), "a.npy".into())));
-        assert_eq!(parsed("a=b=c.npy"), Ok((Some("a=b".to_owned()), "c.npy".into())));
-        assert_eq!(parsed("a.npy"), Ok((None, "a.npy".into())));
+        let parsed = |text: &str| text.parse::<NamedFile>().map(|file| (file.name, file.location));
+        let at = |path: &str| Location::file(path);
+        assert_eq!(parsed("x=a.npy"), Ok((Some("x".to_owned()), at("a.npy"))));
+        assert_eq!(parsed("a=b=c.npy"), Ok((Some("a=b".to_owned()), at("c.npy"))));
+        assert_eq!(parsed("a.npy"), Ok((None, at("a.npy"))));
+        let named = Location { path: "a.npz".into(), name: Some("w".to_owned()) };
+        assert_eq!(parsed("x=a.npz:w"), Ok((Some("x".to_owned()), named)));
         assert!(parsed("x=").is_err() && parsed("=a").is_err() && parsed("").is_err());
     }
 }

@@ -5,14 +5,14 @@ use super::files;
 use crate::report;
 use anyhow::{Context, Result, anyhow, bail};
 use retrograde_io::graph::{Graph, Output};
-use retrograde_io::{Elements, Value};
+use retrograde_io::{Elements, Location, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Files by output, or a folder for all of them, or nothing.
 #[derive(Debug)]
 pub(super) enum Targets {
-    Files(Vec<(usize, PathBuf)>),
+    Files(Vec<(usize, Location)>),
     Folder(PathBuf, Vec<String>),
     None,
 }
@@ -29,12 +29,15 @@ impl Targets {
             ([], Some(folder)) => Ok(Targets::Folder(folder.to_owned(), stems(graph)?)),
             (files, None) => {
                 let mut chosen = Vec::new();
-                for NamedFile { name, path } in files {
-                    files::check_target(path)?;
-                    if chosen.iter().any(|(_, other)| other == path) {
-                        bail!("--output {}: given for two outputs", path.display());
+                for NamedFile { name, location } in files {
+                    files::check_target(location)?;
+                    // A file is written whole, so two tensors of one are refused too.
+                    let same = |(_, other): &(usize, Location)| other.path == location.path;
+                    if chosen.iter().any(same) {
+                        bail!("--output {}: given for two outputs", location.path.display());
                     }
-                    chosen.push((output_called(graph, name.as_deref(), path)?, path.clone()));
+                    let output = output_called(graph, name.as_deref(), location)?;
+                    chosen.push((output, location.clone()));
                 }
                 Ok(Targets::Files(chosen))
             }
@@ -42,7 +45,7 @@ impl Targets {
         }
     }
 
-    /// Writes the outputs, each complete or not at all.
+    /// Writes the outputs. None gets its name before all of them are complete.
     pub(super) fn save(&self, graph: &Graph, results: &[Value]) -> Result<()> {
         let named = |at: usize| graph.outputs()[at].names.first().map_or("", String::as_str);
         match self {
@@ -53,24 +56,32 @@ impl Targets {
                 report::print(&lines.collect::<String>())?;
             }
             Targets::Files(files) => {
-                for (at, path) in files {
-                    files::save(path, named(*at), &results[*at])?;
-                    report::wrote(path, &described(&results[*at]));
-                }
+                let begun = files.iter().map(|(at, location)| {
+                    Ok((files::begin(location, named(*at), &results[*at])?, *at))
+                });
+                finish(begun.collect::<Result<_>>()?, results)?;
             }
             Targets::Folder(folder, stems) => {
                 std::fs::create_dir_all(folder)
                     .map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
-                for (at, value) in results.iter().enumerate() {
-                    let path =
-                        folder.join(format!("{}.{}", stems[at], files::extension_for(value)));
-                    files::save(&path, named(at), value)?;
-                    report::wrote(&path, &described(value));
-                }
+                let begun = results.iter().enumerate().map(|(at, value)| {
+                    Ok((files::begin_in(folder, &stems[at], named(at), value)?, at))
+                });
+                finish(begun.collect::<Result<_>>()?, results)?;
             }
         }
         Ok(())
     }
+}
+
+/// Gives the outputs their names.
+fn finish(begun: Vec<(retrograde_io::Output, usize)>, results: &[Value]) -> Result<()> {
+    for (output, at) in begun {
+        let location = output.location().clone();
+        output.finish()?;
+        report::wrote(&location, &described(&results[at]));
+    }
+    Ok(())
 }
 
 fn described(value: &Value) -> String {
@@ -82,7 +93,7 @@ fn described(value: &Value) -> String {
 }
 
 /// Which output a name means.
-fn output_called(graph: &Graph, name: Option<&str>, path: &Path) -> Result<usize> {
+fn output_called(graph: &Graph, name: Option<&str>, location: &Location) -> Result<usize> {
     let usual = || {
         let names = graph.outputs().iter().filter_map(|output| output.names.first());
         names.map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" or ")
@@ -90,8 +101,7 @@ fn output_called(graph: &Graph, name: Option<&str>, path: &Path) -> Result<usize
     match (name, graph.outputs()) {
         (None, [_]) => Ok(0),
         (None, outputs) => bail!(
-            "--output {}: the model has {} outputs, say which one: {}",
-            path.display(),
+            "--output {location}: the model has {} outputs, say which one: {}",
             outputs.len(),
             usual()
         ),

@@ -51,7 +51,7 @@ fn failures_are_one_line_each_and_leave_no_file() {
     let cases: &[(&[&str], &str)] = &[
         // Files that cannot be read.
         (&["reverse", "none.npy"], "cannot read none.npy: No such file or directory"),
-        (&["reverse", "."], "cannot read .: Is a directory"),
+        (&["reverse", "."], "cannot read .: is a directory"),
         (
             &["reverse", "text.npy"],
             "text.npy: not a .npy file: it begins with \"hello, w\", not with \\x93NUMPY",
@@ -59,7 +59,7 @@ fn failures_are_one_line_each_and_leave_no_file() {
         (
             &["reverse", "zip.npy"],
             "zip.npy: not a .npy file: it begins with \"PK\\x03\\x04....\", not with \\x93NUMPY \
-             (an .npz archive? unzip it: every member is a .npy file)",
+             (an .npz archive? name it .npz)",
         ),
         (
             &["reverse", "short.npy"],

@@ -3,8 +3,11 @@
 mod bench;
 mod errors;
 mod files;
+mod formats;
+mod interruptions;
 mod models;
 mod pictures;
+mod reports;
 
 use retrograde_io::npy::{self, NpyArray};
 use std::path::{Path, PathBuf};

@@ -125,6 +125,91 @@ fn an_ir_is_run_and_names_may_be_left_out() {
     assert_eq!(npy::read(folder.path().join("z.npy")).unwrap().data(), [0, 1, 2, 3, 4, 5]);
 }
 
+/// Inputs and outputs are files of any format; raw bytes are what the model says.
+#[test]
+fn every_format_goes_in_and_out_of_a_model() {
+    let folder = folder();
+    let at = |arguments: &[&str]| {
+        let outcome = run(command(folder.path(), arguments));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
+        outcome.stderr
+    };
+    at(&["reverse", "x.npy", "--axes", "", "-o", "x.safetensors:x"]);
+    at(&["reverse", "x.npy", "--axes", "", "-o", "x.npz:a"]);
+    at(&["reverse", "x.npy", "--axes", "", "-o", "x.pb"]);
+    at(&["reverse", "x.npy", "--axes", "", "-o", "x.raw"]);
+    for input in ["x.npy", "x.npz", "x.npz:a", "x.safetensors:x", "x.pb", "x.raw"] {
+        for output in ["y.npy", "y.npz:r", "y.safetensors", "y.pb", "y.raw"] {
+            let said = at(&["run", "turn.xml", "-i", input, "--output", output]);
+            assert_eq!(said, format!("{output}: u8 [2, 3], 6 bytes\n"));
+            at(&["reverse", output, "--axes", "", "-o", "z.raw", "--dtype=u8", "--shape=2,3"]);
+            assert_eq!(
+                fs::read(folder.path().join("z.raw")).unwrap(),
+                [2, 1, 0, 5, 4, 3],
+                "{input} {output}"
+            );
+        }
+    }
+    // Two sizes are open: raw bytes do not say them.
+    let raw = ["run", "rows.onnx", "-i", "x=x.raw", "-i", "lens=lens.npy"];
+    assert_eq!(
+        run(command(folder.path(), &raw)).stderr,
+        "error: x.raw: raw bytes, and the model does not say what they are (u8 [B, T]): give \
+         another format\n"
+    );
+}
+
+#[test]
+fn outputs_appear_together_or_not_at_all() {
+    let folder = folder();
+    let two = model(&[
+        node("Identity", &["x"], "a", &[]),
+        node("Identity", &["x"], "b", &[]),
+        info(11, "x", U8, &["B", "T"]),
+        info(12, "a", U8, &["B", "T"]),
+        info(12, "b", U8, &["B", "T"]),
+    ]);
+    fs::write(folder.path().join("two.onnx"), two).unwrap();
+    let before = names(folder.path());
+    let arguments =
+        ["run", "two.onnx", "-i", "x.npy", "--output", "a=a.npy", "--output", "b=no/b.npy"];
+    let outcome = run(command(folder.path(), &arguments));
+    assert_eq!(outcome.stderr, "error: cannot write no/b.npy: No such file or directory\n");
+    assert_eq!((outcome.code, names(folder.path())), (Some(1), before));
+    let arguments =
+        ["run", "two.onnx", "-i", "x.npy", "--output", "a=r.npz:a", "--output", "b=r.npz:b"];
+    let outcome = run(command(folder.path(), &arguments));
+    assert_eq!(outcome.stderr, "error: --output r.npz: given for two outputs\n");
+}
+
+#[test]
+fn info_lists_what_a_model_reads_gives_back_and_is_made_of() {
+    let folder = folder();
+    let size = rows().len();
+    assert_eq!(
+        shown_in(folder.path(), &["info", "rows.onnx"]),
+        format!(
+            "rows.onnx  ONNX model, {size} bytes\n  \
+             input   x                    u8 [B, T]\n  \
+             input   lens                 i64 [B]\n  \
+             node    the Identity         Identity\n  \
+             node    the ReverseSequence  ReverseSequence\n  \
+             output  out/y:0              u8 [B, T]\n"
+        )
+    );
+    let text = shown_in(folder.path(), &["info", "turn.xml", "--json"]);
+    let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(record["format"], "openvino");
+    assert_eq!(record["inputs"][0]["names"][0], "x");
+    assert_eq!(record["inputs"][0]["dtype"], "u8");
+    assert_eq!(record["inputs"][0]["shape"], serde_json::json!(["?", 3]));
+    assert_eq!(record["outputs"][0]["names"][0], "y");
+    assert_eq!(record["nodes"][0]["kind"], "Reverse");
+    let foreign = run(command(folder.path(), &["info", "foreign.onnx"]));
+    assert_eq!((foreign.code, foreign.stdout.as_str()), (Some(1), ""));
+    assert!(foreign.stderr.contains("the Sin (Sin), the Conv (Conv)"), "{}", foreign.stderr);
+}
+
 #[test]
 fn the_example_models_are_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,7 +264,7 @@ fn failures_are_one_line_each() {
         ),
         (
             &["turn.xml", "-i", "x.npy", "--output", "y.txt"],
-            "y.txt: expected a name that ends in .npy, .pb, .raw or .bin",
+            "y.txt: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin",
         ),
         (&["none.onnx"], "cannot read none.onnx: No such file or directory"),
         (&["x.npy"], "x.npy: not an ONNX model: ModelProto: "),

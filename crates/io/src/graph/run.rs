@@ -2,6 +2,7 @@
 //! and a value that nobody reads any more is let go.
 
 use super::{Declared, Dim, Graph, GraphError, Node, Op};
+use crate::spool;
 use crate::value::{Elements, Value};
 use bytes::Bytes;
 use retrograde::{
@@ -188,9 +189,20 @@ fn reversed(operator: &impl Reversal, data: &Value) -> Result<Value, Error> {
         }
         Elements::Bytes(bytes) => {
             let layout = Layout::dense(data.dtype(), shape)?;
-            let mut output = vec![0u8; bytes.len()];
             let src = TensorRef::new(layout.clone(), &bytes[..])?;
-            operator.run(&src, &mut TensorMut::new(layout, output.as_mut_slice())?)?;
+            let fill = |output: &mut [u8]| {
+                operator.run(&src, &mut TensorMut::new(layout.clone(), output)?)
+            };
+            // What is large goes to a temporary file without a name, so that it takes no memory
+            // of its own; where there is no room for one, memory has to do.
+            if let Ok(mut output) = spool::zeroed(bytes.len(), &std::env::temp_dir()) {
+                fill(&mut output)?;
+                if let Ok(output) = output.make_read_only() {
+                    return Ok(Value::new(data.dtype(), shape, Bytes::from_owner(output))?);
+                }
+            }
+            let mut output = vec![0u8; bytes.len()];
+            fill(&mut output)?;
             Ok(Value::new(data.dtype(), shape, output)?)
         }
     }

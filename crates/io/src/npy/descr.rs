@@ -71,8 +71,12 @@ impl Descr {
     }
 
     /// The same type in the byte order of this machine.
-    pub(super) fn to_native(&self) -> Descr {
-        let big_endian = cfg!(target_endian = "big");
+    pub(crate) fn to_native(&self) -> Descr {
+        self.to_order(cfg!(target_endian = "big"))
+    }
+
+    /// The same type in either byte order.
+    pub(crate) fn to_order(&self, big_endian: bool) -> Descr {
         if self.big_endian == big_endian {
             return self.clone();
         }

@@ -168,7 +168,7 @@ fn files_that_are_something_else_say_what_they_begin_with() {
     assert_eq!(
         start(b"PK\x03\x04........"),
         "not a .npy file: it begins with \"PK\\x03\\x04....\", not with \\x93NUMPY \
-         (an .npz archive? unzip it: every member is a .npy file)"
+         (an .npz archive? name it .npz)"
     );
     assert_eq!(start(b""), "not a .npy file: it begins with nothing, not with \\x93NUMPY");
     assert_eq!(

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::external::{ExternalError, Folder, short};
 use crate::save;
 use crate::value::{Elements, Value};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use prost::Message;
 use retrograde::{DType, Layout, LayoutError};
 use std::path::Path;
@@ -143,68 +143,96 @@ pub fn read_tensor(path: impl AsRef<Path>) -> Result<NamedTensor, Error> {
     let path = path.as_ref();
     let content =
         crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    decode_in(content, &mut Folder::of(path))
+    decode_beside(content, path)
         .map_err(|source| Error::TensorProto { path: path.to_owned(), source: Box::new(source) })
 }
 
 /// Decodes a TensorProto from memory; external data is looked for in the current folder.
 pub fn decode_tensor(content: impl Into<Bytes>) -> Result<NamedTensor, TensorError> {
-    decode_in(content.into(), &mut Folder::of(Path::new("x")))
+    decode_beside(content.into(), Path::new("x"))
+}
+
+/// Decodes a TensorProto; external data is looked for in the folder of this file.
+pub(crate) fn decode_beside(content: Bytes, path: &Path) -> Result<NamedTensor, TensorError> {
+    let message = TensorProto::decode(content)
+        .map_err(|error| TensorError::NotTensor { reason: error.to_string() })?;
+    let value = value_of(&message, &mut Folder::of(path))?;
+    Ok(NamedTensor { name: message.name, value })
 }
 
 /// Writes a `.pb` file, which appears under its name only when it is complete.
 pub fn write_tensor(path: impl AsRef<Path>, name: &str, value: &Value) -> Result<(), Error> {
     let path = path.as_ref();
     let refused = |source| Error::TensorProto { path: path.to_owned(), source: Box::new(source) };
-    let (head, raw) = encode(name, value).map_err(refused)?;
-    save::atomically(path, |out| {
-        out.write_all(&head)?;
-        out.write_all(&raw)
-    })
-    .map_err(|source| Error::Write { path: path.to_owned(), source })
+    let (dtype, shape) = (value.dtype(), value.shape());
+    let write = |source| Error::Write { path: path.to_owned(), source };
+    match value.elements() {
+        Elements::Bytes(raw) => {
+            let head = encode_head(name, dtype, shape, raw.len()).map_err(refused)?;
+            save::atomically(path, |out| {
+                out.write_all(&head)?;
+                out.write_all(raw)
+            })
+            .map_err(write)
+        }
+        Elements::Strings(strings) => {
+            let message = encode_strings(name, shape, strings.clone()).map_err(refused)?;
+            save::atomically(path, |out| out.write_all(&message)).map_err(write)
+        }
+    }
 }
 
-/// The message without its raw data, and then the raw data, whose field comes last.
-fn encode(name: &str, value: &Value) -> Result<(Bytes, Bytes), TensorError> {
+/// A message of this many raw bytes, up to them: their field comes last.
+pub(crate) fn encode_head(
+    name: &str,
+    dtype: DType,
+    shape: &[usize],
+    raw: usize,
+) -> Result<Vec<u8>, TensorError> {
     /// Key of field 9, `raw_data`, length-delimited.
     const RAW_DATA: u8 = 9 << 3 | 2;
-    let dtype = value.dtype();
+    let message = message_of(name, dtype, shape)?;
+    check_size(message.encoded_len(), raw)?;
+    let mut head = message.encode_to_vec();
+    head.push(RAW_DATA);
+    // A vector grows, so there is room for all of it.
+    prost::encode_length_delimiter(raw, &mut head)
+        .map_err(|error| TensorError::NotTensor { reason: error.to_string() })?;
+    Ok(head)
+}
+
+/// A message of strings.
+pub(crate) fn encode_strings(
+    name: &str,
+    shape: &[usize],
+    strings: Vec<Bytes>,
+) -> Result<Vec<u8>, TensorError> {
+    let mut message = message_of(name, DType::String, shape)?;
+    message.string_data = strings;
+    check_size(message.encoded_len(), 0)?;
+    Ok(message.encode_to_vec())
+}
+
+/// A message without elements.
+fn message_of(name: &str, dtype: DType, shape: &[usize]) -> Result<TensorProto, TensorError> {
     let Some((code, _)) = dtype.names().and_then(|names| names.onnx) else {
         return Err(TensorError::NotTensor { reason: format!("ONNX has no {dtype}") });
     };
-    let mut message = TensorProto {
-        dims: value.shape().iter().map(|&size| size as i64).collect(),
+    Ok(TensorProto {
+        dims: shape.iter().map(|&size| size as i64).collect(),
         data_type: Some(code),
         name: name.to_owned(),
         ..TensorProto::default()
-    };
-    let mut head = BytesMut::new();
-    let raw = match value.elements() {
-        Elements::Bytes(raw) => raw.clone(),
-        Elements::Strings(strings) => {
-            message.string_data.clone_from(strings);
-            Bytes::new()
-        }
-    };
-    if message.encoded_len().saturating_add(raw.len()) > MOST_BYTES - 16 {
-        let reason = format!("{} bytes are more than the format can hold (2 GiB)", raw.len());
-        return Err(TensorError::NotTensor { reason });
-    }
-    // A vector grows, so there is room for all of it.
-    let grown = |error: prost::EncodeError| TensorError::NotTensor { reason: error.to_string() };
-    message.encode(&mut head).map_err(grown)?;
-    if matches!(value.elements(), Elements::Bytes(_)) {
-        head.extend_from_slice(&[RAW_DATA]);
-        prost::encode_length_delimiter(raw.len(), &mut head).map_err(grown)?;
-    }
-    Ok((head.freeze(), raw))
+    })
 }
 
-fn decode_in(content: Bytes, folder: &mut Folder) -> Result<NamedTensor, TensorError> {
-    let message = TensorProto::decode(content)
-        .map_err(|error| TensorError::NotTensor { reason: error.to_string() })?;
-    let value = value_of(&message, folder)?;
-    Ok(NamedTensor { name: message.name, value })
+fn check_size(message: usize, raw: usize) -> Result<(), TensorError> {
+    let bytes = message.saturating_add(raw);
+    if bytes > MOST_BYTES - 16 {
+        let reason = format!("{bytes} bytes are more than the format can hold (2 GiB)");
+        return Err(TensorError::NotTensor { reason });
+    }
+    Ok(())
 }
 
 /// A tensor from its message, with what lies beside the model.

@@ -6,6 +6,7 @@
 use super::blocks::Blocks;
 use super::columns::{self, Columns};
 use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use super::lengths::{Fill, LengthReader};
 use super::mirror::{mirror, swap_pairs};
@@ -188,6 +189,23 @@ impl Nest {
         nest
     }
 
+    /// Which kernel takes it.
+    fn kernel(&self, unit: usize) -> Kernel {
+        let Some((prefix, steps)) = self.prefix else { return loops_kernel(&self.inner, unit) };
+        let step = unit as isize;
+        let contiguous = prefix.src == step && prefix.dst == step;
+        let whole = steps.start == 0 && steps.end == prefix.len;
+        if unit >= WIDE && self.inner.is_empty() {
+            Kernel::Blocks
+        } else if contiguous && whole && self.inner.is_empty() {
+            if has_short_lanes(self, prefix, unit) { Kernel::Short } else { Kernel::Lanes }
+        } else if whole && self.inner.is_empty() && self.has_columns(step) && staged(prefix, unit) {
+            Kernel::Columns
+        } else {
+            Kernel::Prefixes
+        }
+    }
+
     /// Whether lanes lie side by side, on both sides, in units the column kernel knows.
     fn has_columns(&self, unit: isize) -> bool {
         let (lanes, _) = self.innermost_lanes();
@@ -214,20 +232,13 @@ unsafe fn copy_part(call: &Call<'_>, dims: &[Dim], window: Window) {
     // lengths of their lanes.
     unsafe {
         match (nest.prefix, call.lengths) {
-            (Some((prefix, steps)), Some(lengths)) => {
-                let unit = call.unit as isize;
-                let contiguous = prefix.src == unit && prefix.dst == unit;
-                let whole = steps.start == 0 && steps.end == prefix.len;
-                if call.unit >= WIDE && nest.inner.is_empty() {
-                    copy_blocks(call, &nest, prefix, steps, lengths);
-                } else if contiguous && whole && nest.inner.is_empty() {
-                    copy_lanes(call, &nest, prefix, lengths);
-                } else if whole && nest.inner.is_empty() && nest.has_columns(unit) {
-                    copy_columns(call, &nest, prefix, steps, lengths);
-                } else {
-                    copy_prefixes(call, &nest, prefix, steps, lengths);
-                }
-            }
+            (Some((prefix, steps)), Some(lengths)) => match nest.kernel(call.unit) {
+                Kernel::Blocks => copy_blocks(call, &nest, prefix, steps, lengths),
+                // One entry: it finds out itself which lanes are short.
+                Kernel::Lanes | Kernel::Short => copy_lanes(call, &nest, prefix, lengths),
+                Kernel::Columns => copy_columns(call, &nest, prefix, steps, lengths),
+                _ => copy_prefixes(call, &nest, prefix, steps, lengths),
+            },
             _ => copy_loops(call, &nest.inner, [from, to]),
         }
     }
@@ -328,10 +339,16 @@ fn to_next_line(buffer: *mut u8) -> *mut u8 {
     buffer.wrapping_add(to_line(buffer))
 }
 
+/// Whether all threads together have room for columns as long as this axis.
+fn staged(prefix: Dim, unit: usize) -> bool {
+    let room = columns::stage_bytes(prefix.len, unit);
+    room.is_some_and(|room| room <= MOST_STAGED / rayon::current_num_threads())
+}
+
 /// Narrow units with lanes side by side: strips of columns.
 ///
 /// # Safety
-/// As for [`copy_part`], with columns in the nest.
+/// As for [`copy_part`], with columns in the nest, for which there is [room](staged).
 unsafe fn copy_columns(
     call: &Call<'_>,
     nest: &Nest,
@@ -340,10 +357,6 @@ unsafe fn copy_columns(
     lengths: LengthReader<'_>,
 ) {
     let room = columns::stage_bytes(prefix.len, call.unit).unwrap_or(usize::MAX);
-    if room > MOST_STAGED / rayon::current_num_threads() {
-        // SAFETY: the caller's promises.
-        return unsafe { copy_prefixes(call, nest, prefix, steps, lengths) };
-    }
     // Kept by each thread, so that its pages need not be found anew for every call.
     let mut stage = STAGE.take();
     stage.clear();
@@ -472,6 +485,30 @@ unsafe fn copy_loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
     });
 }
 
+/// Which kernel takes nested loops: what [`copy_loops`] does, in a word.
+fn loops_kernel(loops: &[Loop<2>], unit: usize) -> Kernel {
+    let step = unit as isize;
+    let Some((row, rest)) = loops.split_last() else { return Kernel::Rows };
+    if row.steps[1] == step && row.steps[0].abs() == step {
+        return Kernel::Rows;
+    }
+    if plane_of(row, rest, step).is_some() { Kernel::Tiles } else { Kernel::Strided }
+}
+
+/// The loop that makes a plane for the tile kernel together with the innermost one.
+fn plane_of(inner: &Loop<2>, rest: &[Loop<2>], unit: isize) -> Option<usize> {
+    let across = rest.iter().position(|l| l.steps[0].abs() == unit && l.len > 1)?;
+    let fits = matches!(unit, 1 | 2 | 4 | 8 | 16) && inner.steps[1] == unit && inner.len >= 2;
+    (fits && rest.iter().all(|l| l.len > 0)).then_some(across)
+}
+
+/// The kernel that a plan of bytes runs on.
+pub(super) fn kernel_of(plan: &Plan) -> Kernel {
+    let (dims, unit) = rows_of(plan);
+    let window = Window { dim: 0, start: 0, end: dims[0].len };
+    Nest::of(&dims, window, 0).kernel(unit)
+}
+
 /// Loops whose innermost lies together in the output only, while another one does in the
 /// input: the two are a plane for the tile kernel. False if there is none.
 ///
@@ -480,11 +517,7 @@ unsafe fn copy_loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
 unsafe fn copy_tiles(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) -> bool {
     let unit = call.unit as isize;
     let Some((inner, rest)) = loops.split_last() else { return false };
-    let across = rest.iter().position(|l| l.steps[0].abs() == unit && l.len > 1);
-    let (Some(across), 1 | 2 | 4 | 8 | 16) = (across, unit) else { return false };
-    if inner.steps[1] != unit || inner.len < 2 || rest.iter().any(|l| l.len == 0) {
-        return false;
-    }
+    let Some(across) = plane_of(inner, rest, unit) else { return false };
     let mut rows = rest[across];
     let [mut from, mut to] = start;
     if rows.steps[0] < 0 {

@@ -9,6 +9,7 @@ mod bytes;
 mod caches;
 mod columns;
 mod isa;
+mod kernel;
 mod lanes;
 mod lengths;
 mod mirror;
@@ -27,12 +28,13 @@ mod walk;
 mod words;
 
 pub use isa::Isa;
+pub use kernel::{Kernel, kernel};
 pub use tuning::Tuning;
 
 use crate::dtype::Grain;
 use crate::error::ExecuteError;
 use crate::layout::Reach;
-use crate::plan::{LengthsPlan, Plan};
+use crate::plan::Plan;
 use crate::tensor::{Memory, MemoryMut};
 use lengths::LengthReader;
 use std::ops::Range;
@@ -112,6 +114,16 @@ pub fn execute_in_place(
     Ok(())
 }
 
+/// Checks the lengths of a plan as [`execute`] does, without moving anything.
+///
+/// For plans that run in [pieces](Plan::pieces), which do not check theirs.
+pub fn check_lengths(plan: &Plan, lengths: Option<Memory<'_>>) -> Result<(), ExecuteError> {
+    match lengths_of(plan, lengths)? {
+        Some(lengths) => lengths.check_all(),
+        None => Ok(()),
+    }
+}
+
 /// # Safety
 /// The plan fits in place, `memory` is valid and initialised over its reach, and `lengths` is
 /// valid for it.
@@ -157,20 +169,29 @@ fn matched_lengths<'a>(
     memory: Option<Memory<'a>>,
     dst: &MemoryMut<'_>,
 ) -> Result<Option<LengthReader<'a>>, ExecuteError> {
+    let reader = lengths_of(plan, memory)?;
+    if let (Some(lengths), Some(memory), Some(reader)) = (plan.lengths(), memory, &reader) {
+        let written = touched(dst.as_ptr(), plan.dst(), plan.unit().grain);
+        if meet(&touched(memory.as_ptr(), lengths.reach, Grain::Byte), &written) {
+            return Err(ExecuteError::LengthsOverlap);
+        }
+        reader.check_all()?;
+    }
+    Ok(reader)
+}
+
+/// Matches the lengths to the plan, without a look at their values.
+fn lengths_of<'a>(
+    plan: &'a Plan,
+    memory: Option<Memory<'a>>,
+) -> Result<Option<LengthReader<'a>>, ExecuteError> {
     match (plan.lengths(), memory) {
         (None, None) => Ok(None),
         (None, Some(_)) => Err(ExecuteError::LengthsUnexpected),
         (Some(_), None) => Err(ExecuteError::LengthsMissing),
         (Some(lengths), Some(memory)) => {
-            let LengthsPlan { reach, .. } = *lengths;
-            check_buffer("lengths", reach, Grain::Byte, memory.len())?;
-            let written = touched(dst.as_ptr(), plan.dst(), plan.unit().grain);
-            if meet(&touched(memory.as_ptr(), reach, Grain::Byte), &written) {
-                return Err(ExecuteError::LengthsOverlap);
-            }
-            let reader = LengthReader::new(lengths, memory);
-            reader.check_all()?;
-            Ok(Some(reader))
+            check_buffer("lengths", lengths.reach, Grain::Byte, memory.len())?;
+            Ok(Some(LengthReader::new(lengths, memory)))
         }
     }
 }

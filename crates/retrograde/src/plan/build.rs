@@ -92,7 +92,7 @@ impl Plan {
     }
 
     /// Rule 6.
-    fn widen_unit(&mut self) {
+    pub(super) fn widen_unit(&mut self) {
         while let Some(&dim) = self.dims.last() {
             if !joins_unit(&dim, self.unit.count) {
                 break;
@@ -190,7 +190,7 @@ fn sort_by_output_stride(dims: &mut [Dim]) {
 }
 
 /// Rule 5.
-fn fuse_neighbours(dims: &mut SmallVec<[Dim; 8]>) {
+pub(super) fn fuse_neighbours(dims: &mut SmallVec<[Dim; 8]>) {
     let mut kept = 0;
     for at in 0..dims.len() {
         let inner = dims[at];

@@ -5,8 +5,10 @@
 
 mod build;
 mod display;
+mod pieces;
 
 pub(crate) use build::LengthsSource;
+pub use pieces::Pieces;
 
 use crate::dtype::{DType, Grain};
 use crate::layout::Reach;
@@ -62,7 +64,7 @@ pub struct LengthsPlan {
     /// Their integer type.
     pub dtype: DType,
     /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is
-    /// what has to be checked before anything moves.
+    /// what has to be checked before anything moves (nothing, in a piece of a plan).
     pub dims: SmallVec<[(usize, isize); 8]>,
     /// Byte offset of the first length in that order.
     pub first: usize,

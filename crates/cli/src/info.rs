@@ -1,0 +1,221 @@
+//! `retrograde info`: what a file or a model holds, for people and for programs.
+
+use crate::args::InfoArguments;
+use crate::elements::printable;
+use crate::{report, run};
+use anstyle::Style;
+use anyhow::Result;
+use retrograde::DType;
+use retrograde_io::graph::{Declared, Dim, Graph};
+use retrograde_io::{ElementType, Listed, Listing, list};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::Path;
+use unicode_width::UnicodeWidthStr;
+
+/// A file, as JSON.
+#[derive(Serialize)]
+struct FileRecord {
+    file: String,
+    format: &'static str,
+    file_bytes: u64,
+    tensors: Vec<TensorRecord>,
+}
+
+/// A tensor, as JSON.
+#[derive(Serialize)]
+struct TensorRecord {
+    name: Option<String>,
+    dtype: String,
+    numpy: Option<String>,
+    shape: Vec<usize>,
+    elements: usize,
+    bytes: usize,
+    order: &'static str,
+    byte_order: Option<&'static str>,
+    offset: Option<u64>,
+    deflated_bytes: Option<u64>,
+}
+
+/// A model, as JSON.
+#[derive(Serialize)]
+struct ModelRecord {
+    file: String,
+    format: &'static str,
+    file_bytes: u64,
+    inputs: Vec<PortRecord>,
+    outputs: Vec<PortRecord>,
+    nodes: Vec<NodeRecord>,
+}
+
+/// An input or an output of a model, as JSON.
+#[derive(Serialize)]
+struct PortRecord {
+    /// What it is called, the usual name first.
+    names: Vec<String>,
+    dtype: Option<String>,
+    /// A number, a name, a range or `?` for each axis.
+    shape: Option<Vec<serde_json::Value>>,
+    /// Whether the model has a value for it.
+    has_default: bool,
+}
+
+#[derive(Serialize)]
+struct NodeRecord {
+    name: String,
+    kind: String,
+}
+
+/// Prints what the file holds.
+pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
+    let location = &arguments.input.input;
+    if arguments.input.from.is_none() && run::is_model(&location.path) {
+        return model(&location.path, arguments.json);
+    }
+    let listing = list(location, &arguments.input.opening(None))?;
+    let file = location.path.display().to_string();
+    let text = if arguments.json { json(file, &listing)? } else { words(&file, &listing) };
+    Ok(report::print(&text)?)
+}
+
+/// Prints what a model reads, gives back and is made of.
+fn model(path: &Path, json: bool) -> Result<()> {
+    let (kind, graph) = run::model(path)?;
+    let file = path.display().to_string();
+    let file_bytes = path.metadata().map_or(0, |found| found.len());
+    if !json {
+        return Ok(report::print(&model_words(&file, kind, file_bytes, &graph))?);
+    }
+    let port = |names: &[String], declared: &Declared, has_default| PortRecord {
+        names: distinct(names),
+        dtype: declared.dtype.map(|dtype| dtype.to_string()),
+        shape: declared.dims.as_ref().map(|dims| {
+            let entry = |dim: &Dim| match dim {
+                Dim::Fixed(size) => (*size).into(),
+                other => other.to_string().into(),
+            };
+            dims.iter().map(entry).collect()
+        }),
+        has_default,
+    };
+    let inputs = graph.inputs().iter();
+    let outputs = graph.outputs().iter();
+    let record = ModelRecord {
+        file,
+        format: if kind.starts_with("ONNX") { "onnx" } else { "openvino" },
+        file_bytes,
+        inputs: inputs.map(|own| port(&own.names, &own.declared, own.has_default)).collect(),
+        outputs: outputs.map(|own| port(&own.names, &own.declared, false)).collect(),
+        nodes: graph
+            .nodes()
+            .map(|node| NodeRecord { name: node.name.clone(), kind: node.kind.clone() })
+            .collect(),
+    };
+    Ok(report::print(&(serde_json::to_string_pretty(&record)? + "\n"))?)
+}
+
+/// Names of a tensor may be those of its layer again.
+fn distinct(names: &[String]) -> Vec<String> {
+    let first = |at: &usize| !names[..*at].contains(&names[*at]);
+    (0..names.len()).filter(first).map(|at| names[at].clone()).collect()
+}
+
+fn model_words(file: &str, kind: &str, file_bytes: u64, graph: &Graph) -> String {
+    let bold = Style::new().bold();
+    let size = report::bytes(usize::try_from(file_bytes).unwrap_or(usize::MAX));
+    let mut text = format!("{bold}{}{bold:#}  {kind}, {size}\n", printable(file));
+    let first = |names: &[String]| names.first().map(|name| printable(name)).unwrap_or_default();
+    let mut rows = Vec::new();
+    for input in graph.inputs() {
+        let default = if input.has_default { ", has a default" } else { "" };
+        rows.push(("input", first(&input.names), format!("{}{default}", input.declared)));
+    }
+    for node in graph.nodes() {
+        rows.push(("node", printable(&node.name), printable(&node.kind)));
+    }
+    for output in graph.outputs() {
+        rows.push(("output", first(&output.names), output.declared.to_string()));
+    }
+    let widest = rows.iter().map(|(_, name, _)| name.width()).max().unwrap_or(0);
+    for (what, name, about) in rows {
+        text.push_str("  ");
+        pad(&mut text, what, 8);
+        pad(&mut text, &name, widest + 2);
+        text.push_str(&printable(&about));
+        text.push('\n');
+    }
+    text
+}
+
+fn json(file: String, listing: &Listing) -> Result<String> {
+    let record = |tensor: &Listed| TensorRecord {
+        name: tensor.name.clone(),
+        dtype: match tensor.element.dtype() {
+            DType::Bytes(_) => tensor.element.to_string(),
+            dtype => dtype.to_string(),
+        },
+        numpy: match &tensor.element {
+            ElementType::Numpy(descr) => Some(descr.to_string()),
+            ElementType::Plain(_) => None,
+        },
+        shape: tensor.shape.clone(),
+        elements: elements(tensor),
+        bytes: tensor.bytes,
+        order: if tensor.fortran_order { "F" } else { "C" },
+        byte_order: (tensor.element.number_bytes() > 1)
+            .then_some(if tensor.element.is_big_endian() { "big" } else { "little" }),
+        offset: tensor.offset,
+        deflated_bytes: tensor.deflated,
+    };
+    let record = FileRecord {
+        file,
+        format: listing.format.name(),
+        file_bytes: listing.file_bytes,
+        tensors: listing.tensors.iter().map(record).collect(),
+    };
+    Ok(serde_json::to_string_pretty(&record)? + "\n")
+}
+
+fn words(file: &str, listing: &Listing) -> String {
+    let bold = Style::new().bold();
+    let size = report::bytes(usize::try_from(listing.file_bytes).unwrap_or(usize::MAX));
+    let mut text = format!("{bold}{}{bold:#}  {}, {size}\n", printable(file), listing.format);
+    let name = |tensor: &Listed| tensor.name.as_deref().map(printable).unwrap_or_default();
+    let kind = |tensor: &Listed| format!("{} {:?}", tensor.element, tensor.shape);
+    let widest = |of: &dyn Fn(&Listed) -> String| {
+        listing.tensors.iter().map(|tensor| of(tensor).width()).max().unwrap_or(0)
+    };
+    let (names, kinds) = (widest(&name), widest(&kind));
+    for tensor in &listing.tensors {
+        text.push_str("  ");
+        if names > 0 {
+            pad(&mut text, &name(tensor), names + 2);
+        }
+        pad(&mut text, &kind(tensor), kinds + 2);
+        let order = if tensor.fortran_order { "column-major" } else { "row-major" };
+        let _ = write!(text, "{}, {order}", report::bytes(tensor.bytes));
+        if let Some(offset) = tensor.offset {
+            let _ = write!(text, ", from byte {offset}");
+        }
+        if let Some(bytes) = tensor.deflated {
+            let bytes = report::bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
+            let _ = write!(text, ", deflated to {bytes}");
+        }
+        text.push('\n');
+    }
+    if listing.tensors.is_empty() {
+        text.push_str("  (no tensors)\n");
+    }
+    text
+}
+
+/// The text, filled up with spaces.
+fn pad(out: &mut String, text: &str, width: usize) {
+    out.push_str(text);
+    out.push_str(&" ".repeat(width.saturating_sub(text.width())));
+}
+
+fn elements(tensor: &Listed) -> usize {
+    // A product that overflows has an empty axis: the file was found to hold the tensor.
+    if tensor.shape.contains(&0) { 0 } else { tensor.shape.iter().product() }
+}

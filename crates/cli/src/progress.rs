@@ -1,0 +1,53 @@
+//! How far long work has come, for people who watch: nothing where stderr is no terminal.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use retrograde::Plan;
+use std::cell::OnceCell;
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+/// Work that takes less than this needs no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
+const TEMPLATE: &str = "{bar:32} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+
+/// A bar that appears when the work turns out to be long.
+pub(crate) struct Progress {
+    total: u64,
+    start: Instant,
+    done: std::cell::Cell<u64>,
+    bar: OnceCell<ProgressBar>,
+    watched: bool,
+}
+
+impl Progress {
+    /// Begins work on a plan.
+    pub(crate) fn of(plan: &Plan) -> Progress {
+        let total = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);
+        let watched = io::stderr().is_terminal();
+        let (start, done) = (Instant::now(), std::cell::Cell::new(0));
+        Progress { total, start, done, bar: OnceCell::new(), watched }
+    }
+
+    /// A piece is done.
+    pub(crate) fn moved(&self, piece: &Plan) {
+        self.done.set(self.done.get() + (piece.bytes_moved() / 2) as u64);
+        if !self.watched || self.start.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_init(|| {
+            let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template(TEMPLATE);
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+                .with_elapsed(self.start.elapsed())
+        });
+        bar.set_position(self.done.get());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}

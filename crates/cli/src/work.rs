@@ -1,0 +1,94 @@
+//! The work itself: a plan in pieces, from a mapped input to a mapped output.
+//!
+//! Pieces keep the memory that is at hand small, and let the progress be told. Each has its
+//! pages ready before it runs: asking the system once for a whole piece is several times
+//! cheaper than letting every page be missed.
+
+use crate::progress::Progress;
+use crate::task::Task;
+use anyhow::Result;
+use rayon::prelude::*;
+use retrograde::{Grain, Memory, Plan, cpu};
+use retrograde_io::{Edit, Output, Tensor};
+use std::ops::Range;
+
+/// Bytes of output in a piece.
+const PIECE: usize = 16 << 20;
+/// Pages are asked for in parts of this size, which threads share.
+const PART: usize = 2 << 20;
+
+/// Reverses one tensor into another.
+pub(crate) fn reverse(task: &Task, input: &Tensor, output: &mut Output) -> Result<()> {
+    let (src, dst) = (input.layout().clone(), output.layout().clone());
+    task.with_plan(&src, &dst, |plan, lengths| {
+        let progress = Progress::of(plan);
+        let mut pieces = plan.pieces(PIECE).peekable();
+        while let Some(piece) = pieces.next() {
+            match compact(&piece, piece.dst()) {
+                Some(range) => in_parts(range, |part| output.prepare(part)),
+                None => output.will_scatter(),
+            }
+            match compact(&piece, piece.src()) {
+                Some(range) => in_parts(range, |part| input.fetch(part)),
+                None => {
+                    input.will_scatter();
+                    runs(&piece).for_each(|run| input.will_read(run));
+                }
+            }
+            if let Some(range) = pieces.peek().and_then(|next| compact(next, next.src())) {
+                input.will_read(range);
+            }
+            cpu::execute(&piece, input.data().into(), lengths, output.data_mut().into())?;
+            progress.moved(&piece);
+        }
+        Ok(())
+    })
+}
+
+/// Reverses a tensor where it is.
+pub(crate) fn reverse_in_place(task: &Task, tensor: &mut Edit) -> Result<()> {
+    let layout = tensor.layout().clone();
+    task.with_plan(&layout, &layout, |plan, lengths| {
+        let progress = Progress::of(plan);
+        // Halves of an axis trade places, so only what is around it can be cut.
+        let apart = plan.pieces(PIECE).all(|piece| piece.fits_in_place());
+        let mut run = |plan: &Plan, lengths: Option<Memory<'_>>| {
+            cpu::execute_in_place(plan, lengths, tensor.data_mut().into())?;
+            progress.moved(plan);
+            Ok(())
+        };
+        if !apart {
+            return run(plan, lengths);
+        }
+        plan.pieces(PIECE).try_for_each(|piece| run(&piece, lengths))
+    })
+}
+
+/// The bytes that a piece reaches on one side, if it touches most of them.
+fn compact(piece: &Plan, reach: retrograde::Reach) -> Option<Range<usize>> {
+    let moved = (piece.bytes_moved() / 2) as usize;
+    let per_byte = piece.unit().grain.per_byte();
+    let range = reach.start / per_byte..reach.end.div_ceil(per_byte);
+    (range.len() <= 2 * moved && range.len() <= 4 * PIECE).then_some(range)
+}
+
+/// What a piece reads in each step of its outermost dimension, if these lie apart.
+fn runs(piece: &Plan) -> impl Iterator<Item = Range<usize>> {
+    let reach = piece.src();
+    let (len, step) = piece.dims().first().map_or((0, 0), |dim| (dim.len, dim.src.unsigned_abs()));
+    let run = (reach.end - reach.start).saturating_sub(step * len.saturating_sub(1));
+    let apart = piece.unit().grain == Grain::Byte && run <= step;
+    (0..if apart { len } else { 0 }).map(move |at| {
+        let start = reach.start + at * step;
+        start..start + run
+    })
+}
+
+/// Shares a range among threads.
+fn in_parts(range: Range<usize>, visit: impl Fn(Range<usize>) + Sync) {
+    let parts = range.len().div_ceil(PART);
+    (0..parts).into_par_iter().for_each(|part| {
+        let start = range.start + part * PART;
+        visit(start..(start + PART).min(range.end));
+    });
+}

@@ -1,0 +1,157 @@
+//! The formats, and how a file's name says which one it has.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// A way to keep tensors in a file.
+///
+/// One more format is a variant here with its name and its first bytes below, a module that
+/// reads and writes its header, and an arm each where formats meet ([`open`](crate::open()),
+/// [`list`](crate::list), [`Output`](crate::Output)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// NumPy's file of one array.
+    Npy,
+    /// NumPy's archive of arrays with names.
+    Npz,
+    /// Tensors with names behind a JSON header.
+    Safetensors,
+    /// ONNX's message of one tensor (TensorProto).
+    Pb,
+    /// Elements and nothing else.
+    Raw,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 5] =
+        [Format::Npy, Format::Npz, Format::Safetensors, Format::Pb, Format::Raw];
+
+    /// The format that a file's extension names.
+    pub fn of(path: &Path) -> Option<Format> {
+        let extension = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
+        match extension.as_str() {
+            "bin" | "dat" => Some(Format::Raw),
+            name => name.parse().ok(),
+        }
+    }
+
+    /// The format that a file's first bytes look like. Those of a TensorProto say nothing.
+    pub(crate) fn sniff(start: &[u8]) -> Option<Format> {
+        match start {
+            [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Format::Npy),
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Format::Npz),
+            [_, _, _, _, 0, 0, 0, 0, b'{', ..] => Some(Format::Safetensors),
+            _ => None,
+        }
+    }
+
+    /// Whether its tensors are told apart by names.
+    pub fn has_names(self) -> bool {
+        matches!(self, Format::Npz | Format::Safetensors)
+    }
+
+    /// Its name, which is its usual extension.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Npy => "npy",
+            Format::Npz => "npz",
+            Format::Safetensors => "safetensors",
+            Format::Pb => "pb",
+            Format::Raw => "raw",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Format::ALL.into_iter().find(|format| format.name() == text);
+        known.ok_or_else(|| "expected npy, npz, safetensors, pb or raw".to_owned())
+    }
+}
+
+/// Where a tensor is: `FILE`, `FILE:NAME`, or `-` for the standard streams.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The file; `-` for a standard stream.
+    pub path: PathBuf,
+    /// Which of its tensors.
+    pub name: Option<String>,
+}
+
+impl Location {
+    /// A whole file.
+    pub fn file(path: impl Into<PathBuf>) -> Location {
+        Location { path: path.into(), name: None }
+    }
+
+    /// Whether it is a standard stream.
+    pub fn is_stream(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
+}
+
+impl From<&OsStr> for Location {
+    /// The part behind the last colon is a name if what stands before it is a file, or has the
+    /// extension of a format with names, and the whole is no file.
+    fn from(text: &OsStr) -> Self {
+        let whole = Location::file(text);
+        let Some((path, name)) = text.to_str().and_then(|text| text.rsplit_once(':')) else {
+            return whole;
+        };
+        let before = Path::new(path);
+        let names = Format::of(before).is_some_and(Format::has_names) || before.is_file();
+        if path.is_empty() || !(path == "-" || names) || whole.path.exists() {
+            return whole;
+        }
+        Location { path: before.to_owned(), name: Some(name.to_owned()) }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{}:{name}", self.path.display()),
+            None => write!(f, "{}", self.path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_name_formats() {
+        let of = |name: &str| Format::of(Path::new(name));
+        assert_eq!(of("a/b.NPY"), Some(Format::Npy));
+        assert_eq!(of("b.npz"), Some(Format::Npz));
+        assert_eq!(of("b.safetensors"), Some(Format::Safetensors));
+        assert_eq!(of("b.pb"), Some(Format::Pb));
+        assert_eq!(of("b.bin"), Some(Format::Raw));
+        assert_eq!((of("b"), of("npy"), of("b.txt")), (None, None, None));
+    }
+
+    #[test]
+    fn names_stand_behind_a_colon() {
+        let at = |text: &str| Location::from(OsStr::new(text));
+        let named =
+            |path: &str, name: &str| Location { path: path.into(), name: Some(name.to_owned()) };
+        assert_eq!(at("x.npz:a.b"), named("x.npz", "a.b"));
+        assert_eq!(at("no/x.safetensors:layer:0"), Location::file("no/x.safetensors:layer:0"));
+        assert_eq!(at("-:w"), named("-", "w"));
+        assert_eq!(at("C:\\x.npy"), Location::file("C:\\x.npy"));
+        assert_eq!(at("x.npy"), Location::file("x.npy"));
+    }
+}

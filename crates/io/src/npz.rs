@@ -1,0 +1,189 @@
+//! `.npz` archives: a zip file whose members are `.npy` files, stored or deflated.
+//!
+//! Members are found by walking the archive's directory one entry at a time. Nothing is ever
+//! extracted under a member's own name, so what that name says does not matter.
+
+use crate::error::NpzError;
+use crate::npy::{self, Failure, Located};
+use crate::spool;
+use memmap2::Mmap;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use zip::CompressionMethod;
+use zip::read::{Config, ZipFile, ZipFileEntry, ZipReadOptions};
+use zip::unstable::read::ZipIterable;
+
+/// More members than this are refused.
+const MOST_MEMBERS: usize = 100_000;
+/// Deflate makes at most 1032 bytes out of one.
+const MOST_INFLATED: u64 = 1032;
+
+type Entry = ZipFileEntry<'static>;
+type Reader = BufReader<File>;
+
+/// An archive whose directory has been found.
+pub(crate) struct Archive {
+    names: Vec<String>,
+    entries: Vec<Option<Entry>>,
+    reader: Reader,
+}
+
+/// What can go wrong besides the content.
+pub(crate) enum NpzFailure {
+    Io(io::Error),
+    Npz(NpzError),
+}
+
+impl From<io::Error> for NpzFailure {
+    fn from(error: io::Error) -> Self {
+        NpzFailure::Io(error)
+    }
+}
+
+impl From<NpzError> for NpzFailure {
+    fn from(error: NpzError) -> Self {
+        NpzFailure::Npz(error)
+    }
+}
+
+/// Where the data of a member is.
+pub(crate) enum Place {
+    /// In the archive itself, at this byte.
+    Stored(u64),
+    /// Unpacked.
+    Unpacked(Mmap),
+}
+
+/// What a member's header says, and how large it is in the archive if it is deflated.
+pub(crate) struct Member {
+    pub(crate) located: Located,
+    pub(crate) deflated: Option<u64>,
+}
+
+impl Archive {
+    /// Walks the directory.
+    pub(crate) fn open(file: &File) -> Result<Archive, NpzFailure> {
+        let broken = |error: zip::result::ZipError| NpzError::Archive { reason: one_line(&error) };
+        let reader = BufReader::new(file.try_clone()?);
+        let mut zip = ZipIterable::try_new(reader, Config::default()).map_err(broken)?;
+        let count = zip.len();
+        if count > MOST_MEMBERS {
+            return Err(NpzError::TooMany { count, limit: MOST_MEMBERS }.into());
+        }
+        let (mut names, mut entries) = (Vec::new(), Vec::new());
+        for entry in zip.files().map_err(broken)? {
+            let entry = entry.map_err(broken)?;
+            let member = String::from_utf8_lossy(entry.name_raw()).into_owned();
+            if let Some(name) = member.strip_suffix(".npy") {
+                names.push(name.to_owned());
+                entries.push(Some(entry));
+            }
+        }
+        Ok(Archive { names, entries, reader: BufReader::new(file.try_clone()?) })
+    }
+
+    /// The names of its arrays.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// What a member says it is.
+    pub(crate) fn describe(&mut self, index: usize) -> Result<Member, NpzFailure> {
+        let (member, _) = self.member(index)?;
+        Ok(member)
+    }
+
+    /// What a member says it is, and its data, of which the checksum is right. Deflated data
+    /// goes to a temporary file in this folder.
+    pub(crate) fn load(
+        &mut self,
+        index: usize,
+        folder: &Path,
+    ) -> Result<(Member, Place), NpzFailure> {
+        let name = format!("{}.npy", self.names[index]);
+        let (Member { located, deflated }, mut member) = self.member(index)?;
+        let (start, size) = (member.data_start(), member.size());
+        let wrong = |error: io::Error| unreadable(&name, one_line(&error));
+        let (place, rest) = match (deflated, start) {
+            (None, Some(start)) => {
+                // Reads the rest for the sake of the checksum; the data stays where it is.
+                io::copy(&mut member, &mut io::sink()).map_err(wrong)?;
+                (Place::Stored(start.saturating_add(located.offset)), 0)
+            }
+            _ => {
+                let bytes = located.layout.byte_len();
+                let mut data = spool::zeroed(bytes, folder).map_err(|error| {
+                    unreadable(&name, format!("no room to unpack its {bytes} bytes: {error}"))
+                })?;
+                member.read_exact(&mut data).map_err(|error| match error.kind() {
+                    io::ErrorKind::UnexpectedEof => unreadable(
+                        &name,
+                        format!("it unpacks to fewer bytes than {size}, its size"),
+                    ),
+                    _ => wrong(error),
+                })?;
+                // The checksum is compared at the end.
+                let rest = member.read(&mut [0]).map_err(wrong)?;
+                (Place::Unpacked(data.make_read_only()?), rest)
+            }
+        };
+        if rest > 0 {
+            let reason = format!("it unpacks to more bytes than {size}, its size");
+            return Err(unreadable(&name, reason));
+        }
+        Ok((Member { located, deflated }, place))
+    }
+
+    /// What a member says it is; the reader is then at its data. Each can be read once.
+    fn member(&mut self, index: usize) -> Result<(Member, ZipFile<'_, Reader>), NpzFailure> {
+        let name = format!("{}.npy", self.names[index]);
+        let entry = self.entries[index].take();
+        let entry = entry.ok_or_else(|| unreadable(&name, "it was read before".to_owned()))?;
+        let deflated = checked(&name, &entry)?;
+        let size = entry.size();
+        let opened = entry.with_reader(&mut self.reader, ZipReadOptions::new());
+        let mut member = opened.map_err(|error| unreadable(&name, one_line(&error)))?;
+        let located = npy::locate(&mut member, size).map_err(|error| explain(&name, error))?;
+        Ok((Member { located, deflated }, member))
+    }
+}
+
+/// Refuses what cannot be true; gives the compressed size if it is deflated.
+fn checked(name: &str, entry: &Entry) -> Result<Option<u64>, NpzFailure> {
+    let (size, packed) = (entry.size(), entry.compressed_size());
+    let lies = |kind: &str| {
+        unreadable(name, format!("it says that it has {size} bytes, {kind} in {packed}"))
+    };
+    if entry.encrypted() {
+        return Err(unreadable(name, "it is encrypted".to_owned()));
+    }
+    match entry.compression() {
+        CompressionMethod::Stored if size == packed => Ok(None),
+        CompressionMethod::Stored => Err(lies("stored")),
+        CompressionMethod::Deflated if size > packed.saturating_mul(MOST_INFLATED) => {
+            Err(lies("which cannot be deflated"))
+        }
+        CompressionMethod::Deflated => Ok(Some(packed)),
+        other => {
+            Err(unreadable(name, format!("compressed with {other}, expected stored or deflated")))
+        }
+    }
+}
+
+fn unreadable(member: &str, reason: String) -> NpzFailure {
+    NpzError::Member { member: member.to_owned(), reason }.into()
+}
+
+fn explain(member: &str, failure: Failure) -> NpzFailure {
+    let member = member.to_owned();
+    match failure {
+        Failure::Npy(source) => NpzError::Npy { member, source }.into(),
+        Failure::Io(error) => unreadable(&member, one_line(&error)),
+    }
+}
+
+/// What a library says, on one line.
+fn one_line(error: &impl std::fmt::Display) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}

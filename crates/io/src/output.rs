@@ -1,0 +1,511 @@
+//! Writing a tensor: memory of the right size now, a complete file under its name at the end.
+
+use crate::element::{ElementType, swap_numbers};
+use crate::error::Error;
+use crate::format::{Format, Location};
+use crate::npy::{self, Kind};
+use crate::onnx::{self, TensorError};
+use crate::open::{names_in, shown};
+use crate::safetensors;
+use crate::save::{Pending, Target, allocate};
+use crate::spool;
+use crate::tensor::Tensor;
+use crate::text;
+use crate::value::{Elements, Value};
+use memmap2::MmapMut;
+use retrograde::{DType, Layout};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::ops::Range;
+use std::path::Path;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// A tensor that is being written.
+///
+/// Its memory is the file itself, mapped, with all its blocks there (a pipe and an archive get
+/// theirs at the end). Nothing appears under the output's name before [`finish`](Self::finish).
+#[derive(Debug)]
+pub struct Output {
+    location: Location,
+    format: Format,
+    name: String,
+    element: ElementType,
+    layout: Layout,
+    header: Vec<u8>,
+    memory: MmapMut,
+    /// Where the data starts in the memory.
+    start: usize,
+    /// Bytes of the numbers that must be turned around; 1 for none.
+    swapped: usize,
+    sink: Sink,
+}
+
+/// Where the memory goes.
+#[derive(Debug)]
+enum Sink {
+    /// It is the file.
+    Mapped(Pending),
+    /// Into a file that is written at the end: an archive, or strings.
+    Encoded(Pending),
+    Device(File),
+    Stdout,
+}
+
+impl Output {
+    /// Begins a tensor of the input's shape and type at this location, in the format its
+    /// extension names. The order of axes and bytes stays, where the format has both.
+    ///
+    /// ```
+    /// use retrograde::{Reversal, Reverse, TensorMut};
+    /// use retrograde_io::{Location, Opening, Output, open, npy};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let at = |name: &str| Location::file(folder.path().join(name));
+    /// # npy::write(at("x.npy").path, &npy::NpyArray::new(">u2", &[2], false, vec![0, 1, 0, 2])?)?;
+    /// let x = open(&at("x.npy"), &Opening::default())?;
+    /// let mut y = Output::like(&x, at("y.safetensors"), None)?;
+    /// let layout = y.layout().clone();
+    /// Reverse::all().run(&x.view()?, &mut TensorMut::new(layout, y.data_mut())?)?;
+    /// y.finish()?;
+    /// let y = open(&at("y.safetensors"), &Opening::default())?;
+    /// assert_eq!(y.data(), [2, 0, 1, 0]); // little-endian, as the format has it
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn like(
+        input: &Tensor,
+        location: Location,
+        format: Option<Format>,
+    ) -> Result<Output, Error> {
+        let place = Place::of(location, format, input.format())?;
+        let name = name_of(input.name(), &place.location, place.format)?;
+        let laid = lay_out(input, &place.location.path, place.format, &name)?;
+        let turned = laid.element.is_big_endian() != input.element_type().is_big_endian();
+        let swapped = if turned { laid.element.number_bytes() } else { 1 };
+        place.begin(name, laid, swapped)
+    }
+
+    /// Begins a tensor of a model and fills it, so that only [`finish`](Self::finish) is left.
+    /// The name is used where the format has names and the location gives none.
+    pub fn of_value(value: &Value, name: &str, location: Location) -> Result<Output, Error> {
+        let place = Place::of(location, None, Format::Npy)?;
+        let path = place.location.path.clone();
+        if let (Elements::Strings(strings), Format::Pb) = (value.elements(), place.format) {
+            // As they are: cells of one width would take more room, and cannot hold all of them.
+            let name = name_of(Some(name), &place.location, place.format)?;
+            let header = onnx::encode_strings(&name, value.shape(), strings.clone())
+                .map_err(|source| not_proto(&path, source))?;
+            let layout = Layout::dense(DType::U8, &[0])
+                .map_err(|e| Error::Raw { path: path.clone(), source: e.into() })?;
+            let element = ElementType::Plain(DType::String);
+            return place.begin(name, Laid { element, layout, header }, 1);
+        }
+        let folder = spool::folder_beside((!place.location.is_stream()).then_some(&*path));
+        let tensor = Tensor::from_value(value, name, (&path, place.format), &folder)?;
+        let mut output = Output::like(&tensor, place.location, Some(place.format))?;
+        output.data_mut().copy_from_slice(tensor.data());
+        Ok(output)
+    }
+
+    /// Where it is going.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// In which format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Its element type, as it will be in the file.
+    pub fn element_type(&self) -> &ElementType {
+        &self.element
+    }
+
+    /// Where the elements lie in the data.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The elements, to be written; in the byte order of the input.
+    pub fn data_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.start..]
+    }
+
+    /// Has these bytes of the data ready to be written when this returns, if the system can do
+    /// that: cheaper than finding out page by page.
+    pub fn prepare(&self, range: Range<usize>) {
+        #[cfg(target_os = "linux")]
+        {
+            let start = (self.start + range.start).min(self.memory.len());
+            let len = range.len().min(self.memory.len() - start);
+            if len > 0 {
+                // It may be refused; then nothing is lost but time.
+                let _ = self.memory.advise_range(memmap2::Advice::PopulateWrite, start, len);
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = range;
+    }
+
+    /// Tells the system that single pages will be written all over, so that it does not make
+    /// those around each of them as well: in little memory, they would be gone before their turn.
+    pub fn will_scatter(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = self.memory.advise(memmap2::Advice::Random);
+    }
+
+    /// Completes the file and gives it its name.
+    pub fn finish(mut self) -> Result<(), Error> {
+        let swapped = self.swapped;
+        swap_numbers(self.data_mut(), swapped);
+        if self.format == Format::Pb && self.header.is_empty() {
+            self.header = self.strings()?;
+            self.memory = MmapMut::map_anon(0).map_err(|e| Error::write(&self.location.path, e))?;
+        }
+        let Output { location, format, name, header, memory, sink, .. } = self;
+        let path = location.path;
+        let result = match sink {
+            Sink::Mapped(pending) => {
+                drop(memory);
+                pending.finish()
+            }
+            Sink::Encoded(pending) if format == Format::Npz => {
+                let zip = ZipWriter::new(BufWriter::new(pending.file()));
+                archive(zip, &name, &header, &memory).and_then(|()| pending.finish())
+            }
+            Sink::Encoded(pending) => stream(pending.file(), format, &name, &header, &memory)
+                .and_then(|()| pending.finish()),
+            Sink::Device(device) => stream(device, format, &name, &header, &memory),
+            Sink::Stdout => stream(io::stdout().lock(), format, &name, &header, &memory),
+        };
+        result.map_err(|error| Error::write(&path, error))
+    }
+
+    /// The whole TensorProto of what is text in cells so far.
+    fn strings(&self) -> Result<Vec<u8>, Error> {
+        let path = &self.location.path;
+        let data = &self.memory[self.start..];
+        let strings: Result<Vec<_>, _> =
+            text::strings_in(&self.element, data, self.layout.len()).collect();
+        let strings = strings
+            .map_err(|reason| Error::Strings { path: path.clone(), reason: reason.to_owned() })?;
+        onnx::encode_strings(&self.name, self.layout.shape(), strings)
+            .map_err(|source| not_proto(path, source))
+    }
+}
+
+fn not_proto(path: &Path, source: TensorError) -> Error {
+    Error::TensorProto { path: path.to_owned(), source: Box::new(source) }
+}
+
+/// Where a tensor goes, and in which format.
+struct Place {
+    location: Location,
+    format: Format,
+    /// `None` is stdout.
+    target: Option<Target>,
+}
+
+impl Place {
+    /// In the format that was said, or that the name says, or else a usual one.
+    fn of(location: Location, said: Option<Format>, device: Format) -> Result<Place, Error> {
+        let path = &location.path;
+        let named = Format::of(path).filter(|_| !location.is_stream());
+        // Without any hint, a stream is what NumPy reads.
+        let streamed = location.is_stream().then_some(Format::Npy);
+        let target = match location.is_stream() {
+            true => None,
+            false => Some(Target::of(path).map_err(|error| Error::write(path, error))?),
+        };
+        // A device has no extension; it gets what was read.
+        let device = matches!(target, Some(Target::Device(_))).then_some(device);
+        let unknown = || Error::UnknownOutput { path: path.clone() };
+        let format = said.or(named).or(streamed).or(device).ok_or_else(unknown)?;
+        Ok(Place { location, format, target })
+    }
+
+    fn begin(self, name: String, laid: Laid, swapped: usize) -> Result<Output, Error> {
+        let Place { location, format, target } = self;
+        let Laid { element, layout, header } = laid;
+        let path = location.path.clone();
+        let failed = |error| Error::write(&path, error);
+        if let Some(Target::File(target, true)) = &target {
+            refuse_loss(target, &path, format, &name)?;
+        }
+        let bytes = layout.byte_len();
+        let folder = spool::folder_beside((!location.is_stream()).then_some(&path));
+        let spooled = || spool::zeroed(bytes, &folder).map_err(failed);
+        let (memory, start, sink) = match target {
+            None => (spooled()?, 0, Sink::Stdout),
+            Some(Target::Device(device)) => (spooled()?, 0, Sink::Device(device)),
+            Some(Target::File(target, replaces)) => {
+                let pending = Pending::new(target, replaces).map_err(failed)?;
+                // Strings in a TensorProto have no header in front of them.
+                if format == Format::Npz || format == Format::Pb && header.is_empty() {
+                    (spooled()?, 0, Sink::Encoded(pending))
+                } else {
+                    let memory = mapped(&pending, &header, bytes).map_err(failed)?;
+                    (memory, header.len(), Sink::Mapped(pending))
+                }
+            }
+        };
+        Ok(Output { location, format, name, element, layout, header, memory, start, swapped, sink })
+    }
+}
+
+/// How a tensor will lie in its file.
+struct Laid {
+    element: ElementType,
+    layout: Layout,
+    header: Vec<u8>,
+}
+
+fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<Laid, Error> {
+    let element = input.element_type();
+    let cannot =
+        || Error::CannotHold { path: path.to_owned(), format, element: element.to_string() };
+    let in_rows = || {
+        Layout::dense(element.dtype(), input.shape())
+            .map_err(|e| Error::Npy { path: path.to_owned(), source: e.into() })
+    };
+    match format {
+        Format::Npy | Format::Npz => {
+            let descr = element.to_descr().ok_or_else(cannot)?;
+            let fortran_order = input.fortran_order();
+            let (header, _) = npy::lay_out(&descr, fortran_order, input.shape())
+                .map_err(|source| Error::Npy { path: path.to_owned(), source })?;
+            let layout = if fortran_order { input.layout().clone() } else { in_rows()? };
+            Ok(Laid { element: element.clone(), layout, header })
+        }
+        Format::Safetensors => {
+            let dtype = element.dtype();
+            let spelled = dtype.names().and_then(|names| names.safetensors).ok_or_else(cannot)?;
+            let layout = in_rows()?;
+            if dtype.is_packed() && !layout.len().is_multiple_of(layout.grain().per_byte()) {
+                return Err(cannot());
+            }
+            let header = safetensors::encode(name, spelled, &layout);
+            Ok(Laid { element: ElementType::Plain(dtype), layout, header })
+        }
+        // Strings have no width in a TensorProto: cells of one width become strings at the end.
+        Format::Pb if matches!(element.kind(), Kind::Text | Kind::Bytes) => {
+            Ok(Laid { element: element.to_little_endian(), layout: in_rows()?, header: Vec::new() })
+        }
+        Format::Pb => {
+            let dtype = element.dtype();
+            dtype.names().and_then(|names| names.onnx).ok_or_else(cannot)?;
+            let layout = in_rows()?;
+            let header = onnx::encode_head(name, dtype, input.shape(), layout.byte_len())
+                .map_err(|source| not_proto(path, source))?;
+            Ok(Laid { element: ElementType::Plain(dtype), layout, header })
+        }
+        Format::Raw => {
+            Ok(Laid { element: element.to_little_endian(), layout: in_rows()?, header: Vec::new() })
+        }
+    }
+}
+
+/// The name it gets: the one asked for, its own, or a usual one.
+fn name_of(own: Option<&str>, location: &Location, format: Format) -> Result<String, Error> {
+    let path = || location.path.clone();
+    if !format.has_names() {
+        return match location.name.clone() {
+            Some(name) => Err(Error::NoNames { path: path(), name, format }),
+            // A TensorProto has a name, which may be empty and means nothing to the file.
+            None => Ok(own.unwrap_or_default().to_owned()),
+        };
+    }
+    let usual = if format == Format::Npz { "arr_0" } else { "tensor" };
+    let name = location.name.as_deref().or(own).unwrap_or(usual);
+    let climbs = name.split(['/', '\\']).any(|part| part == "..");
+    let absolute = name.starts_with(['/', '\\']) || name.contains('\0');
+    let reserved = format == Format::Safetensors && name == "__metadata__";
+    if name.is_empty() || reserved || format == Format::Npz && (climbs || absolute) {
+        return Err(Error::BadName { path: path(), name: name.to_owned() });
+    }
+    Ok(name.to_owned())
+}
+
+/// An archive is written whole; it must not hold anything else.
+fn refuse_loss(target: &Path, path: &Path, format: Format, name: &str) -> Result<(), Error> {
+    if !format.has_names() {
+        return Ok(());
+    }
+    let mut names = names_in(target, format);
+    names.retain(|own| own != name);
+    if names.is_empty() {
+        return Ok(());
+    }
+    let (names, more) = shown(names);
+    Err(Error::OthersWouldGo { path: path.to_owned(), names, more })
+}
+
+/// The whole file as memory, the header written.
+fn mapped(pending: &Pending, header: &[u8], bytes: usize) -> io::Result<MmapMut> {
+    let len = header.len().checked_add(bytes).ok_or(io::ErrorKind::StorageFull)?;
+    allocate(pending.file(), len as u64)?;
+    // SAFETY: the file was made for this and has a name that nobody else knows; it has all its
+    // blocks, so writing to the memory cannot fail for want of room.
+    let mut memory = unsafe { MmapMut::map_mut(pending.file()) }?;
+    memory[..header.len()].copy_from_slice(header);
+    Ok(memory)
+}
+
+fn archive<W: Write + Seek>(
+    mut zip: ZipWriter<W>,
+    name: &str,
+    header: &[u8],
+    data: &[u8],
+) -> io::Result<()> {
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(header.len() + data.len() >= u32::MAX as usize);
+    zip.start_file(format!("{name}.npy"), options)?;
+    zip.write_all(header)?;
+    zip.write_all(data)?;
+    zip.finish()?.flush()
+}
+
+/// Writes to something that has no way back.
+fn stream(
+    mut out: impl Write,
+    format: Format,
+    name: &str,
+    header: &[u8],
+    data: &[u8],
+) -> io::Result<()> {
+    if format == Format::Npz {
+        return archive(ZipWriter::new_stream(out), name, header, data);
+    }
+    out.write_all(header)?;
+    out.write_all(data)?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Opening, open};
+    use bytes::Bytes;
+    use std::fs;
+
+    fn raw(folder: &Path, dtype: DType, shape: &[usize], data: &[u8]) -> Tensor {
+        let path = folder.join("in.raw");
+        fs::write(&path, data).unwrap();
+        let opening =
+            Opening { dtype: Some(dtype), shape: Some(shape.to_vec()), ..Opening::default() };
+        open(&Location::file(path), &opening).unwrap()
+    }
+
+    /// Writes the input's own bytes.
+    fn copied(input: &Tensor, location: Location) -> Result<(), Error> {
+        let mut output = Output::like(input, location, None)?;
+        output.data_mut().copy_from_slice(input.data());
+        output.finish()
+    }
+
+    #[test]
+    fn every_type_goes_through_every_format_that_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        for &dtype in DType::ALL {
+            let Some(bits) = dtype.bits() else { continue };
+            let data: Vec<u8> = (0..8 * bits / 8).map(|at| (at * 29) as u8).collect();
+            let input = raw(folder.path(), dtype, &[2, 4], &data);
+            for name in ["y.npy", "y.npz", "y.safetensors", "y.pb", "y.raw"] {
+                let at = Location::file(folder.path().join(name));
+                let _ = fs::remove_file(&at.path);
+                let format = Format::of(&at.path).unwrap();
+                let has = match format {
+                    Format::Npy | Format::Npz => !dtype.is_packed(),
+                    Format::Safetensors => dtype.names().unwrap().safetensors.is_some(),
+                    Format::Pb => dtype.names().unwrap().onnx.is_some(),
+                    Format::Raw => true,
+                };
+                let written = copied(&input, at.clone());
+                assert_eq!(written.is_ok(), has, "{dtype} {name}: {written:?}");
+                assert_eq!(at.path.exists(), has);
+                if has {
+                    let raw = format == Format::Raw;
+                    let opening = Opening {
+                        dtype: Some(dtype),
+                        shape: raw.then(|| vec![2, 4]),
+                        ..Opening::default()
+                    };
+                    let back = open(&at, &opening).unwrap();
+                    assert_eq!((back.element_type().dtype(), back.data()), (dtype, &data[..]));
+                    assert_eq!(back.shape(), [2, 4]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_kept_given_or_usual_and_never_lead_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let input = raw(folder.path(), DType::U8, &[1], &[7]);
+        let at = |name: &str| Location::from(folder.path().join(name).as_os_str());
+        copied(&input, at("a.npz")).unwrap();
+        copied(&input, at("b.npz:w")).unwrap();
+        copied(&open(&at("b.npz"), &Opening::default()).unwrap(), at("c.safetensors")).unwrap();
+        let name =
+            |file: &str| open(&at(file), &Opening::default()).unwrap().name().map(str::to_owned);
+        assert_eq!(name("a.npz").as_deref(), Some("arr_0"));
+        assert_eq!(name("b.npz:w").as_deref(), Some("w"));
+        assert_eq!(name("c.safetensors").as_deref(), Some("w"));
+        for bad in
+            ["d.npz:../w", "d.npz:/w", "d.npz:a/../../w", "d.npz:", "d.safetensors:__metadata__"]
+        {
+            assert!(matches!(copied(&input, at(bad)), Err(Error::BadName { .. })), "{bad}");
+        }
+        assert!(matches!(copied(&input, at("b.npz:v")), Err(Error::OthersWouldGo { .. })));
+        copied(&input, at("b.npz:w")).unwrap();
+    }
+
+    #[test]
+    fn values_come_back_from_every_format_that_has_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = Value::strings(&[2, 1], vec!["größe".into(), "".into()]).unwrap();
+        let bytes = Value::strings(&[2], vec![Bytes::from_static(b"\xff"), "a".into()]).unwrap();
+        let zero = Value::strings(&[1], vec![Bytes::from_static(b"a\0")]).unwrap();
+        let numbers = Value::new(DType::I16, &[3], vec![1, 0, 2, 0, 3, 0]).unwrap();
+        let packed = Value::new(DType::U4, &[2], vec![0x21]).unwrap();
+        let cases = [(&text, [true; 3]), (&bytes, [true; 3]), (&zero, [false, false, true])];
+        let cases =
+            cases.into_iter().chain([(&numbers, [true; 3]), (&packed, [false, false, true])]);
+        for (value, fits) in cases {
+            for (name, fits) in ["y.npy", "y.npz", "y.pb"].into_iter().zip(fits) {
+                let at = Location::file(folder.path().join(name));
+                let _ = fs::remove_file(&at.path);
+                let written = Output::of_value(value, "w", at.clone()).and_then(Output::finish);
+                assert_eq!(written.is_ok(), fits, "{name}: {written:?}");
+                assert_eq!(at.path.exists(), fits);
+                if fits {
+                    let back = crate::open_value(&at, &Opening::default(), None).unwrap();
+                    assert_eq!(back, *value, "{name}");
+                }
+            }
+        }
+        let from = Location::file(folder.path().join("y.pb"));
+        Output::of_value(&text, "w", from.clone()).unwrap().finish().unwrap();
+        // Text as cells on the way from one TensorProto to another.
+        let cells = open(&from, &Opening::default()).unwrap();
+        assert_eq!((cells.element_type().to_string().as_str(), cells.name()), ("U5", Some("w")));
+        let to = Location::file(folder.path().join("z.pb"));
+        copied(&cells, to.clone()).unwrap();
+        assert_eq!(fs::read(from.path).unwrap(), fs::read(to.path).unwrap());
+    }
+
+    #[test]
+    fn what_is_not_finished_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let input = raw(folder.path(), DType::U8, &[3], &[1, 2, 3]);
+        let mut output =
+            Output::like(&input, Location::file(folder.path().join("y.npy")), None).unwrap();
+        output.data_mut().fill(9);
+        drop(output);
+        let names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, ["in.raw"]);
+    }
+}

@@ -1,0 +1,286 @@
+//! `.safetensors` files: eight bytes of length, a JSON header, then the tensors one after the
+//! other, row-major and little-endian.
+//!
+//! Read by hand (the JSON by `serde_json`): the format's own crate (0.8.0) adds up offsets
+//! without a check, takes headers of 100 MB, and does not say which tensor is wrong.
+
+use crate::error::SafetensorsError;
+use retrograde::{DType, Layout};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use std::fmt;
+use std::io::{self, Read};
+
+/// A header of this size describes more than a hundred thousand tensors.
+const LIMIT: u64 = 16 << 20;
+/// Data begins at a multiple of this.
+const ALIGNMENT: usize = 8;
+/// A name that is no tensor.
+const METADATA: &str = "__metadata__";
+
+/// A tensor that the header describes, checked against the file.
+#[derive(Debug, Clone)]
+pub(crate) struct Described {
+    pub(crate) name: String,
+    pub(crate) layout: Layout,
+    /// Where its data is in the file.
+    pub(crate) offset: u64,
+}
+
+/// What the header says about one tensor.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    dtype: String,
+    shape: Vec<u64>,
+    data_offsets: [u64; 2],
+}
+
+/// The header in its own order, names that come twice included.
+struct Header(Vec<(String, Entry)>);
+
+impl<'de> Deserialize<'de> for Header {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Header;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of tensors")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == METADATA {
+                        map.next_value::<IgnoredAny>()?;
+                    } else {
+                        entries.push((name, map.next_value()?));
+                    }
+                }
+                Ok(Header(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+/// Reads the header of a file of this many bytes and checks every tensor in it.
+pub(crate) fn read(
+    reader: &mut impl Read,
+    size: u64,
+) -> io::Result<Result<Vec<Described>, SafetensorsError>> {
+    let mut length = Vec::new();
+    reader.take(8).read_to_end(&mut length)?;
+    let Ok(length) = <[u8; 8]>::try_from(&length[..]) else {
+        return Ok(Err(SafetensorsError::NoLength { available: length.len() as u64 }));
+    };
+    let declared = u64::from_le_bytes(length);
+    if declared > LIMIT {
+        return Ok(Err(SafetensorsError::HeaderTooLong { declared, limit: LIMIT }));
+    }
+    let mut text = Vec::new();
+    reader.take(declared).read_to_end(&mut text)?;
+    let available = text.len() as u64;
+    if available < declared {
+        return Ok(Err(SafetensorsError::HeaderCut { declared, available }));
+    }
+    Ok(parse(&text, 8 + declared, size))
+}
+
+/// Parses the header; `start` is where the data begins.
+fn parse(text: &[u8], start: u64, size: u64) -> Result<Vec<Described>, SafetensorsError> {
+    let json = |reason: String| SafetensorsError::Json { reason };
+    let Header(entries) = serde_json::from_slice(text).map_err(|error| json(error.to_string()))?;
+    let available = size.saturating_sub(start);
+    let mut tensors = Vec::with_capacity(entries.len());
+    for (name, entry) in entries {
+        tensors.push(describe(name, entry, start, available)?);
+    }
+    tensors.sort_by(|(a, _), (b, _): &(Described, u64)| {
+        (a.offset, a.layout.byte_len()).cmp(&(b.offset, b.layout.byte_len()))
+    });
+    let mut end = start;
+    for (tensor, tensor_end) in &tensors {
+        if tensor.offset != end {
+            let (name, expected) = (tensor.name.clone(), end - start);
+            return Err(SafetensorsError::Gap { name, start: tensor.offset - start, expected });
+        }
+        end = *tensor_end;
+    }
+    if end < start + available {
+        return Err(SafetensorsError::Trailing { extra: start + available - end });
+    }
+    let mut tensors: Vec<_> = tensors.into_iter().map(|(tensor, _)| tensor).collect();
+    tensors.sort_by(|a, b| a.name.cmp(&b.name));
+    match tensors.windows(2).find(|pair| pair[0].name == pair[1].name) {
+        Some(pair) => Err(json(format!("tensor {:?} comes twice", pair[0].name))),
+        None => Ok(tensors),
+    }
+}
+
+/// One tensor and where its data ends in the file.
+fn describe(
+    name: String,
+    entry: Entry,
+    first: u64,
+    available: u64,
+) -> Result<(Described, u64), SafetensorsError> {
+    let [start, end] = entry.data_offsets;
+    let Some(dtype) = DType::from_safetensors(&entry.dtype) else {
+        let dtype = entry.dtype.chars().take(40).collect();
+        return Err(SafetensorsError::UnknownType { name, dtype });
+    };
+    // A size that no address can count is as impossible as the largest that one can.
+    let shape: Vec<_> =
+        entry.shape.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect();
+    let layout = match Layout::dense(dtype, &shape) {
+        Ok(layout) => layout,
+        Err(source) => return Err(SafetensorsError::Shape { name, source }),
+    };
+    let expected = layout.byte_len() as u64;
+    // Packed tensors fill their last byte: the format knows no others.
+    let fills = !dtype.is_packed() || layout.len().is_multiple_of(layout.grain().per_byte());
+    if end.checked_sub(start) != Some(expected) || !fills {
+        return Err(SafetensorsError::Size { name, shape, dtype, expected, start, end });
+    }
+    if end > available {
+        return Err(SafetensorsError::Outside { name, start, end, available });
+    }
+    Ok((Described { name, layout, offset: first + start }, first + end))
+}
+
+/// The header of a file with one tensor, its length in front.
+pub(crate) fn encode(name: &str, dtype: &str, layout: &Layout) -> Vec<u8> {
+    let entry = serde_json::json!({
+        "dtype": dtype, "shape": layout.shape(), "data_offsets": [0, layout.byte_len()],
+    });
+    let mut text = serde_json::json!({ name: entry }).to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(ALIGNMENT), b' ');
+    let mut header = (text.len() as u64).to_le_bytes().to_vec();
+    header.extend(text);
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_all(header: &str, data: usize) -> Result<Vec<Described>, SafetensorsError> {
+        let mut file = (header.len() as u64).to_le_bytes().to_vec();
+        file.extend(header.as_bytes());
+        let size = (file.len() + data) as u64;
+        read(&mut &file[..], size).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for shape in [&[][..], &[3], &[0, 2], &[2, 3, 4]] {
+            let layout = Layout::dense(DType::BF16, shape).unwrap();
+            let mut file = encode("a \"b\"", "BF16", &layout);
+            assert_eq!(file.len() % ALIGNMENT, 0);
+            let offset = file.len() as u64;
+            file.resize(file.len() + layout.byte_len(), 0);
+            let tensors = read(&mut &file[..], file.len() as u64).unwrap().unwrap();
+            assert_eq!(tensors.len(), 1);
+            assert_eq!((tensors[0].name.as_str(), tensors[0].offset), ("a \"b\"", offset));
+            assert_eq!(tensors[0].layout, layout);
+        }
+    }
+
+    #[test]
+    fn lies_are_found() {
+        let one = |dtype: &str, shape: &str, offsets: &str| {
+            format!(r#"{{"x":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}}}"#)
+        };
+        let big = u64::MAX;
+        let cases = [
+            (
+                one("F32", "[2]", "[0,8]"),
+                7,
+                "tensor \"x\": its data_offsets are [0, 8] but the file has 7 bytes of data: it is cut short, or the header is wrong",
+            ),
+            (
+                one("F32", "[2]", "[0,8]"),
+                9,
+                "1 bytes follow the last tensor: either the header is wrong or something was appended",
+            ),
+            (
+                one("F32", "[2]", "[4,12]"),
+                12,
+                "tensor \"x\": its data starts at 4, expected 0: tensors must follow each other without gaps",
+            ),
+            (
+                one("F32", "[2]", "[8,0]"),
+                8,
+                "tensor \"x\": shape [2] of f32 takes 8 bytes but its data_offsets are [8, 0]",
+            ),
+            (
+                one("F32", "[3]", "[0,8]"),
+                8,
+                "tensor \"x\": shape [3] of f32 takes 12 bytes but its data_offsets are [0, 8]",
+            ),
+            (
+                one("F4", "[3]", "[0,2]"),
+                2,
+                "tensor \"x\": shape [3] of f4e2m1 takes 2 bytes but its data_offsets are [0, 2]",
+            ),
+            (
+                one("F32", "[4294967296,4294967296]", "[0,8]"),
+                8,
+                "tensor \"x\": impossible shape: shape [4294967296, 4294967296] of f32 needs more than 9223372036854775807 bytes",
+            ),
+            (
+                one("U8", &format!("[{big}]"), &format!("[0,{big}]")),
+                8,
+                "tensor \"x\": impossible shape: shape [18446744073709551615] of u8 needs more than 9223372036854775807 bytes",
+            ),
+            (
+                one("U8", "[4]", &format!("[{},{big}]", big - 4)),
+                4,
+                "tensor \"x\": its data_offsets are [18446744073709551611, 18446744073709551615] but the file has 4 bytes of data: it is cut short, or the header is wrong",
+            ),
+            (
+                one("U8", "[-1]", "[0,1]"),
+                1,
+                "malformed header: invalid value: integer `-1`, expected u64 at line 1 column 30",
+            ),
+            (
+                "[]".to_owned(),
+                0,
+                "malformed header: invalid type: sequence, expected an object of tensors at line 1 column 0",
+            ),
+            (
+                r#"{"x":{"dtype":"U8"}}"#.to_owned(),
+                0,
+                "malformed header: missing field `shape` at line 1 column 19",
+            ),
+        ];
+        for (header, data, message) in cases {
+            assert_eq!(read_all(&header, data).unwrap_err().to_string(), message, "{header}");
+        }
+        let unknown = read_all(&one("F6_E2M3", "[4]", "[0,3]"), 3).unwrap_err().to_string();
+        assert!(unknown.starts_with("tensor \"x\" has dtype \"F6_E2M3\", which is not supported; expected one of BOOL, U8"), "{unknown}");
+        let entry = r#""x":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}"#;
+        let twice = read_all(&format!("{{{entry},{entry}}}"), 0).unwrap_err().to_string();
+        assert_eq!(twice, "malformed header: tensor \"x\" comes twice");
+        // Nothing follows the nesting down, so that it costs no stack.
+        let deep = format!(r#"{{"__metadata__":{}}}"#, "[".repeat(100_000));
+        assert!(read_all(&deep, 0).unwrap_err().to_string().starts_with("malformed header: "));
+        assert!(read_all("{}", 0).unwrap().is_empty());
+        assert_eq!(read_all(r#"{"__metadata__":{"format":"pt"}}"#, 0).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn lengths_are_not_trusted() {
+        let mut file = u64::MAX.to_le_bytes().to_vec();
+        file.extend(b"{}");
+        let message = read(&mut &file[..], 10).unwrap().unwrap_err().to_string();
+        assert!(message.starts_with("the header says it has 18446744073709551615 bytes"));
+        file[..8].copy_from_slice(&100u64.to_le_bytes());
+        let cut = SafetensorsError::HeaderCut { declared: 100, available: 2 };
+        assert_eq!(read(&mut &file[..], 10).unwrap().unwrap_err(), cut);
+        let none = SafetensorsError::NoLength { available: 3 };
+        assert_eq!(read(&mut &file[..3], 3).unwrap().unwrap_err(), none);
+    }
+}

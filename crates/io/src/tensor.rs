@@ -1,0 +1,402 @@
+//! A tensor in a file, mapped into memory where it lies.
+
+use crate::element::{ElementType, swap_numbers};
+use crate::error::{Error, NpyError};
+use crate::format::Format;
+use crate::npy::{self, Kind};
+use crate::spool;
+use crate::text;
+use crate::value::{Elements, Value};
+use bytes::Bytes;
+use memmap2::{Mmap, MmapMut};
+use retrograde::{
+    BitOrder, DType, Grain, Layout, LayoutError, Reversal, Reverse, TensorMut, TensorRef,
+};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A tensor that was opened.
+///
+/// Its elements are bytes of a mapped file, so that even a large one takes no memory of its
+/// own.
+#[derive(Debug, Clone)]
+pub struct Tensor {
+    pub(crate) path: PathBuf,
+    pub(crate) format: Format,
+    pub(crate) name: Option<String>,
+    pub(crate) element: ElementType,
+    pub(crate) fortran_order: bool,
+    pub(crate) layout: Layout,
+    pub(crate) data: Data,
+}
+
+/// Where the bytes are.
+#[derive(Debug, Clone)]
+pub(crate) enum Data {
+    /// A part of a mapped file.
+    Mapped(Arc<Mmap>, Range<usize>),
+    /// In memory, or in a file beside the tensor's.
+    Held(Bytes),
+}
+
+impl Data {
+    /// A part of a file; `None` if it is not inside.
+    pub(crate) fn part(map: Mmap, start: u64, len: usize) -> Option<Data> {
+        let start = usize::try_from(start).ok()?;
+        let range = start..start.checked_add(len)?;
+        (range.end <= map.len()).then(|| Data::Mapped(Arc::new(map), range))
+    }
+
+    /// These bytes, as a part of the map if that is where they lie.
+    pub(crate) fn found(map: &Arc<Mmap>, bytes: Bytes) -> Data {
+        let start = bytes.as_ptr().addr().wrapping_sub(map.as_ptr().addr());
+        match start.checked_add(bytes.len()) {
+            Some(end) if end <= map.len() => Data::Mapped(map.clone(), start..end),
+            _ => Data::Held(bytes),
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn whole(map: Mmap) -> Data {
+        let range = 0..map.len();
+        Data::Mapped(Arc::new(map), range)
+    }
+}
+
+impl AsRef<[u8]> for Data {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Data::Mapped(map, range) => &map[range.clone()],
+            Data::Held(bytes) => bytes,
+        }
+    }
+}
+
+impl Tensor {
+    /// A tensor in memory, one axis of integers.
+    pub fn from_integers(values: &[i64]) -> Result<Tensor, Error> {
+        let path = Path::new("-");
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let mut map = MmapMut::map_anon(bytes.len()).map_err(|e| Error::read(path, e))?;
+        map.copy_from_slice(&bytes);
+        let map = map.make_read_only().map_err(|e| Error::read(path, e))?;
+        let layout = Layout::dense(DType::I64, &[values.len()])
+            .map_err(|source| Error::Raw { path: path.to_owned(), source: source.into() })?;
+        Ok(Tensor {
+            path: path.to_owned(),
+            format: Format::Raw,
+            name: None,
+            element: ElementType::Plain(DType::I64),
+            fortran_order: false,
+            layout,
+            data: Data::whole(map),
+        })
+    }
+
+    /// A model's tensor. Strings become cells of one width, which may need a temporary file in
+    /// this folder.
+    pub(crate) fn from_value(
+        value: &Value,
+        name: &str,
+        (path, format): (&Path, Format),
+        folder: &Path,
+    ) -> Result<Tensor, Error> {
+        let path = path.to_owned();
+        let (element, data) = match value.elements() {
+            Elements::Bytes(bytes) => {
+                (ElementType::Plain(value.dtype()), Data::Held(bytes.clone()))
+            }
+            Elements::Strings(strings) => {
+                let (descr, map) = text::cells_of(strings, folder)
+                    .map_err(|reason| Error::Strings { path: path.clone(), reason })?;
+                (ElementType::Numpy(descr), Data::whole(map))
+            }
+        };
+        let layout = Layout::dense(element.dtype(), value.shape())
+            .map_err(|source| Error::Raw { path: path.clone(), source: source.into() })?;
+        let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+        Ok(Tensor { path, format, name, element, fortran_order: false, layout, data })
+    }
+
+    /// The tensor as models have it: row-major, least significant byte first, text as strings;
+    /// of a type that is `declared` as packed, one byte of a `.npy` is one element, as
+    /// `ml_dtypes` has it. It shares the mapped file where nothing has to be changed.
+    pub fn to_value(&self, declared: Option<DType>) -> Result<Value, Error> {
+        let wrong =
+            |source: LayoutError| Error::Raw { path: self.path.clone(), source: source.into() };
+        let data = self.in_usual_order()?;
+        let (shape, dtype) = (self.shape(), self.element.dtype());
+        match (self.element.kind(), declared) {
+            (Kind::Text | Kind::Bytes, _) => {
+                let element = self.element.to_little_endian();
+                let strings: Result<Vec<Bytes>, _> =
+                    text::strings_in(&element, data.as_ref(), self.layout.len()).collect();
+                let strings = strings.map_err(|reason| Error::Strings {
+                    path: self.path.clone(),
+                    reason: reason.to_owned(),
+                })?;
+                Value::strings(shape, strings).map_err(wrong)
+            }
+            (Kind::Void, Some(packed)) if packed.is_packed() && dtype.bits() == Some(8) => {
+                Value::new(packed, shape, pack(data.as_ref(), packed)).map_err(wrong)
+            }
+            _ => Value::new(dtype, shape, Bytes::from_owner(data)).map_err(wrong),
+        }
+    }
+
+    /// The elements in row-major order, least significant byte first.
+    fn in_usual_order(&self) -> Result<Data, Error> {
+        let turned = self.fortran_order && self.shape().len() > 1;
+        let swapped = self.element.is_big_endian() && self.element.number_bytes() > 1;
+        if !turned && !swapped {
+            return Ok(self.data.clone());
+        }
+        let failed = |error| Error::read(&self.path, error);
+        let other = |error: retrograde::Error| failed(std::io::Error::other(error.to_string()));
+        let len = self.layout.byte_len();
+        let mut data = spool::zeroed(len, &spool::folder_beside(None)).map_err(failed)?;
+        let rows =
+            Layout::dense(self.element.dtype(), self.shape()).map_err(|e| other(e.into()))?;
+        let mut output =
+            TensorMut::new(rows, &mut data[..]).map_err(|error| other(error.into()))?;
+        let input = self.view().map_err(|error| other(error.into()))?;
+        Reverse::axes([]).run(&input, &mut output).map_err(other)?;
+        if swapped {
+            swap_numbers(&mut data, self.element.number_bytes());
+        }
+        Ok(Data::whole(data.make_read_only().map_err(failed)?))
+    }
+
+    /// The file it is in.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file's format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Its name, where tensors have names.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Its element type.
+    pub fn element_type(&self) -> &ElementType {
+        &self.element
+    }
+
+    /// Sizes of the axes.
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// Whether the elements lie in column-major order.
+    pub fn fortran_order(&self) -> bool {
+        self.fortran_order
+    }
+
+    /// Where the elements lie in the data.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The elements, byte for byte.
+    pub fn data(&self) -> &[u8] {
+        self.data.as_ref()
+    }
+
+    /// The tensor as retrograde reads it.
+    pub fn view(&self) -> Result<TensorRef<'_>, LayoutError> {
+        TensorRef::new(self.layout.clone(), self.data())
+    }
+
+    /// Tells the system that these bytes of the data will be read soon, all of them.
+    pub fn will_read(&self, range: Range<usize>) {
+        advise(&self.data, range, true);
+    }
+
+    /// Has these bytes of the data at hand when this returns, if the system can do that.
+    pub fn fetch(&self, range: Range<usize>) {
+        advise(&self.data, range, false);
+    }
+
+    /// Tells the system that single pages will be read from all over, so that it does not read
+    /// what lies around each of them as well.
+    pub fn will_scatter(&self) {
+        #[cfg(target_os = "linux")]
+        if let Data::Mapped(map, _) = &self.data {
+            let _ = map.advise(memmap2::Advice::Random);
+        }
+    }
+
+    /// The bytes of one element; a packed one is the value of a byte. `None` if there is no
+    /// such index.
+    pub fn element(&self, index: &[usize]) -> Option<Vec<u8>> {
+        let (shape, strides) = (self.shape(), self.layout.grain_strides());
+        if index.len() != shape.len() || index.iter().zip(shape).any(|(at, size)| at >= size) {
+            return None;
+        }
+        // Inside the layout, so nothing overflows; strides of a file are never negative.
+        let start: usize = index.iter().zip(strides).map(|(at, step)| at * *step as usize).sum();
+        let bits = self.element.dtype().bits()?;
+        let Grain::Packed { order, .. } = self.layout.grain() else {
+            return self.data().get(start..start + bits / 8).map(<[u8]>::to_vec);
+        };
+        let per_byte = 8 / bits;
+        let place = match order {
+            BitOrder::LowFirst => start % per_byte,
+            BitOrder::HighFirst => per_byte - 1 - start % per_byte,
+        };
+        let byte = self.data().get(start / per_byte)?;
+        Some(vec![byte >> (place * bits) & ((1 << bits) - 1) as u8])
+    }
+
+    /// One element as a number, if the elements are integers of whole bytes.
+    pub fn integer(&self, index: &[usize]) -> Option<i128> {
+        if !self.element.dtype().is_integer() {
+            return None;
+        }
+        let mut bytes = self.element(index)?;
+        if !self.element.is_big_endian() {
+            bytes.reverse();
+        }
+        let signed = self.element.kind() == Kind::Int;
+        let negative = signed && bytes.first().is_some_and(|first| *first >= 0x80);
+        let fill = if negative { -1 } else { 0 };
+        Some(bytes.iter().fold(fill, |number, byte| number << 8 | i128::from(*byte)))
+    }
+
+    /// The same integers in the byte order of this machine, so that they can be read as
+    /// numbers: lengths are. Everything but integers is refused.
+    pub fn to_native_integers(&self) -> Result<Tensor, Error> {
+        let dtype = self.element.dtype();
+        if !dtype.is_integer() {
+            let descr = match &self.element {
+                ElementType::Numpy(descr) => descr.to_string(),
+                ElementType::Plain(dtype) => dtype.to_string(),
+            };
+            let source = NpyError::NotIntegers { descr };
+            return Err(Error::Npy { path: self.path.clone(), source });
+        }
+        let native = self.element.to_native();
+        if native.is_big_endian() == self.element.is_big_endian() || native.number_bytes() == 1 {
+            return Ok(self.clone());
+        }
+        let failed = |error| Error::read(&self.path, error);
+        let mut data =
+            spool::zeroed(self.data().len(), &spool::folder_beside(None)).map_err(failed)?;
+        data.copy_from_slice(self.data());
+        swap_numbers(&mut data, native.number_bytes());
+        let map = data.make_read_only().map_err(failed)?;
+        Ok(Tensor { element: native, data: Data::whole(map), ..self.clone() })
+    }
+
+    /// The same elements in another shape of as many; `None` if they are not in row-major
+    /// order, or not as many.
+    pub fn reshaped(&self, shape: &[usize]) -> Option<Tensor> {
+        let layout = Layout::dense(self.element.dtype(), shape).ok()?;
+        let rows = self.shape().len() < 2 || !self.fortran_order;
+        let same = rows && layout.len() == self.layout.len();
+        same.then(|| Tensor { layout, fortran_order: false, ..self.clone() })
+    }
+
+    /// Says what opaque elements are; an error if the file itself says something else.
+    pub(crate) fn with_dtype(mut self, dtype: Option<DType>) -> Result<Tensor, Error> {
+        let Some(dtype) = dtype else { return Ok(self) };
+        let own = self.element.dtype();
+        if own == dtype {
+            return Ok(self);
+        }
+        let opaque = matches!(own, DType::Bytes(_)) && own.bits() == dtype.bits();
+        if !opaque || dtype.is_packed() {
+            let (path, element) = (self.path.clone(), self.element.to_string());
+            return Err(Error::OtherType { path, element, dtype });
+        }
+        let shape = self.shape().to_vec();
+        let element = ElementType::Plain(dtype);
+        // The same width, so the same strides.
+        if let Some(Ok((_, layout))) =
+            element.to_descr().map(|descr| npy::lay_out(&descr, self.fortran_order, &shape))
+        {
+            let strides = layout.grain_strides().to_vec();
+            self.layout = Layout::byte_strided(dtype, &shape, &strides, 0)
+                .map_err(|e| Error::Npy { path: self.path.clone(), source: e.into() })?;
+        }
+        self.element = element;
+        Ok(self)
+    }
+}
+
+/// One byte per element to a few bits per element.
+fn pack(elements: &[u8], dtype: DType) -> Vec<u8> {
+    let Some(Grain::Packed { bits, order }) = dtype.grain() else { return elements.to_vec() };
+    let bits = u32::from(bits);
+    let mask = (1u8 << bits) - 1;
+    let pack_byte = |group: &[u8]| {
+        let places = group.iter().enumerate();
+        places.fold(0, |byte, (at, element)| {
+            let shift = bits * at as u32;
+            let shift = if order == BitOrder::LowFirst { shift } else { 8 - bits - shift };
+            byte | (element & mask) << shift
+        })
+    };
+    elements.chunks(8 / bits as usize).map(pack_byte).collect()
+}
+
+/// Advice may be refused; then nothing is lost but time.
+fn advise(data: &Data, range: Range<usize>, ahead: bool) {
+    #[cfg(target_os = "linux")]
+    {
+        use memmap2::Advice;
+        let Data::Mapped(map, whole) = data else { return };
+        let start = (whole.start + range.start).min(whole.end);
+        let len = range.len().min(whole.end - start);
+        let advice = if ahead { Advice::WillNeed } else { Advice::PopulateRead };
+        if len > 0 {
+            let _ = map.advise_range(advice, start, len);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (data, range, ahead);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::npy::NpyArray;
+    use crate::{Location, Opening, open};
+
+    fn value(array: &NpyArray, declared: Option<DType>) -> Value {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        npy::write(&path, array).unwrap();
+        open(&Location::file(path), &Opening::default()).unwrap().to_value(declared).unwrap()
+    }
+
+    #[test]
+    fn packed_elements_fill_bytes_from_the_right_end() {
+        assert_eq!(pack(&[1, 2, 0xFF], DType::I4), [0x21, 0x0F]);
+        assert_eq!(pack(&[0, 1, 2, 3, 1], DType::U2), [0xE4, 0x01]);
+        assert_eq!(pack(&[1, 0, 1, 1, 0, 0, 0, 1, 0, 1], DType::U1), [0xB1, 0x40]);
+        let bytes = NpyArray::new("|V1", &[3], false, vec![1, 2, 3]).unwrap();
+        let packed = Value::new(DType::U4, &[3], vec![0x21, 0x03]).unwrap();
+        assert_eq!(value(&bytes, Some(DType::U4)), packed);
+    }
+
+    #[test]
+    fn values_have_the_usual_order_of_bytes_and_axes() {
+        let array = NpyArray::new(">i2", &[2, 2], true, vec![0, 1, 0, 2, 0, 3, 0, 4]).unwrap();
+        let usual = Value::new(DType::I16, &[2, 2], vec![1, 0, 3, 0, 2, 0, 4, 0]).unwrap();
+        assert_eq!(value(&array, None), usual);
+        let array = NpyArray::new(">c8", &[1], false, (0..8).collect()).unwrap();
+        let usual = Value::new(DType::C64, &[1], vec![3, 2, 1, 0, 7, 6, 5, 4]).unwrap();
+        assert_eq!(value(&array, None), usual);
+        let text = [0, 0, 0, 0x41, 0, 0, 0, 0, 0, 0, 0, 0x42, 0, 0, 0, 0x43];
+        let array = NpyArray::new(">U2", &[2], false, text.to_vec()).unwrap();
+        let usual = Value::strings(&[2], vec!["A".into(), "BC".into()]).unwrap();
+        assert_eq!(value(&array, None), usual);
+    }
+}

@@ -1,0 +1,180 @@
+//! Pieces of a plan: smaller plans that together do what it does.
+//!
+//! For whoever wants to say how far a long movement has come, to stop between two pieces, or
+//! to have only a part of the output at hand at a time.
+
+use super::{Flow, Plan, Unit};
+use crate::dtype::Grain;
+use crate::layout::Reach;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Output bytes that pieces start on multiples of, where they can: a page.
+const ALIGNED: usize = 4 << 10;
+/// Where every piece reaches from one end of the output to the other (an axis with lengths is
+/// outermost), it takes at least this much of each row: less would waste pages and lines.
+const LEAST_RUN: usize = 8 << 10;
+
+/// The pieces of a plan, in the order of its output; made by [`Plan::pieces`].
+#[derive(Debug, Clone)]
+pub struct Pieces<'a> {
+    plan: &'a Plan,
+    /// Dimensions outside the one that is cut: each piece has one step of each.
+    single: SmallVec<[usize; 8]>,
+    /// The dimension that is cut (the unit, if it is one past the last) and its length.
+    cut: usize,
+    len: usize,
+    /// Steps of it in a piece.
+    step: usize,
+    range: Range<usize>,
+}
+
+impl Plan {
+    /// Cuts the plan into plans that write about this many bytes each.
+    ///
+    /// Pieces may run in any order, at any time. An axis whose lanes have lengths of their own
+    /// is never cut, and neither are packed plans, so a piece may be larger than asked for.
+    /// Pieces check no lengths, which are clamped when they are read: check those of the whole
+    /// plan first ([`cpu::check_lengths`](crate::cpu::check_lengths)).
+    ///
+    /// ```
+    /// use retrograde::{cpu, DType, Layout, Reverse};
+    ///
+    /// let rows = Layout::dense(DType::U8, &[6])?;
+    /// let plan = Reverse::all().plan(&rows, &rows)?;
+    /// let mut out = *b"......";
+    /// let mut pieces = plan.pieces(3);
+    /// cpu::execute(&pieces.next().unwrap(), b"abcdef"[..].into(), None, out[..].as_mut().into())?;
+    /// assert_eq!(&out, b"fed...");
+    /// assert_eq!(pieces.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pieces(&self, bytes: usize) -> Pieces<'_> {
+        let whole = Pieces {
+            plan: self,
+            single: SmallVec::new(),
+            cut: 0,
+            len: self.dims.first().map_or(1, |dim| dim.len),
+            step: usize::MAX,
+            range: 0..1,
+        };
+        if self.unit.grain != Grain::Byte || self.is_empty() {
+            return whole;
+        }
+        let mut rest = self.units() * self.unit.count;
+        let (mut single, mut prefix_outside) = (SmallVec::new(), false);
+        let unit = (self.dims.len(), self.unit.count, 1, Flow::Keep);
+        let dims = self.dims.iter().enumerate();
+        let dims = dims.map(|(index, dim)| (index, dim.len, dim.dst.unsigned_abs(), dim.flow));
+        for (index, len, stride, flow) in dims.chain([unit]) {
+            if flow == Flow::FlipPrefix {
+                prefix_outside = true;
+                continue;
+            }
+            let per_step = rest / len;
+            let is_last = index == self.dims.len();
+            if per_step > bytes && !is_last && !(prefix_outside && stride <= LEAST_RUN) {
+                single.push(index);
+                rest = per_step;
+                continue;
+            }
+            let mut step = (bytes / per_step.max(1)).max(1);
+            if prefix_outside {
+                step = step.max(LEAST_RUN / stride.max(1));
+            }
+            let page = ALIGNED / gcd(ALIGNED, stride);
+            if step > page {
+                step -= step % page;
+            }
+            let outside: usize = single.iter().map(|&dim: &usize| self.dims[dim].len).product();
+            let count = outside * len.div_ceil(step);
+            return Pieces { plan: self, single, cut: index, len, step, range: 0..count };
+        }
+        whole
+    }
+
+    /// The plan of these steps of these dimensions, and of all steps of the others.
+    fn window(&self, windows: &[(usize, Range<usize>)]) -> Plan {
+        let mut plan = self.clone();
+        for (index, range) in windows {
+            let start = range.start as isize;
+            let Some(dim) = plan.dims.get_mut(*index) else {
+                plan.unit = Unit { count: range.len(), ..plan.unit };
+                plan.src.origin += range.start;
+                plan.dst.origin += range.start;
+                continue;
+            };
+            // Every position is one of the whole plan's, so nothing wraps.
+            let read = if dim.flow == Flow::Flip { dim.len - range.end } else { range.start };
+            let shift = |origin: &mut usize, by: isize| *origin = origin.wrapping_add_signed(by);
+            shift(&mut plan.src.origin, dim.src * read as isize);
+            shift(&mut plan.dst.origin, dim.dst * start);
+            if let Some(lengths) = &mut plan.lengths {
+                shift(&mut lengths.reach.origin, dim.lengths * start);
+            }
+            dim.len = range.len();
+        }
+        plan.dims.retain(|dim| dim.len != 1);
+        super::build::fuse_neighbours(&mut plan.dims);
+        plan.widen_unit();
+        plan.src = plan.reach(plan.src.origin, |dim| dim.src);
+        plan.dst = plan.reach(plan.dst.origin, |dim| dim.dst);
+        if let Some(lengths) = &mut plan.lengths {
+            // Whoever made the pieces has checked them all.
+            lengths.dims = SmallVec::from_slice(&[(0, 0)]);
+        }
+        plan
+    }
+
+    /// The grains that the dimensions reach from an origin.
+    fn reach(&self, origin: usize, stride: impl Fn(&super::Dim) -> isize) -> Reach {
+        let (mut start, mut end) = (origin, origin + self.unit.count);
+        for dim in &self.dims {
+            let span = stride(dim) * (dim.len as isize - 1);
+            if span < 0 {
+                start = start.wrapping_add_signed(span);
+            } else {
+                end = end.wrapping_add_signed(span);
+            }
+        }
+        Reach { origin, start, end }
+    }
+}
+
+impl Pieces<'_> {
+    fn get(&self, number: usize) -> Plan {
+        if self.step == usize::MAX {
+            return self.plan.clone();
+        }
+        let cuts = self.len.div_ceil(self.step);
+        let start = number % cuts * self.step;
+        let mut windows: SmallVec<[(usize, Range<usize>); 8]> = SmallVec::new();
+        windows.push((self.cut, start..(start + self.step).min(self.len)));
+        let mut outside = number / cuts;
+        for &dim in self.single.iter().rev() {
+            let len = self.plan.dims[dim].len;
+            windows.push((dim, outside % len..outside % len + 1));
+            outside /= len;
+        }
+        self.plan.window(&windows)
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Plan;
+
+    fn next(&mut self) -> Option<Plan> {
+        let number = self.range.next()?;
+        Some(self.get(number))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.range.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Pieces<'_> {}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

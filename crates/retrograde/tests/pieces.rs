@@ -1,0 +1,119 @@
+//! Pieces of a plan do together what the plan does, whatever their size.
+
+use retrograde::{
+    DType, Layout, LengthsOperator, Plan, Reverse, ReverseSequence, ReverseSubsequences, cpu,
+};
+
+/// Runs the plan whole and in pieces of several sizes; both must write the same.
+fn same_in_pieces(plan: &Plan, bytes: usize, lengths: Option<&[u8]>) {
+    let src: Vec<u8> = (0..bytes).map(|at| (at * 37 % 251) as u8).collect();
+    let lengths = || lengths.map(Into::into);
+    let mut whole = vec![0xEE; bytes];
+    cpu::execute(plan, src[..].into(), lengths(), whole[..].as_mut().into()).unwrap();
+    for size in [1, 3, 16, 64, 100, 4096, 5000, 40_000, usize::MAX] {
+        let mut out = vec![0xEE; bytes];
+        cpu::check_lengths(plan, lengths()).unwrap();
+        let pieces = plan.pieces(size);
+        let (count, mut ran, mut moved) = (pieces.len(), 0, 0);
+        for piece in pieces {
+            assert!(piece.dst().end <= plan.dst().end && piece.src().end <= plan.src().end);
+            cpu::execute(&piece, src[..].into(), lengths(), out[..].as_mut().into()).unwrap();
+            ran += 1;
+            moved += piece.bytes_moved();
+        }
+        assert_eq!((ran, moved), (count, plan.bytes_moved()), "{plan} by {size}");
+        assert!(out == whole, "{plan} by {size}");
+    }
+}
+
+fn dense(dtype: DType, shape: &[usize]) -> Layout {
+    Layout::dense(dtype, shape).unwrap()
+}
+
+#[test]
+fn whole_axes() {
+    for shape in [&[7usize, 5, 3][..], &[2, 3, 4, 5], &[1000], &[2, 9000], &[3, 1, 5000], &[0, 4]] {
+        for dtype in [DType::U8, DType::Bytes(3), DType::F32, DType::C128] {
+            let layout = dense(dtype, shape);
+            for mask in 0..1 << shape.len() {
+                let axes = (0..shape.len() as i64).filter(|axis| mask >> axis & 1 == 1);
+                let plan = Reverse::axes(axes).plan(&layout, &layout).unwrap();
+                same_in_pieces(&plan, layout.byte_len(), None);
+            }
+        }
+    }
+}
+
+#[test]
+fn transposed_inputs_and_packed_types() {
+    let columns = Layout::strided(DType::U16, &[50, 70], &[1, 50], 0).unwrap();
+    let rows = dense(DType::U16, &[50, 70]);
+    let plan = Reverse::axes([1]).plan(&columns, &rows).unwrap();
+    same_in_pieces(&plan, rows.byte_len(), None);
+    let packed = dense(DType::U4, &[3, 5]);
+    let plan = Reverse::axes([0]).plan(&packed, &packed).unwrap();
+    assert_eq!(plan.pieces(1).len(), 1);
+    same_in_pieces(&plan, packed.byte_len(), None);
+}
+
+#[test]
+fn lengths_in_every_place() {
+    for shape in [&[6usize, 5, 40][..], &[9, 300], &[40, 5000], &[4, 2, 3000]] {
+        for time in [0usize, 1] {
+            for dtype in [DType::U8, DType::F32, DType::Bytes(5)] {
+                let operator =
+                    ReverseSequence::new().time_axis(time as i64).batch_axis(1 - time as i64);
+                let data = dense(dtype, shape);
+                let lengths: Vec<u8> = (0..shape[1 - time])
+                    .flat_map(|at| ((at * 7 % (shape[time] + 1)) as u16).to_ne_bytes())
+                    .collect();
+                let layout = dense(DType::U16, &operator.lengths_shape(shape).unwrap());
+                let plan = operator.plan(&data, &layout, &data).unwrap();
+                same_in_pieces(&plan, data.byte_len(), Some(&lengths));
+            }
+        }
+        for axis in 0..shape.len() {
+            let operator = ReverseSubsequences::along(axis as i64);
+            let data = dense(DType::I16, shape);
+            let layout = dense(DType::U16, &operator.lengths_shape(shape).unwrap());
+            let lengths: Vec<u8> = (0..layout.len())
+                .flat_map(|at| ((at * 13 % (shape[axis] + 2)) as u16).to_ne_bytes())
+                .collect();
+            let plan = operator.plan(&data, &layout, &data).unwrap();
+            same_in_pieces(&plan, data.byte_len(), Some(&lengths));
+        }
+    }
+}
+
+#[test]
+fn pieces_of_dense_flips_are_the_output_in_order() {
+    let layout = dense(DType::F32, &[3, 1000, 1000]);
+    let plan = Reverse::axes([0, 2]).plan(&layout, &layout).unwrap();
+    let mut at = 0;
+    for piece in plan.pieces(64 << 10) {
+        assert_eq!(piece.dst().start, at);
+        at = piece.dst().end;
+    }
+    assert_eq!(at, layout.byte_len());
+}
+
+#[test]
+fn lengths_are_checked_once_before_the_pieces() {
+    let data = dense(DType::U8, &[4, 3]);
+    let lengths = dense(DType::U8, &[3]);
+    let plan = ReverseSequence::new().plan(&data, &lengths, &data).unwrap();
+    let bad = [1u8, 5, 0];
+    let error = cpu::check_lengths(&plan, Some(bad[..].into())).unwrap_err();
+    let mut out = [0u8; 12];
+    let whole =
+        cpu::execute(&plan, [0u8; 12][..].into(), Some(bad[..].into()), out[..].as_mut().into());
+    assert_eq!(whole, Err(error));
+    assert!(cpu::check_lengths(&plan, None).is_err());
+    // A piece takes what it reads as a length as far as the axis goes.
+    let src: Vec<u8> = (0..12).collect();
+    for piece in plan.pieces(1) {
+        cpu::execute(&piece, src[..].into(), Some(bad[..].into()), out[..].as_mut().into())
+            .unwrap();
+    }
+    assert_eq!(out, [0, 10, 2, 3, 7, 5, 6, 4, 8, 9, 1, 11]);
+}
