@@ -214,6 +214,7 @@ pub(super) unsafe fn copy_unit<const W: usize>(src: *const u8, dst: *mut u8) {
 
 /// Tables for [`Vector::turned`] of 1 and 2 bits: what the low half of a byte becomes, and
 /// what its high half becomes.
+#[cfg(target_arch = "x86_64")]
 pub(super) const fn turned_halves<const BITS: usize>() -> [[u8; 16]; 2] {
     let mut tables = [[0; 16]; 2];
     let mut half = 0;
