@@ -135,7 +135,7 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; an `Order` is as wide as a register, and as aligned.
         unsafe {
             Avx512(match W {
                 16 => _mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0),
