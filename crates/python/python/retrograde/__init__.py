@@ -1,0 +1,160 @@
+"""Reverses tensors: whole axes, padded batches of sequences, every lane by its own length.
+
+>>> import numpy as np, retrograde
+>>> retrograde.reverse(np.array([[1, 2, 3], [4, 5, 6]]), axes=1)
+array([[3, 2, 1],
+       [6, 5, 4]])
+
+The three operators take NumPy arrays of every type, and tensors of PyTorch, JAX, TensorFlow, CuPy
+and whatever else speaks DLPack, without copying them; they return what they were given. Elements
+are moved, never looked at: NaN payloads, 64-bit integers and -0.0 come out as they went in.
+
+Errors are ``ValueError`` and ``TypeError`` and name the operator, the argument, its value and what
+is allowed; after one, nothing has been written to ``out``.
+"""
+
+import os as _os
+
+from numpy import ndarray as _ndarray
+
+from . import _engine, _kinds
+from ._engine import __version__, get_num_threads, kept_memory, set_kept_memory, set_num_threads
+from ._explain import Explanation, explain
+from ._show import Picture, show
+
+__all__ = [
+    "Explanation",
+    "Picture",
+    "explain",
+    "get_num_threads",
+    "kept_memory",
+    "reverse",
+    "reverse_sequence",
+    "reverse_subsequences",
+    "set_kept_memory",
+    "set_num_threads",
+    "show",
+]
+
+
+def reverse(x, axes=None, *, mask=None, out=None):
+    """Reverses whole axes (OpenVINO ``Reverse``).
+
+    Parameters
+    ----------
+    x : array or tensor
+        What to reverse. Any element type, any strides.
+    axes : int or iterable of int, optional
+        Which axes; negative ones count from the end, and naming one twice reverses it once.
+        Without it, and without a mask, all axes.
+    mask : iterable of bool, optional
+        Instead of ``axes``: one boolean per axis.
+    out : array or tensor, optional
+        Where to write; of the same library, type and shape. ``out=x`` reverses in place.
+
+    Returns
+    -------
+    A new array or tensor of the same kind with the same order of axes in memory, or ``out``.
+
+    Examples
+    --------
+    >>> x = np.arange(6).reshape(2, 3)
+    >>> retrograde.reverse(x)
+    array([[5, 4, 3],
+           [2, 1, 0]])
+    >>> retrograde.reverse(x, mask=[True, False])
+    array([[3, 4, 5],
+           [0, 1, 2]])
+    >>> _ = retrograde.reverse(x, axes=-1, out=x)
+    >>> x
+    array([[2, 1, 0],
+           [5, 4, 3]])
+    >>> retrograde.reverse(x, axes=2)
+    Traceback (most recent call last):
+    ValueError: Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2
+    """
+    if type(x) is _ndarray:
+        return _engine.reverse(x, axes, mask, out)
+    return _kinds.reverse(x, axes, mask, out)
+
+
+def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", out=None):
+    """Reverses the first ``lengths[b]`` steps of every sequence ``b`` of a padded batch.
+
+    The padding stays where it is. This is ONNX ``ReverseSequence``, on any two axes as OpenVINO and
+    ``tf.reverse_sequence`` have it.
+
+    Parameters
+    ----------
+    x : array or tensor
+        The batch. Any element type, any strides, any further axes.
+    lengths : array-like of int
+        One per entry of the batch axis, of any integer type.
+    time_axis, batch_axis : int
+        The axis that is reversed, and the axis of the sequences. Negative ones count from the end.
+    policy : {"strict", "clamp"}
+        A length beyond the time axis is an error, or means all of it. A negative one is always
+        an error.
+    out : array or tensor, optional
+        Where to write; ``out=x`` reverses in place.
+
+    Returns
+    -------
+    A new array or tensor of the same kind with the same order of axes in memory, or ``out``.
+
+    Examples
+    --------
+    >>> x = np.array([list("stressed"), list("live...."), list("parts...")])
+    >>> y = retrograde.reverse_sequence(x, [8, 4, 5], time_axis=1, batch_axis=0)
+    >>> ["".join(row) for row in y]
+    ['desserts', 'evil....', 'strap...']
+    >>> retrograde.reverse_sequence(x, [8, 4, 9], time_axis=1, batch_axis=0)
+    Traceback (most recent call last):
+    ValueError: ReverseSequence: lengths[2] is 9, outside [0, 8]
+    """
+    if type(x) is _ndarray:
+        return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
+    return _kinds.reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
+
+
+def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
+    """Reverses the first elements of every lane along an axis, each lane by its own length.
+
+    This is DirectML ``ReverseSubsequences``.
+
+    Parameters
+    ----------
+    x : array or tensor
+        What to reverse. Any element type, any strides.
+    lengths : array-like of int
+        One per lane: ``x``'s shape with 1 at ``axis``, or without that axis.
+    axis : int
+        The axis that lanes run along; negative ones count from the end.
+    policy : {"clamp", "strict"}
+        A length beyond the axis means all of it, or is an error. A negative one is always an error.
+    out : array or tensor, optional
+        Where to write; ``out=x`` reverses in place.
+
+    Returns
+    -------
+    A new array or tensor of the same kind with the same order of axes in memory, or ``out``.
+
+    Examples
+    --------
+    >>> x = np.arange(1, 10).reshape(3, 3)
+    >>> retrograde.reverse_subsequences(x, [3, 2, 0], axis=0)
+    array([[7, 5, 3],
+           [4, 2, 6],
+           [1, 8, 9]])
+    """
+    if type(x) is _ndarray:
+        return _engine.reverse_subsequences(x, lengths, axis, policy, out)
+    return _kinds.reverse_subsequences(x, lengths, axis, policy, out)
+
+
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(
+        before=_engine.before_fork,
+        after_in_parent=_engine.after_fork_in_parent,
+        after_in_child=_engine.after_fork_in_child,
+    )

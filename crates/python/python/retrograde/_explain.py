@@ -1,0 +1,70 @@
+"""What a call would do: its plan, its kernel, the bytes it moves."""
+
+import inspect
+
+from . import _engine, _kinds
+
+
+class Explanation:
+    """How a call would run; ``str()`` says it in words, the attributes in data."""
+
+    def __init__(self, record):
+        self.operator = record["operator"]
+        #: The plan in words.
+        self.plan = record["plan"]
+        #: Its dimensions, outermost first.
+        self.dims = record["dims"]
+        self.unit_bits = record["unit_bits"]
+        self.kernel = record["kernel"]
+        self.kernel_about = record["kernel_about"]
+        #: The instruction set in use.
+        self.instructions = record["instructions"]
+        #: How many threads large calls use.
+        self.threads = record["threads"]
+        self.bytes_read = record["bytes_read"]
+        self.bytes_written = record["bytes_written"]
+
+    def __str__(self):
+        plan = self.plan.replace("\n", "\n        ")
+        return (
+            f"{self.operator}\n"
+            f"plan    {plan}\n"
+            f"kernel  {self.kernel}: {self.kernel_about}, with {self.instructions}\n"
+            f"moves   {self.bytes_read:,} bytes read, {self.bytes_written:,} written,"
+            f" up to {self.threads} threads"
+        )
+
+    __repr__ = __str__
+
+
+def explain(operator, x, *args, **kwargs):
+    """Says how ``operator(x, *args, **kwargs)`` would run, without running it.
+
+    The operator is one of this module's functions, or its name.
+
+    >>> x = np.zeros((128, 512), np.float32)
+    >>> how = retrograde.explain(retrograde.reverse, x, axes=0)
+    >>> how.kernel, how.bytes_read
+    ('rows', 262144)
+    >>> [(dim["len"], dim["flow"]) for dim in how.dims]
+    [(128, 'flip')]
+    """
+    name, arguments = bound(operator, x, args, kwargs)
+    return Explanation(getattr(_engine, f"explain_{name}")(_kinds.of(x), *arguments))
+
+
+def bound(operator, x, args, kwargs):
+    """The operator's name, and its arguments in the engine's order, without ``x`` and ``out``."""
+    import retrograde
+
+    name = operator if isinstance(operator, str) else getattr(operator, "__name__", None)
+    if name not in ("reverse", "reverse_sequence", "reverse_subsequences"):
+        raise ValueError(
+            f"operator is {operator!r}, expected retrograde.reverse, reverse_sequence or"
+            " reverse_subsequences"
+        )
+    call = inspect.signature(getattr(retrograde, name)).bind(x, *args, **kwargs)
+    call.apply_defaults()
+    given = dict(call.arguments)
+    del given["x"], given["out"]
+    return name, tuple(given.values())

@@ -1,0 +1,142 @@
+"""Tensors that are not plain NumPy arrays: whose they are, and how a result becomes one of them.
+
+A library is looked for among the modules that are loaded already: its tensors cannot be here
+without it, and nothing is imported for the others.
+"""
+
+import sys
+
+import numpy as np
+
+from . import _engine
+
+
+def reverse(x, axes, mask, out):
+    return _apply("reverse", x, (axes, mask), out)
+
+
+def reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
+    return _apply("reverse_sequence", x, (lengths, time_axis, batch_axis, policy), out)
+
+
+def reverse_subsequences(x, lengths, axis, policy, out):
+    return _apply("reverse_subsequences", x, (lengths, axis, policy), out)
+
+
+def _apply(name, x, arguments, out):
+    """Runs the operator of this name where tensors of this kind want it to run."""
+    if isinstance(x, np.ndarray):
+        apply = _masked if isinstance(x, np.ma.MaskedArray) else _array
+    elif _is(x, "torch", "Tensor"):
+        apply = _torch
+    elif _is(x, "jax", "Array"):
+        apply = _jax
+    elif _is(x, "tensorflow", "Tensor"):
+        apply = _tensorflow
+    elif hasattr(x, "__dlpack__"):
+        apply = _dlpack
+    else:
+        apply = _array_like
+    return apply(name, x, arguments, out)
+
+
+def of(x):
+    """What the engine can look at in place of ``x``: to explain or to show a call."""
+    if isinstance(x, np.ndarray):
+        return x
+    if _is(x, "torch", "Tensor"):
+        return x.detach()
+    if _is(x, "tensorflow", "Tensor"):
+        return _tensorflow_capsule(x)
+    return x if hasattr(x, "__dlpack__") else _as_array(x)
+
+
+def _is(x, module, name):
+    """Whether ``x`` is an instance of a class of a library that is loaded."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(x, kind)
+
+
+def _array(name, x, arguments, out):
+    return getattr(_engine, name)(x, *arguments, out)
+
+
+def _array_like(name, x, arguments, out):
+    if out is x:
+        raise TypeError(f"out is a {type(x).__name__}, which cannot be reversed in place")
+    return getattr(_engine, name)(_as_array(x), *arguments, out)
+
+
+def _as_array(x):
+    array = np.asarray(x)
+    if array.dtype == object and array.ndim == 0:
+        raise TypeError(f"x is a {type(x).__name__}, expected an array or a tensor")
+    return array
+
+
+def _masked(name, x, arguments, out):
+    """What is masked moves along."""
+    if out is None:
+        out = np.ma.empty_like(x)
+    elif not isinstance(out, np.ma.MaskedArray):
+        raise TypeError(f"out is a {type(out).__name__}, expected a masked array as the input is")
+    run = getattr(_engine, name)
+    run(np.ma.getdata(x), *arguments, np.ma.getdata(out))
+    mask = np.ma.getmask(x)
+    # In place, the mask that is read is the mask that is written: the engine makes a new one.
+    out.mask = mask if mask is np.ma.nomask else run(mask, *arguments, None)
+    return out
+
+
+def _torch(name, x, arguments, out):
+    from . import torch
+
+    return torch._apply(name, x, arguments, out)
+
+
+def _jax(name, x, arguments, out):
+    from . import jax
+
+    if out is not None:
+        raise TypeError("out is not possible: arrays of JAX do not change")
+    return jax._apply(name, x, arguments)
+
+
+def _tensorflow(name, x, arguments, out):
+    import tensorflow as tf
+
+    if out is not None:
+        raise TypeError("out is not possible: tensors of TensorFlow do not change")
+    if x.dtype == tf.string:
+        return tf.constant(getattr(_engine, name)(x.numpy(), *arguments, None), shape=x.shape)
+    buffer = getattr(_engine, name)(_tensorflow_capsule(x), *_read(arguments), None)
+    return tf.experimental.dlpack.from_dlpack(buffer.__dlpack__())
+
+
+def _tensorflow_capsule(x):
+    import tensorflow as tf
+
+    if not hasattr(x, "_numpy"):
+        raise TypeError(
+            "x is a symbolic tensor of TensorFlow: inside tf.function call this through tf.numpy_function"
+        )
+    return tf.experimental.dlpack.to_dlpack(x)
+
+
+def _read(arguments):
+    """Lengths of TensorFlow as an array: its tensors have no DLPack method in every release."""
+    return tuple(a.numpy() if _is(a, "tensorflow", "Tensor") else a for a in arguments)
+
+
+def _dlpack(name, x, arguments, out):
+    """Any other library: its own arrays come back where it says how, through DLPack."""
+    if out is not None:
+        getattr(_engine, name)(x, *arguments, out)
+        return out
+    if not hasattr(x, "__array_namespace__"):
+        raise TypeError(
+            f"{type(x).__module__}.{type(x).__name__} says how to be read but not how to be made"
+            " (it has no __array_namespace__): give out="
+        )
+    library = x.__array_namespace__()
+    return library.from_dlpack(getattr(_engine, name)(x, *arguments, None))

@@ -1,0 +1,101 @@
+//! `axes` and `mask` of `reverse`: what Python calls a list of axes.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyInt, PyTuple};
+use retrograde::Reverse;
+use smallvec::SmallVec;
+
+/// All axes if neither is given.
+pub(crate) fn reverse(
+    axes: Option<&Bound<'_, PyAny>>,
+    mask: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Reverse> {
+    match (axes, mask) {
+        (None, None) => Ok(Reverse::all()),
+        (Some(axes), None) => Ok(Reverse::axes(indices(axes)?)),
+        (None, Some(mask)) => Ok(Reverse::mask(booleans(mask)?)),
+        (Some(_), Some(_)) => Err(PyValueError::new_err(
+            "Reverse: axes and mask are both given: they say the same in two ways, give one",
+        )),
+    }
+}
+
+/// One integer, or any iterable of them.
+fn indices(axes: &Bound<'_, PyAny>) -> PyResult<SmallVec<[i64; 8]>> {
+    if axes.is_exact_instance_of::<PyInt>() {
+        return Ok(SmallVec::from_iter([axes.extract::<i64>()?]));
+    }
+    if let Ok(axes) = axes.cast_exact::<PyTuple>() {
+        return axes.iter_borrowed().enumerate().map(|(at, axis)| index(at, &axis)).collect();
+    }
+    if let Ok(axis) = index(0, axes) {
+        return Ok(SmallVec::from_iter([axis]));
+    }
+    let Ok(iterator) = axes.try_iter() else {
+        return Err(PyTypeError::new_err(format!(
+            "Reverse: axes is {}, expected an integer, several of them, or None for all axes",
+            described(axes)
+        )));
+    };
+    iterator.enumerate().map(|(at, axis)| index(at, &axis?)).collect()
+}
+
+fn index(at: usize, axis: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let refused = || {
+        PyTypeError::new_err(format!(
+            "Reverse: axes[{at}] is {}, expected an integer (a boolean per axis is a mask: mask=...)",
+            described(axis)
+        ))
+    };
+    if is_boolean(axis)? {
+        return Err(refused());
+    }
+    // Integers of NumPy and of other libraries have `__index__`; arrays of one element too.
+    let number = axis.call_method0("__index__").map_err(|_| refused())?;
+    number.extract().map_err(|_| {
+        PyValueError::new_err(format!("Reverse: axes[{at}] is {number}, which no tensor has"))
+    })
+}
+
+fn booleans(mask: &Bound<'_, PyAny>) -> PyResult<SmallVec<[bool; 8]>> {
+    let Ok(iterator) = mask.try_iter() else {
+        return Err(PyTypeError::new_err(format!(
+            "Reverse: mask is {}, expected one boolean per axis",
+            described(mask)
+        )));
+    };
+    let boolean = |(at, entry): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let entry = entry?;
+        if !is_boolean(&entry)? {
+            return Err(PyTypeError::new_err(format!(
+                "Reverse: mask[{at}] is {}, expected a boolean (axes by number: axes=...)",
+                described(&entry)
+            )));
+        }
+        entry.is_truthy()
+    };
+    iterator.enumerate().map(boolean).collect()
+}
+
+/// Python's, or NumPy's, or another library's scalar of that type.
+fn is_boolean(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if value.is_instance_of::<PyBool>() {
+        return Ok(true);
+    }
+    if value.is_exact_instance_of::<PyInt>() {
+        return Ok(false);
+    }
+    let Ok(dtype) = value.getattr("dtype") else { return Ok(false) };
+    Ok(dtype.str()?.to_string().rsplit('.').next().is_some_and(|name| name.starts_with("bool")))
+}
+
+/// A value as an error shows it: shortly, with its type.
+fn described(value: &Bound<'_, PyAny>) -> String {
+    let kind = value.get_type();
+    let kind = kind.name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+    let text = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+    let short: String = text.chars().take(60).collect();
+    let dots = if short.len() < text.len() { "..." } else { "" };
+    format!("{short}{dots} ({kind})")
+}

@@ -1,0 +1,169 @@
+//! The three operators as Python calls them.
+
+use crate::errors::raised;
+use crate::ndarray;
+use crate::operand::{self, Operand, View};
+use crate::operation::{Operation, Visitor};
+use crate::threads;
+use numpy::PyUntypedArray;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use retrograde::cpu;
+use retrograde::{Reversal, TensorRef};
+
+/// Below this a call is over before another thread would have got the GIL.
+const DETACH_FROM: usize = 64 << 10;
+
+/// `retrograde.reverse`, on an array or a tensor.
+#[pyfunction]
+#[pyo3(signature = (x, axes=None, mask=None, out=None, /))]
+pub(crate) fn reverse<'py>(
+    x: &Bound<'py, PyAny>,
+    axes: Option<&Bound<'py, PyAny>>,
+    mask: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let input = Operand::of(x)?;
+    let operation = Operation::reverse(axes, mask)?;
+    run(x.py(), &operation, &input, out)
+}
+
+/// `retrograde.reverse_sequence`, on an array or a tensor.
+#[pyfunction]
+#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, out=None, /))]
+pub(crate) fn reverse_sequence<'py>(
+    x: &Bound<'py, PyAny>,
+    lengths: &Bound<'py, PyAny>,
+    time_axis: i64,
+    batch_axis: i64,
+    policy: &str,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let input = Operand::of(x)?;
+    let operation = Operation::sequence(lengths, time_axis, batch_axis, policy)?;
+    run(x.py(), &operation, &input, out)
+}
+
+/// `retrograde.reverse_subsequences`, on an array or a tensor.
+#[pyfunction]
+#[pyo3(signature = (x, lengths, axis, policy, out=None, /))]
+pub(crate) fn reverse_subsequences<'py>(
+    x: &Bound<'py, PyAny>,
+    lengths: &Bound<'py, PyAny>,
+    axis: i64,
+    policy: &str,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let input = Operand::of(x)?;
+    let operation = Operation::subsequences(lengths, axis, policy, &input.view()?.shape)?;
+    run(x.py(), &operation, &input, out)
+}
+
+fn run<'py>(
+    py: Python<'py>,
+    operation: &Operation,
+    input: &Operand<'py>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Operand::Array(array) = input
+        && ndarray::holds_references(array)
+    {
+        return operation.visit(Swap { array, out });
+    }
+    operation.visit(Move { py, input, out })
+}
+
+/// Moves elements from the input to an output.
+struct Move<'a, 'py> {
+    py: Python<'py>,
+    input: &'a Operand<'py>,
+    out: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl<'py> Visitor for Move<'_, 'py> {
+    type Output = Bound<'py, PyAny>;
+
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
+        let from = self.input.view()?;
+        let Some(out) = self.out else {
+            let (out, to) = operand::empty_like(self.input, &from, self.py)?;
+            self.go(operator, &from, &to)?;
+            return Ok(out);
+        };
+        let output = Operand::of(out)?;
+        output.check_output(operator.operator(), self.input)?;
+        self.go(operator, &from, &output.view()?)?;
+        Ok(out.clone())
+    }
+}
+
+impl Move<'_, '_> {
+    fn go(&self, operator: &(impl Reversal + Sync), from: &View, to: &View) -> PyResult<()> {
+        let name = operator.operator();
+        // SAFETY: the operands are borrowed for the whole call. What other threads of Python's
+        // do to them meanwhile is theirs to answer for, as with any function of NumPy's.
+        let (source, mut target) = unsafe { (from.tensor(name)?, to.tensor_mut(name)?) };
+        let bytes = from.bytes();
+        let mut work = || operator.run(&source, &mut target);
+        let done = if bytes < DETACH_FROM {
+            work()
+        } else {
+            self.py.detach(|| threads::run(bytes, work))?
+        };
+        done.map_err(raised)
+    }
+}
+
+/// Reverses an array of references: they are copied by NumPy and then change places.
+struct Swap<'a, 'py> {
+    array: &'a Bound<'py, PyUntypedArray>,
+    out: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl<'py> Visitor for Swap<'_, 'py> {
+    type Output = Bound<'py, PyAny>;
+
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
+        let Some(out) = self.out else {
+            let out = ndarray::copied(self.array)?;
+            in_place(operator, &out)?;
+            return Ok(out.into_any());
+        };
+        let name = operator.operator();
+        let (input, output) = (Operand::Array(self.array.clone()), Operand::of(out)?);
+        output.check_output(name, &input)?;
+        let Operand::Array(target) = &output else { unreachable!("checked above") };
+        let (from, to) = (input.view()?, output.view()?);
+        let same = from.origin == to.origin && from.strides == to.strides;
+        if !same {
+            check(operator, &from, &to)?;
+            let numpy = out.py().import("numpy")?;
+            if numpy.call_method1("may_share_memory", (self.array, target))?.is_truthy()? {
+                return Err(PyValueError::new_err(format!(
+                    "{name}: input and output overlap without being the same view"
+                )));
+            }
+            ndarray::assign(self.array, target)?;
+        }
+        in_place(operator, target)?;
+        Ok(out.clone())
+    }
+}
+
+/// The GIL stays: whoever looked at the array meanwhile would see a reference twice.
+fn in_place(operator: &impl Reversal, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+    // SAFETY: the array is borrowed for the call; in place, a plan only swaps whole elements,
+    // so every reference is still there once.
+    let mut target = unsafe { ndarray::view(array).tensor_mut(operator.operator())? };
+    operator.run_in_place(&mut target).map_err(raised)
+}
+
+/// Everything that could be wrong, before anything is written.
+fn check(operator: &impl Reversal, from: &View, to: &View) -> PyResult<()> {
+    let name = operator.operator();
+    // SAFETY: the tensors are used for their layouts alone.
+    let (from, to) = unsafe { (from.tensor(name)?, to.tensor(name)?) };
+    let (plan, lengths) = operator.bind(from.layout(), to.layout()).map_err(raised)?;
+    cpu::check_lengths(&plan, lengths.as_ref().map(TensorRef::memory))
+        .map_err(|source| raised(operator.explain(source, &lengths)))
+}

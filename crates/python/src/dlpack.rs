@@ -1,0 +1,223 @@
+//! Tensors of other libraries, through DLPack: theirs coming in, ours going out.
+
+use crate::memory::Block;
+use crate::operand::View;
+use dlpark::ffi::{DLDataType, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned};
+use dlpark::metadata::Dynamic;
+use dlpark::python::{DlpackExporter, ExportRequest, ImportedDlpack, export_dlpack, from_dlpack};
+use dlpark::{DlpackFlags, Managed, ManagedTensorBase};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use retrograde::{DType, Operator, Shape, Strides};
+use std::sync::Arc;
+
+/// A tensor that another library lends.
+pub(crate) struct Imported {
+    tensor: ImportedDlpack,
+}
+
+impl Imported {
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::on_cpu(object)
+    }
+
+    /// One that this processor can read.
+    pub(crate) fn on_cpu(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let tensor = from_dlpack(object.as_borrowed(), None, None)?;
+        let imported = Imported { tensor };
+        let device = imported.device()?;
+        match device.device_type {
+            DLDeviceType::CPU | DLDeviceType::CUDAHOST | DLDeviceType::ROCMHOST => Ok(imported),
+            DLDeviceType(kind) => Err(PyValueError::new_err(format!(
+                "the tensor is on device {}:{} of DLPack, expected the CPU (1)",
+                kind, device.device_id
+            ))),
+        }
+    }
+
+    fn device(&self) -> PyResult<DLDevice> {
+        Ok(self.tensor.validate().map_err(invalid)?.device())
+    }
+
+    fn data_type(&self) -> PyResult<DLDataType> {
+        Ok(self.tensor.validate().map_err(invalid)?.dtype())
+    }
+
+    pub(crate) fn view(&self) -> PyResult<View> {
+        let tensor = self.tensor.validate().map_err(invalid)?;
+        let dtype = element_type(tensor.dtype(), self.tensor.flags())?;
+        let size = |&size: &i64| usize::try_from(size).map_err(|_| negative(size));
+        let shape = tensor.shape().iter().map(size).collect::<PyResult<Shape>>()?;
+        let scale = if dtype.is_packed() { 1 } else { dtype.bits().unwrap_or(8) as i64 / 8 };
+        let strides = tensor.strides_or_compact().map_err(invalid)?;
+        let step = |(axis, &stride): (usize, &i64)| {
+            let step = stride.checked_mul(scale).and_then(|step| isize::try_from(step).ok());
+            // A stride that is never taken may be anything.
+            step.or(Some(0).filter(|_| shape[axis] <= 1 || shape.contains(&0))).ok_or_else(|| {
+                PyValueError::new_err(format!("stride {stride} of axis {axis} is too large"))
+            })
+        };
+        let strides = strides.iter().enumerate().map(step).collect::<PyResult<Strides>>()?;
+        // SAFETY: the tensor was validated, and its library says that the offset is its own.
+        let origin = unsafe { tensor.offset_bytes_ptr() }.map_err(invalid)?.cast_mut();
+        Ok(View { dtype, origin, shape, strides })
+    }
+
+    pub(crate) fn check_output(&self, operator: Operator, input: &Imported) -> PyResult<()> {
+        if self.tensor.flags().contains(DlpackFlags::READ_ONLY) {
+            return Err(PyValueError::new_err(format!("{operator}: out is read-only")));
+        }
+        let (expected, got) = (input.data_type()?, self.data_type()?);
+        if expected != got {
+            return Err(PyTypeError::new_err(format!(
+                "{operator}: out has type {}, expected the input's type {}",
+                in_words(got),
+                in_words(expected)
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The engine's type of the same width and packing.
+fn element_type(dtype: DLDataType, flags: DlpackFlags) -> PyResult<DType> {
+    let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);
+    if dtype.bits < 8 && flags.contains(DlpackFlags::IS_SUBBYTE_TYPE_PADDED) {
+        return Ok(DType::Bytes(usize::from(dtype.lanes)));
+    }
+    if dtype.lanes == 1
+        && let Some(named) = DType::from_dlpack(dtype.code.0, dtype.bits)
+    {
+        return Ok(named);
+    }
+    if bits % 8 == 0 && bits > 0 {
+        return Ok(DType::Bytes(bits / 8));
+    }
+    Err(PyTypeError::new_err(format!("elements of {} cannot be moved", in_words(dtype))))
+}
+
+fn in_words(dtype: DLDataType) -> String {
+    match DType::from_dlpack(dtype.code.0, dtype.bits) {
+        Some(named) if dtype.lanes == 1 => named.to_string(),
+        _ => format!("code {}, {} bits, {} lanes", dtype.code.0, dtype.bits, dtype.lanes),
+    }
+}
+
+fn invalid(error: dlpark::tensor::Error) -> PyErr {
+    PyBufferError::new_err(format!("not a valid DLPack tensor: {error}"))
+}
+
+fn negative(size: i64) -> PyErr {
+    PyBufferError::new_err(format!("not a valid DLPack tensor: a size is {size}"))
+}
+
+/// A result for a library that takes tensors through DLPack.
+#[pyclass(frozen, module = "retrograde._engine")]
+pub(crate) struct Buffer {
+    /// Exports share it, and outlive the object.
+    memory: Arc<Block>,
+    dtype: DLDataType,
+    flags: DlpackFlags,
+    shape: Vec<i64>,
+    /// In elements.
+    strides: Vec<i64>,
+}
+
+impl Buffer {
+    /// For a tensor of the same type and shape, axes in the same order in memory.
+    pub(crate) fn like(tensor: &Imported, view: &View) -> PyResult<(Self, View)> {
+        let dtype = tensor.data_type()?;
+        let flags = tensor.tensor.flags() & DlpackFlags::IS_SUBBYTE_TYPE_PADDED;
+        let width = match view.dtype.bits() {
+            Some(bits) if !view.dtype.is_packed() => bits / 8,
+            _ => 1,
+        };
+        let strides = if view.dtype.is_packed() {
+            // Packed elements lie in row-major order, whatever theirs was.
+            let mut rows = view.dense_strides("out", 1)?;
+            let mut step = 1;
+            for (stride, &size) in rows.iter_mut().zip(&view.shape).rev() {
+                *stride = step;
+                step *= size.max(1) as isize;
+            }
+            rows
+        } else {
+            view.dense_strides("out", width)?
+        };
+        let memory = Arc::new(Block::new(view.bytes())?);
+        let out = View {
+            dtype: view.dtype,
+            origin: memory.as_ptr(),
+            shape: view.shape.clone(),
+            strides: strides.clone(),
+        };
+        let in_elements = |&stride: &isize| stride as i64 / width.max(1) as i64;
+        let buffer = Buffer {
+            memory,
+            dtype,
+            flags,
+            shape: view.shape.iter().map(|&size| size as i64).collect(),
+            strides: strides.iter().map(in_elements).collect(),
+        };
+        Ok((buffer, out))
+    }
+
+    fn managed<M: ManagedTensorBase>(&self) -> PyResult<Managed<M>> {
+        let failed = |error: &dyn std::fmt::Display| PyBufferError::new_err(error.to_string());
+        let metadata = Dynamic::new(self.shape.as_slice(), self.strides.as_slice());
+        let mut tensor = metadata
+            .initialize_as::<M>(Arc::clone(&self.memory))
+            .map_err(|error| failed(&error))?;
+        tensor.set_data(self.memory.as_ptr().cast());
+        tensor.set_dtype(self.dtype);
+        tensor.set_device(DLDevice { device_type: DLDeviceType::CPU, device_id: 0 });
+        // SAFETY: the memory is the tensor's context and lives as long, holds a dense tensor of
+        // that shape and type, and is not read-only.
+        Ok(unsafe { tensor.finish() })
+    }
+}
+
+impl DlpackExporter for Buffer {
+    fn device(&self) -> DLDevice {
+        DLDevice { device_type: DLDeviceType::CPU, device_id: 0 }
+    }
+
+    fn flags(&self) -> DlpackFlags {
+        self.flags
+    }
+
+    fn prepare_export(&self, _: Python<'_>, _: &ExportRequest<'_>) -> PyResult<()> {
+        Ok(())
+    }
+
+    fn export_legacy(&self, _: Python<'_>) -> PyResult<Managed<DLManagedTensor>> {
+        self.managed()
+    }
+
+    fn export_versioned(&self, _: Python<'_>) -> PyResult<Managed<DLManagedTensorVersioned>> {
+        let mut tensor = self.managed::<DLManagedTensorVersioned>()?;
+        // SAFETY: padding is what the input of this type had.
+        *unsafe { tensor.flags_mut() } |= self.flags;
+        Ok(tensor)
+    }
+}
+
+#[pymethods]
+impl Buffer {
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(u32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let request = ExportRequest::parse(stream.as_ref(), max_version, dl_device, copy)?;
+        export_dlpack(self, py, request)
+    }
+
+    fn __dlpack_device__(&self) -> (u32, i32) {
+        (DLDeviceType::CPU.0, 0)
+    }
+}

@@ -1,0 +1,122 @@
+//! What a call would do, in data: the package makes words of it.
+
+use crate::errors::raised;
+use crate::operand::{Operand, View};
+use crate::operation::{Operation, Visitor};
+use crate::threads;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use retrograde::cpu::{self, Isa};
+use retrograde::{Flow, Grain, Layout, Plan, Reversal, TensorRef};
+
+/// As `reverse`, explained.
+#[pyfunction]
+#[pyo3(signature = (x, axes=None, mask=None, /))]
+pub(crate) fn explain_reverse<'py>(
+    x: &Bound<'py, PyAny>,
+    axes: Option<&Bound<'py, PyAny>>,
+    mask: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let view = Operand::of(x)?.view()?;
+    Operation::reverse(axes, mask)?.visit(Explain { py: x.py(), view: &view })
+}
+
+/// As `reverse_sequence`, explained.
+#[pyfunction]
+#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, /))]
+pub(crate) fn explain_reverse_sequence<'py>(
+    x: &Bound<'py, PyAny>,
+    lengths: &Bound<'py, PyAny>,
+    time_axis: i64,
+    batch_axis: i64,
+    policy: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let view = Operand::of(x)?.view()?;
+    let operation = Operation::sequence(lengths, time_axis, batch_axis, policy)?;
+    operation.visit(Explain { py: x.py(), view: &view })
+}
+
+/// As `reverse_subsequences`, explained.
+#[pyfunction]
+#[pyo3(signature = (x, lengths, axis, policy, /))]
+pub(crate) fn explain_reverse_subsequences<'py>(
+    x: &Bound<'py, PyAny>,
+    lengths: &Bound<'py, PyAny>,
+    axis: i64,
+    policy: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let view = Operand::of(x)?.view()?;
+    let operation = Operation::subsequences(lengths, axis, policy, &view.shape)?;
+    operation.visit(Explain { py: x.py(), view: &view })
+}
+
+struct Explain<'a, 'py> {
+    py: Python<'py>,
+    view: &'a View,
+}
+
+impl<'py> Visitor for Explain<'_, 'py> {
+    type Output = Bound<'py, PyDict>;
+
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
+        let name = operator.operator();
+        // SAFETY: the tensor is used for its layout alone.
+        let source = unsafe { self.view.tensor(name)? };
+        let target = self.target().map_err(|error| raised(error.into()))?;
+        let (plan, lengths) = operator.bind(source.layout(), &target).map_err(raised)?;
+        cpu::check_lengths(&plan, lengths.as_ref().map(TensorRef::memory))
+            .map_err(|source| raised(operator.explain(source, &lengths)))?;
+        let written = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);
+        let kernel = cpu::kernel(&plan);
+        let record = PyDict::new(self.py);
+        record.set_item("operator", name.to_string())?;
+        record.set_item("plan", plan.to_string())?;
+        record.set_item("dims", dims(self.py, &plan)?)?;
+        record.set_item("unit_bits", u64::try_from(plan.unit().bits()).unwrap_or(u64::MAX))?;
+        record.set_item("kernel", kernel.name())?;
+        record.set_item("kernel_about", kernel.about())?;
+        record.set_item("instructions", Isa::current().name())?;
+        record.set_item("threads", threads::get_num_threads()?)?;
+        record.set_item("bytes_read", written)?;
+        record.set_item("bytes_written", written)?;
+        Ok(record)
+    }
+}
+
+impl Explain<'_, '_> {
+    /// The layout that a fresh output gets.
+    fn target(&self) -> Result<Layout, retrograde::LayoutError> {
+        let view = self.view;
+        if view.dtype.is_packed() {
+            return Layout::dense(view.dtype, &view.shape);
+        }
+        let width = view.dtype.bits().unwrap_or(0) / 8;
+        match view.dense_strides("out", width) {
+            Ok(strides) => Layout::byte_strided(view.dtype, &view.shape, &strides, 0),
+            // Too large: the dense layout says so in the engine's words.
+            Err(_) => Layout::dense(view.dtype, &view.shape),
+        }
+    }
+}
+
+fn dims<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let unit = match plan.unit().grain {
+        Grain::Byte => "bytes",
+        Grain::Packed { .. } => "elements",
+    };
+    let dim = |dim: &retrograde::Dim| {
+        let record = PyDict::new(py);
+        let flow = match dim.flow {
+            Flow::Keep => "keep",
+            Flow::Flip => "flip",
+            Flow::FlipPrefix => "flip prefix",
+        };
+        record.set_item("len", dim.len)?;
+        record.set_item("flow", flow)?;
+        record.set_item("src", dim.src)?;
+        record.set_item("dst", dim.dst)?;
+        record.set_item("strides_in", unit)?;
+        Ok(record)
+    };
+    plan.dims().iter().map(dim).collect()
+}

@@ -1,0 +1,95 @@
+//! Lengths as an argument: whatever Python calls a list of integers, copied.
+//!
+//! The engine checks lengths and reads them again while it runs. Other threads of Python's could
+//! change them in between, so it gets a copy that nobody else has.
+
+use crate::dlpack::Imported;
+use crate::ndarray::{self, integer_type};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use retrograde::{DType, Operator, Reversal, Reverse, Shape, TensorRef};
+
+/// Lengths that belong to one call.
+pub(crate) struct LengthsCopy {
+    dtype: DType,
+    shape: Shape,
+    bytes: Vec<u8>,
+}
+
+impl LengthsCopy {
+    pub(crate) fn of(operator: &str, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = lengths.cast::<PyUntypedArray>() {
+            return Self::of_array(operator, array);
+        }
+        if lengths.hasattr("__dlpack__")? {
+            return Self::of_tensor(operator, lengths);
+        }
+        let array = as_array(lengths)?;
+        // An empty list has no type; NumPy calls it float64.
+        if array.len() == 0 && array.dtype().kind() == b'f' {
+            let shape = Shape::from_slice(array.shape());
+            return Ok(LengthsCopy { dtype: DType::I64, shape, bytes: Vec::new() });
+        }
+        Self::of_array(operator, &array)
+    }
+
+    fn of_array(operator: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
+        let mut view = ndarray::view(array);
+        let Some(dtype) = integer_type(&array.dtype()) else {
+            if matches!(array.dtype().kind(), b'i' | b'u') {
+                // The other order of bytes: NumPy turns them round.
+                let native = array.dtype().call_method1("newbyteorder", ("=",))?;
+                let native = array.call_method1("astype", (native,))?;
+                return Self::of_array(operator, native.cast()?);
+            }
+            return Err(wrong_type(operator, array.dtype().as_any()));
+        };
+        view.dtype = dtype;
+        // SAFETY: `array` lives until the copy is made, right below, with the GIL held.
+        let tensor = unsafe { view.tensor(Operator::Reverse)? };
+        Self::copied(tensor)
+    }
+
+    fn of_tensor(operator: &str, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let imported = Imported::on_cpu(lengths)?;
+        let view = imported.view()?;
+        if !view.dtype.is_integer() {
+            let dtype = lengths.getattr("dtype")?;
+            return Err(wrong_type(operator, &dtype));
+        }
+        // SAFETY: `imported` lives until the copy is made, right below.
+        let tensor = unsafe { view.tensor(Operator::Reverse)? };
+        Self::copied(tensor)
+    }
+
+    fn copied(tensor: TensorRef<'_>) -> PyResult<Self> {
+        let (dtype, shape) = (tensor.layout().dtype(), Shape::from_slice(tensor.layout().shape()));
+        let bytes = Reverse::axes([]).to_bytes(&tensor).map_err(crate::errors::raised)?;
+        Ok(LengthsCopy { dtype, shape, bytes })
+    }
+
+    /// With the axis of size 1 that lengths along `axis` have, if it was left out.
+    pub(crate) fn along(mut self, axis: i64, shape: &[usize]) -> Self {
+        let rank = shape.len() as i64;
+        let at = if axis < 0 { axis + rank } else { axis };
+        if (0..rank).contains(&at) && self.shape.len() + 1 == shape.len() {
+            self.shape.insert(at as usize, 1);
+        }
+        self
+    }
+
+    pub(crate) fn tensor(&self) -> PyResult<TensorRef<'_>> {
+        TensorRef::dense(self.dtype, &self.bytes[..], &self.shape)
+            .map_err(|error| crate::errors::raised(error.into()))
+    }
+}
+
+fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let numpy = object.py().import("numpy")?;
+    Ok(numpy.call_method1("asarray", (object,))?.cast_into()?)
+}
+
+fn wrong_type(operator: &str, dtype: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("{operator}: lengths have type {dtype}, expected an integer type"))
+}

@@ -1,0 +1,45 @@
+//! The extension module `retrograde._engine`: the operators on NumPy arrays and on whatever
+//! speaks DLPack.
+//!
+//! A call reads its arguments into an operator of the engine ([`operation`]), its tensors into
+//! views ([`operand`]), and runs the one on the others ([`call`]). What is pure Python (kinds of
+//! tensors, pictures, frameworks) is in the package around it.
+
+mod axes;
+mod call;
+mod dlpack;
+mod errors;
+mod explain;
+mod fork;
+mod lengths;
+mod memory;
+mod ndarray;
+mod operand;
+mod operation;
+mod threads;
+
+use pyo3::prelude::*;
+
+/// The engine behind `retrograde`; use that module, not this one.
+#[pymodule(gil_used = false)]
+mod _engine {
+    #[pymodule_export]
+    use crate::call::{reverse, reverse_sequence, reverse_subsequences};
+    #[pymodule_export]
+    use crate::dlpack::Buffer;
+    #[pymodule_export]
+    use crate::explain::{explain_reverse, explain_reverse_sequence, explain_reverse_subsequences};
+    #[pymodule_export]
+    use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
+    #[pymodule_export]
+    use crate::memory::{kept_memory, set_kept_memory};
+    #[pymodule_export]
+    use crate::threads::{get_num_threads, set_num_threads};
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,168 @@
+//! Memory for large outputs: in large pages, and used again.
+//!
+//! Into memory that is fresh from the system a copy spends half its time finding pages. Blocks
+//! that Python has let go of are therefore kept for the next output; the system may still take
+//! their pages back whenever it needs them.
+
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+use std::alloc::{Layout, alloc, dealloc};
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Smaller outputs come from NumPy's own allocator.
+pub(crate) const LEAST: usize = 4 << 20;
+/// The size of a large page, and what blocks are aligned to and multiples of.
+const PAGE: usize = 2 << 20;
+/// Kept blocks, at most.
+const MOST_BLOCKS: usize = 4;
+/// Bytes kept, at most, unless Python says otherwise.
+const MOST_BYTES: usize = 512 << 20;
+
+/// A piece of memory: whole large pages, with one owner.
+struct Pages {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: plain memory with one owner.
+unsafe impl Send for Pages {}
+// SAFETY: shared, it gives away nothing but its address.
+unsafe impl Sync for Pages {}
+
+/// Memory for one output; kept for another one when it is dropped.
+pub(crate) struct Block(Option<Pages>);
+
+/// Memory that waits for its next use, the latest last.
+pub(crate) struct Kept {
+    pages: Vec<Pages>,
+    limit: usize,
+}
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept { pages: Vec::new(), limit: MOST_BYTES });
+
+/// A panic while the lock was held leaves nothing half done.
+pub(crate) fn lock() -> MutexGuard<'static, Kept> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Block {
+    /// At least so many bytes; what is in them is unspecified.
+    pub(crate) fn new(bytes: usize) -> PyResult<Self> {
+        let too_large = || PyMemoryError::new_err(format!("no memory for {bytes} bytes of output"));
+        let rounded = bytes.max(1).checked_next_multiple_of(PAGE).ok_or_else(too_large)?;
+        // Not in the `match`: the lock must not be held while memory is asked for.
+        let kept = lock().take(rounded);
+        match kept {
+            Some(pages) => Ok(Block(Some(pages))),
+            None => Ok(Block(Some(Pages::new(rounded).ok_or_else(too_large)?))),
+        }
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        self.0.as_ref().map_or(std::ptr::null_mut(), |pages| pages.start.as_ptr())
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some(pages) = self.0.take() {
+            // What is too much goes back to the system after the lock is gone.
+            let surplus = lock().put(pages);
+            drop(surplus);
+        }
+    }
+}
+
+impl Kept {
+    /// The latest that fits without much waste: its pages are the likeliest to be there still.
+    fn take(&mut self, bytes: usize) -> Option<Pages> {
+        let fits = |pages: &Pages| (bytes..=bytes + bytes / 4).contains(&pages.bytes);
+        let at = self.pages.iter().rposition(fits)?;
+        Some(self.pages.remove(at))
+    }
+
+    /// Keeps these, and hands out what is then too much, the oldest first.
+    fn put(&mut self, pages: Pages) -> Vec<Pages> {
+        pages.advise(Advice::MayBeTaken);
+        self.pages.push(pages);
+        self.trim()
+    }
+
+    fn trim(&mut self) -> Vec<Pages> {
+        let mut surplus = 0;
+        while surplus < self.pages.len() {
+            let rest = &self.pages[surplus..];
+            let bytes: usize = rest.iter().map(|pages| pages.bytes).sum();
+            if rest.len() <= MOST_BLOCKS && bytes <= self.limit {
+                break;
+            }
+            surplus += 1;
+        }
+        self.pages.drain(..surplus).collect()
+    }
+}
+
+impl Pages {
+    fn new(bytes: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(bytes, PAGE).ok()?;
+        // SAFETY: the layout is not empty: `bytes` is a multiple of a page and at least one.
+        let start = NonNull::new(unsafe { alloc(layout) })?;
+        let pages = Pages { start, bytes };
+        pages.advise(Advice::LargePages);
+        Some(pages)
+    }
+
+    /// Tells the system what to expect; it may not care.
+    #[cfg(target_os = "linux")]
+    fn advise(&self, advice: Advice) {
+        let advice = match advice {
+            Advice::LargePages => libc::MADV_HUGEPAGE,
+            Advice::MayBeTaken => libc::MADV_FREE,
+        };
+        // SAFETY: the range is ours alone, and its content is not needed: it is new, or given back.
+        unsafe {
+            libc::madvise(self.start.as_ptr().cast(), self.bytes, advice);
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn advise(&self, _: Advice) {}
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: `Pages::new` allocated it with this very layout.
+        unsafe {
+            dealloc(self.start.as_ptr(), Layout::from_size_align_unchecked(self.bytes, PAGE));
+        }
+    }
+}
+
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+#[derive(Clone, Copy)]
+enum Advice {
+    LargePages,
+    /// Under pressure the pages may go.
+    MayBeTaken,
+}
+
+/// How many bytes of memory may wait for the next large output; 0 keeps none.
+#[pyfunction]
+#[pyo3(signature = (bytes, /))]
+pub(crate) fn set_kept_memory(bytes: i64) -> PyResult<()> {
+    let limit = usize::try_from(bytes)
+        .map_err(|_| PyValueError::new_err(format!("bytes is {bytes}, expected none or more")))?;
+    let mut kept = lock();
+    kept.limit = limit;
+    let surplus = kept.trim();
+    drop(kept);
+    drop(surplus);
+    Ok(())
+}
+
+/// How many bytes of memory wait for the next large output.
+#[pyfunction]
+pub(crate) fn kept_memory() -> usize {
+    lock().pages.iter().map(|pages| pages.bytes).sum()
+}

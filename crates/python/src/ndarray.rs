@@ -1,0 +1,165 @@
+//! NumPy arrays: where their elements lie, and new ones like them.
+
+use crate::memory::{self, Block};
+use crate::operand::View;
+use numpy::npyffi::{
+    self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_NEEDS_INIT, NPY_NEEDS_PYAPI, NPY_ORDER,
+    PY_ARRAY_API, PyDataType_FLAGS,
+};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use retrograde::{DType, Operator, Shape, Strides};
+use std::ffi::c_void;
+use std::ptr;
+
+/// What the array's elements are does not matter, only how wide they are.
+pub(crate) fn view(array: &Bound<'_, PyUntypedArray>) -> View {
+    // SAFETY: the object is an array, which has this field.
+    let origin = unsafe {
+        (*npyffi::_PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const())).data.cast::<u8>()
+    };
+    View {
+        dtype: DType::Bytes(array.dtype().itemsize()),
+        origin,
+        shape: Shape::from_slice(array.shape()),
+        strides: Strides::from_slice(array.strides()),
+    }
+}
+
+/// Whether elements are more than their bytes: objects, and texts that live elsewhere. Those
+/// may change places within one array, but not be copied to another as bytes.
+pub(crate) fn holds_references(array: &Bound<'_, PyUntypedArray>) -> bool {
+    let dtype = array.dtype();
+    // SAFETY: `dtype` is a descriptor, and alive.
+    let flags = unsafe { PyDataType_FLAGS(array.py(), dtype.as_dtype_ptr()) };
+    flags & (NPY_ITEM_REFCOUNT | NPY_NEEDS_INIT | NPY_NEEDS_PYAPI) != 0
+}
+
+pub(crate) fn is_writeable(array: &Bound<'_, PyUntypedArray>) -> bool {
+    // SAFETY: the object is an array, which has this field.
+    let flags =
+        unsafe { (*npyffi::_PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const())).flags };
+    flags & NPY_ARRAY_WRITEABLE != 0
+}
+
+pub(crate) fn check_output(
+    operator: Operator,
+    input: &Bound<'_, PyUntypedArray>,
+    out: &Bound<'_, PyUntypedArray>,
+) -> PyResult<()> {
+    if !is_writeable(out) {
+        return Err(PyValueError::new_err(format!("{operator}: out is read-only")));
+    }
+    let (expected, dtype) = (input.dtype(), out.dtype());
+    if !expected.is(&dtype) && !expected.is_equiv_to(&dtype) {
+        return Err(PyTypeError::new_err(format!(
+            "{operator}: out has dtype {dtype}, expected the input's dtype {expected}"
+        )));
+    }
+    Ok(())
+}
+
+/// A new array of the same class, type and shape, axes in the same order in memory.
+pub(crate) fn empty_like<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    view: &View,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = array.py();
+    if view.bytes() >= memory::LEAST {
+        return in_block(array, view);
+    }
+    // SAFETY: the arguments are an array and null for "the same type"; the result is a new
+    // reference to an array, or null with an exception set.
+    unsafe {
+        let out = PY_ARRAY_API.PyArray_NewLikeArray(
+            py,
+            array.as_array_ptr(),
+            NPY_ORDER::NPY_KEEPORDER,
+            ptr::null_mut(),
+            1,
+        );
+        Ok(Bound::from_owned_ptr_or_err(py, out)?.cast_into_unchecked())
+    }
+}
+
+/// The same, in memory of ours.
+fn in_block<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    view: &View,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = array.py();
+    let DType::Bytes(width) = view.dtype else { unreachable!("arrays have elements of bytes") };
+    let mut strides = view.dense_strides("out", width)?;
+    let mut shape = view.shape.clone();
+    let block = Block::new(view.bytes())?;
+    let data = block.as_ptr().cast::<c_void>();
+    // Frees the block, or keeps it for another array, when the array is gone.
+    let owner = PyCapsule::new_with_value(py, block, c"retrograde.memory")?;
+    // SAFETY: the type is an array's, the descriptor's reference is handed over as the call
+    // wants it, shape and strides have one entry per axis, and the block holds a dense array of
+    // that shape. The owner's reference is taken over as well, also on failure.
+    unsafe {
+        let out = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            array.get_type().as_type_ptr(),
+            array.dtype().into_dtype_ptr(),
+            shape.len() as i32,
+            shape.as_mut_ptr().cast(),
+            strides.as_mut_ptr(),
+            data,
+            NPY_ARRAY_WRITEABLE,
+            array.as_ptr(),
+        );
+        let out = Bound::from_owned_ptr_or_err(py, out)?.cast_into_unchecked::<PyUntypedArray>();
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, out.as_array_ptr(), owner.into_ptr()) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(out)
+    }
+}
+
+/// A copy that NumPy makes, element by element where that is needed.
+pub(crate) fn copied<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    // SAFETY: the argument is an array; the result is a new reference to one, or null with an
+    // exception set.
+    unsafe {
+        let copy = PY_ARRAY_API.PyArray_NewCopy(
+            array.py(),
+            array.as_array_ptr(),
+            NPY_ORDER::NPY_KEEPORDER,
+        );
+        Ok(Bound::from_owned_ptr_or_err(array.py(), copy)?.cast_into_unchecked())
+    }
+}
+
+/// Assigns one array's elements to another's, as NumPy does it.
+pub(crate) fn assign(
+    from: &Bound<'_, PyUntypedArray>,
+    to: &Bound<'_, PyUntypedArray>,
+) -> PyResult<()> {
+    // SAFETY: both are arrays.
+    let done =
+        unsafe { PY_ARRAY_API.PyArray_CopyInto(from.py(), to.as_array_ptr(), from.as_array_ptr()) };
+    if done == 0 { Ok(()) } else { Err(PyErr::fetch(from.py())) }
+}
+
+/// The type of integers in this machine's order of bytes that an array has, if it has.
+pub(crate) fn integer_type(dtype: &Bound<'_, PyArrayDescr>) -> Option<DType> {
+    let native = matches!(dtype.byteorder(), b'=' | b'|');
+    match (dtype.kind(), dtype.itemsize()) {
+        _ if !native => None,
+        (b'i', 1) => Some(DType::I8),
+        (b'i', 2) => Some(DType::I16),
+        (b'i', 4) => Some(DType::I32),
+        (b'i', 8) => Some(DType::I64),
+        (b'u', 1) => Some(DType::U8),
+        (b'u', 2) => Some(DType::U16),
+        (b'u', 4) => Some(DType::U32),
+        (b'u', 8) => Some(DType::U64),
+        _ => None,
+    }
+}
