@@ -24,7 +24,7 @@ pub(crate) fn reverse(
 /// One integer, or any iterable of them.
 fn indices(axes: &Bound<'_, PyAny>) -> PyResult<SmallVec<[i64; 8]>> {
     if axes.is_exact_instance_of::<PyInt>() {
-        return Ok(SmallVec::from_iter([axes.extract::<i64>()?]));
+        return Ok(SmallVec::from_iter([index(0, axes)?]));
     }
     if let Ok(axes) = axes.cast_exact::<PyTuple>() {
         return axes.iter_borrowed().enumerate().map(|(at, axis)| index(at, &axis)).collect();
@@ -42,19 +42,33 @@ fn indices(axes: &Bound<'_, PyAny>) -> PyResult<SmallVec<[i64; 8]>> {
 }
 
 fn index(at: usize, axis: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let hint = " (a boolean per axis is a mask: mask=...)";
+    integer(axis, || format!("Reverse: axes[{at}]"), hint)
+}
+
+/// One axis that a call names by itself.
+pub(crate) fn single(operator: &str, argument: &str, axis: &Bound<'_, PyAny>) -> PyResult<i64> {
+    integer(axis, || format!("{operator}: {argument}"), "")
+}
+
+fn integer(value: &Bound<'_, PyAny>, argument: impl Fn() -> String, hint: &str) -> PyResult<i64> {
+    if value.is_exact_instance_of::<PyInt>()
+        && let Ok(number) = value.extract()
+    {
+        return Ok(number);
+    }
     let refused = || {
-        PyTypeError::new_err(format!(
-            "Reverse: axes[{at}] is {}, expected an integer (a boolean per axis is a mask: mask=...)",
-            described(axis)
-        ))
+        let (argument, value) = (argument(), described(value));
+        PyTypeError::new_err(format!("{argument} is {value}, expected an integer{hint}"))
     };
-    if is_boolean(axis)? {
+    if is_boolean(value)? {
         return Err(refused());
     }
     // Integers of NumPy and of other libraries have `__index__`; arrays of one element too.
-    let number = axis.call_method0("__index__").map_err(|_| refused())?;
+    let number = value.call_method0("__index__").map_err(|_| refused())?;
     number.extract().map_err(|_| {
-        PyValueError::new_err(format!("Reverse: axes[{at}] is {number}, which no tensor has"))
+        let argument = argument();
+        PyValueError::new_err(format!("{argument} is {number}, an axis that no tensor has"))
     })
 }
 

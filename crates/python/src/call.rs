@@ -34,8 +34,8 @@ pub(crate) fn reverse<'py>(
 pub(crate) fn reverse_sequence<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
-    time_axis: i64,
-    batch_axis: i64,
+    time_axis: &Bound<'py, PyAny>,
+    batch_axis: &Bound<'py, PyAny>,
     policy: &str,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -50,7 +50,7 @@ pub(crate) fn reverse_sequence<'py>(
 pub(crate) fn reverse_subsequences<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
-    axis: i64,
+    axis: &Bound<'py, PyAny>,
     policy: &str,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -65,12 +65,13 @@ fn run<'py>(
     input: &Operand<'py>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let work = operation.work_on(&input.view()?);
     if let Operand::Array(array) = input
         && ndarray::holds_references(array)
     {
-        return operation.visit(Swap { array, out });
+        return operation.visit(Swap { array, out, work });
     }
-    operation.visit(Move { py, input, out })
+    operation.visit(Move { py, input, out, work })
 }
 
 /// Moves elements from the input to an output.
@@ -78,6 +79,7 @@ struct Move<'a, 'py> {
     py: Python<'py>,
     input: &'a Operand<'py>,
     out: Option<&'a Bound<'py, PyAny>>,
+    work: usize,
 }
 
 impl<'py> Visitor for Move<'_, 'py> {
@@ -90,7 +92,7 @@ impl<'py> Visitor for Move<'_, 'py> {
             self.go(operator, &from, &to)?;
             return Ok(out);
         };
-        let output = Operand::of(out)?;
+        let output = Operand::of_output(operator.operator(), out)?;
         output.check_output(operator.operator(), self.input)?;
         self.go(operator, &from, &output.view()?)?;
         Ok(out.clone())
@@ -103,13 +105,10 @@ impl Move<'_, '_> {
         // SAFETY: the operands are borrowed for the whole call. What other threads of Python's
         // do to them meanwhile is theirs to answer for, as with any function of NumPy's.
         let (source, mut target) = unsafe { (from.tensor(name)?, to.tensor_mut(name)?) };
-        let bytes = from.bytes();
-        let mut work = || operator.run(&source, &mut target);
-        let done = if bytes < DETACH_FROM {
-            work()
-        } else {
-            self.py.detach(|| threads::run(bytes, work))?
-        };
+        let mut go = || operator.run(&source, &mut target);
+        let work = self.work;
+        let done =
+            if work < DETACH_FROM { go() } else { self.py.detach(|| threads::run(work, go))? };
         done.map_err(raised)
     }
 }
@@ -118,6 +117,7 @@ impl Move<'_, '_> {
 struct Swap<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
     out: Option<&'a Bound<'py, PyAny>>,
+    work: usize,
 }
 
 impl<'py> Visitor for Swap<'_, 'py> {
@@ -126,17 +126,17 @@ impl<'py> Visitor for Swap<'_, 'py> {
     fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
         let Some(out) = self.out else {
             let out = ndarray::copied(self.array)?;
-            in_place(operator, &out)?;
+            in_place(operator, &out, self.work)?;
             return Ok(out.into_any());
         };
         let name = operator.operator();
-        let (input, output) = (Operand::Array(self.array.clone()), Operand::of(out)?);
+        let (input, output) = (Operand::Array(self.array.clone()), Operand::of_output(name, out)?);
         output.check_output(name, &input)?;
         let Operand::Array(target) = &output else { unreachable!("checked above") };
         let (from, to) = (input.view()?, output.view()?);
         let same = from.origin == to.origin && from.strides == to.strides;
         if !same {
-            check(operator, &from, &to)?;
+            check(operator, &from, &to, self.work)?;
             let numpy = out.py().import("numpy")?;
             if numpy.call_method1("may_share_memory", (self.array, target))?.is_truthy()? {
                 return Err(PyValueError::new_err(format!(
@@ -145,25 +145,29 @@ impl<'py> Visitor for Swap<'_, 'py> {
             }
             ndarray::assign(self.array, target)?;
         }
-        in_place(operator, target)?;
+        in_place(operator, target, self.work)?;
         Ok(out.clone())
     }
 }
 
 /// The GIL stays: whoever looked at the array meanwhile would see a reference twice.
-fn in_place(operator: &impl Reversal, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+fn in_place(
+    operator: &(impl Reversal + Sync),
+    array: &Bound<'_, PyUntypedArray>,
+    work: usize,
+) -> PyResult<()> {
     // SAFETY: the array is borrowed for the call; in place, a plan only swaps whole elements,
     // so every reference is still there once.
     let mut target = unsafe { ndarray::view(array).tensor_mut(operator.operator())? };
-    operator.run_in_place(&mut target).map_err(raised)
+    threads::run(work, || operator.run_in_place(&mut target))?.map_err(raised)
 }
 
 /// Everything that could be wrong, before anything is written.
-fn check(operator: &impl Reversal, from: &View, to: &View) -> PyResult<()> {
+fn check(operator: &(impl Reversal + Sync), from: &View, to: &View, work: usize) -> PyResult<()> {
     let name = operator.operator();
     // SAFETY: the tensors are used for their layouts alone.
     let (from, to) = unsafe { (from.tensor(name)?, to.tensor(name)?) };
     let (plan, lengths) = operator.bind(from.layout(), to.layout()).map_err(raised)?;
-    cpu::check_lengths(&plan, lengths.as_ref().map(TensorRef::memory))
+    threads::run(work, || cpu::check_lengths(&plan, lengths.as_ref().map(TensorRef::memory)))?
         .map_err(|source| raised(operator.explain(source, &lengths)))
 }

@@ -18,7 +18,7 @@ pub(crate) fn explain_reverse<'py>(
     mask: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let view = Operand::of(x)?.view()?;
-    Operation::reverse(axes, mask)?.visit(Explain { py: x.py(), view: &view })
+    explain(x.py(), &Operation::reverse(axes, mask)?, &view)
 }
 
 /// As `reverse_sequence`, explained.
@@ -27,13 +27,13 @@ pub(crate) fn explain_reverse<'py>(
 pub(crate) fn explain_reverse_sequence<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
-    time_axis: i64,
-    batch_axis: i64,
+    time_axis: &Bound<'py, PyAny>,
+    batch_axis: &Bound<'py, PyAny>,
     policy: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let view = Operand::of(x)?.view()?;
     let operation = Operation::sequence(lengths, time_axis, batch_axis, policy)?;
-    operation.visit(Explain { py: x.py(), view: &view })
+    explain(x.py(), &operation, &view)
 }
 
 /// As `reverse_subsequences`, explained.
@@ -42,17 +42,26 @@ pub(crate) fn explain_reverse_sequence<'py>(
 pub(crate) fn explain_reverse_subsequences<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
-    axis: i64,
+    axis: &Bound<'py, PyAny>,
     policy: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let view = Operand::of(x)?.view()?;
     let operation = Operation::subsequences(lengths, axis, policy, &view.shape)?;
-    operation.visit(Explain { py: x.py(), view: &view })
+    explain(x.py(), &operation, &view)
+}
+
+fn explain<'py>(
+    py: Python<'py>,
+    operation: &Operation,
+    view: &View,
+) -> PyResult<Bound<'py, PyDict>> {
+    operation.visit(Explain { py, view, work: operation.work_on(view) })
 }
 
 struct Explain<'a, 'py> {
     py: Python<'py>,
     view: &'a View,
+    work: usize,
 }
 
 impl<'py> Visitor for Explain<'_, 'py> {
@@ -64,7 +73,8 @@ impl<'py> Visitor for Explain<'_, 'py> {
         let source = unsafe { self.view.tensor(name)? };
         let target = self.target().map_err(|error| raised(error.into()))?;
         let (plan, lengths) = operator.bind(source.layout(), &target).map_err(raised)?;
-        cpu::check_lengths(&plan, lengths.as_ref().map(TensorRef::memory))
+        let check = || cpu::check_lengths(&plan, lengths.as_ref().map(TensorRef::memory));
+        threads::run(self.work, check)?
             .map_err(|source| raised(operator.explain(source, &lengths)))?;
         let written = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);
         let kernel = cpu::kernel(&plan);

@@ -5,10 +5,12 @@
 
 use crate::dlpack::Imported;
 use crate::ndarray::{self, integer_type};
+use crate::threads;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use retrograde::{DType, Operator, Reversal, Reverse, Shape, TensorRef};
+use pyo3::types::{PyInt, PyList, PyTuple};
+use retrograde::{DType, Layout, Operator, Reversal, Reverse, Shape, TensorRef};
 
 /// Lengths that belong to one call.
 pub(crate) struct LengthsCopy {
@@ -22,11 +24,16 @@ impl LengthsCopy {
         if let Ok(array) = lengths.cast::<PyUntypedArray>() {
             return Self::of_array(operator, array);
         }
+        if let Some(numbers) = small_integers(lengths)? {
+            let shape = Shape::from_slice(&[numbers.len()]);
+            let bytes = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+            return Ok(LengthsCopy { dtype: DType::I64, shape, bytes });
+        }
         if lengths.hasattr("__dlpack__")? {
             return Self::of_tensor(operator, lengths);
         }
         let array = as_array(lengths)?;
-        // An empty list has no type; NumPy calls it float64.
+        // What is empty has no type of its own; NumPy calls it float64.
         if array.len() == 0 && array.dtype().kind() == b'f' {
             let shape = Shape::from_slice(array.shape());
             return Ok(LengthsCopy { dtype: DType::I64, shape, bytes: Vec::new() });
@@ -65,24 +72,55 @@ impl LengthsCopy {
 
     fn copied(tensor: TensorRef<'_>) -> PyResult<Self> {
         let (dtype, shape) = (tensor.layout().dtype(), Shape::from_slice(tensor.layout().shape()));
-        let bytes = Reverse::axes([]).to_bytes(&tensor).map_err(crate::errors::raised)?;
+        let dense = Layout::dense(dtype, &shape).is_ok_and(|dense| dense == *tensor.layout());
+        let bytes = if dense {
+            let memory = tensor.memory();
+            // SAFETY: a dense layout reaches every byte of its memory, which is the tensor's.
+            unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) }.to_vec()
+        } else {
+            let copy = || Reverse::axes([]).to_bytes(&tensor);
+            let bytes = threads::run(tensor.layout().len() * size_of::<i64>(), copy)?;
+            bytes.map_err(crate::errors::raised)?
+        };
         Ok(LengthsCopy { dtype, shape, bytes })
     }
 
-    /// With the axis of size 1 that lengths along `axis` have, if it was left out.
+    /// With the axis of size 1 that lengths along `axis` have, if just that was left out.
     pub(crate) fn along(mut self, axis: i64, shape: &[usize]) -> Self {
         let rank = shape.len() as i64;
         let at = if axis < 0 { axis + rank } else { axis };
-        if (0..rank).contains(&at) && self.shape.len() + 1 == shape.len() {
-            self.shape.insert(at as usize, 1);
+        if (0..rank).contains(&at) {
+            let mut lanes = Shape::from_slice(shape);
+            lanes.remove(at as usize);
+            if self.shape == lanes {
+                self.shape.insert(at as usize, 1);
+            }
         }
         self
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.shape.iter().product()
     }
 
     pub(crate) fn tensor(&self) -> PyResult<TensorRef<'_>> {
         TensorRef::dense(self.dtype, &self.bytes[..], &self.shape)
             .map_err(|error| crate::errors::raised(error.into()))
     }
+}
+
+/// The integers of a list or tuple that has nothing else: the usual case, without NumPy.
+fn small_integers(lengths: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
+    let plain = |number: &Bound<'_, PyAny>| {
+        number.is_exact_instance_of::<PyInt>().then(|| number.extract().ok()).flatten()
+    };
+    if let Ok(list) = lengths.cast_exact::<PyList>() {
+        return Ok(list.iter().map(|number| plain(&number)).collect());
+    }
+    if let Ok(tuple) = lengths.cast_exact::<PyTuple>() {
+        return Ok(tuple.iter_borrowed().map(|number| plain(&number)).collect());
+    }
+    Ok(None)
 }
 
 fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {

@@ -37,9 +37,13 @@ mod _engine {
     use crate::threads::{get_num_threads, set_num_threads};
 
     use super::*;
+    use numpy::PyArrayDescrMethods;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // NumPy's interface is looked up here, not by the first call: that one may be in a child
+        // that was forked while another thread was looking it up, and wait for it for ever.
+        numpy::dtype::<u8>(module.py()).itemsize();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -32,6 +32,17 @@ impl<'py> Operand<'py> {
         }
     }
 
+    pub(crate) fn of_output(operator: Operator, object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if object.is_instance_of::<PyUntypedArray>() || object.hasattr("__dlpack__")? {
+            return Self::of(object);
+        }
+        let kind = object.get_type();
+        let kind = kind.name()?;
+        Err(PyTypeError::new_err(format!(
+            "{operator}: out is a {kind}, expected an array or a tensor"
+        )))
+    }
+
     pub(crate) fn view(&self) -> PyResult<View> {
         match self {
             Operand::Array(array) => Ok(ndarray::view(array)),

@@ -2,6 +2,7 @@
 
 use crate::axes;
 use crate::lengths::LengthsCopy;
+use crate::operand::View;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use retrograde::{LengthPolicy, Reverse, ReverseSequence, ReverseSubsequences};
@@ -29,24 +30,40 @@ impl Operation {
 
     pub(crate) fn sequence(
         lengths: &Bound<'_, PyAny>,
-        time_axis: i64,
-        batch_axis: i64,
+        time_axis: &Bound<'_, PyAny>,
+        batch_axis: &Bound<'_, PyAny>,
         policy: &str,
     ) -> PyResult<Self> {
-        let operator = ReverseSequence::any_axes(time_axis, batch_axis).policy(parse(policy)?);
-        Ok(Operation::Sequence(operator, LengthsCopy::of("ReverseSequence", lengths)?))
+        let name = "ReverseSequence";
+        let time = axes::single(name, "time_axis", time_axis)?;
+        let batch = axes::single(name, "batch_axis", batch_axis)?;
+        let operator = ReverseSequence::any_axes(time, batch).policy(parse(name, policy)?);
+        Ok(Operation::Sequence(operator, LengthsCopy::of(name, lengths)?))
     }
 
     /// `shape` is the tensor's: lengths may leave out the axis of size 1.
     pub(crate) fn subsequences(
         lengths: &Bound<'_, PyAny>,
-        axis: i64,
+        axis: &Bound<'_, PyAny>,
         policy: &str,
         shape: &[usize],
     ) -> PyResult<Self> {
-        let operator = ReverseSubsequences::along(axis).policy(parse(policy)?);
-        let lengths = LengthsCopy::of("ReverseSubsequences", lengths)?.along(axis, shape);
+        let name = "ReverseSubsequences";
+        let axis = axes::single(name, "axis", axis)?;
+        let operator = ReverseSubsequences::along(axis).policy(parse(name, policy)?);
+        let lengths = LengthsCopy::of(name, lengths)?.along(axis, shape);
         Ok(Operation::Subsequences(operator, lengths))
+    }
+
+    /// How much there is to do on such an input, in bytes: calls with much to do share it.
+    pub(crate) fn work_on(&self, input: &View) -> usize {
+        let lengths = match self {
+            Operation::Reverse(_) => 0,
+            Operation::Sequence(_, lengths) | Operation::Subsequences(_, lengths) => {
+                lengths.count().saturating_mul(size_of::<i64>())
+            }
+        };
+        input.bytes().max(lengths)
     }
 
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> PyResult<V::Output> {
@@ -62,12 +79,12 @@ impl Operation {
     }
 }
 
-fn parse(policy: &str) -> PyResult<LengthPolicy> {
+fn parse(operator: &str, policy: &str) -> PyResult<LengthPolicy> {
     match policy {
         "strict" => Ok(LengthPolicy::Strict),
         "clamp" => Ok(LengthPolicy::Clamp),
         other => Err(PyValueError::new_err(format!(
-            "policy {other:?} does not exist, expected \"strict\" or \"clamp\""
+            "{operator}: policy {other:?} does not exist, expected \"strict\" or \"clamp\""
         ))),
     }
 }

@@ -62,7 +62,7 @@ def _array(name, x, arguments, out):
 
 
 def _array_like(name, x, arguments, out):
-    if out is x:
+    if out is x and out is not None:
         raise TypeError(f"out is a {type(x).__name__}, which cannot be reversed in place")
     return getattr(_engine, name)(_as_array(x), *arguments, out)
 

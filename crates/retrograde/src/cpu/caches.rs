@@ -1,11 +1,20 @@
 //! How large the processor's caches are, as far as it matters here.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of second-level cache that a core has to itself.
 pub(super) fn second_level() -> usize {
-    static SIZE: OnceLock<usize> = OnceLock::new();
-    *SIZE.get_or_init(|| detect().unwrap_or(1 << 20))
+    // Not a `OnceLock`: a child forked while another thread asks would wait for it for ever.
+    // Asking twice does no harm.
+    static SIZE: AtomicUsize = AtomicUsize::new(0);
+    match SIZE.load(Ordering::Relaxed) {
+        0 => {
+            let size = detect().unwrap_or(1 << 20).max(1);
+            SIZE.store(size, Ordering::Relaxed);
+            size
+        }
+        size => size,
+    }
 }
 
 /// Asks the processor: Intel answers at leaf 4, AMD at 0x8000_001D, in the same format.

@@ -2,7 +2,7 @@
 
 use super::tuning;
 use rayon::prelude::*;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A thread gets its work in several parts, so that a slow one does not keep the rest waiting.
 const PARTS_PER_THREAD: usize = 4;
@@ -20,10 +20,11 @@ pub(super) fn threads_for(bytes: usize) -> usize {
 /// How many parts to cut such a call into.
 pub(super) fn parts_for(bytes: usize, threads: usize) -> usize {
     if threads == 1 {
-        1
-    } else {
-        (bytes / tuning::least_part()).clamp(1, threads * PARTS_PER_THREAD)
+        return 1;
     }
+    // Fewer threads than the pool has: it runs as many parts at once as there are.
+    let each = if threads < rayon::current_num_threads() { 1 } else { PARTS_PER_THREAD };
+    (bytes / tuning::least_part()).clamp(1, threads * each)
 }
 
 /// Runs every part, each once.
@@ -49,9 +50,16 @@ pub(super) fn first<T: Send>(
 
 /// What the environment allows.
 fn limit() -> usize {
-    static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| {
-        let value = std::env::var("RETROGRADE_NUM_THREADS").ok();
-        value.and_then(|value| value.parse().ok()).filter(|&n| n > 0).unwrap_or(usize::MAX)
-    })
+    // As with the caches' size: no lock that a forked child could inherit.
+    static LIMIT: AtomicUsize = AtomicUsize::new(0);
+    match LIMIT.load(Ordering::Relaxed) {
+        0 => {
+            let value = std::env::var("RETROGRADE_NUM_THREADS").ok();
+            let value = value.and_then(|value| value.parse().ok()).filter(|&n| n > 0);
+            let limit = value.unwrap_or(usize::MAX);
+            LIMIT.store(limit, Ordering::Relaxed);
+            limit
+        }
+        limit => limit,
+    }
 }

@@ -1,0 +1,248 @@
+"""NumPy arrays: every type, many ways to lie in memory, into new arrays, given ones, and themselves."""
+
+import naive
+import numpy as np
+import pytest
+import retrograde
+from naive import bits
+
+
+def check(run, x, expected):
+    """The call in its three forms: a new output, a given one, in place."""
+    before = bits(x)
+    y = run(x, None)
+    assert type(y) is type(x) and y.dtype == x.dtype and y.shape == x.shape
+    assert bits(y) == bits(expected)
+    assert not np.shares_memory(x, y)
+    assert bits(x) == before
+
+    for how in ("dense", "fortran", "padded"):
+        out = naive.laid_out(x[..., ::-1] if x.ndim else x, how)
+        assert run(x, out) is out
+        assert bits(out) == bits(expected), how
+        assert bits(x) == before
+
+    itself = naive.laid_out(x, "padded")
+    assert run(itself, itself) is itself
+    assert bits(itself) == bits(expected)
+
+
+@pytest.mark.parametrize("dtype", naive.DTYPES, ids=str)
+def test_every_type(dtype):
+    x = naive.filled((3, 4, 5), dtype)
+    check(lambda x, out: retrograde.reverse(x, (0, -1), out=out), x, naive.reverse(x, {0, 2}))
+    lengths = [0, 4, 1, 3, 2]
+    check(
+        lambda x, out: retrograde.reverse_sequence(x, lengths, time_axis=1, batch_axis=2, out=out),
+        x,
+        naive.reverse_sequence(x, lengths, 1, 2),
+    )
+    lanes = np.arange(15).reshape(3, 1, 5) % 6
+    check(
+        lambda x, out: retrograde.reverse_subsequences(x, lanes, axis=1, out=out),
+        x,
+        naive.reverse_subsequences(x, lanes, 1),
+    )
+
+
+@pytest.mark.parametrize("how", naive.LAYOUTS)
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (2, 0, 3), (3, 4), (2, 3, 4), (2, 1, 3, 2)], ids=str)
+@pytest.mark.parametrize("dtype", ["u1", "<u2", ">f4", "c16", "S3", object, np.dtypes.StringDType()], ids=str)
+def test_every_set_of_axes(dtype, shape, how):
+    x = naive.laid_out(naive.filled(shape, dtype), how)
+    for axes in naive.subsets(len(shape)):
+        expected = naive.reverse(x, set(axes))
+        check(lambda x, out: retrograde.reverse(x, axes, out=out), x, expected)
+        assert bits(retrograde.reverse(x, list(axes) * 2)) == bits(expected)
+        assert bits(retrograde.reverse(x, [a - len(shape) for a in axes])) == bits(expected)
+        mask = [a in axes for a in range(len(shape))]
+        assert bits(retrograde.reverse(x, mask=mask)) == bits(expected)
+        assert bits(retrograde.reverse(x, mask=np.array(mask, bool))) == bits(expected)
+
+
+def test_all_axes_by_default():
+    x = naive.filled((3, 4), "i8")
+    assert bits(retrograde.reverse(x)) == bits(x[::-1, ::-1])
+
+
+@pytest.mark.parametrize("axes", [1, np.int8(-1), np.array(1), np.array([1, -1]), range(1, 2)], ids=repr)
+def test_what_axes_may_be(axes):
+    x = naive.filled((3, 4), "i8")
+    assert bits(retrograde.reverse(x, axes)) == bits(x[:, ::-1])
+
+
+@pytest.mark.parametrize("kind", ["b", "B", "h", "H", "i", "I", "q", "Q", ">i4", ">u8"])
+def test_every_type_of_lengths(kind):
+    x = naive.filled((5, 4), "f4")
+    expected = naive.reverse_sequence(x, [5, 0, 3, 2], 0, 1)
+    lengths = np.array([5, 0, 3, 2], kind)
+    assert bits(retrograde.reverse_sequence(x, lengths)) == bits(expected)
+    strided = np.empty(8, kind)
+    strided[::2] = lengths
+    assert bits(retrograde.reverse_sequence(x, strided[::2])) == bits(expected)
+    assert bits(retrograde.reverse_sequence(x, lengths[::-1][::-1])) == bits(expected)
+
+
+@pytest.mark.parametrize("lengths", [[3, 1], (3, 1), range(3, 0, -2), np.array([3, 1])], ids=repr)
+def test_what_lengths_may_be(lengths):
+    x = naive.filled((3, 2), "f4")
+    assert bits(retrograde.reverse_sequence(x, lengths)) == bits(naive.reverse_sequence(x, [3, 1], 0, 1))
+
+
+def test_an_empty_batch_has_empty_lengths():
+    assert retrograde.reverse_sequence(np.zeros((3, 0)), []).shape == (3, 0)
+    assert retrograde.reverse_subsequences(np.zeros((0, 3)), [], axis=1).shape == (0, 3)
+
+
+def test_lengths_with_or_without_the_axis():
+    x = naive.filled((3, 4), "i4")
+    lengths = np.array([4, 2, 3])
+    expected = bits(naive.reverse_subsequences(x, lengths[:, None], 1))
+    assert bits(retrograde.reverse_subsequences(x, lengths[:, None], axis=1)) == expected
+    assert bits(retrograde.reverse_subsequences(x, lengths, axis=-1)) == expected
+
+
+def test_policies():
+    x = naive.filled((3, 2), "i4")
+    y = retrograde.reverse_sequence(x, [9, 2], policy="clamp")
+    assert bits(y) == bits(naive.reverse_sequence(x, [3, 2], 0, 1))
+    y = retrograde.reverse_subsequences(x, [9, 2], axis=0)
+    assert bits(y) == bits(naive.reverse_sequence(x, [3, 2], 0, 1))
+    with pytest.raises(ValueError, match=r"lengths\[0, 0\] is 9, outside \[0, 3\]"):
+        retrograde.reverse_subsequences(x, [9, 2], axis=0, policy="strict")
+
+
+def test_order_of_axes_in_memory_is_kept():
+    x = np.asfortranarray(naive.filled((3, 4, 5), "f4"))
+    assert retrograde.reverse(x, 0).flags.f_contiguous
+    y = retrograde.reverse(x.transpose(1, 0, 2), 0)
+    assert np.argsort(y.strides).tolist() == np.argsort(x.transpose(1, 0, 2).copy("K").strides).tolist()
+    large = np.zeros((2048, 1024), "f4", order="F")
+    assert retrograde.reverse(large, 0).flags.f_contiguous
+
+
+def test_large_outputs():
+    """Those that lie in memory of ours, in every order, with threads."""
+    x = naive.filled((1 << 10, 1 << 11), "u4")
+    for y, expected in [
+        (retrograde.reverse(x, 0), x[::-1]),
+        (retrograde.reverse(x, 1), x[:, ::-1]),
+        (retrograde.reverse(x.T, 1), x.T[:, ::-1]),
+        (retrograde.reverse(x[:, ::-1]), x[::-1]),
+    ]:
+        assert np.array_equal(y, expected) and y.flags.writeable
+        # It is an array like any other.
+        y += 1
+        assert np.array_equal(y, expected + 1)
+    rows = np.arange(1 << 10) % 2049
+    y = retrograde.reverse_sequence(x, rows, time_axis=1, batch_axis=0)
+    assert all(np.array_equal(y[i, :n], x[i, :n][::-1]) and np.array_equal(y[i, n:], x[i, n:]) for i, n in enumerate(rows))
+    columns = np.arange(1 << 11) % 1025
+    y = retrograde.reverse_sequence(x, columns)
+    assert all(np.array_equal(y[:n, i], x[:n, i][::-1]) for i, n in enumerate(columns))
+
+
+def test_memory_of_large_outputs_is_used_again_but_never_shared():
+    x = np.arange(8 << 20, dtype=np.uint8)
+    a = retrograde.reverse(x)
+    address = a.ctypes.data
+    view = a[5:]
+    del a
+    b = retrograde.reverse(x)
+    assert b.ctypes.data != address, "a view is still alive"
+    assert np.array_equal(view, x[::-1][5:])
+    del view, b
+    before = retrograde.kept_memory()
+    assert before >= 8 << 20
+    c = retrograde.reverse(x)
+    assert np.array_equal(c, x[::-1]) and retrograde.kept_memory() < before
+    del c
+    retrograde.set_kept_memory(0)
+    assert retrograde.kept_memory() == 0
+    del x
+    retrograde.reverse(np.zeros(8 << 20, np.uint8))
+    assert retrograde.kept_memory() == 0
+    retrograde.set_kept_memory(512 << 20)
+
+
+class Tagged(np.ndarray):
+    """A subclass with an attribute of its own."""
+
+    def __array_finalize__(self, other):
+        self.tag = getattr(other, "tag", None)
+
+
+@pytest.mark.parametrize("count", [10, 8 << 20])
+def test_subclasses(count):
+    x = np.arange(count, dtype="u1").view(Tagged)
+    x.tag = "kept"
+    y = retrograde.reverse(x)
+    assert type(y) is Tagged and y.tag == "kept" and np.array_equal(y, x[::-1])
+    assert type(retrograde.reverse(np.matrix([[1, 2]]))) is np.matrix
+    assert type(retrograde.reverse(np.rec.array([(1, 2.0)]))) is np.recarray
+
+
+def test_masked_arrays():
+    x = np.ma.array([[1, 2, 3], [4, 5, 6]], mask=[[1, 0, 0], [0, 0, 1]])
+    y = retrograde.reverse(x, 1)
+    assert y.tolist() == [[3, 2, None], [None, 5, 4]]
+    y = retrograde.reverse_sequence(x, [2, 0, 2])
+    assert y.tolist() == [[4, 2, None], [None, 5, 3]]
+    plain = np.ma.array([1, 2, 3])
+    assert retrograde.reverse(plain).mask is np.ma.nomask
+    out = np.ma.array([0, 0, 0], mask=[1, 1, 1])
+    assert retrograde.reverse(plain, out=out) is out and out.tolist() == [3, 2, 1]
+    assert retrograde.reverse(x, 0, out=x) is x and x.tolist() == [[4, 5, None], [None, 2, 3]]
+    with pytest.raises(TypeError, match="masked"):
+        retrograde.reverse(x, out=np.zeros((2, 3), int))
+
+
+@pytest.mark.parametrize("x", [[1, 2, 3], (1, 2, 3), range(1, 4), bytearray(b"\1\2\3"), memoryview(b"\1\2\3")], ids=repr)
+def test_what_is_nearly_an_array(x):
+    assert retrograde.reverse(x).tolist() == [3, 2, 1]
+
+
+def test_scalars():
+    assert retrograde.reverse(np.float32(2.5)) == 2.5
+    assert retrograde.reverse(3, ()).tolist() == 3
+
+
+def test_memory_maps(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(1 << 20))
+    x = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert np.array_equal(retrograde.reverse(x), np.arange(1 << 20)[::-1])
+    y = np.load(tmp_path / "x.npy", mmap_mode="r+")
+    retrograde.reverse(y, out=y)
+    y.flush()
+    assert np.array_equal(np.load(tmp_path / "x.npy"), np.arange(1 << 20)[::-1])
+
+
+def test_broadcast_inputs():
+    x = np.broadcast_to(naive.filled((1, 4), "i4"), (3, 4))
+    assert bits(retrograde.reverse(x, 1)) == bits(x[:, ::-1])
+    assert bits(retrograde.reverse_sequence(x, [3, 2, 1, 0])) == bits(x)
+
+
+def test_two_columns_of_one_table():
+    """Memory that interleaves without overlapping is no overlap."""
+    table = np.arange(12).reshape(6, 2)
+    expected = table[::-1, 0].copy()
+    retrograde.reverse(table[:, 0], out=table[:, 1])
+    assert np.array_equal(table[:, 1], expected)
+
+
+def test_references_are_counted():
+    import sys
+
+    class Thing:
+        pass
+
+    things = [Thing() for _ in range(100)]
+    counts = [sys.getrefcount(thing) for thing in things]
+    x = np.array(things, object).reshape(10, 10)
+    for _ in range(10):
+        y = retrograde.reverse(x, 0)
+        retrograde.reverse(x, out=y)
+        retrograde.reverse_sequence(y, [10] * 10, out=y)
+    del x, y
+    assert [sys.getrefcount(thing) for thing in things] == counts

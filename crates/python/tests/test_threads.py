@@ -1,0 +1,195 @@
+"""Many threads at once, forks, and memory that must not grow."""
+
+import gc
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+
+import naive
+import numpy as np
+import pytest
+import retrograde
+
+
+def hammered(work, count=8):
+    """Runs the work on many threads at once and hands on what they raise."""
+    errors = []
+    start = threading.Barrier(count)
+
+    def run(number):
+        try:
+            start.wait()
+            work(number)
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+@pytest.mark.parametrize("count", [100, 100_000, 3_000_000])
+def test_one_input_many_readers(count):
+    x = np.arange(count, dtype=np.uint32)
+    expected = x[::-1].copy()
+
+    def work(_):
+        out = np.empty_like(x)
+        for _ in range(max(3, 300_000 // count)):
+            assert np.array_equal(retrograde.reverse(x), expected)
+            assert np.array_equal(retrograde.reverse(x, out=out), expected)
+
+    hammered(work)
+
+
+def test_lengths_that_change_meanwhile():
+    """A thread that spoils the lengths may spoil the call, but not the memory around it."""
+    x = np.arange(1 << 21, dtype=np.uint8).reshape(1 << 10, 1 << 11)
+    lengths = np.full(1 << 11, 1 << 10)
+    stop = threading.Event()
+
+    def spoil():
+        while not stop.is_set():
+            lengths[:] = 1 << 40
+            lengths[:] = 1 << 10
+
+    spoiler = threading.Thread(target=spoil)
+    spoiler.start()
+    try:
+        for _ in range(200):
+            try:
+                y = retrograde.reverse_sequence(x, lengths)
+            except ValueError as error:
+                assert "outside [0, 1024]" in str(error)
+            else:
+                assert np.array_equal(y, x[::-1])
+    finally:
+        stop.set()
+        spoiler.join()
+
+
+def test_writers_in_one_array():
+    """Each thread reverses its own row of one array, over and over."""
+    x = naive.filled((8, 50_001), "u2")
+    expected = x[:, ::-1].copy()
+
+    def work(row):
+        for _ in range(101):
+            retrograde.reverse(x[row], out=x[row])
+
+    hammered(work)
+    assert np.array_equal(x, expected)
+
+
+def test_threads_change_while_calls_run():
+    x = np.arange(2_000_000, dtype=np.uint32)
+    expected = x[::-1].copy()
+
+    def work(number):
+        for turn in range(30):
+            if number == 0:
+                retrograde.set_num_threads(1 + turn % 3)
+            else:
+                assert np.array_equal(retrograde.reverse(x), expected)
+
+    try:
+        hammered(work, 4)
+        retrograde.set_num_threads(3)
+        assert retrograde.get_num_threads() == 3
+    finally:
+        retrograde.set_num_threads(None)
+
+
+def test_the_environment_sets_threads():
+    code = "import retrograde; print(retrograde.get_num_threads())"
+    environment = dict(os.environ, RETROGRADE_NUM_THREADS="3")
+    shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "3"
+
+
+def in_child(queue):
+    x = np.arange(3_000_000, dtype=np.uint32)
+    y = retrograde.reverse_sequence(x.reshape(2, -1), [1_500_000, 3], time_axis=1, batch_axis=0)
+    queue.put(y.sum(dtype=np.uint64) == x.sum(dtype=np.uint64) and bool(y[0, 0] == 1_499_999))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_forked_children():
+    """A child has the parent's memory but not its threads, as in a data loader's workers."""
+    x = np.arange(3_000_000, dtype=np.uint32)
+    kept = retrograde.reverse(x)
+    context = multiprocessing.get_context("fork")
+    stop = threading.Event()
+
+    def busy():
+        while not stop.is_set():
+            retrograde.reverse(x)
+
+    thread = threading.Thread(target=busy)
+    thread.start()
+    try:
+        for _ in range(5):
+            queue = context.Queue()
+            child = context.Process(target=in_child, args=(queue,))
+            child.start()
+            try:
+                assert queue.get(timeout=60) is True
+            finally:
+                child.join(60)
+            assert child.exitcode == 0
+    finally:
+        stop.set()
+        thread.join()
+    assert np.array_equal(kept, x[::-1])
+
+
+def resident():
+    """Bytes of memory that this process has."""
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux's /proc")
+def test_no_leak_in_a_hundred_thousand_calls():
+    small = naive.filled((16, 16), "f4")
+    objects = naive.filled((4, 4), object)
+    texts = naive.filled((4, 4), np.dtypes.StringDType())
+    masked = np.ma.array(small, mask=small > 0)
+    out = np.empty_like(small)
+    lengths = np.arange(16)
+    large = np.zeros(5 << 20, np.uint8)
+
+    def rounds(count):
+        for turn in range(count):
+            retrograde.reverse(small, (0, -1))
+            retrograde.reverse(small, mask=[True, False], out=out)
+            retrograde.reverse_sequence(small, lengths)
+            retrograde.reverse_sequence(small, [0] * 16, time_axis=1, batch_axis=0, out=out)
+            retrograde.reverse_subsequences(small, lengths, axis=0)
+            retrograde.reverse(objects)
+            retrograde.reverse(texts)
+            retrograde.reverse_sequence(objects, [4, 3, 2, 1], out=objects)
+            for wrong in (lambda: retrograde.reverse(small, 5), lambda: retrograde.reverse_sequence(small, [99] * 16)):
+                try:
+                    wrong()
+                except ValueError:
+                    pass
+            if turn % 100 == 0:
+                retrograde.reverse(large)
+                retrograde.reverse(masked)
+                retrograde.explain("reverse", small)
+
+    rounds(1_000)
+    gc.collect()
+    before = resident()
+    rounds(10_000)
+    gc.collect()
+    grown = resident() - before
+    # 100,000 calls: a leak of one small array each would be 100 MB, of one word 800 kB.
+    assert grown < 600_000, f"{grown} bytes more after 100,000 calls"
