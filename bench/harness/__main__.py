@@ -5,7 +5,7 @@ import shlex
 import sys
 
 from . import cases, machine, measure, native, options, peers, record, rust, table
-from .contestants import Unsupported, retrograde
+from .contestants import Unsupported, from_python, retrograde
 from .job import Job
 
 
@@ -55,7 +55,7 @@ def main():
 def run(job, threads, others, cores, asked, skipped):
     """One case on one number of threads."""
     case = job.case
-    contestants = list(retrograde(job, threads))
+    contestants = [*retrograde(job, threads), *from_python(job, threads)]
     for contestant in contestants:
         if not right(job, contestant):
             raise SystemExit(f"WRONG: {case.name} on {threads} threads, {contestant.label}: not what NumPy gives")

@@ -46,6 +46,44 @@ def making(name, call, to_numpy=lambda result: result, note=""):
     return Contestant(name, "fresh", repeated(call), lambda: to_numpy(call()), note)
 
 
+def from_python(job, threads):
+    """Retrograde as its users in Python call it: through the installed package."""
+    import retrograde as package
+
+    package.set_num_threads(threads)
+    case, x, out = job.case, job.x, job.out
+    if case.dtype == "u4":
+        return  # NumPy has no packed types
+    if case.operator == "reverse":
+
+        def call(x=x, out=None):
+            return package.reverse(x, case.axes, out=out)
+
+    elif case.operator == "sequence":
+        time, batch = case.axes
+
+        def call(x=x, out=None):
+            return package.reverse_sequence(x, job.lengths, time_axis=time, batch_axis=batch, out=out)
+
+    else:
+
+        def call(x=x, out=None):
+            return package.reverse_subsequences(x, job.lengths, axis=case.reversed_axis, out=out)
+
+    name = "retrograde in Python"
+    if case.in_place:
+
+        def once():
+            job.dst[:] = job.src
+            return call(out, out)
+
+        yield Contestant(name, "in place", repeated(lambda: call(out, out)), once)
+        return
+    yield into(name, job, lambda: call(out=out))
+    if not case.fortran:  # a new output would be column-major as well, which is another case
+        yield making(name, call, note="keeps memory of earlier outputs")
+
+
 def retrograde(job, threads):
     """The yardsticks and Retrograde."""
     case, src, dst = job.case, job.src, job.dst

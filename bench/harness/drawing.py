@@ -9,6 +9,7 @@ LOWEST, HIGHEST = 0.02, 5.0
 # Readable on light and on dark ground.
 COLOURS = {
     "retrograde": "#e8590c",
+    "retrograde in Python": "#f2a65a",
     "numpy": "#4c8dd6",
     "torch": "#2f9e77",
     "onnxruntime": "#9b6dd0",

@@ -14,7 +14,7 @@ WARM = 5e-3
 # A peer that would use up the time of a whole case gets this many turns.
 FEWEST = 3
 # These always get all of them: the figures of everyone hang on them.
-ALWAYS = ("memcpy", "retrograde")
+ALWAYS = ("memcpy", "retrograde", "retrograde in Python")
 
 
 @dataclass

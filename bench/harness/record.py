@@ -18,6 +18,8 @@ anew each time, with what 80 % of the rounds lie between in brackets. GB/s count
 - Up to 1 MiB, Retrograde's figure is a whole operator call with its planning; beyond, the plan is made before.
 - `memcpy` and Retrograde are called in a loop in Rust, peers from Python as their users do: for small tensors
   the figures of peers are mostly the cost of that call.
+- *From Python* is Retrograde as its users in Python call it, in turns with the others: into the benchmark's memory, and
+  into new arrays. Memory of arrays that are gone is used again, as other runtimes do it too.
 - Peers without the operator use the idiom that people use instead. Indexes for `gather` and the like are ready-made,
   outside of the clock. Peers bound to the benchmark's own memory are not charged for an output of their own.
 - NumPy uses one thread always; TensorFlow and JAX use all cores always and are measured only at that count.

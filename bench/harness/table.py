@@ -2,7 +2,7 @@
 
 from . import words
 
-HEADINGS = ["case", "bytes", "threads", "memcpy", "retrograde", "of memcpy", "fresh", "best peer", "others"]
+HEADINGS = ["case", "bytes", "threads", "memcpy", "retrograde", "of memcpy", "fresh", "from Python", "best peer", "others"]
 
 
 def rows_of(result, style=None, name=None):
@@ -18,7 +18,7 @@ def peers_of(result):
     """Every peer in its better style, the best one first."""
     best = {}
     for row in rows_of(result):
-        if row["name"] in ("memcpy", "retrograde"):
+        if row["name"] == "memcpy" or row["name"].startswith("retrograde"):
             continue
         if row["name"] not in best or row["ratio"] > best[row["name"]]["ratio"]:
             best[row["name"]] = row
@@ -28,6 +28,13 @@ def peers_of(result):
 def own(result):
     """Retrograde's main figure: into memory used before, or in place."""
     return first(rows_of(result, "reused", "retrograde")) or first(rows_of(result, "in place", "retrograde"))
+
+
+def from_python(result):
+    """Retrograde called from Python, in every style."""
+    rows = rows_of(result, name="retrograde in Python")
+    styled = (f"{words.ratio(row['ratio'])} {row['style']}" for row in rows)
+    return ", ".join(styled)
 
 
 def peer_text(row):
@@ -48,12 +55,13 @@ def cells(result):
         f"{mine['gb_per_s']:.1f} GB/s, {words.time(mine['seconds'])}",
         words.ratio_spread(mine),
         words.ratio_spread(fresh) if fresh else "",
+        from_python(result),
         peers[0] if peers else "",
         ", ".join(peers[1:]),
     ]
 
 
-WIDTHS = [52, 9, 7, 10, 20, 19, 19, 22, 0]
+WIDTHS = [52, 9, 7, 10, 20, 19, 19, 22, 22, 0]
 
 
 def line(texts):
