@@ -145,6 +145,12 @@ impl Buffer {
             view.dense_strides("out", width)?
         };
         let memory = Arc::new(Block::new(view.bytes())?);
+        if view.dtype.is_packed() {
+            // Bytes that elements share are read before they are written, and what is left over
+            // in the last one is zero.
+            // SAFETY: the block has as many bytes, and nobody else has it.
+            unsafe { memory.as_ptr().write_bytes(0, view.bytes()) };
+        }
         let out = View {
             dtype: view.dtype,
             origin: memory.as_ptr(),

@@ -10,7 +10,6 @@ mod call;
 mod dlpack;
 mod errors;
 mod explain;
-mod fork;
 mod lengths;
 mod memory;
 mod ndarray;
@@ -30,11 +29,9 @@ mod _engine {
     #[pymodule_export]
     use crate::explain::{explain_reverse, explain_reverse_sequence, explain_reverse_subsequences};
     #[pymodule_export]
-    use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
-    #[pymodule_export]
     use crate::memory::{kept_memory, set_kept_memory};
     #[pymodule_export]
-    use crate::threads::{get_num_threads, set_num_threads};
+    use crate::threads::{after_fork_in_child, get_num_threads, set_num_threads};
 
     use super::*;
     use numpy::PyArrayDescrMethods;

@@ -8,18 +8,21 @@ use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Smaller outputs come from NumPy's own allocator.
+/// Smaller outputs come from NumPy's own allocator, or are allocated plainly.
 pub(crate) const LEAST: usize = 4 << 20;
-/// The size of a large page, and what blocks are aligned to and multiples of.
+/// The size of a large page, and what large blocks are aligned to and multiples of.
 const PAGE: usize = 2 << 20;
+/// What small ones are aligned to.
+const LINE: usize = 64;
 /// Kept blocks, at most.
 const MOST_BLOCKS: usize = 4;
 /// Bytes kept, at most, unless Python says otherwise.
 const MOST_BYTES: usize = 512 << 20;
 
-/// A piece of memory: whole large pages, with one owner.
+/// A piece of memory with one owner: whole large pages, unless it is small.
 struct Pages {
     start: NonNull<u8>,
     bytes: usize,
@@ -34,26 +37,48 @@ unsafe impl Sync for Pages {}
 pub(crate) struct Block(Option<Pages>);
 
 /// Memory that waits for its next use, the latest last.
-pub(crate) struct Kept {
+struct Kept {
     pages: Vec<Pages>,
     limit: usize,
 }
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept { pages: Vec::new(), limit: MOST_BYTES });
 
-/// A panic while the lock was held leaves nothing half done.
-pub(crate) fn lock() -> MutexGuard<'static, Kept> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+/// In a forked child: whether another thread had the lock, and so has it for ever.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// In a forked child, before anything else there.
+pub(crate) fn after_fork_in_child() {
+    LOST.store(kept().is_none(), Ordering::Relaxed);
+}
+
+/// What is kept, unless another thread is at it. Nobody waits: whoever drops an array holds the
+/// GIL, which the other one may want, and a forked child may have inherited the lock for ever.
+fn kept() -> Option<MutexGuard<'static, Kept>> {
+    match KEPT.try_lock() {
+        Ok(kept) => Some(kept),
+        Err(TryLockError::Poisoned(kept)) => Some(kept.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// What is kept, when others are done with it; holders of the lock want nothing else meanwhile.
+fn awaited() -> Option<MutexGuard<'static, Kept>> {
+    let lost = LOST.load(Ordering::Relaxed);
+    (!lost).then(|| KEPT.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Block {
     /// At least so many bytes; what is in them is unspecified.
     pub(crate) fn new(bytes: usize) -> PyResult<Self> {
         let too_large = || PyMemoryError::new_err(format!("no memory for {bytes} bytes of output"));
-        let rounded = bytes.max(1).checked_next_multiple_of(PAGE).ok_or_else(too_large)?;
+        if bytes < LEAST {
+            return Ok(Block(Some(Pages::new(bytes.max(1)).ok_or_else(too_large)?)));
+        }
+        let rounded = bytes.checked_next_multiple_of(PAGE).ok_or_else(too_large)?;
         // Not in the `match`: the lock must not be held while memory is asked for.
-        let kept = lock().take(rounded);
-        match kept {
+        let used = kept().and_then(|mut kept| kept.take(rounded));
+        match used {
             Some(pages) => Ok(Block(Some(pages))),
             None => Ok(Block(Some(Pages::new(rounded).ok_or_else(too_large)?))),
         }
@@ -66,9 +91,11 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Some(pages) = self.0.take() {
+        if let Some(pages) = self.0.take()
+            && pages.bytes >= LEAST
+        {
             // What is too much goes back to the system after the lock is gone.
-            let surplus = lock().put(pages);
+            let surplus = kept().map(|mut kept| kept.put(pages));
             drop(surplus);
         }
     }
@@ -104,13 +131,20 @@ impl Kept {
 }
 
 impl Pages {
+    /// `bytes` is not 0, and a multiple of a page unless it is small.
     fn new(bytes: usize) -> Option<Self> {
-        let layout = Layout::from_size_align(bytes, PAGE).ok()?;
-        // SAFETY: the layout is not empty: `bytes` is a multiple of a page and at least one.
+        let layout = Layout::from_size_align(bytes, Self::alignment(bytes)).ok()?;
+        // SAFETY: the layout is not empty.
         let start = NonNull::new(unsafe { alloc(layout) })?;
         let pages = Pages { start, bytes };
-        pages.advise(Advice::LargePages);
+        if bytes >= LEAST {
+            pages.advise(Advice::LargePages);
+        }
         Some(pages)
+    }
+
+    fn alignment(bytes: usize) -> usize {
+        if bytes < LEAST { LINE } else { PAGE }
     }
 
     /// Tells the system what to expect; it may not care.
@@ -134,7 +168,8 @@ impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: `Pages::new` allocated it with this very layout.
         unsafe {
-            dealloc(self.start.as_ptr(), Layout::from_size_align_unchecked(self.bytes, PAGE));
+            let layout = Layout::from_size_align_unchecked(self.bytes, Self::alignment(self.bytes));
+            dealloc(self.start.as_ptr(), layout);
         }
     }
 }
@@ -153,7 +188,7 @@ enum Advice {
 pub(crate) fn set_kept_memory(bytes: i64) -> PyResult<()> {
     let limit = usize::try_from(bytes)
         .map_err(|_| PyValueError::new_err(format!("bytes is {bytes}, expected none or more")))?;
-    let mut kept = lock();
+    let Some(mut kept) = awaited() else { return Ok(()) };
     kept.limit = limit;
     let surplus = kept.trim();
     drop(kept);
@@ -164,5 +199,5 @@ pub(crate) fn set_kept_memory(bytes: i64) -> PyResult<()> {
 /// How many bytes of memory wait for the next large output.
 #[pyfunction]
 pub(crate) fn kept_memory() -> usize {
-    lock().pages.iter().map(|pages| pages.bytes).sum()
+    awaited().map_or(0, |kept| kept.pages.iter().map(|pages| pages.bytes).sum())
 }

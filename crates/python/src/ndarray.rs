@@ -3,8 +3,8 @@
 use crate::memory::{self, Block};
 use crate::operand::View;
 use numpy::npyffi::{
-    self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_NEEDS_INIT, NPY_NEEDS_PYAPI, NPY_ORDER,
-    PY_ARRAY_API, PyDataType_FLAGS,
+    self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_ORDER, PY_ARRAY_API, PyDataType_FLAGS,
+    PyDataType_ISLEGACY,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -29,12 +29,16 @@ pub(crate) fn view(array: &Bound<'_, PyUntypedArray>) -> View {
 }
 
 /// Whether elements are more than their bytes: objects, and texts that live elsewhere. Those
-/// may change places within one array, but not be copied to another as bytes.
+/// may change places within one array, but not be copied to another as bytes. The same goes for
+/// types that NumPy knows only through their own code: nobody says what their bytes mean.
 pub(crate) fn holds_references(array: &Bound<'_, PyUntypedArray>) -> bool {
     let dtype = array.dtype();
     // SAFETY: `dtype` is a descriptor, and alive.
-    let flags = unsafe { PyDataType_FLAGS(array.py(), dtype.as_dtype_ptr()) };
-    flags & (NPY_ITEM_REFCOUNT | NPY_NEEDS_INIT | NPY_NEEDS_PYAPI) != 0
+    let (flags, legacy) = unsafe {
+        let dtype = dtype.as_dtype_ptr();
+        (PyDataType_FLAGS(array.py(), dtype), PyDataType_ISLEGACY(dtype))
+    };
+    flags & NPY_ITEM_REFCOUNT != 0 || !legacy
 }
 
 pub(crate) fn is_writeable(array: &Bound<'_, PyUntypedArray>) -> bool {

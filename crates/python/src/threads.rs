@@ -3,21 +3,25 @@
 //! A pool of our own rather than rayon's global one: its size can change, and a forked child,
 //! which inherits a pool without its threads, can make another.
 
+use crate::memory;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Calls that write less run on the caller's thread, as the engine decides too.
 const SHARE_FROM: usize = 512 << 10;
 
-pub(crate) struct Pool {
-    /// As asked for; `None` for one per processor.
-    size: Option<usize>,
-    pool: Option<Arc<ThreadPool>>,
-}
+type Pool = Mutex<Option<Arc<ThreadPool>>>;
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { size: None, pool: None });
+/// As asked for; 0 for one per processor.
+static SIZE: AtomicUsize = AtomicUsize::new(0);
+/// The pool, once a call was large enough to need it.
+static POOL: Pool = Mutex::new(None);
+/// In a forked child: what it has instead of [`POOL`], which may be locked for ever there.
+static INSTEAD: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 
 /// Runs work that writes so many bytes where it may be shared.
 pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
@@ -28,28 +32,32 @@ pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyR
 }
 
 fn pool() -> PyResult<Arc<ThreadPool>> {
-    let mut held = lock();
-    if let Some(pool) = &held.pool {
+    let mut held = held();
+    if let Some(pool) = &*held {
         return Ok(Arc::clone(pool));
     }
-    let size = held.size.or_else(from_environment).unwrap_or(0);
+    let asked = SIZE.load(Ordering::Relaxed);
+    let size = if asked == 0 { from_environment().unwrap_or(0) } else { asked };
     let built = ThreadPoolBuilder::new()
         .num_threads(size)
         .thread_name(|number| format!("retrograde-{number}"))
         .build()
         .map_err(|error| PyRuntimeError::new_err(format!("threads could not start: {error}")))?;
     let built = Arc::new(built);
-    held.pool = Some(Arc::clone(&built));
+    *held = Some(Arc::clone(&built));
     Ok(built)
+}
+
+fn held() -> MutexGuard<'static, Option<Arc<ThreadPool>>> {
+    let instead = INSTEAD.load(Ordering::Acquire);
+    // SAFETY: it is null or a leaked box.
+    let pool = unsafe { instead.as_ref() }.unwrap_or(&POOL);
+    // A panic while the lock was held leaves nothing half done.
+    pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn from_environment() -> Option<usize> {
     std::env::var("RETROGRADE_NUM_THREADS").ok()?.parse().ok().filter(|&size| size > 0)
-}
-
-/// A panic while the lock was held leaves nothing half done.
-pub(crate) fn lock() -> MutexGuard<'static, Pool> {
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How many threads large calls may use; None for one per processor.
@@ -67,9 +75,9 @@ pub(crate) fn set_num_threads(threads: Option<i64>) -> PyResult<()> {
             }
         },
     };
-    let mut held = lock();
+    SIZE.store(size.unwrap_or(0), Ordering::Relaxed);
     // Calls under way keep the old pool alive until they are done.
-    *held = Pool { size, pool: None };
+    held().take();
     Ok(())
 }
 
@@ -79,8 +87,11 @@ pub(crate) fn get_num_threads() -> PyResult<usize> {
     Ok(pool()?.current_num_threads())
 }
 
-/// In a forked child: the pool's threads did not come along.
-pub(crate) fn forget(held: &mut Pool) {
-    // Dropping it would wait for threads that are not there.
-    std::mem::forget(held.pool.take());
+/// Called by Python in a forked child, before anything else there: the pool's threads did not
+/// come along, and its lock may be held by one of them.
+#[pyfunction]
+pub(crate) fn after_fork_in_child() {
+    // The old pool is forgotten, not dropped: that would wait for threads that are not there.
+    INSTEAD.store(Box::leak(Box::default()), Ordering::Release);
+    memory::after_fork_in_child();
 }

@@ -153,8 +153,4 @@ def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
 
 
 if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(
-        before=_engine.before_fork,
-        after_in_parent=_engine.after_fork_in_parent,
-        after_in_child=_engine.after_fork_in_child,
-    )
+    _os.register_at_fork(after_in_child=_engine.after_fork_in_child)
