@@ -9,7 +9,7 @@ CHARACTER, HEIGHT, GAP, MARGIN, BETWEEN = 9, 26, 4, 16, 48
 
 #: Under one class, so that nothing else on a page changes that this is put into.
 STYLE = """\
-.retrograde text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}
+.retrograde text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328;white-space:pre}
 .retrograde .background{fill:#ffffff}
 .retrograde .title{font-weight:600}.retrograde .quiet{fill:#59636e}
 .retrograde .length{fill:#7d4e00;text-anchor:end}.retrograde .middle{text-anchor:middle}
