@@ -60,7 +60,7 @@ def test_the_official_runner_passes_and_runs_what_we_say_we_run(monkeypatch, tmp
     with capsys.disabled():
         print(
             f"\n  official ONNX backend tests: {len(result.ran)} ran ({len(reversals)} of ReverseSequence),"
-            f" {passed_over} passed over for other operators or opsets, {len(skipped)} skipped (CUDA, large models)"
+            f" {passed_over} passed over for other operators or opsets, {len(skipped)} skipped by the runner (CUDA, models of files)"
         )
 
 

@@ -427,7 +427,7 @@ def _array(what: str, tensor: TensorProto, base_dir: str) -> np.ndarray[Any, Any
         if tensor.data_type == TensorProto.STRING:
             return _strings(what, tensor.string_data, tuple(tensor.dims))
         if tensor.data_location == TensorProto.EXTERNAL:
-            # ONNX puts what it reads into the message, which is the caller's.
+            # Older releases of ONNX put what they read into the message, which is the caller's.
             copy = TensorProto()
             copy.CopyFrom(tensor)
             tensor = copy

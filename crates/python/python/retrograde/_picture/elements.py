@@ -41,7 +41,7 @@ def _text(array, index):
         return value if isinstance(value, str) else _representation(value)
     if kind == "V" and dtype.fields is None:
         # Plain bytes, or a type that another package has registered (bfloat16, int4).
-        return value.hex() if dtype.type is np.void else _registered(value, dtype)
+        return bytes(value).hex() if dtype.type is np.void else _registered(value, dtype)
     return str(value)
 
 
