@@ -405,18 +405,19 @@ def _constant(node: NodeProto, base_dir: str) -> np.ndarray[Any, Any]:
     attribute = node.attribute[0]
     if attribute.name == "value":
         return _array(_name(node), attribute.t, base_dir)
-    if attribute.name in ("value_float", "value_floats"):
-        one, many, dtype = attribute.f, attribute.floats, np.dtype(np.float32)
-    elif attribute.name in ("value_int", "value_ints"):
-        one, many, dtype = attribute.i, attribute.ints, np.dtype(np.int64)
-    elif attribute.name in ("value_string", "value_strings"):
-        what = _name(node)
-        if attribute.name == "value_string":
-            return _strings(what, [attribute.s], ())
-        return _strings(what, attribute.strings, (len(attribute.strings),))
-    else:
-        raise ValueError(f"{_name(node)}: attribute {attribute.name!r} is unknown")
-    return np.array(list(many) if attribute.name.endswith("s") else one, dtype)
+    if attribute.name == "value_float":
+        return np.array(attribute.f, np.float32)
+    if attribute.name == "value_floats":
+        return np.array(attribute.floats, np.float32)
+    if attribute.name == "value_int":
+        return np.array(attribute.i, np.int64)
+    if attribute.name == "value_ints":
+        return np.array(attribute.ints, np.int64)
+    if attribute.name == "value_string":
+        return _strings(_name(node), [attribute.s], ())
+    if attribute.name == "value_strings":
+        return _strings(_name(node), attribute.strings, (len(attribute.strings),))
+    raise ValueError(f"{_name(node)}: attribute {attribute.name!r} is unknown")
 
 
 def _array(what: str, tensor: TensorProto, base_dir: str) -> np.ndarray[Any, Any]:
