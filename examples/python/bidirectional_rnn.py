@@ -6,11 +6,10 @@ on packed sequences, with the same weights, must give the same outputs, and a tr
 the weights in the same way: gradients flow through the reversal, which is its own gradient.
 """
 
+import retrograde.torch
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-
-import retrograde.torch
 
 STEPS, FEATURES, HIDDEN = 12, 5, 8
 LENGTHS = torch.tensor([12, 7, 1, 9, 3, 12])

@@ -4,7 +4,6 @@ Runs without TensorFlow too: then the results are compared with plain loops only
 """
 
 import numpy as np
-
 import retrograde
 
 try:
@@ -39,7 +38,10 @@ def main():
 
     # tf.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0)
     y = retrograde.reverse_sequence(x, lengths, time_axis=1, batch_axis=0)
-    print(retrograde.show(retrograde.reverse_sequence, x[..., 0], lengths, time_axis=1, batch_axis=0), end="\n\n")
+    print(
+        retrograde.show(retrograde.reverse_sequence, x[..., 0], lengths, time_axis=1, batch_axis=0),
+        end="\n\n",
+    )
     theirs = tf and tf.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0)
     check("seq_axis=1, batch_axis=0", y, in_plain_loops(x, lengths, 1, 0), theirs)
 

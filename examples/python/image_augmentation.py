@@ -8,7 +8,6 @@ length 0. So `reverse_sequence` with lengths of 0 and W flips some and copies th
 import time
 
 import numpy as np
-
 import retrograde
 
 N, H, W, C = 32, 224, 224, 3

@@ -8,7 +8,6 @@ reversed; the padding must stay behind it.
 import random
 
 import numpy as np
-
 import retrograde
 
 #: A table lookup complements; IUPAC codes for several bases too, upper and lower case.

@@ -1,5 +1,6 @@
 """The ONNX backend: the official runner on it, every element type, models that lie."""
 
+import doctest
 import itertools
 import unittest
 
@@ -8,10 +9,9 @@ import numpy as np
 import onnx
 import onnx.backend.test
 import pytest
+import retrograde
 from onnx import TensorProto, helper, numpy_helper
 from onnx.backend.test.loader import load_model_tests
-
-import retrograde
 from retrograde import onnx_backend
 
 RNG = np.random.default_rng(5)
@@ -60,7 +60,8 @@ def test_the_official_runner_passes_and_runs_what_we_say_we_run(monkeypatch, tmp
     with capsys.disabled():
         print(
             f"\n  official ONNX backend tests: {len(result.ran)} ran ({len(reversals)} of ReverseSequence),"
-            f" {passed_over} passed over for other operators or opsets, {len(skipped)} skipped by the runner (CUDA, models of files)"
+            f" {passed_over} passed over for other operators or opsets,"
+            f" {len(skipped)} skipped by the runner (CUDA, models of files)"
         )
 
 
@@ -93,7 +94,7 @@ def elements(kind, shape):
         array[:] = [words[i] for i in RNG.integers(len(words), size=count)]
         return array.reshape(shape)
     dtype = np.dtype(helper.tensor_dtype_to_np_dtype(kind))
-    if dtype == bool:
+    if dtype.kind == "b":
         return RNG.integers(2, size=shape).astype(bool)
     return np.frombuffer(RNG.bytes(count * dtype.itemsize), dtype).reshape(shape)
 
@@ -293,7 +294,10 @@ def test_opsets_and_devices():
             with pytest.raises(onnx_backend.Unsupported, match=f"opset is {opset}, expected 10 to 28"):
                 onnx_backend.run_model(proto, [X, LENGTHS])
     del proto.opset_import[:]
-    assert onnx_backend.is_opset_supported(proto) == (False, "the model's opset is missing, expected 10 to 28")
+    assert onnx_backend.is_opset_supported(proto) == (
+        False,
+        "the model's opset is missing, expected 10 to 28",
+    )
     assert onnx_backend.supports_device("CPU") and onnx_backend.supports_device("CPU:0")
     assert not onnx_backend.supports_device("CUDA") and not onnx_backend.supports_device("?")
     proto = model([node()], ["x", "lengths"])
@@ -319,7 +323,12 @@ def test_axes_are_those_of_onnx(axes, text):
 @pytest.mark.parametrize(
     ("x", "lengths", "error", "text"),
     [
-        (X, [5, 0, 0], ValueError, "flip (ReverseSequence): ReverseSequence: lengths[0] is 5, outside [0, 4]"),
+        (
+            X,
+            [5, 0, 0],
+            ValueError,
+            "flip (ReverseSequence): ReverseSequence: lengths[0] is 5, outside [0, 4]",
+        ),
         (X, [0, 0, -1], ValueError, "lengths[2] is -1, outside [0, 4]"),
         (X, [1, 1], ValueError, "lengths have shape [2], expected [3]"),
         (X, [[1, 1, 1]], ValueError, "lengths have shape [1, 3], expected [3]"),
@@ -344,8 +353,14 @@ def hostile(change):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda g: g.node[0].input.__setitem__(0, "nowhere"), "flip (ReverseSequence) reads 'nowhere', which nothing"),
-        (lambda g: g.node[0].input.__setitem__(1, ""), "flip (ReverseSequence) reads '', which nothing makes"),
+        (
+            lambda g: g.node[0].input.__setitem__(0, "nowhere"),
+            "flip (ReverseSequence) reads 'nowhere', which nothing",
+        ),
+        (
+            lambda g: g.node[0].input.__setitem__(1, ""),
+            "flip (ReverseSequence) reads '', which nothing makes",
+        ),
         (lambda g: g.node[0].input.pop(), "flip (ReverseSequence): has 1 inputs, expected 2"),
         (lambda g: g.node[0].input.append("x"), "flip (ReverseSequence): has 3 inputs, expected 2"),
         (lambda g: g.node[0].output.pop(), "flip (ReverseSequence): has 0 outputs, expected one with a name"),
@@ -354,11 +369,17 @@ def hostile(change):
         (lambda g: g.input.append(g.input[0]), "value 'x' is made twice"),
         (lambda g: g.output.append(g.output[0]), "value 'y' is made twice"),
         (lambda g: g.output.pop(), "the model has no outputs"),
-        (lambda g: g.output[0].__setattr__("name", "z"), "the list of outputs reads 'z', which nothing makes"),
+        (
+            lambda g: g.output[0].__setattr__("name", "z"),
+            "the list of outputs reads 'z', which nothing makes",
+        ),
         (lambda g: g.node[0].input.__setitem__(0, "y"), "form a cycle: flip (ReverseSequence) -> flip"),
         (
             lambda g: g.node.extend(
-                [helper.make_node("Identity", ["q"], ["p"], name="p"), helper.make_node("Identity", ["p"], ["q"], name="q")]
+                [
+                    helper.make_node("Identity", ["q"], ["p"], name="p"),
+                    helper.make_node("Identity", ["p"], ["q"], name="q"),
+                ]
             ),
             "the model's nodes form a cycle: q (Identity) -> p (Identity) -> q (Identity)",
         ),
@@ -392,7 +413,9 @@ def hostile(change):
         ),
         (lambda g: g.initializer.append(TensorProto(name="i", data_type=99, dims=[1])), "initializer 'i': "),
         (
-            lambda g: g.initializer.append(TensorProto(name="i", data_type=8, dims=[1], string_data=[b"\xff"])),
+            lambda g: g.initializer.append(
+                TensorProto(name="i", data_type=8, dims=[1], string_data=[b"\xff"])
+            ),
             "initializer 'i': string 0 is not UTF-8: b'\\xff'",
         ),
         (
@@ -428,7 +451,11 @@ def test_what_is_declared_holds():
     for inputs, error, text in [
         ([X], ValueError, "input 'lengths' is missing (int64 [B])"),
         ([X, LENGTHS, X], ValueError, "3 inputs are given, expected 2"),
-        ({"x": X, "lengths": LENGTHS, "z": X}, ValueError, "there is no input 'z', expected 'x' or 'lengths'"),
+        (
+            {"x": X, "lengths": LENGTHS, "z": X},
+            ValueError,
+            "there is no input 'z', expected 'x' or 'lengths'",
+        ),
         ([X.astype(np.float64), LENGTHS], TypeError, "input 'x': has type float64, expected float32 [T, B]"),
         ([X[None], LENGTHS], ValueError, "input 'x': has shape [1, 4, 3], expected float32 [T, B]"),
         ([X, LENGTHS[:2]], ValueError, "input 'lengths': axis 0 has size 2, but B is already 3 (input 'x')"),
@@ -450,3 +477,8 @@ def test_threads_share_a_prepared_model():
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda one: prepared.run([x, one])[0], lengths))
     assert all(map(same, results, expected))
+
+
+def test_examples():
+    result = doctest.testmod(onnx_backend)
+    assert result.attempted > 0 and result.failed == 0

@@ -1,7 +1,9 @@
 """The stubs: they say what the modules have, and a type checker takes from them what users expect."""
 
+import importlib
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -9,9 +11,9 @@ import pytest
 pytest.importorskip("mypy")
 
 HERE = Path(__file__).parent
-PACKAGE = HERE.parent / "python"
+PACKAGE = Path(importlib.import_module("retrograde").__file__).parents[1]
 
-USER = '''
+USER = """
 from typing import Any, assert_type
 
 import numpy as np
@@ -30,7 +32,7 @@ assert_type(retrograde.reverse([1, 2]), NDArray[Any])
 assert_type(retrograde.reverse(masked), np.ma.MaskedArray[tuple[int], np.dtype[np.int8]])
 assert_type(retrograde.reverse_sequence(x, [1, 2, 0]), NDArray[np.float32])
 assert_type(retrograde.reverse_sequence(x, np.array([1, 2]), time_axis=1, batch_axis=0), NDArray[np.float32])
-assert_type(retrograde.reverse_subsequences(x, [1, 2], axis=np.int64(1), policy="strict"), NDArray[np.float32])
+assert_type(retrograde.reverse_subsequences(x, [1, 2], axis=1, policy="strict"), NDArray[np.float32])
 
 
 class Mine:
@@ -49,7 +51,7 @@ assert_type(retrograde.get_num_threads(), int)
 assert_type(retrograde.kept_memory(), int)
 retrograde.set_kept_memory(1 << 20)
 assert_type(retrograde.__version__, str)
-'''
+"""
 
 MISTAKES = [
     "retrograde.reverse(x, '1')",
@@ -84,7 +86,15 @@ def test_a_strict_type_checker_agrees_with_users(tmp_path):
     assert found == expected, result.stdout + result.stderr
 
 
-def test_the_stubs_say_what_the_modules_have():
-    result = run("mypy.stubtest", "retrograde", "--mypy-config-file", "mypy.ini")
+#: Modules for frameworks, which cannot be looked into where those are not installed.
+FRAMEWORKS = {"torch": "torch", "jax": "jax", "onnx_backend": "onnx"}
+
+
+def test_the_stubs_say_what_the_modules_have(tmp_path):
+    missing = [module for module, framework in FRAMEWORKS.items() if find_spec(framework) is None]
+    allowed = tmp_path / "allowed"
+    allowed.write_text("".join(f"retrograde\\.{module}.*\n" for module in missing))
+    arguments = ["--mypy-config-file", "mypy.ini", "--allowlist", allowed, "--ignore-unused-allowlist"]
+    result = run("mypy.stubtest", "retrograde", *arguments)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "no issues found" in result.stdout

@@ -33,7 +33,15 @@ from typing import Any
 import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+from onnx import (
+    AttributeProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+    helper,
+    numpy_helper,
+)
 from onnx.backend.base import Backend, BackendRep, Device, DeviceType, namedtupledict
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
@@ -56,11 +64,11 @@ __all__ = [
 OPSETS = range(10, 29)
 #: Element types of ReverseSequence, by the opset that brought them.
 _TYPES = {
-    10: (
-        "BOOL INT8 INT16 INT32 INT64 UINT8 UINT16 UINT32 UINT64 FLOAT16 FLOAT DOUBLE"
-        " COMPLEX64 COMPLEX128 STRING"
-    ).split(),
-    28: ["BFLOAT16"],
+    10: frozenset(
+        ["BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"]
+        + ["FLOAT16", "FLOAT", "DOUBLE", "COMPLEX64", "COMPLEX128", "STRING"]
+    ),
+    28: frozenset(["BFLOAT16"]),
 }
 #: More nodes than this are listed by type only.
 _MOST_LISTED = 100
@@ -148,9 +156,7 @@ class RetrogradeBackend(Backend):
         if not isinstance(inputs, Mapping):
             given = _listed(inputs)
             if len(given) != len(node.input):
-                raise ValueError(
-                    f"{_name(node)}: {len(given)} inputs are given, expected {len(node.input)}"
-                )
+                raise ValueError(f"{_name(node)}: {len(given)} inputs are given, expected {len(node.input)}")
             inputs = {name: value for name, value in zip(node.input, given, strict=True) if name}
         graph = helper.make_graph(
             [node],
@@ -260,7 +266,8 @@ class _Graph:
         allowed = {name for since, names in _TYPES.items() if self.opset >= since for name in names}
         if _type_name(data.dtype) not in allowed:
             raise TypeError(
-                f"{node.name}: ReverseSequence: input of type {data.dtype} is not allowed at opset {self.opset}"
+                f"{node.name}: ReverseSequence: input of type {data.dtype} is not allowed"
+                f" at opset {self.opset}"
             )
         if _type_name(lengths.dtype) != "INT64":
             raise TypeError(

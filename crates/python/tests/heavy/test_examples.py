@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-
 import retrograde
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "python"

@@ -1,37 +1,43 @@
 """The picture as tables of HTML, for notebooks.
 
-Styles are in the elements and colours are half transparent on whatever is behind: it is legible on
-light and on dark, and where a notebook that is not trusted has its style sheets taken out.
+Colours are half transparent on whatever is behind, so it is legible on light and on dark. What moved
+is bold in the markup too: a notebook that is not trusted has its style sheets taken out.
 """
 
 from html import escape
 
 from .blocks import LEFT_OUT, MOVED, PADDING, PLAIN
 
-_CELL = "padding:1px 7px;border:2px solid transparent;background-clip:padding-box;border-radius:5px;"
-_STYLES = {
-    PLAIN: _CELL + "background-color:rgba(128,128,128,.14)",
-    MOVED: _CELL + "background-color:rgba(56,139,253,.34);font-weight:600",
-    PADDING: _CELL + "background-color:rgba(128,128,128,.06);opacity:.55",
-    LEFT_OUT: _CELL + "opacity:.7",
-}
-_LENGTH = "padding:1px 7px;color:#b0780a;font-weight:normal"
-_QUIET = "padding:1px 7px;opacity:.7;font-weight:normal;text-align:left"
-_TABLE = "border-collapse:separate;border-spacing:0;width:auto;margin:.3em 0"
-_FONT = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px;line-height:1.4;overflow-x:auto"
+_CLASSES = {PLAIN: "e", MOVED: "e m", PADDING: "e p", LEFT_OUT: "q"}
+
+#: Under one class, so that nothing else on the page changes; notebooks stripe the rows of tables.
+_STYLE = """\
+<style>
+.retrograde-picture{font:13px/1.4 ui-monospace,Menlo,Consolas,monospace;overflow-x:auto}
+.retrograde-picture table{border-collapse:separate;border-spacing:3px;width:auto;margin:.3em 0}
+.retrograde-picture tr{background:none!important}
+.retrograde-picture caption{caption-side:top;color:inherit}
+.retrograde-picture td,.retrograde-picture th,.retrograde-picture caption{\
+padding:1px 7px;border:none;font-weight:normal;text-align:right;white-space:pre}
+.retrograde-picture .left td{text-align:left}
+.retrograde-picture .e{background:rgba(128,128,128,.14);border-radius:4px}
+.retrograde-picture .m{background:rgba(56,139,253,.36)}
+.retrograde-picture .p{background:rgba(128,128,128,.06);opacity:.55}
+.retrograde-picture .l{color:#b0780a}
+.retrograde-picture .q{opacity:.7;text-align:left}
+</style>
+"""
 
 
 def draw(scene, description):
     parts = [
-        f'<div style="{_FONT}" role="group" aria-label="{escape(description)}">\n'
+        f'<div class="retrograde-picture" role="group" aria-label="{escape(description)}">\n{_STYLE}'
         f"<div><strong>{escape(scene.operator)}</strong>&ensp;{escape(scene.subject)}</div>\n"
     ]
     if not scene.blocks:
-        parts.append('<div style="opacity:.7">(no elements)</div>\n')
-    align = "left" if scene.is_text else "right"
+        parts.append('<div class="q">(no elements)</div>\n')
     for block in scene.blocks:
-        mark = '<div style="opacity:.7">⋮</div>\n'
-        parts.append(_table(block, scene.lengths_at, align) if block else mark)
+        parts.append(_table(block, scene) if block else '<div class="q">⋮</div>\n')
     return "".join([*parts, "</div>\n"])
 
 
@@ -45,37 +51,36 @@ def document(scene, description):
     )
 
 
-def _table(block, at, align):
-    columns = len(block.rows[0].before)
-    # Where no row has a length, the column of lengths has nothing in it.
-    has_gutter = at in ("rows", "columns")
-    caption = f'<caption style="{_QUIET}">{escape(block.caption)}</caption>' if block.caption else ""
-    gutter = f'<th style="{_LENGTH}" scope="col">{"len" if at == "rows" else ""}</th>' if has_gutter else ""
+def _table(block, scene):
+    # Lengths have a column at the left; where they stand above the columns, it has their title.
+    has_gutter = scene.lengths_at in ("rows", "columns")
+    label = "len" if scene.lengths_at == "rows" else ""
+    gutter = f'<th class="l" scope="col">{label}</th>' if has_gutter else ""
+    before, after = (
+        f'<th class="q" scope="colgroup" colspan="{len(scene.columns)}">{title}</th>'
+        for title in ("before", "after")
+    )
     lines = [
-        f'<table style="{_TABLE}">{caption}',
-        f'<tr style="background:none">{gutter}<th style="{_QUIET}" scope="colgroup" colspan="{columns}">before</th>'
-        f'<td></td><th style="{_QUIET}" scope="colgroup" colspan="{columns}">after</th></tr>',
+        '<table class="left">' if scene.is_text else "<table>",
+        f'<caption class="q">{escape(block.caption)}</caption>' if block.caption else "",
+        f"<tr>{gutter}{before}<td></td>{after}</tr>",
     ]
     if block.lengths:
-        lengths = "".join(
-            f'<th style="{_LENGTH};text-align:{align}" scope="col">{escape(length.text)}</th>'
-            for length in block.lengths
-        )
-        lines.append(f'<tr style="background:none"><th style="{_LENGTH}" scope="row">len</th>{lengths}</tr>')
+        lengths = (f'<th class="l" scope="col">{escape(length.text)}</th>' for length in block.lengths)
+        lines.append(f'<tr><th class="l" scope="row">len</th>{"".join(lengths)}</tr>')
     middle = (len(block.rows) - 1) // 2
     for number, row in enumerate(block.rows):
-        tag = "th" if row.length else "td"
-        scope = ' scope="row"' if row.length else ""
-        length = f'<{tag} style="{_LENGTH};text-align:right"{scope}>{row.length}</{tag}>' if has_gutter else ""
-        before = "".join(_cell(cell, align) for cell in row.before)
-        after = "".join(_cell(cell, align) for cell in row.after)
-        arrow = f'<td style="padding:1px 12px">{"→" if number == middle else ""}</td>'
-        lines.append(f'<tr style="background:none">{length}{before}{arrow}{after}</tr>')
-    return "\n".join([*lines, "</table>\n"])
+        gutter = "<td></td>" if has_gutter else ""
+        if row.length:
+            gutter = f'<th class="l" scope="row">{row.length}</th>'
+        before, after = ("".join(map(_cell, cells)) for cells in (row.before, row.after))
+        arrow = "→" if number == middle else ""
+        lines.append(f"<tr>{gutter}{before}<td>{arrow}</td>{after}</tr>")
+    return "\n".join([*filter(None, lines), "</table>\n"])
 
 
-def _cell(cell, align):
-    title = "" if cell.origin is None else f' title="from {list(cell.origin)}"'
-    # Spaces at the ends and in a row count, as in the text.
-    style = f"{_STYLES[cell.kind]};text-align:{align};white-space:pre"
-    return f'<td style="{style}"{title}>{escape(cell.text)}</td>'
+def _cell(cell):
+    text, title = escape(cell.text), ""
+    if cell.kind == MOVED:
+        text, title = f"<b>{text}</b>", f' title="from {list(cell.origin)}"'
+    return f'<td class="{_CLASSES[cell.kind]}"{title}>{text}</td>'
