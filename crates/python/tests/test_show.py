@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import retrograde
+from retrograde._picture import call
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 COMMAND = Path(__file__).parents[2] / "cli" / "tests" / "cli"
@@ -152,8 +153,11 @@ def random_call():
     return "reverse_subsequences", shape, {"lengths": RNG.integers(shape[axis] + 1, size=lanes), "axis": axis}
 
 
-@pytest.mark.parametrize("_", range(60))
-def test_what_is_marked_is_what_moved_even_where_values_are_equal(_):
+@pytest.mark.parametrize("longest", [call.LONGEST, 0])
+@pytest.mark.parametrize("_", range(40))
+def test_what_is_marked_is_what_moved_even_where_values_are_equal(_, longest, monkeypatch):
+    # Long axes are not run but computed; with 0, all of them are.
+    monkeypatch.setattr(call, "LONGEST", longest)
     name, shape, arguments = random_call()
     # Few different values: a picture that compared them would miss most moves.
     x = RNG.integers(2, size=shape).astype(np.uint8)
@@ -281,8 +285,19 @@ def test_large_tensors_show_their_ends():
     # A view of more elements than memory has is no reason to make them.
     huge = np.broadcast_to(np.uint8(1), (1 << 20, 1 << 10, 1 << 20))
     assert "[1048575, :, :]" in str(retrograde.show("reverse", huge, [0, 1]))
+    assert "[0, :, :]" in str(retrograde.show("reverse", np.broadcast_to(np.uint8(1), (1 << 40, 2, 2))))
     deep = np.arange(2**12).reshape((2,) * 12)
     assert "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, :, :]" in str(retrograde.show("reverse", deep))
+
+
+def test_long_axes():
+    x = np.arange(1 << 23, dtype=np.int32)
+    lines = body(retrograde.show("reverse", x)).splitlines()
+    assert lines[-1].split() == ["8388607", "8388606", "8388605", "…", "2", "1", "0"]
+    lines = body(retrograde.show("reverse_subsequences", x, [2**64 - 1], axis=0)).splitlines()
+    assert lines[-1].split() == ["8388607", "8388606", "8388605", "…", "2", "1", "0"]
+    lines = body(retrograde.show("reverse_sequence", x[None], [2], time_axis=1, batch_axis=0)).splitlines()
+    assert lines[-1].split() == ["1", "0", "2", "…", "8388605", "8388606", "8388607"]
 
 
 def test_the_text_fits_where_it_can():
@@ -358,7 +373,7 @@ def test_a_notebook_gets_one_of_them(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "text"),
+    ("show", "error", "text"),
     [
         (lambda x: retrograde.show("reverse", x, 2), ValueError, "axes[0] is 2, outside [-2, 1]"),
         (
@@ -385,9 +400,9 @@ def test_a_notebook_gets_one_of_them(monkeypatch):
         ),
     ],
 )
-def test_errors_are_those_of_the_operator(call, error, text):
+def test_errors_are_those_of_the_operator(show, error, text):
     with pytest.raises(error) as raised:
-        call(np.zeros((2, 3)))
+        show(np.zeros((2, 3)))
     assert text in str(raised.value)
 
 
@@ -424,6 +439,22 @@ class OnlyDlpack:
 
     def __dlpack_device__(self):
         return self._array.__dlpack_device__()
+
+
+def test_tensors_of_cupy(monkeypatch):
+    class Array:
+        """Of CuPy: it does not become an array of NumPy by itself."""
+
+        dtype = np.dtype(np.int64)
+
+        def __array__(self, *arguments, **named):
+            raise TypeError("use .get()")
+
+        def get(self):
+            return np.arange(3)
+
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(ndarray=Array))
+    assert str(retrograde.show("reverse", Array())) == str(retrograde.show("reverse", np.arange(3)))
 
 
 def test_tensors_of_any_library():

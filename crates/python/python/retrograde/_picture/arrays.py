@@ -18,6 +18,8 @@ def of(x):
             return x.numpy()
         except TypeError:
             return x.to(torch.float32).numpy()
+    if _kinds._is(x, "cupy", "ndarray"):
+        return x.get()
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         return np.from_dlpack(x)
     return _kinds._as_array(x)

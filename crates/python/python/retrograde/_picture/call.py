@@ -8,6 +8,9 @@ import numpy as np
 from .. import _engine
 from . import arrays
 
+#: Positions along longer axes are computed: an array of all of them is more than a picture is worth.
+LONGEST = 1 << 22
+
 _TITLES = {
     "reverse": "Reverse",
     "reverse_sequence": "ReverseSequence",
@@ -83,34 +86,44 @@ class Call:
         """For the elements at these indices (a list per axis), where each comes from.
 
         An array of their shape with the index along each axis last, found by running the operator
-        on positions instead of elements. Axes are cut to what is shown, but for the one that is
-        looked at, so that it takes no more memory than the tensor has elements.
+        on positions instead of elements, since elements may be equal and still have moved.
         """
         grid = np.stack(np.meshgrid(*shown, indexing="ij"), axis=-1) if shown else np.zeros(0, int)
         for axis in self.reversed:
-            grid[..., axis] = self._positions(axis, shown)
+            # Where lengths do not differ along an axis, one index stands for all.
+            cut = [shown[a] if self.lengths_vary_over(a) else [0] for a in range(self.rank)]
+            cut[axis] = shown[axis]
+            positions = self._run if self.shape[axis] <= LONGEST else self._compute
+            grid[..., axis] = positions(axis, cut)
         return grid
 
-    def _positions(self, axis, shown):
+    def _run(self, axis, cut):
+        """Positions along the axis after the operator; other axes are cut to the indices shown."""
         size = self.shape[axis]
-        # Where lengths do not differ along an axis, one index stands for all.
-        cut = [shown[a] if self.lengths_vary_over(a) else [0] for a in range(self.rank)]
-        sizes = [size if a == axis else len(cut[a]) for a in range(self.rank)]
-        dtype = np.uint32 if size <= 2**32 else np.int64
-        along = np.arange(size, dtype=dtype).reshape([-1 if a == axis else 1 for a in range(self.rank)])
-        moved = self._run(np.broadcast_to(along, sizes), axis, cut)
-        return np.take(moved, shown[axis], axis=axis)
-
-    def _run(self, positions, axis, cut):
+        along = np.arange(size).reshape([-1 if a == axis else 1 for a in range(self.rank)])
+        along = np.broadcast_to(along, [size if a == axis else len(cut[a]) for a in range(self.rank)])
         run = getattr(_engine, self.name)
         if self.lengths is None:
-            return run(positions, self.reversed, None, None)
-        if self.batch is not None:
-            lengths = self.lengths[cut[self.batch]]
+            moved = run(along, self.reversed, None, None)
         else:
-            cut[axis] = [0]
-            lengths = self.lengths[np.ix_(*cut)]
-        return run(positions, lengths, *self._arguments, None)
+            moved = run(along, self._lengths_of(axis, cut), *self._arguments, None)
+        return np.take(moved, cut[axis], axis=axis)
+
+    def _compute(self, axis, cut):
+        """The same without the operator."""
+        at = np.reshape(cut[axis], [-1 if a == axis else 1 for a in range(self.rank)])
+        if self.lengths is None:
+            return self.shape[axis] - 1 - at
+        lengths = self._lengths_of(axis, cut)
+        if self.batch is not None:
+            lengths = lengths.reshape([-1 if a == self.batch else 1 for a in range(self.rank)])
+        lengths = np.minimum(lengths, self.shape[axis]).astype(np.int64)
+        return np.where(at < lengths, lengths - 1 - at, at)
+
+    def _lengths_of(self, axis, cut):
+        if self.batch is not None:
+            return self.lengths[cut[self.batch]]
+        return self.lengths[np.ix_(*([0] if a == axis else cut[a] for a in range(self.rank)))]
 
     def _axes(self, axes, mask):
         """Which axes a call of `reverse` names, in order."""
