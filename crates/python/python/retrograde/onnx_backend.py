@@ -74,6 +74,11 @@ _TYPES = {
 _MOST_LISTED = 100
 
 
+if helper.tensor_dtype_to_np_dtype(TensorProto.BFLOAT16).itemsize != 2:
+    # Before ONNX knew ml_dtypes, it widened these elements when it read them.
+    raise ImportError(f"retrograde.onnx_backend needs onnx 1.19 or later, found {onnx.__version__}")
+
+
 class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
     """A model that this backend is not made for: it has other operators, or another opset.
 
