@@ -1,0 +1,72 @@
+from typing import Any, SupportsIndex, overload
+
+from numpy.typing import ArrayLike, NDArray
+
+from ._engine import __version__ as __version__
+from ._engine import get_num_threads, kept_memory, set_kept_memory, set_num_threads
+from ._explain import Explanation, explain
+from ._show import Picture, show
+from ._typing import Axes, Lengths, Mask, Policy, TensorT
+
+__all__ = [
+    "Explanation",
+    "Picture",
+    "explain",
+    "get_num_threads",
+    "kept_memory",
+    "reverse",
+    "reverse_sequence",
+    "reverse_subsequences",
+    "set_kept_memory",
+    "set_num_threads",
+    "show",
+]
+
+# A tensor gives a tensor of the same kind, and anything else that NumPy can read an array.
+
+@overload
+def reverse(
+    x: TensorT, axes: Axes | None = None, *, mask: Mask | None = None, out: TensorT | None = None
+) -> TensorT: ...
+@overload
+def reverse(
+    x: ArrayLike, axes: Axes | None = None, *, mask: Mask | None = None, out: NDArray[Any] | None = None
+) -> NDArray[Any]: ...
+@overload
+def reverse_sequence(
+    x: TensorT,
+    lengths: Lengths,
+    *,
+    time_axis: SupportsIndex = 0,
+    batch_axis: SupportsIndex = 1,
+    policy: Policy = "strict",
+    out: TensorT | None = None,
+) -> TensorT: ...
+@overload
+def reverse_sequence(
+    x: ArrayLike,
+    lengths: Lengths,
+    *,
+    time_axis: SupportsIndex = 0,
+    batch_axis: SupportsIndex = 1,
+    policy: Policy = "strict",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+@overload
+def reverse_subsequences(
+    x: TensorT,
+    lengths: Lengths,
+    *,
+    axis: SupportsIndex,
+    policy: Policy = "clamp",
+    out: TensorT | None = None,
+) -> TensorT: ...
+@overload
+def reverse_subsequences(
+    x: ArrayLike,
+    lengths: Lengths,
+    *,
+    axis: SupportsIndex,
+    policy: Policy = "clamp",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...

@@ -1,0 +1,64 @@
+from typing import Any, Final, SupportsIndex, final
+
+from ._explain import Record
+from ._typing import Axes, Lengths, Mask, Policy
+
+__all__ = [
+    "reverse",
+    "reverse_sequence",
+    "reverse_subsequences",
+    "Buffer",
+    "explain_reverse",
+    "explain_reverse_sequence",
+    "explain_reverse_subsequences",
+    "after_fork_in_child",
+    "after_fork_in_parent",
+    "before_fork",
+    "kept_memory",
+    "set_kept_memory",
+    "get_num_threads",
+    "set_num_threads",
+    "__version__",
+]
+
+__version__: Final[str]
+
+@final
+class Buffer:
+    def __dlpack__(
+        self,
+        *,
+        stream: object | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+def reverse(x: Any, axes: Axes | None = None, mask: Mask | None = None, out: Any | None = None, /) -> Any: ...
+def reverse_sequence(
+    x: Any,
+    lengths: Lengths,
+    time_axis: SupportsIndex,
+    batch_axis: SupportsIndex,
+    policy: Policy,
+    out: Any | None = None,
+    /,
+) -> Any: ...
+def reverse_subsequences(
+    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, out: Any | None = None, /
+) -> Any: ...
+def explain_reverse(x: Any, axes: Axes | None = None, mask: Mask | None = None, /) -> Record: ...
+def explain_reverse_sequence(
+    x: Any, lengths: Lengths, time_axis: SupportsIndex, batch_axis: SupportsIndex, policy: Policy, /
+) -> Record: ...
+def explain_reverse_subsequences(
+    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, /
+) -> Record: ...
+def before_fork() -> None: ...
+def after_fork_in_parent() -> None: ...
+def after_fork_in_child() -> None: ...
+def kept_memory() -> int: ...
+def set_kept_memory(bytes: SupportsIndex, /) -> None: ...
+def get_num_threads() -> int: ...
+def set_num_threads(threads: SupportsIndex | None, /) -> None: ...

@@ -1,0 +1,487 @@
+"""The ONNX backend: the official runner on it, every element type, models that lie."""
+
+import doctest
+import itertools
+import unittest
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.backend.test
+import pytest
+import retrograde
+from onnx import TensorProto, helper, numpy_helper
+from onnx.backend.test.loader import load_model_tests
+from retrograde import onnx_backend
+
+RNG = np.random.default_rng(5)
+
+
+class Official(unittest.TestResult):
+    """Which of the official cases got as far as running their model."""
+
+    def __init__(self):
+        super().__init__()
+        self.ran = set()
+        self.current = None
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.current = test._testMethodName
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the cases themselves
+def test_the_official_runner_passes_and_runs_what_we_say_we_run(monkeypatch, tmp_path, capsys):
+    # The runner writes files for some of its models, and counts what a backend passes over as passed.
+    monkeypatch.setenv("ONNX_HOME", str(tmp_path))
+    result = Official()
+    run = onnx_backend.Prepared.run
+
+    def recorded(self, inputs, **kwargs):
+        result.ran.add(result.current)
+        return run(self, inputs, **kwargs)
+
+    monkeypatch.setattr(onnx_backend.Prepared, "run", recorded)
+    onnx.backend.test.BackendTest(onnx_backend, __name__).test_suite.run(result)
+    assert result.failures == [] and result.errors == []
+
+    # Older releases of ONNX have the models in files.
+    models = {
+        f"{case.name}_cpu": case.model or onnx.load(f"{case.model_dir}/model.onnx")
+        for case in load_model_tests(kind="node")
+    }
+    assert result.ran == {name for name, model in models.items() if onnx_backend.is_compatible(model)}
+    reversals = {
+        name
+        for name, model in models.items()
+        if any(node.op_type == "ReverseSequence" for node in model.graph.node)
+    }
+    assert {"test_reversesequence_time_cpu", "test_reversesequence_batch_cpu"} <= reversals <= result.ran
+    skipped = {test._testMethodName for test, _ in result.skipped}
+    assert not skipped & result.ran
+    passed_over = result.testsRun - len(result.ran) - len(skipped)
+    with capsys.disabled():
+        print(
+            f"\n  official ONNX backend tests: {len(result.ran)} ran ({len(reversals)} of ReverseSequence),"
+            f" {passed_over} passed over for other operators or opsets,"
+            f" {len(skipped)} skipped by the runner (CUDA, models of files)"
+        )
+
+
+TYPES = {
+    TensorProto.BOOL: 10,
+    TensorProto.INT8: 10,
+    TensorProto.INT16: 10,
+    TensorProto.INT32: 10,
+    TensorProto.INT64: 10,
+    TensorProto.UINT8: 10,
+    TensorProto.UINT16: 10,
+    TensorProto.UINT32: 10,
+    TensorProto.UINT64: 10,
+    TensorProto.FLOAT16: 10,
+    TensorProto.FLOAT: 10,
+    TensorProto.DOUBLE: 10,
+    TensorProto.COMPLEX64: 10,
+    TensorProto.COMPLEX128: 10,
+    TensorProto.STRING: 10,
+    TensorProto.BFLOAT16: 28,
+}
+
+
+def elements(kind, shape):
+    """Random bits; strings of every sort."""
+    count = int(np.prod(shape))
+    if kind == TensorProto.STRING:
+        words = ["", "a", "漢字", "nul\0", "<b>", "a" * 50]
+        array = np.empty(count, object)
+        array[:] = [words[i] for i in RNG.integers(len(words), size=count)]
+        return array.reshape(shape)
+    dtype = np.dtype(helper.tensor_dtype_to_np_dtype(kind))
+    if dtype.kind == "b":
+        return RNG.integers(2, size=shape).astype(bool)
+    return np.frombuffer(RNG.bytes(count * dtype.itemsize), dtype).reshape(shape)
+
+
+def naively(x, lengths, time_axis, batch_axis):
+    y = x.copy()
+    for index in itertools.product(*map(range, x.shape)):
+        length = lengths[index[batch_axis]]
+        if index[time_axis] < length:
+            source = list(index)
+            source[time_axis] = length - 1 - index[time_axis]
+            y[index] = x[tuple(source)]
+    return y
+
+
+def same(a, b):
+    if a.dtype == object:
+        return a.shape == b.shape and a.tolist() == b.tolist()
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def node(time_axis=0, batch_axis=1, name="flip", inputs=("x", "lengths"), output="y"):
+    return helper.make_node(
+        "ReverseSequence", inputs, [output], name=name, time_axis=time_axis, batch_axis=batch_axis
+    )
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=TensorProto.DataType.Name)
+@pytest.mark.parametrize("shape", [(4, 3), (3, 5, 2), (2, 3, 2, 2)])
+@pytest.mark.parametrize("time_axis", [0, 1])
+def test_every_type(kind, shape, time_axis):
+    x = elements(kind, shape)
+    batch_axis = 1 - time_axis
+    lengths = RNG.integers(shape[time_axis] + 1, size=shape[batch_axis])
+    lengths[0] = shape[time_axis]
+    expected = naively(x, lengths, time_axis, batch_axis)
+    assert not same(x, expected) or kind in (TensorProto.BOOL, TensorProto.STRING)
+    for opset in (10, 15, 27, 28):
+        if opset >= TYPES[kind]:
+            (y,) = onnx_backend.run_node(node(time_axis, batch_axis), [x, lengths], opset_version=opset)
+            assert same(y, expected)
+        else:
+            with pytest.raises(TypeError, match=f"bfloat16 is not allowed at opset {opset}"):
+                onnx_backend.run_node(node(time_axis, batch_axis), [x, lengths], opset_version=opset)
+    # The same through a model, with the tensor inside of it.
+    constant = helper.make_node("Constant", [], ["x"], value=numpy_helper.from_array(x))
+    got = onnx_backend.run_model(model([constant, node(time_axis, batch_axis)]), [lengths])
+    assert same(got["y"], expected) and same(got[0], expected)
+
+
+@pytest.mark.parametrize(
+    "dtype", [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.int4, ml_dtypes.uint4, "M8[s]"]
+)
+def test_types_that_onnx_does_not_reverse(dtype):
+    x = np.zeros((2, 2), dtype)
+    with pytest.raises(TypeError, match="is not allowed at opset 28"):
+        onnx_backend.run_node(node(), [x, np.array([1, 1])])
+
+
+def model(nodes, inputs=("lengths",), outputs=("y",), opset=28, initializers=(), **more):
+    """Nothing is declared about values but their names, unless they are declared already."""
+
+    def info(value):
+        return onnx.ValueInfoProto(name=value) if isinstance(value, str) else value
+
+    graph = helper.make_graph(
+        nodes, "graph", list(map(info, inputs)), list(map(info, outputs)), list(initializers)
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], **more)
+
+
+def tensor(name, kind=TensorProto.FLOAT, shape=None):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+X = np.arange(12, dtype=np.float32).reshape(4, 3)
+LENGTHS = np.array([4, 2, 0])
+Y = naively(X, LENGTHS, 0, 1)
+
+
+def test_nodes_in_any_order_and_what_carries_data():
+    nodes = [
+        helper.make_node("Identity", ["b"], ["y"]),
+        node(output="a"),
+        node(inputs=["a", "lengths"], output="b"),
+        helper.make_node("Constant", [], ["lengths"], value_ints=LENGTHS.tolist()),
+        helper.make_node("Identity", ["a"], ["once"]),
+    ]
+    got = onnx_backend.run_model(model(nodes, ["x"], ["y", "once", "x"]), [X])
+    assert same(got["y"], X) and same(got["once"], Y) and same(got["x"], X)
+    # What comes back belongs to the caller.
+    assert got["x"] is not X and not np.shares_memory(got["x"], X)
+    assert not np.shares_memory(got["y"], got["once"])
+
+
+def test_constants_of_every_kind():
+    for attribute, expected in [
+        ({"value_float": 1.5}, np.float32(1.5)),
+        ({"value_floats": [1.5, 2.5]}, np.array([1.5, 2.5], np.float32)),
+        ({"value_int": 7}, np.int64(7)),
+        ({"value_ints": [7, -8]}, np.array([7, -8])),
+        ({"value_string": "é"}, np.array("é", object)),
+        ({"value_strings": ["a", "b\0"]}, np.array(["a", "b\0"], object)),
+        ({"value": numpy_helper.from_array(X)}, X),
+    ]:
+        constant = helper.make_node("Constant", [], ["y"], **attribute)
+        prepared = onnx_backend.prepare(model([constant], []))
+        (y,) = prepared.run([])
+        assert same(y, np.asarray(expected))
+        # A caller who writes into a result does not change the model.
+        y.fill(0 if y.dtype != object else "changed")
+        assert same(prepared.run([])[0], np.asarray(expected))
+
+
+def test_inputs_by_place_by_name_and_by_default():
+    lengths = numpy_helper.from_array(LENGTHS, "lengths")
+    prepared = onnx_backend.prepare(model([node()], ["lengths", "x"], initializers=[lengths]))
+    assert same(prepared.run([X])[0], Y)
+    assert same(prepared.run({"x": X})[0], Y)
+    assert same(prepared.run([np.array([0, 0, 0]), X])[0], X)
+    assert same(prepared.run({"x": X, "lengths": np.array([0, 0, 0])})[0], X)
+    # An array is one input, also where its rows are as many as the inputs.
+    with pytest.raises(ValueError, match=r"input 'lengths' is missing"):
+        onnx_backend.run_model(model([node()], ["x", "lengths"]), X[:2])
+
+
+def test_strings_as_numpy_has_them_become_objects():
+    words = np.array([list("abc"), list("def")])
+    lengths = np.array([2, 0, 2])
+    expected = naively(words.astype(object), lengths, 0, 1)
+    for given in (words, words.astype("S"), words.astype(object)):
+        (y,) = onnx_backend.run_node(node(), [given, lengths])
+        assert same(y, expected)
+
+
+def test_other_orders_of_bytes_and_strides():
+    x = np.arange(24, dtype=">i4").reshape(4, 6)[:, ::-2]
+    (y,) = onnx_backend.run_node(node(), [x, LENGTHS.astype(">i8")])
+    assert same(y, naively(np.ascontiguousarray(x.astype("<i4")), LENGTHS, 0, 1))
+
+
+def test_data_in_files(tmp_path):
+    data = numpy_helper.from_array(X, "x")
+    proto = model([node()], initializers=[data])
+    path = tmp_path / "model.onnx"
+    onnx.save_model(proto, path, save_as_external_data=True, size_threshold=0, location="data.bin")
+    assert (tmp_path / "data.bin").stat().st_size >= X.nbytes
+    for given in (path, str(path)):
+        assert same(onnx_backend.run_model(given, [LENGTHS])[0], Y)
+    unresolved = onnx.load(path, load_external_data=False)
+    before = unresolved.SerializeToString()
+    for given in (unresolved, before):
+        assert same(onnx_backend.run_model(given, [LENGTHS], base_dir=tmp_path)[0], Y)
+    assert unresolved.SerializeToString() == before
+    # Resolved by ONNX beforehand.
+    assert same(onnx_backend.run_model(onnx.load(path), [LENGTHS])[0], Y)
+    with pytest.raises(ValueError, match="initializer 'x': "):
+        onnx_backend.run_model(unresolved, [LENGTHS], base_dir=tmp_path / "elsewhere")
+    for entry in unresolved.graph.initializer[0].external_data:
+        if entry.key == "location":
+            entry.value = "../data.bin"
+    (tmp_path / "inner").mkdir()
+    with pytest.raises(ValueError, match="initializer 'x': "):
+        onnx_backend.run_model(unresolved, [LENGTHS], base_dir=tmp_path / "inner")
+
+
+def test_a_model_with_other_operators_is_told_all_of_them():
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"], name="first"),
+        node(inputs=["a", "lengths"], output="b"),
+        helper.make_node("Add", ["a", "b"], ["y"], domain="com.example"),
+    ]
+    proto = model(nodes, ["x", "lengths"])
+    text = r"cannot run: first \(Relu\), a node without a name \(com.example.Add\)$"
+    with pytest.raises(onnx_backend.Unsupported, match=text) as raised:
+        onnx_backend.prepare(proto)
+    assert isinstance(raised.value, NotImplementedError)
+    assert not onnx_backend.is_compatible(proto)
+    many = model([helper.make_node("Relu", [f"{i}"], [f"{i + 1}"]) for i in range(150)], ["0"], ["150"])
+    with pytest.raises(onnx_backend.Unsupported, match=r"\(Relu\) and 50 more: 50 Relu$"):
+        onnx_backend.prepare(many)
+    function = helper.make_function("", "Identity", ["a"], ["b"], [], [helper.make_opsetid("", 28)])
+    own = model([helper.make_node("Identity", ["x"], ["y"])], ["x"], functions=[function])
+    with pytest.raises(onnx_backend.Unsupported, match=r"a node without a name \(Identity\)"):
+        onnx_backend.prepare(own)
+
+
+def test_opsets_and_devices():
+    for opset in range(1, 40):
+        proto = model([node()], ["x", "lengths"], opset=opset)
+        is_known = 10 <= opset <= 28
+        assert onnx_backend.is_compatible(proto) == is_known
+        assert onnx_backend.is_opset_supported(proto)[0] == is_known
+        if is_known:
+            assert same(onnx_backend.run_model(proto, [X, LENGTHS])[0], Y)
+        else:
+            with pytest.raises(onnx_backend.Unsupported, match=f"opset is {opset}, expected 10 to 28"):
+                onnx_backend.run_model(proto, [X, LENGTHS])
+    del proto.opset_import[:]
+    assert onnx_backend.is_opset_supported(proto) == (
+        False,
+        "the model's opset is missing, expected 10 to 28",
+    )
+    assert onnx_backend.supports_device("CPU") and onnx_backend.supports_device("CPU:0")
+    assert not onnx_backend.supports_device("CUDA") and not onnx_backend.supports_device("?")
+    proto = model([node()], ["x", "lengths"])
+    assert not onnx_backend.is_compatible(proto, "CUDA")
+    with pytest.raises(onnx_backend.Unsupported, match="device is 'CUDA', expected 'CPU'"):
+        onnx_backend.prepare(proto, "CUDA")
+
+
+@pytest.mark.parametrize(
+    ("axes", "text"),
+    [
+        ((2, 1), "flip (ReverseSequence): ReverseSequence: time_axis is 2, expected 0 or 1"),
+        ((0, -1), "flip (ReverseSequence): ReverseSequence: batch_axis is -1, expected 0 or 1"),
+        ((1, 1), "time_axis and batch_axis are both 1, they must differ"),
+    ],
+)
+def test_axes_are_those_of_onnx(axes, text):
+    with pytest.raises(ValueError) as raised:
+        onnx_backend.run_node(node(*axes), [X, LENGTHS])
+    assert text in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("x", "lengths", "error", "text"),
+    [
+        (
+            X,
+            [5, 0, 0],
+            ValueError,
+            "flip (ReverseSequence): ReverseSequence: lengths[0] is 5, outside [0, 4]",
+        ),
+        (X, [0, 0, -1], ValueError, "lengths[2] is -1, outside [0, 4]"),
+        (X, [1, 1], ValueError, "lengths have shape [2], expected [3]"),
+        (X, [[1, 1, 1]], ValueError, "lengths have shape [1, 3], expected [3]"),
+        (X[0], [1], ValueError, "ReverseSequence: input has rank 1, expected at least 2"),
+        (X[0, 0], [1], ValueError, "flip (ReverseSequence): ReverseSequence: input has rank 0"),
+        (X, np.array([1, 1, 1], np.int32), TypeError, "lengths have type int32, expected int64"),
+        (X, np.array([1.0, 1, 1]), TypeError, "lengths have type float64, expected int64"),
+    ],
+)
+def test_what_a_node_cannot_run_on(x, lengths, error, text):
+    with pytest.raises(error) as raised:
+        onnx_backend.run_node(node(), [x, np.asarray(lengths)])
+    assert text in str(raised.value)
+
+
+def hostile(change):
+    proto = model([node()], ["x", "lengths"])
+    change(proto.graph)
+    return proto
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            lambda g: g.node[0].input.__setitem__(0, "nowhere"),
+            "flip (ReverseSequence) reads 'nowhere', which nothing",
+        ),
+        (
+            lambda g: g.node[0].input.__setitem__(1, ""),
+            "flip (ReverseSequence) reads '', which nothing makes",
+        ),
+        (lambda g: g.node[0].input.pop(), "flip (ReverseSequence): has 1 inputs, expected 2"),
+        (lambda g: g.node[0].input.append("x"), "flip (ReverseSequence): has 3 inputs, expected 2"),
+        (lambda g: g.node[0].output.pop(), "flip (ReverseSequence): has 0 outputs, expected one with a name"),
+        (lambda g: g.node[0].output.__setitem__(0, "x"), "value 'x' is made twice"),
+        (lambda g: g.node.append(g.node[0]), "value 'y' is made twice"),
+        (lambda g: g.input.append(g.input[0]), "value 'x' is made twice"),
+        (lambda g: g.output.append(g.output[0]), "value 'y' is made twice"),
+        (lambda g: g.output.pop(), "the model has no outputs"),
+        (
+            lambda g: g.output[0].__setattr__("name", "z"),
+            "the list of outputs reads 'z', which nothing makes",
+        ),
+        (lambda g: g.node[0].input.__setitem__(0, "y"), "form a cycle: flip (ReverseSequence) -> flip"),
+        (
+            lambda g: g.node.extend(
+                [
+                    helper.make_node("Identity", ["q"], ["p"], name="p"),
+                    helper.make_node("Identity", ["p"], ["q"], name="q"),
+                ]
+            ),
+            "the model's nodes form a cycle: q (Identity) -> p (Identity) -> q (Identity)",
+        ),
+        (
+            lambda g: g.node[0].attribute.append(helper.make_attribute("speed", 1)),
+            "flip (ReverseSequence): attribute 'speed' is unknown",
+        ),
+        (
+            lambda g: g.node[0].attribute[0].CopyFrom(helper.make_attribute("time_axis", "0")),
+            "flip (ReverseSequence): attribute 'time_axis' is STRING, expected INT",
+        ),
+        (
+            lambda g: g.node.append(helper.make_node("Constant", [], ["c"], name="c")),
+            "c (Constant): has 0 attributes, expected exactly one value",
+        ),
+        (
+            lambda g: g.node.append(helper.make_node("Constant", ["x"], ["c"], name="c", value_int=1)),
+            "c (Constant): has 1 inputs, expected 0",
+        ),
+        (
+            lambda g: g.initializer.append(TensorProto(name="i", data_type=TensorProto.FLOAT, dims=[-1])),
+            "initializer 'i': has shape [-1], in which a size is negative",
+        ),
+        (
+            lambda g: g.initializer.append(TensorProto(name="i", data_type=1, dims=[2], raw_data=b"12345")),
+            "initializer 'i': ",
+        ),
+        (
+            lambda g: g.initializer.append(TensorProto(name="i", data_type=1, dims=[1 << 40, 1 << 40])),
+            "initializer 'i': ",
+        ),
+        (lambda g: g.initializer.append(TensorProto(name="i", data_type=99, dims=[1])), "initializer 'i': "),
+        (
+            lambda g: g.initializer.append(
+                TensorProto(name="i", data_type=8, dims=[1], string_data=[b"\xff"])
+            ),
+            "initializer 'i': string 0 is not UTF-8: b'\\xff'",
+        ),
+        (
+            lambda g: g.initializer.extend([numpy_helper.from_array(X, "i")] * 2),
+            "value 'i' is made twice",
+        ),
+    ],
+)
+def test_models_that_lie(change, text):
+    with pytest.raises(ValueError) as raised:
+        onnx_backend.prepare(hostile(change))
+    assert text in str(raised.value)
+
+
+def test_files_that_are_no_models(tmp_path):
+    with pytest.raises(ValueError, match="not an ONNX model"):
+        onnx_backend.prepare(b"\xff\xff\xff\xff")
+    with pytest.raises(FileNotFoundError):
+        onnx_backend.prepare(tmp_path / "missing.onnx")
+
+
+def test_long_chains_need_no_recursion():
+    count = 20_000
+    nodes = [helper.make_node("Identity", [str(i)], [str(i + 1)]) for i in reversed(range(count))]
+    (y,) = onnx_backend.run_model(model(nodes, ["0"], [str(count)]), [X])
+    assert same(y, X)
+
+
+def test_what_is_declared_holds():
+    declared = [tensor("x", shape=["T", "B"]), tensor("lengths", TensorProto.INT64, ["B"])]
+    prepared = onnx_backend.prepare(model([node()], declared, [tensor("y", shape=[4, None])]))
+    assert same(prepared.run([X, LENGTHS])[0], Y)
+    for inputs, error, text in [
+        ([X], ValueError, "input 'lengths' is missing (int64 [B])"),
+        ([X, LENGTHS, X], ValueError, "3 inputs are given, expected 2"),
+        (
+            {"x": X, "lengths": LENGTHS, "z": X},
+            ValueError,
+            "there is no input 'z', expected 'x' or 'lengths'",
+        ),
+        ([X.astype(np.float64), LENGTHS], TypeError, "input 'x': has type float64, expected float32 [T, B]"),
+        ([X[None], LENGTHS], ValueError, "input 'x': has shape [1, 4, 3], expected float32 [T, B]"),
+        ([X, LENGTHS[:2]], ValueError, "input 'lengths': axis 0 has size 2, but B is already 3 (input 'x')"),
+        ([X[:3], np.array([1, 1, 1])], ValueError, "output 'y': has shape [3, 3], expected float32 [4, ?]"),
+    ]:
+        with pytest.raises(error) as raised:
+            prepared.run(inputs)
+        assert str(raised.value) == text
+
+
+def test_threads_share_a_prepared_model():
+    from concurrent.futures import ThreadPoolExecutor
+
+    prepared = onnx_backend.prepare(model([node()], ["x", "lengths"]))
+    x = RNG.integers(255, size=(64, 32, 8)).astype(np.uint8)
+    lengths = [RNG.integers(65, size=32) for _ in range(64)]
+    expected = [retrograde.reverse_sequence(x, one) for one in lengths]
+    assert same(expected[0], naively(x, lengths[0], 0, 1))
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda one: prepared.run([x, one])[0], lengths))
+    assert all(map(same, results, expected))
+
+
+def test_examples():
+    result = doctest.testmod(onnx_backend)
+    assert result.attempted > 0 and result.failed == 0
