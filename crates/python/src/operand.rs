@@ -39,7 +39,7 @@ impl<'py> Operand<'py> {
         let kind = object.get_type();
         let kind = kind.name()?;
         Err(PyTypeError::new_err(format!(
-            "{operator}: out is a {kind}, expected an array or a tensor"
+            "{operator}: out is of type {kind}, expected an array or a tensor"
         )))
     }
 

@@ -396,7 +396,7 @@ def test_a_notebook_gets_one_of_them(monkeypatch):
         (
             lambda x: retrograde.show("reverse", object()),
             TypeError,
-            "x is a object, expected an array or a tensor",
+            "x is of type object, expected an array or a tensor",
         ),
     ],
 )

@@ -6,7 +6,7 @@ array([[3, 2, 1],
        [6, 5, 4]])
 
 The three operators take NumPy arrays of every type, and tensors of PyTorch, JAX, TensorFlow, CuPy
-and whatever else speaks DLPack, without copying them; they return what they were given. Elements
+and whatever else speaks DLPack, without copying them; they return the kind they were given. Elements
 are moved, never looked at: NaN payloads, 64-bit integers and -0.0 come out as they went in.
 
 Errors are ``ValueError`` and ``TypeError`` and name the operator, the argument, its value and what

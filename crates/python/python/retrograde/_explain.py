@@ -9,18 +9,22 @@ class Explanation:
     """How a call would run; ``str()`` says it in words, the attributes in data."""
 
     def __init__(self, record):
+        #: Its name, as its specification has it.
         self.operator = record["operator"]
         #: The plan in words.
         self.plan = record["plan"]
         #: Its dimensions, outermost first.
         self.dims = record["dims"]
+        #: The width of what moves as one piece.
         self.unit_bits = record["unit_bits"]
+        #: The kernel's name, and what it does in a few words.
         self.kernel = record["kernel"]
         self.kernel_about = record["kernel_about"]
         #: The instruction set in use.
         self.instructions = record["instructions"]
         #: How many threads large calls use.
         self.threads = record["threads"]
+        #: What goes through memory, at least.
         self.bytes_read = record["bytes_read"]
         self.bytes_written = record["bytes_written"]
 
@@ -40,7 +44,8 @@ class Explanation:
 def explain(operator, x, *args, **kwargs):
     """Says how ``operator(x, *args, **kwargs)`` would run, without running it.
 
-    The operator is one of this module's functions, or its name.
+    The operator is one of this module's functions, or its name. The plan is that of a new output;
+    ``out`` has no say in it.
 
     >>> x = np.zeros((128, 512), np.float32)
     >>> how = retrograde.explain(retrograde.reverse, x, axes=0)
@@ -58,7 +63,9 @@ def bound(operator, x, args, kwargs):
     import retrograde
 
     name = operator if isinstance(operator, str) else getattr(operator, "__name__", None)
-    if name not in ("reverse", "reverse_sequence", "reverse_subsequences"):
+    module = getattr(operator, "__module__", None) or ""
+    ours = isinstance(operator, str) or module.partition(".")[0] == "retrograde"
+    if not ours or name not in ("reverse", "reverse_sequence", "reverse_subsequences"):
         raise ValueError(
             f"operator is {operator!r}, expected retrograde.reverse, reverse_sequence or"
             " reverse_subsequences"

@@ -63,14 +63,14 @@ def _array(name, x, arguments, out):
 
 def _array_like(name, x, arguments, out):
     if out is x and out is not None:
-        raise TypeError(f"out is a {type(x).__name__}, which cannot be reversed in place")
+        raise TypeError(f"out is of type {type(x).__name__}, which cannot be reversed in place")
     return getattr(_engine, name)(_as_array(x), *arguments, out)
 
 
 def _as_array(x):
     array = np.asarray(x)
     if array.dtype == object and array.ndim == 0:
-        raise TypeError(f"x is a {type(x).__name__}, expected an array or a tensor")
+        raise TypeError(f"x is of type {type(x).__name__}, expected an array or a tensor")
     return array
 
 
@@ -79,7 +79,7 @@ def _masked(name, x, arguments, out):
     if out is None:
         out = np.ma.empty_like(x)
     elif not isinstance(out, np.ma.MaskedArray):
-        raise TypeError(f"out is a {type(out).__name__}, expected a masked array as the input is")
+        raise TypeError(f"out is of type {type(out).__name__}, expected a masked array as the input is")
     run = getattr(_engine, name)
     run(np.ma.getdata(x), *arguments, np.ma.getdata(out))
     mask = np.ma.getmask(x)
