@@ -12,8 +12,6 @@ __all__ = [
     "explain_reverse_sequence",
     "explain_reverse_subsequences",
     "after_fork_in_child",
-    "after_fork_in_parent",
-    "before_fork",
     "kept_memory",
     "set_kept_memory",
     "get_num_threads",
