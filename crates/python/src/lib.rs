@@ -17,6 +17,7 @@ mod ndarray;
 mod operand;
 mod operation;
 mod threads;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -35,6 +36,8 @@ mod _engine {
     use crate::memory::{kept_memory, set_kept_memory};
     #[pymodule_export]
     use crate::threads::{get_num_threads, set_num_threads};
+    #[pymodule_export]
+    use crate::xla::xla_handlers;
 
     use super::*;
 
