@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyList, PyTuple};
 use retrograde::Reverse;
 use smallvec::SmallVec;
 
@@ -29,6 +29,9 @@ fn indices(axes: &Bound<'_, PyAny>) -> PyResult<SmallVec<[i64; 8]>> {
     if let Ok(axes) = axes.cast_exact::<PyTuple>() {
         return axes.iter_borrowed().enumerate().map(|(at, axis)| index(at, &axis)).collect();
     }
+    if let Ok(axes) = axes.cast_exact::<PyList>() {
+        return axes.iter().enumerate().map(|(at, axis)| index(at, &axis)).collect();
+    }
     if let Ok(axis) = index(0, axes) {
         return Ok(SmallVec::from_iter([axis]));
     }
@@ -42,6 +45,11 @@ fn indices(axes: &Bound<'_, PyAny>) -> PyResult<SmallVec<[i64; 8]>> {
 }
 
 fn index(at: usize, axis: &Bound<'_, PyAny>) -> PyResult<i64> {
+    if axis.is_exact_instance_of::<PyInt>()
+        && let Ok(axis) = axis.extract()
+    {
+        return Ok(axis);
+    }
     let refused = || {
         PyTypeError::new_err(format!(
             "Reverse: axes[{at}] is {}, expected an integer (a boolean per axis is a mask: mask=...)",

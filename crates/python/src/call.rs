@@ -55,7 +55,7 @@ pub(crate) fn reverse_subsequences<'py>(
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let input = Operand::of(x)?;
-    let operation = Operation::subsequences(lengths, axis, policy, &input.view()?.shape)?;
+    let operation = Operation::subsequences(lengths, axis, policy, &input.view().shape)?;
     run(x.py(), &operation, &input, out)
 }
 
@@ -84,15 +84,15 @@ impl<'py> Visitor for Move<'_, 'py> {
     type Output = Bound<'py, PyAny>;
 
     fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
-        let from = self.input.view()?;
+        let from = self.input.view();
         let Some(out) = self.out else {
             let (out, to) = operand::empty_like(self.input, &from, self.py)?;
             self.go(operator, &from, &to)?;
             return Ok(out);
         };
-        let output = Operand::of(out)?;
+        let output = Operand::output(out)?;
         output.check_output(operator.operator(), self.input)?;
-        self.go(operator, &from, &output.view()?)?;
+        self.go(operator, &from, &output.view())?;
         Ok(out.clone())
     }
 }
@@ -130,10 +130,10 @@ impl<'py> Visitor for Swap<'_, 'py> {
             return Ok(out.into_any());
         };
         let name = operator.operator();
-        let (input, output) = (Operand::Array(self.array.clone()), Operand::of(out)?);
+        let (input, output) = (Operand::Array(self.array.clone()), Operand::output(out)?);
         output.check_output(name, &input)?;
         let Operand::Array(target) = &output else { unreachable!("checked above") };
-        let (from, to) = (input.view()?, output.view()?);
+        let (from, to) = (input.view(), output.view());
         let same = from.origin == to.origin && from.strides == to.strides;
         if !same {
             check(operator, &from, &to)?;

@@ -17,7 +17,7 @@ pub(crate) fn explain_reverse<'py>(
     axes: Option<&Bound<'py, PyAny>>,
     mask: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = Operand::of(x)?.view()?;
+    let view = Operand::of(x)?.view();
     Operation::reverse(axes, mask)?.visit(Explain { py: x.py(), view: &view })
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn explain_reverse_sequence<'py>(
     batch_axis: i64,
     policy: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = Operand::of(x)?.view()?;
+    let view = Operand::of(x)?.view();
     let operation = Operation::sequence(lengths, time_axis, batch_axis, policy)?;
     operation.visit(Explain { py: x.py(), view: &view })
 }
@@ -45,7 +45,7 @@ pub(crate) fn explain_reverse_subsequences<'py>(
     axis: i64,
     policy: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = Operand::of(x)?.view()?;
+    let view = Operand::of(x)?.view();
     let operation = Operation::subsequences(lengths, axis, policy, &view.shape)?;
     operation.visit(Explain { py: x.py(), view: &view })
 }

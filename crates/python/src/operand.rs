@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use retrograde::{DType, Error, Operator, Shape, Strides, TensorMut, TensorRef};
 
 /// Where the elements of an operand lie.
+#[derive(Clone)]
 pub(crate) struct View {
     pub(crate) dtype: DType,
     /// Element `[0, 0, ..]`.
@@ -32,9 +33,17 @@ impl<'py> Operand<'py> {
         }
     }
 
-    pub(crate) fn view(&self) -> PyResult<View> {
+    /// The same, as an output.
+    pub(crate) fn output(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<PyUntypedArray>() {
+            Ok(array) => Ok(Operand::Array(array.clone())),
+            Err(_) => Ok(Operand::Tensor(Imported::output(object)?)),
+        }
+    }
+
+    pub(crate) fn view(&self) -> View {
         match self {
-            Operand::Array(array) => Ok(ndarray::view(array)),
+            Operand::Array(array) => ndarray::view(array),
             Operand::Tensor(tensor) => tensor.view(),
         }
     }
