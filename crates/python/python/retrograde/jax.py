@@ -28,7 +28,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from . import _engine
+from . import _axes, _engine
 
 __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 
@@ -69,7 +69,7 @@ def _apply(name, x, arguments):
     """Runs the operator of this name, its arguments in the engine's order."""
     x = jnp.asarray(x)
     if name == "reverse":
-        return _reverse_p.bind(x, axes=_axes(*arguments, x.ndim))
+        return _reverse_p.bind(x, axes=_axes.resolved(*arguments, x.ndim))
     lengths, *axes, policy = arguments
     lengths, policy = _lengths(name, x.shape, lengths, axes, policy)
     axes = [operator.index(axis) % x.ndim for axis in axes]
@@ -79,26 +79,6 @@ def _apply(name, x, arguments):
     (axis,) = axes
     lengths = lengths.reshape(x.shape[:axis] + (1,) + x.shape[axis + 1 :])
     return _subsequences_p.bind(x, lengths, axis=axis, policy=policy)
-
-
-def _axes(axes, mask, rank):
-    """Which axes, from 0 on, in order. The engine says what is wrong with them."""
-    axes, mask = _several(axes), _several(mask)
-    _engine.explain_reverse(_of_shape((1,) * rank), axes, mask)
-    if axes is not None:
-        return tuple(sorted({operator.index(axis) % rank for axis in axes}))
-    return tuple(axis for axis in range(rank) if mask is None or mask[axis])
-
-
-def _several(values):
-    """What can be read twice: an iterable may be good for once."""
-    if isinstance(values, jax.Array):
-        values = np.asarray(values)
-    if isinstance(values, np.ndarray) and values.ndim == 0:
-        return (values[()],)
-    if isinstance(values, int):
-        return (values,)
-    return tuple(values) if hasattr(values, "__iter__") else values
 
 
 def _lengths(name, shape, lengths, axes, policy):
