@@ -23,7 +23,9 @@ import torch
 from torch import Tensor
 from torch._C import DispatchKey, _after_ADInplaceOrView_keyset, _after_autograd_keyset
 from torch._C import _AutoDispatchBelowADInplaceOrView, _AutoDispatchBelowAutograd
+from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
+from torch.autograd.function import _SingleLevelFunction
 from torch.autograd.graph import increment_version
 
 from . import _axes, _engine
@@ -256,17 +258,23 @@ class _Operator:
     def _register_gradients(self):
         name, new = self.name, self.new
 
-        class Function(torch.autograd.Function):
-            """Linear, and its own transpose."""
+        class Function(_SingleLevelFunction):
+            """Linear, and its own transpose.
+
+            Of one level: the dispatcher comes here again for every further one of ``torch.func``'s.
+            """
 
             @staticmethod
-            def forward(ctx, keyset, x, *arguments):
+            def forward(ctx, modes, keyset, x, *arguments):
                 # Lengths are saved, so that PyTorch notices if they are written to meanwhile.
                 tensors = [a for a in arguments if isinstance(a, Tensor)]
                 ctx.save_for_backward(*tensors)
                 ctx.save_for_forward(*tensors)
                 ctx.arguments = [None if isinstance(a, Tensor) else a for a in arguments]
-                with _AutoDispatchBelowAutograd():
+                # Here both are off; the levels below have them as the caller does.
+                backward, forward = modes
+                modes = torch.set_grad_enabled(backward), forward_ad._set_fwd_grad_enabled(forward)
+                with modes[0], modes[1], _AutoDispatchBelowAutograd():
                     return new.redispatch(keyset & _after_autograd_keyset, x, *arguments)
 
             @staticmethod
@@ -277,20 +285,19 @@ class _Operator:
             @staticmethod
             def backward(ctx, gradient):
                 gradient = new(gradient, *Function.arguments(ctx))
-                return None, gradient, *(None for _ in ctx.arguments)
+                return None, None, gradient, *(None for _ in ctx.arguments)
 
             @staticmethod
-            def jvp(ctx, _, tangent, *others):
+            def jvp(ctx, modes, keyset, tangent, *others):
                 return new(tangent, *Function.arguments(ctx))
 
         Function.__name__ = Function.__qualname__ = "".join(part.title() for part in name.split("_"))
 
-        # One level of differentiation at a time: the dispatcher comes here for each one of torch.func's.
-        apply = super(torch.autograd.Function, Function).apply
-
         def new_autograd(keyset, x, *arguments):
             if (x.requires_grad and torch.is_grad_enabled()) or forward_ad._current_level >= 0:
-                return apply(keyset, x, *arguments)
+                modes = torch.is_grad_enabled(), torch._C._is_fwd_grad_enabled()
+                with enable_single_level_autograd_function():
+                    return Function.apply(modes, keyset, x, *arguments)
             with _AutoDispatchBelowAutograd():
                 return new.redispatch(keyset & _after_autograd_keyset, x, *arguments)
 
