@@ -59,6 +59,14 @@ pub(crate) fn reverse_subsequences<'py>(
     run(x.py(), &operation, &input, out)
 }
 
+/// Memory for an output like this tensor: what is in it is unspecified.
+#[pyfunction]
+#[pyo3(signature = (x, /))]
+pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let input = Operand::of(x)?;
+    Ok(operand::empty_like(&input, &input.view(), x.py())?.0)
+}
+
 fn run<'py>(
     py: Python<'py>,
     operation: &Operation,

@@ -12,6 +12,8 @@ use dlpark::{DlpackFlags, Managed, ManagedTensorBase, TensorRef};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
 use retrograde::{DType, Operator, Shape, Strides};
 use std::sync::Arc;
 
@@ -51,7 +53,17 @@ impl Imported {
 
     /// Through the C functions of libraries that have them: nothing is allocated.
     fn described(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        let Some(api) = ExchangeApi::from_object(object.as_borrowed())? else { return Ok(None) };
+        let api;
+        let api = match known(object)? {
+            Some(known) => known,
+            None => match ExchangeApi::from_object(object.as_borrowed())? {
+                Some(its) => {
+                    api = its;
+                    &api
+                }
+                None => return Ok(None),
+            },
+        };
         let import = |tensor: &DLTensor, _| {
             // Flags are not part of a description, and small types need one.
             if tensor.dtype.bits < 8 {
@@ -97,6 +109,32 @@ impl Imported {
         }
         Ok(())
     }
+}
+
+/// The functions of one class of tensors, the first that had any: asking the class takes longer than
+/// the rest of a description.
+struct Known {
+    class: Py<PyType>,
+    api: ExchangeApi,
+}
+
+// SAFETY: the table belongs to a library and stays as it is while the process lives.
+unsafe impl Send for Known {}
+// SAFETY: as above.
+unsafe impl Sync for Known {}
+
+static KNOWN: PyOnceLock<Known> = PyOnceLock::new();
+
+fn known<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<&'a ExchangeApi>> {
+    let py = object.py();
+    if KNOWN.get(py).is_none()
+        && let Some(api) = ExchangeApi::from_object(object.as_borrowed())?
+    {
+        // Whoever is second did the same.
+        let _ = KNOWN.set(py, Known { class: object.get_type().unbind(), api });
+    }
+    let same = |known: &&Known| known.class.is(&object.get_type());
+    Ok(KNOWN.get(py).filter(same).map(|known| &known.api))
 }
 
 /// Where a tensor that this processor can reach lies, and of what type it is.

@@ -18,6 +18,8 @@ Under ``vmap`` the tensor, the lengths or both may be batched; the variants that
 of it. Tensors are on the CPU, of any type and any strides; quantised, sparse and nested ones are refused.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -42,12 +44,13 @@ def reverse(x, axes=None, *, mask=None, out=None):
     >>> reverse(torch.tensor([[1, 2], [3, 4]]), 0).tolist()
     [[3, 4], [1, 2]]
     """
-    if out is None and type(x) is Tensor and not torch.compiler.is_compiling() and _is_plain(x):
-        if x.nbytes < _LARGE:
-            return _engine.reverse(x, axes, mask, torch.empty_like(x))
-        return _large("reverse", x, axes, mask)
+    if type(x) is Tensor and out is None and _is_unwatched(x):
+        try:
+            return _engine.reverse(x, axes, mask, torch.empty_like(x) if x.nbytes < _LARGE else _large(x))
+        except Exception:
+            pass  # Said again below, where everything is checked first.
     _check(x)
-    return _call(reverse, x, (_axes.resolved(axes, mask, x.dim()),), out)
+    return _call("reverse", x, (_axes.resolved(axes, mask, x.dim()),), out)
 
 
 def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", out=None):
@@ -57,15 +60,15 @@ def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", 
     >>> reverse_sequence(x, [3, 2], time_axis=1, batch_axis=0).tolist()
     [[3, 2, 1], [5, 4, 6]]
     """
-    if out is None and type(x) is Tensor and not torch.compiler.is_compiling() and _is_plain(x):
-        if _is_readable(lengths):
-            if x.nbytes < _LARGE:
-                new = torch.empty_like(x)
-                return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, new)
-            return _large("reverse_sequence", x, lengths, time_axis, batch_axis, policy)
+    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths):
+        try:
+            new = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
+            return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, new)
+        except Exception:
+            pass
     _check(x)
     arguments = _lengths("ReverseSequence", x, lengths), time_axis, batch_axis, policy
-    return _call(reverse_sequence, x, arguments, out)
+    return _call("reverse_sequence", x, arguments, out)
 
 
 def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
@@ -74,14 +77,15 @@ def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
     >>> reverse_subsequences(torch.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
     [[2, 1, 0], [4, 3, 5]]
     """
-    if out is None and type(x) is Tensor and not torch.compiler.is_compiling() and _is_plain(x):
-        if _is_readable(lengths):
-            if x.nbytes < _LARGE:
-                return _engine.reverse_subsequences(x, lengths, axis, policy, torch.empty_like(x))
-            return _large("reverse_subsequences", x, lengths, axis, policy)
+    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths):
+        try:
+            new = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
+            return _engine.reverse_subsequences(x, lengths, axis, policy, new)
+        except Exception:
+            pass
     _check(x)
     arguments = _lengths("ReverseSubsequences", x, lengths), axis, policy
-    return _call(reverse_subsequences, x, arguments, out)
+    return _call("reverse_subsequences", x, arguments, out)
 
 
 def _apply(name, x, arguments, out):
@@ -98,10 +102,12 @@ def _apply(name, x, arguments, out):
     return reverse_subsequences(x, lengths, axis=axis, policy=policy, out=out)
 
 
-def _call(function, x, arguments, out):
-    """Through PyTorch's dispatcher, which knows who else wants to see the call."""
-    operator = _OPERATORS[function.__name__]
+def _call(name, x, arguments, out):
+    """With gradients, or through PyTorch's dispatcher, which knows who else wants to see the call."""
+    operator = _OPERATORS[name]
     if out is None:
+        if type(x) is Tensor and x.is_cpu and _is_unwatched(x, recorded=True):
+            return operator.recorded(x, *arguments)
         return operator.new(x, *arguments)
     if out is x:
         operator.in_place(x, *arguments)
@@ -116,23 +122,25 @@ def _call(function, x, arguments, out):
 
 _PYTHON_MODE = DispatchKey.Python
 _FUNCTIONAL_MODE = DispatchKey.FuncTorchDynamicLayerFrontMode
+_tracing_state = torch._C._get_tracing_state
 _is_included = torch._C._dispatch_tls_is_dispatch_key_included
-_is_inference = torch.is_inference_mode_enabled
+_function_modes = torch._C._len_torch_function_stack
+_is_compiling = torch.compiler.is_compiling
+_is_recording = torch.is_grad_enabled
 
 
-def _is_plain(x):
-    return (
-        x.is_cpu
-        and x.dtype in _DIRECT
-        and not (x.requires_grad and torch.is_grad_enabled())
-        and x.layout is torch.strided
-        and not (x.is_complex() and x.is_conj())
-        and not x.is_neg()
-        and forward_ad._current_level < 0
-        and not _is_included(_PYTHON_MODE)
-        and not _is_included(_FUNCTIONAL_MODE)
-        and torch._C._len_torch_function_stack() == 0
-        and torch._C._get_tracing_state() is None
+def _is_unwatched(x, recorded=False):
+    """``recorded``: gradients are taken care of."""
+    return not (
+        _is_compiling()
+        or (not recorded and x.requires_grad and _is_recording())
+        or x.is_conj()
+        or x.is_neg()
+        or forward_ad._current_level >= 0
+        or _is_included(_PYTHON_MODE)
+        or _is_included(_FUNCTIONAL_MODE)
+        or _tracing_state() is not None
+        or _function_modes()
     )
 
 
@@ -141,11 +149,11 @@ def _is_readable(lengths):
     return not isinstance(lengths, Tensor) or (type(lengths) is Tensor and lengths.is_cpu)
 
 
-def _large(name, x, *arguments):
-    """An output in the engine's memory, if the engine lays it out as PyTorch would."""
-    if x.is_contiguous() and x.dtype not in _SMALL:
-        return torch.from_dlpack(getattr(_engine, name)(x, *arguments, None))
-    return getattr(_engine, name)(x, *arguments, torch.empty_like(x))
+def _large(x):
+    """A large output, in the engine's memory if that is laid out as PyTorch would."""
+    if x.is_contiguous() and x.is_cpu and x.dtype in _KEPT:
+        return torch.from_dlpack(_engine.empty_like(x))
+    return torch.empty_like(x)
 
 
 # What is checked before a call
@@ -187,11 +195,6 @@ def _lengths(name, x, lengths):
     return lengths.to(x.device)
 
 
-def _on(x):
-    """A tensor that is what its memory says."""
-    return x.resolve_conj().resolve_neg()
-
-
 # The operators
 
 
@@ -224,20 +227,20 @@ class _Operator:
         _library.impl(f"{self.name}_", in_place, key)
         _library.impl(f"{self.name}_out", out, key)
 
+    # Lazy conjugates and negatives never get here: PyTorch makes them real first.
+
     def _new_cpu(self, x, *arguments):
-        x = _on(x)
         out = torch.empty_like(x)
         self.engine(_bits(x), *self._positional(arguments), _bits(out))
         return out
 
     def _in_place_cpu(self, x, *arguments):
-        # A conjugated view is conjugated memory: moved elements are moved either way.
-        x = _bits(_physical(x))
+        x = _bits(x)
         self.engine(x, *self._positional(arguments), x)
 
     def _out_cpu(self, x, *arguments):
         *arguments, out = arguments
-        self.engine(_bits(_on(x)), *self._positional(arguments), _bits(out))
+        self.engine(_bits(x), *self._positional(arguments), _bits(out))
 
     def _positional(self, arguments):
         """``reverse`` of the engine has a mask too."""
@@ -256,7 +259,13 @@ class _Operator:
         return None
 
     def _register_gradients(self):
-        name, new = self.name, self.new
+        name, new, direct = self.name, self.new, self._new_cpu
+
+        def again(x, arguments):
+            """The same reversal, of a gradient."""
+            if type(x) is Tensor and x.is_cpu and _is_unwatched(x):
+                return direct(x, *arguments)
+            return _call(name, x, arguments, None)
 
         class Function(_SingleLevelFunction):
             """Linear, and its own transpose.
@@ -271,6 +280,8 @@ class _Operator:
                 ctx.save_for_backward(*tensors)
                 ctx.save_for_forward(*tensors)
                 ctx.arguments = [None if isinstance(a, Tensor) else a for a in arguments]
+                if keyset is None:
+                    return direct(x, *arguments)
                 # Here both are off; the levels below have them as the caller does.
                 backward, forward = modes
                 modes = torch.set_grad_enabled(backward), forward_ad._set_fwd_grad_enabled(forward)
@@ -284,13 +295,15 @@ class _Operator:
 
             @staticmethod
             def backward(ctx, gradient):
-                gradient = new(gradient, *Function.arguments(ctx))
+                gradient = again(gradient, Function.arguments(ctx))
                 return None, None, gradient, *(None for _ in ctx.arguments)
 
             @staticmethod
             def jvp(ctx, modes, keyset, tangent, *others):
                 return new(tangent, *Function.arguments(ctx))
 
+        #: For tensors on the CPU when nobody else watches: without the dispatcher.
+        self.recorded = partial(Function.apply, None, None)
         Function.__name__ = Function.__qualname__ = "".join(part.title() for part in name.split("_"))
 
         def new_autograd(keyset, x, *arguments):
@@ -346,13 +359,6 @@ def _refused(x, *arguments):
     raise NotImplementedError(f"retrograde: tensors on {x.device} are not supported in this build (x.cpu())")
 
 
-def _physical(x):
-    """The memory behind a lazily conjugated or negated view."""
-    if x.is_complex() and x.is_conj():
-        x = x.conj()
-    return torch._neg_view(x) if x.is_neg() else x
-
-
 def _bits(x):
     """The same elements in a type that DLPack has."""
     return x.view(_STAND_INS[x.dtype]) if x.dtype in _STAND_INS else x
@@ -405,16 +411,17 @@ def _named(*names):
 
 #: Types that are several elements to a byte, or that PyTorch packs its own way.
 _PACKED = _named("bits1x8", "bits2x4", "bits4x2", "quint4x2", "quint2x4", "qint8", "quint8", "qint32")
-#: Types that DLPack calls bytes.
-_SMALL = {getattr(torch, name) for bits in range(1, 8) for name in (f"uint{bits}", f"int{bits}") if hasattr(torch, name)}
 #: Types that DLPack does not have, and others of the same width.
 _STAND_INS = {
     getattr(torch, name): stand_in
     for name, stand_in in [("bits8", torch.uint8), ("bits16", torch.int16), ("bcomplex32", torch.int32)]
     if hasattr(torch, name)
 }
-#: Types that go to the engine as they are.
-_DIRECT = {t for t in vars(torch).values() if isinstance(t, torch.dtype)} - _PACKED - set(_STAND_INS)
+#: Types that come back from DLPack as they went there: not those of less than a byte.
+_KEPT = _named(
+    *("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"),
+    *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
+)
 
 _TAGS = (torch.Tag.pt2_compliant_tag,)
 _library = torch.library.Library("retrograde", "DEF")
