@@ -106,14 +106,17 @@ def _call(name, x, arguments, out):
     """With gradients, or through PyTorch's dispatcher, which knows who else wants to see the call."""
     operator = _OPERATORS[name]
     if out is None:
-        if type(x) is Tensor and x.is_cpu and _is_unwatched(x, recorded=True):
+        if _is_unwatched(x, recorded=True) and _are_ordinary(x, *arguments):
             return operator.recorded(x, *arguments)
         return operator.new(x, *arguments)
+    # What writes gets memory as it is: PyTorch makes lazy tensors real only for what returns.
     if out is x:
+        if _is_lazy(x):
+            return x.copy_(operator.new(x, *arguments))
         operator.in_place(x, *arguments)
     else:
         _check_output(x, out)
-        operator.out(x, *arguments, out)
+        operator.out(x.resolve_conj().resolve_neg() if _is_lazy(x) else x, *arguments, out)
     return out
 
 
@@ -127,6 +130,7 @@ _is_included = torch._C._dispatch_tls_is_dispatch_key_included
 _function_modes = torch._C._len_torch_function_stack
 _is_compiling = torch.compiler.is_compiling
 _is_recording = torch.is_grad_enabled
+_ORDINARY = torch._C._dispatch_keys(torch.empty(0, device="cpu")).raw_repr()
 
 
 def _is_unwatched(x, recorded=False):
@@ -142,6 +146,20 @@ def _is_unwatched(x, recorded=False):
         or _tracing_state() is not None
         or _function_modes()
     )
+
+
+def _are_ordinary(*arguments):
+    """Whether tensors are memory of this processor's and nothing else: no wrappers, nothing lazy."""
+    return all(
+        type(x) is Tensor and torch._C._dispatch_keys(x).raw_repr() == _ORDINARY
+        for x in arguments
+        if isinstance(x, Tensor)
+    )
+
+
+def _is_lazy(x):
+    """Whether a tensor is the conjugate or the negative of its memory; compilers cannot ask."""
+    return not _is_compiling() and (x.is_conj() or x.is_neg())
 
 
 def _is_readable(lengths):
@@ -177,7 +195,7 @@ def _check_output(x, out):
         raise TypeError(f"out has dtype {out.dtype}, expected the input's dtype {x.dtype}")
     if out.device != x.device:
         raise ValueError(f"out is on {out.device}, expected the input's device {x.device}")
-    if out.is_neg() or (out.is_complex() and out.is_conj()):
+    if _is_lazy(out):
         raise ValueError("out is a lazily conjugated or negated view, which cannot be written to")
 
 
@@ -227,7 +245,7 @@ class _Operator:
         _library.impl(f"{self.name}_", in_place, key)
         _library.impl(f"{self.name}_out", out, key)
 
-    # Lazy conjugates and negatives never get here: PyTorch makes them real first.
+    # Lazy conjugates and negatives never get here: PyTorch or `_call` makes them real first.
 
     def _new_cpu(self, x, *arguments):
         out = torch.empty_like(x)
@@ -263,7 +281,7 @@ class _Operator:
 
         def again(x, arguments):
             """The same reversal, of a gradient."""
-            if type(x) is Tensor and x.is_cpu and _is_unwatched(x):
+            if _is_unwatched(x) and _are_ordinary(x, *arguments):
                 return direct(x, *arguments)
             return _call(name, x, arguments, None)
 
