@@ -31,7 +31,7 @@ def _apply(name, x, arguments, out):
         apply = _torch
     elif _is(x, "jax", "Array"):
         apply = _jax
-    elif _is(x, "tensorflow", "Tensor"):
+    elif _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
         apply = _tensorflow
     elif hasattr(x, "__dlpack__"):
         apply = _dlpack
@@ -46,8 +46,10 @@ def of(x):
         return x
     if _is(x, "torch", "Tensor"):
         return x.detach()
-    if _is(x, "tensorflow", "Tensor"):
-        return _tensorflow_capsule(x)
+    if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
+        from . import _tensorflow
+
+        return _tensorflow.readable(x)
     return x if hasattr(x, "__dlpack__") else _as_array(x)
 
 
@@ -103,29 +105,11 @@ def _jax(name, x, arguments, out):
 
 
 def _tensorflow(name, x, arguments, out):
-    import tensorflow as tf
+    from . import _tensorflow
 
     if out is not None:
         raise TypeError("out is not possible: tensors of TensorFlow do not change")
-    if x.dtype == tf.string:
-        return tf.constant(getattr(_engine, name)(x.numpy(), *arguments, None), shape=x.shape)
-    buffer = getattr(_engine, name)(_tensorflow_capsule(x), *_read(arguments), None)
-    return tf.experimental.dlpack.from_dlpack(buffer.__dlpack__())
-
-
-def _tensorflow_capsule(x):
-    import tensorflow as tf
-
-    if not hasattr(x, "_numpy"):
-        raise TypeError(
-            "x is a symbolic tensor of TensorFlow: inside tf.function call this through tf.numpy_function"
-        )
-    return tf.experimental.dlpack.to_dlpack(x)
-
-
-def _read(arguments):
-    """Lengths of TensorFlow as an array: its tensors have no DLPack method in every release."""
-    return tuple(a.numpy() if _is(a, "tensorflow", "Tensor") else a for a in arguments)
+    return _tensorflow.apply(name, x, arguments)
 
 
 def _dlpack(name, x, arguments, out):
