@@ -3,18 +3,19 @@
 use crate::memory::Block;
 use crate::operand::View;
 use dlpark::ffi::{
-    DLDataType, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned, DLTensor,
+    DLDataType, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned,
+    DLPACK_MAJOR_VERSION, DLPackExchangeAPI, DLTensor,
 };
 use dlpark::metadata::Dynamic;
-use dlpark::python::consumer::exchange::ExchangeApi;
 use dlpark::python::{DlpackExporter, ExportRequest, ImportedDlpack, export_dlpack, from_dlpack};
 use dlpark::{DlpackFlags, Managed, ManagedTensorBase, TensorRef};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyCapsule, PyType};
 use retrograde::{DType, Operator, Shape, Strides};
+use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 /// A tensor that another library lends.
@@ -51,36 +52,26 @@ impl Imported {
         }
     }
 
-    /// Through the C functions of libraries that have them: nothing is allocated.
+    /// Through the C function of libraries that have it: nothing is allocated.
     fn described(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        let api;
-        let api = match known(object)? {
-            Some(known) => known,
-            None => match ExchangeApi::from_object(object.as_borrowed())? {
-                Some(its) => {
-                    api = its;
-                    &api
-                }
-                None => return Ok(None),
-            },
-        };
-        let import = |tensor: &DLTensor, _| {
-            // Flags are not part of a description, and small types need one.
-            if tensor.dtype.bits < 8 {
-                return Ok(None);
-            }
-            // SAFETY: the library has just filled it in, and the object is alive.
-            let tensor = unsafe { TensorRef::from_raw(tensor) }.map_err(invalid)?;
-            let flags = DlpackFlags::empty();
-            let (view, dtype) = read(tensor, flags)?;
-            let _owner = Owner::Object(object.clone().unbind());
-            Ok(Some(Imported { view, dtype, flags, _owner }))
-        };
-        match api.with_tensor_view_no_sync(object.as_borrowed(), import) {
-            Ok(imported) => imported,
+        let Some(describe) = description(object)? else { return Ok(None) };
+        let mut tensor = DLTensor::default();
+        // SAFETY: the function is the one of the object's class, and fills in what it is given.
+        if unsafe { describe(object.as_ptr().cast(), &mut tensor) } != 0 {
             // What it cannot describe, it may still lend, or say better why not.
-            Err(_) => Ok(None),
+            drop(PyErr::take(object.py()));
+            return Ok(None);
         }
+        // Flags are not part of a description, and small types need one.
+        if tensor.dtype.bits < 8 {
+            return Ok(None);
+        }
+        // SAFETY: the library has just filled it in, and the object is alive.
+        let tensor = unsafe { TensorRef::from_raw(&tensor) }.map_err(invalid)?;
+        let flags = DlpackFlags::empty();
+        let (view, dtype) = read(tensor, flags)?;
+        let _owner = Owner::Object(object.clone().unbind());
+        Ok(Some(Imported { view, dtype, flags, _owner }))
     }
 
     /// Through DLPack's own protocol.
@@ -111,30 +102,41 @@ impl Imported {
     }
 }
 
-/// The functions of one class of tensors, the first that had any: asking the class takes longer than
-/// the rest of a description.
-struct Known {
-    class: Py<PyType>,
-    api: ExchangeApi,
+/// How a library describes a tensor of its own.
+type Describe = unsafe extern "C" fn(*mut c_void, *mut DLTensor) -> c_int;
+
+/// That of one class of tensors, the first that had any: asking the class takes longer than the
+/// description itself.
+static KNOWN: PyOnceLock<(Py<PyType>, Describe)> = PyOnceLock::new();
+
+fn description(object: &Bound<'_, PyAny>) -> PyResult<Option<Describe>> {
+    let (py, class) = (object.py(), object.get_type());
+    if let Some((known, describe)) = KNOWN.get(py)
+        && known.is(&class)
+    {
+        return Ok(Some(*describe));
+    }
+    let Some(describe) = of_class(&class)? else { return Ok(None) };
+    // Whoever is second keeps asking.
+    let _ = KNOWN.set(py, (class.unbind(), describe));
+    Ok(Some(describe))
 }
 
-// SAFETY: the table belongs to a library and stays as it is while the process lives.
-unsafe impl Send for Known {}
-// SAFETY: as above.
-unsafe impl Sync for Known {}
-
-static KNOWN: PyOnceLock<Known> = PyOnceLock::new();
-
-fn known<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<&'a ExchangeApi>> {
-    let py = object.py();
-    if KNOWN.get(py).is_none()
-        && let Some(api) = ExchangeApi::from_object(object.as_borrowed())?
-    {
-        // Whoever is second did the same.
-        let _ = KNOWN.set(py, Known { class: object.get_type().unbind(), api });
+/// From the table of functions that DLPack 1.3 has classes publish.
+fn of_class(class: &Bound<'_, PyType>) -> PyResult<Option<Describe>> {
+    let Some(capsule) = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))? else {
+        return Ok(None);
+    };
+    let Ok(capsule) = capsule.cast_into::<PyCapsule>() else { return Ok(None) };
+    let table = capsule.pointer_checked(Some(c"dlpack_exchange_api"))?.cast::<DLPackExchangeAPI>();
+    // SAFETY: a capsule of this name holds such a table, for as long as the process lives. The
+    // header is the same in all versions, and tells whether the rest is as declared.
+    unsafe {
+        if (*table.as_ptr()).header.version.major != DLPACK_MAJOR_VERSION {
+            return Ok(None);
+        }
+        Ok((*table.as_ptr()).dltensor_from_py_object_no_sync)
     }
-    let same = |known: &&Known| known.class.is(&object.get_type());
-    Ok(KNOWN.get(py).filter(same).map(|known| &known.api))
 }
 
 /// Where a tensor that this processor can reach lies, and of what type it is.

@@ -10,8 +10,10 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Smaller outputs come from NumPy's own allocator.
+/// Smaller outputs come from NumPy's own allocator, or from the system's, and are not kept.
 pub(crate) const LEAST: usize = 4 << 20;
+/// What small ones are aligned to: TensorFlow copies what is less so.
+const LINE: usize = 64;
 /// The size of a large page, and what blocks are aligned to and multiples of.
 const PAGE: usize = 2 << 20;
 /// Kept blocks, at most.
@@ -19,7 +21,7 @@ const MOST_BLOCKS: usize = 4;
 /// Bytes kept, at most, unless Python says otherwise.
 const MOST_BYTES: usize = 512 << 20;
 
-/// A piece of memory: whole large pages, with one owner.
+/// A piece of memory with one owner: whole large pages, if it is `LEAST` or more.
 struct Pages {
     start: NonNull<u8>,
     bytes: usize,
@@ -50,7 +52,10 @@ impl Block {
     /// At least so many bytes; what is in them is unspecified.
     pub(crate) fn new(bytes: usize) -> PyResult<Self> {
         let too_large = || PyMemoryError::new_err(format!("no memory for {bytes} bytes of output"));
-        let rounded = bytes.max(1).checked_next_multiple_of(PAGE).ok_or_else(too_large)?;
+        if bytes < LEAST {
+            return Ok(Block(Some(Pages::new(bytes.max(1)).ok_or_else(too_large)?)));
+        }
+        let rounded = bytes.checked_next_multiple_of(PAGE).ok_or_else(too_large)?;
         // Not in the `match`: the lock must not be held while memory is asked for.
         let kept = lock().take(rounded);
         match kept {
@@ -66,7 +71,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Some(pages) = self.0.take() {
+        if let Some(pages) = self.0.take()
+            && pages.bytes >= LEAST
+        {
             // What is too much goes back to the system after the lock is gone.
             let surplus = lock().put(pages);
             drop(surplus);
@@ -105,12 +112,18 @@ impl Kept {
 
 impl Pages {
     fn new(bytes: usize) -> Option<Self> {
-        let layout = Layout::from_size_align(bytes, PAGE).ok()?;
-        // SAFETY: the layout is not empty: `bytes` is a multiple of a page and at least one.
+        let layout = Layout::from_size_align(bytes, Self::alignment(bytes)).ok()?;
+        // SAFETY: the layout is not empty: `Block::new` asks for one byte at least.
         let start = NonNull::new(unsafe { alloc(layout) })?;
         let pages = Pages { start, bytes };
-        pages.advise(Advice::LargePages);
+        if bytes >= LEAST {
+            pages.advise(Advice::LargePages);
+        }
         Some(pages)
+    }
+
+    fn alignment(bytes: usize) -> usize {
+        if bytes < LEAST { LINE } else { PAGE }
     }
 
     /// Tells the system what to expect; it may not care.
@@ -134,7 +147,8 @@ impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: `Pages::new` allocated it with this very layout.
         unsafe {
-            dealloc(self.start.as_ptr(), Layout::from_size_align_unchecked(self.bytes, PAGE));
+            let alignment = Self::alignment(self.bytes);
+            dealloc(self.start.as_ptr(), Layout::from_size_align_unchecked(self.bytes, alignment));
         }
     }
 }

@@ -23,21 +23,33 @@ def reverse_subsequences(x, lengths, axis, policy, out):
     return _apply("reverse_subsequences", x, (lengths, axis, policy), out)
 
 
+#: How tensors of classes that were seen before are handled: finding out takes longer than a small call.
+_known = {}
+
+
 def _apply(name, x, arguments, out):
     """Runs the operator of this name where tensors of this kind want it to run."""
-    if isinstance(x, np.ndarray):
-        apply = _masked if isinstance(x, np.ma.MaskedArray) else _array
-    elif _is(x, "torch", "Tensor"):
-        apply = _torch
-    elif _is(x, "jax", "Array"):
-        apply = _jax
-    elif _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
-        apply = _tensorflow
-    elif hasattr(x, "__dlpack__"):
-        apply = _dlpack
-    else:
-        apply = _array_like
+    apply = _known.get(type(x))
+    if apply is None:
+        apply = _handler(x)
+        # Of libraries there are a few classes; programs may make any number of their own.
+        if len(_known) < 32:
+            _known[type(x)] = apply
     return apply(name, x, arguments, out)
+
+
+def _handler(x):
+    if isinstance(x, np.ndarray):
+        return _masked if isinstance(x, np.ma.MaskedArray) else _array
+    if _is(x, "torch", "Tensor"):
+        from . import torch
+
+        return torch._apply
+    if _is(x, "jax", "Array"):
+        return _jax
+    if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
+        return _tensorflow
+    return _dlpack if hasattr(x, "__dlpack__") else _array_like
 
 
 def of(x):
@@ -88,12 +100,6 @@ def _masked(name, x, arguments, out):
     # In place, the mask that is read is the mask that is written: the engine makes a new one.
     out.mask = mask if mask is np.ma.nomask else run(mask, *arguments, None)
     return out
-
-
-def _torch(name, x, arguments, out):
-    from . import torch
-
-    return torch._apply(name, x, arguments, out)
 
 
 def _jax(name, x, arguments, out):

@@ -93,13 +93,12 @@ def _apply(name, x, arguments, out):
     if name == "reverse":
         axes, mask = arguments
         return reverse(x, axes, mask=mask, out=out)
+    lengths, *axes, policy = arguments
     if name == "reverse_sequence":
-        lengths, time_axis, batch_axis, policy = arguments
-        return reverse_sequence(
-            x, lengths, time_axis=time_axis, batch_axis=batch_axis, policy=policy, out=out
-        )
-    lengths, axis, policy = arguments
-    return reverse_subsequences(x, lengths, axis=axis, policy=policy, out=out)
+        time_axis, batch_axis = axes
+        axes = {"time_axis": time_axis, "batch_axis": batch_axis}
+        return reverse_sequence(x, lengths, **axes, policy=policy, out=out)
+    return reverse_subsequences(x, lengths, axis=axes[0], policy=policy, out=out)
 
 
 def _call(name, x, arguments, out):
@@ -109,13 +108,17 @@ def _call(name, x, arguments, out):
         if _is_unwatched(x, recorded=True) and _are_ordinary(x, *arguments):
             return operator.recorded(x, *arguments)
         return operator.new(x, *arguments)
+    if out is not x:
+        _check_output(x, out)
+    if _is_unwatched(x) and _is_unwatched(out) and _are_ordinary(x, out, *arguments):
+        operator.write(x, arguments, out)
+        increment_version(out)
     # What writes gets memory as it is: PyTorch makes lazy tensors real only for what returns.
-    if out is x:
+    elif out is x:
         if _is_lazy(x):
             return x.copy_(operator.new(x, *arguments))
         operator.in_place(x, *arguments)
     else:
-        _check_output(x, out)
         operator.out(x.resolve_conj().resolve_neg() if _is_lazy(x) else x, *arguments, out)
     return out
 
@@ -128,7 +131,7 @@ _FUNCTIONAL_MODE = DispatchKey.FuncTorchDynamicLayerFrontMode
 _tracing_state = torch._C._get_tracing_state
 _is_included = torch._C._dispatch_tls_is_dispatch_key_included
 _function_modes = torch._C._len_torch_function_stack
-_is_compiling = torch.compiler.is_compiling
+_is_compiling = torch.compiler.is_dynamo_compiling
 _is_recording = torch.is_grad_enabled
 _ORDINARY = torch._C._dispatch_keys(torch.empty(0, device="cpu")).raw_repr()
 
@@ -248,21 +251,22 @@ class _Operator:
     # Lazy conjugates and negatives never get here: PyTorch or `_call` makes them real first.
 
     def _new_cpu(self, x, *arguments):
-        out = torch.empty_like(x)
-        self.engine(_bits(x), *self._positional(arguments), _bits(out))
+        out = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
+        self.write(x, arguments, out)
         return out
 
     def _in_place_cpu(self, x, *arguments):
-        x = _bits(x)
-        self.engine(x, *self._positional(arguments), x)
+        self.write(x, arguments, x)
 
     def _out_cpu(self, x, *arguments):
         *arguments, out = arguments
-        self.engine(_bits(x), *self._positional(arguments), _bits(out))
+        self.write(x, arguments, out)
 
-    def _positional(self, arguments):
-        """``reverse`` of the engine has a mask too."""
-        return (*arguments, None) if self.name == "reverse" else arguments
+    def write(self, x, arguments, out):
+        """In the engine. Its ``reverse`` has a mask too."""
+        if self.name == "reverse":
+            arguments = *arguments, None
+        self.engine(_bits(x), *arguments, _bits(out))
 
     def _register_fakes(self):
         fake = torch.library.register_fake
