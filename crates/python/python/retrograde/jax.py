@@ -67,18 +67,26 @@ def reverse_subsequences(x, lengths, *, axis, policy="clamp"):
 
 def _apply(name, x, arguments):
     """Runs the operator of this name, its arguments in the engine's order."""
-    x = jnp.asarray(x)
+    if not isinstance(x, jax.Array):
+        x = jnp.asarray(x)
     if name == "reverse":
-        return _reverse_p.bind(x, axes=_axes.resolved(*arguments, x.ndim))
+        return _compiled(_reverse_p, axes=_axes.resolved(*arguments, x.ndim))(x)
     lengths, *axes, policy = arguments
     lengths, policy = _lengths(name, x.shape, lengths, axes, policy)
     axes = [operator.index(axis) % x.ndim for axis in axes]
     if name == "reverse_sequence":
         time_axis, batch_axis = axes
-        return _sequence_p.bind(x, lengths, time_axis=time_axis, batch_axis=batch_axis, policy=policy)
+        run = _compiled(_sequence_p, time_axis=time_axis, batch_axis=batch_axis, policy=policy)
+        return run(x, lengths)
     (axis,) = axes
     lengths = lengths.reshape(x.shape[:axis] + (1,) + x.shape[axis + 1 :])
-    return _subsequences_p.bind(x, lengths, axis=axis, policy=policy)
+    return _compiled(_subsequences_p, axis=axis, policy=policy)(x, lengths)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(primitive, **params):
+    """JAX calls what it has compiled faster than a primitive; in other programs it is part of those."""
+    return jax.jit(partial(primitive.bind, **params), inline=True)
 
 
 def _lengths(name, shape, lengths, axes, policy):
@@ -94,11 +102,11 @@ def _lengths(name, shape, lengths, axes, policy):
     if isinstance(lengths, jax.core.Tracer) or not getattr(lengths, "is_fully_addressable", True):
         check(np.zeros(lengths.shape, lengths.dtype), *axes, policy)
         return lengths, policy
-    lengths = np.asarray(lengths)
-    check(lengths, *axes, policy)
-    # Cut to the axis they fit into 32 bits: JAX would make wider ones narrower without a word.
-    size = np.uint64(shape[axes[0]])
-    return jnp.asarray(np.minimum(lengths.astype(np.uint64), size).astype(np.uint32)), "clamp"
+    check(np.asarray(lengths), *axes, policy)
+    if isinstance(lengths, np.ndarray):
+        # Cut to the axis they fit into 32 bits: JAX would make wider ones narrower without a word.
+        lengths = np.minimum(lengths.astype(np.uint64), np.uint64(shape[axes[0]])).astype(np.uint32)
+    return lengths, "clamp"
 
 
 def _of_shape(shape):
@@ -110,12 +118,7 @@ def _primitive(name, fallback, batch):
     """An operator that JAX can transform: linear in ``x``; its transpose is itself."""
     primitive = Primitive(name)
     primitive.def_abstract_eval(lambda x, *lengths, **params: x)
-
-    @lru_cache(maxsize=4096)
-    def compiled(**params):
-        return jax.jit(partial(primitive.bind, **params))
-
-    primitive.def_impl(lambda *operands, **params: compiled(**params)(*operands))
+    primitive.def_impl(lambda *operands, **params: _compiled(primitive, **params)(*operands))
 
     def jvp(operands, tangents, **params):
         x, *lengths = operands

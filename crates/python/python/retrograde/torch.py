@@ -34,8 +34,9 @@ from . import _axes, _engine
 
 __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 
-#: From here on outputs come from the engine, in large pages that are used again.
-_LARGE = 4 << 20
+#: From here on outputs come from the engine, in large pages that are used again: smaller ones the
+#: system's allocator has at hand, larger ones it would ask the system for each time.
+_LARGE = 32 << 20
 
 
 def reverse(x, axes=None, *, mask=None, out=None):
