@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyList, PyTuple};
 use retrograde::Reverse;
 use smallvec::SmallVec;
 
@@ -28,6 +28,9 @@ fn indices(axes: &Bound<'_, PyAny>) -> PyResult<SmallVec<[i64; 8]>> {
     }
     if let Ok(axes) = axes.cast_exact::<PyTuple>() {
         return axes.iter_borrowed().enumerate().map(|(at, axis)| index(at, &axis)).collect();
+    }
+    if let Ok(axes) = axes.cast_exact::<PyList>() {
+        return axes.iter().enumerate().map(|(at, axis)| index(at, &axis)).collect();
     }
     if let Ok(axis) = index(0, axes) {
         return Ok(SmallVec::from_iter([axis]));

@@ -55,8 +55,16 @@ pub(crate) fn reverse_subsequences<'py>(
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let input = Operand::of(x)?;
-    let operation = Operation::subsequences(lengths, axis, policy, &input.view()?.shape)?;
+    let operation = Operation::subsequences(lengths, axis, policy, &input.view().shape)?;
     run(x.py(), &operation, &input, out)
+}
+
+/// Memory for an output like this tensor: what is in it is unspecified.
+#[pyfunction]
+#[pyo3(signature = (x, /))]
+pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let input = Operand::of(x)?;
+    Ok(operand::empty_like(&input, &input.view(), x.py())?.0)
 }
 
 fn run<'py>(
@@ -65,7 +73,7 @@ fn run<'py>(
     input: &Operand<'py>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let work = operation.work_on(&input.view()?);
+    let work = operation.work_on(&input.view());
     if let Operand::Array(array) = input
         && ndarray::holds_references(array)
     {
@@ -86,15 +94,15 @@ impl<'py> Visitor for Move<'_, 'py> {
     type Output = Bound<'py, PyAny>;
 
     fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
-        let from = self.input.view()?;
+        let from = self.input.view();
         let Some(out) = self.out else {
             let (out, to) = operand::empty_like(self.input, &from, self.py)?;
             self.go(operator, &from, &to)?;
             return Ok(out);
         };
-        let output = Operand::of_output(operator.operator(), out)?;
+        let output = Operand::output(operator.operator(), out)?;
         output.check_output(operator.operator(), self.input)?;
-        self.go(operator, &from, &output.view()?)?;
+        self.go(operator, &from, &output.view())?;
         Ok(out.clone())
     }
 }
@@ -130,10 +138,10 @@ impl<'py> Visitor for Swap<'_, 'py> {
             return Ok(out.into_any());
         };
         let name = operator.operator();
-        let (input, output) = (Operand::Array(self.array.clone()), Operand::of_output(name, out)?);
+        let (input, output) = (Operand::Array(self.array.clone()), Operand::output(name, out)?);
         output.check_output(name, &input)?;
         let Operand::Array(target) = &output else { unreachable!("checked above") };
-        let (from, to) = (input.view()?, output.view()?);
+        let (from, to) = (input.view(), output.view());
         let same = from.origin == to.origin && from.strides == to.strides;
         if !same {
             check(operator, &from, &to, self.work)?;

@@ -2,72 +2,95 @@
 
 use crate::memory::Block;
 use crate::operand::View;
-use dlpark::ffi::{DLDataType, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned};
+use dlpark::ffi::{
+    DLDataType, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned,
+    DLPACK_MAJOR_VERSION, DLPackExchangeAPI, DLTensor,
+};
 use dlpark::metadata::Dynamic;
 use dlpark::python::{DlpackExporter, ExportRequest, ImportedDlpack, export_dlpack, from_dlpack};
-use dlpark::{DlpackFlags, Managed, ManagedTensorBase};
+use dlpark::{DlpackFlags, Managed, ManagedTensorBase, TensorRef};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyCapsule, PyType};
 use retrograde::{DType, Operator, Shape, Strides};
+use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 /// A tensor that another library lends.
 pub(crate) struct Imported {
-    tensor: ImportedDlpack,
+    view: View,
+    dtype: DLDataType,
+    flags: DlpackFlags,
+    /// Keeps the elements alive.
+    _owner: Owner,
+}
+
+enum Owner {
+    /// The tensor itself: its library described it without lending it.
+    Object(#[expect(dead_code, reason = "only held")] Py<PyAny>),
+    Loan(#[expect(dead_code, reason = "only held")] ImportedDlpack),
 }
 
 impl Imported {
+    /// One to be read.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::on_cpu(object)
-    }
-
-    /// One that this processor can read.
-    pub(crate) fn on_cpu(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let tensor = from_dlpack(object.as_borrowed(), None, None)?;
-        let imported = Imported { tensor };
-        let device = imported.device()?;
-        match device.device_type {
-            DLDeviceType::CPU | DLDeviceType::CUDAHOST | DLDeviceType::ROCMHOST => Ok(imported),
-            DLDeviceType(kind) => Err(PyValueError::new_err(format!(
-                "the tensor is on device {}:{} of DLPack, expected the CPU (1)",
-                kind, device.device_id
-            ))),
+        match Self::described(object)? {
+            Some(imported) => Ok(imported),
+            None => Self::lent(object),
         }
     }
 
-    fn device(&self) -> PyResult<DLDevice> {
-        Ok(self.tensor.validate().map_err(invalid)?.device())
+    /// One to be written to: only a loan says whether that is allowed. PyTorch's always are.
+    pub(crate) fn output(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let module = object.get_type().getattr(intern!(object.py(), "__module__"))?;
+        if module.eq(intern!(object.py(), "torch"))? {
+            Self::of(object)
+        } else {
+            Self::lent(object)
+        }
     }
 
-    fn data_type(&self) -> PyResult<DLDataType> {
-        Ok(self.tensor.validate().map_err(invalid)?.dtype())
+    /// Through the C function of libraries that have it: nothing is allocated.
+    fn described(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        let Some(describe) = description(object)? else { return Ok(None) };
+        let mut tensor = DLTensor::default();
+        // SAFETY: the function is the one of the object's class, and fills in what it is given.
+        if unsafe { describe(object.as_ptr().cast(), &mut tensor) } != 0 {
+            // What it cannot describe, it may still lend, or say better why not.
+            drop(PyErr::take(object.py()));
+            return Ok(None);
+        }
+        // Flags are not part of a description, and small types need one.
+        if tensor.dtype.bits < 8 {
+            return Ok(None);
+        }
+        // SAFETY: the library has just filled it in, and the object is alive.
+        let tensor = unsafe { TensorRef::from_raw(&tensor) }.map_err(invalid)?;
+        let flags = DlpackFlags::empty();
+        let (view, dtype) = read(tensor, flags)?;
+        let _owner = Owner::Object(object.clone().unbind());
+        Ok(Some(Imported { view, dtype, flags, _owner }))
     }
 
-    pub(crate) fn view(&self) -> PyResult<View> {
-        let tensor = self.tensor.validate().map_err(invalid)?;
-        let dtype = element_type(tensor.dtype(), self.tensor.flags())?;
-        let size = |&size: &i64| usize::try_from(size).map_err(|_| negative(size));
-        let shape = tensor.shape().iter().map(size).collect::<PyResult<Shape>>()?;
-        let scale = if dtype.is_packed() { 1 } else { dtype.bits().unwrap_or(8) as i64 / 8 };
-        let strides = tensor.strides_or_compact().map_err(invalid)?;
-        let step = |(axis, &stride): (usize, &i64)| {
-            let step = stride.checked_mul(scale).and_then(|step| isize::try_from(step).ok());
-            // A stride that is never taken may be anything.
-            step.or(Some(0).filter(|_| shape[axis] <= 1 || shape.contains(&0))).ok_or_else(|| {
-                PyValueError::new_err(format!("stride {stride} of axis {axis} is too large"))
-            })
-        };
-        let strides = strides.iter().enumerate().map(step).collect::<PyResult<Strides>>()?;
-        // SAFETY: the tensor was validated, and its library says that the offset is its own.
-        let origin = unsafe { tensor.offset_bytes_ptr() }.map_err(invalid)?.cast_mut();
-        Ok(View { dtype, origin, shape, strides })
+    /// Through DLPack's own protocol.
+    fn lent(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let loan = from_dlpack(object.as_borrowed(), None, None)?;
+        let flags = loan.flags();
+        let (view, dtype) = read(loan.validate().map_err(invalid)?, flags)?;
+        Ok(Imported { view, dtype, flags, _owner: Owner::Loan(loan) })
+    }
+
+    pub(crate) fn view(&self) -> View {
+        self.view.clone()
     }
 
     pub(crate) fn check_output(&self, operator: Operator, input: &Imported) -> PyResult<()> {
-        if self.tensor.flags().contains(DlpackFlags::READ_ONLY) {
+        if self.flags.contains(DlpackFlags::READ_ONLY) {
             return Err(PyValueError::new_err(format!("{operator}: out is read-only")));
         }
-        let (expected, got) = (input.data_type()?, self.data_type()?);
+        let (expected, got) = (input.dtype, self.dtype);
         if expected != got {
             return Err(PyTypeError::new_err(format!(
                 "{operator}: out has type {}, expected the input's type {}",
@@ -77,6 +100,73 @@ impl Imported {
         }
         Ok(())
     }
+}
+
+/// How a library describes a tensor of its own.
+type Describe = unsafe extern "C" fn(*mut c_void, *mut DLTensor) -> c_int;
+
+/// That of one class of tensors, the first that had any: asking the class takes longer than the
+/// description itself.
+static KNOWN: PyOnceLock<(Py<PyType>, Describe)> = PyOnceLock::new();
+
+fn description(object: &Bound<'_, PyAny>) -> PyResult<Option<Describe>> {
+    let (py, class) = (object.py(), object.get_type());
+    if let Some((known, describe)) = KNOWN.get(py)
+        && known.is(&class)
+    {
+        return Ok(Some(*describe));
+    }
+    let Some(describe) = of_class(&class)? else { return Ok(None) };
+    // Whoever is second keeps asking.
+    let _ = KNOWN.set(py, (class.unbind(), describe));
+    Ok(Some(describe))
+}
+
+/// From the table of functions that DLPack 1.3 has classes publish.
+fn of_class(class: &Bound<'_, PyType>) -> PyResult<Option<Describe>> {
+    let Some(capsule) = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))? else {
+        return Ok(None);
+    };
+    let Ok(capsule) = capsule.cast_into::<PyCapsule>() else { return Ok(None) };
+    let table = capsule.pointer_checked(Some(c"dlpack_exchange_api"))?.cast::<DLPackExchangeAPI>();
+    // SAFETY: a capsule of this name holds such a table, for as long as the process lives. The
+    // header is the same in all versions, and tells whether the rest is as declared.
+    unsafe {
+        if (*table.as_ptr()).header.version.major != DLPACK_MAJOR_VERSION {
+            return Ok(None);
+        }
+        Ok((*table.as_ptr()).dltensor_from_py_object_no_sync)
+    }
+}
+
+/// Where a tensor that this processor can reach lies, and of what type it is.
+fn read(tensor: TensorRef<'_>, flags: DlpackFlags) -> PyResult<(View, DLDataType)> {
+    let device = tensor.device();
+    if !matches!(
+        device.device_type,
+        DLDeviceType::CPU | DLDeviceType::CUDAHOST | DLDeviceType::ROCMHOST
+    ) {
+        return Err(PyValueError::new_err(format!(
+            "the tensor is on device {}:{} of DLPack, expected the CPU (1)",
+            device.device_type.0, device.device_id
+        )));
+    }
+    let dtype = element_type(tensor.dtype(), flags)?;
+    let size = |&size: &i64| usize::try_from(size).map_err(|_| negative(size));
+    let shape = tensor.shape().iter().map(size).collect::<PyResult<Shape>>()?;
+    let scale = if dtype.is_packed() { 1 } else { dtype.bits().unwrap_or(8) as i64 / 8 };
+    let strides = tensor.strides_or_compact().map_err(invalid)?;
+    let step = |(axis, &stride): (usize, &i64)| {
+        let step = stride.checked_mul(scale).and_then(|step| isize::try_from(step).ok());
+        // A stride that is never taken may be anything.
+        step.or(Some(0).filter(|_| shape[axis] <= 1 || shape.contains(&0))).ok_or_else(|| {
+            PyValueError::new_err(format!("stride {stride} of axis {axis} is too large"))
+        })
+    };
+    let strides = strides.iter().enumerate().map(step).collect::<PyResult<Strides>>()?;
+    // SAFETY: the tensor was validated, and its library says that the offset is its own.
+    let origin = unsafe { tensor.offset_bytes_ptr() }.map_err(invalid)?.cast_mut();
+    Ok((View { dtype, origin, shape, strides }, tensor.dtype()))
 }
 
 /// The engine's type of the same width and packing.
@@ -126,8 +216,8 @@ pub(crate) struct Buffer {
 impl Buffer {
     /// For a tensor of the same type and shape, axes in the same order in memory.
     pub(crate) fn like(tensor: &Imported, view: &View) -> PyResult<(Self, View)> {
-        let dtype = tensor.data_type()?;
-        let flags = tensor.tensor.flags() & DlpackFlags::IS_SUBBYTE_TYPE_PADDED;
+        let dtype = tensor.dtype;
+        let flags = tensor.flags & DlpackFlags::IS_SUBBYTE_TYPE_PADDED;
         let width = match view.dtype.bits() {
             Some(bits) if !view.dtype.is_packed() => bits / 8,
             _ => 1,

@@ -17,7 +17,7 @@ pub(crate) fn explain_reverse<'py>(
     axes: Option<&Bound<'py, PyAny>>,
     mask: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = Operand::of(x)?.view()?;
+    let view = Operand::of(x)?.view();
     explain(x.py(), &Operation::reverse(axes, mask)?, &view)
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn explain_reverse_sequence<'py>(
     batch_axis: &Bound<'py, PyAny>,
     policy: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = Operand::of(x)?.view()?;
+    let view = Operand::of(x)?.view();
     let operation = Operation::sequence(lengths, time_axis, batch_axis, policy)?;
     explain(x.py(), &operation, &view)
 }
@@ -45,7 +45,7 @@ pub(crate) fn explain_reverse_subsequences<'py>(
     axis: &Bound<'py, PyAny>,
     policy: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = Operand::of(x)?.view()?;
+    let view = Operand::of(x)?.view();
     let operation = Operation::subsequences(lengths, axis, policy, &view.shape)?;
     explain(x.py(), &operation, &view)
 }

@@ -59,8 +59,8 @@ impl LengthsCopy {
     }
 
     fn of_tensor(operator: &str, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let imported = Imported::on_cpu(lengths)?;
-        let view = imported.view()?;
+        let imported = Imported::of(lengths)?;
+        let view = imported.view();
         if !view.dtype.is_integer() {
             let dtype = lengths.getattr("dtype")?;
             return Err(wrong_type(operator, &dtype));

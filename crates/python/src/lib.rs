@@ -16,6 +16,7 @@ mod ndarray;
 mod operand;
 mod operation;
 mod threads;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -23,7 +24,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _engine {
     #[pymodule_export]
-    use crate::call::{reverse, reverse_sequence, reverse_subsequences};
+    use crate::call::{empty_like, reverse, reverse_sequence, reverse_subsequences};
     #[pymodule_export]
     use crate::dlpack::Buffer;
     #[pymodule_export]
@@ -32,6 +33,8 @@ mod _engine {
     use crate::memory::{kept_memory, set_kept_memory};
     #[pymodule_export]
     use crate::threads::{after_fork_in_child, get_num_threads, set_num_threads};
+    #[pymodule_export]
+    use crate::xla::xla_handlers;
 
     use super::*;
     use numpy::PyArrayDescrMethods;

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 pub(crate) const LEAST: usize = 4 << 20;
 /// The size of a large page, and what large blocks are aligned to and multiples of.
 const PAGE: usize = 2 << 20;
-/// What small ones are aligned to.
+/// What small ones are aligned to: TensorFlow copies what is less so.
 const LINE: usize = 64;
 /// Kept blocks, at most.
 const MOST_BLOCKS: usize = 4;

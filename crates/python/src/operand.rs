@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use retrograde::{DType, Error, Operator, Shape, Strides, TensorMut, TensorRef};
 
 /// Where the elements of an operand lie.
+#[derive(Clone)]
 pub(crate) struct View {
     pub(crate) dtype: DType,
     /// Element `[0, 0, ..]`.
@@ -32,9 +33,13 @@ impl<'py> Operand<'py> {
         }
     }
 
-    pub(crate) fn of_output(operator: Operator, object: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if object.is_instance_of::<PyUntypedArray>() || object.hasattr("__dlpack__")? {
-            return Self::of(object);
+    /// The same, as an output.
+    pub(crate) fn output(operator: Operator, object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = object.cast::<PyUntypedArray>() {
+            return Ok(Operand::Array(array.clone()));
+        }
+        if object.hasattr("__dlpack__")? {
+            return Ok(Operand::Tensor(Imported::output(object)?));
         }
         let kind = object.get_type();
         let kind = kind.name()?;
@@ -43,9 +48,9 @@ impl<'py> Operand<'py> {
         )))
     }
 
-    pub(crate) fn view(&self) -> PyResult<View> {
+    pub(crate) fn view(&self) -> View {
         match self {
-            Operand::Array(array) => Ok(ndarray::view(array)),
+            Operand::Array(array) => ndarray::view(array),
             Operand::Tensor(tensor) => tensor.view(),
         }
     }

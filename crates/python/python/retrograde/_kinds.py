@@ -23,21 +23,33 @@ def reverse_subsequences(x, lengths, axis, policy, out):
     return _apply("reverse_subsequences", x, (lengths, axis, policy), out)
 
 
+#: How tensors of classes that were seen before are handled: finding out takes longer than a small call.
+_known = {}
+
+
 def _apply(name, x, arguments, out):
     """Runs the operator of this name where tensors of this kind want it to run."""
-    if isinstance(x, np.ndarray):
-        apply = _masked if isinstance(x, np.ma.MaskedArray) else _array
-    elif _is(x, "torch", "Tensor"):
-        apply = _torch
-    elif _is(x, "jax", "Array"):
-        apply = _jax
-    elif _is(x, "tensorflow", "Tensor"):
-        apply = _tensorflow
-    elif hasattr(x, "__dlpack__"):
-        apply = _dlpack
-    else:
-        apply = _array_like
+    apply = _known.get(type(x))
+    if apply is None:
+        apply = _handler(x)
+        # Of libraries there are a few classes; programs may make any number of their own.
+        if len(_known) < 32:
+            _known[type(x)] = apply
     return apply(name, x, arguments, out)
+
+
+def _handler(x):
+    if isinstance(x, np.ndarray):
+        return _masked if isinstance(x, np.ma.MaskedArray) else _array
+    if _is(x, "torch", "Tensor"):
+        from . import torch
+
+        return torch._apply
+    if _is(x, "jax", "Array"):
+        return _jax
+    if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
+        return _tensorflow
+    return _dlpack if hasattr(x, "__dlpack__") else _array_like
 
 
 def of(x):
@@ -46,8 +58,10 @@ def of(x):
         return x
     if _is(x, "torch", "Tensor"):
         return x.detach()
-    if _is(x, "tensorflow", "Tensor"):
-        return _tensorflow_capsule(x)
+    if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
+        from . import _tensorflow
+
+        return _tensorflow.readable(x)
     return x if hasattr(x, "__dlpack__") else _as_array(x)
 
 
@@ -88,12 +102,6 @@ def _masked(name, x, arguments, out):
     return out
 
 
-def _torch(name, x, arguments, out):
-    from . import torch
-
-    return torch._apply(name, x, arguments, out)
-
-
 def _jax(name, x, arguments, out):
     from . import jax
 
@@ -103,29 +111,11 @@ def _jax(name, x, arguments, out):
 
 
 def _tensorflow(name, x, arguments, out):
-    import tensorflow as tf
+    from . import _tensorflow
 
     if out is not None:
         raise TypeError("out is not possible: tensors of TensorFlow do not change")
-    if x.dtype == tf.string:
-        return tf.constant(getattr(_engine, name)(x.numpy(), *arguments, None), shape=x.shape)
-    buffer = getattr(_engine, name)(_tensorflow_capsule(x), *_read(arguments), None)
-    return tf.experimental.dlpack.from_dlpack(buffer.__dlpack__())
-
-
-def _tensorflow_capsule(x):
-    import tensorflow as tf
-
-    if not hasattr(x, "_numpy"):
-        raise TypeError(
-            "x is a symbolic tensor of TensorFlow: inside tf.function call this through tf.numpy_function"
-        )
-    return tf.experimental.dlpack.to_dlpack(x)
-
-
-def _read(arguments):
-    """Lengths of TensorFlow as an array: its tensors have no DLPack method in every release."""
-    return tuple(a.numpy() if _is(a, "tensorflow", "Tensor") else a for a in arguments)
+    return _tensorflow.apply(name, x, arguments)
 
 
 def _dlpack(name, x, arguments, out):

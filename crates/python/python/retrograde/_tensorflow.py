@@ -1,0 +1,70 @@
+"""Tensors of TensorFlow: through DLPack both ways, and back into Python from inside ``tf.function``.
+
+The gradient of a reversal is the same reversal; lengths have none.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from . import _engine
+
+
+def apply(name, x, arguments):
+    """The operator of this name, its arguments in the engine's order."""
+    x = tf.convert_to_tensor(x)
+    arguments = [a.numpy() if isinstance(a, tf.Variable) or _is_eager(a) else a for a in arguments]
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        return _run(name, x, arguments)
+
+    @tf.custom_gradient
+    def recorded(x):
+        return _run(name, x, arguments), lambda gradient: apply(name, gradient, arguments)
+
+    return recorded(x)
+
+
+def readable(x):
+    """What the engine can look at."""
+    x = tf.convert_to_tensor(x)
+    if not _is_eager(x):
+        raise TypeError("x is a symbolic tensor of TensorFlow, whose layout is not known yet")
+    return tf.experimental.dlpack.to_dlpack(x)
+
+
+def _run(name, x, arguments):
+    if not _is_eager(x) or any(tf.is_tensor(a) for a in arguments):
+        return _later(name, x, arguments)
+    run = getattr(_engine, name)
+    if x.dtype == tf.string:
+        # One text alone is bytes, and no array.
+        return tf.constant(run(np.asarray(x.numpy(), object), *arguments, None), tf.string, x.shape)
+    if x.dtype.is_quantized:
+        return tf.bitcast(_run(name, tf.bitcast(x, _INTEGERS[x.dtype.size]), arguments), x.dtype)
+    try:
+        tensor = tf.experimental.dlpack.to_dlpack(x)
+    except Exception:
+        # A type that DLPack does not have, or TensorFlow does not give to it.
+        return tf.constant(run(x.numpy(), *arguments, None), x.dtype, x.shape)
+    return tf.experimental.dlpack.from_dlpack(run(tensor, *arguments, None).__dlpack__())
+
+
+def _later(name, x, arguments):
+    """When the graph runs: it calls back."""
+    places = [at for at, argument in enumerate(arguments) if tf.is_tensor(argument)]
+
+    def call(x, *tensors):
+        complete = list(arguments)
+        for at, tensor in zip(places, tensors):
+            complete[at] = tensor.numpy()
+        return _run(name, x, complete)
+
+    out = tf.py_function(call, [x, *(arguments[at] for at in places)], x.dtype)
+    out.set_shape(x.shape)
+    return out
+
+
+def _is_eager(x):
+    return tf.is_tensor(x) and not tf.is_symbolic_tensor(x)
+
+
+_INTEGERS = {1: tf.int8, 2: tf.int16, 4: tf.int32}

@@ -1,0 +1,237 @@
+"""The operators as JAX has them: under ``jit``, ``vmap``, ``grad``, ``jvp``, ``checkpoint``, ``shard_map``.
+
+>>> import jax, jax.numpy as jnp, retrograde.jax
+>>> x = jnp.arange(6.0).reshape(2, 3)
+>>> jax.jit(lambda x: retrograde.jax.reverse(x, axes=1))(x)
+Array([[2., 1., 0.],
+       [5., 4., 3.]], dtype=float32)
+>>> retrograde.jax.reverse_sequence(x, [3, 2], time_axis=1, batch_axis=0)
+Array([[2., 1., 0.],
+       [4., 3., 5.]], dtype=float32)
+
+On CPUs a call is one custom call of XLA into the engine, without Python in between. On other devices
+it becomes operations of XLA's own (``rev``, a gather).
+
+Lengths that are known when the call is made or traced are checked then, and an error is a
+``ValueError``. Lengths that a compiled program computes are checked on CPUs, when it runs: JAX raises
+the same text as a ``JaxRuntimeError``. On other devices a program cannot stop for them: ``"strict"``
+refuses such lengths when it is compiled, and ``"clamp"`` takes a negative one for 0.
+"""
+
+import operator
+from functools import lru_cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from . import _axes, _engine
+
+__all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
+
+
+def reverse(x, axes=None, *, mask=None):
+    """Reverses whole axes; see :func:`retrograde.reverse`.
+
+    >>> reverse(jnp.array([[1, 2], [3, 4]]), mask=[True, False]).tolist()
+    [[3, 4], [1, 2]]
+    """
+    return _apply("reverse", x, (axes, mask))
+
+
+def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict"):
+    """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
+
+    The gradient of a reversal is the same reversal; lengths have none.
+
+    >>> x = jnp.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    >>> def last(x, lengths):
+    ...     return reverse_sequence(x, lengths, time_axis=1, batch_axis=0)[:, 0].sum()
+    >>> jax.grad(last)(x, jnp.array([3, 2])).tolist()
+    [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    return _apply("reverse_sequence", x, (lengths, time_axis, batch_axis, policy))
+
+
+def reverse_subsequences(x, lengths, *, axis, policy="clamp"):
+    """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
+
+    >>> reverse_subsequences(jnp.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
+    [[2, 1, 0], [4, 3, 5]]
+    """
+    return _apply("reverse_subsequences", x, (lengths, axis, policy))
+
+
+def _apply(name, x, arguments):
+    """Runs the operator of this name, its arguments in the engine's order."""
+    if not isinstance(x, jax.Array):
+        x = jnp.asarray(x)
+    if name == "reverse":
+        return _compiled(_reverse_p, axes=_axes.resolved(*arguments, x.ndim))(x)
+    lengths, *axes, policy = arguments
+    lengths, policy = _lengths(name, x.shape, lengths, axes, policy)
+    axes = [operator.index(axis) % x.ndim for axis in axes]
+    if name == "reverse_sequence":
+        time_axis, batch_axis = axes
+        run = _compiled(_sequence_p, time_axis=time_axis, batch_axis=batch_axis, policy=policy)
+        return run(x, lengths)
+    (axis,) = axes
+    lengths = lengths.reshape(x.shape[:axis] + (1,) + x.shape[axis + 1 :])
+    return _compiled(_subsequences_p, axis=axis, policy=policy)(x, lengths)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(primitive, **params):
+    """JAX calls what it has compiled faster than a primitive; in other programs it is part of those."""
+    return jax.jit(partial(primitive.bind, **params), inline=True)
+
+
+def _lengths(name, shape, lengths, axes, policy):
+    """Lengths as an operand of the program, and how to check them when it runs.
+
+    What can be checked now is: axes, shapes and types always, the lengths if they are known.
+    """
+    check = partial(getattr(_engine, f"explain_{name}"), _of_shape(shape))
+    if not isinstance(lengths, jax.Array):
+        lengths = np.asarray(lengths, dtype=None if np.size(lengths) else np.int32)
+    if jnp.issubdtype(lengths.dtype, jnp.integer) and jnp.iinfo(lengths.dtype).bits < 8:
+        lengths = lengths.astype(np.int8)
+    if isinstance(lengths, jax.core.Tracer) or not getattr(lengths, "is_fully_addressable", True):
+        check(np.zeros(lengths.shape, lengths.dtype), *axes, policy)
+        return lengths, policy
+    check(np.asarray(lengths), *axes, policy)
+    if isinstance(lengths, np.ndarray):
+        # Cut to the axis they fit into 32 bits: JAX would make wider ones narrower without a word.
+        lengths = np.minimum(lengths.astype(np.uint64), np.uint64(shape[axes[0]])).astype(np.uint32)
+    return lengths, "clamp"
+
+
+def _of_shape(shape):
+    """An array to ask the engine about, which takes no memory."""
+    return np.broadcast_to(np.uint8(0), shape)
+
+
+def _primitive(name, fallback, batch):
+    """An operator that JAX can transform: linear in ``x``; its transpose is itself."""
+    primitive = Primitive(name)
+    primitive.def_abstract_eval(lambda x, *lengths, **params: x)
+    primitive.def_impl(lambda *operands, **params: _compiled(primitive, **params)(*operands))
+
+    def jvp(operands, tangents, **params):
+        x, *lengths = operands
+        dx = tangents[0]
+        out = primitive.bind(x, *lengths, **params)
+        if isinstance(dx, ad.Zero):
+            return out, dx
+        return out, primitive.bind(dx, *lengths, **params)
+
+    def transpose(cotangent, x, *lengths, **params):
+        if not isinstance(cotangent, ad.Zero):
+            cotangent = primitive.bind(cotangent, *lengths, **params)
+        return [cotangent] + [None for _ in lengths]
+
+    ad.primitive_jvps[primitive] = jvp
+    ad.primitive_transposes[primitive] = transpose
+    batching.primitive_batchers[primitive] = batch
+    mlir.register_lowering(primitive, mlir.lower_fun(fallback, multiple_results=False))
+    call = jax.ffi.ffi_lowering(name)
+    mlir.register_lowering(primitive, lambda *args, **params: call(*args, **_attributes(params)), "cpu")
+    return primitive
+
+
+def _attributes(params):
+    """As the handlers read them: integers of 64 bits, one or several, and the policy."""
+    kinds = {int: np.int64, tuple: partial(np.array, dtype=np.int64), str: str}
+    return {name: kinds[type(value)](value) for name, value in params.items()}
+
+
+# On other devices: XLA's own operations.
+
+
+def _reverse_elsewhere(x, *, axes):
+    return lax.rev(x, axes)
+
+
+def _sequence_elsewhere(x, lengths, *, time_axis, batch_axis, policy):
+    return _gathered(x, jnp.expand_dims(lengths, _others(x.ndim, batch_axis)), time_axis, policy)
+
+
+def _subsequences_elsewhere(x, lengths, *, axis, policy):
+    return _gathered(x, lengths, axis, policy)
+
+
+def _gathered(x, lengths, axis, policy):
+    if policy == "strict":
+        raise NotImplementedError(
+            'policy is "strict", and lengths are known only when the program runs: on this device it'
+            ' cannot stop for a wrong one; check them before, and use policy="clamp"'
+        )
+    size = x.shape[axis]
+    # Unsigned: a length may be the largest of its type, and one above the size means the size.
+    wide = jnp.maximum(lengths, 0).astype(jnp.uint64 if jax.config.jax_enable_x64 else jnp.uint32)
+    lengths = jnp.minimum(wide, size).astype(jnp.int32)
+    step = lax.broadcasted_iota(jnp.int32, (1,) * axis + (size,) + (1,) * (x.ndim - axis - 1), axis)
+    return jnp.take_along_axis(x, jnp.where(step < lengths, lengths - 1 - step, step), axis)
+
+
+# Under ``vmap``: one more axis.
+
+
+def _reverse_batched(operands, dims, *, axes):
+    (x,), (at,) = operands, dims
+    return _reverse_p.bind(x, axes=tuple(_shifted(axis, at) for axis in axes)), at
+
+
+def _sequence_batched(operands, dims, *, time_axis, batch_axis, policy):
+    (x, lengths), (at, lengths_at) = operands, dims
+    if lengths_at is None:
+        time_axis, batch_axis = _shifted(time_axis, at), _shifted(batch_axis, at)
+        return _sequence_p.bind(x, lengths, time_axis=time_axis, batch_axis=batch_axis, policy=policy), at
+    # Every sequence of every batch has its own length: the two axes of sequences become one.
+    lengths = jnp.moveaxis(lengths, lengths_at, 0)
+    if at is None:
+        shape = _inserted(x.shape, batch_axis, lengths.shape[0])
+        x = jnp.broadcast_to(jnp.expand_dims(x, batch_axis), shape)
+    else:
+        x = jnp.moveaxis(x, at, batch_axis)
+    shape = x.shape
+    x = x.reshape(shape[:batch_axis] + (lengths.size,) + shape[batch_axis + 2 :])
+    x = _sequence_p.bind(x, lengths.reshape(-1), time_axis=time_axis, batch_axis=batch_axis, policy=policy)
+    return x.reshape(shape), batch_axis
+
+
+def _subsequences_batched(operands, dims, *, axis, policy):
+    (x, lengths), (at, lengths_at) = operands, dims
+    if at is None:
+        lengths = jnp.moveaxis(lengths, lengths_at, 0)
+        x, at = jnp.broadcast_to(x, lengths.shape[:1] + x.shape), 0
+    elif lengths_at is None:
+        shape = _inserted(lengths.shape, at, x.shape[at])
+        lengths = jnp.broadcast_to(jnp.expand_dims(lengths, at), shape)
+    else:
+        lengths = jnp.moveaxis(lengths, lengths_at, at)
+    return _subsequences_p.bind(x, lengths, axis=_shifted(axis, at), policy=policy), at
+
+
+def _shifted(axis, at):
+    """Where an axis is once there is another one at ``at``."""
+    return axis + (axis >= at)
+
+
+def _inserted(shape, at, size):
+    return shape[:at] + (size,) + shape[at:]
+
+
+def _others(rank, axis):
+    return tuple(other for other in range(rank) if other != axis)
+
+
+for _name, _handler in _engine.xla_handlers().items():
+    jax.ffi.register_ffi_target(_name, _handler, platform="cpu")
+
+_reverse_p = _primitive("retrograde_reverse", _reverse_elsewhere, _reverse_batched)
+_sequence_p = _primitive("retrograde_reverse_sequence", _sequence_elsewhere, _sequence_batched)
+_subsequences_p = _primitive("retrograde_reverse_subsequences", _subsequences_elsewhere, _subsequences_batched)

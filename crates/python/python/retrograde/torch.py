@@ -1,0 +1,457 @@
+"""The operators as PyTorch has them: registered, with gradients, for eager code and for compilers.
+
+>>> import torch, retrograde.torch
+>>> x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+>>> y = retrograde.torch.reverse_sequence(x, torch.tensor([3, 2]), time_axis=1, batch_axis=0)
+>>> y.tolist()
+[[2.0, 1.0, 0.0], [4.0, 3.0, 5.0]]
+>>> y[:, 0].sum().backward()
+>>> x.grad.tolist()
+[[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+
+The operators are ``torch.ops.retrograde.reverse``, ``reverse_sequence`` and ``reverse_subsequences``, each
+with a variant that works in place (``reverse_``) and one that writes to a tensor (``reverse_out``). They run
+under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``, ``vmap``)
+and forward-mode differentiation. The gradient of a reversal is the same reversal; lengths have none.
+
+Under ``vmap`` the tensor, the lengths or both may be batched; the variants that write are for calls outside
+of it. Tensors are on the CPU, of any type and any strides; quantised, sparse and nested ones are refused.
+"""
+
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch._C import DispatchKey, _after_ADInplaceOrView_keyset, _after_autograd_keyset
+from torch._C import _AutoDispatchBelowADInplaceOrView, _AutoDispatchBelowAutograd
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+from torch.autograd.function import _SingleLevelFunction
+from torch.autograd.graph import increment_version
+
+from . import _axes, _engine
+
+__all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
+
+#: From here on outputs come from the engine, in large pages that are used again: smaller ones the
+#: system's allocator has at hand, larger ones it would ask the system for each time.
+_LARGE = 32 << 20
+
+
+def reverse(x, axes=None, *, mask=None, out=None):
+    """Reverses whole axes; see :func:`retrograde.reverse`.
+
+    >>> reverse(torch.tensor([[1, 2], [3, 4]]), 0).tolist()
+    [[3, 4], [1, 2]]
+    """
+    if type(x) is Tensor and out is None and _is_unwatched(x):
+        try:
+            return _engine.reverse(x, axes, mask, torch.empty_like(x) if x.nbytes < _LARGE else _large(x))
+        except Exception:
+            pass  # Said again below, where everything is checked first.
+    _check(x)
+    return _call("reverse", x, (_axes.resolved(axes, mask, x.dim()),), out)
+
+
+def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", out=None):
+    """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
+
+    >>> x = torch.tensor([[1, 2, 3], [4, 5, 6]])
+    >>> reverse_sequence(x, [3, 2], time_axis=1, batch_axis=0).tolist()
+    [[3, 2, 1], [5, 4, 6]]
+    """
+    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths):
+        try:
+            new = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
+            return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, new)
+        except Exception:
+            pass
+    _check(x)
+    arguments = _lengths("ReverseSequence", x, lengths), time_axis, batch_axis, policy
+    return _call("reverse_sequence", x, arguments, out)
+
+
+def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
+    """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
+
+    >>> reverse_subsequences(torch.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
+    [[2, 1, 0], [4, 3, 5]]
+    """
+    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths):
+        try:
+            new = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
+            return _engine.reverse_subsequences(x, lengths, axis, policy, new)
+        except Exception:
+            pass
+    _check(x)
+    arguments = _lengths("ReverseSubsequences", x, lengths), axis, policy
+    return _call("reverse_subsequences", x, arguments, out)
+
+
+def _apply(name, x, arguments, out):
+    """The operator of this name, its arguments in the engine's order: ``retrograde.reverse`` comes here."""
+    if name == "reverse":
+        axes, mask = arguments
+        return reverse(x, axes, mask=mask, out=out)
+    lengths, *axes, policy = arguments
+    if name == "reverse_sequence":
+        time_axis, batch_axis = axes
+        axes = {"time_axis": time_axis, "batch_axis": batch_axis}
+        return reverse_sequence(x, lengths, **axes, policy=policy, out=out)
+    return reverse_subsequences(x, lengths, axis=axes[0], policy=policy, out=out)
+
+
+def _call(name, x, arguments, out):
+    """With gradients, or through PyTorch's dispatcher, which knows who else wants to see the call."""
+    operator = _OPERATORS[name]
+    if out is None:
+        if _is_unwatched(x, recorded=True) and _are_ordinary(x, *arguments):
+            return operator.recorded(x, *arguments)
+        return operator.new(x, *arguments)
+    if out is not x:
+        _check_output(x, out)
+    if _is_unwatched(x) and _is_unwatched(out) and _are_ordinary(x, out, *arguments):
+        operator.write(x, arguments, out)
+        increment_version(out)
+    # What writes gets memory as it is: PyTorch makes lazy tensors real only for what returns.
+    elif out is x:
+        if _is_lazy(x):
+            return x.copy_(operator.new(x, *arguments))
+        operator.in_place(x, *arguments)
+    else:
+        operator.out(x.resolve_conj().resolve_neg() if _is_lazy(x) else x, *arguments, out)
+    return out
+
+
+# Calls that nobody else sees go straight to the engine: the dispatcher and back costs more than the
+# reversal of a small tensor. Everything that could be watching is asked first.
+
+_PYTHON_MODE = DispatchKey.Python
+_FUNCTIONAL_MODE = DispatchKey.FuncTorchDynamicLayerFrontMode
+_tracing_state = torch._C._get_tracing_state
+_is_included = torch._C._dispatch_tls_is_dispatch_key_included
+_function_modes = torch._C._len_torch_function_stack
+_is_compiling = torch.compiler.is_dynamo_compiling
+_is_recording = torch.is_grad_enabled
+_ORDINARY = torch._C._dispatch_keys(torch.empty(0, device="cpu")).raw_repr()
+
+
+def _is_unwatched(x, recorded=False):
+    """``recorded``: gradients are taken care of."""
+    return not (
+        _is_compiling()
+        or (not recorded and x.requires_grad and _is_recording())
+        or x.is_conj()
+        or x.is_neg()
+        or forward_ad._current_level >= 0
+        or _is_included(_PYTHON_MODE)
+        or _is_included(_FUNCTIONAL_MODE)
+        or _tracing_state() is not None
+        or _function_modes()
+    )
+
+
+def _are_ordinary(*arguments):
+    """Whether tensors are memory of this processor's and nothing else: no wrappers, nothing lazy."""
+    return all(
+        type(x) is Tensor and torch._C._dispatch_keys(x).raw_repr() == _ORDINARY
+        for x in arguments
+        if isinstance(x, Tensor)
+    )
+
+
+def _is_lazy(x):
+    """Whether a tensor is the conjugate or the negative of its memory; compilers cannot ask."""
+    return not _is_compiling() and (x.is_conj() or x.is_neg())
+
+
+def _is_readable(lengths):
+    """Whether the engine can read these lengths as they are."""
+    return not isinstance(lengths, Tensor) or (type(lengths) is Tensor and lengths.is_cpu)
+
+
+def _large(x):
+    """A large output, in the engine's memory if that is laid out as PyTorch would."""
+    if x.is_contiguous() and x.is_cpu and x.dtype in _KEPT:
+        return torch.from_dlpack(_engine.empty_like(x))
+    return torch.empty_like(x)
+
+
+# What is checked before a call
+
+
+def _check(x):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x is a {type(x).__name__}, expected a torch.Tensor")
+    if x.is_nested:
+        raise TypeError("x is a nested tensor: its lanes have lengths of their own; pad it first")
+    if x.layout is not torch.strided:
+        raise TypeError(f"x has layout {x.layout}, expected torch.strided (x.to_dense())")
+    if x.is_quantized or x.dtype in _PACKED:
+        raise TypeError(f"x has dtype {x.dtype}, whose elements cannot be moved one by one")
+
+
+def _check_output(x, out):
+    if not isinstance(out, Tensor):
+        raise TypeError(f"out is a {type(out).__name__}, expected a torch.Tensor as the input is")
+    if out.dtype != x.dtype:
+        raise TypeError(f"out has dtype {out.dtype}, expected the input's dtype {x.dtype}")
+    if out.device != x.device:
+        raise ValueError(f"out is on {out.device}, expected the input's device {x.device}")
+    if _is_lazy(out):
+        raise ValueError("out is a lazily conjugated or negated view, which cannot be written to")
+
+
+def _lengths(name, x, lengths):
+    """As a tensor beside ``x``."""
+    if not isinstance(lengths, Tensor):
+        if not isinstance(lengths, (list, tuple)):
+            lengths = np.asarray(lengths)
+            lengths = lengths.astype(lengths.dtype.newbyteorder("="))
+        empty = len(lengths) == 0 if isinstance(lengths, (list, tuple)) else lengths.size == 0
+        lengths = torch.as_tensor(lengths, dtype=torch.int64 if empty else None)
+    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
+        dtype = str(lengths.dtype).removeprefix("torch.")
+        raise TypeError(f"{name}: lengths have type {dtype}, expected an integer type")
+    return lengths.to(x.device)
+
+
+# The operators
+
+
+class _Operator:
+    """An operator with its three variants, registered with PyTorch.
+
+    ``parameters`` is what stands between the input and the output in a schema.
+    """
+
+    def __init__(self, name, parameters, batched):
+        self.name = name
+        self.batched = batched
+        _library.define(f"{name}(Tensor x, {parameters}) -> Tensor", tags=_TAGS)
+        _library.define(f"{name}_(Tensor(a!) x, {parameters}) -> ()", tags=_TAGS)
+        _library.define(f"{name}_out(Tensor x, {parameters}, Tensor(a!) out) -> ()", tags=_TAGS)
+        ops = torch.ops.retrograde
+        self.new = getattr(ops, name).default
+        self.in_place = getattr(ops, f"{name}_").default
+        self.out = getattr(ops, f"{name}_out").default
+        self.engine = getattr(_engine, name)
+        self._register_kernels("CPU", self._new_cpu, self._in_place_cpu, self._out_cpu)
+        # The one place for another device: kernels of its own instead of the refusal.
+        self._register_kernels("CUDA", _refused, _refused, _refused)
+        self._register_fakes()
+        self._register_gradients()
+        torch.library.register_vmap(f"retrograde::{name}", self._new_batched, lib=_library)
+
+    def _register_kernels(self, key, new, in_place, out):
+        _library.impl(self.name, new, key)
+        _library.impl(f"{self.name}_", in_place, key)
+        _library.impl(f"{self.name}_out", out, key)
+
+    # Lazy conjugates and negatives never get here: PyTorch or `_call` makes them real first.
+
+    def _new_cpu(self, x, *arguments):
+        out = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
+        self.write(x, arguments, out)
+        return out
+
+    def _in_place_cpu(self, x, *arguments):
+        self.write(x, arguments, x)
+
+    def _out_cpu(self, x, *arguments):
+        *arguments, out = arguments
+        self.write(x, arguments, out)
+
+    def write(self, x, arguments, out):
+        """In the engine. Its ``reverse`` has a mask too."""
+        if self.name == "reverse":
+            arguments = *arguments, None
+        self.engine(_bits(x), *arguments, _bits(out))
+
+    def _register_fakes(self):
+        fake = torch.library.register_fake
+        fake(f"retrograde::{self.name}", self._new_fake, lib=_library)
+        fake(f"retrograde::{self.name}_", self._fake, lib=_library)
+        fake(f"retrograde::{self.name}_out", self._fake, lib=_library)
+
+    def _new_fake(self, x, *arguments):
+        return torch.empty_like(x)
+
+    def _fake(self, x, *arguments):
+        return None
+
+    def _register_gradients(self):
+        name, new, direct = self.name, self.new, self._new_cpu
+
+        def again(x, arguments):
+            """The same reversal, of a gradient."""
+            if _is_unwatched(x) and _are_ordinary(x, *arguments):
+                return direct(x, *arguments)
+            return _call(name, x, arguments, None)
+
+        class Function(_SingleLevelFunction):
+            """Linear, and its own transpose.
+
+            Of one level: the dispatcher comes here again for every further one of ``torch.func``'s.
+            """
+
+            @staticmethod
+            def forward(ctx, modes, keyset, x, *arguments):
+                # Lengths are saved, so that PyTorch notices if they are written to meanwhile.
+                tensors = [a for a in arguments if isinstance(a, Tensor)]
+                ctx.save_for_backward(*tensors)
+                ctx.save_for_forward(*tensors)
+                ctx.arguments = [None if isinstance(a, Tensor) else a for a in arguments]
+                if keyset is None:
+                    return direct(x, *arguments)
+                # Here both are off; the levels below have them as the caller does.
+                backward, forward = modes
+                modes = torch.set_grad_enabled(backward), forward_ad._set_fwd_grad_enabled(forward)
+                with modes[0], modes[1], _AutoDispatchBelowAutograd():
+                    return new.redispatch(keyset & _after_autograd_keyset, x, *arguments)
+
+            @staticmethod
+            def arguments(ctx):
+                tensors = iter(ctx.saved_tensors)
+                return [next(tensors) if a is None else a for a in ctx.arguments]
+
+            @staticmethod
+            def backward(ctx, gradient):
+                gradient = again(gradient, Function.arguments(ctx))
+                return None, None, gradient, *(None for _ in ctx.arguments)
+
+            @staticmethod
+            def jvp(ctx, modes, keyset, tangent, *others):
+                return new(tangent, *Function.arguments(ctx))
+
+        #: For tensors on the CPU when nobody else watches: without the dispatcher.
+        self.recorded = partial(Function.apply, None, None)
+        Function.__name__ = Function.__qualname__ = "".join(part.title() for part in name.split("_"))
+
+        def new_autograd(keyset, x, *arguments):
+            if (x.requires_grad and torch.is_grad_enabled()) or forward_ad._current_level >= 0:
+                modes = torch.is_grad_enabled(), torch._C._is_fwd_grad_enabled()
+                with enable_single_level_autograd_function():
+                    return Function.apply(modes, keyset, x, *arguments)
+            with _AutoDispatchBelowAutograd():
+                return new.redispatch(keyset & _after_autograd_keyset, x, *arguments)
+
+        def in_place_autograd(keyset, x, *arguments):
+            if x.requires_grad and torch.is_grad_enabled() or forward_ad._current_level >= 0:
+                # PyTorch's own assignment refuses leaves and keeps the graph.
+                x.copy_(new(x, *arguments))
+                return
+            with _AutoDispatchBelowAutograd():
+                self.in_place.redispatch(keyset & _after_autograd_keyset, x, *arguments)
+
+        def out_autograd(keyset, x, *arguments):
+            out = arguments[-1]
+            if (x.requires_grad or out.requires_grad) and torch.is_grad_enabled():
+                raise RuntimeError(
+                    f"{name}: out=... does not support automatic differentiation, but one of the arguments"
+                    " requires grad"
+                )
+            if forward_ad._current_level >= 0:
+                out.copy_(new(x, *arguments[:-1]))
+                return
+            with _AutoDispatchBelowAutograd():
+                self.out.redispatch(keyset & _after_autograd_keyset, x, *arguments)
+
+        def in_place_view(keyset, x, *arguments):
+            with _AutoDispatchBelowADInplaceOrView():
+                self.in_place.redispatch(keyset & _after_ADInplaceOrView_keyset, x, *arguments)
+            increment_version(x)
+
+        def out_view(keyset, x, *arguments):
+            with _AutoDispatchBelowADInplaceOrView():
+                self.out.redispatch(keyset & _after_ADInplaceOrView_keyset, x, *arguments)
+            increment_version(arguments[-1])
+
+        _library.impl(name, new_autograd, "Autograd", with_keyset=True)
+        _library.impl(f"{name}_", in_place_autograd, "Autograd", with_keyset=True)
+        _library.impl(f"{name}_out", out_autograd, "Autograd", with_keyset=True)
+        _library.impl(f"{name}_", in_place_view, "ADInplaceOrView", with_keyset=True)
+        _library.impl(f"{name}_out", out_view, "ADInplaceOrView", with_keyset=True)
+
+    def _new_batched(self, info, dims, x, *arguments):
+        return self.batched(info.batch_size, dims, x, *arguments)
+
+
+def _refused(x, *arguments):
+    raise NotImplementedError(f"retrograde: tensors on {x.device} are not supported in this build (x.cpu())")
+
+
+def _bits(x):
+    """The same elements in a type that DLPack has."""
+    return x.view(_STAND_INS[x.dtype]) if x.dtype in _STAND_INS else x
+
+
+# Under ``vmap``: one more axis.
+
+
+def _reverse_batched(size, dims, x, axes):
+    at = dims[0]
+    rank = x.dim() - 1
+    return _OPERATORS["reverse"].new(x, [_shifted(axis % rank, at) for axis in axes]), at
+
+
+def _sequence_batched(size, dims, x, lengths, time_axis, batch_axis, policy):
+    run = _OPERATORS["reverse_sequence"].new
+    at, lengths_at = dims[:2]
+    rank = x.dim() - (at is not None)
+    time_axis, batch_axis = time_axis % rank, batch_axis % rank
+    if lengths_at is None:
+        return run(x, lengths, _shifted(time_axis, at), _shifted(batch_axis, at), policy), at
+    # Every sequence of every batch has its own length: the two axes of sequences become one.
+    lengths = lengths.movedim(lengths_at, 0)
+    if at is None:
+        x = x.unsqueeze(batch_axis).expand(*x.shape[:batch_axis], size, *x.shape[batch_axis:])
+    else:
+        x = x.movedim(at, batch_axis)
+    # The time axis is one further on now, if it came after, until the two are one.
+    out = run(x.flatten(batch_axis, batch_axis + 1), lengths.flatten(), time_axis, batch_axis, policy)
+    return out.unflatten(batch_axis, (size, -1 if out.numel() else x.shape[batch_axis + 1])), batch_axis
+
+
+def _subsequences_batched(size, dims, x, lengths, axis, policy):
+    at, lengths_at = dims[:2]
+    rank = x.dim() - (at is not None)
+    axis = axis % rank
+    x = x.expand(size, *x.shape) if at is None else x.movedim(at, 0)
+    lengths = lengths.expand(size, *lengths.shape) if lengths_at is None else lengths.movedim(lengths_at, 0)
+    return _OPERATORS["reverse_subsequences"].new(x, lengths, axis + 1, policy), 0
+
+
+def _shifted(axis, at):
+    """Where an axis is once there is another one at ``at``."""
+    return axis + (axis >= at)
+
+
+def _named(*names):
+    return {getattr(torch, name) for name in names if hasattr(torch, name)}
+
+
+#: Types that are several elements to a byte, or that PyTorch packs its own way.
+_PACKED = _named("bits1x8", "bits2x4", "bits4x2", "quint4x2", "quint2x4", "qint8", "quint8", "qint32")
+#: Types that DLPack does not have, and others of the same width.
+_STAND_INS = {
+    getattr(torch, name): stand_in
+    for name, stand_in in [("bits8", torch.uint8), ("bits16", torch.int16), ("bcomplex32", torch.int32)]
+    if hasattr(torch, name)
+}
+#: Types that come back from DLPack as they went there: not those of less than a byte.
+_KEPT = _named(
+    *("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"),
+    *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
+)
+
+_TAGS = (torch.Tag.pt2_compliant_tag,)
+_library = torch.library.Library("retrograde", "DEF")
+_OPERATORS = {}
+for _name, _parameters, _batched in [
+    ("reverse", "int[] axes", _reverse_batched),
+    ("reverse_sequence", "Tensor lengths, int time_axis, int batch_axis, str policy", _sequence_batched),
+    ("reverse_subsequences", "Tensor lengths, int axis, str policy", _subsequences_batched),
+]:
+    _OPERATORS[_name] = _Operator(_name, _parameters, _batched)

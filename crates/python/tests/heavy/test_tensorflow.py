@@ -1,0 +1,142 @@
+"""Tensors of TensorFlow against loops in plain NumPy, ``tf.reverse`` and ``tf.reverse_sequence``."""
+
+import itertools
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import retrograde
+
+DTYPES = [
+    getattr(place, name)
+    for place in (tf.dtypes, tf.dtypes.experimental)
+    for name in """bool int4 uint4 int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64
+    complex64 complex128 float8_e5m2 float8_e4m3fn float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2fnuz""".split()
+    if hasattr(place, name)
+]
+
+
+def naive(x, axis, lengths):
+    """Lane by lane along ``axis``; ``lengths`` has the shape of ``x`` with 1 there."""
+    out = x.copy()
+    for lane in itertools.product(*(range(1 if a == axis else n) for a, n in enumerate(x.shape))):
+        at = lane[:axis] + (slice(None),) + lane[axis + 1 :]
+        length = min(int(lengths[lane]), x.shape[axis])
+        out[at][:length] = x[at][:length][::-1]
+    return out
+
+
+def sample(rng, shape, dtype):
+    """Random bits, as far as the type has them."""
+    kind = np.dtype(dtype.as_numpy_dtype)
+    if kind == bool:
+        return rng.random(shape) < 0.5
+    if "int4" in kind.name:
+        return rng.integers(0, 7, shape).astype(kind)
+    return np.frombuffer(rng.bytes(int(np.prod(shape)) * kind.itemsize), kind).reshape(shape)
+
+
+def same(got, expected):
+    assert isinstance(got, tf.Tensor)
+    got = got.numpy()
+    assert got.dtype == expected.dtype and got.shape == expected.shape
+    assert got.tobytes() == np.ascontiguousarray(expected).tobytes()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+def test_every_type_moves_bit_by_bit(dtype):
+    rng = np.random.default_rng(1)
+    for shape in [(7,), (3, 5), (2, 3, 9)]:
+        data = sample(rng, shape, dtype)
+        x = tf.constant(data)
+        assert x.dtype == dtype
+        same(retrograde.reverse(x, axes=-1), np.flip(data, -1))
+    lengths = rng.integers(0, 5, (2, 1, 9))
+    same(retrograde.reverse_subsequences(x, tf.constant(lengths), axis=1), naive(data, 1, lengths))
+
+
+def test_random_calls_agree_with_tensorflow():
+    rng = np.random.default_rng(2)
+    for _ in range(100):
+        rank = int(rng.integers(2, 5))
+        shape = tuple(int(n) for n in rng.integers(0, 6, rank))
+        x = tf.constant(rng.standard_normal(shape).astype(np.float32))
+        axes = sorted({int(a) for a in rng.integers(0, rank, 3)})
+        same(retrograde.reverse(x, tf.constant(axes)), tf.reverse(x, axes).numpy())
+        time, batch = (int(a) for a in rng.permutation(rank)[:2])
+        lengths = tf.constant(rng.integers(0, shape[time] + 1, shape[batch]))
+        want = tf.reverse_sequence(x, lengths, seq_axis=time, batch_axis=batch).numpy()
+        for given in (lengths, lengths.numpy(), lengths.numpy().tolist()):
+            same(retrograde.reverse_sequence(x, given, time_axis=time, batch_axis=batch), want)
+
+
+def test_strings():
+    x = tf.constant([["a", "bc", "é"], ["", "x\0y", "z"]])
+    assert retrograde.reverse(x).numpy().tolist() == [[b"z", b"x\0y", b""], ["é".encode(), b"bc", b"a"]]
+    y = retrograde.reverse_sequence(x, tf.constant([2, 3]), time_axis=1, batch_axis=0)
+    assert y.dtype == tf.string and y.numpy().tolist()[0] == [b"bc", b"a", "é".encode()]
+    assert retrograde.reverse(tf.constant("alone")).numpy() == b"alone"
+    assert retrograde.reverse(tf.zeros((0, 2), tf.string)).shape == (0, 2)
+
+
+def test_large_tensors_variables_and_quantised_ones():
+    data = np.arange(2 << 20, dtype=np.float32).reshape(1024, -1)
+    for _ in range(3):
+        same(retrograde.reverse(tf.constant(data), 1), np.flip(data, 1))
+    same(retrograde.reverse(tf.Variable(data)), np.flip(data))
+    lengths = tf.Variable([1024] * 2048)
+    same(retrograde.reverse_sequence(tf.constant(data), lengths), np.flip(data, 0))
+    quantised = tf.bitcast(tf.constant([1, 2, 3], tf.int8), tf.qint8)
+    back = retrograde.reverse(quantised)
+    assert back.dtype == tf.qint8 and tf.bitcast(back, tf.int8).numpy().tolist() == [3, 2, 1]
+
+
+def test_gradients():
+    x = tf.Variable(np.random.default_rng(3).standard_normal((4, 3)).astype(np.float32))
+    weights = tf.constant(np.arange(12, dtype=np.float32).reshape(4, 3))
+    lengths = tf.constant([4, 0, 2])
+    for call in (lambda x: retrograde.reverse(x, 0), lambda x: retrograde.reverse_sequence(x, lengths)):
+        for wrap in (lambda f: f, tf.function):
+            run = wrap(lambda x: tf.reduce_sum(call(x) ** 3 * weights))
+            with tf.GradientTape() as outer:
+                with tf.GradientTape() as inner:
+                    loss = run(x)
+                first = inner.gradient(loss, x)
+                total = tf.reduce_sum(first)
+            back = call(weights)
+            assert np.allclose(first, 3 * x**2 * back, rtol=1e-5)
+            assert np.allclose(outer.gradient(total, x), 6 * x * back, rtol=1e-5)
+
+
+def test_inside_a_function():
+    @tf.function
+    def run(x, n):
+        return retrograde.reverse_sequence(x, n, policy="clamp") + retrograde.reverse(x, mask=[True, False])
+
+    x, n = tf.constant([[1, 2], [3, 4], [5, 6]]), tf.constant([2, 9])
+    got = run(x, n)
+    assert got.shape == (3, 2) and got.numpy().tolist() == [[3 + 5, 6 + 6], [1 + 3, 4 + 4], [5 + 1, 2 + 2]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"lengths\[0\] is -1"):
+        run(x, tf.constant([-1, 0]))
+
+
+def test_what_is_refused():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    table = [
+        (TypeError, "do not change", lambda: retrograde.reverse(x, out=x)),
+        (ValueError, r"axes\[0\] is 2", lambda: retrograde.reverse(x, 2)),
+        (ValueError, r"lengths\[1\] is 3", lambda: retrograde.reverse_sequence(x, tf.constant([1, 3]))),
+        (TypeError, "float32, expected an integer", lambda: retrograde.reverse_sequence(x, tf.constant([1.0, 1.0]))),
+        (TypeError, "RaggedTensor", lambda: retrograde.reverse(tf.ragged.constant([[1], [2, 3]]))),
+    ]
+    for kind, text, call in table:
+        with pytest.raises(kind, match=text):
+            call()
+
+
+def test_explained():
+    assert retrograde.explain("reverse", tf.zeros((128, 512)), 0).kernel == "rows"

@@ -1,0 +1,294 @@
+"""``retrograde.jax`` against loops in plain NumPy: types, shapes, transformations, hostile lengths."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.test_util import check_grads
+
+import retrograde
+import retrograde.jax as rj
+
+DTYPES = [
+    name
+    for name in """bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 bfloat16 float16
+    float32 float64 complex64 complex128 float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3fn float8_e4m3fnuz
+    float8_e4m3b11fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu""".split()
+    if hasattr(jnp, name)
+]
+
+
+def naive(x, axis, lengths):
+    """Lane by lane along ``axis``; ``lengths`` has the shape of ``x`` with 1 there."""
+    x = np.asarray(x)
+    out = x.copy()
+    for lane in itertools.product(*(range(1 if a == axis else n) for a, n in enumerate(x.shape))):
+        at = lane[:axis] + (slice(None),) + lane[axis + 1 :]
+        length = min(int(lengths[lane]), x.shape[axis])
+        out[at][:length] = x[at][:length][::-1]
+    return out
+
+
+def naive_sequence(x, lengths, time, batch):
+    shape = [1] * np.ndim(x)
+    shape[batch] = -1
+    full = [1 if a == time else n for a, n in enumerate(np.shape(x))]
+    return naive(x, time, np.broadcast_to(np.reshape(lengths, shape), full))
+
+
+def same(got, expected):
+    got = np.asarray(got)
+    assert got.dtype == expected.dtype and got.shape == expected.shape
+    assert np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()
+
+
+def sample(rng, shape, dtype):
+    """Random bits, as far as the type has them."""
+    dtype = jnp.dtype(dtype)
+    if dtype == bool:
+        return rng.random(shape) < 0.5
+    if dtype.name in ("int2", "uint2", "int4", "uint4", "float4_e2m1fn"):
+        return rng.integers(0, 2, shape).astype(dtype)
+    return np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_moves_bit_by_bit(dtype):
+    rng = np.random.default_rng(1)
+    with jax.enable_x64(True):
+        for shape in [(7,), (3, 5), (2, 3, 9)]:
+            x = sample(rng, shape, dtype)
+            array = jnp.asarray(x)
+            assert array.dtype == x.dtype
+            same(jax.jit(rj.reverse)(array), np.flip(x))
+            same(retrograde.reverse(array, axes=-1), np.flip(x, -1))
+        lengths = rng.integers(0, 4, (2, 1, 9))
+        same(rj.reverse_subsequences(array, lengths, axis=1), naive(x, 1, lengths))
+
+
+def test_random_calls():
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        rank = int(rng.integers(2, 5))
+        shape = tuple(int(n) for n in rng.integers(0, 6, rank))
+        x = sample(rng, shape, rng.choice(["int8", "float16", "float32", "complex64"]))
+        axes = [int(a) for a in rng.integers(-rank, rank, rng.integers(0, rank + 1))]
+        same(rj.reverse(x, axes), np.flip(x, tuple({a % rank for a in axes})))
+        mask = rng.random(rank) < 0.5
+        same(rj.reverse(x, mask=mask), np.flip(x, tuple(np.flatnonzero(mask))))
+        time, batch = (int(a) for a in rng.permutation(rank)[:2])
+        kind = rng.choice(["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+        lengths = rng.integers(0, shape[time] + 1, shape[batch]).astype(kind)
+        want = naive_sequence(x, lengths, time, batch)
+        for given in (lengths, lengths.tolist(), jnp.asarray(lengths)):
+            same(rj.reverse_sequence(x, given, time_axis=time - rank, batch_axis=batch), want)
+        run = jax.jit(lambda x, n: rj.reverse_sequence(x, n, time_axis=time, batch_axis=batch))
+        same(run(x, jnp.asarray(lengths)), want)
+        lanes = rng.integers(0, shape[time] + 3, shape[:time] + (1,) + shape[time + 1 :]).astype(kind)
+        want = naive(x, time, lanes)
+        same(rj.reverse_subsequences(x, lanes, axis=time), want)
+        run = jax.jit(lambda x, n: rj.reverse_subsequences(x, n, axis=time - rank))
+        same(run(x, jnp.asarray(lanes.squeeze(time))), want)
+
+
+def test_large_arrays_and_many_threads():
+    x = np.arange(3 << 20, dtype=np.float32).reshape(3, 1024, 1024)
+    same(jax.jit(lambda x: rj.reverse(x, (0, 2)))(x), np.flip(x, (0, 2)))
+    lengths = np.array([1000, 0, 1024])
+    want = x.copy()
+    for at, length in enumerate(lengths):
+        want[at, :length] = x[at, :length][::-1]
+    run = jax.jit(lambda x, n: rj.reverse_sequence(x, n, time_axis=1, batch_axis=0))
+    same(run(x, lengths), want)
+
+
+def test_the_compiled_program_is_one_call_into_the_engine():
+    text = jax.jit(lambda x: rj.reverse(x, 0)).lower(jnp.ones((2, 3))).compile().as_text()
+    assert 'custom_call_target="retrograde_reverse"' in text and "callback" not in text
+
+
+# Transformations
+
+
+def test_gradients():
+    x = jnp.arange(24.0).reshape(4, 3, 2)
+    weights = jnp.sin(x)
+    lengths = jnp.array([4, 0, 3])
+    calls = [
+        lambda x: rj.reverse(x, (0, 2)),
+        lambda x: rj.reverse_sequence(x, lengths),
+        lambda x: rj.reverse_sequence(x, [4, 1, 2]),
+        lambda x: rj.reverse_subsequences(x, jnp.arange(8).reshape(4, 2), axis=1),
+    ]
+    for call in calls:
+        # Every one is its own inverse and its own transpose.
+        same(call(call(x)), np.asarray(x))
+        want = np.asarray(call(weights))
+        for f in (call, jax.jit(call), jax.checkpoint(call)):
+            same(jax.grad(lambda x: (f(x) * weights).sum())(x), want)
+            out, tangent = jax.jvp(f, (x,), (weights,))
+            same(out, np.asarray(call(x)))
+            same(tangent, want)
+            same(jax.vjp(f, x)[1](weights)[0], want)
+            same(jax.linear_transpose(f, x)(weights)[0], want)
+        check_grads(call, (jnp.sin(x),), order=2, modes=("fwd", "rev"))
+        second = jax.hessian(lambda x: (call(x) ** 3).sum())(x)
+        assert np.allclose(second.reshape(24, 24), np.diag(6 * np.ravel(x)), rtol=1e-6)
+
+
+def test_lengths_and_integers_have_no_gradient():
+    x = jnp.ones((3, 2))
+    both = jax.grad(lambda x, n: rj.reverse_sequence(x, n).sum(), argnums=(0, 1), allow_int=True)
+    dx, dn = both(x, jnp.array([1, 3]))
+    assert dn.dtype == jax.dtypes.float0 and dx.shape == x.shape
+    out, tangent = jax.jvp(rj.reverse, (jnp.arange(3),), (np.zeros(3, jax.dtypes.float0),))
+    assert out.tolist() == [2, 1, 0] and tangent.dtype == jax.dtypes.float0
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_vmap_of_every_operand_at_every_place(jit):
+    rng = np.random.default_rng(3)
+    wrap = jax.jit if jit else lambda f: f
+    size = 3
+    for at in range(4):
+        x = rng.standard_normal((4, 5, 2)).astype(np.float32)
+        many = rng.standard_normal(tuple(np.insert(x.shape, at, size))).astype(np.float32)
+        each = [np.take(many, i, at) for i in range(size)]
+        run = wrap(jax.vmap(lambda x: rj.reverse(x, (-1, 0)), in_axes=at))
+        same(run(many), np.stack([np.flip(e, (0, 2)) for e in each]))
+        for time, batch in itertools.permutations(range(3), 2):
+
+            def call(x, n):
+                return rj.reverse_sequence(x, n, time_axis=time, batch_axis=batch)
+
+            lengths = rng.integers(0, x.shape[time] + 1, (size, x.shape[batch]))
+            want = [naive_sequence(e, lengths[0], time, batch) for e in each]
+            same(wrap(jax.vmap(call, (at, None)))(many, lengths[0]), np.stack(want))
+            want = [naive_sequence(e, n, time, batch) for e, n in zip(each, lengths)]
+            same(wrap(jax.vmap(call, (at, 0)))(many, lengths), np.stack(want))
+            same(wrap(jax.vmap(call, (at, 1), 1))(many, lengths.T), np.stack(want, 1))
+            want = [naive_sequence(x, n, time, batch) for n in lengths]
+            same(wrap(jax.vmap(call, (None, 0)))(x, lengths), np.stack(want))
+        for axis in range(3):
+
+            def call(x, n):
+                return rj.reverse_subsequences(x, n, axis=axis)
+
+            shape = tuple(1 if a == axis else s for a, s in enumerate(x.shape))
+            lengths = rng.integers(0, x.shape[axis] + 2, (size, *shape))
+            want = [naive(e, axis, lengths[0]) for e in each]
+            same(wrap(jax.vmap(call, (at, None)))(many, lengths[0]), np.stack(want))
+            want = [naive(e, axis, n) for e, n in zip(each, lengths)]
+            same(wrap(jax.vmap(call, (at, 0)))(many, lengths), np.stack(want))
+            want = [naive(x, axis, n) for n in lengths]
+            same(wrap(jax.vmap(call, (None, 0)))(x, lengths), np.stack(want))
+
+
+def test_vmap_of_vmap_and_of_gradients():
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((2, 3, 4, 5)).astype(np.float32)
+    lengths = rng.integers(0, 5, (2, 3, 5))
+    want = np.stack([[naive_sequence(x[i, j], lengths[i, j], 0, 1) for j in range(3)] for i in range(2)])
+    same(jax.vmap(jax.vmap(rj.reverse_sequence))(x, lengths), want)
+    grads = jax.vmap(jax.vmap(jax.grad(lambda x, n: (rj.reverse_sequence(x, n) ** 2).sum())))(x, lengths)
+    assert np.array_equal(grads, 2 * x)
+
+
+def test_inside_scan_and_shard_map():
+    x = jnp.arange(12.0).reshape(4, 3)
+    out = jax.lax.scan(lambda c, row: (c, rj.reverse(row)), 0, x)[1]
+    same(out, np.flip(np.asarray(x), 1))
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("i",))
+    spec = jax.sharding.PartitionSpec("i")
+    run = jax.shard_map(lambda x: rj.reverse(x, 1), mesh=mesh, in_specs=spec, out_specs=spec)
+    same(jax.jit(run)(x), np.flip(np.asarray(x), 1))
+
+
+def test_other_devices_compute_the_same():
+    """What is lowered there, run on the CPU."""
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((4, 6, 3)).astype(np.float32)
+    lengths = jnp.asarray(rng.integers(0, 9, 3))
+    same(rj._reverse_elsewhere(x, axes=(0, 2)), np.flip(x, (0, 2)))
+    got = rj._sequence_elsewhere(x, lengths, time_axis=1, batch_axis=2, policy="clamp")
+    same(got, naive_sequence(x, lengths, 1, 2))
+    for kind in (np.uint32, np.uint8, np.int8):
+        lanes = rng.integers(0, np.iinfo(kind).max, (4, 1, 3), dtype=kind, endpoint=True) // 20 * 20
+        same(rj._subsequences_elsewhere(x, jnp.asarray(lanes), axis=1, policy="clamp"), naive(x, 1, lanes))
+    # Compiled for a machine that is not here: no call into the engine.
+    program = jax.jit(lambda x, n: rj.reverse(rj.reverse_sequence(x, n, policy="clamp")))
+    traced = program.trace(x, jnp.arange(6))
+    assert "custom_call" not in traced.lower(lowering_platforms=("cuda",)).as_text()
+    assert "@retrograde_reverse_sequence" in traced.lower(lowering_platforms=("cpu",)).as_text()
+    with pytest.raises(NotImplementedError, match="cannot stop"):
+        jax.jit(rj.reverse_sequence).trace(x, jnp.arange(6)).lower(lowering_platforms=("cuda",))
+
+
+# Hostile input
+
+
+def test_lengths_that_are_known_are_checked_at_once():
+    x = jnp.ones((8, 3))
+    for lengths in ([8, 4, 9], np.array([8, 4, 9], np.uint8), jnp.array([8, 4, 9])):
+        with pytest.raises(ValueError, match=r"^ReverseSequence: lengths\[2\] is 9, outside \[0, 8\]"):
+            rj.reverse_sequence(x, lengths)
+    with pytest.raises(ValueError, match=r"lengths\[0\] is -1"):
+        rj.reverse_sequence(x, [-1, 0, 0], policy="clamp")
+    # Known though the data is not.
+    with pytest.raises(ValueError, match=r"lengths\[1\] is 9"):
+        jax.jit(lambda x: rj.reverse_sequence(x, [1, 9, 1]))(x)
+
+
+def test_wide_lengths_are_not_cut_off():
+    """Without ``jax_enable_x64`` JAX would read 2**32 + 1 as 1."""
+    x = jnp.arange(4.0)[:, None]
+    back = np.flip(np.asarray(x), 0)
+    with pytest.raises(ValueError, match="4294967297"):
+        rj.reverse_sequence(x, np.array([2**32 + 1]))
+    same(rj.reverse_sequence(x, np.array([2**32 + 1]), policy="clamp"), back)
+    same(rj.reverse_subsequences(x, np.array([2**64 - 1], np.uint64), axis=0), back)
+
+
+def test_lengths_of_a_compiled_program_are_checked_when_it_runs():
+    x = jnp.ones((8, 3))
+    run = jax.jit(lambda x, n: rj.reverse_sequence(x, n))
+    wrong = [([8, 4, 9], r"lengths\[2\] is 9, outside \[0, 8\]"), ([0, -1, 0], r"lengths\[1\] is -1")]
+    for lengths, text in wrong:
+        with pytest.raises(jax.errors.JaxRuntimeError, match=f"INVALID_ARGUMENT: ReverseSequence: {text}"):
+            run(x, jnp.array(lengths)).block_until_ready()
+    # And the next call is fine.
+    same(run(x, jnp.array([8, 4, 8])), np.asarray(x))
+
+
+def test_arguments_that_are_wrong():
+    x = jnp.ones((2, 3))
+    cases = [
+        (ValueError, r"axes\[0\] is 2, outside \[-2, 1\]", lambda: rj.reverse(x, 2)),
+        (ValueError, "both given", lambda: rj.reverse(x, 0, mask=[True, False])),
+        (TypeError, r"axes\[0\] is True", lambda: rj.reverse(x, [True, False])),
+        (TypeError, "axes is 1.5", lambda: rj.reverse(x, 1.5)),
+        (ValueError, "mask", lambda: rj.reverse(x, mask=[True])),
+        (ValueError, "lengths", lambda: rj.reverse_sequence(x, [1, 1])),
+        (TypeError, "float32, expected an integer", lambda: rj.reverse_sequence(x, jnp.ones(3))),
+        (TypeError, "bool, expected an integer", lambda: rj.reverse_sequence(x, jnp.ones(3, bool))),
+        (TypeError, "float32, expected an integer", lambda: jax.jit(rj.reverse_sequence)(x, jnp.ones(3))),
+        (ValueError, 'policy "lax"', lambda: rj.reverse_sequence(x, [1, 1, 1], policy="lax")),
+        (ValueError, "axis", lambda: rj.reverse_sequence(x, [1, 1], time_axis=1, batch_axis=1)),
+        (ValueError, "axis", lambda: rj.reverse_subsequences(x, [1, 1], axis=5)),
+        (ValueError, "lengths", lambda: rj.reverse_subsequences(x, jnp.ones((3, 2), int), axis=1)),
+        (TypeError, "do not change", lambda: retrograde.reverse(x, out=x)),
+    ]
+    for kind, text, call in cases:
+        with pytest.raises(kind, match=text):
+            call()
+
+
+def test_through_the_package():
+    x = jnp.arange(6.0).reshape(2, 3)
+    assert isinstance(retrograde.reverse(x), jax.Array)
+    run = jax.jit(lambda x, n: retrograde.reverse_sequence(x, n, time_axis=1, batch_axis=0))
+    assert run(x, jnp.array([3, 2])).tolist() == [[2, 1, 0], [4, 3, 5]]
+    run = jax.vmap(lambda x, n: retrograde.reverse_subsequences(x, n, axis=0))
+    assert run(x, jnp.array([3, 2])).tolist() == [[2, 1, 0], [4, 3, 5]]
