@@ -9,8 +9,8 @@ pub(crate) use arguments::RunArguments;
 use crate::{interrupt, report};
 use anyhow::{Result, anyhow, bail};
 use arguments::NamedFile;
-use retrograde_io::graph::{Declared, Graph, GraphError};
-use retrograde_io::{Location, Value, onnx, openvino};
+use retrograde_io::graph::{Declared, Graph, GraphError, Outline};
+use retrograde_io::{Error, Location, Value, onnx, openvino};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -19,21 +19,32 @@ use targets::Targets;
 /// Everything is read, checked and run before anything is written.
 pub(crate) fn run(arguments: &RunArguments) -> Result<()> {
     interrupt::handle()?;
-    let graph = model(&arguments.model)?.1;
+    let graph = model(&arguments.model, &std::env::temp_dir())?;
     let targets = Targets::choose(&graph, &arguments.output, arguments.output_dir.as_deref())?;
     let inputs = inputs(&graph, &arguments.input)?;
     let results = graph.run(inputs).map_err(|error| explain(&arguments.model, error))?;
     targets.save(&graph, &results)
 }
 
-/// The model in a file, and what kind it is: an IR is XML, whatever its name; everything else is
-/// taken for ONNX.
-pub(crate) fn model(path: &Path) -> Result<(&'static str, Graph)> {
-    if has_extension(path, "xml") || begins_like_xml(path) {
-        Ok(("OpenVINO IR", openvino::read_model(path)?))
-    } else {
-        Ok(("ONNX model", onnx::read_model(path)?))
+/// The model in a file, with a folder for temporary files.
+pub(crate) fn model(path: &Path, temporary: &Path) -> Result<Graph, Error> {
+    match is_ir(path) {
+        true => openvino::read_model_in(path, temporary),
+        false => onnx::read_model_in(path, temporary),
     }
+}
+
+/// What a model says about itself, and what kind it is.
+pub(crate) fn outline(path: &Path) -> Result<(&'static str, Outline)> {
+    match is_ir(path) {
+        true => Ok(("OpenVINO IR", openvino::outline(path)?)),
+        false => Ok(("ONNX model, IR", onnx::outline(path)?)),
+    }
+}
+
+/// An IR is XML, whatever its name; everything else is taken for ONNX.
+fn is_ir(path: &Path) -> bool {
+    has_extension(path, "xml") || begins_like_xml(path)
 }
 
 /// Whether a file's name says that it is a model.

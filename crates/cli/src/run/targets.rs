@@ -87,7 +87,7 @@ fn finish(begun: Vec<(retrograde_io::Output, usize)>, results: &[Value]) -> Resu
 fn described(value: &Value) -> String {
     let bytes = match value.elements() {
         Elements::Bytes(bytes) => bytes.len(),
-        Elements::Strings(strings) => strings.iter().map(|string| string.len()).sum(),
+        Elements::Strings(strings) => strings.byte_len(),
     };
     format!("{} {:?}, {}", value.dtype(), value.shape(), report::bytes(bytes))
 }

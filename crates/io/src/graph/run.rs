@@ -3,6 +3,7 @@
 
 use super::{Declared, Dim, Graph, GraphError, Node, Op};
 use crate::spool;
+use crate::strings;
 use crate::value::{Elements, Value};
 use bytes::Bytes;
 use retrograde::{
@@ -183,29 +184,38 @@ fn execute(node: &Node, operands: &[Value]) -> Result<Value, GraphError> {
 fn reversed(operator: &impl Reversal, data: &Value) -> Result<Value, Error> {
     let shape = data.shape();
     match data.elements() {
+        // Their handles move.
         Elements::Strings(strings) => {
-            let strings = operator.to_vec_cloned::<Bytes>(strings, shape)?;
-            Ok(Value::strings(shape, strings)?)
+            let handles = moved(operator, strings::HANDLE, shape, strings.handles())?;
+            Ok(Value::strings(shape, strings.with_handles(handles))?)
         }
         Elements::Bytes(bytes) => {
-            let layout = Layout::dense(data.dtype(), shape)?;
-            let src = TensorRef::new(layout.clone(), &bytes[..])?;
-            let fill = |output: &mut [u8]| {
-                operator.run(&src, &mut TensorMut::new(layout.clone(), output)?)
-            };
-            // What is large goes to a temporary file without a name, so that it takes no memory
-            // of its own; where there is no room for one, memory has to do.
-            if let Ok(mut output) = spool::zeroed(bytes.len(), &std::env::temp_dir()) {
-                fill(&mut output)?;
-                if let Ok(output) = output.make_read_only() {
-                    return Ok(Value::new(data.dtype(), shape, Bytes::from_owner(output))?);
-                }
-            }
-            let mut output = vec![0u8; bytes.len()];
-            fill(&mut output)?;
-            Ok(Value::new(data.dtype(), shape, output)?)
+            Ok(Value::new(data.dtype(), shape, moved(operator, data.dtype(), shape, bytes)?)?)
         }
     }
+}
+
+/// Dense elements, reversed.
+fn moved(
+    operator: &impl Reversal,
+    dtype: DType,
+    shape: &[usize],
+    bytes: &[u8],
+) -> Result<Bytes, Error> {
+    let layout = Layout::dense(dtype, shape)?;
+    let src = TensorRef::new(layout.clone(), bytes)?;
+    let fill = |output: &mut [u8]| operator.run(&src, &mut TensorMut::new(layout.clone(), output)?);
+    // What is large goes to a temporary file without a name, so that it takes no memory
+    // of its own; where there is no room for one, memory has to do.
+    if let Ok(mut output) = spool::zeroed(bytes.len(), &std::env::temp_dir()) {
+        fill(&mut output)?;
+        if let Ok(output) = output.freeze() {
+            return Ok(Bytes::from_owner(output));
+        }
+    }
+    let mut output = vec![0u8; bytes.len()];
+    fill(&mut output)?;
+    Ok(output.into())
 }
 
 /// A tensor that is read as numbers, in this machine's byte order.
