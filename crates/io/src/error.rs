@@ -31,6 +31,18 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// One of several outputs could not get its name, after others had got theirs.
+    #[error("cannot write {}: {}{}", path.display(), reason(source), undone(removed, kept))]
+    Together {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+        /// Outputs that were new, and are gone again.
+        removed: Vec<PathBuf>,
+        /// Outputs that have replaced older files.
+        kept: Vec<PathBuf>,
+    },
     /// It is no TensorProto, or none that can be taken in.
     #[error("{}: {source}", path.display())]
     TensorProto {
@@ -385,6 +397,21 @@ pub enum RawError {
         /// Bytes there are.
         available: u64,
     },
+}
+
+/// What became of the outputs before the one that failed.
+fn undone(removed: &[PathBuf], kept: &[PathBuf]) -> String {
+    let names = |paths: &[PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let mut text = String::new();
+    if !removed.is_empty() {
+        text += &format!("; removed again: {}", names(removed));
+    }
+    if !kept.is_empty() {
+        text += &format!("; already replaced: {}", names(kept));
+    }
+    text
 }
 
 /// Which tensors there are to choose from.

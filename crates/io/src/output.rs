@@ -7,7 +7,7 @@ use crate::npy::{self, Kind};
 use crate::onnx::{self, StringsMessage, TensorError};
 use crate::open::{names_in, shown};
 use crate::safetensors;
-use crate::save::{Pending, Target, allocate};
+use crate::save::{self, Pending, Target, Unpublished, allocate};
 use crate::spool::{self, Room};
 use crate::strings::{self, Strings, string_at};
 use crate::tensor::Tensor;
@@ -22,6 +22,9 @@ use std::ops::Range;
 use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
+
+/// Bytes of a value that are copied at a time.
+const FILLED: usize = 16 << 20;
 
 /// A tensor that is being written.
 ///
@@ -65,6 +68,8 @@ enum Sink {
     Encoded(Pending),
     Device(File),
     Stdout,
+    /// It has gone there.
+    Done,
 }
 
 impl Output {
@@ -101,12 +106,24 @@ impl Output {
     }
 
     /// Begins a tensor of a model and fills it, so that only [`finish`](Self::finish) is left.
-    /// The name is used where the format has names and the location gives none.
-    pub fn of_value(value: &Value, name: &str, location: Location) -> Result<Output, Error> {
-        let place = Place::of(location, None, Format::Npy)?;
+    /// The name is used where the format has names and the location gives none. `watch` is told
+    /// of every piece that was filled, in bytes.
+    pub fn of_value(
+        value: &Value,
+        name: &str,
+        location: Location,
+        format: Option<Format>,
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<Output, Error> {
+        let place = Place::of(location, format, Format::Npy)?;
         let tensor = Tensor::from_value(value, name, (&place.location.path, place.format))?;
         let mut output = Output::like(&tensor, place.location, Some(place.format))?;
-        output.data_mut().copy_from_slice(tensor.data());
+        for start in (0..tensor.data().len()).step_by(FILLED) {
+            let range = start..tensor.data().len().min(start + FILLED);
+            output.prepare(range.clone());
+            output.data_mut()[range.clone()].copy_from_slice(&tensor.data()[range.clone()]);
+            watch(range.len());
+        }
         Ok(output)
     }
 
@@ -163,24 +180,62 @@ impl Output {
     }
 
     /// Completes the file and gives it its name.
-    pub fn finish(mut self) -> Result<(), Error> {
+    pub fn finish(self) -> Result<(), Error> {
+        Output::finish_all(vec![self])
+    }
+
+    /// Completes several files and gives them their names: none before all are complete. If one
+    /// then cannot get its name, those that were new are removed again.
+    pub fn finish_all(mut outputs: Vec<Output>) -> Result<(), Error> {
+        let (mut files, mut paths) = (Vec::new(), Vec::new());
+        for output in &mut outputs {
+            let path = output.location.path.clone();
+            if let Some(file) = output.complete().map_err(|error| Error::write(&path, error))? {
+                files.push(file);
+                paths.push(path);
+            }
+        }
+        // What has no way back comes when nothing but names is left.
+        for output in &mut outputs {
+            output.send().map_err(|error| Error::write(&output.location.path, error))?;
+        }
+        save::publish(files).map_err(|Unpublished { at, source, removed, kept }| {
+            let path = paths.swap_remove(at);
+            match removed.is_empty() && kept.is_empty() {
+                true => Error::Write { path, source },
+                false => Error::Together { path, source, removed, kept },
+            }
+        })
+    }
+
+    /// Completes the file, if it is one, but for its name.
+    fn complete(&mut self) -> io::Result<Option<Pending>> {
         let swapped = self.swapped;
         swap_numbers(self.data_mut(), swapped);
-        let sink = std::mem::replace(&mut self.sink, Sink::Stdout);
-        let result = match sink {
-            Sink::Mapped(pending) => {
-                self.memory = Room::none();
-                pending.finish()
-            }
+        match &self.sink {
+            Sink::Mapped(_) => self.memory = Room::none(),
             Sink::Encoded(pending) if self.format == Format::Npz => {
-                let zip = ZipWriter::new(BufWriter::new(pending.file()));
-                self.archive(zip).and_then(|()| pending.finish())
+                self.archive(ZipWriter::new(BufWriter::new(pending.file())))?;
             }
-            Sink::Encoded(pending) => self.stream(pending.file()).and_then(|()| pending.finish()),
+            Sink::Encoded(pending) => self.stream(pending.file())?,
+            Sink::Device(_) | Sink::Stdout | Sink::Done => return Ok(None),
+        }
+        match std::mem::replace(&mut self.sink, Sink::Done) {
+            Sink::Mapped(pending) | Sink::Encoded(pending) => {
+                pending.complete()?;
+                Ok(Some(pending))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Writes to what is no file.
+    fn send(&mut self) -> io::Result<()> {
+        match &self.sink {
             Sink::Device(device) => self.stream(device),
             Sink::Stdout => self.stream(io::stdout().lock()),
-        };
-        result.map_err(|error| Error::write(&self.location.path, error))
+            Sink::Mapped(_) | Sink::Encoded(_) | Sink::Done => Ok(()),
+        }
     }
 
     /// Writes header and elements, as the format has them.
@@ -539,6 +594,10 @@ mod tests {
         copied(&input, at("b.npz:w")).unwrap();
     }
 
+    fn of_value(value: &Value, at: Location) -> Result<Output, Error> {
+        Output::of_value(value, "w", at, None, &mut |_| {})
+    }
+
     fn listed<const N: usize>(strings: [Bytes; N]) -> Strings {
         strings.into_iter().collect()
     }
@@ -559,7 +618,7 @@ mod tests {
             for (name, fits) in ["y.npy", "y.npz", "y.pb"].into_iter().zip(fits) {
                 let at = Location::file(folder.path().join(name));
                 let _ = fs::remove_file(&at.path);
-                let written = Output::of_value(value, "w", at.clone()).and_then(Output::finish);
+                let written = of_value(value, at.clone()).and_then(Output::finish);
                 assert_eq!(written.is_ok(), fits, "{name}: {written:?}");
                 assert_eq!(at.path.exists(), fits);
                 if fits {
@@ -569,7 +628,7 @@ mod tests {
             }
         }
         let from = Location::file(folder.path().join("y.pb"));
-        Output::of_value(&text, "w", from.clone()).unwrap().finish().unwrap();
+        of_value(&text, from.clone()).unwrap().finish().unwrap();
         // From one TensorProto to another they stay strings.
         let strings = open(&from, &Opening::default()).unwrap();
         let kind = strings.element_type().to_string();

@@ -184,6 +184,61 @@ fn outputs_appear_together_or_not_at_all() {
         ["run", "two.onnx", "-i", "x.npy", "--output", "a=r.npz:a", "--output", "b=r.npz:b"];
     let outcome = run(command(folder.path(), &arguments));
     assert_eq!(outcome.stderr, "error: --output r.npz: given for two outputs\n");
+    // By whatever names.
+    fs::write(folder.path().join("there.npy"), b"old").unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    #[allow(unused_mut)]
+    let mut pairs = vec![("y.npy", "./y.npy"), ("sub/../y.npy", "y.npy"), ("-", "-")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("there.npy", folder.path().join("link.npy")).unwrap();
+        fs::hard_link(folder.path().join("there.npy"), folder.path().join("hard.npy")).unwrap();
+        std::os::unix::fs::symlink("sub", folder.path().join("other")).unwrap();
+        let found =
+            [("link.npy", "there.npy"), ("there.npy", "hard.npy"), ("sub/y.npy", "other/y.npy")];
+        pairs.extend(found);
+    }
+    let before = names(folder.path());
+    for (one, other) in pairs {
+        let (a, b) = (format!("a={one}"), format!("b={other}"));
+        let arguments = ["run", "two.onnx", "-i", "x.npy", "--output", &a, "--output", &b];
+        let outcome = run(command(folder.path(), &arguments));
+        assert_eq!(outcome.stderr, format!("error: --output {other}: given for two outputs\n"));
+        assert_eq!((outcome.code, names(folder.path())), (Some(1), before.clone()));
+    }
+    // A folder that was made for outputs goes with them.
+    let arguments = ["run", "two.onnx", "-i", "x.npy", "-o", "new", "--to", "safetensors"];
+    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    assert_eq!(names(&folder.path().join("new")), ["a.safetensors", "b.safetensors"]);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a.npy", folder.path().join("new/b.npy")).unwrap();
+        fs::write(folder.path().join("new/a.npy"), b"old").unwrap();
+        let outcome = run(command(folder.path(), &["run", "two.onnx", "-i", "x.npy", "-o", "new"]));
+        assert_eq!(outcome.stderr, "error: new/b.npy: is the file of two outputs\n");
+        assert_eq!(fs::read(folder.path().join("new/a.npy")).unwrap(), b"old");
+    }
+}
+
+/// What names do not say, options do.
+#[test]
+fn formats_can_be_said() {
+    let folder = folder();
+    let at = |arguments: &[&str]| {
+        let outcome = run(command(folder.path(), arguments));
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    };
+    at(&["run", "turn.xml", "-i", "x.npy", "--output", "y", "--to", "pb"]);
+    at(&["run", "turn.xml", "-i", "y", "--from", "pb", "--output", "y.raw", "--to", "npy"]);
+    // An extension says more than an option.
+    assert_eq!(fs::read(folder.path().join("y.raw")).unwrap(), [0, 1, 2, 3, 4, 5]);
+    at(&["run", "turn.xml", "-i", "x.npy", "-o", "out", "--to", "npz"]);
+    at(&["run", "turn.xml", "-i", "out/y.npz:y", "--output", "z.npy"]);
+    assert_eq!(npy::read(folder.path().join("z.npy")).unwrap().data(), [0, 1, 2, 3, 4, 5]);
+    let mut raw = command(folder.path(), &["run", "turn.xml", "-i", "-", "--from", "raw"]);
+    raw.stdin(fs::File::open(folder.path().join("y.raw")).unwrap());
+    // One size is open, and a stream does not say how long it is.
+    assert!(run(raw).stderr.contains("the model does not say what they are"));
 }
 
 #[test]
@@ -316,7 +371,15 @@ fn failures_are_one_line_each() {
         ),
         (
             &["turn.xml", "-i", "x.npy", "--output", "y.txt"],
-            "y.txt: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin",
+            "y.txt: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin, or --to",
+        ),
+        (
+            &["turn.xml", "-i", "x.npy", "--output", "turn.bin"],
+            "--output turn.bin: is the model itself: name another file",
+        ),
+        (
+            &["turn.xml", "-i", "x.npy", "--to", "pb"],
+            "--to FORMAT: say where, with --output or -o DIR",
         ),
         (&["none.onnx"], "cannot read none.onnx: No such file or directory"),
         (&["x.npy"], "x.npy: not an ONNX model: ModelProto: "),
