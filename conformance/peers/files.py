@@ -470,9 +470,9 @@ def check_memory(binary):
             archive.write(folder / "x.npy", "x.npy")
         (folder / "x.pb").write_bytes(pb_bytes(x))
         # Typed fields: packed numbers of up to ten bytes; and strings, more than memory has handles for.
-        small = rng.integers(-2, 126, shape[0] * 40000, np.int8)
+        small = rng.integers(-2, 126, shape[0] * 20000, np.int8)
         write_typed(folder / "typed.pb", small)
-        many = 24 << 20
+        many = 17 << 20
         letters = rng.integers(97, 123, many, np.uint8)
         write_letters(folder / "letters.pb", letters)
         as_text = letters.astype("<u4").view("<U1")

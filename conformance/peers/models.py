@@ -333,7 +333,8 @@ def formats(binary):
         first = record["inputs"][0]
         ok = [port["names"] for port in record["inputs"]] == [["x"], ["lens"]]
         ok &= (first["dtype"], first["shape"]) == ("f32", dims) and record["outputs"][0]["names"] == ["y"]
-        ok &= record["nodes"] == [{"name": "reverse", "kind": "ReverseSequence"}]
+        ok &= record["nodes"] == [{"name": "reverse", "kind": "ReverseSequence", "runs": True}]
+        ok &= (record["ir_version"], record["opsets"]) == (8, [{"domain": "", "version": 10}]) and record["cannot_run"] is None
         check("onnx: info", ok, record)
 
 

@@ -12,6 +12,6 @@ mod wire;
 mod write;
 
 pub use model::{outline, read_model, read_model_in};
-pub(crate) use tensor::value_of;
+pub(crate) use tensor::{Located, Place, locate, string_bytes, value_of};
 pub use tensor::{NamedTensor, TensorError, decode_tensor, read_tensor, write_tensor};
 pub(crate) use write::{StringsMessage, raw_head};

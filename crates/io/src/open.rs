@@ -6,7 +6,7 @@ use crate::external::Folder;
 use crate::format::{Format, Location};
 use crate::npy::{self, Failure};
 use crate::npz::{Archive, NpzFailure, Place};
-use crate::onnx::{self, NamedTensor};
+use crate::onnx::{self, Located, NamedTensor, Place as InMessage, TensorError};
 use crate::safetensors::{self, Described};
 use crate::spool::{self, Map};
 use crate::tensor::{Data, Tensor};
@@ -120,18 +120,22 @@ pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
             }]
         }
         Format::Pb => {
-            let (NamedTensor { name, value }, map) = source.proto(opening)?;
-            let (bytes, offset) = match value.elements() {
-                Elements::Strings(strings) => (strings.byte_len(), None),
-                Elements::Bytes(bytes) => match Data::found(&map, bytes.clone()) {
+            let (content, map, mut folder) = source.message(opening)?;
+            let located = onnx::locate(&content, &mut folder);
+            let Located { name, dtype, shape, place } =
+                located.map_err(|error| source.not_proto(error))?;
+            let (bytes, offset) = match place {
+                InMessage::Strings(_) => (onnx::string_bytes(&content), None),
+                InMessage::Numbers(_, bytes) => (bytes, None),
+                InMessage::Bytes(bytes) => match Data::found(&map, bytes.clone()) {
                     Data::Mapped(_, range) => (bytes.len(), Some(range.start as u64)),
                     Data::Held(_) => (bytes.len(), None),
                 },
             };
             vec![Listed {
                 name: Some(name).filter(|name| !name.is_empty()),
-                element: ElementType::Plain(value.dtype()),
-                shape: value.shape().to_vec(),
+                element: ElementType::Plain(dtype),
+                shape,
                 fortran_order: false,
                 bytes,
                 offset,
@@ -346,16 +350,23 @@ impl Source {
         self.tensor(Some(name), ElementType::Plain(layout.dtype()), (layout, false), data)
     }
 
-    /// The message, whose elements are the map's where they are raw.
-    fn proto(&self, opening: &Opening) -> Result<(NamedTensor, Arc<Map>), Error> {
+    /// A message, the map that it is in, and what lies beside it.
+    fn message(&self, opening: &Opening) -> Result<(Bytes, Arc<Map>, Folder), Error> {
         let map = Arc::new(self.map()?);
         let content = Bytes::from_owner(Data::Mapped(map.clone(), 0..map.len()));
         let spool = spool::folder_beside(opening.output.as_deref());
-        let mut folder = Folder::of(&self.path).spooling_in(&spool);
-        let tensor = onnx::value_of(&content, &mut folder).map_err(|source| {
-            Error::TensorProto { path: self.path.clone(), source: Box::new(source) }
-        })?;
-        Ok((tensor, map))
+        Ok((content, map, Folder::of(&self.path).spooling_in(&spool)))
+    }
+
+    fn not_proto(&self, source: TensorError) -> Error {
+        Error::TensorProto { path: self.path.clone(), source: Box::new(source) }
+    }
+
+    /// The tensor in a message, whose elements are the map's where they are raw.
+    fn proto(&self, opening: &Opening) -> Result<(NamedTensor, Arc<Map>), Error> {
+        let (content, map, mut folder) = self.message(opening)?;
+        let tensor = onnx::value_of(&content, &mut folder);
+        Ok((tensor.map_err(|error| self.not_proto(error))?, map))
     }
 
     fn pb(&self, opening: &Opening) -> Result<Tensor, Error> {

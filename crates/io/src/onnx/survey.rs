@@ -12,7 +12,7 @@ const MOST_TEXT: usize = 1 << 20;
 
 /// A field that is a list of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub(crate) enum Field {
     Float,
     Int32,
     String,

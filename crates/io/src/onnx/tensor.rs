@@ -201,6 +201,48 @@ pub fn write_tensor(path: impl AsRef<Path>, name: &str, value: &Value) -> Result
 /// A tensor and its name from a message, with what lies beside the model. Elements that are as
 /// they should be are shared; others are unpacked, to a temporary file where they are many.
 pub(crate) fn value_of(content: &Bytes, folder: &mut Folder) -> Result<NamedTensor, TensorError> {
+    let Located { name, dtype, shape, place } = locate(content, folder)?;
+    let value = match place {
+        Place::Bytes(bytes) => Value::new(dtype, &shape, bytes)?,
+        Place::Strings(count) => {
+            let strings = strings(content, Field::String.number(), count, folder.spool())?;
+            Value::strings(&shape, strings)?
+        }
+        Place::Numbers(field, bytes) => {
+            let data = numbers(content, field, dtype, bytes, folder.spool())?;
+            Value::new(dtype, &shape, data)?
+        }
+    };
+    Ok(NamedTensor { name, value })
+}
+
+/// A tensor whose elements have been found, and not looked at.
+pub(crate) struct Located {
+    pub(crate) name: String,
+    pub(crate) dtype: DType,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) place: Place,
+}
+
+/// Where elements are.
+pub(crate) enum Place {
+    /// Here, as they should be.
+    Bytes(Bytes),
+    /// In `string_data`, so many.
+    Strings(usize),
+    /// In a typed field; unpacked, they take so many bytes.
+    Numbers(Field, usize),
+}
+
+/// Bytes of all strings in a message.
+pub(crate) fn string_bytes(content: &[u8]) -> usize {
+    let fields = wire::fields(content).filter_map(Result::ok);
+    let strings = fields.filter(|field| field.number == Field::String.number());
+    strings.map(|field| field.content.len()).sum()
+}
+
+/// Finds the elements of a tensor.
+pub(crate) fn locate(content: &Bytes, folder: &mut Folder) -> Result<Located, TensorError> {
     let survey = Survey::of(content)?;
     let code = survey.data_type.unwrap_or(0);
     let dtype = DType::from_onnx(code).ok_or(TensorError::Type { code })?;
@@ -210,7 +252,7 @@ pub(crate) fn value_of(content: &Bytes, folder: &mut Folder) -> Result<NamedTens
     }
     let typed = only_list(&survey)?;
     let raw = survey.raw_data.clone().filter(|raw| !raw.is_empty());
-    let value = if survey.data_location == Some(EXTERNAL) {
+    let place = if survey.data_location == Some(EXTERNAL) {
         match (typed, raw, dtype) {
             (Some(list), ..) => Err(TensorError::Twice("external_data", list.name())),
             (_, Some(_), _) => Err(TensorError::Twice("external_data", "raw_data")),
@@ -227,11 +269,15 @@ pub(crate) fn value_of(content: &Bytes, folder: &mut Folder) -> Result<NamedTens
             (None, Some(_)) if dtype == DType::String => {
                 Err(TensorError::WrongField { dtype, field: "raw_data", expected: "string_data" })
             }
-            (None, Some(raw)) => Ok(Value::new(dtype, &shape, content.slice(raw))?),
-            (typed, None) => from_typed(content, &survey, typed, dtype, &shape, folder.spool()),
+            (None, Some(raw)) => {
+                let bytes = content.slice(raw);
+                Value::new(dtype, &shape, bytes.clone())?;
+                Ok(Place::Bytes(bytes))
+            }
+            (typed, None) => in_typed(content, &survey, typed, dtype, &shape),
         }
     }?;
-    Ok(NamedTensor { name: survey.name, value })
+    Ok(Located { name: survey.name, dtype, shape, place })
 }
 
 fn shape_of(survey: &Survey) -> Result<Vec<usize>, TensorError> {
@@ -266,14 +312,13 @@ fn field_for(dtype: DType) -> Field {
 }
 
 /// Elements from typed fields; no entries at all are those of an empty tensor.
-fn from_typed(
+fn in_typed(
     content: &Bytes,
     survey: &Survey,
     used: Option<Field>,
     dtype: DType,
     shape: &[usize],
-    folder: &Path,
-) -> Result<Value, TensorError> {
+) -> Result<Place, TensorError> {
     let field = field_for(dtype);
     if let Some(used) = used.filter(|used| *used != field) {
         let (field, expected) = (used.name(), field.name());
@@ -295,15 +340,13 @@ fn from_typed(
         return Err(TensorError::Count { shape, dtype, field, expected, available });
     }
     if field == Field::String {
-        let strings = strings(content, field.number(), available, folder)?;
-        return Ok(Value::strings(shape, strings)?);
+        return Ok(Place::Strings(available));
     }
     if let (Field::Float | Field::Double, Some(whole)) = (field, &list.whole) {
         // In one piece they are as raw data would be.
-        return Ok(Value::new(dtype, shape, content.slice(whole.clone()))?);
+        return Ok(Place::Bytes(content.slice(whole.clone())));
     }
-    let data = numbers(content, field, dtype, layout.byte_len(), folder)?;
-    Ok(Value::new(dtype, shape, data)?)
+    Ok(Place::Numbers(field, layout.byte_len()))
 }
 
 /// So many strings, each in a field of this number.
@@ -380,7 +423,7 @@ fn external(
     dtype: DType,
     shape: &[usize],
     folder: &mut Folder,
-) -> Result<Value, TensorError> {
+) -> Result<Place, TensorError> {
     let number = |key: &'static str, text: &Option<String>| match text {
         None => Ok(None),
         Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
@@ -401,7 +444,7 @@ fn external(
         let shape = shape.to_vec();
         return Err(TensorError::ExternalLength { length, shape, dtype, expected });
     }
-    Ok(Value::new(dtype, shape, folder.bytes(location, offset, expected as u64)?)?)
+    Ok(Place::Bytes(folder.bytes(location, offset, expected as u64)?))
 }
 
 #[cfg(test)]
