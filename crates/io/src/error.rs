@@ -160,7 +160,7 @@ pub enum Error {
         asked: Vec<usize>,
     },
     /// The output's format has no such elements.
-    #[error("{}: {format} files have no {element} elements; {}", path.display(), instead(*format))]
+    #[error("{}: {format} files have no {element} elements; {}", path.display(), instead(*format, element))]
     CannotHold {
         /// The file.
         path: PathBuf,
@@ -432,8 +432,9 @@ fn listed(names: &[String], more: usize) -> String {
 }
 
 /// Where else the elements could go.
-fn instead(format: Format) -> &'static str {
+fn instead(format: Format, element: &str) -> &'static str {
     match format {
+        Format::Safetensors if element == "string" => "write .pb, .npy or .npz",
         Format::Safetensors => "write .npy or .npz, or say what they are with --dtype",
         Format::Pb => "write .npy, .npz or .raw, or say what they are with --dtype",
         _ => "write .pb, .safetensors or .raw",

@@ -128,6 +128,9 @@ impl AsRef<[u8]> for Map {
 
 /// The folder for temporary files that belong to this output, or to none.
 pub(crate) fn folder_beside(output: Option<&Path>) -> std::path::PathBuf {
+    // What is beside a device (/dev) is no place for files.
+    let device = |path: &&Path| path.metadata().is_ok_and(|found| !found.is_file());
+    let output = output.filter(|path| !device(path));
     let beside = output.and_then(|path| path.parent()).map(|parent| {
         if parent.as_os_str().is_empty() { Path::new(".") } else { parent }.to_owned()
     });

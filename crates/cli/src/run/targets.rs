@@ -3,7 +3,7 @@
 use super::arguments::{NamedFile, RunArguments};
 use super::files;
 use crate::progress::Progress;
-use crate::report;
+use crate::{interrupt, report};
 use anyhow::{Context, Result, anyhow, bail};
 use retrograde_io::graph::{Graph, Output};
 use retrograde_io::{Elements, Format, Location, Value};
@@ -82,6 +82,9 @@ impl Targets {
                 let new = !folder.exists();
                 std::fs::create_dir_all(folder)
                     .map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
+                if new {
+                    interrupt::made(folder);
+                }
                 let begun = results.iter().enumerate().map(|(at, value)| {
                     Ok((files::begin_in(folder, &stems[at], named(at), value, to, watch)?, at))
                 });

@@ -12,7 +12,7 @@ use crate::value::{Elements, Value};
 use bytes::Bytes;
 use retrograde::{DType, Layout, LayoutError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;
 
 /// `TensorProto.DataLocation.EXTERNAL`.
@@ -137,8 +137,10 @@ pub enum TensorError {
         expected: usize,
     },
     /// Its elements have to be unpacked, and there is no room for that.
-    #[error("no room to unpack its elements: {reason}")]
+    #[error("no room in {} to unpack its elements: {reason}", folder.display())]
     NoRoom {
+        /// Where.
+        folder: PathBuf,
         /// What the system says.
         reason: String,
     },
@@ -156,7 +158,8 @@ impl From<String> for TensorError {
 /// Of a temporary file, where elements are unpacked.
 impl From<io::Error> for TensorError {
     fn from(error: io::Error) -> Self {
-        TensorError::NoRoom { reason: crate::error::reason(&error) }
+        let folder = PathBuf::from("memory");
+        TensorError::NoRoom { folder, reason: crate::error::reason(&error) }
     }
 }
 
@@ -202,18 +205,35 @@ pub fn write_tensor(path: impl AsRef<Path>, name: &str, value: &Value) -> Result
 /// they should be are shared; others are unpacked, to a temporary file where they are many.
 pub(crate) fn value_of(content: &Bytes, folder: &mut Folder) -> Result<NamedTensor, TensorError> {
     let Located { name, dtype, shape, place } = locate(content, folder)?;
+    let value = value_at(content, place, dtype, &shape, folder).map_err(|error| match error {
+        TensorError::NoRoom { reason, .. } => {
+            TensorError::NoRoom { folder: folder.spool().to_owned(), reason }
+        }
+        error => error,
+    })?;
+    Ok(NamedTensor { name, value })
+}
+
+/// Unpacks elements where that has to be.
+fn value_at(
+    content: &Bytes,
+    place: Place,
+    dtype: DType,
+    shape: &[usize],
+    folder: &Folder,
+) -> Result<Value, TensorError> {
     let value = match place {
-        Place::Bytes(bytes) => Value::new(dtype, &shape, bytes)?,
+        Place::Bytes(bytes) => Value::new(dtype, shape, bytes)?,
         Place::Strings(count) => {
             let strings = strings(content, Field::String.number(), count, folder.spool())?;
-            Value::strings(&shape, strings)?
+            Value::strings(shape, strings)?
         }
         Place::Numbers(field, bytes) => {
             let data = numbers(content, field, dtype, bytes, folder.spool())?;
-            Value::new(dtype, &shape, data)?
+            Value::new(dtype, shape, data)?
         }
     };
-    Ok(NamedTensor { name, value })
+    Ok(value)
 }
 
 /// A tensor whose elements have been found, and not looked at.
