@@ -300,6 +300,15 @@ def safetensors_bytes(header, data=b"", length=None):
     return struct.pack("<Q", len(text) if length is None else length) + text + data
 
 
+def field_head(number, length):
+    """Key and length of a field of bytes."""
+    head = [number << 3 | 2]
+    while length > 127:
+        head.append(length & 127 | 128)
+        length >>= 7
+    return bytes([*head, length])
+
+
 def zip_bytes(members, method=zipfile.ZIP_DEFLATED):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
@@ -394,6 +403,12 @@ def hostile():
         ("wide.pb", pb("STRING", dims=[len(words)], string_data=words), "each as wide as the longest, take over"),
         ("zero.pb", pb("STRING", dims=[1], string_data=[b"a\0"]), "string 0 ends in a zero byte"),
         ("empty.pb", b"", "element type 0 is not supported"),
+        ("many.pb", pb("STRING", dims=[5]) + b"\x32\0" * (8 << 20), "takes 5 entries of string_data but there are 8388608"),
+        ("numbers.pb", pb("UINT8", dims=[5]) + b"\x28\1" * (8 << 20), "takes 5 entries of int32_data but there are 8388608"),
+        ("axes.pb", pb("UINT8") + field_head(1, 32 << 20) + b"\1" * (32 << 20), "it has 33554432 axes"),
+        ("name.pb", pb() + field_head(8, 64 << 20) + b"a" * (64 << 20), "its name has 67108864 bytes"),
+        ("number.pb", pb("UINT8", dims=[1]) + b"\x2a\x0b" + b"\x80" * 10 + b"\1", "invalid varint"),
+        ("cut.pb", pb("UINT8", dims=[1]) + b"\x2a\1\x80", "field 5 ends inside a number"),
         ("empty.npy", b"", "it begins with nothing"),
         ("empty.npz", b"", "not a readable .npz archive"),
         ("empty.safetensors", b"", "it has 0 bytes"),
@@ -419,15 +434,6 @@ def check_hostile(binary):
 
 
 # --- Limits ------------------------------------------------------------------------------
-
-
-def field_head(number, length):
-    """Key and length of a field of bytes."""
-    head = [number << 3 | 2]
-    while length > 127:
-        head.append(length & 127 | 128)
-        length >>= 7
-    return bytes([*head, length])
 
 
 def write_typed(path, x):

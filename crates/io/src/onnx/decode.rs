@@ -65,10 +65,9 @@ impl Decoder {
         match self.left.checked_sub(bytes) {
             Some(left) => self.left = left,
             None => {
-                let what = "or more bytes of names and declarations";
-                return Err(
-                    GraphError::TooMany { what, count: MOST_BYTES, limit: MOST_BYTES }.into()
-                );
+                let what = "bytes of names and declarations";
+                let count = (MOST_BYTES - self.left).saturating_add(bytes);
+                return Err(GraphError::TooMany { what, count, limit: MOST_BYTES }.into());
             }
         }
         Ok(())
