@@ -300,6 +300,15 @@ def safetensors_bytes(header, data=b"", length=None):
     return struct.pack("<Q", len(text) if length is None else length) + text + data
 
 
+def field_head(number, length):
+    """Key and length of a field of bytes."""
+    head = [number << 3 | 2]
+    while length > 127:
+        head.append(length & 127 | 128)
+        length >>= 7
+    return bytes([*head, length])
+
+
 def zip_bytes(members, method=zipfile.ZIP_DEFLATED):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
@@ -394,6 +403,12 @@ def hostile():
         ("wide.pb", pb("STRING", dims=[len(words)], string_data=words), "each as wide as the longest, take over"),
         ("zero.pb", pb("STRING", dims=[1], string_data=[b"a\0"]), "string 0 ends in a zero byte"),
         ("empty.pb", b"", "element type 0 is not supported"),
+        ("many.pb", pb("STRING", dims=[5]) + b"\x32\0" * (8 << 20), "takes 5 entries of string_data but there are 8388608"),
+        ("numbers.pb", pb("UINT8", dims=[5]) + b"\x28\1" * (8 << 20), "takes 5 entries of int32_data but there are 8388608"),
+        ("axes.pb", pb("UINT8") + field_head(1, 32 << 20) + b"\1" * (32 << 20), "it has 33554432 axes"),
+        ("name.pb", pb() + field_head(8, 64 << 20) + b"a" * (64 << 20), "its name has 67108864 bytes"),
+        ("number.pb", pb("UINT8", dims=[1]) + b"\x2a\x0b" + b"\x80" * 10 + b"\1", "invalid varint"),
+        ("cut.pb", pb("UINT8", dims=[1]) + b"\x2a\1\x80", "field 5 ends inside a number"),
         ("empty.npy", b"", "it begins with nothing"),
         ("empty.npz", b"", "not a readable .npz archive"),
         ("empty.safetensors", b"", "it has 0 bytes"),
@@ -421,6 +436,25 @@ def check_hostile(binary):
 # --- Limits ------------------------------------------------------------------------------
 
 
+def write_typed(path, x):
+    """int8 in one packed int32_data, as protobuf writes it: a negative number takes ten bytes."""
+    start = onnx.TensorProto(dims=x.shape, data_type=TensorProto.INT8).SerializeToString()
+    with open(path, "wb") as out:
+        out.write(start + field_head(5, int(x.size + 9 * (x < 0).sum())))
+        for part in np.array_split(x, 64):
+            negative = np.flatnonzero(part < 0)
+            wide = np.insert(part.view(np.uint8), np.repeat(negative + 1, 9), np.tile([255] * 8 + [1], negative.size))
+            out.write(wide.astype(np.uint8).tobytes())
+
+
+def write_letters(path, x):
+    """Strings of one byte each."""
+    fields = np.empty((x.size, 3), np.uint8)
+    fields[:, 0], fields[:, 1], fields[:, 2] = 6 << 3 | 2, 1, x
+    start = onnx.TensorProto(dims=x.shape, data_type=TensorProto.STRING).SerializeToString()
+    path.write_bytes(start + fields.tobytes())
+
+
 def check_memory(binary):
     """A file that does not fit into the memory that the command may have, in every shape."""
     limit, shape = 256 << 20, (4096, 17408)
@@ -441,6 +475,13 @@ def check_memory(binary):
         with zipfile.ZipFile(folder / "d.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.write(folder / "x.npy", "x.npy")
         (folder / "x.pb").write_bytes(pb_bytes(x))
+        # Typed fields: packed numbers of up to ten bytes; and strings, more than memory has handles for.
+        small = rng.integers(-2, 126, shape[0] * 20000, np.int8)
+        write_typed(folder / "typed.pb", small)
+        many = 17 << 20
+        letters = rng.integers(97, 123, many, np.uint8)
+        write_letters(folder / "letters.pb", letters)
+        as_text = letters.astype("<u4").view("<U1")
         np.save(folder / "columns.npy", per_column.astype(">i4"))
         np.save(folder / "rows.npy", per_row)
         sequence = ["--lengths", folder / "columns.npy"]
@@ -470,6 +511,22 @@ def check_memory(binary):
                     data = np.frombuffer((folder / target).read_bytes()[-x.nbytes :], np.int32)
                 check("files: large, same", np.array_equal(data.reshape(shape), expected), case)
             (folder / target).unlink(missing_ok=True)
+        for source, target, expected in [
+            ("typed.pb", "y.pb", small[::-1]),
+            ("typed.pb", "y.npy", small[::-1]),
+            ("letters.pb", "y.npy", as_text[::-1]),
+            ("letters.pb", "y.pb", letters[::-1]),
+        ]:
+            run = Run(binary, "reverse", folder / source, "-o", folder / target, memory=limit)
+            check("files: large, in 256 MiB", run.code == 0, (source, target, run.stderr))
+            if run.code == 0 and source == "letters.pb" and target == "y.pb":
+                end = np.frombuffer((folder / target).read_bytes()[-3 * many :], np.uint8).reshape(-1, 3)
+                same = np.array_equal(end[:, 2], expected) and (end[:, :2] == [0x32, 1]).all()
+            elif run.code == 0:
+                same = (folder / target).read_bytes()[-expected.nbytes :] == expected.tobytes()
+            check("files: large, same", run.code == 0 and same, (source, target))
+            (folder / target).unlink(missing_ok=True)
+        (folder / "letters.pb").unlink()
         for source in ["x.npy", "-"]:
             stdin = (folder / "x.npy").read_bytes() if source == "-" else b""
             source = source if source == "-" else folder / source

@@ -333,8 +333,26 @@ def formats(binary):
         first = record["inputs"][0]
         ok = [port["names"] for port in record["inputs"]] == [["x"], ["lens"]]
         ok &= (first["dtype"], first["shape"]) == ("f32", dims) and record["outputs"][0]["names"] == ["y"]
-        ok &= record["nodes"] == [{"name": "reverse", "kind": "ReverseSequence"}]
+        ok &= record["nodes"] == [{"name": "reverse", "kind": "ReverseSequence", "runs": True}]
+        ok &= (record["ir_version"], record["opsets"]) == (8, [{"domain": "", "version": 10}]) and record["cannot_run"] is None
         check("onnx: info", ok, record)
+        # What cannot be run can be looked at: official operators of two domains, a sequence among the outputs.
+        nodes = [
+            helper.make_node("Relu", ["x"], ["r"], "rectify"),
+            helper.make_node("Scaler", ["r"], ["s"], "scale", domain="ai.onnx.ml"),
+            helper.make_node("SequenceConstruct", ["s"], ["y"], "list"),
+        ]
+        outputs = [info("r", TensorProto.FLOAT, ["T"]), helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, None)]
+        graph = helper.make_graph(nodes, "g", [info("x", TensorProto.FLOAT, ["T"])], outputs)
+        opsets = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 3)]
+        onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=7), folder / "foreign.onnx")
+        done = subprocess.run([binary, "info", folder / "foreign.onnx", "--json"], capture_output=True, text=True)
+        record = json.loads(done.stdout) if done.returncode == 0 else {}
+        names = [(node["name"], node["kind"], node["runs"]) for node in record.get("nodes", [])]
+        expected = [("rectify", "Relu", False), ("scale", "ai.onnx.ml.Scaler", False), ("list", "SequenceConstruct", False)]
+        ok = names == expected and [port["names"] for port in record["outputs"]] == [["r"], ["y"]]
+        ok = ok and (record["ir_version"], [own["version"] for own in record["opsets"]]) == (7, [13, 3])
+        check("onnx: info", ok and "rectify (Relu)" in record["cannot_run"], (done.stdout, done.stderr))
 
 
 def data_carriers(binary):

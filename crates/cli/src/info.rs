@@ -3,10 +3,10 @@
 use crate::args::InfoArguments;
 use crate::elements::printable;
 use crate::{report, run};
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use retrograde::DType;
-use retrograde_io::graph::{Declared, Dim, Graph};
+use retrograde_io::graph::{Declared, Dim, NodeName, Outline};
 use retrograde_io::{ElementType, Listed, Listing, list};
 use serde::Serialize;
 use std::fmt::Write;
@@ -43,9 +43,20 @@ struct ModelRecord {
     file: String,
     format: &'static str,
     file_bytes: u64,
+    ir_version: i64,
+    opsets: Vec<OpsetRecord>,
+    /// Why `run` refuses it, if it does.
+    cannot_run: Option<String>,
     inputs: Vec<PortRecord>,
     outputs: Vec<PortRecord>,
     nodes: Vec<NodeRecord>,
+}
+
+/// An operator set of an ONNX model, as JSON.
+#[derive(Serialize)]
+struct OpsetRecord {
+    domain: String,
+    version: i64,
 }
 
 /// An input or an output of a model, as JSON.
@@ -64,6 +75,8 @@ struct PortRecord {
 struct NodeRecord {
     name: String,
     kind: String,
+    /// Whether `run` has its operator.
+    runs: bool,
 }
 
 /// Prints what the file holds.
@@ -80,11 +93,18 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
 
 /// Prints what a model reads, gives back and is made of.
 fn model(path: &Path, json: bool) -> Result<()> {
-    let (kind, graph) = run::model(path)?;
+    let (kind, outline) = run::outline(path)?;
+    // What is wrong with it beyond that is worth knowing too, and no failure of this command.
+    let cannot_run = run::model(path, &std::env::temp_dir()).err().map(|error| {
+        let text = error.to_string();
+        let own = format!("{}: ", path.display());
+        text.strip_prefix(&own).map_or(text.clone(), str::to_owned)
+    });
     let file = path.display().to_string();
     let file_bytes = path.metadata().map_or(0, |found| found.len());
     if !json {
-        return Ok(report::print(&model_words(&file, kind, file_bytes, &graph))?);
+        let text = model_words(&file, kind, file_bytes, &outline, cannot_run.as_deref());
+        return Ok(report::print(&text)?);
     }
     let port = |names: &[String], declared: &Declared, has_default| PortRecord {
         names: distinct(names),
@@ -98,18 +118,26 @@ fn model(path: &Path, json: bool) -> Result<()> {
         }),
         has_default,
     };
-    let inputs = graph.inputs().iter();
-    let outputs = graph.outputs().iter();
+    let Outline { ir_version, inputs, outputs, .. } = &outline;
+    let opset = |(domain, version): &(String, i64)| OpsetRecord {
+        domain: domain.clone(),
+        version: *version,
+    };
+    let node = |(node, runs): &(NodeName, bool)| NodeRecord {
+        name: node.name.clone(),
+        kind: node.kind.clone(),
+        runs: *runs,
+    };
     let record = ModelRecord {
         file,
         format: if kind.starts_with("ONNX") { "onnx" } else { "openvino" },
         file_bytes,
-        inputs: inputs.map(|own| port(&own.names, &own.declared, own.has_default)).collect(),
-        outputs: outputs.map(|own| port(&own.names, &own.declared, false)).collect(),
-        nodes: graph
-            .nodes()
-            .map(|node| NodeRecord { name: node.name.clone(), kind: node.kind.clone() })
-            .collect(),
+        ir_version: *ir_version,
+        opsets: outline.opsets.iter().map(opset).collect(),
+        cannot_run,
+        inputs: inputs.iter().map(|o| port(&o.names, &o.declared, o.has_default)).collect(),
+        outputs: outputs.iter().map(|own| port(&own.names, &own.declared, false)).collect(),
+        nodes: outline.nodes.iter().map(node).collect(),
     };
     Ok(report::print(&(serde_json::to_string_pretty(&record)? + "\n"))?)
 }
@@ -120,29 +148,54 @@ fn distinct(names: &[String]) -> Vec<String> {
     (0..names.len()).filter(first).map(|at| names[at].clone()).collect()
 }
 
-fn model_words(file: &str, kind: &str, file_bytes: u64, graph: &Graph) -> String {
-    let bold = Style::new().bold();
+fn model_words(
+    file: &str,
+    kind: &str,
+    file_bytes: u64,
+    outline: &Outline,
+    cannot_run: Option<&str>,
+) -> String {
+    let (bold, yellow) = (Style::new().bold(), AnsiColor::Yellow.on_default());
     let size = report::bytes(usize::try_from(file_bytes).unwrap_or(usize::MAX));
-    let mut text = format!("{bold}{}{bold:#}  {kind}, {size}\n", printable(file));
+    let mut text =
+        format!("{bold}{}{bold:#}  {kind} version {}", printable(file), outline.ir_version);
+    for (domain, version) in &outline.opsets {
+        let space = if domain.is_empty() { "" } else { " " };
+        let _ = write!(text, ", {}{space}opset {version}", printable(domain));
+    }
+    let _ = writeln!(text, ", {size}");
     let first = |names: &[String]| names.first().map(|name| printable(name)).unwrap_or_default();
     let mut rows = Vec::new();
-    for input in graph.inputs() {
+    for input in &outline.inputs {
         let default = if input.has_default { ", has a default" } else { "" };
-        rows.push(("input", first(&input.names), format!("{}{default}", input.declared)));
+        rows.push((
+            "input",
+            first(&input.names),
+            printable(&format!("{}{default}", input.declared)),
+        ));
     }
-    for node in graph.nodes() {
-        rows.push(("node", printable(&node.name), printable(&node.kind)));
+    for (node, runs) in &outline.nodes {
+        let foreign = format!("  {yellow}cannot be run{yellow:#}");
+        let mark = if *runs { "" } else { &foreign };
+        rows.push(("node", printable(&node.name), format!("{}{mark}", printable(&node.kind))));
     }
-    for output in graph.outputs() {
-        rows.push(("output", first(&output.names), output.declared.to_string()));
+    for output in &outline.outputs {
+        rows.push(("output", first(&output.names), printable(&output.declared.to_string())));
     }
     let widest = rows.iter().map(|(_, name, _)| name.width()).max().unwrap_or(0);
     for (what, name, about) in rows {
         text.push_str("  ");
         pad(&mut text, what, 8);
         pad(&mut text, &name, widest + 2);
-        text.push_str(&printable(&about));
+        text.push_str(&about);
         text.push('\n');
+    }
+    if let Some(reason) = cannot_run {
+        let _ = writeln!(
+            text,
+            "  {yellow}`retrograde run` refuses it:{yellow:#} {}",
+            printable(reason)
+        );
     }
     text
 }

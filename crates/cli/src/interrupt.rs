@@ -2,12 +2,16 @@
 
 use anyhow::Result;
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The exit code that shells expect.
 const INTERRUPTED: i32 = 130;
 
 static HELD_BACK: AtomicBool = AtomicBool::new(false);
+/// A folder that was made for outputs.
+static MADE: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// From now on, an interruption removes what was begun and ends the process.
 pub(crate) fn handle() -> Result<()> {
@@ -20,10 +24,19 @@ pub(crate) fn handle() -> Result<()> {
             return;
         }
         retrograde_io::abandon_outputs();
+        if let Some(folder) = MADE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // Only if nothing is in it.
+            let _ = std::fs::remove_dir(folder);
+        }
         let _ = writeln!(io::stderr(), "{line}interrupted: nothing was written");
         std::process::exit(INTERRUPTED);
     })?;
     Ok(())
+}
+
+/// An interruption takes this folder along if it is empty.
+pub(crate) fn made(folder: &Path) {
+    *MADE.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder.to_owned());
 }
 
 /// From now on, an interruption is only noted: a file is being changed in place.

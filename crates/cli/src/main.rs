@@ -68,7 +68,8 @@ fn operate(operation: &Operation<Files>) -> Result<()> {
     work::reverse(&task, &before, &mut after)?;
     // Drawn now: the output may be about to replace the input.
     let picture = files.show.then(picture);
-    let saved = report::saved(after.location(), after.element_type(), after.layout(), &task);
+    let (shape, size) = (after.layout().shape(), after.data_bytes());
+    let saved = report::saved(after.location(), after.element_type(), shape, size, &task);
     match after.finish() {
         // A reader that has seen enough is no error.
         Err(Error::Write { path, source })
@@ -94,7 +95,8 @@ fn operate_in_place(operation: &Operation<Files>) -> Result<()> {
     };
     interrupt::hold_back();
     work::reverse_in_place(&task, &mut tensor)?;
-    let saved = report::saved(tensor.location(), tensor.element_type(), tensor.layout(), &task);
+    let (shape, size) = (tensor.layout().shape(), tensor.layout().byte_len());
+    let saved = report::saved(tensor.location(), tensor.element_type(), shape, size, &task);
     tensor.finish()?;
     match picture {
         Some(picture) => report::print(&picture)?,

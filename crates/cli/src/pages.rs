@@ -19,10 +19,12 @@ pub(crate) fn completions(shell: Shell) -> Result<()> {
 /// Prints the manual page, or writes those of all commands to a folder.
 pub(crate) fn manual(folder: Option<&Path>) -> Result<()> {
     match folder {
-        Some(folder) => clap_mangen::generate_to(Arguments::command(), folder).map_err(|source| {
-            let path = folder.to_owned();
-            Error::Write { path, source }.into()
-        }),
+        Some(folder) => std::fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(Arguments::command(), folder))
+            .map_err(|source| {
+                let path = folder.to_owned();
+                Error::Write { path, source }.into()
+            }),
         None => {
             let mut page = Vec::new();
             Man::new(Arguments::command()).render(&mut page)?;

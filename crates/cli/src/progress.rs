@@ -22,7 +22,11 @@ pub(crate) struct Progress {
 impl Progress {
     /// Begins work on a plan.
     pub(crate) fn of(plan: &Plan) -> Progress {
-        let total = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);
+        Progress::until(u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX))
+    }
+
+    /// Begins work on so many bytes.
+    pub(crate) fn until(total: u64) -> Progress {
         let watched = io::stderr().is_terminal();
         let (start, done) = (Instant::now(), std::cell::Cell::new(0));
         Progress { total, start, done, bar: OnceCell::new(), watched }
@@ -30,7 +34,12 @@ impl Progress {
 
     /// A piece is done.
     pub(crate) fn moved(&self, piece: &Plan) {
-        self.done.set(self.done.get() + (piece.bytes_moved() / 2) as u64);
+        self.advance((piece.bytes_moved() / 2) as u64);
+    }
+
+    /// So many bytes more are done.
+    pub(crate) fn advance(&self, bytes: u64) {
+        self.done.set(self.done.get() + bytes);
         if !self.watched || self.start.elapsed() < PATIENCE {
             return;
         }

@@ -3,7 +3,6 @@
 use crate::elements;
 use crate::task::Task;
 use anstyle::{AnsiColor, Style};
-use retrograde::Layout;
 use retrograde_io::{ElementType, Location};
 use std::io::{self, Write};
 
@@ -21,10 +20,11 @@ pub(crate) fn error(error: &anyhow::Error) {
 pub(crate) fn saved(
     location: &Location,
     element: &ElementType,
-    layout: &Layout,
+    shape: &[usize],
+    size: usize,
     task: &Task,
 ) -> String {
-    let (shape, size, style) = (layout.shape(), bytes(layout.byte_len()), Style::new().bold());
+    let (size, style) = (bytes(size), Style::new().bold());
     let name = if location.is_stream() { "stdout".to_owned() } else { location.to_string() };
     let along = along(task);
     format!("{style}{name}{style:#}: {element} {shape:?}, {size} reversed along {along}")

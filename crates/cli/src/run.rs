@@ -6,34 +6,70 @@ mod targets;
 
 pub(crate) use arguments::RunArguments;
 
+use crate::progress::Progress;
 use crate::{interrupt, report};
 use anyhow::{Result, anyhow, bail};
 use arguments::NamedFile;
-use retrograde_io::graph::{Declared, Graph, GraphError};
-use retrograde_io::{Location, Value, onnx, openvino};
+use retrograde_io::graph::{Declared, Graph, GraphError, Outline};
+use retrograde_io::{Error, Location, Value, onnx, openvino};
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use targets::Targets;
 
 /// Everything is read, checked and run before anything is written.
 pub(crate) fn run(arguments: &RunArguments) -> Result<()> {
     interrupt::handle()?;
-    let graph = model(&arguments.model)?.1;
-    let targets = Targets::choose(&graph, &arguments.output, arguments.output_dir.as_deref())?;
-    let inputs = inputs(&graph, &arguments.input)?;
-    let results = graph.run(inputs).map_err(|error| explain(&arguments.model, error))?;
+    let temporary = temporary(arguments);
+    let graph = model(&arguments.model, &temporary)?;
+    let targets = Targets::choose(&graph, arguments)?;
+    let inputs = inputs(&graph, arguments, &temporary)?;
+    let (progress, mut so_far) = (OnceCell::new(), 0);
+    let results = graph.run_in(inputs, &temporary, &mut |done, total| {
+        let progress = progress.get_or_init(|| Progress::until(total));
+        progress.advance(done - so_far);
+        so_far = done;
+    });
+    drop(progress);
+    let results = results.map_err(|error| explain(&arguments.model, error))?;
     targets.save(&graph, &results)
 }
 
-/// The model in a file, and what kind it is: an IR is XML, whatever its name; everything else is
-/// taken for ONNX.
-pub(crate) fn model(path: &Path) -> Result<(&'static str, Graph)> {
-    if has_extension(path, "xml") || begins_like_xml(path) {
-        Ok(("OpenVINO IR", openvino::read_model(path)?))
-    } else {
-        Ok(("ONNX model", onnx::read_model(path)?))
+/// The folder for temporary files: that of the outputs, where there is room for these, or else
+/// the system's.
+fn temporary(arguments: &RunArguments) -> PathBuf {
+    let file = arguments.output.iter().find(|file| !file.location.is_stream());
+    let folder = match (&arguments.output_dir, file) {
+        (Some(folder), _) if folder.is_dir() => Some(folder.as_path()),
+        (Some(folder), _) => folder.parent(),
+        (None, Some(file)) => file.location.path.parent(),
+        (None, None) => return std::env::temp_dir(),
+    };
+    let here = |folder: &Path| folder.as_os_str().is_empty();
+    let folder = folder.map(|folder| if here(folder) { Path::new(".") } else { folder });
+    folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned)
+}
+
+/// The model in a file, with a folder for temporary files.
+pub(crate) fn model(path: &Path, temporary: &Path) -> Result<Graph, Error> {
+    match is_ir(path) {
+        true => openvino::read_model_in(path, temporary),
+        false => onnx::read_model_in(path, temporary),
     }
+}
+
+/// What a model says about itself, and what kind it is.
+pub(crate) fn outline(path: &Path) -> Result<(&'static str, Outline)> {
+    match is_ir(path) {
+        true => Ok(("OpenVINO IR", openvino::outline(path)?)),
+        false => Ok(("ONNX model, IR", onnx::outline(path)?)),
+    }
+}
+
+/// An IR is XML, whatever its name; everything else is taken for ONNX.
+fn is_ir(path: &Path) -> bool {
+    has_extension(path, "xml") || begins_like_xml(path)
 }
 
 /// Whether a file's name says that it is a model.
@@ -55,9 +91,13 @@ fn begins_like_xml(path: &Path) -> bool {
 }
 
 /// The tensors in files, each as what the model declares for its input.
-fn inputs(graph: &Graph, given: &[NamedFile]) -> Result<Vec<(String, Value)>> {
-    let mut inputs = Vec::with_capacity(given.len());
-    for NamedFile { name, location } in given {
+fn inputs(
+    graph: &Graph,
+    arguments: &RunArguments,
+    temporary: &Path,
+) -> Result<Vec<(String, Value)>> {
+    let mut inputs = Vec::with_capacity(arguments.input.len());
+    for NamedFile { name, location } in &arguments.input {
         let name = match (name, graph.inputs()) {
             (Some(name), _) => name.clone(),
             (None, [only]) => only.names.first().cloned().unwrap_or_default(),
@@ -68,7 +108,7 @@ fn inputs(graph: &Graph, given: &[NamedFile]) -> Result<Vec<(String, Value)>> {
         };
         let input = graph.inputs().iter().find(|input| input.names.contains(&name));
         let declared = input.map_or_else(Declared::default, |input| input.declared.clone());
-        let value = files::load(location, &declared)?;
+        let value = files::load(location, &declared, arguments.from, temporary)?;
         inputs.push((name, value));
     }
     Ok(inputs)

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::task::Task;
 use anyhow::Result;
 use rayon::prelude::*;
-use retrograde::{Grain, Memory, Plan, cpu};
+use retrograde::{Grain, Plan, cpu};
 use retrograde_io::{Edit, Output, Tensor};
 use std::ops::Range;
 
@@ -50,17 +50,17 @@ pub(crate) fn reverse_in_place(task: &Task, tensor: &mut Edit) -> Result<()> {
     let layout = tensor.layout().clone();
     task.with_plan(&layout, &layout, |plan, lengths| {
         let progress = Progress::of(plan);
-        // Halves of an axis trade places, so only what is around it can be cut.
-        let apart = plan.pieces(PIECE).all(|piece| piece.fits_in_place());
-        let mut run = |plan: &Plan, lengths: Option<Memory<'_>>| {
-            cpu::execute_in_place(plan, lengths, tensor.data_mut().into())?;
-            progress.moved(plan);
-            Ok(())
-        };
-        if !apart {
-            return run(plan, lengths);
+        // Once, for all pieces: nothing must move if one of them is wrong.
+        cpu::check_lengths(plan, lengths)?;
+        if !plan.fits_in_place() {
+            // Says so.
+            return cpu::execute_in_place(plan, lengths, tensor.data_mut().into());
         }
-        plan.pieces(PIECE).try_for_each(|piece| run(&piece, lengths))
+        plan.pieces_in_place(PIECE).try_for_each(|piece| {
+            cpu::execute_in_place(&piece, lengths, tensor.data_mut().into())?;
+            progress.moved(&piece);
+            Ok(())
+        })
     })
 }
 

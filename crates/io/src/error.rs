@@ -31,6 +31,18 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// One of several outputs could not get its name, after others had got theirs.
+    #[error("cannot write {}: {}{}", path.display(), reason(source), undone(removed, kept))]
+    Together {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+        /// Outputs that were new, and are gone again.
+        removed: Vec<PathBuf>,
+        /// Outputs that have replaced older files.
+        kept: Vec<PathBuf>,
+    },
     /// It is no TensorProto, or none that can be taken in.
     #[error("{}: {source}", path.display())]
     TensorProto {
@@ -148,7 +160,7 @@ pub enum Error {
         asked: Vec<usize>,
     },
     /// The output's format has no such elements.
-    #[error("{}: {format} files have no {element} elements; {}", path.display(), instead(*format))]
+    #[error("{}: {format} files have no {element} elements; {}", path.display(), instead(*format, element))]
     CannotHold {
         /// The file.
         path: PathBuf,
@@ -387,6 +399,21 @@ pub enum RawError {
     },
 }
 
+/// What became of the outputs before the one that failed.
+fn undone(removed: &[PathBuf], kept: &[PathBuf]) -> String {
+    let names = |paths: &[PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let mut text = String::new();
+    if !removed.is_empty() {
+        text += &format!("; removed again: {}", names(removed));
+    }
+    if !kept.is_empty() {
+        text += &format!("; already replaced: {}", names(kept));
+    }
+    text
+}
+
 /// Which tensors there are to choose from.
 fn which(name: &Option<String>, names: &[String], more: usize) -> String {
     match (name, names) {
@@ -405,8 +432,9 @@ fn listed(names: &[String], more: usize) -> String {
 }
 
 /// Where else the elements could go.
-fn instead(format: Format) -> &'static str {
+fn instead(format: Format, element: &str) -> &'static str {
     match format {
+        Format::Safetensors if element == "string" => "write .pb, .npy or .npz",
         Format::Safetensors => "write .npy or .npz, or say what they are with --dtype",
         Format::Pb => "write .npy, .npz or .raw, or say what they are with --dtype",
         _ => "write .pb, .safetensors or .raw",

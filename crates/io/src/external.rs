@@ -48,6 +48,8 @@ pub enum ExternalError {
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
+    /// Where temporary files go.
+    spool: PathBuf,
     open: HashMap<String, Bytes>,
 }
 
@@ -56,7 +58,17 @@ impl Folder {
     pub(crate) fn of(file: &Path) -> Folder {
         let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
         let path = parent.unwrap_or(Path::new(".")).to_owned();
-        Folder { path, open: HashMap::new() }
+        Folder { path, spool: std::env::temp_dir(), open: HashMap::new() }
+    }
+
+    /// The same folder, with another one for temporary files.
+    pub(crate) fn spooling_in(self, spool: &Path) -> Folder {
+        Folder { spool: spool.to_owned(), ..self }
+    }
+
+    /// Where temporary files go.
+    pub(crate) fn spool(&self) -> &Path {
+        &self.spool
     }
 
     /// Bytes `offset..offset + length` of a file in the folder.

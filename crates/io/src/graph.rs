@@ -136,6 +136,23 @@ impl Op {
     }
 }
 
+/// What a model says about itself, whether it can be run or not.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Outline {
+    /// The version of the format that the model is in.
+    pub ir_version: i64,
+    /// Operator sets that it asks for: domain and version. Of an OpenVINO IR there are none.
+    pub opsets: Vec<(String, i64)>,
+    /// What it reads.
+    pub inputs: Vec<Input>,
+    /// What it gives back.
+    pub outputs: Vec<Output>,
+    /// Its nodes, in the order of the file, but those that only hold a constant; and whether
+    /// retrograde has their operator.
+    pub nodes: Vec<(NodeName, bool)>,
+}
+
 /// The parts of a graph, before they are checked.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {

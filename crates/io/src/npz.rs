@@ -5,8 +5,7 @@
 
 use crate::error::NpzError;
 use crate::npy::{self, Failure, Located};
-use crate::spool;
-use memmap2::Mmap;
+use crate::spool::{self, Map};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -52,7 +51,7 @@ pub(crate) enum Place {
     /// In the archive itself, at this byte.
     Stored(u64),
     /// Unpacked.
-    Unpacked(Mmap),
+    Unpacked(Map),
 }
 
 /// What a member's header says, and how large it is in the archive if it is deflated.
@@ -125,7 +124,7 @@ impl Archive {
                 })?;
                 // The checksum is compared at the end.
                 let rest = member.read(&mut [0]).map_err(wrong)?;
-                (Place::Unpacked(data.make_read_only()?), rest)
+                (Place::Unpacked(data.freeze()?), rest)
             }
         };
         if rest > 0 {

@@ -1,12 +1,17 @@
 //! ONNX: tensors in `.pb` files (TensorProto) and graphs in `.onnx` files (ModelProto).
 //!
 //! Both are protocol buffers; `messages` declares the fields that are used, [`prost`] decodes
-//! them. A graph becomes a [`Graph`](crate::graph::Graph), which knows nothing of ONNX.
+//! them; tensors, which may be large, are walked field by field. A graph becomes a [`Graph`](crate::graph::Graph), which knows nothing of ONNX.
 
+mod decode;
 mod messages;
 mod model;
+mod survey;
 mod tensor;
+mod wire;
+mod write;
 
-pub use model::read_model;
+pub use model::{outline, read_model, read_model_in};
+pub(crate) use tensor::{Located, Place, locate, string_bytes, value_of};
 pub use tensor::{NamedTensor, TensorError, decode_tensor, read_tensor, write_tensor};
-pub(crate) use tensor::{decode_beside, encode_head, encode_strings};
+pub(crate) use write::{StringsMessage, raw_head};

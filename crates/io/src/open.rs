@@ -2,16 +2,16 @@
 
 use crate::element::ElementType;
 use crate::error::{Error, RawError};
+use crate::external::Folder;
 use crate::format::{Format, Location};
 use crate::npy::{self, Failure};
 use crate::npz::{Archive, NpzFailure, Place};
-use crate::onnx::{self, NamedTensor};
+use crate::onnx::{self, Located, NamedTensor, Place as InMessage, TensorError};
 use crate::safetensors::{self, Described};
-use crate::spool;
+use crate::spool::{self, Map};
 use crate::tensor::{Data, Tensor};
 use crate::value::{Elements, Value};
 use bytes::Bytes;
-use memmap2::Mmap;
 use retrograde::{DType, Layout};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
@@ -90,10 +90,14 @@ pub fn open_value(
 ) -> Result<Value, Error> {
     let source = Source::of(location, opening)?;
     match source.format {
-        Format::Pb => Ok(source.proto()?.0.value),
-        _ => source.open(location, opening)?.to_value(declared),
+        Format::Pb => Ok(source.proto(opening)?.0.value),
+        _ => {
+            let folder = spool::folder_beside(opening.output.as_deref());
+            source.open(location, opening)?.to_value_in(declared, &folder)
+        }
     }
 }
+
 /// Lists what a file holds, without a look at the elements.
 pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
     let mut source = Source::of(location, opening)?;
@@ -116,18 +120,22 @@ pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
             }]
         }
         Format::Pb => {
-            let (NamedTensor { name, value }, map) = source.proto()?;
-            let (bytes, offset) = match value.elements() {
-                Elements::Strings(strings) => (strings.iter().map(Bytes::len).sum(), None),
-                Elements::Bytes(bytes) => match Data::found(&map, bytes.clone()) {
+            let (content, map, mut folder) = source.message(opening)?;
+            let located = onnx::locate(&content, &mut folder);
+            let Located { name, dtype, shape, place } =
+                located.map_err(|error| source.not_proto(error))?;
+            let (bytes, offset) = match place {
+                InMessage::Strings(_) => (onnx::string_bytes(&content), None),
+                InMessage::Numbers(_, bytes) => (bytes, None),
+                InMessage::Bytes(bytes) => match Data::found(&map, bytes.clone()) {
                     Data::Mapped(_, range) => (bytes.len(), Some(range.start as u64)),
                     Data::Held(_) => (bytes.len(), None),
                 },
             };
             vec![Listed {
                 name: Some(name).filter(|name| !name.is_empty()),
-                element: ElementType::Plain(value.dtype()),
-                shape: value.shape().to_vec(),
+                element: ElementType::Plain(dtype),
+                shape,
                 fortran_order: false,
                 bytes,
                 offset,
@@ -279,7 +287,7 @@ impl Source {
         Error::read(&self.path, error)
     }
 
-    fn map(&self) -> Result<Mmap, Error> {
+    fn map(&self) -> Result<Map, Error> {
         spool::map(&self.file).map_err(|error| self.failed(error))
     }
 
@@ -294,7 +302,7 @@ impl Source {
         let shortened = || self.failed(io::Error::other("it became shorter meanwhile"));
         let data = data.ok_or_else(shortened)?;
         let (path, format) = (self.path.clone(), self.format);
-        Ok(Tensor { path, format, name, element, fortran_order, layout, data })
+        Ok(Tensor { path, format, name, element, fortran_order, layout, data, strings: None })
     }
 
     fn npy(&self) -> Result<Tensor, Error> {
@@ -342,21 +350,28 @@ impl Source {
         self.tensor(Some(name), ElementType::Plain(layout.dtype()), (layout, false), data)
     }
 
-    /// The message, whose elements are the map's where they are raw.
-    fn proto(&self) -> Result<(NamedTensor, Arc<Mmap>), Error> {
+    /// A message, the map that it is in, and what lies beside it.
+    fn message(&self, opening: &Opening) -> Result<(Bytes, Arc<Map>, Folder), Error> {
         let map = Arc::new(self.map()?);
         let content = Bytes::from_owner(Data::Mapped(map.clone(), 0..map.len()));
-        let tensor = onnx::decode_beside(content, &self.path).map_err(|source| {
-            Error::TensorProto { path: self.path.clone(), source: Box::new(source) }
-        })?;
-        Ok((tensor, map))
+        let spool = spool::folder_beside(opening.output.as_deref());
+        Ok((content, map, Folder::of(&self.path).spooling_in(&spool)))
+    }
+
+    fn not_proto(&self, source: TensorError) -> Error {
+        Error::TensorProto { path: self.path.clone(), source: Box::new(source) }
+    }
+
+    /// The tensor in a message, whose elements are the map's where they are raw.
+    fn proto(&self, opening: &Opening) -> Result<(NamedTensor, Arc<Map>), Error> {
+        let (content, map, mut folder) = self.message(opening)?;
+        let tensor = onnx::value_of(&content, &mut folder);
+        Ok((tensor.map_err(|error| self.not_proto(error))?, map))
     }
 
     fn pb(&self, opening: &Opening) -> Result<Tensor, Error> {
-        let (NamedTensor { name, value }, map) = self.proto()?;
-        let folder = spool::folder_beside(opening.output.as_deref());
-        let at = (self.path.as_path(), self.format);
-        let mut tensor = Tensor::from_value(&value, &name, at, &folder)?;
+        let (NamedTensor { name, value }, map) = self.proto(opening)?;
+        let mut tensor = Tensor::from_value(&value, &name, (&self.path, self.format))?;
         if let Elements::Bytes(bytes) = value.elements() {
             tensor.data = Data::found(&map, bytes.clone());
         }

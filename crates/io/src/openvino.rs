@@ -6,4 +6,4 @@
 mod model;
 mod xml;
 
-pub use model::read_model;
+pub use model::{outline, read_model, read_model_in};

@@ -4,14 +4,16 @@ use crate::element::{ElementType, swap_numbers};
 use crate::error::Error;
 use crate::format::{Format, Location};
 use crate::npy::{self, Kind};
-use crate::onnx::{self, TensorError};
+use crate::onnx::{self, StringsMessage, TensorError};
 use crate::open::{names_in, shown};
 use crate::safetensors;
-use crate::save::{Pending, Target, allocate};
-use crate::spool;
+use crate::save::{self, Pending, Target, Unpublished, allocate};
+use crate::spool::{self, Room};
+use crate::strings::{self, Strings, string_at};
 use crate::tensor::Tensor;
-use crate::text;
-use crate::value::{Elements, Value};
+use crate::text::{self, Cells};
+use crate::value::Value;
+use bytes::Bytes;
 use memmap2::MmapMut;
 use retrograde::{DType, Layout};
 use std::fs::File;
@@ -20,6 +22,9 @@ use std::ops::Range;
 use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
+
+/// Bytes of a value that are copied at a time.
+const FILLED: usize = 16 << 20;
 
 /// A tensor that is being written.
 ///
@@ -33,12 +38,25 @@ pub struct Output {
     element: ElementType,
     layout: Layout,
     header: Vec<u8>,
-    memory: MmapMut,
+    coding: Coding,
+    memory: Room,
     /// Where the data starts in the memory.
     start: usize,
+    data_bytes: usize,
     /// Bytes of the numbers that must be turned around; 1 for none.
     swapped: usize,
     sink: Sink,
+}
+
+/// What the memory holds, and so what has to be written.
+#[derive(Debug)]
+enum Coding {
+    /// The elements themselves.
+    Plain,
+    /// Handles of strings in this text, which become cells of one width.
+    Cells(Cells, Bytes),
+    /// Strings of a TensorProto: handles into this text, or else cells.
+    Message(StringsMessage, Option<Bytes>),
 }
 
 /// Where the memory goes.
@@ -50,6 +68,8 @@ enum Sink {
     Encoded(Pending),
     Device(File),
     Stdout,
+    /// It has gone there.
+    Done,
 }
 
 impl Output {
@@ -86,24 +106,24 @@ impl Output {
     }
 
     /// Begins a tensor of a model and fills it, so that only [`finish`](Self::finish) is left.
-    /// The name is used where the format has names and the location gives none.
-    pub fn of_value(value: &Value, name: &str, location: Location) -> Result<Output, Error> {
-        let place = Place::of(location, None, Format::Npy)?;
-        let path = place.location.path.clone();
-        if let (Elements::Strings(strings), Format::Pb) = (value.elements(), place.format) {
-            // As they are: cells of one width would take more room, and cannot hold all of them.
-            let name = name_of(Some(name), &place.location, place.format)?;
-            let header = onnx::encode_strings(&name, value.shape(), strings.clone())
-                .map_err(|source| not_proto(&path, source))?;
-            let layout = Layout::dense(DType::U8, &[0])
-                .map_err(|e| Error::Raw { path: path.clone(), source: e.into() })?;
-            let element = ElementType::Plain(DType::String);
-            return place.begin(name, Laid { element, layout, header }, 1);
-        }
-        let folder = spool::folder_beside((!place.location.is_stream()).then_some(&*path));
-        let tensor = Tensor::from_value(value, name, (&path, place.format), &folder)?;
+    /// The name is used where the format has names and the location gives none. `watch` is told
+    /// of every piece that was filled, in bytes.
+    pub fn of_value(
+        value: &Value,
+        name: &str,
+        location: Location,
+        format: Option<Format>,
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<Output, Error> {
+        let place = Place::of(location, format, Format::Npy)?;
+        let tensor = Tensor::from_value(value, name, (&place.location.path, place.format))?;
         let mut output = Output::like(&tensor, place.location, Some(place.format))?;
-        output.data_mut().copy_from_slice(tensor.data());
+        for start in (0..tensor.data().len()).step_by(FILLED) {
+            let range = start..tensor.data().len().min(start + FILLED);
+            output.prepare(range.clone());
+            output.data_mut()[range.clone()].copy_from_slice(&tensor.data()[range.clone()]);
+            watch(range.len());
+        }
         Ok(output)
     }
 
@@ -122,7 +142,12 @@ impl Output {
         &self.element
     }
 
-    /// Where the elements lie in the data.
+    /// Bytes that the elements will take in the file.
+    pub fn data_bytes(&self) -> usize {
+        self.data_bytes
+    }
+
+    /// Where the elements lie in the data; of strings, their handles.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -140,8 +165,7 @@ impl Output {
             let start = (self.start + range.start).min(self.memory.len());
             let len = range.len().min(self.memory.len() - start);
             if len > 0 {
-                // It may be refused; then nothing is lost but time.
-                let _ = self.memory.advise_range(memmap2::Advice::PopulateWrite, start, len);
+                self.memory.advise(memmap2::Advice::PopulateWrite, start, len);
             }
         }
         #[cfg(not(target_os = "linux"))]
@@ -152,46 +176,101 @@ impl Output {
     /// those around each of them as well: in little memory, they would be gone before their turn.
     pub fn will_scatter(&self) {
         #[cfg(target_os = "linux")]
-        let _ = self.memory.advise(memmap2::Advice::Random);
+        self.memory.advise(memmap2::Advice::Random, 0, self.memory.len());
     }
 
     /// Completes the file and gives it its name.
-    pub fn finish(mut self) -> Result<(), Error> {
-        let swapped = self.swapped;
-        swap_numbers(self.data_mut(), swapped);
-        if self.format == Format::Pb && self.header.is_empty() {
-            self.header = self.strings()?;
-            self.memory = MmapMut::map_anon(0).map_err(|e| Error::write(&self.location.path, e))?;
-        }
-        let Output { location, format, name, header, memory, sink, .. } = self;
-        let path = location.path;
-        let result = match sink {
-            Sink::Mapped(pending) => {
-                drop(memory);
-                pending.finish()
-            }
-            Sink::Encoded(pending) if format == Format::Npz => {
-                let zip = ZipWriter::new(BufWriter::new(pending.file()));
-                archive(zip, &name, &header, &memory).and_then(|()| pending.finish())
-            }
-            Sink::Encoded(pending) => stream(pending.file(), format, &name, &header, &memory)
-                .and_then(|()| pending.finish()),
-            Sink::Device(device) => stream(device, format, &name, &header, &memory),
-            Sink::Stdout => stream(io::stdout().lock(), format, &name, &header, &memory),
-        };
-        result.map_err(|error| Error::write(&path, error))
+    pub fn finish(self) -> Result<(), Error> {
+        Output::finish_all(vec![self])
     }
 
-    /// The whole TensorProto of what is text in cells so far.
-    fn strings(&self) -> Result<Vec<u8>, Error> {
-        let path = &self.location.path;
+    /// Completes several files and gives them their names: none before all are complete. If one
+    /// then cannot get its name, those that were new are removed again.
+    pub fn finish_all(mut outputs: Vec<Output>) -> Result<(), Error> {
+        let (mut files, mut paths) = (Vec::new(), Vec::new());
+        for output in &mut outputs {
+            let path = output.location.path.clone();
+            if let Some(file) = output.complete().map_err(|error| Error::write(&path, error))? {
+                files.push(file);
+                paths.push(path);
+            }
+        }
+        // What has no way back comes when nothing but names is left.
+        for output in &mut outputs {
+            output.send().map_err(|error| Error::write(&output.location.path, error))?;
+        }
+        save::publish(files).map_err(|Unpublished { at, source, removed, kept }| {
+            let path = paths.swap_remove(at);
+            match removed.is_empty() && kept.is_empty() {
+                true => Error::Write { path, source },
+                false => Error::Together { path, source, removed, kept },
+            }
+        })
+    }
+
+    /// Completes the file, if it is one, but for its name.
+    fn complete(&mut self) -> io::Result<Option<Pending>> {
+        let swapped = self.swapped;
+        swap_numbers(self.data_mut(), swapped);
+        match &self.sink {
+            Sink::Mapped(_) => self.memory = Room::none(),
+            Sink::Encoded(pending) if self.format == Format::Npz => {
+                self.archive(ZipWriter::new(BufWriter::new(pending.file())))?;
+            }
+            Sink::Encoded(pending) => self.stream(pending.file())?,
+            Sink::Device(_) | Sink::Stdout | Sink::Done => return Ok(None),
+        }
+        match std::mem::replace(&mut self.sink, Sink::Done) {
+            Sink::Mapped(pending) | Sink::Encoded(pending) => {
+                pending.complete()?;
+                Ok(Some(pending))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Writes to what is no file.
+    fn send(&mut self) -> io::Result<()> {
+        match &self.sink {
+            Sink::Device(device) => self.stream(device),
+            Sink::Stdout => self.stream(io::stdout().lock()),
+            Sink::Mapped(_) | Sink::Encoded(_) | Sink::Done => Ok(()),
+        }
+    }
+
+    /// Writes header and elements, as the format has them.
+    fn write(&self, mut out: impl Write) -> io::Result<()> {
         let data = &self.memory[self.start..];
-        let strings: Result<Vec<_>, _> =
-            text::strings_in(&self.element, data, self.layout.len()).collect();
-        let strings = strings
-            .map_err(|reason| Error::Strings { path: path.clone(), reason: reason.to_owned() })?;
-        onnx::encode_strings(&self.name, self.layout.shape(), strings)
-            .map_err(|source| not_proto(path, source))
+        let width = strings::HANDLE.bits().unwrap_or(8) / 8;
+        let strings_at = |text| data.chunks_exact(width).map(move |at| string_at(text, at));
+        out.write_all(&self.header)?;
+        match &self.coding {
+            Coding::Plain => out.write_all(data),
+            Coding::Cells(cells, text) => cells.write(strings_at(text), &mut out),
+            Coding::Message(message, Some(text)) => message.write(&mut out, strings_at(text)),
+            Coding::Message(message, None) => {
+                let cells = text::cells(&self.element, data, self.layout.len());
+                message.write(&mut out, cells.map(|cell| text::string_in(&self.element, cell)))
+            }
+        }
+    }
+
+    fn archive<W: Write + Seek>(&self, mut zip: ZipWriter<W>) -> io::Result<()> {
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .large_file(self.header.len() + self.data_bytes >= u32::MAX as usize);
+        zip.start_file(format!("{}.npy", self.name), options)?;
+        self.write(&mut zip)?;
+        zip.finish()?.flush()
+    }
+
+    /// Writes to something that has no way back.
+    fn stream(&self, mut out: impl Write) -> io::Result<()> {
+        if self.format == Format::Npz {
+            return self.archive(ZipWriter::new_stream(out));
+        }
+        self.write(&mut out)?;
+        out.flush()
     }
 }
 
@@ -227,7 +306,7 @@ impl Place {
 
     fn begin(self, name: String, laid: Laid, swapped: usize) -> Result<Output, Error> {
         let Place { location, format, target } = self;
-        let Laid { element, layout, header } = laid;
+        let Laid { element, layout, header, coding, data_bytes } = laid;
         let path = location.path.clone();
         let failed = |error| Error::write(&path, error);
         if let Some(Target::File(target, true)) = &target {
@@ -241,8 +320,9 @@ impl Place {
             Some(Target::Device(device)) => (spooled()?, 0, Sink::Device(device)),
             Some(Target::File(target, replaces)) => {
                 let pending = Pending::new(target, replaces).map_err(failed)?;
-                // Strings in a TensorProto have no header in front of them.
-                if format == Format::Npz || format == Format::Pb && header.is_empty() {
+                if format == Format::Npz || !matches!(coding, Coding::Plain) {
+                    // All of it, so that a full disk shows now.
+                    allocate(pending.file(), (header.len() + data_bytes) as u64).map_err(failed)?;
                     (spooled()?, 0, Sink::Encoded(pending))
                 } else {
                     let memory = mapped(&pending, &header, bytes).map_err(failed)?;
@@ -250,7 +330,20 @@ impl Place {
                 }
             }
         };
-        Ok(Output { location, format, name, element, layout, header, memory, start, swapped, sink })
+        Ok(Output {
+            location,
+            format,
+            name,
+            element,
+            layout,
+            header,
+            coding,
+            memory,
+            start,
+            data_bytes,
+            swapped,
+            sink,
+        })
     }
 }
 
@@ -259,6 +352,17 @@ struct Laid {
     element: ElementType,
     layout: Layout,
     header: Vec<u8>,
+    coding: Coding,
+    /// Bytes of the elements, as they will be written.
+    data_bytes: usize,
+}
+
+impl Laid {
+    /// Elements that are written as they are.
+    fn plain(element: ElementType, layout: Layout, header: Vec<u8>) -> Laid {
+        let data_bytes = layout.byte_len();
+        Laid { element, layout, header, coding: Coding::Plain, data_bytes }
+    }
 }
 
 fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<Laid, Error> {
@@ -269,6 +373,9 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
         Layout::dense(element.dtype(), input.shape())
             .map_err(|e| Error::Npy { path: path.to_owned(), source: e.into() })
     };
+    if let Some(strings) = &input.strings {
+        return lay_out_strings(input.layout(), strings, path, format, name);
+    }
     match format {
         Format::Npy | Format::Npz => {
             let descr = element.to_descr().ok_or_else(cannot)?;
@@ -276,7 +383,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
             let (header, _) = npy::lay_out(&descr, fortran_order, input.shape())
                 .map_err(|source| Error::Npy { path: path.to_owned(), source })?;
             let layout = if fortran_order { input.layout().clone() } else { in_rows()? };
-            Ok(Laid { element: element.clone(), layout, header })
+            Ok(Laid::plain(element.clone(), layout, header))
         }
         Format::Safetensors => {
             let dtype = element.dtype();
@@ -286,24 +393,81 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
                 return Err(cannot());
             }
             let header = safetensors::encode(name, spelled, &layout);
-            Ok(Laid { element: ElementType::Plain(dtype), layout, header })
+            Ok(Laid::plain(ElementType::Plain(dtype), layout, header))
         }
         // Strings have no width in a TensorProto: cells of one width become strings at the end.
         Format::Pb if matches!(element.kind(), Kind::Text | Kind::Bytes) => {
-            Ok(Laid { element: element.to_little_endian(), layout: in_rows()?, header: Vec::new() })
+            // Reversed they are as many and as long; so the message is known now.
+            let (cells, mut wrong) =
+                (text::cells(element, input.data(), input.layout().len()), None);
+            let mut data_bytes = 0;
+            let lengths = cells.map(|cell| {
+                let len = text::len_in(element, cell).unwrap_or_else(|reason| {
+                    wrong = Some(reason);
+                    0
+                });
+                data_bytes += len;
+                len
+            });
+            let message = StringsMessage::of(name, input.shape(), lengths)
+                .map_err(|source| not_proto(path, source))?;
+            if let Some(reason) = wrong {
+                return Err(Error::Strings { path: path.to_owned(), reason: reason.to_owned() });
+            }
+            Ok(Laid {
+                element: element.to_little_endian(),
+                layout: in_rows()?,
+                header: Vec::new(),
+                coding: Coding::Message(message, None),
+                data_bytes,
+            })
         }
         Format::Pb => {
             let dtype = element.dtype();
             dtype.names().and_then(|names| names.onnx).ok_or_else(cannot)?;
             let layout = in_rows()?;
-            let header = onnx::encode_head(name, dtype, input.shape(), layout.byte_len())
+            let header = onnx::raw_head(name, dtype, input.shape(), layout.byte_len())
                 .map_err(|source| not_proto(path, source))?;
-            Ok(Laid { element: ElementType::Plain(dtype), layout, header })
+            Ok(Laid::plain(ElementType::Plain(dtype), layout, header))
         }
-        Format::Raw => {
-            Ok(Laid { element: element.to_little_endian(), layout: in_rows()?, header: Vec::new() })
-        }
+        Format::Raw => Ok(Laid::plain(element.to_little_endian(), in_rows()?, Vec::new())),
     }
+}
+
+/// Strings become strings, or cells as wide as the longest. What moves are handles.
+fn lay_out_strings(
+    layout: &Layout,
+    strings: &Strings,
+    path: &Path,
+    format: Format,
+    name: &str,
+) -> Result<Laid, Error> {
+    let (layout, text) = (layout.clone(), strings.text().clone());
+    if format == Format::Pb {
+        let message = StringsMessage::of(name, layout.shape(), strings.iter().map(<[u8]>::len))
+            .map_err(|source| not_proto(path, source))?;
+        let (element, header) = (ElementType::Plain(DType::String), Vec::new());
+        let (coding, data_bytes) = (Coding::Message(message, Some(text)), strings.byte_len());
+        return Ok(Laid { element, layout, header, coding, data_bytes });
+    }
+    if format == Format::Safetensors {
+        let element = DType::String.to_string();
+        return Err(Error::CannotHold { path: path.to_owned(), format, element });
+    }
+    let taken = text.len().saturating_add(layout.byte_len());
+    let cells = Cells::of(strings.iter(), taken)
+        .map_err(|reason| Error::Strings { path: path.to_owned(), reason })?;
+    let header = match format {
+        Format::Raw => Vec::new(),
+        _ => {
+            npy::lay_out(&cells.descr, false, layout.shape())
+                .map_err(|source| Error::Npy { path: path.to_owned(), source })?
+                .0
+        }
+    };
+    let data_bytes = cells.width() * layout.len();
+    let element = ElementType::Numpy(cells.descr.clone());
+    Ok(Laid { element, layout, header, coding: Coding::Cells(cells, text), data_bytes })
 }
 
 /// The name it gets: the one asked for, its own, or a usual one.
@@ -342,52 +506,20 @@ fn refuse_loss(target: &Path, path: &Path, format: Format, name: &str) -> Result
 }
 
 /// The whole file as memory, the header written.
-fn mapped(pending: &Pending, header: &[u8], bytes: usize) -> io::Result<MmapMut> {
+fn mapped(pending: &Pending, header: &[u8], bytes: usize) -> io::Result<Room> {
     let len = header.len().checked_add(bytes).ok_or(io::ErrorKind::StorageFull)?;
     allocate(pending.file(), len as u64)?;
     // SAFETY: the file was made for this and has a name that nobody else knows; it has all its
     // blocks, so writing to the memory cannot fail for want of room.
     let mut memory = unsafe { MmapMut::map_mut(pending.file()) }?;
     memory[..header.len()].copy_from_slice(header);
-    Ok(memory)
-}
-
-fn archive<W: Write + Seek>(
-    mut zip: ZipWriter<W>,
-    name: &str,
-    header: &[u8],
-    data: &[u8],
-) -> io::Result<()> {
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Stored)
-        .large_file(header.len() + data.len() >= u32::MAX as usize);
-    zip.start_file(format!("{name}.npy"), options)?;
-    zip.write_all(header)?;
-    zip.write_all(data)?;
-    zip.finish()?.flush()
-}
-
-/// Writes to something that has no way back.
-fn stream(
-    mut out: impl Write,
-    format: Format,
-    name: &str,
-    header: &[u8],
-    data: &[u8],
-) -> io::Result<()> {
-    if format == Format::Npz {
-        return archive(ZipWriter::new_stream(out), name, header, data);
-    }
-    out.write_all(header)?;
-    out.write_all(data)?;
-    out.flush()
+    Ok(Room::File(memory))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Opening, open};
-    use bytes::Bytes;
     use std::fs;
 
     fn raw(folder: &Path, dtype: DType, shape: &[usize], data: &[u8]) -> Tensor {
@@ -462,12 +594,21 @@ mod tests {
         copied(&input, at("b.npz:w")).unwrap();
     }
 
+    fn of_value(value: &Value, at: Location) -> Result<Output, Error> {
+        Output::of_value(value, "w", at, None, &mut |_| {})
+    }
+
+    fn listed<const N: usize>(strings: [Bytes; N]) -> Strings {
+        strings.into_iter().collect()
+    }
+
     #[test]
     fn values_come_back_from_every_format_that_has_them() {
         let folder = tempfile::tempdir().unwrap();
-        let text = Value::strings(&[2, 1], vec!["größe".into(), "".into()]).unwrap();
-        let bytes = Value::strings(&[2], vec![Bytes::from_static(b"\xff"), "a".into()]).unwrap();
-        let zero = Value::strings(&[1], vec![Bytes::from_static(b"a\0")]).unwrap();
+        let text = Value::strings(&[2, 1], listed(["größe".into(), "".into()])).unwrap();
+        let bytes =
+            Value::strings(&[2], listed([Bytes::from_static(b"\xff"), "a".into()])).unwrap();
+        let zero = Value::strings(&[1], listed([Bytes::from_static(b"a\0")])).unwrap();
         let numbers = Value::new(DType::I16, &[3], vec![1, 0, 2, 0, 3, 0]).unwrap();
         let packed = Value::new(DType::U4, &[2], vec![0x21]).unwrap();
         let cases = [(&text, [true; 3]), (&bytes, [true; 3]), (&zero, [false, false, true])];
@@ -477,7 +618,7 @@ mod tests {
             for (name, fits) in ["y.npy", "y.npz", "y.pb"].into_iter().zip(fits) {
                 let at = Location::file(folder.path().join(name));
                 let _ = fs::remove_file(&at.path);
-                let written = Output::of_value(value, "w", at.clone()).and_then(Output::finish);
+                let written = of_value(value, at.clone()).and_then(Output::finish);
                 assert_eq!(written.is_ok(), fits, "{name}: {written:?}");
                 assert_eq!(at.path.exists(), fits);
                 if fits {
@@ -487,12 +628,14 @@ mod tests {
             }
         }
         let from = Location::file(folder.path().join("y.pb"));
-        Output::of_value(&text, "w", from.clone()).unwrap().finish().unwrap();
-        // Text as cells on the way from one TensorProto to another.
-        let cells = open(&from, &Opening::default()).unwrap();
-        assert_eq!((cells.element_type().to_string().as_str(), cells.name()), ("U5", Some("w")));
+        of_value(&text, from.clone()).unwrap().finish().unwrap();
+        // From one TensorProto to another they stay strings.
+        let strings = open(&from, &Opening::default()).unwrap();
+        let kind = strings.element_type().to_string();
+        assert_eq!((kind.as_str(), strings.name()), ("string", Some("w")));
+        assert_eq!(strings.element(&[0, 0]).unwrap(), "größe".as_bytes());
         let to = Location::file(folder.path().join("z.pb"));
-        copied(&cells, to.clone()).unwrap();
+        copied(&strings, to.clone()).unwrap();
         assert_eq!(fs::read(from.path).unwrap(), fs::read(to.path).unwrap());
     }
 

@@ -72,19 +72,57 @@ impl Pending {
         &self.file
     }
 
-    /// Gives it its name.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
-        if self.replaces {
+    /// Has everything ready, so that only its name is missing.
+    pub(crate) fn complete(&self) -> io::Result<()> {
+        match self.replaces {
             // Before the old file goes, the new one must have arrived: the two may be the same.
-            self.file.sync_all()?;
+            true => self.file.sync_all(),
+            false => Ok(()),
         }
-        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(path) = self.path.take() {
-            unfinished.retain(|other| other != &*path);
-            path.persist(&self.target).map_err(|failed| failed.error)?;
-        }
-        Ok(())
     }
+
+    /// Gives it its name.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        self.complete()?;
+        publish(vec![self]).map_err(|failed| failed.source)
+    }
+}
+
+/// Files of which one could not get its name.
+#[derive(Debug)]
+pub(crate) struct Unpublished {
+    /// Which one.
+    pub(crate) at: usize,
+    pub(crate) source: io::Error,
+    /// Those before it that were new, and are gone again.
+    pub(crate) removed: Vec<PathBuf>,
+    /// Those before it that have replaced others, or could not be removed.
+    pub(crate) kept: Vec<PathBuf>,
+}
+
+/// Gives complete files their names: all of them, or (as far as the system allows) none.
+pub(crate) fn publish(files: Vec<Pending>) -> Result<(), Unpublished> {
+    // Held to the end, so that an interruption finds all of them or none.
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut published: Vec<(PathBuf, bool)> = Vec::new();
+    let mut failed = None;
+    for (at, mut file) in files.into_iter().enumerate() {
+        let Some(path) = file.path.take() else { continue };
+        unfinished.retain(|other| other != &*path);
+        if failed.is_some() {
+            // Dropping its path removes it.
+            continue;
+        }
+        match path.persist(&file.target) {
+            Ok(()) => published.push((file.target.clone(), file.replaces)),
+            Err(error) => failed = Some((at, error.error)),
+        }
+    }
+    let Some((at, source)) = failed else { return Ok(()) };
+    let gone = |(path, replaces): &(PathBuf, bool)| !replaces && fs::remove_file(path).is_ok();
+    let (removed, kept): (Vec<_>, Vec<_>) = published.into_iter().partition(gone);
+    let paths = |files: Vec<(PathBuf, bool)>| files.into_iter().map(|(path, _)| path).collect();
+    Err(Unpublished { at, source, removed: paths(removed), kept: paths(kept) })
 }
 
 impl Drop for Pending {
@@ -214,6 +252,36 @@ mod tests {
         drop(pending);
         assert!(!begun.exists() && !UNFINISHED.lock().unwrap().contains(&begun));
         assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn names_are_given_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("old"), b"old").unwrap();
+        let pending = |name: &str, replaces| {
+            let pending = Pending::new(at(name), replaces).unwrap();
+            pending.file().write_all(name.as_bytes()).unwrap();
+            pending
+        };
+        let files = vec![
+            pending("new", false),
+            pending("old", true),
+            pending("blocked", false),
+            pending("never", false),
+        ];
+        // Something that cannot be replaced has come meanwhile.
+        fs::create_dir_all(at("blocked/x")).unwrap();
+        let failed = publish(files).unwrap_err();
+        assert_eq!(failed.at, 2);
+        assert_eq!((failed.removed, failed.kept), (vec![at("new")], vec![at("old")]));
+        let mut left = names(folder.path());
+        left.sort();
+        assert_eq!(left, ["blocked", "old"]);
+        assert_eq!(fs::read(at("old")).unwrap(), b"old");
+        publish(vec![pending("a", false), pending("b", false)]).unwrap();
+        assert_eq!(fs::read(at("b")).unwrap(), b"b");
+        assert!(UNFINISHED.lock().unwrap().iter().all(|path| !path.starts_with(folder.path())));
     }
 
     #[test]

@@ -2,16 +2,135 @@
 //! temporary file that has no name and goes when it is closed.
 
 use crate::save;
+#[cfg(target_os = "linux")]
+use memmap2::Advice;
 use memmap2::{Mmap, MmapMut};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Up to here it is memory.
-const IN_MEMORY: usize = 32 << 20;
+/// All that is in memory at a time, in the whole process.
+const IN_MEMORY: usize = 64 << 20;
+/// The most of it that one takes.
+const IN_MEMORY_EACH: usize = 32 << 20;
+
+/// What is in memory now.
+static USED: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes to write to.
+#[derive(Debug)]
+pub(crate) enum Room {
+    Memory(Vec<u8>, Counted),
+    File(MmapMut),
+}
+
+/// Bytes to read.
+#[derive(Debug)]
+pub(crate) enum Map {
+    Memory { bytes: Vec<u8>, _counted: Counted },
+    File(Mmap),
+}
+
+/// A part of the memory that may be used, given back when it goes.
+#[derive(Debug)]
+pub(crate) struct Counted(usize);
+
+impl Counted {
+    /// So much of it, if it is left.
+    fn take(len: usize) -> Option<Counted> {
+        if len > IN_MEMORY_EACH {
+            return None;
+        }
+        let add = |used: usize| Some(used + len).filter(|&used| used <= IN_MEMORY);
+        let taken = USED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        taken.ok().map(|_| Counted(len))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        USED.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
+impl Room {
+    /// None at all.
+    pub(crate) fn none() -> Room {
+        Room::Memory(Vec::new(), Counted(0))
+    }
+
+    /// The same bytes, no longer to be written to.
+    pub(crate) fn freeze(self) -> io::Result<Map> {
+        match self {
+            Room::Memory(bytes, counted) => Ok(Map::Memory { bytes, _counted: counted }),
+            Room::File(map) => Ok(Map::File(map.make_read_only()?)),
+        }
+    }
+
+    /// Tells the system what will happen to a part of it. It may refuse; then nothing is lost
+    /// but time.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn advise(&self, advice: Advice, start: usize, len: usize) {
+        if let Room::File(map) = self {
+            let _ = map.advise_range(advice, start, len);
+        }
+    }
+}
+
+impl Deref for Room {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Room::Memory(bytes, _) => bytes,
+            Room::File(map) => map,
+        }
+    }
+}
+
+impl DerefMut for Room {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match self {
+            Room::Memory(bytes, _) => bytes,
+            Room::File(map) => map,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Map {
+    /// As [`Room::advise`].
+    pub(crate) fn advise(&self, advice: Advice, start: usize, len: usize) {
+        if let Map::File(map) = self {
+            let _ = map.advise_range(advice, start, len);
+        }
+    }
+}
+
+impl Deref for Map {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Map::Memory { bytes, .. } => bytes,
+            Map::File(map) => map,
+        }
+    }
+}
+
+impl AsRef<[u8]> for Map {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
 
 /// The folder for temporary files that belong to this output, or to none.
 pub(crate) fn folder_beside(output: Option<&Path>) -> std::path::PathBuf {
+    // What is beside a device (/dev) is no place for files.
+    let device = |path: &&Path| path.metadata().is_ok_and(|found| !found.is_file());
+    let output = output.filter(|path| !device(path));
     let beside = output.and_then(|path| path.parent()).map(|parent| {
         if parent.as_os_str().is_empty() { Path::new(".") } else { parent }.to_owned()
     });
@@ -19,14 +138,14 @@ pub(crate) fn folder_beside(output: Option<&Path>) -> std::path::PathBuf {
 }
 
 /// So many zero bytes to write to, all of them there: a full disk shows now.
-pub(crate) fn zeroed(len: usize, folder: &Path) -> io::Result<MmapMut> {
-    if len <= IN_MEMORY {
-        return MmapMut::map_anon(len);
+pub(crate) fn zeroed(len: usize, folder: &Path) -> io::Result<Room> {
+    if let Some(counted) = Counted::take(len) {
+        return Ok(Room::Memory(vec![0; len], counted));
     }
     let file = tempfile::tempfile_in(folder)?;
     save::allocate(&file, len as u64)?;
     // SAFETY: the file has no name, so nobody else opens, changes or shortens it.
-    unsafe { MmapMut::map_mut(&file) }
+    Ok(Room::File(unsafe { MmapMut::map_mut(&file) }?))
 }
 
 /// Everything that a reader gives, in a file without a name.
@@ -38,9 +157,30 @@ pub(crate) fn file_of(reader: &mut impl Read, folder: &Path) -> io::Result<File>
 }
 
 /// Maps a whole file for reading.
-pub(crate) fn map(file: &File) -> io::Result<Mmap> {
+pub(crate) fn map(file: &File) -> io::Result<Map> {
     // SAFETY: the memory is only read, as bytes of any value. Whoever changes the file
     // meanwhile changes what is read; whoever shortens it stops this process (SIGBUS), which
     // then has written nothing under the output's name. No lock could prevent either.
-    unsafe { Mmap::map(file) }
+    Ok(Map::File(unsafe { Mmap::map(file) }?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_memory_is_bounded_and_given_back() {
+        let folder = std::env::temp_dir();
+        let large = zeroed(IN_MEMORY_EACH + 1, &folder).unwrap();
+        assert!(matches!(large, Room::File(_)) && large.len() == IN_MEMORY_EACH + 1);
+        // Other tests take some of it meanwhile, but never all.
+        let rooms: Vec<Room> = (0..9).map(|_| zeroed(16 << 20, &folder).unwrap()).collect();
+        let in_memory = rooms.iter().filter(|room| matches!(room, Room::Memory(..))).count();
+        assert!(in_memory <= IN_MEMORY >> 24, "{in_memory}");
+        drop(rooms);
+        let mut room = zeroed(8 << 20, &folder).unwrap();
+        assert!(matches!(room, Room::Memory(..)));
+        room[7] = 9;
+        assert_eq!(room.freeze().unwrap()[7], 9);
+    }
 }

@@ -4,11 +4,11 @@ use crate::element::{ElementType, swap_numbers};
 use crate::error::{Error, NpyError};
 use crate::format::Format;
 use crate::npy::{self, Kind};
-use crate::spool;
+use crate::spool::{self, Map};
+use crate::strings::{self, Strings};
 use crate::text;
 use crate::value::{Elements, Value};
 use bytes::Bytes;
-use memmap2::{Mmap, MmapMut};
 use retrograde::{
     BitOrder, DType, Grain, Layout, LayoutError, Reversal, Reverse, TensorMut, TensorRef,
 };
@@ -28,28 +28,30 @@ pub struct Tensor {
     pub(crate) element: ElementType,
     pub(crate) fortran_order: bool,
     pub(crate) layout: Layout,
+    /// The elements; of strings, the handles.
     pub(crate) data: Data,
+    pub(crate) strings: Option<Strings>,
 }
 
 /// Where the bytes are.
 #[derive(Debug, Clone)]
 pub(crate) enum Data {
     /// A part of a mapped file.
-    Mapped(Arc<Mmap>, Range<usize>),
+    Mapped(Arc<Map>, Range<usize>),
     /// In memory, or in a file beside the tensor's.
     Held(Bytes),
 }
 
 impl Data {
     /// A part of a file; `None` if it is not inside.
-    pub(crate) fn part(map: Mmap, start: u64, len: usize) -> Option<Data> {
+    pub(crate) fn part(map: Map, start: u64, len: usize) -> Option<Data> {
         let start = usize::try_from(start).ok()?;
         let range = start..start.checked_add(len)?;
         (range.end <= map.len()).then(|| Data::Mapped(Arc::new(map), range))
     }
 
     /// These bytes, as a part of the map if that is where they lie.
-    pub(crate) fn found(map: &Arc<Mmap>, bytes: Bytes) -> Data {
+    pub(crate) fn found(map: &Arc<Map>, bytes: Bytes) -> Data {
         let start = bytes.as_ptr().addr().wrapping_sub(map.as_ptr().addr());
         match start.checked_add(bytes.len()) {
             Some(end) if end <= map.len() => Data::Mapped(map.clone(), start..end),
@@ -58,7 +60,7 @@ impl Data {
     }
 
     /// All of it.
-    pub(crate) fn whole(map: Mmap) -> Data {
+    pub(crate) fn whole(map: Map) -> Data {
         let range = 0..map.len();
         Data::Mapped(Arc::new(map), range)
     }
@@ -78,9 +80,6 @@ impl Tensor {
     pub fn from_integers(values: &[i64]) -> Result<Tensor, Error> {
         let path = Path::new("-");
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        let mut map = MmapMut::map_anon(bytes.len()).map_err(|e| Error::read(path, e))?;
-        map.copy_from_slice(&bytes);
-        let map = map.make_read_only().map_err(|e| Error::read(path, e))?;
         let layout = Layout::dense(DType::I64, &[values.len()])
             .map_err(|source| Error::Raw { path: path.to_owned(), source: source.into() })?;
         Ok(Tensor {
@@ -90,52 +89,57 @@ impl Tensor {
             element: ElementType::Plain(DType::I64),
             fortran_order: false,
             layout,
-            data: Data::whole(map),
+            data: Data::Held(bytes.into()),
+            strings: None,
         })
     }
 
-    /// A model's tensor. Strings become cells of one width, which may need a temporary file in
-    /// this folder.
+    /// A model's tensor.
     pub(crate) fn from_value(
         value: &Value,
         name: &str,
         (path, format): (&Path, Format),
-        folder: &Path,
     ) -> Result<Tensor, Error> {
         let path = path.to_owned();
-        let (element, data) = match value.elements() {
-            Elements::Bytes(bytes) => {
-                (ElementType::Plain(value.dtype()), Data::Held(bytes.clone()))
-            }
+        let (moving, data, strings) = match value.elements() {
+            Elements::Bytes(bytes) => (value.dtype(), bytes.clone(), None),
             Elements::Strings(strings) => {
-                let (descr, map) = text::cells_of(strings, folder)
-                    .map_err(|reason| Error::Strings { path: path.clone(), reason })?;
-                (ElementType::Numpy(descr), Data::whole(map))
+                (strings::HANDLE, strings.handles().clone(), Some(strings.clone()))
             }
         };
-        let layout = Layout::dense(element.dtype(), value.shape())
+        let (element, data) = (ElementType::Plain(value.dtype()), Data::Held(data));
+        let layout = Layout::dense(moving, value.shape())
             .map_err(|source| Error::Raw { path: path.clone(), source: source.into() })?;
         let name = Some(name.to_owned()).filter(|name| !name.is_empty());
-        Ok(Tensor { path, format, name, element, fortran_order: false, layout, data })
+        Ok(Tensor { path, format, name, element, fortran_order: false, layout, data, strings })
     }
 
     /// The tensor as models have it: row-major, least significant byte first, text as strings;
     /// of a type that is `declared` as packed, one byte of a `.npy` is one element, as
     /// `ml_dtypes` has it. It shares the mapped file where nothing has to be changed.
     pub fn to_value(&self, declared: Option<DType>) -> Result<Value, Error> {
+        self.to_value_in(declared, &spool::folder_beside(None))
+    }
+
+    /// As [`to_value`](Self::to_value), with a folder for temporary files.
+    pub(crate) fn to_value_in(
+        &self,
+        declared: Option<DType>,
+        folder: &Path,
+    ) -> Result<Value, Error> {
         let wrong =
             |source: LayoutError| Error::Raw { path: self.path.clone(), source: source.into() };
-        let data = self.in_usual_order()?;
+        if let Some(strings) = &self.strings {
+            return Value::strings(self.shape(), strings.clone()).map_err(wrong);
+        }
+        let data = self.in_usual_order(folder)?;
         let (shape, dtype) = (self.shape(), self.element.dtype());
         match (self.element.kind(), declared) {
             (Kind::Text | Kind::Bytes, _) => {
                 let element = self.element.to_little_endian();
-                let strings: Result<Vec<Bytes>, _> =
-                    text::strings_in(&element, data.as_ref(), self.layout.len()).collect();
-                let strings = strings.map_err(|reason| Error::Strings {
-                    path: self.path.clone(),
-                    reason: reason.to_owned(),
-                })?;
+                let data = Bytes::from_owner(data);
+                let strings = text::strings_of(&element, data, self.layout.len(), folder)
+                    .map_err(|reason| Error::Strings { path: self.path.clone(), reason })?;
                 Value::strings(shape, strings).map_err(wrong)
             }
             (Kind::Void, Some(packed)) if packed.is_packed() && dtype.bits() == Some(8) => {
@@ -146,7 +150,7 @@ impl Tensor {
     }
 
     /// The elements in row-major order, least significant byte first.
-    fn in_usual_order(&self) -> Result<Data, Error> {
+    fn in_usual_order(&self, folder: &Path) -> Result<Data, Error> {
         let turned = self.fortran_order && self.shape().len() > 1;
         let swapped = self.element.is_big_endian() && self.element.number_bytes() > 1;
         if !turned && !swapped {
@@ -155,7 +159,7 @@ impl Tensor {
         let failed = |error| Error::read(&self.path, error);
         let other = |error: retrograde::Error| failed(std::io::Error::other(error.to_string()));
         let len = self.layout.byte_len();
-        let mut data = spool::zeroed(len, &spool::folder_beside(None)).map_err(failed)?;
+        let mut data = spool::zeroed(len, folder).map_err(failed)?;
         let rows =
             Layout::dense(self.element.dtype(), self.shape()).map_err(|e| other(e.into()))?;
         let mut output =
@@ -165,7 +169,7 @@ impl Tensor {
         if swapped {
             swap_numbers(&mut data, self.element.number_bytes());
         }
-        Ok(Data::whole(data.make_read_only().map_err(failed)?))
+        Ok(Data::whole(data.freeze().map_err(failed)?))
     }
 
     /// The file it is in.
@@ -228,12 +232,12 @@ impl Tensor {
     pub fn will_scatter(&self) {
         #[cfg(target_os = "linux")]
         if let Data::Mapped(map, _) = &self.data {
-            let _ = map.advise(memmap2::Advice::Random);
+            map.advise(memmap2::Advice::Random, 0, map.len());
         }
     }
 
     /// The bytes of one element; a packed one is the value of a byte. `None` if there is no
-    /// such index.
+    /// such index. Those of a string have their own length.
     pub fn element(&self, index: &[usize]) -> Option<Vec<u8>> {
         let (shape, strides) = (self.shape(), self.layout.grain_strides());
         if index.len() != shape.len() || index.iter().zip(shape).any(|(at, size)| at >= size) {
@@ -241,6 +245,11 @@ impl Tensor {
         }
         // Inside the layout, so nothing overflows; strides of a file are never negative.
         let start: usize = index.iter().zip(strides).map(|(at, step)| at * *step as usize).sum();
+        if let Some(strings) = &self.strings {
+            // Handles lie without gaps.
+            let width = self.layout.dtype().bits()? / 8;
+            return strings.get(start / width).map(<[u8]>::to_vec);
+        }
         let bits = self.element.dtype().bits()?;
         let Grain::Packed { order, .. } = self.layout.grain() else {
             return self.data().get(start..start + bits / 8).map(<[u8]>::to_vec);
@@ -290,14 +299,14 @@ impl Tensor {
             spool::zeroed(self.data().len(), &spool::folder_beside(None)).map_err(failed)?;
         data.copy_from_slice(self.data());
         swap_numbers(&mut data, native.number_bytes());
-        let map = data.make_read_only().map_err(failed)?;
+        let map = data.freeze().map_err(failed)?;
         Ok(Tensor { element: native, data: Data::whole(map), ..self.clone() })
     }
 
     /// The same elements in another shape of as many; `None` if they are not in row-major
     /// order, or not as many.
     pub fn reshaped(&self, shape: &[usize]) -> Option<Tensor> {
-        let layout = Layout::dense(self.element.dtype(), shape).ok()?;
+        let layout = Layout::dense(self.layout.dtype(), shape).ok()?;
         let rows = self.shape().len() < 2 || !self.fortran_order;
         let same = rows && layout.len() == self.layout.len();
         same.then(|| Tensor { layout, fortran_order: false, ..self.clone() })
@@ -356,7 +365,7 @@ fn advise(data: &Data, range: Range<usize>, ahead: bool) {
         let len = range.len().min(whole.end - start);
         let advice = if ahead { Advice::WillNeed } else { Advice::PopulateRead };
         if len > 0 {
-            let _ = map.advise_range(advice, start, len);
+            map.advise(advice, start, len);
         }
     }
     #[cfg(not(target_os = "linux"))]
@@ -396,7 +405,7 @@ mod tests {
         assert_eq!(value(&array, None), usual);
         let text = [0, 0, 0, 0x41, 0, 0, 0, 0, 0, 0, 0, 0x42, 0, 0, 0, 0x43];
         let array = NpyArray::new(">U2", &[2], false, text.to_vec()).unwrap();
-        let usual = Value::strings(&[2], vec!["A".into(), "BC".into()]).unwrap();
+        let usual = Value::strings(&[2], Strings::from_iter(["A".into(), "BC".into()])).unwrap();
         assert_eq!(value(&array, None), usual);
     }
 }

@@ -1,6 +1,7 @@
 //! A tensor as models and TensorProtos hold it: dense, row-major, least significant byte first;
 //! or strings.
 
+use crate::strings::Strings;
 use bytes::Bytes;
 use retrograde::{DType, Layout, LayoutError};
 
@@ -17,8 +18,8 @@ pub struct Value {
 pub enum Elements {
     /// Elements of a fixed width, one after the other; packed types share bytes.
     Bytes(Bytes),
-    /// Strings, as bytes: nothing says that they are text.
-    Strings(Vec<Bytes>),
+    /// Strings, one for each element.
+    Strings(Strings),
 }
 
 impl Value {
@@ -38,7 +39,7 @@ impl Value {
     }
 
     /// A tensor of strings, one per element.
-    pub fn strings(shape: &[usize], strings: Vec<Bytes>) -> Result<Value, LayoutError> {
+    pub fn strings(shape: &[usize], strings: Strings) -> Result<Value, LayoutError> {
         // Strings have no width; as bytes they are counted the same way.
         let (expected, available) = (Layout::dense(DType::U8, shape)?.len(), strings.len());
         if expected != available {
@@ -84,9 +85,9 @@ mod tests {
         assert!(Value::new(DType::U4, &[3], vec![1]).is_err());
         assert!(Value::new(DType::F32, &[usize::MAX, 2], vec![]).is_err());
         assert!(Value::new(DType::String, &[1], vec![1]).is_err());
-        assert!(Value::strings(&[2], vec![Bytes::new(); 2]).is_ok());
-        assert!(Value::strings(&[2], vec![]).is_err());
-        assert!(Value::strings(&[usize::MAX, 4], vec![]).is_err());
+        assert!(Value::strings(&[2], vec![Bytes::new(); 2].into_iter().collect()).is_ok());
+        assert!(Value::strings(&[2], Strings::from_iter([])).is_err());
+        assert!(Value::strings(&[usize::MAX, 4], Strings::from_iter([])).is_err());
         let value = Value::new(DType::Bytes(2), &[2], vec![0; 4]).unwrap();
         assert_eq!(value.reinterpreted(DType::BF16).unwrap().dtype(), DType::BF16);
         assert_eq!(value.reinterpreted(DType::F32), None);

@@ -52,8 +52,96 @@ fn transposed_inputs_and_packed_types() {
     same_in_pieces(&plan, rows.byte_len(), None);
     let packed = dense(DType::U4, &[3, 5]);
     let plan = Reverse::axes([0]).plan(&packed, &packed).unwrap();
-    assert_eq!(plan.pieces(1).len(), 1);
+    // Two rows of five fill five bytes.
+    assert_eq!(plan.pieces(1).len(), 2);
     same_in_pieces(&plan, packed.byte_len(), None);
+    // Bytes that are shared with others are not cut.
+    let part = Layout::strided(DType::U4, &[3, 5], &[6, 1], 0).unwrap();
+    assert_eq!(Reverse::axes([0]).plan(&part, &part).unwrap().pieces(1).len(), 1);
+}
+
+#[test]
+fn packed_types_are_cut_between_bytes() {
+    for dtype in [DType::U4, DType::U2, DType::U1] {
+        for shape in
+            [&[7usize, 5, 3][..], &[40_001], &[2, 9000], &[3, 9001], &[300, 1, 41], &[0, 4]]
+        {
+            let layout = dense(dtype, shape);
+            for mask in 0..1 << shape.len() {
+                let axes = (0..shape.len() as i64).filter(|axis| mask >> axis & 1 == 1);
+                let plan = Reverse::axes(axes).plan(&layout, &layout).unwrap();
+                same_in_pieces(&plan, layout.byte_len(), None);
+            }
+        }
+        let layout = dense(dtype, &[40_001]);
+        let plan = Reverse::all().plan(&layout, &layout).unwrap();
+        assert_eq!(plan.pieces(1000).len(), layout.byte_len().div_ceil(1000), "{dtype}");
+        for (shape, time) in [([9, 16_000], 0), ([60, 401], 1), ([5, 333], 0)] {
+            let data = dense(dtype, &shape);
+            let batch = 1 - time;
+            let lengths: Vec<i64> =
+                (0..shape[batch]).map(|at| (at * 7 % (shape[time] + 1)) as i64).collect();
+            let lengths_layout = dense(DType::I64, &[shape[batch]]);
+            let operator = ReverseSequence::new().time_axis(time as i64).batch_axis(batch as i64);
+            let plan = operator.plan(&data, &lengths_layout, &data).unwrap();
+            let bytes: Vec<u8> = lengths.iter().flat_map(|length| length.to_ne_bytes()).collect();
+            same_in_pieces(&plan, data.byte_len(), Some(&bytes));
+        }
+    }
+}
+
+/// Runs the plan in place, whole and in pieces of several sizes.
+fn same_in_place(plan: &Plan, bytes: usize, lengths: Option<&[u8]>) -> usize {
+    assert!(plan.fits_in_place());
+    let src: Vec<u8> = (0..bytes).map(|at| (at * 37 % 251) as u8).collect();
+    let lengths = || lengths.map(Into::into);
+    let mut whole = src.clone();
+    cpu::execute_in_place(plan, lengths(), whole[..].as_mut().into()).unwrap();
+    let mut most = 0;
+    for size in [1, 3, 16, 64, 100, 4096, 5000, 40_000, usize::MAX] {
+        let mut memory = src.clone();
+        let mut pieces: Vec<Plan> = plan.pieces_in_place(size).collect();
+        pieces.reverse();
+        for piece in &pieces {
+            assert!(piece.fits_in_place() && piece.dst().end <= plan.dst().end, "{piece}");
+            cpu::execute_in_place(piece, lengths(), memory[..].as_mut().into()).unwrap();
+        }
+        assert!(memory == whole, "{plan} by {size}");
+        most = most.max(pieces.len());
+    }
+    most
+}
+
+#[test]
+fn in_place_mirror_images_stay_together() {
+    for dtype in [DType::U8, DType::Bytes(3), DType::F32, DType::U4] {
+        for shape in [
+            &[7usize, 5, 3][..],
+            &[2, 3, 4, 5],
+            &[1001],
+            &[1000],
+            &[2, 9000],
+            &[9, 7000],
+            &[5, 6, 7],
+            &[0, 4],
+        ] {
+            let layout = dense(dtype, shape);
+            for mask in 0..1 << shape.len() {
+                let axes = (0..shape.len() as i64).filter(|axis| mask >> axis & 1 == 1);
+                let plan = Reverse::axes(axes).plan(&layout, &layout).unwrap();
+                same_in_place(&plan, layout.byte_len(), None);
+            }
+        }
+    }
+    let layout = dense(DType::F32, &[9, 7000]);
+    for (axes, least) in [(vec![0], 100), (vec![1], 9), (vec![0, 1], 100)] {
+        let plan = Reverse::axes(axes).plan(&layout, &layout).unwrap();
+        assert!(same_in_place(&plan, layout.byte_len(), None) >= least, "{plan}");
+    }
+    let lengths = [3i64, 0, 7, 5, 1].map(i64::to_ne_bytes).concat();
+    let (data, five) = (dense(DType::U16, &[7, 5]), dense(DType::I64, &[5]));
+    let plan = ReverseSequence::new().plan(&data, &five, &data).unwrap();
+    same_in_place(&plan, data.byte_len(), Some(&lengths));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What can be run, and how it is spelled.
 
 use clap::Args;
-use retrograde_io::Location;
+use retrograde_io::{Format, Location};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -18,12 +18,18 @@ pub(crate) struct RunArguments {
     /// A file for an input, of any format (FILE:NAME for one of several tensors); once for each. The name may be left out if there is only one
     #[arg(short, long, value_name = "NAME=FILE")]
     pub(super) input: Vec<NamedFile>,
-    /// A folder for all outputs, each as NAME.npy (.pb or .raw where .npy cannot hold it)
+    /// A folder for all outputs, each as NAME.npy (.pb or .raw where .npy cannot hold it), or as --to says
     #[arg(short, long, value_name = "DIR")]
     pub(super) output_dir: Option<PathBuf>,
     /// A file for an output, whose extension is its format; once for each. The name may be left out if there is only one
     #[arg(long, value_name = "NAME=FILE")]
     pub(super) output: Vec<NamedFile>,
+    /// The format of inputs whose names do not say it, such as - for stdin
+    #[arg(long, value_name = "FORMAT", requires = "input")]
+    pub(super) from: Option<Format>,
+    /// The format of outputs whose names do not say it, and of all in a folder (- is npy)
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) to: Option<Format>,
 }
 
 /// A tensor of the model and its file.

@@ -7,19 +7,30 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 /// The tensor in a file, as a model's input that is declared like this.
-pub(super) fn load(location: &Location, declared: &Declared) -> Result<Value> {
-    let raw = !location.is_stream() && Format::of(&location.path) == Some(Format::Raw);
-    let opening = if raw { raw_opening(&location.path, declared)? } else { Opening::default() };
+pub(super) fn load(
+    location: &Location,
+    declared: &Declared,
+    from: Option<Format>,
+    temporary: &Path,
+) -> Result<Value> {
+    let named = Format::of(&location.path).filter(|_| !location.is_stream());
+    let format = named.or(from);
+    let known = match format {
+        Some(Format::Raw) => raw_opening(location, declared)?,
+        _ => Opening::default(),
+    };
+    let beside = Some(temporary.join("x"));
+    let opening = Opening { format, output: beside, ..known };
     Ok(open_value(location, &opening, declared.dtype)?)
 }
 
 /// Raw bytes say nothing themselves: the model does. One size that it leaves open follows from
 /// the file's.
-fn raw_opening(path: &Path, declared: &Declared) -> Result<Opening> {
+fn raw_opening(location: &Location, declared: &Declared) -> Result<Opening> {
+    let path = &location.path;
     let unknown = || {
-        let path = path.display();
         anyhow!(
-            "{path}: raw bytes, and the model does not say what they are ({declared}): give another format"
+            "{location}: raw bytes, and the model does not say what they are ({declared}): give another format"
         )
     };
     let (Some(dtype), Some(dims)) = (declared.dtype, &declared.dims) else { return Err(unknown()) };
@@ -29,7 +40,9 @@ fn raw_opening(path: &Path, declared: &Declared) -> Result<Opening> {
         sizes.iter().flatten().fold(1, |product: u128, &size| product.saturating_mul(size as u128));
     let bits = dtype.bits().unwrap_or(0) as u128;
     let open = sizes.iter().filter(|size| size.is_none()).count();
-    if let Some(size) = sizes.iter_mut().find(|size| size.is_none()) {
+    // Only what is a file says how much it has.
+    let open_size = sizes.iter_mut().find(|size| size.is_none());
+    if let Some(size) = open_size.filter(|_| !location.is_stream()) {
         let available =
             path.metadata().map_err(|source| Error::Read { path: path.to_owned(), source })?.len();
         let left = (u128::from(available) * 8).checked_div(known.saturating_mul(bits));
@@ -41,31 +54,50 @@ fn raw_opening(path: &Path, declared: &Declared) -> Result<Opening> {
 }
 
 /// Begins a file, in the format that its name asks for; nothing is there before it is finished.
-pub(super) fn begin(location: &Location, name: &str, value: &Value) -> Result<Output> {
-    Ok(Output::of_value(value, name, location.clone())?)
+pub(super) fn begin(
+    location: &Location,
+    name: &str,
+    value: &Value,
+    to: Option<Format>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Output> {
+    let named = Format::of(&location.path).filter(|_| !location.is_stream());
+    Ok(Output::of_value(value, name, location.clone(), named.or(to), watch)?)
 }
 
-/// Begins a file in a folder, in the usual format or else one that holds the tensor.
-pub(super) fn begin_in(folder: &Path, stem: &str, name: &str, value: &Value) -> Result<Output> {
+/// Begins a file in a folder, in the format that was said; or in the usual one, or else one
+/// that holds the tensor.
+pub(super) fn begin_in(
+    folder: &Path,
+    stem: &str,
+    name: &str,
+    value: &Value,
+    to: Option<Format>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Output> {
     let at = |format: Format| Location::file(folder.join(format!("{stem}.{format}")));
+    if let Some(format) = to {
+        return Ok(Output::of_value(value, name, at(format), to, watch)?);
+    }
     for format in [Format::Npy, Format::Pb] {
-        match Output::of_value(value, name, at(format)) {
+        match Output::of_value(value, name, at(format), None, watch) {
             Err(Error::CannotHold { .. } | Error::Strings { .. }) => {}
             result => return Ok(result?),
         }
     }
-    Ok(Output::of_value(value, name, at(Format::Raw))?)
+    Ok(Output::of_value(value, name, at(Format::Raw), None, watch)?)
 }
 
 /// Whether a file of that name can be written.
-pub(super) fn check_target(location: &Location) -> Result<()> {
+pub(super) fn check_target(location: &Location, to: Option<Format>) -> Result<()> {
     if location.is_stream() {
         if io::stdout().is_terminal() {
             bail!("--output - writes bytes, and stdout is a terminal: redirect it, or name a file");
         }
-    } else if Format::of(&location.path).is_none() {
+    } else if Format::of(&location.path).or(to).is_none() {
         bail!(
-            "{location}: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin"
+            "{location}: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin, \
+             or --to FORMAT"
         );
     }
     Ok(())

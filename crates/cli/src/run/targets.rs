@@ -1,17 +1,25 @@
 //! Where the outputs of a model go.
 
-use super::arguments::NamedFile;
+use super::arguments::{NamedFile, RunArguments};
 use super::files;
-use crate::report;
+use crate::progress::Progress;
+use crate::{interrupt, report};
 use anyhow::{Context, Result, anyhow, bail};
 use retrograde_io::graph::{Graph, Output};
-use retrograde_io::{Elements, Location, Value};
+use retrograde_io::{Elements, Format, Location, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+/// Where they go, and in which format if that was said.
+#[derive(Debug)]
+pub(super) struct Targets {
+    places: Places,
+    to: Option<Format>,
+}
+
 /// Files by output, or a folder for all of them, or nothing.
 #[derive(Debug)]
-pub(super) enum Targets {
+enum Places {
     Files(Vec<(usize, Location)>),
     Folder(PathBuf, Vec<String>),
     None,
@@ -19,55 +27,73 @@ pub(super) enum Targets {
 
 impl Targets {
     /// Checks what was asked for against what the model has.
-    pub(super) fn choose(
-        graph: &Graph,
-        files: &[NamedFile],
-        folder: Option<&Path>,
-    ) -> Result<Targets> {
-        match (files, folder) {
-            ([], None) => Ok(Targets::None),
-            ([], Some(folder)) => Ok(Targets::Folder(folder.to_owned(), stems(graph)?)),
+    pub(super) fn choose(graph: &Graph, arguments: &RunArguments) -> Result<Targets> {
+        let to = arguments.to;
+        let places = match (&arguments.output[..], arguments.output_dir.as_deref()) {
+            ([], None) if to.is_some() => bail!("--to FORMAT: say where, with --output or -o DIR"),
+            ([], None) => Places::None,
+            ([], Some(folder)) => Places::Folder(folder.to_owned(), stems(graph)?),
             (files, None) => {
-                let mut chosen = Vec::new();
+                let weights = arguments.model.with_extension("bin");
+                let mut chosen: Vec<(usize, Location)> = Vec::new();
                 for NamedFile { name, location } in files {
-                    files::check_target(location)?;
+                    files::check_target(location, to)?;
+                    let path = &location.path;
                     // A file is written whole, so two tensors of one are refused too.
-                    let same = |(_, other): &(usize, Location)| other.path == location.path;
-                    if chosen.iter().any(same) {
-                        bail!("--output {}: given for two outputs", location.path.display());
+                    if chosen.iter().any(|(_, other)| same_file(&other.path, path)) {
+                        bail!("--output {}: given for two outputs", path.display());
+                    }
+                    if [&arguments.model, &weights].iter().any(|own| is_there(own, path)) {
+                        bail!(
+                            "--output {}: is the model itself: name another file",
+                            path.display()
+                        );
                     }
                     let output = output_called(graph, name.as_deref(), location)?;
                     chosen.push((output, location.clone()));
                 }
-                Ok(Targets::Files(chosen))
+                Places::Files(chosen)
             }
             (_, Some(_)) => bail!("--output-dir and --output exclude each other"),
-        }
+        };
+        Ok(Targets { places, to })
     }
 
     /// Writes the outputs. None gets its name before all of them are complete.
     pub(super) fn save(&self, graph: &Graph, results: &[Value]) -> Result<()> {
         let named = |at: usize| graph.outputs()[at].names.first().map_or("", String::as_str);
-        match self {
-            Targets::None => {
+        let (to, total) = (self.to, results.iter().map(|value| size(value) as u64).sum());
+        let progress = Progress::until(total);
+        let watch = &mut |bytes| progress.advance(bytes as u64);
+        match &self.places {
+            Places::None => {
                 let lines = results.iter().enumerate().map(|(at, value)| {
                     format!("{}: {}\n", report::printable(named(at)), described(value))
                 });
                 report::print(&lines.collect::<String>())?;
             }
-            Targets::Files(files) => {
+            Places::Files(files) => {
                 let begun = files.iter().map(|(at, location)| {
-                    Ok((files::begin(location, named(*at), &results[*at])?, *at))
+                    Ok((files::begin(location, named(*at), &results[*at], to, watch)?, *at))
                 });
                 finish(begun.collect::<Result<_>>()?, results)?;
             }
-            Targets::Folder(folder, stems) => {
+            Places::Folder(folder, stems) => {
+                let new = !folder.exists();
                 std::fs::create_dir_all(folder)
                     .map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
+                if new {
+                    interrupt::made(folder);
+                }
                 let begun = results.iter().enumerate().map(|(at, value)| {
-                    Ok((files::begin_in(folder, &stems[at], named(at), value)?, at))
+                    Ok((files::begin_in(folder, &stems[at], named(at), value, to, watch)?, at))
                 });
-                finish(begun.collect::<Result<_>>()?, results)?;
+                let done = begun.collect::<Result<_>>().and_then(|begun| finish(begun, results));
+                if done.is_err() && new {
+                    // Only if nothing is in it.
+                    let _ = std::fs::remove_dir(folder);
+                }
+                done?;
             }
         }
         Ok(())
@@ -76,20 +102,72 @@ impl Targets {
 
 /// Gives the outputs their names.
 fn finish(begun: Vec<(retrograde_io::Output, usize)>, results: &[Value]) -> Result<()> {
-    for (output, at) in begun {
-        let location = output.location().clone();
-        output.finish()?;
-        report::wrote(&location, &described(&results[at]));
+    let (outputs, places): (Vec<_>, Vec<_>) = begun.into_iter().unzip();
+    let locations: Vec<Location> = outputs.iter().map(|own| own.location().clone()).collect();
+    for (at, location) in locations.iter().enumerate() {
+        // In a folder, links may lead two names to one file.
+        if locations[..at].iter().any(|other| same_file(&other.path, &location.path)) {
+            bail!("{}: is the file of two outputs", location.path.display());
+        }
+    }
+    retrograde_io::Output::finish_all(outputs)?;
+    for (location, at) in locations.iter().zip(places) {
+        report::wrote(location, &described(&results[at]));
     }
     Ok(())
 }
 
-fn described(value: &Value) -> String {
-    let bytes = match value.elements() {
+/// Whether both names lead to one regular file, or would.
+fn same_file(one: &Path, other: &Path) -> bool {
+    if one == other {
+        // Writing to a device twice is nobody's loss.
+        return !one.metadata().is_ok_and(|found| !found.is_file());
+    }
+    match (one.metadata(), other.metadata()) {
+        (Ok(_), Ok(_)) => is_there(one, other),
+        (Err(_), Err(_)) => {
+            let place = |path: &Path| Some((folder_of(path)?, path.file_name()?.to_owned()));
+            place(one).is_some_and(|own| place(other).is_some_and(|its| its == own))
+        }
+        _ => false,
+    }
+}
+
+/// Whether both names lead to one regular file that exists.
+fn is_there(one: &Path, other: &Path) -> bool {
+    let (Ok(a), Ok(b)) = (one.metadata(), other.metadata()) else { return false };
+    if !a.is_file() || !b.is_file() {
+        return false;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (a.dev(), a.ino()) == (b.dev(), b.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        let canonical = |path: &Path| path.canonicalize().ok();
+        canonical(one).is_some() && canonical(one) == canonical(other)
+    }
+}
+
+/// Where the folder of a file really is.
+fn folder_of(path: &Path) -> Option<PathBuf> {
+    match path.parent()? {
+        parent if parent.as_os_str().is_empty() => Path::new(".").canonicalize().ok(),
+        parent => parent.canonicalize().ok(),
+    }
+}
+
+fn size(value: &Value) -> usize {
+    match value.elements() {
         Elements::Bytes(bytes) => bytes.len(),
-        Elements::Strings(strings) => strings.iter().map(|string| string.len()).sum(),
-    };
-    format!("{} {:?}, {}", value.dtype(), value.shape(), report::bytes(bytes))
+        Elements::Strings(strings) => strings.byte_len(),
+    }
+}
+
+fn described(value: &Value) -> String {
+    format!("{} {:?}, {}", value.dtype(), value.shape(), report::bytes(size(value)))
 }
 
 /// Which output a name means.

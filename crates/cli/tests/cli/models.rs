@@ -17,16 +17,20 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn text(number: u8, content: &str) -> Vec<u8> {
+fn text_field(number: u8, content: &str) -> Vec<u8> {
     field(number, content.as_bytes())
 }
 
 /// A NodeProto; attributes are integers below 128.
 fn node(kind: &str, inputs: &[&str], output: &str, attributes: &[(&str, u8)]) -> Vec<u8> {
-    let mut bytes: Vec<u8> = inputs.iter().flat_map(|input| text(1, input)).collect();
-    bytes.extend([text(2, output), text(3, &format!("the {kind}")), text(4, kind)].concat());
+    let mut bytes: Vec<u8> = inputs.iter().flat_map(|input| text_field(1, input)).collect();
+    bytes.extend(
+        [text_field(2, output), text_field(3, &format!("the {kind}")), text_field(4, kind)]
+            .concat(),
+    );
     for (name, value) in attributes {
-        let attribute = [text(1, name), vec![3 << 3, *value, 20 << 3 & 127 | 128, 1, 2]].concat();
+        let attribute =
+            [text_field(1, name), vec![3 << 3, *value, 20 << 3 & 127 | 128, 1, 2]].concat();
         bytes.extend(field(5, &attribute));
     }
     field(1, &bytes)
@@ -34,9 +38,9 @@ fn node(kind: &str, inputs: &[&str], output: &str, attributes: &[(&str, u8)]) ->
 
 /// A ValueInfoProto with named sizes.
 fn info(number: u8, name: &str, kind: u8, dims: &[&str]) -> Vec<u8> {
-    let dims: Vec<u8> = dims.iter().flat_map(|dim| field(1, &text(2, dim))).collect();
+    let dims: Vec<u8> = dims.iter().flat_map(|dim| field(1, &text_field(2, dim))).collect();
     let tensor = [vec![1 << 3, kind], field(2, &dims)].concat();
-    field(number, &[text(1, name), field(2, &field(1, &tensor))].concat())
+    field(number, &[text_field(1, name), field(2, &field(1, &tensor))].concat())
 }
 
 fn model(parts: &[Vec<u8>]) -> Vec<u8> {
@@ -180,6 +184,61 @@ fn outputs_appear_together_or_not_at_all() {
         ["run", "two.onnx", "-i", "x.npy", "--output", "a=r.npz:a", "--output", "b=r.npz:b"];
     let outcome = run(command(folder.path(), &arguments));
     assert_eq!(outcome.stderr, "error: --output r.npz: given for two outputs\n");
+    // By whatever names.
+    fs::write(folder.path().join("there.npy"), b"old").unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    #[allow(unused_mut)]
+    let mut pairs = vec![("y.npy", "./y.npy"), ("sub/../y.npy", "y.npy"), ("-", "-")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("there.npy", folder.path().join("link.npy")).unwrap();
+        fs::hard_link(folder.path().join("there.npy"), folder.path().join("hard.npy")).unwrap();
+        std::os::unix::fs::symlink("sub", folder.path().join("other")).unwrap();
+        let found =
+            [("link.npy", "there.npy"), ("there.npy", "hard.npy"), ("sub/y.npy", "other/y.npy")];
+        pairs.extend(found);
+    }
+    let before = names(folder.path());
+    for (one, other) in pairs {
+        let (a, b) = (format!("a={one}"), format!("b={other}"));
+        let arguments = ["run", "two.onnx", "-i", "x.npy", "--output", &a, "--output", &b];
+        let outcome = run(command(folder.path(), &arguments));
+        assert_eq!(outcome.stderr, format!("error: --output {other}: given for two outputs\n"));
+        assert_eq!((outcome.code, names(folder.path())), (Some(1), before.clone()));
+    }
+    // A folder that was made for outputs goes with them.
+    let arguments = ["run", "two.onnx", "-i", "x.npy", "-o", "new", "--to", "safetensors"];
+    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    assert_eq!(names(&folder.path().join("new")), ["a.safetensors", "b.safetensors"]);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a.npy", folder.path().join("new/b.npy")).unwrap();
+        fs::write(folder.path().join("new/a.npy"), b"old").unwrap();
+        let outcome = run(command(folder.path(), &["run", "two.onnx", "-i", "x.npy", "-o", "new"]));
+        assert_eq!(outcome.stderr, "error: new/b.npy: is the file of two outputs\n");
+        assert_eq!(fs::read(folder.path().join("new/a.npy")).unwrap(), b"old");
+    }
+}
+
+/// What names do not say, options do.
+#[test]
+fn formats_can_be_said() {
+    let folder = folder();
+    let at = |arguments: &[&str]| {
+        let outcome = run(command(folder.path(), arguments));
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    };
+    at(&["run", "turn.xml", "-i", "x.npy", "--output", "y", "--to", "pb"]);
+    at(&["run", "turn.xml", "-i", "y", "--from", "pb", "--output", "y.raw", "--to", "npy"]);
+    // An extension says more than an option.
+    assert_eq!(fs::read(folder.path().join("y.raw")).unwrap(), [0, 1, 2, 3, 4, 5]);
+    at(&["run", "turn.xml", "-i", "x.npy", "-o", "out", "--to", "npz"]);
+    at(&["run", "turn.xml", "-i", "out/y.npz:y", "--output", "z.npy"]);
+    assert_eq!(npy::read(folder.path().join("z.npy")).unwrap().data(), [0, 1, 2, 3, 4, 5]);
+    let mut raw = command(folder.path(), &["run", "turn.xml", "-i", "-", "--from", "raw"]);
+    raw.stdin(fs::File::open(folder.path().join("y.raw")).unwrap());
+    // One size is open, and a stream does not say how long it is.
+    assert!(run(raw).stderr.contains("the model does not say what they are"));
 }
 
 #[test]
@@ -189,7 +248,7 @@ fn info_lists_what_a_model_reads_gives_back_and_is_made_of() {
     assert_eq!(
         shown_in(folder.path(), &["info", "rows.onnx"]),
         format!(
-            "rows.onnx  ONNX model, {size} bytes\n  \
+            "rows.onnx  ONNX model, IR version 8, opset 13, {size} bytes\n  \
              input   x                    u8 [B, T]\n  \
              input   lens                 i64 [B]\n  \
              node    the Identity         Identity\n  \
@@ -205,9 +264,57 @@ fn info_lists_what_a_model_reads_gives_back_and_is_made_of() {
     assert_eq!(record["inputs"][0]["shape"], serde_json::json!(["?", 3]));
     assert_eq!(record["outputs"][0]["names"][0], "y");
     assert_eq!(record["nodes"][0]["kind"], "Reverse");
-    let foreign = run(command(folder.path(), &["info", "foreign.onnx"]));
-    assert_eq!((foreign.code, foreign.stdout.as_str()), (Some(1), ""));
-    assert!(foreign.stderr.contains("the Sin (Sin), the Conv (Conv)"), "{}", foreign.stderr);
+    assert_eq!((&record["ir_version"], &record["cannot_run"]), (&11.into(), &().into()));
+    assert_eq!(record["nodes"][0]["runs"], true);
+}
+
+/// What `run` refuses can be looked at.
+#[test]
+fn info_lists_models_that_cannot_be_run() {
+    let folder = folder();
+    let size = fs::metadata(folder.path().join("foreign.onnx")).unwrap().len();
+    let refused = "`retrograde run` refuses it:";
+    assert_eq!(
+        shown_in(folder.path(), &["info", "foreign.onnx"]),
+        format!(
+            "foreign.onnx  ONNX model, IR version 8, opset 13, {size} bytes\n  \
+             input   x         u8 [B, T]\n  \
+             node    the Sin   Sin  cannot be run\n  \
+             node    the Conv  Conv  cannot be run\n  \
+             output  y         u8 [B, T]\n  \
+             {refused} it has nodes that retrograde cannot run: the Sin (Sin), the Conv (Conv)\n"
+        )
+    );
+    let text = shown_in(folder.path(), &["info", "foreign.onnx", "--json"]);
+    let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(record["opsets"], serde_json::json!([{"domain": "", "version": 13}]));
+    assert_eq!((&record["ir_version"], &record["nodes"][1]["runs"]), (&8.into(), &false.into()));
+    assert!(record["cannot_run"].as_str().unwrap().contains("the Conv (Conv)"));
+
+    let ir = IR.replace("type=\"Reverse\"", "type=\"Relu\"").replace("\"u8\"", "\"u3\"");
+    fs::write(folder.path().join("relu.xml"), ir).unwrap();
+    let text = shown_in(folder.path(), &["info", "relu.xml"]);
+    assert!(text.starts_with("relu.xml  OpenVINO IR version 11, "), "{text}");
+    assert!(text.contains("input   x     ? [?, 3]\n"), "{text}");
+    assert!(text.contains("node    turn  Relu  cannot be run\n"), "{text}");
+    assert_eq!(text.matches(refused).count(), 1, "{text}");
+
+    // An operator set of another time, and a value that is no tensor.
+    let old = [vec![1 << 3, 3], field(7, &node("Relu", &["x"], "y", &[])), field(8, &[2 << 3, 7])];
+    fs::write(folder.path().join("old.onnx"), old.concat()).unwrap();
+    let text = shown_in(folder.path(), &["info", "old.onnx"]);
+    assert!(text.contains("its opset is 7, expected 10 to 28"), "{text}");
+    let sequence = field(11, &[text_field(1, "s"), field(2, &field(4, &[]))].concat());
+    fs::write(folder.path().join("sequence.onnx"), model(&[sequence])).unwrap();
+    let text = shown_in(folder.path(), &["info", "sequence.onnx"]);
+    assert!(text.contains("input   s  ? of any shape\n"), "{text}");
+
+    // What is no model at all is an error.
+    let broken = run(command(folder.path(), &["info", "rows.onnx", "--from", "npy"]));
+    assert_eq!(broken.code, Some(1));
+    fs::write(folder.path().join("broken.onnx"), b"hello").unwrap();
+    let broken = run(command(folder.path(), &["info", "broken.onnx"]));
+    assert_eq!((broken.code, broken.stdout.as_str()), (Some(1), ""));
 }
 
 #[test]
@@ -264,7 +371,15 @@ fn failures_are_one_line_each() {
         ),
         (
             &["turn.xml", "-i", "x.npy", "--output", "y.txt"],
-            "y.txt: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin",
+            "y.txt: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin, or --to",
+        ),
+        (
+            &["turn.xml", "-i", "x.npy", "--output", "turn.bin"],
+            "--output turn.bin: is the model itself: name another file",
+        ),
+        (
+            &["turn.xml", "-i", "x.npy", "--to", "pb"],
+            "--to FORMAT: say where, with --output or -o DIR",
         ),
         (&["none.onnx"], "cannot read none.onnx: No such file or directory"),
         (&["x.npy"], "x.npy: not an ONNX model: ModelProto: "),

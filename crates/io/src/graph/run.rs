@@ -3,27 +3,51 @@
 
 use super::{Declared, Dim, Graph, GraphError, Node, Op};
 use crate::spool;
+use crate::strings;
 use crate::value::{Elements, Value};
 use bytes::Bytes;
 use retrograde::{
-    DType, Error, Layout, LayoutError, Lengths, Reversal, Reverse, ReverseSequence, TensorMut,
-    TensorRef,
+    DType, Error, Layout, LayoutError, Lengths, Reversal, Reverse, ReverseSequence, TensorRef, cpu,
 };
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::path::Path;
+
+/// Bytes that are moved before whoever watches is told.
+const PIECE: usize = 16 << 20;
 
 impl Graph {
     /// Runs it on inputs with names, and gives back its outputs in their order.
     ///
     /// Opaque elements (`bytes2`) are taken as what the model declares if the width is right.
     pub fn run(&self, inputs: Vec<(String, Value)>) -> Result<Vec<Value>, GraphError> {
+        self.run_in(inputs, &std::env::temp_dir(), &mut |_, _| {})
+    }
+
+    /// As [`run`](Self::run), with a folder for temporary files: what the nodes make goes there
+    /// where it is large. `watch` is told how many bytes have been moved, of how many.
+    pub fn run_in(
+        &self,
+        inputs: Vec<(String, Value)>,
+        temporary: &Path,
+        watch: &mut dyn FnMut(u64, u64),
+    ) -> Result<Vec<Value>, GraphError> {
         let mut sizes = Sizes::default();
         let mut values = self.bind(inputs, &mut sizes)?;
+        let total = self.bytes_to_move(&values);
+        let mut done = 0;
+        let mut room = Workroom {
+            temporary,
+            moved: &mut |bytes| {
+                done += bytes;
+                watch(done, total);
+            },
+        };
         let mut readers = self.readers();
         for node in &self.nodes {
             let operands: Vec<Value> =
                 node.inputs.iter().map(|name| take(&mut values, &mut readers, name)).collect();
-            let result = execute(node, &operands)?;
+            let result = execute(node, &operands, &mut room)?;
             if let Some(declared) = self.declared.get(&node.output) {
                 sizes.check(&format!("value {:?}", node.output), &result, declared)?;
             }
@@ -74,6 +98,26 @@ impl Graph {
             values.insert(&input.value, value);
         }
         Ok(values)
+    }
+
+    /// Bytes that the nodes will move: what they make is as large as what they read first.
+    fn bytes_to_move(&self, values: &HashMap<&str, Value>) -> u64 {
+        let size = |value: &Value| match value.elements() {
+            Elements::Bytes(bytes) => bytes.len() as u64,
+            Elements::Strings(strings) => strings.handles().len() as u64,
+        };
+        let mut sizes: HashMap<&str, u64> =
+            values.iter().map(|(name, value)| (*name, size(value))).collect();
+        let mut total = 0u64;
+        for node in &self.nodes {
+            let first = node.inputs.first().and_then(|name| sizes.get(name.as_str()));
+            let bytes = first.copied().unwrap_or(0);
+            sizes.insert(&node.output, bytes);
+            if node.op != Op::Identity {
+                total = total.saturating_add(bytes);
+            }
+        }
+        total
     }
 
     /// How often each value is read.
@@ -143,8 +187,15 @@ impl Sizes {
     }
 }
 
+/// Where nodes work, and who watches.
+struct Workroom<'a> {
+    temporary: &'a Path,
+    /// Told of so many bytes that were moved.
+    moved: &'a mut dyn FnMut(u64),
+}
+
 /// Runs one node.
-fn execute(node: &Node, operands: &[Value]) -> Result<Value, GraphError> {
+fn execute(node: &Node, operands: &[Value], room: &mut Workroom<'_>) -> Result<Value, GraphError> {
     let failed = |source| GraphError::Node { node: node.name.clone(), source: Box::new(source) };
     match (node.op, operands) {
         (Op::Identity, [data]) => Ok(data.clone()),
@@ -152,7 +203,7 @@ fn execute(node: &Node, operands: &[Value]) -> Result<Value, GraphError> {
             let bytes = native(axes).map_err(failed)?;
             let axes = view(axes, &bytes).map_err(failed)?;
             let operator = Reverse::from_tensor(mode, &axes).map_err(failed)?;
-            reversed(&operator, data).map_err(failed)
+            reversed(&operator, data, room).map_err(failed)
         }
         (Op::Sequence { time, batch, opset }, [data, lengths]) => {
             let is_text = data.dtype() == DType::String;
@@ -169,7 +220,7 @@ fn execute(node: &Node, operands: &[Value]) -> Result<Value, GraphError> {
             };
             let bytes = native(lengths).map_err(failed)?;
             let lengths = view(lengths, &bytes).map_err(failed)?;
-            reversed(&operator.lengths(Lengths::from(lengths)), data).map_err(failed)
+            reversed(&operator.lengths(Lengths::from(lengths)), data, room).map_err(failed)
         }
         // `Parts::check` has counted the operands.
         _ => Err(GraphError::InputCount {
@@ -180,32 +231,56 @@ fn execute(node: &Node, operands: &[Value]) -> Result<Value, GraphError> {
     }
 }
 
-fn reversed(operator: &impl Reversal, data: &Value) -> Result<Value, Error> {
+fn reversed(
+    operator: &impl Reversal,
+    data: &Value,
+    room: &mut Workroom<'_>,
+) -> Result<Value, Error> {
     let shape = data.shape();
     match data.elements() {
+        // Their handles move.
         Elements::Strings(strings) => {
-            let strings = operator.to_vec_cloned::<Bytes>(strings, shape)?;
-            Ok(Value::strings(shape, strings)?)
+            let handles = moved(operator, strings::HANDLE, shape, strings.handles(), room)?;
+            Ok(Value::strings(shape, strings.with_handles(handles))?)
         }
         Elements::Bytes(bytes) => {
-            let layout = Layout::dense(data.dtype(), shape)?;
-            let src = TensorRef::new(layout.clone(), &bytes[..])?;
-            let fill = |output: &mut [u8]| {
-                operator.run(&src, &mut TensorMut::new(layout.clone(), output)?)
-            };
-            // What is large goes to a temporary file without a name, so that it takes no memory
-            // of its own; where there is no room for one, memory has to do.
-            if let Ok(mut output) = spool::zeroed(bytes.len(), &std::env::temp_dir()) {
-                fill(&mut output)?;
-                if let Ok(output) = output.make_read_only() {
-                    return Ok(Value::new(data.dtype(), shape, Bytes::from_owner(output))?);
-                }
-            }
-            let mut output = vec![0u8; bytes.len()];
-            fill(&mut output)?;
-            Ok(Value::new(data.dtype(), shape, output)?)
+            Ok(Value::new(data.dtype(), shape, moved(operator, data.dtype(), shape, bytes, room)?)?)
         }
     }
+}
+
+/// Dense elements, reversed.
+fn moved(
+    operator: &impl Reversal,
+    dtype: DType,
+    shape: &[usize],
+    bytes: &[u8],
+    room: &mut Workroom<'_>,
+) -> Result<Bytes, Error> {
+    let layout = Layout::dense(dtype, shape)?;
+    let (plan, lengths) = operator.bind(&layout, &layout)?;
+    let mut fill = |output: &mut [u8]| {
+        let values = lengths.as_ref().map(TensorRef::memory);
+        let explained = |error| operator.explain(error, &lengths);
+        cpu::check_lengths(&plan, values).map_err(explained)?;
+        for piece in plan.pieces(PIECE) {
+            cpu::execute(&piece, bytes.into(), values, output[..].as_mut().into())
+                .map_err(explained)?;
+            (room.moved)((piece.bytes_moved() / 2) as u64);
+        }
+        Ok::<(), Error>(())
+    };
+    // What is large goes to a temporary file without a name, so that it takes no memory
+    // of its own; where there is no room for one, memory has to do.
+    if let Ok(mut output) = spool::zeroed(bytes.len(), room.temporary) {
+        fill(&mut output)?;
+        if let Ok(output) = output.freeze() {
+            return Ok(Bytes::from_owner(output));
+        }
+    }
+    let mut output = vec![0u8; bytes.len()];
+    fill(&mut output)?;
+    Ok(output.into())
 }
 
 /// A tensor that is read as numbers, in this machine's byte order.

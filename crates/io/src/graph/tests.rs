@@ -72,11 +72,14 @@ fn strings_are_reversed_too() {
     let mut parts = rows();
     parts.inputs[0].declared.dtype = Some(DType::String);
     let words = ["a", "b", "c", "d"].map(|word| Bytes::from_static(word.as_bytes()));
-    let x = Value::strings(&[2, 2], words.to_vec()).unwrap();
+    let x = Value::strings(&[2, 2], words.iter().cloned().collect()).unwrap();
     let graph = parts.check().unwrap();
     let results = graph.run(given(&[("x", x.clone()), ("lens", integers(&[2, 1]))])).unwrap();
     let expected = ["b", "a", "c", "d"].map(|word| Bytes::from_static(word.as_bytes()));
-    assert_eq!(results[0].elements(), &crate::Elements::Strings(expected.to_vec()));
+    assert_eq!(
+        results[0].elements(),
+        &crate::Elements::Strings(expected.iter().cloned().collect())
+    );
     let error = graph.run(given(&[("x", x), ("lens", integers(&[3, 1]))])).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -10,8 +10,9 @@ use bytes::Bytes;
 pub(super) struct ModelProto {
     #[prost(int64, optional, tag = "1")]
     pub(super) ir_version: Option<i64>,
-    #[prost(message, optional, tag = "7")]
-    pub(super) graph: Option<GraphProto>,
+    /// A GraphProto.
+    #[prost(bytes = "bytes", optional, tag = "7")]
+    pub(super) graph: Option<Bytes>,
     #[prost(bytes = "bytes", repeated, tag = "8")]
     pub(super) opset_import: Vec<Bytes>,
     #[prost(bytes = "bytes", repeated, tag = "25")]
@@ -74,14 +75,9 @@ pub(super) struct AttributeProto {
     pub(super) i: Option<i64>,
     #[prost(bytes = "bytes", optional, tag = "4")]
     pub(super) s: Option<Bytes>,
-    #[prost(message, optional, tag = "5")]
-    pub(super) t: Option<TensorProto>,
-    #[prost(float, repeated, tag = "7")]
-    pub(super) floats: Vec<f32>,
-    #[prost(int64, repeated, tag = "8")]
-    pub(super) ints: Vec<i64>,
-    #[prost(bytes = "bytes", repeated, tag = "9")]
-    pub(super) strings: Vec<Bytes>,
+    /// A TensorProto.
+    #[prost(bytes = "bytes", optional, tag = "5")]
+    pub(super) t: Option<Bytes>,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -129,13 +125,31 @@ pub(super) struct Dimension {
     pub(super) dim_param: Option<String>,
 }
 
+/// The start of a TensorProto, as it is written. Reading one is [`Survey`](super::survey::Survey)'s.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct TensorHead {
+    #[prost(int64, repeated, packed = "false", tag = "1")]
+    pub(super) dims: Vec<i64>,
+    #[prost(int32, optional, tag = "2")]
+    pub(super) data_type: Option<i32>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct StringStringEntryProto {
+    #[prost(string, tag = "1")]
+    pub(super) key: String,
+    #[prost(string, tag = "2")]
+    pub(super) value: String,
+}
+
+/// All of a TensorProto, as others write it.
+#[cfg(test)]
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TensorProto {
     #[prost(int64, repeated, packed = "false", tag = "1")]
     pub(super) dims: Vec<i64>,
     #[prost(int32, optional, tag = "2")]
     pub(super) data_type: Option<i32>,
-    /// Parts of a tensor, which nobody writes: its presence is enough.
     #[prost(bytes = "bytes", optional, tag = "3")]
     pub(super) segment: Option<Bytes>,
     #[prost(float, repeated, tag = "4")]
@@ -158,12 +172,4 @@ pub(super) struct TensorProto {
     pub(super) external_data: Vec<StringStringEntryProto>,
     #[prost(int32, optional, tag = "14")]
     pub(super) data_location: Option<i32>,
-}
-
-#[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct StringStringEntryProto {
-    #[prost(string, tag = "1")]
-    pub(super) key: String,
-    #[prost(string, tag = "2")]
-    pub(super) value: String,
 }

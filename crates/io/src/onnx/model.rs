@@ -1,25 +1,32 @@
 //! ModelProto: reads the graph of a `.onnx` file into the common form.
 
+use super::decode::{Decoder, check_counts};
 use super::messages::{
     AttributeProto, Dimension, FunctionProto, GraphProto, ModelProto, NodeProto,
-    OperatorSetIdProto, TensorProto, ValueInfoProto,
+    OperatorSetIdProto, ValueInfoProto,
 };
-use super::tensor::{TensorError, value_of};
+use super::survey::Survey;
+use super::tensor::{NamedTensor, TensorError, strings, value_of};
+use super::wire::{self, Numbers};
 use crate::error::{Error, ModelError};
 use crate::external::{Folder, short};
-use crate::graph::{Declared, Dim, Graph, GraphError, Input, Node, NodeName, Op, Output, Parts};
+use crate::graph::{
+    Declared, Dim, Graph, GraphError, Input, Node, NodeName, Op, Outline, Output, Parts,
+};
+use crate::spool;
 use crate::value::Value;
 use bytes::Bytes;
 use prost::Message;
-use retrograde::DType;
+use retrograde::{DType, Layout};
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// Opsets whose ReverseSequence, Constant and Identity are known.
 const OPSETS: RangeInclusive<i64> = 10..=28;
-/// More of anything than a graph of reversals has.
-const MOST: usize = 1 << 20;
+/// No operator that is known has more attributes; one more is enough to tell.
+const MOST_ATTRIBUTES: usize = 64;
 
 /// Reads a `.onnx` file, with the data that lies in files beside it.
 ///
@@ -31,107 +38,176 @@ const MOST: usize = 1 << 20;
 /// # Ok::<(), retrograde_io::Error>(())
 /// ```
 pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
-    let path = path.as_ref();
-    let content =
-        crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    decode_model(content, &mut Folder::of(path))
-        .map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
+    read_model_in(path, std::env::temp_dir())
 }
 
-/// Decodes one message out of a list.
-fn decode<M: Message + Default>(bytes: &Bytes, what: &'static str) -> Result<M, ModelError> {
-    M::decode(bytes.clone())
-        .map_err(|error| ModelError::NotOnnx { reason: format!("{what}: {error}") })
+/// As [`read_model`], with a folder for temporary files: large tensors that cannot be used
+/// where they lie are unpacked there.
+pub fn read_model_in(path: impl AsRef<Path>, temporary: impl AsRef<Path>) -> Result<Graph, Error> {
+    let (path, temporary) = (path.as_ref(), temporary.as_ref());
+    with_content(path, |content| {
+        decode_model(content, &mut Folder::of(path).spooling_in(temporary))
+    })
+}
+
+/// What a `.onnx` file says about itself, whether it can be run or not.
+pub fn outline(path: impl AsRef<Path>) -> Result<Outline, Error> {
+    with_content(path.as_ref(), outline_of)
+}
+
+fn with_content<T>(
+    path: &Path,
+    read: impl FnOnce(Bytes) -> Result<T, ModelError>,
+) -> Result<T, Error> {
+    let content =
+        crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    read(content).map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
+}
+
+/// A model whose graph is still to be read, node by node.
+struct Opened {
+    ir_version: i64,
+    opsets: Vec<(String, i64)>,
+    /// Functions that the model brings along: they go before operators of the same name.
+    functions: HashSet<String>,
+    graph: GraphProto,
+    decoder: Decoder,
+}
+
+impl Opened {
+    fn new(content: &Bytes) -> Result<Opened, ModelError> {
+        let mut decoder = Decoder::new();
+        let what = "ModelProto";
+        check_counts(content, what, &[(8, "opsets"), (25, "functions")])?;
+        let model: ModelProto = decoder.decode(content, what, &[])?;
+        let missing = |what: &str| ModelError::NotOnnx { reason: format!("it has no {what}") };
+        let graph = model.graph.as_ref().ok_or_else(|| missing("graph"))?;
+        let ir_version = model.ir_version.ok_or_else(|| missing("ir_version"))?;
+        let lists = [
+            (1, "nodes"),
+            (5, "initializers"),
+            (11, "inputs"),
+            (12, "outputs"),
+            (13, "declared values"),
+        ];
+        check_counts(graph, "GraphProto", &lists)?;
+        let mut opsets = Vec::new();
+        for bytes in &model.opset_import {
+            let opset: OperatorSetIdProto = decoder.decode(bytes, "opset_import", &[1])?;
+            opsets.push((opset.domain, opset.version));
+        }
+        let mut functions = HashSet::new();
+        for bytes in &model.functions {
+            let function: FunctionProto = decoder.decode(bytes, "function", &[1, 10])?;
+            functions.insert(full_name(&function.domain, &function.name));
+        }
+        let graph = decoder.decode(graph, "GraphProto", &[])?;
+        Ok(Opened { ir_version, opsets, functions, graph, decoder })
+    }
+
+    /// The version of the usual operator set.
+    fn opset(&self) -> Result<u32, ModelError> {
+        let usual = self.opsets.iter().rfind(|(domain, _)| is_usual(domain));
+        match usual.map(|(_, version)| *version) {
+            Some(version) if OPSETS.contains(&version) => Ok(version as u32),
+            version => {
+                Err(ModelError::Opset { version, low: *OPSETS.start(), high: *OPSETS.end() })
+            }
+        }
+    }
 }
 
 fn decode_model(content: Bytes, folder: &mut Folder) -> Result<Graph, ModelError> {
-    let model: ModelProto = decode(&content, "ModelProto")?;
-    let missing = |what: &str| ModelError::NotOnnx { reason: format!("it has no {what}") };
-    let graph = model.graph.as_ref().ok_or_else(|| missing("graph"))?;
-    if model.ir_version.is_none() {
-        return Err(missing("ir_version"));
-    }
-    for (what, count) in [
-        ("nodes", graph.node.len()),
-        ("initializers", graph.initializer.len()),
-        ("inputs", graph.input.len()),
-        ("outputs", graph.output.len()),
-        ("declared values", graph.value_info.len()),
-        ("opsets", model.opset_import.len()),
-        ("functions", model.functions.len()),
-    ] {
-        if count > MOST {
-            return Err(GraphError::TooMany { what, count, limit: MOST }.into());
-        }
-    }
-    let opset = opset_of(&model)?;
-    let functions = functions_of(&model)?;
-    let mut reader = Reader { opset, functions, folder, parts: Parts::default() };
+    let opened = Opened::new(&content)?;
+    let opset = opened.opset()?;
+    let Opened { functions, graph, decoder, .. } = opened;
+    let mut reader = Reader { opset, functions, folder, decoder, parts: Parts::default() };
     // First, so that a model with foreign nodes is told all of them whatever else it has.
     for bytes in &graph.node {
-        reader.node(&decode(bytes, "node")?)?;
+        reader.node(bytes)?;
     }
     if reader.parts.foreign.is_empty() {
-        reader.values(graph)?;
+        reader.values(&graph)?;
     }
     Ok(reader.parts.check()?)
 }
 
-/// The version of the usual operator set.
-fn opset_of(model: &ModelProto) -> Result<u32, ModelError> {
-    let mut version = None;
-    for bytes in &model.opset_import {
-        let opset: OperatorSetIdProto = decode(bytes, "opset_import")?;
-        if is_usual(&opset.domain) {
-            version = Some(opset.version);
+fn outline_of(content: Bytes) -> Result<Outline, ModelError> {
+    let opened = Opened::new(&content)?;
+    let known = opened.opset().is_ok();
+    let Opened { ir_version, opsets, functions, graph, mut decoder } = opened;
+    let mut outline = Outline { ir_version, opsets, ..Outline::default() };
+    for bytes in &graph.node {
+        let node: NodeProto = decoder.decode(bytes, "node", NODE_TEXTS)?;
+        let kind = full_name(&node.domain, &node.op_type);
+        let own = functions.contains(&kind);
+        if kind == "Constant" && !own {
+            continue;
         }
+        let runs = known && !own && matches!(kind.as_str(), "Identity" | "ReverseSequence");
+        outline.nodes.push((NodeName { name: node.name, kind }, runs));
     }
-    match version {
-        Some(version) if OPSETS.contains(&version) => Ok(version as u32),
-        version => Err(ModelError::Opset { version, low: *OPSETS.start(), high: *OPSETS.end() }),
+    let mut initialized = HashSet::new();
+    for bytes in &graph.initializer {
+        // One that is broken has no name that counts.
+        initialized.extend(Survey::of(bytes).map(|survey| survey.name));
     }
+    for bytes in &graph.input {
+        let (name, declared) = declared_in(&mut decoder, bytes, "input", true)?;
+        let has_default = initialized.contains(&name);
+        outline.inputs.push(Input {
+            names: vec![name.clone()],
+            value: name,
+            declared,
+            has_default,
+        });
+    }
+    for bytes in &graph.output {
+        let (name, declared) = declared_in(&mut decoder, bytes, "output", true)?;
+        outline.outputs.push(Output { names: vec![name.clone()], value: name, declared });
+    }
+    Ok(outline)
 }
 
 fn is_usual(domain: &str) -> bool {
     matches!(domain, "" | "ai.onnx")
 }
 
-/// Functions that the model brings along: they go before operators of the same name.
-fn functions_of(model: &ModelProto) -> Result<HashSet<String>, ModelError> {
-    let mut functions = HashSet::new();
-    for bytes in &model.functions {
-        let function: FunctionProto = decode(bytes, "function")?;
-        functions.insert(full_name(&function.domain, &function.name));
-    }
-    Ok(functions)
-}
-
 fn full_name(domain: &str, name: &str) -> String {
     if is_usual(domain) { name.to_owned() } else { format!("{domain}.{name}") }
 }
+
+/// Fields of a NodeProto that are text.
+const NODE_TEXTS: &[u32] = &[1, 2, 3, 4, 7];
 
 struct Reader<'a> {
     opset: u32,
     functions: HashSet<String>,
     folder: &'a mut Folder,
+    decoder: Decoder,
     parts: Parts,
 }
 
 impl Reader<'_> {
-    fn node(&mut self, node: &NodeProto) -> Result<(), ModelError> {
+    fn node(&mut self, bytes: &Bytes) -> Result<(), ModelError> {
+        let node: NodeProto = self.decoder.decode(bytes, "node", NODE_TEXTS)?;
+        let node = &node;
         let kind = full_name(&node.domain, &node.op_type);
         let name = NodeName { name: node.name.clone(), kind: kind.clone() };
         if self.functions.contains(&kind) {
             self.parts.foreign.push(name);
             return Ok(());
         }
-        let attributes = node.attribute.iter().map(|bytes| decode(bytes, "attribute"));
+        let mut attributes = Vec::new();
+        for bytes in node.attribute.iter().take(MOST_ATTRIBUTES) {
+            let attribute: AttributeProto = self.decoder.decode(bytes, "attribute", &[1])?;
+            attributes.push((attribute, bytes));
+        }
         let op = match kind.as_str() {
             "Identity" => Op::Identity,
             "ReverseSequence" => {
                 let (mut time, mut batch) = (0, 1);
-                for attribute in attributes {
-                    let attribute: AttributeProto = attribute?;
+                for (attribute, _) in attributes {
                     let axis = match attribute.name.as_str() {
                         "time_axis" => &mut time,
                         "batch_axis" => &mut batch,
@@ -142,7 +218,6 @@ impl Reader<'_> {
                 Op::Sequence { time, batch, opset: Some(self.opset) }
             }
             "Constant" => {
-                let attributes: Vec<AttributeProto> = attributes.collect::<Result<_, _>>()?;
                 match self.constant(&name, &attributes)? {
                     Some(value) => {
                         let output = output_of(node, &name)?;
@@ -172,9 +247,9 @@ impl Reader<'_> {
     fn constant(
         &mut self,
         name: &NodeName,
-        attributes: &[AttributeProto],
+        attributes: &[(AttributeProto, &Bytes)],
     ) -> Result<Option<Value>, ModelError> {
-        let [attribute] = attributes else {
+        let [(attribute, content)] = attributes else {
             return Err(GraphError::Attribute {
                 node: name.clone(),
                 attribute: "value".to_owned(),
@@ -183,30 +258,24 @@ impl Reader<'_> {
             }
             .into());
         };
-        fn bytes<const N: usize>(numbers: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
-            numbers.flatten().collect()
-        }
-        let AttributeProto { f, i, s, t, floats, ints, strings, .. } = attribute;
-        let (many, count) = (&attribute.name, [floats.len(), ints.len(), strings.len()]);
-        let value = match many.as_str() {
+        let wrong = |source: TensorError| tensor_error(&name.to_string(), source);
+        let AttributeProto { f, i, s, t, .. } = attribute;
+        let value = match attribute.name.as_str() {
             "sparse_value" => return Ok(None),
             "value" => {
                 let tensor = t.clone().unwrap_or_default();
-                let wrong = |source| self::tensor_error(&name.to_string(), source);
-                return value_of(&tensor, self.folder).map(Some).map_err(wrong);
+                return Ok(Some(value_of(&tensor, self.folder).map_err(wrong)?.value));
             }
             "value_float" => Value::new(DType::F32, &[], f.unwrap_or(0.0).to_le_bytes().to_vec()),
-            "value_floats" => {
-                let numbers = floats.iter().map(|number| number.to_le_bytes());
-                Value::new(DType::F32, &count[..1], bytes(numbers))
-            }
             "value_int" => Value::new(DType::I64, &[], i.unwrap_or(0).to_le_bytes().to_vec()),
-            "value_ints" => {
-                let numbers = ints.iter().map(|number| number.to_le_bytes());
-                Value::new(DType::I64, &count[1..2], bytes(numbers))
+            "value_string" => {
+                Value::strings(&[], std::iter::once(s.clone().unwrap_or_default()).collect())
             }
-            "value_string" => Value::strings(&[], vec![s.clone().unwrap_or_default()]),
-            "value_strings" => Value::strings(&count[2..], strings.clone()),
+            "value_floats" | "value_ints" | "value_strings" => {
+                return list(&attribute.name, content, self.folder.spool())
+                    .map(Some)
+                    .map_err(wrong);
+            }
             _ => return Err(unknown(name.clone(), attribute)),
         };
         value.map(Some).map_err(|source| GraphError::Layout { node: name.clone(), source }.into())
@@ -216,29 +285,30 @@ impl Reader<'_> {
     fn values(&mut self, graph: &GraphProto) -> Result<(), ModelError> {
         let mut initialized = HashSet::new();
         for bytes in &graph.initializer {
-            let tensor: TensorProto = decode(bytes, "initializer")?;
-            let what = format!("initializer {:?}", short(&tensor.name));
-            let value =
-                value_of(&tensor, self.folder).map_err(|source| tensor_error(&what, source))?;
-            initialized.insert(tensor.name.clone());
-            self.parts.constants.push((tensor.name, value));
+            let NamedTensor { name, value } = value_of(bytes, self.folder).map_err(|source| {
+                // Its name may be what is wrong with it.
+                let name = Survey::of(bytes).map(|survey| survey.name).unwrap_or_default();
+                tensor_error(&format!("initializer {:?}", short(&name)), source)
+            })?;
+            initialized.insert(name.clone());
+            self.parts.constants.push((name, value));
         }
         for bytes in &graph.input {
-            let (name, declared) = declared_in(bytes, "input")?;
+            let (name, declared) = declared_in(&mut self.decoder, bytes, "input", false)?;
             let has_default = initialized.contains(&name);
             let names = vec![name.clone()];
             self.parts.inputs.push(Input { names, value: name, declared, has_default });
         }
         let mut outputs = HashMap::new();
         for bytes in &graph.output {
-            let (name, declared) = declared_in(bytes, "output")?;
+            let (name, declared) = declared_in(&mut self.decoder, bytes, "output", false)?;
             if outputs.insert(name.clone(), ()).is_some() {
                 return Err(GraphError::MadeTwice { value: short(&name) }.into());
             }
             self.parts.outputs.push(Output { names: vec![name.clone()], value: name, declared });
         }
         for bytes in &graph.value_info {
-            let (name, declared) = declared_in(bytes, "value_info")?;
+            let (name, declared) = declared_in(&mut self.decoder, bytes, "value_info", false)?;
             self.parts.declared.insert(name, declared);
         }
         Ok(())
@@ -269,31 +339,73 @@ fn output_of(node: &NodeProto, name: &NodeName) -> Result<String, ModelError> {
     }
 }
 
-/// A name and what is declared about it.
-fn declared_in(bytes: &Bytes, what: &'static str) -> Result<(String, Declared), ModelError> {
-    let info: ValueInfoProto = decode(bytes, what)?;
+/// A list of an attribute: `value_floats` and the like.
+fn list(name: &str, content: &Bytes, folder: &Path) -> Result<Value, TensorError> {
+    let (number, kind, dtype) = match name {
+        "value_floats" => (7, Numbers::Fixed32, DType::F32),
+        "value_ints" => (8, Numbers::Varint, DType::I64),
+        _ => (9, Numbers::Varint, DType::String),
+    };
+    let mine = || {
+        wire::fields(content).filter(|field| !matches!(field, Ok(field) if field.number != number))
+    };
+    let mut count = 0;
+    for field in mine() {
+        let field = field?;
+        count += if dtype == DType::String { 1 } else { kind.count(content, &field)? };
+    }
+    if dtype == DType::String {
+        return Ok(Value::strings(&[count], strings(content, number, count, folder)?)?);
+    }
+    let width = dtype.bits().unwrap_or(0) / 8;
+    let mut data = spool::zeroed(Layout::dense(dtype, &[count])?.byte_len(), folder)?;
+    let mut places = data.chunks_exact_mut(width);
+    for field in mine() {
+        kind.each::<TensorError>(content, &field?, |bits| {
+            let place = places.next().ok_or_else(|| io::Error::other("it changed meanwhile"))?;
+            place.copy_from_slice(&bits.to_le_bytes()[..width]);
+            Ok(())
+        })?;
+    }
+    Ok(Value::new(dtype, &[count], Bytes::from_owner(data.freeze()?))?)
+}
+
+/// A name and what is declared about it. What is no tensor, or of a type that is not known, is
+/// an error, or else (in `any` model) as if nothing were declared.
+fn declared_in(
+    decoder: &mut Decoder,
+    bytes: &Bytes,
+    what: &'static str,
+    any: bool,
+) -> Result<(String, Declared), ModelError> {
+    let info: ValueInfoProto = decoder.declaration(bytes, what)?;
     let kind = info.kind.unwrap_or_default();
     let other = [kind.sequence_type, kind.map_type, kind.sparse_tensor_type, kind.optional_type];
-    if other.iter().any(Option::is_some) {
+    if other.iter().any(Option::is_some) && !any {
         return Err(ModelError::NoTensor { what, name: short(&info.name) });
     }
     let Some(tensor) = kind.tensor_type else { return Ok((info.name, Declared::default())) };
-    let dtype = match tensor.elem_type {
-        0 => None,
-        code => Some(DType::from_onnx(code).ok_or_else(|| {
+    let dtype = match (tensor.elem_type, DType::from_onnx(tensor.elem_type)) {
+        (0, _) => None,
+        (code, None) if !any => {
             let what = format!("{what} {:?}", short(&info.name));
-            tensor_error(&what, TensorError::Type { code })
-        })?),
+            return Err(tensor_error(&what, TensorError::Type { code }));
+        }
+        (_, dtype) => dtype,
     };
     let dims = match tensor.shape {
         None => None,
-        Some(shape) => Some(shape.dim.iter().map(dim_of).collect::<Result<_, _>>()?),
+        Some(shape) => {
+            decoder.spend(std::mem::size_of::<Dim>() * shape.dim.len())?;
+            Some(shape.dim.iter().map(dim_of).collect::<Result<_, _>>()?)
+        }
     };
     Ok((info.name, Declared { dtype, dims }))
 }
 
 fn dim_of(bytes: &Bytes) -> Result<Dim, ModelError> {
-    let dim: Dimension = decode(bytes, "dim")?;
+    let dim = Dimension::decode(bytes.clone())
+        .map_err(|error| ModelError::NotOnnx { reason: format!("dim: {error}") })?;
     Ok(match (dim.dim_value, dim.dim_param) {
         // Some exporters write -1 for a size they do not know.
         (Some(size), _) => usize::try_from(size).map_or(Dim::Any, Dim::Fixed),

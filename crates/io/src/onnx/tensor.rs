@@ -1,21 +1,24 @@
 //! TensorProto: a tensor whose elements are raw bytes, numbers in one of five typed fields,
 //! strings, or in a file beside it.
 
-use super::messages::TensorProto;
+use super::survey::{Field, Survey};
+use super::wire;
 use crate::error::Error;
 use crate::external::{ExternalError, Folder, short};
 use crate::save;
+use crate::spool;
+use crate::strings::Strings;
 use crate::value::{Elements, Value};
 use bytes::Bytes;
-use prost::Message;
 use retrograde::{DType, Layout, LayoutError};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;
 
 /// `TensorProto.DataLocation.EXTERNAL`.
 const EXTERNAL: i32 = 1;
-/// What a protocol buffer may have at most.
-const MOST_BYTES: usize = i32::MAX as usize;
+/// More axes than any sensible tensor has.
+pub(super) const MOST_AXES: usize = 1 << 10;
 
 /// A tensor and what its file calls it, which may be nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,9 +136,31 @@ pub enum TensorError {
         /// What it should say.
         expected: usize,
     },
+    /// Its elements have to be unpacked, and there is no room for that.
+    #[error("no room in {} to unpack its elements: {reason}", folder.display())]
+    NoRoom {
+        /// Where.
+        folder: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
     /// External data that cannot be had.
     #[error(transparent)]
     External(#[from] ExternalError),
+}
+
+impl From<String> for TensorError {
+    fn from(reason: String) -> Self {
+        TensorError::NotTensor { reason }
+    }
+}
+
+/// Of a temporary file, where elements are unpacked.
+impl From<io::Error> for TensorError {
+    fn from(error: io::Error) -> Self {
+        let folder = PathBuf::from("memory");
+        TensorError::NoRoom { folder, reason: crate::error::reason(&error) }
+    }
 }
 
 /// Reads a `.pb` file.
@@ -143,21 +168,13 @@ pub fn read_tensor(path: impl AsRef<Path>) -> Result<NamedTensor, Error> {
     let path = path.as_ref();
     let content =
         crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    decode_beside(content, path)
+    value_of(&content, &mut Folder::of(path))
         .map_err(|source| Error::TensorProto { path: path.to_owned(), source: Box::new(source) })
 }
 
 /// Decodes a TensorProto from memory; external data is looked for in the current folder.
 pub fn decode_tensor(content: impl Into<Bytes>) -> Result<NamedTensor, TensorError> {
-    decode_beside(content.into(), Path::new("x"))
-}
-
-/// Decodes a TensorProto; external data is looked for in the folder of this file.
-pub(crate) fn decode_beside(content: Bytes, path: &Path) -> Result<NamedTensor, TensorError> {
-    let message = TensorProto::decode(content)
-        .map_err(|error| TensorError::NotTensor { reason: error.to_string() })?;
-    let value = value_of(&message, &mut Folder::of(path))?;
-    Ok(NamedTensor { name: message.name, value })
+    value_of(&content.into(), &mut Folder::of(Path::new("x")))
 }
 
 /// Writes a `.pb` file, which appears under its name only when it is complete.
@@ -168,7 +185,7 @@ pub fn write_tensor(path: impl AsRef<Path>, name: &str, value: &Value) -> Result
     let write = |source| Error::Write { path: path.to_owned(), source };
     match value.elements() {
         Elements::Bytes(raw) => {
-            let head = encode_head(name, dtype, shape, raw.len()).map_err(refused)?;
+            let head = super::write::raw_head(name, dtype, shape, raw.len()).map_err(refused)?;
             save::atomically(path, |out| {
                 out.write_all(&head)?;
                 out.write_all(raw)
@@ -176,221 +193,261 @@ pub fn write_tensor(path: impl AsRef<Path>, name: &str, value: &Value) -> Result
             .map_err(write)
         }
         Elements::Strings(strings) => {
-            let message = encode_strings(name, shape, strings.clone()).map_err(refused)?;
-            save::atomically(path, |out| out.write_all(&message)).map_err(write)
+            let message =
+                super::write::StringsMessage::of(name, shape, strings.iter().map(<[u8]>::len))
+                    .map_err(refused)?;
+            save::atomically(path, |mut out| message.write(&mut out, strings.iter())).map_err(write)
         }
     }
 }
 
-/// A message of this many raw bytes, up to them: their field comes last.
-pub(crate) fn encode_head(
-    name: &str,
+/// A tensor and its name from a message, with what lies beside the model. Elements that are as
+/// they should be are shared; others are unpacked, to a temporary file where they are many.
+pub(crate) fn value_of(content: &Bytes, folder: &mut Folder) -> Result<NamedTensor, TensorError> {
+    let Located { name, dtype, shape, place } = locate(content, folder)?;
+    let value = value_at(content, place, dtype, &shape, folder).map_err(|error| match error {
+        TensorError::NoRoom { reason, .. } => {
+            TensorError::NoRoom { folder: folder.spool().to_owned(), reason }
+        }
+        error => error,
+    })?;
+    Ok(NamedTensor { name, value })
+}
+
+/// Unpacks elements where that has to be.
+fn value_at(
+    content: &Bytes,
+    place: Place,
     dtype: DType,
     shape: &[usize],
-    raw: usize,
-) -> Result<Vec<u8>, TensorError> {
-    /// Key of field 9, `raw_data`, length-delimited.
-    const RAW_DATA: u8 = 9 << 3 | 2;
-    let message = message_of(name, dtype, shape)?;
-    check_size(message.encoded_len(), raw)?;
-    let mut head = message.encode_to_vec();
-    head.push(RAW_DATA);
-    // A vector grows, so there is room for all of it.
-    prost::encode_length_delimiter(raw, &mut head)
-        .map_err(|error| TensorError::NotTensor { reason: error.to_string() })?;
-    Ok(head)
-}
-
-/// A message of strings.
-pub(crate) fn encode_strings(
-    name: &str,
-    shape: &[usize],
-    strings: Vec<Bytes>,
-) -> Result<Vec<u8>, TensorError> {
-    let mut message = message_of(name, DType::String, shape)?;
-    message.string_data = strings;
-    check_size(message.encoded_len(), 0)?;
-    Ok(message.encode_to_vec())
-}
-
-/// A message without elements.
-fn message_of(name: &str, dtype: DType, shape: &[usize]) -> Result<TensorProto, TensorError> {
-    let Some((code, _)) = dtype.names().and_then(|names| names.onnx) else {
-        return Err(TensorError::NotTensor { reason: format!("ONNX has no {dtype}") });
+    folder: &Folder,
+) -> Result<Value, TensorError> {
+    let value = match place {
+        Place::Bytes(bytes) => Value::new(dtype, shape, bytes)?,
+        Place::Strings(count) => {
+            let strings = strings(content, Field::String.number(), count, folder.spool())?;
+            Value::strings(shape, strings)?
+        }
+        Place::Numbers(field, bytes) => {
+            let data = numbers(content, field, dtype, bytes, folder.spool())?;
+            Value::new(dtype, shape, data)?
+        }
     };
-    Ok(TensorProto {
-        dims: shape.iter().map(|&size| size as i64).collect(),
-        data_type: Some(code),
-        name: name.to_owned(),
-        ..TensorProto::default()
-    })
+    Ok(value)
 }
 
-fn check_size(message: usize, raw: usize) -> Result<(), TensorError> {
-    let bytes = message.saturating_add(raw);
-    if bytes > MOST_BYTES - 16 {
-        let reason = format!("{bytes} bytes are more than the format can hold (2 GiB)");
-        return Err(TensorError::NotTensor { reason });
-    }
-    Ok(())
+/// A tensor whose elements have been found, and not looked at.
+pub(crate) struct Located {
+    pub(crate) name: String,
+    pub(crate) dtype: DType,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) place: Place,
 }
 
-/// A tensor from its message, with what lies beside the model.
-pub(super) fn value_of(message: &TensorProto, folder: &mut Folder) -> Result<Value, TensorError> {
-    let code = message.data_type.unwrap_or(0);
+/// Where elements are.
+pub(crate) enum Place {
+    /// Here, as they should be.
+    Bytes(Bytes),
+    /// In `string_data`, so many.
+    Strings(usize),
+    /// In a typed field; unpacked, they take so many bytes.
+    Numbers(Field, usize),
+}
+
+/// Bytes of all strings in a message.
+pub(crate) fn string_bytes(content: &[u8]) -> usize {
+    let fields = wire::fields(content).filter_map(Result::ok);
+    let strings = fields.filter(|field| field.number == Field::String.number());
+    strings.map(|field| field.content.len()).sum()
+}
+
+/// Finds the elements of a tensor.
+pub(crate) fn locate(content: &Bytes, folder: &mut Folder) -> Result<Located, TensorError> {
+    let survey = Survey::of(content)?;
+    let code = survey.data_type.unwrap_or(0);
     let dtype = DType::from_onnx(code).ok_or(TensorError::Type { code })?;
-    let shape = shape_of(&message.dims)?;
-    if message.segment.is_some() {
+    let shape = shape_of(&survey)?;
+    if survey.segment {
         return Err(TensorError::Segment);
     }
-    let typed = only_field(message)?;
-    let raw = message.raw_data.as_ref().filter(|raw| !raw.is_empty());
-    if message.data_location == Some(EXTERNAL) {
-        return match (typed, raw, dtype) {
-            (Some(field), ..) => Err(TensorError::Twice("external_data", field)),
+    let typed = only_list(&survey)?;
+    let raw = survey.raw_data.clone().filter(|raw| !raw.is_empty());
+    let place = if survey.data_location == Some(EXTERNAL) {
+        match (typed, raw, dtype) {
+            (Some(list), ..) => Err(TensorError::Twice("external_data", list.name())),
             (_, Some(_), _) => Err(TensorError::Twice("external_data", "raw_data")),
             (.., DType::String) => Err(TensorError::WrongField {
                 dtype,
                 field: "external_data",
                 expected: "string_data",
             }),
-            _ => external(message, dtype, &shape, folder),
-        };
-    }
-    match (typed, raw) {
-        (Some(field), Some(_)) => Err(TensorError::Twice("raw_data", field)),
-        (None, Some(_)) if dtype == DType::String => {
-            Err(TensorError::WrongField { dtype, field: "raw_data", expected: "string_data" })
+            _ => external(&survey, dtype, &shape, folder),
         }
-        (None, Some(raw)) => Ok(Value::new(dtype, &shape, raw.clone())?),
-        (typed, None) => from_typed(message, typed, dtype, &shape),
-    }
+    } else {
+        match (typed, raw) {
+            (Some(list), Some(_)) => Err(TensorError::Twice("raw_data", list.name())),
+            (None, Some(_)) if dtype == DType::String => {
+                Err(TensorError::WrongField { dtype, field: "raw_data", expected: "string_data" })
+            }
+            (None, Some(raw)) => {
+                let bytes = content.slice(raw);
+                Value::new(dtype, &shape, bytes.clone())?;
+                Ok(Place::Bytes(bytes))
+            }
+            (typed, None) => in_typed(content, &survey, typed, dtype, &shape),
+        }
+    }?;
+    Ok(Located { name: survey.name, dtype, shape, place })
 }
 
-fn shape_of(dims: &[i64]) -> Result<Vec<usize>, TensorError> {
-    const LIMIT: usize = 1 << 10;
-    if dims.len() > LIMIT {
-        return Err(TensorError::TooManyAxes { rank: dims.len(), limit: LIMIT });
+fn shape_of(survey: &Survey) -> Result<Vec<usize>, TensorError> {
+    if survey.rank > MOST_AXES {
+        return Err(TensorError::TooManyAxes { rank: survey.rank, limit: MOST_AXES });
     }
     let size = |(axis, &size): (usize, &i64)| {
         usize::try_from(size).map_err(|_| TensorError::NegativeSize { axis, size })
     };
-    dims.iter().enumerate().map(size).collect()
+    survey.dims.iter().enumerate().map(size).collect()
 }
 
 /// The one typed field that has entries.
-fn only_field(message: &TensorProto) -> Result<Option<&'static str>, TensorError> {
-    let fields = [
-        ("float_data", message.float_data.is_empty()),
-        ("int32_data", message.int32_data.is_empty()),
-        ("string_data", message.string_data.is_empty()),
-        ("int64_data", message.int64_data.is_empty()),
-        ("double_data", message.double_data.is_empty()),
-        ("uint64_data", message.uint64_data.is_empty()),
-    ];
-    let mut used = fields.into_iter().filter(|(_, empty)| !empty).map(|(field, _)| field);
+fn only_list(survey: &Survey) -> Result<Option<Field>, TensorError> {
+    let mut used = Field::ALL.into_iter().filter(|field| survey.list(*field).entries > 0);
     match (used.next(), used.next()) {
-        (Some(first), Some(second)) => Err(TensorError::Twice(first, second)),
+        (Some(first), Some(second)) => Err(TensorError::Twice(first.name(), second.name())),
         (first, _) => Ok(first),
     }
 }
 
 /// The typed field for elements of a type.
-fn field_for(dtype: DType) -> &'static str {
+fn field_for(dtype: DType) -> Field {
     match dtype {
-        DType::F32 | DType::C64 => "float_data",
-        DType::F64 | DType::C128 => "double_data",
-        DType::I64 => "int64_data",
-        DType::U32 | DType::U64 => "uint64_data",
-        DType::String => "string_data",
-        _ => "int32_data",
+        DType::F32 | DType::C64 => Field::Float,
+        DType::F64 | DType::C128 => Field::Double,
+        DType::I64 => Field::Int64,
+        DType::U32 | DType::U64 => Field::Uint64,
+        DType::String => Field::String,
+        _ => Field::Int32,
     }
 }
 
 /// Elements from typed fields; no entries at all are those of an empty tensor.
-fn from_typed(
-    message: &TensorProto,
-    used: Option<&'static str>,
+fn in_typed(
+    content: &Bytes,
+    survey: &Survey,
+    used: Option<Field>,
     dtype: DType,
     shape: &[usize],
-) -> Result<Value, TensorError> {
+) -> Result<Place, TensorError> {
     let field = field_for(dtype);
     if let Some(used) = used.filter(|used| *used != field) {
-        return Err(TensorError::WrongField { dtype, field: used, expected: field });
+        let (field, expected) = (used.name(), field.name());
+        return Err(TensorError::WrongField { dtype, field, expected });
     }
     let stand_in = if dtype == DType::String { DType::U8 } else { dtype };
     let layout = Layout::dense(stand_in, shape)?;
-    let (available, entries) = match field {
-        "float_data" => (message.float_data.len(), layout.byte_len() / 4),
-        "double_data" => (message.double_data.len(), layout.byte_len() / 8),
-        "int64_data" => (message.int64_data.len(), layout.len()),
-        "uint64_data" => (message.uint64_data.len(), layout.len()),
-        "string_data" => (message.string_data.len(), layout.len()),
+    let expected = match field {
+        Field::Float => layout.byte_len() / 4,
+        Field::Double => layout.byte_len() / 8,
         // Packed elements share an entry as they share a byte.
-        _ if dtype.is_packed() => (message.int32_data.len(), layout.byte_len()),
-        _ => (message.int32_data.len(), layout.len()),
+        Field::Int32 if dtype.is_packed() => layout.byte_len(),
+        _ => layout.len(),
     };
-    if available != entries {
-        let shape = shape.to_vec();
-        return Err(TensorError::Count { shape, dtype, field, expected: entries, available });
+    let list = survey.list(field);
+    let available = list.entries;
+    if available != expected {
+        let (shape, field) = (shape.to_vec(), field.name());
+        return Err(TensorError::Count { shape, dtype, field, expected, available });
     }
-    let data: Vec<u8> = match field {
-        "string_data" => return Ok(Value::strings(shape, message.string_data.clone())?),
-        "float_data" => message.float_data.iter().flat_map(|v| v.to_le_bytes()).collect(),
-        "double_data" => message.double_data.iter().flat_map(|v| v.to_le_bytes()).collect(),
-        "int64_data" => message.int64_data.iter().flat_map(|v| v.to_le_bytes()).collect(),
-        "uint64_data" => {
-            let values = message.uint64_data.iter().map(|&v| i128::from(v));
-            narrowed(values, dtype, field, layout.byte_len())?
-        }
-        _ => {
-            let values = message.int32_data.iter().map(|&v| i128::from(v));
-            narrowed(values, dtype, field, layout.byte_len())?
-        }
-    };
-    Ok(Value::new(dtype, shape, data)?)
+    if field == Field::String {
+        return Ok(Place::Strings(available));
+    }
+    if let (Field::Float | Field::Double, Some(whole)) = (field, &list.whole) {
+        // In one piece they are as raw data would be.
+        return Ok(Place::Bytes(content.slice(whole.clone())));
+    }
+    Ok(Place::Numbers(field, layout.byte_len()))
 }
 
-/// Integers as elements of a narrower type, little-endian.
-fn narrowed(
-    values: impl Iterator<Item = i128>,
+/// So many strings, each in a field of this number.
+pub(super) fn strings(
+    content: &Bytes,
+    number: u32,
+    count: usize,
+    folder: &Path,
+) -> Result<Strings, TensorError> {
+    let places = wire::fields(content).filter_map(|field| match field {
+        Ok(field) if field.number != number => None,
+        field => Some(field.and_then(|field| field.bytes()).map_err(TensorError::from)),
+    });
+    Strings::at(content.clone(), count, places, folder)
+}
+
+/// The numbers of a field as elements of a type, little-endian, in so many bytes.
+fn numbers(
+    content: &Bytes,
+    field: Field,
     dtype: DType,
-    field: &'static str,
     bytes: usize,
-) -> Result<Vec<u8>, TensorError> {
-    let (low, high, width): (i128, i128, usize) = match dtype {
-        DType::Bool => (0, 1, 1),
-        DType::I8 => (i8::MIN.into(), i8::MAX.into(), 1),
-        DType::I16 => (i16::MIN.into(), i16::MAX.into(), 2),
-        DType::I32 => (i32::MIN.into(), i32::MAX.into(), 4),
-        DType::U32 => (0, u32::MAX.into(), 4),
-        DType::U64 => (0, u64::MAX.into(), 8),
+    folder: &Path,
+) -> Result<Bytes, TensorError> {
+    let (low, high, width): (i128, i128, usize) = match (field, dtype) {
+        // Bits, whatever they mean.
+        (Field::Float, _) => (0, u32::MAX.into(), 4),
+        (Field::Double | Field::Int64, _) => (0, u64::MAX.into(), 8),
+        (_, DType::Bool) => (0, 1, 1),
+        (_, DType::I8) => (i8::MIN.into(), i8::MAX.into(), 1),
+        (_, DType::I16) => (i16::MIN.into(), i16::MAX.into(), 2),
+        (_, DType::I32) => (i32::MIN.into(), i32::MAX.into(), 4),
+        (_, DType::U32) => (0, u32::MAX.into(), 4),
+        (_, DType::U64) => (0, u64::MAX.into(), 8),
         // Bit patterns, some writers' with a sign.
-        packed if packed.is_packed() => (i8::MIN.into(), u8::MAX.into(), 1),
-        wide if wide.bits() == Some(16) => (0, u16::MAX.into(), 2),
+        (_, packed) if packed.is_packed() => (i8::MIN.into(), u8::MAX.into(), 1),
+        (_, wide) if wide.bits() == Some(16) => (0, u16::MAX.into(), 2),
         _ => (0, u8::MAX.into(), 1),
     };
-    let mut data = Vec::with_capacity(bytes);
-    for (position, value) in values.enumerate() {
-        if !(low..=high).contains(&value) {
-            return Err(TensorError::Range { field, position, value, low, high, dtype });
+    let mut data = spool::zeroed(bytes, folder)?;
+    let mut places = data.chunks_exact_mut(width);
+    let mut position = 0;
+    for found in wire::fields(content) {
+        let found = found?;
+        if found.number != field.number() {
+            continue;
         }
-        data.extend_from_slice(&value.to_le_bytes()[..width]);
+        field.numbers().each(content, &found, |bits| {
+            // An int32 is written as wide as an int64.
+            let value = match field {
+                Field::Int32 => i128::from(bits as i32),
+                _ => i128::from(bits),
+            };
+            if !(low..=high).contains(&value) {
+                let field = field.name();
+                return Err(TensorError::Range { field, position, value, low, high, dtype });
+            }
+            // They were counted, but the file may have changed since.
+            let place = places.next().ok_or_else(|| io::Error::other("it changed meanwhile"))?;
+            let bytes = value.to_le_bytes();
+            match place {
+                [only] => *only = bytes[0],
+                place => place.copy_from_slice(&bytes[..width]),
+            }
+            position += 1;
+            Ok(())
+        })?;
     }
-    Ok(data)
+    Ok(Bytes::from_owner(data.freeze()?))
 }
 
 fn external(
-    message: &TensorProto,
+    survey: &Survey,
     dtype: DType,
     shape: &[usize],
     folder: &mut Folder,
-) -> Result<Value, TensorError> {
-    let entry = |key: &str| message.external_data.iter().find(|entry| entry.key == key);
-    let number = |key: &'static str| match entry(key) {
+) -> Result<Place, TensorError> {
+    let number = |key: &'static str, text: &Option<String>| match text {
         None => Ok(None),
-        Some(entry) => entry.value.parse::<u64>().map(Some).map_err(|_| {
-            let value = short(&entry.value);
+        Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
+            let value = short(text);
             TensorError::ExternalKey { key, value, expected: "a number of bytes" }
         }),
     };
@@ -399,19 +456,22 @@ fn external(
         value: String::new(),
         expected: "the name of a file",
     };
-    let location = &entry("location").ok_or(missing)?.value;
+    let location = survey.external.location.as_ref().ok_or(missing)?;
     let expected = Layout::dense(dtype, shape)?.byte_len();
-    let offset = number("offset")?.unwrap_or(0);
-    if let Some(length) = number("length")?.filter(|&length| length != expected as u64) {
+    let offset = number("offset", &survey.external.offset)?.unwrap_or(0);
+    let length = number("length", &survey.external.length)?;
+    if let Some(length) = length.filter(|&length| length != expected as u64) {
         let shape = shape.to_vec();
         return Err(TensorError::ExternalLength { length, shape, dtype, expected });
     }
-    Ok(Value::new(dtype, shape, folder.bytes(location, offset, expected as u64)?)?)
+    Ok(Place::Bytes(folder.bytes(location, offset, expected as u64)?))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::messages::TensorProto;
     use super::*;
+    use prost::Message;
 
     fn message(dtype: DType, dims: &[i64]) -> TensorProto {
         let data_type = Some(dtype.names().unwrap().onnx.unwrap().0);

@@ -3,16 +3,20 @@
 use super::xml::{self, Document, Layer, Port};
 use crate::error::{Error, ModelError};
 use crate::external::{Folder, short};
-use crate::graph::{Declared, Dim, Graph, GraphError, Input, Node, NodeName, Op, Output, Parts};
+use crate::graph::{
+    Declared, Dim, Graph, GraphError, Input, Node, NodeName, Op, Outline, Output, Parts,
+};
 use crate::onnx::TensorError;
+use crate::strings::Strings;
 use crate::value::Value;
 use bytes::Bytes;
 use retrograde::{DType, ReverseMode};
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::Path;
 
 /// A document larger than this describes no graph of reversals.
-const MOST_BYTES: usize = 1 << 28;
+const MOST_BYTES: usize = 1 << 26;
 
 /// Reads a `.xml` file, and the `.bin` file beside it if there are constants.
 ///
@@ -24,10 +28,30 @@ const MOST_BYTES: usize = 1 << 28;
 /// # Ok::<(), retrograde_io::Error>(())
 /// ```
 pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
+    read_model_in(path, std::env::temp_dir())
+}
+
+/// As [`read_model`], with a folder for temporary files: where the strings of a large tensor lie
+/// is noted there.
+pub fn read_model_in(path: impl AsRef<Path>, temporary: impl AsRef<Path>) -> Result<Graph, Error> {
+    let (path, temporary) = (path.as_ref(), temporary.as_ref());
+    with_document(path, |document| graph_of(document, path, temporary))
+}
+
+/// What a `.xml` file says about itself, whether it can be run or not.
+pub fn outline(path: impl AsRef<Path>) -> Result<Outline, Error> {
     let path = path.as_ref();
+    with_document(path, |document| outline_of(document, path))
+}
+
+fn with_document<T>(
+    path: &Path,
+    read: impl FnOnce(&Document) -> Result<T, ModelError>,
+) -> Result<T, Error> {
     let content =
         crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    graph_of(&content, path)
+    document_of(&content)
+        .and_then(|document| read(&document))
         .map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
 }
 
@@ -35,7 +59,7 @@ fn not_ir(reason: impl Into<String>) -> ModelError {
     ModelError::NotIr { reason: reason.into() }
 }
 
-fn graph_of(content: &[u8], path: &Path) -> Result<Graph, ModelError> {
+fn document_of(content: &[u8]) -> Result<Document, ModelError> {
     if content.len() > MOST_BYTES {
         return Err(not_ir(format!("it has more than {MOST_BYTES} bytes")));
     }
@@ -51,22 +75,45 @@ fn graph_of(content: &[u8], path: &Path) -> Result<Graph, ModelError> {
         }
         None => return Err(not_ir("there is no <net> with a version")),
     }
-    let weights = path.with_extension("bin");
-    let weights = weights.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let wires = Wires::of(&document)?;
-    let mut reader = Reader {
-        wires,
-        folder: Folder::of(path),
-        weights,
-        parts: Parts::default(),
-        taken: HashSet::new(),
-    };
+    Ok(document)
+}
+
+fn outline_of(document: &Document, path: &Path) -> Result<Outline, ModelError> {
+    let mut reader = Reader::new(document, path)?;
+    let mut nodes = Vec::new();
+    for layer in &document.layers {
+        let standard = layer.version.starts_with("opset");
+        let name = NodeName { name: layer.name.clone(), kind: layer.kind.clone() };
+        match layer.kind.as_str() {
+            "Const" if standard => {}
+            "Parameter" if standard => reader.parameter(layer, &name, true)?,
+            "Result" if standard => reader.result(layer, &name)?,
+            "Reverse" | "ReverseSequence" if standard => nodes.push((name, true)),
+            _ => nodes.push((NodeName { kind: full_kind(layer), ..name }, false)),
+        }
+    }
+    // It was found to be a number.
+    let ir_version = document.version.as_deref().unwrap_or("").parse().unwrap_or(0);
+    let Parts { inputs, outputs, .. } = reader.parts;
+    Ok(Outline { ir_version, opsets: Vec::new(), inputs, outputs, nodes })
+}
+
+/// A layer's type, with what it belongs to if that is not OpenVINO itself.
+fn full_kind(layer: &Layer) -> String {
+    match layer.version.starts_with("opset") {
+        true => layer.kind.clone(),
+        false => format!("{}.{}", layer.version, layer.kind),
+    }
+}
+
+fn graph_of(document: &Document, path: &Path, temporary: &Path) -> Result<Graph, ModelError> {
+    let mut reader = Reader::new(document, path)?;
+    reader.folder = reader.folder.spooling_in(temporary);
     for layer in &document.layers {
         reader.layer(layer)?;
     }
     Ok(reader.parts.check()?)
 }
-
 /// Which output port each input port reads from.
 struct Wires<'a> {
     sources: HashMap<(&'a str, &'a str), (&'a str, &'a str)>,
@@ -114,15 +161,26 @@ fn value_name(layer: &str, port: &str) -> String {
 }
 
 impl<'a> Reader<'a> {
+    fn new(document: &'a Document, path: &Path) -> Result<Reader<'a>, ModelError> {
+        let weights = path.with_extension("bin");
+        let weights = weights.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Reader {
+            wires: Wires::of(document)?,
+            folder: Folder::of(path),
+            weights,
+            parts: Parts::default(),
+            taken: HashSet::new(),
+        })
+    }
+
     fn layer(&mut self, layer: &'a Layer) -> Result<(), ModelError> {
         let name = NodeName { name: layer.name.clone(), kind: layer.kind.clone() };
         if !layer.version.starts_with("opset") {
-            let kind = format!("{}.{}", layer.version, layer.kind);
-            self.parts.foreign.push(NodeName { kind, ..name });
+            self.parts.foreign.push(NodeName { kind: full_kind(layer), ..name });
             return Ok(());
         }
         match layer.kind.as_str() {
-            "Parameter" => self.parameter(layer, &name),
+            "Parameter" => self.parameter(layer, &name, false),
             "Const" => self.constant(layer, &name),
             "Result" => self.result(layer, &name),
             "Reverse" => {
@@ -169,10 +227,15 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn parameter(&mut self, layer: &Layer, name: &NodeName) -> Result<(), ModelError> {
+    /// A type that is not known is an error, or else (in `any` model) as if none were declared.
+    fn parameter(&mut self, layer: &Layer, name: &NodeName, any: bool) -> Result<(), ModelError> {
         let port = only(&layer.outputs, name, "output")?;
         let dims = layer.data.get("shape").map_or(Ok(None), |shape| dims_of(shape, name))?;
-        let declared = Declared { dtype: Some(element_type(layer, name)?), dims };
+        let dtype = match element_type(layer, name) {
+            Err(_) if any => None,
+            dtype => Some(dtype?),
+        };
+        let declared = Declared { dtype, dims };
         let mut names = split_names(&port.names);
         names.push(layer.name.clone());
         let value = value_name(&layer.id, &port.id);
@@ -210,8 +273,8 @@ impl<'a> Reader<'a> {
             .map_err(|source| wrong(TensorError::External(source)))?;
         let value = match dtype {
             DType::String => {
-                let strings = strings_in(&data)
-                    .ok_or_else(|| not_ir(format!("{name}: its strings lie outside its data")))?;
+                let strings = strings_in(&data, self.folder.spool())
+                    .map_err(|reason| not_ir(format!("{name}: its strings: {reason}")))?;
                 Value::strings(&shape, strings)
             }
             dtype => Value::new(dtype, &shape, data),
@@ -351,22 +414,23 @@ fn split_names(text: &str) -> Vec<String> {
 }
 
 /// Packed strings: how many, where each starts and the last ends, and their bytes.
-fn strings_in(data: &Bytes) -> Option<Vec<Bytes>> {
+fn strings_in(data: &Bytes, folder: &Path) -> io::Result<Strings> {
+    let outside = || io::Error::other("they lie outside its data");
     let word = |at: usize| {
-        let bytes = data.get(at.checked_mul(4)?..at.checked_mul(4)?.checked_add(4)?)?;
+        let start = at.checked_mul(4)?;
+        let bytes = data.get(start..start.checked_add(4)?)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
     };
-    let count = word(0)?;
+    let count = word(0).ok_or_else(outside)?;
     // Each has a word of its own, so no more are asked for than there are.
-    word(count.checked_add(1)?)?;
+    count.checked_add(1).and_then(word).ok_or_else(outside)?;
     let text = data.slice(4 * (count + 2)..);
-    let mut strings = Vec::with_capacity(count);
-    for at in 0..count {
-        let (start, end) = (word(at + 1)?, word(at + 2)?);
-        text.get(start..end)?;
-        strings.push(text.slice(start..end));
-    }
-    Some(strings)
+    let place = |at: usize| {
+        let place = word(at + 1)?..word(at + 2)?;
+        text.get(place.clone()).map(|_| place)
+    };
+    let places = (0..count).map(|at| place(at).ok_or_else(outside));
+    Strings::at(text.clone(), count, places, folder)
 }
 
 #[cfg(test)]
@@ -401,10 +465,11 @@ mod tests {
         let words = |words: &[u32], text: &[u8]| {
             let mut data: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             data.extend_from_slice(text);
-            strings_in(&Bytes::from(data))
+            strings_in(&Bytes::from(data), &std::env::temp_dir()).ok()
         };
-        assert_eq!(words(&[2, 0, 1, 3], b"abc").unwrap(), [&b"a"[..], b"bc"]);
-        assert_eq!(words(&[0, 0], b"").unwrap(), Vec::<Bytes>::new());
+        let found = words(&[2, 0, 1, 3], b"abc").unwrap();
+        assert_eq!(found.iter().collect::<Vec<_>>(), [&b"a"[..], b"bc"]);
+        assert!(words(&[0, 0], b"").unwrap().is_empty());
         for bad in [&[][..], &[1], &[u32::MAX, 0, 0], &[1, 0, 4], &[1, 2, 1], &[2, 0, 1]] {
             assert_eq!(words(bad, b"abc"), None, "{bad:?}");
         }

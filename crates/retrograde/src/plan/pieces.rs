@@ -33,7 +33,8 @@ impl Plan {
     /// Cuts the plan into plans that write about this many bytes each.
     ///
     /// Pieces may run in any order, at any time. An axis whose lanes have lengths of their own
-    /// is never cut, and neither are packed plans, so a piece may be larger than asked for.
+    /// is never cut, and packed elements only where a byte of the output ends (not at all, where
+    /// bytes are shared with others), so a piece may be larger than asked for.
     /// Pieces check no lengths, which are clamped when they are read: check those of the whole
     /// plan first ([`cpu::check_lengths`](crate::cpu::check_lengths)).
     ///
@@ -58,9 +59,14 @@ impl Plan {
             step: usize::MAX,
             range: 0..1,
         };
-        if self.unit.grain != Grain::Byte || self.is_empty() {
+        // All that follows is in grains.
+        let per_byte = self.unit.grain.per_byte();
+        let starts_bytes = |grains: usize| grains.is_multiple_of(per_byte);
+        if self.merges_bytes() || !starts_bytes(self.dst.origin) || self.is_empty() {
             return whole;
         }
+        let bytes = bytes.saturating_mul(per_byte);
+        let (aligned, least_run) = (ALIGNED * per_byte, LEAST_RUN * per_byte);
         let mut rest = self.units() * self.unit.count;
         let (mut single, mut prefix_outside) = (SmallVec::new(), false);
         let unit = (self.dims.len(), self.unit.count, 1, Flow::Keep);
@@ -68,29 +74,90 @@ impl Plan {
         let dims = dims.map(|(index, dim)| (index, dim.len, dim.dst.unsigned_abs(), dim.flow));
         for (index, len, stride, flow) in dims.chain([unit]) {
             if flow == Flow::FlipPrefix {
+                if !starts_bytes(stride) {
+                    return whole;
+                }
                 prefix_outside = true;
                 continue;
             }
             let per_step = rest / len;
             let is_last = index == self.dims.len();
-            if per_step > bytes && !is_last && !(prefix_outside && stride <= LEAST_RUN) {
+            let too_narrow = prefix_outside && stride <= least_run;
+            if per_step > bytes && !is_last && !too_narrow && starts_bytes(stride) {
                 single.push(index);
                 rest = per_step;
                 continue;
             }
             let mut step = (bytes / per_step.max(1)).max(1);
             if prefix_outside {
-                step = step.max(LEAST_RUN / stride.max(1));
+                step = step.max(least_run / stride.max(1));
             }
-            let page = ALIGNED / gcd(ALIGNED, stride);
+            let page = aligned / gcd(aligned, stride);
             if step > page {
                 step -= step % page;
+            } else {
+                step = step.next_multiple_of(per_byte / gcd(per_byte, stride));
             }
             let outside: usize = single.iter().map(|&dim: &usize| self.dims[dim].len).product();
             let count = outside * len.div_ceil(step);
             return Pieces { plan: self, single, cut: index, len, step, range: 0..count };
         }
         whole
+    }
+
+    /// Cuts a plan that [fits in place](Plan::fits_in_place) into plans that do, about this many
+    /// bytes each; they may run in any order, and check no lengths, as those of
+    /// [`pieces`](Plan::pieces).
+    ///
+    /// What trades places must stay together: an outermost flip is cut into ranges with their
+    /// mirror images, anything else only around what moves. Packed flips are not cut.
+    pub fn pieces_in_place(&self, bytes: usize) -> impl Iterator<Item = Plan> + '_ {
+        let flip = self.dims.first().filter(|dim| dim.flow == Flow::Flip && dim.len > 3);
+        let mirrored = flip.filter(|_| self.unit.grain == Grain::Byte && self.lengths.is_none());
+        // Only kept dimensions can be cut as if there were two buffers.
+        let apart = mirrored.is_none() && self.pieces(bytes).all(|piece| piece.fits_in_place());
+        let whole = (mirrored.is_none() && !apart).then(|| self.clone());
+        let plain = self.pieces(bytes).take(if apart { usize::MAX } else { 0 });
+        whole.into_iter().chain(plain).chain(self.mirrored(bytes, mirrored.map(|dim| dim.len)))
+    }
+
+    /// Ranges of the outermost dimension, a flip, each with its mirror image; at last what is in
+    /// the middle.
+    fn mirrored(&self, bytes: usize, len: Option<usize>) -> impl Iterator<Item = Plan> + '_ {
+        let len = len.unwrap_or(0);
+        let per_step = (self.units() * self.unit.count / len.max(1)).max(1);
+        let step = (bytes / 2 / per_step).max(1);
+        // A wide unit is cut too: its parts trade places with the same parts of others.
+        let part = match self.dims.len() {
+            1 if per_step > bytes => bytes.max(1),
+            _ => self.unit.count,
+        };
+        let parts = self.unit.count.div_ceil(part.max(1));
+        let pairs = (0..len / 2).step_by(step).flat_map(move |start| {
+            let end = (start + step).min(len / 2);
+            (0..parts).map(move |at| (start..end, at * part..(at + 1) * part))
+        });
+        let middle = (len % 2 == 1 && self.dims.len() > 1).then(|| {
+            let index = len / 2..len / 2 + 1;
+            self.window(&[(0, index)])
+        });
+        let pair = move |(range, unit): (Range<usize>, Range<usize>)| {
+            let unit = unit.start..unit.end.min(self.unit.count);
+            let mut plan = self.clone();
+            let outer = self.dims[0];
+            // From the start of the range to that of its image.
+            let apart = (len - range.start - range.end) as isize;
+            let first = (outer.dst * range.start as isize) as usize + unit.start;
+            plan.src.origin += first;
+            plan.dst.origin += first;
+            plan.unit = Unit { count: unit.len(), ..plan.unit };
+            plan.dims[0].len = range.len();
+            let (src, dst) = (outer.src * apart, outer.dst * apart);
+            plan.dims.insert(0, super::Dim { len: 2, src, dst, ..outer });
+            plan.tidy();
+            plan
+        };
+        pairs.map(pair).chain(middle)
     }
 
     /// The plan of these steps of these dimensions, and of all steps of the others.
@@ -114,16 +181,21 @@ impl Plan {
             }
             dim.len = range.len();
         }
-        plan.dims.retain(|dim| dim.len != 1);
-        super::build::fuse_neighbours(&mut plan.dims);
-        plan.widen_unit();
-        plan.src = plan.reach(plan.src.origin, |dim| dim.src);
-        plan.dst = plan.reach(plan.dst.origin, |dim| dim.dst);
-        if let Some(lengths) = &mut plan.lengths {
+        plan.tidy();
+        plan
+    }
+
+    /// The canonical form of a piece.
+    fn tidy(&mut self) {
+        self.dims.retain(|dim| dim.len != 1);
+        super::build::fuse_neighbours(&mut self.dims);
+        self.widen_unit();
+        self.src = self.reach(self.src.origin, |dim| dim.src);
+        self.dst = self.reach(self.dst.origin, |dim| dim.dst);
+        if let Some(lengths) = &mut self.lengths {
             // Whoever made the pieces has checked them all.
             lengths.dims = SmallVec::from_slice(&[(0, 0)]);
         }
-        plan
     }
 
     /// The grains that the dimensions reach from an origin.

@@ -1,0 +1,96 @@
+//! Messages of a model, decoded one by one and only so many of them: what they take in memory
+//! is counted before they are decoded, and no file makes it more than it may be.
+
+use super::wire;
+use crate::error::ModelError;
+use crate::graph::GraphError;
+use bytes::Bytes;
+use prost::Message;
+
+/// More of anything than a graph of reversals has.
+pub(super) const MOST: usize = 1 << 20;
+/// What all names and declarations may take in memory.
+const MOST_BYTES: usize = 96 << 20;
+/// What a field takes besides its content.
+const PER_FIELD: usize = 32;
+/// A declared value is no larger message than this.
+const MOST_DECLARATION: usize = 64 << 10;
+
+/// Decodes messages until they would take too much.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    left: usize,
+}
+
+impl Decoder {
+    pub(super) fn new() -> Decoder {
+        Decoder { left: MOST_BYTES }
+    }
+
+    /// Decodes a message, of which the content of these fields is copied; that of others is
+    /// shared, or skipped.
+    pub(super) fn decode<M: Message + Default>(
+        &mut self,
+        bytes: &Bytes,
+        what: &'static str,
+        copied: &[u32],
+    ) -> Result<M, ModelError> {
+        let wrong = |reason: String| ModelError::NotOnnx { reason: format!("{what}: {reason}") };
+        let mut taken = 0usize;
+        for field in wire::fields(bytes) {
+            let field = field.map_err(wrong)?;
+            let content = if copied.contains(&field.number) { field.content.len() } else { 0 };
+            taken = taken.saturating_add(content + PER_FIELD);
+        }
+        self.spend(taken)?;
+        M::decode(bytes.clone()).map_err(|error| wrong(error.to_string()))
+    }
+
+    /// Decodes the declaration of a value.
+    pub(super) fn declaration<M: Message + Default>(
+        &mut self,
+        bytes: &Bytes,
+        what: &'static str,
+    ) -> Result<M, ModelError> {
+        let (count, limit) = (bytes.len(), MOST_DECLARATION);
+        if count > limit {
+            let what = "bytes in a declaration";
+            return Err(GraphError::TooMany { what, count, limit }.into());
+        }
+        self.decode(bytes, what, &[1])
+    }
+
+    /// Counts what is kept of a message beyond its own fields.
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), ModelError> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => self.left = left,
+            None => {
+                let what = "bytes of names and declarations";
+                let count = (MOST_BYTES - self.left).saturating_add(bytes);
+                return Err(GraphError::TooMany { what, count, limit: MOST_BYTES }.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a message that has one of these fields more often than a sensible one.
+pub(super) fn check_counts(
+    message: &[u8],
+    what: &'static str,
+    lists: &[(u32, &'static str)],
+) -> Result<(), ModelError> {
+    let mut counts = vec![0usize; lists.len()];
+    for field in wire::fields(message) {
+        let field =
+            field.map_err(|reason| ModelError::NotOnnx { reason: format!("{what}: {reason}") })?;
+        if let Some(at) = lists.iter().position(|(number, _)| *number == field.number) {
+            counts[at] += 1;
+        }
+    }
+    let too_many = counts.iter().zip(lists).find(|(count, _)| **count > MOST);
+    match too_many {
+        Some((&count, &(_, what))) => Err(GraphError::TooMany { what, count, limit: MOST }.into()),
+        None => Ok(()),
+    }
+}
