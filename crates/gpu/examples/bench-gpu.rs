@@ -1,7 +1,7 @@
 //! Times plans on a CUDA device beside a device-to-device copy of the same bytes.
 //!
-//! `bench-gpu [--json FILE] [--rounds N] [--only TEXT]` prints a table; `bench/gpu/peers.py` times
-//! the others on the same cases and puts both together.
+//! `bench-gpu [--json FILE] [--rounds N] [--only TEXT] [--shared BYTES] [--no-clusters]` prints a
+//! table; `bench/gpu/peers.py` times the others on the same cases and puts both together.
 
 use cudarc::driver::{result, sys};
 use retrograde::{
@@ -238,17 +238,21 @@ fn quartiles(times: &mut [f64]) -> [f64; 3] {
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut json, mut rounds, mut only) = (None, 15usize, String::new());
+    let (mut shared, mut clusters) = (usize::MAX, true);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
             "--json" => json = Some(value()?),
             "--rounds" => rounds = value()?.parse()?,
             "--only" => only = value()?,
+            // As on a lesser device.
+            "--shared" => shared = value()?.parse()?,
+            "--no-clusters" => clusters = false,
             _ => return Err(format!("unknown argument {argument}").into()),
         }
     }
     let cuda = match Cuda::device(0) {
-        Ok(cuda) => cuda,
+        Ok(cuda) => cuda.limited(shared, clusters),
         Err(error) => {
             println!("CUDA: SKIPPED, {error}");
             return Ok(());

@@ -19,6 +19,8 @@ struct Columns {
     u32 vectors;  // rows of the input are 16-byte vectors
     u32 words;  // rows of the output are words of at least 4 bytes
     u32 rows;  // clusters: rows that one block of a cluster holds
+    u32 pitch;  // and words from one column to the next, so that they lie in separate banks
+    u32 unused;
     Lengths lengths;
     Loops<6> outer;
 };
@@ -70,21 +72,22 @@ __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held
     const u32 threads = blockDim.x;
     if (p.vectors) {
         u32 per_row = p.strip_shift - 4, mask = (1u << per_row) - 1;
-        u64 all = p.steps << per_row;
-#pragma unroll 4
-        for (u64 i = threadIdx.x; i < all; i += threads) {
-            u32 byte = ((u32)i & mask) * 16;
-            if (byte < s.width)
-                copy_async16(held + i * 16, s.src + (i64)(i >> per_row) * p.src_step + byte);
+        u32 all = (u32)p.steps << per_row, byte = (threadIdx.x & mask) * 16;
+        if (byte < s.width) {
+            // A block's threads are whole rows, so each stays in its column.
+            const u8* from = s.src + (i64)(threadIdx.x >> per_row) * p.src_step + byte;
+            const i64 step = (i64)(threads >> per_row) * p.src_step;
+#pragma unroll 8
+            for (u32 i = threadIdx.x; i < all; i += threads, from += step) copy_async16(held + i * 16, from);
         }
     } else {
         u32 per_row = p.strip_shift - __ffs(G) + 1, mask = (1u << per_row) - 1;
-        u64 all = p.steps << per_row;
-#pragma unroll 4
-        for (u64 i = threadIdx.x; i < all; i += threads) {
-            u32 byte = ((u32)i & mask) * G;
-            if (byte < s.width)
-                *(T*)(held + i * G) = *(const T*)(s.src + (i64)(i >> per_row) * p.src_step + byte);
+        u32 all = (u32)p.steps << per_row, byte = (threadIdx.x & mask) * G;
+        if (byte < s.width) {
+            const u8* from = s.src + (i64)(threadIdx.x >> per_row) * p.src_step + byte;
+            const i64 step = (i64)(threads >> per_row) * p.src_step;
+#pragma unroll 8
+            for (u32 i = threadIdx.x; i < all; i += threads, from += step) *(T*)(held + i * G) = *(const T*)from;
         }
     }
     wait_for_copies();
@@ -103,45 +106,79 @@ __device__ __forceinline__ void put_together(u8* to, const T (&v)[COUNT]) {
     }
 }
 
-// Writes words of S bytes, each made of granules from S / G columns. Rows come from shared memory
-// or, where a strip does not fit, from the input itself.
-template <int G, int S, bool STAGED>
-__device__ __forceinline__ void put(const Columns& p, const Strip& s, const u8* held) {
+// Writes words of S bytes, each made of granules from S / G columns.
+template <int G, int S>
+__device__ __forceinline__ void put_staged(const Columns& p, const Strip& s, const u8* held) {
     typedef typename Word<G>::T T;
     const int count = S / G;
-    const u32 per_row = 1u << (p.strip_shift - (__ffs(S) - 1));
-    const u32 byte = (threadIdx.x & (per_row - 1)) * S;
+    const u32 shift = p.strip_shift, per_row = shift - (__ffs(S) - 1);
+    const u32 byte = (threadIdx.x & ((1u << per_row) - 1)) * S;
+    if (byte >= s.width) return;
+    const u32 rows = blockDim.x >> per_row, steps = (u32)p.steps;
+    u32 length[count], mirror[count];
+#pragma unroll
+    for (int k = 0; k < count; ++k) {
+        length[k] = (u32)column_length<G>(p, s, byte + k * G);
+        // Where step 0 comes from; each further step lies one row before.
+        mirror[k] = ((length[k] - 1) << shift) + byte + k * G;
+    }
+    u32 t = threadIdx.x >> per_row, row = t << shift;
+    u8* out = s.dst + byte + (i64)t * p.dst_step;
+    const i64 step = (i64)rows * p.dst_step;
+#pragma unroll 4
+    for (; t < steps; t += rows, row += rows << shift, out += step) {
+        T v[count];
+#pragma unroll
+        for (int k = 0; k < count; ++k)
+            v[k] = *(const T*)(held + (t < length[k] ? mirror[k] - row : row + byte + k * G));
+        put_together<count>(out, v);
+    }
+}
+
+// The same from the input itself, where a strip does not fit.
+template <int G, int S>
+__device__ __forceinline__ void put_direct(const Columns& p, const Strip& s) {
+    typedef typename Word<G>::T T;
+    const int count = S / G;
+    const u32 per_row = p.strip_shift - (__ffs(S) - 1);
+    const u32 byte = (threadIdx.x & ((1u << per_row) - 1)) * S;
     if (byte >= s.width) return;
     u64 length[count];
 #pragma unroll
     for (int k = 0; k < count; ++k) length[k] = column_length<G>(p, s, byte + k * G);
-    u8* out = s.dst + byte;
+    const u64 rows = blockDim.x >> per_row;
 #pragma unroll 4
-    for (u64 t = threadIdx.x / per_row; t < p.steps; t += blockDim.x / per_row) {
+    for (u64 t = threadIdx.x >> per_row; t < p.steps; t += rows) {
         T v[count];
 #pragma unroll
-        for (int k = 0; k < count; ++k) {
-            u64 from = mirrored(t, length[k]);
-            const u8* at = STAGED ? held + (from << p.strip_shift) + byte + k * G
-                                  : s.src + (i64)from * p.src_step + byte + k * G;
-            v[k] = *(const T*)at;
-        }
-        u8* to = out + (i64)t * p.dst_step;
-        put_together<count>(to, v);
+        for (int k = 0; k < count; ++k)
+            v[k] = *(const T*)(s.src + (i64)mirrored(t, length[k]) * p.src_step + byte + k * G);
+        put_together<count>(s.dst + (i64)t * p.dst_step + byte, v);
     }
 }
 
-template <int G, bool STAGED>
+template <int G>
 __device__ __forceinline__ void columns(const Columns& p) {
+    const int wide = G < 4 ? 4 : G;
+    u8* held = (u8*)staged;
+    Strip s = strip_of(p, blockIdx.x);
+    stage<G>(p, s, held);
+    if (stopped(p.lengths)) return;
+    if (G < 4 && p.words) put_staged<G, wide>(p, s, held);
+    else put_staged<G, G>(p, s, held);
+}
+
+template <int G>
+__device__ __forceinline__ void columns_direct(const Columns& p) {
+    const int wide = G < 4 ? 4 : G;
     if (stopped(p.lengths)) return;
     Strip s = strip_of(p, blockIdx.x);
-    if (STAGED) stage<G>(p, s, (u8*)staged);
-    if (G < 4 && p.words) put<G, (G < 4 ? 4 : G), STAGED>(p, s, (const u8*)staged);
-    else put<G, G, STAGED>(p, s, (const u8*)staged);
+    if (G < 4 && p.words) put_direct<G, wide>(p, s);
+    else put_direct<G, G>(p, s);
 }
 
 #define COLUMNS(G)                                                                                 \
-    KERNEL(512) columns_##G(const __grid_constant__ Columns p) { columns<G, true>(p); }            \
-    KERNEL(512) columns_direct_##G(const __grid_constant__ Columns p) { columns<G, false>(p); }
+    KERNEL(512) columns_##G(const __grid_constant__ Columns p) { columns<G>(p); }                  \
+    KERNEL(512) columns_direct_##G(const __grid_constant__ Columns p) { columns_direct<G>(p); }
 
 COLUMNS(1) COLUMNS(2) COLUMNS(4) COLUMNS(8) COLUMNS(16)

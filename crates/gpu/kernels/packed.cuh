@@ -145,12 +145,11 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk) {
     i64 start = (i64)f.inner;
     bool before = start + count <= c.at;
     if (!before && start < c.at) return false;
-    bool back = before ? c.back[0] : c.back[1];
-    i64 from = before ? c.from[0] : c.from[1];
+    Way way = c.way(!before);
     u32 w[4];
-    if (!bits_at(p, src + (back ? from - start - count + 1 : from + start), w)) return false;
+    if (!bits_at(p, src + way.source(way.back ? start + count - 1 : start), w)) return false;
     uint4 v = make_uint4(w[0], w[1], w[2], w[3]);
-    if (back) {
+    if (way.back) {
         v = make_uint4(reversed_elements(w[3], p.bits_log2), reversed_elements(w[2], p.bits_log2),
                        reversed_elements(w[1], p.bits_log2), reversed_elements(w[0], p.bits_log2));
     }

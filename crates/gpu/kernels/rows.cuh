@@ -9,7 +9,8 @@ struct Rows {
     const u8* src_end;
     u64 threads;
     u64 units;  // in a row
-    Axis chunk;  // 16-byte pieces of a row, as many as one that is not aligned may touch
+    Axis chunk;  // threads for a row; one that is not aligned may touch more chunks than others
+    Axis unit;  // rows_odd: granules of a unit
     u32 src_back;  // the row runs from high addresses to low ones
     u32 dst_back;
     u32 by_length;  // the row is the dimension with lengths
@@ -18,51 +19,62 @@ struct Rows {
     Loops<6> rows;
 };
 
-// A row cut in two where the reversed start ends. In each part, position p of the output (in
-// units, from the lowest address) comes from `from` + p or from `from` - p.
+// One direction: position p of the output (in units, from the lowest address) comes from
+// `from` + p or from `from` - p.
+struct Way {
+    i64 from;
+    bool back;
+
+    __device__ __forceinline__ i64 source(i64 p) const { return back ? from - p : from + p; }
+};
+
+// A row cut in two where the reversed start ends. Two members and not an array, which a number
+// known only at run time would put into memory.
 struct Cut {
     i64 at;
-    i64 from[2];
-    bool back[2];
+    Way before, behind;
 
-    __device__ __forceinline__ i64 source(i64 p) const {
-        bool second = p >= at;
-        return second ? (back[1] ? from[1] - p : from[1] + p)
-                      : (back[0] ? from[0] - p : from[0] + p);
+    __device__ __forceinline__ Way way(bool second) const {
+        Way w;
+        w.from = second ? behind.from : before.from;
+        w.back = second ? behind.back : before.back;
+        return w;
     }
+
+    __device__ __forceinline__ i64 source(i64 p) const { return way(p >= at).source(p); }
 };
 
 __device__ __forceinline__ Cut cut(i64 units, i64 length, bool src_back, bool dst_back) {
+    const i64 n = units, l = length;
     Cut c;
-    i64 n = units, l = length;
+    c.before.back = !src_back;
+    c.behind.back = src_back;
     if (!dst_back) {
         c.at = l;
-        c.from[0] = src_back ? n - l : l - 1;
-        c.back[0] = !src_back;
-        c.from[1] = src_back ? n - 1 : 0;
-        c.back[1] = src_back;
+        c.before.from = src_back ? n - l : l - 1;
+        c.behind.from = src_back ? n - 1 : 0;
     } else {
         c.at = n - l;
-        c.from[0] = src_back ? 0 : n - 1;
-        c.back[0] = !src_back;
-        c.from[1] = src_back ? 2 * n - 1 - l : l - n;
-        c.back[1] = src_back;
+        c.before.from = src_back ? 0 : n - 1;
+        c.behind.from = src_back ? 2 * n - 1 - l : l - n;
     }
     return c;
 }
 
-// Where a thread works: a row, and one chunk of 16 aligned bytes of its output. `start` is the
-// chunk's place in the row, and below 0 where the row begins inside it.
+// Where a thread works: a row, and the first of its chunks of 16 aligned bytes of the output.
 struct Chunk {
     const u8* in;
     u8* out;
-    i64 start;
+    i64 start;  // of the chunk, in bytes of the row; below 0 where the row begins inside it
     Cut cut;
 };
 
+// With VECTORS > 1, a warp takes that many times 32 chunks of a row, and a thread every 32nd.
+template <int VECTORS>
 __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
     u64 row = divide(thread, p.chunk);
     u64 number = thread - row * p.chunk.len;
+    if (VECTORS > 1) number = number / 32 * (32 * VECTORS) + number % 32;
     Place at = settled(p.rows, p.lengths, row);
     Chunk c;
     c.in = p.src + at.src;
@@ -74,54 +86,130 @@ __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
 }
 
 // Everything is a multiple of 16: rows backward in units of W bytes, or forward (W = 0).
-template <int W>
+template <int W, int VECTORS>
 __device__ __forceinline__ void rows_aligned(const Rows& p) {
     u64 thread = thread_index();
-    if (thread >= p.threads || stopped(p.lengths)) return;
+    if (thread >= p.threads) return;
     u64 row = divide(thread, p.chunk);
     u64 number = thread - row * p.chunk.len;
+    if (VECTORS > 1) number = number / 32 * (32 * VECTORS) + number % 32;
     Place at = settled(p.rows, p.lengths, row);
-    u64 from = W ? p.chunk.len - 1 - number : number;
-    uint4 v = load16(p.src + at.src + from * 16);
-    store16(p.dst + at.dst + number * 16, reversed<W>(v));
+    const u64 count = p.units * (W ? W : 16) / 16;
+    uint4 v[VECTORS];
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        u64 to = number + 32 * k;
+        if (VECTORS == 1 || to < count) v[k] = load16(p.src + at.src + (W ? count - 1 - to : to) * 16);
+    }
+    // Only now: reading is harmless, and need not wait for the verdict.
+    if (stopped(p.lengths)) return;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        u64 to = number + 32 * k;
+        if (VECTORS == 1 || to < count) store16(p.dst + at.dst + to * 16, reversed<W>(v[k]));
+    }
+}
+
+// One part's bytes of a chunk. Positions outside the part give bytes that nobody needs.
+template <int W>
+__device__ __forceinline__ bool part(const Rows& p, const Chunk& c, i64 start, Way way, uint4& v) {
+    i64 from = way.from * W;
+    const u8* at = c.in + (way.back ? from - start + W - 16 : from + start);
+    if (!window16<W>(at, p.src_begin, p.src_end, v)) return false;
+    if (way.back) v = reversed<W>(v);
+    return true;
+}
+
+// At both ends of all that may be read: unit by unit. Inline, because a call would keep the chunk
+// in memory.
+template <int W>
+__device__ __forceinline__ void put_units(const Rows& p, const Chunk& c, i64 start) {
+    typedef typename Word<W>::T T;
+#pragma unroll 1
+    for (i64 to = start / W; to < start / W + 16 / W; ++to)
+        if (to >= 0 && to < (i64)p.units) *(T*)(c.out + to * W) = *(const T*)(c.in + c.cut.source(to) * W);
 }
 
 // Units of W bytes at multiples of W.
-template <int W>
+template <int W, int VECTORS>
 __device__ __forceinline__ void rows_any(const Rows& p) {
     u64 thread = thread_index();
-    if (thread >= p.threads || stopped(p.lengths)) return;
-    Chunk c = chunk_of(p, thread);
+    if (thread >= p.threads) return;
+    Chunk c = chunk_of<VECTORS>(p, thread);
     const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
-    if (c.start >= bytes) return;
-    bool first = c.start + 16 <= middle, second = c.start >= middle;
-    if (c.start >= 0 && c.start + 16 <= bytes && (first || second)) {
-        bool back = first ? c.cut.back[0] : c.cut.back[1];
-        i64 from = (first ? c.cut.from[0] : c.cut.from[1]) * W;
-        const u8* at = c.in + (back ? from - c.start + W - 16 : from + c.start);
-        uint4 v;
-        if (window16<W>(at, p.src_begin, p.src_end, v)) {
-            store16(c.out + c.start, back ? reversed<W>(v) : v);
-            return;
+    uint4 v[VECTORS];
+    bool good[VECTORS];
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        i64 start = c.start + 512 * k;
+        i64 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
+        good[k] = true;
+        if (low >= high) continue;
+        bool first = low < middle;
+        good[k] = part<W>(p, c, start, c.cut.way(!first), v[k]);
+        if (first && high > middle) {
+            uint4 other;
+            good[k] &= part<W>(p, c, start, c.cut.behind, other);
+            v[k] = joined(v[k], other, middle - start);
         }
     }
-    // Ends of rows and of their parts: unit by unit, four loads before the first store.
-    typedef typename Word<W>::T T;
-    const int count = 16 / W, batch = count < 4 ? count : 4;
-    const i64 position = c.start / W;
+    if (stopped(p.lengths)) return;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        i64 start = c.start + 512 * k;
+        if (start >= bytes) break;
+        if (!good[k]) put_units<W>(p, c, start);
+        else if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v[k]);
+        else store_some<W>(c.out + start, v[k], -start, bytes - start);
+    }
+}
+
+// Units of any width, made of granules of G bytes, which are loaded one by one.
+template <int G>
+__device__ __forceinline__ void rows_odd(const Rows& p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads) return;
+    Chunk c = chunk_of<1>(p, thread);
+    typedef typename Word<G>::T T;
+    const int count = 16 / G;
+    const i64 width = (i64)p.unit.len * G, all = (i64)p.units * width, middle = c.cut.at * width;
+    if (c.start >= all) return;
+    if (c.start >= 0 && c.start + 16 <= all && (c.start >= middle || c.start + 16 <= middle)) {
+        i64 unit = (i64)divide((u64)c.start / G, p.unit);
+        u32 left = (u32)p.unit.len - (u32)(c.start / G - unit * (i64)p.unit.len);
+        const u8* at = c.in + c.cut.source(unit) * width + ((i64)p.unit.len - left) * G;
+        // From the end of a unit to the start of the next.
+        const i64 jump = c.cut.way(c.start >= middle).back ? -2 * width : 0;
+        T v[count];
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            v[k] = *(const T*)at;
+            at += G;
+            if (--left == 0) {
+                left = (u32)p.unit.len;
+                at += jump;
+            }
+        }
+        if (stopped(p.lengths)) return;
+        u32 w[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            w[k] = 0;
+            if (G == 8) w[k] = (u32)((u64)v[k * 4 / G] >> (32 * (k & 1)));
+            else
+#pragma unroll
+                for (int j = 0; j < 4 / G; ++j) w[k] |= (u32)v[k * 4 / G + j] << (8 * G * j);
+        }
+        store16(c.out + c.start, make_uint4(w[0], w[1], w[2], w[3]));
+        return;
+    }
+    // Ends of rows and of their parts.
+    if (stopped(p.lengths)) return;
 #pragma unroll 1
-    for (int done = 0; done < count; done += batch) {
-        T v[batch];
-#pragma unroll
-        for (int k = 0; k < batch; ++k) {
-            i64 to = position + done + k;
-            if (to >= 0 && to < (i64)p.units) v[k] = *(const T*)(c.in + c.cut.source(to) * W);
-        }
-#pragma unroll
-        for (int k = 0; k < batch; ++k) {
-            i64 to = position + done + k;
-            if (to >= 0 && to < (i64)p.units) *(T*)(c.out + to * W) = v[k];
-        }
+    for (i64 to = c.start; to < c.start + 16; to += G) {
+        if (to < 0 || to >= all) continue;
+        i64 unit = (i64)divide((u64)to / G, p.unit);
+        *(T*)(c.out + to) = *(const T*)(c.in + c.cut.source(unit) * width + (to - unit * width));
     }
 }
 
@@ -140,19 +228,32 @@ __device__ __forceinline__ void rows_swap(const Rows& p) {
     if (low != high) store16(low, reversed<W>(b));
 }
 
-KERNEL(256) rows_aligned_0(const __grid_constant__ Rows p) { rows_aligned<0>(p); }
-KERNEL(256) rows_aligned_1(const __grid_constant__ Rows p) { rows_aligned<1>(p); }
-KERNEL(256) rows_aligned_2(const __grid_constant__ Rows p) { rows_aligned<2>(p); }
-KERNEL(256) rows_aligned_4(const __grid_constant__ Rows p) { rows_aligned<4>(p); }
-KERNEL(256) rows_aligned_8(const __grid_constant__ Rows p) { rows_aligned<8>(p); }
-KERNEL(256) rows_aligned_16(const __grid_constant__ Rows p) { rows_aligned<16>(p); }
-KERNEL(256) rows_any_1(const __grid_constant__ Rows p) { rows_any<1>(p); }
-KERNEL(256) rows_any_2(const __grid_constant__ Rows p) { rows_any<2>(p); }
-KERNEL(256) rows_any_4(const __grid_constant__ Rows p) { rows_any<4>(p); }
-KERNEL(256) rows_any_8(const __grid_constant__ Rows p) { rows_any<8>(p); }
-KERNEL(256) rows_any_16(const __grid_constant__ Rows p) { rows_any<16>(p); }
-KERNEL(256) rows_swap_1(const __grid_constant__ Rows p) { rows_swap<1>(p); }
-KERNEL(256) rows_swap_2(const __grid_constant__ Rows p) { rows_swap<2>(p); }
-KERNEL(256) rows_swap_4(const __grid_constant__ Rows p) { rows_swap<4>(p); }
-KERNEL(256) rows_swap_8(const __grid_constant__ Rows p) { rows_swap<8>(p); }
-KERNEL(256) rows_swap_16(const __grid_constant__ Rows p) { rows_swap<16>(p); }
+#define ROWS(NAME, ...) \
+    KERNEL(256) NAME(const __grid_constant__ Rows p) { __VA_ARGS__(p); }
+
+ROWS(rows_aligned_0, rows_aligned<0, 1>)
+ROWS(rows_aligned_1, rows_aligned<1, 1>)
+ROWS(rows_aligned_2, rows_aligned<2, 1>)
+ROWS(rows_aligned_4, rows_aligned<4, 1>)
+ROWS(rows_aligned_8, rows_aligned<8, 1>)
+ROWS(rows_aligned_16, rows_aligned<16, 1>)
+ROWS(rows_blocks_0, rows_aligned<0, 2>)
+ROWS(rows_any_1, rows_any<1, 1>)
+ROWS(rows_any_2, rows_any<2, 1>)
+ROWS(rows_any_4, rows_any<4, 1>)
+ROWS(rows_any_8, rows_any<8, 1>)
+ROWS(rows_any_16, rows_any<16, 1>)
+ROWS(rows_long_1, rows_any<1, 2>)
+ROWS(rows_long_2, rows_any<2, 2>)
+ROWS(rows_long_4, rows_any<4, 2>)
+ROWS(rows_long_8, rows_any<8, 2>)
+ROWS(rows_long_16, rows_any<16, 2>)
+ROWS(rows_odd_1, rows_odd<1>)
+ROWS(rows_odd_2, rows_odd<2>)
+ROWS(rows_odd_4, rows_odd<4>)
+ROWS(rows_odd_8, rows_odd<8>)
+ROWS(rows_swap_1, rows_swap<1>)
+ROWS(rows_swap_2, rows_swap<2>)
+ROWS(rows_swap_4, rows_swap<4>)
+ROWS(rows_swap_8, rows_swap<8>)
+ROWS(rows_swap_16, rows_swap<16>)

@@ -61,3 +61,26 @@ __device__ __forceinline__ bool window16(const u8* at, const u8* begin, const u8
     v = make_uint4(w0, w1, w2, w3);
     return true;
 }
+
+// Bytes below `middle` from `a`, the others from `b`.
+__device__ __forceinline__ uint4 joined(uint4 a, uint4 b, i64 middle) {
+    u32 mask[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        i64 bytes = middle - 4 * k;
+        mask[k] = bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << (8 * (u32)bytes)) - 1;
+    }
+    return make_uint4((a.x & mask[0]) | (b.x & ~mask[0]), (a.y & mask[1]) | (b.y & ~mask[1]),
+                      (a.z & mask[2]) | (b.z & ~mask[2]), (a.w & mask[3]) | (b.w & ~mask[3]));
+}
+
+// Bytes [low, high) of 16, in pieces of at most W bytes, which `at` and both ends are multiples of.
+template <int W>
+__device__ __forceinline__ void store_some(u8* at, uint4 v, i64 low, i64 high) {
+    const int step = W < 4 ? W : 4;
+    const u32 word[4] = {v.x, v.y, v.z, v.w};
+    typedef typename Word<step>::T T;
+#pragma unroll
+    for (int k = 0; k < 16; k += step)
+        if (k >= low && k < high) *(T*)(at + k) = (T)(word[k / 4] >> (8 * (k & 3)));
+}

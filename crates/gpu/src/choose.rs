@@ -17,6 +17,8 @@ pub enum Kernel {
     Rows,
     /// Rows of 3-byte units.
     Pixels,
+    /// Rows of units of any other width.
+    OddRows,
     /// Lanes side by side, staged in shared memory.
     Columns,
     /// Lanes side by side, staged in the shared memory of 16 blocks.
@@ -43,6 +45,7 @@ impl Kernel {
             Kernel::AlignedRows => "aligned rows",
             Kernel::Rows => "rows",
             Kernel::Pixels => "pixels",
+            Kernel::OddRows => "odd rows",
             Kernel::Columns => "columns",
             Kernel::ClusterColumns => "cluster columns",
             Kernel::DirectColumns => "direct columns",
@@ -61,6 +64,7 @@ impl Kernel {
             Kernel::AlignedRows => "rows of 16-byte vectors, one a thread",
             Kernel::Rows => "rows by 16-byte windows, wherever they begin and end",
             Kernel::Pixels => "rows of 3-byte units, six of them at a time",
+            Kernel::OddRows => "rows of units of any width, piece by piece",
             Kernel::Columns => "lanes side by side, staged in shared memory",
             Kernel::ClusterColumns => {
                 "lanes side by side, staged in the shared memory of 16 blocks"
@@ -92,6 +96,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// With less than a device has.
+    pub fn at_most(self, shared: usize, clusters: bool) -> Self {
+        Limits { shared: self.shared.min(shared), clusters: self.clusters && clusters }
+    }
+
     /// By compute capability and shared memory per block.
     pub(crate) fn new(major: u32, shared: usize) -> Self {
         // Clusters of 16 came with 9.0; consumer chips (12.x) form none of that size.
@@ -106,8 +115,8 @@ impl Default for Limits {
     }
 }
 
-/// A kernel, and the width in bytes of what it moves: a unit of rows, a granule elsewhere, 0 for
-/// rows that go forward.
+/// A kernel, and the width in bytes of what it moves: a unit of rows, a granule elsewhere; 0 for
+/// rows that go forward, and for pixels in rows that are not aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) kernel: Kernel,
@@ -121,7 +130,7 @@ pub(crate) const CLUSTER: u64 = 16;
 pub(crate) const CLUSTER_GROUP: u64 = 32;
 
 /// Rows shorter than this are gathered: they would be all ends.
-const SHORT_ROW: u64 = 64;
+const SHORT_ROW: u64 = 32;
 /// Units from here on are rows by themselves, if they are not aligned; if they are, 16 will do.
 const WIDE_UNIT: u64 = 128;
 /// Runs of output shorter than this are written piece by piece.
@@ -164,7 +173,8 @@ pub(crate) fn choose(plan: &Plan, shape: &Shape, at: Site, limits: &Limits) -> C
 
 /// In place; the plan fits.
 pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limits) -> Choice {
-    if plan.is_empty() || plan.keeps_order() {
+    // A whole packed tensor that stays as it is still gets its unused bits cleared.
+    if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) {
         return Choice { kernel: Kernel::None, width: 0 };
     }
     if plan.unit().grain != Grain::Byte {
@@ -189,7 +199,14 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
                 }
                 true => return Some(Choice { kernel: Kernel::Rows, width: shape.unit }),
                 false if shape.unit == 3 => {
-                    return Some(Choice { kernel: Kernel::Pixels, width: 3 });
+                    return Some(Choice { kernel: Kernel::Pixels, width: u64::from(vectors) * 3 });
+                }
+                false if shape.unit < WIDE_UNIT => {
+                    // An odd width of whole vectors is as good as blocks.
+                    let granule = shape.granule(at);
+                    if granule < 16 {
+                        return Some(Choice { kernel: Kernel::OddRows, width: granule });
+                    }
                 }
                 false => {}
             }
@@ -243,8 +260,8 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     let vectors = width.is_multiple_of(16)
         && [at.src as i64 + shape.src, at.dst as i64 + shape.dst].iter().all(|a| a % 16 == 0)
         && outer.iter().all(|dim| dim.src % 16 == 0 && dim.dst % 16 == 0);
-    if limits.clusters && granule >= 4 && vectors && cluster_shared(steps) <= limits.shared as u64 {
-        return Some(Choice { kernel: Kernel::ClusterColumns, width: 4 });
+    if limits.clusters && vectors && cluster_shared(steps, STRIP) <= limits.shared as u64 {
+        return Some(Choice { kernel: Kernel::ClusterColumns, width: granule.min(4) });
     }
     (!in_place).then_some(Choice { kernel: Kernel::DirectColumns, width: granule })
 }
@@ -254,9 +271,21 @@ pub(crate) fn cluster_rows(steps: u64) -> u64 {
     steps.div_ceil(CLUSTER * CLUSTER_GROUP) * CLUSTER_GROUP
 }
 
-/// Bytes of shared memory they take: 16 words a row, and a gap between columns.
-pub(crate) fn cluster_shared(steps: u64) -> u64 {
-    (cluster_rows(steps) + 2) * STRIP
+/// Words from one column of a cluster's block to the next: the vectors that a warp writes should
+/// go to separate banks.
+pub(crate) fn cluster_pitch(steps: u64, strip: u64) -> u64 {
+    cluster_rows(steps) + if strip == STRIP { 2 } else { 1 }
+}
+
+/// Bytes of shared memory that a block of a cluster takes.
+pub(crate) fn cluster_shared(steps: u64, strip: u64) -> u64 {
+    cluster_pitch(steps, strip) * strip
+}
+
+/// Bytes of a cluster's strip: wide, as long as a multiprocessor has room for several blocks.
+pub(crate) fn cluster_strip(steps: u64) -> u64 {
+    let fits = |strip: &u64| cluster_shared(steps, *strip) <= 72 * 1024;
+    [512, 256, 128].into_iter().find(fits).unwrap_or(STRIP)
 }
 
 fn any(shape: &Shape, at: Site) -> Choice {

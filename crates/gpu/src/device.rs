@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Clone)]
 pub struct Cuda {
     shared: Arc<Shared>,
+    limits: Limits,
 }
 
 struct Shared {
@@ -27,7 +28,6 @@ struct Shared {
     context: sys::CUcontext,
     module: sys::CUmodule,
     functions: HashMap<Entry, sys::CUfunction>,
-    limits: Limits,
     name: String,
     capability: (u32, u32),
     driver: (u32, u32),
@@ -108,7 +108,7 @@ impl Cuda {
             }
         };
         // Without the function, clusters are not to be had: PTX for older chips has none.
-        let clusters = functions.contains_key(&Entry(Family::ColumnsCluster, 4));
+        let clusters = functions.contains_key(&Entry(Family::ColumnsCluster, 1));
         let mut limits = Limits::new(major, shared as usize);
         limits.clusters &= clusters;
         let shared = Shared {
@@ -117,13 +117,12 @@ impl Cuda {
             context,
             module,
             functions,
-            limits,
             name,
             capability: (major, minor),
             driver,
             reports: Mutex::default(),
         };
-        let cuda = Cuda { shared: Arc::new(shared) };
+        let cuda = Cuda { shared: Arc::new(shared), limits };
         let report = cuda.take_report()?;
         cuda.give_report_back(report);
         Ok(cuda)
@@ -151,7 +150,12 @@ impl Cuda {
 
     /// What the choice of kernels depends on.
     pub fn limits(&self) -> Limits {
-        self.shared.limits
+        self.limits
+    }
+
+    /// The same device with less than it has, to run kernels that lesser ones need.
+    pub fn limited(&self, shared: usize, clusters: bool) -> Self {
+        Cuda { shared: self.shared.clone(), limits: self.limits.at_most(shared, clusters) }
     }
 
     /// Free and total bytes of its memory.

@@ -13,6 +13,8 @@ const THREADS: u32 = 256;
 const COLUMN_THREADS: u32 = 512;
 /// Bytes of shared memory that short columns fill with more of them.
 const STAGE: u64 = 16 * 1024;
+/// Vectors of a row from which on a thread takes two.
+const PAIRED: u64 = 128;
 /// Blocks that check lengths, at most.
 const CHECK_BLOCKS: u64 = 512;
 
@@ -34,7 +36,10 @@ pub(crate) struct Entry(pub(crate) Family, pub(crate) u8);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Family {
     RowsAligned,
+    RowsBlocks,
     RowsAny,
+    RowsLong,
+    RowsOdd,
     RowsSwap,
     Strided,
     StridedDeep,
@@ -51,9 +56,12 @@ pub(crate) enum Family {
 
 impl Family {
     /// All of them, with their names and the widths they come in.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 14] = [
-        (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 4, 8, 16]),
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 17] = [
+        (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 8, 16]),
+        (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 8, 16]),
+        (Family::RowsLong, "rows_long", &[1, 2, 4, 8, 16]),
+        (Family::RowsOdd, "rows_odd", &[1, 2, 4, 8]),
         (Family::RowsSwap, "rows_swap", &[1, 2, 4, 8, 16]),
         (Family::Strided, "strided", &[1, 2, 4, 8, 16]),
         (Family::StridedDeep, "strided_deep", &[1, 2, 4, 8, 16]),
@@ -63,7 +71,7 @@ impl Family {
         (Family::GatherPrefix, "gather_prefix", &[1, 2, 4, 8]),
         (Family::Columns, "columns", &[1, 2, 4, 8, 16]),
         (Family::ColumnsDirect, "columns_direct", &[1, 2, 4, 8, 16]),
-        (Family::ColumnsCluster, "columns_cluster", &[4]),
+        (Family::ColumnsCluster, "columns_cluster", &[1, 2, 4]),
         (Family::Packed, "packed", &[]),
         (Family::CheckLengths, "check_lengths", &[]),
     ];
@@ -149,7 +157,7 @@ pub(crate) fn job(
     let width = choice.width;
     Some(match choice.kernel {
         Kernel::None => return None,
-        Kernel::AlignedRows | Kernel::Rows | Kernel::Pixels => {
+        Kernel::AlignedRows | Kernel::Rows | Kernel::Pixels | Kernel::OddRows => {
             rows(plan, shape, at, lengths, choice)
         }
         Kernel::RowSwaps => row_swaps(plan, shape, at, lengths, width),
@@ -195,13 +203,15 @@ fn chunks(bytes: u64, width: u64, start: Option<u64>) -> u64 {
 
 fn rows(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
     let Choice { kernel, width } = choice;
-    let row = choose::row_of(shape)
-        .filter(|_| width == shape.unit)
-        .map(|(row, outer)| (row, &shape.dims[..outer]));
-    // A wide unit is a row that goes forward, in pieces of any width that fits.
-    let piece = if width == 0 { 16 } else { width };
-    let (units, row, outer) = match row {
-        Some((row, outer)) => (row.len as u64, row, outer),
+    // Rows of units, or wide units that are rows themselves and go forward, in pieces that fit.
+    let is_row = matches!(kernel, Kernel::Pixels | Kernel::OddRows) || width == shape.unit;
+    let piece = match is_row {
+        true => shape.unit,
+        false if width == 0 => 16,
+        false => width,
+    };
+    let (units, row, outer) = match choose::row_of(shape).filter(|_| is_row) {
+        Some((row, outer)) => (row.len as u64, row, &shape.dims[..outer]),
         None => {
             let forward = Dim { len: 1, src: 1, dst: 1, lengths: 0, flow: Flow::Keep };
             (shape.unit / piece, forward, &shape.dims[..])
@@ -210,32 +220,39 @@ fn rows(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, choice: Choice) 
     let bytes = units * piece;
     let low = |stride: isize| (stride as i64 * (row.len as i64 - 1)).min(0);
     let dst = address(at.dst, shape.dst + low(row.dst));
-    let chunk = match kernel {
-        Kernel::AlignedRows => bytes / 16,
-        _ => {
-            let alike = outer.iter().all(|dim| dim.dst % 16 == 0);
-            chunks(bytes, width, alike.then_some(dst % 16))
+    let by_length = row.flow == Flow::FlipPrefix;
+    let alike = outer.iter().all(|dim| dim.dst % 16 == 0);
+    let whole = bytes / 16;
+    let part = chunks(bytes, width, alike.then_some(dst % 16));
+    // Two vectors a thread where it has to wait for a length, or the rows are long anyway.
+    let (family, width, chunk) = match kernel {
+        Kernel::AlignedRows if width == 0 && shape.prefix.is_some() && whole >= PAIRED => {
+            (Family::RowsBlocks, 0, whole.div_ceil(64) * 32)
         }
+        Kernel::AlignedRows => (Family::RowsAligned, width, whole),
+        Kernel::Pixels if width == 3 => (Family::RowsAligned, 3, whole),
+        Kernel::Pixels => (Family::RowsAny, 3, part),
+        Kernel::OddRows => (Family::RowsOdd, width, part),
+        _ if part >= PAIRED => (Family::RowsLong, width, part.div_ceil(64) * 32),
+        _ => (Family::RowsAny, width, part),
     };
     let threads = count(outer) * chunk;
+    let granule = if kernel == Kernel::OddRows { width } else { piece };
     let params = Rows {
         src: address(at.src, shape.src + low(row.src)),
         dst,
-        src_begin: at.src + plan.src().start as u64,
-        src_end: at.src + plan.src().end as u64,
+        src_begin: at.src.wrapping_add(plan.src().start as u64),
+        src_end: at.src.wrapping_add(plan.src().end as u64),
         threads,
         units,
         chunk: Axis::count(chunk),
+        unit: Axis::count(piece / granule),
         src_back: u32::from(row.src < 0),
         dst_back: u32::from(row.dst < 0),
-        by_length: u32::from(row.flow == Flow::FlipPrefix),
+        by_length: u32::from(by_length),
         unused: 0,
         lengths,
         rows: Loops::new(&axes(outer), shape.prefix.filter(|&prefix| prefix < outer.len())),
-    };
-    let family = match kernel {
-        Kernel::AlignedRows => Family::RowsAligned,
-        _ => Family::RowsAny,
     };
     flat(family, width, threads, AnyParams::Rows(params))
 }
@@ -383,6 +400,9 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
             let power = 1 << room.ilog2();
             if most < STRIP { STRIP } else { power.min(most).min(2048) }
         }
+        Kernel::ClusterColumns => {
+            choose::cluster_strip(steps).min(width.next_power_of_two().max(STRIP))
+        }
         _ => STRIP,
     };
     let strips = width.div_ceil(strip);
@@ -400,6 +420,8 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
         vectors: u32::from(whole(src, |dim| dim.src, 16)),
         words: u32::from(whole(dst, |dim| dim.dst, word)),
         rows: choose::cluster_rows(steps) as u32,
+        pitch: choose::cluster_pitch(steps, strip) as u32,
+        unused: 0,
         lengths,
         outer: Loops::new(&axes(&outer), None),
     };
@@ -407,7 +429,7 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
     let (family, blocks, shared) = match kernel {
         Kernel::Columns => (Family::Columns, all, steps * strip),
         Kernel::ClusterColumns => {
-            (Family::ColumnsCluster, all * choose::CLUSTER, choose::cluster_shared(steps))
+            (Family::ColumnsCluster, all * choose::CLUSTER, choose::cluster_shared(steps, strip))
         }
         _ => (Family::ColumnsDirect, all, 0),
     };

@@ -39,8 +39,7 @@ impl DeviceBuffer {
         assert!(offset <= self.len && bytes.len() <= self.len - offset, "outside the buffer");
         let _current = self.cuda.current()?;
         // SAFETY: inside the buffer, as was just checked.
-        unsafe { result::memcpy_htod_sync(self.address + offset as u64, bytes) }
-            .asked("copy to the device")
+        unsafe { copy_to_device(self.address + offset as u64, bytes) }
     }
 
     /// Copies bytes from `offset` on to the host; waits until that is done.
@@ -85,6 +84,19 @@ impl DeviceBuffer {
     /// To be written by a plan.
     pub fn view_mut(&mut self) -> DeviceMut<'_> {
         DeviceMut { address: self.address, len: self.len, lifetime: PhantomData }
+    }
+}
+
+/// Copies to the device, and waits until it has arrived: the driver's own call waits only until
+/// the host's memory has been read, and streams that are not the default one would not wait.
+///
+/// # Safety
+/// The device has room for the data at `address`, and its context is current.
+pub(crate) unsafe fn copy_to_device<T>(address: u64, data: &[T]) -> Result<(), Error> {
+    // SAFETY: the caller's promise; the default stream is always there.
+    unsafe {
+        result::memcpy_htod_sync(address, data).asked("copy to the device")?;
+        result::stream::synchronize(result::stream::null()).asked("finish its work")
     }
 }
 

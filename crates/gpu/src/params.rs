@@ -87,6 +87,7 @@ pub(crate) struct Rows {
     pub(crate) threads: u64,
     pub(crate) units: u64,
     pub(crate) chunk: Axis,
+    pub(crate) unit: Axis,
     pub(crate) src_back: u32,
     pub(crate) dst_back: u32,
     pub(crate) by_length: u32,
@@ -136,6 +137,8 @@ pub(crate) struct Columns {
     pub(crate) vectors: u32,
     pub(crate) words: u32,
     pub(crate) rows: u32,
+    pub(crate) pitch: u32,
+    pub(crate) unused: u32,
     pub(crate) lengths: Lengths,
     pub(crate) outer: Loops<FEW>,
 }
@@ -247,10 +250,10 @@ mod tests {
         assert_eq!(size_of::<Axis>(), 48);
         assert_eq!(size_of::<Loops<FEW>>(), 296);
         assert_eq!(size_of::<Lengths>(), 32);
-        assert_eq!(size_of::<Rows>(), 440);
+        assert_eq!(size_of::<Rows>(), 488);
         assert_eq!(size_of::<Strided<FEW>>(), 352);
         assert_eq!(size_of::<Gather>(), 512);
-        assert_eq!(size_of::<Columns>(), 496);
+        assert_eq!(size_of::<Columns>(), 504);
         assert_eq!(size_of::<Packed>(), 2440);
         assert_eq!(size_of::<Report>(), 48);
         assert_eq!(size_of::<Check>(), 2360);

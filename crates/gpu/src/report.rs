@@ -2,7 +2,7 @@
 
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
-use crate::memory::DeviceBuffer;
+use crate::memory::{DeviceBuffer, copy_to_device};
 use crate::params::Report;
 use cudarc::driver::{result, sys};
 use retrograde::ExecuteError;
@@ -51,7 +51,7 @@ impl Reports {
 /// The device has room for `len` reports at `address`, and its context is current.
 pub(crate) unsafe fn clear(address: u64, len: usize) -> Result<(), Error> {
     // SAFETY: the caller's promise; `Report` is plain data.
-    unsafe { result::memcpy_htod_sync(address, &vec![Report::CLEAR; len]) }.asked("clear a report")
+    unsafe { copy_to_device(address, &vec![Report::CLEAR; len]) }
 }
 
 /// Waits for the stream, reads reports, and clears them if one of them tells of something.
