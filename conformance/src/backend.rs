@@ -3,6 +3,7 @@
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
 use crate::placement::{Placement, Width};
 use retrograde::cpu::{Isa, Tuning};
+use std::ops::Range;
 use retrograde::{
     DType, Error, Layout, LengthPolicy, Reversal, Reverse, ReverseSequence, ReverseSubsequences,
     TensorMut, TensorRef,
@@ -44,6 +45,35 @@ pub trait Backend: Sync {
 
     /// Runs a call in place.
     fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome;
+
+    /// How many calls it would rather have at once; with more than one,
+    /// [`run_batch`](Self::run_batch) is what runs them.
+    fn batch(&self) -> usize {
+        1
+    }
+
+    /// Runs many calls, whose inputs and outputs all lie in one arena.
+    fn run_batch(&self, calls: &[Call<'_>], arena: &mut [u8]) -> Vec<Outcome> {
+        let run = |call: &Call<'_>| match &call.input {
+            Some(input) => {
+                let input = arena[input.clone()].to_vec();
+                self.run(call.case, &input, &mut arena[call.output.clone()])
+            }
+            None => self.run_in_place(call.case, &mut arena[call.output.clone()]),
+        };
+        calls.iter().map(run).collect()
+    }
+}
+
+/// One call of a batch.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// What to do.
+    pub case: &'a Case,
+    /// Where its input lies; nowhere else than its output, in place.
+    pub input: Option<Range<usize>>,
+    /// Where its output lies.
+    pub output: Range<usize>,
 }
 
 /// The engine's own CPU backend: one instruction set, one way to share and to store.
@@ -121,6 +151,7 @@ impl Backend for Cpu {
     }
 }
 
+/// The operator of a case, called.
 fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Error>) -> Outcome {
     let result = (|| match (&case.operation, &case.lengths) {
         (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),
@@ -146,14 +177,14 @@ fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Err
     }
 }
 
-fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
+pub(crate) fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
     let dtype = integer_type(lengths.integer);
     let Placement { shape, strides, offset, .. } = &lengths.placement;
     let layout = Layout::byte_strided(dtype, shape, strides, *offset)?;
     Ok(TensorRef::new(layout, &lengths.buffer[..])?)
 }
 
-fn layout(placement: &Placement) -> Result<Layout, Error> {
+pub(crate) fn layout(placement: &Placement) -> Result<Layout, Error> {
     let Placement { width, shape, strides, offset, .. } = placement;
     let dtype = element_type(*width);
     Ok(match width {
@@ -190,7 +221,7 @@ fn integer_type(integer: Integer) -> DType {
     }
 }
 
-fn length_policy(policy: Policy) -> LengthPolicy {
+pub(crate) fn length_policy(policy: Policy) -> LengthPolicy {
     match policy {
         Policy::Strict => LengthPolicy::Strict,
         Policy::Clamp => LengthPolicy::Clamp,

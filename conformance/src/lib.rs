@@ -7,6 +7,8 @@
 
 pub mod backend;
 pub mod case;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod examples;
 pub mod exhaustive;
 pub mod export;

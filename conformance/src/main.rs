@@ -2,6 +2,8 @@
 
 use retrograde::cpu::Isa;
 use retrograde_conformance::backend::{Backend, Cpu};
+#[cfg(feature = "cuda")]
+use retrograde_conformance::cuda::Cuda;
 use retrograde_conformance::random::Draw;
 use retrograde_conformance::runner::{Share, Tally};
 use retrograde_conformance::{examples, exhaustive, export, long, random};
@@ -10,7 +12,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "usage: retrograde-conformance [quick | levels | export FILE | types FILE]";
+const USAGE: &str = "usage: retrograde-conformance [quick | cuda [quick | tight] | levels | export FILE | types FILE]";
 
 /// What is run on a backend.
 struct Suite {
@@ -33,11 +35,25 @@ const QUICK: Suite = Suite {
     random: Draw { seed: 1, count: 24, most_elements: 6_000, share: Share::OneIn(1) },
 };
 
+/// Less of it: under `compute-sanitizer` a call takes a hundred times as long.
+#[cfg(feature = "cuda")]
+const TIGHT: Suite = Suite {
+    small: Share::OneIn(601),
+    rows: Share::OneIn(29),
+    random: Draw { seed: 1, count: 24, most_elements: 6_000, share: Share::OneIn(1) },
+};
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => run_all(&Cpu::all(), &FULL),
-        ["quick"] => run_all(&Cpu::all(), &QUICK),
+        [] => run_all(&backends(), &FULL),
+        ["quick"] => run_all(&backends(), &QUICK),
+        #[cfg(feature = "cuda")]
+        ["cuda"] => run_all(&[Box::new(Cuda::new())], &FULL),
+        #[cfg(feature = "cuda")]
+        ["cuda", "quick"] => run_all(&[Box::new(Cuda::new())], &QUICK),
+        #[cfg(feature = "cuda")]
+        ["cuda", "tight"] => run_all(&[Box::new(Cuda::tight())], &TIGHT),
         ["levels"] => {
             Isa::available().for_each(|isa| println!("{}", isa.name()));
             ExitCode::SUCCESS
@@ -51,7 +67,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run_all(backends: &[impl Backend], suite: &Suite) -> ExitCode {
+/// Every backend there is; those that cannot run here say so.
+fn backends() -> Vec<Box<dyn Backend>> {
+    let mut all: Vec<Box<dyn Backend>> = Vec::new();
+    all.extend(Cpu::all().into_iter().map(|cpu| Box::new(cpu) as Box<dyn Backend>));
+    #[cfg(feature = "cuda")]
+    all.push(Box::new(Cuda::new()));
+    all
+}
+
+fn run_all(backends: &[Box<dyn Backend>], suite: &Suite) -> ExitCode {
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     for backend in backends {
         if let Some(reason) = backend.unavailable() {
@@ -59,7 +84,7 @@ fn run_all(backends: &[impl Backend], suite: &Suite) -> ExitCode {
             skipped += 1;
             continue;
         }
-        match run_one(backend, suite) {
+        match run_one(backend.as_ref(), suite) {
             true => passed += 1,
             false => failed += 1,
         }

@@ -1,11 +1,12 @@
 //! Runs cases on a backend, compares every byte with the oracle, and counts.
 
-use crate::backend::{Backend, Outcome};
+use crate::backend::{Backend, Call, Outcome};
 use crate::case::{Case, Expected, Output};
 use crate::oracle;
 use crate::placement::{Placement, copy_element};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 /// Guard bytes behind a buffer.
 const GUARD: usize = 37;
@@ -102,8 +103,22 @@ pub struct Runner<'b> {
     input: Vec<u8>,
     output: Vec<u8>,
     wanted: Vec<u8>,
+    waiting: Vec<Waiting>,
     tally: Tally,
 }
+
+/// A case of a batch: `output` and `wanted` hold its memory from here to the next one's.
+struct Waiting {
+    case: Case,
+    /// The length to blame, if the oracle blames one.
+    blamed: Option<usize>,
+    start: usize,
+    input: Option<Range<usize>>,
+    output: Range<usize>,
+}
+
+/// Bytes of memory at which a batch is run, however few cases it has.
+const BATCH_BYTES: usize = 16 << 20;
 
 impl<'b> Runner<'b> {
     /// A runner whose memory is filled with noise from this seed, and that takes its share of
@@ -113,11 +128,13 @@ impl<'b> Runner<'b> {
         let (input, output, wanted) = (vec![], vec![], vec![]);
         let margins = Margins { front: FRONTS[0], back: GUARD };
         let tally = Tally::default();
-        Runner { backend, share, offered: 0, margins, noise, input, output, wanted, tally }
+        let waiting = vec![];
+        Runner { backend, share, offered: 0, margins, noise, input, output, wanted, waiting, tally }
     }
 
     /// The count so far.
-    pub fn finish(self) -> Tally {
+    pub fn finish(mut self) -> Tally {
+        self.run_waiting();
         self.tally
     }
 
@@ -134,39 +151,125 @@ impl<'b> Runner<'b> {
             }
         }
         self.tally.given += 1;
+        if self.backend.batch() > 1 {
+            self.wait(case, expected);
+            return;
+        }
         let outcome = match &case.output {
             Output::InPlace => self.run_in_place(case, expected),
             Output::Separate(output) => self.run_apart(case, output, expected),
         };
-        let complaint = match (outcome, expected) {
+        let blamed = match expected {
+            Expected::Sources(_) => None,
+            Expected::BadLength(at) => Some(*at),
+        };
+        let complaint = self.judge(case, blamed, outcome, Self::difference);
+        self.complain(case, complaint);
+    }
+
+    /// What is wrong with an outcome, given how to look at the memory it left.
+    fn judge(
+        &mut self,
+        case: &Case,
+        blamed: Option<usize>,
+        outcome: Outcome,
+        difference: impl FnOnce(&Self) -> Option<String>,
+    ) -> Option<String> {
+        match (outcome, blamed) {
             (Outcome::Unsupported(reason), _) => {
                 *self.tally.skipped.entry(reason).or_default() += 1;
-                return;
+                None
             }
-            (Outcome::Done, Expected::Sources(_)) => {
+            (Outcome::Done, None) => {
                 self.tally.moved += 1;
-                self.difference()
+                difference(self)
             }
-            (Outcome::BadLength(index), Expected::BadLength(at)) => {
+            (Outcome::BadLength(index), Some(at)) => {
                 self.tally.refused += 1;
                 let shape = case.lengths.as_ref().map(|lengths| &lengths.placement.shape);
                 let found = shape.map(|shape| oracle::ordinal(shape, &index));
-                match found == Some(*at) {
-                    true => self.difference(),
+                match found == Some(at) {
+                    true => difference(self),
                     false => Some(format!("blamed length {index:?}, the oracle number {at}")),
                 }
             }
-            (outcome, expected) => Some(match expected {
-                Expected::Sources(_) => format!("{outcome:?} instead of moving"),
-                Expected::BadLength(at) => format!("{outcome:?} instead of blaming length {at}"),
-            }),
-        };
+            (outcome, None) => Some(format!("{outcome:?} instead of moving")),
+            (outcome, Some(at)) => Some(format!("{outcome:?} instead of blaming length {at}")),
+        }
+    }
+
+    fn complain(&mut self, case: &Case, complaint: Option<String>) {
         if let Some(complaint) = complaint {
             self.tally.failed += 1;
             if self.tally.failures.len() < SHOWN {
                 self.tally.failures.push(format!("{complaint}\n    {case:?}"));
             }
         }
+    }
+
+    /// Adds a case to the batch.
+    fn wait(&mut self, case: &Case, expected: &Expected) {
+        let start = self.output.len();
+        let input = match &case.output {
+            Output::InPlace => None,
+            Output::Separate(_) => Some(self.append(case.input.bytes)),
+        };
+        let placement = match &case.output {
+            Output::InPlace => &case.input,
+            Output::Separate(placement) => placement,
+        };
+        let apart = self.output.len().next_multiple_of(64) - self.output.len();
+        self.noise.append(&mut self.output, apart);
+        let output = self.append(placement.bytes);
+        // To a multiple of 64, so that the margins decide where a buffer begins.
+        let padded = self.output.len().next_multiple_of(64) - self.output.len();
+        self.noise.append(&mut self.output, padded);
+        self.wanted.extend_from_slice(&self.output[start..]);
+        let from = &self.output[input.clone().unwrap_or(output.clone())];
+        expect(case, expected, from, placement, &mut self.wanted[output.clone()]);
+        let blamed = match expected {
+            Expected::Sources(_) => None,
+            Expected::BadLength(at) => Some(*at),
+        };
+        self.waiting.push(Waiting { case: case.clone(), blamed, start, input, output });
+        if self.waiting.len() >= self.backend.batch() || self.output.len() >= BATCH_BYTES {
+            self.run_waiting();
+        }
+    }
+
+    /// Noise for a buffer and its margins, behind what is there; gives where the buffer is.
+    fn append(&mut self, bytes: usize) -> Range<usize> {
+        let Margins { front, back } = self.margins;
+        let start = self.output.len() + front;
+        self.noise.append(&mut self.output, front + bytes + back);
+        start..start + bytes
+    }
+
+    /// Runs the batch, and compares all of its memory, inputs included.
+    fn run_waiting(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        if waiting.is_empty() {
+            return;
+        }
+        let calls: Vec<Call<'_>> = waiting
+            .iter()
+            .map(|w| Call { case: &w.case, input: w.input.clone(), output: w.output.clone() })
+            .collect();
+        let outcomes = self.backend.run_batch(&calls, &mut self.output);
+        assert_eq!(outcomes.len(), waiting.len(), "an outcome for each call");
+        let ends = waiting.iter().skip(1).map(|next| next.start).chain([self.output.len()]);
+        for ((waiting, end), outcome) in waiting.iter().zip(ends).zip(outcomes) {
+            let memory = waiting.start..end;
+            let origin = waiting.output.start;
+            let difference = |runner: &Self| {
+                let (got, want) = (&runner.output[memory.clone()], &runner.wanted[memory.clone()]);
+                differs(got, want, origin as isize - memory.start as isize)
+            };
+            let complaint = self.judge(&waiting.case, waiting.blamed, outcome, difference);
+            self.complain(&waiting.case, complaint);
+        }
+        self.output.clear();
+        self.wanted.clear();
     }
 
     fn run_apart(&mut self, case: &Case, output: &Placement, expected: &Expected) -> Outcome {
@@ -206,11 +309,18 @@ impl<'b> Runner<'b> {
 
     /// Where memory differs from what the oracle wants, guard bytes included.
     fn difference(&self) -> Option<String> {
-        let at = self.output.iter().zip(&self.wanted).position(|(got, want)| got != want)?;
-        let (got, want) = (self.output[at], self.wanted[at]);
-        let byte = at as isize - self.margins.front as isize;
-        Some(format!("byte {byte} of the output is {got:#04x}, the oracle wants {want:#04x}"))
+        differs(&self.output, &self.wanted, self.margins.front as isize)
     }
+}
+
+/// Where two pieces of memory differ, counted from the buffer's first byte.
+fn differs(got: &[u8], want: &[u8], origin: isize) -> Option<String> {
+    if got == want {
+        return None;
+    }
+    let at = got.iter().zip(want).position(|(got, want)| got != want)?;
+    let (got, want, byte) = (got[at], want[at], at as isize - origin);
+    Some(format!("byte {byte} of the output is {got:#04x}, the oracle wants {want:#04x}"))
 }
 
 /// A buffer of the runner's.
@@ -250,9 +360,13 @@ impl Noise {
     }
 
     fn fill(&mut self, buffer: &mut Vec<u8>, len: usize) {
+        buffer.clear();
+        self.append(buffer, len);
+    }
+
+    fn append(&mut self, buffer: &mut Vec<u8>, len: usize) {
         self.grow(2 * len + 4096);
         let start = split_mix(&mut self.state) as usize % (self.pool.len() - len);
-        buffer.clear();
         buffer.extend_from_slice(&self.pool[start..start + len]);
     }
 }

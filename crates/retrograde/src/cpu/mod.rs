@@ -33,11 +33,9 @@ pub use tuning::Tuning;
 
 use crate::dtype::Grain;
 use crate::error::ExecuteError;
-use crate::layout::Reach;
 use crate::plan::Plan;
 use crate::tensor::{Memory, MemoryMut};
 use lengths::LengthReader;
-use std::ops::Range;
 
 /// Runs a plan from `src` to `dst`.
 ///
@@ -62,20 +60,20 @@ pub fn execute(
     lengths: Option<Memory<'_>>,
     mut dst: MemoryMut<'_>,
 ) -> Result<(), ExecuteError> {
-    let grain = plan.unit().grain;
-    check_buffer("input", plan.src(), grain, src.len())?;
-    check_buffer("output", plan.dst(), grain, dst.len())?;
+    plan.check_sizes(src.len(), dst.len())?;
     let lengths = checked_lengths(plan, lengths, &dst)?;
     if plan.is_empty() {
         return Ok(());
     }
-    if is_same_view(plan, &src, &dst) {
+    let (from, to) = (src.as_ptr().addr(), dst.as_ptr().addr());
+    if plan.is_same_view(from, to) {
         // SAFETY: the output's reach was checked above, the lengths' by `checked_lengths`, and
         // `is_same_view` found the plan fit to run in place.
         unsafe { reverse_in_place(plan, dst.as_mut_ptr(), lengths) };
         return Ok(());
     }
-    if overlap(plan, &src, &dst) {
+    // Only foreign pointers can do that: safe Rust does not lend overlapping slices.
+    if plan.overlaps(from, to) {
         return Err(ExecuteError::Overlap);
     }
     if plan.merges_bytes() && !dst.is_initialised() {
@@ -84,7 +82,7 @@ pub fn execute(
     // SAFETY: both reaches and the lengths were checked above, the two do not overlap, and
     // the output is initialised where the plan merges bytes.
     unsafe {
-        match grain {
+        match plan.unit().grain {
             Grain::Byte => bytes::copy(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
             Grain::Packed { .. } => bits::copy(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
         }
@@ -98,7 +96,8 @@ pub fn execute_in_place(
     lengths: Option<Memory<'_>>,
     mut memory: MemoryMut<'_>,
 ) -> Result<(), ExecuteError> {
-    check_buffer("output", plan.dst(), plan.unit().grain, memory.len())?;
+    // The input's reach is the output's, or the plan does not fit in place.
+    plan.check_sizes(usize::MAX, memory.len())?;
     let lengths = checked_lengths(plan, lengths, &memory)?;
     if !plan.fits_in_place() {
         return Err(ExecuteError::NotInPlace);
@@ -118,10 +117,8 @@ pub fn execute_in_place(
 ///
 /// For plans that run in [pieces](Plan::pieces), which do not check theirs.
 pub fn check_lengths(plan: &Plan, lengths: Option<Memory<'_>>) -> Result<(), ExecuteError> {
-    match lengths_of(plan, lengths)? {
-        Some(lengths) => lengths.check_all(),
-        None => Ok(()),
-    }
+    plan.check_lengths_size(lengths.map(|memory| memory.len()))?;
+    reader_of(plan, lengths).map_or(Ok(()), |lengths| lengths.check_all())
 }
 
 /// # Safety
@@ -135,19 +132,6 @@ unsafe fn reverse_in_place(plan: &Plan, memory: *mut u8, lengths: Option<LengthR
             Grain::Packed { .. } => bits::reverse_in_place(plan, memory, lengths),
         }
     }
-}
-
-fn check_buffer(
-    buffer: &'static str,
-    reach: Reach,
-    grain: Grain,
-    available: usize,
-) -> Result<(), ExecuteError> {
-    let needed = grain.bytes_for(reach.end);
-    if needed > available {
-        return Err(ExecuteError::BufferTooSmall { buffer, needed, available });
-    }
-    Ok(())
 }
 
 /// Matches the lengths to the plan and checks every value that could be an error.
@@ -169,74 +153,18 @@ fn matched_lengths<'a>(
     memory: Option<Memory<'a>>,
     dst: &MemoryMut<'_>,
 ) -> Result<Option<LengthReader<'a>>, ExecuteError> {
-    let reader = lengths_of(plan, memory)?;
-    if let (Some(lengths), Some(memory), Some(reader)) = (plan.lengths(), memory, &reader) {
-        let written = touched(dst.as_ptr(), plan.dst(), plan.unit().grain);
-        if meet(&touched(memory.as_ptr(), lengths.reach, Grain::Byte), &written) {
-            return Err(ExecuteError::LengthsOverlap);
-        }
+    plan.check_lengths_size(memory.map(|memory| memory.len()))?;
+    if memory.is_some_and(|m| plan.lengths_overlap(m.as_ptr().addr(), dst.as_ptr().addr())) {
+        return Err(ExecuteError::LengthsOverlap);
+    }
+    let reader = reader_of(plan, memory);
+    if let Some(reader) = &reader {
         reader.check_all()?;
     }
     Ok(reader)
 }
 
-/// Matches the lengths to the plan, without a look at their values.
-fn lengths_of<'a>(
-    plan: &'a Plan,
-    memory: Option<Memory<'a>>,
-) -> Result<Option<LengthReader<'a>>, ExecuteError> {
-    match (plan.lengths(), memory) {
-        (None, None) => Ok(None),
-        (None, Some(_)) => Err(ExecuteError::LengthsUnexpected),
-        (Some(_), None) => Err(ExecuteError::LengthsMissing),
-        (Some(lengths), Some(memory)) => {
-            check_buffer("lengths", lengths.reach, Grain::Byte, memory.len())?;
-            Ok(Some(LengthReader::new(lengths, memory)))
-        }
-    }
-}
-
-/// Whether both sides are the same bytes in the same order.
-fn is_same_view(plan: &Plan, src: &Memory<'_>, dst: &MemoryMut<'_>) -> bool {
-    std::ptr::eq(src.as_ptr(), dst.as_ptr()) && plan.fits_in_place()
-}
-
-/// The addresses between the first and the last byte of a reach.
-fn touched(base: *const u8, reach: Reach, grain: Grain) -> Range<usize> {
-    base.addr() + grain.byte_of(reach.start)..base.addr() + grain.bytes_for(reach.end)
-}
-
-fn meet(a: &Range<usize>, b: &Range<usize>) -> bool {
-    !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end
-}
-
-/// Whether a byte that is read may also be written.
-///
-/// Only foreign pointers can get here: safe Rust does not lend overlapping slices.
-fn overlap(plan: &Plan, src: &Memory<'_>, dst: &MemoryMut<'_>) -> bool {
-    let grain = plan.unit().grain;
-    let read = touched(src.as_ptr(), plan.src(), grain);
-    let written = touched(dst.as_ptr(), plan.dst(), grain);
-    meet(&read, &written) && !interleave(plan, src.as_ptr().addr(), dst.as_ptr().addr())
-}
-
-/// Whether all strides share a period in which input and output take separate places, as two
-/// columns of one table do.
-fn interleave(plan: &Plan, src: usize, dst: usize) -> bool {
-    if plan.unit().grain != Grain::Byte {
-        return false;
-    }
-    let strides = plan.dims().iter().flat_map(|dim| [dim.src, dim.dst]);
-    let period = strides.map(isize::unsigned_abs).fold(0, gcd);
-    if period == 0 {
-        return false;
-    }
-    let (src, dst) = (src + plan.src().origin, dst + plan.dst().origin);
-    let gap = (dst as i128 - src as i128).rem_euclid(period as i128) as usize;
-    let unit = plan.unit().count;
-    gap >= unit && period - gap >= unit
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
+/// The lengths of a plan that has any, in memory that holds them.
+fn reader_of<'a>(plan: &'a Plan, memory: Option<Memory<'a>>) -> Option<LengthReader<'a>> {
+    plan.lengths().zip(memory).map(|(lengths, memory)| LengthReader::new(lengths, memory))
 }

@@ -5,6 +5,7 @@
 
 mod build;
 mod display;
+mod extent;
 mod pieces;
 
 pub(crate) use build::LengthsSource;

@@ -1,0 +1,270 @@
+//! The CUDA backend under test. Calls are batched: one copy to the device, all their launches on a
+//! stream, one copy back. Lengths lie on the device, and now and then on the host.
+
+use crate::backend::{Backend, Call, Outcome, layout, length_policy, tensor};
+use crate::case::{Case, CaseLengths, Operation, Output};
+use retrograde::{
+    Error, ExecuteError, Layout, LengthsOperator, Plan, Reverse, ReverseSequence,
+    ReverseSubsequences,
+};
+use retrograde_gpu::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Reports, Stream};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Calls in a batch.
+const BATCH: usize = 4096;
+/// One in so many calls has its lengths on the host.
+const HOST_LENGTHS: usize = 17;
+
+/// Device 0, if there is one.
+pub struct Cuda {
+    device: Result<retrograde_gpu::Cuda, retrograde_gpu::Error>,
+    name: String,
+    lanes: Mutex<Vec<Lane>>,
+    /// Whether every buffer is an allocation of its own.
+    tight: bool,
+}
+
+/// What one thread needs to run batches.
+struct Lane {
+    stream: Stream,
+    arena: DeviceBuffer,
+    reports: Arc<Reports>,
+}
+
+impl Cuda {
+    /// Looks for the device.
+    pub fn new() -> Self {
+        let device = retrograde_gpu::Cuda::device(0);
+        let name = match &device {
+            Ok(device) => format!("cuda {}", device.name()),
+            Err(_) => "cuda".to_owned(),
+        };
+        Cuda { device, name, lanes: Mutex::default(), tight: false }
+    }
+
+    /// The same, every call by itself, in buffers that end where their allocation ends, so that
+    /// `compute-sanitizer` sees an access outside.
+    pub fn tight() -> Self {
+        Cuda { tight: true, ..Self::new() }
+    }
+
+    /// One call in buffers of its own.
+    fn try_alone(
+        &self,
+        case: &Case,
+        input: Option<&[u8]>,
+        output: &mut [u8],
+    ) -> Result<Outcome, retrograde_gpu::Error> {
+        let device = self.device.as_ref().map_err(Clone::clone)?;
+        let stream = device.stream()?;
+        let plan = match plan_of(case) {
+            Ok(plan) => plan,
+            Err(error) => return Ok(Outcome::Refused(error.to_string())),
+        };
+        let lengths = case.lengths.as_deref();
+        let lengths = lengths.map(|lengths| DeviceBuffer::from_host(device, &lengths.buffer));
+        let lengths = lengths.transpose()?;
+        let lengths = lengths.as_ref().map(|lengths| lengths.view().into());
+        let input = input.map(|input| DeviceBuffer::from_host(device, input)).transpose()?;
+        let mut memory = DeviceBuffer::from_host(device, output)?;
+        match &input {
+            Some(input) => stream.execute(&plan, input.view(), lengths, memory.view_mut()),
+            None => stream.execute_in_place(&plan, lengths, memory.view_mut()),
+        }?;
+        stream.check()?;
+        memory.read(0, output)?;
+        Ok(Outcome::Done)
+    }
+
+    fn alone(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
+        self.try_alone(case, input, output).unwrap_or_else(|error| outcome_of(case, error))
+    }
+
+    fn lane(&self, bytes: usize) -> Result<Lane, retrograde_gpu::Error> {
+        let device = self.device.as_ref().map_err(Clone::clone)?;
+        let spare = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let arena = |bytes: usize| DeviceBuffer::allocate(device, bytes.next_power_of_two());
+        match spare {
+            Some(lane) if lane.arena.len() >= bytes => Ok(lane),
+            Some(lane) => Ok(Lane { arena: arena(bytes)?, ..lane }),
+            None => Ok(Lane {
+                stream: device.stream()?,
+                arena: arena(bytes.max(1 << 20))?,
+                reports: Arc::new(Reports::allocate(device, BATCH)?),
+            }),
+        }
+    }
+
+    fn try_batch(
+        &self,
+        calls: &[Call<'_>],
+        memory: &mut [u8],
+    ) -> Result<Vec<Outcome>, retrograde_gpu::Error> {
+        // Lengths go behind everything else.
+        let mut sent = memory.to_vec();
+        let lengths_at: Vec<usize> = calls
+            .iter()
+            .map(|call| {
+                let at = sent.len().next_multiple_of(8);
+                sent.resize(at, 0xEE);
+                sent.extend(call.case.lengths.iter().flat_map(|lengths| &lengths.buffer));
+                at
+            })
+            .collect();
+        let mut lane = self.lane(sent.len())?;
+        lane.arena.write(0, &sent)?;
+        let mut outcomes = Vec::with_capacity(calls.len());
+        for (at, call) in calls.iter().enumerate() {
+            let stream = lane.stream.reporting_to(&lane.reports, at);
+            outcomes.push(start(&stream, &lane.arena, call, at, lengths_at[at]));
+        }
+        let reports = lane.stream.read(&lane.reports)?;
+        lane.arena.read(0, memory)?;
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).push(lane);
+        for ((outcome, report), call) in outcomes.iter_mut().zip(reports).zip(calls) {
+            if let (Outcome::Done, Some(error)) = (&outcome, report) {
+                *outcome = outcome_of(call.case, error.into());
+            }
+        }
+        Ok(outcomes)
+    }
+}
+
+impl Default for Cuda {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Backend for Cuda {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn unavailable(&self) -> Option<String> {
+        self.device.as_ref().err().map(ToString::to_string)
+    }
+
+    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
+        if self.tight {
+            return self.alone(case, Some(input), output);
+        }
+        let apart = input.len().next_multiple_of(64);
+        let mut arena = input.to_vec();
+        arena.resize(apart, 0);
+        arena.extend_from_slice(output);
+        let (input, end) = (Some(0..input.len()), arena.len());
+        let outcome = self.run_batch(&[Call { case, input, output: apart..end }], &mut arena);
+        output.copy_from_slice(&arena[apart..]);
+        outcome.into_iter().next().unwrap_or(Outcome::Refused("no outcome".to_owned()))
+    }
+
+    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
+        if self.tight {
+            return self.alone(case, None, memory);
+        }
+        let output = 0..memory.len();
+        let outcome = self.run_batch(&[Call { case, input: None, output }], memory);
+        outcome.into_iter().next().unwrap_or(Outcome::Refused("no outcome".to_owned()))
+    }
+
+    fn batch(&self) -> usize {
+        if self.tight { 1 } else { BATCH }
+    }
+
+    fn run_batch(&self, calls: &[Call<'_>], arena: &mut [u8]) -> Vec<Outcome> {
+        self.try_batch(calls, arena).unwrap_or_else(|error| {
+            vec![Outcome::Refused(error.to_string()); calls.len()]
+        })
+    }
+}
+
+/// Launches one call; whether its lengths were good is in the report.
+fn start(
+    stream: &Stream,
+    arena: &DeviceBuffer,
+    call: &Call<'_>,
+    turn: usize,
+    lengths_at: usize,
+) -> Outcome {
+    let plan = match plan_of(call.case) {
+        Ok(plan) => plan,
+        Err(error) => return Outcome::Refused(error.to_string()),
+    };
+    let from = arena.address();
+    let host = turn.is_multiple_of(HOST_LENGTHS);
+    let lengths = match call.case.lengths.as_deref() {
+        None => None,
+        Some(lengths) if host => match tensor(lengths) {
+            Ok(tensor) => Some(CudaLengths::Host(tensor.memory())),
+            Err(error) => return Outcome::Refused(error.to_string()),
+        },
+        Some(CaseLengths { buffer, .. }) => {
+            // SAFETY: inside the arena, which lives until the stream was waited for.
+            let view = unsafe { DeviceRef::from_raw(from + lengths_at as u64, buffer.len()) };
+            Some(view.into())
+        }
+    };
+    // SAFETY: inside the arena, which lives until the stream was waited for.
+    let dst = unsafe { DeviceMut::from_raw(from + call.output.start as u64, call.output.len()) };
+    let started = match &call.input {
+        Some(input) => {
+            // SAFETY: as above.
+            let src = unsafe { DeviceRef::from_raw(from + input.start as u64, input.len()) };
+            stream.execute(&plan, src, lengths, dst)
+        }
+        None => stream.execute_in_place(&plan, lengths, dst),
+    };
+    match started {
+        Ok(()) => Outcome::Done,
+        Err(error) => outcome_of(call.case, error),
+    }
+}
+
+fn outcome_of(case: &Case, error: retrograde_gpu::Error) -> Outcome {
+    let shape = case.lengths.as_ref().map(|lengths| &lengths.placement.shape);
+    match (error, shape) {
+        (retrograde_gpu::Error::Execute(ExecuteError::LengthOutOfRange { ordinal, .. }), Some(shape)) => {
+            let mut rest = ordinal;
+            let mut index: Vec<usize> = shape
+                .iter()
+                .rev()
+                .map(|&size| {
+                    let at = rest % size;
+                    rest /= size;
+                    at
+                })
+                .collect();
+            index.reverse();
+            Outcome::BadLength(index)
+        }
+        (error, _) => Outcome::Refused(error.to_string()),
+    }
+}
+
+/// The plan of a case.
+fn plan_of(case: &Case) -> Result<Plan, Error> {
+    let src = layout(&case.input)?;
+    let dst: Layout = match &case.output {
+        Output::InPlace => src.clone(),
+        Output::Separate(placement) => layout(placement)?,
+    };
+    let lengths = || -> Result<Layout, Error> {
+        let lengths = case.lengths.as_deref().expect("the case generator gives lengths to these");
+        Ok(tensor(lengths)?.layout().clone())
+    };
+    match &case.operation {
+        Operation::Reverse { flips } => Reverse::mask(flips.iter().copied()).plan(&src, &dst),
+        Operation::Sequence { time, batch, policy } => {
+            let (time, batch) = (*time as i64, *batch as i64);
+            let operator = match time + batch {
+                1 => ReverseSequence::new().time_axis(time).batch_axis(batch),
+                _ => ReverseSequence::any_axes(time, batch),
+            };
+            operator.policy(length_policy(*policy)).plan(&src, &lengths()?, &dst)
+        }
+        Operation::Subsequences { axis, policy } => ReverseSubsequences::along(*axis as i64)
+            .policy(length_policy(*policy))
+            .plan(&src, &lengths()?, &dst),
+    }
+}

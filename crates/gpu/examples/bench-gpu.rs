@@ -1,0 +1,329 @@
+//! Times plans on a CUDA device beside a device-to-device copy of the same bytes.
+//!
+//! `bench-gpu [--json FILE] [--rounds N] [--only TEXT] [--shared BYTES] [--no-clusters]` prints a
+//! table; `bench/gpu/peers.py` times the others on the same cases and puts both together.
+
+use cudarc::driver::{result, sys};
+use retrograde::{
+    DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSequence,
+    ReverseSubsequences,
+};
+use retrograde_gpu::{Cuda, DeviceBuffer, Stream, kernel, kernel_in_place};
+use std::fmt::Write as _;
+use std::time::Instant;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// What is timed.
+struct Case {
+    name: &'static str,
+    dtype: DType,
+    shape: Vec<usize>,
+    op: Op,
+    /// Bytes that both buffers begin behind a multiple of 256.
+    offset: usize,
+    in_place: bool,
+    /// The input lies in column-major order.
+    transposed: bool,
+}
+
+#[derive(Clone)]
+enum Op {
+    Flip(Vec<i64>),
+    Sequence { time: i64, batch: i64 },
+    Lanes { axis: i64 },
+}
+
+fn case(name: &'static str, dtype: DType, shape: &[usize], op: Op) -> Case {
+    let shape = shape.to_vec();
+    Case { name, dtype, shape, op, offset: 0, in_place: false, transposed: false }
+}
+
+fn cases() -> Vec<Case> {
+    use DType::*;
+    let flip = |axes: &[i64]| Op::Flip(axes.to_vec());
+    let sequence = |time, batch| Op::Sequence { time, batch };
+    let lanes = |axis| Op::Lanes { axis };
+    let square = &[16384, 16384];
+    let batch = &[512, 512, 1024];
+    let off = |case: Case, offset| Case { offset, ..case };
+    let in_place = |case: Case| Case { in_place: true, ..case };
+    vec![
+        case("flip u8 1 GiB", U8, &[1 << 30], flip(&[0])),
+        case("flip f16 [16384,32768] axis 1", F16, &[16384, 32768], flip(&[1])),
+        case("flip f32 [16384,16384] axis 1", F32, square, flip(&[1])),
+        case("flip f32 [16384,16384] axis 0", F32, square, flip(&[0])),
+        case("flip f32 [16384,16384] both", F32, square, flip(&[0, 1])),
+        case("flip f64 [16384,8192] axis 1", F64, &[16384, 8192], flip(&[1])),
+        case("flip c128 [8192,8192] axis 1", C128, &[8192, 8192], flip(&[1])),
+        case("flip u8 [512,704,704,3] axis 2", U8, &[512, 704, 704, 3], flip(&[2])),
+        case("flip u16 [512,704,704,3] axis 2", U16, &[512, 704, 704, 3], flip(&[2])),
+        case("flip f32 [256,704,704,3] axis 2", F32, &[256, 704, 704, 3], flip(&[2])),
+        case("flip u8 [512,704,705,3] axis 2", U8, &[512, 704, 705, 3], flip(&[2])),
+        case("flip bytes5 [200000000]", Bytes(5), &[200_000_000], flip(&[0])),
+        case("flip f32 [16384,16383] axis 1", F32, &[16384, 16383], flip(&[1])),
+        case("flip f16 [16384,32767] axis 1", F16, &[16384, 32767], flip(&[1])),
+        case("flip u8 [32768,32767] axis 1", U8, &[32768, 32767], flip(&[1])),
+        case("flip f64 [16384,8191] axis 1", F64, &[16384, 8191], flip(&[1])),
+        off(case("flip u8 1 GiB, base + 1", U8, &[1 << 30], flip(&[0])), 1),
+        case("flip u8 [4194304,256] axis 1", U8, &[4_194_304, 256], flip(&[1])),
+        case("flip u8 [16777216,63] axis 1", U8, &[16_777_216, 63], flip(&[1])),
+        case("flip f32 [16777216,16] axis 1", F32, &[16_777_216, 16], flip(&[1])),
+        case("flip f32 [16384,16383] axis 0", F32, &[16384, 16383], flip(&[0])),
+        Case { transposed: true, ..case("flip f32 transposed in", F32, square, flip(&[1])) },
+        case("flip u4 [2147483648]", U4, &[1 << 31], flip(&[0])),
+        case("flip u1 [8589934592]", U1, &[1 << 33], flip(&[0])),
+        case("sequence f32 [512,512,1024] time 0", F32, batch, sequence(0, 1)),
+        case("sequence f32 [512,512,1024] time 1", F32, batch, sequence(1, 0)),
+        case("sequence f32 [16384,16384] time 1", F32, square, sequence(1, 0)),
+        case("sequence f32 [16384,16384] time 0", F32, square, sequence(0, 1)),
+        case("sequence f16 [16384,32768] time 1", F16, &[16384, 32768], sequence(1, 0)),
+        case("sequence f64 [16384,8192] time 1", F64, &[16384, 8192], sequence(1, 0)),
+        case("sequence u8 [32768,32768] time 1", U8, &[32768, 32768], sequence(1, 0)),
+        case("sequence u8 [32768,32768] time 0", U8, &[32768, 32768], sequence(0, 1)),
+        case("sequence f16 [2048,262144] time 0", F16, &[2048, 262_144], sequence(0, 1)),
+        case("sequence u8 [2048,524288] time 0", U8, &[2048, 524_288], sequence(0, 1)),
+        case("sequence f32 [128,2097152] time 0", F32, &[128, 2_097_152], sequence(0, 1)),
+        case("lanes f32 [64,2048,2048] axis 2", F32, &[64, 2048, 2048], lanes(2)),
+        case("lanes f32 [64,2048,2048] axis 1", F32, &[64, 2048, 2048], lanes(1)),
+        case("lanes f32 [2048,64,2048] axis 0", F32, &[2048, 64, 2048], lanes(0)),
+        in_place(case("in place: flip u8 1 GiB", U8, &[1 << 30], flip(&[0]))),
+        in_place(case("in place: flip f32 [16384,16384] axis 1", F32, square, flip(&[1]))),
+        in_place(case("in place: flip f32 [16384,16384] axis 0", F32, square, flip(&[0]))),
+        in_place(case("in place: flip u8 [32768,32767] axis 1", U8, &[32768, 32767], flip(&[1]))),
+        in_place(case("in place: sequence f32 [16384,16384] time 1", F32, square, sequence(1, 0))),
+        in_place(case("in place: sequence u8 [32768,32768] time 1", U8, &[32768, 32768], sequence(1, 0))),
+        in_place(case("in place: lanes f32 [64,2048,2048] axis 1", F32, &[64, 2048, 2048], lanes(1))),
+        in_place(case("in place: sequence f32 [16384,16384] time 0", F32, square, sequence(0, 1))),
+    ]
+}
+
+/// Tensors so small that the launch is all there is.
+fn small_cases() -> Vec<Case> {
+    use DType::*;
+    vec![
+        case("small: flip f32 [64,64] axis 1", F32, &[64, 64], Op::Flip(vec![1])),
+        case("small: flip u8 [3,3] axis 0", U8, &[3, 3], Op::Flip(vec![0])),
+        case("small: sequence f32 [32,64] time 1", F32, &[32, 64], Op::Sequence { time: 1, batch: 0 }),
+        case("small: lanes f32 [4,64,64] axis 1", F32, &[4, 64, 64], Op::Lanes { axis: 1 }),
+    ]
+}
+
+/// Random lengths from 0 to the size of the axis, as 64-bit integers.
+fn lengths(count: usize, most: usize) -> Vec<u8> {
+    let mut state = 42u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % (most as u64 + 1)
+    };
+    (0..count).flat_map(|_| next().to_ne_bytes()).collect()
+}
+
+/// A case ready to run.
+struct Ready {
+    plan: Plan,
+    src: DeviceBuffer,
+    dst: DeviceBuffer,
+    lengths: Option<DeviceBuffer>,
+    bytes: usize,
+}
+
+impl Ready {
+    fn new(cuda: &Cuda, case: &Case) -> Result<Self> {
+        let dense = Layout::dense(case.dtype, &case.shape)?;
+        let bytes = dense.byte_len();
+        let input = match case.transposed {
+            true => {
+                let mut strides = vec![0isize; case.shape.len()];
+                let mut step = 1;
+                for (stride, &size) in strides.iter_mut().zip(&case.shape) {
+                    *stride = step;
+                    step *= size as isize;
+                }
+                Layout::strided(case.dtype, &case.shape, &strides, 0)?
+            }
+            false => dense.clone(),
+        };
+        // Strict, so that the check is part of the time.
+        let (plan, lanes) = match case.op.clone() {
+            Op::Flip(axes) => (Reverse::axes(axes).plan(&input, &dense)?, None),
+            Op::Sequence { time, batch } => {
+                let count = case.shape[batch as usize];
+                let lanes = Layout::dense(DType::I64, &[count])?;
+                let operator = ReverseSequence::any_axes(time, batch).policy(LengthPolicy::Strict);
+                (operator.plan(&input, &lanes, &dense)?, Some((count, case.shape[time as usize])))
+            }
+            Op::Lanes { axis } => {
+                let mut shape = case.shape.clone();
+                let most = std::mem::replace(&mut shape[axis as usize], 1);
+                let lanes = Layout::dense(DType::I64, &shape)?;
+                let operator = ReverseSubsequences::along(axis).policy(LengthPolicy::Strict);
+                (operator.plan(&input, &lanes, &dense)?, Some((shape.iter().product(), most)))
+            }
+        };
+        let lengths = lanes
+            .map(|(count, most)| DeviceBuffer::from_host(cuda, &lengths(count, most)))
+            .transpose()?;
+        let src = DeviceBuffer::allocate(cuda, bytes + 256)?;
+        let dst = DeviceBuffer::allocate(cuda, bytes + 256)?;
+        // Not zeros: those may be faster than data.
+        let noise: Vec<u8> = (0..1usize << 20).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
+        for at in (0..src.len()).step_by(noise.len()) {
+            let len = noise.len().min(src.len() - at);
+            // SAFETY: inside the buffers.
+            unsafe {
+                result::memcpy_htod_sync(src.address() + at as u64, &noise[..len])?;
+                result::memcpy_htod_sync(dst.address() + at as u64, &noise[..len])?;
+            }
+        }
+        Ok(Ready { plan, src, dst, lengths, bytes })
+    }
+
+    fn run(&mut self, stream: &Stream, case: &Case) -> Result<()> {
+        let lengths = self.lengths.as_ref().map(|lengths| lengths.view().into());
+        let (src, dst) = (self.src.address(), self.dst.address());
+        let offset = case.offset as u64;
+        // SAFETY: the buffers are 256 bytes longer than the tensor.
+        let (from, to) = unsafe {
+            (
+                retrograde_gpu::DeviceRef::from_raw(src + offset, self.bytes),
+                retrograde_gpu::DeviceMut::from_raw(dst + offset, self.bytes),
+            )
+        };
+        match case.in_place {
+            true => stream.execute_in_place(&self.plan, lengths, to)?,
+            false => stream.execute(&self.plan, from, lengths, to)?,
+        }
+        Ok(())
+    }
+
+    fn copy(&self, stream: &Stream) -> Result<()> {
+        let raw = stream.handle() as sys::CUstream;
+        // SAFETY: both buffers hold that many bytes.
+        Ok(unsafe { result::memcpy_dtod_async(self.dst.address(), self.src.address(), self.bytes, raw)? })
+    }
+}
+
+/// Microseconds of device time.
+struct Clock {
+    start: sys::CUevent,
+    end: sys::CUevent,
+}
+
+impl Clock {
+    fn new() -> Result<Self> {
+        let flags = sys::CUevent_flags::CU_EVENT_DEFAULT;
+        Ok(Clock { start: result::event::create(flags)?, end: result::event::create(flags)? })
+    }
+
+    fn time(&self, stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<f64> {
+        let raw = stream.handle() as sys::CUstream;
+        // SAFETY: events and stream live; the end is waited for before the times are read.
+        unsafe {
+            result::event::record(self.start, raw)?;
+            work()?;
+            result::event::record(self.end, raw)?;
+            result::event::synchronize(self.end)?;
+            Ok(f64::from(result::event::elapsed(self.start, self.end)?) * 1000.0)
+        }
+    }
+}
+
+/// The median, and the quarters around it.
+fn quartiles(times: &mut [f64]) -> [f64; 3] {
+    times.sort_by(f64::total_cmp);
+    [times.len() / 4, times.len() / 2, times.len() * 3 / 4].map(|at| times[at])
+}
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let (mut json, mut rounds, mut only) = (None, 15usize, String::new());
+    let (mut shared, mut clusters) = (usize::MAX, true);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--json" => json = Some(value()?),
+            "--rounds" => rounds = value()?.parse()?,
+            "--only" => only = value()?,
+            // As on a lesser device.
+            "--shared" => shared = value()?.parse()?,
+            "--no-clusters" => clusters = false,
+            _ => return Err(format!("unknown argument {argument}").into()),
+        }
+    }
+    let cuda = match Cuda::device(0) {
+        Ok(cuda) => cuda.limited(shared, clusters),
+        Err(error) => {
+            println!("CUDA: SKIPPED, {error}");
+            return Ok(());
+        }
+    };
+    let stream = cuda.stream()?;
+    let (major, minor) = cuda.driver_version();
+    println!("{}, driver for CUDA {major}.{minor}, {rounds} rounds", cuda.name());
+    println!("{:48} {:16} {:>9} {:>7} {:>6}  spread", "case", "kernel", "us", "GB/s", "copy=1");
+    // The context has to be current for the events.
+    // SAFETY: the default stream outlives everything.
+    unsafe { cuda.borrow_stream(0)? }.synchronize()?;
+    let mut lines = String::new();
+    let device = result::device::get(0)?;
+    // SAFETY: the device exists; the context is retained by `cuda` meanwhile.
+    unsafe { result::ctx::set_current(result::primary_ctx::retain(device)?)? };
+    let clock = Clock::new()?;
+    for case in cases().iter().filter(|case| case.name.contains(&only)) {
+        let mut ready = Ready::new(&cuda, case)?;
+        for _ in 0..2 {
+            ready.copy(&stream)?;
+            ready.run(&stream, case)?;
+        }
+        stream.check()?;
+        let (mut copies, mut times) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            copies.push(clock.time(&stream, || ready.copy(&stream))?);
+            times.push(clock.time(&stream, || ready.run(&stream, case))?);
+        }
+        stream.check()?;
+        let (copy, time) = (quartiles(&mut copies), quartiles(&mut times));
+        let ratio = [copy[1] / time[2], copy[1] / time[1], copy[1] / time[0]];
+        let limits = cuda.limits();
+        let kernel = match case.in_place {
+            true => kernel_in_place(&ready.plan, &limits),
+            false => kernel(&ready.plan, &limits),
+        };
+        let rate = 2.0 * ready.bytes as f64 / time[1] / 1000.0;
+        println!(
+            "{:48} {:16} {:9.1} {:7.0} {:6.3}  {:.3}-{:.3}",
+            case.name, kernel, time[1], rate, ratio[1], ratio[0], ratio[2]
+        );
+        writeln!(
+            lines,
+            "{{\"case\": \"{}\", \"kernel\": \"{kernel}\", \"bytes\": {}, \"us\": {time:?}, \"copy_us\": {copy:?}, \"ratio\": {ratio:?}}}",
+            case.name, ready.bytes
+        )?;
+    }
+    println!("{:48} {:16} {:>9} {:>12}", "small tensors", "kernel", "us a call", "us on device");
+    for case in small_cases().iter().filter(|case| case.name.contains(&only)) {
+        let mut ready = Ready::new(&cuda, case)?;
+        let mut host = Vec::new();
+        let mut device = Vec::new();
+        for _ in 0..rounds {
+            let calls = 2000;
+            let started = Instant::now();
+            device.push(clock.time(&stream, || (0..calls).try_for_each(|_| ready.run(&stream, case)))? / f64::from(calls));
+            host.push(started.elapsed().as_secs_f64() * 1e6 / f64::from(calls));
+        }
+        stream.check()?;
+        let (host, device) = (quartiles(&mut host), quartiles(&mut device));
+        let kernel = kernel(&ready.plan, &cuda.limits());
+        println!("{:48} {:16} {:9.2} {:12.2}", case.name, kernel, host[1], device[1]);
+        writeln!(
+            lines,
+            "{{\"case\": \"{}\", \"kernel\": \"{kernel}\", \"call_us\": {host:?}, \"device_us\": {device:?}}}",
+            case.name
+        )?;
+    }
+    if let Some(path) = json {
+        std::fs::write(path, lines)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+// Lengths, looked at before anything moves. The first wrong one, in row-major order, goes into a
+// report that the kernels behind this one on the stream obey, and that the host may read later.
+#pragma once
+#include "common.cuh"
+
+struct Report {
+    u32 stop;  // a length of the latest call is wrong
+    u32 failed;  // a length was wrong since the host last looked; the rest is about the first
+    u64 ordinal;
+    i64 value;
+    u64 limit;
+    u64 least;  // the smallest wrong ordinal of the call at work; ~0 between calls
+    u32 arrived;  // blocks that are done with it
+    u32 is_signed;
+};
+
+struct Check {
+    const u8* first;  // in row-major order
+    Report* report;
+    u64 count;
+    u64 most;  // beyond is wrong
+    u64 limit;  // size of the axis, for the report
+    u32 type;
+    u32 unused;
+    Loops<48> loops;
+};
+
+__device__ __forceinline__ i64 checked_length(const Check& p, u64 ordinal) {
+    return raw_length(p.first + place(p.loops, ordinal).lengths, p.type);
+}
+
+KERNEL(256) check_lengths(const __grid_constant__ Check p) {
+    __shared__ u64 least;
+    if (threadIdx.x == 0) least = ~0ull;
+    __syncthreads();
+    u64 mine = ~0ull;
+    for (u64 i = thread_index(); i < p.count; i += (u64)gridDim.x * blockDim.x) {
+        i64 value = checked_length(p, i);
+        if ((value < 0 && p.type & SIGNED) || (u64)value > p.most) {
+            mine = i;
+            break;  // a thread goes upward
+        }
+    }
+    if (mine != ~0ull) atomicMin(&least, mine);
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    if (least != ~0ull) atomicMin(&p.report->least, least);
+    __threadfence();
+    if (atomicInc(&p.report->arrived, gridDim.x - 1) != gridDim.x - 1) return;
+    // The last block to arrive; the counter is 0 again.
+    __threadfence();
+    u64 worst = atomicExch(&p.report->least, ~0ull);
+    p.report->stop = worst != ~0ull;
+    if (worst == ~0ull || p.report->failed) return;
+    p.report->failed = 1;
+    p.report->ordinal = worst;
+    p.report->value = checked_length(p, worst);
+    p.report->limit = p.limit;
+    p.report->is_signed = (p.type & SIGNED) != 0;
+}

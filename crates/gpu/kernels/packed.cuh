@@ -1,0 +1,174 @@
+// Elements of 1, 2 or 4 bits. A thread owns 16 aligned bytes of the output and finds out which
+// elements belong there, so that no byte has two writers, whatever shares it. Where all of them
+// are one piece of a row they come as words; otherwise one by one.
+//
+// Positions count elements. Words are turned so that the first element sits in the lowest bits.
+#pragma once
+#include "rows.cuh"
+
+struct Packed {
+    const u8* src;
+    u8* dst;
+    u64 threads;
+    i64 src_origin;  // the element that a walk starts from
+    i64 src_begin;  // elements that may be read, rounded to whole bytes
+    i64 src_end;
+    i64 dst_begin;  // elements from the first to the last of the output
+    i64 dst_end;
+    i64 first_chunk;  // where the first thread's 16 bytes start, before `dst` if it is not aligned
+    u32 bits_log2;
+    u32 high_first;
+    u32 seals;  // unused bits of the last byte become zero
+    u32 prefix_back;  // the prefix dimension runs from high output positions to low ones
+    u32 row;  // the innermost dimension may go by words
+    u32 src_back;  // of a row
+    Lengths lengths;
+    Loops<48> loops;  // sorted by `dst`, which is positive; `mul` and `shift` divide by it
+};
+
+__device__ __forceinline__ u32 turned(u32 word, bool high_first) {
+    return high_first ? __byte_perm(__brev(word), 0, 0x0123) : word;
+}
+
+// The elements of a word in reverse order.
+__device__ __forceinline__ u32 reversed_elements(u32 word, u32 bits_log2) {
+    word = __brev(word);
+    if (bits_log2 >= 1) word = (word >> 1 & 0x55555555) | (word & 0x55555555) << 1;
+    if (bits_log2 >= 2) word = (word >> 2 & 0x33333333) | (word & 0x33333333) << 2;
+    return word;
+}
+
+// An output position, found by dividing by each stride in turn: dimensions nest.
+struct Found {
+    bool covered;
+    Place at;
+    u64 inner;  // index along the innermost dimension
+};
+
+__device__ __forceinline__ Found find(const Packed& p, i64 position) {
+    Found f = {true, {0, 0, 0, 0}, 0};
+    u64 rest = (u64)(position - p.dst_begin);
+    for (u32 a = 0; a < p.loops.rank; ++a) {
+        const Axis& axis = p.loops.axis[a];
+        u64 i = divide(rest, axis);
+        if (i >= axis.len) {
+            f.covered = false;
+            return f;
+        }
+        rest -= i * (u64)axis.dst;
+        if (a == p.loops.prefix) f.at.step = p.prefix_back ? axis.len - 1 - i : i;
+        else f.at.src += (i64)i * axis.src;
+        f.at.lengths += (i64)i * axis.lengths;
+        f.inner = i;
+    }
+    f.covered = rest == 0;
+    return f;
+}
+
+__device__ __forceinline__ i64 source(const Packed& p, const Found& f) {
+    i64 src = p.src_origin + f.at.src;
+    if (p.loops.prefix != NONE) {
+        u64 from = mirrored(f.at.step, length_at(p.lengths, f.at.lengths));
+        src += (i64)from * p.loops.axis[p.loops.prefix].src;
+    }
+    return src;
+}
+
+__device__ __forceinline__ u32 shift_in_byte(const Packed& p, i64 position) {
+    u32 per_byte_log2 = 3 - p.bits_log2;
+    u32 place = (u32)position & ((1u << per_byte_log2) - 1);
+    if (p.high_first) place = (1u << per_byte_log2) - 1 - place;
+    return place << p.bits_log2;
+}
+
+// One byte of the output, element by element.
+__device__ __forceinline__ void put_byte(const Packed& p, i64 byte) {
+    const u32 per_byte_log2 = 3 - p.bits_log2, mask = (1u << (1u << p.bits_log2)) - 1;
+    const i64 first = byte << per_byte_log2;
+    u32 value = 0, written = 0;
+    for (u32 k = 0; k < 1u << per_byte_log2; ++k) {
+        i64 position = first + k;
+        if (position < p.dst_begin || position >= p.dst_end) continue;
+        Found f = find(p, position);
+        if (!f.covered) continue;
+        i64 from = source(p, f);
+        u32 element = p.src[from >> per_byte_log2] >> shift_in_byte(p, from) & mask;
+        u32 to = shift_in_byte(p, position);
+        value |= element << to;
+        written |= mask << to;
+    }
+    if (written == 0) return;
+    // Unused bits of a whole tensor are zero already; elements of others are kept.
+    if (written != 0xff && !p.seals) value |= p.dst[byte] & ~written;
+    p.dst[byte] = (u8)value;
+}
+
+// 128 bits from any position, as words that start with the lowest element. False if the words
+// that hold them are not all readable.
+__device__ __forceinline__ bool bits_at(const Packed& p, i64 position, u32 (&out)[4]) {
+    // The words are aligned in memory, which elements count from `src`.
+    i64 bit = (position << p.bits_log2) + 8 * (i64)((u64)p.src & 3);
+    const u8* low = p.src - ((u64)p.src & 3) + (bit >> 5) * 4;
+    u32 shift = (u32)bit & 31;
+    const u8* high = low + (shift ? 20 : 16);
+    u32 per_byte_log2 = 3 - p.bits_log2;
+    if (low < p.src + (p.src_begin >> per_byte_log2) || high > p.src + (p.src_end >> per_byte_log2)) return false;
+    u32 word[5];
+#pragma unroll
+    for (int k = 0; k < 5; ++k)
+        word[k] = low + 4 * k < high ? turned(*(const u32*)(low + 4 * k), p.high_first) : 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) out[k] = __funnelshift_r(word[k], word[k + 1], shift);
+    return true;
+}
+
+// All of a thread's elements, if they are one piece of one row.
+__device__ __forceinline__ bool put_words(const Packed& p, i64 chunk) {
+    const u32 per_byte_log2 = 3 - p.bits_log2;
+    const i64 count = 16 << per_byte_log2, first = chunk << per_byte_log2;
+    if (first < p.dst_begin || first + count > p.dst_end) return false;
+    const Axis& row = p.loops.axis[p.loops.rank - 1];
+    Found f = find(p, first);
+    if (!f.covered || f.inner + count > row.len) return false;
+    bool by_length = p.loops.prefix == p.loops.rank - 1;
+    i64 src = p.src_origin + f.at.src;
+    i64 length = 0;
+    if (by_length) {
+        length = (i64)length_at(p.lengths, f.at.lengths);
+        // As rows have it: from the lowest position.
+        if (p.src_back) src -= (i64)row.len - 1;
+    } else {
+        src = source(p, f) - (i64)f.inner * row.src;
+        if (p.src_back) src -= (i64)row.len - 1;
+    }
+    Cut c = cut((i64)row.len, length, p.src_back, by_length && p.prefix_back);
+    i64 start = (i64)f.inner;
+    bool before = start + count <= c.at;
+    if (!before && start < c.at) return false;
+    Way way = c.way(!before);
+    u32 w[4];
+    if (!bits_at(p, src + way.source(way.back ? start + count - 1 : start), w)) return false;
+    uint4 v = make_uint4(w[0], w[1], w[2], w[3]);
+    if (way.back) {
+        v = make_uint4(reversed_elements(w[3], p.bits_log2), reversed_elements(w[2], p.bits_log2),
+                       reversed_elements(w[1], p.bits_log2), reversed_elements(w[0], p.bits_log2));
+    }
+    v = make_uint4(turned(v.x, p.high_first), turned(v.y, p.high_first),
+                   turned(v.z, p.high_first), turned(v.w, p.high_first));
+    store16(p.dst + chunk, v);
+    return true;
+}
+
+KERNEL(256) packed(const __grid_constant__ Packed p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads || stopped(p.lengths)) return;
+    i64 chunk = p.first_chunk + (i64)thread * 16;
+    if (p.row && put_words(p, chunk)) return;
+    const u32 per_byte_log2 = 3 - p.bits_log2;
+    for (i64 byte = chunk; byte < chunk + 16; ++byte) {
+        // Bytes that hold any position of the output.
+        if (byte < p.dst_begin >> per_byte_log2) continue;
+        if ((byte << per_byte_log2) >= p.dst_end) break;
+        put_byte(p, byte);
+    }
+}

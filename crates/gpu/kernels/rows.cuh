@@ -1,0 +1,259 @@
+// Rows: units that lie together on both sides, forward, backward, or backward up to a length.
+#pragma once
+#include "vector.cuh"
+
+struct Rows {
+    const u8* src;  // lowest byte of the first row
+    u8* dst;
+    const u8* src_begin;  // what may be read
+    const u8* src_end;
+    u64 threads;
+    u64 units;  // in a row
+    Axis chunk;  // threads for a row; one that is not aligned may touch more chunks than others
+    Axis unit;  // rows_odd: granules of a unit
+    u32 src_back;  // the row runs from high addresses to low ones
+    u32 dst_back;
+    u32 by_length;  // the row is the dimension with lengths
+    u32 unused;
+    Lengths lengths;
+    Loops<6> rows;
+};
+
+// One direction: position p of the output (in units, from the lowest address) comes from
+// `from` + p or from `from` - p.
+struct Way {
+    i64 from;
+    bool back;
+
+    __device__ __forceinline__ i64 source(i64 p) const { return back ? from - p : from + p; }
+};
+
+// A row cut in two where the reversed start ends. Two members and not an array, which a number
+// known only at run time would put into memory.
+struct Cut {
+    i64 at;
+    Way before, behind;
+
+    __device__ __forceinline__ Way way(bool second) const {
+        Way w;
+        w.from = second ? behind.from : before.from;
+        w.back = second ? behind.back : before.back;
+        return w;
+    }
+
+    __device__ __forceinline__ i64 source(i64 p) const { return way(p >= at).source(p); }
+};
+
+__device__ __forceinline__ Cut cut(i64 units, i64 length, bool src_back, bool dst_back) {
+    const i64 n = units, l = length;
+    Cut c;
+    c.before.back = !src_back;
+    c.behind.back = src_back;
+    if (!dst_back) {
+        c.at = l;
+        c.before.from = src_back ? n - l : l - 1;
+        c.behind.from = src_back ? n - 1 : 0;
+    } else {
+        c.at = n - l;
+        c.before.from = src_back ? 0 : n - 1;
+        c.behind.from = src_back ? 2 * n - 1 - l : l - n;
+    }
+    return c;
+}
+
+// Where a thread works: a row, and the first of its chunks of 16 aligned bytes of the output.
+struct Chunk {
+    const u8* in;
+    u8* out;
+    i64 start;  // of the chunk, in bytes of the row; below 0 where the row begins inside it
+    Cut cut;
+};
+
+// With VECTORS > 1, a warp takes that many times 32 chunks of a row, and a thread every 32nd.
+template <int VECTORS>
+__device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
+    u64 row = divide(thread, p.chunk);
+    u64 number = thread - row * p.chunk.len;
+    if (VECTORS > 1) number = number / 32 * (32 * VECTORS) + number % 32;
+    Place at = settled(p.rows, p.lengths, row);
+    Chunk c;
+    c.in = p.src + at.src;
+    c.out = p.dst + at.dst;
+    c.start = (i64)number * 16 - (i64)((u64)c.out & 15);
+    i64 length = p.by_length ? (i64)length_at(p.lengths, at.lengths) : 0;
+    c.cut = cut((i64)p.units, length, p.src_back, p.dst_back);
+    return c;
+}
+
+// Everything is a multiple of 16: rows backward in units of W bytes, or forward (W = 0).
+template <int W, int VECTORS>
+__device__ __forceinline__ void rows_aligned(const Rows& p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads) return;
+    u64 row = divide(thread, p.chunk);
+    u64 number = thread - row * p.chunk.len;
+    if (VECTORS > 1) number = number / 32 * (32 * VECTORS) + number % 32;
+    Place at = settled(p.rows, p.lengths, row);
+    const u64 count = p.units * (W ? W : 16) / 16;
+    uint4 v[VECTORS];
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        u64 to = number + 32 * k;
+        if (VECTORS == 1 || to < count) v[k] = load16(p.src + at.src + (W ? count - 1 - to : to) * 16);
+    }
+    // Only now: reading is harmless, and need not wait for the verdict.
+    if (stopped(p.lengths)) return;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        u64 to = number + 32 * k;
+        if (VECTORS == 1 || to < count) store16(p.dst + at.dst + to * 16, reversed<W>(v[k]));
+    }
+}
+
+// One part's bytes of a chunk. Positions outside the part give bytes that nobody needs.
+template <int W>
+__device__ __forceinline__ bool part(const Rows& p, const Chunk& c, i64 start, Way way, uint4& v) {
+    i64 from = way.from * W;
+    const u8* at = c.in + (way.back ? from - start + W - 16 : from + start);
+    if (!window16<W>(at, p.src_begin, p.src_end, v)) return false;
+    if (way.back) v = reversed<W>(v);
+    return true;
+}
+
+// At both ends of all that may be read: unit by unit. Inline, because a call would keep the chunk
+// in memory.
+template <int W>
+__device__ __forceinline__ void put_units(const Rows& p, const Chunk& c, i64 start) {
+    typedef typename Word<W>::T T;
+#pragma unroll 1
+    for (i64 to = start / W; to < start / W + 16 / W; ++to)
+        if (to >= 0 && to < (i64)p.units) *(T*)(c.out + to * W) = *(const T*)(c.in + c.cut.source(to) * W);
+}
+
+// Units of W bytes at multiples of W.
+template <int W, int VECTORS>
+__device__ __forceinline__ void rows_any(const Rows& p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads) return;
+    Chunk c = chunk_of<VECTORS>(p, thread);
+    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
+    uint4 v[VECTORS];
+    bool good[VECTORS];
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        i64 start = c.start + 512 * k;
+        i64 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
+        good[k] = true;
+        if (low >= high) continue;
+        bool first = low < middle;
+        good[k] = part<W>(p, c, start, c.cut.way(!first), v[k]);
+        if (first && high > middle) {
+            uint4 other;
+            good[k] &= part<W>(p, c, start, c.cut.behind, other);
+            v[k] = joined(v[k], other, middle - start);
+        }
+    }
+    if (stopped(p.lengths)) return;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        i64 start = c.start + 512 * k;
+        if (start >= bytes) break;
+        if (!good[k]) put_units<W>(p, c, start);
+        else if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v[k]);
+        else store_some<W>(c.out + start, v[k], -start, bytes - start);
+    }
+}
+
+// Units of any width, made of granules of G bytes, which are loaded one by one.
+template <int G>
+__device__ __forceinline__ void rows_odd(const Rows& p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads) return;
+    Chunk c = chunk_of<1>(p, thread);
+    typedef typename Word<G>::T T;
+    const int count = 16 / G;
+    const i64 width = (i64)p.unit.len * G, all = (i64)p.units * width, middle = c.cut.at * width;
+    if (c.start >= all) return;
+    if (c.start >= 0 && c.start + 16 <= all && (c.start >= middle || c.start + 16 <= middle)) {
+        i64 unit = (i64)divide((u64)c.start / G, p.unit);
+        u32 left = (u32)p.unit.len - (u32)(c.start / G - unit * (i64)p.unit.len);
+        const u8* at = c.in + c.cut.source(unit) * width + ((i64)p.unit.len - left) * G;
+        // From the end of a unit to the start of the next.
+        const i64 jump = c.cut.way(c.start >= middle).back ? -2 * width : 0;
+        T v[count];
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            v[k] = *(const T*)at;
+            at += G;
+            if (--left == 0) {
+                left = (u32)p.unit.len;
+                at += jump;
+            }
+        }
+        if (stopped(p.lengths)) return;
+        u32 w[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            w[k] = 0;
+            if (G == 8) w[k] = (u32)((u64)v[k * 4 / G] >> (32 * (k & 1)));
+            else
+#pragma unroll
+                for (int j = 0; j < 4 / G; ++j) w[k] |= (u32)v[k * 4 / G + j] << (8 * G * j);
+        }
+        store16(c.out + c.start, make_uint4(w[0], w[1], w[2], w[3]));
+        return;
+    }
+    // Ends of rows and of their parts.
+    if (stopped(p.lengths)) return;
+#pragma unroll 1
+    for (i64 to = c.start; to < c.start + 16; to += G) {
+        if (to < 0 || to >= all) continue;
+        i64 unit = (i64)divide((u64)to / G, p.unit);
+        *(T*)(c.out + to) = *(const T*)(c.in + c.cut.source(unit) * width + (to - unit * width));
+    }
+}
+
+// Aligned rows backward in place: a vector and its mirror image trade places.
+template <int W>
+__device__ __forceinline__ void rows_swap(const Rows& p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads || stopped(p.lengths)) return;
+    u64 row = divide(thread, p.chunk);
+    u64 number = thread - row * p.chunk.len;
+    u8* base = p.dst + place(p.rows, row).dst;
+    u8* low = base + number * 16;
+    u8* high = base + (p.units * W / 16 - 1 - number) * 16;
+    uint4 a = load16(low), b = load16(high);
+    store16(high, reversed<W>(a));
+    if (low != high) store16(low, reversed<W>(b));
+}
+
+#define ROWS(NAME, ...) \
+    KERNEL(256) NAME(const __grid_constant__ Rows p) { __VA_ARGS__(p); }
+
+ROWS(rows_aligned_0, rows_aligned<0, 1>)
+ROWS(rows_aligned_1, rows_aligned<1, 1>)
+ROWS(rows_aligned_2, rows_aligned<2, 1>)
+ROWS(rows_aligned_4, rows_aligned<4, 1>)
+ROWS(rows_aligned_8, rows_aligned<8, 1>)
+ROWS(rows_aligned_16, rows_aligned<16, 1>)
+ROWS(rows_blocks_0, rows_aligned<0, 2>)
+ROWS(rows_any_1, rows_any<1, 1>)
+ROWS(rows_any_2, rows_any<2, 1>)
+ROWS(rows_any_4, rows_any<4, 1>)
+ROWS(rows_any_8, rows_any<8, 1>)
+ROWS(rows_any_16, rows_any<16, 1>)
+ROWS(rows_long_1, rows_any<1, 2>)
+ROWS(rows_long_2, rows_any<2, 2>)
+ROWS(rows_long_4, rows_any<4, 2>)
+ROWS(rows_long_8, rows_any<8, 2>)
+ROWS(rows_long_16, rows_any<16, 2>)
+ROWS(rows_odd_1, rows_odd<1>)
+ROWS(rows_odd_2, rows_odd<2>)
+ROWS(rows_odd_4, rows_odd<4>)
+ROWS(rows_odd_8, rows_odd<8>)
+ROWS(rows_swap_1, rows_swap<1>)
+ROWS(rows_swap_2, rows_swap<2>)
+ROWS(rows_swap_4, rows_swap<4>)
+ROWS(rows_swap_8, rows_swap<8>)
+ROWS(rows_swap_16, rows_swap<16>)

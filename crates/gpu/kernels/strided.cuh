@@ -1,0 +1,184 @@
+// Anything at all: pieces ("granules") of G bytes, where G divides the unit and every address.
+// `strided` moves one a thread; `gather` collects 16 bytes of output that lie together.
+#pragma once
+#include "vector.cuh"
+
+template <int N>
+struct Strided {
+    const u8* src;
+    u8* dst;
+    u64 threads;
+    Lengths lengths;
+    Loops<N> loops;
+};
+
+template <int G, int N>
+__device__ __forceinline__ void strided(const Strided<N>& p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads || stopped(p.lengths)) return;
+    typedef typename Word<G>::T T;
+    Place at = settled(p.loops, p.lengths, thread);
+    *(T*)(p.dst + at.dst) = *(const T*)(p.src + at.src);
+}
+
+// In place: `dst` leads to a granule of the lower half and `src` to its mirror image.
+template <int G, int N>
+__device__ __forceinline__ void swap(const Strided<N>& p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads || stopped(p.lengths)) return;
+    typedef typename Word<G>::T T;
+    Place at = place(p.loops, thread);
+    if (p.loops.prefix != NONE) {
+        u64 length = length_at(p.lengths, at.lengths);
+        if (at.step >= length / 2) return;
+        at.src += (i64)(length - 1 - at.step) * p.loops.axis[p.loops.prefix].src;
+    }
+    T* low = (T*)(p.dst + at.dst);
+    T* high = (T*)(p.src + at.src);
+    // In the middle of the halved dimension both orders come up; one of them does the work.
+    if (p.loops.prefix == NONE && low >= high) return;
+    T a = *low, b = *high;
+    *low = b;
+    *high = a;
+}
+
+struct Gather {
+    const u8* src;
+    u8* dst;
+    u64 threads;
+    u64 run;  // granules of output that lie together
+    Axis chunk;  // 16-byte pieces of a run, as many as one that is not aligned may touch
+    Axis inner[2];  // the innermost dimension and the next
+    u32 prefix;  // 0, 1: one of those; 2: one of `outer`; or NONE
+    u32 uniform;  // all runs start at the same place in 16 bytes
+    Lengths lengths;
+    Loops<6> outer;
+};
+
+// Steps through granules in the order of the output, dividing only where `inner` ends.
+template <bool PREFIX>
+struct Cursor {
+    const Gather& p;
+    Place at;
+    u64 i0, i1, length;
+    i64 lane, lane_lengths;
+
+    __device__ __forceinline__ Cursor(const Gather& p) : p(p) {}
+
+    __device__ __forceinline__ void seek(u64 granule) {
+        u64 q0 = divide(granule, p.inner[0]);
+        i0 = granule - q0 * p.inner[0].len;
+        u64 q1 = divide(q0, p.inner[1]);
+        i1 = q0 - q1 * p.inner[1].len;
+        at = place(p.outer, q1);
+        enter();
+    }
+
+    __device__ __forceinline__ i64 dst() const {
+        return at.dst + (i64)i0 * p.inner[0].dst + (i64)i1 * p.inner[1].dst;
+    }
+
+    // Where the prefix is not the innermost dimension: how far along it the input lies.
+    __device__ __forceinline__ i64 along() const {
+        if (p.prefix == 1) return (i64)mirrored(i1, length) * p.inner[1].src;
+        return (i64)mirrored(at.step, length) * p.outer.axis[p.outer.prefix].src;
+    }
+
+    __device__ __forceinline__ void enter() {
+        lane = at.src;
+        if (!PREFIX || p.prefix != 1) lane += (i64)i1 * p.inner[1].src;
+        if (PREFIX) {
+            lane_lengths = at.lengths + (i64)i1 * p.inner[1].lengths;
+            if (p.inner[0].lengths == 0) {
+                length = length_called(p.lengths, lane_lengths);
+                if (p.prefix != 0) lane += along();
+            }
+        }
+    }
+
+    __device__ __forceinline__ i64 src() {
+        if (PREFIX && p.prefix == 0) return lane + (i64)mirrored(i0, length) * p.inner[0].src;
+        i64 offset = lane + (i64)i0 * p.inner[0].src;
+        if (PREFIX && p.inner[0].lengths != 0) {
+            length = length_called(p.lengths, lane_lengths + (i64)i0 * p.inner[0].lengths);
+            offset += along();
+        }
+        return offset;
+    }
+
+    // How many granules there are from here to the end of `inner`.
+    __device__ __forceinline__ u64 ahead() const {
+        return (p.inner[1].len - i1) * p.inner[0].len - i0;
+    }
+
+    // To the next granule, if it is one of those.
+    __device__ __forceinline__ void advance() {
+        if (++i0 < p.inner[0].len) return;
+        i0 = 0;
+        ++i1;
+        enter();
+    }
+};
+
+template <int G, bool PREFIX>
+__device__ __forceinline__ void gather(const Gather& p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads || stopped(p.lengths)) return;
+    typedef typename Word<G>::T T;
+    const int count = 16 / G;
+    u64 run = divide(thread, p.chunk);
+    u64 number = thread - run * p.chunk.len;
+    u64 first = run * p.run;
+    Cursor<PREFIX> cursor(p);
+    u64 base = (u64)p.dst;
+    if (!p.uniform) {
+        cursor.seek(first);
+        base += cursor.dst();
+    }
+    i64 start = ((i64)number * 16 - (i64)(base & 15)) / G;  // in granules
+    if (start >= (i64)p.run) return;
+    i64 from = start < 0 ? 0 : start;
+    cursor.seek(first + from);
+    u8* out = p.dst + cursor.dst() - (from - start) * G;
+    if (start >= 0 && start + count <= (i64)p.run && cursor.ahead() >= count) {
+        T v[count];
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            v[k] = *(const T*)(p.src + cursor.src());
+            if (k + 1 < count) cursor.advance();
+        }
+        u32 w[4];
+        if (G == 8) {
+#pragma unroll
+            for (int k = 0; k < 4; ++k) w[k] = (u32)((u64)v[k / 2] >> (32 * (k & 1)));
+        } else {
+#pragma unroll
+            for (int k = 0; k < 4; ++k) {
+                w[k] = 0;
+#pragma unroll
+                for (int j = 0; j < 4 / G; ++j) w[k] |= (u32)v[k * 4 / G + j] << (8 * G * j);
+            }
+        }
+        store16(out, make_uint4(w[0], w[1], w[2], w[3]));
+        return;
+    }
+    // Ends of runs and of the inner dimensions.
+    const int end = start + count <= (i64)p.run ? count : (int)((i64)p.run - start);
+#pragma unroll 1
+    for (int k = (int)(from - start); k < end; ++k) {
+        cursor.seek(first + start + k);
+        *(T*)(out + k * G) = *(const T*)(p.src + cursor.src());
+    }
+}
+
+#define STRIDED(G)                                                                                 \
+    KERNEL(256) strided_##G(const __grid_constant__ Strided<6> p) { strided<G>(p); }               \
+    KERNEL(256) strided_deep_##G(const __grid_constant__ Strided<48> p) { strided<G>(p); }         \
+    KERNEL(256) swap_##G(const __grid_constant__ Strided<6> p) { swap<G>(p); }                     \
+    KERNEL(256) swap_deep_##G(const __grid_constant__ Strided<48> p) { swap<G>(p); }
+#define GATHER(G)                                                                                  \
+    KERNEL(256) gather_##G(const __grid_constant__ Gather p) { gather<G, false>(p); }              \
+    KERNEL(256) gather_prefix_##G(const __grid_constant__ Gather p) { gather<G, true>(p); }
+
+STRIDED(1) STRIDED(2) STRIDED(4) STRIDED(8) STRIDED(16)
+GATHER(1) GATHER(2) GATHER(4) GATHER(8)

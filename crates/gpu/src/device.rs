@@ -1,0 +1,332 @@
+//! A CUDA device: its context, its kernels, and what it can do.
+
+use crate::choose::Limits;
+use crate::error::{Asked, Error, describe};
+use crate::image;
+use crate::jobs::{Entry, Family};
+use crate::params::Report;
+use crate::report;
+use crate::stream::Stream;
+use cudarc::driver::{DriverError, result, sys};
+use std::collections::HashMap;
+use std::ffi::{CString, c_int};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A CUDA device, ready to run plans. Cheap to clone.
+///
+/// It shares the device's primary context with everything else in the process that does, such as
+/// PyTorch, so that their memory and streams are good here.
+#[derive(Clone)]
+pub struct Cuda {
+    shared: Arc<Shared>,
+    limits: Limits,
+}
+
+struct Shared {
+    ordinal: usize,
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    module: sys::CUmodule,
+    functions: HashMap<Entry, sys::CUfunction>,
+    name: String,
+    capability: (u32, u32),
+    driver: (u32, u32),
+    reports: Mutex<Pool>,
+}
+
+/// Reports for streams, by their addresses. Allocated ahead: nothing may be while a graph is
+/// captured.
+#[derive(Default)]
+struct Pool {
+    blocks: Vec<u64>,
+    spare: Vec<u64>,
+    /// One for each foreign stream, by its handle.
+    of_stream: HashMap<usize, u64>,
+}
+
+// SAFETY: the driver's handles may be used from any thread, and the rest is locked.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+/// Reports allocated at a time.
+const REPORTS: usize = 256;
+
+/// How many CUDA devices there are; an error says why there are none.
+pub fn device_count() -> Result<usize, Error> {
+    // SAFETY: only looks for the library.
+    if !unsafe { sys::is_culib_present() } {
+        let reason = "the NVIDIA driver (libcuda) is not installed".to_owned();
+        return Err(Error::NoDevice { reason });
+    }
+    let none = |error: DriverError| Error::NoDevice { reason: describe(error) };
+    result::init().map_err(none)?;
+    match result::device::get_count().map_err(none)? {
+        0 => Err(Error::NoDevice { reason: "the driver sees none".to_owned() }),
+        count => Ok(count as usize),
+    }
+}
+
+impl Cuda {
+    /// Device number `ordinal`, counted from 0.
+    pub fn device(ordinal: usize) -> Result<Self, Error> {
+        let count = device_count()?;
+        if ordinal >= count {
+            return Err(Error::NoSuchDevice { ordinal, count });
+        }
+        let device = result::device::get(ordinal as c_int).asked("open the device")?;
+        let name = result::device::get_name(device).asked("name the device")?;
+        let attribute = |what| {
+            // SAFETY: the device was just given by the driver.
+            let value = unsafe { result::device::get_attribute(device, what) };
+            value.map(|value| value.max(0) as u32).asked("describe the device")
+        };
+        use sys::CUdevice_attribute::*;
+        let major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let shared = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        if (major, minor) < (7, 5) {
+            return Err(Error::TooOld { name, major, minor });
+        }
+        let mut version = 0;
+        // SAFETY: writes one integer.
+        unsafe { sys::cuDriverGetVersion(&mut version) }.result().asked("name its version")?;
+        let driver = (version as u32 / 1000, version as u32 % 1000 / 10);
+
+        // SAFETY: the device was just given by the driver; released in `Shared::drop`.
+        let context = unsafe { result::primary_ctx::retain(device) }.asked("share its context")?;
+        let made = Current::make(context).and_then(|_current| {
+            let module = load(major, minor)?;
+            Ok((module, functions(module, shared)?))
+        });
+        let (module, functions) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                // SAFETY: retained above, and not released elsewhere. The first error counts.
+                let _ = unsafe { result::primary_ctx::release(device) };
+                return Err(error);
+            }
+        };
+        // Without the function, clusters are not to be had: PTX for older chips has none.
+        let clusters = functions.contains_key(&Entry(Family::ColumnsCluster, 1));
+        let mut limits = Limits::new(major, shared as usize);
+        limits.clusters &= clusters;
+        let shared = Shared {
+            ordinal,
+            device,
+            context,
+            module,
+            functions,
+            name,
+            capability: (major, minor),
+            driver,
+            reports: Mutex::default(),
+        };
+        let cuda = Cuda { shared: Arc::new(shared), limits };
+        let report = cuda.take_report()?;
+        cuda.give_report_back(report);
+        Ok(cuda)
+    }
+
+    /// Its number.
+    pub fn ordinal(&self) -> usize {
+        self.shared.ordinal
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// Its compute capability.
+    pub fn capability(&self) -> (u32, u32) {
+        self.shared.capability
+    }
+
+    /// The newest CUDA version that the driver knows.
+    pub fn driver_version(&self) -> (u32, u32) {
+        self.shared.driver
+    }
+
+    /// What the choice of kernels depends on.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The same device with less than it has, to run kernels that lesser ones need.
+    pub fn limited(&self, shared: usize, clusters: bool) -> Self {
+        Cuda { shared: self.shared.clone(), limits: self.limits.at_most(shared, clusters) }
+    }
+
+    /// Free and total bytes of its memory.
+    pub fn memory(&self) -> Result<(usize, usize), Error> {
+        let _current = self.current()?;
+        result::mem_get_info().asked("say how much memory is free")
+    }
+
+    /// A new stream.
+    pub fn stream(&self) -> Result<Stream, Error> {
+        let _current = self.current()?;
+        let kind = result::stream::StreamKind::NonBlocking;
+        let raw = result::stream::create(kind).asked("make a stream")?;
+        let report = self.take_report()?;
+        Ok(Stream::new(self.clone(), raw, true, report))
+    }
+
+    /// A stream of someone else's, by its handle (`CUstream`, `cudaStream_t`); 0 is the default
+    /// stream. It is not destroyed with the value that this gives.
+    ///
+    /// # Safety
+    /// The handle is a stream of this device's primary context and outlives the value.
+    pub unsafe fn borrow_stream(&self, handle: usize) -> Result<Stream, Error> {
+        let known = self.pool().of_stream.get(&handle).copied();
+        let report = match known {
+            Some(report) => report,
+            None => {
+                let report = self.take_report()?;
+                *self.pool().of_stream.entry(handle).or_insert(report)
+            }
+        };
+        Ok(Stream::new(self.clone(), handle as sys::CUstream, false, report))
+    }
+
+    /// Makes the context current until the value is dropped.
+    pub(crate) fn current(&self) -> Result<Current, Error> {
+        Current::make(self.shared.context)
+    }
+
+    pub(crate) fn function(&self, entry: Entry) -> sys::CUfunction {
+        self.shared.functions[&entry]
+    }
+
+    /// A clear report for a stream.
+    fn take_report(&self) -> Result<u64, Error> {
+        let mut pool = self.pool();
+        if let Some(report) = pool.spare.pop() {
+            return Ok(report);
+        }
+        let _current = self.current()?;
+        // SAFETY: filled right below; freed in `Shared::drop`.
+        let block = unsafe { result::malloc_sync(REPORTS * size_of::<Report>()) }
+            .asked("allocate memory")?;
+        pool.blocks.push(block);
+        // SAFETY: just allocated for as many.
+        unsafe { report::clear(block, REPORTS)? };
+        pool.spare.extend((1..REPORTS).rev().map(|at| block + (at * size_of::<Report>()) as u64));
+        Ok(block)
+    }
+
+    /// Takes a clear report back.
+    pub(crate) fn give_report_back(&self, report: u64) {
+        self.pool().spare.push(report);
+    }
+
+    /// The reports; what they hold stays good if a thread panics.
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.shared.reports.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl std::fmt::Debug for Cuda {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Cuda({}: {})", self.ordinal(), self.name())
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Nothing can be done about an error here: the process may be ending, and the driver gone.
+        if let Ok(_current) = Current::make(self.context) {
+            // SAFETY: loaded in `Cuda::device`; whoever could launch from it holds a clone of us.
+            let _ = unsafe { result::module::unload(self.module) };
+            let pool = self.reports.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+            for &block in &pool.blocks {
+                // SAFETY: allocated in `take_report`, for streams that hold a clone of us.
+                let _ = unsafe { result::free_sync(block) };
+            }
+        }
+        // SAFETY: retained in `Cuda::device`, released once.
+        let _ = unsafe { result::primary_ctx::release(self.device) };
+    }
+}
+
+/// The kernels for a chip: the first image that the driver takes.
+fn load(major: u32, minor: u32) -> Result<sys::CUmodule, Error> {
+    let mut last = None;
+    for image in image::images(major, minor) {
+        // SAFETY: a complete cubin, or PTX that ends with a zero.
+        match unsafe { result::module::load_data(image.as_ptr().cast()) } {
+            Ok(module) => return Ok(module),
+            Err(error) => last = Some(error),
+        }
+    }
+    let reason = last.map_or_else(|| "there are none for this chip".to_owned(), describe);
+    Err(Error::Driver { what: "load the kernels", reason })
+}
+
+/// Every function of the kernels, with as much shared memory as the device gives.
+fn functions(
+    module: sys::CUmodule,
+    shared: u32,
+) -> Result<HashMap<Entry, sys::CUfunction>, Error> {
+    use sys::CUfunction_attribute::*;
+    let mut functions = HashMap::new();
+    for (family, name, widths) in Family::ALL {
+        let widths = if widths.is_empty() { &[0] } else { widths };
+        for &width in widths {
+            let name = match family {
+                Family::Packed | Family::CheckLengths => name.to_owned(),
+                _ => format!("{name}_{width}"),
+            };
+            let name = CString::new(name).expect("names of kernels hold no zero");
+            // SAFETY: the module is loaded.
+            let function = match unsafe { result::module::get_function(module, name) } {
+                Ok(function) => function,
+                Err(_) if family == Family::ColumnsCluster => continue,
+                Err(error) => return Err(error).asked("find a kernel"),
+            };
+            let set = |attribute, value: u32| {
+                // SAFETY: the function was just found.
+                unsafe {
+                    result::function::set_function_attribute(function, attribute, value as c_int)
+                }
+                .asked("give a kernel its shared memory")
+            };
+            if family.stages() {
+                set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
+            }
+            if family == Family::ColumnsCluster {
+                set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+            }
+            functions.insert(Entry(family, width), function);
+        }
+    }
+    Ok(functions)
+}
+
+/// A context that is current on this thread; what was current before comes back at the end.
+pub(crate) struct Current {
+    /// Whether ours was pushed onto another.
+    pushed: bool,
+}
+
+impl Current {
+    fn make(context: sys::CUcontext) -> Result<Self, Error> {
+        if result::ctx::get_current().asked("say which context is current")? == Some(context) {
+            return Ok(Current { pushed: false });
+        }
+        // SAFETY: the context is retained as long as anyone can ask for it.
+        unsafe { sys::cuCtxPushCurrent_v2(context) }.result().asked("enter its context")?;
+        Ok(Current { pushed: true })
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        if self.pushed {
+            let mut popped = std::ptr::null_mut();
+            // SAFETY: pops what `make` pushed on this thread: a `Current` does not cross threads.
+            let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut popped) };
+        }
+    }
+}

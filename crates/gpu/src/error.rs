@@ -1,0 +1,86 @@
+//! What can go wrong on a GPU, as values.
+
+use cudarc::driver::DriverError;
+use retrograde::ExecuteError;
+use thiserror::Error as ThisError;
+
+/// A plan that did not run, or a device that is not there.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no CUDA device to be had on this machine.
+    #[error("no CUDA device: {reason}")]
+    NoDevice {
+        /// Why.
+        reason: String,
+    },
+    /// There are devices, but not this one.
+    #[error("no CUDA device number {ordinal}: there are {count}, counted from 0")]
+    NoSuchDevice {
+        /// The one asked for.
+        ordinal: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The device is older than what the kernels are compiled for.
+    #[error("the CUDA device '{name}' has compute capability {major}.{minor}; 7.5 or later is needed")]
+    TooOld {
+        /// Its name.
+        name: String,
+        /// Compute capability.
+        major: u32,
+        /// Its second number.
+        minor: u32,
+    },
+    /// The driver refused.
+    #[error("the CUDA driver could not {what}: {reason}")]
+    Driver {
+        /// What was asked of it.
+        what: &'static str,
+        /// Its answer.
+        reason: String,
+    },
+    /// Host lengths while a graph is being captured: the copy would be repeated from memory that
+    /// is long gone.
+    #[error("lengths in host memory cannot be part of a CUDA graph: put them on the device")]
+    HostLengthsInGraph,
+    /// More dimensions than fit a kernel's arguments. No tensor in memory has so many.
+    #[error("the plan has {rank} dimensions; CUDA kernels take {most}")]
+    TooManyDims {
+        /// How many.
+        rank: usize,
+        /// At most.
+        most: usize,
+    },
+    /// More blocks than a launch may have: an output of more than 8 TB.
+    #[error("the plan needs {blocks} blocks; CUDA launches at most {most}")]
+    TooManyBlocks {
+        /// How many.
+        blocks: u64,
+        /// At most.
+        most: u64,
+    },
+    /// Buffers or lengths that the plan cannot run on.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+}
+
+/// Says what was asked of the driver.
+pub(crate) trait Asked<T> {
+    /// In words that go after "could not".
+    fn asked(self, what: &'static str) -> Result<T, Error>;
+}
+
+impl<T> Asked<T> for Result<T, DriverError> {
+    fn asked(self, what: &'static str) -> Result<T, Error> {
+        self.map_err(|error| Error::Driver { what, reason: describe(error) })
+    }
+}
+
+/// The driver's name and sentence for an error.
+pub(crate) fn describe(error: DriverError) -> String {
+    let text = |found: Result<&std::ffi::CStr, DriverError>| {
+        found.map_or_else(|_| "unknown".to_owned(), |text| text.to_string_lossy().into_owned())
+    };
+    format!("{} ({})", text(error.error_string()), text(error.error_name()))
+}

@@ -1,0 +1,27 @@
+//! Retrograde's plans on NVIDIA GPUs.
+//!
+//! The driver is loaded when the program runs, so this builds and starts anywhere; without a
+//! driver or a device, [`Cuda::device`] says so. Kernels are compiled ahead (`kernels/`) and
+//! embedded: users need nothing but the driver.
+//!
+//! Every plan runs, out of place and in place: elements of any width, packed ones too, any rank
+//! and strides, on memory and streams of one's own or of others ([`DeviceRef::from_raw`],
+//! [`Cuda::borrow_stream`]). [`Stream::execute`] does not wait for the device.
+
+mod choose;
+mod device;
+mod error;
+mod image;
+mod jobs;
+mod memory;
+mod params;
+mod report;
+mod shape;
+mod stream;
+
+pub use choose::{Kernel, Limits, kernel, kernel_in_place};
+pub use device::{Cuda, device_count};
+pub use error::Error;
+pub use memory::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef};
+pub use report::Reports;
+pub use stream::Stream;

@@ -1,0 +1,172 @@
+//! Memory of a device: owned, or a view of someone else's.
+
+use crate::device::Cuda;
+use crate::error::{Asked, Error};
+use cudarc::driver::result;
+use retrograde::Memory;
+use std::marker::PhantomData;
+
+/// Bytes on a device, freed when dropped.
+#[derive(Debug)]
+pub struct DeviceBuffer {
+    cuda: Cuda,
+    address: u64,
+    len: usize,
+}
+
+impl DeviceBuffer {
+    /// So many bytes; what is in them is anything.
+    pub fn allocate(cuda: &Cuda, len: usize) -> Result<Self, Error> {
+        let _current = cuda.current()?;
+        // SAFETY: the address is only given to kernels and copies, which write before they read
+        // or do not care. The driver does not take 0.
+        let address = unsafe { result::malloc_sync(len.max(1)) }.asked("allocate memory")?;
+        Ok(DeviceBuffer { cuda: cuda.clone(), address, len })
+    }
+
+    /// A copy of the host's bytes.
+    pub fn from_host(cuda: &Cuda, bytes: &[u8]) -> Result<Self, Error> {
+        let mut buffer = Self::allocate(cuda, bytes.len())?;
+        buffer.write(0, bytes)?;
+        Ok(buffer)
+    }
+
+    /// Overwrites bytes from `offset` on with the host's; waits until that is done.
+    ///
+    /// # Panics
+    /// If they do not fit.
+    pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), Error> {
+        assert!(offset <= self.len && bytes.len() <= self.len - offset, "outside the buffer");
+        let _current = self.cuda.current()?;
+        // SAFETY: inside the buffer, as was just checked.
+        unsafe { copy_to_device(self.address + offset as u64, bytes) }
+    }
+
+    /// Copies bytes from `offset` on to the host; waits until that is done.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<(), Error> {
+        assert!(offset <= self.len && bytes.len() <= self.len - offset, "outside the buffer");
+        let _current = self.cuda.current()?;
+        // SAFETY: inside the buffer, as was just checked.
+        unsafe { result::memcpy_dtoh_sync(bytes, self.address + offset as u64) }
+            .asked("copy from the device")
+    }
+
+    /// All bytes, on the host.
+    pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; self.len];
+        self.read(0, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Address on the device.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// To be read by a plan.
+    pub fn view(&self) -> DeviceRef<'_> {
+        DeviceRef { address: self.address, len: self.len, lifetime: PhantomData }
+    }
+
+    /// To be written by a plan.
+    pub fn view_mut(&mut self) -> DeviceMut<'_> {
+        DeviceMut { address: self.address, len: self.len, lifetime: PhantomData }
+    }
+}
+
+/// Copies to the device, and waits until it has arrived: the driver's own call waits only until
+/// the host's memory has been read, and streams that are not the default one would not wait.
+///
+/// # Safety
+/// The device has room for the data at `address`, and its context is current.
+pub(crate) unsafe fn copy_to_device<T>(address: u64, data: &[T]) -> Result<(), Error> {
+    // SAFETY: the caller's promise; the default stream is always there.
+    unsafe {
+        result::memcpy_htod_sync(address, data).asked("copy to the device")?;
+        result::stream::synchronize(result::stream::null()).asked("finish its work")
+    }
+}
+
+impl Drop for DeviceBuffer {
+    fn drop(&mut self) {
+        if let Ok(_current) = self.cuda.current() {
+            // SAFETY: allocated in `allocate`, freed once. The driver waits for work that still
+            // uses it. An error at the end of a process means that the memory is gone anyway.
+            let _ = unsafe { result::free_sync(self.address) };
+        }
+    }
+}
+
+/// Device memory that may be read.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceRef<'a> {
+    pub(crate) address: u64,
+    pub(crate) len: usize,
+    lifetime: PhantomData<&'a ()>,
+}
+
+/// Device memory that may be written.
+#[derive(Debug)]
+pub struct DeviceMut<'a> {
+    pub(crate) address: u64,
+    pub(crate) len: usize,
+    lifetime: PhantomData<&'a mut ()>,
+}
+
+impl DeviceRef<'_> {
+    /// Memory behind a foreign device pointer.
+    ///
+    /// # Safety
+    /// `len` bytes from `address` on can be read by the device until everything that was given
+    /// this view has finished on its stream.
+    pub unsafe fn from_raw(address: u64, len: usize) -> Self {
+        DeviceRef { address, len, lifetime: PhantomData }
+    }
+}
+
+impl DeviceMut<'_> {
+    /// Memory behind a foreign device pointer.
+    ///
+    /// # Safety
+    /// `len` bytes from `address` on can be read and written by the device until everything that
+    /// was given this view has finished on its stream, and nothing else on any stream uses them
+    /// meanwhile without waiting.
+    pub unsafe fn from_raw(address: u64, len: usize) -> Self {
+        DeviceMut { address, len, lifetime: PhantomData }
+    }
+}
+
+/// The lengths of a plan, on either side.
+#[derive(Debug, Clone, Copy)]
+pub enum CudaLengths<'a> {
+    /// On the device. They are checked there: nothing waits for it (see
+    /// [`Stream::check`](crate::Stream::check)).
+    Device(DeviceRef<'a>),
+    /// On the host. They are checked before anything is launched, and copied.
+    Host(Memory<'a>),
+}
+
+impl<'a> From<DeviceRef<'a>> for CudaLengths<'a> {
+    fn from(lengths: DeviceRef<'a>) -> Self {
+        CudaLengths::Device(lengths)
+    }
+}
+
+impl<'a> From<Memory<'a>> for CudaLengths<'a> {
+    fn from(lengths: Memory<'a>) -> Self {
+        CudaLengths::Host(lengths)
+    }
+}

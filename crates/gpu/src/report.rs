@@ -1,0 +1,86 @@
+//! What the checks of lengths leave on the device, for the host to read when it likes.
+
+use crate::device::Cuda;
+use crate::error::{Asked, Error};
+use crate::memory::{DeviceBuffer, copy_to_device};
+use crate::params::Report;
+use cudarc::driver::{result, sys};
+use retrograde::ExecuteError;
+
+/// Reports of wrong lengths, on the device.
+///
+/// Every [`Stream`](crate::Stream) has one. Who wants to know which of many calls was wrong gives
+/// each its own ([`Stream::reporting_to`](crate::Stream::reporting_to)) and reads them all at once.
+#[derive(Debug)]
+pub struct Reports {
+    buffer: DeviceBuffer,
+    len: usize,
+}
+
+impl Reports {
+    /// So many, all clear.
+    pub fn allocate(cuda: &Cuda, len: usize) -> Result<Self, Error> {
+        let buffer = DeviceBuffer::allocate(cuda, len.max(1) * size_of::<Report>())?;
+        let reports = Reports { buffer, len };
+        let _current = cuda.current()?;
+        // SAFETY: the buffer was made for as many.
+        unsafe { clear(reports.address(0), len)? };
+        Ok(reports)
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Address of one on the device.
+    pub(crate) fn address(&self, at: usize) -> u64 {
+        self.buffer.address() + (at * size_of::<Report>()) as u64
+    }
+
+}
+
+/// Fills memory with clear reports.
+///
+/// # Safety
+/// The device has room for `len` reports at `address`, and its context is current.
+pub(crate) unsafe fn clear(address: u64, len: usize) -> Result<(), Error> {
+    // SAFETY: the caller's promise; `Report` is plain data.
+    unsafe { copy_to_device(address, &vec![Report::CLEAR; len]) }
+}
+
+/// Waits for the stream, reads reports, and clears them if one of them tells of something.
+///
+/// # Safety
+/// There are `len` reports at `address`, used on this stream alone, and the context is current.
+pub(crate) unsafe fn read(
+    address: u64,
+    len: usize,
+    stream: sys::CUstream,
+) -> Result<Vec<Option<ExecuteError>>, Error> {
+    let mut reports = vec![Report::CLEAR; len];
+    // SAFETY: the caller's promise; the host waits before it looks, or the vector goes.
+    unsafe {
+        result::memcpy_dtoh_async(&mut reports, address, stream).asked("read a report")?;
+        result::stream::synchronize(stream).asked("finish its work")?;
+    }
+    if reports.iter().any(|report| report.failed != 0) {
+        // SAFETY: the caller's promise; nothing on the stream uses them now.
+        unsafe { clear(address, len)? };
+    }
+    Ok(reports.iter().map(error).collect())
+}
+
+fn error(report: &Report) -> Option<ExecuteError> {
+    let value = match report.is_signed {
+        0 => i128::from(report.value as u64),
+        _ => i128::from(report.value),
+    };
+    let (ordinal, limit) = (report.ordinal as usize, report.limit as usize);
+    (report.failed != 0).then_some(ExecuteError::LengthOutOfRange { ordinal, value, limit })
+}

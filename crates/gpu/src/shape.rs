@@ -1,0 +1,92 @@
+//! A plan as kernels see it: every flip folded into a stride that runs backward.
+
+use retrograde::{Dim, Flow, Plan};
+use smallvec::SmallVec;
+
+/// Dimensions of a movement, outermost first, none of them `Flip`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Grains that move as one.
+    pub(crate) unit: u64,
+    pub(crate) dims: SmallVec<[Dim; 8]>,
+    /// Which of them has lengths.
+    pub(crate) prefix: Option<usize>,
+    /// Where the first step of all dimensions lies in the input's buffer, in grains.
+    pub(crate) src: i64,
+    /// And in the output's.
+    pub(crate) dst: i64,
+}
+
+impl Shape {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let mut src = plan.src().origin as i64;
+        let mut dims: SmallVec<[Dim; 8]> = SmallVec::from_slice(plan.dims());
+        for dim in &mut dims {
+            if dim.flow == Flow::Flip {
+                src += dim.src as i64 * (dim.len as i64 - 1);
+                (dim.src, dim.flow) = (-dim.src, Flow::Keep);
+            }
+        }
+        let prefix = dims.iter().position(|dim| dim.flow == Flow::FlipPrefix);
+        let (unit, dst) = (plan.unit().count as u64, plan.dst().origin as i64);
+        Shape { unit, dims, prefix, src, dst }
+    }
+
+    /// Whether `width` divides the unit, every step and both addresses of the first step.
+    pub(crate) fn is_aligned(&self, at: Site, width: u64) -> bool {
+        let whole = |number: i64| number % width as i64 == 0;
+        self.unit.is_multiple_of(width)
+            && whole(at.src as i64 + self.src)
+            && whole(at.dst as i64 + self.dst)
+            && self.dims.iter().all(|dim| whole(dim.src as i64) && whole(dim.dst as i64))
+    }
+
+    /// The widest piece that everything is a multiple of: 1, 2, 4, 8 or 16 bytes.
+    pub(crate) fn granule(&self, at: Site) -> u64 {
+        [16, 8, 4, 2].into_iter().find(|&width| self.is_aligned(at, width)).unwrap_or(1)
+    }
+
+    /// Bytes of output that lie together around each unit.
+    pub(crate) fn run(&self) -> u64 {
+        let mut run = self.unit;
+        for dim in self.dims.iter().rev() {
+            if dim.dst as i64 != run as i64 {
+                break;
+            }
+            run *= dim.len as u64;
+        }
+        run
+    }
+}
+
+/// Where both buffers begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub(crate) src: u64,
+    pub(crate) dst: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use retrograde::{DType, Layout, Reverse};
+
+    #[test]
+    fn a_flip_is_a_stride_that_runs_backward() {
+        let image = Layout::dense(DType::U8, &[4, 5, 3]).unwrap();
+        let shape = Shape::of(&Reverse::axes([1]).plan(&image, &image).unwrap());
+        assert_eq!((shape.unit, shape.src, shape.dst), (3, 12, 0));
+        let steps: Vec<_> = shape.dims.iter().map(|d| (d.len, d.src, d.dst, d.flow)).collect();
+        assert_eq!(steps, [(4, 15, 15, Flow::Keep), (5, -3, 3, Flow::Keep)]);
+        assert_eq!(shape.run(), 60);
+    }
+
+    #[test]
+    fn the_granule_divides_addresses_steps_and_unit() {
+        let rows = Layout::strided(DType::F32, &[4, 6], &[10, 1], 0).unwrap();
+        let shape = Shape::of(&Reverse::axes([0]).plan(&rows, &rows).unwrap());
+        let granule = |src, dst| shape.granule(Site { src, dst });
+        assert_eq!((granule(256, 512), granule(260, 512), granule(256, 514)), (8, 4, 2));
+        assert_eq!(granule(257, 512), 1);
+    }
+}

@@ -1,0 +1,343 @@
+//! Running plans on a stream.
+
+use crate::choose::{self, Kernel, MOST_DIMS};
+use crate::device::Cuda;
+use crate::error::{Asked, Error};
+use crate::jobs::{self, AnyParams, Job};
+use crate::memory::{CudaLengths, DeviceMut, DeviceRef};
+use crate::params::Params;
+use crate::report::{self, Reports};
+use crate::shape::{Shape, Site};
+use cudarc::driver::{result, sys};
+use retrograde::{ExecuteError, Grain, Memory, Plan, cpu};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// Blocks that a launch may have.
+const MOST_BLOCKS: u64 = i32::MAX as u64;
+
+/// A stream of a device, and the report of wrong lengths that belongs to it.
+///
+/// What is executed here runs in order, after the call has returned. Nothing waits for the device
+/// and, but for host lengths and packed elements in place, nothing is allocated, so that a CUDA
+/// graph can capture it.
+#[derive(Debug)]
+pub struct Stream {
+    cuda: Cuda,
+    raw: sys::CUstream,
+    owned: bool,
+    /// Address of its report.
+    report: u64,
+    /// What that is a part of, if it is not the device's; keeps it alive.
+    _reports: Option<Arc<Reports>>,
+}
+
+// SAFETY: a stream's handle may be used from any thread.
+unsafe impl Send for Stream {}
+// SAFETY: as above; the driver locks it.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    pub(crate) fn new(
+        cuda: Cuda,
+        raw: sys::CUstream,
+        owned: bool,
+        report: u64,
+    ) -> Self {
+        Stream { cuda, raw, owned, report, _reports: None }
+    }
+
+    /// Its device.
+    pub fn cuda(&self) -> &Cuda {
+        &self.cuda
+    }
+
+    /// Its handle (`CUstream`).
+    pub fn handle(&self) -> usize {
+        self.raw as usize
+    }
+
+    /// The same stream with another report.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn reporting_to(&self, reports: &Arc<Reports>, at: usize) -> Stream {
+        assert!(at < reports.len(), "report {at} of {}", reports.len());
+        let (cuda, raw, report) = (self.cuda.clone(), self.raw, reports.address(at));
+        Stream { cuda, raw, owned: false, report, _reports: Some(reports.clone()) }
+    }
+
+    /// Runs a plan from `src` to `dst`; if both are the same view, in place.
+    ///
+    /// Errors that the host can see (buffers, overlap, host lengths) are returned, and nothing is
+    /// launched. Lengths on the device are looked at there: if one is wrong, this call leaves the
+    /// output alone, and [`check`](Self::check) tells, now or later. They are also clamped where
+    /// they are read, so that no value leads out of bounds.
+    ///
+    /// ```no_run
+    /// use retrograde::{DType, Layout, Reverse};
+    /// use retrograde_gpu::{Cuda, DeviceBuffer};
+    ///
+    /// let cuda = Cuda::device(0)?;
+    /// let stream = cuda.stream()?;
+    /// let rows = Layout::dense(DType::U8, &[2, 3])?;
+    /// let plan = Reverse::axes([1]).plan(&rows, &rows)?;
+    /// let input = DeviceBuffer::from_host(&cuda, b"abcdef")?;
+    /// let mut output = DeviceBuffer::allocate(&cuda, 6)?;
+    /// stream.execute(&plan, input.view(), None, output.view_mut())?;
+    /// stream.synchronize()?;
+    /// assert_eq!(output.to_vec()?, b"cbafed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn execute(
+        &self,
+        plan: &Plan,
+        src: DeviceRef<'_>,
+        lengths: Option<CudaLengths<'_>>,
+        dst: DeviceMut<'_>,
+    ) -> Result<(), Error> {
+        plan.check_sizes(src.len, dst.len)?;
+        self.check_lengths(plan, lengths, dst.address)?;
+        let (from, to) = (src.address as usize, dst.address as usize);
+        let in_place = plan.is_same_view(from, to);
+        if !in_place && !plan.is_empty() && plan.overlaps(from, to) {
+            return Err(ExecuteError::Overlap.into());
+        }
+        self.start(plan, Site { src: src.address, dst: dst.address }, lengths, in_place)
+    }
+
+    /// Runs a plan whose input and output are laid out alike on one piece of memory.
+    pub fn execute_in_place(
+        &self,
+        plan: &Plan,
+        lengths: Option<CudaLengths<'_>>,
+        memory: DeviceMut<'_>,
+    ) -> Result<(), Error> {
+        plan.check_sizes(memory.len, memory.len)?;
+        self.check_lengths(plan, lengths, memory.address)?;
+        if !plan.fits_in_place() {
+            return Err(ExecuteError::NotInPlace.into());
+        }
+        let at = memory.address;
+        self.start(plan, Site { src: at, dst: at }, lengths, true)
+    }
+
+    /// Waits for everything on the stream, and for the first wrong length since the last look: its
+    /// error, if there was one.
+    pub fn check(&self) -> Result<(), Error> {
+        let _current = self.cuda.current()?;
+        // SAFETY: one report, which is this stream's.
+        match unsafe { report::read(self.report, 1, self.raw) }?.pop().flatten() {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for everything on the stream, and gives what each of these reports tells.
+    pub fn read(&self, reports: &Reports) -> Result<Vec<Option<ExecuteError>>, Error> {
+        let _current = self.cuda.current()?;
+        // SAFETY: as many as there are. That another stream uses them meanwhile would mix up what
+        // they tell, and nothing else.
+        unsafe { report::read(reports.address(0), reports.len(), self.raw) }
+    }
+
+    /// Waits for everything on the stream.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        let _current = self.cuda.current()?;
+        // SAFETY: ours, or borrowed under the promise that it lives.
+        unsafe { result::stream::synchronize(self.raw) }.asked("finish its work")
+    }
+
+    /// Whatever the host can say about lengths.
+    fn check_lengths(
+        &self,
+        plan: &Plan,
+        lengths: Option<CudaLengths<'_>>,
+        dst: u64,
+    ) -> Result<(), Error> {
+        plan.check_lengths_size(lengths.map(|lengths| match lengths {
+            CudaLengths::Device(view) => view.len,
+            CudaLengths::Host(memory) => memory.len(),
+        }))?;
+        match lengths {
+            Some(CudaLengths::Device(view))
+                if plan.lengths_overlap(view.address as usize, dst as usize) =>
+            {
+                Err(ExecuteError::LengthsOverlap.into())
+            }
+            Some(CudaLengths::Host(memory)) => Ok(cpu::check_lengths(plan, Some(memory))?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Launches all that a checked call needs.
+    fn start(
+        &self,
+        plan: &Plan,
+        at: Site,
+        lengths: Option<CudaLengths<'_>>,
+        in_place: bool,
+    ) -> Result<(), Error> {
+        let rank = plan.dims().len().max(plan.lengths().map_or(0, |lengths| lengths.dims.len()));
+        if rank > MOST_DIMS {
+            return Err(Error::TooManyDims { rank, most: MOST_DIMS });
+        }
+        let _current = self.cuda.current()?;
+        let mut uploaded = None;
+        let (address, stop) = match lengths {
+            Some(CudaLengths::Device(view)) => (view.address, self.check_on_device(plan, view)?),
+            Some(CudaLengths::Host(memory)) if !plan.is_empty() => {
+                let copy = self.upload(plan, memory)?;
+                (uploaded.insert(copy).base, 0)
+            }
+            _ => (0, 0),
+        };
+        let lengths = jobs::lengths_of(plan, address, stop);
+        let (shape, limits) = (Shape::of(plan), self.cuda.limits());
+        if in_place {
+            let choice = choose::choose_in_place(plan, &shape, at.dst, &limits);
+            if choice.kernel == Kernel::Packed {
+                return self.packed_in_place(plan, &shape, at.dst, lengths);
+            }
+            return self.launch(jobs::job(plan, &shape, at, lengths, choice));
+        }
+        let choice = choose::choose(plan, &shape, at, &limits);
+        self.launch(jobs::job(plan, &shape, at, lengths, choice))
+    }
+
+    /// Launches the check of device lengths; gives the address of its verdict, or 0 where no
+    /// value could be wrong.
+    fn check_on_device(&self, plan: &Plan, view: DeviceRef<'_>) -> Result<u64, Error> {
+        let Some(lengths) = plan.lengths() else { return Ok(0) };
+        if !lengths.needs_check() || lengths.count() == 0 {
+            return Ok(0);
+        }
+        self.launch(Some(jobs::check(lengths, view.address, self.report)))?;
+        Ok(self.report)
+    }
+
+    /// Copies host lengths to memory of the stream's own.
+    fn upload(&self, plan: &Plan, memory: Memory<'_>) -> Result<Scratch<'_>, Error> {
+        if self.is_capturing()? {
+            return Err(Error::HostLengthsInGraph);
+        }
+        let reach = plan.lengths().map_or(0..0, |lengths| {
+            // From a multiple of 8, so that what is aligned stays so.
+            lengths.reach.start / 8 * 8..lengths.reach.end
+        });
+        let scratch = self.scratch(reach.len(), reach.start as u64)?;
+        // SAFETY: the memory holds the plan's reach, as was checked; pageable memory has been
+        // read when the call returns.
+        let bytes = unsafe {
+            std::slice::from_raw_parts(memory.as_ptr().wrapping_add(reach.start), reach.len())
+        };
+        // SAFETY: as many bytes as were allocated.
+        unsafe { result::memcpy_htod_async(scratch.address, bytes, self.raw) }
+            .asked("copy lengths to the device")?;
+        Ok(scratch)
+    }
+
+    /// Elements that share bytes cannot trade places in parallel: from a copy.
+    fn packed_in_place(
+        &self,
+        plan: &Plan,
+        shape: &Shape,
+        at: u64,
+        lengths: crate::params::Lengths,
+    ) -> Result<(), Error> {
+        let per_byte = plan.unit().grain.per_byte();
+        let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));
+        // As far into 16 bytes as the original, so that words meet words.
+        let lead = (at + start as u64) % 16;
+        let copy = self.scratch(end - start + lead as usize, 0)?;
+        let (from, to) = (at + start as u64, copy.address + lead);
+        // SAFETY: the plan's reach, which the caller's memory holds, into as many bytes.
+        unsafe { result::memcpy_dtod_async(to, from, end - start, self.raw) }
+            .asked("copy on the device")?;
+        debug_assert!(matches!(plan.unit().grain, Grain::Packed { .. }));
+        let site = Site { src: to.wrapping_sub(start as u64), dst: at };
+        let choice = choose::Choice { kernel: Kernel::Packed, width: 0 };
+        self.launch(jobs::job(plan, shape, site, lengths, choice))
+    }
+
+    /// Memory that is freed when the stream has done what is launched until then.
+    fn scratch(&self, len: usize, offset: u64) -> Result<Scratch<'_>, Error> {
+        // SAFETY: written before it is read, by the copy that follows.
+        let address = unsafe { result::malloc_async(self.raw, len.max(1)) }
+            .asked("allocate memory on the stream")?;
+        Ok(Scratch { stream: self, address, base: address.wrapping_sub(offset) })
+    }
+
+    fn is_capturing(&self) -> Result<bool, Error> {
+        use sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        // SAFETY: ours, or borrowed under the promise that it lives.
+        let status = unsafe { result::stream::is_capturing(self.raw) }.asked("describe a stream")?;
+        Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
+    fn launch(&self, job: Option<Job>) -> Result<(), Error> {
+        let Some(job) = job else { return Ok(()) };
+        match &job.params {
+            AnyParams::Rows(params) => self.launch_with(&job, params),
+            AnyParams::Strided(params) => self.launch_with(&job, params),
+            AnyParams::Deep(params) => self.launch_with(&job, params),
+            AnyParams::Gather(params) => self.launch_with(&job, params),
+            AnyParams::Columns(params) => self.launch_with(&job, params),
+            AnyParams::Packed(params) => self.launch_with(&job, params),
+            AnyParams::Check(params) => self.launch_with(&job, params),
+        }
+    }
+
+    fn launch_with<P: Params>(&self, job: &Job, params: &P) -> Result<(), Error> {
+        if job.blocks > MOST_BLOCKS {
+            return Err(Error::TooManyBlocks { blocks: job.blocks, most: MOST_BLOCKS });
+        }
+        let function = self.cuda.function(job.entry);
+        let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];
+        // SAFETY: the kernel takes this one struct (`Params`), which the driver copies. What it
+        // points to was checked against the plan, or promised by who made the views.
+        unsafe {
+            result::launch_kernel(
+                function,
+                (job.blocks as u32, 1, 1),
+                (job.threads, 1, 1),
+                job.shared,
+                self.raw,
+                &mut arguments,
+            )
+        }
+        .asked("launch a kernel")
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if !self.owned {
+            return;
+        }
+        // Whoever gets the report next must find it clear; if that fails, nobody gets it. There is
+        // nobody to tell of an error.
+        if matches!(self.check(), Ok(()) | Err(Error::Execute(_))) {
+            self.cuda.give_report_back(self.report);
+        }
+        if let Ok(_current) = self.cuda.current() {
+            // SAFETY: made in `Cuda::stream`, destroyed once.
+            let _ = unsafe { result::stream::destroy(self.raw) };
+        }
+    }
+}
+
+/// Memory of one call.
+struct Scratch<'a> {
+    stream: &'a Stream,
+    address: u64,
+    /// Where the buffer that it is a part of would begin.
+    base: u64,
+}
+
+impl Drop for Scratch<'_> {
+    fn drop(&mut self) {
+        // SAFETY: allocated on this stream in `scratch`, freed once, after what was launched.
+        let _ = unsafe { result::free_async(self.address, self.stream.raw) };
+    }
+}

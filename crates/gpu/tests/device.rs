@@ -1,0 +1,425 @@
+//! What only a device can show. Ignored unless asked for: `cargo test -p retrograde-gpu -- --ignored`
+//! on a machine with a CUDA device (20 GiB of its memory are used).
+
+use cudarc::driver::{result, sys};
+use retrograde::{
+    DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Memory, Plan, Reverse,
+    ReverseSequence, ReverseSubsequences,
+};
+use retrograde_gpu::{Cuda, CudaLengths, DeviceBuffer, Error, Kernel, Reports, Stream, kernel};
+use std::sync::Arc;
+
+fn device() -> Cuda {
+    Cuda::device(0).unwrap_or_else(|error| panic!("these tests need a device: {error}"))
+}
+
+/// A byte for every position, none of its neighbours', whatever the distance.
+fn byte(at: usize) -> u8 {
+    ((at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
+}
+
+fn noise(len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    each_chunk(&mut bytes, |start, chunk| {
+        chunk.iter_mut().enumerate().for_each(|(at, b)| *b = byte(start + at));
+    });
+    bytes
+}
+
+/// Large buffers, on all cores.
+fn each_chunk(bytes: &mut [u8], work: impl Fn(usize, &mut [u8]) + Sync) {
+    let share = bytes.len().div_ceil(16).max(1);
+    std::thread::scope(|scope| {
+        for (number, chunk) in bytes.chunks_mut(share).enumerate() {
+            let work = &work;
+            scope.spawn(move || work(number * share, chunk));
+        }
+    });
+}
+
+/// Compares with a formula for the source of every byte.
+fn assert_from(got: &mut [u8], source: impl Fn(usize) -> usize + Sync) {
+    each_chunk(got, |start, chunk| {
+        for (at, &got) in chunk.iter().enumerate() {
+            let want = byte(source(start + at));
+            assert_eq!(got, want, "byte {} comes from {}", start + at, source(start + at));
+        }
+    });
+}
+
+const BIG: usize = (1 << 32) + (1 << 28) + 7;
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn more_than_4_gib_flips_apart_and_in_place() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let layout = Layout::dense(DType::U8, &[BIG]).unwrap();
+    let plan = Reverse::all().plan(&layout, &layout).unwrap();
+    let input = DeviceBuffer::from_host(&cuda, &noise(BIG)).unwrap();
+    let mut output = DeviceBuffer::allocate(&cuda, BIG).unwrap();
+    stream.execute(&plan, input.view(), None, output.view_mut()).unwrap();
+    stream.synchronize().unwrap();
+    assert_from(&mut output.to_vec().unwrap(), |at| BIG - 1 - at);
+    stream.execute_in_place(&plan, None, output.view_mut()).unwrap();
+    stream.synchronize().unwrap();
+    assert_from(&mut output.to_vec().unwrap(), |at| at);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn more_than_2_to_the_31_elements_in_any_order() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let (rows, columns) = (65_537, 65_600);
+    let bytes = rows * columns;
+    let dense = Layout::dense(DType::U8, &[rows, columns]).unwrap();
+    let turned = Layout::strided(DType::U8, &[rows, columns], &[1, rows as isize], 0).unwrap();
+    let input = DeviceBuffer::from_host(&cuda, &noise(bytes)).unwrap();
+    let mut output = DeviceBuffer::allocate(&cuda, bytes).unwrap();
+
+    let plan = Reverse::axes([0]).plan(&turned, &dense).unwrap();
+    stream.execute(&plan, input.view(), None, output.view_mut()).unwrap();
+    stream.synchronize().unwrap();
+    let source = |at: usize| at % columns * rows + (rows - 1 - at / columns);
+    assert_from(&mut output.to_vec().unwrap(), source);
+
+    // A length per column, too long for one block, for a cluster, for anything but memory.
+    let lengths: Vec<u32> = (0..columns as u32).map(|c| c * 7 % (rows as u32 + 1)).collect();
+    let lanes = Layout::dense(DType::U32, &[columns]).unwrap();
+    let operator = ReverseSequence::new().time_axis(0).batch_axis(1);
+    let plan = operator.plan(&dense, &lanes, &dense).unwrap();
+    let host = CudaLengths::Host(Memory::from(&lengths[..]));
+    stream.execute(&plan, input.view(), Some(host), output.view_mut()).unwrap();
+    stream.synchronize().unwrap();
+    assert_from(&mut output.to_vec().unwrap(), |at| {
+        let (t, c) = (at / columns, at % columns);
+        let length = lengths[c] as usize;
+        (if t < length { length - 1 - t } else { t }) * columns + c
+    });
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn more_than_2_to_the_32_packed_elements() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let count = (1usize << 33) + 5;
+    let layout = Layout::dense(DType::U4, &[count]).unwrap();
+    let plan = Reverse::all().plan(&layout, &layout).unwrap();
+    let bytes = count.div_ceil(2);
+    let input = DeviceBuffer::from_host(&cuda, &noise(bytes)).unwrap();
+    let mut output = DeviceBuffer::allocate(&cuda, bytes).unwrap();
+    stream.execute(&plan, input.view(), None, output.view_mut()).unwrap();
+    stream.synchronize().unwrap();
+    let nibble = |at: usize| byte(at / 2) >> (at % 2 * 4) & 15;
+    each_chunk(&mut output.to_vec().unwrap(), |start, chunk| {
+        for (at, &got) in chunk.iter().enumerate() {
+            let first = 2 * (start + at);
+            let high = if first + 1 < count { nibble(count - 2 - first) } else { 0 };
+            assert_eq!(got, nibble(count - 1 - first) | high << 4, "byte {}", start + at);
+        }
+    });
+}
+
+/// Columns of every kind of length that staging has to deal with, by blocks and by clusters.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn long_columns_of_every_width() {
+    let cuda = device();
+    let mut seen = columns(&cuda);
+    assert!(seen.contains(&Kernel::Columns) && seen.contains(&Kernel::DirectColumns));
+    assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
+    // As on lesser devices: shorter columns go to clusters, and then to nowhere.
+    seen = columns(&cuda.limited(20_000, true));
+    assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
+    seen = columns(&cuda.limited(20_000, false));
+    assert!(!seen.contains(&Kernel::ClusterColumns));
+}
+
+/// Columns of many sizes; gives the kernels that they ran on.
+fn columns(cuda: &Cuda) -> Vec<Kernel> {
+    let stream = cuda.stream().unwrap();
+    let mut seen = Vec::new();
+    for (steps, columns) in [(2, 5000), (100, 333), (3000, 48), (3700, 64), (17_000, 80), (60_000, 32)] {
+        for width in [1, 2, 3, 4, 6, 8, 12, 16] {
+            let layout = Layout::dense(DType::Bytes(width), &[steps, columns]).unwrap();
+            let lanes = Layout::dense(DType::I64, &[columns]).unwrap();
+            let lengths: Vec<i64> = (0..columns as i64)
+                .map(|c| [0, 1, steps as i64, c * 7919 % (steps as i64 + 1)][c as usize % 4])
+                .collect();
+            let plan = ReverseSequence::new().plan(&layout, &lanes, &layout).unwrap();
+            seen.push(kernel(&plan, &cuda.limits()));
+            let bytes = layout.byte_len();
+            let input = DeviceBuffer::from_host(cuda, &noise(bytes)).unwrap();
+            let device_lengths = lengths.iter().flat_map(|l| l.to_ne_bytes()).collect::<Vec<u8>>();
+            let device_lengths = DeviceBuffer::from_host(cuda, &device_lengths).unwrap();
+            let given = || Some(CudaLengths::from(device_lengths.view()));
+            let source = |at: usize| {
+                let (unit, inside) = (at / width, at % width);
+                let (t, c) = (unit / columns, unit % columns);
+                let length = lengths[c] as usize;
+                let from = if t < length { length - 1 - t } else { t };
+                (from * columns + c) * width + inside
+            };
+            let mut output = DeviceBuffer::allocate(cuda, bytes).unwrap();
+            stream.execute(&plan, input.view(), given(), output.view_mut()).unwrap();
+            stream.check().unwrap();
+            assert_from(&mut output.to_vec().unwrap(), source);
+            let mut memory = input;
+            stream.execute_in_place(&plan, given(), memory.view_mut()).unwrap();
+            stream.check().unwrap();
+            assert_from(&mut memory.to_vec().unwrap(), source);
+        }
+    }
+    seen
+}
+
+fn sequence(cuda: &Cuda, policy: LengthPolicy) -> (Plan, DeviceBuffer, DeviceBuffer) {
+    let layout = Layout::dense(DType::U16, &[64, 100]).unwrap();
+    let lanes = Layout::dense(DType::I32, &[64]).unwrap();
+    let operator = ReverseSequence::new().time_axis(1).batch_axis(0).policy(policy);
+    let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+    let bytes = layout.byte_len();
+    let input = DeviceBuffer::from_host(cuda, &noise(bytes)).unwrap();
+    (plan, input, DeviceBuffer::from_host(cuda, &vec![0xEE; bytes]).unwrap())
+}
+
+fn on_device(cuda: &Cuda, lengths: &[i32]) -> DeviceBuffer {
+    let bytes: Vec<u8> = lengths.iter().flat_map(|length| length.to_ne_bytes()).collect();
+    DeviceBuffer::from_host(cuda, &bytes).unwrap()
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_wrong_length_stops_its_own_call_and_is_told_later() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let (plan, input, mut output) = sequence(&cuda, LengthPolicy::Strict);
+    let mut lengths = [100; 64];
+    let good = on_device(&cuda, &lengths);
+    (lengths[40], lengths[17]) = (101, -3);
+    let bad = on_device(&cuda, &lengths);
+    let run = |output: &mut DeviceBuffer, lengths: &DeviceBuffer| {
+        stream.execute(&plan, input.view(), Some(lengths.view().into()), output.view_mut()).unwrap();
+    };
+    run(&mut output, &bad);
+    let error = ExecuteError::LengthOutOfRange { ordinal: 17, value: -3, limit: 100 };
+    assert_eq!(stream.check(), Err(Error::Execute(error.clone())));
+    assert_eq!(output.to_vec().unwrap(), vec![0xEE; output.len()], "nothing was written");
+    assert_eq!(stream.check(), Ok(()), "told once");
+    // A good call behind a bad one runs; the first error is kept until someone asks.
+    run(&mut output, &bad);
+    run(&mut output, &good);
+    assert_eq!(stream.check(), Err(Error::Execute(error)));
+    let source = |at: usize| at / 200 * 200 + (99 - at % 200 / 2) * 2 + at % 2;
+    assert_from(&mut output.to_vec().unwrap(), source);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn hostile_lengths_never_lead_out_of_bounds() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state
+    };
+    for (shape, axis) in [([40, 50, 3], 1), ([40, 3, 50], 0), ([7, 900, 33], 1), ([2, 70_000, 20], 1)] {
+        for dtype in [DType::U8, DType::Bytes(3), DType::F32, DType::U4] {
+            for policy in [LengthPolicy::Strict, LengthPolicy::Clamp] {
+                let layout = Layout::dense(dtype, &shape).unwrap();
+                let mut lanes = shape;
+                lanes[axis] = 1;
+                let lanes = Layout::dense(DType::U64, &lanes).unwrap();
+                let operator = ReverseSubsequences::along(axis as i64).policy(policy);
+                let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+                let lengths: Vec<u8> =
+                    (0..lanes.len()).flat_map(|_| (next() | 1 << 63).to_ne_bytes()).collect();
+                let lengths = DeviceBuffer::from_host(&cuda, &lengths).unwrap();
+                let (bytes, guard) = (layout.byte_len(), 4096);
+                let arena = vec![0xA5; 2 * guard + bytes];
+                let mut arena = DeviceBuffer::from_host(&cuda, &arena).unwrap();
+                let input = DeviceBuffer::from_host(&cuda, &noise(bytes)).unwrap();
+                let at = arena.address() + guard as u64;
+                // SAFETY: inside the arena, which outlives the work.
+                let view = unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
+                stream.execute(&plan, input.view(), Some(lengths.view().into()), view).unwrap();
+                let refused = stream.check().is_err();
+                assert_eq!(refused, policy == LengthPolicy::Strict);
+                let got = arena.to_vec().unwrap();
+                assert!(got[..guard].iter().chain(&got[guard + bytes..]).all(|&b| b == 0xA5));
+                let untouched = got[guard..guard + bytes].iter().all(|&b| b == 0xA5);
+                assert_eq!(untouched, refused);
+                arena.write(0, &[0]).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn two_streams_at_once_keep_apart() {
+    let cuda = device();
+    std::thread::scope(|scope| {
+        for worker in 0..4usize {
+            let cuda = &cuda;
+            scope.spawn(move || {
+                let stream = cuda.stream().unwrap();
+                let (plan, input, mut output) = sequence(cuda, LengthPolicy::Strict);
+                let mut lengths = [100; 64];
+                let good = on_device(cuda, &lengths);
+                lengths[worker] = 1000;
+                let bad = on_device(cuda, &lengths);
+                for round in 0..500 {
+                    let lengths = if round % 3 == worker % 3 { &bad } else { &good };
+                    let given = Some(CudaLengths::from(lengths.view()));
+                    stream.execute(&plan, input.view(), given, output.view_mut()).unwrap();
+                    let outcome = stream.check();
+                    let limit = 100;
+                    let error =
+                        ExecuteError::LengthOutOfRange { ordinal: worker, value: 1000, limit };
+                    let wanted =
+                        if round % 3 == worker % 3 { Err(Error::Execute(error)) } else { Ok(()) };
+                    assert_eq!(outcome, wanted);
+                }
+                let source = |at: usize| at / 200 * 200 + (99 - at % 200 / 2) * 2 + at % 2;
+                assert_from(&mut output.to_vec().unwrap(), source);
+            });
+        }
+    });
+}
+
+/// Captures what `work` launches on a stream.
+fn captured(stream: &Stream, work: impl FnOnce()) -> sys::CUgraphExec {
+    let raw = stream.handle() as sys::CUstream;
+    // SAFETY: the stream lives, and its context is retained; the graph is instantiated once and
+    // never freed, as the test ends.
+    unsafe {
+        let device = result::device::get(0).unwrap();
+        result::ctx::set_current(result::primary_ctx::retain(device).unwrap()).unwrap();
+        // Of this thread, as other tests allocate meanwhile.
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        result::stream::begin_capture(raw, mode).unwrap();
+        work();
+        let graph = result::stream::end_capture(raw).unwrap();
+        let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+        result::graph::instantiate(graph, flags).unwrap()
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_graph_replays_with_new_lengths() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let (plan, input, mut output) = sequence(&cuda, LengthPolicy::Strict);
+    let mut lengths = on_device(&cuda, &[100; 64]);
+    // SAFETY: the buffers outlive all launches of the graph.
+    let raw = unsafe {
+        let view = retrograde_gpu::DeviceRef::from_raw(lengths.address(), lengths.len());
+        let out = retrograde_gpu::DeviceMut::from_raw(output.address(), output.len());
+        // As PyTorch's graphs do it: on a stream that was never seen before.
+        let borrowed = cuda.borrow_stream(stream.handle()).unwrap();
+        captured(&stream, || {
+            borrowed.execute(&plan, input.view(), Some(view.into()), out).unwrap();
+        })
+    };
+    let host = [100i32; 64];
+    let refused = captured(&stream, || {
+        let given = Some(CudaLengths::Host(Memory::from(&host[..])));
+        let outcome = stream.execute(&plan, input.view(), given, output.view_mut());
+        assert_eq!(outcome, Err(Error::HostLengthsInGraph));
+    });
+    let launch = |graph| {
+        // SAFETY: graph and stream live.
+        unsafe { result::graph::launch(graph, stream.handle() as sys::CUstream).unwrap() };
+        stream.synchronize().unwrap();
+    };
+    launch(refused);
+    for length in [100usize, 0, 37] {
+        let new: Vec<u8> = [length as i32; 64].iter().flat_map(|l| l.to_ne_bytes()).collect();
+        lengths.write(0, &new).unwrap();
+        launch(raw);
+        assert_from(&mut output.to_vec().unwrap(), |at| {
+            let t = at % 200 / 2;
+            let from = if t < length { length - 1 - t } else { t };
+            at / 200 * 200 + from * 2 + at % 2
+        });
+    }
+    // A wrong length leaves the last result where it is.
+    lengths.write(0, &(-1i32).to_ne_bytes()).unwrap();
+    let before = output.to_vec().unwrap();
+    launch(raw);
+    assert_eq!(output.to_vec().unwrap(), before);
+    output.write(0, &before[..1]).unwrap();
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn packed_elements_in_place_can_be_captured() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let layout = Layout::dense(DType::U4, &[1001]).unwrap();
+    let plan = Reverse::all().plan(&layout, &layout).unwrap();
+    let original = noise(501);
+    let mut memory = DeviceBuffer::from_host(&cuda, &original).unwrap();
+    let graph =
+        captured(&stream, || stream.execute_in_place(&plan, None, memory.view_mut()).unwrap());
+    for _ in 0..3 {
+        // SAFETY: graph and stream live.
+        unsafe { result::graph::launch(graph, stream.handle() as sys::CUstream).unwrap() };
+    }
+    stream.synchronize().unwrap();
+    let nibble = |bytes: &[u8], at: usize| bytes[at / 2] >> (at % 2 * 4) & 15;
+    let got = memory.to_vec().unwrap();
+    for at in 0..1001 {
+        assert_eq!(nibble(&got, at), nibble(&original, 1000 - at), "element {at}");
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn each_call_may_have_a_report_of_its_own() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let (plan, input, mut output) = sequence(&cuda, LengthPolicy::Strict);
+    let reports = Arc::new(Reports::allocate(&cuda, 3).unwrap());
+    for (at, length) in [(0, 5), (1, 500), (2, 100)] {
+        let lengths = on_device(&cuda, &[length; 64]);
+        let given = Some(CudaLengths::from(lengths.view()));
+        let stream = stream.reporting_to(&reports, at);
+        stream.execute(&plan, input.view(), given, output.view_mut()).unwrap();
+        stream.synchronize().unwrap();
+    }
+    let error = ExecuteError::LengthOutOfRange { ordinal: 0, value: 500, limit: 100 };
+    assert_eq!(stream.read(&reports).unwrap(), [None, Some(error), None]);
+    assert_eq!(stream.check(), Ok(()), "none of it is the stream's");
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn buffers_that_do_not_fit_are_refused() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let layout = Layout::dense(DType::F32, &[8, 8]).unwrap();
+    let plan = Reverse::axes([1]).plan(&layout, &layout).unwrap();
+    let input = DeviceBuffer::allocate(&cuda, 256).unwrap();
+    let mut short = DeviceBuffer::allocate(&cuda, 255).unwrap();
+    let refused = |outcome: Result<(), Error>| match outcome {
+        Err(Error::Execute(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    let outcome = stream.execute(&plan, input.view(), None, short.view_mut());
+    let (buffer, needed, available) = ("output", 256, 255);
+    assert_eq!(refused(outcome), ExecuteError::BufferTooSmall { buffer, needed, available });
+    let mut both = DeviceBuffer::allocate(&cuda, 512).unwrap();
+    // SAFETY: inside the buffer; the call is refused.
+    let shifted = unsafe { retrograde_gpu::DeviceRef::from_raw(both.address() + 16, 256) };
+    let outcome = stream.execute(&plan, shifted, None, both.view_mut());
+    assert_eq!(refused(outcome), ExecuteError::Overlap);
+    let outcome =
+        stream.execute(&plan, input.view(), Some(input.view().into()), both.view_mut());
+    assert_eq!(refused(outcome), ExecuteError::LengthsUnexpected);
+}
