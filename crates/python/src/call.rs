@@ -1,8 +1,9 @@
 //! The three operators as Python calls them.
 
+use crate::cuda;
 use crate::errors::raised;
 use crate::ndarray;
-use crate::operand::{self, Operand, View};
+use crate::operand::{self, Operand, Place, View};
 use crate::operation::{Operation, Visitor};
 use crate::threads;
 use numpy::PyUntypedArray;
@@ -25,7 +26,7 @@ pub(crate) fn reverse<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let input = Operand::of(x)?;
     let operation = Operation::reverse(axes, mask)?;
-    run(x.py(), &operation, &input, out)
+    run(x, &operation, &input, out)
 }
 
 /// `retrograde.reverse_sequence`, on an array or a tensor.
@@ -41,7 +42,7 @@ pub(crate) fn reverse_sequence<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let input = Operand::of(x)?;
     let operation = Operation::sequence(lengths, time_axis, batch_axis, policy)?;
-    run(x.py(), &operation, &input, out)
+    run(x, &operation, &input, out)
 }
 
 /// `retrograde.reverse_subsequences`, on an array or a tensor.
@@ -56,7 +57,7 @@ pub(crate) fn reverse_subsequences<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let input = Operand::of(x)?;
     let operation = Operation::subsequences(lengths, axis, policy, &input.view().shape)?;
-    run(x.py(), &operation, &input, out)
+    run(x, &operation, &input, out)
 }
 
 /// Memory for an output like this tensor: what is in it is unspecified.
@@ -68,18 +69,22 @@ pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
 }
 
 fn run<'py>(
-    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
     operation: &Operation,
     input: &Operand<'py>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let work = operation.work_on(&input.view());
+    let view = input.view();
+    if let Place::Cuda(device) = view.place {
+        return cuda::run(x, device, operation, input, out);
+    }
+    let work = operation.work_on(&view);
     if let Operand::Array(array) = input
         && ndarray::holds_references(array)
     {
         return operation.visit(Swap { array, out, work });
     }
-    operation.visit(Move { py, input, out, work })
+    operation.visit(Move { py: x.py(), input, out, work })
 }
 
 /// Moves elements from the input to an output.

@@ -1,13 +1,17 @@
 //! Tensors of other libraries, through DLPack: theirs coming in, ours going out.
 
 use crate::memory::Block;
-use crate::operand::View;
+use crate::operand::{Place, View};
 use dlpark::ffi::{
     DLDataType, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned,
     DLPACK_MAJOR_VERSION, DLPackExchangeAPI, DLTensor,
 };
 use dlpark::metadata::Dynamic;
-use dlpark::python::{DlpackExporter, ExportRequest, ImportedDlpack, export_dlpack, from_dlpack};
+use dlpark::python::consumer::stream::no_sync;
+use dlpark::python::{
+    DlpackExporter, DlpackStream, ExportRequest, ImportRequest, ImportedDlpack, StreamArg,
+    export_dlpack,
+};
 use dlpark::{DlpackFlags, Managed, ManagedTensorBase, TensorRef};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -16,6 +20,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyType};
 use retrograde::{DType, Operator, Shape, Strides};
 use std::ffi::{c_int, c_void};
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 /// A tensor that another library lends.
@@ -76,7 +81,11 @@ impl Imported {
 
     /// Through DLPack's own protocol.
     fn lent(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let loan = from_dlpack(object.as_borrowed(), None, None)?;
+        let request = ImportRequest::new(object.as_borrowed())?;
+        // Work on a device goes to the stream that its library uses: there is nothing to wait for.
+        let on_device =
+            request.device().is_ok_and(|device| device.device_type == DLDeviceType::CUDA);
+        let loan = request.import(on_device.then_some(&SameStream), None)?;
         let flags = loan.flags();
         let (view, dtype) = read(loan.validate().map_err(invalid)?, flags)?;
         Ok(Imported { view, dtype, flags, _owner: Owner::Loan(loan) })
@@ -91,6 +100,12 @@ impl Imported {
             return Err(PyValueError::new_err(format!("{operator}: out is read-only")));
         }
         let (expected, got) = (input.dtype, self.dtype);
+        if self.view.place != input.view.place {
+            return Err(PyValueError::new_err(format!(
+                "{operator}: out is on {}, expected the input's device, {}",
+                self.view.place, input.view.place
+            )));
+        }
         if expected != got {
             return Err(PyTypeError::new_err(format!(
                 "{operator}: out has type {}, expected the input's type {}",
@@ -99,6 +114,50 @@ impl Imported {
             )));
         }
         Ok(())
+    }
+}
+
+/// Says that a loan will be used on its library's own stream.
+struct SameStream;
+
+// SAFETY: asking for no synchronisation names no stream at all.
+unsafe impl DlpackStream for SameStream {
+    fn as_python_arg(&self, _: Python<'_>, _: DLDevice) -> PyResult<StreamArg> {
+        Ok(no_sync())
+    }
+
+    unsafe fn wait_for_producer(&self, _: DLDevice, _: *mut c_void) -> PyResult<bool> {
+        Ok(true)
+    }
+}
+
+/// The stream that a tensor's library works on now, on the tensor's device.
+pub(crate) fn current_stream(object: &Bound<'_, PyAny>, device: usize) -> PyResult<usize> {
+    let (py, class) = (object.py(), object.get_type());
+    if let Some(table) = table_of(&class)?
+        // SAFETY: `table_of` checked its version.
+        && let Some(ask) = unsafe { table.as_ref() }.current_work_stream
+    {
+        let mut stream = ptr::null_mut();
+        // SAFETY: the library's own function, asked about a device that its tensor is on.
+        if unsafe { ask(DLDeviceType::CUDA, device as i32, &mut stream) } == 0 {
+            return Ok(stream as usize);
+        }
+        return Err(PyErr::fetch(py));
+    }
+    let module = class.getattr(intern!(py, "__module__"))?;
+    let module = module.extract::<String>()?;
+    match module.split('.').next() {
+        Some("torch") => {
+            let cuda = py.import("torch.cuda")?;
+            cuda.call_method1("current_stream", (device,))?.getattr("cuda_stream")?.extract()
+        }
+        Some("cupy") => {
+            let cuda = py.import("cupy.cuda")?;
+            cuda.call_method0("get_current_stream")?.getattr("ptr")?.extract()
+        }
+        // The stream that others wait for, unless they were told not to.
+        _ => Ok(0),
     }
 }
 
@@ -122,8 +181,13 @@ fn description(object: &Bound<'_, PyAny>) -> PyResult<Option<Describe>> {
     Ok(Some(describe))
 }
 
-/// From the table of functions that DLPack 1.3 has classes publish.
 fn of_class(class: &Bound<'_, PyType>) -> PyResult<Option<Describe>> {
+    // SAFETY: `table_of` checked its version.
+    Ok(table_of(class)?.and_then(|table| unsafe { table.as_ref() }.dltensor_from_py_object_no_sync))
+}
+
+/// The table of functions that DLPack 1.3 has classes publish, if it is one we know.
+fn table_of(class: &Bound<'_, PyType>) -> PyResult<Option<NonNull<DLPackExchangeAPI>>> {
     let Some(capsule) = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))? else {
         return Ok(None);
     };
@@ -131,26 +195,25 @@ fn of_class(class: &Bound<'_, PyType>) -> PyResult<Option<Describe>> {
     let table = capsule.pointer_checked(Some(c"dlpack_exchange_api"))?.cast::<DLPackExchangeAPI>();
     // SAFETY: a capsule of this name holds such a table, for as long as the process lives. The
     // header is the same in all versions, and tells whether the rest is as declared.
-    unsafe {
-        if (*table.as_ptr()).header.version.major != DLPACK_MAJOR_VERSION {
-            return Ok(None);
-        }
-        Ok((*table.as_ptr()).dltensor_from_py_object_no_sync)
+    let major = unsafe { (*table.as_ptr()).header.version.major };
+    Ok((major == DLPACK_MAJOR_VERSION).then_some(table))
+}
+
+/// The memory that a device of DLPack's has.
+fn place(device: DLDevice) -> PyResult<Place> {
+    match (device.device_type, usize::try_from(device.device_id)) {
+        (DLDeviceType::CPU | DLDeviceType::CUDAHOST | DLDeviceType::ROCMHOST, _) => Ok(Place::Host),
+        (DLDeviceType::CUDA, Ok(number)) => Ok(Place::Cuda(number)),
+        (DLDeviceType(kind), _) => Err(PyValueError::new_err(format!(
+            "the tensor is on device {kind}:{} of DLPack, expected the CPU (1) or CUDA (2)",
+            device.device_id
+        ))),
     }
 }
 
-/// Where a tensor that this processor can reach lies, and of what type it is.
+/// Where a tensor lies, and of what type it is.
 fn read(tensor: TensorRef<'_>, flags: DlpackFlags) -> PyResult<(View, DLDataType)> {
-    let device = tensor.device();
-    if !matches!(
-        device.device_type,
-        DLDeviceType::CPU | DLDeviceType::CUDAHOST | DLDeviceType::ROCMHOST
-    ) {
-        return Err(PyValueError::new_err(format!(
-            "the tensor is on device {}:{} of DLPack, expected the CPU (1)",
-            device.device_type.0, device.device_id
-        )));
-    }
+    let place = place(tensor.device())?;
     let dtype = element_type(tensor.dtype(), flags)?;
     let size = |&size: &i64| usize::try_from(size).map_err(|_| negative(size));
     let shape = tensor.shape().iter().map(size).collect::<PyResult<Shape>>()?;
@@ -166,7 +229,7 @@ fn read(tensor: TensorRef<'_>, flags: DlpackFlags) -> PyResult<(View, DLDataType
     let strides = strides.iter().enumerate().map(step).collect::<PyResult<Strides>>()?;
     // SAFETY: the tensor was validated, and its library says that the offset is its own.
     let origin = unsafe { tensor.offset_bytes_ptr() }.map_err(invalid)?.cast_mut();
-    Ok((View { dtype, origin, shape, strides }, tensor.dtype()))
+    Ok((View { dtype, origin, shape, strides, place }, tensor.dtype()))
 }
 
 /// The engine's type of the same width and packing.
@@ -246,6 +309,7 @@ impl Buffer {
             origin: memory.as_ptr(),
             shape: view.shape.clone(),
             strides: strides.clone(),
+            place: Place::Host,
         };
         let in_elements = |&stride: &isize| stride as i64 / width.max(1) as i64;
         let buffer = Buffer {

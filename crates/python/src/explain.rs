@@ -1,7 +1,7 @@
 //! What a call would do, in data: the package makes words of it.
 
 use crate::errors::raised;
-use crate::operand::{Operand, View};
+use crate::operand::{Operand, View, on_host};
 use crate::operation::{Operation, Visitor};
 use crate::threads;
 use pyo3::prelude::*;
@@ -55,6 +55,7 @@ fn explain<'py>(
     operation: &Operation,
     view: &View,
 ) -> PyResult<Bound<'py, PyDict>> {
+    on_host("x", view)?;
     operation.visit(Explain { py, view, work: operation.work_on(view) })
 }
 

@@ -1,25 +1,34 @@
 //! Lengths as an argument: whatever Python calls a list of integers, copied.
 //!
 //! The engine checks lengths and reads them again while it runs. Other threads of Python's could
-//! change them in between, so it gets a copy that nobody else has.
+//! change them in between, so it gets a copy that nobody else has. Lengths on a device stay there:
+//! its kernels clamp what they read.
 
 use crate::dlpack::Imported;
 use crate::ndarray::{self, integer_type};
+use crate::operand::Place;
 use crate::threads;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
-use retrograde::{DType, Layout, Operator, Reversal, Reverse, Shape, TensorRef};
+use retrograde::{DType, Layout, Operator, Reversal, Reverse, Shape, Strides, TensorRef};
 
-/// Lengths that belong to one call.
-pub(crate) struct LengthsCopy {
+/// Lengths of one call.
+pub(crate) struct Lengths {
     dtype: DType,
     shape: Shape,
-    bytes: Vec<u8>,
+    values: Values,
 }
 
-impl LengthsCopy {
+enum Values {
+    /// In row-major order, in memory that belongs to the call.
+    Copied(Vec<u8>),
+    /// On a device, as the tensor has them; their strides.
+    OnDevice(Imported, Strides),
+}
+
+impl Lengths {
     pub(crate) fn of(operator: &str, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(array) = lengths.cast::<PyUntypedArray>() {
             return Self::of_array(operator, array);
@@ -27,7 +36,7 @@ impl LengthsCopy {
         if let Some(numbers) = small_integers(lengths)? {
             let shape = Shape::from_slice(&[numbers.len()]);
             let bytes = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-            return Ok(LengthsCopy { dtype: DType::I64, shape, bytes });
+            return Ok(Lengths { dtype: DType::I64, shape, values: Values::Copied(bytes) });
         }
         if lengths.hasattr("__dlpack__")? {
             return Self::of_tensor(operator, lengths);
@@ -36,7 +45,7 @@ impl LengthsCopy {
         // What is empty has no type of its own; NumPy calls it float64.
         if array.len() == 0 && array.dtype().kind() == b'f' {
             let shape = Shape::from_slice(array.shape());
-            return Ok(LengthsCopy { dtype: DType::I64, shape, bytes: Vec::new() });
+            return Ok(Lengths { dtype: DType::I64, shape, values: Values::Copied(Vec::new()) });
         }
         Self::of_array(operator, &array)
     }
@@ -65,6 +74,10 @@ impl LengthsCopy {
             let dtype = lengths.getattr("dtype")?;
             return Err(wrong_type(operator, &dtype));
         }
+        if view.place != Place::Host {
+            let values = Values::OnDevice(imported, view.strides);
+            return Ok(Lengths { dtype: view.dtype, shape: view.shape, values });
+        }
         // SAFETY: `imported` lives until the copy is made, right below.
         let tensor = unsafe { view.tensor(Operator::Reverse)? };
         Self::copied(tensor)
@@ -82,7 +95,7 @@ impl LengthsCopy {
             let bytes = threads::run(tensor.layout().len() * size_of::<i64>(), copy)?;
             bytes.map_err(crate::errors::raised)?
         };
-        Ok(LengthsCopy { dtype, shape, bytes })
+        Ok(Lengths { dtype, shape, values: Values::Copied(bytes) })
     }
 
     /// With the axis of size 1 that lengths along `axis` have, if just that was left out.
@@ -94,6 +107,9 @@ impl LengthsCopy {
             lanes.remove(at as usize);
             if self.shape == lanes {
                 self.shape.insert(at as usize, 1);
+                if let Values::OnDevice(_, strides) = &mut self.values {
+                    strides.insert(at as usize, 0);
+                }
             }
         }
         self
@@ -103,9 +119,27 @@ impl LengthsCopy {
         self.shape.iter().product()
     }
 
+    /// Where they lie.
+    pub(crate) fn place(&self) -> Place {
+        match &self.values {
+            Values::Copied(_) => Place::Host,
+            Values::OnDevice(imported, _) => imported.view().place,
+        }
+    }
+
+    /// For the operator to check and to plan with. On a device, its memory is an address there,
+    /// and must not be read here.
     pub(crate) fn tensor(&self) -> PyResult<TensorRef<'_>> {
-        TensorRef::dense(self.dtype, &self.bytes[..], &self.shape)
-            .map_err(|error| crate::errors::raised(error.into()))
+        let tensor = match &self.values {
+            Values::Copied(bytes) => TensorRef::dense(self.dtype, &bytes[..], &self.shape),
+            Values::OnDevice(imported, strides) => {
+                let origin = imported.view().origin;
+                // SAFETY: the tensor lives as long as `self`; on the device it is valid, and the
+                // caller does not read it here.
+                unsafe { TensorRef::from_raw(self.dtype, origin, &self.shape, strides) }
+            }
+        };
+        tensor.map_err(|error| crate::errors::raised(error.into()))
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod axes;
 mod call;
+mod cuda;
 mod dlpack;
 mod errors;
 mod explain;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 mod _engine {
     #[pymodule_export]
     use crate::call::{empty_like, reverse, reverse_sequence, reverse_subsequences};
+    #[pymodule_export]
+    use crate::cuda::{cuda_check, cuda_device_count};
     #[pymodule_export]
     use crate::dlpack::Buffer;
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! NumPy arrays: where their elements lie, and new ones like them.
 
 use crate::memory::{self, Block};
-use crate::operand::View;
+use crate::operand::{Place, View};
 use numpy::npyffi::{
     self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_ORDER, PY_ARRAY_API, PyDataType_FLAGS,
     PyDataType_ISLEGACY,
@@ -25,6 +25,7 @@ pub(crate) fn view(array: &Bound<'_, PyUntypedArray>) -> View {
         origin,
         shape: Shape::from_slice(array.shape()),
         strides: Strides::from_slice(array.strides()),
+        place: Place::Host,
     }
 }
 

@@ -17,6 +17,25 @@ pub(crate) struct View {
     pub(crate) shape: Shape,
     /// In bytes, or in elements of a packed type.
     pub(crate) strides: Strides,
+    pub(crate) place: Place,
+}
+
+/// Whose memory an operand lies in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// What this processor reads and writes.
+    Host,
+    /// That of a CUDA device, by its number.
+    Cuda(usize),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Host => f.write_str("the CPU"),
+            Place::Cuda(number) => write!(f, "cuda:{number}"),
+        }
+    }
 }
 
 /// A tensor that Python lends for a call.
@@ -75,6 +94,7 @@ pub(crate) fn empty_like<'py>(
     view: &View,
     py: Python<'py>,
 ) -> PyResult<(Bound<'py, PyAny>, View)> {
+    on_host("x", view)?;
     match input {
         Operand::Array(array) => {
             let out = ndarray::empty_like(array, view)?;
@@ -84,6 +104,16 @@ pub(crate) fn empty_like<'py>(
         Operand::Tensor(tensor) => {
             let (buffer, view) = Buffer::like(tensor, view)?;
             Ok((Bound::new(py, buffer)?.into_any(), view))
+        }
+    }
+}
+
+/// Refuses what this processor cannot reach.
+pub(crate) fn on_host(argument: &str, view: &View) -> PyResult<()> {
+    match view.place {
+        Place::Host => Ok(()),
+        place => {
+            Err(PyValueError::new_err(format!("{argument} is on {place}, expected it on the CPU")))
         }
     }
 }

@@ -1,8 +1,8 @@
 //! An operator with the arguments of a call, ready to run or to be explained.
 
 use crate::axes;
-use crate::lengths::LengthsCopy;
-use crate::operand::View;
+use crate::lengths::Lengths;
+use crate::operand::{Place, View};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use retrograde::{LengthPolicy, Reverse, ReverseSequence, ReverseSubsequences};
@@ -16,8 +16,8 @@ pub(crate) trait Visitor {
 /// One of the three operators and all it needs but the tensor.
 pub(crate) enum Operation {
     Reverse(Reverse),
-    Sequence(ReverseSequence, LengthsCopy),
-    Subsequences(ReverseSubsequences, LengthsCopy),
+    Sequence(ReverseSequence, Lengths),
+    Subsequences(ReverseSubsequences, Lengths),
 }
 
 impl Operation {
@@ -38,7 +38,7 @@ impl Operation {
         let time = axes::single(name, "time_axis", time_axis)?;
         let batch = axes::single(name, "batch_axis", batch_axis)?;
         let operator = ReverseSequence::any_axes(time, batch).policy(parse(name, policy)?);
-        Ok(Operation::Sequence(operator, LengthsCopy::of(name, lengths)?))
+        Ok(Operation::Sequence(operator, Lengths::of(name, lengths)?))
     }
 
     /// `shape` is the tensor's: lengths may leave out the axis of size 1.
@@ -51,22 +51,35 @@ impl Operation {
         let name = "ReverseSubsequences";
         let axis = axes::single(name, "axis", axis)?;
         let operator = ReverseSubsequences::along(axis).policy(parse(name, policy)?);
-        let lengths = LengthsCopy::of(name, lengths)?.along(axis, shape);
+        let lengths = Lengths::of(name, lengths)?.along(axis, shape);
         Ok(Operation::Subsequences(operator, lengths))
     }
 
     /// How much there is to do on such an input, in bytes: calls with much to do share it.
     pub(crate) fn work_on(&self, input: &View) -> usize {
-        let lengths = match self {
-            Operation::Reverse(_) => 0,
-            Operation::Sequence(_, lengths) | Operation::Subsequences(_, lengths) => {
-                lengths.count().saturating_mul(size_of::<i64>())
-            }
-        };
-        input.bytes().max(lengths)
+        let lengths = self.lengths().map_or(0, Lengths::count);
+        input.bytes().max(lengths.saturating_mul(size_of::<i64>()))
     }
 
+    pub(crate) fn lengths(&self) -> Option<&Lengths> {
+        match self {
+            Operation::Reverse(_) => None,
+            Operation::Sequence(_, lengths) | Operation::Subsequences(_, lengths) => Some(lengths),
+        }
+    }
+
+    /// For this processor: lengths must be where it can read them.
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> PyResult<V::Output> {
+        match self.lengths().map_or(Place::Host, Lengths::place) {
+            Place::Host => self.visit_anywhere(visitor),
+            place => Err(PyValueError::new_err(format!(
+                "lengths are on {place}, expected them where the input is, on the CPU"
+            ))),
+        }
+    }
+
+    /// For a visitor that does not read lengths, or that asks where they are.
+    pub(crate) fn visit_anywhere<V: Visitor>(&self, visitor: V) -> PyResult<V::Output> {
         match self {
             Operation::Reverse(operator) => visitor.visit(operator),
             Operation::Sequence(operator, lengths) => {

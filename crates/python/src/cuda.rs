@@ -1,0 +1,119 @@
+//! Calls on tensors of a CUDA device: the same operators and plans, on the stream that the
+//! tensor's library works on. Nothing waits for the device.
+
+use crate::dlpack;
+use crate::errors::raised;
+use crate::operand::{Operand, Place, View};
+use crate::operation::{Operation, Visitor};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use retrograde::{Reversal, TensorRef};
+use retrograde_gpu::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Stream, device_count};
+use std::sync::{Mutex, PoisonError};
+
+/// Runs an operator on a tensor of device number `device`.
+pub(crate) fn run<'py>(
+    x: &Bound<'py, PyAny>,
+    device: usize,
+    operation: &Operation,
+    input: &Operand<'py>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    // Only its own library can make a tensor whose memory is freed in time with its streams.
+    let Some(out) = out else {
+        return Err(PyTypeError::new_err("x is on a CUDA device: out is needed"));
+    };
+    let lengths = operation.lengths().map_or(Place::Host, |lengths| lengths.place());
+    if let Place::Cuda(other) = lengths
+        && other != device
+    {
+        return Err(PyValueError::new_err(format!(
+            "lengths are on cuda:{other}, expected them on the input's device, cuda:{device}, or on the CPU"
+        )));
+    }
+    let stream = stream(x.py(), device, dlpack::current_stream(x, device)?)?;
+    operation.visit_anywhere(Launch { stream, input, out, lengths })
+}
+
+struct Launch<'a, 'py> {
+    stream: Stream,
+    input: &'a Operand<'py>,
+    out: &'a Bound<'py, PyAny>,
+    lengths: Place,
+}
+
+impl<'py> Visitor for Launch<'_, 'py> {
+    type Output = Bound<'py, PyAny>;
+
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
+        let name = operator.operator();
+        let output = Operand::output(name, self.out)?;
+        output.check_output(name, self.input)?;
+        let tensor = |view: &View| {
+            // SAFETY: the operands are borrowed for the whole call, and the addresses are given
+            // to the device alone.
+            unsafe { view.tensor(name) }
+        };
+        let (from, to) = (tensor(&self.input.view())?, tensor(&output.view())?);
+        let (plan, lengths) = operator.bind(from.layout(), to.layout()).map_err(raised)?;
+        let there = |tensor: &TensorRef<'_>| {
+            let memory = tensor.memory();
+            // SAFETY: the library that owns it frees it in the order of its stream, on which
+            // this runs.
+            unsafe { DeviceRef::from_raw(memory.as_ptr().addr() as u64, memory.len()) }
+        };
+        let given = lengths.as_ref().map(|tensor| match self.lengths {
+            Place::Cuda(_) => CudaLengths::Device(there(tensor)),
+            Place::Host => CudaLengths::Host(tensor.memory()),
+        });
+        let memory = to.memory();
+        // SAFETY: as above; `check_output` found it writable.
+        let target = unsafe { DeviceMut::from_raw(memory.as_ptr().addr() as u64, memory.len()) };
+        match self.stream.execute(&plan, there(&from), given, target) {
+            Ok(()) => Ok(self.out.clone()),
+            Err(Error::Execute(source)) => Err(raised(operator.explain(source, &lengths))),
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+/// How many CUDA devices there are: none without a driver.
+#[pyfunction]
+pub(crate) fn cuda_device_count() -> usize {
+    device_count().unwrap_or(0)
+}
+
+/// Waits for the calls on a tensor's current stream, and raises what was wrong with lengths there.
+#[pyfunction]
+#[pyo3(signature = (x, /))]
+pub(crate) fn cuda_check(x: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Place::Cuda(device) = Operand::of(x)?.view().place else { return Ok(()) };
+    let stream = stream(x.py(), device, dlpack::current_stream(x, device)?)?;
+    match x.py().detach(|| stream.check()) {
+        Ok(()) => Ok(()),
+        Err(Error::Execute(error)) => Err(PyValueError::new_err(error.to_string())),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// The devices that were used before, by their numbers. Opening one loads the kernels.
+static DEVICES: PyOnceLock<Mutex<Vec<Option<Cuda>>>> = PyOnceLock::new();
+
+fn stream(py: Python<'_>, device: usize, handle: usize) -> PyResult<Stream> {
+    let devices = DEVICES.get_or_init(py, Mutex::default);
+    let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
+    if devices.len() <= device {
+        devices.resize_with(device + 1, || None);
+    }
+    let cuda = match &devices[device] {
+        Some(cuda) => cuda,
+        None => devices[device].insert(Cuda::device(device).map_err(failed)?),
+    };
+    // SAFETY: the library says that this is the stream it uses, on the context that all share.
+    unsafe { cuda.borrow_stream(handle) }.map_err(failed)
+}
+
+fn failed(error: Error) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
