@@ -11,17 +11,20 @@
 
 The operators are ``torch.ops.retrograde.reverse``, ``reverse_sequence`` and ``reverse_subsequences``, each
 with a variant that works in place (``reverse_``) and one that writes to a tensor (``reverse_out``). They run
-under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``, ``vmap``)
-and forward-mode differentiation. The gradient of a reversal is the same reversal; lengths have none.
+under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``,
+``vmap``) and forward-mode differentiation. The gradient of a reversal is the same reversal; lengths have none.
 
 Under ``vmap`` the tensor, the lengths or both may be batched; the variants that write are for calls outside
 of it. Tensors are on the CPU, of any type and any strides; quantised, sparse and nested ones are refused.
 """
 
+from collections.abc import Iterable
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 from torch._C import DispatchKey, _after_ADInplaceOrView_keyset, _after_autograd_keyset
 from torch._C import _AutoDispatchBelowADInplaceOrView, _AutoDispatchBelowAutograd
@@ -39,7 +42,13 @@ __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 _LARGE = 32 << 20
 
 
-def reverse(x, axes=None, *, mask=None, out=None):
+def reverse(
+    x: Tensor,
+    axes: int | Iterable[int] | None = None,
+    *,
+    mask: Iterable[bool] | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 
     >>> reverse(torch.tensor([[1, 2], [3, 4]]), 0).tolist()
@@ -54,7 +63,15 @@ def reverse(x, axes=None, *, mask=None, out=None):
     return _call("reverse", x, (_axes.resolved(axes, mask, x.dim()),), out)
 
 
-def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", out=None):
+def reverse_sequence(
+    x: Tensor,
+    lengths: Tensor | ArrayLike,
+    *,
+    time_axis: int = 0,
+    batch_axis: int = 1,
+    policy: Literal["strict", "clamp"] = "strict",
+    out: Tensor | None = None,
+) -> Tensor:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
 
     >>> x = torch.tensor([[1, 2, 3], [4, 5, 6]])
@@ -72,7 +89,14 @@ def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", 
     return _call("reverse_sequence", x, arguments, out)
 
 
-def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
+def reverse_subsequences(
+    x: Tensor,
+    lengths: Tensor | ArrayLike,
+    *,
+    axis: int,
+    policy: Literal["clamp", "strict"] = "clamp",
+    out: Tensor | None = None,
+) -> Tensor:
     """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
     >>> reverse_subsequences(torch.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
@@ -174,7 +198,7 @@ def _is_readable(lengths):
 def _large(x):
     """A large output, in the engine's memory if that is laid out as PyTorch would."""
     if x.is_contiguous() and x.is_cpu and x.dtype in _KEPT:
-        return torch.from_dlpack(_engine.empty_like(x))
+        return torch.from_dlpack(_engine.empty_like(_bits(x)))
     return torch.empty_like(x)
 
 
@@ -384,7 +408,10 @@ def _refused(x, *arguments):
 
 def _bits(x):
     """The same elements in a type that DLPack has."""
-    return x.view(_STAND_INS[x.dtype]) if x.dtype in _STAND_INS else x
+    if x.dtype in _STAND_INS:
+        return x.view(_STAND_INS[x.dtype])
+    # Older releases lend only what needs no gradient.
+    return x if _DESCRIBES or not x.requires_grad else x.detach()
 
 
 # Under ``vmap``: one more axis.
@@ -445,6 +472,9 @@ _KEPT = _named(
     *("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"),
     *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
 )
+
+#: Whether the engine reads tensors through C (DLPack 1.3).
+_DESCRIBES = hasattr(Tensor, "__dlpack_c_exchange_api__")
 
 _TAGS = (torch.Tag.pt2_compliant_tag,)
 _library = torch.library.Library("retrograde", "DEF")
