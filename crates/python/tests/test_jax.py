@@ -21,8 +21,8 @@ else:
 DTYPES = [
     name
     for name in """bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 bfloat16
-    float16 float32 float64 complex64 complex128 float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3fn float8_e4m3fnuz
-    float8_e4m3b11fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu""".split()
+    float16 float32 float64 complex64 complex128 float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3fn
+    float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu""".split()
     if hasattr(jnp, name)
 ]
 

@@ -10,9 +10,10 @@
 [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
 
 The operators are ``torch.ops.retrograde.reverse``, ``reverse_sequence`` and ``reverse_subsequences``, each
-with a variant that works in place (``reverse_``) and one that writes to a tensor (``reverse_out``). They run
-under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``,
-``vmap``) and forward-mode differentiation. The gradient of a reversal is the same reversal; lengths have none.
+with a variant that works in place (``reverse_``) and one that writes to a tensor (``reverse_out``). They
+run under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``,
+``vmap``) and forward-mode differentiation. The gradient of a reversal is the same reversal; lengths have
+none.
 
 Under ``vmap`` the tensor, the lengths or both may be batched; the variants that write are for calls outside
 of it. Tensors are on the CPU, of any type and any strides; quantised, sparse and nested ones are refused.

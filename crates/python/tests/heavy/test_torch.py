@@ -457,6 +457,9 @@ def test_in_a_module():
 def test_arguments_that_are_wrong():
     x = torch.ones(2, 3)
 
+    def nested():
+        return torch.nested.nested_tensor([x.detach()[0], x.detach()[1, :1]])
+
     def quantised():
         return torch.quantize_per_tensor(x.detach(), 0.1, 0, torch.qint8)
 
@@ -485,7 +488,7 @@ def test_arguments_that_are_wrong():
         (TypeError, "torch.Tensor", lambda: rt.reverse([1, 2])),
         (TypeError, "layout torch.sparse_coo", lambda: rt.reverse(x.to_sparse())),
         (TypeError, "layout torch.sparse_csr", lambda: quiet(lambda: rt.reverse(x.to_sparse_csr()))),
-        (TypeError, "nested", lambda: rt.reverse(quiet(lambda: torch.nested.nested_tensor([x[0], x[1, :1]])))),
+        (TypeError, "nested", lambda: rt.reverse(quiet(nested))),
         (TypeError, "qint8", lambda: rt.reverse(quiet(quantised))),
         (TypeError, "bits1x8", lambda: rt.reverse(torch.zeros(3, dtype=torch.uint8).view(torch.bits1x8))),
     ]
