@@ -11,11 +11,18 @@ from jax.test_util import check_grads
 import retrograde
 import retrograde.jax as rj
 
+# Older releases have these elsewhere.
+if hasattr(jax, "shard_map"):
+    from jax import enable_x64, shard_map
+else:
+    from jax.experimental import enable_x64
+    from jax.experimental.shard_map import shard_map
+
 DTYPES = [
     name
-    for name in """bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 bfloat16 float16
-    float32 float64 complex64 complex128 float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3fn float8_e4m3fnuz
-    float8_e4m3b11fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu""".split()
+    for name in """bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 bfloat16
+    float16 float32 float64 complex64 complex128 float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3fn
+    float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu""".split()
     if hasattr(jnp, name)
 ]
 
@@ -57,7 +64,7 @@ def sample(rng, shape, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type_moves_bit_by_bit(dtype):
     rng = np.random.default_rng(1)
-    with jax.enable_x64(True):
+    with enable_x64(True):
         for shape in [(7,), (3, 5), (2, 3, 9)]:
             x = sample(rng, shape, dtype)
             array = jnp.asarray(x)
@@ -202,7 +209,7 @@ def test_inside_scan_and_shard_map():
     same(out, np.flip(np.asarray(x), 1))
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("i",))
     spec = jax.sharding.PartitionSpec("i")
-    run = jax.shard_map(lambda x: rj.reverse(x, 1), mesh=mesh, in_specs=spec, out_specs=spec)
+    run = shard_map(lambda x: rj.reverse(x, 1), mesh=mesh, in_specs=spec, out_specs=spec)
     same(jax.jit(run)(x), np.flip(np.asarray(x), 1))
 
 

@@ -49,6 +49,8 @@ def _handler(x):
         return _jax
     if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
         return _tensorflow
+    if _is(x, "cupy", "ndarray"):
+        return _cupy
     return _dlpack if hasattr(x, "__dlpack__") else _array_like
 
 
@@ -116,6 +118,14 @@ def _tensorflow(name, x, arguments, out):
     if out is not None:
         raise TypeError("out is not possible: tensors of TensorFlow do not change")
     return _tensorflow.apply(name, x, arguments)
+
+
+def _cupy(name, x, arguments, out):
+    if out is None:
+        import cupy
+
+        out = cupy.empty_like(x)
+    return getattr(_engine, name)(x, *arguments, out)
 
 
 def _dlpack(name, x, arguments, out):

@@ -10,7 +10,8 @@ Array([[2., 1., 0.],
        [4., 3., 5.]], dtype=float32)
 
 On CPUs a call is one custom call of XLA into the engine, without Python in between. On other devices
-it becomes operations of XLA's own (``rev``, a gather).
+it becomes operations of XLA's own (``rev``, a gather). What ``jax.export`` is to write for CPUs has to allow
+such calls (``DisabledSafetyCheck.custom_call("retrograde_reverse")``).
 
 Lengths that are known when the call is made or traced are checked then, and an error is a
 ``ValueError``. Lengths that a compiled program computes are checked on CPUs, when it runs: JAX raises
@@ -19,21 +20,26 @@ refuses such lengths when it is compiled, and ``"clamp"`` takes a negative one f
 """
 
 import operator
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from jax.typing import ArrayLike
 
 from . import _axes, _engine
 
 __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 
 
-def reverse(x, axes=None, *, mask=None):
+def reverse(
+    x: ArrayLike, axes: int | Iterable[int] | None = None, *, mask: Iterable[bool] | None = None
+) -> Array:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 
     >>> reverse(jnp.array([[1, 2], [3, 4]]), mask=[True, False]).tolist()
@@ -42,7 +48,14 @@ def reverse(x, axes=None, *, mask=None):
     return _apply("reverse", x, (axes, mask))
 
 
-def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict"):
+def reverse_sequence(
+    x: ArrayLike,
+    lengths: ArrayLike | Sequence[int],
+    *,
+    time_axis: int = 0,
+    batch_axis: int = 1,
+    policy: Literal["strict", "clamp"] = "strict",
+) -> Array:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
 
     The gradient of a reversal is the same reversal; lengths have none.
@@ -56,7 +69,13 @@ def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict"):
     return _apply("reverse_sequence", x, (lengths, time_axis, batch_axis, policy))
 
 
-def reverse_subsequences(x, lengths, *, axis, policy="clamp"):
+def reverse_subsequences(
+    x: ArrayLike,
+    lengths: ArrayLike | Sequence[Any],
+    *,
+    axis: int,
+    policy: Literal["clamp", "strict"] = "clamp",
+) -> Array:
     """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
     >>> reverse_subsequences(jnp.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
@@ -234,4 +253,6 @@ for _name, _handler in _engine.xla_handlers().items():
 
 _reverse_p = _primitive("retrograde_reverse", _reverse_elsewhere, _reverse_batched)
 _sequence_p = _primitive("retrograde_reverse_sequence", _sequence_elsewhere, _sequence_batched)
-_subsequences_p = _primitive("retrograde_reverse_subsequences", _subsequences_elsewhere, _subsequences_batched)
+_subsequences_p = _primitive(
+    "retrograde_reverse_subsequences", _subsequences_elsewhere, _subsequences_batched
+)

@@ -10,18 +10,24 @@
 [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
 
 The operators are ``torch.ops.retrograde.reverse``, ``reverse_sequence`` and ``reverse_subsequences``, each
-with a variant that works in place (``reverse_``) and one that writes to a tensor (``reverse_out``). They run
-under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``, ``vmap``)
-and forward-mode differentiation. The gradient of a reversal is the same reversal; lengths have none.
+with a variant that works in place (``reverse_``) and one that writes to a tensor (``reverse_out``). They
+run under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``,
+``vmap``) and forward-mode differentiation. The gradient of a reversal is the same reversal; lengths have
+none.
 
 Under ``vmap`` the tensor, the lengths or both may be batched; the variants that write are for calls outside
-of it. Tensors are on the CPU, of any type and any strides; quantised, sparse and nested ones are refused.
+of it. Tensors are on the CPU or on a CUDA device, of any type and any strides; quantised, sparse and nested
+ones are refused. On a CUDA device calls go to the current stream and do not wait; lengths that lie there are
+checked there (:mod:`retrograde.cuda`).
 """
 
+from collections.abc import Iterable
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 from torch._C import DispatchKey, _after_ADInplaceOrView_keyset, _after_autograd_keyset
 from torch._C import _AutoDispatchBelowADInplaceOrView, _AutoDispatchBelowAutograd
@@ -39,7 +45,13 @@ __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 _LARGE = 32 << 20
 
 
-def reverse(x, axes=None, *, mask=None, out=None):
+def reverse(
+    x: Tensor,
+    axes: int | Iterable[int] | None = None,
+    *,
+    mask: Iterable[bool] | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 
     >>> reverse(torch.tensor([[1, 2], [3, 4]]), 0).tolist()
@@ -54,14 +66,22 @@ def reverse(x, axes=None, *, mask=None, out=None):
     return _call("reverse", x, (_axes.resolved(axes, mask, x.dim()),), out)
 
 
-def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", out=None):
+def reverse_sequence(
+    x: Tensor,
+    lengths: Tensor | ArrayLike,
+    *,
+    time_axis: int = 0,
+    batch_axis: int = 1,
+    policy: Literal["strict", "clamp"] = "strict",
+    out: Tensor | None = None,
+) -> Tensor:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
 
     >>> x = torch.tensor([[1, 2, 3], [4, 5, 6]])
     >>> reverse_sequence(x, [3, 2], time_axis=1, batch_axis=0).tolist()
     [[3, 2, 1], [5, 4, 6]]
     """
-    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths):
+    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths, x):
         try:
             new = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
             return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, new)
@@ -72,13 +92,20 @@ def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", 
     return _call("reverse_sequence", x, arguments, out)
 
 
-def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
+def reverse_subsequences(
+    x: Tensor,
+    lengths: Tensor | ArrayLike,
+    *,
+    axis: int,
+    policy: Literal["clamp", "strict"] = "clamp",
+    out: Tensor | None = None,
+) -> Tensor:
     """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
     >>> reverse_subsequences(torch.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
     [[2, 1, 0], [4, 3, 5]]
     """
-    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths):
+    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths, x):
         try:
             new = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
             return _engine.reverse_subsequences(x, lengths, axis, policy, new)
@@ -166,15 +193,17 @@ def _is_lazy(x):
     return not _is_compiling() and (x.is_conj() or x.is_neg())
 
 
-def _is_readable(lengths):
+def _is_readable(lengths, x):
     """Whether the engine can read these lengths as they are."""
-    return not isinstance(lengths, Tensor) or (type(lengths) is Tensor and lengths.is_cpu)
+    if not isinstance(lengths, Tensor):
+        return True
+    return type(lengths) is Tensor and (lengths.is_cpu or lengths.device == x.device)
 
 
 def _large(x):
     """A large output, in the engine's memory if that is laid out as PyTorch would."""
     if x.is_contiguous() and x.is_cpu and x.dtype in _KEPT:
-        return torch.from_dlpack(_engine.empty_like(x))
+        return torch.from_dlpack(_engine.empty_like(_bits(x)))
     return torch.empty_like(x)
 
 
@@ -237,9 +266,8 @@ class _Operator:
         self.in_place = getattr(ops, f"{name}_").default
         self.out = getattr(ops, f"{name}_out").default
         self.engine = getattr(_engine, name)
-        self._register_kernels("CPU", self._new_cpu, self._in_place_cpu, self._out_cpu)
-        # The one place for another device: kernels of its own instead of the refusal.
-        self._register_kernels("CUDA", _refused, _refused, _refused)
+        for key in ("CPU", "CUDA"):
+            self._register_kernels(key, self._new, self._in_place, self._out)
         self._register_fakes()
         self._register_gradients()
         torch.library.register_vmap(f"retrograde::{name}", self._new_batched, lib=_library)
@@ -251,15 +279,15 @@ class _Operator:
 
     # Lazy conjugates and negatives never get here: PyTorch or `_call` makes them real first.
 
-    def _new_cpu(self, x, *arguments):
+    def _new(self, x, *arguments):
         out = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
         self.write(x, arguments, out)
         return out
 
-    def _in_place_cpu(self, x, *arguments):
+    def _in_place(self, x, *arguments):
         self.write(x, arguments, x)
 
-    def _out_cpu(self, x, *arguments):
+    def _out(self, x, *arguments):
         *arguments, out = arguments
         self.write(x, arguments, out)
 
@@ -282,7 +310,7 @@ class _Operator:
         return None
 
     def _register_gradients(self):
-        name, new, direct = self.name, self.new, self._new_cpu
+        name, new, direct = self.name, self.new, self._new
 
         def again(x, arguments):
             """The same reversal, of a gradient."""
@@ -378,13 +406,12 @@ class _Operator:
         return self.batched(info.batch_size, dims, x, *arguments)
 
 
-def _refused(x, *arguments):
-    raise NotImplementedError(f"retrograde: tensors on {x.device} are not supported in this build (x.cpu())")
-
-
 def _bits(x):
     """The same elements in a type that DLPack has."""
-    return x.view(_STAND_INS[x.dtype]) if x.dtype in _STAND_INS else x
+    if x.dtype in _STAND_INS:
+        return x.view(_STAND_INS[x.dtype])
+    # Older releases lend only what needs no gradient.
+    return x if _DESCRIBES or not x.requires_grad else x.detach()
 
 
 # Under ``vmap``: one more axis.
@@ -445,6 +472,9 @@ _KEPT = _named(
     *("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"),
     *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
 )
+
+#: Whether the engine reads tensors through C (DLPack 1.3).
+_DESCRIBES = hasattr(Tensor, "__dlpack_c_exchange_api__")
 
 _TAGS = (torch.Tag.pt2_compliant_tag,)
 _library = torch.library.Library("retrograde", "DEF")

@@ -14,8 +14,9 @@ import retrograde
 DTYPES = [
     getattr(place, name)
     for place in (tf.dtypes, tf.dtypes.experimental)
-    for name in """bool int4 uint4 int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64
-    complex64 complex128 float8_e5m2 float8_e4m3fn float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2fnuz""".split()
+    for name in """bool int4 uint4 int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32
+    float64 complex64 complex128 float8_e5m2 float8_e4m3fn float8_e4m3fnuz float8_e4m3b11fnuz
+    float8_e5m2fnuz""".split()
     if hasattr(place, name)
 ]
 
@@ -130,7 +131,7 @@ def test_what_is_refused():
         (TypeError, "do not change", lambda: retrograde.reverse(x, out=x)),
         (ValueError, r"axes\[0\] is 2", lambda: retrograde.reverse(x, 2)),
         (ValueError, r"lengths\[1\] is 3", lambda: retrograde.reverse_sequence(x, tf.constant([1, 3]))),
-        (TypeError, "float32, expected an integer", lambda: retrograde.reverse_sequence(x, tf.constant([1.0, 1.0]))),
+        (TypeError, "float32, expected", lambda: retrograde.reverse_sequence(x, tf.constant([1.0, 1.0]))),
         (TypeError, "RaggedTensor", lambda: retrograde.reverse(tf.ragged.constant([[1], [2, 3]]))),
     ]
     for kind, text, call in table:
