@@ -1,0 +1,178 @@
+"""Tensors on a CUDA device: PyTorch's and CuPy's, on their streams, in graphs, under autograd and compilers.
+
+Skipped where there is no device: CI has none. `bench/record/` says when it last ran on one.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import retrograde
+import retrograde.cuda
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import naive  # noqa: E402
+
+torch = pytest.importorskip("torch")
+if not torch.cuda.is_available():
+    pytest.skip("no CUDA device", allow_module_level=True)
+
+import retrograde.torch  # noqa: E402
+
+DTYPES = [
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
+    torch.float32, torch.float64, torch.complex64, torch.complex128, torch.float8_e4m3fn, torch.float8_e5m2,
+]  # fmt: skip
+
+
+def made(shape, dtype, seed=0):
+    """Random bits on the device."""
+    bits = np.random.default_rng(seed).integers(0, 256, int(np.prod(shape)) * dtype.itemsize, np.uint8)
+    if dtype == torch.bool:
+        bits &= 1
+    return torch.from_numpy(bits).cuda().view(dtype).reshape(shape)
+
+
+def same(y, x):
+    """Bit for bit, wherever they are."""
+    as_bytes = [t.detach().cpu().contiguous().view(torch.uint8) for t in (y, x)]
+    return torch.equal(*as_bytes)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_type_as_on_the_cpu(dtype):
+    for shape in [(5,), (0, 3), (4, 7), (3, 33, 65), (2, 3, 4, 129)]:
+        x = made(shape, dtype)
+        for view in (x, x.flip(-1) if dtype.itemsize > 1 and not str(dtype).startswith("torch.float8") else x, x.transpose(0, -1), x[..., ::2]):
+            axes = list(range(0, view.dim(), 2))
+            before = view.clone()
+            y = retrograde.reverse(view, axes)
+            assert y.device == view.device and same(y, retrograde.reverse(view.cpu(), axes))
+            assert same(view, before)
+            out = torch.empty_like(view)
+            assert retrograde.reverse(view, axes, out=out) is out and same(out, y)
+            itself = view.clone()
+            assert retrograde.reverse(itself, axes, out=itself) is itself and same(itself, y)
+            if view.dim() < 2:
+                continue
+            for kind in (torch.int32, torch.int64):
+                lengths = torch.arange(view.shape[1]) % (view.shape[0] + 1)
+                expected = retrograde.reverse_sequence(view.cpu(), lengths)
+                assert same(retrograde.reverse_sequence(view, lengths.to(kind).cuda()), expected)
+                assert same(retrograde.reverse_sequence(view, lengths.tolist()), expected)
+                itself = view.clone()
+                retrograde.reverse_sequence(itself, lengths.to(kind).cuda(), out=itself)
+                assert same(itself, expected)
+            lanes = torch.randint(0, view.shape[-1] + 3, [*view.shape[:-1], 1])
+            expected = retrograde.reverse_subsequences(view.cpu(), lanes, axis=-1)
+            assert same(retrograde.reverse_subsequences(view, lanes.cuda(), axis=-1), expected)
+            assert same(retrograde.reverse_subsequences(view, lanes.cuda().squeeze(-1), axis=-1), expected)
+
+
+def test_wrong_lengths():
+    x = made((4, 3), torch.float32)
+    out = torch.zeros_like(x)
+    with pytest.raises(ValueError, match=r"lengths\[1\] is 5, outside \[0, 4\]"):
+        retrograde.reverse_sequence(x, [1, 5, 2], out=out)
+    wrong = torch.tensor([1, 5, 2], device="cuda")
+    retrograde.reverse_sequence(x, wrong, out=out)
+    with pytest.raises(ValueError, match=r"is 5, outside \[0, 4\]"):
+        retrograde.cuda.check(x)
+    assert not out.any(), "a call with wrong lengths leaves its output alone"
+    retrograde.cuda.check(x)
+    negative = torch.tensor([1, -5, 2], device="cuda")
+    retrograde.reverse_sequence(x, negative, out=out, policy="clamp")
+    with pytest.raises(ValueError, match="is -5"):
+        retrograde.cuda.check(x)
+    y = retrograde.reverse_sequence(x, wrong, policy="clamp")
+    assert same(y, retrograde.reverse_sequence(x.cpu(), [1, 4, 2]))
+    retrograde.cuda.check(x)
+
+
+def test_side_streams():
+    x = made((1 << 12, 1 << 12), torch.float32)
+    torch.cuda.synchronize()
+    streams = [torch.cuda.Stream() for _ in range(4)]
+    results = []
+    for turn in range(20):
+        with torch.cuda.stream(streams[turn % 4]):
+            y = x + turn
+            results.append((turn, retrograde.reverse(retrograde.reverse(y, 1), (0, 1))))
+    torch.cuda.synchronize()
+    for turn, y in results:
+        assert torch.equal(y, (x + turn).flip(0)) or same(y, (x + turn).flip(0))
+
+
+def test_graphs():
+    x, lengths = made((64, 128), torch.float32), torch.full((128,), 64, device="cuda")
+    out = torch.empty_like(x)
+    retrograde.reverse_sequence(x, lengths, out=out)  # kernels are loaded by the first call
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = retrograde.reverse(x, 1)
+        retrograde.reverse_sequence(y, lengths, out=out)
+    for turn in range(3):
+        x.copy_(made((64, 128), torch.float32, seed=turn))
+        lengths.copy_(torch.randint(0, 65, (128,)))
+        graph.replay()
+        torch.cuda.synchronize()
+        assert same(out, retrograde.reverse_sequence(x.cpu().flip(1), lengths.cpu()))
+
+
+def test_autograd_and_compilers():
+    x = torch.randn(5, 6, 7, device="cuda", dtype=torch.float64, requires_grad=True)
+    lengths = torch.tensor([3, 0, 5, 2, 1, 4], device="cuda")
+
+    def both(x):
+        return retrograde.torch.reverse_sequence(retrograde.torch.reverse(x, -1), lengths) * torch.arange(7.0, device="cuda")
+
+    assert torch.autograd.gradcheck(both, x)
+    compiled = torch.compile(both, fullgraph=True)
+    assert torch.equal(compiled(x), both(x))
+    (a,), (b,) = (torch.autograd.grad(f(x).sum(), x) for f in (compiled, both))
+    assert torch.equal(a, b)
+    for name, arguments in [("reverse", ([0],)), ("reverse_sequence", (lengths, 0, 1, "strict"))]:
+        torch.library.opcheck(getattr(torch.ops.retrograde, name), (x, *arguments))
+
+
+def test_more_than_two_to_the_thirty_one():
+    x = torch.arange(2**32 + 5, dtype=torch.uint8, device="cuda")
+    y = retrograde.reverse(x)
+    assert torch.equal(y, x.flip(0))
+    rows = x[: 2**32].view(2**16, 2**16)
+    lengths = torch.arange(2**16, device="cuda")
+    y = retrograde.reverse_sequence(rows, lengths, time_axis=1, batch_axis=0)
+    for at in (0, 1, 77, 2**15, 2**16 - 1):
+        assert torch.equal(y[at, :at], rows[at, :at].flip(0)) and torch.equal(y[at, at:], rows[at, at:])
+
+
+def test_cupy():
+    cupy = pytest.importorskip("cupy")
+    x = cupy.asarray(naive.filled((5, 6), "f4").view("i4"))
+    assert isinstance(retrograde.reverse(x, 0), cupy.ndarray)
+    assert (retrograde.reverse(x, 0) == x[::-1]).all()
+    lengths = cupy.asarray([5, 4, 3, 2, 1, 0])
+    expected = naive.reverse_sequence(x.get(), lengths.get(), 0, 1)
+    assert (retrograde.reverse_sequence(x, lengths).get() == expected).all()
+    with cupy.cuda.Stream():
+        y = retrograde.reverse(x + 1, 1)
+        assert (y == (x + 1)[:, ::-1]).all()
+    retrograde.reverse(x, out=x)
+
+
+def test_mixed_places():
+    x = made((3, 4), torch.float32)
+    with pytest.raises(ValueError, match="cuda:0|on the CPU|device"):
+        retrograde.reverse(x, out=torch.empty(3, 4))
+    with pytest.raises(ValueError, match="device|cuda"):
+        retrograde.reverse(x.cpu(), out=x)
+    lengths = torch.tensor([1, 2, 3, 0])
+    expected = retrograde.reverse_sequence(x.cpu(), lengths)
+    assert same(retrograde.reverse_sequence(x, lengths), expected)
+    assert same(retrograde.reverse_sequence(x.cpu(), lengths.cuda()), expected)
+
+
+def test_devices():
+    assert retrograde.cuda.is_available() and retrograde.cuda.device_count() >= 1
