@@ -1,12 +1,13 @@
-//! Lengths as an argument: whatever Python calls a list of integers, copied.
+//! Lengths as an argument: whatever Python calls a list of integers.
 //!
-//! The engine checks lengths and reads them again while it runs. Other threads of Python's could
-//! change them in between, so it gets a copy that nobody else has. Lengths on a device stay there:
-//! its kernels clamp what they read.
+//! The engine checks lengths and reads them again while it runs, clamped each time: if another
+//! thread of Python's changes them in between, the result may be wrong, and nothing else. Few are
+//! copied all the same, so that calls of usual sizes see one state of them; many stay where they
+//! are, and so do those on a device.
 
 use crate::dlpack::Imported;
 use crate::ndarray::{self, integer_type};
-use crate::operand::Place;
+use crate::operand::{Place, View};
 use crate::threads;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -24,9 +25,24 @@ pub(crate) struct Lengths {
 enum Values {
     /// In row-major order, in memory that belongs to the call.
     Copied(Vec<u8>),
-    /// On a device, as the tensor has them; their strides.
-    OnDevice(Imported, Strides),
+    /// Where the caller has them.
+    There { origin: *mut u8, strides: Strides, place: Place, _owner: Owner },
 }
+
+/// Keeps lengths alive.
+enum Owner {
+    Array(#[expect(dead_code, reason = "only held")] Py<PyUntypedArray>),
+    Tensor(#[expect(dead_code, reason = "only held")] Imported),
+}
+
+// SAFETY: the address is the owner's, which may go to another thread and be shared; elements are
+// read as NumPy's own functions read them without the GIL.
+unsafe impl Send for Values {}
+// SAFETY: as above.
+unsafe impl Sync for Values {}
+
+/// Fewer bytes are copied.
+const FEW: usize = 1 << 20;
 
 impl Lengths {
     pub(crate) fn of(operator: &str, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -62,9 +78,17 @@ impl Lengths {
             return Err(wrong_type(operator, array.dtype().as_any()));
         };
         view.dtype = dtype;
+        if view.bytes() >= FEW {
+            return Ok(Self::there(view, Owner::Array(array.clone().unbind())));
+        }
         // SAFETY: `array` lives until the copy is made, right below, with the GIL held.
         let tensor = unsafe { view.tensor(Operator::Reverse)? };
         Self::copied(tensor)
+    }
+
+    fn there(view: View, owner: Owner) -> Self {
+        let View { dtype, origin, shape, strides, place } = view;
+        Lengths { dtype, shape, values: Values::There { origin, strides, place, _owner: owner } }
     }
 
     fn of_tensor(operator: &str, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -74,9 +98,8 @@ impl Lengths {
             let dtype = lengths.getattr("dtype")?;
             return Err(wrong_type(operator, &dtype));
         }
-        if view.place != Place::Host {
-            let values = Values::OnDevice(imported, view.strides);
-            return Ok(Lengths { dtype: view.dtype, shape: view.shape, values });
+        if view.place != Place::Host || view.bytes() >= FEW {
+            return Ok(Self::there(view, Owner::Tensor(imported)));
         }
         // SAFETY: `imported` lives until the copy is made, right below.
         let tensor = unsafe { view.tensor(Operator::Reverse)? };
@@ -91,8 +114,7 @@ impl Lengths {
             // SAFETY: a dense layout reaches every byte of its memory, which is the tensor's.
             unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) }.to_vec()
         } else {
-            let copy = || Reverse::axes([]).to_bytes(&tensor);
-            let bytes = threads::run(tensor.layout().len() * size_of::<i64>(), copy)?;
+            let bytes = threads::run(FEW, || Reverse::axes([]).to_bytes(&tensor))?;
             bytes.map_err(crate::errors::raised)?
         };
         Ok(Lengths { dtype, shape, values: Values::Copied(bytes) })
@@ -107,7 +129,7 @@ impl Lengths {
             lanes.remove(at as usize);
             if self.shape == lanes {
                 self.shape.insert(at as usize, 1);
-                if let Values::OnDevice(_, strides) = &mut self.values {
+                if let Values::There { strides, .. } = &mut self.values {
                     strides.insert(at as usize, 0);
                 }
             }
@@ -123,7 +145,7 @@ impl Lengths {
     pub(crate) fn place(&self) -> Place {
         match &self.values {
             Values::Copied(_) => Place::Host,
-            Values::OnDevice(imported, _) => imported.view().place,
+            Values::There { place, .. } => *place,
         }
     }
 
@@ -132,11 +154,10 @@ impl Lengths {
     pub(crate) fn tensor(&self) -> PyResult<TensorRef<'_>> {
         let tensor = match &self.values {
             Values::Copied(bytes) => TensorRef::dense(self.dtype, &bytes[..], &self.shape),
-            Values::OnDevice(imported, strides) => {
-                let origin = imported.view().origin;
-                // SAFETY: the tensor lives as long as `self`; on the device it is valid, and the
-                // caller does not read it here.
-                unsafe { TensorRef::from_raw(self.dtype, origin, &self.shape, strides) }
+            Values::There { origin, strides, .. } => {
+                // SAFETY: the owner lives as long as `self`. What changes meanwhile is clamped by
+                // who reads it; on a device, the caller does not read it here.
+                unsafe { TensorRef::from_raw(self.dtype, *origin, &self.shape, strides) }
             }
         };
         tensor.map_err(|error| crate::errors::raised(error.into()))

@@ -74,6 +74,35 @@ def test_lengths_that_change_meanwhile():
         spoiler.join()
 
 
+def test_many_lengths_that_change_meanwhile():
+    """These are not copied: what changes is seen, or not, lane by lane."""
+    x = np.arange(2 << 20, dtype=np.uint32).reshape(1 << 20, 2)
+    lengths = np.full(1 << 20, 2, np.int64)
+    stop = threading.Event()
+
+    def spoil():
+        while not stop.is_set():
+            lengths[:] = -1
+            lengths[:] = 1 << 40
+            lengths[:] = 2
+
+    spoiler = threading.Thread(target=spoil)
+    spoiler.start()
+    try:
+        for _ in range(50):
+            y = retrograde.reverse_sequence(x, np.full(1 << 20, 2), time_axis=1, batch_axis=0)
+            assert np.array_equal(y, x[:, ::-1])
+            try:
+                y = retrograde.reverse_sequence(x, lengths, time_axis=1, batch_axis=0)
+            except ValueError as error:
+                assert "outside [0, 2]" in str(error)
+            else:
+                assert ((y == x).all(1) | (y == x[:, ::-1]).all(1)).all()
+    finally:
+        stop.set()
+        spoiler.join()
+
+
 def test_writers_in_one_array():
     """Each thread reverses its own row of one array, over and over."""
     x = naive.filled((8, 50_001), "u2")
