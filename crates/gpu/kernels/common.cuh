@@ -112,6 +112,16 @@ struct Place {
 template <int N>
 __device__ __forceinline__ Place place(const Loops<N>& loops, u64 index) {
     Place at = {0, 0, 0, 0};
+    // Mostly there is one: nothing to divide, and no loop over what is known before the launch.
+    if (loops.rank == 1) {
+        const Axis& axis = loops.axis[0];
+        i64 i = (i64)index;
+        if (loops.prefix == 0) at.step = index;
+        else at.src = i * axis.src;
+        at.dst = i * axis.dst;
+        at.lengths = i * axis.lengths;
+        return at;
+    }
 #pragma unroll 1
     for (i32 a = (i32)loops.rank - 1; a >= 0; --a) {
         const Axis& axis = loops.axis[a];

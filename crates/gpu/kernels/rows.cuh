@@ -9,12 +9,13 @@ struct Rows {
     const u8* src_end;
     u64 threads;
     u64 units;  // in a row
-    Axis chunk;  // threads for a row; one that is not aligned may touch more chunks than others
+    Axis chunk;  // threads for a row (rows_dense: its bytes); one that is not aligned may touch more chunks than others
     Axis unit;  // rows_odd: granules of a unit
     u32 src_back;  // the row runs from high addresses to low ones
     u32 dst_back;
     u32 by_length;  // the row is the dimension with lengths
     u32 unused;
+    u64 count;  // rows_dense: rows in all
     Lengths lengths;
     Loops<6> rows;
 };
@@ -130,38 +131,64 @@ __device__ __forceinline__ void put_units(const Rows& p, const Chunk& c, i64 sta
         if (to >= 0 && to < (i64)p.units) *(T*)(c.out + to * W) = *(const T*)(c.in + c.cut.source(to) * W);
 }
 
+// A chunk that ends of rows or of their parts cut through.
+template <int W>
+__device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start) {
+    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
+    i64 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
+    if (low >= high) return;
+    bool first = low < middle;
+    uint4 v;
+    bool good = part<W>(p, c, start, c.cut.way(!first), v);
+    if (first && high > middle) {
+        uint4 other;
+        good &= part<W>(p, c, start, c.cut.behind, other);
+        v = joined(v, other, middle - start);
+    }
+    if (!good) put_units<W>(p, c, start);
+    else if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v);
+    else store_some<W>(c.out + start, v, -start, bytes - start);
+}
+
 // Units of W bytes at multiples of W.
 template <int W, int VECTORS>
 __device__ __forceinline__ void rows_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
     Chunk c = chunk_of<VECTORS>(p, thread);
-    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
-    uint4 v[VECTORS];
-    bool good[VECTORS];
+    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W, end = c.start + 512 * (VECTORS - 1) + 16;
+    const bool second = c.start >= middle;
+    if (c.start >= 0 && end <= bytes && (second || end <= middle)) {
+        const Way way = c.cut.way(second);
+        const u8* at = c.in + (way.back ? way.from * W - c.start + W - 16 : way.from * W + c.start);
+        const u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
+        const u8* low = at - shift;
+        const i64 step = way.back ? -512 : 512, reach = step * (VECTORS - 1);
+        const u8* lowest = low + (reach < 0 ? reach : 0);
+        const u8* highest = low + (reach < 0 ? 0 : reach) + (shift ? 32 : 16);
+        if (lowest >= p.src_begin && highest <= p.src_end) {
+            // All loads before the first use.
+            uint4 a[VECTORS], b[VECTORS];
 #pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        i64 start = c.start + 512 * k;
-        i64 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
-        good[k] = true;
-        if (low >= high) continue;
-        bool first = low < middle;
-        good[k] = part<W>(p, c, start, c.cut.way(!first), v[k]);
-        if (first && high > middle) {
-            uint4 other;
-            good[k] &= part<W>(p, c, start, c.cut.behind, other);
-            v[k] = joined(v[k], other, middle - start);
+            for (int k = 0; k < VECTORS; ++k) a[k] = load16(low + step * k);
+            if (shift) {
+#pragma unroll
+                for (int k = 0; k < VECTORS; ++k) b[k] = load16(low + 16 + step * k);
+            }
+            if (stopped(p.lengths)) return;
+            if (shift) {
+#pragma unroll
+                for (int k = 0; k < VECTORS; ++k) a[k] = shifted<W>(a[k], b[k], shift);
+            }
+#pragma unroll
+            for (int k = 0; k < VECTORS; ++k)
+                store16(c.out + c.start + 512 * k, way.back ? reversed<W>(a[k]) : a[k]);
+            return;
         }
     }
     if (stopped(p.lengths)) return;
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        i64 start = c.start + 512 * k;
-        if (start >= bytes) break;
-        if (!good[k]) put_units<W>(p, c, start);
-        else if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v[k]);
-        else store_some<W>(c.out + start, v[k], -start, bytes - start);
-    }
+#pragma unroll 1
+    for (int k = 0; k < VECTORS; ++k) put_end<W>(p, c, c.start + 512 * k);
 }
 
 // Units of any width, made of granules of G bytes, which are loaded one by one.
