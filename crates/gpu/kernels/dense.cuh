@@ -4,14 +4,14 @@
 #include "pixels.cuh"
 
 // Row number `row`, without a chunk.
+template <bool LENGTHS>
 __device__ __forceinline__ Chunk row_at(const Rows& p, u64 row) {
     Place at = settled(p.rows, p.lengths, row);
     Chunk c;
     c.in = p.src + at.src;
     c.out = p.dst + at.dst;
     c.start = 0;
-    i64 length = p.by_length ? (i64)length_at(p.lengths, at.lengths) : 0;
-    c.cut = cut((i64)p.units, length, p.src_back, p.dst_back);
+    c.cut = cut_of<LENGTHS>(p, at.lengths);
     return c;
 }
 
@@ -33,7 +33,7 @@ __device__ __forceinline__ bool piece(const Rows& p, const Chunk& c, i64 start, 
 }
 
 // `chunk` divides by the bytes of a row, of which there are at least 16; `count` rows in all.
-template <int W>
+template <int W, bool LENGTHS>
 __device__ __forceinline__ void rows_dense(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
@@ -42,10 +42,10 @@ __device__ __forceinline__ void rows_dense(const Rows& p) {
     const u64 row = divide((u64)(offset < 0 ? 0 : offset), p.chunk);
     const i64 start = offset - (i64)row * bytes, left = bytes - start;
     uint4 v;
-    bool good = piece<W>(p, row_at(p, row), start, v);
+    bool good = piece<W>(p, row_at<LENGTHS>(p, row), start, v);
     if (left < 16 && row + 1 < p.count) {
         uint4 next;
-        good &= piece<W>(p, row_at(p, row + 1), -left, next);
+        good &= piece<W>(p, row_at<LENGTHS>(p, row + 1), -left, next);
         v = joined(v, next, left);
     }
     if (stopped(p.lengths)) return;
@@ -61,13 +61,13 @@ __device__ __forceinline__ void rows_dense(const Rows& p) {
     for (i64 to = offset < 0 ? 0 : offset; to < offset + 16 && to < all; ++to) {
         u64 at = divide((u64)to, p.chunk);
         i64 inside = to - (i64)at * bytes;
-        Chunk c = row_at(p, at);
+        Chunk c = row_at<LENGTHS>(p, at);
         p.dst[to] = c.in[c.cut.source(inside / W) * W + inside % W];
     }
 }
 
-ROWS(rows_dense_1, rows_dense<1>)
-ROWS(rows_dense_2, rows_dense<2>)
-ROWS(rows_dense_3, rows_dense<3>)
-ROWS(rows_dense_4, rows_dense<4>)
-ROWS(rows_dense_8, rows_dense<8>)
+#define DENSE(W)                                                                                   \
+    ROWS(rows_dense_##W, rows_dense<W, false>)                                                     \
+    ROWS(rows_dense_prefix_##W, rows_dense<W, true>)
+
+DENSE(1) DENSE(2) DENSE(3) DENSE(4) DENSE(8)

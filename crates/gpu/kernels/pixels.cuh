@@ -112,7 +112,7 @@ __device__ __forceinline__ void put_pixels(const Rows& p, const Chunk& c) {
 __device__ __forceinline__ void pixels_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<1>(p, thread);
+    Chunk c = chunk_of<1, true>(p, thread);
     const i64 bytes = (i64)p.units * 3, middle = c.cut.at * 3;
     i64 low = c.start < 0 ? 0 : c.start, high = c.start + 16 < bytes ? c.start + 16 : bytes;
     if (low >= high) return;

@@ -70,8 +70,21 @@ struct Chunk {
     Cut cut;
 };
 
+// How a row is cut: by its length, or not at all.
+template <bool LENGTHS>
+__device__ __forceinline__ Cut cut_of(const Rows& p, i64 lengths) {
+    if (LENGTHS && p.by_length)
+        return cut((i64)p.units, (i64)length_at(p.lengths, lengths), p.src_back, p.dst_back);
+    Cut c;
+    c.at = 0;
+    c.behind.from = p.src_back ? (i64)p.units - 1 : 0;
+    c.behind.back = p.src_back;
+    c.before = c.behind;
+    return c;
+}
+
 // With VECTORS > 1, a warp takes that many times 32 chunks of a row, and a thread every 32nd.
-template <int VECTORS>
+template <int VECTORS, bool LENGTHS>
 __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
     u64 row = divide(thread, p.chunk);
     u64 number = thread - row * p.chunk.len;
@@ -81,8 +94,7 @@ __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
     c.in = p.src + at.src;
     c.out = p.dst + at.dst;
     c.start = (i64)number * 16 - (i64)((u64)c.out & 15);
-    i64 length = p.by_length ? (i64)length_at(p.lengths, at.lengths) : 0;
-    c.cut = cut((i64)p.units, length, p.src_back, p.dst_back);
+    c.cut = cut_of<LENGTHS>(p, at.lengths);
     return c;
 }
 
@@ -151,11 +163,11 @@ __device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start
 }
 
 // Units of W bytes at multiples of W.
-template <int W, int VECTORS>
+template <int W, int VECTORS, bool LENGTHS>
 __device__ __forceinline__ void rows_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<VECTORS>(p, thread);
+    Chunk c = chunk_of<VECTORS, LENGTHS>(p, thread);
     const i64 bytes = (i64)p.units * W, middle = c.cut.at * W, end = c.start + 512 * (VECTORS - 1) + 16;
     const bool second = c.start >= middle;
     if (c.start >= 0 && end <= bytes && (second || end <= middle)) {
@@ -196,7 +208,7 @@ template <int G>
 __device__ __forceinline__ void rows_odd(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<1>(p, thread);
+    Chunk c = chunk_of<1, true>(p, thread);
     typedef typename Word<G>::T T;
     const int count = 16 / G;
     const i64 width = (i64)p.unit.len * G, all = (i64)p.units * width, middle = c.cut.at * width;
@@ -265,16 +277,14 @@ ROWS(rows_aligned_4, rows_aligned<4, 1>)
 ROWS(rows_aligned_8, rows_aligned<8, 1>)
 ROWS(rows_aligned_16, rows_aligned<16, 1>)
 ROWS(rows_blocks_0, rows_aligned<0, 2>)
-ROWS(rows_any_1, rows_any<1, 1>)
-ROWS(rows_any_2, rows_any<2, 1>)
-ROWS(rows_any_4, rows_any<4, 1>)
-ROWS(rows_any_8, rows_any<8, 1>)
-ROWS(rows_any_16, rows_any<16, 1>)
-ROWS(rows_long_1, rows_any<1, 2>)
-ROWS(rows_long_2, rows_any<2, 2>)
-ROWS(rows_long_4, rows_any<4, 2>)
-ROWS(rows_long_8, rows_any<8, 2>)
-ROWS(rows_long_16, rows_any<16, 2>)
+#define ROWS_OF(W)                                                                                 \
+    ROWS(rows_any_##W, rows_any<W, 1, false>)                                                      \
+    ROWS(rows_long_##W, rows_any<W, 2, false>)                                                     \
+    ROWS(rows_prefix_##W, rows_any<W, 1, true>)                                                    \
+    ROWS(rows_prefix_long_##W, rows_any<W, 2, true>)                                               \
+    ROWS(rows_prefix_longer_##W, rows_any<W, 4, true>)
+
+ROWS_OF(1) ROWS_OF(2) ROWS_OF(4) ROWS_OF(8) ROWS_OF(16)
 ROWS(rows_odd_1, rows_odd<1>)
 ROWS(rows_odd_2, rows_odd<2>)
 ROWS(rows_odd_4, rows_odd<4>)

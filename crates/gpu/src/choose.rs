@@ -99,6 +99,8 @@ pub struct Limits {
     pub clusters: bool,
     /// Vectors of a row from which on a thread takes two of them.
     pub pairs_from: u64,
+    /// Vectors of a row with a length from which on a thread takes four of them.
+    pub fours_from: u64,
 }
 
 impl Limits {
@@ -117,7 +119,7 @@ impl Limits {
 impl Default for Limits {
     /// Those of the H100 and H200, for questions without a device.
     fn default() -> Self {
-        Limits { shared: 227 * 1024, clusters: true, pairs_from: 128 }
+        Limits { shared: 227 * 1024, clusters: true, pairs_from: 128, fours_from: 512 }
     }
 }
 

@@ -37,7 +37,11 @@ pub(crate) enum Family {
     RowsBlocks,
     RowsAny,
     RowsLong,
+    RowsPrefix,
+    RowsPrefixLong,
+    RowsPrefixLonger,
     RowsDense,
+    RowsDensePrefix,
     RowsOdd,
     RowsSwap,
     Strided,
@@ -55,11 +59,15 @@ pub(crate) enum Family {
 
 impl Family {
     /// All of them, with their names and the widths they come in.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 18] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 22] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 8, 16]),
         (Family::RowsLong, "rows_long", &[1, 2, 4, 8, 16]),
+        (Family::RowsPrefix, "rows_prefix", &[1, 2, 4, 8, 16]),
+        (Family::RowsPrefixLong, "rows_prefix_long", &[1, 2, 4, 8, 16]),
+        (Family::RowsPrefixLonger, "rows_prefix_longer", &[1, 2, 4, 8, 16]),
+        (Family::RowsDensePrefix, "rows_dense_prefix", &[1, 2, 3, 4, 8]),
         (Family::RowsDense, "rows_dense", &[1, 2, 3, 4, 8]),
         (Family::RowsOdd, "rows_odd", &[1, 2, 4, 8]),
         (Family::RowsSwap, "rows_swap", &[1, 2, 4, 8, 16]),
@@ -163,7 +171,7 @@ pub(crate) fn job(
         | Kernel::Pixels
         | Kernel::DenseRows
         | Kernel::OddRows => {
-            rows(plan, shape, at, lengths, choice, limits.pairs_from)
+            rows(plan, shape, at, lengths, choice, limits)
         }
         Kernel::RowSwaps => row_swaps(plan, shape, at, lengths, width),
         Kernel::Columns | Kernel::ClusterColumns | Kernel::DirectColumns => {
@@ -212,8 +220,9 @@ fn rows(
     at: Site,
     lengths: Lengths,
     choice: Choice,
-    pairs_from: u64,
+    limits: &Limits,
 ) -> Job {
+    let pairs_from = limits.pairs_from;
     let Choice { kernel, width } = choice;
     // Rows of units, or wide units that are rows themselves and go forward, in pieces that fit.
     let is_row = matches!(kernel, Kernel::Pixels | Kernel::OddRows) || width == shape.unit;
@@ -246,7 +255,15 @@ fn rows(
         Kernel::Pixels => (Family::RowsAny, 3, part),
         Kernel::OddRows => (Family::RowsOdd, width, part),
         // Not threads for a row, but its bytes.
+        Kernel::DenseRows if by_length => (Family::RowsDensePrefix, width, bytes),
         Kernel::DenseRows => (Family::RowsDense, width, bytes),
+        _ if by_length && part >= limits.fours_from => {
+            (Family::RowsPrefixLonger, width, part.div_ceil(128) * 32)
+        }
+        _ if by_length && part >= pairs_from => {
+            (Family::RowsPrefixLong, width, part.div_ceil(64) * 32)
+        }
+        _ if by_length => (Family::RowsPrefix, width, part),
         _ if part >= pairs_from => (Family::RowsLong, width, part.div_ceil(64) * 32),
         _ => (Family::RowsAny, width, part),
     };
@@ -276,8 +293,8 @@ fn rows(
 }
 
 fn row_swaps(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, width: u64) -> Job {
-    let Job { params, .. } =
-        rows(plan, shape, at, lengths, Choice { kernel: Kernel::AlignedRows, width }, u64::MAX);
+    let aligned = Choice { kernel: Kernel::AlignedRows, width };
+    let Job { params, .. } = rows(plan, shape, at, lengths, aligned, &Limits::default());
     let AnyParams::Rows(mut params) = params else { unreachable!("rows make rows") };
     // The first half of the vectors, and one more if there is a middle.
     let half = params.chunk.len.div_ceil(2);
