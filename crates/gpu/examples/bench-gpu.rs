@@ -1,7 +1,7 @@
 //! Times plans on a CUDA device beside a device-to-device copy of the same bytes.
 //!
-//! `bench-gpu [--json FILE] [--rounds N] [--only TEXT] [--shared BYTES] [--no-clusters]` prints a
-//! table; `bench/gpu/peers.py` times the others on the same cases and puts both together.
+//! `bench-gpu [--json FILE] [--rounds N] [--only TEXT] [--shared BYTES] [--no-clusters]
+//! [--pairs-from VECTORS] [--fours-from VECTORS]` prints a table; `bench/gpu/peers.py` times the others on the same cases and puts both together.
 
 use cudarc::driver::{result, sys};
 use retrograde::{
@@ -256,7 +256,8 @@ fn quartiles(times: &mut [f64]) -> [f64; 3] {
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut json, mut rounds, mut only) = (None, 15usize, String::new());
-    let (mut shared, mut clusters) = (usize::MAX, true);
+    let (mut shared, mut clusters, mut pairs_from) = (usize::MAX, true, None);
+    let mut fours_from = None;
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
@@ -266,11 +267,18 @@ fn main() -> Result<()> {
             // As on a lesser device.
             "--shared" => shared = value()?.parse()?,
             "--no-clusters" => clusters = false,
+            "--fours-from" => fours_from = Some(value()?.parse()?),
+            "--pairs-from" => pairs_from = Some(value()?.parse()?),
             _ => return Err(format!("unknown argument {argument}").into()),
         }
     }
     let cuda = match Cuda::device(0) {
-        Ok(cuda) => cuda.limited(shared, clusters),
+        Ok(cuda) => {
+            let mut limits = cuda.limits().at_most(shared, clusters);
+            limits.fours_from = fours_from.unwrap_or(limits.fours_from);
+            limits.pairs_from = pairs_from.unwrap_or(limits.pairs_from);
+            cuda.limited(limits)
+        }
         Err(error) => {
             println!("CUDA: SKIPPED, {error}");
             return Ok(());

@@ -62,15 +62,20 @@ const u32 UNALIGNED = 8;
 
 // A length as its type has it; u64 beyond i64 looks negative, which callers tell by the type.
 __device__ __forceinline__ i64 raw_length(const u8* at, u32 type) {
-    switch (type) {
-        case 0: return *at;
-        case 1: return *(const u16*)at;
-        case 2: return *(const u32*)at;
-        case 3: return *(const i64*)at;
-        case SIGNED | 0: return *(const i8*)at;
-        case SIGNED | 1: return *(const i16*)at;
-        case SIGNED | 2: return *(const i32*)at;
-        case SIGNED | 3: return *(const i64*)at;
+    // Questions, the likely ones first, and no jump through a table, which is slow to fetch.
+    if (!(type & UNALIGNED)) {
+        bool is_signed = type & SIGNED;
+        u32 size = type & 3;
+        if (size == 3) return *(const i64*)at;
+        if (size == 2) {
+            u32 value = *(const u32*)at;
+            return is_signed ? (i64)(i32)value : (i64)value;
+        }
+        if (size == 1) {
+            u16 value = *(const u16*)at;
+            return is_signed ? (i64)(i16)value : (i64)value;
+        }
+        return is_signed ? (i64)(i8)*at : (i64)*at;
     }
     u32 bytes = 1u << (type & 3);
     u64 value = 0;
@@ -112,6 +117,16 @@ struct Place {
 template <int N>
 __device__ __forceinline__ Place place(const Loops<N>& loops, u64 index) {
     Place at = {0, 0, 0, 0};
+    // Mostly there is one: nothing to divide, and no loop over what is known before the launch.
+    if (loops.rank == 1) {
+        const Axis& axis = loops.axis[0];
+        i64 i = (i64)index;
+        if (loops.prefix == 0) at.step = index;
+        else at.src = i * axis.src;
+        at.dst = i * axis.dst;
+        at.lengths = i * axis.lengths;
+        return at;
+    }
 #pragma unroll 1
     for (i32 a = (i32)loops.rank - 1; a >= 0; --a) {
         const Axis& axis = loops.axis[a];

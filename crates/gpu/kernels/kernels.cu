@@ -2,6 +2,7 @@
 #include "check.cuh"
 #include "cluster.cuh"
 #include "columns.cuh"
+#include "dense.cuh"
 #include "packed.cuh"
 #include "pixels.cuh"
 #include "rows.cuh"

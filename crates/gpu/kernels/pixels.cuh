@@ -1,5 +1,6 @@
-// Rows of 3-byte units. Sixteen bytes of output touch six units, whatever their phase; those
-// lie in 18 bytes of input, which are shifted into place, turned around, and shifted again.
+// Rows of units that are three bytes, or three of something: pixels. Sixteen bytes of output touch
+// six 3-byte units, whatever their phase; those lie in 18 bytes of input, which are shifted into
+// place, turned around, and shifted again.
 #pragma once
 #include "rows.cuh"
 
@@ -31,45 +32,73 @@ __device__ __forceinline__ uint4 six_reversed(const u32 (&a)[5], u32 phase) {
                       __funnelshift_r(q2, q3, bits), __funnelshift_r(q3, q4, bits));
 }
 
-// Rows of whole vectors: the mirrored vector holds all but a few bytes on one side or on both.
-__device__ __forceinline__ void pixels_aligned(const Rows& p) {
+// Three words, halves or bytes a unit, in rows of whole vectors: the mirrored vector `v` holds all
+// but a few of the output's, which lie in the words on both sides of it. `phase` is where in a
+// unit the output's vector begins.
+template <int G>
+__device__ __forceinline__ uint4 triples(const u8* from, u32 phase) {
+    uint4 v = load16(from);
+    if (G == 4) {
+        u32 other = *(const u32*)(from + (phase == 0 ? -8 : phase == 1 ? 16 : 20));
+        u32 before = phase == 1 ? *(const u32*)(from - 4) : 0;
+        if (phase == 0) return make_uint4(v.y, v.z, v.w, other);
+        if (phase == 1) return make_uint4(v.w, other, before, v.x);
+        return make_uint4(other, v.x, v.y, v.z);
+    }
+    const u32 first = G == 2 ? 1 : 2, last = 0;  // phases in which one of the sides is not touched
+    u32 before = phase != first ? *(const u32*)(from - 4) : 0;
+    u32 after = phase != last ? *(const u32*)(from + 16) : 0;
+    if (G == 2) {
+        // The high half of one word and the low half of another.
+        u32 x0 = phase == 0 ? v.z : phase == 1 ? v.w : after;
+        u32 y0 = phase == 0 ? v.w : phase == 1 ? after : v.z;
+        u32 x1 = phase == 0 ? v.w : phase == 1 ? v.y : v.z;
+        u32 y1 = phase == 0 ? v.y : phase == 1 ? v.z : v.w;
+        u32 x2 = phase == 0 ? v.y : phase == 1 ? v.z : v.x;
+        u32 y2 = phase == 0 ? v.z : phase == 1 ? v.x : v.y;
+        u32 x3 = phase == 0 ? before : phase == 1 ? v.x : v.y;
+        u32 y3 = phase == 0 ? v.x : phase == 1 ? v.y : before;
+        return make_uint4(__funnelshift_r(x0, y0, 16), __funnelshift_r(x1, y1, 16),
+                          __funnelshift_r(x2, y2, 16), __funnelshift_r(x3, y3, 16));
+    }
+    // The window starts 2 - phase bytes before the vector.
+    u32 bits = 8 * (2 + phase);
+    u32 a[5] = {v.x, v.y, v.z, v.w, after};
+    if (phase != 2) {
+        a[4] = __funnelshift_r(v.w, after, bits);
+        a[3] = __funnelshift_r(v.z, v.w, bits);
+        a[2] = __funnelshift_r(v.y, v.z, bits);
+        a[1] = __funnelshift_r(v.x, v.y, bits);
+        a[0] = __funnelshift_r(before, v.x, bits);
+    }
+    return six_reversed(a, phase);
+}
+
+template <int G>
+__device__ __forceinline__ void triples_aligned(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
     u64 row = divide(thread, p.chunk);
-    u32 number = (u32)(thread - row * p.chunk.len);
+    u64 number = thread - row * p.chunk.len;
     Place at = settled(p.rows, p.lengths, row);
-    const u8* from = p.src + at.src + (u64)((u32)p.chunk.len - 1 - number) * 16;
-    u32 phase = number % 3;
-    uint4 v = load16(from);
-    u32 before = phase != 2 ? *(const u32*)(from - 4) : 0;
-    u32 after = phase != 0 ? *(const u32*)(from + 16) : 0;
+    // Vectors have 16, 8 or 4 pieces: one more than a multiple of three, or two.
+    u32 phase = (u32)((G == 2 ? 2 * number : number) % 3);
+    uint4 v = triples<G>(p.src + at.src + (p.chunk.len - 1 - number) * 16, phase);
     if (stopped(p.lengths)) return;
-    // The window starts 2 - phase bytes before the vector.
-    u32 bits = 8 * (2 + phase);
-    u32 a[5];
-    if (phase == 2) {
-        a[0] = v.x; a[1] = v.y; a[2] = v.z; a[3] = v.w; a[4] = after;
-    } else {
-        a[0] = __funnelshift_r(before, v.x, bits);
-        a[1] = __funnelshift_r(v.x, v.y, bits);
-        a[2] = __funnelshift_r(v.y, v.z, bits);
-        a[3] = __funnelshift_r(v.z, v.w, bits);
-        a[4] = __funnelshift_r(v.w, after, bits);
-    }
-    store16(p.dst + at.dst + (u64)number * 16, six_reversed(a, phase));
+    store16(p.dst + at.dst + number * 16, v);
 }
 
-__device__ __forceinline__ bool pixel_part(const Rows& p, const Chunk& c, Way way, uint4& v) {
+__device__ __forceinline__ bool pixel_part(const Rows& p, const Chunk& c, i64 start, Way way, uint4& v) {
     if (way.back) {
         // Where a row begins inside the chunk, the first unit lies before it.
-        i64 unit = (c.start + 18) / 3 - 6;
+        i64 unit = (start + 18) / 3 - 6;
         u32 a[5];
         if (!words_at(c.in + (way.from - unit - 5) * 3, 18, p.src_begin, p.src_end, a)) return false;
-        v = six_reversed(a, (u32)(c.start - unit * 3));
+        v = six_reversed(a, (u32)(start - unit * 3));
         return true;
     }
     u32 a[4];
-    if (!words_at(c.in + way.from * 3 + c.start, 16, p.src_begin, p.src_end, a)) return false;
+    if (!words_at(c.in + way.from * 3 + start, 16, p.src_begin, p.src_end, a)) return false;
     v = make_uint4(a[0], a[1], a[2], a[3]);
     return true;
 }
@@ -83,16 +112,16 @@ __device__ __forceinline__ void put_pixels(const Rows& p, const Chunk& c) {
 __device__ __forceinline__ void pixels_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<1>(p, thread);
+    Chunk c = chunk_of<1, true>(p, thread);
     const i64 bytes = (i64)p.units * 3, middle = c.cut.at * 3;
     i64 low = c.start < 0 ? 0 : c.start, high = c.start + 16 < bytes ? c.start + 16 : bytes;
     if (low >= high) return;
     bool first = low < middle;
     uint4 v;
-    bool good = pixel_part(p, c, c.cut.way(!first), v);
+    bool good = pixel_part(p, c, c.start, c.cut.way(!first), v);
     if (first && high > middle) {
         uint4 other;
-        good &= pixel_part(p, c, c.cut.behind, other);
+        good &= pixel_part(p, c, c.start, c.cut.behind, other);
         v = joined(v, other, middle - c.start);
     }
     if (stopped(p.lengths)) return;
@@ -101,5 +130,7 @@ __device__ __forceinline__ void pixels_any(const Rows& p) {
     else store_some<1>(c.out + c.start, v, -c.start, bytes - c.start);
 }
 
-ROWS(rows_aligned_3, pixels_aligned)
+ROWS(rows_aligned_3, triples_aligned<1>)
+ROWS(rows_aligned_6, triples_aligned<2>)
+ROWS(rows_aligned_12, triples_aligned<4>)
 ROWS(rows_any_3, pixels_any)

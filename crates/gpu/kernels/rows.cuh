@@ -9,12 +9,13 @@ struct Rows {
     const u8* src_end;
     u64 threads;
     u64 units;  // in a row
-    Axis chunk;  // threads for a row; one that is not aligned may touch more chunks than others
+    Axis chunk;  // threads for a row (rows_dense: its bytes); one that is not aligned may touch more chunks than others
     Axis unit;  // rows_odd: granules of a unit
     u32 src_back;  // the row runs from high addresses to low ones
     u32 dst_back;
     u32 by_length;  // the row is the dimension with lengths
     u32 unused;
+    u64 count;  // rows_dense: rows in all
     Lengths lengths;
     Loops<6> rows;
 };
@@ -69,8 +70,21 @@ struct Chunk {
     Cut cut;
 };
 
+// How a row is cut: by its length, or not at all.
+template <bool LENGTHS>
+__device__ __forceinline__ Cut cut_of(const Rows& p, i64 lengths) {
+    if (LENGTHS && p.by_length)
+        return cut((i64)p.units, (i64)length_at(p.lengths, lengths), p.src_back, p.dst_back);
+    Cut c;
+    c.at = 0;
+    c.behind.from = p.src_back ? (i64)p.units - 1 : 0;
+    c.behind.back = p.src_back;
+    c.before = c.behind;
+    return c;
+}
+
 // With VECTORS > 1, a warp takes that many times 32 chunks of a row, and a thread every 32nd.
-template <int VECTORS>
+template <int VECTORS, bool LENGTHS>
 __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
     u64 row = divide(thread, p.chunk);
     u64 number = thread - row * p.chunk.len;
@@ -80,8 +94,7 @@ __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
     c.in = p.src + at.src;
     c.out = p.dst + at.dst;
     c.start = (i64)number * 16 - (i64)((u64)c.out & 15);
-    i64 length = p.by_length ? (i64)length_at(p.lengths, at.lengths) : 0;
-    c.cut = cut((i64)p.units, length, p.src_back, p.dst_back);
+    c.cut = cut_of<LENGTHS>(p, at.lengths);
     return c;
 }
 
@@ -130,38 +143,64 @@ __device__ __forceinline__ void put_units(const Rows& p, const Chunk& c, i64 sta
         if (to >= 0 && to < (i64)p.units) *(T*)(c.out + to * W) = *(const T*)(c.in + c.cut.source(to) * W);
 }
 
+// A chunk that ends of rows or of their parts cut through.
+template <int W>
+__device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start) {
+    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
+    i64 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
+    if (low >= high) return;
+    bool first = low < middle;
+    uint4 v;
+    bool good = part<W>(p, c, start, c.cut.way(!first), v);
+    if (first && high > middle) {
+        uint4 other;
+        good &= part<W>(p, c, start, c.cut.behind, other);
+        v = joined(v, other, middle - start);
+    }
+    if (!good) put_units<W>(p, c, start);
+    else if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v);
+    else store_some<W>(c.out + start, v, -start, bytes - start);
+}
+
 // Units of W bytes at multiples of W.
-template <int W, int VECTORS>
+template <int W, int VECTORS, bool LENGTHS>
 __device__ __forceinline__ void rows_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<VECTORS>(p, thread);
-    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
-    uint4 v[VECTORS];
-    bool good[VECTORS];
+    Chunk c = chunk_of<VECTORS, LENGTHS>(p, thread);
+    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W, end = c.start + 512 * (VECTORS - 1) + 16;
+    const bool second = c.start >= middle;
+    if (c.start >= 0 && end <= bytes && (second || end <= middle)) {
+        const Way way = c.cut.way(second);
+        const u8* at = c.in + (way.back ? way.from * W - c.start + W - 16 : way.from * W + c.start);
+        const u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
+        const u8* low = at - shift;
+        const i64 step = way.back ? -512 : 512, reach = step * (VECTORS - 1);
+        const u8* lowest = low + (reach < 0 ? reach : 0);
+        const u8* highest = low + (reach < 0 ? 0 : reach) + (shift ? 32 : 16);
+        if (lowest >= p.src_begin && highest <= p.src_end) {
+            // All loads before the first use.
+            uint4 a[VECTORS], b[VECTORS];
 #pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        i64 start = c.start + 512 * k;
-        i64 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
-        good[k] = true;
-        if (low >= high) continue;
-        bool first = low < middle;
-        good[k] = part<W>(p, c, start, c.cut.way(!first), v[k]);
-        if (first && high > middle) {
-            uint4 other;
-            good[k] &= part<W>(p, c, start, c.cut.behind, other);
-            v[k] = joined(v[k], other, middle - start);
+            for (int k = 0; k < VECTORS; ++k) a[k] = load16(low + step * k);
+            if (shift) {
+#pragma unroll
+                for (int k = 0; k < VECTORS; ++k) b[k] = load16(low + 16 + step * k);
+            }
+            if (stopped(p.lengths)) return;
+            if (shift) {
+#pragma unroll
+                for (int k = 0; k < VECTORS; ++k) a[k] = shifted<W>(a[k], b[k], shift);
+            }
+#pragma unroll
+            for (int k = 0; k < VECTORS; ++k)
+                store16(c.out + c.start + 512 * k, way.back ? reversed<W>(a[k]) : a[k]);
+            return;
         }
     }
     if (stopped(p.lengths)) return;
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        i64 start = c.start + 512 * k;
-        if (start >= bytes) break;
-        if (!good[k]) put_units<W>(p, c, start);
-        else if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v[k]);
-        else store_some<W>(c.out + start, v[k], -start, bytes - start);
-    }
+#pragma unroll 1
+    for (int k = 0; k < VECTORS; ++k) put_end<W>(p, c, c.start + 512 * k);
 }
 
 // Units of any width, made of granules of G bytes, which are loaded one by one.
@@ -169,7 +208,7 @@ template <int G>
 __device__ __forceinline__ void rows_odd(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<1>(p, thread);
+    Chunk c = chunk_of<1, true>(p, thread);
     typedef typename Word<G>::T T;
     const int count = 16 / G;
     const i64 width = (i64)p.unit.len * G, all = (i64)p.units * width, middle = c.cut.at * width;
@@ -238,16 +277,14 @@ ROWS(rows_aligned_4, rows_aligned<4, 1>)
 ROWS(rows_aligned_8, rows_aligned<8, 1>)
 ROWS(rows_aligned_16, rows_aligned<16, 1>)
 ROWS(rows_blocks_0, rows_aligned<0, 2>)
-ROWS(rows_any_1, rows_any<1, 1>)
-ROWS(rows_any_2, rows_any<2, 1>)
-ROWS(rows_any_4, rows_any<4, 1>)
-ROWS(rows_any_8, rows_any<8, 1>)
-ROWS(rows_any_16, rows_any<16, 1>)
-ROWS(rows_long_1, rows_any<1, 2>)
-ROWS(rows_long_2, rows_any<2, 2>)
-ROWS(rows_long_4, rows_any<4, 2>)
-ROWS(rows_long_8, rows_any<8, 2>)
-ROWS(rows_long_16, rows_any<16, 2>)
+#define ROWS_OF(W)                                                                                 \
+    ROWS(rows_any_##W, rows_any<W, 1, false>)                                                      \
+    ROWS(rows_long_##W, rows_any<W, 2, false>)                                                     \
+    ROWS(rows_prefix_##W, rows_any<W, 1, true>)                                                    \
+    ROWS(rows_prefix_long_##W, rows_any<W, 2, true>)                                               \
+    ROWS(rows_prefix_longer_##W, rows_any<W, 4, true>)
+
+ROWS_OF(1) ROWS_OF(2) ROWS_OF(4) ROWS_OF(8) ROWS_OF(16)
 ROWS(rows_odd_1, rows_odd<1>)
 ROWS(rows_odd_2, rows_odd<2>)
 ROWS(rows_odd_4, rows_odd<4>)

@@ -2,12 +2,7 @@
 #pragma once
 #include "common.cuh"
 
-__device__ __forceinline__ uint4 load16(const u8* at) {
-    uint4 v;
-    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(at));
-    return v;
-}
+__device__ __forceinline__ uint4 load16(const u8* at) { return *(const uint4*)at; }
 
 // Explicit, because the compiler may split a store of a struct into four.
 __device__ __forceinline__ void store16(u8* at, uint4 v) {
@@ -30,19 +25,9 @@ __device__ __forceinline__ uint4 reversed(uint4 v) {
     return v;
 }
 
-// 16 bytes from any address, through the one or two aligned vectors that hold them. False,
-// and nothing is read, if these are not all within [begin, end).
+// 16 bytes from `shift` on in two vectors that follow each other, for a multiple of W.
 template <int W>
-__device__ __forceinline__ bool window16(const u8* at, const u8* begin, const u8* end, uint4& v) {
-    u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
-    const u8* low = at - shift;
-    if (low < begin || low + (shift ? 32 : 16) > end) return false;
-    uint4 a = load16(low);
-    if (shift == 0) {
-        v = a;
-        return true;
-    }
-    uint4 b = load16(low + 16);
+__device__ __forceinline__ uint4 shifted(uint4 a, uint4 b, u32 shift) {
     u32 w0, w1, w2, w3, w4;
     // Mostly the same for a whole row, so that a branch is cheaper than selecting.
     switch (shift >> 2) {
@@ -58,7 +43,18 @@ __device__ __forceinline__ bool window16(const u8* at, const u8* begin, const u8
         w2 = __funnelshift_r(w2, w3, bits);
         w3 = __funnelshift_r(w3, w4, bits);
     }
-    v = make_uint4(w0, w1, w2, w3);
+    return make_uint4(w0, w1, w2, w3);
+}
+
+// 16 bytes from any address, through the one or two aligned vectors that hold them. False,
+// and nothing is read, if these are not all within [begin, end).
+template <int W>
+__device__ __forceinline__ bool window16(const u8* at, const u8* begin, const u8* end, uint4& v) {
+    u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
+    const u8* low = at - shift;
+    if (low < begin || low + (shift ? 32 : 16) > end) return false;
+    v = load16(low);
+    if (shift) v = shifted<W>(v, load16(low + 16), shift);
     return true;
 }
 

@@ -15,8 +15,10 @@ pub enum Kernel {
     AlignedRows,
     /// Rows that begin or end anywhere, or of which only the start is reversed.
     Rows,
-    /// Rows of 3-byte units.
+    /// Rows of 3-byte units, and of 6- and 12-byte ones if they are aligned.
     Pixels,
+    /// Short rows without gaps between them.
+    DenseRows,
     /// Rows of units of any other width.
     OddRows,
     /// Lanes side by side, staged in shared memory.
@@ -45,6 +47,7 @@ impl Kernel {
             Kernel::AlignedRows => "aligned rows",
             Kernel::Rows => "rows",
             Kernel::Pixels => "pixels",
+            Kernel::DenseRows => "dense rows",
             Kernel::OddRows => "odd rows",
             Kernel::Columns => "columns",
             Kernel::ClusterColumns => "cluster columns",
@@ -63,7 +66,8 @@ impl Kernel {
             Kernel::None => "nothing to move",
             Kernel::AlignedRows => "rows of 16-byte vectors, one a thread",
             Kernel::Rows => "rows by 16-byte windows, wherever they begin and end",
-            Kernel::Pixels => "rows of 3-byte units, six of them at a time",
+            Kernel::Pixels => "rows of units of three pieces, a vector at a time",
+            Kernel::DenseRows => "short rows without gaps, a vector at a time across their ends",
             Kernel::OddRows => "rows of units of any width, piece by piece",
             Kernel::Columns => "lanes side by side, staged in shared memory",
             Kernel::ClusterColumns => {
@@ -93,25 +97,29 @@ pub struct Limits {
     pub shared: usize,
     /// Whether 16 blocks can form a cluster.
     pub clusters: bool,
+    /// Vectors of a row from which on a thread takes two of them.
+    pub pairs_from: u64,
+    /// Vectors of a row with a length from which on a thread takes four of them.
+    pub fours_from: u64,
 }
 
 impl Limits {
     /// With less than a device has.
     pub fn at_most(self, shared: usize, clusters: bool) -> Self {
-        Limits { shared: self.shared.min(shared), clusters: self.clusters && clusters }
+        Limits { shared: self.shared.min(shared), clusters: self.clusters && clusters, ..self }
     }
 
     /// By compute capability and shared memory per block.
     pub(crate) fn new(major: u32, shared: usize) -> Self {
         // Clusters of 16 came with 9.0; consumer chips (12.x) form none of that size.
-        Limits { shared, clusters: matches!(major, 9 | 10) }
+        Limits { shared, clusters: matches!(major, 9 | 10), ..Limits::default() }
     }
 }
 
 impl Default for Limits {
     /// Those of the H100 and H200, for questions without a device.
     fn default() -> Self {
-        Limits { shared: 227 * 1024, clusters: true }
+        Limits { shared: 227 * 1024, clusters: true, pairs_from: 128, fours_from: 512 }
     }
 }
 
@@ -129,8 +137,11 @@ pub(crate) const STRIP: u64 = 64;
 pub(crate) const CLUSTER: u64 = 16;
 pub(crate) const CLUSTER_GROUP: u64 = 32;
 
-/// Rows shorter than this are gathered: they would be all ends.
-const SHORT_ROW: u64 = 32;
+/// Rows shorter than this do not get kernels that treat their ends apart, if there is a choice.
+const LONG_ROW: u64 = 4096;
+/// Rows shorter than this are gathered: they would be all ends; rows of whole vectors have none.
+const SHORT_ROW: u64 = 256;
+const SHORT_VECTORS: u64 = 32;
 /// Units from here on are rows by themselves, if they are not aligned; if they are, 16 will do.
 const WIDE_UNIT: u64 = 128;
 /// Runs of output shorter than this are written piece by piece.
@@ -189,27 +200,33 @@ pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limi
 fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     if let Some((row, outer)) = row_of(shape) {
         let bytes = row.len as u64 * shape.unit;
-        if bytes >= SHORT_ROW && outer <= FEW {
-            let by_length = row.flow == Flow::FlipPrefix;
-            let vectors = !by_length && bytes.is_multiple_of(16) && outer_is_aligned(shape, at);
-            let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16);
-            match natural && shape.is_aligned(at, shape.unit) {
-                true if vectors => {
-                    return Some(Choice { kernel: Kernel::AlignedRows, width: shape.unit });
-                }
-                true => return Some(Choice { kernel: Kernel::Rows, width: shape.unit }),
-                false if shape.unit == 3 => {
-                    return Some(Choice { kernel: Kernel::Pixels, width: u64::from(vectors) * 3 });
-                }
-                false if shape.unit < WIDE_UNIT => {
-                    // An odd width of whole vectors is as good as blocks.
-                    let granule = shape.granule(at);
-                    if granule < 16 {
-                        return Some(Choice { kernel: Kernel::OddRows, width: granule });
-                    }
-                }
-                false => {}
-            }
+        let by_length = row.flow == Flow::FlipPrefix;
+        let vectors = !by_length && bytes.is_multiple_of(16) && outer_is_aligned(shape, at);
+        let long = bytes >= if vectors { SHORT_VECTORS } else { SHORT_ROW };
+        let all = bytes * shape.dims[..outer].iter().map(|dim| dim.len as u64).product::<u64>();
+        // Rows that run backward in the output lie together as well, but not as `run` sees it.
+        let dense = bytes >= 16 && row.dst > 0 && shape.run() == all;
+        let granule = shape.granule(at);
+        let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && granule >= shape.unit;
+        let kernel = match shape.unit {
+            _ if outer > FEW => None,
+            _ if natural && vectors && long => Some(Kernel::AlignedRows),
+            1 | 2 | 4 | 8 if natural && dense && bytes < LONG_ROW => Some(Kernel::DenseRows),
+            3 if dense && !vectors => Some(Kernel::DenseRows),
+            _ if !long => None,
+            _ if natural => Some(Kernel::Rows),
+            // Granules of a unit's third: 1, 2 or 4.
+            3 | 6 | 12 if vectors && row.dst > 0 && granule * 3 >= shape.unit => Some(Kernel::Pixels),
+            3 => Some(Kernel::Pixels),
+            // An odd width of whole vectors is as good as blocks.
+            width if width < WIDE_UNIT && granule < 16 => Some(Kernel::OddRows),
+            _ => None,
+        };
+        match kernel {
+            Some(kernel @ Kernel::OddRows) => return Some(Choice { kernel, width: granule }),
+            Some(kernel @ Kernel::Pixels) if !vectors => return Some(Choice { kernel, width: 0 }),
+            Some(kernel) => return Some(Choice { kernel, width: shape.unit }),
+            None => {}
         }
     }
     if shape.dims.len() > FEW {
@@ -260,7 +277,7 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     let vectors = width.is_multiple_of(16)
         && [at.src as i64 + shape.src, at.dst as i64 + shape.dst].iter().all(|a| a % 16 == 0)
         && outer.iter().all(|dim| dim.src % 16 == 0 && dim.dst % 16 == 0);
-    if limits.clusters && vectors && cluster_shared(steps, STRIP) <= limits.shared as u64 {
+    if limits.clusters && vectors && cluster_shared(steps) <= limits.shared as u64 {
         return Some(Choice { kernel: Kernel::ClusterColumns, width: granule.min(4) });
     }
     (!in_place).then_some(Choice { kernel: Kernel::DirectColumns, width: granule })
@@ -271,21 +288,15 @@ pub(crate) fn cluster_rows(steps: u64) -> u64 {
     steps.div_ceil(CLUSTER * CLUSTER_GROUP) * CLUSTER_GROUP
 }
 
-/// Words from one column of a cluster's block to the next: the vectors that a warp writes should
-/// go to separate banks.
-pub(crate) fn cluster_pitch(steps: u64, strip: u64) -> u64 {
-    cluster_rows(steps) + if strip == STRIP { 2 } else { 1 }
+/// Words from one column of a cluster's block to the next: the four vectors of a row that a warp
+/// writes, eight rows at a time, go to separate banks.
+pub(crate) fn cluster_pitch(steps: u64) -> u64 {
+    cluster_rows(steps) + 2
 }
 
 /// Bytes of shared memory that a block of a cluster takes.
-pub(crate) fn cluster_shared(steps: u64, strip: u64) -> u64 {
-    cluster_pitch(steps, strip) * strip
-}
-
-/// Bytes of a cluster's strip: wide, as long as a multiprocessor has room for several blocks.
-pub(crate) fn cluster_strip(steps: u64) -> u64 {
-    let fits = |strip: &u64| cluster_shared(steps, *strip) <= 72 * 1024;
-    [512, 256, 128].into_iter().find(fits).unwrap_or(STRIP)
+pub(crate) fn cluster_shared(steps: u64) -> u64 {
+    cluster_pitch(steps) * STRIP
 }
 
 fn any(shape: &Shape, at: Site) -> Choice {

@@ -153,9 +153,11 @@ impl Cuda {
         self.limits
     }
 
-    /// The same device with less than it has, to run kernels that lesser ones need.
-    pub fn limited(&self, shared: usize, clusters: bool) -> Self {
-        Cuda { shared: self.shared.clone(), limits: self.limits.at_most(shared, clusters) }
+    /// The same device with other limits, to run kernels that lesser ones need, and to measure.
+    /// More than it has is not to be had.
+    pub fn limited(&self, limits: Limits) -> Self {
+        let limits = limits.at_most(self.limits.shared, self.limits.clusters);
+        Cuda { shared: self.shared.clone(), limits }
     }
 
     /// Free and total bytes of its memory.

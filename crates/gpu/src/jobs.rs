@@ -1,6 +1,6 @@
 //! From a plan and a chosen kernel to the kernel's arguments.
 
-use crate::choose::{self, Choice, Kernel, STRIP};
+use crate::choose::{self, Choice, Kernel, Limits, STRIP};
 use crate::params::{
     Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, NONE, Packed, Rows, Strided, divisor,
 };
@@ -13,8 +13,6 @@ const THREADS: u32 = 256;
 const COLUMN_THREADS: u32 = 512;
 /// Bytes of shared memory that short columns fill with more of them.
 const STAGE: u64 = 16 * 1024;
-/// Vectors of a row from which on a thread takes two.
-const PAIRED: u64 = 128;
 /// Blocks that check lengths, at most.
 const CHECK_BLOCKS: u64 = 512;
 
@@ -39,6 +37,11 @@ pub(crate) enum Family {
     RowsBlocks,
     RowsAny,
     RowsLong,
+    RowsPrefix,
+    RowsPrefixLong,
+    RowsPrefixLonger,
+    RowsDense,
+    RowsDensePrefix,
     RowsOdd,
     RowsSwap,
     Strided,
@@ -56,11 +59,16 @@ pub(crate) enum Family {
 
 impl Family {
     /// All of them, with their names and the widths they come in.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 17] = [
-        (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 8, 16]),
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 22] = [
+        (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 8, 16]),
         (Family::RowsLong, "rows_long", &[1, 2, 4, 8, 16]),
+        (Family::RowsPrefix, "rows_prefix", &[1, 2, 4, 8, 16]),
+        (Family::RowsPrefixLong, "rows_prefix_long", &[1, 2, 4, 8, 16]),
+        (Family::RowsPrefixLonger, "rows_prefix_longer", &[1, 2, 4, 8, 16]),
+        (Family::RowsDensePrefix, "rows_dense_prefix", &[1, 2, 3, 4, 8]),
+        (Family::RowsDense, "rows_dense", &[1, 2, 3, 4, 8]),
         (Family::RowsOdd, "rows_odd", &[1, 2, 4, 8]),
         (Family::RowsSwap, "rows_swap", &[1, 2, 4, 8, 16]),
         (Family::Strided, "strided", &[1, 2, 4, 8, 16]),
@@ -151,12 +159,17 @@ pub(crate) fn job(
     at: Site,
     lengths: Lengths,
     choice: Choice,
+    limits: &Limits,
 ) -> Option<Job> {
     let width = choice.width;
     Some(match choice.kernel {
         Kernel::None => return None,
-        Kernel::AlignedRows | Kernel::Rows | Kernel::Pixels | Kernel::OddRows => {
-            rows(plan, shape, at, lengths, choice)
+        Kernel::AlignedRows
+        | Kernel::Rows
+        | Kernel::Pixels
+        | Kernel::DenseRows
+        | Kernel::OddRows => {
+            rows(plan, shape, at, lengths, choice, limits)
         }
         Kernel::RowSwaps => row_swaps(plan, shape, at, lengths, width),
         Kernel::Columns | Kernel::ClusterColumns | Kernel::DirectColumns => {
@@ -199,7 +212,15 @@ fn chunks(bytes: u64, width: u64, start: Option<u64>) -> u64 {
     (bytes + before).div_ceil(16)
 }
 
-fn rows(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
+fn rows(
+    plan: &Plan,
+    shape: &Shape,
+    at: Site,
+    lengths: Lengths,
+    choice: Choice,
+    limits: &Limits,
+) -> Job {
+    let pairs_from = limits.pairs_from;
     let Choice { kernel, width } = choice;
     // Rows of units, or wide units that are rows themselves and go forward, in pieces that fit.
     let is_row = matches!(kernel, Kernel::Pixels | Kernel::OddRows) || width == shape.unit;
@@ -224,17 +245,30 @@ fn rows(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, choice: Choice) 
     let part = chunks(bytes, width, alike.then_some(dst % 16));
     // Two vectors a thread where it has to wait for a length, or the rows are long anyway.
     let (family, width, chunk) = match kernel {
-        Kernel::AlignedRows if width == 0 && shape.prefix.is_some() && whole >= PAIRED => {
+        Kernel::AlignedRows if width == 0 && shape.prefix.is_some() && whole >= pairs_from => {
             (Family::RowsBlocks, 0, whole.div_ceil(64) * 32)
         }
         Kernel::AlignedRows => (Family::RowsAligned, width, whole),
-        Kernel::Pixels if width == 3 => (Family::RowsAligned, 3, whole),
+        Kernel::Pixels if width > 0 => (Family::RowsAligned, width, whole),
         Kernel::Pixels => (Family::RowsAny, 3, part),
         Kernel::OddRows => (Family::RowsOdd, width, part),
-        _ if part >= PAIRED => (Family::RowsLong, width, part.div_ceil(64) * 32),
+        // Not threads for a row, but its bytes.
+        Kernel::DenseRows if by_length => (Family::RowsDensePrefix, width, bytes),
+        Kernel::DenseRows => (Family::RowsDense, width, bytes),
+        _ if by_length && part >= limits.fours_from => {
+            (Family::RowsPrefixLonger, width, part.div_ceil(128) * 32)
+        }
+        _ if by_length && part >= pairs_from => {
+            (Family::RowsPrefixLong, width, part.div_ceil(64) * 32)
+        }
+        _ if by_length => (Family::RowsPrefix, width, part),
+        _ if part >= pairs_from => (Family::RowsLong, width, part.div_ceil(64) * 32),
         _ => (Family::RowsAny, width, part),
     };
-    let threads = count(outer) * chunk;
+    let threads = match kernel {
+        Kernel::DenseRows => (count(outer) * bytes + dst % 16).div_ceil(16),
+        _ => count(outer) * chunk,
+    };
     let granule = if kernel == Kernel::OddRows { width } else { piece };
     let params = Rows {
         src: address(at.src, shape.src + low(row.src)),
@@ -249,6 +283,7 @@ fn rows(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, choice: Choice) 
         dst_back: u32::from(row.dst < 0),
         by_length: u32::from(by_length),
         unused: 0,
+        count: count(outer),
         lengths,
         rows: Loops::new(&axes(outer), shape.prefix.filter(|&prefix| prefix < outer.len())),
     };
@@ -256,8 +291,8 @@ fn rows(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, choice: Choice) 
 }
 
 fn row_swaps(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, width: u64) -> Job {
-    let Job { params, .. } =
-        rows(plan, shape, at, lengths, Choice { kernel: Kernel::AlignedRows, width });
+    let aligned = Choice { kernel: Kernel::AlignedRows, width };
+    let Job { params, .. } = rows(plan, shape, at, lengths, aligned, &Limits::default());
     let AnyParams::Rows(mut params) = params else { unreachable!("rows make rows") };
     // The first half of the vectors, and one more if there is a middle.
     let half = params.chunk.len.div_ceil(2);
@@ -398,9 +433,7 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
             let power = 1 << room.ilog2();
             if most < STRIP { STRIP } else { power.min(most).min(2048) }
         }
-        Kernel::ClusterColumns => {
-            choose::cluster_strip(steps).min(width.next_power_of_two().max(STRIP))
-        }
+        // Wider ones were much slower where clusters hold them.
         _ => STRIP,
     };
     let strips = width.div_ceil(strip);
@@ -418,7 +451,7 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
         vectors: u32::from(whole(src, |dim| dim.src, 16)),
         words: u32::from(whole(dst, |dim| dim.dst, word)),
         rows: choose::cluster_rows(steps) as u32,
-        pitch: choose::cluster_pitch(steps, strip) as u32,
+        pitch: choose::cluster_pitch(steps) as u32,
         unused: 0,
         lengths,
         outer: Loops::new(&axes(&outer), None),
@@ -427,7 +460,7 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
     let (family, blocks, shared) = match kernel {
         Kernel::Columns => (Family::Columns, all, steps * strip),
         Kernel::ClusterColumns => {
-            (Family::ColumnsCluster, all * choose::CLUSTER, choose::cluster_shared(steps, strip))
+            (Family::ColumnsCluster, all * choose::CLUSTER, choose::cluster_shared(steps))
         }
         _ => (Family::ColumnsDirect, all, 0),
     };

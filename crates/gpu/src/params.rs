@@ -92,6 +92,7 @@ pub(crate) struct Rows {
     pub(crate) dst_back: u32,
     pub(crate) by_length: u32,
     pub(crate) unused: u32,
+    pub(crate) count: u64,
     pub(crate) lengths: Lengths,
     pub(crate) rows: Loops<FEW>,
 }
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(size_of::<Axis>(), 48);
         assert_eq!(size_of::<Loops<FEW>>(), 296);
         assert_eq!(size_of::<Lengths>(), 32);
-        assert_eq!(size_of::<Rows>(), 488);
+        assert_eq!(size_of::<Rows>(), 496);
         assert_eq!(size_of::<Strided<FEW>>(), 352);
         assert_eq!(size_of::<Gather>(), 512);
         assert_eq!(size_of::<Columns>(), 504);

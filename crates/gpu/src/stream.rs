@@ -194,10 +194,10 @@ impl Stream {
             if choice.kernel == Kernel::Packed {
                 return self.packed_in_place(plan, &shape, at.dst, lengths);
             }
-            return self.launch(jobs::job(plan, &shape, at, lengths, choice));
+            return self.launch(jobs::job(plan, &shape, at, lengths, choice, &limits));
         }
         let choice = choose::choose(plan, &shape, at, &limits);
-        self.launch(jobs::job(plan, &shape, at, lengths, choice))
+        self.launch(jobs::job(plan, &shape, at, lengths, choice, &limits))
     }
 
     /// Launches the check of device lengths; gives the address of its verdict, or 0 where no
@@ -252,7 +252,7 @@ impl Stream {
         debug_assert!(matches!(plan.unit().grain, Grain::Packed { .. }));
         let site = Site { src: to.wrapping_sub(start as u64), dst: at };
         let choice = choose::Choice { kernel: Kernel::Packed, width: 0 };
-        self.launch(jobs::job(plan, shape, site, lengths, choice))
+        self.launch(jobs::job(plan, shape, site, lengths, choice, &self.cuda.limits()))
     }
 
     /// Memory that is freed when the stream has done what is launched until then.

@@ -131,9 +131,9 @@ fn long_columns_of_every_width() {
     assert!(seen.contains(&Kernel::Columns) && seen.contains(&Kernel::DirectColumns));
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
     // As on lesser devices: shorter columns go to clusters, and then to nowhere.
-    seen = columns(&cuda.limited(20_000, true));
+    seen = columns(&cuda.limited(cuda.limits().at_most(20_000, true)));
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
-    seen = columns(&cuda.limited(20_000, false));
+    seen = columns(&cuda.limited(cuda.limits().at_most(20_000, false)));
     assert!(!seen.contains(&Kernel::ClusterColumns));
 }
 
