@@ -47,19 +47,20 @@ impl Imported {
         }
     }
 
-    /// One to be written to: only a loan says whether that is allowed. PyTorch's always are.
+    /// One to be written to: only a loan says whether that is allowed, where not all are.
     pub(crate) fn output(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let module = object.get_type().getattr(intern!(object.py(), "__module__"))?;
-        if module.eq(intern!(object.py(), "torch"))? {
-            Self::of(object)
-        } else {
-            Self::lent(object)
-        }
+        if class_of(object)?.writable { Self::of(object) } else { Self::lent(object) }
+    }
+
+    /// Whether this is a tensor at all.
+    pub(crate) fn is_one(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(class_of(object)?.describe.is_some()
+            || object.hasattr(intern!(object.py(), "__dlpack__"))?)
     }
 
     /// Through the C function of libraries that have it: nothing is allocated.
     fn described(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        let Some(describe) = description(object)? else { return Ok(None) };
+        let Some(describe) = class_of(object)?.describe else { return Ok(None) };
         let mut tensor = DLTensor::default();
         // SAFETY: the function is the one of the object's class, and fills in what it is given.
         if unsafe { describe(object.as_ptr().cast(), &mut tensor) } != 0 {
@@ -134,10 +135,7 @@ unsafe impl DlpackStream for SameStream {
 /// The stream that a tensor's library works on now, on the tensor's device.
 pub(crate) fn current_stream(object: &Bound<'_, PyAny>, device: usize) -> PyResult<usize> {
     let (py, class) = (object.py(), object.get_type());
-    if let Some(table) = table_of(&class)?
-        // SAFETY: `table_of` checked its version.
-        && let Some(ask) = unsafe { table.as_ref() }.current_work_stream
-    {
+    if let Some(ask) = class_of(object)?.current_stream {
         let mut stream = ptr::null_mut();
         // SAFETY: the library's own function, asked about a device that its tensor is on.
         if unsafe { ask(DLDeviceType::CUDA, device as i32, &mut stream) } == 0 {
@@ -163,27 +161,40 @@ pub(crate) fn current_stream(object: &Bound<'_, PyAny>, device: usize) -> PyResu
 
 /// How a library describes a tensor of its own.
 type Describe = unsafe extern "C" fn(*mut c_void, *mut DLTensor) -> c_int;
+/// How it says which stream it uses on a device.
+type CurrentStream = unsafe extern "C" fn(DLDeviceType, i32, *mut *mut c_void) -> c_int;
 
-/// That of one class of tensors, the first that had any: asking the class takes longer than the
-/// description itself.
-static KNOWN: PyOnceLock<(Py<PyType>, Describe)> = PyOnceLock::new();
-
-fn description(object: &Bound<'_, PyAny>) -> PyResult<Option<Describe>> {
-    let (py, class) = (object.py(), object.get_type());
-    if let Some((known, describe)) = KNOWN.get(py)
-        && known.is(&class)
-    {
-        return Ok(Some(*describe));
-    }
-    let Some(describe) = of_class(&class)? else { return Ok(None) };
-    // Whoever is second keeps asking.
-    let _ = KNOWN.set(py, (class.unbind(), describe));
-    Ok(Some(describe))
+/// What a class of tensors offers.
+#[derive(Clone, Copy, Default)]
+struct Class {
+    describe: Option<Describe>,
+    current_stream: Option<CurrentStream>,
+    /// Whether all of its tensors may be written to. PyTorch's may.
+    writable: bool,
 }
 
-fn of_class(class: &Bound<'_, PyType>) -> PyResult<Option<Describe>> {
+/// The first class that offered anything: asking it again takes longer than what it offers.
+static KNOWN: PyOnceLock<(Py<PyType>, Class)> = PyOnceLock::new();
+
+fn class_of(object: &Bound<'_, PyAny>) -> PyResult<Class> {
+    let (py, class) = (object.py(), object.get_type());
+    if let Some((known, offers)) = KNOWN.get(py)
+        && known.is(&class)
+    {
+        return Ok(*offers);
+    }
+    let Some(table) = table_of(&class)? else { return Ok(Class::default()) };
+    let module = class.getattr(intern!(py, "__module__"))?;
     // SAFETY: `table_of` checked its version.
-    Ok(table_of(class)?.and_then(|table| unsafe { table.as_ref() }.dltensor_from_py_object_no_sync))
+    let table = unsafe { table.as_ref() };
+    let offers = Class {
+        describe: table.dltensor_from_py_object_no_sync,
+        current_stream: table.current_work_stream,
+        writable: module.eq(intern!(py, "torch"))?,
+    };
+    // Whoever is second keeps asking.
+    let _ = KNOWN.set(py, (class.unbind(), offers));
+    Ok(offers)
 }
 
 /// The table of functions that DLPack 1.3 has classes publish, if it is one we know.

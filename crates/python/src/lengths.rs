@@ -54,7 +54,7 @@ impl Lengths {
             let bytes = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
             return Ok(Lengths { dtype: DType::I64, shape, values: Values::Copied(bytes) });
         }
-        if lengths.hasattr("__dlpack__")? {
+        if Imported::is_one(lengths)? {
             return Self::of_tensor(operator, lengths);
         }
         let array = as_array(lengths)?;

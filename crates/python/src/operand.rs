@@ -57,7 +57,7 @@ impl<'py> Operand<'py> {
         if let Ok(array) = object.cast::<PyUntypedArray>() {
             return Ok(Operand::Array(array.clone()));
         }
-        if object.hasattr("__dlpack__")? {
+        if Imported::is_one(object)? {
             return Ok(Operand::Tensor(Imported::output(object)?));
         }
         let kind = object.get_type();

@@ -161,7 +161,8 @@ _is_included = torch._C._dispatch_tls_is_dispatch_key_included
 _function_modes = torch._C._len_torch_function_stack
 _is_compiling = torch.compiler.is_dynamo_compiling
 _is_recording = torch.is_grad_enabled
-_ORDINARY = torch._C._dispatch_keys(torch.empty(0, device="cpu")).raw_repr()
+#: What the dispatcher knows of ordinary tensors, by the kind of device they are on.
+_ORDINARY = {}
 
 
 def _is_unwatched(x, recorded=False):
@@ -180,12 +181,19 @@ def _is_unwatched(x, recorded=False):
 
 
 def _are_ordinary(*arguments):
-    """Whether tensors are memory of this processor's and nothing else: no wrappers, nothing lazy."""
+    """Whether tensors are memory and nothing else: no wrappers, nothing lazy."""
     return all(
-        type(x) is Tensor and torch._C._dispatch_keys(x).raw_repr() == _ORDINARY
+        type(x) is Tensor and torch._C._dispatch_keys(x).raw_repr() == _ordinary(x.device.type)
         for x in arguments
         if isinstance(x, Tensor)
     )
+
+
+def _ordinary(kind):
+    if kind not in _ORDINARY:
+        known = kind in ("cpu", "cuda")
+        _ORDINARY[kind] = torch._C._dispatch_keys(torch.empty(0, device=kind)).raw_repr() if known else None
+    return _ORDINARY[kind]
 
 
 def _is_lazy(x):
