@@ -3,11 +3,11 @@
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
 use crate::placement::{Placement, Width};
 use retrograde::cpu::{Isa, Tuning};
-use std::ops::Range;
 use retrograde::{
     DType, Error, Layout, LengthPolicy, Reversal, Reverse, ReverseSequence, ReverseSubsequences,
     TensorMut, TensorRef,
 };
+use std::ops::Range;
 
 /// What a backend made of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -173,9 +173,8 @@ impl Backend for Cuda {
     }
 
     fn run_batch(&self, calls: &[Call<'_>], arena: &mut [u8]) -> Vec<Outcome> {
-        self.try_batch(calls, arena).unwrap_or_else(|error| {
-            vec![Outcome::Refused(error.to_string()); calls.len()]
-        })
+        self.try_batch(calls, arena)
+            .unwrap_or_else(|error| vec![Outcome::Refused(error.to_string()); calls.len()])
     }
 }
 
@@ -224,7 +223,10 @@ fn start(
 fn outcome_of(case: &Case, error: retrograde_gpu::Error) -> Outcome {
     let shape = case.lengths.as_ref().map(|lengths| &lengths.placement.shape);
     match (error, shape) {
-        (retrograde_gpu::Error::Execute(ExecuteError::LengthOutOfRange { ordinal, .. }), Some(shape)) => {
+        (
+            retrograde_gpu::Error::Execute(ExecuteError::LengthOutOfRange { ordinal, .. }),
+            Some(shape),
+        ) => {
             let mut rest = ordinal;
             let mut index: Vec<usize> = shape
                 .iter()

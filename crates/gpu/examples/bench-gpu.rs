@@ -92,8 +92,18 @@ fn cases() -> Vec<Case> {
         in_place(case("in place: flip f32 [16384,16384] axis 0", F32, square, flip(&[0]))),
         in_place(case("in place: flip u8 [32768,32767] axis 1", U8, &[32768, 32767], flip(&[1]))),
         in_place(case("in place: sequence f32 [16384,16384] time 1", F32, square, sequence(1, 0))),
-        in_place(case("in place: sequence u8 [32768,32768] time 1", U8, &[32768, 32768], sequence(1, 0))),
-        in_place(case("in place: lanes f32 [64,2048,2048] axis 1", F32, &[64, 2048, 2048], lanes(1))),
+        in_place(case(
+            "in place: sequence u8 [32768,32768] time 1",
+            U8,
+            &[32768, 32768],
+            sequence(1, 0),
+        )),
+        in_place(case(
+            "in place: lanes f32 [64,2048,2048] axis 1",
+            F32,
+            &[64, 2048, 2048],
+            lanes(1),
+        )),
         in_place(case("in place: sequence f32 [16384,16384] time 0", F32, square, sequence(0, 1))),
     ]
 }
@@ -104,7 +114,12 @@ fn small_cases() -> Vec<Case> {
     vec![
         case("small: flip f32 [64,64] axis 1", F32, &[64, 64], Op::Flip(vec![1])),
         case("small: flip u8 [3,3] axis 0", U8, &[3, 3], Op::Flip(vec![0])),
-        case("small: sequence f32 [32,64] time 1", F32, &[32, 64], Op::Sequence { time: 1, batch: 0 }),
+        case(
+            "small: sequence f32 [32,64] time 1",
+            F32,
+            &[32, 64],
+            Op::Sequence { time: 1, batch: 0 },
+        ),
         case("small: lanes f32 [4,64,64] axis 1", F32, &[4, 64, 64], Op::Lanes { axis: 1 }),
     ]
 }
@@ -167,7 +182,8 @@ impl Ready {
         let src = DeviceBuffer::allocate(cuda, bytes + 256)?;
         let dst = DeviceBuffer::allocate(cuda, bytes + 256)?;
         // Not zeros: those may be faster than data.
-        let noise: Vec<u8> = (0..1usize << 20).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
+        let noise: Vec<u8> =
+            (0..1usize << 20).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
         for at in (0..src.len()).step_by(noise.len()) {
             let len = noise.len().min(src.len() - at);
             // SAFETY: inside the buffers.
@@ -200,7 +216,9 @@ impl Ready {
     fn copy(&self, stream: &Stream) -> Result<()> {
         let raw = stream.handle() as sys::CUstream;
         // SAFETY: both buffers hold that many bytes.
-        Ok(unsafe { result::memcpy_dtod_async(self.dst.address(), self.src.address(), self.bytes, raw)? })
+        Ok(unsafe {
+            result::memcpy_dtod_async(self.dst.address(), self.src.address(), self.bytes, raw)?
+        })
     }
 }
 
@@ -317,7 +335,10 @@ fn main() -> Result<()> {
         for _ in 0..rounds {
             let calls = 2000;
             let started = Instant::now();
-            device.push(clock.time(&stream, || (0..calls).try_for_each(|_| ready.run(&stream, case)))? / f64::from(calls));
+            device.push(
+                clock.time(&stream, || (0..calls).try_for_each(|_| ready.run(&stream, case)))?
+                    / f64::from(calls),
+            );
             host.push(started.elapsed().as_secs_f64() * 1e6 / f64::from(calls));
         }
         stream.check()?;

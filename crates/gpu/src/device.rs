@@ -267,10 +267,7 @@ fn load(major: u32, minor: u32) -> Result<sys::CUmodule, Error> {
 }
 
 /// Every function of the kernels, with as much shared memory as the device gives.
-fn functions(
-    module: sys::CUmodule,
-    shared: u32,
-) -> Result<HashMap<Entry, sys::CUfunction>, Error> {
+fn functions(module: sys::CUmodule, shared: u32) -> Result<HashMap<Entry, sys::CUfunction>, Error> {
     use sys::CUfunction_attribute::*;
     let mut functions = HashMap::new();
     for (family, name, widths) in Family::ALL {

@@ -23,7 +23,9 @@ pub enum Error {
         count: usize,
     },
     /// The device is older than what the kernels are compiled for.
-    #[error("the CUDA device '{name}' has compute capability {major}.{minor}; 7.5 or later is needed")]
+    #[error(
+        "the CUDA device '{name}' has compute capability {major}.{minor}; 7.5 or later is needed"
+    )]
     TooOld {
         /// Its name.
         name: String,

@@ -137,11 +137,8 @@ fn length_kind(dtype: DType, first: u64, mut steps: impl Iterator<Item = i64>) -
 /// The check of all lengths, in row-major order.
 pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64) -> Job {
     let first = address + lengths.first as u64;
-    let axes: SmallVec<[Axis; 8]> = lengths
-        .dims
-        .iter()
-        .map(|&(len, step)| Axis::new(len as u64, 0, 0, step as i64))
-        .collect();
+    let axes: SmallVec<[Axis; 8]> =
+        lengths.dims.iter().map(|&(len, step)| Axis::new(len as u64, 0, 0, step as i64)).collect();
     let count = lengths.count() as u64;
     let most = match lengths.policy {
         LengthPolicy::Strict => lengths.limit as u64,
@@ -150,7 +147,8 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64) -> Job {
     let kind = length_kind(lengths.dtype, first, axes.iter().map(|axis| axis.lengths));
     let (limit, loops) = (lengths.limit as u64, Loops::new(&axes, None));
     let blocks = count.div_ceil(u64::from(THREADS)).clamp(1, CHECK_BLOCKS);
-    let params = AnyParams::Check(Check { first, report, count, most, limit, kind, unused: 0, loops });
+    let params =
+        AnyParams::Check(Check { first, report, count, most, limit, kind, unused: 0, loops });
     Job { entry: Entry(Family::CheckLengths, 0), blocks, threads: THREADS, shared: 0, params }
 }
 
@@ -170,9 +168,7 @@ pub(crate) fn job(
         | Kernel::Rows
         | Kernel::Pixels
         | Kernel::DenseRows
-        | Kernel::OddRows => {
-            rows(plan, shape, at, lengths, choice, limits)
-        }
+        | Kernel::OddRows => rows(plan, shape, at, lengths, choice, limits),
         Kernel::RowSwaps => row_swaps(plan, shape, at, lengths, width),
         Kernel::Columns | Kernel::ClusterColumns | Kernel::DirectColumns => {
             columns(shape, at, lengths, choice)

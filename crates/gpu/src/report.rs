@@ -42,7 +42,6 @@ impl Reports {
     pub(crate) fn address(&self, at: usize) -> u64 {
         self.buffer.address() + (at * size_of::<Report>()) as u64
     }
-
 }
 
 /// Fills memory with clear reports.

@@ -38,12 +38,7 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    pub(crate) fn new(
-        cuda: Cuda,
-        raw: sys::CUstream,
-        owned: bool,
-        report: u64,
-    ) -> Self {
+    pub(crate) fn new(cuda: Cuda, raw: sys::CUstream, owned: bool, report: u64) -> Self {
         Stream { cuda, raw, owned, report, _reports: None }
     }
 
@@ -271,7 +266,8 @@ impl Stream {
     fn is_capturing(&self) -> Result<bool, Error> {
         use sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: ours, or borrowed under the promise that it lives.
-        let status = unsafe { result::stream::is_capturing(self.raw) }.asked("describe a stream")?;
+        let status =
+            unsafe { result::stream::is_capturing(self.raw) }.asked("describe a stream")?;
         Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
     }
 

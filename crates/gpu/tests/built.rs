@@ -43,13 +43,24 @@ fn sources_are_those_that_were_compiled() {
 
 #[test]
 fn embedded_files_are_what_the_compiler_gave() {
-    for target in ["sm_75.cubin", "sm_80.cubin", "sm_90.cubin", "sm_100.cubin", "sm_120.cubin", "compute_75.ptx"] {
+    for target in [
+        "sm_75.cubin",
+        "sm_80.cubin",
+        "sm_90.cubin",
+        "sm_100.cubin",
+        "sm_120.cubin",
+        "compute_75.ptx",
+    ] {
         let packed = fs::read(kernels().join(format!("built/{target}.z"))).unwrap();
         let mut image = Vec::new();
         ZlibDecoder::new(&packed[..]).read_to_end(&mut image).unwrap();
         let mut hash = Sha256::new();
         hash.update(&image);
-        assert_eq!(hex(hash), stamp(target), "{target} is not what the stamp says: run scripts/kernels");
+        assert_eq!(
+            hex(hash),
+            stamp(target),
+            "{target} is not what the stamp says: run scripts/kernels"
+        );
     }
 }
 

@@ -141,7 +141,9 @@ fn long_columns_of_every_width() {
 fn columns(cuda: &Cuda) -> Vec<Kernel> {
     let stream = cuda.stream().unwrap();
     let mut seen = Vec::new();
-    for (steps, columns) in [(2, 5000), (100, 333), (3000, 48), (3700, 64), (17_000, 80), (60_000, 32)] {
+    for (steps, columns) in
+        [(2, 5000), (100, 333), (3000, 48), (3700, 64), (17_000, 80), (60_000, 32)]
+    {
         for width in [1, 2, 3, 4, 6, 8, 12, 16] {
             let layout = Layout::dense(DType::Bytes(width), &[steps, columns]).unwrap();
             let lanes = Layout::dense(DType::I64, &[columns]).unwrap();
@@ -201,7 +203,9 @@ fn a_wrong_length_stops_its_own_call_and_is_told_later() {
     (lengths[40], lengths[17]) = (101, -3);
     let bad = on_device(&cuda, &lengths);
     let run = |output: &mut DeviceBuffer, lengths: &DeviceBuffer| {
-        stream.execute(&plan, input.view(), Some(lengths.view().into()), output.view_mut()).unwrap();
+        stream
+            .execute(&plan, input.view(), Some(lengths.view().into()), output.view_mut())
+            .unwrap();
     };
     run(&mut output, &bad);
     let error = ExecuteError::LengthOutOfRange { ordinal: 17, value: -3, limit: 100 };
@@ -226,7 +230,9 @@ fn hostile_lengths_never_lead_out_of_bounds() {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         state
     };
-    for (shape, axis) in [([40, 50, 3], 1), ([40, 3, 50], 0), ([7, 900, 33], 1), ([2, 70_000, 20], 1)] {
+    for (shape, axis) in
+        [([40, 50, 3], 1), ([40, 3, 50], 0), ([7, 900, 33], 1), ([2, 70_000, 20], 1)]
+    {
         for dtype in [DType::U8, DType::Bytes(3), DType::F32, DType::U4] {
             for policy in [LengthPolicy::Strict, LengthPolicy::Clamp] {
                 let layout = Layout::dense(dtype, &shape).unwrap();
@@ -419,7 +425,6 @@ fn buffers_that_do_not_fit_are_refused() {
     let shifted = unsafe { retrograde_gpu::DeviceRef::from_raw(both.address() + 16, 256) };
     let outcome = stream.execute(&plan, shifted, None, both.view_mut());
     assert_eq!(refused(outcome), ExecuteError::Overlap);
-    let outcome =
-        stream.execute(&plan, input.view(), Some(input.view().into()), both.view_mut());
+    let outcome = stream.execute(&plan, input.view(), Some(input.view().into()), both.view_mut());
     assert_eq!(refused(outcome), ExecuteError::LengthsUnexpected);
 }
