@@ -171,9 +171,12 @@ fn a_wrong_example_is_caught() {
     }
 }
 
-/// The CPU backend in batches, and what is done to their memory afterwards.
+/// What is done to the memory of a batch afterwards.
+type Spoil = fn(&[Call<'_>], &mut [u8]);
+
+/// The CPU backend in batches.
 struct Batched {
-    spoil: fn(&[Call<'_>], &mut [u8]),
+    spoil: Spoil,
 }
 
 impl Backend for Batched {
@@ -201,7 +204,7 @@ impl Backend for Batched {
     }
 }
 
-fn run_batched(spoil: fn(&[Call<'_>], &mut [u8])) -> Tally {
+fn run_batched(spoil: Spoil) -> Tally {
     let draw = Draw { seed: 7, count: 200, most_elements: 500, share: Share::All };
     random::run(&Batched { spoil }, draw)
 }
@@ -216,7 +219,7 @@ fn batches_run_the_same_cases() {
 
 #[test]
 fn a_wrong_byte_of_a_batch_is_caught_wherever_it_is() {
-    let spoils: [fn(&[Call<'_>], &mut [u8]); 4] = [
+    let spoils: [Spoil; 4] = [
         // The last output, a guard byte in front of the first and one behind the last, an input.
         |calls, arena| arena[calls[calls.len() - 1].output.end - 1] ^= 1,
         |calls, arena| arena[calls[0].output.start - 1] ^= 1,
