@@ -1,7 +1,7 @@
 //! A suite that cannot fail proves nothing: backends that are wrong in one way each, and
 //! must all be caught.
 
-use retrograde_conformance::backend::{Backend, Cpu, Outcome};
+use retrograde_conformance::backend::{Backend, Call, Cpu, Outcome};
 use retrograde_conformance::case::{Case, Operation};
 use retrograde_conformance::placement::Width;
 use retrograde_conformance::random::Draw;
@@ -168,5 +168,69 @@ fn a_wrong_example_is_caught() {
     for example in examples::all() {
         assert!(examples::check(&lazy, &example).is_err());
         assert_eq!(examples::check(&Cpu::new(), &example), Ok(()));
+    }
+}
+
+/// What is done to the memory of a batch afterwards.
+type Spoil = fn(&[Call<'_>], &mut [u8]);
+
+/// The CPU backend in batches.
+struct Batched {
+    spoil: Spoil,
+}
+
+impl Backend for Batched {
+    fn name(&self) -> &str {
+        "batched"
+    }
+
+    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
+        Cpu::new().run(case, input, output)
+    }
+
+    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
+        Cpu::new().run_in_place(case, memory)
+    }
+
+    fn batch(&self) -> usize {
+        7
+    }
+
+    fn run_batch(&self, calls: &[Call<'_>], arena: &mut [u8]) -> Vec<Outcome> {
+        assert!((1..=7).contains(&calls.len()));
+        let outcomes = Cpu::new().run_batch(calls, arena);
+        (self.spoil)(calls, arena);
+        outcomes
+    }
+}
+
+fn run_batched(spoil: Spoil) -> Tally {
+    let draw = Draw { seed: 7, count: 200, most_elements: 500, share: Share::All };
+    random::run(&Batched { spoil }, draw)
+}
+
+#[test]
+fn batches_run_the_same_cases() {
+    let (batched, single) = (run_batched(|_, _| {}), run(&Wrong::new("right")));
+    assert!(batched.is_clean(), "{batched}");
+    let counts = |tally: &Tally| (tally.given, tally.moved, tally.refused);
+    assert_eq!(counts(&batched), counts(&single));
+}
+
+#[test]
+fn a_wrong_byte_of_a_batch_is_caught_wherever_it_is() {
+    let spoils: [Spoil; 4] = [
+        // The last output, a guard byte in front of the first and one behind the last, an input.
+        |calls, arena| arena[calls[calls.len() - 1].output.end - 1] ^= 1,
+        |calls, arena| arena[calls[0].output.start - 1] ^= 1,
+        |calls, arena| arena[calls[calls.len() - 1].output.end] ^= 1,
+        |calls, arena| {
+            let input = calls.iter().find_map(|call| call.input.clone());
+            input.into_iter().for_each(|input| arena[input.start] ^= 1);
+        },
+    ];
+    for spoil in spoils {
+        let tally = run_batched(spoil);
+        assert!(tally.failed > 20 && !tally.is_clean(), "{tally}");
     }
 }

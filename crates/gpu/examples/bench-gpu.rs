@@ -215,10 +215,10 @@ impl Ready {
 
     fn copy(&self, stream: &Stream) -> Result<()> {
         let raw = stream.handle() as sys::CUstream;
+        let (to, from) = (self.dst.address(), self.src.address());
         // SAFETY: both buffers hold that many bytes.
-        Ok(unsafe {
-            result::memcpy_dtod_async(self.dst.address(), self.src.address(), self.bytes, raw)?
-        })
+        unsafe { result::memcpy_dtod_async(to, from, self.bytes, raw)? };
+        Ok(())
     }
 }
 

@@ -1,0 +1,103 @@
+//! Which kernel a plan runs on, by its shape.
+
+use retrograde::{
+    DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSequence,
+    ReverseSubsequences,
+};
+use retrograde_gpu::{Kernel, Limits, kernel, kernel_in_place};
+
+fn dense(dtype: DType, shape: &[usize]) -> Layout {
+    Layout::dense(dtype, shape).unwrap()
+}
+
+fn flip(dtype: DType, shape: &[usize], axes: &[i64]) -> Plan {
+    let layout = dense(dtype, shape);
+    Reverse::axes(axes.iter().copied()).plan(&layout, &layout).unwrap()
+}
+
+fn sequence(dtype: DType, shape: &[usize], time: i64, batch: i64) -> Plan {
+    let layout = dense(dtype, shape);
+    let lengths = dense(DType::I64, &[shape[batch as usize]]);
+    let operator = ReverseSequence::any_axes(time, batch).policy(LengthPolicy::Strict);
+    operator.plan(&layout, &lengths, &layout).unwrap()
+}
+
+fn lanes(dtype: DType, shape: &[usize], axis: usize) -> Plan {
+    let layout = dense(dtype, shape);
+    let mut lanes = shape.to_vec();
+    lanes[axis] = 1;
+    let operator = ReverseSubsequences::along(axis as i64);
+    operator.plan(&layout, &dense(DType::U32, &lanes), &layout).unwrap()
+}
+
+#[test]
+fn flips_go_by_the_width_of_their_units_and_the_ends_of_their_rows() {
+    use DType::*;
+    let table = [
+        (flip(U8, &[1 << 20], &[0]), Kernel::AlignedRows),
+        (flip(F32, &[64, 64], &[1]), Kernel::AlignedRows),
+        (flip(F32, &[64, 64], &[0]), Kernel::AlignedRows),
+        (flip(C128, &[64, 64], &[1]), Kernel::AlignedRows),
+        (flip(F32, &[64, 4097], &[1]), Kernel::Rows),
+        (flip(F32, &[64, 4097], &[0]), Kernel::Rows),
+        (flip(U8, &[1000, 63], &[1]), Kernel::DenseRows),
+        (flip(U8, &[1000, 7], &[1]), Kernel::Gather),
+        (flip(U8, &[8, 704, 704, 3], &[2]), Kernel::Pixels),
+        (flip(U16, &[8, 704, 704, 3], &[2]), Kernel::Pixels),
+        (flip(F32, &[8, 704, 704, 3], &[2]), Kernel::Pixels),
+        (flip(U8, &[8, 704, 705, 3], &[2]), Kernel::DenseRows),
+        (flip(Bytes(5), &[1000], &[0]), Kernel::OddRows),
+        (flip(U4, &[1001], &[0]), Kernel::Packed),
+        (flip(U8, &[3, 3], &[0]), Kernel::Strided),
+        (flip(U8, &[0, 3], &[0]), Kernel::None),
+    ];
+    for (plan, wanted) in table {
+        assert_eq!(kernel(&plan, &Limits::default()), wanted, "{plan}");
+    }
+}
+
+#[test]
+fn lengths_make_rows_blocks_or_columns() {
+    let limits = Limits::default();
+    let table = [
+        (sequence(DType::F32, &[64, 4096], 1, 0), Kernel::Rows),
+        (sequence(DType::F32, &[64, 32, 1024], 0, 1), Kernel::AlignedRows),
+        (sequence(DType::F32, &[2048, 64], 0, 1), Kernel::Columns),
+        (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
+        (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
+        (sequence(DType::F32, &[100_000, 64], 0, 1), Kernel::DirectColumns),
+        (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::Columns),
+        (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::Rows),
+    ];
+    for (plan, wanted) in table {
+        assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
+    }
+    // A lesser device: less shared memory, no clusters.
+    let lesser = limits.at_most(100 * 1024, false);
+    let plan = sequence(DType::F32, &[2048, 64], 0, 1);
+    assert_eq!(kernel(&plan, &lesser), Kernel::DirectColumns);
+    assert_eq!(kernel_in_place(&plan, &lesser), Kernel::Swaps);
+}
+
+#[test]
+fn in_place_vectors_trade_places_where_they_can() {
+    let limits = Limits::default();
+    let table = [
+        (flip(DType::F32, &[64, 64], &[1]), Kernel::RowSwaps),
+        (flip(DType::F32, &[64, 63], &[1]), Kernel::Swaps),
+        (flip(DType::F32, &[64, 64], &[0]), Kernel::Swaps),
+        (flip(DType::F32, &[64, 64], &[]), Kernel::None),
+        (flip(DType::U4, &[65], &[]), Kernel::Packed),
+        (sequence(DType::F32, &[2048, 64], 0, 1), Kernel::Columns),
+    ];
+    for (plan, wanted) in table {
+        assert_eq!(kernel_in_place(&plan, &limits), wanted, "{plan}");
+    }
+}
+
+#[test]
+fn input_in_another_order_is_gathered() {
+    let turned = Layout::strided(DType::F32, &[64, 64], &[1, 64], 0).unwrap();
+    let plan = Reverse::axes([1]).plan(&turned, &dense(DType::F32, &[64, 64])).unwrap();
+    assert_eq!(kernel(&plan, &Limits::default()), Kernel::Gather);
+}
