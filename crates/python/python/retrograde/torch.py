@@ -241,7 +241,7 @@ def _check_output(x, out):
 
 
 def _lengths(name, x, lengths):
-    """As a tensor beside ``x``."""
+    """As a tensor that the engine can read."""
     if not isinstance(lengths, Tensor):
         if not isinstance(lengths, (list, tuple)):
             lengths = np.asarray(lengths)
@@ -251,7 +251,8 @@ def _lengths(name, x, lengths):
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         dtype = str(lengths.dtype).removeprefix("torch.")
         raise TypeError(f"{name}: lengths have type {dtype}, expected an integer type")
-    return lengths.to(x.device)
+    # On the CPU they are checked before anything runs, wherever the tensor is.
+    return lengths if lengths.is_cpu else lengths.to(x.device)
 
 
 # The operators
