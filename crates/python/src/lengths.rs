@@ -22,6 +22,7 @@ pub(crate) struct Lengths {
     values: Values,
 }
 
+#[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
 enum Values {
     /// In row-major order, in memory that belongs to the call.
     Copied(Vec<u8>),
@@ -30,6 +31,7 @@ enum Values {
 }
 
 /// Keeps lengths alive.
+#[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
 enum Owner {
     Array(#[expect(dead_code, reason = "only held")] Py<PyUntypedArray>),
     Tensor(#[expect(dead_code, reason = "only held")] Imported),

@@ -39,6 +39,7 @@ impl std::fmt::Display for Place {
 }
 
 /// A tensor that Python lends for a call.
+#[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
 pub(crate) enum Operand<'py> {
     Array(Bound<'py, PyUntypedArray>),
     Tensor(Imported),
