@@ -216,7 +216,9 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
             _ if !long => None,
             _ if natural => Some(Kernel::Rows),
             // Granules of a unit's third: 1, 2 or 4.
-            3 | 6 | 12 if vectors && row.dst > 0 && granule * 3 >= shape.unit => Some(Kernel::Pixels),
+            3 | 6 | 12 if vectors && row.dst > 0 && granule * 3 >= shape.unit => {
+                Some(Kernel::Pixels)
+            }
             3 => Some(Kernel::Pixels),
             // An odd width of whole vectors is as good as blocks.
             width if width < WIDE_UNIT && granule < 16 => Some(Kernel::OddRows),

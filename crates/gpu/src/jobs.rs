@@ -168,9 +168,7 @@ pub(crate) fn job(
         | Kernel::Rows
         | Kernel::Pixels
         | Kernel::DenseRows
-        | Kernel::OddRows => {
-            rows(plan, shape, at, lengths, choice, limits)
-        }
+        | Kernel::OddRows => rows(plan, shape, at, lengths, choice, limits),
         Kernel::RowSwaps => row_swaps(plan, shape, at, lengths, width),
         Kernel::Columns | Kernel::ClusterColumns | Kernel::DirectColumns => {
             columns(shape, at, lengths, choice)
