@@ -5,6 +5,7 @@
 //! or not there.
 
 use crate::args::Files;
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::task::Task;
 use crate::work::{PART, PIECE};
@@ -72,6 +73,7 @@ struct Mapped<'a> {
 
 impl Host for Mapped<'_> {
     fn read(&mut self, range: Range<usize>, bytes: &mut [u8]) {
+        interrupt::stop_here();
         let input = self.input;
         bytes.par_chunks_mut(PART).enumerate().for_each(|(number, part)| {
             let start = range.start + number * PART;
@@ -82,6 +84,7 @@ impl Host for Mapped<'_> {
     }
 
     fn write(&mut self, range: Range<usize>, bytes: &[u8]) {
+        interrupt::stop_here();
         let output = &*self.output;
         bytes.par_chunks(PART).enumerate().for_each(|(number, part)| {
             let start = range.start + number * PART;
