@@ -9,6 +9,7 @@ use retrograde::{DType, LengthPolicy};
 use retrograde_io::{Format, Location, Opening};
 use std::convert::Infallible;
 use std::ffi::OsStr;
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -148,6 +149,43 @@ pub(crate) struct Files {
     /// Print a picture of before and after (always, if nothing is written)
     #[arg(long)]
     pub(crate) show: bool,
+    /// What moves the tensor: cpu, cuda or cuda:N
+    ///
+    /// The CPU, unless this says otherwise: a tensor from a file crosses the bus to a GPU twice,
+    /// which mostly takes longer than to reverse it where it is.
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
+    pub(crate) device: Device,
+}
+
+/// What moves a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Device {
+    Cpu,
+    /// By its number.
+    Cuda(usize),
+}
+
+impl FromStr for Device {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse());
+        match (text, text.strip_prefix("cuda:").and_then(number)) {
+            ("cpu", _) => Ok(Device::Cpu),
+            ("cuda", _) => Ok(Device::Cuda(0)),
+            (_, Some(Ok(number))) => Ok(Device::Cuda(number)),
+            _ => Err("expected cpu, cuda or cuda:N".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Device::Cpu => f.write_str("cpu"),
+            Device::Cuda(number) => write!(f, "cuda:{number}"),
+        }
+    }
 }
 
 /// How a file is replaced.
@@ -176,6 +214,9 @@ pub(crate) struct ExplainArguments {
     /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// What would move the tensor: cpu, cuda or cuda:N
+    #[arg(long, global = true, value_name = "DEVICE", default_value_t = Device::Cpu)]
+    pub(crate) device: Device,
 }
 
 #[derive(Debug, Args)]
@@ -334,6 +375,20 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn devices_have_names_and_numbers() {
+        for (text, device) in
+            [("cpu", Device::Cpu), ("cuda", Device::Cuda(0)), ("cuda:12", Device::Cuda(12))]
+        {
+            assert_eq!(text.parse(), Ok(device));
+            assert_eq!(device.to_string().parse(), Ok(device));
+        }
+        for text in ["", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda 1", "cpu:0"]
+        {
+            assert!(text.parse::<Device>().is_err(), "{text}");
+        }
     }
 
     #[test]

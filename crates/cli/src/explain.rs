@@ -1,13 +1,15 @@
 //! `retrograde explain`: how an operator would run on this machine, without running it.
 
-use crate::args::ExplainArguments;
+use crate::args::{Device, ExplainArguments};
 use crate::bench::copy_speed;
-use crate::report;
+use crate::cuda;
+use crate::report::{self, seconds};
 use crate::task::Task;
 use anstyle::Style;
 use anyhow::Result;
 use retrograde::cpu::{self, Isa};
 use retrograde::{Flow, Grain, Plan};
+use retrograde_gpu::{Cuda, Error, Limits, Route};
 use retrograde_io::open;
 use serde::Serialize;
 use std::fmt::Write;
@@ -27,6 +29,26 @@ struct Record {
     bytes_written: u64,
     copy_bytes_per_second: f64,
     least_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cuda: Option<CudaRecord>,
+}
+
+/// What a GPU would do. Without one, what depends on it is null.
+#[derive(Serialize)]
+struct CudaRecord {
+    device: usize,
+    name: Option<String>,
+    /// Why there is none.
+    missing: Option<String>,
+    kernel: &'static str,
+    #[serde(skip)]
+    about: &'static str,
+    pieces: usize,
+    overlapped: bool,
+    device_bytes: usize,
+    bytes_per_second_there: Option<f64>,
+    bytes_per_second_back: Option<f64>,
+    least_seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -62,6 +84,14 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     let task = Task::prepare(&arguments.operation, layout)?;
     let plan = task.with_plan(layout, layout, |plan, _| Ok(plan.clone()))?;
 
+    let cuda = match arguments.device {
+        Device::Cpu => None,
+        Device::Cuda(number) => {
+            cuda::refuse_strings(before.element_type())?;
+            Some(cuda_record(number, &plan)?)
+        }
+    };
+
     let written = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);
     let speed = copy_speed(usize::try_from(written).unwrap_or(usize::MAX))?;
     let record = Record {
@@ -77,11 +107,43 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
         bytes_written: written,
         copy_bytes_per_second: speed,
         least_seconds: written as f64 / speed,
+        cuda,
     };
     if arguments.json {
         return Ok(report::print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
     }
     Ok(report::print(&words(&record, &task, &plan))?)
+}
+
+/// Asks the device, or without one the rules for a typical one.
+fn cuda_record(number: usize, plan: &Plan) -> Result<CudaRecord> {
+    let (cuda, missing) = match Cuda::device(number) {
+        Ok(cuda) => (Some(cuda), None),
+        Err(error @ Error::NoDevice { .. }) => (None, Some(error.to_string())),
+        Err(error) => return Err(error.into()),
+    };
+    let route = Route::of(plan, cuda::piece())?;
+    let limits = cuda.as_ref().map_or_else(Limits::default, Cuda::limits);
+    // Whatever its pieces are, they are alike.
+    let kernel = retrograde_gpu::kernel(&route.first().unwrap_or_else(|| plan.clone()), &limits);
+    let speed = cuda.as_ref().map(retrograde_gpu::bus_speed).transpose()?;
+    let moved = (plan.bytes_moved() / 2) as f64;
+    Ok(CudaRecord {
+        device: number,
+        name: cuda.map(|cuda| cuda.name().to_owned()),
+        missing,
+        kernel: kernel.name(),
+        about: kernel.about(),
+        pieces: route.pieces(),
+        overlapped: route.overlaps(),
+        device_bytes: route.device_bytes(),
+        bytes_per_second_there: speed.map(|(there, _)| there),
+        bytes_per_second_back: speed.map(|(_, back)| back),
+        least_seconds: speed.map(|(there, back)| match route.overlaps() {
+            true => moved / there.min(back),
+            false => moved / there + moved / back,
+        }),
+    })
 }
 
 fn plan_record(plan: &Plan) -> PlanRecord {
@@ -131,6 +193,10 @@ fn words(record: &Record, task: &Task, plan: &Plan) -> String {
     // Writing to a string does not fail.
     let _ = writeln!(text, "{bold}plan{bold:#}    {indented}");
     let about = kernel.about();
+    if let Some(cuda) = &record.cuda {
+        cuda_words(&mut text, record, cuda);
+        return text;
+    }
     let _ = writeln!(text, "{bold}kernel{bold:#}  {kernel}: {about}, with {}", record.instructions);
     let (read, written) = (bytes(record.bytes_read), bytes(record.bytes_written));
     let _ = writeln!(text, "{bold}moves{bold:#}   {read} read, {written} written");
@@ -144,26 +210,40 @@ fn words(record: &Record, task: &Task, plan: &Plan) -> String {
     text
 }
 
-/// A time with two digits and a unit.
-fn seconds(time: f64) -> String {
-    let (value, unit) = match time {
-        t if t < 1e-6 => (t * 1e9, "ns"),
-        t if t < 1e-3 => (t * 1e6, "us"),
-        t if t < 1.0 => (t * 1e3, "ms"),
-        t => (t, "s"),
+/// The lines about a GPU.
+fn cuda_words(text: &mut String, record: &Record, cuda: &CudaRecord) {
+    let bold = Style::new().bold();
+    let bytes = |count: u64| report::bytes(usize::try_from(count).unwrap_or(usize::MAX));
+    let CudaRecord { device, kernel, about, .. } = cuda;
+    let (name, missing) = (cuda.name.as_deref(), cuda.missing.as_deref());
+    let found = match name {
+        Some(name) => format!("cuda:{device}, {name}"),
+        None => format!("{}; what follows is for an H200", missing.unwrap_or("no CUDA device")),
     };
-    if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_short() {
-        assert_eq!(seconds(0.0), "0.0 ns");
-        assert_eq!(seconds(2.5e-5), "25 us");
-        assert_eq!(seconds(0.0042), "4.2 ms");
-        assert_eq!(seconds(61.0), "61 s");
-    }
+    let how = match (cuda.pieces, cuda.overlapped) {
+        (0, _) => "nothing to send".to_owned(),
+        (1, _) => "in one piece".to_owned(),
+        (count, true) => format!("in {count} pieces, copies and kernels at the same time"),
+        (count, false) => format!("in {count} pieces, one after the other"),
+    };
+    let moved = bytes(record.bytes_written);
+    let held = report::bytes(cuda.device_bytes);
+    let cpu = seconds(record.least_seconds);
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{bold}device{bold:#}  {found}");
+    let _ = writeln!(text, "{bold}kernel{bold:#}  {kernel}: {about}");
+    let _ = writeln!(
+        text,
+        "{bold}moves{bold:#}   {moved} to the device, {moved} back, {how}; {held} of its memory"
+    );
+    let gpu = match (cuda.least_seconds, cuda.bytes_per_second_there, cuda.bytes_per_second_back) {
+        (Some(least), Some(there), Some(back)) => format!(
+            "{} at least: the bus takes {:.1} GB/s there, {:.1} GB/s back",
+            seconds(least),
+            there / 1e9,
+            back / 1e9
+        ),
+        _ => "unknown without a device: the tensor crosses the bus twice".to_owned(),
+    };
+    let _ = writeln!(text, "{bold}bound{bold:#}   {gpu}; the CPU's is {cpu}; a disk adds its own");
 }

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 const INTERRUPTED: i32 = 130;
 
 static HELD_BACK: AtomicBool = AtomicBool::new(false);
+static ENDING: AtomicBool = AtomicBool::new(false);
 /// A folder that was made for outputs.
 static MADE: Mutex<Option<PathBuf>> = Mutex::new(None);
 
@@ -23,15 +24,25 @@ pub(crate) fn handle() -> Result<()> {
             let _ = writeln!(io::stderr(), "{line}{text}");
             return;
         }
-        retrograde_io::abandon_outputs();
+        ENDING.store(true, Ordering::SeqCst);
+        let written = retrograde_io::abandon_outputs();
         if let Some(folder) = MADE.lock().unwrap_or_else(PoisonError::into_inner).take() {
             // Only if nothing is in it.
             let _ = std::fs::remove_dir(folder);
         }
-        let _ = writeln!(io::stderr(), "{line}interrupted: nothing was written");
+        let what = if written { "the output was complete before" } else { "nothing was written" };
+        let _ = writeln!(io::stderr(), "{line}interrupted: {what}");
         std::process::exit(INTERRUPTED);
     })?;
     Ok(())
+}
+
+/// Stays here for good if the process is ending: libraries that end with it, such as a GPU's
+/// driver, wait for the work that they are given.
+pub(crate) fn stop_here() {
+    while ENDING.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
 }
 
 /// An interruption takes this folder along if it is empty.

@@ -4,6 +4,7 @@
 
 mod args;
 mod bench;
+mod cuda;
 mod elements;
 mod explain;
 mod info;
@@ -18,11 +19,12 @@ mod task;
 mod work;
 
 use anyhow::{Result, bail};
-use args::{Arguments, Command, Files, InPlace, Operation, ShowArguments};
+use args::{Arguments, Command, Device, Files, InPlace, Operation, ShowArguments};
 use clap::Parser;
 use retrograde_io::{Edit, Error, Format, Location, Output, Tensor, open};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
+use std::time::Duration;
 use task::Task;
 
 fn main() -> ExitCode {
@@ -56,6 +58,10 @@ fn operate(operation: &Operation<Files>) -> Result<()> {
     let opening = files.input.opening(output.as_ref());
     let before = open(&files.input.input, &opening)?;
     let task = Task::prepare(operation, before.layout())?;
+    let cuda = match files.device {
+        Device::Cpu => None,
+        Device::Cuda(number) => Some(cuda::open(number, files, before.element_type())?),
+    };
     let picture = || draw(&files.input.input, &before, &task);
     let Some(output) = output else { return Ok(report::print(&picture())?) };
 
@@ -65,7 +71,10 @@ fn operate(operation: &Operation<Files>) -> Result<()> {
     }
     let format = format.or(files.in_place.map(|_| before.format()));
     let mut after = Output::like(&before, output, format)?;
-    work::reverse(&task, &before, &mut after)?;
+    let took = match &cuda {
+        Some(cuda) => Some((cuda, cuda::reverse(cuda, &task, &before, &mut after)?)),
+        None => work::reverse(&task, &before, &mut after).map(|()| None)?,
+    };
     // Drawn now: the output may be about to replace the input.
     let picture = files.show.then(picture);
     let (shape, size) = (after.layout().shape(), after.data_bytes());
@@ -80,12 +89,19 @@ fn operate(operation: &Operation<Files>) -> Result<()> {
         Some(picture) => report::print(&picture)?,
         None => report::say(&saved),
     }
+    if let Some((cuda, took)) = took {
+        let copy = Duration::from_secs_f64(size as f64 / bench::copy_speed(size)?);
+        report::say(&report::took(cuda.ordinal(), cuda.name(), took, copy));
+    }
     Ok(())
 }
 
 /// Reverses a file where it is.
 fn operate_in_place(operation: &Operation<Files>) -> Result<()> {
     let files = operation.files();
+    if files.device != Device::Cpu {
+        bail!("--in-place=direct is done by the CPU: leave --device out, or use --in-place=copy");
+    }
     let opening = files.input.opening(None);
     let mut tensor = Edit::open(&files.input.input, &opening)?;
     let task = Task::prepare(operation, tensor.layout())?;

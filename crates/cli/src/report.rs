@@ -5,6 +5,7 @@ use crate::task::Task;
 use anstyle::{AnsiColor, Style};
 use retrograde_io::{ElementType, Location};
 use std::io::{self, Write};
+use std::time::Duration;
 
 /// Columns of a terminal that does not say.
 const COLUMNS: usize = 100;
@@ -28,6 +29,15 @@ pub(crate) fn saved(
     let name = if location.is_stream() { "stdout".to_owned() } else { location.to_string() };
     let along = along(task);
     format!("{style}{name}{style:#}: {element} {shape:?}, {size} reversed along {along}")
+}
+
+/// How long a GPU took, and what to hold that against.
+pub(crate) fn took(number: usize, name: &str, took: Duration, copy: Duration) -> String {
+    let (took, copy) = (seconds(took.as_secs_f64()), seconds(copy.as_secs_f64()));
+    format!(
+        "cuda:{number} ({name}): {took}, files and both ways over the bus; a copy in the CPU's \
+         memory takes {copy}"
+    )
 }
 
 /// Says something beside the output.
@@ -112,6 +122,17 @@ pub(crate) fn bytes(count: usize) -> String {
     }
 }
 
+/// A time with two digits and a unit.
+pub(crate) fn seconds(time: f64) -> String {
+    let (value, unit) = match time {
+        t if t < 1e-6 => (t * 1e9, "ns"),
+        t if t < 1e-3 => (t * 1e6, "us"),
+        t if t < 1.0 => (t * 1e3, "ms"),
+        t => (t, "s"),
+    };
+    if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +151,13 @@ mod tests {
         for (count, text) in cases {
             assert_eq!(bytes(count), text);
         }
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(seconds(0.0), "0.0 ns");
+        assert_eq!(seconds(2.5e-5), "25 us");
+        assert_eq!(seconds(0.0042), "4.2 ms");
+        assert_eq!(seconds(61.0), "61 s");
     }
 }

@@ -13,9 +13,9 @@ use retrograde_io::{Edit, Output, Tensor};
 use std::ops::Range;
 
 /// Bytes of output in a piece.
-const PIECE: usize = 16 << 20;
+pub(crate) const PIECE: usize = 16 << 20;
 /// Pages are asked for in parts of this size, which threads share.
-const PART: usize = 2 << 20;
+pub(crate) const PART: usize = 2 << 20;
 
 /// Reverses one tensor into another.
 pub(crate) fn reverse(task: &Task, input: &Tensor, output: &mut Output) -> Result<()> {

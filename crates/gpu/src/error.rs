@@ -62,6 +62,20 @@ pub enum Error {
         /// At most.
         most: u64,
     },
+    /// A tensor of the host that is to go through the device in fewer bytes than its pieces take.
+    #[error(
+        "the tensor cannot be cut into small pieces and takes {needed} bytes of device memory; \
+         {free} are free"
+    )]
+    TooLarge {
+        /// Bytes that it takes.
+        needed: usize,
+        /// Bytes that are free.
+        free: usize,
+    },
+    /// A plan for a tensor of the host that does not write all of its output.
+    #[error("the plan leaves gaps in its output, which cannot come from the device")]
+    OutputGaps,
     /// Buffers or lengths that the plan cannot run on.
     #[error(transparent)]
     Execute(#[from] ExecuteError),

@@ -6,7 +6,8 @@
 //!
 //! Every plan runs, out of place and in place: elements of any width, packed ones too, any rank
 //! and strides, on memory and streams of one's own or of others ([`DeviceRef::from_raw`],
-//! [`Cuda::borrow_stream`]). [`Stream::execute`] does not wait for the device.
+//! [`Cuda::borrow_stream`]). [`Stream::execute`] does not wait for the device. [`Route`] takes a
+//! tensor of the host through the device in pieces.
 
 mod choose;
 mod device;
@@ -15,13 +16,18 @@ mod image;
 mod jobs;
 mod memory;
 mod params;
+mod pinned;
 mod report;
+mod route;
 mod shape;
 mod stream;
+mod transfer;
 
 pub use choose::{Kernel, Limits, kernel, kernel_in_place};
 pub use device::{Cuda, device_count};
 pub use error::Error;
 pub use memory::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef};
 pub use report::Reports;
+pub use route::Route;
 pub use stream::Stream;
+pub use transfer::{Host, bus_speed};

@@ -4,22 +4,28 @@ use crate::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
 /// Temporary files that have not got their names yet.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Whether an output has its name.
+static APPEARED: AtomicBool = AtomicBool::new(false);
 
 /// Removes what has been begun and not finished: for whoever ends the process early.
 ///
-/// Outputs that are being written then never appear.
-pub fn abandon_outputs() {
-    // Held to the end, so that nothing is finished meanwhile either.
+/// Outputs that are being written then never appear, and no other is begun: whoever tries waits
+/// for the end of the process, which may take a while. Says whether one had appeared before.
+pub fn abandon_outputs() -> bool {
     let mut paths = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for path in paths.drain(..) {
         // If it cannot be removed, nothing is left to do about it.
         let _ = fs::remove_file(path);
     }
+    // Never unlocked.
+    std::mem::forget(paths);
+    APPEARED.load(Ordering::SeqCst)
 }
 
 /// Where a file is to appear.
@@ -118,7 +124,10 @@ pub(crate) fn publish(files: Vec<Pending>) -> Result<(), Unpublished> {
             Err(error) => failed = Some((at, error.error)),
         }
     }
-    let Some((at, source)) = failed else { return Ok(()) };
+    let Some((at, source)) = failed else {
+        APPEARED.fetch_or(!published.is_empty(), Ordering::SeqCst);
+        return Ok(());
+    };
     let gone = |(path, replaces): &(PathBuf, bool)| !replaces && fs::remove_file(path).is_ok();
     let (removed, kept): (Vec<_>, Vec<_>) = published.into_iter().partition(gone);
     let paths = |files: Vec<(PathBuf, bool)>| files.into_iter().map(|(path, _)| path).collect();

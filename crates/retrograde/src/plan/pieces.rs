@@ -121,6 +121,25 @@ impl Plan {
         whole.into_iter().chain(plain).chain(self.mirrored(bytes, mirrored.map(|dim| dim.len)))
     }
 
+    /// The same plan for buffers that lack the first so many bytes of its own, such as a window of
+    /// a file that holds just what a piece needs.
+    ///
+    /// # Panics
+    /// If the plan reaches into what is left out.
+    pub fn without_start(&self, src: usize, dst: usize) -> Plan {
+        let per_byte = self.unit.grain.per_byte();
+        let later = |reach: Reach, bytes: usize| {
+            let grains = bytes.checked_mul(per_byte).filter(|&grains| grains <= reach.start);
+            let grains = grains.expect("what is left out is not needed");
+            Reach {
+                origin: reach.origin - grains,
+                start: reach.start - grains,
+                end: reach.end - grains,
+            }
+        };
+        Plan { src: later(self.src, src), dst: later(self.dst, dst), ..self.clone() }
+    }
+
     /// Ranges of the outermost dimension, a flip, each with its mirror image; at last what is in
     /// the middle.
     fn mirrored(&self, bytes: usize, len: Option<usize>) -> impl Iterator<Item = Plan> + '_ {

@@ -1,0 +1,97 @@
+//! `--device cuda`: the work on a GPU, a piece of the file at a time.
+//!
+//! Every piece is copied from the mapped input to memory that the GPU reads by itself, and its
+//! result from there to the mapped output, so that outputs are what they are on the CPU: complete
+//! or not there.
+
+use crate::args::Files;
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::task::Task;
+use crate::work::{PART, PIECE};
+use anyhow::{Result, bail};
+use rayon::prelude::*;
+use retrograde::DType;
+use retrograde_gpu::{Cuda, Error, Host, Route};
+use retrograde_io::{ElementType, Output, Tensor};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Overrides the bytes of a piece, so that tests need no large files.
+const PIECE_VARIABLE: &str = "RETROGRADE_CUDA_PIECE";
+
+/// Bytes of output in a piece.
+pub(crate) fn piece() -> usize {
+    let set = std::env::var(PIECE_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
+    set.filter(|&bytes| bytes > 0).unwrap_or(PIECE)
+}
+
+/// What the GPU does not do.
+pub(crate) fn refuse_strings(element: &ElementType) -> Result<()> {
+    if element.dtype() == DType::String {
+        bail!("--device cuda: strings are reversed by the CPU: leave --device out");
+    }
+    Ok(())
+}
+
+/// Opens the device, if it can do what is asked.
+pub(crate) fn open(number: usize, files: &Files, element: &ElementType) -> Result<Cuda> {
+    refuse_strings(element)?;
+    if files.output.is_none() && files.in_place.is_none() {
+        bail!("--device cuda needs an output: -o OUT or --in-place (the CPU draws pictures)");
+    }
+    Ok(Cuda::device(number)?)
+}
+
+/// Reverses one tensor into another; gives the time that it took.
+pub(crate) fn reverse(
+    cuda: &Cuda,
+    task: &Task,
+    input: &Tensor,
+    output: &mut Output,
+) -> Result<Duration> {
+    let (src, dst) = (input.layout().clone(), output.layout().clone());
+    let start = Instant::now();
+    let done = task.with_plan(&src, &dst, |plan, lengths| {
+        let mut host = Mapped { input, output, progress: Progress::of(plan) };
+        let run = |route: Route<'_>| route.run(cuda, lengths, &mut host);
+        match Route::of(plan, piece()).and_then(run) {
+            Err(Error::Execute(error)) => Err(error),
+            other => Ok(other),
+        }
+    })?;
+    done?;
+    Ok(start.elapsed())
+}
+
+/// The mapped files.
+struct Mapped<'a> {
+    input: &'a Tensor,
+    output: &'a mut Output,
+    progress: Progress,
+}
+
+impl Host for Mapped<'_> {
+    fn read(&mut self, range: Range<usize>, bytes: &mut [u8]) {
+        interrupt::stop_here();
+        let input = self.input;
+        bytes.par_chunks_mut(PART).enumerate().for_each(|(number, part)| {
+            let start = range.start + number * PART;
+            let range = start..start + part.len();
+            input.fetch(range.clone());
+            part.copy_from_slice(&input.data()[range]);
+        });
+    }
+
+    fn write(&mut self, range: Range<usize>, bytes: &[u8]) {
+        interrupt::stop_here();
+        let output = &*self.output;
+        bytes.par_chunks(PART).enumerate().for_each(|(number, part)| {
+            let start = range.start + number * PART;
+            output.prepare(start..start + part.len());
+        });
+        let parts = self.output.data_mut()[range].par_chunks_mut(PART);
+        parts.zip(bytes.par_chunks(PART)).for_each(|(to, from)| to.copy_from_slice(from));
+        self.progress.advance(bytes.len() as u64);
+    }
+}

@@ -1,0 +1,209 @@
+//! Tensors of the host through a device: how a plan is cut so that every piece needs one range of
+//! the input and writes one range of the output, and what that takes.
+
+use crate::error::Error;
+use retrograde::{Plan, Reach};
+use std::ops::Range;
+
+/// Pieces that are in flight at once: one on its way there, one moved, one on its way back.
+pub(crate) const SLOTS: usize = 3;
+/// Windows on the device begin as far into so many bytes as in their buffer, so that kernels find
+/// everything as aligned as it is there.
+const ALIGNED: usize = 16;
+/// A piece that is so many times as large as asked for is not staged as a whole.
+const MOST: usize = 4;
+
+/// How a plan goes through a device ([`Route::run`](crate::Route::run)).
+#[derive(Debug, Clone, Copy)]
+pub struct Route<'a> {
+    pub(crate) plan: &'a Plan,
+    /// Bytes of a piece, and of what is staged at a time.
+    pub(crate) bytes: usize,
+    cut: bool,
+    pieces: usize,
+    /// Bytes of the largest windows, as the device has them.
+    pub(crate) input: usize,
+    pub(crate) output: usize,
+}
+
+impl<'a> Route<'a> {
+    /// For pieces of about this many bytes.
+    ///
+    /// A plan whose pieces would lie apart in the output, or need much more of the input than they
+    /// move (an axis with lengths is outermost; input and output have different orders), goes as
+    /// one piece. A plan that leaves gaps in its output is refused: nothing says what is in them.
+    pub fn of(plan: &'a Plan, bytes: usize) -> Result<Self, Error> {
+        if !plan.is_empty() && !is_whole(plan) {
+            return Err(Error::OutputGaps);
+        }
+        let bytes = bytes.max(1);
+        let whole = Route { plan, bytes, cut: false, pieces: 1, input: 0, output: 0 };
+        if plan.is_empty() {
+            return Ok(Route { pieces: 0, ..whole });
+        }
+        let cut = plan.pieces(bytes).all(|piece| is_whole(&piece) && reads_little(&piece));
+        let mut route = Route { cut, pieces: 0, ..whole };
+        for piece in route.iter() {
+            let window = Window::of(&piece);
+            route.pieces += 1;
+            route.input = route.input.max(window.input.end());
+            route.output = route.output.max(window.output.end());
+        }
+        Ok(route)
+    }
+
+    /// How many pieces.
+    pub fn pieces(&self) -> usize {
+        self.pieces
+    }
+
+    /// The first piece, if there is any.
+    pub fn first(&self) -> Option<Plan> {
+        (self.pieces > 0).then(|| self.iter().next()).flatten()
+    }
+
+    /// Whether copies and kernels of different pieces run at the same time.
+    pub fn overlaps(&self) -> bool {
+        self.pieces > 1 && self.input.max(self.output) <= self.bytes.saturating_mul(MOST)
+    }
+
+    /// Bytes of device memory that it takes, beside those of lengths.
+    pub fn device_bytes(&self) -> usize {
+        let slots = if self.overlaps() { SLOTS.min(self.pieces) } else { 1 };
+        self.input.saturating_add(self.output).saturating_mul(slots)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Plan> + use<'a> {
+        let (plan, cut) = (self.plan, self.cut);
+        let pieces = cut.then(|| plan.pieces(self.bytes)).into_iter().flatten();
+        pieces.chain((!cut).then(|| plan.clone()))
+    }
+}
+
+/// Whether a plan writes every byte between the first and the last.
+fn is_whole(plan: &Plan) -> bool {
+    let (grains, reach) = (plan.units() * plan.unit().count, plan.dst());
+    let starts_byte = reach.start.is_multiple_of(plan.unit().grain.per_byte());
+    reach.end - reach.start == grains && starts_byte && !plan.merges_bytes()
+}
+
+/// Whether most of the bytes between the first and the last that it reads are read.
+fn reads_little(plan: &Plan) -> bool {
+    plan.src().end - plan.src().start <= 2 * plan.units() * plan.unit().count
+}
+
+/// What a piece needs of both buffers.
+#[derive(Debug, Clone)]
+pub(crate) struct Window {
+    pub(crate) input: Side,
+    pub(crate) output: Side,
+}
+
+/// A range of a buffer, and where it begins in the device's.
+#[derive(Debug, Clone)]
+pub(crate) struct Side {
+    pub(crate) range: Range<usize>,
+    pub(crate) lead: usize,
+}
+
+impl Side {
+    fn of(reach: Reach, per_byte: usize) -> Self {
+        let range = reach.start / per_byte..reach.end.div_ceil(per_byte);
+        Side { lead: range.start % ALIGNED, range }
+    }
+
+    /// Bytes that the device's buffer has.
+    pub(crate) fn end(&self) -> usize {
+        self.lead + self.range.len()
+    }
+}
+
+impl Window {
+    pub(crate) fn of(piece: &Plan) -> Self {
+        let per_byte = piece.unit().grain.per_byte();
+        let (input, output) = (Side::of(piece.src(), per_byte), Side::of(piece.dst(), per_byte));
+        Window { input, output }
+    }
+
+    /// The piece as the device runs it.
+    pub(crate) fn plan(&self, piece: &Plan) -> Plan {
+        let Window { input, output } = self;
+        piece.without_start(input.range.start - input.lead, output.range.start - output.lead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use retrograde::{
+        DType, Layout, LengthsOperator, Memory, MemoryMut, Reverse, ReverseSequence, cpu,
+    };
+
+    /// Runs a route on the CPU as the device does it, every piece on copies of its windows only.
+    fn agrees(plan: &Plan, bytes: usize, lengths: Option<&[i32]>) -> usize {
+        let per_byte = plan.unit().grain.per_byte();
+        let input: Vec<u8> = (0..plan.src().end.div_ceil(per_byte)).map(|at| at as u8).collect();
+        let memory = || lengths.map(Memory::from);
+        let mut expected = vec![0u8; plan.dst().end.div_ceil(per_byte)];
+        cpu::execute(plan, input[..].into(), memory(), MemoryMut::from(&mut expected[..])).unwrap();
+        let mut got = vec![0u8; expected.len()];
+        let route = Route::of(plan, bytes).unwrap();
+        for piece in route.iter() {
+            let window = Window::of(&piece);
+            let (Side { range, lead }, mut src) = (&window.input, vec![0xeeu8; route.input]);
+            src[*lead..lead + range.len()].copy_from_slice(&input[range.clone()]);
+            let mut dst = vec![0xddu8; route.output];
+            let plan = window.plan(&piece);
+            cpu::execute(&plan, src[..].into(), memory(), MemoryMut::from(&mut dst[..])).unwrap();
+            let Side { range, lead } = &window.output;
+            got[range.clone()].copy_from_slice(&dst[*lead..lead + range.len()]);
+        }
+        assert!(got == expected, "{plan}");
+        route.pieces()
+    }
+
+    #[test]
+    fn windows_hold_all_that_pieces_need() {
+        for dtype in [DType::U8, DType::F32, DType::U4, DType::U1, DType::Bytes(5)] {
+            for axes in [vec![], vec![0], vec![1], vec![0, 2]] {
+                let layout = Layout::dense(dtype, &[7, 16, 24]).unwrap();
+                let plan = Reverse::axes(axes).plan(&layout, &layout).unwrap();
+                let pieces = agrees(&plan, 100, None);
+                // One bit each are 336 bytes; whatever is not cut is not tested.
+                assert!(pieces > 2, "{dtype}: {pieces}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_with_lengths_are_cut_and_columns_are_not() {
+        let layout = Layout::dense(DType::U16, &[6, 50]).unwrap();
+        let lengths = [0, 50, 3, 17, 1, 49];
+        let of = Layout::dense(DType::I32, &[6]).unwrap();
+        let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
+        let plan = rows.plan(&layout, &of, &layout).unwrap();
+        assert_eq!(agrees(&plan, 200, Some(&lengths)), 3);
+        let layout = Layout::dense(DType::U16, &[50, 6]).unwrap();
+        let plan = ReverseSequence::new().plan(&layout, &of, &layout).unwrap();
+        assert_eq!(agrees(&plan, 200, Some(&lengths)), 1);
+    }
+
+    #[test]
+    fn orders_that_differ_go_as_one_and_gaps_are_refused() {
+        let rows = Layout::dense(DType::U8, &[40, 50]).unwrap();
+        let columns = Layout::strided(DType::U8, &[40, 50], &[1, 40], 0).unwrap();
+        let plan = Reverse::all().plan(&columns, &rows).unwrap();
+        assert_eq!(agrees(&plan, 100, None), 1);
+        let gaps = Layout::strided(DType::U8, &[4, 5], &[6, 1], 0).unwrap();
+        let plan = Reverse::axes([1]).plan(&gaps, &gaps).unwrap();
+        assert_eq!(Route::of(&plan, 100).unwrap_err(), Error::OutputGaps);
+    }
+
+    #[test]
+    fn nothing_takes_nothing() {
+        let none = Layout::dense(DType::U8, &[0, 5]).unwrap();
+        let plan = Reverse::all().plan(&none, &none).unwrap();
+        let route = Route::of(&plan, 100).unwrap();
+        assert_eq!((route.pieces(), route.device_bytes(), route.first()), (0, 0, None));
+    }
+}

@@ -1,0 +1,264 @@
+//! Running a route: ranges of the host's tensor to the device, moved there, and back, so that the
+//! copies of one piece overlap the kernel of another.
+
+use crate::device::Cuda;
+use crate::error::Error;
+use crate::memory::{CudaLengths, DeviceBuffer};
+use crate::pinned::Pinned;
+use crate::route::{Route, SLOTS, Side, Window};
+use crate::stream::Stream;
+use retrograde::{Memory, Plan, cpu};
+use std::ops::Range;
+use std::time::Instant;
+
+/// Bytes that are copied to find how fast the bus is, and how often.
+const MEASURED: usize = 32 << 20;
+const TRIES: usize = 5;
+
+/// Where the input comes from and the output goes to, range by range. Every byte of the output is
+/// given once; ranges come in any order.
+pub trait Host {
+    /// Fills `bytes` with this range of the input.
+    fn read(&mut self, range: Range<usize>, bytes: &mut [u8]);
+    /// Takes this range of the output.
+    fn write(&mut self, range: Range<usize>, bytes: &[u8]);
+}
+
+impl Route<'_> {
+    /// Runs the plan on a device. Lengths are checked first; nothing is written if one is wrong.
+    pub fn run(
+        &self,
+        cuda: &Cuda,
+        lengths: Option<Memory<'_>>,
+        host: &mut impl Host,
+    ) -> Result<(), Error> {
+        cpu::check_lengths(self.plan, lengths)?;
+        if self.pieces() == 0 {
+            return Ok(());
+        }
+        let needed = self.device_bytes().saturating_add(lengths.map_or(0, |memory| memory.len()));
+        let (free, _) = cuda.memory()?;
+        if needed > free {
+            return Err(Error::TooLarge { needed, free });
+        }
+        // Once, for all pieces.
+        let lengths = lengths.map(|memory| {
+            // SAFETY: memory that can be read, as whoever made the value promised.
+            let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) };
+            DeviceBuffer::from_host(cuda, bytes)
+        });
+        let lengths = lengths.transpose()?;
+        let lengths = lengths.as_ref().map(|lengths| CudaLengths::Device(lengths.view()));
+        match self.overlaps() {
+            true => self.run_overlapped(cuda, lengths, host),
+            false => self.run_in_turn(cuda, lengths, host),
+        }
+    }
+
+    /// Small pieces: each has a slot, and goes through it while others go through theirs.
+    fn run_overlapped(
+        &self,
+        cuda: &Cuda,
+        lengths: Option<CudaLengths<'_>>,
+        host: &mut impl Host,
+    ) -> Result<(), Error> {
+        let slots = (0..SLOTS.min(self.pieces())).map(|_| Slot::new(cuda, self.input, self.output));
+        let mut slots = slots.collect::<Result<Vec<_>, _>>()?;
+        let (mut at, count) = (0, slots.len());
+        for piece in self.iter() {
+            slots[at].collect(host)?;
+            slots[at].start(&piece, lengths, host)?;
+            at = (at + 1) % count;
+        }
+        // The oldest first.
+        (0..count).try_for_each(|later| slots[(at + later) % count].collect(host))
+    }
+
+    /// Large pieces, one after the other: only the host's part overlaps that of the bus.
+    fn run_in_turn(
+        &self,
+        cuda: &Cuda,
+        lengths: Option<CudaLengths<'_>>,
+        host: &mut impl Host,
+    ) -> Result<(), Error> {
+        let staged = self.bytes.min(self.input.max(self.output));
+        let mut slots = [Staging::new(cuda, staged)?, Staging::new(cuda, staged)?];
+        let mut input = DeviceBuffer::allocate(cuda, self.input)?;
+        let mut output = DeviceBuffer::allocate(cuda, self.output)?;
+        for piece in self.iter() {
+            let window = Window::of(&piece);
+            upload(&window.input, &mut input, &mut slots, host)?;
+            let stream = &slots[0].stream;
+            stream.execute(&window.plan(&piece), input.view(), lengths, output.view_mut())?;
+            stream.synchronize()?;
+            download(&window.output, &output, &mut slots, host)?;
+        }
+        Ok(())
+    }
+}
+
+/// All that a small piece needs. Dropping it waits for the device.
+struct Slot {
+    stream: Stream,
+    sent: Pinned,
+    received: Pinned,
+    input: DeviceBuffer,
+    output: DeviceBuffer,
+    /// The range of the output that is on its way.
+    pending: Option<Range<usize>>,
+}
+
+impl Slot {
+    fn new(cuda: &Cuda, input: usize, output: usize) -> Result<Self, Error> {
+        Ok(Slot {
+            stream: cuda.stream()?,
+            sent: Pinned::allocate(cuda, input)?,
+            received: Pinned::allocate(cuda, output)?,
+            input: DeviceBuffer::allocate(cuda, input)?,
+            output: DeviceBuffer::allocate(cuda, output)?,
+            pending: None,
+        })
+    }
+
+    /// Waits for what is on its way, and hands it over.
+    fn collect(&mut self, host: &mut impl Host) -> Result<(), Error> {
+        self.stream.synchronize()?;
+        if let Some(range) = self.pending.take() {
+            let len = range.len();
+            host.write(range, &self.received.bytes()[..len]);
+        }
+        Ok(())
+    }
+
+    /// Sends a piece on its way. Nothing else may be.
+    fn start(
+        &mut self,
+        piece: &Plan,
+        lengths: Option<CudaLengths<'_>>,
+        host: &mut impl Host,
+    ) -> Result<(), Error> {
+        let window = Window::of(piece);
+        let Window { input, output } = &window;
+        let len = input.range.len();
+        host.read(input.range.clone(), &mut self.sent.bytes()[..len]);
+        // SAFETY: the slot's memory is used by its own stream only, and by the host in `collect`
+        // and here, after waiting. It lives until `drop` has waited.
+        unsafe { self.sent.send(len, &mut self.input, input.lead, &self.stream)? };
+        let plan = window.plan(piece);
+        self.stream.execute(&plan, self.input.view(), lengths, self.output.view_mut())?;
+        let len = output.range.len();
+        // SAFETY: as above.
+        unsafe { self.received.receive(len, &self.output, output.lead, &self.stream)? };
+        self.pending = Some(output.range.clone());
+        Ok(())
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // If that fails, the device has stopped for good.
+        let _ = self.stream.synchronize();
+    }
+}
+
+/// A part of a large piece on its way in one direction. Dropping it waits for the device.
+struct Staging {
+    stream: Stream,
+    bytes: Pinned,
+    pending: Option<Range<usize>>,
+}
+
+impl Staging {
+    fn new(cuda: &Cuda, len: usize) -> Result<Self, Error> {
+        let (stream, bytes) = (cuda.stream()?, Pinned::allocate(cuda, len)?);
+        Ok(Staging { stream, bytes, pending: None })
+    }
+
+    /// Waits for what is on its way back, and hands it over.
+    fn collect(&mut self, host: &mut impl Host) -> Result<(), Error> {
+        self.stream.synchronize()?;
+        if let Some(range) = self.pending.take() {
+            let len = range.len();
+            host.write(range, &self.bytes.bytes()[..len]);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // As that of a slot.
+        let _ = self.stream.synchronize();
+    }
+}
+
+/// A window's input to the device; waits until it is there.
+fn upload(
+    side: &Side,
+    buffer: &mut DeviceBuffer,
+    slots: &mut [Staging; 2],
+    host: &mut impl Host,
+) -> Result<(), Error> {
+    for (number, part) in parts(side, slots).enumerate() {
+        let slot = &mut slots[number % 2];
+        slot.stream.synchronize()?;
+        host.read(part.clone(), &mut slot.bytes.bytes()[..part.len()]);
+        let offset = side.lead + part.start - side.range.start;
+        // SAFETY: the host uses the staged bytes only after waiting; parts of the buffer are used
+        // by one stream each, until both are waited for below, or when they are dropped, which is
+        // before the buffer is.
+        unsafe { slot.bytes.send(part.len(), buffer, offset, &slot.stream)? };
+    }
+    slots.iter().try_for_each(|slot| slot.stream.synchronize())
+}
+
+/// A window's output from the device, which has finished it.
+fn download(
+    side: &Side,
+    buffer: &DeviceBuffer,
+    slots: &mut [Staging; 2],
+    host: &mut impl Host,
+) -> Result<(), Error> {
+    let parts = parts(side, slots);
+    let mut next = 0;
+    for part in parts {
+        let slot = &mut slots[next];
+        slot.collect(host)?;
+        let offset = side.lead + part.start - side.range.start;
+        // SAFETY: as in `upload`; the buffer is only read.
+        unsafe { slot.bytes.receive(part.len(), buffer, offset, &slot.stream)? };
+        slot.pending = Some(part);
+        next = 1 - next;
+    }
+    slots[next].collect(host)?;
+    slots[1 - next].collect(host)
+}
+
+/// A window's range in parts that can be staged.
+fn parts(side: &Side, slots: &mut [Staging; 2]) -> impl Iterator<Item = Range<usize>> + use<> {
+    let (range, step) = (side.range.clone(), slots[0].bytes.bytes().len().max(1));
+    let end = range.end;
+    range.step_by(step).map(move |start| start..end.min(start + step))
+}
+
+/// Bytes per second to the device and back, each at its best of a few.
+pub fn bus_speed(cuda: &Cuda) -> Result<(f64, f64), Error> {
+    let mut slot = Staging::new(cuda, MEASURED)?;
+    let mut buffer = DeviceBuffer::allocate(cuda, MEASURED)?;
+    let (mut there, mut back) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..TRIES {
+        let start = Instant::now();
+        // SAFETY: waited for right below, or when the slot is dropped; the buffer's memory is
+        // freed by a call that waits.
+        unsafe { slot.bytes.send(MEASURED, &mut buffer, 0, &slot.stream)? };
+        slot.stream.synchronize()?;
+        there = there.min(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        // SAFETY: as above.
+        unsafe { slot.bytes.receive(MEASURED, &buffer, 0, &slot.stream)? };
+        slot.stream.synchronize()?;
+        back = back.min(start.elapsed().as_secs_f64());
+    }
+    let speed = |time: f64| MEASURED as f64 / time.max(1e-9);
+    Ok((speed(there), speed(back)))
+}
