@@ -71,7 +71,9 @@ MISTAKES = [
 
 def run(module, *arguments):
     command = [sys.executable, "-m", module, *map(str, arguments)]
-    environment = {"MYPYPATH": str(PACKAGE), "PYTHONPATH": str(PACKAGE), "PATH": ""}
+    # Installed, it is found as any other package, and mypy wants it no other way.
+    installed = PACKAGE.name in ("site-packages", "dist-packages")
+    environment = {"PATH": ""} | ({} if installed else {"MYPYPATH": str(PACKAGE), "PYTHONPATH": str(PACKAGE)})
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=HERE)
 
 
