@@ -14,6 +14,14 @@ def draw(record):
     """The cases at the largest thread count that was measured, in groups."""
     most = max((one["threads"] for one in record["cases"]), default=1)
     groups = table.groups([one for one in record["cases"] if one["threads"] == most])
+    where = f"{record['machine']['cpu']}, {most} thread{'s' * (most > 1)}"
+    note = f"{where}; 1 is memcpy, more is faster; peers in their better style"
+    return picture(groups, "Speed relative to memcpy of the same bytes", note)
+
+
+def picture(groups, title, note):
+    """Results by group, under a title and a line that says where they are from."""
+    present = [one for results in groups.values() for one in results]
     sizes = groups.pop("size", [])
     body, y = [], TOP
     for group, results in groups.items():
@@ -26,13 +34,12 @@ def draw(record):
     curves, more = sweep.draw(sizes, y + 60, 50, WIDTH - RIGHT - 50)
     height = y + 40 + more
     box = f'viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}"'
-    where = f"{record['machine']['cpu']}, {most} thread{'s' * (most > 1)}"
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {box}>',
         f"<style>{STYLE}</style>",
-        text(16, 28, "Speed relative to memcpy of the same bytes", "title"),
-        text(16, 48, f"{where}; 1 is memcpy, more is faster; peers in their better style", "quiet"),
-        *legend(record["cases"]),
+        text(16, 28, title, "title"),
+        text(16, 48, note, "quiet"),
+        *legend(present),
     ]
     return "\n".join(head + body + curves + ["</svg>"]) + "\n"
 
@@ -49,8 +56,11 @@ def scale(top, bottom):
 def case_row(result, y):
     parts = [text(28, y + 4, result["name"]), stroke(LEFT, y, WIDTH - RIGHT, y, "grid")]
     # Retrograde last, so that it lies on top.
-    for row in [*reversed(table.peers_of(result)), table.own(result)]:
-        label = f"{row['name']} ({row['style']}): {words.ratio(row['ratio'])}"
+    for row in [*reversed(table.peers_of(result)), *table.ours_too(result), table.own(result)]:
+        if row is None:  # it was not there
+            continue
+        wrong = ", WRONG" * bool(row.get("wrong"))
+        label = f"{row['name']} ({row['style']}): {words.ratio(row['ratio'])}{wrong}"
         parts.append(dot(x_of(row["ratio"]), y, row["name"], label))
     return parts
 

@@ -14,11 +14,15 @@ def first(rows):
     return rows[0] if rows else None
 
 
+# What everyone is compared with: no contestants.
+YARDSTICKS = ("memcpy", "device copy")
+
+
 def peers_of(result):
     """Every peer in its better style, the best one first."""
     best = {}
     for row in rows_of(result):
-        if row["name"] == "memcpy" or row["name"].startswith("retrograde"):
+        if row["name"] in YARDSTICKS or row["name"].startswith("retrograde"):
             continue
         if row["name"] not in best or row["ratio"] > best[row["name"]]["ratio"]:
             best[row["name"]] = row
@@ -28,6 +32,12 @@ def peers_of(result):
 def own(result):
     """Retrograde's main figure: into memory used before, or in place."""
     return first(rows_of(result, "reused", "retrograde")) or first(rows_of(result, "in place", "retrograde"))
+
+
+def ours_too(result):
+    """Retrograde in other ways than the main one, to the same memory: from Python, or natively on a GPU."""
+    rows = [row for row in rows_of(result) if row["name"].startswith("retrograde ")]
+    return [row for row in rows if row["style"] in ("reused", "in place") and row["ratio"] is not None]
 
 
 def from_python(result):

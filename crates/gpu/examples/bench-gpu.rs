@@ -1,7 +1,8 @@
 //! Times plans on a CUDA device beside a device-to-device copy of the same bytes.
 //!
-//! `bench-gpu [--json FILE] [--rounds N] [--only TEXT] [--shared BYTES] [--no-clusters]
-//! [--pairs-from VECTORS] [--fours-from VECTORS]` prints a table; `bench/gpu/peers.py` times the others on the same cases and puts both together.
+//! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES] [--no-clusters]
+//! [--pairs-from VECTORS] [--fours-from VECTORS]` prints a table. `bench/gpu/bench.py --native` starts it, times the same
+//! cases (`bench/gpu/cases.py`) from Python beside the others, and puts all of it together.
 
 use cudarc::driver::{result, sys};
 use retrograde::{
@@ -23,7 +24,7 @@ struct Case {
     /// Bytes that both buffers begin behind a multiple of 256.
     offset: usize,
     in_place: bool,
-    /// The input lies in column-major order.
+    /// The last two axes of the input lie in memory the other way round.
     transposed: bool,
 }
 
@@ -48,6 +49,9 @@ fn cases() -> Vec<Case> {
     let batch = &[512, 512, 1024];
     let off = |case: Case, offset| Case { offset, ..case };
     let in_place = |case: Case| Case { in_place: true, ..case };
+    let transposed = |case: Case| Case { transposed: true, ..case };
+    let (pixels, odd_pixels) = ([512, 704, 704, 3], [512, 704, 705, 3]);
+    let lanes_shape = &[64, 2048, 2048];
     vec![
         case("flip u8 1 GiB", U8, &[1 << 30], flip(&[0])),
         case("flip f16 [16384,32768] axis 1", F16, &[16384, 32768], flip(&[1])),
@@ -56,10 +60,12 @@ fn cases() -> Vec<Case> {
         case("flip f32 [16384,16384] both", F32, square, flip(&[0, 1])),
         case("flip f64 [16384,8192] axis 1", F64, &[16384, 8192], flip(&[1])),
         case("flip c128 [8192,8192] axis 1", C128, &[8192, 8192], flip(&[1])),
-        case("flip u8 [512,704,704,3] axis 2", U8, &[512, 704, 704, 3], flip(&[2])),
-        case("flip u16 [512,704,704,3] axis 2", U16, &[512, 704, 704, 3], flip(&[2])),
+        case("flip u8 [512,704,704,3] axis 2", U8, &pixels, flip(&[2])),
+        case("flip u16 [512,704,704,3] axis 2", U16, &pixels, flip(&[2])),
         case("flip f32 [256,704,704,3] axis 2", F32, &[256, 704, 704, 3], flip(&[2])),
-        case("flip u8 [512,704,705,3] axis 2", U8, &[512, 704, 705, 3], flip(&[2])),
+        case("flip u8 [512,704,705,3] axis 2", U8, &odd_pixels, flip(&[2])),
+        case("flip u16 [512,704,705,3] axis 2", U16, &odd_pixels, flip(&[2])),
+        case("flip f32 [256,704,705,3] axis 2", F32, &[256, 704, 705, 3], flip(&[2])),
         case("flip bytes5 [200000000]", Bytes(5), &[200_000_000], flip(&[0])),
         case("flip f32 [16384,16383] axis 1", F32, &[16384, 16383], flip(&[1])),
         case("flip f16 [16384,32767] axis 1", F16, &[16384, 32767], flip(&[1])),
@@ -68,9 +74,22 @@ fn cases() -> Vec<Case> {
         off(case("flip u8 1 GiB, base + 1", U8, &[1 << 30], flip(&[0])), 1),
         case("flip u8 [4194304,256] axis 1", U8, &[4_194_304, 256], flip(&[1])),
         case("flip u8 [16777216,63] axis 1", U8, &[16_777_216, 63], flip(&[1])),
+        case("flip f32 [4194304,61] axis 1", F32, &[4_194_304, 61], flip(&[1])),
         case("flip f32 [16777216,16] axis 1", F32, &[16_777_216, 16], flip(&[1])),
         case("flip f32 [16384,16383] axis 0", F32, &[16384, 16383], flip(&[0])),
-        Case { transposed: true, ..case("flip f32 transposed in", F32, square, flip(&[1])) },
+        transposed(case("flip f32 [16384,16384] axis 1, transposed in", F32, square, flip(&[1]))),
+        transposed(case(
+            "flip f32 [256,1024,1024] axis 2, transposed in",
+            F32,
+            &[256, 1024, 1024],
+            flip(&[2]),
+        )),
+        transposed(case(
+            "flip u8 [32768,32768] axis 1, transposed in",
+            U8,
+            &[32768, 32768],
+            flip(&[1]),
+        )),
         case("flip u4 [2147483648]", U4, &[1 << 31], flip(&[0])),
         case("flip u1 [8589934592]", U1, &[1 << 33], flip(&[0])),
         case("sequence f32 [512,512,1024] time 0", F32, batch, sequence(0, 1)),
@@ -81,16 +100,24 @@ fn cases() -> Vec<Case> {
         case("sequence f64 [16384,8192] time 1", F64, &[16384, 8192], sequence(1, 0)),
         case("sequence u8 [32768,32768] time 1", U8, &[32768, 32768], sequence(1, 0)),
         case("sequence u8 [32768,32768] time 0", U8, &[32768, 32768], sequence(0, 1)),
+        case("sequence f32 [65536,4096] time 1", F32, &[65536, 4096], sequence(1, 0)),
+        case("sequence f16 [524288,1024] time 1", F16, &[524_288, 1024], sequence(1, 0)),
+        case("sequence c128 [16384,4096] time 1", C128, &[16384, 4096], sequence(1, 0)),
+        case("sequence u8 [16777216,63] time 1", U8, &[16_777_216, 63], sequence(1, 0)),
+        case("sequence u8 [512,704,704,3] time 1 batch 0", U8, &pixels, sequence(1, 0)),
+        case("sequence u8 [512,704,704,3] time 2 batch 0", U8, &pixels, sequence(2, 0)),
         case("sequence f16 [2048,262144] time 0", F16, &[2048, 262_144], sequence(0, 1)),
         case("sequence u8 [2048,524288] time 0", U8, &[2048, 524_288], sequence(0, 1)),
         case("sequence f32 [128,2097152] time 0", F32, &[128, 2_097_152], sequence(0, 1)),
-        case("lanes f32 [64,2048,2048] axis 2", F32, &[64, 2048, 2048], lanes(2)),
-        case("lanes f32 [64,2048,2048] axis 1", F32, &[64, 2048, 2048], lanes(1)),
+        case("lanes f32 [64,2048,2048] axis 2", F32, lanes_shape, lanes(2)),
+        case("lanes f32 [64,2048,2048] axis 1", F32, lanes_shape, lanes(1)),
         case("lanes f32 [2048,64,2048] axis 0", F32, &[2048, 64, 2048], lanes(0)),
+        case("lanes u8 [64,2048,8192] axis 2", U8, &[64, 2048, 8192], lanes(2)),
         in_place(case("in place: flip u8 1 GiB", U8, &[1 << 30], flip(&[0]))),
         in_place(case("in place: flip f32 [16384,16384] axis 1", F32, square, flip(&[1]))),
         in_place(case("in place: flip f32 [16384,16384] axis 0", F32, square, flip(&[0]))),
         in_place(case("in place: flip u8 [32768,32767] axis 1", U8, &[32768, 32767], flip(&[1]))),
+        in_place(case("in place: flip u8 [512,704,704,3] axis 2", U8, &pixels, flip(&[2]))),
         in_place(case("in place: sequence f32 [16384,16384] time 1", F32, square, sequence(1, 0))),
         in_place(case(
             "in place: sequence u8 [32768,32768] time 1",
@@ -98,12 +125,8 @@ fn cases() -> Vec<Case> {
             &[32768, 32768],
             sequence(1, 0),
         )),
-        in_place(case(
-            "in place: lanes f32 [64,2048,2048] axis 1",
-            F32,
-            &[64, 2048, 2048],
-            lanes(1),
-        )),
+        in_place(case("in place: lanes f32 [64,2048,2048] axis 2", F32, lanes_shape, lanes(2))),
+        in_place(case("in place: lanes f32 [64,2048,2048] axis 1", F32, lanes_shape, lanes(1))),
         in_place(case("in place: sequence f32 [16384,16384] time 0", F32, square, sequence(0, 1))),
     ]
 }
@@ -134,27 +157,59 @@ fn lengths(count: usize, most: usize) -> Vec<u8> {
     (0..count).flat_map(|_| next().to_ne_bytes()).collect()
 }
 
-/// A case ready to run.
-struct Ready {
-    plan: Plan,
+/// Memory for every case, full of noise: allocating and filling it takes longer than what is timed in it.
+struct Memory {
     src: DeviceBuffer,
     dst: DeviceBuffer,
+}
+
+impl Memory {
+    /// `bytes` is what the largest tensor takes.
+    fn new(cuda: &Cuda, bytes: usize) -> Result<Self> {
+        let mut src = DeviceBuffer::allocate(cuda, bytes + 256)?;
+        let dst = DeviceBuffer::allocate(cuda, bytes + 256)?;
+        // Not zeros: those may be faster than data.
+        let noise: Vec<u8> =
+            (0..1usize << 20).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
+        let mut full = noise.len().min(src.len());
+        src.write(0, &noise[..full])?;
+        // SAFETY: what is copied lies before where it goes, and both inside the buffers.
+        unsafe {
+            while full < src.len() {
+                let more = full.min(src.len() - full);
+                result::memcpy_dtod_sync(src.address() + full as u64, src.address(), more)?;
+                full += more;
+            }
+            result::memcpy_dtod_sync(dst.address(), src.address(), src.len())?;
+            // Copies on the device are not waited for, and the stream does not wait for them either.
+            result::ctx::synchronize()?;
+        }
+        Ok(Memory { src, dst })
+    }
+}
+
+/// A case ready to run.
+struct Ready<'a> {
+    plan: Plan,
+    memory: &'a Memory,
     lengths: Option<DeviceBuffer>,
     bytes: usize,
 }
 
-impl Ready {
-    fn new(cuda: &Cuda, case: &Case) -> Result<Self> {
+impl<'a> Ready<'a> {
+    fn new(cuda: &Cuda, memory: &'a Memory, case: &Case) -> Result<Self> {
         let dense = Layout::dense(case.dtype, &case.shape)?;
         let bytes = dense.byte_len();
         let input = match case.transposed {
             true => {
-                let mut strides = vec![0isize; case.shape.len()];
-                let mut step = 1;
-                for (stride, &size) in strides.iter_mut().zip(&case.shape) {
-                    *stride = step;
-                    step *= size as isize;
+                let mut strides = vec![1isize; case.shape.len()];
+                for axis in (1..strides.len()).rev() {
+                    strides[axis - 1] = strides[axis] * case.shape[axis] as isize;
                 }
+                // The tensor as it lies has the last two sizes exchanged.
+                let last = strides.len() - 1;
+                strides[last] = case.shape[last - 1] as isize;
+                strides[last - 1] = 1;
                 Layout::strided(case.dtype, &case.shape, &strides, 0)?
             }
             false => dense.clone(),
@@ -179,27 +234,14 @@ impl Ready {
         let lengths = lanes
             .map(|(count, most)| DeviceBuffer::from_host(cuda, &lengths(count, most)))
             .transpose()?;
-        let src = DeviceBuffer::allocate(cuda, bytes + 256)?;
-        let dst = DeviceBuffer::allocate(cuda, bytes + 256)?;
-        // Not zeros: those may be faster than data.
-        let noise: Vec<u8> =
-            (0..1usize << 20).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
-        for at in (0..src.len()).step_by(noise.len()) {
-            let len = noise.len().min(src.len() - at);
-            // SAFETY: inside the buffers.
-            unsafe {
-                result::memcpy_htod_sync(src.address() + at as u64, &noise[..len])?;
-                result::memcpy_htod_sync(dst.address() + at as u64, &noise[..len])?;
-            }
-        }
-        Ok(Ready { plan, src, dst, lengths, bytes })
+        Ok(Ready { plan, memory, lengths, bytes })
     }
 
-    fn run(&mut self, stream: &Stream, case: &Case) -> Result<()> {
+    fn run(&self, stream: &Stream, case: &Case) -> Result<()> {
         let lengths = self.lengths.as_ref().map(|lengths| lengths.view().into());
-        let (src, dst) = (self.src.address(), self.dst.address());
+        let (src, dst) = (self.memory.src.address(), self.memory.dst.address());
         let offset = case.offset as u64;
-        // SAFETY: the buffers are 256 bytes longer than the tensor.
+        // SAFETY: the buffers are 256 bytes longer than the largest tensor.
         let (from, to) = unsafe {
             (
                 retrograde_gpu::DeviceRef::from_raw(src + offset, self.bytes),
@@ -215,7 +257,7 @@ impl Ready {
 
     fn copy(&self, stream: &Stream) -> Result<()> {
         let raw = stream.handle() as sys::CUstream;
-        let (to, from) = (self.dst.address(), self.src.address());
+        let (to, from) = (self.memory.dst.address(), self.memory.src.address());
         // SAFETY: both buffers hold that many bytes.
         unsafe { result::memcpy_dtod_async(to, from, self.bytes, raw)? };
         Ok(())
@@ -253,17 +295,29 @@ fn quartiles(times: &mut [f64]) -> [f64; 3] {
     [times.len() / 4, times.len() / 2, times.len() * 3 / 4].map(|at| times[at])
 }
 
+/// The texts of a list; commas in brackets belong to a shape.
+fn texts(list: &str) -> Vec<String> {
+    let mut depth = 0i32;
+    list.split(|c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    })
+    .map(|text| text.trim().to_owned())
+    .collect()
+}
+
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let (mut json, mut rounds, mut only) = (None, 15usize, String::new());
+    let (mut json, mut rounds, mut only) = (None, 15usize, vec![String::new()]);
     let (mut shared, mut clusters, mut pairs_from) = (usize::MAX, true, None);
-    let mut fours_from = None;
+    let (mut fours_from, mut list) = (None, false);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
             "--json" => json = Some(value()?),
             "--rounds" => rounds = value()?.parse()?,
-            "--only" => only = value()?,
+            "--only" => only = texts(&value()?),
+            "--list" => list = true,
             // As on a lesser device.
             "--shared" => shared = value()?.parse()?,
             "--no-clusters" => clusters = false,
@@ -271,6 +325,13 @@ fn main() -> Result<()> {
             "--pairs-from" => pairs_from = Some(value()?.parse()?),
             _ => return Err(format!("unknown argument {argument}").into()),
         }
+    }
+    let wanted = |case: &Case| only.iter().any(|text| case.name.contains(text.as_str()));
+    let large: Vec<Case> = cases().into_iter().filter(wanted).collect();
+    let small: Vec<Case> = small_cases().into_iter().filter(wanted).collect();
+    if list {
+        large.iter().chain(&small).for_each(|case| println!("{}", case.name));
+        return Ok(());
     }
     let cuda = match Cuda::device(0) {
         Ok(cuda) => {
@@ -296,8 +357,13 @@ fn main() -> Result<()> {
     // SAFETY: the device exists; the context is retained by `cuda` meanwhile.
     unsafe { result::ctx::set_current(result::primary_ctx::retain(device)?)? };
     let clock = Clock::new()?;
-    for case in cases().iter().filter(|case| case.name.contains(&only)) {
-        let mut ready = Ready::new(&cuda, case)?;
+    let mut most = 0;
+    for case in large.iter().chain(&small) {
+        most = most.max(Layout::dense(case.dtype, &case.shape)?.byte_len());
+    }
+    let memory = Memory::new(&cuda, most)?;
+    for case in &large {
+        let ready = Ready::new(&cuda, &memory, case)?;
         for _ in 0..2 {
             ready.copy(&stream)?;
             ready.run(&stream, case)?;
@@ -328,8 +394,8 @@ fn main() -> Result<()> {
         )?;
     }
     println!("{:48} {:16} {:>9} {:>12}", "small tensors", "kernel", "us a call", "us on device");
-    for case in small_cases().iter().filter(|case| case.name.contains(&only)) {
-        let mut ready = Ready::new(&cuda, case)?;
+    for case in &small {
+        let ready = Ready::new(&cuda, &memory, case)?;
         let mut host = Vec::new();
         let mut device = Vec::new();
         for _ in 0..rounds {

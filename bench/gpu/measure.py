@@ -1,0 +1,78 @@
+"""The clock: everyone takes turns, in an order that is drawn anew for every round."""
+
+import gc
+import random
+from time import perf_counter
+
+# Calls in a sample of a small tensor.
+CALLS = 500
+# Who takes longer than this for one call (seconds) gets so few turns.
+SLOW, FEWEST = 20e-3, 3
+# Contestants by the clock: calls that are in flight at once, and about how long they take together.
+IN_FLIGHT, LONG = 5, 5e-3
+
+
+def quartiles(values):
+    values = sorted(values)
+    return [values[len(values) * quarter // 4] for quarter in (1, 2, 3)]
+
+
+def by_clock(one, calls):
+    start = perf_counter()
+    for _ in range(calls):
+        result = one.call()
+    one.wait(result)
+    return (perf_counter() - start) / calls
+
+
+def alternate(device, contestants, rounds, small):
+    """Seconds of everyone, by round."""
+    seconds = {one: {} for one in contestants}
+    once = {one: by_clock(one, 1) for one in contestants}
+    calls = {one: CALLS if small else max(1, min(IN_FLIGHT, int(LONG / once[one]))) for one in contestants}
+    order = random.Random(1)
+    gc.collect()
+    gc.disable()
+    try:
+        for at in range(rounds):
+            turns = [one for one in contestants if at < FEWEST or once[one] < SLOW or one.name in ALWAYS]
+            order.shuffle(turns)
+            for one in turns:
+                device.wait()
+                if small or one.clock:
+                    seconds[one][at] = by_clock(one, calls[one])
+                else:
+                    seconds[one][at] = device.time(one.call)
+    finally:
+        gc.enable()
+    return seconds
+
+
+# These get all turns: the figures of everyone hang on them.
+COPY, OWN = "device copy", "retrograde"
+ALWAYS = (COPY, OWN)
+
+
+def summary(seconds, count):
+    """What the record says of each contestant; figures are the quartiles."""
+    copies = next(times for one, times in seconds.items() if one.name == COPY)
+    rows = []
+    for one, times in seconds.items():
+        ratio = quartiles([copies[at] / own for at, own in times.items()])
+        middle = quartiles(times.values())
+        rows.append(
+            {
+                "name": one.name,
+                "style": one.style,
+                "seconds": middle[1],
+                "seconds_quartiles": middle,
+                "gb_per_s": 2 * count / middle[1] / 1e9,
+                "ratio": ratio[1],
+                "ratio_p25": ratio[0],
+                "ratio_p75": ratio[2],
+                "rounds": len(times),
+                "clock": one.clock,
+                "wrong": one.wrong,
+            }
+        )
+    return rows

@@ -1,0 +1,144 @@
+"""The results on a page: one table for large tensors, one for small ones, and how they were measured."""
+
+import statistics
+
+from harness import table, words
+
+from .measure import COPY, OWN
+
+NATIVE = "retrograde native"
+
+HOW = """\
+Time of a device-to-device copy of the same bytes (`cuMemcpyDtoDAsync`) divided by the time of the call: 1.00 is the speed
+of a copy. Medians of {rounds} rounds, in which everyone has a turn on the same tensors in one process, in an order drawn
+anew each time; the spread is from the first to the third quartile. Who takes more than 20 ms for a call gets 3 rounds.
+
+- Device time, by events. The device is kept busy while the host prepares a call, so that launching is not part of it. JAX
+  has a stream of its own and is timed by the clock: up to 5 calls in flight, then it is waited for.
+- *Retrograde* is called from Python, into a tensor that is kept (`out=`). *Native* is `bench-gpu`: the same in Rust, with
+  plans made before, in a process of its own just before this one and beside its own copies.
+- Lengths are random 64-bit integers on the device. Ours are strict, so that their check is part of the time. The others have
+  the usual idioms, with an index that is made in the call: `gather` and the like, and rows by index where rows move as a
+  whole; the better one counts. JAX's index has 32 bits.
+- CuPy's flips go into a kept array; PyTorch and JAX make their output anew, from memory that they keep. Tensors of `u16` are
+  of `int16` for PyTorch. In place, the others make a reversed copy and copy it back.
+- Every result is compared with a naive one, made from where each element comes from: ours too, so that equal to one is
+  equal to both. **WRONG** stands beside a figure whose result is another.
+- A dash: no such call, or an index of 4 GiB and more. *not run*: time was up. *failed*: see the end.
+"""
+
+SMALL = """\
+Microseconds a call by the clock, {calls} calls in a row and then one wait, launch and all; medians of as many rounds. *New* is
+a call that makes its output, as the others do; *out=* writes to a kept one.
+"""
+
+
+def named(result, name, style=None):
+    return table.first([row for row in table.rows_of(result, style) if row["name"] == name])
+
+
+def best(result, name):
+    rows = [row for row in result["contestants"] if row["name"] == name]
+    return max(rows, key=lambda row: row["ratio"], default=None)
+
+
+def cell(result, name, row, figure):
+    if row is None:
+        # A reason, in the words before its colon.
+        return result["absent"].get(name, "-").split(":")[0]
+    return figure(row) + (" **WRONG**" if row.get("wrong") else "")
+
+
+def ratio(row):
+    return words.ratio(row["ratio"])
+
+
+def spread(row):
+    return f"{row['ratio_p25']:.3f}-{row['ratio_p75']:.3f}" if row else ""
+
+
+def micro(row):
+    return f"{row['seconds'] * 1e6:.1f}"
+
+
+def bold(figure):
+    return lambda row: f"**{figure(row)}**"
+
+
+def headings(peers):
+    return ["case (copy = 1.00)", "kernel", "Retrograde", "spread", "native", *peers]
+
+
+def large_cells(result, peers):
+    own, native = named(result, OWN), named(result, NATIVE)
+    return [
+        result["name"],
+        result.get("kernel", ""),
+        cell(result, OWN, own, bold(ratio)),
+        spread(own),
+        cell(result, NATIVE, native, ratio),
+        *(cell(result, name, best(result, name), ratio) for name in peers),
+    ]
+
+
+def small_cells(result, peers):
+    return [
+        result["name"].removeprefix("small: "),
+        result.get("kernel", ""),
+        cell(result, OWN, named(result, OWN, "fresh"), bold(micro)),
+        cell(result, OWN, named(result, OWN, "reused"), bold(micro)),
+        cell(result, NATIVE, named(result, NATIVE), micro),
+        cell(result, COPY, named(result, COPY), micro),
+        *(cell(result, name, best(result, name), micro) for name in peers),
+    ]
+
+
+def copy_speed(results):
+    rates = [row["gb_per_s"] for one in results for row in one["contestants"] if row["name"] == COPY]
+    return f"{statistics.median(rates) / 1000:.2f} TB/s read plus written" if rates else "not measured"
+
+
+def markdown(record):
+    """The page of a record."""
+    machine, peers = record["machine"], record["peers"]
+    large = [one for one in record["cases"] if one["group"] != "small"]
+    small = [one for one in record["cases"] if one["group"] == "small"]
+    facts = [*machine.items(), *record["versions"].items(), ("device copy", copy_speed(large))]
+    facts += [("took", f"{record['took_seconds']:.0f} s")]
+    parts = [f"# CUDA, {record['date']}, {machine['gpu']}", f"```sh\n{record['command']}\n```"]
+    if record["dry"]:
+        parts.append("**A dry run on the CPU with small tensors: the figures mean nothing.**")
+    parts += ["![chart](chart.svg)", table.markdown(["", ""], [[key, str(value)] for key, value in facts])]
+    parts += ["## How it is measured", HOW.format(rounds=record["rounds"]).strip()]
+    for group, results in table.groups(large).items():
+        parts += [f"## {group.capitalize()}", table.markdown(headings(peers), [large_cells(one, peers) for one in results])]
+    if small:
+        titles = ["case (microseconds)", "kernel", "Retrograde, new", "out=", "native", COPY, *peers]
+        rows = [small_cells(one, peers) for one in small]
+        parts += ["## Small tensors", SMALL.format(calls=record["calls"]).strip(), table.markdown(titles, rows)]
+    parts += ahead(record) + notes(record)
+    return "\n\n".join(parts) + "\n"
+
+
+def ahead(record):
+    """Where somebody else is faster than we are from Python: said, not left to be found."""
+    if OWN in record["missing"]:
+        return []
+    lines = []
+    for one in record["cases"]:
+        own = best(one, OWN)
+        for row in table.peers_of(one) if own else []:
+            if row["ratio"] > own["ratio"]:
+                figures = f"{row['name']} {words.ratio(row['ratio'])}, Retrograde {words.ratio(own['ratio'])}"
+                lines.append(f"- {one['name']}: {figures}")
+    return ["## Where another one is ahead", "\n".join(lines) or "Nowhere."]
+
+
+def notes(record):
+    """What was not measured, and why."""
+    lines = [f"- {name}: {reason}" for name, reason in record["missing"].items()]
+    for one in record["cases"]:
+        for name, reason in one["absent"].items():
+            if reason.startswith(("failed", "not run")):
+                lines.append(f"- {one['name']}: {name}: {reason}")
+    return ["## Not measured", "\n".join(lines)] if lines else []
