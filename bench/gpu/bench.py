@@ -43,6 +43,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=9, help="how often everyone has a turn (9)")
     parser.add_argument("--seconds", type=float, default=200, help="after so many the others are not run (200)")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--source", help="the commit, where git cannot say it")
     parser.add_argument("--max-bytes", type=int, help=f"shrink larger cases (on the CPU: {DRY_BYTES})")
     options = parser.parse_args()
     if options.rounds < 1:
@@ -112,10 +113,15 @@ def measured(case, libraries, device, options, late):
             absent[library.name] = f"-: {reason}"
         except Exception as error:  # whatever a foreign library raises
             absent[library.name] = f"failed: {contestants.first_line(error)}"
-    seconds = measure.alternate(device, turns, options.rounds, case.small)
+    seconds, errors = measure.alternate(device, turns, options.rounds, case.small)
+    for one, error in errors.items():
+        absent[one.name] = f"failed: {contestants.first_line(error)}"
     for library in libraries:
-        if library.name == measure.OWN and library.name not in absent:
+        try:
             library.check(job)
+        except Exception as error:  # calls that did not do their work: no figure
+            absent[library.name] = f"failed: {contestants.first_line(error)}"
+            seconds = {one: times for one, times in seconds.items() if one.name != library.name}
     return measure.summary(seconds, case.bytes), absent
 
 
@@ -131,8 +137,9 @@ def right(job, one):
 
 
 def write(record, where):
-    from gpu import page
     from harness import chart, table
+
+    from gpu import page
 
     (where / "results.json").write_text(json.dumps(record, indent=1) + "\n")
     (where / "table.md").write_text(page.markdown(record))
@@ -154,9 +161,10 @@ def main():
     native = native_results(options)
 
     import torch
+    from harness import machine
+
     from gpu import contestants, measure
     from gpu.device import Cuda, Host
-    from harness import machine
 
     if options.device == "cuda" and not torch.cuda.is_available():
         return "bench.py: SKIPPED, PyTorch finds no CUDA device (--device cpu tries everything else)"
@@ -172,25 +180,30 @@ def main():
         "date": datetime.date.today().isoformat(),
         "command": shlex.join(["bench/gpu/bench.py", *sys.argv[1:]]),
         "dry": device.kind != "cuda",
-        "machine": device.facts(),
+        "machine": device.facts() | machine.host(),
         "versions": {
-            "source": machine.retrograde_version(),
+            "source": options.source or machine.retrograde_version(),
             "python": sys.version.split()[0],
             **{one.name: one.version for one in libraries if one.name != "torch.compile"},
         },
         "rounds": options.rounds,
         "calls": measure.CALLS,
         "max_bytes": options.max_bytes,
+        "native": "this run" if options.native else "an earlier run" if options.ours else None,
         "peers": [name for name in contestants.PEERS if name in wanted],
         "missing": missing,
         "cases": [],
     }
     print(" | ".join(page.headings(record["peers"])), flush=True)
+
+    def late():
+        return time.monotonic() - began > options.seconds
+
     for case in chosen:
         started, found = time.monotonic(), native.get(case.name)
         rows, absent = [], {}
         if case.in_python:
-            rows, absent = measured(case, libraries, device, options, lambda: time.monotonic() - began > options.seconds)
+            rows, absent = measured(case, libraries, device, options, late)
         if found:
             rows.append(native_row(found, case, page))
         result = {

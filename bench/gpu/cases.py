@@ -144,7 +144,14 @@ def parsed(name, group):
 
 def texts(words):
     """The texts of a list; commas in brackets belong to a shape."""
-    return [part.strip() for part in re.split(r",(?![^\[\]]*\])", words)]
+    parts, depth = [""], 0
+    for letter in words:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
 
 
 def chosen(only, max_bytes):

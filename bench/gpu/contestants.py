@@ -42,6 +42,9 @@ class Peer:
     def __init__(self, name, device):
         self.name, self.device = name, device
 
+    def check(self, job):
+        """Raises if calls did not do their work."""
+
     def made(self, style, call, tensor=lambda result: result):
         return Contestant(self.name, style, call, lambda _: self.device.wait(), tensor)
 
@@ -78,7 +81,7 @@ class Retrograde(Peer):
             yield self.made("fresh", lambda: call(None))
 
     def check(self, job):
-        """Raises if a call found a wrong length: then it did not do its work."""
+        """A call that found a wrong length left its output alone."""
         self.package.cuda.check(job.x)
 
 

@@ -26,26 +26,42 @@ def by_clock(one, calls):
 
 
 def alternate(device, contestants, rounds, small):
-    """Seconds of everyone, by round."""
-    seconds = {one: {} for one in contestants}
-    once = {one: by_clock(one, 1) for one in contestants}
-    calls = {one: CALLS if small else max(1, min(IN_FLIGHT, int(LONG / once[one]))) for one in contestants}
+    """Seconds of everyone by round, and the errors of those who broke off."""
+    seconds, errors, once = {one: {} for one in contestants}, {}, {}
+
+    def turn(one, at):
+        device.wait()
+        if at is None:
+            once[one] = by_clock(one, 1)
+        elif small or one.clock:
+            in_flight = max(1, min(IN_FLIGHT, int(LONG / once[one])))
+            seconds[one][at] = by_clock(one, CALLS if small else in_flight)
+        else:
+            seconds[one][at] = device.time(one.call)
+
+    def tried(one, at=None):
+        try:
+            turn(one, at)
+        except Exception as error:  # out of memory, say; without the copy there is no figure for anybody
+            if one.name == COPY:
+                raise
+            errors[one] = error
+            del seconds[one]
+
+    for one in contestants:
+        tried(one)
     order = random.Random(1)
     gc.collect()
     gc.disable()
     try:
         for at in range(rounds):
-            turns = [one for one in contestants if at < FEWEST or once[one] < SLOW or one.name in ALWAYS]
+            turns = [one for one in seconds if at < FEWEST or once[one] < SLOW or one.name in ALWAYS]
             order.shuffle(turns)
             for one in turns:
-                device.wait()
-                if small or one.clock:
-                    seconds[one][at] = by_clock(one, calls[one])
-                else:
-                    seconds[one][at] = device.time(one.call)
+                tried(one, at)
     finally:
         gc.enable()
-    return seconds
+    return seconds, errors
 
 
 # These get all turns: the figures of everyone hang on them.

@@ -9,27 +9,28 @@ from .measure import COPY, OWN
 NATIVE = "retrograde native"
 
 HOW = """\
-Time of a device-to-device copy of the same bytes (`cuMemcpyDtoDAsync`) divided by the time of the call: 1.00 is the speed
-of a copy. Medians of {rounds} rounds, in which everyone has a turn on the same tensors in one process, in an order drawn
-anew each time; the spread is from the first to the third quartile. Who takes more than 20 ms for a call gets 3 rounds.
+Time of a device-to-device copy of the same bytes (`cuMemcpyDtoDAsync`) divided by the time of the call: 1.00 is the
+speed of a copy. Medians of {rounds} rounds, in which everyone has a turn on the same tensors in one process, in an
+order drawn anew each time; the spread is from the first to the third quartile. Who takes more than 20 ms for a call
+gets 3 rounds.
 
-- Device time, by events. The device is kept busy while the host prepares a call, so that launching is not part of it. JAX
-  has a stream of its own and is timed by the clock: up to 5 calls in flight, then it is waited for.
-- *Retrograde* is called from Python, into a tensor that is kept (`out=`). *Native* is `bench-gpu`: the same in Rust, with
-  plans made before, in a process of its own just before this one and beside its own copies.
-- Lengths are random 64-bit integers on the device. Ours are strict, so that their check is part of the time. The others have
-  the usual idioms, with an index that is made in the call: `gather` and the like, and rows by index where rows move as a
-  whole; the better one counts. JAX's index has 32 bits.
-- CuPy's flips go into a kept array; PyTorch and JAX make their output anew, from memory that they keep. Tensors of `u16` are
-  of `int16` for PyTorch. In place, the others make a reversed copy and copy it back.
-- Every result is compared with a naive one, made from where each element comes from: ours too, so that equal to one is
-  equal to both. **WRONG** stands beside a figure whose result is another.
+- Device time, by events. The device is kept busy while the host prepares a call, so that launching is not part of it.
+  JAX has a stream of its own and is timed by the clock: up to 5 calls in flight, then it is waited for.
+- *Retrograde* is called from Python, into a tensor that is kept (`out=`). *Native* is `bench-gpu`: the same in Rust,
+  with plans made before, in a process of its own ({native}) and beside its own copies.
+- Lengths are random 64-bit integers on the device. Ours are strict, so that their check is part of the time. The
+  others have the usual idioms, with an index that is made in the call: `gather` and the like, and rows by index where
+  rows move as a whole; the better one counts. JAX's index has 32 bits.
+- CuPy's flips go into a kept array; PyTorch and JAX make their output anew, from memory that they keep. Tensors of
+  `u16` are of `int16` for PyTorch. In place, the others make a reversed copy and copy it back.
+- Every result is compared with a naive one, made from where each element comes from: ours too, so that equal to one
+  is equal to both. **WRONG** stands beside a figure whose result is another.
 - A dash: no such call, or an index of 4 GiB and more. *not run*: time was up. *failed*: see the end.
 """
 
 SMALL = """\
-Microseconds a call by the clock, {calls} calls in a row and then one wait, launch and all; medians of as many rounds. *New* is
-a call that makes its output, as the others do; *out=* writes to a kept one.
+Microseconds a call by the clock, {calls} calls in a row and then one wait, launch and all; medians of as many rounds.
+*New* is a call that makes its output, as the others do; *out=* writes to a kept one.
 """
 
 
@@ -63,6 +64,11 @@ def micro(row):
 
 def bold(figure):
     return lambda row: f"**{figure(row)}**"
+
+
+def how(record):
+    native = {"this run": "just before this one", None: "not run this time"}.get(record["native"], record["native"])
+    return HOW.format(rounds=record["rounds"], native=native).strip()
 
 
 def headings(peers):
@@ -109,9 +115,10 @@ def markdown(record):
     if record["dry"]:
         parts.append("**A dry run on the CPU with small tensors: the figures mean nothing.**")
     parts += ["![chart](chart.svg)", table.markdown(["", ""], [[key, str(value)] for key, value in facts])]
-    parts += ["## How it is measured", HOW.format(rounds=record["rounds"]).strip()]
+    parts += ["## How it is measured", how(record)]
     for group, results in table.groups(large).items():
-        parts += [f"## {group.capitalize()}", table.markdown(headings(peers), [large_cells(one, peers) for one in results])]
+        rows = [large_cells(one, peers) for one in results]
+        parts += [f"## {group.capitalize()}", table.markdown(headings(peers), rows)]
     if small:
         titles = ["case (microseconds)", "kernel", "Retrograde, new", "out=", "native", COPY, *peers]
         rows = [small_cells(one, peers) for one in small]
@@ -126,19 +133,25 @@ def ahead(record):
         return []
     lines = []
     for one in record["cases"]:
-        own = best(one, OWN)
+        # Small tensors: the call that makes its output, as the others do.
+        own = named(one, OWN, "fresh") or named(one, OWN)
         for row in table.peers_of(one) if own else []:
             if row["ratio"] > own["ratio"]:
-                figures = f"{row['name']} {words.ratio(row['ratio'])}, Retrograde {words.ratio(own['ratio'])}"
+                wrong = " (WRONG)" * row["wrong"]
+                figures = f"{row['name']} {words.ratio(row['ratio'])}{wrong}, Retrograde {words.ratio(own['ratio'])}"
                 lines.append(f"- {one['name']}: {figures}")
-    return ["## Where another one is ahead", "\n".join(lines) or "Nowhere."]
+    return ["## Where another one is ahead", "\n".join(lines) or "Nowhere, among all that were measured."]
 
 
 def notes(record):
     """What was not measured, and why."""
     lines = [f"- {name}: {reason}" for name, reason in record["missing"].items()]
+    late = {}
     for one in record["cases"]:
         for name, reason in one["absent"].items():
-            if reason.startswith(("failed", "not run")):
+            if reason.startswith("failed"):
                 lines.append(f"- {one['name']}: {name}: {reason}")
+            if reason.startswith("not run"):
+                late.setdefault(f"{name}: {reason}", []).append(one)
+    lines += [f"- {what}, in {len(which)} cases" for what, which in late.items()]
     return ["## Not measured", "\n".join(lines)] if lines else []

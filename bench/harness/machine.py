@@ -21,6 +21,12 @@ def describe():
     }
 
 
+def host():
+    """The machine around a GPU, in a line."""
+    facts = describe()
+    return {"host": f"{facts['cpu']}, {facts['cores']} cores, {facts['memory']}, {facts['system']}"}
+
+
 def versions(peers):
     found = {
         "retrograde": retrograde_version(),
