@@ -1,5 +1,5 @@
 //! Rows, lanes and columns of every length around the widths of vectors, lines and pages, where
-//! kernels change from one way of working to the next; packed ones from every place in a byte to
+//! kernels change from one way of working to the next; squares that are turned; packed ones from every place in a byte to
 //! every other.
 
 use crate::backend::Backend;
@@ -52,6 +52,9 @@ fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
         let bytes = PACKED.into_iter().step_by(every);
         bytes.for_each(|bytes| phases(runner, width, bytes, &mut state));
     }
+    if share == Share::All {
+        squares(runner, width, &mut state);
+    }
     // A share is taken of the sizes too: laying tensors out costs more than running on them.
     let (sizes, most): (Vec<usize>, _) = match share {
         Share::All => (sizes().collect(), MOST),
@@ -64,6 +67,37 @@ fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
                 columns(runner, width, size, other, &mut state);
             }
         }
+    }
+}
+
+/// Input that lies together along another axis than the output: squares, whole and cut off, alone
+/// and several with a length each.
+fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
+    for (rows, columns) in [(16, 64), (65, 130), (128, 256), (131, 137)] {
+        for flips in [[false, false], [false, true], [true, false], [true, true]] {
+            let operation = Operation::Reverse { flips: flips.to_vec() };
+            check(runner, width, &[rows, columns], operation, None);
+        }
+    }
+    let pitch = match width {
+        Width::Bytes(bytes) => bytes as isize,
+        _ => 1,
+    };
+    for (rows, columns) in [(64, 128), (33, 130)] {
+        let (count, shape) = (4, [4, 2, rows, columns]);
+        let (row, block) = (rows as isize, (rows * columns) as isize);
+        let strides = [2 * block, block, 1, row].map(|stride| stride * pitch).to_vec();
+        let bytes = (count * 2 * rows * columns * width.bits()).div_ceil(8);
+        let input = Arc::new(Placement::custom(width, &shape, strides, 0, bytes, false));
+        let output = Output::Separate(Arc::new(Placement::new(Kind::Dense, width, &shape)));
+        let values = (0..2).map(|_| draw(state, count)).collect();
+        let lengths = Some(Arc::new(CaseLengths::new(values, &[2], Integer::I32, Kind::Dense)));
+        let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Strict };
+        let case = Case { operation, input: input.clone(), lengths, output: output.clone() };
+        runner.check(&case, &case.expected());
+        let operation = Operation::Reverse { flips: vec![true, false, true, true] };
+        let case = Case { operation, input, lengths: None, output };
+        runner.check(&case, &case.expected());
     }
 }
 

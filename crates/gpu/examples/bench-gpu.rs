@@ -1,7 +1,7 @@
 //! Times plans on a CUDA device beside a device-to-device copy of the same bytes.
 //!
 //! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES] [--no-clusters]
-//! [--pairs-from VECTORS] [--fours-from VECTORS]` prints a table. `bench/gpu/bench.py --native` starts it, times the same
+//! [--pairs-from VECTORS]` prints a table. `bench/gpu/bench.py --native` starts it, times the same
 //! cases (`bench/gpu/cases.py`) from Python beside the others, and puts all of it together.
 
 use cudarc::driver::{result, sys};
@@ -310,7 +310,7 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut json, mut rounds, mut only) = (None, 15usize, vec![String::new()]);
     let (mut shared, mut clusters, mut pairs_from) = (usize::MAX, true, None);
-    let (mut fours_from, mut list) = (None, false);
+    let mut list = false;
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
@@ -321,7 +321,6 @@ fn main() -> Result<()> {
             // As on a lesser device.
             "--shared" => shared = value()?.parse()?,
             "--no-clusters" => clusters = false,
-            "--fours-from" => fours_from = Some(value()?.parse()?),
             "--pairs-from" => pairs_from = Some(value()?.parse()?),
             _ => return Err(format!("unknown argument {argument}").into()),
         }
@@ -336,7 +335,6 @@ fn main() -> Result<()> {
     let cuda = match Cuda::device(0) {
         Ok(cuda) => {
             let mut limits = cuda.limits().at_most(shared, clusters);
-            limits.fours_from = fours_from.unwrap_or(limits.fours_from);
             limits.pairs_from = pairs_from.unwrap_or(limits.pairs_from);
             cuda.limited(limits)
         }

@@ -1,7 +1,7 @@
 // Columns that each have a length, side by side in rows: a strip of them is staged in shared
 // memory, all rows, so that both sides of memory see whole rows. Works in place too.
 #pragma once
-#include "vector.cuh"
+#include "async.cuh"
 
 extern __shared__ uint4 staged[];
 
@@ -50,23 +50,8 @@ __device__ __forceinline__ u64 column_length(const Columns& p, const Strip& s, u
     return length_at(p.lengths, s.lengths + (i64)column * p.lengths_step);
 }
 
-__device__ __forceinline__ void copy_async16(u8* shared, const u8* global) {
-#if __CUDA_ARCH__ >= 800
-    u32 to = (u32)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to), "l"(global) : "memory");
-#else
-    *(uint4*)shared = load16(global);
-#endif
-}
-
-__device__ __forceinline__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-    __syncthreads();
-}
-
-template <int G>
+// Asks for all rows of a strip.
+template <int G, bool FAR>
 __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held) {
     typedef typename Word<G>::T T;
     const u32 threads = blockDim.x;
@@ -78,7 +63,7 @@ __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held
             const u8* from = s.src + (i64)(threadIdx.x >> per_row) * p.src_step + byte;
             const i64 step = (i64)(threads >> per_row) * p.src_step;
 #pragma unroll 8
-            for (u32 i = threadIdx.x; i < all; i += threads, from += step) copy_async16(held + i * 16, from);
+            for (u32 i = threadIdx.x; i < all; i += threads, from += step) copy_async16<FAR>(held + i * 16, from);
         }
     } else {
         u32 per_row = p.strip_shift - __ffs(G) + 1, mask = (1u << per_row) - 1;
@@ -90,7 +75,6 @@ __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held
             for (u32 i = threadIdx.x; i < all; i += threads, from += step) *(T*)(held + i * G) = *(const T*)from;
         }
     }
-    wait_for_copies();
 }
 
 // One granule, or several that make up a word of 4 bytes.
@@ -107,21 +91,27 @@ __device__ __forceinline__ void put_together(u8* to, const T (&v)[COUNT]) {
 }
 
 // Writes words of S bytes, each made of granules from S / G columns.
-template <int G, int S>
-__device__ __forceinline__ void put_staged(const Columns& p, const Strip& s, const u8* held) {
+template <int G, int S, bool FAR>
+__device__ __forceinline__ void columns_by(const Columns& p) {
     typedef typename Word<G>::T T;
     const int count = S / G;
+    u8* held = (u8*)staged;
+    const Strip s = strip_of(p, blockIdx.x);
+    stage<G, FAR>(p, s, held);
     const u32 shift = p.strip_shift, per_row = shift - (__ffs(S) - 1);
     const u32 byte = (threadIdx.x & ((1u << per_row) - 1)) * S;
-    if (byte >= s.width) return;
-    const u32 rows = blockDim.x >> per_row, steps = (u32)p.steps;
+    // Lengths come while rows do.
     u32 length[count], mirror[count];
 #pragma unroll
     for (int k = 0; k < count; ++k) {
-        length[k] = (u32)column_length<G>(p, s, byte + k * G);
+        length[k] = byte < s.width ? (u32)column_length<G>(p, s, byte + k * G) : 0;
         // Where step 0 comes from; each further step lies one row before.
         mirror[k] = ((length[k] - 1) << shift) + byte + k * G;
     }
+    const bool stop = stopped(p.lengths);
+    wait_for_copies();
+    if (stop || byte >= s.width) return;
+    const u32 rows = blockDim.x >> per_row, steps = (u32)p.steps;
     u32 t = threadIdx.x >> per_row, row = t << shift;
     u8* out = s.dst + byte + (i64)t * p.dst_step;
     const i64 step = (i64)rows * p.dst_step;
@@ -157,15 +147,10 @@ __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s) {
     }
 }
 
-template <int G>
+template <int G, bool FAR>
 __device__ __forceinline__ void columns(const Columns& p) {
-    const int wide = G < 4 ? 4 : G;
-    u8* held = (u8*)staged;
-    Strip s = strip_of(p, blockIdx.x);
-    stage<G>(p, s, held);
-    if (stopped(p.lengths)) return;
-    if (G < 4 && p.words) put_staged<G, wide>(p, s, held);
-    else put_staged<G, G>(p, s, held);
+    if (G < 4 && p.words) columns_by<G, G < 4 ? 4 : G, FAR>(p);
+    else columns_by<G, G, FAR>(p);
 }
 
 template <int G>
@@ -178,7 +163,8 @@ __device__ __forceinline__ void columns_direct(const Columns& p) {
 }
 
 #define COLUMNS(G)                                                                                 \
-    KERNEL(512) columns_##G(const __grid_constant__ Columns p) { columns<G>(p); }                  \
+    KERNEL(512) columns_##G(const __grid_constant__ Columns p) { columns<G, false>(p); }           \
+    KERNEL(512) columns_far_##G(const __grid_constant__ Columns p) { columns<G, true>(p); }        \
     KERNEL(512) columns_direct_##G(const __grid_constant__ Columns p) { columns_direct<G>(p); }
 
 COLUMNS(1) COLUMNS(2) COLUMNS(4) COLUMNS(8) COLUMNS(16)

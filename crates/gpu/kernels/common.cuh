@@ -12,6 +12,8 @@ typedef int i32;
 typedef long long i64;
 
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+// So few registers that this many blocks fit at once: what waits for memory wants many threads.
+#define KERNEL_BY(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 
 // One dimension. `src` and `dst` count bytes (grains, in packed.cu), `lengths` bytes.
 struct Axis {
@@ -21,7 +23,7 @@ struct Axis {
     i64 dst;
     i64 lengths;
     u32 shift;
-    u32 unused;
+    u32 mul32;  // for divide32(): by `len`
 };
 
 const u32 NONE = ~0u;
@@ -50,6 +52,11 @@ __device__ __forceinline__ u64 divide(u64 n, u64 mul, u32 shift) {
 
 __device__ __forceinline__ u64 divide(u64 n, const Axis& by) {
     return divide(n, by.mul, by.shift);
+}
+
+// n / d for n < 2^31, and d no more than that.
+__device__ __forceinline__ u32 divide32(u32 n, const Axis& by) {
+    return __umulhi(n << 1, by.mul32) >> by.shift;
 }
 
 __device__ __forceinline__ u64 thread_index() {

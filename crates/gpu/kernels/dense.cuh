@@ -1,73 +1,159 @@
 // Short rows that follow each other in the output without gaps: sixteen bytes may belong to two of
-// them, and are put together before they are stored, so that every store is whole.
+// them, and are put together before they are stored, so that every store is whole. A block finds
+// its first row by a long division, its threads theirs by a short one from there.
 #pragma once
-#include "pixels.cuh"
+#include "window.cuh"
 
-// Row number `row`, without a chunk.
-template <bool LENGTHS>
-__device__ __forceinline__ Chunk row_at(const Rows& p, u64 row) {
+const i32 DENSE_THREADS = 256;
+
+// Row number `row`: its input, and how it is cut.
+struct Line {
+    const u8* in;
+    Cut cut;
+};
+
+__device__ __forceinline__ Line line_at(const Rows& p, u64 row) {
     Place at = settled(p.rows, p.lengths, row);
-    Chunk c;
-    c.in = p.src + at.src;
-    c.out = p.dst + at.dst;
-    c.start = 0;
-    c.cut = cut_of<LENGTHS>(p, at.lengths);
-    return c;
+    return {p.src + at.src, cut_of<true>(p, at.lengths)};
 }
 
-// A row's bytes of a chunk that begins at `start` in it; others are anything.
+// A row's bytes of a chunk that begins at `start` in it, from one side of its cut or both.
 template <int W>
-__device__ __forceinline__ bool piece(const Rows& p, const Chunk& c, i64 start, uint4& v) {
-    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
-    i64 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
-    bool first = low < middle, good;
-    if constexpr (W == 3) good = pixel_part(p, c, start, c.cut.way(!first), v);
-    else good = part<W>(p, c, start, c.cut.way(!first), v);
-    if (first && high > middle) {
-        uint4 other;
-        if constexpr (W == 3) good &= pixel_part(p, c, start, c.cut.behind, other);
-        else good &= part<W>(p, c, start, c.cut.behind, other);
-        v = joined(v, other, middle - start);
+struct Piece {
+    Window<W> first, second;
+    i32 middle;  // where the second begins
+    bool both;
+
+    __device__ __forceinline__ void open(const Rows& p, const Line& line, i32 start) {
+        const i32 bytes = (i32)p.chunk.len, cut = (i32)line.cut.at * W;
+        const i32 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
+        const bool before = low < cut;
+        both = before && high > cut;
+        middle = cut - start;
+        first.template open<i32>(p, line.in, start, line.cut.way(!before));
+        if (both) second.template open<i32>(p, line.in, start, line.cut.behind);
     }
-    return good;
+
+    __device__ __forceinline__ bool good() const { return first.good && (!both || second.good); }
+
+    __device__ __forceinline__ uint4 shut() const {
+        uint4 v = first.shut();
+        return both ? joined(v, second.shut(), middle) : v;
+    }
+};
+
+// Sixteen bytes of output, of one row or of two.
+template <int W>
+struct Sixteen {
+    Piece<W> here, next;
+    u64 row;
+    i32 start, left;  // where it begins in the row, and how far that is from the row's end
+    bool any, last;
+
+    // `inside` counts from the start of `block_row`.
+    __device__ __forceinline__ void open(const Rows& p, u64 block_row, i32 inside) {
+        const i32 bytes = (i32)p.chunk.len;
+        const u32 skip = divide32((u32)(inside < 0 ? 0 : inside), p.chunk);
+        row = block_row + skip;
+        any = row < p.count;
+        if (!any) return;
+        last = row + 1 == p.count;
+        start = inside - (i32)skip * bytes;
+        left = bytes - start;
+        here.open(p, line_at(p, row), start);
+        if (crosses()) next.open(p, line_at(p, row + 1), -left);
+    }
+
+    __device__ __forceinline__ bool crosses() const { return left < 16 && !last; }
+
+    __device__ __forceinline__ void put(const Rows& p, u8* out) const {
+        if (!any) return;
+        if (here.good() && (!crosses() || next.good())) {
+            uint4 v = here.shut();
+            if (crosses()) v = joined(v, next.shut(), left);
+            const int step = W == 3 || W == 6 ? 1 : W == 12 ? 4 : W;
+            if (start >= 0 && (left >= 16 || !last)) store16(out, v);
+            else store_some<step>(out, v, -start, last ? left : 16);
+            return;
+        }
+        // At both ends of all that may be read: byte by byte.
+#pragma unroll 1
+        for (i32 k = start < 0 ? -start : 0; k < 16 && (k < left || !last); ++k) {
+            i32 at = k < left ? start + k : k - left;
+            Line line = line_at(p, k < left ? row : row + 1);
+            out[k] = line.in[line.cut.source(at / W) * W + at % W];
+        }
+    }
+};
+
+// Where a block begins: a row, and how far into it.
+struct Start {
+    i64 byte;  // of the output
+    u64 row;
+    i32 inside;
+
+    __device__ __forceinline__ Start(const Rows& p) {
+        byte = (i64)blockIdx.x * (DENSE_THREADS * 16) - (i64)((u64)p.dst & 15);
+        row = divide((u64)(byte < 0 ? 0 : byte), p.chunk);
+        inside = (i32)(byte - (i64)row * (i64)p.chunk.len);
+    }
+};
+
+// `chunk` divides by the bytes of a row, at least 16 and less than 2^30; `count` rows in all.
+template <int W>
+__device__ __forceinline__ void rows_dense(const Rows& p, const Start& start) {
+    Sixteen<W> sixteen;
+    sixteen.open(p, start.row, start.inside + (i32)threadIdx.x * 16);
+    if (!stopped(p.lengths)) sixteen.put(p, p.dst + start.byte + (i32)threadIdx.x * 16);
 }
 
-// `chunk` divides by the bytes of a row, of which there are at least 16; `count` rows in all.
-template <int W, bool LENGTHS>
-__device__ __forceinline__ void rows_dense(const Rows& p) {
-    u64 thread = thread_index();
-    if (thread >= p.threads) return;
-    const i64 bytes = (i64)p.chunk.len, all = (i64)p.count * bytes;
-    const i64 offset = (i64)thread * 16 - (i64)((u64)p.dst & 15);
-    const u64 row = divide((u64)(offset < 0 ? 0 : offset), p.chunk);
-    const i64 start = offset - (i64)row * bytes, left = bytes - start;
-    uint4 v;
-    bool good = piece<W>(p, row_at<LENGTHS>(p, row), start, v);
-    if (left < 16 && row + 1 < p.count) {
-        uint4 next;
-        good &= piece<W>(p, row_at<LENGTHS>(p, row + 1), -left, next);
-        v = joined(v, next, left);
-    }
+// Sixteen bytes at both ends of all rows, byte by byte, in few registers.
+template <int W>
+__device__ __forceinline__ void put_flipped(const Rows& p, const Start& block, const u8* block_in, i32 step) {
+    const i32 bytes = (i32)p.chunk.len, to = (i32)threadIdx.x * 16;
+    u8* out = p.dst + block.byte + to;
     if (stopped(p.lengths)) return;
-    u8* out = p.dst + offset;
-    if (good) {
-        const int step = W == 3 ? 1 : W;
-        if (offset >= 0 && offset + 16 <= all) store16(out, v);
-        else store_some<step>(out, v, -offset, all - offset);
+#pragma unroll 4
+    for (i32 k = 0; k < 16; ++k) {
+        const i32 inside = block.inside + to + k;
+        if (inside < 0) continue;
+        const u32 skip = divide32((u32)inside, p.chunk);
+        if (block.row + skip >= p.count) continue;
+        const i32 at = inside - (i32)skip * bytes, unit = at / W * W;
+        out[k] = block_in[(i64)(i32)skip * step + (bytes - W - unit + (at - unit))];
+    }
+}
+
+// Whole rows reversed, which follow each other in one dimension, or one row: fewer questions, and
+// those about what may be read once for a block.
+template <int W>
+__device__ __forceinline__ void rows_dense_flip(const Rows& p) {
+    const Start block(p);
+    const i32 bytes = (i32)p.chunk.len, to = (i32)threadIdx.x * 16;
+    const i32 step = p.rows.rank ? (i32)p.rows.axis[0].src : 0;
+    const u8* block_in = p.src + (i64)block.row * step;
+    const u32 rows = divide32((u32)(bytes + DENSE_THREADS * 16), p.chunk) + 1;
+    const u8* block_last = block_in + (i64)(i32)rows * step;
+    const u8* low = (step < 0 ? block_last : block_in) - 64;
+    const u8* high = (step < 0 ? block_in : block_last) + bytes + 64;
+    if (block.byte < 0 || block.row + rows >= p.count || low < p.src_begin || high > p.src_end) {
+        put_flipped<W>(p, block, block_in, step);
         return;
     }
-    // At both ends of all that may be read: byte by byte.
-#pragma unroll 1
-    for (i64 to = offset < 0 ? 0 : offset; to < offset + 16 && to < all; ++to) {
-        u64 at = divide((u64)to, p.chunk);
-        i64 inside = to - (i64)at * bytes;
-        Chunk c = row_at<LENGTHS>(p, at);
-        p.dst[to] = c.in[c.cut.source(inside / W) * W + inside % W];
-    }
+    const u32 skip = divide32((u32)(block.inside + to), p.chunk);
+    const i32 start = block.inside + to - (i32)skip * bytes, left = bytes - start;
+    const u8* in = block_in + (i64)(i32)skip * step;
+    Window<W> here, next;
+    here.open_back(in, bytes, start);
+    if (left < 16) next.open_back(in + step, bytes, -left);
+    uint4 v = here.shut_back();
+    if (left < 16) v = joined(v, next.shut_back(), left);
+    // No lengths move anything here, but some may have to be right all the same.
+    if (!stopped(p.lengths)) store16(p.dst + block.byte + to, v);
 }
 
 #define DENSE(W)                                                                                   \
-    ROWS(rows_dense_##W, rows_dense<W, false>)                                                     \
-    ROWS(rows_dense_prefix_##W, rows_dense<W, true>)
+    KERNEL_BY(256, 5) rows_dense_##W(const __grid_constant__ Rows p) { rows_dense<W>(p, Start(p)); }     \
+    ROWS_BY(8, rows_dense_flip_##W, rows_dense_flip<W>)
 
-DENSE(1) DENSE(2) DENSE(3) DENSE(4) DENSE(8)
+DENSE(1) DENSE(2) DENSE(3) DENSE(4) DENSE(6) DENSE(8) DENSE(12)

@@ -6,5 +6,8 @@
 #include "packed.cuh"
 #include "pixels.cuh"
 #include "rows.cuh"
+#include "short.cuh"
 #include "sizes.cuh"
+#include "staged.cuh"
 #include "strided.cuh"
+#include "tiles.cuh"

@@ -50,7 +50,7 @@ __device__ __forceinline__ Found find(const Packed& p, i64 position) {
     u64 rest = (u64)(position - p.dst_begin);
     for (u32 a = 0; a < p.loops.rank; ++a) {
         const Axis& axis = p.loops.axis[a];
-        u64 i = divide(rest, axis);
+        u64 i = axis.dst == 1 ? rest : divide(rest, axis);
         if (i >= axis.len) {
             f.covered = false;
             return f;
@@ -103,22 +103,22 @@ __device__ __forceinline__ void put_byte(const Packed& p, i64 byte) {
     p.dst[byte] = (u8)value;
 }
 
-// 128 bits from any position, as words that start with the lowest element. False if the words
+// 128 bits from any position, as words that start with the lowest element. False if the vectors
 // that hold them are not all readable.
 __device__ __forceinline__ bool bits_at(const Packed& p, i64 position, u32 (&out)[4]) {
-    // The words are aligned in memory, which elements count from `src`.
-    i64 bit = (position << p.bits_log2) + 8 * (i64)((u64)p.src & 3);
-    const u8* low = p.src - ((u64)p.src & 3) + (bit >> 5) * 4;
-    u32 shift = (u32)bit & 31;
-    const u8* high = low + (shift ? 20 : 16);
-    u32 per_byte_log2 = 3 - p.bits_log2;
-    if (low < p.src + (p.src_begin >> per_byte_log2) || high > p.src + (p.src_end >> per_byte_log2)) return false;
+    // Vectors are aligned in memory, which elements count from `src`.
+    const u32 lead = (u32)(u64)p.src & 15, per_byte_log2 = 3 - p.bits_log2;
+    const i64 bit = (position << p.bits_log2) + 8 * (i64)lead;
+    const u8* low = p.src - lead + (bit >> 7) * 16;
+    const u32 shift = (u32)bit & 127;
+    const u8* high = low + (shift ? 16 : 0);
+    if (low < p.src + (p.src_begin >> per_byte_log2) || high + 16 > p.src + (p.src_end >> per_byte_log2)) return false;
     u32 word[5];
+    five_words(load16(low), load16(high), shift >> 5, word);
 #pragma unroll
-    for (int k = 0; k < 5; ++k)
-        word[k] = low + 4 * k < high ? turned(*(const u32*)(low + 4 * k), p.high_first) : 0;
+    for (int k = 0; k < 5; ++k) word[k] = turned(word[k], p.high_first);
 #pragma unroll
-    for (int k = 0; k < 4; ++k) out[k] = __funnelshift_r(word[k], word[k + 1], shift);
+    for (int k = 0; k < 4; ++k) out[k] = __funnelshift_r(word[k], word[k + 1], shift & 31);
     return true;
 }
 
@@ -159,7 +159,7 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk) {
     return true;
 }
 
-KERNEL(256) packed(const __grid_constant__ Packed p) {
+KERNEL_BY(256, 8) packed(const __grid_constant__ Packed p) {
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
     i64 chunk = p.first_chunk + (i64)thread * 16;

@@ -1,4 +1,5 @@
-// Rows: units that lie together on both sides, forward, backward, or backward up to a length.
+// Rows: units that lie together on both sides, forward or backward; and how a length cuts them, for
+// the kernels that take those.
 #pragma once
 #include "vector.cuh"
 
@@ -9,13 +10,13 @@ struct Rows {
     const u8* src_end;
     u64 threads;
     u64 units;  // in a row
-    Axis chunk;  // threads for a row (rows_dense: its bytes); one that is not aligned may touch more chunks than others
-    Axis unit;  // rows_odd: granules of a unit
+    Axis chunk;  // threads for a row (rows_dense: its bytes; staged rows: segments)
+    Axis unit;  // staged rows: bytes of a unit; short rows: rows a warp
     u32 src_back;  // the row runs from high addresses to low ones
     u32 dst_back;
     u32 by_length;  // the row is the dimension with lengths
     u32 unused;
-    u64 count;  // rows_dense: rows in all
+    u64 count;  // dense and short rows: rows in all; staged rows: units of a segment
     Lengths lengths;
     Loops<6> rows;
 };
@@ -155,101 +156,57 @@ __device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start
     if (first && high > middle) {
         uint4 other;
         good &= part<W>(p, c, start, c.cut.behind, other);
-        v = joined(v, other, middle - start);
+        v = joined(v, other, (i32)(middle - start));
     }
     if (!good) put_units<W>(p, c, start);
     else if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v);
     else store_some<W>(c.out + start, v, -start, bytes - start);
 }
 
+// Every 32nd vector of a row, VECTORS times; `at` is where the first comes from.
+template <int W, int VECTORS>
+__device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out, bool back) {
+    const u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
+    const u8* low = at - shift;
+    const i64 step = back ? -512 : 512;
+    // All loads before the first use.
+    uint4 a[VECTORS], b[VECTORS];
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) a[k] = load16(low + step * k);
+    if (shift) {
+#pragma unroll
+        for (int k = 0; k < VECTORS; ++k) b[k] = load16(low + 16 + step * k);
+    }
+    if (stopped(p.lengths)) return;
+    if (shift) {
+#pragma unroll
+        for (int k = 0; k < VECTORS; ++k) a[k] = shifted<W>(a[k], b[k], shift);
+    }
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) store16(out + 512 * k, back ? reversed<W>(a[k]) : a[k]);
+}
+
 // Units of W bytes at multiples of W.
-template <int W, int VECTORS, bool LENGTHS>
+template <int W, int VECTORS>
 __device__ __forceinline__ void rows_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<VECTORS, LENGTHS>(p, thread);
-    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W, end = c.start + 512 * (VECTORS - 1) + 16;
-    const bool second = c.start >= middle;
-    if (c.start >= 0 && end <= bytes && (second || end <= middle)) {
-        const Way way = c.cut.way(second);
+    Chunk c = chunk_of<VECTORS, false>(p, thread);
+    const i64 bytes = (i64)p.units * W, end = c.start + 512 * (VECTORS - 1) + 16;
+    if (c.start >= 0 && end <= bytes) {
+        const Way way = c.cut.behind;
         const u8* at = c.in + (way.back ? way.from * W - c.start + W - 16 : way.from * W + c.start);
-        const u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
-        const u8* low = at - shift;
-        const i64 step = way.back ? -512 : 512, reach = step * (VECTORS - 1);
-        const u8* lowest = low + (reach < 0 ? reach : 0);
-        const u8* highest = low + (reach < 0 ? 0 : reach) + (shift ? 32 : 16);
+        const i64 reach = 512 * (VECTORS - 1);
+        const u8* lowest = at - 15 - (way.back ? reach : 0);
+        const u8* highest = at + 31 + (way.back ? 0 : reach);
         if (lowest >= p.src_begin && highest <= p.src_end) {
-            // All loads before the first use.
-            uint4 a[VECTORS], b[VECTORS];
-#pragma unroll
-            for (int k = 0; k < VECTORS; ++k) a[k] = load16(low + step * k);
-            if (shift) {
-#pragma unroll
-                for (int k = 0; k < VECTORS; ++k) b[k] = load16(low + 16 + step * k);
-            }
-            if (stopped(p.lengths)) return;
-            if (shift) {
-#pragma unroll
-                for (int k = 0; k < VECTORS; ++k) a[k] = shifted<W>(a[k], b[k], shift);
-            }
-#pragma unroll
-            for (int k = 0; k < VECTORS; ++k)
-                store16(c.out + c.start + 512 * k, way.back ? reversed<W>(a[k]) : a[k]);
+            put_vectors<W, VECTORS>(p, at, c.out + c.start, way.back);
             return;
         }
     }
     if (stopped(p.lengths)) return;
 #pragma unroll 1
     for (int k = 0; k < VECTORS; ++k) put_end<W>(p, c, c.start + 512 * k);
-}
-
-// Units of any width, made of granules of G bytes, which are loaded one by one.
-template <int G>
-__device__ __forceinline__ void rows_odd(const Rows& p) {
-    u64 thread = thread_index();
-    if (thread >= p.threads) return;
-    Chunk c = chunk_of<1, true>(p, thread);
-    typedef typename Word<G>::T T;
-    const int count = 16 / G;
-    const i64 width = (i64)p.unit.len * G, all = (i64)p.units * width, middle = c.cut.at * width;
-    if (c.start >= all) return;
-    if (c.start >= 0 && c.start + 16 <= all && (c.start >= middle || c.start + 16 <= middle)) {
-        i64 unit = (i64)divide((u64)c.start / G, p.unit);
-        u32 left = (u32)p.unit.len - (u32)(c.start / G - unit * (i64)p.unit.len);
-        const u8* at = c.in + c.cut.source(unit) * width + ((i64)p.unit.len - left) * G;
-        // From the end of a unit to the start of the next.
-        const i64 jump = c.cut.way(c.start >= middle).back ? -2 * width : 0;
-        T v[count];
-#pragma unroll
-        for (int k = 0; k < count; ++k) {
-            v[k] = *(const T*)at;
-            at += G;
-            if (--left == 0) {
-                left = (u32)p.unit.len;
-                at += jump;
-            }
-        }
-        if (stopped(p.lengths)) return;
-        u32 w[4];
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            w[k] = 0;
-            if (G == 8) w[k] = (u32)((u64)v[k * 4 / G] >> (32 * (k & 1)));
-            else
-#pragma unroll
-                for (int j = 0; j < 4 / G; ++j) w[k] |= (u32)v[k * 4 / G + j] << (8 * G * j);
-        }
-        store16(c.out + c.start, make_uint4(w[0], w[1], w[2], w[3]));
-        return;
-    }
-    // Ends of rows and of their parts.
-    if (stopped(p.lengths)) return;
-#pragma unroll 1
-    for (i64 to = c.start; to < c.start + 16; to += G) {
-        if (to < 0 || to >= all) continue;
-        i64 unit = (i64)divide((u64)to / G, p.unit);
-        *(T*)(c.out + to) = *(const T*)(c.in + c.cut.source(unit) * width + (to - unit * width));
-    }
 }
 
 // Aligned rows backward in place: a vector and its mirror image trade places.
@@ -267,6 +224,8 @@ __device__ __forceinline__ void rows_swap(const Rows& p) {
     if (low != high) store16(low, reversed<W>(b));
 }
 
+#define ROWS_BY(BLOCKS, NAME, ...) \
+    KERNEL_BY(256, BLOCKS) NAME(const __grid_constant__ Rows p) { __VA_ARGS__(p); }
 #define ROWS(NAME, ...) \
     KERNEL(256) NAME(const __grid_constant__ Rows p) { __VA_ARGS__(p); }
 
@@ -278,17 +237,10 @@ ROWS(rows_aligned_8, rows_aligned<8, 1>)
 ROWS(rows_aligned_16, rows_aligned<16, 1>)
 ROWS(rows_blocks_0, rows_aligned<0, 2>)
 #define ROWS_OF(W)                                                                                 \
-    ROWS(rows_any_##W, rows_any<W, 1, false>)                                                      \
-    ROWS(rows_long_##W, rows_any<W, 2, false>)                                                     \
-    ROWS(rows_prefix_##W, rows_any<W, 1, true>)                                                    \
-    ROWS(rows_prefix_long_##W, rows_any<W, 2, true>)                                               \
-    ROWS(rows_prefix_longer_##W, rows_any<W, 4, true>)
+    ROWS(rows_any_##W, rows_any<W, 1>)                                                             \
+    ROWS(rows_long_##W, rows_any<W, 2>)
 
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(4) ROWS_OF(8) ROWS_OF(16)
-ROWS(rows_odd_1, rows_odd<1>)
-ROWS(rows_odd_2, rows_odd<2>)
-ROWS(rows_odd_4, rows_odd<4>)
-ROWS(rows_odd_8, rows_odd<8>)
 ROWS(rows_swap_1, rows_swap<1>)
 ROWS(rows_swap_2, rows_swap<2>)
 ROWS(rows_swap_4, rows_swap<4>)

@@ -46,6 +46,38 @@ __device__ __forceinline__ uint4 shifted(uint4 a, uint4 b, u32 shift) {
     return make_uint4(w0, w1, w2, w3);
 }
 
+// Five words from number `first` (0 to 3) on, of two vectors that follow each other.
+__device__ __forceinline__ void five_words(uint4 a, uint4 b, u32 first, u32 (&w)[5]) {
+    const bool two = first & 2, one = first & 1;
+    u32 t0 = two ? a.z : a.x, t1 = two ? a.w : a.y, t2 = two ? b.x : a.z;
+    u32 t3 = two ? b.y : a.w, t4 = two ? b.z : b.x, t5 = two ? b.w : b.y;
+    w[0] = one ? t1 : t0;
+    w[1] = one ? t2 : t1;
+    w[2] = one ? t3 : t2;
+    w[3] = one ? t4 : t3;
+    w[4] = one ? t5 : t4;
+}
+
+// 16 bytes from `shift` on in two vectors that follow each other, with their units of W bytes in
+// reverse order if they go `back`. Without branches, for threads that differ.
+template <int W>
+__device__ __forceinline__ uint4 turned(uint4 a, uint4 b, u32 shift, bool back) {
+    if (W == 16) return a;
+    if (W == 8) {
+        uint4 v = shift ? make_uint4(a.z, a.w, b.x, b.y) : a;
+        return back ? reversed<8>(v) : v;
+    }
+    u32 w[5];
+    five_words(a, b, shift >> 2, w);
+    if (W < 4) {
+        // One permutation shifts a word and turns it around.
+        const u32 order = (back ? (W == 1 ? 0x0123 : 0x1032) : 0x3210) + 0x1111 * (shift & 3);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) w[k] = __byte_perm(w[k], w[k + 1], order);
+    }
+    return back ? make_uint4(w[3], w[2], w[1], w[0]) : make_uint4(w[0], w[1], w[2], w[3]);
+}
+
 // 16 bytes from any address, through the one or two aligned vectors that hold them. False,
 // and nothing is read, if these are not all within [begin, end).
 template <int W>
@@ -59,12 +91,13 @@ __device__ __forceinline__ bool window16(const u8* at, const u8* begin, const u8
 }
 
 // Bytes below `middle` from `a`, the others from `b`.
-__device__ __forceinline__ uint4 joined(uint4 a, uint4 b, i64 middle) {
+__device__ __forceinline__ uint4 joined(uint4 a, uint4 b, i32 middle) {
     u32 mask[4];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-        i64 bytes = middle - 4 * k;
-        mask[k] = bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << (8 * (u32)bytes)) - 1;
+        i32 bytes = middle - 4 * k;
+        // As many ones as there are bits below; a shift by more than 32 is one by 32.
+        mask[k] = __funnelshift_lc(~0u, 0, bytes < 0 ? 0 : 8 * bytes);
     }
     return make_uint4((a.x & mask[0]) | (b.x & ~mask[0]), (a.y & mask[1]) | (b.y & ~mask[1]),
                       (a.z & mask[2]) | (b.z & ~mask[2]), (a.w & mask[3]) | (b.w & ~mask[3]));

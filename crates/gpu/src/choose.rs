@@ -13,20 +13,24 @@ pub enum Kernel {
     None,
     /// Rows of whole 16-byte vectors, one a thread.
     AlignedRows,
-    /// Rows that begin or end anywhere, or of which only the start is reversed.
+    /// Rows that begin or end anywhere.
     Rows,
     /// Rows of 3-byte units, and of 6- and 12-byte ones if they are aligned.
     Pixels,
     /// Short rows without gaps between them.
     DenseRows,
-    /// Rows of units of any other width.
-    OddRows,
+    /// Short rows with lengths, or in place, without gaps between them on either side.
+    ShortRows,
+    /// Rows with lengths, and rows of units of any other width or that are not aligned to theirs.
+    StagedRows,
     /// Lanes side by side, staged in shared memory.
     Columns,
     /// Lanes side by side, staged in the shared memory of 16 blocks.
     ClusterColumns,
     /// Lanes side by side that are too long to be staged.
     DirectColumns,
+    /// Elements that lie together along another dimension than in the output.
+    Tiles,
     /// Any order of reading, 16 bytes of output at a time.
     Gather,
     /// Piece by piece.
@@ -35,6 +39,8 @@ pub enum Kernel {
     Packed,
     /// In place: aligned rows, vectors trade places.
     RowSwaps,
+    /// In place: segments of rows trade places with their mirror images.
+    StagedSwaps,
     /// In place: pieces trade places.
     Swaps,
 }
@@ -48,14 +54,17 @@ impl Kernel {
             Kernel::Rows => "rows",
             Kernel::Pixels => "pixels",
             Kernel::DenseRows => "dense rows",
-            Kernel::OddRows => "odd rows",
+            Kernel::ShortRows => "short rows",
+            Kernel::StagedRows => "staged rows",
             Kernel::Columns => "columns",
             Kernel::ClusterColumns => "cluster columns",
             Kernel::DirectColumns => "direct columns",
+            Kernel::Tiles => "tiles",
             Kernel::Gather => "gather",
             Kernel::Strided => "strided",
             Kernel::Packed => "packed",
             Kernel::RowSwaps => "row swaps",
+            Kernel::StagedSwaps => "staged swaps",
             Kernel::Swaps => "swaps",
         }
     }
@@ -68,16 +77,23 @@ impl Kernel {
             Kernel::Rows => "rows by 16-byte windows, wherever they begin and end",
             Kernel::Pixels => "rows of units of three pieces, a vector at a time",
             Kernel::DenseRows => "short rows without gaps, a vector at a time across their ends",
-            Kernel::OddRows => "rows of units of any width, piece by piece",
+            Kernel::ShortRows => {
+                "short rows without gaps, several at a time, staged in shared memory"
+            }
+            Kernel::StagedRows => "rows by segments, staged in shared memory",
             Kernel::Columns => "lanes side by side, staged in shared memory",
             Kernel::ClusterColumns => {
                 "lanes side by side, staged in the shared memory of 16 blocks"
             }
             Kernel::DirectColumns => "lanes side by side, too long to be staged",
+            Kernel::Tiles => "squares that are turned in shared memory",
             Kernel::Gather => "16 bytes of output at a time, read piece by piece",
             Kernel::Strided => "piece by piece",
             Kernel::Packed => "packed elements, by words where a row allows",
             Kernel::RowSwaps => "in place: vectors of aligned rows trade places",
+            Kernel::StagedSwaps => {
+                "in place: segments of rows trade places, staged in shared memory"
+            }
             Kernel::Swaps => "in place: pieces trade places",
         }
     }
@@ -99,8 +115,6 @@ pub struct Limits {
     pub clusters: bool,
     /// Vectors of a row from which on a thread takes two of them.
     pub pairs_from: u64,
-    /// Vectors of a row with a length from which on a thread takes four of them.
-    pub fours_from: u64,
 }
 
 impl Limits {
@@ -119,7 +133,7 @@ impl Limits {
 impl Default for Limits {
     /// Those of the H100 and H200, for questions without a device.
     fn default() -> Self {
-        Limits { shared: 227 * 1024, clusters: true, pairs_from: 128, fours_from: 512 }
+        Limits { shared: 227 * 1024, clusters: true, pairs_from: 128 }
     }
 }
 
@@ -139,6 +153,13 @@ pub(crate) const CLUSTER_GROUP: u64 = 32;
 
 /// Rows shorter than this do not get kernels that treat their ends apart, if there is a choice.
 const LONG_ROW: u64 = 4096;
+const LONG_ROW_BY_LENGTH: u64 = 512;
+/// Rows without gaps are counted in 32 bits.
+const MOST_DENSE: u64 = 1 << 30;
+/// Rows shorter than this trade places piece by piece: a warp each is too much for them.
+const STAGED_ROW: u64 = 512;
+/// Shorter dimensions than this do not make squares.
+const TILE: usize = 16;
 /// Rows shorter than this are gathered: they would be all ends; rows of whole vectors have none.
 const SHORT_ROW: u64 = 256;
 const SHORT_VECTORS: u64 = 32;
@@ -178,7 +199,8 @@ pub(crate) fn choose(plan: &Plan, shape: &Shape, at: Site, limits: &Limits) -> C
     if plan.unit().grain != Grain::Byte {
         return Choice { kernel: Kernel::Packed, width: 0 };
     }
-    let found = rows(shape, at).or_else(|| columns(shape, at, limits, false));
+    let found =
+        rows(shape, at).or_else(|| columns(shape, at, limits, false)).or_else(|| tiles(shape, at));
     found.unwrap_or_else(|| any(shape, at))
 }
 
@@ -192,7 +214,10 @@ pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limi
         return Choice { kernel: Kernel::Packed, width: 0 };
     }
     let site = Site { src: at, dst: at };
-    let found = row_swaps(plan, shape, site).or_else(|| columns(shape, site, limits, true));
+    let found = row_swaps(plan, shape, site)
+        .or_else(|| short_swaps(plan, shape, site))
+        .or_else(|| staged_swaps(plan, shape, site))
+        .or_else(|| columns(shape, site, limits, true));
     found.unwrap_or_else(|| Choice { kernel: Kernel::Swaps, width: shape.granule(site) })
 }
 
@@ -208,25 +233,37 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
         let dense = bytes >= 16 && row.dst > 0 && shape.run() == all;
         let granule = shape.granule(at);
         let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && granule >= shape.unit;
+        let (few, most_dense) = match by_length {
+            true => (LONG_ROW_BY_LENGTH, LONG_ROW_BY_LENGTH),
+            false => (LONG_ROW, MOST_DENSE),
+        };
+        // Any bytes make up units of 3 or 6 bytes; those of 12 are words.
+        let triples = shape.unit < 12 || granule >= 4;
         let kernel = match shape.unit {
             _ if outer > FEW => None,
             _ if natural && vectors && long => Some(Kernel::AlignedRows),
-            1 | 2 | 4 | 8 if natural && dense && bytes < LONG_ROW => Some(Kernel::DenseRows),
-            3 if dense && !vectors => Some(Kernel::DenseRows),
-            _ if !long => None,
-            _ if natural => Some(Kernel::Rows),
-            // Granules of a unit's third: 1, 2 or 4.
-            3 | 6 | 12 if vectors && row.dst > 0 && granule * 3 >= shape.unit => {
-                Some(Kernel::Pixels)
+            _ if by_length && is_short(shape, at) => Some(Kernel::ShortRows),
+            1 | 2 | 4 | 8 if natural && dense && bytes < few => Some(Kernel::DenseRows),
+            3 | 6 | 12 if triples && dense && !vectors && bytes < most_dense => {
+                Some(Kernel::DenseRows)
             }
-            3 => Some(Kernel::Pixels),
+            _ if !long => None,
+            _ if natural && by_length => Some(Kernel::StagedRows),
+            _ if natural => Some(Kernel::Rows),
+            3 | 6 | 12 if triples && !by_length => Some(Kernel::Pixels),
             // An odd width of whole vectors is as good as blocks.
-            width if width < WIDE_UNIT && granule < 16 => Some(Kernel::OddRows),
+            width if width < WIDE_UNIT && granule < 16 => Some(Kernel::StagedRows),
             _ => None,
         };
         match kernel {
-            Some(kernel @ Kernel::OddRows) => return Some(Choice { kernel, width: granule }),
-            Some(kernel @ Kernel::Pixels) if !vectors => return Some(Choice { kernel, width: 0 }),
+            Some(kernel @ Kernel::StagedRows) => {
+                return Some(Choice { kernel, width: staged_width(shape, at) });
+            }
+            Some(kernel @ Kernel::Pixels) => {
+                // Those of aligned rows want pieces that are whole.
+                let whole = vectors && row.dst > 0 && granule * 3 >= shape.unit;
+                return Some(Choice { kernel, width: if whole { shape.unit } else { 0 } });
+            }
             Some(kernel) => return Some(Choice { kernel, width: shape.unit }),
             None => {}
         }
@@ -301,6 +338,53 @@ pub(crate) fn cluster_shared(steps: u64) -> u64 {
     cluster_pitch(steps) * STRIP
 }
 
+/// Rows of less than a segment each, one after the other on both sides.
+fn is_short(shape: &Shape, at: Site) -> bool {
+    let Some((row, outer)) = row_of(shape) else { return false };
+    let bytes = row.len as u64 * shape.unit;
+    let natural = matches!(shape.unit, 1 | 2 | 4 | 8) && shape.granule(at) >= shape.unit;
+    let follow = |dim: &retrograde::Dim| dim.src == dim.dst && dim.dst as i64 == bytes as i64;
+    let forward = row.dst > 0 && (row.flow != Flow::FlipPrefix || row.src > 0);
+    let fits = (16..LONG_ROW_BY_LENGTH).contains(&bytes);
+    natural && forward && fits && outer <= 1 && shape.dims[..outer].iter().all(follow)
+}
+
+/// Short rows are all that is reversed, whole or by a length.
+fn short_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
+    let found = reverses_rows_only(plan, shape) && is_short(shape, at);
+    found.then_some(Choice { kernel: Kernel::ShortRows, width: shape.unit })
+}
+
+/// The version of the kernels that stage rows: units that vectors are made of; 22 for those of two
+/// bytes that are not aligned; 0 for any others.
+fn staged_width(shape: &Shape, at: Site) -> u64 {
+    match shape.unit {
+        1 | 2 | 4 | 8 | 16 if shape.granule(at) >= shape.unit => shape.unit,
+        2 => 22,
+        _ => 0,
+    }
+}
+
+/// Which dimension the input's elements lie together along, if it is not the output's innermost
+/// and both make squares.
+pub(crate) fn turned(shape: &Shape) -> Option<usize> {
+    let (a, others) = shape.dims.split_last()?;
+    let together = |dim: &retrograde::Dim| dim.src.unsigned_abs() as u64 == shape.unit;
+    let at = others.iter().rposition(together)?;
+    let b = &others[at];
+    let free = shape.prefix.is_none_or(|prefix| {
+        prefix < others.len() && prefix != at && a.lengths == 0 && b.lengths == 0
+    });
+    let is_it = a.dst as i64 == shape.unit as i64 && !together(a) && free;
+    (is_it && a.len >= TILE && b.len >= TILE).then_some(at)
+}
+
+fn tiles(shape: &Shape, at: Site) -> Option<Choice> {
+    let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && shape.granule(at) >= shape.unit;
+    let found = natural && turned(shape).is_some() && shape.dims.len() - 2 <= FEW;
+    found.then_some(Choice { kernel: Kernel::Tiles, width: shape.unit })
+}
+
 fn any(shape: &Shape, at: Site) -> Choice {
     let granule = shape.granule(at);
     // The granules of a unit are a dimension too; the two innermost are not among the outer ones.
@@ -321,6 +405,23 @@ fn row_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
     let is_it = shape.prefix.is_none() && flips == 1 && row.src < 0;
     (is_it && natural && whole && outer <= FEW)
         .then_some(Choice { kernel: Kernel::RowSwaps, width: shape.unit })
+}
+
+/// Whether rows are reversed, whole or by a length, and nothing else is.
+fn reverses_rows_only(plan: &Plan, shape: &Shape) -> bool {
+    let Some((row, outer)) = row_of(shape) else { return false };
+    let flips = plan.dims().iter().filter(|dim| dim.flow == Flow::Flip).count();
+    match shape.prefix {
+        Some(prefix) => prefix == outer && flips == 0,
+        None => flips == 1 && row.src < 0,
+    }
+}
+
+fn staged_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
+    let (row, outer) = row_of(shape)?;
+    let fits = shape.unit < WIDE_UNIT && row.len as u64 * shape.unit >= STAGED_ROW && outer <= FEW;
+    (fits && reverses_rows_only(plan, shape))
+        .then_some(Choice { kernel: Kernel::StagedSwaps, width: staged_width(shape, at) })
 }
 
 /// How many dimensions any kernel takes.

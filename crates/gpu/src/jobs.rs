@@ -2,7 +2,8 @@
 
 use crate::choose::{self, Choice, Kernel, Limits, STRIP};
 use crate::params::{
-    Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, NONE, Packed, Rows, Strided, divisor,
+    Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, NONE, Packed, Rows, Strided, Tiles,
+    divisor,
 };
 use crate::shape::{Shape, Site};
 use retrograde::{BitOrder, DType, Dim, Flow, Grain, LengthPolicy, LengthsPlan, Plan};
@@ -13,6 +14,17 @@ const THREADS: u32 = 256;
 const COLUMN_THREADS: u32 = 512;
 /// Bytes of shared memory that short columns fill with more of them.
 const STAGE: u64 = 16 * 1024;
+/// Threads of a warp, and of a block where each warp stages for itself.
+const WARP: u64 = 32;
+const STAGE_THREADS: u32 = 128;
+/// Bytes of the segment of a row that a warp stages, of both that trade places, and around them.
+const SEGMENT: u64 = 2048;
+const SWAPPED: u64 = 4096;
+const MARGIN: u64 = 32;
+/// Bytes before what is staged that say where the reversed starts of short rows end.
+const ENDS: u64 = 32 * 4;
+/// Bytes from one row of a column to the next that are far.
+const FAR: usize = 64 * 1024;
 /// Blocks that check lengths, at most.
 const CHECK_BLOCKS: u64 = 512;
 
@@ -37,12 +49,11 @@ pub(crate) enum Family {
     RowsBlocks,
     RowsAny,
     RowsLong,
-    RowsPrefix,
-    RowsPrefixLong,
-    RowsPrefixLonger,
     RowsDense,
-    RowsDensePrefix,
-    RowsOdd,
+    RowsDenseFlip,
+    RowsStaged,
+    RowsStagedSwap,
+    RowsShort,
     RowsSwap,
     Strided,
     StridedDeep,
@@ -50,26 +61,30 @@ pub(crate) enum Family {
     SwapDeep,
     Gather,
     GatherPrefix,
+    Tiles,
     Columns,
+    ColumnsFar,
     ColumnsDirect,
     ColumnsCluster,
     Packed,
     CheckLengths,
 }
 
+/// Versions of the kernels that stage rows.
+const STAGED: &[u8] = &[0, 1, 2, 4, 8, 16, 22];
+
 impl Family {
     /// All of them, with their names and the widths they come in.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 22] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 23] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
-        (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 8, 16]),
+        (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsLong, "rows_long", &[1, 2, 4, 8, 16]),
-        (Family::RowsPrefix, "rows_prefix", &[1, 2, 4, 8, 16]),
-        (Family::RowsPrefixLong, "rows_prefix_long", &[1, 2, 4, 8, 16]),
-        (Family::RowsPrefixLonger, "rows_prefix_longer", &[1, 2, 4, 8, 16]),
-        (Family::RowsDensePrefix, "rows_dense_prefix", &[1, 2, 3, 4, 8]),
-        (Family::RowsDense, "rows_dense", &[1, 2, 3, 4, 8]),
-        (Family::RowsOdd, "rows_odd", &[1, 2, 4, 8]),
+        (Family::RowsDenseFlip, "rows_dense_flip", &[1, 2, 3, 4, 6, 8, 12]),
+        (Family::RowsDense, "rows_dense", &[1, 2, 3, 4, 6, 8, 12]),
+        (Family::RowsStaged, "rows_staged", STAGED),
+        (Family::RowsStagedSwap, "rows_staged_swap", STAGED),
+        (Family::RowsShort, "rows_short", &[1, 2, 4, 8]),
         (Family::RowsSwap, "rows_swap", &[1, 2, 4, 8, 16]),
         (Family::Strided, "strided", &[1, 2, 4, 8, 16]),
         (Family::StridedDeep, "strided_deep", &[1, 2, 4, 8, 16]),
@@ -77,7 +92,9 @@ impl Family {
         (Family::SwapDeep, "swap_deep", &[1, 2, 4, 8, 16]),
         (Family::Gather, "gather", &[1, 2, 4, 8]),
         (Family::GatherPrefix, "gather_prefix", &[1, 2, 4, 8]),
+        (Family::Tiles, "tiles", &[1, 2, 4, 8, 16]),
         (Family::Columns, "columns", &[1, 2, 4, 8, 16]),
+        (Family::ColumnsFar, "columns_far", &[1, 2, 4, 8, 16]),
         (Family::ColumnsDirect, "columns_direct", &[1, 2, 4, 8, 16]),
         (Family::ColumnsCluster, "columns_cluster", &[1, 2, 4]),
         (Family::Packed, "packed", &[]),
@@ -86,7 +103,7 @@ impl Family {
 
     /// Whether its blocks ask for more shared memory than they get unasked.
     pub(crate) fn stages(self) -> bool {
-        matches!(self, Family::Columns | Family::ColumnsCluster)
+        matches!(self, Family::Columns | Family::ColumnsFar | Family::ColumnsCluster)
     }
 }
 
@@ -97,6 +114,7 @@ pub(crate) enum AnyParams {
     Strided(Strided<FEW>),
     Deep(Strided<MANY>),
     Gather(Gather),
+    Tiles(Tiles),
     Columns(Columns),
     Packed(Packed),
     Check(Check),
@@ -164,15 +182,17 @@ pub(crate) fn job(
     let width = choice.width;
     Some(match choice.kernel {
         Kernel::None => return None,
-        Kernel::AlignedRows
-        | Kernel::Rows
-        | Kernel::Pixels
-        | Kernel::DenseRows
-        | Kernel::OddRows => rows(plan, shape, at, lengths, choice, limits),
+        Kernel::AlignedRows | Kernel::Rows | Kernel::Pixels | Kernel::DenseRows => {
+            rows(plan, shape, at, lengths, choice, limits)
+        }
+        Kernel::StagedRows => staged(plan, shape, at, lengths, choice, limits),
         Kernel::RowSwaps => row_swaps(plan, shape, at, lengths, width),
+        Kernel::StagedSwaps => staged(plan, shape, at, lengths, choice, limits),
+        Kernel::ShortRows => short(plan, shape, at, lengths, width, limits),
         Kernel::Columns | Kernel::ClusterColumns | Kernel::DirectColumns => {
             columns(shape, at, lengths, choice)
         }
+        Kernel::Tiles => tiles(shape, at, lengths),
         Kernel::Gather => gather(shape, at, lengths, width),
         Kernel::Strided => strided(shape, at, lengths, width),
         Kernel::Swaps => return swaps(plan, shape, at, lengths, width),
@@ -206,7 +226,7 @@ fn address(base: u64, offset: i64) -> u64 {
 /// 16-byte pieces that a run of so many bytes touches at most, if it begins at a multiple of
 /// `width` and, where all runs do the same, at `start` in 16.
 fn chunks(bytes: u64, width: u64, start: Option<u64>) -> u64 {
-    let before = start.unwrap_or(16 - if width.is_power_of_two() { width } else { 1 });
+    let before = start.unwrap_or(16 - if matches!(width, 2 | 4 | 8 | 16) { width } else { 1 });
     (bytes + before).div_ceil(16)
 }
 
@@ -221,7 +241,7 @@ fn rows(
     let pairs_from = limits.pairs_from;
     let Choice { kernel, width } = choice;
     // Rows of units, or wide units that are rows themselves and go forward, in pieces that fit.
-    let is_row = matches!(kernel, Kernel::Pixels | Kernel::OddRows) || width == shape.unit;
+    let is_row = kernel == Kernel::Pixels || width == shape.unit;
     let piece = match is_row {
         true => shape.unit,
         false if width == 0 => 16,
@@ -248,18 +268,12 @@ fn rows(
         }
         Kernel::AlignedRows => (Family::RowsAligned, width, whole),
         Kernel::Pixels if width > 0 => (Family::RowsAligned, width, whole),
-        Kernel::Pixels => (Family::RowsAny, 3, part),
-        Kernel::OddRows => (Family::RowsOdd, width, part),
+        Kernel::Pixels => (Family::RowsAny, shape.unit, part),
         // Not threads for a row, but its bytes.
-        Kernel::DenseRows if by_length => (Family::RowsDensePrefix, width, bytes),
+        Kernel::DenseRows if is_plain_flip(shape, &row, outer) => {
+            (Family::RowsDenseFlip, width, bytes)
+        }
         Kernel::DenseRows => (Family::RowsDense, width, bytes),
-        _ if by_length && part >= limits.fours_from => {
-            (Family::RowsPrefixLonger, width, part.div_ceil(128) * 32)
-        }
-        _ if by_length && part >= pairs_from => {
-            (Family::RowsPrefixLong, width, part.div_ceil(64) * 32)
-        }
-        _ if by_length => (Family::RowsPrefix, width, part),
         _ if part >= pairs_from => (Family::RowsLong, width, part.div_ceil(64) * 32),
         _ => (Family::RowsAny, width, part),
     };
@@ -267,7 +281,6 @@ fn rows(
         Kernel::DenseRows => (count(outer) * bytes + dst % 16).div_ceil(16),
         _ => count(outer) * chunk,
     };
-    let granule = if kernel == Kernel::OddRows { width } else { piece };
     let params = Rows {
         src: address(at.src, shape.src + low(row.src)),
         dst,
@@ -276,7 +289,7 @@ fn rows(
         threads,
         units,
         chunk: Axis::count(chunk),
-        unit: Axis::count(piece / granule),
+        unit: Axis::count(piece),
         src_back: u32::from(row.src < 0),
         dst_back: u32::from(row.dst < 0),
         by_length: u32::from(by_length),
@@ -288,6 +301,12 @@ fn rows(
     flat(family, width, threads, AnyParams::Rows(params))
 }
 
+/// Rows that are reversed whole, and follow each other in one dimension.
+fn is_plain_flip(shape: &Shape, row: &Dim, outer: &[Dim]) -> bool {
+    let near = |dim: &Dim| dim.src.unsigned_abs() < 1 << 30;
+    shape.prefix.is_none() && row.src < 0 && outer.len() <= 1 && outer.iter().all(near)
+}
+
 fn row_swaps(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, width: u64) -> Job {
     let aligned = Choice { kernel: Kernel::AlignedRows, width };
     let Job { params, .. } = rows(plan, shape, at, lengths, aligned, &Limits::default());
@@ -297,6 +316,70 @@ fn row_swaps(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths, width: u64)
     params.threads = params.threads / params.chunk.len * half;
     params.chunk = Axis::count(half);
     flat(Family::RowsSwap, width, params.threads, AnyParams::Rows(params))
+}
+
+/// Rows in segments of whole units, a warp for each; in place, for each and its mirror image.
+fn staged(
+    plan: &Plan,
+    shape: &Shape,
+    at: Site,
+    lengths: Lengths,
+    choice: Choice,
+    limits: &Limits,
+) -> Job {
+    let as_rows = Choice { kernel: Kernel::Rows, width: shape.unit };
+    let Job { params, .. } = rows(plan, shape, at, lengths, as_rows, limits);
+    let AnyParams::Rows(mut params) = params else { unreachable!("rows make rows") };
+    let swaps = choice.kernel == Kernel::StagedSwaps;
+    // In place a segment is one of two.
+    let units = if swaps { params.units.div_ceil(2) } else { params.units };
+    let bytes = if swaps { SWAPPED } else { SEGMENT };
+    let most = (bytes / shape.unit).min(units);
+    // Segments of the same size, but for the last.
+    let segments = units.div_ceil(most);
+    let segment = units.div_ceil(segments);
+    params.chunk = Axis::count(segments);
+    params.threads = params.count * segments * WARP;
+    params.count = segment;
+    let room = (segment * shape.unit + 30) / 16 * 16 + MARGIN;
+    let (family, room) = match swaps {
+        true => (Family::RowsStagedSwap, 2 * room),
+        false => (Family::RowsStaged, room + 4 * MARGIN),
+    };
+    let warps = u64::from(STAGE_THREADS) / WARP;
+    let entry = Entry(family, choice.width as u8);
+    let blocks = params.threads.div_ceil(u64::from(STAGE_THREADS));
+    let shared = (warps * room + 2 * MARGIN) as u32;
+    Job { entry, blocks, threads: STAGE_THREADS, shared, params: AnyParams::Rows(params) }
+}
+
+/// As many short rows a warp as a segment has room for.
+fn short(
+    plan: &Plan,
+    shape: &Shape,
+    at: Site,
+    lengths: Lengths,
+    width: u64,
+    limits: &Limits,
+) -> Job {
+    let as_rows = Choice { kernel: Kernel::Rows, width };
+    let Job { params, .. } = rows(plan, shape, at, lengths, as_rows, limits);
+    let AnyParams::Rows(mut params) = params else { unreachable!("rows make rows") };
+    let bytes = params.units * width;
+    // A lane for each length.
+    let most = (SEGMENT / bytes).clamp(1, WARP);
+    let warps = u64::from(STAGE_THREADS) / WARP;
+    params.chunk = Axis::count(bytes);
+    params.unit = Axis::count(most);
+    params.threads = params.count.div_ceil(most) * WARP;
+    let room = ENDS + MARGIN + (most * bytes + 30) / 16 * 16 + MARGIN;
+    Job {
+        entry: Entry(Family::RowsShort, width as u8),
+        blocks: params.threads.div_ceil(u64::from(STAGE_THREADS)),
+        threads: STAGE_THREADS,
+        shared: (warps * room + MARGIN) as u32,
+        params: AnyParams::Rows(params),
+    }
 }
 
 /// All dimensions, and the granules of a unit as the innermost.
@@ -408,6 +491,48 @@ fn gather(shape: &Shape, at: Site, lengths: Lengths, width: u64) -> Job {
     flat(family, width, threads, AnyParams::Gather(params))
 }
 
+fn tiles(shape: &Shape, at: Site, lengths: Lengths) -> Job {
+    let inner = shape.dims.len() - 1;
+    let turned = choose::turned(shape).unwrap_or_default();
+    let (a, b) = (&shape.dims[inner], &shape.dims[turned]);
+    let mut outer: SmallVec<[Dim; 8]> = SmallVec::from_slice(&shape.dims[..inner]);
+    outer.remove(turned);
+    let prefix = shape.prefix.map(|prefix| prefix - usize::from(prefix > turned));
+    let width = shape.unit;
+    let per_word = 4u64.div_ceil(width);
+    let side = if width == 4 { 64 } else { 32 * per_word };
+    let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
+    // A word of the input that runs backward begins at its last element.
+    let first = address(src, if b.src < 0 { b.src as i64 * (per_word as i64 - 1) } else { 0 });
+    let whole = |step: isize| step % 4 == 0;
+    let words = first.is_multiple_of(4)
+        && dst.is_multiple_of(4)
+        && whole(a.src)
+        && whole(b.dst)
+        && outer.iter().all(|dim| whole(dim.src) && whole(dim.dst));
+    let (tiles_a, tiles_b) = ((a.len as u64).div_ceil(side), (b.len as u64).div_ceil(side));
+    let params = Tiles {
+        src,
+        dst,
+        a: axis(a),
+        b: axis(b),
+        tiles_a: Axis::count(tiles_a),
+        tiles_b: Axis::count(tiles_b),
+        words: u32::from(words),
+        unused: 0,
+        lengths,
+        outer: Loops::new(&axes(&outer), prefix),
+    };
+    Job {
+        entry: Entry(Family::Tiles, width as u8),
+        blocks: count(&outer) * tiles_a * tiles_b,
+        threads: THREADS,
+        // One more word in each row, so that columns find separate banks.
+        shared: (side * (side / per_word + 1) * width.max(4)) as u32,
+        params: AnyParams::Tiles(params),
+    }
+}
+
 fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
     let Choice { kernel, width: granule } = choice;
     let inner = shape.dims[shape.dims.len() - 1];
@@ -435,6 +560,7 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
         _ => STRIP,
     };
     let strips = width.div_ceil(strip);
+    let all = count(&outer) * strips;
     let params = Columns {
         src,
         dst,
@@ -454,9 +580,13 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
         lengths,
         outer: Loops::new(&axes(&outer), None),
     };
-    let all = count(&outer) * strips;
+    // Rows that lie far apart are asked for in larger pieces; bytes do not gain by it.
+    let far = lane.src.unsigned_abs() >= FAR && granule > 1;
     let (family, blocks, shared) = match kernel {
-        Kernel::Columns => (Family::Columns, all, steps * strip),
+        Kernel::Columns => {
+            let family = if far { Family::ColumnsFar } else { Family::Columns };
+            (family, all, steps * strip)
+        }
         Kernel::ClusterColumns => {
             (Family::ColumnsCluster, all * choose::CLUSTER, choose::cluster_shared(steps))
         }
@@ -484,7 +614,7 @@ fn packed(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths) -> Job {
         .collect();
     if shape.unit > 1 || all.is_empty() {
         let (mul, shift) = divisor(1);
-        all.push(Axis { len: shape.unit, mul, src: 1, dst: 1, lengths: 0, shift, unused: 0 });
+        all.push(Axis { len: shape.unit, mul, src: 1, dst: 1, lengths: 0, shift, mul32: 0 });
     }
     let inner = all[all.len() - 1];
     let prefix_back = shape.prefix.is_some_and(|prefix| shape.dims[prefix].dst < 0);

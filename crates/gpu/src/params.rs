@@ -23,14 +23,16 @@ pub(crate) struct Axis {
     pub(crate) dst: i64,
     pub(crate) lengths: i64,
     pub(crate) shift: u32,
-    pub(crate) unused: u32,
+    pub(crate) mul32: u32,
 }
 
 impl Axis {
     /// A dimension of so many steps.
     pub(crate) fn new(len: u64, src: i64, dst: i64, lengths: i64) -> Self {
         let (mul, shift) = divisor(len);
-        Axis { len, mul, src, dst, lengths, shift, unused: 0 }
+        // The same for 32 bits: the quotient's upper half, rounded up again.
+        let mul32 = mul.div_ceil(1 << 32) as u32;
+        Axis { len, mul, src, dst, lengths, shift, mul32 }
     }
 
     /// Only something to divide by.
@@ -146,6 +148,21 @@ pub(crate) struct Columns {
 
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
+pub(crate) struct Tiles {
+    pub(crate) src: u64,
+    pub(crate) dst: u64,
+    pub(crate) a: Axis,
+    pub(crate) b: Axis,
+    pub(crate) tiles_a: Axis,
+    pub(crate) tiles_b: Axis,
+    pub(crate) words: u32,
+    pub(crate) unused: u32,
+    pub(crate) lengths: Lengths,
+    pub(crate) outer: Loops<FEW>,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Packed {
     pub(crate) src: u64,
     pub(crate) dst: u64,
@@ -215,6 +232,8 @@ unsafe impl<const N: usize> Params for Strided<N> {}
 unsafe impl Params for Gather {}
 // SAFETY: as above, columns.cuh.
 unsafe impl Params for Columns {}
+// SAFETY: as above, tiles.cuh.
+unsafe impl Params for Tiles {}
 // SAFETY: as above, packed.cuh.
 unsafe impl Params for Packed {}
 // SAFETY: as above, check.cuh.
@@ -245,6 +264,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn division_of_32_bits_is_division_too() {
+        let divide32 =
+            |n: u32, by: Axis| ((u64::from(n << 1) * u64::from(by.mul32)) >> 32) as u32 >> by.shift;
+        let mut numbers: Vec<u32> = (0..=40).collect();
+        for power in 5..31 {
+            numbers.extend([(1 << power) - 1, 1 << power, (1 << power) + 1]);
+        }
+        numbers.extend([1_000_003, (1 << 31) - 1, 2_147_483_629, 1_234_567_890]);
+        for &d in numbers.iter().filter(|&&d| d > 0) {
+            let by = Axis::count(u64::from(d));
+            for &n in &numbers {
+                let edge = (n / d * d).saturating_sub(1);
+                assert_eq!((divide32(n, by), divide32(edge, by)), (n / d, edge / d), "{n} / {d}");
+            }
+        }
+    }
+
     /// What `sizeof` says of the structs in the kernels; `kernels/sizes.cuh` asserts the same.
     #[test]
     fn arguments_have_the_sizes_that_the_kernels_assert() {
@@ -255,6 +292,7 @@ mod tests {
         assert_eq!(size_of::<Strided<FEW>>(), 352);
         assert_eq!(size_of::<Gather>(), 512);
         assert_eq!(size_of::<Columns>(), 504);
+        assert_eq!(size_of::<Tiles>(), 544);
         assert_eq!(size_of::<Packed>(), 2440);
         assert_eq!(size_of::<Report>(), 48);
         assert_eq!(size_of::<Check>(), 2360);

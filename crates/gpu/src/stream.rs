@@ -278,6 +278,7 @@ impl Stream {
             AnyParams::Strided(params) => self.launch_with(&job, params),
             AnyParams::Deep(params) => self.launch_with(&job, params),
             AnyParams::Gather(params) => self.launch_with(&job, params),
+            AnyParams::Tiles(params) => self.launch_with(&job, params),
             AnyParams::Columns(params) => self.launch_with(&job, params),
             AnyParams::Packed(params) => self.launch_with(&job, params),
             AnyParams::Check(params) => self.launch_with(&job, params),

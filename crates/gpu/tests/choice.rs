@@ -46,7 +46,9 @@ fn flips_go_by_the_width_of_their_units_and_the_ends_of_their_rows() {
         (flip(U16, &[8, 704, 704, 3], &[2]), Kernel::Pixels),
         (flip(F32, &[8, 704, 704, 3], &[2]), Kernel::Pixels),
         (flip(U8, &[8, 704, 705, 3], &[2]), Kernel::DenseRows),
-        (flip(Bytes(5), &[1000], &[0]), Kernel::OddRows),
+        (flip(U16, &[8, 704, 705, 3], &[2]), Kernel::DenseRows),
+        (flip(F32, &[8, 704, 705, 3], &[2]), Kernel::DenseRows),
+        (flip(Bytes(5), &[1000], &[0]), Kernel::StagedRows),
         (flip(U4, &[1001], &[0]), Kernel::Packed),
         (flip(U8, &[3, 3], &[0]), Kernel::Strided),
         (flip(U8, &[0, 3], &[0]), Kernel::None),
@@ -60,14 +62,16 @@ fn flips_go_by_the_width_of_their_units_and_the_ends_of_their_rows() {
 fn lengths_make_rows_blocks_or_columns() {
     let limits = Limits::default();
     let table = [
-        (sequence(DType::F32, &[64, 4096], 1, 0), Kernel::Rows),
+        (sequence(DType::F32, &[64, 4096], 1, 0), Kernel::StagedRows),
+        (sequence(DType::U8, &[64, 704, 3], 1, 0), Kernel::StagedRows),
+        (sequence(DType::U8, &[64, 63], 1, 0), Kernel::ShortRows),
         (sequence(DType::F32, &[64, 32, 1024], 0, 1), Kernel::AlignedRows),
         (sequence(DType::F32, &[2048, 64], 0, 1), Kernel::Columns),
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F32, &[100_000, 64], 0, 1), Kernel::DirectColumns),
         (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::Columns),
-        (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::Rows),
+        (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::StagedRows),
     ];
     for (plan, wanted) in table {
         assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
@@ -84,7 +88,12 @@ fn in_place_vectors_trade_places_where_they_can() {
     let limits = Limits::default();
     let table = [
         (flip(DType::F32, &[64, 64], &[1]), Kernel::RowSwaps),
-        (flip(DType::F32, &[64, 63], &[1]), Kernel::Swaps),
+        (flip(DType::F32, &[64, 63], &[1]), Kernel::ShortRows),
+        (flip(DType::F32, &[64, 3], &[1]), Kernel::Swaps),
+        (flip(DType::F32, &[64, 1023], &[1]), Kernel::StagedSwaps),
+        (flip(DType::U8, &[64, 700, 3], &[1]), Kernel::StagedSwaps),
+        (sequence(DType::F32, &[64, 1024], 1, 0), Kernel::StagedSwaps),
+        (sequence(DType::U8, &[64, 63], 1, 0), Kernel::ShortRows),
         (flip(DType::F32, &[64, 64], &[0]), Kernel::Swaps),
         (flip(DType::F32, &[64, 64], &[]), Kernel::None),
         (flip(DType::U4, &[65], &[]), Kernel::Packed),
@@ -96,8 +105,16 @@ fn in_place_vectors_trade_places_where_they_can() {
 }
 
 #[test]
-fn input_in_another_order_is_gathered() {
-    let turned = Layout::strided(DType::F32, &[64, 64], &[1, 64], 0).unwrap();
-    let plan = Reverse::axes([1]).plan(&turned, &dense(DType::F32, &[64, 64])).unwrap();
-    assert_eq!(kernel(&plan, &Limits::default()), Kernel::Gather);
+fn input_in_another_order_is_turned_by_squares_or_gathered() {
+    let turned = |dtype, rows: usize, columns: usize| {
+        let strides = [1, rows as isize];
+        let input = Layout::strided(dtype, &[rows, columns], &strides, 0).unwrap();
+        let plan = Reverse::axes([1]).plan(&input, &dense(dtype, &[rows, columns])).unwrap();
+        kernel(&plan, &Limits::default())
+    };
+    assert_eq!(turned(DType::F32, 64, 64), Kernel::Tiles);
+    assert_eq!(turned(DType::U8, 1000, 17), Kernel::Tiles);
+    // Too narrow, and units that are not one piece.
+    assert_eq!(turned(DType::F32, 8, 64), Kernel::Gather);
+    assert_eq!(turned(DType::Bytes(12), 64, 64), Kernel::Gather);
 }

@@ -1,0 +1,187 @@
+// Rows by segments that a warp stages in shared memory: those with lengths, those of units of any
+// width, anywhere, and those that are reversed in place, where a segment and its mirror image trade
+// places. What is under way takes no registers, so that much of it can be.
+#pragma once
+#include "async.cuh"
+#include "rows.cuh"
+
+extern __shared__ uint4 staged[];
+
+// Vectors are read around what was staged; nobody needs what lies there.
+const u32 MARGIN = 32;
+
+// Bytes of input into shared memory, so that they lie there as in memory; says where the first is.
+__device__ __forceinline__ u32 stage_bytes(const Rows& p, u32 room, const u8* from, u32 bytes) {
+    const u32 shift = (u32)(u64)from & 15, lane = threadIdx.x & 31;
+    const u8* low = from - shift;
+    u8* held = (u8*)staged + room;
+    for (u32 at = lane * 16; at < shift + bytes; at += 512) {
+        const u8* next = low + at;
+        if (next >= p.src_begin && next + 16 <= p.src_end) {
+            copy_async16<true>(held + at, next);
+        } else {
+            for (u32 k = 0; k < 16; ++k)
+                if (next + k >= p.src_begin && next + k < p.src_end) held[at + k] = next[k];
+        }
+    }
+    return room + shift;
+}
+
+// Room that so many bytes take, wherever they begin.
+__device__ __forceinline__ u32 room_for(u32 bytes) { return (bytes + 15 + 15) / 16 * 16 + MARGIN; }
+
+// Four bytes of what is staged, from anywhere.
+__device__ __forceinline__ u32 word_at(i32 at) {
+    const u32* low = (const u32*)((const u8*)staged + (at & ~3));
+    return __funnelshift_r(low[0], low[1], 8 * (at & 3));
+}
+
+// Four bytes of output from `to` on, whose units lie in `bytes` from `from` on in reverse order.
+// UNIT is their width, or 0 for any of at least 3 bytes: a word then touches two of them at most.
+template <int UNIT>
+__device__ __forceinline__ u32 word_back(const Rows& p, i32 from, i32 bytes, i32 to) {
+    const i32 end = from + bytes - to;
+    if (UNIT == 2) {
+        if (!(to & 1)) return __byte_perm(word_at(end - 4), 0, 0x1032);
+        // A half of one unit, the next, and a half of the third.
+        return __byte_perm(word_at(end - 5), word_at(end - 1), 0x0325);
+    }
+    const i32 width = (i32)p.unit.len;
+    // From one unit before, so that it is not negative.
+    const i32 unit = (i32)divide32((u32)(to + width), p.unit), inside = to + width - unit * width;
+    const i32 left = width - inside;
+    const i32 at = from + bytes - unit * width + inside;
+    u32 word = to < 0 ? 0 : word_at(at);
+    if (left < 4 && to + left < bytes) {
+        const u32 mask = (1u << (8 * left)) - 1;
+        word = (word & mask) | (word_at(at - 2 * width) & ~mask);
+    }
+    return word;
+}
+
+// Units that vectors are made of: writes `bytes` from what is staged at `from`.
+template <int W>
+struct Vectors {
+    static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back) {
+        const i32 shift = (i32)((u64)out & 15), lane = (i32)(threadIdx.x & 31);
+#pragma unroll 2
+        for (i32 to = lane * 16 - shift; to < bytes; to += 512) {
+            const i32 at = back ? from + bytes - 16 - to : from + to;
+            const uint4* low = staged + ((u32)at >> 4);
+            const uint4 v = turned<W>(low[0], low[1], (u32)at & 15, back);
+            if (to >= 0 && to + 16 <= bytes) store16(out + to, v);
+            else store_some<W>(out + to, v, -to, bytes - to);
+        }
+    }
+};
+
+// Any others, by words.
+template <int UNIT>
+struct Words {
+    static __device__ __forceinline__ void put(const Rows& p, u8* out, i32 from, i32 bytes, bool back);
+};
+
+template <int UNIT>
+__device__ __forceinline__ void Words<UNIT>::put(const Rows& p, u8* out, i32 from, i32 bytes, bool back) {
+    const i32 shift = (i32)((u64)out & 3), lane = (i32)(threadIdx.x & 31);
+#pragma unroll 2
+    for (i32 to = lane * 4 - shift; to < bytes; to += 128) {
+        const u32 word = back ? word_back<UNIT>(p, from, bytes, to) : word_at(from + to);
+        if (to >= 0 && to + 4 <= bytes) {
+            *(u32*)(out + to) = word;
+        } else {
+            for (i32 k = 0; k < 4; ++k)
+                if (to + k >= 0 && to + k < bytes) out[to + k] = (u8)(word >> (8 * k));
+        }
+    }
+}
+
+// Which segment a warp has.
+struct Segment {
+    u64 row;
+    i64 first;  // unit
+    u32 room;
+};
+
+__device__ __forceinline__ bool segment_of(const Rows& p, u32 bytes, Segment& s) {
+    const u64 warp = thread_index() / 32;
+    if (warp >= p.threads / 32) return false;
+    s.row = divide(warp, p.chunk);
+    s.first = (i64)((warp - s.row * p.chunk.len) * p.count);
+    s.room = threadIdx.x / 32 * bytes + MARGIN;
+    return true;
+}
+
+template <typename By>
+__device__ __forceinline__ void rows_staged(const Rows& p) {
+    const i64 width = (i64)p.unit.len, most = (i64)p.count;
+    const u32 half = room_for((u32)(most * width));
+    Segment s;
+    // Two rooms: the parts before and behind a cut may both begin anywhere.
+    if (!segment_of(p, half + 4 * MARGIN, s)) return;
+    Place at = settled(p.rows, p.lengths, s.row);
+    const Cut c = cut_of<true>(p, at.lengths);
+    const u8* in = p.src + at.src;
+    u8* out = p.dst + at.dst;
+    const i64 first = s.first, last = first + most < (i64)p.units ? first + most : (i64)p.units;
+    const i64 middle = c.at < first ? first : c.at > last ? last : c.at;
+    const i64 before = middle - first, behind = last - middle;
+    i32 from_before = 0, from_behind = 0;
+    u32 room = s.room;
+    if (before > 0) {
+        const i64 low = c.before.source(c.before.back ? middle - 1 : first);
+        from_before = (i32)stage_bytes(p, room, in + low * width, (u32)(before * width));
+        room += room_for((u32)(before * width));
+    }
+    if (behind > 0) {
+        const i64 low = c.behind.source(c.behind.back ? last - 1 : middle);
+        from_behind = (i32)stage_bytes(p, room, in + low * width, (u32)(behind * width));
+    }
+    wait_for_own_copies();
+    __syncwarp();
+    if (stopped(p.lengths)) return;
+    if (before > 0) By::put(p, out + first * width, from_before, (i32)(before * width), c.before.back);
+    if (behind > 0) By::put(p, out + middle * width, from_behind, (i32)(behind * width), c.behind.back);
+}
+
+template <typename By>
+__device__ __forceinline__ void rows_staged_swap(const Rows& p) {
+    const i64 width = (i64)p.unit.len, most = (i64)p.count;
+    const u32 half = room_for((u32)(most * width));
+    Segment s;
+    if (!segment_of(p, 2 * half, s)) return;
+    Place at = place(p.rows, s.row);
+    i64 length = (i64)p.units;
+    if (p.by_length) length = (i64)length_at(p.lengths, at.lengths);
+    if (2 * s.first >= length) return;
+    // Its lowest byte: the start of a row that runs backward lies high.
+    u8* base = p.dst + at.dst + (p.dst_back ? (i64)p.units - length : 0) * width;
+    const i64 mirror = length - s.first - most;
+    u8* low = base + s.first * width;
+    if (mirror < s.first + most) {
+        // The middle, onto itself.
+        const i32 bytes = (i32)((length - 2 * s.first) * width);
+        const i32 from = (i32)stage_bytes(p, s.room, low, (u32)bytes);
+        wait_for_own_copies();
+        __syncwarp();
+        if (!stopped(p.lengths)) By::put(p, low, from, bytes, true);
+        return;
+    }
+    u8* high = base + mirror * width;
+    const i32 bytes = (i32)(most * width);
+    const i32 from_low = (i32)stage_bytes(p, s.room, low, (u32)bytes);
+    const i32 from_high = (i32)stage_bytes(p, s.room + half, high, (u32)bytes);
+    wait_for_own_copies();
+    __syncwarp();
+    if (stopped(p.lengths)) return;
+    By::put(p, low, from_high, bytes, true);
+    By::put(p, high, from_low, bytes, true);
+}
+
+#define STAGED(NAME, ...)                                                                          \
+    ROWS_BY(6, rows_staged_##NAME, rows_staged<__VA_ARGS__>)                                       \
+    ROWS_BY(6, rows_staged_swap_##NAME, rows_staged_swap<__VA_ARGS__>)
+
+STAGED(1, Vectors<1>) STAGED(2, Vectors<2>) STAGED(4, Vectors<4>) STAGED(8, Vectors<8>) STAGED(16, Vectors<16>)
+// Of two bytes and not aligned to them, and of any other width.
+STAGED(22, Words<2>) STAGED(0, Words<0>)
