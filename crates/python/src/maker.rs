@@ -11,6 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 use std::sync::OnceLock;
 
+/// Where in what is asked for the type stands.
+const DTYPE: usize = 2;
+
 /// The operators on tensors of one class, with its library's ways of making another one.
 ///
 /// They return None for what has to be looked at more closely: tensors that the library does not
@@ -169,6 +172,11 @@ impl Maker {
         input: &Glance<'_>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, Some(fresh)) = (x.py(), kept.fresh.get()) else { return Ok(None) };
+        let fresh = fresh.bind(py);
+        // Several of a library's types may be one to DLPack.
+        if !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?) {
+            return Ok(None);
+        }
         let make = match (input.place(), &self.here, &self.there) {
             (Some(Place::Host), Some(make), _) => make,
             (Some(Place::Cuda(device)), _, Some((make, current))) => {
@@ -179,7 +187,7 @@ impl Maker {
             }
             _ => return Ok(None),
         };
-        make.bind(py).call1(fresh.bind(py)).map(Some)
+        make.bind(py).call1(fresh).map(Some)
     }
 
     /// What to ask for to get another such output: as large ones, those on the CPU come elsewhere from.

@@ -5,6 +5,7 @@ without it, and nothing is imported for the others.
 """
 
 import sys
+from functools import partial
 
 import numpy as np
 
@@ -12,30 +13,33 @@ from . import _engine
 
 
 def reverse(x, axes, mask, out):
-    return _apply("reverse", x, (axes, mask), out)
+    function = _reversals.get(type(x)) or _function(_reversals, "reverse", x)
+    return function(x, axes, mask, out)
 
 
 def reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
-    return _apply("reverse_sequence", x, (lengths, time_axis, batch_axis, policy), out)
+    function = _sequences.get(type(x)) or _function(_sequences, "reverse_sequence", x)
+    return function(x, lengths, time_axis, batch_axis, policy, out)
 
 
 def reverse_subsequences(x, lengths, axis, policy, out):
-    return _apply("reverse_subsequences", x, (lengths, axis, policy), out)
+    function = _subsequences.get(type(x)) or _function(_subsequences, "reverse_subsequences", x)
+    return function(x, lengths, axis, policy, out)
 
 
-#: How tensors of classes that were seen before are handled: finding out takes longer than a small call.
-_known = {}
+#: The operators for tensors of classes that were seen before: finding them takes longer than a small call.
+_reversals, _sequences, _subsequences = {}, {}, {}
 
 
-def _apply(name, x, arguments, out):
-    """Runs the operator of this name where tensors of this kind want it to run."""
-    apply = _known.get(type(x))
-    if apply is None:
-        apply = _handler(x)
-        # Of libraries there are a few classes; programs may make any number of their own.
-        if len(_known) < 32:
-            _known[type(x)] = apply
-    return apply(name, x, arguments, out)
+def _function(known, name, x):
+    """The operator of this name where tensors of this kind want it to run, arguments in the engine's order."""
+    handler = _handler(x)
+    # A module has the operators themselves; a function is told which.
+    function = partial(handler, name) if callable(handler) else getattr(handler, f"_{name}")
+    # Of libraries there are a few classes; programs may make any number of their own.
+    if len(known) < 32:
+        known[type(x)] = function
+    return function
 
 
 def _handler(x):
@@ -44,7 +48,7 @@ def _handler(x):
     if _is(x, "torch", "Tensor"):
         from . import torch
 
-        return torch._apply
+        return torch
     if _is(x, "jax", "Array"):
         return _jax
     if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
@@ -73,11 +77,12 @@ def _is(x, module, name):
     return isinstance(kind, type) and isinstance(x, kind)
 
 
-def _array(name, x, arguments, out):
-    return getattr(_engine, name)(x, *arguments, out)
+def _array(name, x, *arguments):
+    return getattr(_engine, name)(x, *arguments)
 
 
-def _array_like(name, x, arguments, out):
+def _array_like(name, x, *arguments):
+    *arguments, out = arguments
     if out is x and out is not None:
         raise TypeError(f"out is of type {type(x).__name__}, which cannot be reversed in place")
     return getattr(_engine, name)(_as_array(x), *arguments, out)
@@ -90,8 +95,9 @@ def _as_array(x):
     return array
 
 
-def _masked(name, x, arguments, out):
+def _masked(name, x, *arguments):
     """What is masked moves along."""
+    *arguments, out = arguments
     if out is None:
         out = np.ma.empty_like(x)
     elif not isinstance(out, np.ma.MaskedArray):
@@ -104,7 +110,8 @@ def _masked(name, x, arguments, out):
     return out
 
 
-def _jax(name, x, arguments, out):
+def _jax(name, x, *arguments):
+    *arguments, out = arguments
     from . import jax
 
     if out is not None:
@@ -112,7 +119,8 @@ def _jax(name, x, arguments, out):
     return jax._apply(name, x, arguments)
 
 
-def _tensorflow(name, x, arguments, out):
+def _tensorflow(name, x, *arguments):
+    *arguments, out = arguments
     from . import _tensorflow
 
     if out is not None:
@@ -120,7 +128,8 @@ def _tensorflow(name, x, arguments, out):
     return _tensorflow.apply(name, x, arguments)
 
 
-def _cupy(name, x, arguments, out):
+def _cupy(name, x, *arguments):
+    *arguments, out = arguments
     if out is None:
         import cupy
 
@@ -128,8 +137,9 @@ def _cupy(name, x, arguments, out):
     return getattr(_engine, name)(x, *arguments, out)
 
 
-def _dlpack(name, x, arguments, out):
+def _dlpack(name, x, *arguments):
     """Any other library: its own arrays come back where it says how, through DLPack."""
+    *arguments, out = arguments
     if out is not None:
         getattr(_engine, name)(x, *arguments, out)
         return out
