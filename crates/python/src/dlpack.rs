@@ -122,6 +122,7 @@ impl Imported {
 }
 
 /// What a library says of a tensor in C: nothing is allocated, and nothing is checked yet.
+#[derive(Clone, Copy)]
 pub(crate) struct Glance<'a> {
     tensor: DLTensor,
     /// Whether it may be written to.

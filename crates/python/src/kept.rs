@@ -82,7 +82,15 @@ impl<'a, 'py> Tensors<'a, 'py> {
         x: &'a Bound<'py, PyAny>,
         lengths: Option<&'a Bound<'py, PyAny>>,
     ) -> Option<Self> {
-        let input = Glance::at(x)?;
+        Self::seen(x, Glance::at(x)?, lengths)
+    }
+
+    /// The same, of an input that was looked at already.
+    pub(crate) fn seen(
+        x: &'a Bound<'py, PyAny>,
+        input: Glance<'a>,
+        lengths: Option<&'a Bound<'py, PyAny>>,
+    ) -> Option<Self> {
         let lengths = match lengths {
             Some(lengths) => {
                 let glance = Glance::at(lengths)?;

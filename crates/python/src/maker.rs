@@ -133,7 +133,7 @@ impl Maker {
             return Ok(None);
         }
         let asked = asked()?;
-        let Some(tensors) = Tensors::of(x, lengths) else {
+        let Some(tensors) = Tensors::seen(x, input, lengths) else {
             let out = self.like(x, &input)?;
             return call::all_the_way(x, &asked, lengths, Some(&out)).map(Some);
         };
@@ -190,7 +190,7 @@ impl Maker {
         make.bind(py).call1(fresh).map(Some)
     }
 
-    /// What to ask for to get another such output: as large ones, those on the CPU come elsewhere from.
+    /// Keeps what to ask for to get another such output. Large ones come from elsewhere.
     fn remember(&self, x: &Bound<'_, PyAny>, kept: &Kept, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = x.py();
         let Some(output) = Glance::at(out) else { return Ok(()) };
@@ -226,7 +226,7 @@ fn write<'py>(
         return Ok(false);
     }
     let asked = asked()?;
-    match Tensors::of(x, lengths) {
+    match Tensors::seen(x, input, lengths) {
         Some(tensors) if tensors.run(&asked, out)?.is_some() => {}
         _ => drop(call::all_the_way(x, &asked, lengths, Some(out))?),
     }

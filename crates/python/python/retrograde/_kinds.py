@@ -12,23 +12,21 @@ import numpy as np
 from . import _engine
 
 
+#: The operators for tensors of classes that were seen before: finding them takes longer than a small call.
+#: Who calls looks here first.
+_reversals, _sequences, _subsequences = {}, {}, {}
+
+
 def reverse(x, axes, mask, out):
-    function = _reversals.get(type(x)) or _function(_reversals, "reverse", x)
-    return function(x, axes, mask, out)
+    return _function(_reversals, "reverse", x)(x, axes, mask, out)
 
 
 def reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
-    function = _sequences.get(type(x)) or _function(_sequences, "reverse_sequence", x)
-    return function(x, lengths, time_axis, batch_axis, policy, out)
+    return _function(_sequences, "reverse_sequence", x)(x, lengths, time_axis, batch_axis, policy, out)
 
 
 def reverse_subsequences(x, lengths, axis, policy, out):
-    function = _subsequences.get(type(x)) or _function(_subsequences, "reverse_subsequences", x)
-    return function(x, lengths, axis, policy, out)
-
-
-#: The operators for tensors of classes that were seen before: finding them takes longer than a small call.
-_reversals, _sequences, _subsequences = {}, {}, {}
+    return _function(_subsequences, "reverse_subsequences", x)(x, lengths, axis, policy, out)
 
 
 def _function(known, name, x):

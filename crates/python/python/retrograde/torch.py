@@ -444,26 +444,23 @@ class _Operator:
 
 
 def _recorded(again, name):
-    """Records a reversal that is done already, by the function of this module that does it again."""
+    """Records a reversal that is done already; ``again`` is the function that does it to a gradient."""
 
-    class Recorded(_SingleLevelFunction):
-        @staticmethod
-        def forward(ctx, x, done):
-            new, arguments = done
-            if type(arguments[0]) is Tensor:
-                # Lengths are saved, so that PyTorch notices if they are written to meanwhile.
-                ctx.save_for_backward(arguments[0])
-                ctx.others = arguments[1:]
-            else:
-                ctx.others = arguments
-            return new
+    def forward(ctx, x, done):
+        new, arguments = done
+        if type(arguments[0]) is Tensor:
+            # Lengths are saved, so that PyTorch notices if they are written to meanwhile.
+            ctx.save_for_backward(arguments[0])
+            ctx.others = arguments[1:]
+        else:
+            ctx.others = arguments
+        return new
 
-        @staticmethod
-        def backward(ctx, gradient):
-            return again(gradient, *ctx.saved_tensors, *ctx.others, None), None
+    def backward(ctx, gradient):
+        return again(gradient, *ctx.saved_tensors, *ctx.others, None), None
 
-    Recorded.__name__ = Recorded.__qualname__ = name
-    return Recorded.apply
+    parts = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(_SingleLevelFunction)(name, (_SingleLevelFunction,), parts).apply
 
 
 _recorded_reverse = _recorded(_reverse, "Reverse")
