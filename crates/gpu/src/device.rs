@@ -27,7 +27,7 @@ struct Shared {
     device: sys::CUdevice,
     context: sys::CUcontext,
     module: sys::CUmodule,
-    functions: HashMap<Entry, sys::CUfunction>,
+    functions: Functions,
     name: String,
     capability: (u32, u32),
     driver: (u32, u32),
@@ -108,7 +108,7 @@ impl Cuda {
             }
         };
         // Without the function, clusters are not to be had: PTX for older chips has none.
-        let clusters = functions.contains_key(&Entry(Family::ColumnsCluster, 1));
+        let clusters = !functions.get(Entry(Family::ColumnsCluster, 1)).is_null();
         let mut limits = Limits::new(major, shared as usize);
         limits.clusters &= clusters;
         let shared = Shared {
@@ -179,7 +179,7 @@ impl Cuda {
     /// stream. It is not destroyed with the value that this gives.
     ///
     /// # Safety
-    /// The handle is a stream of this device's primary context and outlives the value.
+    /// The handle is a stream of this device's primary context whenever the value is used.
     pub unsafe fn borrow_stream(&self, handle: usize) -> Result<Stream, Error> {
         let known = self.pool().of_stream.get(&handle).copied();
         let report = match known {
@@ -198,7 +198,7 @@ impl Cuda {
     }
 
     pub(crate) fn function(&self, entry: Entry) -> sys::CUfunction {
-        self.shared.functions[&entry]
+        self.shared.functions.get(entry)
     }
 
     /// A clear report for a stream.
@@ -267,9 +267,9 @@ fn load(major: u32, minor: u32) -> Result<sys::CUmodule, Error> {
 }
 
 /// Every function of the kernels, with as much shared memory as the device gives.
-fn functions(module: sys::CUmodule, shared: u32) -> Result<HashMap<Entry, sys::CUfunction>, Error> {
+fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
     use sys::CUfunction_attribute::*;
-    let mut functions = HashMap::new();
+    let mut functions = Functions([[std::ptr::null_mut(); WIDTHS]; Family::ALL.len()]);
     for (family, name, widths) in Family::ALL {
         let widths = if widths.is_empty() { &[0] } else { widths };
         for &width in widths {
@@ -297,10 +297,27 @@ fn functions(module: sys::CUmodule, shared: u32) -> Result<HashMap<Entry, sys::C
             if family == Family::ColumnsCluster {
                 set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
             }
-            functions.insert(Entry(family, width), function);
+            functions.set(Entry(family, width), function);
         }
     }
     Ok(functions)
+}
+
+/// The functions of the kernels by family and width; a launch looks here each time.
+struct Functions([[sys::CUfunction; WIDTHS]; Family::ALL.len()]);
+
+/// Widths are less than this.
+const WIDTHS: usize = 17;
+
+impl Functions {
+    /// Null if there is none.
+    fn get(&self, Entry(family, width): Entry) -> sys::CUfunction {
+        self.0[family as usize][usize::from(width)]
+    }
+
+    fn set(&mut self, Entry(family, width): Entry, function: sys::CUfunction) {
+        self.0[family as usize][usize::from(width)] = function;
+    }
 }
 
 /// A context that is current on this thread; what was current before comes back at the end.

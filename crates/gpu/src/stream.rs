@@ -194,10 +194,10 @@ impl Stream {
             if choice.kernel == Kernel::Packed {
                 return self.packed_in_place(plan, &shape, at.dst, lengths);
             }
-            return self.launch(jobs::job(plan, &shape, at, lengths, choice, &limits));
+            return self.launch(&jobs::job(plan, &shape, at, lengths, choice, &limits));
         }
         let choice = choose::choose(plan, &shape, at, &limits);
-        self.launch(jobs::job(plan, &shape, at, lengths, choice, &limits))
+        self.launch(&jobs::job(plan, &shape, at, lengths, choice, &limits))
     }
 
     /// Launches the check of device lengths; gives the address of its verdict, or 0 where no
@@ -207,7 +207,7 @@ impl Stream {
         if !lengths.needs_check() || lengths.count() == 0 {
             return Ok(0);
         }
-        self.launch(Some(jobs::check(lengths, view.address, self.report)))?;
+        self.launch(&Some(jobs::check(lengths, view.address, self.report)))?;
         Ok(self.report)
     }
 
@@ -252,7 +252,7 @@ impl Stream {
         debug_assert!(matches!(plan.unit().grain, Grain::Packed { .. }));
         let site = Site { src: to.wrapping_sub(start as u64), dst: at };
         let choice = choose::Choice { kernel: Kernel::Packed, width: 0 };
-        self.launch(jobs::job(plan, shape, site, lengths, choice, &self.cuda.limits()))
+        self.launch(&jobs::job(plan, shape, site, lengths, choice, &self.cuda.limits()))
     }
 
     /// Memory that is freed when the stream has done what is launched until then.
@@ -271,17 +271,18 @@ impl Stream {
         Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
     }
 
-    fn launch(&self, job: Option<Job>) -> Result<(), Error> {
+    /// By reference: some kernels have kilobytes of arguments.
+    fn launch(&self, job: &Option<Job>) -> Result<(), Error> {
         let Some(job) = job else { return Ok(()) };
         match &job.params {
-            AnyParams::Rows(params) => self.launch_with(&job, params),
-            AnyParams::Strided(params) => self.launch_with(&job, params),
-            AnyParams::Deep(params) => self.launch_with(&job, params),
-            AnyParams::Gather(params) => self.launch_with(&job, params),
-            AnyParams::Tiles(params) => self.launch_with(&job, params),
-            AnyParams::Columns(params) => self.launch_with(&job, params),
-            AnyParams::Packed(params) => self.launch_with(&job, params),
-            AnyParams::Check(params) => self.launch_with(&job, params),
+            AnyParams::Rows(params) => self.launch_with(job, params),
+            AnyParams::Strided(params) => self.launch_with(job, params),
+            AnyParams::Deep(params) => self.launch_with(job, params),
+            AnyParams::Gather(params) => self.launch_with(job, params),
+            AnyParams::Tiles(params) => self.launch_with(job, params),
+            AnyParams::Columns(params) => self.launch_with(job, params),
+            AnyParams::Packed(params) => self.launch_with(job, params),
+            AnyParams::Check(params) => self.launch_with(job, params),
         }
     }
 

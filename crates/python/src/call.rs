@@ -2,9 +2,10 @@
 
 use crate::cuda;
 use crate::errors::raised;
+use crate::kept::Tensors;
 use crate::ndarray;
 use crate::operand::{self, Operand, Place, View};
-use crate::operation::{Operation, Visitor};
+use crate::operation::{Asked, Operation, Visitor};
 use crate::threads;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;
@@ -13,7 +14,7 @@ use retrograde::cpu;
 use retrograde::{Reversal, TensorRef};
 
 /// Below this a call is over before another thread would have got the GIL.
-const DETACH_FROM: usize = 64 << 10;
+pub(crate) const DETACH_FROM: usize = 64 << 10;
 
 /// `retrograde.reverse`, on an array or a tensor.
 #[pyfunction]
@@ -24,9 +25,7 @@ pub(crate) fn reverse<'py>(
     mask: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let input = Operand::of(x)?;
-    let operation = Operation::reverse(axes, mask)?;
-    run(x, &operation, &input, out)
+    start(x, &Asked::reverse(axes, mask)?, None, out)
 }
 
 /// `retrograde.reverse_sequence`, on an array or a tensor.
@@ -40,9 +39,7 @@ pub(crate) fn reverse_sequence<'py>(
     policy: &str,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let input = Operand::of(x)?;
-    let operation = Operation::sequence(lengths, time_axis, batch_axis, policy)?;
-    run(x, &operation, &input, out)
+    start(x, &Asked::sequence(time_axis, batch_axis, policy)?, Some(lengths), out)
 }
 
 /// `retrograde.reverse_subsequences`, on an array or a tensor.
@@ -55,9 +52,7 @@ pub(crate) fn reverse_subsequences<'py>(
     policy: &str,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let input = Operand::of(x)?;
-    let operation = Operation::subsequences(lengths, axis, policy, &input.view().shape)?;
-    run(x, &operation, &input, out)
+    start(x, &Asked::subsequences(axis, policy)?, Some(lengths), out)
 }
 
 /// Memory for an output like this tensor: what is in it is unspecified.
@@ -66,6 +61,34 @@ pub(crate) fn reverse_subsequences<'py>(
 pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let input = Operand::of(x)?;
     Ok(operand::empty_like(&input, &input.view(), x.py())?.0)
+}
+
+/// As planned before if that was for a call like this one, else the long way.
+fn start<'py>(
+    x: &Bound<'py, PyAny>,
+    asked: &Asked,
+    lengths: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(out) = out
+        && let Some(tensors) = Tensors::of(x, lengths)
+        && tensors.run(asked, out)?.is_some()
+    {
+        return Ok(out.clone());
+    }
+    all_the_way(x, asked, lengths, out)
+}
+
+/// With all that there is to check.
+pub(crate) fn all_the_way<'py>(
+    x: &Bound<'py, PyAny>,
+    asked: &Asked,
+    lengths: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let input = Operand::of(x)?;
+    let operation = asked.operation(lengths, &input.view().shape)?;
+    run(x, &operation, &input, out)
 }
 
 fn run<'py>(

@@ -10,6 +10,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use retrograde::{Reversal, TensorRef};
 use retrograde_gpu::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Stream, device_count};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
 /// Runs an operator on a tensor of device number `device`.
@@ -32,12 +34,12 @@ pub(crate) fn run<'py>(
             "lengths are on cuda:{other}, expected them on the input's device, cuda:{device}, or on the CPU"
         )));
     }
-    let stream = stream(x.py(), device, dlpack::current_stream(x, device)?)?;
+    let stream = stream_of(x, device)?;
     operation.visit_anywhere(Launch { stream, input, out, lengths })
 }
 
 struct Launch<'a, 'py> {
-    stream: Stream,
+    stream: Rc<Stream>,
     input: &'a Operand<'py>,
     out: &'a Bound<'py, PyAny>,
     lengths: Place,
@@ -89,7 +91,7 @@ pub(crate) fn cuda_device_count() -> usize {
 #[pyo3(signature = (x, /))]
 pub(crate) fn cuda_check(x: &Bound<'_, PyAny>) -> PyResult<()> {
     let Place::Cuda(device) = Operand::of(x)?.view().place else { return Ok(()) };
-    let stream = stream(x.py(), device, dlpack::current_stream(x, device)?)?;
+    let stream = &*stream_of(x, device)?;
     match x.py().detach(|| stream.check()) {
         Ok(()) => Ok(()),
         Err(Error::Execute(error)) => Err(PyValueError::new_err(error.to_string())),
@@ -99,6 +101,28 @@ pub(crate) fn cuda_check(x: &Bound<'_, PyAny>) -> PyResult<()> {
 
 /// The devices that were used before, by their numbers. Opening one loads the kernels.
 static DEVICES: PyOnceLock<Mutex<Vec<Option<Cuda>>>> = PyOnceLock::new();
+
+thread_local! {
+    /// The stream of this thread's latest call: with its device's number and its handle.
+    static LATEST: RefCell<Option<(usize, usize, Rc<Stream>)>> = const { RefCell::new(None) };
+}
+
+/// The stream that a tensor's library works on now.
+pub(crate) fn stream_of(x: &Bound<'_, PyAny>, device: usize) -> PyResult<Rc<Stream>> {
+    let handle = dlpack::current_stream(x, device)?;
+    let latest = LATEST.with_borrow(|latest| match latest {
+        Some((number, known, stream)) if (*number, *known) == (device, handle) => {
+            Some(Rc::clone(stream))
+        }
+        _ => None,
+    });
+    if let Some(stream) = latest {
+        return Ok(stream);
+    }
+    let stream = Rc::new(stream(x.py(), device, handle)?);
+    LATEST.set(Some((device, handle, Rc::clone(&stream))));
+    Ok(stream)
+}
 
 fn stream(py: Python<'_>, device: usize, handle: usize) -> PyResult<Stream> {
     let devices = DEVICES.get_or_init(py, Mutex::default);
@@ -114,6 +138,6 @@ fn stream(py: Python<'_>, device: usize, handle: usize) -> PyResult<Stream> {
     unsafe { cuda.borrow_stream(handle) }.map_err(failed)
 }
 
-fn failed(error: Error) -> PyErr {
+pub(crate) fn failed(error: Error) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }

@@ -3,7 +3,7 @@
 use crate::memory::Block;
 use crate::operand::{Place, View};
 use dlpark::ffi::{
-    DLDataType, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned,
+    DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned,
     DLPACK_MAJOR_VERSION, DLPackExchangeAPI, DLTensor,
 };
 use dlpark::metadata::Dynamic;
@@ -14,13 +14,16 @@ use dlpark::python::{
 };
 use dlpark::{DlpackFlags, Managed, ManagedTensorBase, TensorRef};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::ffi::PyTypeObject;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyType};
 use retrograde::{DType, Operator, Shape, Strides};
 use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
+use std::slice;
 use std::sync::Arc;
 
 /// A tensor that another library lends.
@@ -118,6 +121,92 @@ impl Imported {
     }
 }
 
+/// What a library says of a tensor in C: nothing is allocated, and nothing is checked yet.
+#[derive(Clone, Copy)]
+pub(crate) struct Glance<'a> {
+    tensor: DLTensor,
+    /// Whether it may be written to.
+    pub(crate) writable: bool,
+    _object: PhantomData<&'a PyAny>,
+}
+
+impl<'a> Glance<'a> {
+    /// At a tensor of a class that is known. None also for what takes more than a description:
+    /// strides that are left out, and elements of less than a byte.
+    pub(crate) fn at(object: &'a Bound<'_, PyAny>) -> Option<Self> {
+        let offers = known(object.py(), object.get_type_ptr())?;
+        let mut tensor = DLTensor::default();
+        // SAFETY: the function is the one of the object's class, and fills in what it is given.
+        if unsafe { offers.describe?(object.as_ptr().cast(), &mut tensor) } != 0 {
+            drop(PyErr::take(object.py()));
+            return None;
+        }
+        let described = tensor.ndim == 0 || !tensor.shape.is_null() && !tensor.strides.is_null();
+        (tensor.ndim >= 0 && described && tensor.dtype.bits >= 8).then_some(Glance {
+            tensor,
+            writable: offers.writable,
+            _object: PhantomData,
+        })
+    }
+
+    pub(crate) fn dtype(&self) -> DLDataType {
+        self.tensor.dtype
+    }
+
+    pub(crate) fn device(&self) -> DLDevice {
+        self.tensor.device
+    }
+
+    /// None for a device that nothing here runs on.
+    pub(crate) fn place(&self) -> Option<Place> {
+        place(self.tensor.device).ok()
+    }
+
+    pub(crate) fn shape(&self) -> &[i64] {
+        self.axes(self.tensor.shape)
+    }
+
+    /// In elements.
+    pub(crate) fn strides(&self) -> &[i64] {
+        self.axes(self.tensor.strides)
+    }
+
+    fn axes(&self, first: *const i64) -> &[i64] {
+        match self.tensor.ndim {
+            0 => &[],
+            // SAFETY: not null, as `at` found, and the library has one for each axis, for as long
+            // as the object lives and nothing changes it; that is borrowed meanwhile.
+            rank => unsafe { slice::from_raw_parts(first, rank as usize) },
+        }
+    }
+
+    /// Element `[0, 0, ..]`.
+    pub(crate) fn origin(&self) -> *mut u8 {
+        self.tensor.data.cast::<u8>().wrapping_add(self.tensor.byte_offset as usize)
+    }
+
+    /// Whether there are elements, but nothing that holds them.
+    pub(crate) fn lacks_memory(&self) -> bool {
+        self.tensor.data.is_null() && !self.shape().contains(&0)
+    }
+
+    pub(crate) fn is_complex(&self) -> bool {
+        self.tensor.dtype.code == DLDataTypeCode::COMPLEX
+    }
+
+    pub(crate) fn is_integer(&self) -> bool {
+        let DLDataType { code, lanes, .. } = self.tensor.dtype;
+        matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT) && lanes == 1
+    }
+
+    /// Bytes of the elements, were they dense.
+    pub(crate) fn bytes(&self) -> usize {
+        let width = usize::from(self.tensor.dtype.bits) / 8 * usize::from(self.tensor.dtype.lanes);
+        let size = |size: i64| usize::try_from(size).unwrap_or(0);
+        self.shape().iter().fold(width, |all, &axis| all.saturating_mul(size(axis)))
+    }
+}
+
 /// Says that a loan will be used on its library's own stream.
 struct SameStream;
 
@@ -173,17 +262,37 @@ struct Class {
     writable: bool,
 }
 
-/// The first class that offered anything: asking it again takes longer than what it offers.
-static KNOWN: PyOnceLock<(Py<PyType>, Class)> = PyOnceLock::new();
+/// The first classes that offered anything: asking them again takes longer than what they offer.
+static KNOWN: [PyOnceLock<(Py<PyType>, Class)>; 4] = [const { PyOnceLock::new() }; 4];
+
+/// What a class offers, if it is known.
+fn known(py: Python<'_>, class: *const PyTypeObject) -> Option<&Class> {
+    KNOWN
+        .iter()
+        .map_while(|known| known.get(py))
+        .find_map(|(known, offers)| (known.as_ptr().cast_const() == class.cast()).then_some(offers))
+}
+
+/// Makes this class known.
+pub(crate) fn know(class: &Bound<'_, PyType>) -> PyResult<()> {
+    offers_of(class).map(drop)
+}
+
+/// Whether this is a tensor of a class that is known.
+pub(crate) fn is_known(object: &Bound<'_, PyAny>) -> bool {
+    known(object.py(), object.get_type_ptr()).is_some()
+}
 
 fn class_of(object: &Bound<'_, PyAny>) -> PyResult<Class> {
-    let (py, class) = (object.py(), object.get_type());
-    if let Some((known, offers)) = KNOWN.get(py)
-        && known.is(&class)
-    {
+    offers_of(&object.get_type())
+}
+
+fn offers_of(class: &Bound<'_, PyType>) -> PyResult<Class> {
+    let py = class.py();
+    if let Some(offers) = known(py, class.as_type_ptr()) {
         return Ok(*offers);
     }
-    let Some(table) = table_of(&class)? else { return Ok(Class::default()) };
+    let Some(table) = table_of(class)? else { return Ok(Class::default()) };
     let module = class.getattr(intern!(py, "__module__"))?;
     // SAFETY: `table_of` checked its version.
     let table = unsafe { table.as_ref() };
@@ -192,8 +301,9 @@ fn class_of(object: &Bound<'_, PyAny>) -> PyResult<Class> {
         current_stream: table.current_work_stream,
         writable: module.eq(intern!(py, "torch"))?,
     };
-    // Whoever is second keeps asking.
-    let _ = KNOWN.set(py, (class.unbind(), offers));
+    // Whoever comes too late keeps asking.
+    let free = KNOWN.iter().find(|known| known.get(py).is_none());
+    let _ = free.map(|known| known.set(py, (class.clone().unbind(), offers)));
     Ok(offers)
 }
 

@@ -11,7 +11,9 @@ mod cuda;
 mod dlpack;
 mod errors;
 mod explain;
+mod kept;
 mod lengths;
+mod maker;
 mod memory;
 mod ndarray;
 mod operand;
@@ -32,6 +34,8 @@ mod _engine {
     use crate::dlpack::Buffer;
     #[pymodule_export]
     use crate::explain::{explain_reverse, explain_reverse_sequence, explain_reverse_subsequences};
+    #[pymodule_export]
+    use crate::maker::Maker;
     #[pymodule_export]
     use crate::memory::{kept_memory, set_kept_memory};
     #[pymodule_export]

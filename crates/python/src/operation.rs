@@ -3,7 +3,7 @@
 use crate::axes;
 use crate::lengths::Lengths;
 use crate::operand::{Place, View};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::{LengthPolicy, Reverse, ReverseSequence, ReverseSubsequences};
 
@@ -20,6 +20,66 @@ pub(crate) enum Operation {
     Subsequences(ReverseSubsequences, Lengths),
 }
 
+/// An operator as a call asks for it, without lengths.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Reverse(Reverse),
+    Sequence(ReverseSequence),
+    /// And its axis.
+    Subsequences(ReverseSubsequences, i64),
+}
+
+impl Asked {
+    pub(crate) fn reverse(
+        axes: Option<&Bound<'_, PyAny>>,
+        mask: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        axes::reverse(axes, mask).map(Asked::Reverse)
+    }
+
+    pub(crate) fn sequence(
+        time_axis: &Bound<'_, PyAny>,
+        batch_axis: &Bound<'_, PyAny>,
+        policy: &str,
+    ) -> PyResult<Self> {
+        let name = "ReverseSequence";
+        let time = axes::single(name, "time_axis", time_axis)?;
+        let batch = axes::single(name, "batch_axis", batch_axis)?;
+        let operator = ReverseSequence::any_axes(time, batch).policy(parse(name, policy)?);
+        Ok(Asked::Sequence(operator))
+    }
+
+    pub(crate) fn subsequences(axis: &Bound<'_, PyAny>, policy: &str) -> PyResult<Self> {
+        let name = "ReverseSubsequences";
+        let axis = axes::single(name, "axis", axis)?;
+        let operator = ReverseSubsequences::along(axis).policy(parse(name, policy)?);
+        Ok(Asked::Subsequences(operator, axis))
+    }
+
+    /// With its lengths, on a tensor of this shape: lengths of subsequences may leave out the axis
+    /// of size 1.
+    pub(crate) fn operation(
+        &self,
+        lengths: Option<&Bound<'_, PyAny>>,
+        shape: &[usize],
+    ) -> PyResult<Operation> {
+        let lengths = |name| match lengths {
+            Some(lengths) => Lengths::of(name, lengths),
+            None => Err(PyTypeError::new_err(format!("{name}: lengths are missing"))),
+        };
+        Ok(match self {
+            Asked::Reverse(operator) => Operation::Reverse(operator.clone()),
+            Asked::Sequence(operator) => {
+                Operation::Sequence(operator.clone(), lengths("ReverseSequence")?)
+            }
+            Asked::Subsequences(operator, axis) => {
+                let lengths = lengths("ReverseSubsequences")?.along(*axis, shape);
+                Operation::Subsequences(operator.clone(), lengths)
+            }
+        })
+    }
+}
+
 impl Operation {
     pub(crate) fn reverse(
         axes: Option<&Bound<'_, PyAny>>,
@@ -34,11 +94,7 @@ impl Operation {
         batch_axis: &Bound<'_, PyAny>,
         policy: &str,
     ) -> PyResult<Self> {
-        let name = "ReverseSequence";
-        let time = axes::single(name, "time_axis", time_axis)?;
-        let batch = axes::single(name, "batch_axis", batch_axis)?;
-        let operator = ReverseSequence::any_axes(time, batch).policy(parse(name, policy)?);
-        Ok(Operation::Sequence(operator, Lengths::of(name, lengths)?))
+        Asked::sequence(time_axis, batch_axis, policy)?.operation(Some(lengths), &[])
     }
 
     /// `shape` is the tensor's: lengths may leave out the axis of size 1.
@@ -48,11 +104,7 @@ impl Operation {
         policy: &str,
         shape: &[usize],
     ) -> PyResult<Self> {
-        let name = "ReverseSubsequences";
-        let axis = axes::single(name, "axis", axis)?;
-        let operator = ReverseSubsequences::along(axis).policy(parse(name, policy)?);
-        let lengths = Lengths::of(name, lengths)?.along(axis, shape);
-        Ok(Operation::Subsequences(operator, lengths))
+        Asked::subsequences(axis, policy)?.operation(Some(lengths), shape)
     }
 
     /// How much there is to do on such an input, in bytes: calls with much to do share it.

@@ -20,6 +20,7 @@ from numpy import ndarray as _ndarray
 from . import _engine, _kinds
 from ._engine import __version__, get_num_threads, kept_memory, set_kept_memory, set_num_threads
 from ._explain import Explanation, explain
+from ._kinds import _reversals, _sequences, _subsequences
 from ._show import Picture, show
 
 __all__ = [
@@ -75,7 +76,7 @@ def reverse(x, axes=None, *, mask=None, out=None):
     """
     if type(x) is _ndarray:
         return _engine.reverse(x, axes, mask, out)
-    return _kinds.reverse(x, axes, mask, out)
+    return (_reversals.get(type(x)) or _kinds.reverse)(x, axes, mask, out)
 
 
 def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", out=None):
@@ -114,7 +115,8 @@ def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", 
     """
     if type(x) is _ndarray:
         return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
-    return _kinds.reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
+    function = _sequences.get(type(x)) or _kinds.reverse_sequence
+    return function(x, lengths, time_axis, batch_axis, policy, out)
 
 
 def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
@@ -149,7 +151,8 @@ def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
     """
     if type(x) is _ndarray:
         return _engine.reverse_subsequences(x, lengths, axis, policy, out)
-    return _kinds.reverse_subsequences(x, lengths, axis, policy, out)
+    function = _subsequences.get(type(x)) or _kinds.reverse_subsequences
+    return function(x, lengths, axis, policy, out)
 
 
 if hasattr(_os, "register_at_fork"):

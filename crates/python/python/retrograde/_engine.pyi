@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any, Final, SupportsIndex, final
 
 from ._explain import Record
@@ -8,6 +9,7 @@ __all__ = [
     "reverse_sequence",
     "reverse_subsequences",
     "Buffer",
+    "Maker",
     "cuda_check",
     "cuda_device_count",
     "empty_like",
@@ -36,6 +38,46 @@ class Buffer:
         copy: bool | None = None,
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
+
+@final
+class Maker:
+    def __new__(
+        cls,
+        type: type,
+        like: Callable[[Any], Any],
+        large: Callable[[Any], Any],
+        least: SupportsIndex,
+        here: Callable[..., Any] | None,
+        there: tuple[Callable[..., Any], Callable[[], int]] | None,
+        /,
+    ) -> Maker: ...
+    def reverse(self, x: Any, axes: Axes | None, mask: Mask | None, /) -> Any | None: ...
+    def reverse_sequence(
+        self,
+        x: Any,
+        lengths: Lengths,
+        time_axis: SupportsIndex,
+        batch_axis: SupportsIndex,
+        policy: Policy,
+        /,
+    ) -> Any | None: ...
+    def reverse_subsequences(
+        self, x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, /
+    ) -> Any | None: ...
+    def reverse_into(self, x: Any, axes: Axes | None, mask: Mask | None, out: Any, /) -> bool: ...
+    def reverse_sequence_into(
+        self,
+        x: Any,
+        lengths: Lengths,
+        time_axis: SupportsIndex,
+        batch_axis: SupportsIndex,
+        policy: Policy,
+        out: Any,
+        /,
+    ) -> bool: ...
+    def reverse_subsequences_into(
+        self, x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, out: Any, /
+    ) -> bool: ...
 
 def reverse(x: Any, axes: Axes | None = None, mask: Mask | None = None, out: Any | None = None, /) -> Any: ...
 def reverse_sequence(

@@ -5,37 +5,39 @@ without it, and nothing is imported for the others.
 """
 
 import sys
+from functools import partial
 
 import numpy as np
 
 from . import _engine
 
 
+#: The operators for tensors of classes that were seen before: finding them takes longer than a small call.
+#: Who calls looks here first.
+_reversals, _sequences, _subsequences = {}, {}, {}
+
+
 def reverse(x, axes, mask, out):
-    return _apply("reverse", x, (axes, mask), out)
+    return _function(_reversals, "reverse", x)(x, axes, mask, out)
 
 
 def reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
-    return _apply("reverse_sequence", x, (lengths, time_axis, batch_axis, policy), out)
+    return _function(_sequences, "reverse_sequence", x)(x, lengths, time_axis, batch_axis, policy, out)
 
 
 def reverse_subsequences(x, lengths, axis, policy, out):
-    return _apply("reverse_subsequences", x, (lengths, axis, policy), out)
+    return _function(_subsequences, "reverse_subsequences", x)(x, lengths, axis, policy, out)
 
 
-#: How tensors of classes that were seen before are handled: finding out takes longer than a small call.
-_known = {}
-
-
-def _apply(name, x, arguments, out):
-    """Runs the operator of this name where tensors of this kind want it to run."""
-    apply = _known.get(type(x))
-    if apply is None:
-        apply = _handler(x)
-        # Of libraries there are a few classes; programs may make any number of their own.
-        if len(_known) < 32:
-            _known[type(x)] = apply
-    return apply(name, x, arguments, out)
+def _function(known, name, x):
+    """The operator of this name where tensors of this kind want it to run, arguments in the engine's order."""
+    handler = _handler(x)
+    # A module has the operators themselves; a function is told which.
+    function = partial(handler, name) if callable(handler) else getattr(handler, f"_{name}")
+    # Of libraries there are a few classes; programs may make any number of their own.
+    if len(known) < 32:
+        known[type(x)] = function
+    return function
 
 
 def _handler(x):
@@ -44,7 +46,7 @@ def _handler(x):
     if _is(x, "torch", "Tensor"):
         from . import torch
 
-        return torch._apply
+        return torch
     if _is(x, "jax", "Array"):
         return _jax
     if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
@@ -73,11 +75,12 @@ def _is(x, module, name):
     return isinstance(kind, type) and isinstance(x, kind)
 
 
-def _array(name, x, arguments, out):
-    return getattr(_engine, name)(x, *arguments, out)
+def _array(name, x, *arguments):
+    return getattr(_engine, name)(x, *arguments)
 
 
-def _array_like(name, x, arguments, out):
+def _array_like(name, x, *arguments):
+    *arguments, out = arguments
     if out is x and out is not None:
         raise TypeError(f"out is of type {type(x).__name__}, which cannot be reversed in place")
     return getattr(_engine, name)(_as_array(x), *arguments, out)
@@ -90,8 +93,9 @@ def _as_array(x):
     return array
 
 
-def _masked(name, x, arguments, out):
+def _masked(name, x, *arguments):
     """What is masked moves along."""
+    *arguments, out = arguments
     if out is None:
         out = np.ma.empty_like(x)
     elif not isinstance(out, np.ma.MaskedArray):
@@ -104,7 +108,8 @@ def _masked(name, x, arguments, out):
     return out
 
 
-def _jax(name, x, arguments, out):
+def _jax(name, x, *arguments):
+    *arguments, out = arguments
     from . import jax
 
     if out is not None:
@@ -112,7 +117,8 @@ def _jax(name, x, arguments, out):
     return jax._apply(name, x, arguments)
 
 
-def _tensorflow(name, x, arguments, out):
+def _tensorflow(name, x, *arguments):
+    *arguments, out = arguments
     from . import _tensorflow
 
     if out is not None:
@@ -120,7 +126,8 @@ def _tensorflow(name, x, arguments, out):
     return _tensorflow.apply(name, x, arguments)
 
 
-def _cupy(name, x, arguments, out):
+def _cupy(name, x, *arguments):
+    *arguments, out = arguments
     if out is None:
         import cupy
 
@@ -128,8 +135,9 @@ def _cupy(name, x, arguments, out):
     return getattr(_engine, name)(x, *arguments, out)
 
 
-def _dlpack(name, x, arguments, out):
+def _dlpack(name, x, *arguments):
     """Any other library: its own arrays come back where it says how, through DLPack."""
+    *arguments, out = arguments
     if out is not None:
         getattr(_engine, name)(x, *arguments, out)
         return out

@@ -57,11 +57,24 @@ def reverse(
     >>> reverse(torch.tensor([[1, 2], [3, 4]]), 0).tolist()
     [[3, 4], [1, 2]]
     """
-    if type(x) is Tensor and out is None and _is_unwatched(x):
-        try:
-            return _engine.reverse(x, axes, mask, torch.empty_like(x) if x.nbytes < _LARGE else _large(x))
-        except Exception:
-            pass  # Said again below, where everything is checked first.
+    return _reverse(x, axes, mask, out)
+
+
+def _reverse(x, axes, mask, out):
+    """The same; ``retrograde.reverse`` comes here too, and to those that follow."""
+    if type(x) is Tensor and _is_quiet() and not x.is_neg():
+        if out is not None:
+            if _is_plain(x, out) and _into.reverse_into(x, axes, mask, out):
+                increment_version(out)
+                return out
+        elif not (x.requires_grad and _is_recording()):
+            new = _new_reverse(x, axes, mask)
+            if new is not None:
+                return new
+        elif mask is None and (axes is None or type(axes) in _FIXED):
+            new = _new_reverse(x, axes, None)
+            if new is not None:
+                return _recorded_reverse(x, (new, (axes, None)))
     _check(x)
     return _call("reverse", x, (_axes.resolved(axes, mask, x.dim()),), out)
 
@@ -81,12 +94,25 @@ def reverse_sequence(
     >>> reverse_sequence(x, [3, 2], time_axis=1, batch_axis=0).tolist()
     [[3, 2, 1], [5, 4, 6]]
     """
-    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths, x):
-        try:
-            new = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
-            return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, new)
-        except Exception:
-            pass
+    return _reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
+
+
+def _reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
+    if type(x) is Tensor and _is_quiet() and not x.is_neg():
+        if out is not None:
+            if _is_plain(x, out) and _into.reverse_sequence_into(
+                x, lengths, time_axis, batch_axis, policy, out
+            ):
+                increment_version(out)
+                return out
+        elif not (x.requires_grad and _is_recording()):
+            new = _new_sequence(x, lengths, time_axis, batch_axis, policy)
+            if new is not None:
+                return new
+        elif type(lengths) is Tensor:
+            new = _new_sequence(x, lengths, time_axis, batch_axis, policy)
+            if new is not None:
+                return _recorded_sequence(x, (new, (lengths, time_axis, batch_axis, policy)))
     _check(x)
     arguments = _lengths("ReverseSequence", x, lengths), time_axis, batch_axis, policy
     return _call("reverse_sequence", x, arguments, out)
@@ -105,28 +131,26 @@ def reverse_subsequences(
     >>> reverse_subsequences(torch.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
     [[2, 1, 0], [4, 3, 5]]
     """
-    if type(x) is Tensor and out is None and _is_unwatched(x) and _is_readable(lengths, x):
-        try:
-            new = torch.empty_like(x) if x.nbytes < _LARGE else _large(x)
-            return _engine.reverse_subsequences(x, lengths, axis, policy, new)
-        except Exception:
-            pass
+    return _reverse_subsequences(x, lengths, axis, policy, out)
+
+
+def _reverse_subsequences(x, lengths, axis, policy, out):
+    if type(x) is Tensor and _is_quiet() and not x.is_neg():
+        if out is not None:
+            if _is_plain(x, out) and _into.reverse_subsequences_into(x, lengths, axis, policy, out):
+                increment_version(out)
+                return out
+        elif not (x.requires_grad and _is_recording()):
+            new = _new_subsequences(x, lengths, axis, policy)
+            if new is not None:
+                return new
+        elif type(lengths) is Tensor:
+            new = _new_subsequences(x, lengths, axis, policy)
+            if new is not None:
+                return _recorded_subsequences(x, (new, (lengths, axis, policy)))
     _check(x)
     arguments = _lengths("ReverseSubsequences", x, lengths), axis, policy
     return _call("reverse_subsequences", x, arguments, out)
-
-
-def _apply(name, x, arguments, out):
-    """The operator of this name, its arguments in the engine's order: ``retrograde.reverse`` comes here."""
-    if name == "reverse":
-        axes, mask = arguments
-        return reverse(x, axes, mask=mask, out=out)
-    lengths, *axes, policy = arguments
-    if name == "reverse_sequence":
-        time_axis, batch_axis = axes
-        axes = {"time_axis": time_axis, "batch_axis": batch_axis}
-        return reverse_sequence(x, lengths, **axes, policy=policy, out=out)
-    return reverse_subsequences(x, lengths, axis=axes[0], policy=policy, out=out)
 
 
 def _call(name, x, arguments, out):
@@ -165,18 +189,32 @@ _is_recording = torch.is_grad_enabled
 _ORDINARY = {}
 
 
-def _is_unwatched(x, recorded=False):
-    """``recorded``: gradients are taken care of."""
+def _is_quiet():
+    """Whether nothing on this thread wants to see calls, but for gradients."""
     return not (
         _is_compiling()
-        or (not recorded and x.requires_grad and _is_recording())
-        or x.is_conj()
-        or x.is_neg()
         or forward_ad._current_level >= 0
         or _is_included(_PYTHON_MODE)
         or _is_included(_FUNCTIONAL_MODE)
         or _tracing_state() is not None
         or _function_modes()
+    )
+
+
+def _is_unwatched(x, recorded=False):
+    """``recorded``: gradients are taken care of."""
+    return _is_quiet() and not (
+        (not recorded and x.requires_grad and _is_recording()) or x.is_conj() or x.is_neg()
+    )
+
+
+def _is_plain(x, out):
+    """Whether writing to ``out`` is writing to memory, and nothing is differentiated."""
+    return (
+        type(out) is Tensor
+        and out.dtype is x.dtype
+        and not out.is_neg()
+        and not ((x.requires_grad or out.requires_grad) and _is_recording())
     )
 
 
@@ -199,13 +237,6 @@ def _ordinary(kind):
 def _is_lazy(x):
     """Whether a tensor is the conjugate or the negative of its memory; compilers cannot ask."""
     return not _is_compiling() and (x.is_conj() or x.is_neg())
-
-
-def _is_readable(lengths, x):
-    """Whether the engine can read these lengths as they are."""
-    if not isinstance(lengths, Tensor):
-        return True
-    return type(lengths) is Tensor and (lengths.is_cpu or lengths.device == x.device)
 
 
 def _large(x):
@@ -320,12 +351,7 @@ class _Operator:
 
     def _register_gradients(self):
         name, new, direct = self.name, self.new, self._new
-
-        def again(x, arguments):
-            """The same reversal, of a gradient."""
-            if _is_unwatched(x) and _are_ordinary(x, *arguments):
-                return direct(x, *arguments)
-            return _call(name, x, arguments, None)
+        again, more = globals()[f"_{name}"], (None,) if name == "reverse" else ()
 
         class Function(_SingleLevelFunction):
             """Linear, and its own transpose.
@@ -355,14 +381,16 @@ class _Operator:
 
             @staticmethod
             def backward(ctx, gradient):
-                gradient = again(gradient, Function.arguments(ctx))
+                # `reverse` has a mask too.
+                arguments = *Function.arguments(ctx), *more
+                gradient = again(gradient, *arguments, None)
                 return None, None, gradient, *(None for _ in ctx.arguments)
 
             @staticmethod
             def jvp(ctx, modes, keyset, tangent, *others):
                 return new(tangent, *Function.arguments(ctx))
 
-        #: For tensors on the CPU when nobody else watches: without the dispatcher.
+        #: For ordinary tensors when nobody else watches: without the dispatcher.
         self.recorded = partial(Function.apply, None, None)
         Function.__name__ = Function.__qualname__ = "".join(part.title() for part in name.split("_"))
 
@@ -413,6 +441,33 @@ class _Operator:
 
     def _new_batched(self, info, dims, x, *arguments):
         return self.batched(info.batch_size, dims, x, *arguments)
+
+
+def _recorded(again, name):
+    """Records a reversal that is done already; ``again`` is the function that does it to a gradient."""
+
+    def forward(ctx, x, done):
+        new, arguments = done
+        if type(arguments[0]) is Tensor:
+            # Lengths are saved, so that PyTorch notices if they are written to meanwhile.
+            ctx.save_for_backward(arguments[0])
+            ctx.others = arguments[1:]
+        else:
+            ctx.others = arguments
+        return new
+
+    def backward(ctx, gradient):
+        return again(gradient, *ctx.saved_tensors, *ctx.others, None), None
+
+    parts = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(_SingleLevelFunction)(name, (_SingleLevelFunction,), parts).apply
+
+
+_recorded_reverse = _recorded(_reverse, "Reverse")
+_recorded_sequence = _recorded(_reverse_sequence, "ReverseSequence")
+_recorded_subsequences = _recorded(_reverse_subsequences, "ReverseSubsequences")
+#: Axes that stay what they are until the gradient needs them.
+_FIXED = (int, tuple)
 
 
 def _bits(x):
@@ -484,6 +539,23 @@ _KEPT = _named(
 
 #: Whether the engine reads tensors through C (DLPack 1.3).
 _DESCRIBES = hasattr(Tensor, "__dlpack_c_exchange_api__")
+
+# Outputs of calls that nobody else sees: straight from PyTorch's allocators where its own compiler goes there.
+_guards = getattr(torch._C._dynamo, "guards", None)
+_empty_here = getattr(_guards, "_empty_strided_cpu", None)
+_empty_there = getattr(_guards, "_empty_strided_cuda", None)
+_current_device = getattr(torch._C, "_cuda_getDevice", None)
+_into = _engine.Maker(
+    Tensor,
+    torch.empty_like,
+    _large,
+    _LARGE,
+    _empty_here,
+    (_empty_there, _current_device) if _empty_there and _current_device else None,
+)
+_new_reverse = _into.reverse
+_new_sequence = _into.reverse_sequence
+_new_subsequences = _into.reverse_subsequences
 
 _TAGS = (torch.Tag.pt2_compliant_tag,)
 _library = torch.library.Library("retrograde", "DEF")

@@ -93,6 +93,30 @@ def test_wrong_lengths():
     retrograde.cuda.check(x)
 
 
+def test_calls_like_earlier_ones():
+    whole = torch.randn(4096, device="cuda")
+    side = torch.cuda.Stream()
+    for _ in range(3):
+        for offset in range(5):  # The same layout, aligned to more and to less.
+            x = whole[offset : offset + 24].view(4, 6)
+            for view in (x, x.t(), x[:, ::2], x[:1].expand(4, 6)):
+                before = torch.cuda.memory_allocated()
+                y = retrograde.torch.reverse(view, 1)
+                assert torch.cuda.memory_allocated() > before, "not from PyTorch's allocator"
+                assert torch.equal(y, view.flip(1)) and y.stride() == torch.empty_like(view).stride()
+                assert y.device == view.device and y.untyped_storage().resizable()
+        lengths = torch.tensor([3, 0, 2, 4, 1, 2], device="cuda")
+        y = retrograde.torch.reverse_sequence(x, lengths)
+        assert torch.equal(y.cpu(), retrograde.torch.reverse_sequence(x.cpu(), lengths.cpu()))
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            late = torch.empty(1 << 26, device="cuda").fill_(1).view(-1, 2)
+            late[:, 1] = 2
+            y = retrograde.torch.reverse(late, 1)
+        side.synchronize()
+        assert y[-1].tolist() == [2, 1]
+
+
 def test_side_streams():
     x = made((1 << 12, 1 << 12), torch.float32)
     torch.cuda.synchronize()

@@ -451,6 +451,88 @@ def test_in_a_module():
     assert torch.equal(functional_call(model, dict(model.named_parameters()), (x, n)), out)
 
 
+# Calls like earlier ones, whose plans are kept
+
+
+def test_outputs_are_laid_out_as_pytorch_does_it_each_time():
+    x = torch.randn(2, 3, 4, 5)
+    views = [x, x.to(memory_format=torch.channels_last), x.transpose(1, 3), x[:, :, ::2], x[:1].expand(2, 3, 4, 5)]
+    for view in views + [x.flatten()[k : k + 24].view(4, 6) for k in range(4)]:
+        for _ in range(3):
+            y = rt.reverse(view, 0)
+            assert torch.equal(y, view.flip(0)) and y.stride() == torch.empty_like(view).stride()
+    assert y._base is None and y.untyped_storage().resizable() and not y.is_inference()
+    with torch.inference_mode():
+        assert all(rt.reverse(x, 0).is_inference() for _ in range(2))
+
+
+def test_more_calls_than_plans_are_kept():
+    rng = np.random.default_rng(5)
+    tensors = [torch.from_numpy(rng.standard_normal(rng.integers(1, 6, 3))) for _ in range(30)]
+    for _ in range(200):
+        x, y = tensors[rng.integers(30)], tensors[rng.integers(30)]
+        axes = tuple(rng.permutation(3)[: rng.integers(0, 4)].tolist())
+        assert torch.equal(rt.reverse(x, axes), x.flip(axes))
+        out = torch.empty_like(y).transpose(0, 2)
+        assert rt.reverse(y.transpose(0, 2), axes, out=out) is out
+        assert torch.equal(out, y.transpose(0, 2).flip(axes))
+        itself = x.clone()
+        assert torch.equal(rt.reverse(itself, axes, out=itself), x.flip(axes))
+
+
+def test_types_that_are_one_to_dlpack_stay_apart():
+    plain = torch.arange(6, dtype=torch.uint8)
+    for dtype in [torch.uint8, torch.uint3, torch.uint7, torch.uint8]:
+        for _ in range(2):
+            y = rt.reverse(plain.view(dtype), 0)
+            assert y.dtype == dtype and torch.equal(y.view(torch.uint8), plain.flip(0))
+    with pytest.raises(TypeError, match="out has dtype torch.uint3"):
+        rt.reverse(plain, 0, out=torch.empty_like(plain).view(torch.uint3))
+
+
+def test_an_error_is_raised_once_and_leaves_nothing_behind():
+    x = torch.arange(6.0).reshape(2, 3)
+    out = x.clone()
+    calls = [
+        lambda: rt.reverse(x, 2),
+        lambda: rt.reverse(x, 2, out=out),
+        lambda: rt.reverse(x.clone().requires_grad_(), 2),
+        lambda: rt.reverse_sequence(x, [1, 2, 9], out=out),
+        lambda: rt.reverse_sequence(x, torch.tensor([1, -2, 0])),
+        lambda: rt.reverse(x[0], 0, out=x.view(-1)[1:4]),
+    ]
+    for call in calls * 2:
+        with pytest.raises(ValueError, match="^Reverse") as caught:
+            call()
+        assert caught.value.__context__ is None and caught.value.__cause__ is None
+    assert torch.equal(out, x) and out._version == 0
+    rt.reverse(x, 0, out=out)
+    assert torch.equal(out, x.flip(0)) and out._version == 1
+
+
+def test_what_the_gradient_needs_is_kept_or_watched():
+    x, seed = torch.randn(2, 3, requires_grad=True), torch.randn(2, 3)
+    axes = [1]
+    for given in (axes, iter([1]), (1,), 1, np.int64(1)):
+        y = rt.reverse(x, given)
+        axes[0] = 0
+        assert torch.equal(y, x.flip(1)) and torch.equal(torch.autograd.grad(y, x, seed)[0], seed.flip(1))
+        axes[0] = 1
+    assert torch.equal(torch.autograd.grad(rt.reverse(x), x, seed)[0], seed.flip(0, 1))
+    assert rt.reverse(x, 1).grad_fn.name() == "ReverseBackward"
+    with torch.no_grad():
+        assert not rt.reverse(x, 1).requires_grad
+    for call in (rt.reverse_sequence, lambda x, n: rt.reverse_subsequences(x, n, axis=0)):
+        lengths = torch.tensor([1, 2, 2])
+        y = call(x, lengths)
+        assert torch.equal(torch.autograd.grad(y, x, seed, retain_graph=True)[0], call(seed, lengths))
+        lengths.sub_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            torch.autograd.grad(y, x, seed)
+    with pytest.raises(RuntimeError, match="does not support automatic differentiation"):
+        rt.reverse(x, 1, out=torch.empty(2, 3))
+
+
 # Hostile input
 
 

@@ -1,0 +1,284 @@
+//! Plans of the latest calls: a call like one of them is planned already.
+//!
+//! This is for small tensors of libraries that describe theirs in C, where finding out what there
+//! is to do takes longer than doing it. What a library says is compared as it is, so that only a
+//! tensor that was checked before, but for its address, goes without checks.
+
+use crate::call::DETACH_FROM;
+use crate::cuda;
+use crate::dlpack::Glance;
+use crate::errors::raised;
+use crate::operand::{Operand, Place};
+use crate::operation::{Asked, Visitor};
+use crate::threads;
+use dlpark::ffi::{DLDataType, DLDevice};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use retrograde::{ExecuteError, Memory, MemoryMut, Plan, Reversal, TensorRef, cpu};
+use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+/// Tensors of more axes are planned each time.
+const MOST_AXES: usize = 8;
+/// Plans that a thread keeps.
+const MOST_PLANS: usize = 16;
+
+thread_local! {
+    static LATEST: RefCell<Latest> = const { RefCell::new(Latest { plans: Vec::new(), oldest: 0 }) };
+}
+
+struct Latest {
+    plans: Vec<Rc<Kept>>,
+    /// Which one goes when there are as many as may be.
+    oldest: usize,
+}
+
+/// A planned call, good for any addresses.
+pub(crate) struct Kept {
+    asked: Asked,
+    input: Facts,
+    lengths: Option<Facts>,
+    output: Facts,
+    place: Place,
+    plan: Plan,
+    from: Span,
+    counts: Span,
+    to: Span,
+    /// Bytes to move.
+    pub(crate) work: usize,
+    /// What to ask the library for, to get another such output.
+    pub(crate) fresh: OnceCell<Py<PyTuple>>,
+}
+
+/// All that a library says of a tensor, but for its address.
+#[derive(PartialEq, Eq)]
+struct Facts {
+    dtype: DLDataType,
+    device: DLDevice,
+    rank: usize,
+    shape: [i64; MOST_AXES],
+    strides: [i64; MOST_AXES],
+}
+
+/// The bytes that a tensor reaches.
+#[derive(Clone, Copy, Default)]
+struct Span {
+    /// How many of them lie before element `[0, 0, ..]`.
+    before: usize,
+    len: usize,
+}
+
+/// The tensors of a call. Lengths are here only if they are on a device.
+pub(crate) struct Tensors<'a, 'py> {
+    pub(crate) x: &'a Bound<'py, PyAny>,
+    pub(crate) input: Glance<'a>,
+    pub(crate) lengths: Option<(&'a Bound<'py, PyAny>, Glance<'a>)>,
+}
+
+impl<'a, 'py> Tensors<'a, 'py> {
+    /// None if this is not a call whose plan could be kept.
+    pub(crate) fn of(
+        x: &'a Bound<'py, PyAny>,
+        lengths: Option<&'a Bound<'py, PyAny>>,
+    ) -> Option<Self> {
+        Self::seen(x, Glance::at(x)?, lengths)
+    }
+
+    /// The same, of an input that was looked at already.
+    pub(crate) fn seen(
+        x: &'a Bound<'py, PyAny>,
+        input: Glance<'a>,
+        lengths: Option<&'a Bound<'py, PyAny>>,
+    ) -> Option<Self> {
+        let lengths = match lengths {
+            Some(lengths) => {
+                let glance = Glance::at(lengths)?;
+                if !matches!(glance.place(), Some(Place::Cuda(_))) {
+                    return None;
+                }
+                Some((lengths, glance))
+            }
+            None => None,
+        };
+        Some(Tensors { x, input, lengths })
+    }
+
+    /// The plan of a call like this one.
+    pub(crate) fn find(&self, asked: &Asked, fits: impl Fn(&Kept) -> bool) -> Option<Rc<Kept>> {
+        let is_it = |kept: &&Rc<Kept>| {
+            kept.input.fit(&self.input)
+                && kept.asked == *asked
+                && match (&kept.lengths, &self.lengths) {
+                    (Some(known), Some((_, glance))) => known.fit(glance),
+                    (None, None) => true,
+                    _ => false,
+                }
+                && fits(kept)
+        };
+        LATEST.with_borrow(|latest| latest.plans.iter().find(is_it).cloned())
+    }
+
+    /// Runs a call into an output of the same library's, planned now if it was not before. None
+    /// if it has to go the long way, which also tells best what is wrong with it.
+    pub(crate) fn run(&self, asked: &Asked, out: &Bound<'py, PyAny>) -> PyResult<Option<Rc<Kept>>> {
+        let Some(output) = Glance::at(out).filter(|output| output.writable) else {
+            return Ok(None);
+        };
+        let kept = match self.find(asked, |kept| kept.output.fit(&output)) {
+            Some(kept) => kept,
+            None => match self.plan(asked, out, &output) {
+                Some(kept) => kept,
+                None => return Ok(None),
+            },
+        };
+        Ok(self.go(&kept, &output)?.then_some(kept))
+    }
+
+    /// Runs a plan that was found for these tensors, if the output is one that it is for.
+    pub(crate) fn go(&self, kept: &Kept, output: &Glance<'_>) -> PyResult<bool> {
+        if !kept.output.fit(output) || self.input.lacks_memory() || output.lacks_memory() {
+            return Ok(false);
+        }
+        let (from, to) = (kept.from.of(&self.input), kept.to.of(output));
+        let device = match kept.place {
+            Place::Host => return Ok(self.go_here(kept, from, to)?.is_ok()),
+            Place::Cuda(device) => device,
+        };
+        // SAFETY: the library describes these tensors as it did those that the plan was made for
+        // and checked with, and frees them in the order of its stream, on which this runs.
+        let (from, counts, to) = unsafe {
+            let counts = self.lengths.as_ref().map(|(_, glance)| {
+                let first = kept.counts.of(glance).addr() as u64;
+                CudaLengths::Device(DeviceRef::from_raw(first, kept.counts.len))
+            });
+            let from = DeviceRef::from_raw(from.addr() as u64, kept.from.len);
+            (from, counts, DeviceMut::from_raw(to.addr() as u64, kept.to.len))
+        };
+        match cuda::stream_of(self.x, device)?.execute(&kept.plan, from, counts, to) {
+            Ok(()) => Ok(true),
+            Err(Error::Execute(_)) => Ok(false),
+            Err(error) => Err(cuda::failed(error)),
+        }
+    }
+
+    /// On this processor.
+    fn go_here(
+        &self,
+        kept: &Kept,
+        from: *mut u8,
+        to: *mut u8,
+    ) -> PyResult<Result<(), ExecuteError>> {
+        // SAFETY: the library describes these tensors as it did those that the plan was made for
+        // and checked with; they are borrowed for the whole call. What other threads of Python's
+        // do to them meanwhile is theirs to answer for.
+        let (from, to) = unsafe {
+            let from = Memory::from_raw(from, kept.from.len);
+            (from, MemoryMut::from_raw(to, kept.to.len, true))
+        };
+        let (plan, work) = (&kept.plan, kept.work);
+        let go = || cpu::execute(plan, from, None, to);
+        if work < DETACH_FROM { Ok(go()) } else { self.x.py().detach(|| threads::run(work, go)) }
+    }
+
+    /// Plans a call with all checks, and keeps the plan. What is wrong is for the long way to say.
+    fn plan(&self, asked: &Asked, out: &Bound<'py, PyAny>, to: &Glance<'_>) -> Option<Rc<Kept>> {
+        let (input, output) = (Facts::of(&self.input)?, Facts::of(to)?);
+        let lengths = match &self.lengths {
+            Some((_, glance)) => Some(Facts::of(glance)?),
+            None => None,
+        };
+        let operand = Operand::of(self.x).ok()?;
+        let view = operand.view();
+        let counts = self.lengths.as_ref().map(|(lengths, _)| *lengths);
+        let operation = asked.operation(counts, &view.shape).ok()?;
+        if operation.lengths().is_some_and(|lengths| lengths.place() != view.place) {
+            return None;
+        }
+        let (plan, [from, counts, to]) =
+            operation.visit_anywhere(Make { input: &operand, out }).ok()?;
+        let kept = Rc::new(Kept {
+            asked: asked.clone(),
+            input,
+            lengths,
+            output,
+            place: view.place,
+            plan,
+            from,
+            counts,
+            to,
+            work: operation.work_on(&view),
+            fresh: OnceCell::new(),
+        });
+        // What goes is dropped when nothing is borrowed any more: it may hold Python's objects.
+        let gone = LATEST.with_borrow_mut(|latest| latest.put(Rc::clone(&kept)));
+        drop(gone);
+        Some(kept)
+    }
+}
+
+/// Makes the plan, and finds out which bytes the input, the lengths and the output reach.
+struct Make<'a, 'py> {
+    input: &'a Operand<'py>,
+    out: &'a Bound<'py, PyAny>,
+}
+
+impl Visitor for Make<'_, '_> {
+    type Output = (Plan, [Span; 3]);
+
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
+        let name = operator.operator();
+        let output = Operand::output(name, self.out)?;
+        output.check_output(name, self.input)?;
+        // SAFETY: the operands are borrowed for the whole call, and only laid out here.
+        let (from, to) = unsafe { (self.input.view().tensor(name)?, output.view().tensor(name)?) };
+        let (plan, lengths) = operator.bind(from.layout(), to.layout()).map_err(raised)?;
+        let counts = lengths.as_ref().map_or(Span::default(), Span::new);
+        Ok((plan, [Span::new(&from), counts, Span::new(&to)]))
+    }
+}
+
+impl Latest {
+    /// Keeps a plan, and hands out the one that goes for it.
+    fn put(&mut self, kept: Rc<Kept>) -> Option<Rc<Kept>> {
+        if self.plans.len() < MOST_PLANS {
+            self.plans.push(kept);
+            return None;
+        }
+        let gone = std::mem::replace(&mut self.plans[self.oldest], kept);
+        self.oldest = (self.oldest + 1) % MOST_PLANS;
+        Some(gone)
+    }
+}
+
+impl Facts {
+    fn of(glance: &Glance<'_>) -> Option<Self> {
+        let (mut shape, mut strides) = ([0; MOST_AXES], [0; MOST_AXES]);
+        let rank = glance.shape().len();
+        shape.get_mut(..rank)?.copy_from_slice(glance.shape());
+        strides.get_mut(..rank)?.copy_from_slice(glance.strides());
+        Some(Facts { dtype: glance.dtype(), device: glance.device(), rank, shape, strides })
+    }
+
+    /// Whether the same is said of another tensor.
+    fn fit(&self, glance: &Glance<'_>) -> bool {
+        let rank = glance.shape().len();
+        self.rank == rank
+            && self.dtype == glance.dtype()
+            && self.device == glance.device()
+            && self.shape[..rank] == *glance.shape()
+            && self.strides[..rank] == *glance.strides()
+    }
+}
+
+impl Span {
+    fn new(tensor: &TensorRef<'_>) -> Self {
+        // Elements are of whole bytes: a glance says nothing of others.
+        Span { before: tensor.layout().reach().origin, len: tensor.memory().len() }
+    }
+
+    /// Where these bytes begin.
+    fn of(self, glance: &Glance<'_>) -> *mut u8 {
+        glance.origin().wrapping_sub(self.before)
+    }
+}

@@ -1,0 +1,261 @@
+//! New outputs of a library's own, for small calls: made here, so that all of a call is one step
+//! for Python.
+
+use crate::call;
+use crate::dlpack::{self, Glance};
+use crate::kept::{Kept, Tensors};
+use crate::operand::Place;
+use crate::operation::Asked;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
+use std::sync::OnceLock;
+
+/// Where in what is asked for the type stands.
+const DTYPE: usize = 2;
+
+/// The operators on tensors of one class, with its library's ways of making another one.
+///
+/// They return None for what has to be looked at more closely: tensors that the library does not
+/// describe, lazy ones, lengths that are not integers. Nothing of the arguments is used up then.
+#[pyclass(frozen, module = "retrograde._engine")]
+pub(crate) struct Maker {
+    /// A tensor like another one.
+    like: Py<PyAny>,
+    /// The same, for the CPU and for at least so many bytes.
+    large: (Py<PyAny>, usize),
+    /// One of a shape, strides and a type on the CPU.
+    here: Option<Py<PyAny>>,
+    /// The same on the current CUDA device, and what says which that is.
+    there: Option<(Py<PyAny>, Py<PyAny>)>,
+}
+
+#[pymethods]
+impl Maker {
+    #[new]
+    #[pyo3(signature = (class, like, large, least, here, there, /))]
+    fn new(
+        class: &Bound<'_, PyType>,
+        like: Py<PyAny>,
+        large: Py<PyAny>,
+        least: usize,
+        here: Option<Py<PyAny>>,
+        there: Option<(Py<PyAny>, Py<PyAny>)>,
+    ) -> PyResult<Self> {
+        dlpack::know(class)?;
+        Ok(Maker { like, large: (large, least), here, there })
+    }
+
+    #[pyo3(signature = (x, axes, mask, /))]
+    fn reverse<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        axes: Option<&Bound<'py, PyAny>>,
+        mask: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.make(x, None, || Asked::reverse(axes, mask))
+    }
+
+    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, /))]
+    fn reverse_sequence<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        lengths: &Bound<'py, PyAny>,
+        time_axis: &Bound<'py, PyAny>,
+        batch_axis: &Bound<'py, PyAny>,
+        policy: &str,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.make(x, Some(lengths), || Asked::sequence(time_axis, batch_axis, policy))
+    }
+
+    #[pyo3(signature = (x, lengths, axis, policy, /))]
+    fn reverse_subsequences<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        lengths: &Bound<'py, PyAny>,
+        axis: &Bound<'py, PyAny>,
+        policy: &str,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.make(x, Some(lengths), || Asked::subsequences(axis, policy))
+    }
+
+    /// `reverse` into a tensor: whether it was done.
+    #[pyo3(signature = (x, axes, mask, out, /))]
+    fn reverse_into<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        axes: Option<&Bound<'py, PyAny>>,
+        mask: Option<&Bound<'py, PyAny>>,
+        out: &Bound<'py, PyAny>,
+    ) -> PyResult<bool> {
+        write(x, None, || Asked::reverse(axes, mask), out)
+    }
+
+    /// `reverse_sequence` into a tensor: whether it was done.
+    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, out, /))]
+    fn reverse_sequence_into<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        lengths: &Bound<'py, PyAny>,
+        time_axis: &Bound<'py, PyAny>,
+        batch_axis: &Bound<'py, PyAny>,
+        policy: &str,
+        out: &Bound<'py, PyAny>,
+    ) -> PyResult<bool> {
+        write(x, Some(lengths), || Asked::sequence(time_axis, batch_axis, policy), out)
+    }
+
+    /// `reverse_subsequences` into a tensor: whether it was done.
+    #[pyo3(signature = (x, lengths, axis, policy, out, /))]
+    fn reverse_subsequences_into<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        lengths: &Bound<'py, PyAny>,
+        axis: &Bound<'py, PyAny>,
+        policy: &str,
+        out: &Bound<'py, PyAny>,
+    ) -> PyResult<bool> {
+        write(x, Some(lengths), || Asked::subsequences(axis, policy), out)
+    }
+}
+
+impl Maker {
+    fn make<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        lengths: Option<&Bound<'py, PyAny>>,
+        asked: impl FnOnce() -> PyResult<Asked>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(input) = plain(x)? else { return Ok(None) };
+        if let Some(lengths) = lengths
+            && !are_readable(lengths, &input)?
+        {
+            return Ok(None);
+        }
+        let asked = asked()?;
+        let Some(tensors) = Tensors::seen(x, input, lengths) else {
+            let out = self.like(x, &input)?;
+            return call::all_the_way(x, &asked, lengths, Some(&out)).map(Some);
+        };
+        let known = tensors.find(&asked, |kept| kept.fresh.get().is_some());
+        if let Some(kept) = known
+            && let Some(out) = self.another(x, &kept, &input)?
+        {
+            if let Some(output) = Glance::at(&out)
+                && tensors.go(&kept, &output)?
+            {
+                return Ok(Some(out));
+            }
+            return call::all_the_way(x, &asked, lengths, Some(&out)).map(Some);
+        }
+        let out = self.like(x, &input)?;
+        match tensors.run(&asked, &out)? {
+            Some(kept) => {
+                self.remember(x, &kept, &out)?;
+                Ok(Some(out))
+            }
+            None => call::all_the_way(x, &asked, lengths, Some(&out)).map(Some),
+        }
+    }
+
+    fn like<'py>(&self, x: &Bound<'py, PyAny>, input: &Glance<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let large = input.place() == Some(Place::Host) && input.bytes() >= self.large.1;
+        let like = if large { &self.large.0 } else { &self.like };
+        like.bind(x.py()).call1((x,))
+    }
+
+    /// Another output of a call that was made before, if there is a short way to it.
+    fn another<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        kept: &Kept,
+        input: &Glance<'_>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (py, Some(fresh)) = (x.py(), kept.fresh.get()) else { return Ok(None) };
+        let fresh = fresh.bind(py);
+        // Several of a library's types may be one to DLPack.
+        if !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?) {
+            return Ok(None);
+        }
+        let make = match (input.place(), &self.here, &self.there) {
+            (Some(Place::Host), Some(make), _) => make,
+            (Some(Place::Cuda(device)), _, Some((make, current))) => {
+                if are_several() && current.bind(py).call0()?.extract::<usize>()? != device {
+                    return Ok(None);
+                }
+                make
+            }
+            _ => return Ok(None),
+        };
+        make.bind(py).call1(fresh).map(Some)
+    }
+
+    /// Keeps what to ask for to get another such output. Large ones come from elsewhere.
+    fn remember(&self, x: &Bound<'_, PyAny>, kept: &Kept, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = x.py();
+        let Some(output) = Glance::at(out) else { return Ok(()) };
+        let possible = match output.place() {
+            Some(Place::Host) => self.here.is_some() && output.bytes() < self.large.1,
+            Some(Place::Cuda(_)) => self.there.is_some(),
+            None => false,
+        };
+        if possible {
+            let shape = PyTuple::new(py, output.shape())?;
+            let strides = PyTuple::new(py, output.strides())?;
+            let fresh = (shape, strides, x.getattr(intern!(py, "dtype"))?).into_pyobject(py)?;
+            // Of two that say the same, the first will do.
+            let _ = kept.fresh.set(fresh.unbind());
+        }
+        Ok(())
+    }
+}
+
+fn write<'py>(
+    x: &Bound<'py, PyAny>,
+    lengths: Option<&Bound<'py, PyAny>>,
+    asked: impl FnOnce() -> PyResult<Asked>,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<bool> {
+    let (Some(input), Some(output)) = (plain(x)?, plain(out)?) else { return Ok(false) };
+    if input.dtype() != output.dtype() || input.place() != output.place() {
+        return Ok(false);
+    }
+    if let Some(lengths) = lengths
+        && !are_readable(lengths, &input)?
+    {
+        return Ok(false);
+    }
+    let asked = asked()?;
+    match Tensors::seen(x, input, lengths) {
+        Some(tensors) if tensors.run(&asked, out)?.is_some() => {}
+        _ => drop(call::all_the_way(x, &asked, lengths, Some(out))?),
+    }
+    Ok(true)
+}
+
+/// A tensor that is its memory and nothing else. Only complex ones are asked whether they are the
+/// conjugate of it; the caller knows that none is the negative.
+fn plain<'a>(x: &'a Bound<'_, PyAny>) -> PyResult<Option<Glance<'a>>> {
+    let Some(glance) = Glance::at(x) else { return Ok(None) };
+    let lazy = glance.is_complex() && x.call_method0(intern!(x.py(), "is_conj"))?.is_truthy()?;
+    let usable = !lazy && !glance.lacks_memory() && glance.place().is_some();
+    Ok(usable.then_some(glance))
+}
+
+/// Whether the engine can take lengths as they are. What is not a tensor it tries to read.
+fn are_readable(lengths: &Bound<'_, PyAny>, input: &Glance<'_>) -> PyResult<bool> {
+    if !dlpack::is_known(lengths) {
+        return Ok(!lengths.hasattr(intern!(lengths.py(), "__dlpack__"))?
+            || lengths.cast::<numpy::PyUntypedArray>().is_ok());
+    }
+    Ok(Glance::at(lengths).is_some_and(|glance| {
+        let place = glance.place();
+        glance.is_integer() && (place == Some(Place::Host) || place == input.place())
+    }))
+}
+
+/// Whether there is more than one CUDA device, so that the current one may be another.
+fn are_several() -> bool {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| retrograde_gpu::device_count().unwrap_or(0)) != 1
+}
