@@ -192,6 +192,16 @@ impl Cuda {
         Ok(Stream::new(self.clone(), handle as sys::CUstream, false, report))
     }
 
+    /// A stream of someone else's, for outputs that hold nothing yet: a wrong length on the device
+    /// does not stop its call, but is clamped. Nobody is told, unless the stream is
+    /// [`reporting_to`](Stream::reporting_to) something.
+    ///
+    /// # Safety
+    /// As for [`borrow_stream`](Self::borrow_stream).
+    pub unsafe fn borrow_stream_clamping(&self, handle: usize) -> Stream {
+        Stream::new(self.clone(), handle as sys::CUstream, false, 0)
+    }
+
     /// Makes the context current until the value is dropped.
     pub(crate) fn current(&self) -> Result<Current, Error> {
         Current::make(self.shared.context)

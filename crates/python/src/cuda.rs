@@ -7,7 +7,6 @@ use crate::operand::{Operand, Place, View};
 use crate::operation::{Operation, Visitor};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use retrograde::{Reversal, TensorRef};
 use retrograde_gpu::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Stream, device_count};
 use std::sync::{Mutex, PoisonError};
@@ -32,7 +31,7 @@ pub(crate) fn run<'py>(
             "lengths are on cuda:{other}, expected them on the input's device, cuda:{device}, or on the CPU"
         )));
     }
-    let stream = stream(x.py(), device, dlpack::current_stream(x, device)?)?;
+    let stream = stream(device, dlpack::current_stream(x, device)?)?;
     operation.visit_anywhere(Launch { stream, input, out, lengths })
 }
 
@@ -89,7 +88,7 @@ pub(crate) fn cuda_device_count() -> usize {
 #[pyo3(signature = (x, /))]
 pub(crate) fn cuda_check(x: &Bound<'_, PyAny>) -> PyResult<()> {
     let Place::Cuda(device) = Operand::of(x)?.view().place else { return Ok(()) };
-    let stream = stream(x.py(), device, dlpack::current_stream(x, device)?)?;
+    let stream = stream(device, dlpack::current_stream(x, device)?)?;
     match x.py().detach(|| stream.check()) {
         Ok(()) => Ok(()),
         Err(Error::Execute(error)) => Err(PyValueError::new_err(error.to_string())),
@@ -98,22 +97,28 @@ pub(crate) fn cuda_check(x: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// The devices that were used before, by their numbers. Opening one loads the kernels.
-static DEVICES: PyOnceLock<Mutex<Vec<Option<Cuda>>>> = PyOnceLock::new();
+static DEVICES: Mutex<Vec<Option<Cuda>>> = Mutex::new(Vec::new());
 
-fn stream(py: Python<'_>, device: usize, handle: usize) -> PyResult<Stream> {
-    let devices = DEVICES.get_or_init(py, Mutex::default);
-    let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
-    if devices.len() <= device {
-        devices.resize_with(device + 1, || None);
+/// A device by its number, opened once.
+pub(crate) fn device(ordinal: usize) -> Result<Cuda, Error> {
+    let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(Some(cuda)) = devices.get(ordinal) {
+        return Ok(cuda.clone());
     }
-    let cuda = match &devices[device] {
-        Some(cuda) => cuda,
-        None => devices[device].insert(Cuda::device(device).map_err(failed)?),
-    };
+    let cuda = Cuda::device(ordinal)?;
+    if devices.len() <= ordinal {
+        devices.resize_with(ordinal + 1, || None);
+    }
+    devices[ordinal] = Some(cuda.clone());
+    Ok(cuda)
+}
+
+fn stream(ordinal: usize, handle: usize) -> PyResult<Stream> {
+    let cuda = device(ordinal).map_err(failed)?;
     // SAFETY: the library says that this is the stream it uses, on the context that all share.
     unsafe { cuda.borrow_stream(handle) }.map_err(failed)
 }
 
-fn failed(error: Error) -> PyErr {
+pub(crate) fn failed(error: Error) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
