@@ -144,7 +144,7 @@ def _is_at_hand(array):
 
 
 def _is_cuda(device):
-    return device.client.platform == "cuda"
+    return device.platform == "gpu" and "cuda" in device.client.platform_version
 
 
 def _check(x):
