@@ -44,7 +44,8 @@ impl Place for Reporting {
     const TRAITS: u32 = 0;
 
     fn prepare(call: &Call<'_>) -> Result<(), Failure> {
-        device(call).map(drop)
+        // Allocating waits for the device, so it is done here for the stream that is likely.
+        report(&device(call)?, call.stream()?).map(drop).map_err(Failure::internal)
     }
 
     fn run(
