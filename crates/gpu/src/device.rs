@@ -192,6 +192,16 @@ impl Cuda {
         Ok(Stream::new(self.clone(), handle as sys::CUstream, false, report))
     }
 
+    /// A stream of someone else's, for outputs that hold nothing yet: a wrong length on the device
+    /// does not stop its call, but is clamped. Nobody is told, unless the stream is
+    /// [`reporting_to`](Stream::reporting_to) something.
+    ///
+    /// # Safety
+    /// As for [`borrow_stream`](Self::borrow_stream).
+    pub unsafe fn borrow_stream_clamping(&self, handle: usize) -> Stream {
+        Stream::new(self.clone(), handle as sys::CUstream, false, 0)
+    }
+
     /// Makes the context current until the value is dropped.
     pub(crate) fn current(&self) -> Result<Current, Error> {
         Current::make(self.shared.context)
@@ -306,8 +316,8 @@ fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
 /// The functions of the kernels by family and width; a launch looks here each time.
 struct Functions([[sys::CUfunction; WIDTHS]; Family::ALL.len()]);
 
-/// Widths are less than this.
-const WIDTHS: usize = 17;
+/// Widths, as kernels are numbered by them, are less than this.
+const WIDTHS: usize = 23;
 
 impl Functions {
     /// Null if there is none.
@@ -343,6 +353,20 @@ impl Drop for Current {
             let mut popped = std::ptr::null_mut();
             // SAFETY: pops what `make` pushed on this thread: a `Current` does not cross threads.
             let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut popped) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_has_its_place() {
+        let mut seen = [false; Family::ALL.len()];
+        for (family, name, widths) in Family::ALL {
+            assert!(!std::mem::replace(&mut seen[family as usize], true), "{name} twice");
+            assert!(widths.iter().all(|&width| usize::from(width) < WIDTHS), "{name}");
         }
     }
 }

@@ -26,8 +26,10 @@ pub struct Stream {
     cuda: Cuda,
     raw: sys::CUstream,
     owned: bool,
-    /// Address of its report.
+    /// Address of its report; 0 if it has none.
     report: u64,
+    /// Whether a wrong length on the device stops its call.
+    stops: bool,
     /// What that is a part of, if it is not the device's; keeps it alive.
     _reports: Option<Arc<Reports>>,
 }
@@ -39,7 +41,7 @@ unsafe impl Sync for Stream {}
 
 impl Stream {
     pub(crate) fn new(cuda: Cuda, raw: sys::CUstream, owned: bool, report: u64) -> Self {
-        Stream { cuda, raw, owned, report, _reports: None }
+        Stream { cuda, raw, owned, report, stops: report != 0, _reports: None }
     }
 
     /// Its device.
@@ -59,7 +61,8 @@ impl Stream {
     pub fn reporting_to(&self, reports: &Arc<Reports>, at: usize) -> Stream {
         assert!(at < reports.len(), "report {at} of {}", reports.len());
         let (cuda, raw, report) = (self.cuda.clone(), self.raw, reports.address(at));
-        Stream { cuda, raw, owned: false, report, _reports: Some(reports.clone()) }
+        let (stops, reports) = (self.stops, Some(reports.clone()));
+        Stream { cuda, raw, owned: false, report, stops, _reports: reports }
     }
 
     /// Runs a plan from `src` to `dst`; if both are the same view, in place.
@@ -120,6 +123,9 @@ impl Stream {
     /// Waits for everything on the stream, and for the first wrong length since the last look: its
     /// error, if there was one.
     pub fn check(&self) -> Result<(), Error> {
+        if self.report == 0 {
+            return self.synchronize();
+        }
         let _current = self.cuda.current()?;
         // SAFETY: one report, which is this stream's.
         match unsafe { report::read(self.report, 1, self.raw) }?.pop().flatten() {
@@ -200,15 +206,15 @@ impl Stream {
         self.launch(&jobs::job(plan, &shape, at, lengths, choice, &limits))
     }
 
-    /// Launches the check of device lengths; gives the address of its verdict, or 0 where no
-    /// value could be wrong.
+    /// Launches the check of device lengths; gives the address of its verdict, or 0 where there is
+    /// none to wait for.
     fn check_on_device(&self, plan: &Plan, view: DeviceRef<'_>) -> Result<u64, Error> {
         let Some(lengths) = plan.lengths() else { return Ok(0) };
-        if !lengths.needs_check() || lengths.count() == 0 {
+        if self.report == 0 || !lengths.needs_check() || lengths.count() == 0 {
             return Ok(0);
         }
         self.launch(&Some(jobs::check(lengths, view.address, self.report)))?;
-        Ok(self.report)
+        Ok(if self.stops { self.report } else { 0 })
     }
 
     /// Copies host lengths to memory of the stream's own.

@@ -406,6 +406,33 @@ fn each_call_may_have_a_report_of_its_own() {
 
 #[test]
 #[ignore = "needs a CUDA device"]
+fn a_clamping_stream_writes_its_output_and_tells_where_it_was_told_to() {
+    let cuda = device();
+    let own = cuda.stream().unwrap();
+    // SAFETY: a stream of this device, which outlives the value.
+    let silent = unsafe { cuda.borrow_stream_clamping(own.handle()) };
+    let reports = Arc::new(Reports::allocate(&cuda, 2).unwrap());
+    let telling = silent.reporting_to(&reports, 1);
+    let (plan, input, mut output) = sequence(&cuda, LengthPolicy::Strict);
+    let mut lengths = [100; 64];
+    lengths[17] = 101;
+    let lengths = on_device(&cuda, &lengths);
+    let error = ExecuteError::LengthOutOfRange { ordinal: 17, value: 101, limit: 100 };
+    for (stream, told) in [(&telling, Some(error)), (&silent, None)] {
+        let blank = vec![0xEE; output.len()];
+        output.write(0, &blank).unwrap();
+        stream
+            .execute(&plan, input.view(), Some(lengths.view().into()), output.view_mut())
+            .unwrap();
+        assert_eq!(own.read(&reports), Ok(vec![None, told]));
+        let source = |at: usize| at / 200 * 200 + (99 - at % 200 / 2) * 2 + at % 2;
+        assert_from(&mut output.to_vec().unwrap(), source);
+    }
+    assert_eq!(silent.check(), Ok(()));
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
 fn buffers_that_do_not_fit_are_refused() {
     let cuda = device();
     let stream = cuda.stream().unwrap();

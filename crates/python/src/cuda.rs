@@ -7,7 +7,6 @@ use crate::operand::{Operand, Place, View};
 use crate::operation::{Operation, Visitor};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use retrograde::{Reversal, TensorRef};
 use retrograde_gpu::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Stream, device_count};
 use std::cell::RefCell;
@@ -100,7 +99,7 @@ pub(crate) fn cuda_check(x: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// The devices that were used before, by their numbers. Opening one loads the kernels.
-static DEVICES: PyOnceLock<Mutex<Vec<Option<Cuda>>>> = PyOnceLock::new();
+static DEVICES: Mutex<Vec<Option<Cuda>>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// The stream of this thread's latest call: with its device's number and its handle.
@@ -119,21 +118,27 @@ pub(crate) fn stream_of(x: &Bound<'_, PyAny>, device: usize) -> PyResult<Rc<Stre
     if let Some(stream) = latest {
         return Ok(stream);
     }
-    let stream = Rc::new(stream(x.py(), device, handle)?);
+    let stream = Rc::new(stream(device, handle)?);
     LATEST.set(Some((device, handle, Rc::clone(&stream))));
     Ok(stream)
 }
 
-fn stream(py: Python<'_>, device: usize, handle: usize) -> PyResult<Stream> {
-    let devices = DEVICES.get_or_init(py, Mutex::default);
-    let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
-    if devices.len() <= device {
-        devices.resize_with(device + 1, || None);
+/// A device by its number, opened once.
+pub(crate) fn device(ordinal: usize) -> Result<Cuda, Error> {
+    let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(Some(cuda)) = devices.get(ordinal) {
+        return Ok(cuda.clone());
     }
-    let cuda = match &devices[device] {
-        Some(cuda) => cuda,
-        None => devices[device].insert(Cuda::device(device).map_err(failed)?),
-    };
+    let cuda = Cuda::device(ordinal)?;
+    if devices.len() <= ordinal {
+        devices.resize_with(ordinal + 1, || None);
+    }
+    devices[ordinal] = Some(cuda.clone());
+    Ok(cuda)
+}
+
+fn stream(ordinal: usize, handle: usize) -> PyResult<Stream> {
+    let cuda = device(ordinal).map_err(failed)?;
     // SAFETY: the library says that this is the stream it uses, on the context that all share.
     unsafe { cuda.borrow_stream(handle) }.map_err(failed)
 }

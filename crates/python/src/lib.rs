@@ -41,7 +41,7 @@ mod _engine {
     #[pymodule_export]
     use crate::threads::{after_fork_in_child, get_num_threads, set_num_threads};
     #[pymodule_export]
-    use crate::xla::xla_handlers;
+    use crate::xla::{xla_check, xla_handlers};
 
     use super::*;
     use numpy::PyArrayDescrMethods;

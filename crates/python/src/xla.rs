@@ -2,93 +2,153 @@
 //! handlers, and no Python runs between XLA and the engine.
 
 mod abi;
+mod cuda;
+mod tensor;
 
 use crate::threads;
-use abi::{Buffer, Call, CallFrame, Failure, ForeignError, Handler, Request};
+use abi::{Call, CallFrame, Failure, ForeignError, Handler, Request};
+use cuda::{Clamping, Reporting};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use retrograde::{
-    DType, Layout, LengthPolicy, Memory, MemoryMut, Reversal, Reverse, ReverseSequence,
-    ReverseSubsequences, Shape, TensorMut, TensorRef,
+    LengthPolicy, Reversal, Reverse, ReverseSequence, ReverseSubsequences, TensorRef,
 };
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
+use tensor::{tensor, tensor_mut};
 
-/// The handlers by the names they are registered under.
+pub(crate) use cuda::xla_check;
+
+/// Where an operator runs.
+trait Place {
+    /// What XLA may rely on.
+    const TRAITS: u32;
+
+    /// Whatever must not wait until the call, or is not allowed in it.
+    fn prepare(call: &Call<'_>) -> Result<(), Failure>;
+
+    /// Runs it on a call's buffers; so many are arguments.
+    fn run(
+        operator: &(impl Reversal + Sync),
+        call: &Call<'_>,
+        arguments: usize,
+    ) -> Result<(), Failure>;
+}
+
+/// The CPU.
+struct Host;
+
+impl Place for Host {
+    const TRAITS: u32 = 0;
+
+    fn prepare(_: &Call<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn run(
+        operator: &(impl Reversal + Sync),
+        call: &Call<'_>,
+        arguments: usize,
+    ) -> Result<(), Failure> {
+        let source = tensor(call.argument(0, arguments)?)?;
+        let mut target = tensor_mut(call.result()?)?;
+        let bytes = source.memory().len();
+        threads::run(bytes, || operator.run(&source, &mut target))
+            .map_err(|_| Failure::internal("threads could not start"))?
+            .map_err(Failure::argument)
+    }
+}
+
+/// The handlers by XLA's names of platforms, and by the names they are registered under there.
+///
+/// Traits belong to a handler, not to a call. So on a device lengths that are to be reported, which
+/// cannot be recorded, have handlers of their own.
 #[pyfunction]
 pub(crate) fn xla_handlers(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let handlers: [(&str, Handler); 3] = [
-        ("retrograde_reverse", reverse),
-        ("retrograde_reverse_sequence", reverse_sequence),
-        ("retrograde_reverse_subsequences", reverse_subsequences),
+    let host: [(&str, Handler); 3] = [
+        ("retrograde_reverse", reverse::<Host>),
+        ("retrograde_reverse_sequence", reverse_sequence::<Host>),
+        ("retrograde_reverse_subsequences", reverse_subsequences::<Host>),
     ];
-    let capsules = PyDict::new(py);
-    for (name, handler) in handlers {
-        let Some(address) = NonNull::new(handler as *mut c_void) else { continue };
-        // SAFETY: a function lives as long as the process.
-        let capsule =
-            unsafe { PyCapsule::new_with_pointer(py, address, c"xla._CUSTOM_CALL_TARGET")? };
-        capsules.set_item(name, capsule)?;
+    let device: [(&str, Handler); 5] = [
+        ("retrograde_reverse", reverse::<Clamping>),
+        ("retrograde_reverse_sequence", reverse_sequence::<Clamping>),
+        ("retrograde_reverse_subsequences", reverse_subsequences::<Clamping>),
+        ("retrograde_reverse_sequence_strict", reverse_sequence::<Reporting>),
+        ("retrograde_reverse_subsequences_strict", reverse_subsequences::<Reporting>),
+    ];
+    let (cpu, cuda) = (PyDict::new(py), PyDict::new(py));
+    for (name, handler) in host {
+        cpu.set_item(name, capsule(py, handler)?)?;
     }
-    Ok(capsules)
+    for (name, handler) in device {
+        let stages = PyDict::new(py);
+        stages.set_item("initialize", capsule(py, handler)?)?;
+        stages.set_item("execute", capsule(py, handler)?)?;
+        cuda.set_item(name, stages)?;
+    }
+    let platforms = PyDict::new(py);
+    platforms.set_item("cpu", cpu)?;
+    platforms.set_item("CUDA", cuda)?;
+    Ok(platforms)
 }
 
-unsafe extern "C" fn reverse(frame: *mut CallFrame) -> *mut ForeignError {
+fn capsule(py: Python<'_>, handler: Handler) -> PyResult<Bound<'_, PyCapsule>> {
+    let address = NonNull::new(handler as *mut c_void).expect("a function has an address");
+    // SAFETY: a function lives as long as the process.
+    unsafe { PyCapsule::new_with_pointer(py, address, c"xla._CUSTOM_CALL_TARGET") }
+}
+
+unsafe extern "C" fn reverse<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
+    let work = |call: &Call<'_>| P::run(&Reverse::axes(call.integers("axes")?), call, 1);
     // SAFETY: XLA calls this, with a frame of its own.
-    unsafe { answer(frame, |call| run(&Reverse::axes(call.integers("axes")?), &call, 1)) }
+    unsafe { answer::<P>(frame, work) }
 }
 
-unsafe extern "C" fn reverse_sequence(frame: *mut CallFrame) -> *mut ForeignError {
-    let work = |call: Call<'_>| {
+unsafe extern "C" fn reverse_sequence<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
+    let work = |call: &Call<'_>| {
         let (time, batch) = (call.integer("time_axis")?, call.integer("batch_axis")?);
-        let operator = ReverseSequence::any_axes(time, batch).policy(policy(&call)?);
-        run(&operator.lengths(lengths(&call)?), &call, 2)
+        let operator = ReverseSequence::any_axes(time, batch).policy(policy(call)?);
+        P::run(&operator.lengths(lengths(call)?), call, 2)
     };
     // SAFETY: as above.
-    unsafe { answer(frame, work) }
+    unsafe { answer::<P>(frame, work) }
 }
 
-unsafe extern "C" fn reverse_subsequences(frame: *mut CallFrame) -> *mut ForeignError {
-    let work = |call: Call<'_>| {
-        let operator = ReverseSubsequences::along(call.integer("axis")?).policy(policy(&call)?);
-        run(&operator.lengths(lengths(&call)?), &call, 2)
+unsafe extern "C" fn reverse_subsequences<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
+    let work = |call: &Call<'_>| {
+        let operator = ReverseSubsequences::along(call.integer("axis")?).policy(policy(call)?);
+        P::run(&operator.lengths(lengths(call)?), call, 2)
     };
     // SAFETY: as above.
-    unsafe { answer(frame, work) }
+    unsafe { answer::<P>(frame, work) }
 }
 
 /// Does what XLA asks for, and tells it what went wrong.
 ///
 /// # Safety
 /// XLA made the frame.
-unsafe fn answer(
+unsafe fn answer<P: Place>(
     frame: *mut CallFrame,
-    work: impl FnOnce(Call<'_>) -> Result<(), Failure>,
+    work: impl FnOnce(&Call<'_>) -> Result<(), Failure>,
 ) -> *mut ForeignError {
     // SAFETY: the caller's promise.
-    let Request::Call(call) = (unsafe { CallFrame::request(frame) }) else {
-        return ptr::null_mut();
+    let (call, prepares) = match unsafe { CallFrame::request(frame, P::TRAITS) } {
+        Request::Nothing => return ptr::null_mut(),
+        Request::Initialize(call) => (call, true),
+        Request::Call(call) => (call, false),
+    };
+    let task = || {
+        call.check()?;
+        if prepares { P::prepare(&call) } else { work(&call) }
     };
     // XLA cannot unwind.
-    let done = catch_unwind(AssertUnwindSafe(|| call.check().and_then(|()| work(call))));
+    let done = catch_unwind(AssertUnwindSafe(task));
     match done.unwrap_or_else(|_| Err(Failure::internal("retrograde panicked"))) {
         Ok(()) => ptr::null_mut(),
         Err(failure) => call.error(failure),
     }
-}
-
-fn run(
-    operator: &(impl Reversal + Sync),
-    call: &Call<'_>,
-    arguments: usize,
-) -> Result<(), Failure> {
-    let source = tensor(call.argument(0, arguments)?)?;
-    let mut target = tensor_mut(call.result()?)?;
-    let bytes = source.memory().len();
-    threads::run(bytes, || operator.run(&source, &mut target))
-        .map_err(|_| Failure::internal("threads could not start"))?
-        .map_err(Failure::argument)
 }
 
 fn policy(call: &Call<'_>) -> Result<LengthPolicy, Failure> {
@@ -101,66 +161,4 @@ fn policy(call: &Call<'_>) -> Result<LengthPolicy, Failure> {
 
 fn lengths<'a>(call: &Call<'a>) -> Result<TensorRef<'a>, Failure> {
     tensor(call.argument(1, 2)?)
-}
-
-fn tensor(buffer: &Buffer) -> Result<TensorRef<'_>, Failure> {
-    let (dtype, shape, data, len) = described(buffer)?;
-    // SAFETY: XLA's buffers hold a dense tensor of that type and shape, and stay as they are
-    // until the call returns.
-    let memory = unsafe { Memory::from_raw(data, len) };
-    TensorRef::dense(dtype, memory, &shape).map_err(Failure::internal)
-}
-
-fn tensor_mut(buffer: &Buffer) -> Result<TensorMut<'_>, Failure> {
-    let (dtype, shape, data, len) = described(buffer)?;
-    // SAFETY: as above; a result is for the handler alone to write.
-    let memory = unsafe { MemoryMut::from_raw(data, len, false) };
-    TensorMut::dense(dtype, memory, &shape).map_err(Failure::internal)
-}
-
-fn described(buffer: &Buffer) -> Result<(DType, Shape, *mut u8, usize), Failure> {
-    let dtype = element_type(buffer.dtype())?;
-    let size = |&size: &i64| {
-        usize::try_from(size).map_err(|_| Failure::internal(format!("a size is {size}")))
-    };
-    let shape = buffer.dims().iter().map(size).collect::<Result<Shape, _>>()?;
-    let len = Layout::dense(dtype, &shape).map_err(Failure::internal)?.byte_len();
-    match buffer.data() {
-        data if !data.is_null() => Ok((dtype, shape, data, len)),
-        _ if len == 0 => Ok((dtype, shape, NonNull::dangling().as_ptr(), 0)),
-        _ => Err(Failure::internal("a buffer has no memory")),
-    }
-}
-
-/// By `XLA_FFI_DataType`; types of the same width move the same way.
-fn element_type(dtype: i32) -> Result<DType, Failure> {
-    Ok(match dtype {
-        1 => DType::Bool,
-        2 => DType::I8,
-        3 => DType::I16,
-        4 => DType::I32,
-        5 => DType::I64,
-        6 => DType::U8,
-        7 => DType::U16,
-        8 => DType::U32,
-        9 => DType::U64,
-        10 => DType::F16,
-        11 => DType::F32,
-        12 => DType::F64,
-        15 => DType::C64,
-        16 => DType::BF16,
-        18 => DType::C128,
-        // The eight kinds of floats of one byte.
-        19 | 20 | 23 | 24 | 25 | 28 | 29 | 33 => DType::Bytes(1),
-        21 => DType::I4,
-        22 => DType::U4,
-        26 => DType::I2,
-        27 => DType::U2,
-        32 => DType::F4E2M1,
-        other => {
-            return Err(Failure::argument(format!(
-                "elements of XLA's type {other} cannot be moved"
-            )));
-        }
-    })
 }

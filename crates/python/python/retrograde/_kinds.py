@@ -69,6 +69,15 @@ def of(x):
     return x if hasattr(x, "__dlpack__") else _as_array(x)
 
 
+def check(x):
+    """Raises what was wrong with lengths on the CUDA device that ``x`` is on."""
+    if _is(x, "jax", "Array"):
+        from . import jax
+
+        return jax._check(x)
+    return _engine.cuda_check(of(x))
+
+
 def _is(x, module, name):
     """Whether ``x`` is an instance of a class of a library that is loaded."""
     kind = getattr(sys.modules.get(module), name, None)

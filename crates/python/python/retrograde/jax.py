@@ -9,14 +9,22 @@ Array([[2., 1., 0.],
 Array([[2., 1., 0.],
        [4., 3., 5.]], dtype=float32)
 
-On CPUs a call is one custom call of XLA into the engine, without Python in between. On other devices
-it becomes operations of XLA's own (``rev``, a gather). What ``jax.export`` is to write for CPUs has to allow
-such calls (``DisabledSafetyCheck.custom_call("retrograde_reverse")``).
+On CPUs and CUDA devices a call is one custom call of XLA into the engine, without Python in between; on a
+device it is launched on XLA's stream, and nothing waits for it. On other devices it becomes operations of XLA's
+own (``rev``, a gather). What ``jax.export`` is to write for the engine has to allow such calls
+(``DisabledSafetyCheck.custom_call("retrograde_reverse")``).
 
-Lengths that are known when the call is made or traced are checked then, and an error is a
-``ValueError``. Lengths that a compiled program computes are checked on CPUs, when it runs: JAX raises
-the same text as a ``JaxRuntimeError``. On other devices a program cannot stop for them: ``"strict"``
-refuses such lengths when it is compiled, and ``"clamp"`` takes a negative one for 0.
+Lengths that are known when the call is made or traced are checked then, and an error is a ``ValueError``: lists,
+NumPy arrays, and arrays of JAX, unless they are on a CUDA device, which would have to be waited for. The others
+are checked when the program runs:
+
+- On CPUs JAX raises the same text as a ``JaxRuntimeError``.
+- On CUDA devices a program cannot stop for them. With ``"strict"`` a wrong length counts as 0 or as the whole
+  axis, whichever is nearer, and nobody is told until :func:`retrograde.cuda.check` is asked about a result: it
+  raises a ``ValueError``. With ``"clamp"`` a negative length counts as 0, and there is nothing to tell. Strict
+  calls whose lengths are on the device are not recorded into XLA's command buffers (CUDA graphs); all others may be.
+- On other devices ``"strict"`` refuses such lengths when the program is compiled, and ``"clamp"`` takes a
+  negative one for 0.
 """
 
 import operator
@@ -118,7 +126,7 @@ def _lengths(name, shape, lengths, axes, policy):
         lengths = np.asarray(lengths, dtype=None if np.size(lengths) else np.int32)
     if jnp.issubdtype(lengths.dtype, jnp.integer) and jnp.iinfo(lengths.dtype).bits < 8:
         lengths = lengths.astype(np.int8)
-    if isinstance(lengths, jax.core.Tracer) or not getattr(lengths, "is_fully_addressable", True):
+    if isinstance(lengths, jax.Array) and not _is_at_hand(lengths):
         check(np.zeros(lengths.shape, lengths.dtype), *axes, policy)
         return lengths, policy
     check(np.asarray(lengths), *axes, policy)
@@ -126,6 +134,27 @@ def _lengths(name, shape, lengths, axes, policy):
         # Cut to the axis they fit into 32 bits: JAX would make wider ones narrower without a word.
         lengths = np.minimum(lengths.astype(np.uint64), np.uint64(shape[axes[0]])).astype(np.uint32)
     return lengths, "clamp"
+
+
+def _is_at_hand(array):
+    """Whether its values are known and can be had without waiting for a CUDA device."""
+    if isinstance(array, jax.core.Tracer) or not array.is_fully_addressable:
+        return False
+    return not any(map(_is_cuda, array.devices()))
+
+
+def _is_cuda(device):
+    return device.platform == "gpu" and "cuda" in device.client.platform_version
+
+
+def _check(x):
+    """Waits for ``x``, and raises what was wrong with lengths on its devices."""
+    if isinstance(x, jax.core.Tracer):
+        raise TypeError("x is traced, expected an array with values: check what the program returns")
+    x.block_until_ready()
+    for device in x.sharding.addressable_devices:
+        if _is_cuda(device):
+            _engine.xla_check(device.local_hardware_id)
 
 
 def _of_shape(shape):
@@ -156,9 +185,20 @@ def _primitive(name, fallback, batch):
     ad.primitive_transposes[primitive] = transpose
     batching.primitive_batchers[primitive] = batch
     mlir.register_lowering(primitive, mlir.lower_fun(fallback, multiple_results=False))
-    call = jax.ffi.ffi_lowering(name)
-    mlir.register_lowering(primitive, lambda *args, **params: call(*args, **_attributes(params)), "cpu")
+    for platform, target in (("cpu", lambda policy: name), ("cuda", partial(_cuda_target, name))):
+        mlir.register_lowering(primitive, partial(_lowered, target), platform)
     return primitive
+
+
+def _lowered(target, ctx, *operands, **params):
+    """A call of the handler with the name that ``target`` gives for a policy."""
+    call = jax.ffi.ffi_lowering(target(params.get("policy")))
+    return call(ctx, *operands, **_attributes(params))
+
+
+def _cuda_target(name, policy):
+    """Handlers that report wrong lengths are apart: XLA must not record them."""
+    return f"{name}_strict" if policy == "strict" else name
 
 
 def _attributes(params):
@@ -248,8 +288,9 @@ def _others(rank, axis):
     return tuple(other for other in range(rank) if other != axis)
 
 
-for _name, _handler in _engine.xla_handlers().items():
-    jax.ffi.register_ffi_target(_name, _handler, platform="cpu")
+for _platform, _handlers in _engine.xla_handlers().items():
+    for _name, _handler in _handlers.items():
+        jax.ffi.register_ffi_target(_name, _handler, platform=_platform)
 
 _reverse_p = _primitive("retrograde_reverse", _reverse_elsewhere, _reverse_batched)
 _sequence_p = _primitive("retrograde_reverse_sequence", _sequence_elsewhere, _sequence_batched)

@@ -5,6 +5,8 @@
 //! added behind, so a size at least ours means that ours are there.
 
 use std::ffi::{CString, c_char, c_int, c_void};
+use std::mem::offset_of;
+use std::ptr::{self, NonNull};
 use std::slice;
 
 /// The version this was written against: the oldest that XLA still takes, so that every jaxlib
@@ -12,12 +14,17 @@ use std::slice;
 const VERSION: (c_int, c_int) = (0, 1);
 
 const METADATA_EXTENSION: c_int = 1;
+const STAGE_INITIALIZE: c_int = 2;
 const STAGE_EXECUTE: c_int = 3;
 const BUFFER: c_int = 1;
 const ATTRIBUTE_ARRAY: c_int = 1;
 const ATTRIBUTE_SCALAR: c_int = 3;
 const ATTRIBUTE_STRING: c_int = 4;
 const TYPE_S64: c_int = 5;
+
+/// The trait of a handler that launches the same work at every call and does nothing else: XLA may
+/// record it, and replay that.
+pub(crate) const COMMAND_BUFFER_COMPATIBLE: u32 = 1;
 
 /// An error, as XLA makes and frees it.
 pub(crate) enum ForeignError {}
@@ -66,12 +73,38 @@ struct ErrorArguments {
 }
 
 #[repr(C)]
+struct StreamArguments {
+    struct_size: usize,
+    extension: *mut Extension,
+    context: *mut c_void,
+    stream: *mut c_void,
+}
+
+#[repr(C)]
+struct DeviceArguments {
+    struct_size: usize,
+    extension: *mut Extension,
+    context: *mut c_void,
+    ordinal: i32,
+}
+
+/// A function of XLA's table.
+type Function<A> = Option<unsafe extern "C" fn(*mut A) -> *mut ForeignError>;
+
+/// XLA's table. Older ones end earlier: see [`Call::function`].
+#[repr(C)]
 struct Api {
     struct_size: usize,
     extension: *mut Extension,
     version: ApiVersion,
     internal: *const c_void,
-    create_error: Option<unsafe extern "C" fn(*mut ErrorArguments) -> *mut ForeignError>,
+    create_error: Function<ErrorArguments>,
+    /// What an error says, freeing it, registering a handler.
+    not_ours: [*const c_void; 3],
+    stream: Function<StreamArguments>,
+    /// Types and states of handlers, memory, threads, futures, and the number of the run.
+    not_ours_either: [*const c_void; 12],
+    device: Function<DeviceArguments>,
 }
 
 /// A dense row-major tensor.
@@ -141,6 +174,8 @@ pub(crate) struct CallFrame {
 pub(crate) enum Request<'a> {
     /// Nothing that is left to do.
     Nothing,
+    /// To get ready, before the first call on a device and before any recording.
+    Initialize(Call<'a>),
     Call(Call<'a>),
 }
 
@@ -151,27 +186,31 @@ pub(crate) struct Call<'a> {
 }
 
 /// What went wrong, for XLA to raise.
-pub(crate) struct Failure {
-    pub(crate) code: Code,
-    pub(crate) text: String,
+pub(crate) enum Failure {
+    Ours {
+        code: Code,
+        text: String,
+    },
+    /// Something that we asked XLA for.
+    Theirs(NonNull<ForeignError>),
 }
 
 impl Failure {
     pub(crate) fn argument(text: impl ToString) -> Self {
-        Failure { code: Code::InvalidArgument, text: text.to_string() }
+        Failure::Ours { code: Code::InvalidArgument, text: text.to_string() }
     }
 
     pub(crate) fn internal(text: impl ToString) -> Self {
-        Failure { code: Code::Internal, text: text.to_string() }
+        Failure::Ours { code: Code::Internal, text: text.to_string() }
     }
 }
 
 impl CallFrame {
-    /// Answers XLA's question for the version, or says what is to be done.
+    /// Answers XLA's question for the version and traits, or says what is to be done.
     ///
     /// # Safety
     /// XLA made the frame, and it is alive for `'a`.
-    pub(crate) unsafe fn request<'a>(frame: *mut CallFrame) -> Request<'a> {
+    pub(crate) unsafe fn request<'a>(frame: *mut CallFrame, traits: u32) -> Request<'a> {
         // SAFETY: the caller's promise. Size and extension come first in every version.
         unsafe {
             let extension = (*frame).extension;
@@ -179,11 +218,12 @@ impl CallFrame {
                 let metadata = (*extension.cast::<MetadataExtension>()).metadata;
                 (*metadata).version.major = VERSION.0;
                 (*metadata).version.minor = VERSION.1;
-                (*metadata).traits = 0;
+                (*metadata).traits = traits;
                 return Request::Nothing;
             }
             let frame = &*frame;
             match frame.stage {
+                STAGE_INITIALIZE => Request::Initialize(Call { frame }),
                 STAGE_EXECUTE => Request::Call(Call { frame }),
                 _ => Request::Nothing,
             }
@@ -266,26 +306,79 @@ impl<'a> Call<'a> {
         Err(Failure::internal(format!("attribute {name} is missing, or of another type")))
     }
 
+    /// The stream of a device that the call belongs to (`CUstream`).
+    pub(crate) fn stream(&self) -> Result<usize, Failure> {
+        let mut arguments = StreamArguments {
+            struct_size: size_of::<StreamArguments>(),
+            extension: ptr::null_mut(),
+            context: self.frame.context,
+            stream: ptr::null_mut(),
+        };
+        let ask = self.function(offset_of!(Api, stream), "XLA_FFI_Stream_Get")?;
+        // SAFETY: it is this function, and the context is the one that it gave us.
+        asked(unsafe { ask(&mut arguments) })?;
+        Ok(arguments.stream.addr())
+    }
+
+    /// The number of that device.
+    pub(crate) fn device(&self) -> Result<usize, Failure> {
+        let mut arguments = DeviceArguments {
+            struct_size: offset_of!(DeviceArguments, ordinal) + size_of::<i32>(),
+            extension: ptr::null_mut(),
+            context: self.frame.context,
+            ordinal: -1,
+        };
+        let ask = self.function(offset_of!(Api, device), "XLA_FFI_DeviceOrdinal_Get")?;
+        // SAFETY: as above.
+        asked(unsafe { ask(&mut arguments) })?;
+        let ordinal = arguments.ordinal;
+        usize::try_from(ordinal).map_err(|_| Failure::internal(format!("the device is {ordinal}")))
+    }
+
+    /// The function at this place of XLA's table, if its version has one there.
+    fn function<A>(
+        &self,
+        at: usize,
+        name: &str,
+    ) -> Result<unsafe extern "C" fn(*mut A) -> *mut ForeignError, Failure> {
+        let api = self.frame.api;
+        // SAFETY: the table outlives the call, and says how far it goes.
+        let function = unsafe {
+            match api.is_null() || (*api).struct_size < at + size_of::<Function<A>>() {
+                true => None,
+                false => api.byte_add(at).cast::<Function<A>>().read(),
+            }
+        };
+        function
+            .ok_or_else(|| Failure::internal(format!("there is no {name}: this jaxlib is too old")))
+    }
+
     /// Makes an error that XLA raises.
     pub(crate) fn error(&self, failure: Failure) -> *mut ForeignError {
-        // A message ends at the first zero byte.
-        let message = CString::new(failure.text.replace('\0', " ")).unwrap_or_default();
-        let mut arguments = ErrorArguments {
-            struct_size: std::mem::offset_of!(ErrorArguments, code) + size_of::<c_int>(),
-            extension: std::ptr::null_mut(),
-            message: message.as_ptr(),
-            code: failure.code as c_int,
+        let (code, text) = match failure {
+            Failure::Ours { code, text } => (code, text),
+            Failure::Theirs(error) => return error.as_ptr(),
         };
-        // SAFETY: XLA's table outlives the call, and `Error_Create` is there since its first
-        // version. It copies the message.
-        unsafe {
-            let Some(create) = self.frame.api.as_ref().and_then(|api| api.create_error) else {
-                // Without it a failure would look like a result.
-                std::process::abort()
-            };
-            create(&mut arguments)
+        // A message ends at the first zero byte.
+        let message = CString::new(text.replace('\0', " ")).unwrap_or_default();
+        let mut arguments = ErrorArguments {
+            struct_size: offset_of!(ErrorArguments, code) + size_of::<c_int>(),
+            extension: ptr::null_mut(),
+            message: message.as_ptr(),
+            code: code as c_int,
+        };
+        match self.function(offset_of!(Api, create_error), "XLA_FFI_Error_Create") {
+            // SAFETY: it is this function, which copies the message.
+            Ok(create) => unsafe { create(&mut arguments) },
+            // There since the first version. Without it a failure would look like a result.
+            Err(_) => std::process::abort(),
         }
     }
+}
+
+/// What XLA answered: nothing, or an error that is ours to pass on.
+fn asked(error: *mut ForeignError) -> Result<(), Failure> {
+    NonNull::new(error).map_or(Ok(()), |error| Err(Failure::Theirs(error)))
 }
 
 impl Text {
@@ -358,4 +451,9 @@ const _: () = {
     assert!(size_of::<Operands>() == 40);
     assert!(size_of::<Attributes>() == 48);
     assert!(size_of::<CallFrame>() == 40 + 40 + 40 + 48);
+    assert!(size_of::<StreamArguments>() == 32);
+    assert!(offset_of!(DeviceArguments, ordinal) == 24);
+    assert!(offset_of!(Api, create_error) == 48);
+    assert!(offset_of!(Api, stream) == 80);
+    assert!(offset_of!(Api, device) == 184);
 };
