@@ -34,10 +34,18 @@ struct Lane {
 impl Cuda {
     /// Looks for the device.
     pub fn new() -> Self {
-        let device = retrograde_gpu::Cuda::device(0);
+        Self::on(retrograde_gpu::Cuda::device(0), "cuda")
+    }
+
+    /// The same with kernels that the driver compiles, as on chips that have none ready.
+    pub fn from_ptx() -> Self {
+        Self::on(retrograde_gpu::Cuda::device_from_ptx(0), "cuda from PTX")
+    }
+
+    fn on(device: Result<retrograde_gpu::Cuda, retrograde_gpu::Error>, kind: &str) -> Self {
         let name = match &device {
-            Ok(device) => format!("cuda {}", device.name()),
-            Err(_) => "cuda".to_owned(),
+            Ok(device) => format!("{kind} {}", device.name()),
+            Err(_) => kind.to_owned(),
         };
         Cuda { device, name, lanes: Mutex::default(), tight: false }
     }

@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "usage: retrograde-conformance [quick | cuda [quick | tight] | levels | export FILE | types FILE]";
+const USAGE: &str = "usage: retrograde-conformance [quick | cuda [quick | tight | ptx] | levels | export FILE | types FILE]";
 
 /// What is run on a backend.
 struct Suite {
@@ -52,6 +52,8 @@ fn main() -> ExitCode {
         ["cuda"] => run_all(&[Box::new(Cuda::new())], &FULL),
         #[cfg(feature = "cuda")]
         ["cuda", "quick"] => run_all(&[Box::new(Cuda::new())], &QUICK),
+        #[cfg(feature = "cuda")]
+        ["cuda", "ptx"] => run_all(&[Box::new(Cuda::from_ptx())], &FULL),
         #[cfg(feature = "cuda")]
         ["cuda", "tight"] => run_all(&[Box::new(Cuda::tight())], &TIGHT),
         ["levels"] => {

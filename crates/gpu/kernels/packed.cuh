@@ -159,16 +159,53 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk) {
     return true;
 }
 
-KERNEL_BY(256, 8) packed(const __grid_constant__ Packed p) {
-    u64 thread = thread_index();
-    if (thread >= p.threads || stopped(p.lengths)) return;
-    i64 chunk = p.first_chunk + (i64)thread * 16;
-    if (p.row && put_words(p, chunk)) return;
+// All bytes of a chunk that hold any position of the output.
+__device__ __forceinline__ void put_bytes(const Packed& p, i64 chunk) {
     const u32 per_byte_log2 = 3 - p.bits_log2;
+#pragma unroll 1
     for (i64 byte = chunk; byte < chunk + 16; ++byte) {
-        // Bytes that hold any position of the output.
         if (byte < p.dst_begin >> per_byte_log2) continue;
         if ((byte << per_byte_log2) >= p.dst_end) break;
         put_byte(p, byte);
     }
+}
+
+KERNEL_BY(256, 8) packed(const __grid_constant__ Packed p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads || stopped(p.lengths)) return;
+    i64 chunk = p.first_chunk + (i64)thread * 16;
+    if (!p.row || !put_words(p, chunk)) put_bytes(p, chunk);
+}
+
+// One row that is reversed whole: every vector of the output comes from the same place in two of
+// the input, so that all but addresses is known to the whole block.
+KERNEL_BY(256, 8) packed_flip(const __grid_constant__ Packed p) {
+    const u32 thread = threadIdx.x, per_byte_log2 = 3 - p.bits_log2, lead = (u32)(u64)p.src & 15;
+    const i64 block = p.first_chunk + (i64)blockIdx.x * (256 * 16), count = 16 << per_byte_log2;
+    const i64 first = block << per_byte_log2, end = first + 256 * count;
+    // The last element that the block's first vector comes from, and the vector that it lies in.
+    const i64 from = p.src_origin - (first - p.dst_begin) - (count - 1);
+    const i64 bit = (from << p.bits_log2) + 8 * (i64)lead;
+    const u8* low = p.src - lead + (bit >> 7) * 16;
+    const u32 shift = (u32)bit & 127;
+    const bool inside = first >= p.dst_begin && end <= p.dst_end &&
+        low - 255 * 16 >= p.src + (p.src_begin >> per_byte_log2) && low + 32 <= p.src + (p.src_end >> per_byte_log2);
+    if (stopped(p.lengths)) return;
+    if (!inside) {
+        if ((u64)blockIdx.x * 256 + thread < p.threads) put_bytes(p, block + thread * 16);
+        return;
+    }
+    low -= thread * 16;
+    u32 w[5];
+    five_words(load16(low), load16(low + 16), shift >> 5, w);
+    if (p.high_first) {
+#pragma unroll
+        for (int k = 0; k < 5; ++k) w[k] = turned(w[k], true);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        w[k] = reversed_elements(__funnelshift_r(w[k], w[k + 1], shift & 31), p.bits_log2);
+        if (p.high_first) w[k] = turned(w[k], true);
+    }
+    store16(p.dst + block + thread * 16, make_uint4(w[3], w[2], w[1], w[0]));
 }

@@ -15,7 +15,7 @@ struct Rows {
     u32 src_back;  // the row runs from high addresses to low ones
     u32 dst_back;
     u32 by_length;  // the row is the dimension with lengths
-    u32 unused;
+    u32 room;  // staged and short rows: bytes of shared memory a warp
     u64 count;  // dense and short rows: rows in all; staged rows: units of a segment
     Lengths lengths;
     Loops<6> rows;

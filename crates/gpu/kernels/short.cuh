@@ -14,7 +14,7 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
     if (first >= p.count) return;
     const i32 rows = p.count - first < (u64)most ? (i32)(p.count - first) : most, all = rows * bytes;
     const i32 lane = (i32)(threadIdx.x & 31);
-    const u32 room = threadIdx.x / 32 * (ENDS + MARGIN + room_for((u32)(most * bytes)));
+    const u32 room = threadIdx.x / 32 * p.room;
     i32* ends = (i32*)((u8*)staged + room);
     const i64 start = (i64)first * bytes;
     const i32 from = (i32)stage_bytes(p, room + ENDS + MARGIN, p.src + start, (u32)all);

@@ -3,12 +3,12 @@
 // places. What is under way takes no registers, so that much of it can be.
 #pragma once
 #include "async.cuh"
-#include "rows.cuh"
+#include "window.cuh"
 
 extern __shared__ uint4 staged[];
 
 // Vectors are read around what was staged; nobody needs what lies there.
-const u32 MARGIN = 32;
+const u32 MARGIN = 48;
 
 // Bytes of input into shared memory, so that they lie there as in memory; says where the first is.
 __device__ __forceinline__ u32 stage_bytes(const Rows& p, u32 room, const u8* from, u32 bytes) {
@@ -75,6 +75,28 @@ struct Vectors {
     }
 };
 
+// Units of three pieces.
+template <int W>
+struct Pixels {
+    static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back) {
+        const i32 shift = (i32)((u64)out & 15), lane = (i32)(threadIdx.x & 31);
+#pragma unroll 2
+        for (i32 to = lane * 16 - shift; to < bytes; to += 512) {
+            uint4 v;
+            if (back) {
+                Window<W> window;
+                window.open_back((const u8*)staged + from, bytes, to);
+                v = window.shut_back();
+            } else {
+                const uint4* low = staged + ((u32)(from + to) >> 4);
+                v = turned<1>(low[0], low[1], (u32)(from + to) & 15, false);
+            }
+            if (to >= 0 && to + 16 <= bytes) store16(out + to, v);
+            else store_some<W == 12 ? 4 : 1>(out + to, v, -to, bytes - to);
+        }
+    }
+};
+
 // Any others, by words.
 template <int UNIT>
 struct Words {
@@ -103,22 +125,20 @@ struct Segment {
     u32 room;
 };
 
-__device__ __forceinline__ bool segment_of(const Rows& p, u32 bytes, Segment& s) {
+__device__ __forceinline__ bool segment_of(const Rows& p, Segment& s) {
     const u64 warp = thread_index() / 32;
     if (warp >= p.threads / 32) return false;
     s.row = divide(warp, p.chunk);
     s.first = (i64)((warp - s.row * p.chunk.len) * p.count);
-    s.room = threadIdx.x / 32 * bytes + MARGIN;
+    s.room = threadIdx.x / 32 * p.room + MARGIN;
     return true;
 }
 
 template <typename By>
 __device__ __forceinline__ void rows_staged(const Rows& p) {
     const i64 width = (i64)p.unit.len, most = (i64)p.count;
-    const u32 half = room_for((u32)(most * width));
     Segment s;
-    // Two rooms: the parts before and behind a cut may both begin anywhere.
-    if (!segment_of(p, half + 4 * MARGIN, s)) return;
+    if (!segment_of(p, s)) return;
     Place at = settled(p.rows, p.lengths, s.row);
     const Cut c = cut_of<true>(p, at.lengths);
     const u8* in = p.src + at.src;
@@ -149,7 +169,7 @@ __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
     const i64 width = (i64)p.unit.len, most = (i64)p.count;
     const u32 half = room_for((u32)(most * width));
     Segment s;
-    if (!segment_of(p, 2 * half, s)) return;
+    if (!segment_of(p, s)) return;
     Place at = place(p.rows, s.row);
     i64 length = (i64)p.units;
     if (p.by_length) length = (i64)length_at(p.lengths, at.lengths);
@@ -183,5 +203,6 @@ __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
     ROWS_BY(6, rows_staged_swap_##NAME, rows_staged_swap<__VA_ARGS__>)
 
 STAGED(1, Vectors<1>) STAGED(2, Vectors<2>) STAGED(4, Vectors<4>) STAGED(8, Vectors<8>) STAGED(16, Vectors<16>)
+STAGED(3, Pixels<3>) STAGED(6, Pixels<6>) STAGED(12, Pixels<12>)
 // Of two bytes and not aligned to them, and of any other width.
 STAGED(22, Words<2>) STAGED(0, Words<0>)

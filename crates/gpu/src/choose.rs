@@ -355,11 +355,14 @@ fn short_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
     found.then_some(Choice { kernel: Kernel::ShortRows, width: shape.unit })
 }
 
-/// The version of the kernels that stage rows: units that vectors are made of; 22 for those of two
+/// The version of the kernels that stage rows: units that vectors are made of, or pixels; 22 for those of two
 /// bytes that are not aligned; 0 for any others.
 fn staged_width(shape: &Shape, at: Site) -> u64 {
     match shape.unit {
         1 | 2 | 4 | 8 | 16 if shape.granule(at) >= shape.unit => shape.unit,
+        // Any bytes make up units of 3 or 6 bytes; those of 12 are words.
+        3 | 6 => shape.unit,
+        12 if shape.granule(at) >= 4 => 12,
         2 => 22,
         _ => 0,
     }

@@ -70,6 +70,16 @@ pub fn device_count() -> Result<usize, Error> {
 impl Cuda {
     /// Device number `ordinal`, counted from 0.
     pub fn device(ordinal: usize) -> Result<Self, Error> {
+        Self::open(ordinal, true)
+    }
+
+    /// The same with kernels that the driver compiles from PTX, as it does for chips that came after
+    /// this library: slow to open, and without what only newer chips have. For tests.
+    pub fn device_from_ptx(ordinal: usize) -> Result<Self, Error> {
+        Self::open(ordinal, false)
+    }
+
+    fn open(ordinal: usize, native: bool) -> Result<Self, Error> {
         let count = device_count()?;
         if ordinal >= count {
             return Err(Error::NoSuchDevice { ordinal, count });
@@ -96,7 +106,7 @@ impl Cuda {
         // SAFETY: the device was just given by the driver; released in `Shared::drop`.
         let context = unsafe { result::primary_ctx::retain(device) }.asked("share its context")?;
         let made = Current::make(context).and_then(|_current| {
-            let module = load(major, minor)?;
+            let module = load(major, minor, native)?;
             Ok((module, functions(module, shared)?))
         });
         let (module, functions) = match made {
@@ -263,9 +273,9 @@ impl Drop for Shared {
 }
 
 /// The kernels for a chip: the first image that the driver takes.
-fn load(major: u32, minor: u32) -> Result<sys::CUmodule, Error> {
+fn load(major: u32, minor: u32, native: bool) -> Result<sys::CUmodule, Error> {
     let mut last = None;
-    for image in image::images(major, minor) {
+    for image in image::images(major, minor, native) {
         // SAFETY: a complete cubin, or PTX that ends with a zero.
         match unsafe { result::module::load_data(image.as_ptr().cast()) } {
             Ok(module) => return Ok(module),
@@ -284,7 +294,7 @@ fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
         let widths = if widths.is_empty() { &[0] } else { widths };
         for &width in widths {
             let name = match family {
-                Family::Packed | Family::CheckLengths => name.to_owned(),
+                Family::Packed | Family::PackedFlip | Family::CheckLengths => name.to_owned(),
                 _ => format!("{name}_{width}"),
             };
             let name = CString::new(name).expect("names of kernels hold no zero");

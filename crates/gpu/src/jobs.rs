@@ -20,7 +20,10 @@ const STAGE_THREADS: u32 = 128;
 /// Bytes of the segment of a row that a warp stages, of both that trade places, and around them.
 const SEGMENT: u64 = 2048;
 const SWAPPED: u64 = 4096;
-const MARGIN: u64 = 32;
+const MARGIN: u64 = 48;
+/// How far the banks of one warp's memory lie from the next one's: anything but multiples of 32
+/// gained 2 %.
+const SKEW: u64 = 80;
 /// Bytes before what is staged that say where the reversed starts of short rows end.
 const ENDS: u64 = 32 * 4;
 /// Bytes from one row of a column to the next that are far.
@@ -67,15 +70,16 @@ pub(crate) enum Family {
     ColumnsDirect,
     ColumnsCluster,
     Packed,
+    PackedFlip,
     CheckLengths,
 }
 
 /// Versions of the kernels that stage rows.
-const STAGED: &[u8] = &[0, 1, 2, 4, 8, 16, 22];
+const STAGED: &[u8] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 22];
 
 impl Family {
     /// All of them, with their names and the widths they come in.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 23] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 24] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 6, 8, 12, 16]),
@@ -98,6 +102,7 @@ impl Family {
         (Family::ColumnsDirect, "columns_direct", &[1, 2, 4, 8, 16]),
         (Family::ColumnsCluster, "columns_cluster", &[1, 2, 4]),
         (Family::Packed, "packed", &[]),
+        (Family::PackedFlip, "packed_flip", &[]),
         (Family::CheckLengths, "check_lengths", &[]),
     ];
 
@@ -293,7 +298,7 @@ fn rows(
         src_back: u32::from(row.src < 0),
         dst_back: u32::from(row.dst < 0),
         by_length: u32::from(by_length),
-        unused: 0,
+        room: 0,
         count: count(outer),
         lengths,
         rows: Loops::new(&axes(outer), shape.prefix.filter(|&prefix| prefix < outer.len())),
@@ -333,24 +338,40 @@ fn staged(
     let swaps = choice.kernel == Kernel::StagedSwaps;
     // In place a segment is one of two.
     let units = if swaps { params.units.div_ceil(2) } else { params.units };
-    let bytes = if swaps { SWAPPED } else { SEGMENT };
-    let most = (bytes / shape.unit).min(units);
-    // Segments of the same size, but for the last.
-    let segments = units.div_ceil(most);
+    // Segments of the same size, but for the last. Those that do not trade places may be half as
+    // large again, rather than many small ones.
+    let segments = match swaps {
+        true => units.div_ceil(SWAPPED / shape.unit),
+        false => ((units * shape.unit + SEGMENT / 2) / SEGMENT).max(1),
+    };
     let segment = units.div_ceil(segments);
     params.chunk = Axis::count(segments);
     params.threads = params.count * segments * WARP;
     params.count = segment;
-    let room = (segment * shape.unit + 30) / 16 * 16 + MARGIN;
+    let bytes = segment * shape.unit;
     let (family, room) = match swaps {
-        true => (Family::RowsStagedSwap, 2 * room),
-        false => (Family::RowsStaged, room + 4 * MARGIN),
+        true => (Family::RowsStagedSwap, 2 * room_for(bytes)),
+        // The parts before and behind a cut both begin anywhere.
+        false => (Family::RowsStaged, room_for(bytes) + room_for(0)),
     };
+    let room = apart(room);
+    params.room = room as u32;
     let warps = u64::from(STAGE_THREADS) / WARP;
     let entry = Entry(family, choice.width as u8);
     let blocks = params.threads.div_ceil(u64::from(STAGE_THREADS));
     let shared = (warps * room + 2 * MARGIN) as u32;
     Job { entry, blocks, threads: STAGE_THREADS, shared, params: AnyParams::Rows(params) }
+}
+
+/// Shared memory for so many bytes, wherever they begin, and some around them: `room_for` in
+/// staged.cuh, which divides one that is cut in two.
+fn room_for(bytes: u64) -> u64 {
+    (bytes + 30) / 16 * 16 + MARGIN
+}
+
+/// What each warp has of it, so that warps do not all begin in the same bank.
+fn apart(room: u64) -> u64 {
+    room.next_multiple_of(128) + SKEW
 }
 
 /// As many short rows a warp as a segment has room for.
@@ -372,7 +393,8 @@ fn short(
     params.chunk = Axis::count(bytes);
     params.unit = Axis::count(most);
     params.threads = params.count.div_ceil(most) * WARP;
-    let room = ENDS + MARGIN + (most * bytes + 30) / 16 * 16 + MARGIN;
+    let room = apart(ENDS + MARGIN + room_for(most * bytes));
+    params.room = room as u32;
     Job {
         entry: Entry(Family::RowsShort, width as u8),
         blocks: params.threads.div_ceil(u64::from(STAGE_THREADS)),
@@ -641,5 +663,8 @@ fn packed(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths) -> Job {
         lengths,
         loops: Loops::new(&all, shape.prefix),
     };
-    flat(Family::Packed, 0, threads, AnyParams::Packed(params))
+    // One row backward is the same for all of its vectors.
+    let flips = all.len() == 1 && params.row == 1 && params.src_back == 1 && shape.prefix.is_none();
+    let family = if flips { Family::PackedFlip } else { Family::Packed };
+    flat(family, 0, threads, AnyParams::Packed(params))
 }

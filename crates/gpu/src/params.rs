@@ -93,7 +93,7 @@ pub(crate) struct Rows {
     pub(crate) src_back: u32,
     pub(crate) dst_back: u32,
     pub(crate) by_length: u32,
-    pub(crate) unused: u32,
+    pub(crate) room: u32,
     pub(crate) count: u64,
     pub(crate) lengths: Lengths,
     pub(crate) rows: Loops<FEW>,

@@ -230,10 +230,16 @@ fn hostile_lengths_never_lead_out_of_bounds() {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         state
     };
-    for (shape, axis) in
-        [([40, 50, 3], 1), ([40, 3, 50], 0), ([7, 900, 33], 1), ([2, 70_000, 20], 1)]
-    {
-        for dtype in [DType::U8, DType::Bytes(3), DType::F32, DType::U4] {
+    // Columns, blocks, columns of every kind; short rows, and rows in segments.
+    for (shape, axis) in [
+        ([40, 50, 3], 1),
+        ([40, 3, 50], 0),
+        ([7, 900, 33], 1),
+        ([2, 70_000, 20], 1),
+        ([40, 3, 63], 2),
+        ([12, 5, 900], 2),
+    ] {
+        for dtype in [DType::U8, DType::Bytes(3), DType::Bytes(5), DType::F32, DType::U4] {
             for policy in [LengthPolicy::Strict, LengthPolicy::Clamp] {
                 let layout = Layout::dense(dtype, &shape).unwrap();
                 let mut lanes = shape;
@@ -258,7 +264,15 @@ fn hostile_lengths_never_lead_out_of_bounds() {
                 assert!(got[..guard].iter().chain(&got[guard + bytes..]).all(|&b| b == 0xA5));
                 let untouched = got[guard..guard + bytes].iter().all(|&b| b == 0xA5);
                 assert_eq!(untouched, refused);
-                arena.write(0, &[0]).unwrap();
+                // In place, what is between the guards stays or comes from there.
+                arena.write(guard, &noise(bytes)).unwrap();
+                // SAFETY: as above.
+                let view = unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
+                stream.execute_in_place(&plan, Some(lengths.view().into()), view).unwrap();
+                assert_eq!(stream.check().is_err(), refused);
+                let got = arena.to_vec().unwrap();
+                assert!(got[..guard].iter().chain(&got[guard + bytes..]).all(|&b| b == 0xA5));
+                assert_eq!(got[guard..guard + bytes] == noise(bytes), refused);
             }
         }
     }

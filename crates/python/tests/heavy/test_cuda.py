@@ -100,6 +100,7 @@ def test_calls_like_earlier_ones():
         for offset in range(5):  # The same layout, aligned to more and to less.
             x = whole[offset : offset + 24].view(4, 6)
             for view in (x, x.t(), x[:, ::2], x[:1].expand(4, 6)):
+                y = None
                 before = torch.cuda.memory_allocated()
                 y = retrograde.torch.reverse(view, 1)
                 assert torch.cuda.memory_allocated() > before, "not from PyTorch's allocator"
