@@ -2,13 +2,11 @@
 #pragma once
 #include "vector.cuh"
 
-// MORE: others will soon want what shares its 128 bytes, so all of them may come.
-template <bool MORE = false>
+// What shares its 128 bytes may come too: others will soon want it.
 __device__ __forceinline__ void copy_async16(u8* shared, const u8* global) {
 #if __CUDA_ARCH__ >= 800
     u32 to = (u32)__cvta_generic_to_shared(shared);
-    if (MORE) asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" :: "r"(to), "l"(global) : "memory");
-    else asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to), "l"(global) : "memory");
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" :: "r"(to), "l"(global) : "memory");
 #else
     *(uint4*)shared = load16(global);
 #endif
@@ -25,3 +23,11 @@ __device__ __forceinline__ void wait_for_copies() {
     wait_for_own_copies();
     __syncthreads();
 }
+
+#if __CUDA_ARCH__ >= 900
+// For all threads of all blocks of a cluster.
+__device__ __forceinline__ void cluster_sync() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\n"
+                 "barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+#endif

@@ -14,6 +14,7 @@ struct Columns {
     u64 width;  // bytes of a row
     Axis strip;  // strips in a row
     Axis unit;  // granules in a column's unit
+    u64 strips;  // in all; blocks beyond have nothing to do
     i64 lengths_step;  // from one column's length to the next
     u32 strip_shift;  // log2 of a strip's bytes
     u32 vectors;  // rows of the input are 16-byte vectors
@@ -39,7 +40,7 @@ __device__ __forceinline__ Strip strip_of(const Columns& p, u64 number) {
     Place at = place(p.outer, outer);
     Strip s = {p.src + at.src + column, p.dst + at.dst + column, at.lengths, column, 0};
     u64 left = p.width - column, most = 1ull << p.strip_shift;
-    s.width = (u32)(left < most ? left : most);
+    s.width = number < p.strips ? (u32)(left < most ? left : most) : 0;
     return s;
 }
 
@@ -51,7 +52,7 @@ __device__ __forceinline__ u64 column_length(const Columns& p, const Strip& s, u
 }
 
 // Asks for all rows of a strip.
-template <int G, bool FAR>
+template <int G>
 __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held) {
     typedef typename Word<G>::T T;
     const u32 threads = blockDim.x;
@@ -63,7 +64,7 @@ __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held
             const u8* from = s.src + (i64)(threadIdx.x >> per_row) * p.src_step + byte;
             const i64 step = (i64)(threads >> per_row) * p.src_step;
 #pragma unroll 8
-            for (u32 i = threadIdx.x; i < all; i += threads, from += step) copy_async16<FAR>(held + i * 16, from);
+            for (u32 i = threadIdx.x; i < all; i += threads, from += step) copy_async16(held + i * 16, from);
         }
     } else {
         u32 per_row = p.strip_shift - __ffs(G) + 1, mask = (1u << per_row) - 1;
@@ -90,14 +91,15 @@ __device__ __forceinline__ void put_together(u8* to, const T (&v)[COUNT]) {
     }
 }
 
-// Writes words of S bytes, each made of granules from S / G columns.
-template <int G, int S, bool FAR>
+// Writes words of S bytes, each made of granules from S / G columns. TOGETHER: the blocks of a cluster
+// begin to write at the same time, so that memory sees strips beside each other as one.
+template <int G, int S, bool TOGETHER>
 __device__ __forceinline__ void columns_by(const Columns& p) {
     typedef typename Word<G>::T T;
     const int count = S / G;
     u8* held = (u8*)staged;
     const Strip s = strip_of(p, blockIdx.x);
-    stage<G, FAR>(p, s, held);
+    stage<G>(p, s, held);
     const u32 shift = p.strip_shift, per_row = shift - (__ffs(S) - 1);
     const u32 byte = (threadIdx.x & ((1u << per_row) - 1)) * S;
     // Lengths come while rows do.
@@ -109,7 +111,14 @@ __device__ __forceinline__ void columns_by(const Columns& p) {
         mirror[k] = ((length[k] - 1) << shift) + byte + k * G;
     }
     const bool stop = stopped(p.lengths);
-    wait_for_copies();
+    if constexpr (TOGETHER) {
+        wait_for_own_copies();
+#if __CUDA_ARCH__ >= 900
+        cluster_sync();
+#endif
+    } else {
+        wait_for_copies();
+    }
     if (stop || byte >= s.width) return;
     const u32 rows = blockDim.x >> per_row, steps = (u32)p.steps;
     u32 t = threadIdx.x >> per_row, row = t << shift;
@@ -147,10 +156,10 @@ __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s) {
     }
 }
 
-template <int G, bool FAR>
+template <int G, bool TOGETHER>
 __device__ __forceinline__ void columns(const Columns& p) {
-    if (G < 4 && p.words) columns_by<G, G < 4 ? 4 : G, FAR>(p);
-    else columns_by<G, G, FAR>(p);
+    if (G < 4 && p.words) columns_by<G, G < 4 ? 4 : G, TOGETHER>(p);
+    else columns_by<G, G, TOGETHER>(p);
 }
 
 template <int G>
@@ -164,7 +173,18 @@ __device__ __forceinline__ void columns_direct(const Columns& p) {
 
 #define COLUMNS(G)                                                                                 \
     KERNEL(512) columns_##G(const __grid_constant__ Columns p) { columns<G, false>(p); }           \
-    KERNEL(512) columns_far_##G(const __grid_constant__ Columns p) { columns<G, true>(p); }        \
     KERNEL(512) columns_direct_##G(const __grid_constant__ Columns p) { columns_direct<G>(p); }
 
 COLUMNS(1) COLUMNS(2) COLUMNS(4) COLUMNS(8) COLUMNS(16)
+
+#if __CUDA_ARCH__ >= 900
+#define COLUMNS_TOGETHER(G)                                                                        \
+    KERNEL(512) __cluster_dims__(2, 1, 1) columns_two_##G(const __grid_constant__ Columns p) {     \
+        columns<G, true>(p);                                                                       \
+    }                                                                                              \
+    KERNEL(512) __cluster_dims__(4, 1, 1) columns_four_##G(const __grid_constant__ Columns p) {    \
+        columns<G, true>(p);                                                                       \
+    }
+
+COLUMNS_TOGETHER(2) COLUMNS_TOGETHER(4) COLUMNS_TOGETHER(8) COLUMNS_TOGETHER(16)
+#endif

@@ -14,7 +14,7 @@ static_assert(sizeof(Rows) == 496, "Rows");
 static_assert(sizeof(Strided<6>) == 352, "Strided");
 static_assert(sizeof(Gather) == 512, "Gather");
 static_assert(sizeof(Tiles) == 544, "Tiles");
-static_assert(sizeof(Columns) == 504, "Columns");
+static_assert(sizeof(Columns) == 512, "Columns");
 static_assert(sizeof(Packed) == 2440, "Packed");
 static_assert(sizeof(Report) == 48, "Report");
 static_assert(sizeof(Check) == 2360, "Check");

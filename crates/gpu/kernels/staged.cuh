@@ -18,7 +18,7 @@ __device__ __forceinline__ u32 stage_bytes(const Rows& p, u32 room, const u8* fr
     for (u32 at = lane * 16; at < shift + bytes; at += 512) {
         const u8* next = low + at;
         if (next >= p.src_begin && next + 16 <= p.src_end) {
-            copy_async16<true>(held + at, next);
+            copy_async16(held + at, next);
         } else {
             for (u32 k = 0; k < 16; ++k)
                 if (next + k >= p.src_begin && next + k < p.src_end) held[at + k] = next[k];

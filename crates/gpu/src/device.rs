@@ -301,7 +301,7 @@ fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
             // SAFETY: the module is loaded.
             let function = match unsafe { result::module::get_function(module, name) } {
                 Ok(function) => function,
-                Err(_) if family == Family::ColumnsCluster => continue,
+                Err(_) if family.clusters() => continue,
                 Err(error) => return Err(error).asked("find a kernel"),
             };
             let set = |attribute, value: u32| {

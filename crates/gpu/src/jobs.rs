@@ -28,6 +28,8 @@ const SKEW: u64 = 80;
 const ENDS: u64 = 32 * 4;
 /// Bytes from one row of a column to the next that are far.
 const FAR: usize = 64 * 1024;
+/// So many strips are worth clusters.
+const MANY_STRIPS: u64 = 64;
 /// Blocks that check lengths, at most.
 const CHECK_BLOCKS: u64 = 512;
 
@@ -66,7 +68,8 @@ pub(crate) enum Family {
     GatherPrefix,
     Tiles,
     Columns,
-    ColumnsFar,
+    ColumnsTwo,
+    ColumnsFour,
     ColumnsDirect,
     ColumnsCluster,
     Packed,
@@ -79,7 +82,7 @@ const STAGED: &[u8] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 22];
 
 impl Family {
     /// All of them, with their names and the widths they come in.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 24] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 25] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 6, 8, 12, 16]),
@@ -98,7 +101,8 @@ impl Family {
         (Family::GatherPrefix, "gather_prefix", &[1, 2, 4, 8]),
         (Family::Tiles, "tiles", &[1, 2, 4, 8, 16]),
         (Family::Columns, "columns", &[1, 2, 4, 8, 16]),
-        (Family::ColumnsFar, "columns_far", &[1, 2, 4, 8, 16]),
+        (Family::ColumnsTwo, "columns_two", &[2, 4, 8, 16]),
+        (Family::ColumnsFour, "columns_four", &[2, 4, 8, 16]),
         (Family::ColumnsDirect, "columns_direct", &[1, 2, 4, 8, 16]),
         (Family::ColumnsCluster, "columns_cluster", &[1, 2, 4]),
         (Family::Packed, "packed", &[]),
@@ -106,9 +110,14 @@ impl Family {
         (Family::CheckLengths, "check_lengths", &[]),
     ];
 
+    /// Whether its blocks form clusters, which not every image has.
+    pub(crate) fn clusters(self) -> bool {
+        matches!(self, Family::ColumnsTwo | Family::ColumnsFour | Family::ColumnsCluster)
+    }
+
     /// Whether its blocks ask for more shared memory than they get unasked.
     pub(crate) fn stages(self) -> bool {
-        matches!(self, Family::Columns | Family::ColumnsFar | Family::ColumnsCluster)
+        self == Family::Columns || self.clusters()
     }
 }
 
@@ -195,7 +204,7 @@ pub(crate) fn job(
         Kernel::StagedSwaps => staged(plan, shape, at, lengths, choice, limits),
         Kernel::ShortRows => short(plan, shape, at, lengths, width, limits),
         Kernel::Columns | Kernel::ClusterColumns | Kernel::DirectColumns => {
-            columns(shape, at, lengths, choice)
+            columns(shape, at, lengths, choice, limits)
         }
         Kernel::Tiles => tiles(shape, at, lengths),
         Kernel::Gather => gather(shape, at, lengths, width),
@@ -555,7 +564,7 @@ fn tiles(shape: &Shape, at: Site, lengths: Lengths) -> Job {
     }
 }
 
-fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
+fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice, limits: &Limits) -> Job {
     let Choice { kernel, width: granule } = choice;
     let inner = shape.dims[shape.dims.len() - 1];
     let prefix = shape.prefix.unwrap_or_default();
@@ -592,6 +601,7 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
         width,
         strip: Axis::count(strips),
         unit: Axis::count(shape.unit / granule),
+        strips: all,
         lengths_step: inner.lengths as i64,
         strip_shift: strip.ilog2(),
         vectors: u32::from(whole(src, |dim| dim.src, 16)),
@@ -602,13 +612,16 @@ fn columns(shape: &Shape, at: Site, lengths: Lengths, choice: Choice) -> Job {
         lengths,
         outer: Loops::new(&axes(&outer), None),
     };
-    // Rows that lie far apart are asked for in larger pieces; bytes do not gain by it.
-    let far = lane.src.unsigned_abs() >= FAR && granule > 1;
+    // Blocks that fill a multiprocessor each: those beside each other keep pace, the more the farther
+    // apart rows lie. Columns of bytes have too much else to do.
+    let alone = 2 * steps * strip > limits.shared as u64 && all >= MANY_STRIPS;
+    let (columns, together) = match lane.src.unsigned_abs() {
+        _ if !limits.clusters || !alone || granule == 1 => (Family::Columns, 1),
+        step if step >= FAR && granule >= 4 => (Family::ColumnsFour, 4),
+        _ => (Family::ColumnsTwo, 2),
+    };
     let (family, blocks, shared) = match kernel {
-        Kernel::Columns => {
-            let family = if far { Family::ColumnsFar } else { Family::Columns };
-            (family, all, steps * strip)
-        }
+        Kernel::Columns => (columns, all.next_multiple_of(together), steps * strip),
         Kernel::ClusterColumns => {
             (Family::ColumnsCluster, all * choose::CLUSTER, choose::cluster_shared(steps))
         }

@@ -135,6 +135,7 @@ pub(crate) struct Columns {
     pub(crate) width: u64,
     pub(crate) strip: Axis,
     pub(crate) unit: Axis,
+    pub(crate) strips: u64,
     pub(crate) lengths_step: i64,
     pub(crate) strip_shift: u32,
     pub(crate) vectors: u32,
@@ -291,7 +292,7 @@ mod tests {
         assert_eq!(size_of::<Rows>(), 496);
         assert_eq!(size_of::<Strided<FEW>>(), 352);
         assert_eq!(size_of::<Gather>(), 512);
-        assert_eq!(size_of::<Columns>(), 504);
+        assert_eq!(size_of::<Columns>(), 512);
         assert_eq!(size_of::<Tiles>(), 544);
         assert_eq!(size_of::<Packed>(), 2440);
         assert_eq!(size_of::<Report>(), 48);
