@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "usage: retrograde-conformance [quick | cuda [quick | tight | ptx] | levels | export FILE | types FILE]";
+const USAGE: &str = "usage: retrograde-conformance [quick | cuda [quick | rows | tight | ptx] | levels | export FILE | types FILE]";
 
 /// What is run on a backend.
 struct Suite {
@@ -35,6 +35,10 @@ const QUICK: Suite = Suite {
     random: Draw { seed: 1, count: 24, most_elements: 6_000, share: Share::OneIn(1) },
 };
 
+/// A sample of the small calls and all of the others: what kernels differ in, in seconds.
+#[cfg(feature = "cuda")]
+const ROWS: Suite = Suite { small: Share::OneIn(131), ..FULL };
+
 /// Less of it: under `compute-sanitizer` a call takes a hundred times as long.
 #[cfg(feature = "cuda")]
 const TIGHT: Suite = Suite {
@@ -54,6 +58,8 @@ fn main() -> ExitCode {
         ["cuda", "quick"] => run_all(&[Box::new(Cuda::new())], &QUICK),
         #[cfg(feature = "cuda")]
         ["cuda", "ptx"] => run_all(&[Box::new(Cuda::from_ptx())], &FULL),
+        #[cfg(feature = "cuda")]
+        ["cuda", "rows"] => run_all(&[Box::new(Cuda::new())], &ROWS),
         #[cfg(feature = "cuda")]
         ["cuda", "tight"] => run_all(&[Box::new(Cuda::tight())], &TIGHT),
         ["levels"] => {
