@@ -1,9 +1,9 @@
 //! A CUDA device: its context, its kernels, and what it can do.
 
-use crate::choose::Limits;
 use crate::error::{Asked, Error, describe};
 use crate::image;
 use crate::jobs::{Entry, Family};
+use crate::kernel::Limits;
 use crate::params::Report;
 use crate::report;
 use crate::stream::Stream;

@@ -1,9 +1,10 @@
 //! Running plans on a stream.
 
-use crate::choose::{self, Kernel, MOST_DIMS};
+use crate::choose::{self, MOST_DIMS};
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
 use crate::jobs::{self, AnyParams, Job};
+use crate::kernel::Kernel;
 use crate::memory::{CudaLengths, DeviceMut, DeviceRef};
 use crate::params::Params;
 use crate::report::{self, Reports};

@@ -1,0 +1,166 @@
+//! Any order of dimensions: squares, 16 bytes at a time, or piece by piece.
+
+use super::entry::{Entry, Family};
+use super::{AnyParams, Job, THREADS, address, axes, axis, chunks, count, flat};
+use crate::choose;
+use crate::params::{Axis, FEW, Gather, Lengths, Loops, NONE, Strided, Tiles};
+use crate::shape::{Shape, Site};
+use retrograde::{Dim, Flow, Plan};
+use smallvec::SmallVec;
+
+/// All dimensions, and the granules of a unit as the innermost.
+fn granules(shape: &Shape, width: u64) -> SmallVec<[Axis; 8]> {
+    let mut all = axes(&shape.dims);
+    if shape.unit > width {
+        all.push(Axis::new(shape.unit / width, width as i64, width as i64, 0));
+    }
+    all
+}
+
+pub(super) fn strided(shape: &Shape, at: Site, lengths: Lengths, width: u64) -> Job {
+    let all = granules(shape, width);
+    let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
+    let threads = all.iter().map(|axis| axis.len).product();
+    by_depth(Family::Strided, width, src, dst, threads, lengths, &all, shape.prefix)
+}
+
+#[expect(clippy::too_many_arguments, reason = "the fields of a struct in two sizes")]
+fn by_depth(
+    family: Family,
+    width: u64,
+    src: u64,
+    dst: u64,
+    threads: u64,
+    lengths: Lengths,
+    all: &[Axis],
+    prefix: Option<usize>,
+) -> Job {
+    if all.len() <= FEW {
+        let loops = Loops::new(all, prefix);
+        let params = AnyParams::Strided(Strided { src, dst, threads, lengths, loops });
+        return flat(family, width, threads, params);
+    }
+    let deep = match family {
+        Family::Swap => Family::SwapDeep,
+        _ => Family::StridedDeep,
+    };
+    let loops = Loops::new(all, prefix);
+    flat(deep, width, threads, AnyParams::Deep(Strided { src, dst, threads, lengths, loops }))
+}
+
+/// In place: one half of the outermost flipped dimension, or of the one with lengths, meets the
+/// other half.
+pub(super) fn swaps(
+    plan: &Plan,
+    shape: &Shape,
+    at: Site,
+    lengths: Lengths,
+    width: u64,
+) -> Option<Job> {
+    let mut all = granules(shape, width);
+    let flips = |dim: &Dim| dim.flow == Flow::Flip;
+    match (shape.prefix, plan.dims().iter().position(flips)) {
+        (Some(prefix), _) => {
+            let half = all[prefix].len / 2;
+            all[prefix] = Axis::new(half, all[prefix].src, all[prefix].dst, 0);
+        }
+        (None, Some(flip)) => {
+            let half = all[flip].len.div_ceil(2);
+            all[flip] = Axis::new(half, all[flip].src, all[flip].dst, 0);
+        }
+        (None, None) => return None,
+    }
+    let threads: u64 = all.iter().map(|axis| axis.len).product();
+    let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
+    let job = || by_depth(Family::Swap, width, src, dst, threads, lengths, &all, shape.prefix);
+    (threads > 0).then(job)
+}
+
+pub(super) fn gather(shape: &Shape, at: Site, lengths: Lengths, width: u64) -> Job {
+    let all = granules(shape, width);
+    let run = shape.run();
+    let mut below = shape.unit;
+    // Dimensions outside the run, where each step begins another one.
+    let outside: SmallVec<[&Dim; 8]> = shape
+        .dims
+        .iter()
+        .rev()
+        .skip_while(|dim| {
+            let inside = dim.dst as i64 == below as i64;
+            below *= if inside { dim.len as u64 } else { 1 };
+            inside
+        })
+        .collect();
+    let dst = address(at.dst, shape.dst);
+    let uniform = outside.iter().all(|dim| dim.dst % 16 == 0);
+    let chunk = chunks(run, width, uniform.then_some(dst % 16));
+    let runs: u64 = outside.iter().map(|dim| dim.len as u64).product();
+    let one = Axis::count(1);
+    let inner = [
+        all.last().copied().unwrap_or(one),
+        all.len().checked_sub(2).map_or(one, |next| all[next]),
+    ];
+    let outer = &all[..all.len().saturating_sub(2)];
+    let (prefix, outer_prefix) = match shape.prefix {
+        None => (NONE, None),
+        Some(at) if at < outer.len() => (2, Some(at)),
+        Some(at) => ((all.len() - 1 - at) as u32, None),
+    };
+    let threads = runs * chunk;
+    let family = if prefix == NONE { Family::Gather } else { Family::GatherPrefix };
+    let params = Gather {
+        src: address(at.src, shape.src),
+        dst,
+        threads,
+        run: run / width,
+        chunk: Axis::count(chunk),
+        inner,
+        prefix,
+        uniform: u32::from(uniform),
+        lengths,
+        outer: Loops::new(outer, outer_prefix),
+    };
+    flat(family, width, threads, AnyParams::Gather(params))
+}
+
+pub(super) fn tiles(shape: &Shape, at: Site, lengths: Lengths) -> Job {
+    let inner = shape.dims.len() - 1;
+    let turned = choose::turned(shape).unwrap_or_default();
+    let (a, b) = (&shape.dims[inner], &shape.dims[turned]);
+    let mut outer: SmallVec<[Dim; 8]> = SmallVec::from_slice(&shape.dims[..inner]);
+    outer.remove(turned);
+    let prefix = shape.prefix.map(|prefix| prefix - usize::from(prefix > turned));
+    let width = shape.unit;
+    let per_word = 4u64.div_ceil(width);
+    let side = if width == 4 { 64 } else { 32 * per_word };
+    let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
+    // A word of the input that runs backward begins at its last element.
+    let first = address(src, if b.src < 0 { b.src as i64 * (per_word as i64 - 1) } else { 0 });
+    let whole = |step: isize| step % 4 == 0;
+    let words = first.is_multiple_of(4)
+        && dst.is_multiple_of(4)
+        && whole(a.src)
+        && whole(b.dst)
+        && outer.iter().all(|dim| whole(dim.src) && whole(dim.dst));
+    let (tiles_a, tiles_b) = ((a.len as u64).div_ceil(side), (b.len as u64).div_ceil(side));
+    let params = Tiles {
+        src,
+        dst,
+        a: axis(a),
+        b: axis(b),
+        tiles_a: Axis::count(tiles_a),
+        tiles_b: Axis::count(tiles_b),
+        words: u32::from(words),
+        unused: 0,
+        lengths,
+        outer: Loops::new(&axes(&outer), prefix),
+    };
+    Job {
+        entry: Entry(Family::Tiles, width as u8),
+        blocks: count(&outer) * tiles_a * tiles_b,
+        threads: THREADS,
+        // One more word in each row, so that columns find separate banks.
+        shared: (side * (side / per_word + 1) * width.max(4)) as u32,
+        params: AnyParams::Tiles(params),
+    }
+}

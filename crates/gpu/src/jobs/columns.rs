@@ -1,0 +1,91 @@
+//! Lanes side by side.
+
+use super::entry::{Entry, Family};
+use super::{AnyParams, Job, address, axes, count};
+use crate::choose::{self, Choice, STRIP};
+use crate::kernel::{Kernel, Limits};
+use crate::params::{Axis, Columns, Lengths, Loops};
+use crate::shape::{Shape, Site};
+use retrograde::Dim;
+use smallvec::SmallVec;
+
+const COLUMN_THREADS: u32 = 512;
+/// Bytes of shared memory that short columns fill with more of them.
+const STAGE: u64 = 16 * 1024;
+/// Bytes from one row of a column to the next that are far.
+const FAR: usize = 64 * 1024;
+/// So many strips are worth clusters.
+const MANY_STRIPS: u64 = 64;
+
+pub(super) fn columns(
+    shape: &Shape,
+    at: Site,
+    lengths: Lengths,
+    choice: Choice,
+    limits: &Limits,
+) -> Job {
+    let Choice { kernel, width: granule } = choice;
+    let inner = shape.dims[shape.dims.len() - 1];
+    let prefix = shape.prefix.unwrap_or_default();
+    let lane = shape.dims[prefix];
+    let mut outer: SmallVec<[Dim; 8]> = SmallVec::from_slice(&shape.dims[..shape.dims.len() - 1]);
+    outer.remove(prefix);
+    let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
+    let (steps, width) = (lane.len as u64, inner.len as u64 * shape.unit);
+    let whole = |number: u64, side: fn(&Dim) -> isize, by: u64| {
+        let by_step = side(&lane) as i64 % by as i64 == 0;
+        let outside = outer.iter().all(|dim| side(dim) as i64 % by as i64 == 0);
+        number.is_multiple_of(by) && width.is_multiple_of(by) && by_step && outside
+    };
+    let word = granule.max(4);
+    let strip = match kernel {
+        Kernel::Columns => {
+            // Short columns: several strips' worth, as long as a row's words are one block's.
+            let room = (STAGE / steps).max(STRIP).min(width.next_power_of_two().max(STRIP));
+            let most = u64::from(COLUMN_THREADS) * granule;
+            let power = 1 << room.ilog2();
+            if most < STRIP { STRIP } else { power.min(most).min(2048) }
+        }
+        // Wider ones were much slower where clusters hold them.
+        _ => STRIP,
+    };
+    let strips = width.div_ceil(strip);
+    let all = count(&outer) * strips;
+    let params = Columns {
+        src,
+        dst,
+        src_step: lane.src as i64,
+        dst_step: lane.dst as i64,
+        steps,
+        width,
+        strip: Axis::count(strips),
+        unit: Axis::count(shape.unit / granule),
+        strips: all,
+        lengths_step: inner.lengths as i64,
+        strip_shift: strip.ilog2(),
+        vectors: u32::from(whole(src, |dim| dim.src, 16)),
+        words: u32::from(whole(dst, |dim| dim.dst, word)),
+        rows: choose::cluster_rows(steps) as u32,
+        pitch: choose::cluster_pitch(steps) as u32,
+        unused: 0,
+        lengths,
+        outer: Loops::new(&axes(&outer), None),
+    };
+    // Blocks that fill a multiprocessor each: those beside each other keep pace, the more the farther
+    // apart rows lie. Columns of bytes have too much else to do.
+    let alone = 2 * steps * strip > limits.shared as u64 && all >= MANY_STRIPS;
+    let (columns, together) = match lane.src.unsigned_abs() {
+        _ if !limits.clusters || !alone || granule == 1 => (Family::Columns, 1),
+        step if step >= FAR && granule >= 4 => (Family::ColumnsFour, 4),
+        _ => (Family::ColumnsTwo, 2),
+    };
+    let (family, blocks, shared) = match kernel {
+        Kernel::Columns => (columns, all.next_multiple_of(together), steps * strip),
+        Kernel::ClusterColumns => {
+            (Family::ColumnsCluster, all * choose::CLUSTER, choose::cluster_shared(steps))
+        }
+        _ => (Family::ColumnsDirect, all, 0),
+    };
+    let (entry, shared) = (Entry(family, granule as u8), shared as u32);
+    Job { entry, blocks, threads: COLUMN_THREADS, shared, params: AnyParams::Columns(params) }
+}

@@ -1,0 +1,79 @@
+//! The functions of the kernels by their parts: a family, and a width.
+
+/// A function of the kernels, by its parts: name and width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Entry(pub(crate) Family, pub(crate) u8);
+
+/// The functions that differ only in width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Family {
+    RowsAligned,
+    RowsBlocks,
+    RowsAny,
+    RowsLong,
+    RowsDense,
+    RowsDenseFlip,
+    RowsStaged,
+    RowsStagedSwap,
+    RowsShort,
+    RowsSwap,
+    Strided,
+    StridedDeep,
+    Swap,
+    SwapDeep,
+    Gather,
+    GatherPrefix,
+    Tiles,
+    Columns,
+    ColumnsTwo,
+    ColumnsFour,
+    ColumnsDirect,
+    ColumnsCluster,
+    Packed,
+    PackedFlip,
+    CheckLengths,
+}
+
+/// Versions of the kernels that stage rows.
+const STAGED: &[u8] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 22];
+
+impl Family {
+    /// All of them, with their names and the widths they come in.
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 25] = [
+        (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
+        (Family::RowsBlocks, "rows_blocks", &[0]),
+        (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 6, 8, 12, 16]),
+        (Family::RowsLong, "rows_long", &[1, 2, 4, 8, 16]),
+        (Family::RowsDenseFlip, "rows_dense_flip", &[1, 2, 3, 4, 6, 8, 12]),
+        (Family::RowsDense, "rows_dense", &[1, 2, 3, 4, 6, 8, 12]),
+        (Family::RowsStaged, "rows_staged", STAGED),
+        (Family::RowsStagedSwap, "rows_staged_swap", STAGED),
+        (Family::RowsShort, "rows_short", &[1, 2, 4, 8]),
+        (Family::RowsSwap, "rows_swap", &[1, 2, 4, 8, 16]),
+        (Family::Strided, "strided", &[1, 2, 4, 8, 16]),
+        (Family::StridedDeep, "strided_deep", &[1, 2, 4, 8, 16]),
+        (Family::Swap, "swap", &[1, 2, 4, 8, 16]),
+        (Family::SwapDeep, "swap_deep", &[1, 2, 4, 8, 16]),
+        (Family::Gather, "gather", &[1, 2, 4, 8]),
+        (Family::GatherPrefix, "gather_prefix", &[1, 2, 4, 8]),
+        (Family::Tiles, "tiles", &[1, 2, 4, 8, 16]),
+        (Family::Columns, "columns", &[1, 2, 4, 8, 16]),
+        (Family::ColumnsTwo, "columns_two", &[2, 4, 8, 16]),
+        (Family::ColumnsFour, "columns_four", &[2, 4, 8, 16]),
+        (Family::ColumnsDirect, "columns_direct", &[1, 2, 4, 8, 16]),
+        (Family::ColumnsCluster, "columns_cluster", &[1, 2, 4]),
+        (Family::Packed, "packed", &[]),
+        (Family::PackedFlip, "packed_flip", &[]),
+        (Family::CheckLengths, "check_lengths", &[]),
+    ];
+
+    /// Whether its blocks form clusters, which not every image has.
+    pub(crate) fn clusters(self) -> bool {
+        matches!(self, Family::ColumnsTwo | Family::ColumnsFour | Family::ColumnsCluster)
+    }
+
+    /// Whether its blocks ask for more shared memory than they get unasked.
+    pub(crate) fn stages(self) -> bool {
+        self == Family::Columns || self.clusters()
+    }
+}

@@ -1,0 +1,110 @@
+//! Rows by vectors, one or two a thread; and what all kernels of rows want to know of them.
+
+use super::entry::Family;
+use super::{AnyParams, Job, address, axes, count, flat};
+use crate::choose::{self, Choice};
+use crate::kernel::{Kernel, Limits};
+use crate::params::{Axis, Lengths, Loops, Rows};
+use crate::shape::{Shape, Site};
+use retrograde::{Dim, Flow, Plan};
+
+/// Rows of units that lie together; or, in `pieces` of so many bytes, wide units that are rows
+/// themselves and go forward. How threads share them is left open.
+pub(super) fn rows_of(
+    plan: &Plan,
+    shape: &Shape,
+    at: Site,
+    lengths: Lengths,
+    pieces: Option<u64>,
+) -> (Rows, Dim, usize) {
+    let width = pieces.unwrap_or(shape.unit);
+    let (units, row, outer) = match choose::row_of(shape).filter(|_| pieces.is_none()) {
+        Some((row, outer)) => (row.len as u64, row, outer),
+        None => {
+            let forward = Dim { len: 1, src: 1, dst: 1, lengths: 0, flow: Flow::Keep };
+            (shape.unit / width, forward, shape.dims.len())
+        }
+    };
+    let dims = &shape.dims[..outer];
+    let low = |stride: isize| (stride as i64 * (row.len as i64 - 1)).min(0);
+    let rows = Rows {
+        src: address(at.src, shape.src + low(row.src)),
+        dst: address(at.dst, shape.dst + low(row.dst)),
+        src_begin: at.src.wrapping_add(plan.src().start as u64),
+        src_end: at.src.wrapping_add(plan.src().end as u64),
+        threads: 0,
+        units,
+        chunk: Axis::default(),
+        unit: Axis::count(width),
+        src_back: u32::from(row.src < 0),
+        dst_back: u32::from(row.dst < 0),
+        by_length: u32::from(row.flow == Flow::FlipPrefix),
+        room: 0,
+        count: count(dims),
+        lengths,
+        rows: Loops::new(&axes(dims), shape.prefix.filter(|&prefix| prefix < outer)),
+    };
+    (rows, row, outer)
+}
+
+pub(super) fn rows(
+    plan: &Plan,
+    shape: &Shape,
+    at: Site,
+    lengths: Lengths,
+    choice: Choice,
+    limits: &Limits,
+) -> Job {
+    let pairs_from = limits.pairs_from;
+    let Choice { kernel, width } = choice;
+    let pieces = match width {
+        // Pixels in rows that are not aligned; everything else of that width goes forward.
+        0 if kernel == Kernel::Pixels => None,
+        0 => Some(16),
+        width => (width != shape.unit).then_some(width),
+    };
+    let (params, row, outer) = rows_of(plan, shape, at, lengths, pieces);
+    let outer = &shape.dims[..outer];
+    let bytes = params.units * params.unit.len;
+    let alike = outer.iter().all(|dim| dim.dst % 16 == 0);
+    let whole = bytes / 16;
+    let part = super::chunks(bytes, width, alike.then_some(params.dst % 16));
+    // Two vectors a thread where it has to wait for a length, or the rows are long anyway.
+    let (family, width, chunk) = match kernel {
+        Kernel::AlignedRows if width == 0 && shape.prefix.is_some() && whole >= pairs_from => {
+            (Family::RowsBlocks, 0, whole.div_ceil(64) * 32)
+        }
+        Kernel::AlignedRows => (Family::RowsAligned, width, whole),
+        Kernel::Pixels if width > 0 => (Family::RowsAligned, width, whole),
+        Kernel::Pixels => (Family::RowsAny, shape.unit, part),
+        // Not threads for a row, but its bytes.
+        Kernel::DenseRows if is_plain_flip(shape, &row, outer) => {
+            (Family::RowsDenseFlip, width, bytes)
+        }
+        Kernel::DenseRows => (Family::RowsDense, width, bytes),
+        _ if part >= pairs_from => (Family::RowsLong, width, part.div_ceil(64) * 32),
+        _ => (Family::RowsAny, width, part),
+    };
+    let threads = match kernel {
+        Kernel::DenseRows => (params.count * bytes + params.dst % 16).div_ceil(16),
+        _ => params.count * chunk,
+    };
+    let params = Rows { threads, chunk: Axis::count(chunk), ..params };
+    flat(family, width, threads, AnyParams::Rows(params))
+}
+
+/// Rows that are reversed whole, and follow each other in one dimension.
+fn is_plain_flip(shape: &Shape, row: &Dim, outer: &[Dim]) -> bool {
+    let near = |dim: &Dim| dim.src.unsigned_abs() < 1 << 30;
+    shape.prefix.is_none() && row.src < 0 && outer.len() <= 1 && outer.iter().all(near)
+}
+
+/// In place, of vectors: the first half of a row's, and one more if there is a middle.
+pub(super) fn row_swaps(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths) -> Job {
+    let width = shape.unit;
+    let (params, ..) = rows_of(plan, shape, at, lengths, None);
+    let half = (params.units * width / 16).div_ceil(2);
+    let threads = params.count * half;
+    let params = Rows { threads, chunk: Axis::count(half), ..params };
+    flat(Family::RowsSwap, width, threads, AnyParams::Rows(params))
+}

@@ -1,0 +1,87 @@
+//! Rows that warps stage in shared memory.
+
+use super::entry::{Entry, Family};
+use super::rows::rows_of;
+use super::{AnyParams, Job};
+use crate::choose::Choice;
+use crate::kernel::Kernel;
+use crate::params::{Axis, Lengths, Rows};
+use crate::shape::{Shape, Site};
+use retrograde::Plan;
+
+/// Threads of a warp, and of a block where each warp stages for itself.
+const WARP: u64 = 32;
+const STAGE_THREADS: u32 = 128;
+/// Bytes of the segment of a row that a warp stages, of both that trade places, and around them.
+const SEGMENT: u64 = 2048;
+const SWAPPED: u64 = 4096;
+const MARGIN: u64 = 48;
+/// How far the banks of one warp's memory lie from the next one's: anything but multiples of 32
+/// gained 2 %.
+const SKEW: u64 = 80;
+/// Bytes before what is staged that say where the reversed starts of short rows end.
+const ENDS: u64 = 32 * 4;
+
+/// Rows in segments of whole units, a warp for each; in place, for each and its mirror image.
+pub(super) fn staged(
+    plan: &Plan,
+    shape: &Shape,
+    at: Site,
+    lengths: Lengths,
+    choice: Choice,
+) -> Job {
+    let (mut params, ..) = rows_of(plan, shape, at, lengths, None);
+    let swaps = choice.kernel == Kernel::StagedSwaps;
+    // In place a segment is one of two.
+    let units = if swaps { params.units.div_ceil(2) } else { params.units };
+    // Segments of the same size, but for the last. Those that do not trade places may be half as
+    // large again, rather than many small ones.
+    let segments = match swaps {
+        true => units.div_ceil(SWAPPED / shape.unit),
+        false => ((units * shape.unit + SEGMENT / 2) / SEGMENT).max(1),
+    };
+    let segment = units.div_ceil(segments);
+    let bytes = segment * shape.unit;
+    let (family, room) = match swaps {
+        true => (Family::RowsStagedSwap, 2 * room_for(bytes)),
+        // The parts before and behind a cut both begin anywhere.
+        false => (Family::RowsStaged, room_for(bytes) + room_for(0)),
+    };
+    params.chunk = Axis::count(segments);
+    params.threads = params.count * segments * WARP;
+    params.count = segment;
+    launch(Entry(family, choice.width as u8), params, room)
+}
+
+/// As many short rows a warp as a segment has room for.
+pub(super) fn short(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths) -> Job {
+    let width = shape.unit;
+    let (mut params, ..) = rows_of(plan, shape, at, lengths, None);
+    let bytes = params.units * width;
+    // A lane for each length.
+    let most = (SEGMENT / bytes).clamp(1, WARP);
+    params.chunk = Axis::count(bytes);
+    params.unit = Axis::count(most);
+    params.threads = params.count.div_ceil(most) * WARP;
+    let room = ENDS + MARGIN + room_for(most * bytes);
+    launch(Entry(Family::RowsShort, width as u8), params, room)
+}
+
+/// Shared memory for so many bytes, wherever they begin, and some around them: `room_for` in
+/// staged.cuh.
+fn room_for(bytes: u64) -> u64 {
+    (bytes + 30) / 16 * 16 + MARGIN
+}
+
+/// With so much shared memory for each warp, and warps that do not all begin in the same bank.
+fn launch(entry: Entry, params: Rows, room: u64) -> Job {
+    let room = room.next_multiple_of(128) + SKEW;
+    let warps = u64::from(STAGE_THREADS) / WARP;
+    Job {
+        entry,
+        blocks: params.threads.div_ceil(u64::from(STAGE_THREADS)),
+        threads: STAGE_THREADS,
+        shared: (warps * room + 2 * MARGIN) as u32,
+        params: AnyParams::Rows(Rows { room: room as u32, ..params }),
+    }
+}

@@ -1,0 +1,135 @@
+//! The ways to move elements, by name, and what a device has for them.
+
+use std::fmt;
+
+/// A way to move elements, named as in the files of `kernels/`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// Nothing moves.
+    None,
+    /// Rows of whole 16-byte vectors, one a thread.
+    AlignedRows,
+    /// Rows that begin or end anywhere.
+    Rows,
+    /// Rows of 3-byte units, and of 6- and 12-byte ones if they are aligned.
+    Pixels,
+    /// Short rows without gaps between them.
+    DenseRows,
+    /// Short rows with lengths, or in place, without gaps between them on either side.
+    ShortRows,
+    /// Rows with lengths, and rows of units of any other width or that are not aligned to theirs.
+    StagedRows,
+    /// Lanes side by side, staged in shared memory.
+    Columns,
+    /// Lanes side by side, staged in the shared memory of 16 blocks.
+    ClusterColumns,
+    /// Lanes side by side that are too long to be staged.
+    DirectColumns,
+    /// Elements that lie together along another dimension than in the output.
+    Tiles,
+    /// Any order of reading, 16 bytes of output at a time.
+    Gather,
+    /// Piece by piece.
+    Strided,
+    /// Elements of 1, 2 or 4 bits.
+    Packed,
+    /// In place: aligned rows, vectors trade places.
+    RowSwaps,
+    /// In place: segments of rows trade places with their mirror images.
+    StagedSwaps,
+    /// In place: pieces trade places.
+    Swaps,
+}
+
+impl Kernel {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kernel::None => "none",
+            Kernel::AlignedRows => "aligned rows",
+            Kernel::Rows => "rows",
+            Kernel::Pixels => "pixels",
+            Kernel::DenseRows => "dense rows",
+            Kernel::ShortRows => "short rows",
+            Kernel::StagedRows => "staged rows",
+            Kernel::Columns => "columns",
+            Kernel::ClusterColumns => "cluster columns",
+            Kernel::DirectColumns => "direct columns",
+            Kernel::Tiles => "tiles",
+            Kernel::Gather => "gather",
+            Kernel::Strided => "strided",
+            Kernel::Packed => "packed",
+            Kernel::RowSwaps => "row swaps",
+            Kernel::StagedSwaps => "staged swaps",
+            Kernel::Swaps => "swaps",
+        }
+    }
+
+    /// What it does, in a few words.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Kernel::None => "nothing to move",
+            Kernel::AlignedRows => "rows of 16-byte vectors, one a thread",
+            Kernel::Rows => "rows by 16-byte windows, wherever they begin and end",
+            Kernel::Pixels => "rows of units of three pieces, a vector at a time",
+            Kernel::DenseRows => "short rows without gaps, a vector at a time across their ends",
+            Kernel::ShortRows => {
+                "short rows without gaps, several at a time, staged in shared memory"
+            }
+            Kernel::StagedRows => "rows by segments, staged in shared memory",
+            Kernel::Columns => "lanes side by side, staged in shared memory",
+            Kernel::ClusterColumns => {
+                "lanes side by side, staged in the shared memory of 16 blocks"
+            }
+            Kernel::DirectColumns => "lanes side by side, too long to be staged",
+            Kernel::Tiles => "squares that are turned in shared memory",
+            Kernel::Gather => "16 bytes of output at a time, read piece by piece",
+            Kernel::Strided => "piece by piece",
+            Kernel::Packed => "packed elements, by words where a row allows",
+            Kernel::RowSwaps => "in place: vectors of aligned rows trade places",
+            Kernel::StagedSwaps => {
+                "in place: segments of rows trade places, staged in shared memory"
+            }
+            Kernel::Swaps => "in place: pieces trade places",
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What the choice depends on, beside plan and addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of shared memory that one block may have.
+    pub shared: usize,
+    /// Whether 16 blocks can form a cluster.
+    pub clusters: bool,
+    /// Vectors of a row from which on a thread takes two of them.
+    pub pairs_from: u64,
+}
+
+impl Limits {
+    /// With less than a device has.
+    pub fn at_most(self, shared: usize, clusters: bool) -> Self {
+        Limits { shared: self.shared.min(shared), clusters: self.clusters && clusters, ..self }
+    }
+
+    /// By compute capability and shared memory per block.
+    pub(crate) fn new(major: u32, shared: usize) -> Self {
+        // Clusters of 16 came with 9.0; consumer chips (12.x) form none of that size.
+        Limits { shared, clusters: matches!(major, 9 | 10), ..Limits::default() }
+    }
+}
+
+impl Default for Limits {
+    /// Those of the H100 and H200, for questions without a device.
+    fn default() -> Self {
+        Limits { shared: 227 * 1024, clusters: true, pairs_from: 128 }
+    }
+}
