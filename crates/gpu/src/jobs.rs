@@ -96,34 +96,34 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64) -> Job {
     Job { entry: Entry(Family::CheckLengths, 0), blocks, threads: THREADS, shared: 0, params }
 }
 
-/// The launch of a plan; none if nothing moves.
-pub(crate) fn job(
-    plan: &Plan,
-    shape: &Shape,
-    at: Site,
-    lengths: Lengths,
-    choice: Choice,
-    limits: &Limits,
-) -> Option<Job> {
+/// What to launch: a plan, its shape, and where everything is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) shape: &'a Shape,
+    pub(crate) at: Site,
+    pub(crate) lengths: Lengths,
+}
+
+/// The launch of a call; none if nothing moves.
+pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Job> {
     let width = choice.width;
     Some(match choice.kernel {
         Kernel::None => return None,
         Kernel::AlignedRows | Kernel::Rows | Kernel::Pixels | Kernel::DenseRows => {
-            rows::rows(plan, shape, at, lengths, choice, limits)
+            rows::rows(call, choice, limits)
         }
-        Kernel::StagedRows | Kernel::StagedSwaps => {
-            staged::staged(plan, shape, at, lengths, choice)
-        }
-        Kernel::ShortRows => staged::short(plan, shape, at, lengths),
-        Kernel::RowSwaps => rows::row_swaps(plan, shape, at, lengths),
+        Kernel::StagedRows | Kernel::StagedSwaps => staged::staged(call, choice),
+        Kernel::ShortRows => staged::short(call),
+        Kernel::RowSwaps => rows::row_swaps(call),
         Kernel::Columns | Kernel::ClusterColumns | Kernel::DirectColumns => {
-            columns::columns(shape, at, lengths, choice, limits)
+            columns::columns(call, choice, limits)
         }
-        Kernel::Tiles => any::tiles(shape, at, lengths),
-        Kernel::Gather => any::gather(shape, at, lengths, width),
-        Kernel::Strided => any::strided(shape, at, lengths, width),
-        Kernel::Swaps => return any::swaps(plan, shape, at, lengths, width),
-        Kernel::Packed => packed::packed(plan, shape, at, lengths),
+        Kernel::Tiles => any::tiles(call),
+        Kernel::Gather => any::gather(call, width),
+        Kernel::Strided => any::strided(call, width),
+        Kernel::Swaps => return any::swaps(call, width),
+        Kernel::Packed => packed::packed(call),
     })
 }
 

@@ -14,7 +14,7 @@ pub enum Kernel {
     Rows,
     /// Rows of 3-byte units, and of 6- and 12-byte ones if they are aligned.
     Pixels,
-    /// Short rows without gaps between them.
+    /// Rows without gaps between them, short ones or of pixels.
     DenseRows,
     /// Short rows with lengths, or in place, without gaps between them on either side.
     ShortRows,
@@ -73,7 +73,7 @@ impl Kernel {
             Kernel::AlignedRows => "rows of 16-byte vectors, one a thread",
             Kernel::Rows => "rows by 16-byte windows, wherever they begin and end",
             Kernel::Pixels => "rows of units of three pieces, a vector at a time",
-            Kernel::DenseRows => "short rows without gaps, a vector at a time across their ends",
+            Kernel::DenseRows => "rows without gaps, a vector at a time across their ends",
             Kernel::ShortRows => {
                 "short rows without gaps, several at a time, staged in shared memory"
             }

@@ -3,7 +3,7 @@
 use crate::choose::{self, MOST_DIMS};
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
-use crate::jobs::{self, AnyParams, Job};
+use crate::jobs::{self, AnyParams, Call, Job};
 use crate::kernel::Kernel;
 use crate::memory::{CudaLengths, DeviceMut, DeviceRef};
 use crate::params::Params;
@@ -196,15 +196,16 @@ impl Stream {
         };
         let lengths = jobs::lengths_of(plan, address, stop);
         let (shape, limits) = (Shape::of(plan), self.cuda.limits());
+        let call = Call { plan, shape: &shape, at, lengths };
         if in_place {
             let choice = choose::choose_in_place(plan, &shape, at.dst, &limits);
             if choice.kernel == Kernel::Packed {
                 return self.packed_in_place(plan, &shape, at.dst, lengths);
             }
-            return self.launch(&jobs::job(plan, &shape, at, lengths, choice, &limits));
+            return self.launch(&jobs::job(&call, choice, &limits));
         }
         let choice = choose::choose(plan, &shape, at, &limits);
-        self.launch(&jobs::job(plan, &shape, at, lengths, choice, &limits))
+        self.launch(&jobs::job(&call, choice, &limits))
     }
 
     /// Launches the check of device lengths; gives the address of its verdict, or 0 where there is
@@ -259,7 +260,8 @@ impl Stream {
         debug_assert!(matches!(plan.unit().grain, Grain::Packed { .. }));
         let site = Site { src: to.wrapping_sub(start as u64), dst: at };
         let choice = choose::Choice { kernel: Kernel::Packed, width: 0 };
-        self.launch(&jobs::job(plan, shape, site, lengths, choice, &self.cuda.limits()))
+        let call = Call { plan, shape, at: site, lengths };
+        self.launch(&jobs::job(&call, choice, &self.cuda.limits()))
     }
 
     /// Memory that is freed when the stream has done what is launched until then.

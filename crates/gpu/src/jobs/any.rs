@@ -1,11 +1,11 @@
 //! Any order of dimensions: squares, 16 bytes at a time, or piece by piece.
 
 use super::entry::{Entry, Family};
-use super::{AnyParams, Job, THREADS, address, axes, axis, chunks, count, flat};
+use super::{AnyParams, Call, Job, THREADS, address, axes, axis, chunks, count, flat};
 use crate::choose;
 use crate::params::{Axis, FEW, Gather, Lengths, Loops, NONE, Strided, Tiles};
-use crate::shape::{Shape, Site};
-use retrograde::{Dim, Flow, Plan};
+use crate::shape::Shape;
+use retrograde::{Dim, Flow};
 use smallvec::SmallVec;
 
 /// All dimensions, and the granules of a unit as the innermost.
@@ -17,7 +17,8 @@ fn granules(shape: &Shape, width: u64) -> SmallVec<[Axis; 8]> {
     all
 }
 
-pub(super) fn strided(shape: &Shape, at: Site, lengths: Lengths, width: u64) -> Job {
+pub(super) fn strided(call: &Call<'_>, width: u64) -> Job {
+    let &Call { shape, at, lengths, .. } = call;
     let all = granules(shape, width);
     let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
     let threads = all.iter().map(|axis| axis.len).product();
@@ -50,13 +51,8 @@ fn by_depth(
 
 /// In place: one half of the outermost flipped dimension, or of the one with lengths, meets the
 /// other half.
-pub(super) fn swaps(
-    plan: &Plan,
-    shape: &Shape,
-    at: Site,
-    lengths: Lengths,
-    width: u64,
-) -> Option<Job> {
+pub(super) fn swaps(call: &Call<'_>, width: u64) -> Option<Job> {
+    let &Call { plan, shape, at, lengths } = call;
     let mut all = granules(shape, width);
     let flips = |dim: &Dim| dim.flow == Flow::Flip;
     match (shape.prefix, plan.dims().iter().position(flips)) {
@@ -76,7 +72,8 @@ pub(super) fn swaps(
     (threads > 0).then(job)
 }
 
-pub(super) fn gather(shape: &Shape, at: Site, lengths: Lengths, width: u64) -> Job {
+pub(super) fn gather(call: &Call<'_>, width: u64) -> Job {
+    let &Call { shape, at, lengths, .. } = call;
     let all = granules(shape, width);
     let run = shape.run();
     let mut below = shape.unit;
@@ -123,7 +120,8 @@ pub(super) fn gather(shape: &Shape, at: Site, lengths: Lengths, width: u64) -> J
     flat(family, width, threads, AnyParams::Gather(params))
 }
 
-pub(super) fn tiles(shape: &Shape, at: Site, lengths: Lengths) -> Job {
+pub(super) fn tiles(call: &Call<'_>) -> Job {
+    let &Call { shape, at, lengths, .. } = call;
     let inner = shape.dims.len() - 1;
     let turned = choose::turned(shape).unwrap_or_default();
     let (a, b) = (&shape.dims[inner], &shape.dims[turned]);

@@ -1,11 +1,10 @@
 //! Lanes side by side.
 
 use super::entry::{Entry, Family};
-use super::{AnyParams, Job, address, axes, count};
+use super::{AnyParams, Call, Job, address, axes, count};
 use crate::choose::{self, Choice, STRIP};
 use crate::kernel::{Kernel, Limits};
-use crate::params::{Axis, Columns, Lengths, Loops};
-use crate::shape::{Shape, Site};
+use crate::params::{Axis, Columns, Loops};
 use retrograde::Dim;
 use smallvec::SmallVec;
 
@@ -17,13 +16,8 @@ const FAR: usize = 64 * 1024;
 /// So many strips are worth clusters.
 const MANY_STRIPS: u64 = 64;
 
-pub(super) fn columns(
-    shape: &Shape,
-    at: Site,
-    lengths: Lengths,
-    choice: Choice,
-    limits: &Limits,
-) -> Job {
+pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
+    let &Call { shape, at, lengths, .. } = call;
     let Choice { kernel, width: granule } = choice;
     let inner = shape.dims[shape.dims.len() - 1];
     let prefix = shape.prefix.unwrap_or_default();

@@ -1,13 +1,13 @@
 //! Elements of less than a byte.
 
 use super::entry::Family;
-use super::{AnyParams, Job, axis, flat};
-use crate::params::{Axis, Lengths, Loops, Packed, divisor};
-use crate::shape::{Shape, Site};
-use retrograde::{BitOrder, Grain, Plan};
+use super::{AnyParams, Call, Job, axis, flat};
+use crate::params::{Axis, Loops, Packed, divisor};
+use retrograde::{BitOrder, Grain};
 use smallvec::SmallVec;
 
-pub(super) fn packed(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths) -> Job {
+pub(super) fn packed(call: &Call<'_>) -> Job {
+    let &Call { plan, shape, at, lengths } = call;
     let (bits, order) = match plan.unit().grain {
         Grain::Packed { bits, order } => (bits, order),
         Grain::Byte => (8, BitOrder::LowFirst),

@@ -1,22 +1,17 @@
 //! Rows by vectors, one or two a thread; and what all kernels of rows want to know of them.
 
 use super::entry::Family;
-use super::{AnyParams, Job, address, axes, count, flat};
+use super::{AnyParams, Call, Job, address, axes, count, flat};
 use crate::choose::{self, Choice};
 use crate::kernel::{Kernel, Limits};
-use crate::params::{Axis, Lengths, Loops, Rows};
-use crate::shape::{Shape, Site};
-use retrograde::{Dim, Flow, Plan};
+use crate::params::{Axis, Loops, Rows};
+use crate::shape::Shape;
+use retrograde::{Dim, Flow};
 
 /// Rows of units that lie together; or, in `pieces` of so many bytes, wide units that are rows
 /// themselves and go forward. How threads share them is left open.
-pub(super) fn rows_of(
-    plan: &Plan,
-    shape: &Shape,
-    at: Site,
-    lengths: Lengths,
-    pieces: Option<u64>,
-) -> (Rows, Dim, usize) {
+pub(super) fn rows_of(call: &Call<'_>, pieces: Option<u64>) -> (Rows, Dim, usize) {
+    let &Call { plan, shape, at, lengths } = call;
     let width = pieces.unwrap_or(shape.unit);
     let (units, row, outer) = match choose::row_of(shape).filter(|_| pieces.is_none()) {
         Some((row, outer)) => (row.len as u64, row, outer),
@@ -47,14 +42,8 @@ pub(super) fn rows_of(
     (rows, row, outer)
 }
 
-pub(super) fn rows(
-    plan: &Plan,
-    shape: &Shape,
-    at: Site,
-    lengths: Lengths,
-    choice: Choice,
-    limits: &Limits,
-) -> Job {
+pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
+    let shape = call.shape;
     let pairs_from = limits.pairs_from;
     let Choice { kernel, width } = choice;
     let pieces = match width {
@@ -63,7 +52,7 @@ pub(super) fn rows(
         0 => Some(16),
         width => (width != shape.unit).then_some(width),
     };
-    let (params, row, outer) = rows_of(plan, shape, at, lengths, pieces);
+    let (params, row, outer) = rows_of(call, pieces);
     let outer = &shape.dims[..outer];
     let bytes = params.units * params.unit.len;
     let alike = outer.iter().all(|dim| dim.dst % 16 == 0);
@@ -100,9 +89,9 @@ fn is_plain_flip(shape: &Shape, row: &Dim, outer: &[Dim]) -> bool {
 }
 
 /// In place, of vectors: the first half of a row's, and one more if there is a middle.
-pub(super) fn row_swaps(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths) -> Job {
-    let width = shape.unit;
-    let (params, ..) = rows_of(plan, shape, at, lengths, None);
+pub(super) fn row_swaps(call: &Call<'_>) -> Job {
+    let width = call.shape.unit;
+    let (params, ..) = rows_of(call, None);
     let half = (params.units * width / 16).div_ceil(2);
     let threads = params.count * half;
     let params = Rows { threads, chunk: Axis::count(half), ..params };

@@ -2,12 +2,10 @@
 
 use super::entry::{Entry, Family};
 use super::rows::rows_of;
-use super::{AnyParams, Job};
+use super::{AnyParams, Call, Job};
 use crate::choose::Choice;
 use crate::kernel::Kernel;
-use crate::params::{Axis, Lengths, Rows};
-use crate::shape::{Shape, Site};
-use retrograde::Plan;
+use crate::params::{Axis, Rows};
 
 /// Threads of a warp, and of a block where each warp stages for itself.
 const WARP: u64 = 32;
@@ -23,25 +21,20 @@ const SKEW: u64 = 80;
 const ENDS: u64 = 32 * 4;
 
 /// Rows in segments of whole units, a warp for each; in place, for each and its mirror image.
-pub(super) fn staged(
-    plan: &Plan,
-    shape: &Shape,
-    at: Site,
-    lengths: Lengths,
-    choice: Choice,
-) -> Job {
-    let (mut params, ..) = rows_of(plan, shape, at, lengths, None);
+pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
+    let unit = call.shape.unit;
+    let (mut params, ..) = rows_of(call, None);
     let swaps = choice.kernel == Kernel::StagedSwaps;
     // In place a segment is one of two.
     let units = if swaps { params.units.div_ceil(2) } else { params.units };
     // Segments of the same size, but for the last. Those that do not trade places may be half as
     // large again, rather than many small ones.
     let segments = match swaps {
-        true => units.div_ceil(SWAPPED / shape.unit),
-        false => ((units * shape.unit + SEGMENT / 2) / SEGMENT).max(1),
+        true => units.div_ceil(SWAPPED / unit),
+        false => ((units * unit + SEGMENT / 2) / SEGMENT).max(1),
     };
     let segment = units.div_ceil(segments);
-    let bytes = segment * shape.unit;
+    let bytes = segment * unit;
     let (family, room) = match swaps {
         true => (Family::RowsStagedSwap, 2 * room_for(bytes)),
         // The parts before and behind a cut both begin anywhere.
@@ -54,9 +47,9 @@ pub(super) fn staged(
 }
 
 /// As many short rows a warp as a segment has room for.
-pub(super) fn short(plan: &Plan, shape: &Shape, at: Site, lengths: Lengths) -> Job {
-    let width = shape.unit;
-    let (mut params, ..) = rows_of(plan, shape, at, lengths, None);
+pub(super) fn short(call: &Call<'_>) -> Job {
+    let width = call.shape.unit;
+    let (mut params, ..) = rows_of(call, None);
     let bytes = params.units * width;
     // A lane for each length.
     let most = (SEGMENT / bytes).clamp(1, WARP);
