@@ -228,7 +228,7 @@ fn start(
     }
 }
 
-fn outcome_of(case: &Case, error: retrograde_gpu::Error) -> Outcome {
+pub(crate) fn outcome_of(case: &Case, error: retrograde_gpu::Error) -> Outcome {
     let shape = case.lengths.as_ref().map(|lengths| &lengths.placement.shape);
     match (error, shape) {
         (
@@ -253,7 +253,7 @@ fn outcome_of(case: &Case, error: retrograde_gpu::Error) -> Outcome {
 }
 
 /// The plan of a case.
-fn plan_of(case: &Case) -> Result<Plan, Error> {
+pub(crate) fn plan_of(case: &Case) -> Result<Plan, Error> {
     let src = layout(&case.input)?;
     let dst: Layout = match &case.output {
         Output::InPlace => src.clone(),

@@ -17,3 +17,5 @@ pub mod oracle;
 pub mod placement;
 pub mod random;
 pub mod runner;
+#[cfg(feature = "cuda")]
+pub mod simulated;

@@ -6,13 +6,15 @@ use retrograde_conformance::backend::{Backend, Cpu};
 use retrograde_conformance::cuda::Cuda;
 use retrograde_conformance::random::Draw;
 use retrograde_conformance::runner::{Share, Tally};
+#[cfg(feature = "cuda")]
+use retrograde_conformance::simulated::Simulated;
 use retrograde_conformance::{examples, exhaustive, export, long, random};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "usage: retrograde-conformance [quick | cuda [quick | rows | tight | ptx] | levels | export FILE | types FILE]";
+const USAGE: &str = "usage: retrograde-conformance [quick | cuda [quick | rows | tight | ptx] | simulated [quick] | levels | export FILE | types FILE]";
 
 /// What is run on a backend.
 struct Suite {
@@ -55,6 +57,10 @@ fn main() -> ExitCode {
         #[cfg(feature = "cuda")]
         ["cuda"] => run_all(&[Box::new(Cuda::new())], &FULL),
         #[cfg(feature = "cuda")]
+        ["simulated"] => run_all(&[Box::new(Simulated::new())], &FULL),
+        #[cfg(feature = "cuda")]
+        ["simulated", "quick"] => run_all(&[Box::new(Simulated::new())], &QUICK),
+        #[cfg(feature = "cuda")]
         ["cuda", "quick"] => run_all(&[Box::new(Cuda::new())], &QUICK),
         #[cfg(feature = "cuda")]
         ["cuda", "ptx"] => run_all(&[Box::new(Cuda::from_ptx())], &FULL),
@@ -80,7 +86,7 @@ fn backends() -> Vec<Box<dyn Backend>> {
     let mut all: Vec<Box<dyn Backend>> = Vec::new();
     all.extend(Cpu::all().into_iter().map(|cpu| Box::new(cpu) as Box<dyn Backend>));
     #[cfg(feature = "cuda")]
-    all.push(Box::new(Cuda::new()));
+    all.extend::<[Box<dyn Backend>; 2]>([Box::new(Cuda::new()), Box::new(Simulated::new())]);
     all
 }
 

@@ -6,8 +6,12 @@ __device__ __forceinline__ uint4 load16(const u8* at) { return *(const uint4*)at
 
 // Explicit, because the compiler may split a store of a struct into four.
 __device__ __forceinline__ void store16(u8* at, uint4 v) {
+#ifdef __CUDA_ARCH__
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
                  :: "l"(at), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+#else
+    *(uint4*)at = v;
+#endif
 }
 
 // The units of W bytes in reverse order; W = 0 keeps it.

@@ -290,13 +290,10 @@ fn load(major: u32, minor: u32, native: bool) -> Result<sys::CUmodule, Error> {
 fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
     use sys::CUfunction_attribute::*;
     let mut functions = Functions([[std::ptr::null_mut(); WIDTHS]; Family::ALL.len()]);
-    for (family, name, widths) in Family::ALL {
+    for (family, _, widths) in Family::ALL {
         let widths = if widths.is_empty() { &[0] } else { widths };
         for &width in widths {
-            let name = match family {
-                Family::Packed | Family::PackedFlip | Family::CheckLengths => name.to_owned(),
-                _ => format!("{name}_{width}"),
-            };
+            let name = Entry(family, width).name();
             let name = CString::new(name).expect("names of kernels hold no zero");
             // SAFETY: the module is loaded.
             let function = match unsafe { result::module::get_function(module, name) } {

@@ -21,6 +21,8 @@ mod pinned;
 mod report;
 mod route;
 mod shape;
+#[cfg(feature = "simulate")]
+mod simulate;
 mod stream;
 mod transfer;
 
@@ -31,5 +33,7 @@ pub use kernel::{Kernel, Limits};
 pub use memory::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef};
 pub use report::Reports;
 pub use route::Route;
+#[cfg(feature = "simulate")]
+pub use simulate::Simulator;
 pub use stream::Stream;
 pub use transfer::{Host, bus_speed};

@@ -75,7 +75,8 @@ pub(crate) unsafe fn read(
     Ok(reports.iter().map(error).collect())
 }
 
-fn error(report: &Report) -> Option<ExecuteError> {
+/// What a report tells.
+pub(crate) fn error(report: &Report) -> Option<ExecuteError> {
     let value = match report.is_signed {
         0 => i128::from(report.value as u64),
         _ => i128::from(report.value),

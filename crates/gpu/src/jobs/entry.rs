@@ -4,6 +4,15 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Entry(pub(crate) Family, pub(crate) u8);
 
+impl Entry {
+    /// Its name in the compiled kernels.
+    pub(crate) fn name(self) -> String {
+        let Entry(family, width) = self;
+        let (_, name, widths) = Family::ALL[family.at()];
+        if widths.is_empty() { name.to_owned() } else { format!("{name}_{width}") }
+    }
+}
+
 /// The functions that differ only in width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Family {
@@ -66,6 +75,18 @@ impl Family {
         (Family::PackedFlip, "packed_flip", &[]),
         (Family::CheckLengths, "check_lengths", &[]),
     ];
+
+    /// Where it stands in the list.
+    fn at(self) -> usize {
+        Self::ALL.iter().position(|&(family, ..)| family == self).unwrap_or_default()
+    }
+
+    /// Whether threads of a block wait for each other.
+    #[cfg(feature = "simulate")]
+    pub(crate) fn waits(self) -> bool {
+        use Family::*;
+        matches!(self, RowsStaged | RowsStagedSwap | RowsShort | Tiles | Columns | CheckLengths)
+    }
 
     /// Whether its blocks form clusters, which not every image has.
     pub(crate) fn clusters(self) -> bool {

@@ -1,0 +1,72 @@
+//! The CUDA kernels under test where there is no device: as C++ on the processor at hand, in the
+//! same choice and with the same arguments. Clusters and asynchronous copies are a device's only.
+
+use crate::backend::{Backend, Outcome};
+use crate::case::Case;
+use crate::cuda::{outcome_of, plan_of};
+use retrograde_gpu::Simulator;
+
+/// The kernels, if there is a compiler for them.
+pub struct Simulated {
+    simulator: Result<Simulator, String>,
+}
+
+impl Simulated {
+    /// Compiles them.
+    pub fn new() -> Self {
+        let folder = std::env::temp_dir().join(format!("retrograde-{}", std::process::id()));
+        let made = std::fs::create_dir_all(&folder).map_err(|error| error.to_string());
+        let simulator = made.and_then(|()| Simulator::compile(&folder));
+        // What is loaded stays.
+        let _ = std::fs::remove_dir_all(&folder);
+        Simulated { simulator }
+    }
+
+    fn go(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
+        let simulator = match &self.simulator {
+            Ok(simulator) => simulator,
+            Err(reason) => return Outcome::Unsupported(reason.clone()),
+        };
+        let plan = match plan_of(case) {
+            Ok(plan) => plan,
+            Err(error) => return Outcome::Refused(error.to_string()),
+        };
+        let lengths = case.lengths.as_deref().map(|lengths| &lengths.buffer[..]);
+        let done = match input {
+            Some(input) => simulator.execute(&plan, input, lengths, output),
+            None => simulator.execute_in_place(&plan, lengths, output),
+        };
+        match done {
+            Ok(()) => Outcome::Done,
+            Err(error) => outcome_of(case, error),
+        }
+    }
+}
+
+impl Default for Simulated {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Backend for Simulated {
+    fn name(&self) -> &str {
+        "cuda kernels on this processor"
+    }
+
+    fn unavailable(&self) -> Option<String> {
+        self.simulator.as_ref().err().cloned()
+    }
+
+    fn is_thorough(&self) -> bool {
+        false
+    }
+
+    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
+        self.go(case, Some(input), output)
+    }
+
+    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
+        self.go(case, None, memory)
+    }
+}

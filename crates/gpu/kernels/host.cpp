@@ -1,0 +1,183 @@
+// The kernels as C++ for the processor at hand, one thread after the other, so that what they compute
+// can be tested without a device (src/simulate.rs). As for the oldest chips: no clusters, no
+// asynchronous copies.
+#include <csetjmp>
+#include <cstdlib>
+#include <cstring>
+#include <ucontext.h>
+
+struct Index {
+    unsigned x;
+};
+static thread_local Index threadIdx, blockIdx, blockDim, gridDim;
+
+struct uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __grid_constant__
+// What a block shares, a thread of the processor has: it runs one block at a time.
+#define __shared__ thread_local
+
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)(((unsigned __int128)a * b) >> 64);
+}
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a * b) >> 32); }
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned bits) {
+    return (unsigned)((((unsigned long long)high << 32) | low) >> (bits & 31));
+}
+static inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned bits) {
+    unsigned long long both = ((unsigned long long)high << 32) | low;
+    return (unsigned)((both << (bits < 32 ? bits : 32)) >> 32);
+}
+static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned order) {
+    unsigned long long both = ((unsigned long long)b << 32) | a;
+    unsigned result = 0;
+    for (int k = 0; k < 4; ++k) result |= (unsigned)((both >> (8 * (order >> (4 * k) & 7))) & 255) << (8 * k);
+    return result;
+}
+static inline unsigned __brev(unsigned word) {
+    unsigned result = 0;
+    for (int k = 0; k < 32; ++k) result |= (word >> k & 1) << (31 - k);
+    return result;
+}
+static inline int __ffs(int word) { return __builtin_ffs(word); }
+static inline void __threadfence() {}
+template <typename T> static T atomicMin(T* at, T value) {
+    T old = *at;
+    if (value < old) *at = value;
+    return old;
+}
+template <typename T> static T atomicExch(T* at, T value) {
+    T old = *at;
+    *at = value;
+    return old;
+}
+static inline unsigned atomicInc(unsigned* at, unsigned most) {
+    unsigned old = *at;
+    *at = old >= most ? 0 : old + 1;
+    return old;
+}
+
+// Threads that wait for each other take turns, each from one barrier to the next. A context only
+// begins a turn: changing them asks the system each time, and a jump does not.
+namespace turns {
+const size_t STACK = 64 * 1024, MOST = 1024;
+struct Turn {
+    jmp_buf here;
+    bool begun, done;
+};
+static thread_local Turn* all;
+static thread_local char* stacks;
+static thread_local Turn* current;
+static thread_local jmp_buf scheduler;
+static thread_local void (*body)();
+
+static void begin() {
+    body();
+    current->done = true;
+    _longjmp(scheduler, 1);
+}
+
+static void wait() {
+    if (!_setjmp(current->here)) _longjmp(scheduler, 1);
+}
+
+// Until the next barrier, or the end.
+static void resume(unsigned t) {
+    threadIdx.x = t;
+    current = &all[t];
+    if (_setjmp(scheduler)) return;
+    if (current->begun) _longjmp(current->here, 1);
+    current->begun = true;
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = stacks + t * STACK;
+    context.uc_stack.ss_size = STACK;
+    context.uc_link = nullptr;
+    makecontext(&context, begin, 0);
+    setcontext(&context);
+}
+
+static void run(unsigned count, void (*what)()) {
+    if (!all) {
+        all = (Turn*)calloc(MOST, sizeof(Turn));
+        stacks = (char*)malloc(MOST * STACK);
+    }
+    body = what;
+    for (unsigned t = 0; t < count; ++t) all[t].begun = all[t].done = false;
+    for (bool any = true; any;) {
+        any = false;
+        for (unsigned t = 0; t < count; ++t) {
+            if (!all[t].done) resume(t);
+            any |= !all[t].done;
+        }
+    }
+}
+}  // namespace turns
+
+static inline void __syncthreads() { turns::wait(); }
+static inline void __syncwarp() { turns::wait(); }
+
+#include "kernels.cu"
+
+// As much as a block may have, and some more that nobody may touch.
+const size_t SHARED = 227 * 1024, GUARD = 1024;
+thread_local uint4 staged[(SHARED + GUARD) / 16];
+
+template <typename P>
+struct Kernel {
+    static thread_local void (*function)(P);
+    static thread_local const P* params;
+    static void run() { function(*params); }
+};
+template <typename P> thread_local void (*Kernel<P>::function)(P);
+template <typename P> thread_local const P* Kernel<P>::params;
+
+// False if a block touched shared memory that it had not asked for.
+template <typename P>
+static u32 launch(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u32 shared, u32 waits) {
+    Kernel<P>::function = kernel;
+    Kernel<P>::params = params;
+    gridDim.x = (u32)blocks;
+    blockDim.x = threads;
+    u8* guard = (u8*)staged + shared;
+    for (u64 block = 0; block < blocks; ++block) {
+        blockIdx.x = (u32)block;
+        if (!waits) {
+            for (u32 t = 0; t < threads; ++t) {
+                threadIdx.x = t;
+                kernel(*params);
+            }
+            continue;
+        }
+        memset(staged, 0xCD, shared + GUARD);
+        turns::run(threads, Kernel<P>::run);
+        for (size_t k = 0; k < GUARD; ++k)
+            if (guard[k] != 0xCD) return 0;
+    }
+    return 1;
+}
+
+#define LAUNCH(NAME, P)                                                                                             \
+    extern "C" u32 launch_##NAME(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u32 shared, u32 waits) { \
+        return launch<P>(kernel, params, blocks, threads, shared, waits);                                           \
+    }
+
+LAUNCH(rows, Rows)
+LAUNCH(strided, Strided<6>)
+LAUNCH(deep, Strided<48>)
+LAUNCH(gather, Gather)
+LAUNCH(tiles, Tiles)
+LAUNCH(columns, Columns)
+LAUNCH(packed, Packed)
+LAUNCH(check, Check)

@@ -1,0 +1,181 @@
+//! The kernels as C++ on the processor at hand (`kernels/host.cpp`), compiled by the machine's own
+//! compiler: what they compute can be tested where there is no device.
+
+use crate::choose;
+use crate::error::Error;
+use crate::jobs::{self, AnyParams, Call, Entry, Job};
+use crate::kernel::{Kernel, Limits};
+use crate::params::Report;
+use crate::report;
+use crate::shape::{Shape, Site};
+use libloading::{Library, Symbol};
+use retrograde::Plan;
+use std::ffi::c_void;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs plans on host memory with the code of the kernels, thread by thread: slow, and for tests.
+#[derive(Debug)]
+pub struct Simulator {
+    library: Library,
+    limits: Limits,
+}
+
+/// `launch` in host.cpp: false if shared memory was touched that had not been asked for.
+type Launch = unsafe extern "C" fn(*const c_void, *const c_void, u64, u32, u32, u32) -> u32;
+
+impl Simulator {
+    /// Compiles the kernels with `$CXX`, or `c++`, into a folder. An error says why that cannot be.
+    pub fn compile(folder: &Path) -> Result<Self, String> {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/host.cpp");
+        let to = folder.join("kernels.so");
+        let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+        let made = Command::new(&compiler)
+            .args(["-std=c++17", "-O2", "-shared", "-fPIC", "-w", "-o"])
+            .args([&to, &sources])
+            .output()
+            .map_err(|error| format!("no C++ compiler ({compiler}): {error}"))?;
+        if !made.status.success() {
+            return Err(format!("{compiler}: {}", String::from_utf8_lossy(&made.stderr)));
+        }
+        // SAFETY: the library has nothing that runs when it is loaded.
+        let library = unsafe { Library::new(&to) }.map_err(|error| error.to_string())?;
+        // As for chips that have no clusters.
+        Ok(Simulator { library, limits: Limits::default().at_most(usize::MAX, false) })
+    }
+
+    /// What the choice of kernels depends on.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Runs a plan from one buffer to another.
+    ///
+    /// # Panics
+    /// If a kernel is not there, or touches shared memory that is not its own.
+    pub fn execute(
+        &self,
+        plan: &Plan,
+        src: &[u8],
+        lengths: Option<&[u8]>,
+        dst: &mut [u8],
+    ) -> Result<(), Error> {
+        plan.check_sizes(src.len(), dst.len())?;
+        let at = Site { src: src.as_ptr().addr() as u64, dst: dst.as_mut_ptr().addr() as u64 };
+        // Both are given to code that the compiler does not see.
+        let _ = (src.as_ptr().expose_provenance(), dst.as_mut_ptr().expose_provenance());
+        self.start(plan, at, lengths, false)
+    }
+
+    /// Runs a plan whose input and output are laid out alike on one buffer.
+    ///
+    /// # Panics
+    /// As [`execute`](Self::execute).
+    pub fn execute_in_place(
+        &self,
+        plan: &Plan,
+        lengths: Option<&[u8]>,
+        memory: &mut [u8],
+    ) -> Result<(), Error> {
+        plan.check_sizes(memory.len(), memory.len())?;
+        if !plan.fits_in_place() {
+            return Err(retrograde::ExecuteError::NotInPlace.into());
+        }
+        let at = memory.as_mut_ptr().expose_provenance() as u64;
+        self.start(plan, Site { src: at, dst: at }, lengths, true)
+    }
+
+    /// As [`Stream`](crate::Stream) does it.
+    fn start(
+        &self,
+        plan: &Plan,
+        at: Site,
+        lengths: Option<&[u8]>,
+        in_place: bool,
+    ) -> Result<(), Error> {
+        plan.check_lengths_size(lengths.map(<[u8]>::len))?;
+        let mut told = Report::CLEAR;
+        let mut stop = 0;
+        let address = lengths.map_or(0, |lengths| lengths.as_ptr().expose_provenance() as u64);
+        if let Some(lengths) = plan.lengths()
+            && lengths.needs_check()
+            && lengths.count() > 0
+        {
+            stop = (&raw mut told).expose_provenance() as u64;
+            self.launch(Some(jobs::check(lengths, address, stop)));
+        }
+        let lengths = jobs::lengths_of(plan, address, stop);
+        let shape = Shape::of(plan);
+        let choice = match in_place {
+            true => choose::choose_in_place(plan, &shape, at.dst, &self.limits),
+            false => choose::choose(plan, &shape, at, &self.limits),
+        };
+        let copy;
+        let mut at = at;
+        if in_place && choice.kernel == Kernel::Packed {
+            // Elements that share bytes come from a copy, as far into 16 bytes as the original.
+            let per_byte = plan.unit().grain.per_byte();
+            let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));
+            let from = at.dst as usize + start;
+            // SAFETY: the plan's reach, which the memory holds as was checked.
+            let bytes = unsafe {
+                std::slice::from_raw_parts(
+                    std::ptr::with_exposed_provenance::<u8>(from),
+                    end - start,
+                )
+            };
+            copy = Copied::of(bytes, from % 16);
+            at.src = copy.first().wrapping_sub(start as u64);
+        }
+        let call = Call { plan, shape: &shape, at, lengths };
+        self.launch(jobs::job(&call, choice, &self.limits));
+        match report::error(&told) {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn launch(&self, job: Option<Job>) {
+        let Some(Job { entry, blocks, threads, shared, params }) = job else { return };
+        let (launcher, params): (&[u8], *const c_void) = match &params {
+            AnyParams::Rows(params) => (b"launch_rows", (&raw const *params).cast()),
+            AnyParams::Strided(params) => (b"launch_strided", (&raw const *params).cast()),
+            AnyParams::Deep(params) => (b"launch_deep", (&raw const *params).cast()),
+            AnyParams::Gather(params) => (b"launch_gather", (&raw const *params).cast()),
+            AnyParams::Tiles(params) => (b"launch_tiles", (&raw const *params).cast()),
+            AnyParams::Columns(params) => (b"launch_columns", (&raw const *params).cast()),
+            AnyParams::Packed(params) => (b"launch_packed", (&raw const *params).cast()),
+            AnyParams::Check(params) => (b"launch_check", (&raw const *params).cast()),
+        };
+        let Entry(family, _) = entry;
+        // SAFETY: host.cpp defines the launcher for this struct, and the kernel that takes it;
+        // what it points to was checked against the plan.
+        let kept_apart = unsafe {
+            let launch: Symbol<'_, Launch> = self.library.get(launcher).expect("a launcher");
+            let kernel: Symbol<'_, *const c_void> =
+                self.library.get(entry.name().as_bytes()).expect("a kernel");
+            launch(*kernel, params, blocks, threads, shared, u32::from(family.waits()))
+        };
+        assert_eq!(kept_apart, 1, "{} leaves its shared memory", entry.name());
+    }
+}
+
+/// Bytes that begin as far into 16 as they did elsewhere.
+struct Copied {
+    memory: Vec<u128>,
+    lead: usize,
+}
+
+impl Copied {
+    fn of(bytes: &[u8], lead: usize) -> Self {
+        let mut memory = vec![0u128; (lead + bytes.len()).div_ceil(16)];
+        let to = memory.as_mut_ptr().cast::<u8>();
+        // SAFETY: as many bytes as there is room for behind the lead.
+        unsafe { to.add(lead).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Copied { memory, lead }
+    }
+
+    fn first(&self) -> u64 {
+        (self.memory.as_ptr().expose_provenance() + self.lead) as u64
+    }
+}
