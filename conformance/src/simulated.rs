@@ -6,9 +6,10 @@ use crate::case::Case;
 use crate::cuda::{outcome_of, plan_of};
 use retrograde_gpu::Simulator;
 
-/// The kernels, if there is a compiler for them.
+/// The kernels; that they do not compile, where there is a compiler, is a failure.
 pub struct Simulated {
     simulator: Result<Simulator, String>,
+    unavailable: Option<String>,
 }
 
 impl Simulated {
@@ -19,13 +20,13 @@ impl Simulated {
         let simulator = made.and_then(|()| Simulator::compile(&folder));
         // What is loaded stays.
         let _ = std::fs::remove_dir_all(&folder);
-        Simulated { simulator }
+        Simulated { simulator, unavailable: Simulator::unavailable() }
     }
 
     fn go(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
         let simulator = match &self.simulator {
             Ok(simulator) => simulator,
-            Err(reason) => return Outcome::Unsupported(reason.clone()),
+            Err(reason) => return Outcome::Refused(reason.clone()),
         };
         let plan = match plan_of(case) {
             Ok(plan) => plan,
@@ -55,7 +56,7 @@ impl Backend for Simulated {
     }
 
     fn unavailable(&self) -> Option<String> {
-        self.simulator.as_ref().err().cloned()
+        self.unavailable.clone()
     }
 
     fn is_thorough(&self) -> bool {

@@ -25,16 +25,25 @@ pub struct Simulator {
 type Launch = unsafe extern "C" fn(*const c_void, *const c_void, u64, u32, u32, u32) -> u32;
 
 impl Simulator {
-    /// Compiles the kernels with `$CXX`, or `c++`, into a folder. An error says why that cannot be.
+    /// Why the kernels cannot be compiled here at all, if so: other systems, or no compiler.
+    pub fn unavailable() -> Option<String> {
+        if !cfg!(target_os = "linux") {
+            return Some("the simulation is written for Linux".to_owned());
+        }
+        let found = Command::new(compiler()).arg("--version").output();
+        found.err().map(|error| format!("no C++ compiler ({}): {error}", compiler()))
+    }
+
+    /// Compiles the kernels with `$CXX`, or `c++`, into a folder.
     pub fn compile(folder: &Path) -> Result<Self, String> {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/host.cpp");
         let to = folder.join("kernels.so");
-        let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+        let compiler = compiler();
         let made = Command::new(&compiler)
             .args(["-std=c++17", "-O2", "-shared", "-fPIC", "-w", "-o"])
             .args([&to, &sources])
             .output()
-            .map_err(|error| format!("no C++ compiler ({compiler}): {error}"))?;
+            .map_err(|error| format!("{compiler}: {error}"))?;
         if !made.status.success() {
             return Err(format!("{compiler}: {}", String::from_utf8_lossy(&made.stderr)));
         }
@@ -158,6 +167,10 @@ impl Simulator {
         };
         assert_eq!(kept_apart, 1, "{} leaves its shared memory", entry.name());
     }
+}
+
+fn compiler() -> String {
+    std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned())
 }
 
 /// Bytes that begin as far into 16 as they did elsewhere.
