@@ -12,7 +12,7 @@ pub enum Kernel {
     AlignedRows,
     /// Rows that begin or end anywhere.
     Rows,
-    /// Rows of 3-byte units, and of 6- and 12-byte ones if they are aligned.
+    /// Rows of units of 3, 6 or 12 bytes.
     Pixels,
     /// Rows without gaps between them, short ones or of pixels.
     DenseRows,
