@@ -6,7 +6,8 @@ use crate::shape::{Shape, Site};
 use retrograde::{Flow, Grain, Plan};
 
 /// A kernel, and the width in bytes of what it moves: a unit of rows, a granule elsewhere; 0 for
-/// rows that go forward, and for pixels in rows that are not aligned.
+/// rows that go forward, and for pixels in rows that are not aligned; of staged rows, the version
+/// of their kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) kernel: Kernel,
