@@ -27,6 +27,8 @@ pub struct Cuda {
 /// What one thread needs to run batches.
 struct Lane {
     stream: Stream,
+    /// The same for a device of one multiprocessor, where small tensors get what large ones get here.
+    small: Stream,
     arena: DeviceBuffer,
     reports: Arc<Reports>,
 }
@@ -95,11 +97,19 @@ impl Cuda {
         match spare {
             Some(lane) if lane.arena.len() >= bytes => Ok(lane),
             Some(lane) => Ok(Lane { arena: arena(bytes)?, ..lane }),
-            None => Ok(Lane {
-                stream: device.stream()?,
-                arena: arena(bytes.max(1 << 20))?,
-                reports: Arc::new(Reports::allocate(device, BATCH)?),
-            }),
+            None => {
+                let stream = device.stream()?;
+                let mut limits = device.limits();
+                limits.multiprocessors = 1;
+                // SAFETY: the stream lives in the same lane.
+                let small = unsafe { device.limited(limits).borrow_stream(stream.handle())? };
+                Ok(Lane {
+                    stream,
+                    small,
+                    arena: arena(bytes.max(1 << 20))?,
+                    reports: Arc::new(Reports::allocate(device, BATCH)?),
+                })
+            }
         }
     }
 
@@ -123,7 +133,8 @@ impl Cuda {
         lane.arena.write(0, &sent)?;
         let mut outcomes = Vec::with_capacity(calls.len());
         for (at, call) in calls.iter().enumerate() {
-            let stream = lane.stream.reporting_to(&lane.reports, at);
+            let stream = if at % 2 == 0 { &lane.stream } else { &lane.small };
+            let stream = stream.reporting_to(&lane.reports, at);
             outcomes.push(start(&stream, &lane.arena, call, at, lengths_at[at]));
         }
         let reports = lane.stream.read(&lane.reports)?;

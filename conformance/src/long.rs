@@ -73,7 +73,7 @@ fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
 /// Input that lies together along another axis than the output: squares, whole and cut off, alone
 /// and several with a length each.
 fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
-    for (rows, columns) in [(16, 64), (65, 130), (128, 256), (131, 137)] {
+    for (rows, columns) in [(16, 64), (65, 130), (128, 256), (131, 137), (132, 260)] {
         for flips in [[false, false], [false, true], [true, false], [true, true]] {
             let operation = Operation::Reverse { flips: flips.to_vec() };
             check(runner, width, &[rows, columns], operation, None);

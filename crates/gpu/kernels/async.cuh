@@ -25,6 +25,12 @@ __device__ __forceinline__ void wait_for_copies() {
 }
 
 #if __CUDA_ARCH__ >= 900
+// So that the blocks of a cluster keep pace: none needs what another wrote.
+__device__ __forceinline__ void cluster_pace() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\n"
+                 "barrier.cluster.wait.aligned;" ::: "memory");
+}
+
 // For all threads of all blocks of a cluster.
 __device__ __forceinline__ void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release.aligned;\n"

@@ -111,20 +111,16 @@ __device__ __forceinline__ void columns_by(const Columns& p) {
         mirror[k] = ((length[k] - 1) << shift) + byte + k * G;
     }
     const bool stop = stopped(p.lengths);
-    if constexpr (TOGETHER) {
-        wait_for_own_copies();
+    wait_for_copies();
 #if __CUDA_ARCH__ >= 900
-        cluster_sync();
+    if constexpr (TOGETHER) cluster_pace();
 #endif
-    } else {
-        wait_for_copies();
-    }
     if (stop || byte >= s.width) return;
     const u32 rows = blockDim.x >> per_row, steps = (u32)p.steps;
     u32 t = threadIdx.x >> per_row, row = t << shift;
     u8* out = s.dst + byte + (i64)t * p.dst_step;
     const i64 step = (i64)rows * p.dst_step;
-#pragma unroll 4
+#pragma unroll 8
     for (; t < steps; t += rows, row += rows << shift, out += step) {
         T v[count];
 #pragma unroll

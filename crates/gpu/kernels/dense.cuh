@@ -92,8 +92,8 @@ struct Start {
     u64 row;
     i32 inside;
 
-    __device__ __forceinline__ Start(const Rows& p) {
-        byte = (i64)blockIdx.x * (DENSE_THREADS * 16) - (i64)((u64)p.dst & 15);
+    __device__ __forceinline__ Start(const Rows& p, i32 bytes) {
+        byte = (i64)blockIdx.x * bytes - (i64)((u64)p.dst & 15);
         row = divide((u64)(byte < 0 ? 0 : byte), p.chunk);
         inside = (i32)(byte - (i64)row * (i64)p.chunk.len);
     }
@@ -107,32 +107,35 @@ __device__ __forceinline__ void rows_dense(const Rows& p, const Start& start) {
     if (!stopped(p.lengths)) sixteen.put(p, p.dst + start.byte + (i32)threadIdx.x * 16);
 }
 
-// Sixteen bytes at both ends of all rows, byte by byte, in few registers.
+// Vectors that a thread flips, one after the other: what its block has to know pays for two; more of them were
+// slower. `src/jobs/rows.rs` has the same.
+const i32 FLIPS = 2;
+const i32 FLIP_BYTES = FLIPS * DENSE_THREADS * 16;
+
+// What a block flips at both ends of all rows, byte by byte, in few registers.
 template <int W>
 __device__ __forceinline__ void put_flipped(const Rows& p, const Start& block, const u8* block_in, i32 step) {
-    const i32 bytes = (i32)p.chunk.len, to = (i32)threadIdx.x * 16;
-    u8* out = p.dst + block.byte + to;
-    if (stopped(p.lengths)) return;
-#pragma unroll 4
-    for (i32 k = 0; k < 16; ++k) {
-        const i32 inside = block.inside + to + k;
+    const i32 bytes = (i32)p.chunk.len;
+#pragma unroll 1
+    for (i32 to = (i32)threadIdx.x; to < FLIP_BYTES; to += DENSE_THREADS) {
+        const i32 inside = block.inside + to;
         if (inside < 0) continue;
         const u32 skip = divide32((u32)inside, p.chunk);
         if (block.row + skip >= p.count) continue;
         const i32 at = inside - (i32)skip * bytes, unit = at / W * W;
-        out[k] = block_in[(i64)(i32)skip * step + (bytes - W - unit + (at - unit))];
+        p.dst[block.byte + to] = block_in[(i64)(i32)skip * step + (bytes - W - unit + (at - unit))];
     }
 }
 
 // Whole rows reversed, which follow each other in one dimension, or one row: fewer questions, and
-// those about what may be read once for a block.
+// those about what may be read once for a block. No lengths, so that nothing may stop it.
 template <int W>
 __device__ __forceinline__ void rows_dense_flip(const Rows& p) {
-    const Start block(p);
-    const i32 bytes = (i32)p.chunk.len, to = (i32)threadIdx.x * 16;
+    const Start block(p, FLIP_BYTES);
+    const i32 bytes = (i32)p.chunk.len;
     const i32 step = p.rows.rank ? (i32)p.rows.axis[0].src : 0;
     const u8* block_in = p.src + (i64)block.row * step;
-    const u32 rows = divide32((u32)(bytes + DENSE_THREADS * 16), p.chunk) + 1;
+    const u32 rows = divide32((u32)(bytes + FLIP_BYTES), p.chunk) + 1;
     const u8* block_last = block_in + (i64)(i32)rows * step;
     const u8* low = (step < 0 ? block_last : block_in) - 64;
     const u8* high = (step < 0 ? block_in : block_last) + bytes + 64;
@@ -140,20 +143,23 @@ __device__ __forceinline__ void rows_dense_flip(const Rows& p) {
         put_flipped<W>(p, block, block_in, step);
         return;
     }
-    const u32 skip = divide32((u32)(block.inside + to), p.chunk);
-    const i32 start = block.inside + to - (i32)skip * bytes, left = bytes - start;
-    const u8* in = block_in + (i64)(i32)skip * step;
-    Window<W> here, next;
-    here.open_back(in, bytes, start);
-    if (left < 16) next.open_back(in + step, bytes, -left);
-    uint4 v = here.shut_back();
-    if (left < 16) v = joined(v, next.shut_back(), left);
-    // No lengths move anything here, but some may have to be right all the same.
-    if (!stopped(p.lengths)) store16(p.dst + block.byte + to, v);
+#pragma unroll 1
+    for (i32 k = 0; k < FLIPS; ++k) {
+        const i32 to = (k * DENSE_THREADS + (i32)threadIdx.x) * 16;
+        const u32 skip = divide32((u32)(block.inside + to), p.chunk);
+        const i32 start = block.inside + to - (i32)skip * bytes, left = bytes - start;
+        const u8* in = block_in + (i64)(i32)skip * step;
+        Window<W> here, next;
+        here.open_back(in, bytes, start);
+        if (left < 16) next.open_back(in + step, bytes, -left);
+        uint4 v = here.shut_back();
+        if (left < 16) v = joined(v, next.shut_back(), left);
+        store16(p.dst + block.byte + to, v);
+    }
 }
 
 #define DENSE(W)                                                                                   \
-    KERNEL_BY(256, 5) rows_dense_##W(const __grid_constant__ Rows p) { rows_dense<W>(p, Start(p)); }     \
+    KERNEL_BY(256, 5) rows_dense_##W(const __grid_constant__ Rows p) { rows_dense<W>(p, Start(p, DENSE_THREADS * 16)); }     \
     ROWS_BY(8, rows_dense_flip_##W, rows_dense_flip<W>)
 
 DENSE(1) DENSE(2) DENSE(3) DENSE(4) DENSE(6) DENSE(8) DENSE(12)

@@ -59,25 +59,52 @@ __device__ __forceinline__ u32 word_back(const Rows& p, i32 from, i32 bytes, i32
     return word;
 }
 
-// Units that vectors are made of: writes `bytes` from what is staged at `from`.
+// Units that vectors are made of.
 template <int W>
 struct Vectors {
-    static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back) {
+    static const bool AT_ONCE = W < 16;  // otherwise no vector has units of two parts
+
+    // Where the byte `to` of output is staged, if its part begins at `first`: at `start`, plus or minus `to`.
+    struct Line {
+        i32 start;
+        bool back;
+
+        __device__ __forceinline__ Line(i32 from, i32 bytes, bool back, i32 first)
+            : start(back ? from + bytes - 16 + first : from - first), back(back) {}
+
+        __device__ __forceinline__ uint4 sixteen(i32 to) const {
+            const i32 at = back ? start - to : start + to;
+            const uint4* low = staged + ((u32)at >> 4);
+            return turned<W>(low[0], low[1], (u32)at & 15, back);
+        }
+    };
+
+    // Two parts that meet at `middle`, as one: where rows are short, all have a cut.
+    static __device__ __forceinline__ void put(u8* out, const Line& a, const Line& b, i32 middle, i32 bytes) {
         const i32 shift = (i32)((u64)out & 15), lane = (i32)(threadIdx.x & 31);
 #pragma unroll 2
         for (i32 to = lane * 16 - shift; to < bytes; to += 512) {
-            const i32 at = back ? from + bytes - 16 - to : from + to;
-            const uint4* low = staged + ((u32)at >> 4);
-            const uint4 v = turned<W>(low[0], low[1], (u32)at & 15, back);
+            const Line& line = to < middle ? a : b;
+            uint4 v = line.sixteen(to);
+            if constexpr (AT_ONCE)
+                if (to < middle && to + 16 > middle) v = joined(v, b.sixteen(to), middle - to);
             if (to >= 0 && to + 16 <= bytes) store16(out + to, v);
             else store_some<W>(out + to, v, -to, bytes - to);
         }
+    }
+
+    // Writes `bytes` from what is staged at `from`.
+    static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back) {
+        const Line line(from, bytes, back, 0);
+        put(out, line, line, bytes, bytes);
     }
 };
 
 // Units of three pieces.
 template <int W>
 struct Pixels {
+    static const bool AT_ONCE = false;
+
     static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back) {
         const i32 shift = (i32)((u64)out & 15), lane = (i32)(threadIdx.x & 31);
 #pragma unroll 2
@@ -100,6 +127,8 @@ struct Pixels {
 // Any others, by words.
 template <int UNIT>
 struct Words {
+    static const bool AT_ONCE = false;
+
     static __device__ __forceinline__ void put(const Rows& p, u8* out, i32 from, i32 bytes, bool back);
 };
 
@@ -146,7 +175,8 @@ __device__ __forceinline__ void rows_staged(const Rows& p) {
     const i64 first = s.first, last = first + most < (i64)p.units ? first + most : (i64)p.units;
     const i64 middle = c.at < first ? first : c.at > last ? last : c.at;
     const i64 before = middle - first, behind = last - middle;
-    i32 from_before = 0, from_behind = 0;
+    // Of a part without bytes some are read all the same, and not used.
+    i32 from_before = By::AT_ONCE ? (i32)s.room : 0, from_behind = from_before;
     u32 room = s.room;
     if (before > 0) {
         const i64 low = c.before.source(c.before.back ? middle - 1 : first);
@@ -160,6 +190,14 @@ __device__ __forceinline__ void rows_staged(const Rows& p) {
     wait_for_own_copies();
     __syncwarp();
     if (stopped(p.lengths)) return;
+    if constexpr (By::AT_ONCE) {
+        typedef typename By::Line Line;
+        const i32 middle_byte = (i32)(before * width), bytes = (i32)((before + behind) * width);
+        const Line a(from_before, middle_byte, c.before.back, 0);
+        const Line b(from_behind, bytes - middle_byte, c.behind.back, middle_byte);
+        By::put(out + first * width, a, b, middle_byte, bytes);
+        return;
+    }
     if (before > 0) By::put(p, out + first * width, from_before, (i32)(before * width), c.before.back);
     if (behind > 0) By::put(p, out + middle * width, from_behind, (i32)(behind * width), c.behind.back);
 }

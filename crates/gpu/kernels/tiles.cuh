@@ -1,7 +1,7 @@
 // Input whose elements lie together along another dimension than the output's: squares of both are
 // turned in shared memory, so that both sides of memory see whole words side by side.
 #pragma once
-#include "vector.cuh"
+#include "async.cuh"
 
 extern __shared__ uint4 staged[];
 
@@ -12,25 +12,23 @@ struct Tiles {
     Axis b;  // the input's
     Axis tiles_a;  // squares along each
     Axis tiles_b;
-    u32 words;  // where all of a square is there, its rows are whole words on both sides
+    u32 words;  // bytes of whole words that the rows of a complete square are made of on both sides
     u32 unused;
     Lengths lengths;
     Loops<6> outer;
 };
 
-// A square of elements of W bytes, in words of at least four. Word `col` of a row along `a`, for
-// each step of `b`, sits where columns and rows of words find separate banks.
+// A square of elements of W bytes.
 template <int W>
 struct Square {
-    static const u32 PER_WORD = W < 4 ? 4 / W : 1;
-    static const u32 SIDE = (W == 4 ? 64 : 32) * PER_WORD;
-    static const u32 WORDS = SIDE / PER_WORD;
-    static const u32 SIZE = W < 4 ? 4 : W;
-    typedef typename Word<SIZE>::T T;
+    static const u32 SIDE = W < 4 ? 128 / W : W < 16 ? 64 : 32;
+    static const u32 PER = 16 / W;  // elements of a vector
+    static const u32 ACROSS = SIDE / PER;  // vectors of a row
 
-    static __device__ __forceinline__ u32 place(u32 b, u32 col) {
-        const u32 turn = PER_WORD == 1 ? 0 : b / PER_WORD / (32 / PER_WORD) % PER_WORD;
-        return b * (WORDS + 1) + (col ^ turn);
+    // Held as vectors of the input: those beside each other in a row, and below each other in steps of PER
+    // rows, lie in separate banks.
+    static __device__ __forceinline__ u32 place(u32 a, u32 vector) {
+        return a * ACROSS + (vector ^ a / PER % ACROSS);
     }
 };
 
@@ -50,39 +48,91 @@ __device__ __forceinline__ void transpose(u32 (&w)[2]) {
     w[0] = x;
 }
 
-// A square that is complete, of elements smaller than a word.
+// The rows of a complete square into shared memory, by vectors, from their lowest bytes on.
 template <int W>
-__device__ __forceinline__ void turn_words(const Tiles& p, const u8* in, u8* out) {
+__device__ __forceinline__ void stage_square(const Tiles& p, const u8* in) {
     typedef Square<W> S;
-    u32* held = (u32*)staged;
-    const u32 count = S::PER_WORD, col = threadIdx.x % S::WORDS;
-    const bool back = p.b.src < 0;
-    // Words lie at their lowest byte.
-    in += (i64)(col * count + (back ? count - 1 : 0)) * p.b.src;
+    const u32 vector = threadIdx.x % S::ACROSS, rows = 256 / S::ACROSS;
+    in += vector * 16 + (i64)(threadIdx.x / S::ACROSS) * p.a.src;
 #pragma unroll
-    for (u32 r = threadIdx.x / S::WORDS; r < S::WORDS; r += 256 / S::WORDS) {
-        u32 w[S::PER_WORD];
-#pragma unroll
-        for (u32 k = 0; k < count; ++k) w[k] = *(const u32*)(in + (i64)(r * count + k) * p.a.src);
-        transpose(w);
-#pragma unroll
-        for (u32 k = 0; k < count; ++k) held[S::place(col * count + (back ? count - 1 - k : k), r)] = w[k];
-    }
-    __syncthreads();
-    if (stopped(p.lengths)) return;
-#pragma unroll 8
-    for (u32 b = threadIdx.x / S::WORDS; b < S::SIDE; b += 256 / S::WORDS)
-        *(u32*)(out + (i64)b * p.b.dst + col * 4) = held[S::place(b, col)];
+    for (u32 a = threadIdx.x / S::ACROSS; a < S::SIDE; a += rows, in += rows * p.a.src)
+        copy_async16((u8*)(staged + S::place(a, vector)), in);
+    wait_for_copies();
 }
 
-// Any square, element by element; eight at a time, so that as many are under way.
+// Elements smaller than a word: a thread turns a word's columns, as many rows of them as elements are in
+// a vector.
+template <int W>
+__device__ __forceinline__ void turn_parts(u8* out, i64 step) {
+    typedef Square<W> S;
+    const u32 count = 4 / W, x = threadIdx.x % S::ACROSS, column = threadIdx.x / S::ACROSS;
+    static_assert(S::ACROSS * S::SIDE / count == 256, "a word for each thread");
+    const u32* held = (const u32*)staged;
+    u32 w[4][count];
+#pragma unroll
+    for (u32 k = 0; k < S::PER; ++k)
+        w[k / count][k % count] = held[S::place(x * S::PER + k, column / 4) * 4 + column % 4];
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) transpose(w[k]);
+    out += x * 16 + (i64)(column * count) * step;
+#pragma unroll
+    for (u32 k = 0; k < count; ++k, out += step) store16(out, make_uint4(w[0][k], w[1][k], w[2][k], w[3][k]));
+}
+
+// Words or pairs of them: a thread turns as many vectors as elements are in one.
+template <int W>
+__device__ __forceinline__ void turn_vectors(u8* out, i64 step) {
+    typedef Square<W> S;
+    const u32 words = W / 4, x = threadIdx.x % S::ACROSS;
+    out += x * 16;
+#pragma unroll
+    for (u32 y = threadIdx.x / S::ACROSS; y < S::ACROSS; y += 256 / S::ACROSS) {
+        u32 v[S::PER][4];
+#pragma unroll
+        for (u32 k = 0; k < S::PER; ++k) {
+            const uint4 row = staged[S::place(x * S::PER + k, y)];
+            v[k][0] = row.x, v[k][1] = row.y, v[k][2] = row.z, v[k][3] = row.w;
+        }
+#pragma unroll
+        for (u32 k = 0; k < S::PER; ++k) {
+            u32 w[4];
+#pragma unroll
+            for (u32 i = 0; i < 4; ++i) w[i] = v[i / words][k * words + i % words];
+            store16(out + (i64)(y * S::PER + k) * step, make_uint4(w[0], w[1], w[2], w[3]));
+        }
+    }
+}
+
+// Elements smaller than a word, in rows of words that are not whole vectors. Threads beside each other have
+// words beside each other, on both sides.
+template <int W>
+__device__ __forceinline__ void turn_words(const Tiles& p, const u8* in, u8* out, i64 step) {
+    typedef Square<W> S;
+    const u32 count = 4 / W, words = S::SIDE / count, word = threadIdx.x % words, rows = 256 / words;
+    u32* held = (u32*)staged;
+#pragma unroll 8
+    for (u32 a = threadIdx.x / words; a < S::SIDE; a += rows)
+        held[a * words + (word ^ a / count)] = *(const u32*)(in + word * 4 + (i64)a * p.a.src);
+    __syncthreads();
+    if (stopped(p.lengths)) return;
+#pragma unroll 2
+    for (u32 column = threadIdx.x / words; column < words; column += rows) {
+        u32 w[count];
+#pragma unroll
+        for (u32 k = 0; k < count; ++k) w[k] = held[(word * count + k) * words + (column ^ word)];
+        transpose(w);
+#pragma unroll
+        for (u32 k = 0; k < count; ++k) *(u32*)(out + word * 4 + (i64)(column * count + k) * step) = w[k];
+    }
+}
+
+// Any square, element by element; some at a time, so that as many are under way.
 template <int W>
 __device__ __forceinline__ void turn_elements(const Tiles& p, const u8* in, u8* out, u32 len_a, u32 len_b) {
     typedef Square<W> S;
     typedef typename Word<W>::T T;
-    u8* held = (u8*)staged;
-    const u32 first = threadIdx.x % S::SIDE, rows = 256 / S::SIDE, most = S::SIDE / rows;
-    const u32 batch = most < 8 ? most : 8, per_word = S::PER_WORD;
+    T* held = (T*)staged;
+    const u32 first = threadIdx.x % S::SIDE, rows = 256 / S::SIDE, batch = 4, pitch = S::SIDE + 1;
     const u8* from = in + (i64)first * p.b.src + (i64)(threadIdx.x / S::SIDE) * p.a.src;
     const i64 step = p.a.src * (i64)rows;
 #pragma unroll 1
@@ -92,18 +142,13 @@ __device__ __forceinline__ void turn_elements(const Tiles& p, const u8* in, u8* 
         for (u32 k = 0; k < batch; ++k)
             if (first < len_b && a + k * rows < len_a) v[k] = *(const T*)(from + (i64)k * step);
 #pragma unroll
-        for (u32 k = 0; k < batch; ++k) {
-            const u32 at = a + k * rows;
-            *(T*)(held + S::place(first, at / per_word) * S::SIZE + at % per_word * W) = v[k];
-        }
+        for (u32 k = 0; k < batch; ++k) held[first * pitch + a + k * rows] = v[k];
     }
     __syncthreads();
     if (stopped(p.lengths)) return;
-    u8* to = out + first * W;
-#pragma unroll 8
+#pragma unroll 4
     for (u32 b = threadIdx.x / S::SIDE; b < len_b; b += rows)
-        if (first < len_a)
-            *(T*)(to + (i64)b * p.b.dst) = *(const T*)(held + S::place(b, first / per_word) * S::SIZE + first % per_word * W);
+        if (first < len_a) *(T*)(out + first * W + (i64)b * p.b.dst) = held[b * pitch + first];
 }
 
 template <int W>
@@ -118,9 +163,22 @@ __device__ __forceinline__ void tiles(const Tiles& p) {
     u8* out = p.dst + at.dst + first_a * W + (i64)first_b * p.b.dst;
     const u64 left_a = p.a.len - first_a, left_b = p.b.len - first_b;
     const u32 len_a = left_a < S::SIDE ? (u32)left_a : S::SIDE, len_b = left_b < S::SIDE ? (u32)left_b : S::SIDE;
-    if constexpr (W < 4) {
-        if (p.words && len_a == S::SIDE && len_b == S::SIDE) {
-            turn_words<W>(p, in, out);
+    if constexpr (W < 16) {
+        if (p.words >= (W < 4 ? 4 : 16) && len_a == S::SIDE && len_b == S::SIDE) {
+            // Rows of the input that run backward are read as they lie, and give the output's from the last on.
+            const bool back = p.b.src < 0;
+            const i64 step = back ? -p.b.dst : p.b.dst;
+            if (back) in += (i64)(S::SIDE - 1) * p.b.src, out += (i64)(S::SIDE - 1) * p.b.dst;
+            if constexpr (W < 4) {
+                if (p.words < 16) {
+                    turn_words<W>(p, in, out, step);
+                    return;
+                }
+            }
+            stage_square<W>(p, in);
+            if (stopped(p.lengths)) return;
+            if constexpr (W < 4) turn_parts<W>(out, step);
+            else turn_vectors<W>(out, step);
             return;
         }
     }
@@ -128,6 +186,6 @@ __device__ __forceinline__ void tiles(const Tiles& p) {
 }
 
 #define TILES(W) \
-    KERNEL(256) tiles_##W(const __grid_constant__ Tiles p) { tiles<W>(p); }
+    KERNEL_BY(256, W < 8 ? 6 : 4) tiles_##W(const __grid_constant__ Tiles p) { tiles<W>(p); }
 
 TILES(1) TILES(2) TILES(4) TILES(8) TILES(16)

@@ -110,6 +110,8 @@ pub struct Limits {
     pub shared: usize,
     /// Whether 16 blocks can form a cluster.
     pub clusters: bool,
+    /// Multiprocessors to keep busy.
+    pub multiprocessors: usize,
     /// Vectors of a row from which on a thread takes two of them.
     pub pairs_from: u64,
 }
@@ -120,16 +122,17 @@ impl Limits {
         Limits { shared: self.shared.min(shared), clusters: self.clusters && clusters, ..self }
     }
 
-    /// By compute capability and shared memory per block.
-    pub(crate) fn new(major: u32, shared: usize) -> Self {
+    /// By compute capability, shared memory per block, and multiprocessors.
+    pub(crate) fn new(major: u32, shared: usize, multiprocessors: usize) -> Self {
         // Clusters of 16 came with 9.0; consumer chips (12.x) form none of that size.
-        Limits { shared, clusters: matches!(major, 9 | 10), ..Limits::default() }
+        let clusters = matches!(major, 9 | 10);
+        Limits { shared, clusters, multiprocessors, ..Limits::default() }
     }
 }
 
 impl Default for Limits {
     /// Those of the H100 and H200, for questions without a device.
     fn default() -> Self {
-        Limits { shared: 227 * 1024, clusters: true, pairs_from: 128 }
+        Limits { shared: 227 * 1024, clusters: true, multiprocessors: 132, pairs_from: 128 }
     }
 }

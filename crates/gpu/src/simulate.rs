@@ -50,7 +50,9 @@ impl Simulator {
         // SAFETY: the library has nothing that runs when it is loaded.
         let library = unsafe { Library::new(&to) }.map_err(|error| error.to_string())?;
         // As for chips that have no clusters.
-        Ok(Simulator { library, limits: Limits::default().at_most(usize::MAX, false) })
+        // Nothing runs beside anything else, and small tensors get the kernels of large ones.
+        let limits = Limits { multiprocessors: 1, ..Limits::default() };
+        Ok(Simulator { library, limits: limits.at_most(usize::MAX, false) })
     }
 
     /// What the choice of kernels depends on.

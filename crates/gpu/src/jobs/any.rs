@@ -129,17 +129,21 @@ pub(super) fn tiles(call: &Call<'_>) -> Job {
     outer.remove(turned);
     let prefix = shape.prefix.map(|prefix| prefix - usize::from(prefix > turned));
     let width = shape.unit;
-    let per_word = 4u64.div_ceil(width);
-    let side = if width == 4 { 64 } else { 32 * per_word };
+    // `Square` in tiles.cuh.
+    let side = match width {
+        1 | 2 => 128 / width,
+        4 | 8 => 64,
+        _ => 32,
+    };
     let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
-    // A word of the input that runs backward begins at its last element.
-    let first = address(src, if b.src < 0 { b.src as i64 * (per_word as i64 - 1) } else { 0 });
-    let whole = |step: isize| step % 4 == 0;
-    let words = first.is_multiple_of(4)
-        && dst.is_multiple_of(4)
-        && whole(a.src)
-        && whole(b.dst)
-        && outer.iter().all(|dim| whole(dim.src) && whole(dim.dst));
+    // A square's rows of the input that run backward begin at their last element.
+    let first = address(src, if b.src < 0 { b.src as i64 * (side as i64 - 1) } else { 0 });
+    let whole = |number: u64, row: isize, side: fn(&Dim) -> isize, by: u64| {
+        let steps = outer.iter().map(side).chain([row]);
+        number.is_multiple_of(by) && steps.into_iter().all(|step| step as i64 % by as i64 == 0)
+    };
+    let both =
+        |&by: &u64| whole(first, a.src, |dim| dim.src, by) && whole(dst, b.dst, |dim| dim.dst, by);
     let (tiles_a, tiles_b) = ((a.len as u64).div_ceil(side), (b.len as u64).div_ceil(side));
     let params = Tiles {
         src,
@@ -148,7 +152,7 @@ pub(super) fn tiles(call: &Call<'_>) -> Job {
         b: axis(b),
         tiles_a: Axis::count(tiles_a),
         tiles_b: Axis::count(tiles_b),
-        words: u32::from(words),
+        words: [16, 4].into_iter().find(both).unwrap_or(1) as u32,
         unused: 0,
         lengths,
         outer: Loops::new(&axes(&outer), prefix),
@@ -157,8 +161,8 @@ pub(super) fn tiles(call: &Call<'_>) -> Job {
         entry: Entry(Family::Tiles, width as u8),
         blocks: count(&outer) * tiles_a * tiles_b,
         threads: THREADS,
-        // One more word in each row, so that columns find separate banks.
-        shared: (side * (side / per_word + 1) * width.max(4)) as u32,
+        // One more element in each row, so that columns find separate banks.
+        shared: (side * (side + 1) * width) as u32,
         params: AnyParams::Tiles(params),
     }
 }

@@ -9,8 +9,10 @@ use retrograde::Dim;
 use smallvec::SmallVec;
 
 const COLUMN_THREADS: u32 = 512;
-/// Bytes of shared memory that short columns fill with more of them.
-const STAGE: u64 = 16 * 1024;
+/// Bytes of shared memory that short columns fill with more of them: the wider a strip, the better for memory.
+const STAGE: u64 = 128 * 1024;
+/// As long as there are so many strips for each multiprocessor.
+const ENOUGH_STRIPS: u64 = 4;
 /// Bytes from one row of a column to the next that are far.
 const FAR: usize = 64 * 1024;
 /// So many strips are worth clusters.
@@ -34,11 +36,12 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let word = granule.max(4);
     let strip = match kernel {
         Kernel::Columns => {
-            // Short columns: several strips' worth, as long as a row's words are one block's.
-            let room = (STAGE / steps).max(STRIP).min(width.next_power_of_two().max(STRIP));
-            let most = u64::from(COLUMN_THREADS) * granule;
-            let power = 1 << room.ilog2();
-            if most < STRIP { STRIP } else { power.min(most).min(2048) }
+            // As long as a row's words are one block's.
+            let most = width.next_power_of_two().min(u64::from(COLUMN_THREADS) * granule).min(2048);
+            let room = STAGE.min(limits.shared as u64) / steps;
+            let enough = ENOUGH_STRIPS * limits.multiprocessors as u64;
+            let strip = room.min(most).min(count(&outer) * width / enough).max(STRIP);
+            1 << strip.ilog2()
         }
         // Wider ones were much slower where clusters hold them.
         _ => STRIP,
@@ -70,7 +73,7 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let alone = 2 * steps * strip > limits.shared as u64 && all >= MANY_STRIPS;
     let (columns, together) = match lane.src.unsigned_abs() {
         _ if !limits.clusters || !alone || granule == 1 => (Family::Columns, 1),
-        step if step >= FAR && granule >= 4 => (Family::ColumnsFour, 4),
+        step if step >= FAR => (Family::ColumnsFour, 4),
         _ => (Family::ColumnsTwo, 2),
     };
     let (family, blocks, shared) = match kernel {

@@ -5,8 +5,10 @@ use super::{AnyParams, Call, Job, address, axes, count, flat};
 use crate::choose::{self, Choice};
 use crate::kernel::{Kernel, Limits};
 use crate::params::{Axis, Loops, Rows};
-use crate::shape::Shape;
 use retrograde::{Dim, Flow};
+
+/// Vectors that a thread flips of dense rows: `FLIPS` in dense.cuh.
+const FLIPS: u64 = 2;
 
 /// Rows of units that lie together; or, in `pieces` of so many bytes, wide units that are rows
 /// themselves and go forward. How threads share them is left open.
@@ -67,25 +69,28 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         Kernel::Pixels if width > 0 => (Family::RowsAligned, width, whole),
         Kernel::Pixels => (Family::RowsAny, shape.unit, part),
         // Not threads for a row, but its bytes.
-        Kernel::DenseRows if is_plain_flip(shape, &row, outer) => {
+        Kernel::DenseRows if is_plain_flip(call, &row, outer) => {
             (Family::RowsDenseFlip, width, bytes)
         }
         Kernel::DenseRows => (Family::RowsDense, width, bytes),
         _ if part >= pairs_from => (Family::RowsLong, width, part.div_ceil(64) * 32),
         _ => (Family::RowsAny, width, part),
     };
-    let threads = match kernel {
-        Kernel::DenseRows => (params.count * bytes + params.dst % 16).div_ceil(16),
+    let threads = match family {
+        Family::RowsDenseFlip => (params.count * bytes + params.dst % 16).div_ceil(16 * FLIPS),
+        Family::RowsDense => (params.count * bytes + params.dst % 16).div_ceil(16),
         _ => params.count * chunk,
     };
     let params = Rows { threads, chunk: Axis::count(chunk), ..params };
     flat(family, width, threads, AnyParams::Rows(params))
 }
 
-/// Rows that are reversed whole, and follow each other in one dimension.
-fn is_plain_flip(shape: &Shape, row: &Dim, outer: &[Dim]) -> bool {
+/// Rows that are reversed whole, whatever lengths say, and follow each other in one dimension.
+fn is_plain_flip(call: &Call<'_>, row: &Dim, outer: &[Dim]) -> bool {
     let near = |dim: &Dim| dim.src.unsigned_abs() < 1 << 30;
-    shape.prefix.is_none() && row.src < 0 && outer.len() <= 1 && outer.iter().all(near)
+    // Some lengths move nothing, and still have to be right.
+    let free = call.shape.prefix.is_none() && call.lengths.stop == 0;
+    free && row.src < 0 && outer.len() <= 1 && outer.iter().all(near)
 }
 
 /// In place, of vectors: the first half of a row's, and one more if there is a middle.
