@@ -43,6 +43,9 @@ flip f32 [4194304,61] axis 1
 flip f32 [16384,16384] axis 1, transposed in
 flip f32 [256,1024,1024] axis 2, transposed in
 flip u8 [32768,32768] axis 1, transposed in
+flip f16 [16384,32768] axis 1, transposed in
+flip f64 [8192,16384] axis 1, transposed in
+flip f32 [16383,16381] axis 1, transposed in
 """,
     "sequence": """
 sequence f32 [512,512,1024] time 0
@@ -54,19 +57,40 @@ sequence f16 [524288,1024] time 1
 sequence f64 [16384,8192] time 1
 sequence c128 [16384,4096] time 1
 sequence u8 [32768,32768] time 1
-sequence u8 [16777216,63] time 1
 sequence u8 [512,704,704,3] time 1 batch 0
 sequence u8 [512,704,704,3] time 2 batch 0
+sequence f32 [256,704,704,3] time 2 batch 0
+sequence f32 [1024,704,256] time 1 batch 0
 sequence f32 [16384,16384] time 0
 sequence u8 [32768,32768] time 0
 sequence f16 [2048,262144] time 0
 sequence u8 [2048,524288] time 0
 sequence f32 [128,2097152] time 0
+sequence f32 [512,524288] time 0
+""",
+    "sequence, short rows": """
+sequence f32 [2097152,128] time 1
+sequence f32 [4194304,64] time 1
+sequence f64 [2097152,64] time 1
+sequence f16 [8388608,64] time 1
+sequence u8 [2097152,512] time 1
+sequence u8 [8388608,128] time 1
+""",
+    "sequence, rows that are not whole vectors": """
+sequence f32 [16384,16383] time 1
+sequence f16 [16384,32767] time 1
+sequence u8 [32768,32767] time 1
+sequence u8 [1048576,1023] time 1
+sequence f32 [4194304,61] time 1
+sequence u8 [16777216,63] time 1
+sequence u8 [512,704,705,3] time 2 batch 0
+sequence u8 [512,704,2115] time 1 batch 0
 """,
     "lanes": """
 lanes f32 [64,2048,2048] axis 2
 lanes f32 [64,2048,2048] axis 1
 lanes f32 [2048,64,2048] axis 0
+lanes f32 [128,1024,2048] axis 1
 lanes u8 [64,2048,8192] axis 2
 """,
     "in place": """

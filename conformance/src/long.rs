@@ -15,7 +15,7 @@ fn sizes() -> impl Iterator<Item = usize> {
 }
 
 /// Elements a case has at most.
-const MOST: usize = 9_000;
+const MOST: usize = 11_000;
 
 /// Runs it, or a share of it, on as many threads as there are.
 pub fn run(backend: &dyn Backend, share: Share) -> Tally {
@@ -61,7 +61,7 @@ fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
         Share::OneIn(_) => (sizes().step_by(9).collect(), MOST / 12),
     };
     for size in sizes {
-        for other in [1, 3, 18, 70] {
+        for other in [1, 3, 18, 70, 80] {
             if size * other <= most {
                 rows(runner, width, size, other, &mut state);
                 columns(runner, width, size, other, &mut state);

@@ -2,6 +2,7 @@
 #include "check.cuh"
 #include "cluster.cuh"
 #include "columns.cuh"
+#include "cut.cuh"
 #include "dense.cuh"
 #include "packed.cuh"
 #include "pixels.cuh"

@@ -100,28 +100,17 @@ __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
 }
 
 // Everything is a multiple of 16: rows backward in units of W bytes, or forward (W = 0).
-template <int W, int VECTORS>
+template <int W>
 __device__ __forceinline__ void rows_aligned(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
     u64 row = divide(thread, p.chunk);
     u64 number = thread - row * p.chunk.len;
-    if (VECTORS > 1) number = number / 32 * (32 * VECTORS) + number % 32;
     Place at = settled(p.rows, p.lengths, row);
-    const u64 count = p.units * (W ? W : 16) / 16;
-    uint4 v[VECTORS];
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        u64 to = number + 32 * k;
-        if (VECTORS == 1 || to < count) v[k] = load16(p.src + at.src + (W ? count - 1 - to : to) * 16);
-    }
+    uint4 v = load16(p.src + at.src + (W ? p.chunk.len - 1 - number : number) * 16);
     // Only now: reading is harmless, and need not wait for the verdict.
     if (stopped(p.lengths)) return;
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        u64 to = number + 32 * k;
-        if (VECTORS == 1 || to < count) store16(p.dst + at.dst + to * 16, reversed<W>(v[k]));
-    }
+    store16(p.dst + at.dst + number * 16, reversed<W>(v));
 }
 
 // One part's bytes of a chunk. Positions outside the part give bytes that nobody needs.
@@ -229,13 +218,12 @@ __device__ __forceinline__ void rows_swap(const Rows& p) {
 #define ROWS(NAME, ...) \
     KERNEL(256) NAME(const __grid_constant__ Rows p) { __VA_ARGS__(p); }
 
-ROWS(rows_aligned_0, rows_aligned<0, 1>)
-ROWS(rows_aligned_1, rows_aligned<1, 1>)
-ROWS(rows_aligned_2, rows_aligned<2, 1>)
-ROWS(rows_aligned_4, rows_aligned<4, 1>)
-ROWS(rows_aligned_8, rows_aligned<8, 1>)
-ROWS(rows_aligned_16, rows_aligned<16, 1>)
-ROWS(rows_blocks_0, rows_aligned<0, 2>)
+ROWS(rows_aligned_0, rows_aligned<0>)
+ROWS(rows_aligned_1, rows_aligned<1>)
+ROWS(rows_aligned_2, rows_aligned<2>)
+ROWS(rows_aligned_4, rows_aligned<4>)
+ROWS(rows_aligned_8, rows_aligned<8>)
+ROWS(rows_aligned_16, rows_aligned<16>)
 #define ROWS_OF(W)                                                                                 \
     ROWS(rows_any_##W, rows_any<W, 1>)                                                             \
     ROWS(rows_long_##W, rows_any<W, 2>)

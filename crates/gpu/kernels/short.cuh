@@ -7,6 +7,25 @@
 // Where the reversed start of each row ends, before what is staged.
 const u32 ENDS = 32 * 4;
 
+// Sixteen bytes of output from `to` on, of a row that is staged from `from` on and begins at `begin`: of its reversed
+// start of `end` bytes, or of what stays.
+template <int W>
+__device__ __forceinline__ uint4 piece(i32 from, i32 to, i32 begin, i32 end, bool back) {
+    if constexpr (W == 3 || W == 6 || W == 12) {
+        if (back) {
+            Window<W> window;
+            window.open_back((const u8*)staged + from + begin, end, to - begin);
+            return window.shut_back();
+        }
+        const uint4* low = staged + ((u32)(from + to) >> 4);
+        return turned<1>(low[0], low[1], (u32)(from + to) & 15, false);
+    } else {
+        const i32 at = back ? from + 2 * begin + end - 16 - to : from + to;
+        const uint4* low = staged + ((u32)at >> 4);
+        return turned<W>(low[0], low[1], (u32)at & 15, back);
+    }
+}
+
 template <int W>
 __device__ __forceinline__ void rows_short(const Rows& p) {
     const i32 bytes = (i32)p.chunk.len, most = (i32)p.unit.len;
@@ -33,15 +52,10 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
         i32 row = (i32)divide32((u32)(to < 0 ? 0 : to), p.chunk);
         i32 begin = row * bytes, end = ends[row];
         bool back = (to < begin ? begin : to) - begin < end;
-        uint4 v = make_uint4(0, 0, 0, 0);
-        i32 filled = 0;
-        while (true) {
-            // The row's bytes as they would lie in all sixteen; earlier ones stay.
-            const i32 at = back ? from + 2 * begin + end - 16 - to : from + to;
-            const uint4* low = staged + ((u32)at >> 4);
-            v = joined(v, turned<W>(low[0], low[1], (u32)at & 15, back), filled);
-            filled = begin + (back ? end : bytes) - to;
-            if (filled >= last) break;
+        // The row's bytes as they would lie in all sixteen.
+        uint4 v = piece<W>(from, to, begin, end, back);
+        i32 filled = begin + (back ? end : bytes) - to;
+        while (filled < last) {
             if (!back || end == bytes) {
                 ++row;
                 begin += bytes;
@@ -50,9 +64,12 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
             } else {
                 back = false;
             }
+            // Earlier ones stay.
+            v = joined(v, piece<W>(from, to, begin, end, back), filled);
+            filled = begin + (back ? end : bytes) - to;
         }
         if (to >= 0 && last == 16) store16(out + to, v);
-        else store_some<W>(out + to, v, -to, last);
+        else store_some<W == 3 || W == 6 ? 1 : W == 12 ? 4 : W>(out + to, v, -to, last);
     }
 }
 
@@ -60,3 +77,6 @@ ROWS_BY(6, rows_short_1, rows_short<1>)
 ROWS_BY(6, rows_short_2, rows_short<2>)
 ROWS_BY(6, rows_short_4, rows_short<4>)
 ROWS_BY(6, rows_short_8, rows_short<8>)
+ROWS_BY(6, rows_short_3, rows_short<3>)
+ROWS_BY(6, rows_short_6, rows_short<6>)
+ROWS_BY(6, rows_short_12, rows_short<12>)

@@ -172,7 +172,14 @@ __device__ __forceinline__ void rows_staged(const Rows& p) {
     const Cut c = cut_of<true>(p, at.lengths);
     const u8* in = p.src + at.src;
     u8* out = p.dst + at.dst;
-    const i64 first = s.first, last = first + most < (i64)p.units ? first + most : (i64)p.units;
+    i64 first = s.first, last = first + most < (i64)p.units ? first + most : (i64)p.units;
+    if constexpr (By::AT_ONCE) {
+        // Segments begin where vectors do, so that only ends of rows have parts of them.
+        const i64 lead = (i64)((u64)out & 15) / width;
+        first = first < lead ? 0 : first - lead;
+        last = s.first + most - lead < (i64)p.units ? s.first + most - lead : (i64)p.units;
+        if (first >= last) return;
+    }
     const i64 middle = c.at < first ? first : c.at > last ? last : c.at;
     const i64 before = middle - first, behind = last - middle;
     // Of a part without bytes some are read all the same, and not used.

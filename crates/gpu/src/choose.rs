@@ -23,6 +23,8 @@ pub(crate) const CLUSTER_GROUP: u64 = 32;
 /// Rows shorter than this do not get kernels that treat their ends apart, if there is a choice.
 const LONG_ROW: u64 = 4096;
 const LONG_ROW_BY_LENGTH: u64 = 512;
+/// Rows shorter than this are written anew in place; of longer ones, some stays.
+const SHORT_SWAP: u64 = 512;
 /// Rows without gaps are counted in 32 bits.
 const MOST_DENSE: u64 = 1 << 30;
 /// Rows shorter than this trade places piece by piece: a warp each is too much for them.
@@ -33,7 +35,9 @@ const TILE: usize = 16;
 const SHORT_ROW: u64 = 256;
 const SHORT_VECTORS: u64 = 32;
 /// Units from here on are rows by themselves, if they are not aligned; if they are, 16 will do.
-const WIDE_UNIT: u64 = 128;
+pub(crate) const WIDE_UNIT: u64 = 128;
+/// And from here on staged, if lengths move them.
+const WIDE_STAGED: u64 = 960;
 /// Runs of output shorter than this are written piece by piece.
 const SHORT_RUN: u64 = 32;
 /// Lanes side by side make up at least so many bytes to be columns.
@@ -95,7 +99,8 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     if let Some((row, outer)) = row_of(shape) {
         let bytes = row.len as u64 * shape.unit;
         let by_length = row.flow == Flow::FlipPrefix;
-        let vectors = !by_length && bytes.is_multiple_of(16) && outer_is_aligned(shape, at);
+        let whole = bytes.is_multiple_of(16) && outer_is_aligned(shape, at);
+        let vectors = whole && !by_length;
         let long = bytes >= if vectors { SHORT_VECTORS } else { SHORT_ROW };
         let all = bytes * shape.dims[..outer].iter().map(|dim| dim.len as u64).product::<u64>();
         // Rows that run backward in the output lie together as well, but not as `run` sees it.
@@ -106,12 +111,17 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
             true => (LONG_ROW_BY_LENGTH, LONG_ROW_BY_LENGTH),
             false => (LONG_ROW, MOST_DENSE),
         };
+        let (cut, most_short) = by_length_from(shape.unit);
+        let short = by_length && is_short(shape, at, most_short);
         // Any bytes make up units of 3 or 6 bytes; those of 12 are words.
         let triples = shape.unit < 12 || granule >= 4;
         let kernel = match shape.unit {
             _ if outer > FEW => None,
             _ if natural && vectors && long => Some(Kernel::AlignedRows),
-            _ if by_length && is_short(shape, at) => Some(Kernel::ShortRows),
+            _ if natural && by_length && whole && bytes < MOST_DENSE && !(short && bytes < cut) => {
+                Some(Kernel::CutRows)
+            }
+            _ if short => Some(Kernel::ShortRows),
             1 | 2 | 4 | 8 if natural && dense && bytes < few => Some(Kernel::DenseRows),
             3 | 6 | 12 if triples && dense && !vectors && bytes < most_dense => {
                 Some(Kernel::DenseRows)
@@ -144,7 +154,21 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     if granule == 16 {
         return Some(Choice { kernel: Kernel::AlignedRows, width: 0 });
     }
+    if shape.unit >= WIDE_STAGED && shape.prefix.is_some() {
+        return Some(Choice { kernel: Kernel::StagedRows, width: granule });
+    }
     (shape.unit >= WIDE_UNIT).then_some(Choice { kernel: Kernel::Rows, width: granule })
+}
+
+/// Bytes from which on rows with lengths are taken by vectors, if they are whole ones; and, if not, up to which several
+/// are staged at a time. As measured: the wider units are, the less it is to put a vector together.
+fn by_length_from(unit: u64) -> (u64, u64) {
+    match unit {
+        1 | 2 => (128, 2048),
+        4 | 8 => (256, 1536),
+        16 => (16, 0),
+        _ => (0, 4096),
+    }
 }
 
 /// The innermost dimension, if it is a row, and how many there are beside it.
@@ -207,20 +231,31 @@ pub(crate) fn cluster_shared(steps: u64) -> u64 {
     cluster_pitch(steps) * STRIP
 }
 
-/// Rows of less than a segment each, one after the other on both sides.
-fn is_short(shape: &Shape, at: Site) -> bool {
+/// Rows of less than so many bytes, one after the other on both sides.
+fn is_short(shape: &Shape, at: Site, most: u64) -> bool {
     let Some((row, outer)) = row_of(shape) else { return false };
     let bytes = row.len as u64 * shape.unit;
-    let natural = matches!(shape.unit, 1 | 2 | 4 | 8) && shape.granule(at) >= shape.unit;
-    let follow = |dim: &retrograde::Dim| dim.src == dim.dst && dim.dst as i64 == bytes as i64;
+    let granule = shape.granule(at);
+    let known = match shape.unit {
+        1 | 2 | 4 | 8 => granule >= shape.unit,
+        // Any bytes make up units of 3 or 6 bytes; those of 12 are words.
+        3 | 6 => true,
+        12 => granule >= 4,
+        _ => false,
+    };
     let forward = row.dst > 0 && (row.flow != Flow::FlipPrefix || row.src > 0);
-    let fits = (16..LONG_ROW_BY_LENGTH).contains(&bytes);
-    natural && forward && fits && outer <= 1 && shape.dims[..outer].iter().all(follow)
+    let mut run = bytes as i64;
+    let follow = shape.dims[..outer].iter().rev().all(|dim| {
+        let follows = dim.src == dim.dst && dim.dst as i64 == run;
+        run *= dim.len as i64;
+        follows
+    });
+    known && forward && (16..most).contains(&bytes) && outer <= FEW && follow
 }
 
 /// Short rows are all that is reversed, whole or by a length.
 fn short_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
-    let found = reverses_rows_only(plan, shape) && is_short(shape, at);
+    let found = reverses_rows_only(plan, shape) && is_short(shape, at, SHORT_SWAP);
     found.then_some(Choice { kernel: Kernel::ShortRows, width: shape.unit })
 }
 

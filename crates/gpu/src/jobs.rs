@@ -110,9 +110,11 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
     let width = choice.width;
     Some(match choice.kernel {
         Kernel::None => return None,
-        Kernel::AlignedRows | Kernel::Rows | Kernel::Pixels | Kernel::DenseRows => {
-            rows::rows(call, choice, limits)
-        }
+        Kernel::AlignedRows
+        | Kernel::CutRows
+        | Kernel::Rows
+        | Kernel::Pixels
+        | Kernel::DenseRows => rows::rows(call, choice, limits),
         Kernel::StagedRows | Kernel::StagedSwaps => staged::staged(call, choice),
         Kernel::ShortRows => staged::short(call),
         Kernel::RowSwaps => rows::row_swaps(call),

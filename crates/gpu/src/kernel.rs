@@ -10,6 +10,8 @@ pub enum Kernel {
     None,
     /// Rows of whole 16-byte vectors, one a thread.
     AlignedRows,
+    /// Rows of whole 16-byte vectors with a length each, two a thread.
+    CutRows,
     /// Rows that begin or end anywhere.
     Rows,
     /// Rows of units of 3, 6 or 12 bytes.
@@ -48,6 +50,7 @@ impl Kernel {
         match self {
             Kernel::None => "none",
             Kernel::AlignedRows => "aligned rows",
+            Kernel::CutRows => "cut rows",
             Kernel::Rows => "rows",
             Kernel::Pixels => "pixels",
             Kernel::DenseRows => "dense rows",
@@ -71,6 +74,7 @@ impl Kernel {
         match self {
             Kernel::None => "nothing to move",
             Kernel::AlignedRows => "rows of 16-byte vectors, one a thread",
+            Kernel::CutRows => "rows of 16-byte vectors with a length each",
             Kernel::Rows => "rows by 16-byte windows, wherever they begin and end",
             Kernel::Pixels => "rows of units of three pieces, a vector at a time",
             Kernel::DenseRows => "rows without gaps, a vector at a time across their ends",

@@ -62,16 +62,23 @@ fn flips_go_by_the_width_of_their_units_and_the_ends_of_their_rows() {
 fn lengths_make_rows_blocks_or_columns() {
     let limits = Limits::default();
     let table = [
-        (sequence(DType::F32, &[64, 4096], 1, 0), Kernel::StagedRows),
-        (sequence(DType::U8, &[64, 704, 3], 1, 0), Kernel::StagedRows),
+        (sequence(DType::F32, &[64, 4096], 1, 0), Kernel::CutRows),
+        (sequence(DType::U8, &[64, 128], 1, 0), Kernel::CutRows),
+        (sequence(DType::C128, &[64, 4], 1, 0), Kernel::CutRows),
+        (sequence(DType::F32, &[64, 4095], 1, 0), Kernel::StagedRows),
+        (sequence(DType::F32, &[64, 4096, 3], 1, 0), Kernel::StagedRows),
+        (sequence(DType::U8, &[64, 704, 3], 1, 0), Kernel::ShortRows),
         (sequence(DType::U8, &[64, 63], 1, 0), Kernel::ShortRows),
+        (sequence(DType::U8, &[64, 64], 1, 0), Kernel::ShortRows),
         (sequence(DType::F32, &[64, 32, 1024], 0, 1), Kernel::AlignedRows),
+        (sequence(DType::U8, &[64, 32, 2115], 1, 0), Kernel::StagedRows),
+        (sequence(DType::U8, &[64, 32, 255], 1, 0), Kernel::Rows),
         (sequence(DType::F32, &[2048, 64], 0, 1), Kernel::Columns),
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F32, &[100_000, 64], 0, 1), Kernel::DirectColumns),
         (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::Columns),
-        (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::StagedRows),
+        (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::CutRows),
     ];
     for (plan, wanted) in table {
         assert_eq!(kernel(&plan, &limits), wanted, "{plan}");

@@ -128,12 +128,14 @@ fn more_than_2_to_the_32_packed_elements() {
 fn long_columns_of_every_width() {
     let cuda = device();
     // The last ones are so wide that blocks keep pace with each other; their strips are no multiple.
-    let wide = [(1900, 2083), (1800, 8205)];
+    let wide = [(1900, 2083), (1800, 8205), (2000, 8208)];
     let mut seen = columns(&cuda, &wide);
     assert!(seen.contains(&Kernel::Columns) && seen.contains(&Kernel::DirectColumns));
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
     // As on lesser devices: shorter columns go to clusters, and then to nowhere.
-    seen = columns(&cuda.limited(cuda.limits().at_most(20_000, true)), &[]);
+    // And blocks keep pace with each other, rows near and far.
+    let pace = [(200, 2101), (200, 16_401)];
+    seen = columns(&cuda.limited(cuda.limits().at_most(20_000, true)), &pace);
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
     seen = columns(&cuda.limited(cuda.limits().at_most(20_000, false)), &[]);
     assert!(!seen.contains(&Kernel::ClusterColumns));
@@ -176,6 +178,40 @@ fn columns(cuda: &Cuda, more: &[(usize, usize)]) -> Vec<Kernel> {
         }
     }
     seen
+}
+
+/// Input that lies the other way round, in squares of vectors, of words, and of elements, forward and backward.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn squares_of_every_width() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    for (rows, columns) in [(128, 384), (132, 260), (131, 137)] {
+        for width in [1, 2, 4, 8, 16] {
+            for axis in [0, 1] {
+                let dtype = DType::Bytes(width);
+                let output = Layout::dense(dtype, &[rows, columns]).unwrap();
+                let strides = [1, rows as isize];
+                let input = Layout::strided(dtype, &[rows, columns], &strides, 0).unwrap();
+                let plan = Reverse::axes([axis]).plan(&input, &output).unwrap();
+                assert_eq!(kernel(&plan, &cuda.limits()), Kernel::Tiles);
+                let bytes = output.byte_len();
+                let from = DeviceBuffer::from_host(&cuda, &noise(bytes)).unwrap();
+                let mut to = DeviceBuffer::allocate(&cuda, bytes).unwrap();
+                stream.execute(&plan, from.view(), None, to.view_mut()).unwrap();
+                stream.synchronize().unwrap();
+                assert_from(&mut to.to_vec().unwrap(), |at| {
+                    let (unit, inside) = (at / width, at % width);
+                    let (mut row, mut column) = (unit / columns, unit % columns);
+                    match axis {
+                        0 => row = rows - 1 - row,
+                        _ => column = columns - 1 - column,
+                    }
+                    (column * rows + row) * width + inside
+                });
+            }
+        }
+    }
 }
 
 fn sequence(cuda: &Cuda, policy: LengthPolicy) -> (Plan, DeviceBuffer, DeviceBuffer) {
@@ -231,14 +267,16 @@ fn hostile_lengths_never_lead_out_of_bounds() {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         state
     };
-    // Columns, blocks, columns of every kind; short rows, and rows in segments.
+    // Columns, blocks, columns of every kind; short rows, rows in segments, and rows of vectors.
     for (shape, axis) in [
         ([40, 50, 3], 1),
         ([40, 3, 50], 0),
         ([7, 900, 33], 1),
+        ([2, 7_000, 64], 1),
         ([2, 70_000, 20], 1),
         ([40, 3, 63], 2),
         ([12, 5, 900], 2),
+        ([12, 5, 1024], 2),
     ] {
         for dtype in [DType::U8, DType::Bytes(3), DType::Bytes(5), DType::F32, DType::U4] {
             for policy in [LengthPolicy::Strict, LengthPolicy::Clamp] {

@@ -18,6 +18,7 @@ impl Entry {
 pub(crate) enum Family {
     RowsAligned,
     RowsBlocks,
+    RowsCut,
     RowsAny,
     RowsLong,
     RowsDense,
@@ -48,16 +49,17 @@ const STAGED: &[u8] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 22];
 
 impl Family {
     /// All of them, with their names and the widths they come in.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 25] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 26] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
+        (Family::RowsCut, "rows_cut", &[1, 2, 4, 8, 16]),
         (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsLong, "rows_long", &[1, 2, 4, 8, 16]),
         (Family::RowsDenseFlip, "rows_dense_flip", &[1, 2, 3, 4, 6, 8, 12]),
         (Family::RowsDense, "rows_dense", &[1, 2, 3, 4, 6, 8, 12]),
         (Family::RowsStaged, "rows_staged", STAGED),
         (Family::RowsStagedSwap, "rows_staged_swap", STAGED),
-        (Family::RowsShort, "rows_short", &[1, 2, 4, 8]),
+        (Family::RowsShort, "rows_short", &[1, 2, 3, 4, 6, 8, 12]),
         (Family::RowsSwap, "rows_swap", &[1, 2, 4, 8, 16]),
         (Family::Strided, "strided", &[1, 2, 4, 8, 16]),
         (Family::StridedDeep, "strided_deep", &[1, 2, 4, 8, 16]),

@@ -7,6 +7,9 @@ use crate::kernel::{Kernel, Limits};
 use crate::params::{Axis, Loops, Rows};
 use retrograde::{Dim, Flow};
 
+/// Vectors of a row that one thread takes, where it waits for its length: `CUT` and `MOVED` in cut.cuh.
+const CUT: u64 = 4;
+const MOVED: u64 = 2;
 /// Vectors that a thread flips of dense rows: `FLIPS` in dense.cuh.
 const FLIPS: u64 = 2;
 
@@ -60,11 +63,12 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let alike = outer.iter().all(|dim| dim.dst % 16 == 0);
     let whole = bytes / 16;
     let part = super::chunks(bytes, width, alike.then_some(params.dst % 16));
-    // Two vectors a thread where it has to wait for a length, or the rows are long anyway.
     let (family, width, chunk) = match kernel {
-        Kernel::AlignedRows if width == 0 && shape.prefix.is_some() && whole >= pairs_from => {
-            (Family::RowsBlocks, 0, whole.div_ceil(64) * 32)
+        // Two vectors a thread where it has to wait for a length.
+        Kernel::AlignedRows if width == 0 && shape.prefix.is_some() => {
+            (Family::RowsBlocks, 0, whole.div_ceil(MOVED))
         }
+        Kernel::CutRows => (Family::RowsCut, width, whole.div_ceil(CUT)),
         Kernel::AlignedRows => (Family::RowsAligned, width, whole),
         Kernel::Pixels if width > 0 => (Family::RowsAligned, width, whole),
         Kernel::Pixels => (Family::RowsAny, shape.unit, part),

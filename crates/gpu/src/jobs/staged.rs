@@ -3,15 +3,16 @@
 use super::entry::{Entry, Family};
 use super::rows::rows_of;
 use super::{AnyParams, Call, Job};
-use crate::choose::Choice;
+use crate::choose::{self, Choice};
 use crate::kernel::Kernel;
 use crate::params::{Axis, Rows};
 
 /// Threads of a warp, and of a block where each warp stages for itself.
 const WARP: u64 = 32;
 const STAGE_THREADS: u32 = 128;
-/// Bytes of the segment of a row that a warp stages, of both that trade places, and around them.
+/// Bytes of the segment of a row that a warp stages, of short rows, of both that trade places, and around them.
 const SEGMENT: u64 = 2048;
+const SHORT_ROWS: u64 = 8192;
 const SWAPPED: u64 = 4096;
 const MARGIN: u64 = 48;
 /// How far the banks of one warp's memory lie from the next one's: anything but multiples of 32
@@ -22,8 +23,10 @@ const ENDS: u64 = 32 * 4;
 
 /// Rows in segments of whole units, a warp for each; in place, for each and its mirror image.
 pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
-    let unit = call.shape.unit;
-    let (mut params, ..) = rows_of(call, None);
+    // Wide units that lengths move are rows themselves.
+    let pieces = (call.shape.unit >= choose::WIDE_UNIT).then_some(choice.width);
+    let unit = pieces.unwrap_or(call.shape.unit);
+    let (mut params, ..) = rows_of(call, pieces);
     let swaps = choice.kernel == Kernel::StagedSwaps;
     // In place a segment is one of two.
     let units = if swaps { params.units.div_ceil(2) } else { params.units };
@@ -33,7 +36,10 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
         true => units.div_ceil(SWAPPED / unit),
         false => ((units * unit + SEGMENT / 2) / SEGMENT).max(1),
     };
-    let segment = units.div_ceil(segments);
+    // Those that begin with a vector, and not where a row does, are whole vectors.
+    let vector = if swaps || !matches!(choice.width, 1 | 2 | 4 | 8) { 1 } else { 16 / unit };
+    let segment = units.div_ceil(segments).next_multiple_of(vector);
+    let segments = if swaps { segments } else { (units + vector - 1).div_ceil(segment) };
     let bytes = segment * unit;
     let (family, room) = match swaps {
         true => (Family::RowsStagedSwap, 2 * room_for(bytes)),
@@ -52,7 +58,7 @@ pub(super) fn short(call: &Call<'_>) -> Job {
     let (mut params, ..) = rows_of(call, None);
     let bytes = params.units * width;
     // A lane for each length.
-    let most = (SEGMENT / bytes).clamp(1, WARP);
+    let most = (SHORT_ROWS / bytes).clamp(1, WARP);
     params.chunk = Axis::count(bytes);
     params.unit = Axis::count(most);
     params.threads = params.count.div_ceil(most) * WARP;
