@@ -127,26 +127,35 @@ fn more_than_2_to_the_32_packed_elements() {
 #[ignore = "needs a CUDA device"]
 fn long_columns_of_every_width() {
     let cuda = device();
-    // The last ones are so wide that blocks keep pace with each other; their strips are no multiple.
+    let sizes = [(2, 5000), (100, 333), (3000, 48), (3700, 64), (17_000, 80), (60_000, 32)];
+    // So wide that blocks keep pace with each other; their strips are no multiple.
     let wide = [(1900, 2083), (1800, 8205), (2000, 8208)];
-    let mut seen = columns(&cuda, &wide);
+    let mut seen = columns(&cuda, &[&sizes[..], &wide].concat());
     assert!(seen.contains(&Kernel::Columns) && seen.contains(&Kernel::DirectColumns));
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
     // As on lesser devices: shorter columns go to clusters, and then to nowhere.
-    // And blocks keep pace with each other, rows near and far.
-    let pace = [(200, 2101), (200, 16_401)];
-    seen = columns(&cuda.limited(cuda.limits().at_most(20_000, true)), &pace);
+    seen = columns(&cuda.limited(cuda.limits().at_most(20_000, true)), &sizes);
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
-    seen = columns(&cuda.limited(cuda.limits().at_most(20_000, false)), &[]);
+    seen = columns(&cuda.limited(cuda.limits().at_most(20_000, false)), &sizes);
     assert!(!seen.contains(&Kernel::ClusterColumns));
 }
 
-/// Columns of many sizes; gives the kernels that they ran on.
-fn columns(cuda: &Cuda, more: &[(usize, usize)]) -> Vec<Kernel> {
+/// Blocks of short columns that keep pace with each other, as those of long ones do with more shared memory:
+/// rows near and far.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn blocks_of_columns_keep_pace() {
+    let cuda = device();
+    let lesser = cuda.limited(cuda.limits().at_most(20_000, true));
+    let seen = columns(&lesser, &[(200, 2101), (200, 16_401)]);
+    assert!(seen.iter().all(|&kernel| kernel == Kernel::Columns));
+}
+
+/// Columns of these sizes (steps and columns); gives the kernels that they ran on.
+fn columns(cuda: &Cuda, sizes: &[(usize, usize)]) -> Vec<Kernel> {
     let stream = cuda.stream().unwrap();
     let mut seen = Vec::new();
-    let sizes = [(2, 5000), (100, 333), (3000, 48), (3700, 64), (17_000, 80), (60_000, 32)];
-    for &(steps, columns) in sizes.iter().chain(more) {
+    for &(steps, columns) in sizes {
         for width in [1, 2, 3, 4, 6, 8, 12, 16] {
             let layout = Layout::dense(DType::Bytes(width), &[steps, columns]).unwrap();
             let lanes = Layout::dense(DType::I64, &[columns]).unwrap();
