@@ -36,10 +36,11 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
         true => units.div_ceil(SWAPPED / unit),
         false => ((units * unit + SEGMENT / 2) / SEGMENT).max(1),
     };
-    // Those that begin with a vector, and not where a row does, are whole vectors.
+    // Those that begin with a vector, and not where a row does, are whole vectors, and reach farther.
     let vector = if swaps || !matches!(choice.width, 1 | 2 | 4 | 8) { 1 } else { 16 / unit };
-    let segment = units.div_ceil(segments).next_multiple_of(vector);
-    let segments = if swaps { segments } else { (units + vector - 1).div_ceil(segment) };
+    let reach = units + vector - 1;
+    let segment = reach.div_ceil(segments).next_multiple_of(vector);
+    let segments = reach.div_ceil(segment);
     let bytes = segment * unit;
     let (family, room) = match swaps {
         true => (Family::RowsStagedSwap, 2 * room_for(bytes)),
