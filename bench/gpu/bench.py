@@ -38,6 +38,7 @@ def arguments():
     parser.add_argument("--out", required=True, type=Path, help="the folder for table.md, results.json and chart.svg")
     parser.add_argument("--native", type=Path, help="the program bench-gpu: it runs first, for the column *native*")
     parser.add_argument("--ours", type=Path, help="instead: what it wrote earlier (--json)")
+    parser.add_argument("--native-only", action="store_true", help="without the package: what bench-gpu says is ours")
     parser.add_argument("--only", default="", help="only cases whose names contain one of these texts")
     parser.add_argument("--peers", default="torch,torch.compile,cupy,jax", help="whom to measure beside Retrograde")
     parser.add_argument("--rounds", type=int, default=9, help="how often everyone has a turn (9)")
@@ -50,6 +51,8 @@ def arguments():
         parser.error("--rounds must be at least 1")
     if options.native and options.ours:
         parser.error("--native and --ours exclude each other")
+    if options.native_only and not (options.native or options.ours):
+        parser.error("--native-only needs --native or --ours")
     if options.device == "cpu":
         options.max_bytes = options.max_bytes or DRY_BYTES
         os.environ["JAX_PLATFORMS"] = "cpu"
@@ -173,8 +176,9 @@ def main():
     libraries, missing = contestants.load(wanted, device)
     for name, reason in missing.items():
         print(f"{name}: NOT MEASURED, {reason}", flush=True)
-    if measure.OWN in missing:
-        print("put the folder that holds the package `retrograde` on PYTHONPATH, or pip install it", flush=True)
+    if measure.OWN in missing and not options.native_only:
+        # Not at the end of a run that took minutes of a device.
+        return "bench.py: put the folder that holds the package `retrograde` on PYTHONPATH, pip install it, or say --native-only"
 
     record = {
         "date": datetime.date.today().isoformat(),
@@ -194,7 +198,7 @@ def main():
         "missing": missing,
         "cases": [],
     }
-    print(" | ".join(page.headings(record["peers"])), flush=True)
+    print(" | ".join(page.headings(record)), flush=True)
 
     def late():
         return time.monotonic() - began > options.seconds
@@ -222,7 +226,7 @@ def main():
         record["cases"].append(result)
         record["took_seconds"] = time.monotonic() - began
         write(record, options.out)
-        cells = (page.small_cells if case.small else page.large_cells)(result, record["peers"])
+        cells = (page.small_cells if case.small else page.large_cells)(result, record)
         print(" | ".join(cells), f"({result['took_seconds']:.1f} s)", flush=True)
         for name, reason in absent.items():
             if reason.startswith("failed"):

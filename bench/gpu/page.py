@@ -16,17 +16,24 @@ gets 3 rounds.
 
 - Device time, by events. The device is kept busy while the host prepares a call, so that launching is not part of it.
   JAX has a stream of its own and is timed by the clock: up to 5 calls in flight, then it is waited for.
-- *Retrograde* is called from Python, into a tensor that is kept (`out=`). *Native* is `bench-gpu`: the same in Rust,
-  with plans made before, in a process of its own ({native}) and beside its own copies.
+- {ours}
 - Lengths are random 64-bit integers on the device. Ours are strict, so that their check is part of the time. The
   others have the usual idioms, with an index that is made in the call: `gather` and the like, and rows by index where
   rows move as a whole; the better one counts. JAX's index has 32 bits.
 - CuPy's flips go into a kept array; PyTorch and JAX make their output anew, from memory that they keep. Tensors of
   `u16` are of `int16` for PyTorch. In place, the others make a reversed copy and copy it back.
-- Every result is compared with a naive one, made from where each element comes from: ours too, so that equal to one
-  is equal to both. **WRONG** stands beside a figure whose result is another.
+- Every result in Python is compared with a naive one, made from where each element comes from: ours too, so that equal
+  to one is equal to both. **WRONG** stands beside a figure whose result is another.
 - A dash: no such call, or an index of 4 GiB and more. *not run*: time was up. *failed*: see the end.
 """
+
+FROM_PYTHON = """\
+*Retrograde* is called from Python, into a tensor that is kept (`out=`). *Native* is `bench-gpu`: the same in Rust,
+  with plans made before, in a process of its own ({native}) and beside its own copies."""
+
+NATIVE_ONLY = """\
+*Retrograde* is `bench-gpu`, in Rust, with plans made before, in a process of its own ({native}) and beside its own
+  copies; the conformance suite is what compares its results. The package for Python was not there."""
 
 SMALL = """\
 Microseconds a call by the clock, {calls} calls in a row and then one wait, launch and all; medians of as many rounds.
@@ -68,34 +75,53 @@ def bold(figure):
 
 def how(record):
     native = {"this run": "just before this one", None: "not run this time"}.get(record["native"], record["native"])
-    return HOW.format(rounds=record["rounds"], native=native).strip()
+    ours = (NATIVE_ONLY if native_only(record) else FROM_PYTHON).format(native=native)
+    return HOW.format(rounds=record["rounds"], ours=ours).strip()
 
 
-def headings(peers):
-    return ["case (copy = 1.00)", "kernel", "Retrograde", "spread", "native", *peers]
+def native_only(record):
+    """Whether the figures of `bench-gpu` are all there is of ours."""
+    return OWN in record["missing"]
 
 
-def large_cells(result, peers):
+def headings(record):
+    native = [] if native_only(record) else ["native"]
+    return ["case (copy = 1.00)", "kernel", "Retrograde", "spread", *native, *record["peers"]]
+
+
+def small_headings(record):
+    ours = ["Retrograde, into a kept one"] if native_only(record) else ["Retrograde, new", "out=", "native"]
+    return ["case (microseconds)", "kernel", *ours, COPY, *record["peers"]]
+
+
+def large_cells(result, record):
     own, native = named(result, OWN), named(result, NATIVE)
+    ours = [cell(result, OWN, own, bold(ratio)), spread(own), cell(result, NATIVE, native, ratio)]
+    if native_only(record):
+        ours = [cell(result, NATIVE, native, bold(ratio)), spread(native)]
     return [
         result["name"],
         result.get("kernel", ""),
-        cell(result, OWN, own, bold(ratio)),
-        spread(own),
-        cell(result, NATIVE, native, ratio),
-        *(cell(result, name, best(result, name), ratio) for name in peers),
+        *ours,
+        *(cell(result, name, best(result, name), ratio) for name in record["peers"]),
     ]
 
 
-def small_cells(result, peers):
+def small_cells(result, record):
+    native = named(result, NATIVE)
+    ours = [
+        cell(result, OWN, named(result, OWN, "fresh"), bold(micro)),
+        cell(result, OWN, named(result, OWN, "reused"), bold(micro)),
+        cell(result, NATIVE, native, micro),
+    ]
+    if native_only(record):
+        ours = [cell(result, NATIVE, native, bold(micro))]
     return [
         result["name"].removeprefix("small: "),
         result.get("kernel", ""),
-        cell(result, OWN, named(result, OWN, "fresh"), bold(micro)),
-        cell(result, OWN, named(result, OWN, "reused"), bold(micro)),
-        cell(result, NATIVE, named(result, NATIVE), micro),
+        *ours,
         cell(result, COPY, named(result, COPY), micro),
-        *(cell(result, name, best(result, name), micro) for name in peers),
+        *(cell(result, name, best(result, name), micro) for name in record["peers"]),
     ]
 
 
@@ -106,7 +132,7 @@ def copy_speed(results):
 
 def markdown(record):
     """The page of a record."""
-    machine, peers = record["machine"], record["peers"]
+    machine = record["machine"]
     large = [one for one in record["cases"] if one["group"] != "small"]
     small = [one for one in record["cases"] if one["group"] == "small"]
     facts = [*machine.items(), *record["versions"].items(), ("device copy", copy_speed(large))]
@@ -117,25 +143,23 @@ def markdown(record):
     parts += ["![chart](chart.svg)", table.markdown(["", ""], [[key, str(value)] for key, value in facts])]
     parts += ["## How it is measured", how(record)]
     for group, results in table.groups(large).items():
-        rows = [large_cells(one, peers) for one in results]
-        parts += [f"## {group.capitalize()}", table.markdown(headings(peers), rows)]
+        rows = [large_cells(one, record) for one in results]
+        parts += [f"## {group.capitalize()}", table.markdown(headings(record), rows)]
     if small:
-        titles = ["case (microseconds)", "kernel", "Retrograde, new", "out=", "native", COPY, *peers]
-        rows = [small_cells(one, peers) for one in small]
-        parts += ["## Small tensors", SMALL.format(calls=record["calls"]).strip(), table.markdown(titles, rows)]
+        rows = [small_cells(one, record) for one in small]
+        text = SMALL.format(calls=record["calls"]).strip()
+        parts += ["## Small tensors", text, table.markdown(small_headings(record), rows)]
     parts += ahead(record) + notes(record)
     return "\n\n".join(parts) + "\n"
 
 
 def ahead(record):
-    """Where somebody else is faster than we are from Python: said, not left to be found."""
-    if OWN in record["missing"]:
-        return []
+    """Where somebody else is faster than we are: said, not left to be found."""
     lines = []
     for one in record["cases"]:
-        # Small tensors: the call that makes its output, as the others do.
-        own = named(one, OWN, "fresh") or named(one, OWN)
-        for row in table.peers_of(one) if own else []:
+        # Small tensors: the call that makes its output, as the others do. `bench-gpu` has none, and no such ratio.
+        own = named(one, OWN, "fresh") or named(one, OWN) or (named(one, NATIVE) if native_only(record) else None)
+        for row in table.peers_of(one) if own and own["ratio"] else []:
             if row["ratio"] > own["ratio"]:
                 wrong = " (WRONG)" * row["wrong"]
                 figures = f"{row['name']} {words.ratio(row['ratio'])}{wrong}, Retrograde {words.ratio(own['ratio'])}"
