@@ -56,8 +56,9 @@ struct Cutting {
         shift = W == 16 ? 0 : (u32)at & 15;
         const i32 low = at - (i32)shift;
         a = b = make_uint4(0, 0, 0, 0);
-        if (low >= 0 && low < bytes) a = load16(in + low);
-        if (shift && low + 16 < bytes) b = load16(in + low + 16);
+        // Unsigned: not below the row either.
+        if ((u32)low < (u32)bytes) a = load16(in + low);
+        if (shift && (u32)(low + 16) < (u32)bytes) b = load16(in + low + 16);
     }
 
     __device__ __forceinline__ uint4 shut() const { return turned<W>(a, b, shift, back); }

@@ -2,7 +2,12 @@
 #pragma once
 #include "common.cuh"
 
-__device__ __forceinline__ uint4 load16(const u8* at) { return *(const uint4*)at; }
+__device__ __forceinline__ uint4 load16(const u8* at) {
+#ifndef __CUDA_ARCH__
+    look_at(at);
+#endif
+    return *(const uint4*)at;
+}
 
 // Explicit, because the compiler may split a store of a struct into four.
 __device__ __forceinline__ void store16(u8* at, uint4 v) {
