@@ -37,8 +37,11 @@ NATIVE_ONLY = """\
 
 SMALL = """\
 Microseconds a call by the clock, {calls} calls in a row and then one wait, launch and all; medians of as many rounds.
-*New* is a call that makes its output, as the others do; *out=* writes to a kept one.
+{ours}
 """
+
+SMALL_FROM_PYTHON = "*New* is a call that makes its output, as the others do; *out=* writes to a kept one."
+SMALL_NATIVE_ONLY = "Ours write to a kept output and come from Rust; the others make theirs, called from Python."
 
 
 def named(result, name, style=None):
@@ -147,7 +150,8 @@ def markdown(record):
         parts += [f"## {group.capitalize()}", table.markdown(headings(record), rows)]
     if small:
         rows = [small_cells(one, record) for one in small]
-        text = SMALL.format(calls=record["calls"]).strip()
+        ours = SMALL_NATIVE_ONLY if native_only(record) else SMALL_FROM_PYTHON
+        text = SMALL.format(calls=record["calls"], ours=ours).strip()
         parts += ["## Small tensors", text, table.markdown(small_headings(record), rows)]
     parts += ahead(record) + notes(record)
     return "\n\n".join(parts) + "\n"

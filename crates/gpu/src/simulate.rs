@@ -181,8 +181,12 @@ impl Simulator {
                 self.library.get(entry.name().as_bytes()).expect("a kernel");
             launch(*kernel, params, blocks, threads, shared, u32::from(family.waits()))
         };
-        assert_ne!(outcome, 1, "{} leaves its shared memory", entry.name());
-        assert_ne!(outcome, 2, "{} reads vectors where there is no input", entry.name());
+        // `KEPT_APART`, `TOUCHED_SHARED` and `READ_OUTSIDE` in host.cpp.
+        match outcome {
+            0 => {}
+            1 => panic!("{} leaves its shared memory", entry.name()),
+            _ => panic!("{} reads vectors where there is no input", entry.name()),
+        }
     }
 }
 
