@@ -45,6 +45,7 @@ flip f32 [256,1024,1024] axis 2, transposed in
 flip u8 [32768,32768] axis 1, transposed in
 flip f16 [16384,32768] axis 1, transposed in
 flip f64 [8192,16384] axis 1, transposed in
+flip c128 [8192,8192] axis 1, transposed in
 flip f32 [16383,16381] axis 1, transposed in
 """,
     "sequence": """
@@ -59,10 +60,12 @@ sequence c128 [16384,4096] time 1
 sequence u8 [32768,32768] time 1
 sequence u8 [512,704,704,3] time 1 batch 0
 sequence u8 [512,704,704,3] time 2 batch 0
+sequence u16 [512,704,704,3] time 2 batch 0
 sequence f32 [256,704,704,3] time 2 batch 0
 sequence f32 [1024,704,256] time 1 batch 0
 sequence f32 [16384,16384] time 0
 sequence u8 [32768,32768] time 0
+sequence f32 [100000,2684] time 0
 sequence f16 [2048,262144] time 0
 sequence u8 [2048,524288] time 0
 sequence f32 [128,2097152] time 0
@@ -84,6 +87,8 @@ sequence u8 [1048576,1023] time 1
 sequence f32 [4194304,61] time 1
 sequence u8 [16777216,63] time 1
 sequence u8 [512,704,705,3] time 2 batch 0
+sequence u16 [512,704,705,3] time 2 batch 0
+sequence f32 [256,704,705,3] time 2 batch 0
 sequence u8 [512,704,2115] time 1 batch 0
 """,
     "lanes": """
@@ -91,6 +96,9 @@ lanes f32 [64,2048,2048] axis 2
 lanes f32 [64,2048,2048] axis 1
 lanes f32 [2048,64,2048] axis 0
 lanes f32 [128,1024,2048] axis 1
+lanes f16 [64,2048,4096] axis 1
+lanes c128 [64,2048,512] axis 1
+lanes u8 [64,2048,8192] axis 1
 lanes u8 [64,2048,8192] axis 2
 """,
     "in place": """

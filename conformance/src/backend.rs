@@ -40,6 +40,11 @@ pub trait Backend: Sync {
         true
     }
 
+    /// Parts of it that no call has reached so far; none may be left when everything has run.
+    fn unused(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Runs a call out of place.
     fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome;
 

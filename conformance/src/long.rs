@@ -11,7 +11,9 @@ use std::thread;
 
 /// How long rows and columns are.
 fn sizes() -> impl Iterator<Item = usize> {
-    (1..=70).chain(125..=131).chain([191, 192, 193, 255, 256, 257, 300, 511, 513, 600, 1100, 4500])
+    (1..=70)
+        .chain(125..=131)
+        .chain([191, 192, 193, 255, 256, 257, 300, 511, 513, 600, 1100, 2048, 4500])
 }
 
 /// Elements a case has at most.
@@ -54,6 +56,8 @@ fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
     }
     if share == Share::All {
         squares(runner, width, &mut state);
+        long_columns(runner, width, &mut state);
+        deep(runner, width, &mut state);
     }
     // A share is taken of the sizes too: laying tensors out costs more than running on them.
     let (sizes, most): (Vec<usize>, _) = match share {
@@ -99,6 +103,43 @@ fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
         let case = Case { operation, input, lengths: None, output };
         runner.check(&case, &case.expected());
     }
+}
+
+/// A few columns that are too long to be held by one block of a device.
+fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
+    let (steps, columns) = (4500, 272usize.div_ceil(width.bits()));
+    let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Clamp };
+    let values = (0..columns).map(|_| draw(state, steps)).collect();
+    let lengths = CaseLengths::new(values, &[columns], Integer::I64, Kind::Dense);
+    let place = |kind| Arc::new(Placement::new(kind, width, &[steps, columns]));
+    let (dense, backwards) = (place(Kind::Dense), place(Kind::Backwards));
+    let lengths = Some(Arc::new(lengths));
+    let output = Output::Separate(dense.clone());
+    let mut case = Case { operation, input: dense, lengths, output };
+    let expected = case.expected();
+    runner.check(&case, &expected);
+    case.input = backwards;
+    runner.check(&case, &expected);
+}
+
+/// More dimensions than most kernels count, none of which lies inside another.
+fn deep(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
+    let shape = [2, 3, 2, 2, 3, 2, 2, 3];
+    let flips = (0..shape.len()).map(|axis| axis % 3 != 1).collect();
+    check(runner, width, &shape, Operation::Reverse { flips }, None);
+    let lengths = (0..3).map(|_| draw(state, 3)).collect();
+    let lengths = CaseLengths::new(lengths, &[3], Integer::U64, Kind::Dense);
+    let operation = Operation::Sequence { time: 4, batch: 1, policy: Policy::Clamp };
+    let mut case = Case {
+        operation,
+        input: Arc::new(Placement::new(Kind::Padded, width, &shape)),
+        lengths: Some(Arc::new(lengths)),
+        output: Output::Separate(Arc::new(Placement::new(Kind::Mixed, width, &shape))),
+    };
+    let expected = case.expected();
+    runner.check(&case, &expected);
+    case.output = Output::InPlace;
+    runner.check(&case, &expected);
 }
 
 /// Whole rows reversed, and each by a length of its own.
@@ -225,6 +266,27 @@ fn check(
         runner.check(&case, &expected);
     }
     case.input = odd;
+    case.output = Output::InPlace;
+    runner.check(&case, &expected);
+    // As parts of images lie: rows without gaps in them and some behind them, at whole vectors or not.
+    let &[count, size] = shape else { return };
+    if count == 1 || size < 60 && size % 8 != 0 {
+        return;
+    }
+    let element = if width.is_packed() { 1 } else { width.bits() / 8 };
+    let row = size * element;
+    let pitches = [(row + 1).next_multiple_of(16), row + element];
+    let [vectors, apart] = pitches.map(|pitch| {
+        let bytes = (pitch * count * width.bits() / element).div_ceil(8);
+        let strides = vec![pitch as isize, element as isize];
+        Arc::new(Placement::custom(width, shape, strides, 0, bytes, false))
+    });
+    for (input, output) in [(&vectors, &vectors), (&apart, &vectors), (&dense, &apart)] {
+        case.input = input.clone();
+        case.output = Output::Separate(output.clone());
+        runner.check(&case, &expected);
+    }
+    case.input = apart;
     case.output = Output::InPlace;
     runner.check(&case, &expected);
 }

@@ -135,6 +135,11 @@ fn run_one(backend: &dyn Backend, suite: &Suite) -> bool {
     let started = Instant::now();
     total.add(report("large random calls", started, random::run(backend, suite.random)));
     println!("{}: {} cases ran in all", backend.name(), total.ran());
+    let unused = backend.unused();
+    if suite.rows == Share::All && !unused.is_empty() {
+        println!("{}: FAILED, nothing ran {}", backend.name(), unused.join(", "));
+        clean = false;
+    }
     clean && total.is_clean()
 }
 

@@ -63,6 +63,10 @@ impl Backend for Simulated {
         false
     }
 
+    fn unused(&self) -> Vec<String> {
+        self.simulator.as_ref().map(Simulator::unused).unwrap_or_default()
+    }
+
     fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
         self.go(case, Some(input), output)
     }

@@ -19,8 +19,8 @@ struct Columns {
     u32 strip_shift;  // log2 of a strip's bytes
     u32 vectors;  // rows of the input are 16-byte vectors
     u32 words;  // rows of the output are words of at least 4 bytes
-    u32 rows;  // clusters: rows that one block of a cluster holds
-    u32 pitch;  // and words from one column to the next, so that they lie in separate banks
+    u32 rows;  // clusters: rows that one block of a cluster holds; direct: of a slice
+    u32 pitch;  // clusters: words from one column to the next, so that they lie in separate banks; direct: slices
     u32 unused;
     Lengths lengths;
     Loops<6> outer;
@@ -78,6 +78,34 @@ __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held
     }
 }
 
+// Shared memory by addresses of 32 bits: an instruction adds a constant to one, which compilers do not find behind
+// pointers.
+#ifdef __CUDA_ARCH__
+__device__ __forceinline__ i32 shared_address() { return (i32)__cvta_generic_to_shared(staged); }
+
+__device__ __forceinline__ void load_shared(u8& v, i32 at) {
+    u32 byte;
+    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(byte) : "r"(at));
+    v = (u8)byte;
+}
+__device__ __forceinline__ void load_shared(u16& v, i32 at) {
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v) : "r"(at));
+}
+__device__ __forceinline__ void load_shared(u32& v, i32 at) {
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at));
+}
+__device__ __forceinline__ void load_shared(u64& v, i32 at) {
+    asm volatile("ld.shared.u64 %0, [%1];" : "=l"(v) : "r"(at));
+}
+__device__ __forceinline__ void load_shared(uint4& v, i32 at) {
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(at));
+}
+#else
+inline i32 shared_address() { return 0; }
+template <typename T>
+inline void load_shared(T& v, i32 at) { v = *(const T*)((const u8*)staged + at); }
+#endif
+
 // One granule, or several that make up a word of 4 bytes.
 template <int COUNT, typename T>
 __device__ __forceinline__ void put_together(u8* to, const T (&v)[COUNT]) {
@@ -91,24 +119,57 @@ __device__ __forceinline__ void put_together(u8* to, const T (&v)[COUNT]) {
     }
 }
 
-// Writes words of S bytes, each made of granules from S / G columns. TOGETHER: the blocks of a cluster
-// begin to write at the same time, so that memory sees strips beside each other as one.
+// Threads of a block, and words that each puts together at a time.
+const u32 COLUMN_THREADS = 512;
+const int AT_A_TIME = 4;
+
+// A thread's words of S bytes in a strip: one, and then another every so many rows. Each is made of granules from
+// S / G columns.
+template <int G, int S>
+struct Gathered {
+    static const int COUNT = S / G;
+    static const i32 STEP = COLUMN_THREADS * S;  // bytes from one to the next: all threads' words lie together
+    i32 base;  // of the strip
+    i32 here;
+    i32 mirror[COUNT];  // where the columns' granules come from, unless that is below the base
+
+    // So many of them, all before the first is written: the compiler cannot know that this would not change them.
+    template <int MANY>
+    __device__ __forceinline__ void put(u8*& out, i64 step) {
+        typename Word<G>::T v[MANY][COUNT];
+#pragma unroll
+        for (int i = 0; i < MANY; ++i) {
+            // Twice as far, so that the same constant is added to both.
+            const i32 stays = here + 2 * i * STEP;
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k)
+                load_shared(v[i][k], (mirror[k] >= base + i * STEP ? mirror[k] : stays) + (k * G - i * STEP));
+        }
+        here += MANY * STEP;
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) mirror[k] -= MANY * STEP;
+#pragma unroll
+        for (int i = 0; i < MANY; ++i, out += step) put_together<COUNT>(out, v[i]);
+    }
+};
+
+// TOGETHER: the blocks of a cluster begin to write at the same time, so that memory sees strips beside each other
+// as one.
 template <int G, int S, bool TOGETHER>
 __device__ __forceinline__ void columns_by(const Columns& p) {
-    typedef typename Word<G>::T T;
-    const int count = S / G;
-    u8* held = (u8*)staged;
+    typedef Gathered<G, S> W;
     const Strip s = strip_of(p, blockIdx.x);
-    stage<G>(p, s, held);
-    const u32 shift = p.strip_shift, per_row = shift - (__ffs(S) - 1);
+    stage<G>(p, s, (u8*)staged);
+    const u32 shift = p.strip_shift, per_row = shift - (__ffs(S) - 1), row = threadIdx.x >> per_row;
     const u32 byte = (threadIdx.x & ((1u << per_row) - 1)) * S;
     // Lengths come while rows do.
-    u32 length[count], mirror[count];
+    W words;
+    words.base = shared_address();
+    words.here = words.base + (i32)((row << shift) + byte);
 #pragma unroll
-    for (int k = 0; k < count; ++k) {
-        length[k] = byte < s.width ? (u32)column_length<G>(p, s, byte + k * G) : 0;
-        // Where step 0 comes from; each further step lies one row before.
-        mirror[k] = ((length[k] - 1) << shift) + byte + k * G;
+    for (int k = 0; k < W::COUNT; ++k) {
+        const u32 length = byte < s.width ? (u32)column_length<G>(p, s, byte + k * G) : 0;
+        words.mirror[k] = words.base + (i32)(((length - 1 - row) << shift) + byte);
     }
     const bool stop = stopped(p.lengths);
     wait_for_copies();
@@ -116,23 +177,19 @@ __device__ __forceinline__ void columns_by(const Columns& p) {
     if constexpr (TOGETHER) cluster_pace();
 #endif
     if (stop || byte >= s.width) return;
-    const u32 rows = blockDim.x >> per_row, steps = (u32)p.steps;
-    u32 t = threadIdx.x >> per_row, row = t << shift;
-    u8* out = s.dst + byte + (i64)t * p.dst_step;
-    const i64 step = (i64)rows * p.dst_step;
-#pragma unroll 8
-    for (; t < steps; t += rows, row += rows << shift, out += step) {
-        T v[count];
-#pragma unroll
-        for (int k = 0; k < count; ++k)
-            v[k] = *(const T*)(held + (t < length[k] ? mirror[k] - row : row + byte + k * G));
-        put_together<count>(out, v);
-    }
+    u8* out = s.dst + byte + (i64)row * p.dst_step;
+    const i64 step = (i64)(COLUMN_THREADS >> per_row) * p.dst_step;
+    const i32 end = words.base + (i32)(p.steps << shift);
+#pragma unroll 1
+    while (words.here + (AT_A_TIME - 1) * W::STEP < end) words.template put<AT_A_TIME>(out, step);
+#pragma unroll 1
+    while (words.here < end) words.template put<1>(out, step);
 }
 
-// The same from the input itself, where a strip does not fit.
+// The same from the input itself, where a strip does not fit, a slice of its rows for each block: those of one strip
+// come one after the other, so that what one leaves of a line is still there for the next.
 template <int G, int S>
-__device__ __forceinline__ void put_direct(const Columns& p, const Strip& s) {
+__device__ __forceinline__ void put_direct(const Columns& p, const Strip& s, u64 first) {
     typedef typename Word<G>::T T;
     const int count = S / G;
     const u32 per_row = p.strip_shift - (__ffs(S) - 1);
@@ -141,9 +198,9 @@ __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s) {
     u64 length[count];
 #pragma unroll
     for (int k = 0; k < count; ++k) length[k] = column_length<G>(p, s, byte + k * G);
-    const u64 rows = blockDim.x >> per_row;
+    const u64 rows = COLUMN_THREADS >> per_row, end = first + p.rows < p.steps ? first + p.rows : p.steps;
 #pragma unroll 4
-    for (u64 t = threadIdx.x >> per_row; t < p.steps; t += rows) {
+    for (u64 t = first + (threadIdx.x >> per_row); t < end; t += rows) {
         T v[count];
 #pragma unroll
         for (int k = 0; k < count; ++k)
@@ -162,24 +219,28 @@ template <int G>
 __device__ __forceinline__ void columns_direct(const Columns& p) {
     const int wide = G < 4 ? 4 : G;
     if (stopped(p.lengths)) return;
-    Strip s = strip_of(p, blockIdx.x);
-    if (G < 4 && p.words) put_direct<G, wide>(p, s);
-    else put_direct<G, G>(p, s);
+    const u32 strip = blockIdx.x / p.pitch;
+    const u64 first = (u64)(blockIdx.x - strip * p.pitch) * p.rows;
+    const Strip s = strip_of(p, strip);
+    if (G < 4 && p.words) put_direct<G, wide>(p, s, first);
+    else put_direct<G, G>(p, s, first);
 }
 
-#define COLUMNS(G)                                                                                 \
-    KERNEL(512) columns_##G(const __grid_constant__ Columns p) { columns<G, false>(p); }           \
-    KERNEL(512) columns_direct_##G(const __grid_constant__ Columns p) { columns_direct<G>(p); }
+#define COLUMNS(G) \
+    KERNEL(COLUMN_THREADS) columns_##G(const __grid_constant__ Columns p) { columns<G, false>(p); }
+#define COLUMNS_DIRECT(G) \
+    KERNEL(COLUMN_THREADS) columns_direct_##G(const __grid_constant__ Columns p) { columns_direct<G>(p); }
 
 COLUMNS(1) COLUMNS(2) COLUMNS(4) COLUMNS(8) COLUMNS(16)
+COLUMNS_DIRECT(1) COLUMNS_DIRECT(2) COLUMNS_DIRECT(4) COLUMNS_DIRECT(8)
 
 #if __CUDA_ARCH__ >= 900
-#define COLUMNS_TOGETHER(G)                                                                        \
-    KERNEL(512) __cluster_dims__(2, 1, 1) columns_two_##G(const __grid_constant__ Columns p) {     \
-        columns<G, true>(p);                                                                       \
-    }                                                                                              \
-    KERNEL(512) __cluster_dims__(4, 1, 1) columns_four_##G(const __grid_constant__ Columns p) {    \
-        columns<G, true>(p);                                                                       \
+#define COLUMNS_TOGETHER(G)                                                                                \
+    KERNEL(COLUMN_THREADS) __cluster_dims__(2, 1, 1) columns_two_##G(const __grid_constant__ Columns p) {  \
+        columns<G, true>(p);                                                                               \
+    }                                                                                                      \
+    KERNEL(COLUMN_THREADS) __cluster_dims__(4, 1, 1) columns_four_##G(const __grid_constant__ Columns p) { \
+        columns<G, true>(p);                                                                               \
     }
 
 COLUMNS_TOGETHER(2) COLUMNS_TOGETHER(4) COLUMNS_TOGETHER(8) COLUMNS_TOGETHER(16)

@@ -228,7 +228,7 @@ ROWS(rows_aligned_16, rows_aligned<16>)
     ROWS(rows_any_##W, rows_any<W, 1>)                                                             \
     ROWS(rows_long_##W, rows_any<W, 2>)
 
-ROWS_OF(1) ROWS_OF(2) ROWS_OF(4) ROWS_OF(8) ROWS_OF(16)
+ROWS_OF(1) ROWS_OF(2) ROWS_OF(4) ROWS_OF(8)
 ROWS(rows_swap_1, rows_swap<1>)
 ROWS(rows_swap_2, rows_swap<2>)
 ROWS(rows_swap_4, rows_swap<4>)

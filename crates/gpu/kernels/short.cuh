@@ -1,30 +1,63 @@
 // Short rows, reversed whole or up to a length each, that follow each other without gaps on both
-// sides: a warp stages several, and puts sixteen bytes together from as many pieces as they have.
-// Works in place too.
+// sides: a warp stages several. Works in place too.
 #pragma once
 #include "staged.cuh"
 
-// Where the reversed start of each row ends, before what is staged.
-const u32 ENDS = 32 * 4;
+// Rows are pieces: a reversed start and what stays, either of which may have no bytes.
+struct Pieces {
+    const i32* ends;  // where the reversed start of each row ends
+    i32 bytes;  // of a row
+    i32 row, begin, end;
+    bool back;
 
-// Sixteen bytes of output from `to` on, of a row that is staged from `from` on and begins at `begin`: of its reversed
-// start of `end` bytes, or of what stays.
-template <int W>
-__device__ __forceinline__ uint4 piece(i32 from, i32 to, i32 begin, i32 end, bool back) {
-    if constexpr (W == 3 || W == 6 || W == 12) {
-        if (back) {
-            Window<W> window;
-            window.open_back((const u8*)staged + from + begin, end, to - begin);
-            return window.shut_back();
-        }
-        const uint4* low = staged + ((u32)(from + to) >> 4);
-        return turned<1>(low[0], low[1], (u32)(from + to) & 15, false);
-    } else {
-        const i32 at = back ? from + 2 * begin + end - 16 - to : from + to;
-        const uint4* low = staged + ((u32)at >> 4);
-        return turned<W>(low[0], low[1], (u32)at & 15, back);
+    __device__ __forceinline__ void go(i32 to_row) {
+        row = to_row;
+        begin = row * bytes;
+        end = ends[row];
     }
-}
+
+    __device__ __forceinline__ i32 head() const { return begin + (back ? 0 : end); }
+    __device__ __forceinline__ i32 edge() const { return begin + (back ? end : bytes); }
+    __device__ __forceinline__ i32 number() const { return 2 * row + !back; }
+
+    // Sixteen bytes of output from `to` on as they would be if all of them were this piece's, of rows that are staged
+    // from `from` on.
+    template <int W>
+    __device__ __forceinline__ uint4 sixteen(i32 from, i32 to) const {
+        return staged_at<W>(from, to, from + to, back);
+    }
+
+    // The bytes staged at `forward`, or the reversed ones that belong at `to`.
+    template <int W>
+    __device__ __forceinline__ uint4 staged_at(i32 from, i32 to, i32 forward, bool turns) const {
+        if constexpr (W % 3 == 0) {
+            if (turns) {
+                Window<W> window;
+                window.open_back((const u8*)staged + from + begin, end, to - begin);
+                return window.shut_back();
+            }
+            const uint4* low = staged + ((u32)forward >> 4);
+            return turned<1>(low[0], low[1], (u32)forward & 15, false);
+        } else {
+            const i32 at = turns ? from + 2 * begin + end - 16 - to : forward;
+            const uint4* low = staged + ((u32)at >> 4);
+            return turned<W>(low[0], low[1], (u32)at & 15, turns);
+        }
+    }
+
+    // To the next one that has bytes.
+    __device__ __forceinline__ void next() {
+        if (back && end < bytes) {
+            back = false;
+        } else {
+            go(row + 1);
+            back = end > 0;
+        }
+    }
+};
+
+// For each row: two vectors, and where its start ends.
+__device__ __forceinline__ u32 header_of(u32 rows) { return (rows * 36 + 15) / 16 * 16; }
 
 template <int W>
 __device__ __forceinline__ void rows_short(const Rows& p) {
@@ -34,9 +67,10 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
     const i32 rows = p.count - first < (u64)most ? (i32)(p.count - first) : most, all = rows * bytes;
     const i32 lane = (i32)(threadIdx.x & 31);
     const u32 room = threadIdx.x / 32 * p.room;
-    i32* ends = (i32*)((u8*)staged + room);
+    uint4* met = (uint4*)((u8*)staged + room);
+    i32* ends = (i32*)(met + 2 * most);
     const i64 start = (i64)first * bytes;
-    const i32 from = (i32)stage_bytes(p, room + ENDS + MARGIN, p.src + start, (u32)all);
+    const i32 from = (i32)stage_bytes(p, room + header_of((u32)most) + MARGIN, p.src + start, (u32)all);
     // Lengths come while rows do.
     if (lane < rows) {
         u64 length = p.units;
@@ -47,29 +81,36 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
     __syncwarp();
     if (stopped(p.lengths)) return;
     u8* out = p.dst + start;
-    for (i32 to = lane * 16 - (i32)((u64)out & 15); to < all; to += 512) {
-        const i32 last = to + 16 < all ? 16 : all - to;
-        i32 row = (i32)divide32((u32)(to < 0 ? 0 : to), p.chunk);
-        i32 begin = row * bytes, end = ends[row];
-        bool back = (to < begin ? begin : to) - begin < end;
-        // The row's bytes as they would lie in all sixteen.
-        uint4 v = piece<W>(from, to, begin, end, back);
-        i32 filled = begin + (back ? end : bytes) - to;
-        while (filled < last) {
-            if (!back || end == bytes) {
-                ++row;
-                begin += bytes;
-                end = ends[row];
-                back = end > 0;
-            } else {
-                back = false;
-            }
+    const i32 shift = (i32)((u64)out & 15);
+    Pieces at;
+    at.ends = ends, at.bytes = bytes;
+    // First the vectors in which pieces meet, each by the first of them that ends there, and into shared memory. All at
+    // once: otherwise a warp would wait every time that one of its threads has such a vector.
+    for (i32 number = lane; number < 2 * rows; number += 32) {
+        at.go(number >> 1);
+        at.back = !(number & 1);
+        const i32 to = ((at.edge() + shift) & ~15) - shift, low = to < 0 ? 0 : to;
+        if (at.head() > low || at.edge() == low || at.edge() >= all) continue;
+        const i32 last = to + 16 < all ? to + 16 : all;
+        uint4 v = at.sixteen<W>(from, to);
+        while (at.edge() < last) {
+            const i32 filled = at.edge() - to;
+            at.next();
             // Earlier ones stay.
-            v = joined(v, piece<W>(from, to, begin, end, back), filled);
-            filled = begin + (back ? end : bytes) - to;
+            v = joined(v, at.sixteen<W>(from, to), filled);
         }
-        if (to >= 0 && last == 16) store16(out + to, v);
-        else store_some<W == 3 || W == 6 ? 1 : W == 12 ? 4 : W>(out + to, v, -to, last);
+        met[number] = v;
+    }
+    __syncwarp();
+    for (i32 to = lane * 16 - shift; to < all; to += 512) {
+        const i32 low = to < 0 ? 0 : to, last = to + 16 < all ? to + 16 : all;
+        at.go((i32)divide32((u32)low, p.chunk));
+        at.back = low - at.begin < at.end;
+        const bool meet = at.edge() < last;
+        const i32 forward = meet ? (i32)room + 16 * at.number() : from + to;
+        const uint4 v = at.staged_at<W>(from, to, forward, at.back && !meet);
+        if (to >= 0 && last == to + 16) store16(out + to, v);
+        else store_some<W == 3 || W == 6 ? 1 : W == 12 ? 4 : W>(out + to, v, -to, last - to);
     }
 }
 
@@ -77,6 +118,6 @@ ROWS_BY(6, rows_short_1, rows_short<1>)
 ROWS_BY(6, rows_short_2, rows_short<2>)
 ROWS_BY(6, rows_short_4, rows_short<4>)
 ROWS_BY(6, rows_short_8, rows_short<8>)
-ROWS_BY(6, rows_short_3, rows_short<3>)
-ROWS_BY(6, rows_short_6, rows_short<6>)
-ROWS_BY(6, rows_short_12, rows_short<12>)
+ROWS_BY(5, rows_short_3, rows_short<3>)
+ROWS_BY(5, rows_short_6, rows_short<6>)
+ROWS_BY(5, rows_short_12, rows_short<12>)

@@ -15,7 +15,14 @@ __device__ __forceinline__ u32 stage_bytes(const Rows& p, u32 room, const u8* fr
     const u32 shift = (u32)(u64)from & 15, lane = threadIdx.x & 31;
     const u8* low = from - shift;
     u8* held = (u8*)staged + room;
-    for (u32 at = lane * 16; at < shift + bytes; at += 512) {
+    // Mostly all of it may be read, and need not be asked for each vector.
+    const u32 whole = (shift + bytes + 15) / 16 * 16;
+    if (low >= p.src_begin && low + whole <= p.src_end) {
+#pragma unroll 8
+        for (u32 at = lane * 16; at < whole; at += 512) copy_async16(held + at, low + at);
+        return room + shift;
+    }
+    for (u32 at = lane * 16; at < whole; at += 512) {
         const u8* next = low + at;
         if (next >= p.src_begin && next + 16 <= p.src_end) {
             copy_async16(held + at, next);

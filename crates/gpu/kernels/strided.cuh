@@ -172,13 +172,14 @@ __device__ __forceinline__ void gather(const Gather& p) {
 }
 
 #define STRIDED(G)                                                                                 \
-    KERNEL(256) strided_##G(const __grid_constant__ Strided<6> p) { strided<G>(p); }               \
     KERNEL(256) strided_deep_##G(const __grid_constant__ Strided<48> p) { strided<G>(p); }         \
     KERNEL(256) swap_##G(const __grid_constant__ Strided<6> p) { swap<G>(p); }                     \
     KERNEL(256) swap_deep_##G(const __grid_constant__ Strided<48> p) { swap<G>(p); }
-#define GATHER(G)                                                                                  \
+// Vectors are rows by themselves.
+#define LESS_THAN_VECTORS(G)                                                                       \
+    KERNEL(256) strided_##G(const __grid_constant__ Strided<6> p) { strided<G>(p); }               \
     KERNEL(256) gather_##G(const __grid_constant__ Gather p) { gather<G, false>(p); }              \
     KERNEL(256) gather_prefix_##G(const __grid_constant__ Gather p) { gather<G, true>(p); }
 
 STRIDED(1) STRIDED(2) STRIDED(4) STRIDED(8) STRIDED(16)
-GATHER(1) GATHER(2) GATHER(4) GATHER(8)
+LESS_THAN_VECTORS(1) LESS_THAN_VECTORS(2) LESS_THAN_VECTORS(4) LESS_THAN_VECTORS(8)

@@ -72,8 +72,10 @@ pub(crate) fn choose(plan: &Plan, shape: &Shape, at: Site, limits: &Limits) -> C
     if plan.unit().grain != Grain::Byte {
         return Choice { kernel: Kernel::Packed, width: 0 };
     }
-    let found =
-        rows(shape, at).or_else(|| columns(shape, at, limits, false)).or_else(|| tiles(shape, at));
+    let found = rows(shape, at)
+        .or_else(|| columns(shape, at, limits, false))
+        .or_else(|| tiles(shape, at))
+        .or_else(|| wide(shape, at));
     found.unwrap_or_else(|| any(shape, at))
 }
 
@@ -94,59 +96,56 @@ pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limi
     found.unwrap_or_else(|| Choice { kernel: Kernel::Swaps, width: shape.granule(site) })
 }
 
-/// Units that lie together on both sides, or wide units.
+/// Units that lie together on both sides.
 fn rows(shape: &Shape, at: Site) -> Option<Choice> {
-    if let Some((row, outer)) = row_of(shape) {
-        let bytes = row.len as u64 * shape.unit;
-        let by_length = row.flow == Flow::FlipPrefix;
-        let whole = bytes.is_multiple_of(16) && outer_is_aligned(shape, at);
-        let vectors = whole && !by_length;
-        let long = bytes >= if vectors { SHORT_VECTORS } else { SHORT_ROW };
-        let all = bytes * shape.dims[..outer].iter().map(|dim| dim.len as u64).product::<u64>();
-        // Rows that run backward in the output lie together as well, but not as `run` sees it.
-        let dense = bytes >= 16 && row.dst > 0 && shape.run() == all;
-        let granule = shape.granule(at);
-        let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && granule >= shape.unit;
-        let (few, most_dense) = match by_length {
-            true => (LONG_ROW_BY_LENGTH, LONG_ROW_BY_LENGTH),
-            false => (LONG_ROW, MOST_DENSE),
-        };
-        let (cut, most_short) = by_length_from(shape.unit);
-        let short = by_length && is_short(shape, at, most_short);
-        // Any bytes make up units of 3 or 6 bytes; those of 12 are words.
-        let triples = shape.unit < 12 || granule >= 4;
-        let kernel = match shape.unit {
-            _ if outer > FEW => None,
-            _ if natural && vectors && long => Some(Kernel::AlignedRows),
-            _ if natural && by_length && whole && bytes < MOST_DENSE && !(short && bytes < cut) => {
-                Some(Kernel::CutRows)
-            }
-            _ if short => Some(Kernel::ShortRows),
-            1 | 2 | 4 | 8 if natural && dense && bytes < few => Some(Kernel::DenseRows),
-            3 | 6 | 12 if triples && dense && !vectors && bytes < most_dense => {
-                Some(Kernel::DenseRows)
-            }
-            _ if !long => None,
-            _ if natural && by_length => Some(Kernel::StagedRows),
-            _ if natural => Some(Kernel::Rows),
-            3 | 6 | 12 if triples && !by_length => Some(Kernel::Pixels),
-            // An odd width of whole vectors is as good as blocks.
-            width if width < WIDE_UNIT && granule < 16 => Some(Kernel::StagedRows),
-            _ => None,
-        };
-        match kernel {
-            Some(kernel @ Kernel::StagedRows) => {
-                return Some(Choice { kernel, width: staged_width(shape, at) });
-            }
-            Some(kernel @ Kernel::Pixels) => {
-                // Those of aligned rows want pieces that are whole.
-                let whole = vectors && row.dst > 0 && granule * 3 >= shape.unit;
-                return Some(Choice { kernel, width: if whole { shape.unit } else { 0 } });
-            }
-            Some(kernel) => return Some(Choice { kernel, width: shape.unit }),
-            None => {}
+    let (row, outer) = row_of(shape)?;
+    let bytes = row.len as u64 * shape.unit;
+    let by_length = row.flow == Flow::FlipPrefix;
+    let whole = bytes.is_multiple_of(16) && outer_is_aligned(shape, at);
+    let vectors = whole && !by_length;
+    let long = bytes >= if vectors { SHORT_VECTORS } else { SHORT_ROW };
+    let all = bytes * shape.dims[..outer].iter().map(|dim| dim.len as u64).product::<u64>();
+    // Rows that run backward in the output lie together as well, but not as `run` sees it.
+    let dense = bytes >= 16 && row.dst > 0 && shape.run() == all;
+    let granule = shape.granule(at);
+    let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && granule >= shape.unit;
+    let (few, most_dense) = match by_length {
+        true => (LONG_ROW_BY_LENGTH, LONG_ROW_BY_LENGTH),
+        false => (LONG_ROW, MOST_DENSE),
+    };
+    let (cut, most_short) = by_length_from(shape.unit);
+    let short = by_length && is_short(shape, at, most_short);
+    // Any bytes make up units of 3 or 6 bytes; those of 12 are words.
+    let triples = shape.unit < 12 || granule >= 4;
+    let kernel = match shape.unit {
+        _ if outer > FEW => None,
+        _ if natural && vectors && long => Some(Kernel::AlignedRows),
+        _ if natural && by_length && whole && bytes < MOST_DENSE && !(short && bytes < cut) => {
+            Some(Kernel::CutRows)
         }
-    }
+        _ if short => Some(Kernel::ShortRows),
+        1 | 2 | 4 | 8 if natural && dense && bytes < few => Some(Kernel::DenseRows),
+        3 | 6 | 12 if triples && dense && !vectors && bytes < most_dense => Some(Kernel::DenseRows),
+        _ if !long => None,
+        _ if natural && by_length => Some(Kernel::StagedRows),
+        _ if natural => Some(Kernel::Rows),
+        3 | 6 | 12 if triples && !by_length => Some(Kernel::Pixels),
+        // An odd width of whole vectors is as good as blocks.
+        width if width < WIDE_UNIT && granule < 16 => Some(Kernel::StagedRows),
+        _ => None,
+    };
+    let kernel = kernel?;
+    let width = match kernel {
+        Kernel::StagedRows => staged_width(shape, at),
+        // Those of aligned rows want pieces that are whole.
+        Kernel::Pixels if !(vectors && row.dst > 0 && granule * 3 >= shape.unit) => 0,
+        _ => shape.unit,
+    };
+    Some(Choice { kernel, width })
+}
+
+/// Units that are rows by themselves.
+fn wide(shape: &Shape, at: Site) -> Option<Choice> {
     if shape.dims.len() > FEW {
         return None;
     }
@@ -164,10 +163,11 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
 /// are staged at a time. As measured: the wider units are, the less it is to put a vector together.
 fn by_length_from(unit: u64) -> (u64, u64) {
     match unit {
-        1 | 2 => (128, 2048),
-        4 | 8 => (256, 1536),
+        1 | 2 => (2048, 4096),
+        4 => (1024, 4096),
+        8 => (256, 4096),
         16 => (16, 0),
-        _ => (0, 4096),
+        _ => (0, 10240),
     }
 }
 
@@ -203,6 +203,11 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     }
     let steps = outer[prefix].len as u64;
     let granule = shape.granule(at);
+    // Blocks are rows by themselves, even vectors if columns of them are too long.
+    let blocks = if granule == 16 { 17 } else { WIDE_UNIT };
+    if shape.unit >= blocks && !in_place {
+        return None;
+    }
     if steps * STRIP <= limits.shared as u64 {
         return Some(Choice { kernel: Kernel::Columns, width: granule });
     }
@@ -212,7 +217,7 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     if limits.clusters && vectors && cluster_shared(steps) <= limits.shared as u64 {
         return Some(Choice { kernel: Kernel::ClusterColumns, width: granule.min(4) });
     }
-    (!in_place).then_some(Choice { kernel: Kernel::DirectColumns, width: granule })
+    (!in_place && granule < 16).then_some(Choice { kernel: Kernel::DirectColumns, width: granule })
 }
 
 /// Rows that each block of a cluster holds.

@@ -3,22 +3,25 @@
 
 use crate::choose;
 use crate::error::Error;
-use crate::jobs::{self, AnyParams, Call, Entry, Job};
+use crate::jobs::{self, AnyParams, Call, Entry, Family, Job};
 use crate::kernel::{Kernel, Limits};
 use crate::params::Report;
 use crate::report;
 use crate::shape::{Shape, Site};
 use libloading::{Library, Symbol};
 use retrograde::Plan;
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// Runs plans on host memory with the code of the kernels, thread by thread: slow, and for tests.
 #[derive(Debug)]
 pub struct Simulator {
     library: Library,
     limits: Limits,
+    ran: Mutex<BTreeSet<String>>,
 }
 
 /// `launch` in host.cpp: false if shared memory was touched that had not been asked for.
@@ -52,12 +55,25 @@ impl Simulator {
         // As for chips that have no clusters.
         // Nothing runs beside anything else, and small tensors get the kernels of large ones.
         let limits = Limits { multiprocessors: 1, ..Limits::default() };
-        Ok(Simulator { library, limits: limits.at_most(usize::MAX, false) })
+        let limits = limits.at_most(usize::MAX, false);
+        Ok(Simulator { library, limits, ran: Mutex::default() })
     }
 
     /// What the choice of kernels depends on.
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// Kernels that no call has run so far: what a suite leaves out. Those that form clusters are not asked for, nor
+    /// the one for rows of 1 GiB and more.
+    pub fn unused(&self) -> Vec<String> {
+        let ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
+        Entry::all()
+            .filter(|Entry(family, _)| !family.clusters())
+            .filter(|&entry| entry != Entry(Family::RowsStaged, 16))
+            .map(Entry::name)
+            .filter(|name| !ran.contains(name))
+            .collect()
     }
 
     /// Runs a plan from one buffer to another.
@@ -173,6 +189,12 @@ impl Simulator {
             AnyParams::Check(params) => (b"launch_check", (&raw const *params).cast()),
         };
         let Entry(family, _) = entry;
+        let name = entry.name();
+        let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
+        if !ran.contains(&name) {
+            ran.insert(name);
+        }
+        drop(ran);
         // SAFETY: host.cpp defines the launcher for this struct, and the kernel that takes it;
         // what it points to was checked against the plan.
         let outcome = unsafe {

@@ -63,11 +63,15 @@ fn lengths_make_rows_blocks_or_columns() {
     let limits = Limits::default();
     let table = [
         (sequence(DType::F32, &[64, 4096], 1, 0), Kernel::CutRows),
-        (sequence(DType::U8, &[64, 128], 1, 0), Kernel::CutRows),
+        (sequence(DType::U8, &[64, 2048], 1, 0), Kernel::CutRows),
+        (sequence(DType::U8, &[64, 1024], 1, 0), Kernel::ShortRows),
+        (sequence(DType::U8, &[64, 3001], 1, 0), Kernel::ShortRows),
+        (sequence(DType::F64, &[64, 64], 1, 0), Kernel::CutRows),
         (sequence(DType::C128, &[64, 4], 1, 0), Kernel::CutRows),
         (sequence(DType::F32, &[64, 4095], 1, 0), Kernel::StagedRows),
         (sequence(DType::F32, &[64, 4096, 3], 1, 0), Kernel::StagedRows),
         (sequence(DType::U8, &[64, 704, 3], 1, 0), Kernel::ShortRows),
+        (sequence(DType::F32, &[64, 704, 3], 1, 0), Kernel::ShortRows),
         (sequence(DType::U8, &[64, 63], 1, 0), Kernel::ShortRows),
         (sequence(DType::U8, &[64, 64], 1, 0), Kernel::ShortRows),
         (sequence(DType::F32, &[64, 32, 1024], 0, 1), Kernel::AlignedRows),
@@ -77,6 +81,8 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F32, &[100_000, 64], 0, 1), Kernel::DirectColumns),
+        (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::AlignedRows),
+        (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::Columns),
         (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::Columns),
         (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::CutRows),
     ];
@@ -121,6 +127,7 @@ fn input_in_another_order_is_turned_by_squares_or_gathered() {
     };
     assert_eq!(turned(DType::F32, 64, 64), Kernel::Tiles);
     assert_eq!(turned(DType::U8, 1000, 17), Kernel::Tiles);
+    assert_eq!(turned(DType::C128, 64, 64), Kernel::Tiles);
     // Too narrow, and units that are not one piece.
     assert_eq!(turned(DType::F32, 8, 64), Kernel::Gather);
     assert_eq!(turned(DType::Bytes(12), 64, 64), Kernel::Gather);

@@ -13,6 +13,8 @@ const COLUMN_THREADS: u32 = 512;
 const STAGE: u64 = 128 * 1024;
 /// As long as there are so many strips for each multiprocessor.
 const ENOUGH_STRIPS: u64 = 4;
+/// Rows of a strip that is not held at all, for each block.
+const SLICE: u64 = 128;
 /// Bytes from one row of a column to the next that are far.
 const FAR: usize = 64 * 1024;
 /// So many strips are worth clusters.
@@ -43,11 +45,15 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
             let strip = room.min(most).min(count(&outer) * width / enough).max(STRIP);
             1 << strip.ilog2()
         }
-        // Wider ones were much slower where clusters hold them.
+        // Wider ones were much slower where clusters hold them, or nobody does.
         _ => STRIP,
     };
     let strips = width.div_ceil(strip);
     let all = count(&outer) * strips;
+    let (rows, pitch) = match kernel {
+        Kernel::DirectColumns => (SLICE, steps.div_ceil(SLICE)),
+        _ => (choose::cluster_rows(steps), choose::cluster_pitch(steps)),
+    };
     let params = Columns {
         src,
         dst,
@@ -62,8 +68,8 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         strip_shift: strip.ilog2(),
         vectors: u32::from(whole(src, |dim| dim.src, 16)),
         words: u32::from(whole(dst, |dim| dim.dst, word)),
-        rows: choose::cluster_rows(steps) as u32,
-        pitch: choose::cluster_pitch(steps) as u32,
+        rows: rows as u32,
+        pitch: pitch as u32,
         unused: 0,
         lengths,
         outer: Loops::new(&axes(&outer), None),
@@ -81,7 +87,7 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         Kernel::ClusterColumns => {
             (Family::ColumnsCluster, all * choose::CLUSTER, choose::cluster_shared(steps))
         }
-        _ => (Family::ColumnsDirect, all, 0),
+        _ => (Family::ColumnsDirect, all * pitch, 0),
     };
     let (entry, shared) = (Entry(family, granule as u8), shared as u32);
     Job { entry, blocks, threads: COLUMN_THREADS, shared, params: AnyParams::Columns(params) }

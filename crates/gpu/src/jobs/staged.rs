@@ -18,8 +18,8 @@ const MARGIN: u64 = 48;
 /// How far the banks of one warp's memory lie from the next one's: anything but multiples of 32
 /// gained 2 %.
 const SKEW: u64 = 80;
-/// Bytes before what is staged that say where the reversed starts of short rows end.
-const ENDS: u64 = 32 * 4;
+/// Bytes before what is staged, for each short row: `header_of` in short.cuh.
+const HEADER: u64 = 2 * 16 + 4;
 
 /// Rows in segments of whole units, a warp for each; in place, for each and its mirror image.
 pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
@@ -63,7 +63,7 @@ pub(super) fn short(call: &Call<'_>) -> Job {
     params.chunk = Axis::count(bytes);
     params.unit = Axis::count(most);
     params.threads = params.count.div_ceil(most) * WARP;
-    let room = ENDS + MARGIN + room_for(most * bytes);
+    let room = (HEADER * most).next_multiple_of(16) + MARGIN + room_for(most * bytes);
     launch(Entry(Family::RowsShort, width as u8), params, room)
 }
 
