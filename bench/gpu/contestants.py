@@ -77,7 +77,7 @@ class Retrograde(Peer):
                 return package.reverse_subsequences(x, lengths, axis=axis, policy="strict", out=out)
 
         yield self.made("in place" if case.in_place else "reused", call)
-        if case.small:  # what most people write, and what the others do
+        if not case.in_place:  # what most people write, and what the others do
             yield self.made("fresh", lambda: call(None))
 
     def check(self, job):

@@ -7,7 +7,7 @@ from time import perf_counter
 import torch
 
 # So long the device has something else to do while the host prepares a call: launching is not timed.
-AHEAD = 400_000  # cycles, 0.2 ms
+AHEAD = 4_000_000  # cycles, 2 ms: a first call after others may take the host that long
 
 
 class Cuda:

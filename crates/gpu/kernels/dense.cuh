@@ -4,8 +4,6 @@
 #pragma once
 #include "window.cuh"
 
-const i32 DENSE_THREADS = 256;
-
 // Row number `row`: its input, and how it is cut.
 struct Line {
     const u8* in;
@@ -110,14 +108,14 @@ __device__ __forceinline__ void rows_dense(const Rows& p, const Start& start) {
 // Vectors that a thread flips, one after the other: what its block has to know pays for two; more of them were
 // slower. `src/jobs/rows.rs` has the same.
 const i32 FLIPS = 2;
-const i32 FLIP_BYTES = FLIPS * DENSE_THREADS * 16;
+const i32 FLIP_BYTES = FLIPS * THREADS * 16;
 
 // What a block flips at both ends of all rows, byte by byte, in few registers.
 template <int W>
 __device__ __forceinline__ void put_flipped(const Rows& p, const Start& block, const u8* block_in, i32 step) {
     const i32 bytes = (i32)p.chunk.len;
 #pragma unroll 1
-    for (i32 to = (i32)threadIdx.x; to < FLIP_BYTES; to += DENSE_THREADS) {
+    for (i32 to = (i32)threadIdx.x; to < FLIP_BYTES; to += THREADS) {
         const i32 inside = block.inside + to;
         if (inside < 0) continue;
         const u32 skip = divide32((u32)inside, p.chunk);
@@ -145,7 +143,7 @@ __device__ __forceinline__ void rows_dense_flip(const Rows& p) {
     }
 #pragma unroll 1
     for (i32 k = 0; k < FLIPS; ++k) {
-        const i32 to = (k * DENSE_THREADS + (i32)threadIdx.x) * 16;
+        const i32 to = (k * THREADS + (i32)threadIdx.x) * 16;
         const u32 skip = divide32((u32)(block.inside + to), p.chunk);
         const i32 start = block.inside + to - (i32)skip * bytes, left = bytes - start;
         const u8* in = block_in + (i64)(i32)skip * step;
@@ -158,8 +156,53 @@ __device__ __forceinline__ void rows_dense_flip(const Rows& p) {
     }
 }
 
-#define DENSE(W)                                                                                   \
-    KERNEL_BY(256, 5) rows_dense_##W(const __grid_constant__ Rows p) { rows_dense<W>(p, Start(p, DENSE_THREADS * 16)); }     \
-    ROWS_BY(8, rows_dense_flip_##W, rows_dense_flip<W>)
+// A vector of words or of pairs of them.
+__device__ __forceinline__ uint4 vector_of(const u32 (&v)[4]) { return make_uint4(v[0], v[1], v[2], v[3]); }
+__device__ __forceinline__ uint4 vector_of(const u64 (&v)[2]) {
+    return make_uint4((u32)v[0], (u32)(v[0] >> 32), (u32)v[1], (u32)(v[1] >> 32));
+}
 
-DENSE(1) DENSE(2) DENSE(3) DENSE(4) DENSE(6) DENSE(8) DENSE(12)
+// The same by units of 4 or 8 bytes, or words of pixels: to load each is less than to put vectors together. Nothing is
+// read that does not belong to a row.
+template <int W>
+__device__ __forceinline__ void dense_flip_words(const Rows& p) {
+    const int G = W == 12 ? 4 : W, COUNT = 16 / G;
+    typedef typename Word<G>::T T;
+    const Start block(p, FLIP_BYTES);
+    const i32 bytes = (i32)p.chunk.len;
+    const i32 step = p.rows.rank ? (i32)p.rows.axis[0].src : 0;
+    const u8* block_in = p.src + (i64)block.row * step;
+    const u32 rows = divide32((u32)(bytes + FLIP_BYTES), p.chunk) + 1;
+    if (block.byte < 0 || block.row + rows >= p.count) {
+        put_flipped<W>(p, block, block_in, step);
+        return;
+    }
+    T v[FLIPS][COUNT];
+#pragma unroll
+    for (i32 k = 0; k < FLIPS; ++k) {
+        const i32 inside = block.inside + (k * THREADS + (i32)threadIdx.x) * 16;
+        const u32 skip = divide32((u32)inside, p.chunk);
+        const u8* last = block_in + (i64)(i32)skip * step + (bytes - W);
+        i32 start = inside - (i32)skip * bytes, part = W == 12 ? (i32)((u32)start % 12) : 0;
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) {
+            v[k][i] = *(const T*)(last - start + 2 * part);
+            start += G;
+            if (W == 12) part = part == 8 ? 0 : part + 4;
+            if (start >= bytes) {
+                start -= bytes;
+                last += step;
+            }
+        }
+    }
+#pragma unroll
+    for (i32 k = 0; k < FLIPS; ++k)
+        store16(p.dst + block.byte + (k * THREADS + (i32)threadIdx.x) * 16, vector_of(v[k]));
+}
+
+#define DENSE(W, FLIP)                                                                                                  \
+    KERNEL_BY(256, 5) rows_dense_##W(const __grid_constant__ Rows p) { rows_dense<W>(p, Start(p, THREADS * 16)); }     \
+    ROWS_BY(8, rows_dense_flip_##W, FLIP<W>)
+
+DENSE(1, rows_dense_flip) DENSE(2, rows_dense_flip) DENSE(3, rows_dense_flip) DENSE(6, rows_dense_flip)
+DENSE(4, dense_flip_words) DENSE(8, dense_flip_words) DENSE(12, dense_flip_words)

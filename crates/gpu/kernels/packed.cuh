@@ -181,18 +181,18 @@ KERNEL_BY(256, 8) packed(const __grid_constant__ Packed p) {
 // the input, so that all but addresses is known to the whole block.
 KERNEL_BY(256, 8) packed_flip(const __grid_constant__ Packed p) {
     const u32 thread = threadIdx.x, per_byte_log2 = 3 - p.bits_log2, lead = (u32)(u64)p.src & 15;
-    const i64 block = p.first_chunk + (i64)blockIdx.x * (256 * 16), count = 16 << per_byte_log2;
-    const i64 first = block << per_byte_log2, end = first + 256 * count;
+    const i64 block = p.first_chunk + (i64)blockIdx.x * (THREADS * 16), count = 16 << per_byte_log2;
+    const i64 first = block << per_byte_log2, end = first + THREADS * count;
     // The last element that the block's first vector comes from, and the vector that it lies in.
     const i64 from = p.src_origin - (first - p.dst_begin) - (count - 1);
     const i64 bit = (from << p.bits_log2) + 8 * (i64)lead;
     const u8* low = p.src - lead + (bit >> 7) * 16;
     const u32 shift = (u32)bit & 127;
     const bool inside = first >= p.dst_begin && end <= p.dst_end &&
-        low - 255 * 16 >= p.src + (p.src_begin >> per_byte_log2) && low + 32 <= p.src + (p.src_end >> per_byte_log2);
+        low - (THREADS - 1) * 16 >= p.src + (p.src_begin >> per_byte_log2) && low + 32 <= p.src + (p.src_end >> per_byte_log2);
     if (stopped(p.lengths)) return;
     if (!inside) {
-        if ((u64)blockIdx.x * 256 + thread < p.threads) put_bytes(p, block + thread * 16);
+        if ((u64)blockIdx.x * THREADS + thread < p.threads) put_bytes(p, block + thread * 16);
         return;
     }
     low -= thread * 16;

@@ -18,8 +18,9 @@ use crate::shape::{Shape, Site};
 use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Plan};
 use smallvec::SmallVec;
 
-/// Threads of a block, except where columns are staged.
-const THREADS: u32 = 256;
+/// Threads of a block: `THREADS` in common.cuh; and of those that turn squares or check lengths.
+const THREADS: u32 = 128;
+const MORE_THREADS: u32 = 256;
 /// Blocks that check lengths, at most.
 const CHECK_BLOCKS: u64 = 512;
 
@@ -90,10 +91,10 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64) -> Job {
     };
     let kind = length_kind(lengths.dtype, first, axes.iter().map(|axis| axis.lengths));
     let (limit, loops) = (lengths.limit as u64, Loops::new(&axes, None));
-    let blocks = count.div_ceil(u64::from(THREADS)).clamp(1, CHECK_BLOCKS);
+    let blocks = count.div_ceil(u64::from(MORE_THREADS)).clamp(1, CHECK_BLOCKS);
     let params =
         AnyParams::Check(Check { first, report, count, most, limit, kind, unused: 0, loops });
-    Job { entry: Entry(Family::CheckLengths, 0), blocks, threads: THREADS, shared: 0, params }
+    Job { entry: Entry(Family::CheckLengths, 0), blocks, threads: MORE_THREADS, shared: 0, params }
 }
 
 /// What to launch: a plan, its shape, and where everything is.

@@ -1,7 +1,7 @@
 //! Any order of dimensions: squares, 16 bytes at a time, or piece by piece.
 
 use super::entry::{Entry, Family};
-use super::{AnyParams, Call, Job, THREADS, address, axes, axis, chunks, count, flat};
+use super::{AnyParams, Call, Job, MORE_THREADS, address, axes, axis, chunks, count, flat};
 use crate::choose;
 use crate::params::{Axis, FEW, Gather, Lengths, Loops, NONE, Strided, Tiles};
 use crate::shape::Shape;
@@ -160,7 +160,7 @@ pub(super) fn tiles(call: &Call<'_>) -> Job {
     Job {
         entry: Entry(Family::Tiles, width as u8),
         blocks: count(&outer) * tiles_a * tiles_b,
-        threads: THREADS,
+        threads: MORE_THREADS,
         // One more element in each row, so that columns find separate banks.
         shared: (side * (side + 1) * width) as u32,
         params: AnyParams::Tiles(params),
