@@ -10,7 +10,7 @@ pub enum Kernel {
     None,
     /// Rows of whole 16-byte vectors, one a thread.
     AlignedRows,
-    /// Rows of whole 16-byte vectors with a length each, two a thread.
+    /// Rows of whole 16-byte vectors with a length each, four a thread.
     CutRows,
     /// Rows that begin or end anywhere.
     Rows,
@@ -18,7 +18,7 @@ pub enum Kernel {
     Pixels,
     /// Rows without gaps between them, short ones or of pixels.
     DenseRows,
-    /// Short rows with lengths, or in place, without gaps between them on either side.
+    /// Rows of at most 10 KiB with lengths, or short ones in place, without gaps between them on either side.
     ShortRows,
     /// Rows with lengths, and rows of units of any other width or that are not aligned to theirs.
     StagedRows,
@@ -78,15 +78,13 @@ impl Kernel {
             Kernel::Rows => "rows by 16-byte windows, wherever they begin and end",
             Kernel::Pixels => "rows of units of three pieces, a vector at a time",
             Kernel::DenseRows => "rows without gaps, a vector at a time across their ends",
-            Kernel::ShortRows => {
-                "short rows without gaps, several at a time, staged in shared memory"
-            }
+            Kernel::ShortRows => "rows of at most some KiB without gaps, staged whole",
             Kernel::StagedRows => "rows by segments, staged in shared memory",
             Kernel::Columns => "lanes side by side, staged in shared memory",
             Kernel::ClusterColumns => {
                 "lanes side by side, staged in the shared memory of 16 blocks"
             }
-            Kernel::DirectColumns => "lanes side by side, too long to be staged",
+            Kernel::DirectColumns => "lanes side by side, too long to be staged, in slices",
             Kernel::Tiles => "squares that are turned in shared memory",
             Kernel::Gather => "16 bytes of output at a time, read piece by piece",
             Kernel::Strided => "piece by piece",
