@@ -147,7 +147,7 @@ def write(record, where):
     (where / "results.json").write_text(json.dumps(record, indent=1) + "\n")
     (where / "table.md").write_text(page.markdown(record))
     note = f"{record['machine']['gpu']}, {record['date']}; 1 is the copy, more is faster; small tensors: whole calls"
-    groups = table.groups(record["cases"])
+    groups = table.groups([page.for_chart(one) for one in record["cases"]])
     (where / "chart.svg").write_text(chart.picture(groups, "Speed relative to a device-to-device copy", note))
 
 

@@ -54,6 +54,18 @@ def best(result, name):
     return max(rows, key=lambda row: row["ratio"], default=None)
 
 
+def ours(result):
+    """The better of our calls; of small tensors the one that makes its output, as the others do."""
+    return named(result, OWN, "fresh") if result["name"].startswith("small: ") else best(result, OWN)
+
+
+def for_chart(result):
+    """The same with one call of ours."""
+    own = ours(result)
+    rows = [row for row in result["contestants"] if row["name"] != OWN or row is own]
+    return {**result, "contestants": rows}
+
+
 def cell(result, name, row, figure):
     if row is None:
         # A reason, in the words before its colon.
@@ -99,31 +111,31 @@ def small_headings(record):
 
 
 def large_cells(result, record):
-    own, native = best(result, OWN), named(result, NATIVE)
-    ours = [cell(result, OWN, own, bold(ratio)), spread(own), cell(result, NATIVE, native, ratio)]
+    own, native = ours(result), named(result, NATIVE)
+    cells = [cell(result, OWN, own, bold(ratio)), spread(own), cell(result, NATIVE, native, ratio)]
     if native_only(record):
-        ours = [cell(result, NATIVE, native, bold(ratio)), spread(native)]
+        cells = [cell(result, NATIVE, native, bold(ratio)), spread(native)]
     return [
         result["name"],
         result.get("kernel", ""),
-        *ours,
+        *cells,
         *(cell(result, name, best(result, name), ratio) for name in record["peers"]),
     ]
 
 
 def small_cells(result, record):
     native = named(result, NATIVE)
-    ours = [
+    cells = [
         cell(result, OWN, named(result, OWN, "fresh"), bold(micro)),
         cell(result, OWN, named(result, OWN, "reused"), bold(micro)),
         cell(result, NATIVE, native, micro),
     ]
     if native_only(record):
-        ours = [cell(result, NATIVE, native, bold(micro))]
+        cells = [cell(result, NATIVE, native, bold(micro))]
     return [
         result["name"].removeprefix("small: "),
         result.get("kernel", ""),
-        *ours,
+        *cells,
         cell(result, COPY, named(result, COPY), micro),
         *(cell(result, name, best(result, name), micro) for name in record["peers"]),
     ]
@@ -162,9 +174,8 @@ def ahead(record):
     """Where somebody else is faster than we are: said, not left to be found."""
     lines = []
     for one in record["cases"]:
-        # Small tensors: the call that makes its output, as the others do. `bench-gpu` has none, and no such ratio.
-        own = named(one, OWN, "fresh") if one["name"].startswith("small: ") else best(one, OWN)
-        own = own or (named(one, NATIVE) if native_only(record) else None)
+        # `bench-gpu` has no ratio for small tensors.
+        own = ours(one) or (named(one, NATIVE) if native_only(record) else None)
         for row in table.peers_of(one) if own and own["ratio"] else []:
             if row["ratio"] > own["ratio"]:
                 wrong = " (WRONG)" * row["wrong"]
