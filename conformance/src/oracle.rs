@@ -5,19 +5,32 @@
 
 /// Every index of a tensor of this shape, in row-major order.
 pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
-    let mut all = vec![vec![]];
-    for &size in shape {
-        let mut longer = Vec::new();
-        for index in &all {
-            for at in 0..size {
-                let mut extended = index.clone();
-                extended.push(at);
-                longer.push(extended);
-            }
-        }
-        all = longer;
-    }
+    let mut all = Vec::new();
+    for_each_index(shape, |index| all.push(index.to_vec()));
     all
+}
+
+/// The same, one after the other: as a number counts, the last digit first.
+pub fn for_each_index(shape: &[usize], mut visit: impl FnMut(&[usize])) {
+    if shape.contains(&0) {
+        return;
+    }
+    let mut index = vec![0; shape.len()];
+    loop {
+        visit(&index);
+        let mut axis = shape.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            index[axis] += 1;
+            if index[axis] < shape[axis] {
+                break;
+            }
+            index[axis] = 0;
+        }
+    }
 }
 
 /// The position of an index in row-major order.
@@ -32,15 +45,16 @@ pub fn ordinal(shape: &[usize], index: &[usize]) -> usize {
 /// Reverse: along every axis that `flips` names, the last element comes first.
 pub fn reverse(shape: &[usize], flips: &[bool]) -> Vec<usize> {
     let mut sources = Vec::new();
-    for index in indices(shape) {
-        let mut source = index.clone();
+    let mut source = shape.to_vec();
+    for_each_index(shape, |index| {
+        source.copy_from_slice(index);
         for axis in 0..shape.len() {
             if flips[axis] {
                 source[axis] = shape[axis] - 1 - index[axis];
             }
         }
         sources.push(ordinal(shape, &source));
-    }
+    });
     sources
 }
 
@@ -52,14 +66,15 @@ pub fn reverse_sequence(
     lengths: &[usize],
 ) -> Vec<usize> {
     let mut sources = Vec::new();
-    for index in indices(shape) {
+    let mut source = shape.to_vec();
+    for_each_index(shape, |index| {
         let length = lengths[index[batch_axis]];
-        let mut source = index.clone();
+        source.copy_from_slice(index);
         if index[time_axis] < length {
             source[time_axis] = length - 1 - index[time_axis];
         }
         sources.push(ordinal(shape, &source));
-    }
+    });
     sources
 }
 
@@ -69,15 +84,16 @@ pub fn reverse_subsequences(shape: &[usize], axis: usize, lengths: &[usize]) -> 
     let mut lengths_shape = shape.to_vec();
     lengths_shape[axis] = 1;
     let mut sources = Vec::new();
-    for index in indices(shape) {
-        let mut lane = index.clone();
+    let (mut lane, mut source) = (shape.to_vec(), shape.to_vec());
+    for_each_index(shape, |index| {
+        lane.copy_from_slice(index);
         lane[axis] = 0;
         let length = lengths[ordinal(&lengths_shape, &lane)];
-        let mut source = index.clone();
+        source.copy_from_slice(index);
         if index[axis] < length {
             source[axis] = length - 1 - index[axis];
         }
         sources.push(ordinal(shape, &source));
-    }
+    });
     sources
 }

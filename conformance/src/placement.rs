@@ -187,14 +187,14 @@ impl Placement {
         bytes: usize,
         whole: bool,
     ) -> Self {
-        let position = |index: &Vec<usize>| {
+        let mut positions = Vec::new();
+        crate::oracle::for_each_index(shape, |index| {
             let mut position = offset as isize;
             for axis in 0..index.len() {
                 position += strides[axis] * index[axis] as isize;
             }
-            position as usize
-        };
-        let positions = crate::oracle::indices(shape).iter().map(position).collect();
+            positions.push(position as usize);
+        });
         Placement { width, shape: shape.to_vec(), strides, offset, bytes, whole, positions }
     }
 
