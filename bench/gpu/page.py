@@ -54,14 +54,14 @@ def best(result, name):
     return max(rows, key=lambda row: row["ratio"], default=None)
 
 
-def ours(result):
+def own_row(result):
     """The better of our calls; of small tensors the one that makes its output, as the others do."""
     return named(result, OWN, "fresh") if result["name"].startswith("small: ") else best(result, OWN)
 
 
 def for_chart(result):
     """The same with one call of ours."""
-    own = ours(result)
+    own = own_row(result)
     rows = [row for row in result["contestants"] if row["name"] != OWN or row is own]
     return {**result, "contestants": rows}
 
@@ -111,7 +111,7 @@ def small_headings(record):
 
 
 def large_cells(result, record):
-    own, native = ours(result), named(result, NATIVE)
+    own, native = own_row(result), named(result, NATIVE)
     cells = [cell(result, OWN, own, bold(ratio)), spread(own), cell(result, NATIVE, native, ratio)]
     if native_only(record):
         cells = [cell(result, NATIVE, native, bold(ratio)), spread(native)]
@@ -175,7 +175,7 @@ def ahead(record):
     lines = []
     for one in record["cases"]:
         # `bench-gpu` has no ratio for small tensors.
-        own = ours(one) or (named(one, NATIVE) if native_only(record) else None)
+        own = own_row(one) or (named(one, NATIVE) if native_only(record) else None)
         for row in table.peers_of(one) if own and own["ratio"] else []:
             if row["ratio"] > own["ratio"]:
                 wrong = " (WRONG)" * row["wrong"]

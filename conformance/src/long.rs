@@ -1,6 +1,6 @@
 //! Rows, lanes and columns of every length around the widths of vectors, lines and pages, where
-//! kernels change from one way of working to the next; squares that are turned; packed ones from every place in a byte to
-//! every other.
+//! kernels change from one way of working to the next; rows with gaps behind them; squares that are turned; high ranks; packed
+//! ones from every place in a byte to every other.
 
 use crate::backend::Backend;
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
@@ -252,6 +252,16 @@ fn check(
     let mut case = Case { operation, input: dense.clone(), lengths, output: Output::InPlace };
     let expected = case.expected();
     runner.check(&case, &expected);
+    let mut run = |pairs: &[(&Arc<Placement>, &Arc<Placement>)], in_place: &Arc<Placement>| {
+        for &(input, output) in pairs {
+            case.input = input.clone();
+            case.output = Output::Separate(output.clone());
+            runner.check(&case, &expected);
+        }
+        case.input = in_place.clone();
+        case.output = Output::InPlace;
+        runner.check(&case, &expected);
+    };
     let pairs = [
         (&dense, &dense),
         (&backwards, &dense),
@@ -260,17 +270,11 @@ fn check(
         (&transposed, &dense),
         (&odd, &odd),
     ];
-    for (input, output) in pairs {
-        case.input = input.clone();
-        case.output = Output::Separate(output.clone());
-        runner.check(&case, &expected);
-    }
-    case.input = odd;
-    case.output = Output::InPlace;
-    runner.check(&case, &expected);
-    // As parts of images lie: rows without gaps in them and some behind them, at whole vectors or not.
+    run(&pairs, &odd);
+    // As parts of images lie: rows without gaps in them and some behind them, at whole vectors or not. Of short ones
+    // a few will do.
     let &[count, size] = shape else { return };
-    if count == 1 || size < 60 && size % 8 != 0 {
+    if count == 1 || (size < 60 && size % 8 != 0) {
         return;
     }
     let element = if width.is_packed() { 1 } else { width.bits() / 8 };
@@ -281,12 +285,5 @@ fn check(
         let strides = vec![pitch as isize, element as isize];
         Arc::new(Placement::custom(width, shape, strides, 0, bytes, false))
     });
-    for (input, output) in [(&vectors, &vectors), (&apart, &vectors), (&dense, &apart)] {
-        case.input = input.clone();
-        case.output = Output::Separate(output.clone());
-        runner.check(&case, &expected);
-    }
-    case.input = apart;
-    case.output = Output::InPlace;
-    runner.check(&case, &expected);
+    run(&[(&vectors, &vectors), (&apart, &vectors), (&dense, &apart)], &apart);
 }

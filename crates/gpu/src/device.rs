@@ -291,32 +291,27 @@ fn load(major: u32, minor: u32, native: bool) -> Result<sys::CUmodule, Error> {
 fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
     use sys::CUfunction_attribute::*;
     let mut functions = Functions([[std::ptr::null_mut(); WIDTHS]; Family::ALL.len()]);
-    for (family, _, widths) in Family::ALL {
-        let widths = if widths.is_empty() { &[0] } else { widths };
-        for &width in widths {
-            let name = Entry(family, width).name();
-            let name = CString::new(name).expect("names of kernels hold no zero");
-            // SAFETY: the module is loaded.
-            let function = match unsafe { result::module::get_function(module, name) } {
-                Ok(function) => function,
-                Err(_) if family.clusters() => continue,
-                Err(error) => return Err(error).asked("find a kernel"),
-            };
-            let set = |attribute, value: u32| {
-                // SAFETY: the function was just found.
-                unsafe {
-                    result::function::set_function_attribute(function, attribute, value as c_int)
-                }
+    for entry in Entry::all() {
+        let Entry(family, _) = entry;
+        let name = CString::new(entry.name()).expect("names of kernels hold no zero");
+        // SAFETY: the module is loaded.
+        let function = match unsafe { result::module::get_function(module, name) } {
+            Ok(function) => function,
+            Err(_) if family.clusters() => continue,
+            Err(error) => return Err(error).asked("find a kernel"),
+        };
+        let set = |attribute, value: u32| {
+            // SAFETY: the function was just found.
+            unsafe { result::function::set_function_attribute(function, attribute, value as c_int) }
                 .asked("give a kernel its shared memory")
-            };
-            if family.stages() {
-                set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
-            }
-            if family == Family::ColumnsCluster {
-                set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
-            }
-            functions.set(Entry(family, width), function);
+        };
+        if family.stages() {
+            set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
         }
+        if family == Family::ColumnsCluster {
+            set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+        }
+        functions.set(entry, function);
     }
     Ok(functions)
 }

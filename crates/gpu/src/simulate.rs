@@ -24,7 +24,7 @@ pub struct Simulator {
     ran: Mutex<BTreeSet<String>>,
 }
 
-/// `launch` in host.cpp: false if shared memory was touched that had not been asked for.
+/// `launch` in host.cpp: `KEPT_APART`, or what a block did that it must not.
 type Launch = unsafe extern "C" fn(*const c_void, *const c_void, u64, u32, u32, u32) -> u32;
 
 impl Simulator {
@@ -190,24 +190,20 @@ impl Simulator {
         };
         let Entry(family, _) = entry;
         let name = entry.name();
-        let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
-        if !ran.contains(&name) {
-            ran.insert(name);
-        }
-        drop(ran);
+        self.ran.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
         // SAFETY: host.cpp defines the launcher for this struct, and the kernel that takes it;
         // what it points to was checked against the plan.
         let outcome = unsafe {
             let launch: Symbol<'_, Launch> = self.library.get(launcher).expect("a launcher");
             let kernel: Symbol<'_, *const c_void> =
-                self.library.get(entry.name().as_bytes()).expect("a kernel");
+                self.library.get(name.as_bytes()).expect("a kernel");
             launch(*kernel, params, blocks, threads, shared, u32::from(family.waits()))
         };
         // `KEPT_APART`, `TOUCHED_SHARED` and `READ_OUTSIDE` in host.cpp.
         match outcome {
             0 => {}
-            1 => panic!("{} leaves its shared memory", entry.name()),
-            _ => panic!("{} reads vectors where there is no input", entry.name()),
+            1 => panic!("{name} leaves its shared memory"),
+            _ => panic!("{name} reads vectors where there is no input"),
         }
     }
 }

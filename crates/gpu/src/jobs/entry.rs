@@ -6,7 +6,6 @@ pub(crate) struct Entry(pub(crate) Family, pub(crate) u8);
 
 impl Entry {
     /// All of them.
-    #[cfg(feature = "simulate")]
     pub(crate) fn all() -> impl Iterator<Item = Entry> {
         Family::ALL.into_iter().flat_map(|(family, _, widths)| {
             let widths = if widths.is_empty() { &[0] } else { widths };
