@@ -38,7 +38,6 @@ def arguments():
     parser.add_argument("--out", required=True, type=Path, help="the folder for table.md, results.json and chart.svg")
     parser.add_argument("--native", type=Path, help="the program bench-gpu: it runs first, for the column *native*")
     parser.add_argument("--ours", type=Path, help="instead: what it wrote earlier (--json)")
-    parser.add_argument("--native-only", action="store_true", help="without the package: what bench-gpu says is ours")
     parser.add_argument("--only", default="", help="only cases whose names contain one of these texts")
     parser.add_argument("--peers", default="torch,torch.compile,cupy,jax", help="whom to measure beside Retrograde")
     parser.add_argument("--rounds", type=int, default=9, help="how often everyone has a turn (9)")
@@ -51,8 +50,6 @@ def arguments():
         parser.error("--rounds must be at least 1")
     if options.native and options.ours:
         parser.error("--native and --ours exclude each other")
-    if options.native_only and not (options.native or options.ours):
-        parser.error("--native-only needs --native or --ours")
     if options.device == "cpu":
         options.max_bytes = options.max_bytes or DRY_BYTES
         os.environ["JAX_PLATFORMS"] = "cpu"
@@ -176,9 +173,9 @@ def main():
     libraries, missing = contestants.load(wanted, device)
     for name, reason in missing.items():
         print(f"{name}: NOT MEASURED, {reason}", flush=True)
-    if measure.OWN in missing and not options.native_only:
+    if measure.OWN in missing:
         # Not at the end of a run that took minutes of a device.
-        return "bench.py: put the folder that holds the package `retrograde` on PYTHONPATH, pip install it, or say --native-only"
+        return "bench.py: put the folder that holds the package `retrograde` on PYTHONPATH, or pip install it"
 
     record = {
         "date": datetime.date.today().isoformat(),

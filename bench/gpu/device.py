@@ -9,6 +9,8 @@ import torch
 # So long the device has something else to do while the host prepares a call: launching is not timed.
 AHEAD = 4_000_000  # cycles, 2 ms: a first call after others may take the host that long
 
+OTHER = 1 << 28  # more bytes than any cache has
+
 
 class Cuda:
     kind = "cuda"
@@ -21,7 +23,9 @@ class Cuda:
         self._copy = self.driver.cuMemcpyDtoDAsync_v2
         self._copy.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, handle]
         self.start, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.ones(1, device="cuda")  # makes the context current, which the copies need
+        # Makes the context current, which the copies need. Written before everything that is timed, so that nothing of
+        # the tensors is in the cache, whatever who came before asked it to keep.
+        self.other = torch.ones(OTHER, dtype=torch.uint8, device="cuda")
 
     def copier(self, to, of):
         """A call that copies the bytes of one tensor to another: `cuMemcpyDtoDAsync`."""
@@ -37,6 +41,8 @@ class Cuda:
 
     def time(self, call):
         """Seconds of device time: the host is ahead, so that they are the device's alone."""
+        self.driver.cuCtxResetPersistingL2Cache()
+        self.other.zero_()
         torch.cuda._sleep(AHEAD)
         self.start.record()
         call()

@@ -16,7 +16,11 @@ gets 3 rounds.
 
 - Device time, by events. The device is kept busy while the host prepares a call, so that launching is not part of it.
   JAX has a stream of its own and is timed by the clock: up to 5 calls in flight, then it is waited for.
-- {ours}
+- Before every call that events time, 256 MiB of other memory are written, so that nothing of the tensors is in the
+  cache, and nothing that somebody asked it to keep.
+- *Retrograde* is called from Python, into a tensor that is kept (`out=`) and into a new one, which lies elsewhere in
+  memory; the better one counts, as with the idioms of the others. *Native* is `bench-gpu`: into a kept one, in Rust,
+  with plans made before, in a process of its own ({native}) and beside its own copies.
 - Lengths are random 64-bit integers on the device. Ours are strict, so that their check is part of the time. The
   others have the usual idioms, with an index that is made in the call: `gather` and the like, and rows by index where
   rows move as a whole; the better one counts. JAX's index has 32 bits.
@@ -27,22 +31,10 @@ gets 3 rounds.
 - A dash: no such call, or an index of 4 GiB and more. *not run*: time was up. *failed*: see the end.
 """
 
-FROM_PYTHON = """\
-*Retrograde* is called from Python, into a tensor that is kept (`out=`) and into a new one, which lies elsewhere in
-  memory; the better one counts, as with the idioms of the others. *Native* is `bench-gpu`: into a kept one, in Rust,
-  with plans made before, in a process of its own ({native}) and beside its own copies."""
-
-NATIVE_ONLY = """\
-*Retrograde* is `bench-gpu`, in Rust, with plans made before, in a process of its own ({native}) and beside its own
-  copies; the conformance suite is what compares its results. The package for Python was not there."""
-
 SMALL = """\
 Microseconds a call by the clock, {calls} calls in a row and then one wait, launch and all; medians of as many rounds.
-{ours}
+*New* is a call that makes its output, as the others do; *out=* writes to a kept one.
 """
-
-SMALL_FROM_PYTHON = "*New* is a call that makes its output, as the others do; *out=* writes to a kept one."
-SMALL_NATIVE_ONLY = "Ours write to a kept output and come from Rust; the others make theirs, called from Python."
 
 
 def named(result, name, style=None):
@@ -91,51 +83,36 @@ def bold(figure):
 
 def how(record):
     native = {"this run": "just before this one", None: "not run this time"}.get(record["native"], record["native"])
-    ours = (NATIVE_ONLY if native_only(record) else FROM_PYTHON).format(native=native)
-    return HOW.format(rounds=record["rounds"], ours=ours).strip()
-
-
-def native_only(record):
-    """Whether the figures of `bench-gpu` are all there is of ours."""
-    return OWN in record["missing"]
+    return HOW.format(rounds=record["rounds"], native=native).strip()
 
 
 def headings(record):
-    native = [] if native_only(record) else ["native"]
-    return ["case (copy = 1.00)", "kernel", "Retrograde", "spread", *native, *record["peers"]]
+    return ["case (copy = 1.00)", "kernel", "Retrograde", "spread", "native", *record["peers"]]
 
 
 def small_headings(record):
-    ours = ["Retrograde, into a kept one"] if native_only(record) else ["Retrograde, new", "out=", "native"]
-    return ["case (microseconds)", "kernel", *ours, COPY, *record["peers"]]
+    return ["case (microseconds)", "kernel", "Retrograde, new", "out=", "native", COPY, *record["peers"]]
 
 
 def large_cells(result, record):
     own, native = own_row(result), named(result, NATIVE)
-    cells = [cell(result, OWN, own, bold(ratio)), spread(own), cell(result, NATIVE, native, ratio)]
-    if native_only(record):
-        cells = [cell(result, NATIVE, native, bold(ratio)), spread(native)]
     return [
         result["name"],
         result.get("kernel", ""),
-        *cells,
+        cell(result, OWN, own, bold(ratio)),
+        spread(own),
+        cell(result, NATIVE, native, ratio),
         *(cell(result, name, best(result, name), ratio) for name in record["peers"]),
     ]
 
 
 def small_cells(result, record):
-    native = named(result, NATIVE)
-    cells = [
-        cell(result, OWN, named(result, OWN, "fresh"), bold(micro)),
-        cell(result, OWN, named(result, OWN, "reused"), bold(micro)),
-        cell(result, NATIVE, native, micro),
-    ]
-    if native_only(record):
-        cells = [cell(result, NATIVE, native, bold(micro))]
     return [
         result["name"].removeprefix("small: "),
         result.get("kernel", ""),
-        *cells,
+        cell(result, OWN, named(result, OWN, "fresh"), bold(micro)),
+        cell(result, OWN, named(result, OWN, "reused"), bold(micro)),
+        cell(result, NATIVE, named(result, NATIVE), micro),
         cell(result, COPY, named(result, COPY), micro),
         *(cell(result, name, best(result, name), micro) for name in record["peers"]),
     ]
@@ -163,8 +140,7 @@ def markdown(record):
         parts += [f"## {group.capitalize()}", table.markdown(headings(record), rows)]
     if small:
         rows = [small_cells(one, record) for one in small]
-        ours = SMALL_NATIVE_ONLY if native_only(record) else SMALL_FROM_PYTHON
-        text = SMALL.format(calls=record["calls"], ours=ours).strip()
+        text = SMALL.format(calls=record["calls"]).strip()
         parts += ["## Small tensors", text, table.markdown(small_headings(record), rows)]
     parts += ahead(record) + notes(record)
     return "\n\n".join(parts) + "\n"
@@ -174,9 +150,8 @@ def ahead(record):
     """Where somebody else is faster than we are: said, not left to be found."""
     lines = []
     for one in record["cases"]:
-        # `bench-gpu` has no ratio for small tensors.
-        own = own_row(one) or (named(one, NATIVE) if native_only(record) else None)
-        for row in table.peers_of(one) if own and own["ratio"] else []:
+        own = own_row(one)
+        for row in table.peers_of(one) if own else []:
             if row["ratio"] > own["ratio"]:
                 wrong = " (WRONG)" * row["wrong"]
                 figures = f"{row['name']} {words.ratio(row['ratio'])}{wrong}, Retrograde {words.ratio(own['ratio'])}"

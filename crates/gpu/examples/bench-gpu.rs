@@ -1,7 +1,7 @@
 //! Times plans on a CUDA device beside a device-to-device copy of the same bytes.
 //!
 //! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES] [--no-clusters]
-//! [--pairs-from VECTORS]` prints a table. `bench/gpu/bench.py --native` starts it, times the same
+//! [--pairs-from VECTORS] [--keep-from BYTES]` prints a table. `bench/gpu/bench.py --native` starts it, times the same
 //! cases (`bench/gpu/cases.py`) from Python beside the others, and puts all of it together.
 
 use cudarc::driver::{result, sys};
@@ -14,6 +14,9 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// More bytes than any cache has.
+const OTHER: usize = 1 << 28;
 
 /// What is timed.
 struct Case {
@@ -326,18 +329,24 @@ impl<'a> Ready<'a> {
 struct Clock {
     start: sys::CUevent,
     end: sys::CUevent,
+    /// Written before everything that is timed, so that nothing of the tensors is in the cache.
+    other: DeviceBuffer,
 }
 
 impl Clock {
-    fn new() -> Result<Self> {
+    fn new(cuda: &Cuda) -> Result<Self> {
         let flags = sys::CUevent_flags::CU_EVENT_DEFAULT;
-        Ok(Clock { start: result::event::create(flags)?, end: result::event::create(flags)? })
+        let (start, end) = (result::event::create(flags)?, result::event::create(flags)?);
+        Ok(Clock { start, end, other: DeviceBuffer::allocate(cuda, OTHER)? })
     }
 
     fn time(&self, stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<f64> {
         let raw = stream.handle() as sys::CUstream;
-        // SAFETY: events and stream live; the end is waited for before the times are read.
+        // SAFETY: events and stream live, and the buffer has so many bytes; the end is waited for before the times are
+        // read.
         unsafe {
+            sys::cuCtxResetPersistingL2Cache().result()?;
+            result::memset_d8_async(self.other.address(), 0, OTHER, raw)?;
             result::event::record(self.start, raw)?;
             work()?;
             result::event::record(self.end, raw)?;
@@ -367,7 +376,7 @@ fn texts(list: &str) -> Vec<String> {
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut json, mut rounds, mut only) = (None, 15usize, vec![String::new()]);
-    let (mut shared, mut clusters, mut pairs_from) = (usize::MAX, true, None);
+    let (mut shared, mut clusters, mut pairs_from, mut keep_from) = (usize::MAX, true, None, None);
     let mut list = false;
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -380,6 +389,7 @@ fn main() -> Result<()> {
             "--shared" => shared = value()?.parse()?,
             "--no-clusters" => clusters = false,
             "--pairs-from" => pairs_from = Some(value()?.parse()?),
+            "--keep-from" => keep_from = Some(value()?.parse()?),
             _ => return Err(format!("unknown argument {argument}").into()),
         }
     }
@@ -394,6 +404,7 @@ fn main() -> Result<()> {
         Ok(cuda) => {
             let mut limits = cuda.limits().at_most(shared, clusters);
             limits.pairs_from = pairs_from.unwrap_or(limits.pairs_from);
+            limits.keep_from = keep_from.unwrap_or(limits.keep_from);
             cuda.limited(limits)
         }
         Err(error) => {
@@ -412,7 +423,7 @@ fn main() -> Result<()> {
     let device = result::device::get(0)?;
     // SAFETY: the device exists; the context is retained by `cuda` meanwhile.
     unsafe { result::ctx::set_current(result::primary_ctx::retain(device)?)? };
-    let clock = Clock::new()?;
+    let clock = Clock::new(&cuda)?;
     let mut most = 0;
     for case in large.iter().chain(&small) {
         most = most.max(Layout::dense(case.dtype, &case.shape)?.byte_len());

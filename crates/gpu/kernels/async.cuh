@@ -3,10 +3,11 @@
 #include "vector.cuh"
 
 // What shares its 128 bytes may come too: others will soon want it.
-__device__ __forceinline__ void copy_async16(u8* shared, const u8* global) {
+__device__ __forceinline__ void copy_async16(u8* shared, const u8* global, u64 policy) {
 #if __CUDA_ARCH__ >= 800
     u32 to = (u32)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" :: "r"(to), "l"(global) : "memory");
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;"
+                 :: "r"(to), "l"(global), "l"(policy) : "memory");
 #else
     *(uint4*)shared = load16(global);
 #endif

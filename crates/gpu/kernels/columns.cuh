@@ -8,6 +8,7 @@ extern __shared__ uint4 staged[];
 struct Columns {
     const u8* src;  // the first column's first step
     u8* dst;
+    u64 policy;  // what loads ask of the cache
     i64 src_step;  // from one step of the columns to the next
     i64 dst_step;
     u64 steps;
@@ -38,7 +39,7 @@ __device__ __forceinline__ Strip strip_of(const Columns& p, u64 number) {
     u64 outer = divide(number, p.strip);
     u64 column = (number - outer * p.strip.len) << p.strip_shift;
     Place at = place(p.outer, outer);
-    Strip s = {p.src + at.src + column, p.dst + at.dst + column, at.lengths, column, 0};
+    Strip s = {kept(p.src, p.policy) + at.src + column, p.dst + at.dst + column, at.lengths, column, 0};
     u64 left = p.width - column, most = 1ull << p.strip_shift;
     s.width = number < p.strips ? (u32)(left < most ? left : most) : 0;
     return s;
@@ -64,7 +65,7 @@ __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held
             const u8* from = s.src + (i64)(threadIdx.x >> per_row) * p.src_step + byte;
             const i64 step = (i64)(threads >> per_row) * p.src_step;
 #pragma unroll 8
-            for (u32 i = threadIdx.x; i < all; i += threads, from += step) copy_async16(held + i * 16, from);
+            for (u32 i = threadIdx.x; i < all; i += threads, from += step) copy_async16(held + i * 16, from, p.policy);
         }
     } else {
         u32 per_row = p.strip_shift - __ffs(G) + 1, mask = (1u << per_row) - 1;

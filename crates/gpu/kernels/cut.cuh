@@ -28,7 +28,7 @@ __device__ __forceinline__ void rows_blocks(const Rows& p) {
     const Share share(p, thread);
     const i64 bytes = (i64)p.units * 16;
     const u64 from = mirrored(share.at.step, length_at(p.lengths, share.at.lengths));
-    const u8* in = p.src + share.at.src + (i64)from * p.rows.axis[p.rows.prefix].src;
+    const u8* in = kept(p.src, p.policy) + share.at.src + (i64)from * p.rows.axis[p.rows.prefix].src;
     uint4 v[MOVED];
 #pragma unroll
     for (int k = 0; k < MOVED; ++k) {
@@ -73,7 +73,7 @@ __device__ __forceinline__ void rows_cut(const Rows& p) {
     const i32 bytes = (i32)p.units * W;
     const Cut c = cut((i64)p.units, (i64)length_at(p.lengths, share.at.lengths), p.src_back, p.dst_back);
     const i32 middle = (i32)c.at * W;
-    const u8* in = p.src + share.at.src;
+    const u8* in = kept(p.src, p.policy) + share.at.src;
     Cutting<W> first[CUT];
 #pragma unroll
     for (int k = 0; k < CUT; ++k) {

@@ -12,7 +12,7 @@ struct Line {
 
 __device__ __forceinline__ Line line_at(const Rows& p, u64 row) {
     Place at = settled(p.rows, p.lengths, row);
-    return {p.src + at.src, cut_of<true>(p, at.lengths)};
+    return {kept(p.src, p.policy) + at.src, cut_of<true>(p, at.lengths)};
 }
 
 // A row's bytes of a chunk that begins at `start` in it, from one side of its cut or both.
@@ -132,7 +132,7 @@ __device__ __forceinline__ void rows_dense_flip(const Rows& p) {
     const Start block(p, FLIP_BYTES);
     const i32 bytes = (i32)p.chunk.len;
     const i32 step = p.rows.rank ? (i32)p.rows.axis[0].src : 0;
-    const u8* block_in = p.src + (i64)block.row * step;
+    const u8* block_in = kept(p.src, p.policy) + (i64)block.row * step;
     const u32 rows = divide32((u32)(bytes + FLIP_BYTES), p.chunk) + 1;
     const u8* block_last = block_in + (i64)(i32)rows * step;
     const u8* low = (step < 0 ? block_last : block_in) - 64;
@@ -156,53 +156,11 @@ __device__ __forceinline__ void rows_dense_flip(const Rows& p) {
     }
 }
 
-// A vector of words or of pairs of them.
-__device__ __forceinline__ uint4 vector_of(const u32 (&v)[4]) { return make_uint4(v[0], v[1], v[2], v[3]); }
-__device__ __forceinline__ uint4 vector_of(const u64 (&v)[2]) {
-    return make_uint4((u32)v[0], (u32)(v[0] >> 32), (u32)v[1], (u32)(v[1] >> 32));
-}
+#define DENSE(W) \
+    KERNEL_BY(256, 5) rows_dense_##W(const __grid_constant__ Rows p) { rows_dense<W>(p, Start(p, THREADS * 16)); }
 
-// The same by units of 4 or 8 bytes, or words of pixels: to load each is less than to put vectors together. Nothing is
-// read that does not belong to a row.
-template <int W>
-__device__ __forceinline__ void dense_flip_words(const Rows& p) {
-    const int G = W == 12 ? 4 : W, COUNT = 16 / G;
-    typedef typename Word<G>::T T;
-    const Start block(p, FLIP_BYTES);
-    const i32 bytes = (i32)p.chunk.len;
-    const i32 step = p.rows.rank ? (i32)p.rows.axis[0].src : 0;
-    const u8* block_in = p.src + (i64)block.row * step;
-    const u32 rows = divide32((u32)(bytes + FLIP_BYTES), p.chunk) + 1;
-    if (block.byte < 0 || block.row + rows >= p.count) {
-        put_flipped<W>(p, block, block_in, step);
-        return;
-    }
-    T v[FLIPS][COUNT];
-#pragma unroll
-    for (i32 k = 0; k < FLIPS; ++k) {
-        const i32 inside = block.inside + (k * THREADS + (i32)threadIdx.x) * 16;
-        const u32 skip = divide32((u32)inside, p.chunk);
-        const u8* last = block_in + (i64)(i32)skip * step + (bytes - W);
-        i32 start = inside - (i32)skip * bytes, part = W == 12 ? (i32)((u32)start % 12) : 0;
-#pragma unroll
-        for (int i = 0; i < COUNT; ++i) {
-            v[k][i] = *(const T*)(last - start + 2 * part);
-            start += G;
-            if (W == 12) part = part == 8 ? 0 : part + 4;
-            if (start >= bytes) {
-                start -= bytes;
-                last += step;
-            }
-        }
-    }
-#pragma unroll
-    for (i32 k = 0; k < FLIPS; ++k)
-        store16(p.dst + block.byte + (k * THREADS + (i32)threadIdx.x) * 16, vector_of(v[k]));
-}
-
-#define DENSE(W, FLIP)                                                                                                  \
-    KERNEL_BY(256, 5) rows_dense_##W(const __grid_constant__ Rows p) { rows_dense<W>(p, Start(p, THREADS * 16)); }     \
-    ROWS_BY(8, rows_dense_flip_##W, FLIP<W>)
-
-DENSE(1, rows_dense_flip) DENSE(2, rows_dense_flip) DENSE(3, rows_dense_flip) DENSE(6, rows_dense_flip)
-DENSE(4, dense_flip_words) DENSE(8, dense_flip_words) DENSE(12, dense_flip_words)
+DENSE(1) DENSE(2) DENSE(3) DENSE(4) DENSE(6) DENSE(8) DENSE(12)
+ROWS_BY(8, rows_dense_flip_1, rows_dense_flip<1>)
+ROWS_BY(8, rows_dense_flip_2, rows_dense_flip<2>)
+ROWS_BY(8, rows_dense_flip_3, rows_dense_flip<3>)
+ROWS_BY(8, rows_dense_flip_6, rows_dense_flip<6>)

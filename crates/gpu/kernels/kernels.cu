@@ -4,6 +4,7 @@
 #include "columns.cuh"
 #include "cut.cuh"
 #include "dense.cuh"
+#include "flips.cuh"
 #include "packed.cuh"
 #include "pixels.cuh"
 #include "rows.cuh"

@@ -53,7 +53,7 @@ __device__ __forceinline__ void triples_aligned(const Rows& p) {
     Place at = settled(p.rows, p.lengths, row);
     // Vectors have 16, 8 or 4 pieces: one more than a multiple of three, or two.
     u32 phase = (u32)((G == 2 ? 2 * number : number) % 3);
-    uint4 v = triples<G>(p.src + at.src + (p.chunk.len - 1 - number) * 16, phase);
+    uint4 v = triples<G>(kept(p.src, p.policy) + at.src + (p.chunk.len - 1 - number) * 16, phase);
     if (stopped(p.lengths)) return;
     store16(p.dst + at.dst + number * 16, v);
 }

@@ -6,6 +6,7 @@
 struct Rows {
     const u8* src;  // lowest byte of the first row
     u8* dst;
+    u64 policy;  // what loads ask of the cache
     const u8* src_begin;  // what may be read
     const u8* src_end;
     u64 threads;
@@ -92,7 +93,7 @@ __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
     if (VECTORS > 1) number = number / 32 * (32 * VECTORS) + number % 32;
     Place at = settled(p.rows, p.lengths, row);
     Chunk c;
-    c.in = p.src + at.src;
+    c.in = kept(p.src, p.policy) + at.src;
     c.out = p.dst + at.dst;
     c.start = (i64)number * 16 - (i64)((u64)c.out & 15);
     c.cut = cut_of<LENGTHS>(p, at.lengths);
@@ -107,7 +108,7 @@ __device__ __forceinline__ void rows_aligned(const Rows& p) {
     u64 row = divide(thread, p.chunk);
     u64 number = thread - row * p.chunk.len;
     Place at = settled(p.rows, p.lengths, row);
-    uint4 v = load16(p.src + at.src + (W ? p.chunk.len - 1 - number : number) * 16);
+    uint4 v = load16(kept(p.src, p.policy) + at.src + (W ? p.chunk.len - 1 - number : number) * 16);
     // Only now: reading is harmless, and need not wait for the verdict.
     if (stopped(p.lengths)) return;
     store16(p.dst + at.dst + number * 16, reversed<W>(v));
@@ -208,7 +209,7 @@ __device__ __forceinline__ void rows_swap(const Rows& p) {
     u8* base = p.dst + place(p.rows, row).dst;
     u8* low = base + number * 16;
     u8* high = base + (p.units * W / 16 - 1 - number) * 16;
-    uint4 a = load16(low), b = load16(high);
+    uint4 a = load16(kept(low, p.policy)), b = load16(kept(high, p.policy));
     store16(high, reversed<W>(a));
     if (low != high) store16(low, reversed<W>(b));
 }

@@ -19,13 +19,13 @@ __device__ __forceinline__ u32 stage_bytes(const Rows& p, u32 room, const u8* fr
     const u32 whole = (shift + bytes + 15) / 16 * 16;
     if (low >= p.src_begin && low + whole <= p.src_end) {
 #pragma unroll 8
-        for (u32 at = lane * 16; at < whole; at += 512) copy_async16(held + at, low + at);
+        for (u32 at = lane * 16; at < whole; at += 512) copy_async16(held + at, low + at, p.policy);
         return room + shift;
     }
     for (u32 at = lane * 16; at < whole; at += 512) {
         const u8* next = low + at;
         if (next >= p.src_begin && next + 16 <= p.src_end) {
-            copy_async16(held + at, next);
+            copy_async16(held + at, next, p.policy);
         } else {
             for (u32 k = 0; k < 16; ++k)
                 if (next + k >= p.src_begin && next + k < p.src_end) held[at + k] = next[k];

@@ -8,6 +8,7 @@ extern __shared__ uint4 staged[];
 struct Tiles {
     const u8* src;
     u8* dst;
+    u64 policy;  // what loads ask of the cache
     Axis a;  // the output's innermost dimension
     Axis b;  // the input's
     Axis tiles_a;  // squares along each
@@ -56,7 +57,7 @@ __device__ __forceinline__ void stage_square(const Tiles& p, const u8* in) {
     in += vector * 16 + (i64)(threadIdx.x / S::ACROSS) * p.a.src;
 #pragma unroll
     for (u32 a = threadIdx.x / S::ACROSS; a < S::SIDE; a += rows, in += rows * p.a.src)
-        copy_async16((u8*)(staged + S::place(a, vector)), in);
+        copy_async16((u8*)(staged + S::place(a, vector)), in, p.policy);
     wait_for_copies();
 }
 
@@ -159,7 +160,7 @@ __device__ __forceinline__ void tiles(const Tiles& p) {
     u64 outer = divide(rest, p.tiles_b);
     const u64 first_b = (rest - outer * p.tiles_b.len) * S::SIDE;
     Place at = settled(p.outer, p.lengths, outer);
-    const u8* in = p.src + at.src + (i64)first_a * p.a.src + (i64)first_b * p.b.src;
+    const u8* in = kept(p.src, p.policy) + at.src + (i64)first_a * p.a.src + (i64)first_b * p.b.src;
     u8* out = p.dst + at.dst + first_a * W + (i64)first_b * p.b.dst;
     const u64 left_a = p.a.len - first_a, left_b = p.b.len - first_b;
     const u32 len_a = left_a < S::SIDE ? (u32)left_a : S::SIDE, len_b = left_b < S::SIDE ? (u32)left_b : S::SIDE;

@@ -2,6 +2,20 @@
 #pragma once
 #include "common.cuh"
 
+// All loads from addresses that are counted from this one ask the cache for a policy (`src/kernel.rs`). What the compiler
+// has for it, so that they stay loads like any others to it.
+#if __CUDA_ARCH__ >= 800
+extern "C" __device__ void* __nv_associate_access_property(const void* at, u64 policy);
+#endif
+
+__device__ __forceinline__ const u8* kept(const u8* at, u64 policy) {
+#if __CUDA_ARCH__ >= 800
+    return (const u8*)__nv_associate_access_property(at, policy);
+#else
+    return at;
+#endif
+}
+
 __device__ __forceinline__ uint4 load16(const u8* at) {
 #ifndef __CUDA_ARCH__
     look_at(at);

@@ -109,8 +109,10 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     let dense = bytes >= 16 && row.dst > 0 && shape.run() == all;
     let granule = shape.granule(at);
     let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && granule >= shape.unit;
+    let words = flips_words(shape);
     let (few, most_dense) = match by_length {
         true => (LONG_ROW_BY_LENGTH, LONG_ROW_BY_LENGTH),
+        false if words => (MOST_DENSE, MOST_DENSE),
         false => (LONG_ROW, MOST_DENSE),
     };
     let (cut, most_short) = by_length_from(shape.unit);
@@ -125,7 +127,9 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
         }
         _ if short => Some(Kernel::ShortRows),
         1 | 2 | 4 | 8 if natural && dense && bytes < few => Some(Kernel::DenseRows),
-        3 | 6 | 12 if triples && dense && !vectors && bytes < most_dense => Some(Kernel::DenseRows),
+        3 | 6 | 12 if triples && dense && (!vectors || words) && bytes < most_dense => {
+            Some(Kernel::DenseRows)
+        }
         _ if !long => None,
         _ if natural && by_length => Some(Kernel::StagedRows),
         _ if natural => Some(Kernel::Rows),
@@ -142,6 +146,19 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
         _ => shape.unit,
     };
     Some(Choice { kernel, width })
+}
+
+/// Whether rows in one dimension, or one row, are reversed whole.
+pub(crate) fn flips_rows(shape: &Shape) -> bool {
+    let near = |dim: &retrograde::Dim| dim.src.unsigned_abs() < 1 << 30;
+    shape.dims.split_last().is_some_and(|(row, outer)| {
+        shape.prefix.is_none() && row.src < 0 && outer.len() <= 1 && outer.iter().all(near)
+    })
+}
+
+/// The same of units that are made of words.
+pub(crate) fn flips_words(shape: &Shape) -> bool {
+    matches!(shape.unit, 4 | 8 | 12) && flips_rows(shape)
 }
 
 /// Units that are rows by themselves.

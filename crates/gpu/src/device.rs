@@ -96,6 +96,7 @@ impl Cuda {
         let minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let shared = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let cache = u64::from(attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?);
         if (major, minor) < (7, 5) {
             return Err(Error::TooOld { name, major, minor });
         }
@@ -120,7 +121,7 @@ impl Cuda {
         };
         // Without the function, clusters are not to be had: PTX for older chips has none.
         let clusters = !functions.get(Entry(Family::ColumnsCluster, 1)).is_null();
-        let mut limits = Limits::new(major, shared as usize, multiprocessors as usize);
+        let mut limits = Limits::new(major, shared as usize, multiprocessors as usize, cache);
         limits.clusters &= clusters;
         let shared = Shared {
             ordinal,

@@ -104,6 +104,8 @@ pub(crate) struct Call<'a> {
     pub(crate) shape: &'a Shape,
     pub(crate) at: Site,
     pub(crate) lengths: Lengths,
+    /// What is asked of the cache.
+    pub(crate) policy: u64,
 }
 
 /// The launch of a call; none if nothing moves.

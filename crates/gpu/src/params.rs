@@ -84,6 +84,7 @@ pub(crate) struct Lengths {
 pub(crate) struct Rows {
     pub(crate) src: u64,
     pub(crate) dst: u64,
+    pub(crate) policy: u64,
     pub(crate) src_begin: u64,
     pub(crate) src_end: u64,
     pub(crate) threads: u64,
@@ -129,6 +130,7 @@ pub(crate) struct Gather {
 pub(crate) struct Columns {
     pub(crate) src: u64,
     pub(crate) dst: u64,
+    pub(crate) policy: u64,
     pub(crate) src_step: i64,
     pub(crate) dst_step: i64,
     pub(crate) steps: u64,
@@ -152,6 +154,7 @@ pub(crate) struct Columns {
 pub(crate) struct Tiles {
     pub(crate) src: u64,
     pub(crate) dst: u64,
+    pub(crate) policy: u64,
     pub(crate) a: Axis,
     pub(crate) b: Axis,
     pub(crate) tiles_a: Axis,
@@ -289,11 +292,11 @@ mod tests {
         assert_eq!(size_of::<Axis>(), 48);
         assert_eq!(size_of::<Loops<FEW>>(), 296);
         assert_eq!(size_of::<Lengths>(), 32);
-        assert_eq!(size_of::<Rows>(), 496);
+        assert_eq!(size_of::<Rows>(), 504);
         assert_eq!(size_of::<Strided<FEW>>(), 352);
         assert_eq!(size_of::<Gather>(), 512);
-        assert_eq!(size_of::<Columns>(), 512);
-        assert_eq!(size_of::<Tiles>(), 544);
+        assert_eq!(size_of::<Columns>(), 520);
+        assert_eq!(size_of::<Tiles>(), 552);
         assert_eq!(size_of::<Packed>(), 2440);
         assert_eq!(size_of::<Report>(), 48);
         assert_eq!(size_of::<Check>(), 2360);

@@ -46,6 +46,11 @@ impl Shape {
         [16, 8, 4, 2].into_iter().find(|&width| self.is_aligned(at, width)).unwrap_or(1)
     }
 
+    /// All that moves.
+    pub(crate) fn grains(&self) -> u64 {
+        self.unit * self.dims.iter().map(|dim| dim.len as u64).product::<u64>()
+    }
+
     /// Bytes of output that lie together around each unit.
     pub(crate) fn run(&self) -> u64 {
         let mut run = self.unit;

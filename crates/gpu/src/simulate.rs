@@ -158,7 +158,8 @@ impl Simulator {
         let byte = |element: usize| at.src.wrapping_add(element as u64);
         let (begin, end) = (plan.src().start / per_byte, plan.src().end.div_ceil(per_byte));
         self.set_reach(byte(begin), byte(end));
-        let call = Call { plan, shape: &shape, at, lengths };
+        let policy = self.limits.policy(shape.grains());
+        let call = Call { plan, shape: &shape, at, lengths, policy };
         self.launch(jobs::job(&call, choice, &self.limits));
         match report::error(&told) {
             Some(error) => Err(error.into()),

@@ -196,7 +196,8 @@ impl Stream {
         };
         let lengths = jobs::lengths_of(plan, address, stop);
         let (shape, limits) = (Shape::of(plan), self.cuda.limits());
-        let call = Call { plan, shape: &shape, at, lengths };
+        let policy = limits.policy(shape.grains());
+        let call = Call { plan, shape: &shape, at, lengths, policy };
         if in_place {
             let choice = choose::choose_in_place(plan, &shape, at.dst, &limits);
             if choice.kernel == Kernel::Packed {
@@ -260,7 +261,8 @@ impl Stream {
         debug_assert!(matches!(plan.unit().grain, Grain::Packed { .. }));
         let site = Site { src: to.wrapping_sub(start as u64), dst: at };
         let choice = choose::Choice { kernel: Kernel::Packed, width: 0 };
-        let call = Call { plan, shape, at: site, lengths };
+        let policy = self.cuda.limits().policy(shape.grains());
+        let call = Call { plan, shape, at: site, lengths, policy };
         self.launch(&jobs::job(&call, choice, &self.cuda.limits()))
     }
 

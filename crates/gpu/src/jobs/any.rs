@@ -52,7 +52,7 @@ fn by_depth(
 /// In place: one half of the outermost flipped dimension, or of the one with lengths, meets the
 /// other half.
 pub(super) fn swaps(call: &Call<'_>, width: u64) -> Option<Job> {
-    let &Call { plan, shape, at, lengths } = call;
+    let &Call { plan, shape, at, lengths, .. } = call;
     let mut all = granules(shape, width);
     let flips = |dim: &Dim| dim.flow == Flow::Flip;
     match (shape.prefix, plan.dims().iter().position(flips)) {
@@ -148,6 +148,7 @@ pub(super) fn tiles(call: &Call<'_>) -> Job {
     let params = Tiles {
         src,
         dst,
+        policy: call.policy,
         a: axis(a),
         b: axis(b),
         tiles_a: Axis::count(tiles_a),

@@ -57,6 +57,7 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let params = Columns {
         src,
         dst,
+        policy: call.policy,
         src_step: lane.src as i64,
         dst_step: lane.dst as i64,
         steps,

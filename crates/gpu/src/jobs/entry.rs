@@ -31,6 +31,7 @@ pub(crate) enum Family {
     RowsLong,
     RowsDense,
     RowsDenseFlip,
+    RowsFlip,
     RowsStaged,
     RowsStagedSwap,
     RowsShort,
@@ -57,13 +58,14 @@ const STAGED: &[u8] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 22];
 
 impl Family {
     /// All of them, with their names and the widths they come in.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 26] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 27] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsCut, "rows_cut", &[1, 2, 4, 8, 16]),
         (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 6, 8, 12]),
         (Family::RowsLong, "rows_long", &[1, 2, 4, 8]),
-        (Family::RowsDenseFlip, "rows_dense_flip", &[1, 2, 3, 4, 6, 8, 12]),
+        (Family::RowsDenseFlip, "rows_dense_flip", &[1, 2, 3, 6]),
+        (Family::RowsFlip, "rows_flip", &[4, 8, 12]),
         (Family::RowsDense, "rows_dense", &[1, 2, 3, 4, 6, 8, 12]),
         (Family::RowsStaged, "rows_staged", STAGED),
         (Family::RowsStagedSwap, "rows_staged_swap", STAGED),

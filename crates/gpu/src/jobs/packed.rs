@@ -7,7 +7,7 @@ use retrograde::{BitOrder, Grain};
 use smallvec::SmallVec;
 
 pub(super) fn packed(call: &Call<'_>) -> Job {
-    let &Call { plan, shape, at, lengths } = call;
+    let &Call { plan, shape, at, lengths, .. } = call;
     let (bits, order) = match plan.unit().grain {
         Grain::Packed { bits, order } => (bits, order),
         Grain::Byte => (8, BitOrder::LowFirst),

@@ -16,7 +16,7 @@ const FLIPS: u64 = 2;
 /// Rows of units that lie together; or, in `pieces` of so many bytes, wide units that are rows
 /// themselves and go forward. How threads share them is left open.
 pub(super) fn rows_of(call: &Call<'_>, pieces: Option<u64>) -> (Rows, Dim, usize) {
-    let &Call { plan, shape, at, lengths } = call;
+    let &Call { plan, shape, at, lengths, policy } = call;
     let width = pieces.unwrap_or(shape.unit);
     let (units, row, outer) = match choose::row_of(shape).filter(|_| pieces.is_none()) {
         Some((row, outer)) => (row.len as u64, row, outer),
@@ -30,6 +30,7 @@ pub(super) fn rows_of(call: &Call<'_>, pieces: Option<u64>) -> (Rows, Dim, usize
     let rows = Rows {
         src: address(at.src, shape.src + low(row.src)),
         dst: address(at.dst, shape.dst + low(row.dst)),
+        policy,
         src_begin: at.src.wrapping_add(plan.src().start as u64),
         src_end: at.src.wrapping_add(plan.src().end as u64),
         threads: 0,
@@ -57,7 +58,7 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         0 => Some(16),
         width => (width != shape.unit).then_some(width),
     };
-    let (params, row, outer) = rows_of(call, pieces);
+    let (params, _, outer) = rows_of(call, pieces);
     let outer = &shape.dims[..outer];
     let bytes = params.units * params.unit.len;
     let alike = outer.iter().all(|dim| dim.dst % 16 == 0);
@@ -73,7 +74,9 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         Kernel::Pixels if width > 0 => (Family::RowsAligned, width, whole),
         Kernel::Pixels => (Family::RowsAny, shape.unit, part),
         // Not threads for a row, but its bytes.
-        Kernel::DenseRows if is_plain_flip(call, &row, outer) => {
+        Kernel::DenseRows if choose::flips_words(shape) => (Family::RowsFlip, width, bytes),
+        // Some lengths move nothing, and still have to be right.
+        Kernel::DenseRows if choose::flips_rows(shape) && call.lengths.stop == 0 => {
             (Family::RowsDenseFlip, width, bytes)
         }
         Kernel::DenseRows => (Family::RowsDense, width, bytes),
@@ -82,19 +85,13 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     };
     let threads = match family {
         Family::RowsDenseFlip => (params.count * bytes + params.dst % 16).div_ceil(16 * FLIPS),
-        Family::RowsDense => (params.count * bytes + params.dst % 16).div_ceil(16),
+        Family::RowsDense | Family::RowsFlip => {
+            (params.count * bytes + params.dst % 16).div_ceil(16)
+        }
         _ => params.count * chunk,
     };
     let params = Rows { threads, chunk: Axis::count(chunk), ..params };
     flat(family, width, threads, AnyParams::Rows(params))
-}
-
-/// Rows that are reversed whole, whatever lengths say, and follow each other in one dimension.
-fn is_plain_flip(call: &Call<'_>, row: &Dim, outer: &[Dim]) -> bool {
-    let near = |dim: &Dim| dim.src.unsigned_abs() < 1 << 30;
-    // Some lengths move nothing, and still have to be right.
-    let free = call.shape.prefix.is_none() && call.lengths.stop == 0;
-    free && row.src < 0 && outer.len() <= 1 && outer.iter().all(near)
 }
 
 /// In place, of vectors: the first half of a row's, and one more if there is a middle.
