@@ -57,6 +57,9 @@ fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
     if share == Share::All {
         squares(runner, width, &mut state);
         long_columns(runner, width, &mut state);
+        if matches!(width.bits(), 8 | 24) {
+            full_columns(runner, width, &mut state);
+        }
         deep(runner, width, &mut state);
     }
     // A share is taken of the sizes too: laying tensors out costs more than running on them.
@@ -120,6 +123,25 @@ fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     runner.check(&case, &expected);
     case.input = backwards;
     runner.check(&case, &expected);
+}
+
+/// Columns of bytes that fill a multiprocessor of a device: lengths at both ends and anywhere, in strips that are whole
+/// and not.
+fn full_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
+    for (steps, columns) in [(1900, 48), (2046, 80), (2047, 80), (2048, 128), (3001, 80)] {
+        let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Clamp };
+        let ends = (0..8).chain(steps as i64 - 5..=steps as i64);
+        let values = ends.chain((0..).map(|_| draw(state, steps + 1))).take(columns).collect();
+        let lengths = CaseLengths::new(values, &[columns], Integer::I32, Kind::Dense);
+        let place = |kind| Arc::new(Placement::new(kind, width, &[steps, columns]));
+        let (input, lengths) = (place(Kind::Dense), Some(Arc::new(lengths)));
+        let output = Output::Separate(input.clone());
+        let mut case = Case { operation, input, lengths, output };
+        let expected = case.expected();
+        runner.check(&case, &expected);
+        case.output = Output::InPlace;
+        runner.check(&case, &expected);
+    }
 }
 
 /// More dimensions than most kernels count, none of which lies inside another.

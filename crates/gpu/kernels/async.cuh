@@ -13,6 +13,21 @@ __device__ __forceinline__ void copy_async16(u8* shared, const u8* global, u64 p
 #endif
 }
 
+// What a thread asked for since the last time is one part.
+__device__ __forceinline__ void end_of_part() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// For all of this thread's parts but the last ones.
+template <int BUT>
+__device__ __forceinline__ void wait_for_parts() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" :: "n"(BUT) : "memory");
+#endif
+}
+
 // For those of this thread; others' need a barrier as well.
 __device__ __forceinline__ void wait_for_own_copies() {
 #if __CUDA_ARCH__ >= 800

@@ -1,4 +1,5 @@
 // All kernels, as one program.
+#include "bytes.cuh"
 #include "check.cuh"
 #include "cluster.cuh"
 #include "columns.cuh"

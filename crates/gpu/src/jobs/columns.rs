@@ -9,6 +9,9 @@ use retrograde::Dim;
 use smallvec::SmallVec;
 
 const COLUMN_THREADS: u32 = 512;
+/// Threads where columns of bytes fill a multiprocessor, and what they hold at most: bytes.cuh.
+const BYTE_THREADS: u32 = 1024;
+const MOST_BYTES: u64 = 4 * 64 * BYTE_THREADS as u64;
 /// Bytes of shared memory that short columns fill with more of them: the wider a strip, the better for memory.
 const STAGE: u64 = 128 * 1024;
 /// As long as there are so many strips for each multiprocessor.
@@ -77,9 +80,19 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     };
     // Blocks that fill a multiprocessor each: those beside each other keep pace, the more the farther
     // apart rows lie. Columns of bytes have too much else to do.
-    let alone = 2 * steps * strip > limits.shared as u64 && all >= MANY_STRIPS;
+    let alone = 2 * steps * strip > limits.shared as u64;
+    let together = limits.clusters && alone && all >= MANY_STRIPS && granule > 1;
+    // By groups of four rows.
+    let padded = steps.next_multiple_of(4) * strip;
+    let bytes = kernel == Kernel::Columns && granule == 1 && strip == STRIP && alone;
+    if bytes && params.vectors & params.words == 1 && padded <= MOST_BYTES.min(limits.shared as u64)
+    {
+        let (entry, shared) = (Entry(Family::ColumnsBytes, 1), padded as u32);
+        let params = AnyParams::Columns(params);
+        return Job { entry, blocks: all, threads: BYTE_THREADS, shared, params };
+    }
     let (columns, together) = match lane.src.unsigned_abs() {
-        _ if !limits.clusters || !alone || granule == 1 => (Family::Columns, 1),
+        _ if !together => (Family::Columns, 1),
         step if step >= FAR => (Family::ColumnsFour, 4),
         _ => (Family::ColumnsTwo, 2),
     };

@@ -44,6 +44,7 @@ pub(crate) enum Family {
     GatherPrefix,
     Tiles,
     Columns,
+    ColumnsBytes,
     ColumnsTwo,
     ColumnsFour,
     ColumnsDirect,
@@ -58,7 +59,7 @@ const STAGED: &[u8] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 22];
 
 impl Family {
     /// All of them, with their names and the widths they come in.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 27] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 28] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsCut, "rows_cut", &[1, 2, 4, 8, 16]),
@@ -79,6 +80,7 @@ impl Family {
         (Family::GatherPrefix, "gather_prefix", &[1, 2, 4, 8]),
         (Family::Tiles, "tiles", &[1, 2, 4, 8, 16]),
         (Family::Columns, "columns", &[1, 2, 4, 8, 16]),
+        (Family::ColumnsBytes, "columns_bytes", &[1]),
         (Family::ColumnsTwo, "columns_two", &[2, 4, 8, 16]),
         (Family::ColumnsFour, "columns_four", &[2, 4, 8, 16]),
         (Family::ColumnsDirect, "columns_direct", &[1, 2, 4, 8]),
@@ -97,7 +99,10 @@ impl Family {
     #[cfg(feature = "simulate")]
     pub(crate) fn waits(self) -> bool {
         use Family::*;
-        matches!(self, RowsStaged | RowsStagedSwap | RowsShort | Tiles | Columns | CheckLengths)
+        matches!(
+            self,
+            RowsStaged | RowsStagedSwap | RowsShort | Tiles | Columns | ColumnsBytes | CheckLengths
+        )
     }
 
     /// Whether its blocks form clusters, which not every image has.
@@ -107,6 +112,6 @@ impl Family {
 
     /// Whether its blocks ask for more shared memory than they get unasked.
     pub(crate) fn stages(self) -> bool {
-        self == Family::Columns || self.clusters()
+        matches!(self, Family::Columns | Family::ColumnsBytes) || self.clusters()
     }
 }
