@@ -147,7 +147,7 @@ fn long_columns_of_every_width() {
 fn blocks_of_columns_keep_pace() {
     let cuda = device();
     let lesser = cuda.limited(cuda.limits().at_most(20_000, true));
-    let seen = columns(&lesser, &[(200, 2101), (200, 16_401)]);
+    let seen = columns(&lesser, &[(200, 2101), (198, 2128), (200, 16_401)]);
     assert!(seen.contains(&Kernel::Columns));
 }
 
