@@ -81,28 +81,27 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     // Blocks that fill a multiprocessor each: those beside each other keep pace, the more the farther
     // apart rows lie. Columns of bytes have too much else to do.
     let alone = 2 * steps * strip > limits.shared as u64;
-    let together = limits.clusters && alone && all >= MANY_STRIPS && granule > 1;
-    // By groups of four rows.
-    let padded = steps.next_multiple_of(4) * strip;
-    let bytes = kernel == Kernel::Columns && granule == 1 && strip == STRIP && alone;
-    if bytes && params.vectors & params.words == 1 && padded <= MOST_BYTES.min(limits.shared as u64)
-    {
-        let (entry, shared) = (Entry(Family::ColumnsBytes, 1), padded as u32);
-        let params = AnyParams::Columns(params);
-        return Job { entry, blocks: all, threads: BYTE_THREADS, shared, params };
-    }
     let (columns, together) = match lane.src.unsigned_abs() {
-        _ if !together => (Family::Columns, 1),
+        _ if !limits.clusters || !alone || all < MANY_STRIPS || granule == 1 => {
+            (Family::Columns, 1)
+        }
         step if step >= FAR => (Family::ColumnsFour, 4),
         _ => (Family::ColumnsTwo, 2),
     };
-    let (family, blocks, shared) = match kernel {
-        Kernel::Columns => (columns, all.next_multiple_of(together), steps * strip),
+    // Those are turned, by groups of four rows.
+    let groups = steps.next_multiple_of(4) * strip;
+    let bytes =
+        granule == 1 && alone && strip == STRIP && groups <= MOST_BYTES.min(limits.shared as u64);
+    let turned = bytes && params.vectors == 1 && params.words == 1;
+    let (family, blocks, threads, shared) = match kernel {
+        Kernel::Columns if turned => (Family::ColumnsBytes, all, BYTE_THREADS, groups),
+        Kernel::Columns => (columns, all.next_multiple_of(together), COLUMN_THREADS, steps * strip),
         Kernel::ClusterColumns => {
-            (Family::ColumnsCluster, all * choose::CLUSTER, choose::cluster_shared(steps))
+            let blocks = all * choose::CLUSTER;
+            (Family::ColumnsCluster, blocks, COLUMN_THREADS, choose::cluster_shared(steps))
         }
-        _ => (Family::ColumnsDirect, all * pitch, 0),
+        _ => (Family::ColumnsDirect, all * pitch, COLUMN_THREADS, 0),
     };
     let (entry, shared) = (Entry(family, granule as u8), shared as u32);
-    Job { entry, blocks, threads: COLUMN_THREADS, shared, params: AnyParams::Columns(params) }
+    Job { entry, blocks, threads, shared, params: AnyParams::Columns(params) }
 }
