@@ -116,8 +116,8 @@ pub struct Limits {
     pub multiprocessors: usize,
     /// Vectors of a row from which on a thread takes two of them.
     pub pairs_from: u64,
-    /// Bytes of a tensor from which on the cache is asked to keep what is read rather than what is written: 2 to 4 %
-    /// faster. Some of it is still there afterwards, which kernels that use most of the cache notice for a while.
+    /// Bytes of a tensor from which on the cache is asked to keep what is read rather than what is written: 1 to
+    /// 4 % faster, mostly. Some of it is still there afterwards, which kernels that use most of the cache notice for a while.
     pub keep_from: u64,
 }
 
