@@ -16,7 +16,7 @@ pub enum Kernel {
     Rows,
     /// Rows of units of 3, 6 or 12 bytes.
     Pixels,
-    /// Rows without gaps between them, short ones or of pixels.
+    /// Rows without gaps between them: short ones, those of pixels, and whole flips of units of 4 or 8 bytes.
     DenseRows,
     /// Rows of at most 10 KiB with lengths, or short ones in place, without gaps between them on either side.
     ShortRows,
@@ -117,7 +117,8 @@ pub struct Limits {
     /// Vectors of a row from which on a thread takes two of them.
     pub pairs_from: u64,
     /// Bytes of a tensor from which on the cache is asked to keep what is read rather than what is written: 1 to
-    /// 4 % faster, mostly. Some of it is still there afterwards, which kernels that use most of the cache notice for a while.
+    /// 4 % faster, mostly. Some of it is still there afterwards, which kernels that use most of the cache notice for a
+    /// while.
     pub keep_from: u64,
 }
 

@@ -141,7 +141,7 @@ fn long_columns_of_every_width() {
 }
 
 /// Blocks of short columns that keep pace with each other, as those of long ones do with more shared memory:
-/// rows near and far.
+/// rows near and far. Bytes in rows of whole vectors are turned instead.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn blocks_of_columns_keep_pace() {
