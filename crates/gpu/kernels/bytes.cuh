@@ -1,19 +1,70 @@
 // Columns of bytes, where a strip of 64 fills the shared memory of a multiprocessor: to gather them one by one takes too
 // long. What is staged is turned, so that a word there is four steps of one column; four of those are turned back into
 // words of four rows. Every thread turns what it asked for itself, as soon as that is there and while the rest still
-// comes.
+// comes; nothing but that and one barrier lies between the last row that comes and the first that goes.
 #pragma once
 #include "columns.cuh"
 #include "tiles.cuh"
 
 // `src/jobs/columns.rs` has the same.
-const u32 BYTE_THREADS = 1024;
+const u32 BYTE_THREADS = 768;
 const i32 BYTE_STRIP = 64;
-// Parts that a thread asks for, at most: all that shared memory may hold.
-const int MOST_PARTS = 4;
+const i32 BYTE_WORDS = BYTE_STRIP / 4;  // of a row
 
 // Four rows of a strip.
 const i32 GROUP_BYTES = 4 * BYTE_STRIP;
+// Groups from one that a thread writes to the next.
+const i32 GROUPS_APART = (i32)BYTE_THREADS / BYTE_WORDS;
+// Parts (see below) that a thread asks for, at most: all that shared memory may hold.
+const int MOST_PARTS = (227 * 1024 / BYTE_STRIP + BYTE_THREADS - 1) / BYTE_THREADS;
+
+// What shared memory begins with.
+struct Held {
+    u64 raw[BYTE_STRIP];  // lengths, as they are in memory
+    // What a column's length says about where its groups come from, for even ones and for odd ones: where the mirror
+    // image of the group before the first begins (a group less for every group); from there to the rest of the image, 0
+    // if it has none; the order in which bytes of both are taken; and who writes the group in which the length lies, plus
+    // GROUP_BYTES, or 0 if it lies between two.
+    uint4 turning[2][4][BYTE_WORDS];
+    // In front of the first group: of the group in which a length lies, what stays, so that it looks like a mirror image
+    // whose rest is the first group.
+    u32 before[BYTE_STRIP];
+};
+static_assert(sizeof(Held) == BYTE_STRIP * (8 + 2 * 16 + 4), "as the host has it");
+
+__device__ __forceinline__ Held& held() { return *(Held*)staged; }
+__device__ __forceinline__ u8* first_group() { return (u8*)staged + sizeof(Held); }
+
+// Nobody waits for a length.
+__device__ __forceinline__ void ask_length(const Lengths& lengths, i64 offset) {
+    const u8* from = lengths.first + offset;
+    u8* to = (u8*)&held().raw[threadIdx.x];
+    const u32 type = lengths.type & (UNALIGNED | 3);
+    if (type == 3) {
+        copy_async8(to, from);
+    } else if (type == 2) {
+        copy_async4(to, from);
+    } else {
+#pragma unroll 1
+        for (u32 k = 0; k < 1u << (type & 3); ++k) to[k] = from[k];
+    }
+}
+
+// By the thread that asked for it.
+__device__ __forceinline__ void read_length(Lengths lengths) {
+    lengths.first = (const u8*)&held().raw[threadIdx.x];
+    lengths.type &= ~UNALIGNED;
+    const u32 length = (u32)length_at(lengths, 0), group = length >> 2, phase = length & 3, k = threadIdx.x & 3;
+    const i32 aside = k & 1 ? -BYTE_STRIP : BYTE_STRIP;
+#pragma unroll
+    for (u32 odd = 0; odd < 2; ++odd) {
+        const bool image_odd = (group - 1 - odd) & 1;
+        const i32 mirror = (i32)group * GROUP_BYTES + (image_odd ? aside : 0);
+        const i32 rest = phase ? GROUP_BYTES + (image_odd ? -aside : aside) : 0;
+        const u32 owner = phase ? GROUP_BYTES + group % GROUPS_APART : 0;
+        held().turning[odd][k][threadIdx.x / 4] = make_uint4((u32)mirror, (u32)rest, 0x0123 + 0x1111 * phase, owner);
+    }
+}
 
 // A part is 16 bytes of each row of a group. In every other group rows, and then columns, trade places in pairs: those
 // of groups beside each other would lie in the same banks.
@@ -21,7 +72,7 @@ __device__ __forceinline__ void ask_part(const Columns& p, const Strip& s, u32 p
     const u32 group = part / 4, byte = part % 4 * 16, odd = group & 1;
     if (byte < s.width) {
         const u8* from = s.src + (i64)(group * 4) * p.src_step + byte;
-        u8* to = (u8*)staged + group * GROUP_BYTES + byte;
+        u8* to = first_group() + group * GROUP_BYTES + byte;
 #pragma unroll
         for (u32 j = 0; j < 4; ++j, from += p.src_step)
             if (group * 4 + j < (u32)p.steps) copy_async16(to + (j ^ odd) * BYTE_STRIP, from, p.policy);
@@ -32,7 +83,7 @@ __device__ __forceinline__ void ask_part(const Columns& p, const Strip& s, u32 p
 // Where it lies: then every word is one column's.
 __device__ __forceinline__ void turn_part(u32 part) {
     const u32 group = part / 4, odd = group & 1;
-    u8* at = (u8*)staged + group * GROUP_BYTES + part % 4 * 16;
+    u8* at = first_group() + group * GROUP_BYTES + part % 4 * 16;
     uint4 r[4];
 #pragma unroll
     for (u32 j = 0; j < 4; ++j) r[j] = *(const uint4*)(at + (j ^ odd) * BYTE_STRIP);
@@ -43,17 +94,13 @@ __device__ __forceinline__ void turn_part(u32 part) {
     for (u32 k = 0; k < 4; ++k) *(uint4*)(at + (k ^ odd) * BYTE_STRIP) = make_uint4(x[k], y[k], z[k], w[k]);
 }
 
-// All of a thread's, as they come; LEFT of them are still under way.
+// All of a thread's, as they come; LEFT of them are still under way. A length comes with the first.
 template <int LEFT>
-__device__ __forceinline__ void turn_parts_of(i32 parts) {
+__device__ __forceinline__ void turn_parts_of(const Columns& p, i32 parts, bool has_length) {
     wait_for_parts<LEFT>();
+    if (has_length && (parts == LEFT + 1 || (parts == 0 && LEFT == 0))) read_length(p.lengths);
     if (parts > LEFT) turn_part(threadIdx.x + (u32)(parts - 1 - LEFT) * BYTE_THREADS);
-    if constexpr (LEFT > 0) turn_parts_of<LEFT - 1>(parts);
-}
-
-// Where four steps of a column lie then: column `k` of those that a word of a row has.
-__device__ __forceinline__ i32 turned_place(i32 group, u32 word, u32 k) {
-    return group * GROUP_BYTES + (i32)((k ^ (group & 1)) * BYTE_STRIP + word * 4);
+    if constexpr (LEFT > 0) turn_parts_of<LEFT - 1>(p, parts, has_length);
 }
 
 #ifdef __CUDA_ARCH__
@@ -82,6 +129,25 @@ __device__ __forceinline__ u32 mirrored_or_here(i32 mirror, i32 bound, i32 here,
     return v;
 }
 
+// Without branches: few threads do, and all would wait.
+__device__ __forceinline__ u32 load_shared_if(bool so, i32 at) {
+    u32 v = 0;
+    asm volatile("{\n"
+                 ".reg .pred so;\n"
+                 "setp.ne.u32 so, %2, 0;\n"
+                 "@so ld.shared.u32 %0, [%1];\n"
+                 "}" : "+r"(v) : "r"(at), "r"((u32)so));
+    return v;
+}
+
+__device__ __forceinline__ void store_shared_if(bool so, i32 at, u32 v) {
+    asm volatile("{\n"
+                 ".reg .pred so;\n"
+                 "setp.ne.u32 so, %2, 0;\n"
+                 "@so st.shared.u32 [%1], %0;\n"
+                 "}" :: "r"(v), "r"(at), "r"((u32)so) : "memory");
+}
+
 // Kept in a register, and not worked out again each time.
 template <typename T>
 __device__ __forceinline__ void hold(T& value) { asm volatile("" : "+r"(value)); }
@@ -97,28 +163,59 @@ inline u32 mirrored_or_here(i32 mirror, i32 bound, i32 here, i32 rest, u32 order
     return __byte_perm(v, more, order);
 }
 
+inline u32 load_shared_if(bool so, i32 at) {
+    u32 v = 0;
+    if (so) load_shared(v, at);
+    return v;
+}
+
+inline void store_shared_if(bool so, i32 at, u32 v) {
+    if (so) *(u32*)((u8*)staged + at) = v;
+}
+
 template <typename T>
 inline void hold(T&) {}
 #endif
 
 // A thread's four columns in a group of the output, and in the next one that it writes.
 struct FourColumns {
-    static const i32 WORDS = BYTE_STRIP / 4, EACH = (i32)BYTE_THREADS / WORDS;  // groups from one to the next
-    static const i32 STEP = EACH * GROUP_BYTES;
+    static const i32 STEP = GROUPS_APART * GROUP_BYTES;
     i32 here[2];  // where the group lies, if it stays, for even columns and for odd ones
     // Where their mirror images begin, less as much as they themselves lie behind `here`; below what they stay, in this
     // group and in the next; how far away the rest of those images is; and the order to take bytes in.
     i32 mirror[4], bound[2][4], rest[4];
     u32 order[4];
 
-    __device__ __forceinline__ void set(i32 base, i32 group, u32 word, u32 k, i32 length) {
-        const i32 from = (length >> 2) - 1 - group, low = turned_place(from, word, k), phase = length & 3;
-        mirror[k] = base + low - (i32)k * BYTE_STRIP;
-        bound[0][k] = base - (i32)k * BYTE_STRIP;
-        bound[1][k] = bound[0][k] + STEP;
-        rest[k] = phase ? turned_place(from + 1, word, k) - low : 0;
-        order[k] = 0x0123 + 0x1111 * (u32)phase;
-        hold(bound[0][k]), hold(bound[1][k]), hold(rest[k]), hold(order[k]);
+    // Beginning with a group; `inside` if there are such columns.
+    __device__ __forceinline__ FourColumns(i32 group, u32 word, bool inside) {
+        const i32 base = shared_address() + (i32)sizeof(Held), column = base + (i32)word * 4;
+        const i32 odd = group & 1, swapped = odd ? BYTE_STRIP : 0;
+        here[0] = column + group * GROUP_BYTES + swapped;
+        here[1] = column + group * GROUP_BYTES - swapped;
+        uint4 t[4];
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) t[k] = held().turning[odd][k][word];
+        // The group in which a length lies. If it is a later one of this thread's, it is as odd as this one.
+        const u32 own = inside ? (u32)(GROUP_BYTES + group) : ~0u;
+        u32 stays[4];
+#pragma unroll
+        for (i32 k = 0; k < 4; ++k) {
+            const i32 aside = odd ? 0 : k & 1 ? BYTE_STRIP : -BYTE_STRIP;
+            stays[k] = load_shared_if(t[k].w == own, column + (i32)t[k].x + aside + k * BYTE_STRIP);
+        }
+#pragma unroll
+        for (i32 k = 0; k < 4; ++k) {
+            mirror[k] = column + (i32)t[k].x - (group + 1) * GROUP_BYTES;
+            rest[k] = (i32)t[k].y;
+            order[k] = t[k].z;
+            bound[0][k] = base - k * BYTE_STRIP - (i32)(t[k].w & GROUP_BYTES);
+            bound[1][k] = bound[0][k] + STEP;
+            hold(mirror[k]), hold(bound[0][k]), hold(bound[1][k]), hold(rest[k]), hold(order[k]);
+        }
+#pragma unroll
+        for (i32 k = 0; k < 4; ++k)
+            store_shared_if(t[k].w == own, column - GROUP_BYTES + (k ^ 1) * BYTE_STRIP,
+                            permuted(stays[k], stays[k], order[k]));
     }
 
     template <int AT, int K>
@@ -152,59 +249,26 @@ __device__ __forceinline__ void put_rows(u8* out, i64 step, u32 (&v)[4], i32 row
 }
 
 __device__ __forceinline__ void columns_bytes(const Columns& p) {
-    typedef FourColumns C;
     const Strip s = strip_of(p, blockIdx.x);
     const i32 steps = (i32)p.steps, groups = (steps + 3) / 4, thread = (i32)threadIdx.x;
     const i32 parts = (groups * 4 - thread + (i32)BYTE_THREADS - 1) / (i32)BYTE_THREADS;
+    const bool has_length = threadIdx.x < s.width;
+    if (has_length) ask_length(p.lengths, length_place<1>(p, s, threadIdx.x));
 #pragma unroll 1
     for (i32 i = 0; i < parts; ++i) ask_part(p, s, threadIdx.x + (u32)i * BYTE_THREADS);
-    // Lengths come while rows do: those of four columns, and that of one whose last group this thread makes.
-    const u32 word = threadIdx.x % C::WORDS;
-    i32 group = thread / C::WORDS;
-    const bool inside = word * 4 < s.width;
-    const i32 base = shared_address();
-    C c;
-    c.here[0] = base + turned_place(group, word, 0);
-    c.here[1] = base + turned_place(group, word, 1) - BYTE_STRIP;
-    u32 few[4];  // the order of the first group, if less than all of it is reversed
-#pragma unroll
-    for (u32 k = 0; k < 4; ++k) {
-        const i32 length = inside ? (i32)column_length<1>(p, s, word * 4 + k) : 0;
-        c.set(base, group, word, k, length);
-        few[k] = length == 2 ? 0x3201 : length == 3 ? 0x3012 : 0x3210;
-    }
-    const u32 length = threadIdx.x < s.width ? (u32)column_length<1>(p, s, threadIdx.x) : 0, more = length & 3;
     const bool stop = stopped(p.lengths);
-    turn_parts_of<MOST_PARTS - 1>(parts);
+    turn_parts_of<MOST_PARTS - 1>(p, parts, has_length);
     __syncthreads();
-    // The group in which a length lies is reversed in part: it is made anew, and then stays like all behind it. Only the
-    // first group wants it as it was.
-    const i32 last = turned_place((i32)(length >> 2), threadIdx.x / 4, threadIdx.x & 3);
-    u32 v[4], made;
-    if (group == 0) {
-        c.gather<0>(v);
-#pragma unroll
-        for (int k = 0; k < 4; ++k) v[k] = permuted(v[k], v[k], few[k]);
-    }
-    if (more) {
-        u32 first, stays;
-        load_shared(first, base + turned_place(0, threadIdx.x / 4, threadIdx.x & 3));
-        load_shared(stays, base + last);
-        made = permuted(first, stays, more == 1 ? 0x7650 : more == 2 ? 0x7601 : 0x7012);
-    }
-    __syncthreads();
-    if (more) *(u32*)((u8*)staged + last) = made;
-    __syncthreads();
+    const u32 word = threadIdx.x % BYTE_WORDS;
+    const bool inside = word * 4 < s.width;
+    i32 group = thread / BYTE_WORDS;
+    FourColumns c(group, word, inside);
     if (stop || !inside) return;
-    u8* out = s.dst + word * 4 + (i64)(group * 4) * p.dst_step;
-    const i64 step = p.dst_step, skip = (i64)(C::EACH * 4) * step;
-    if (group == 0) {
-        put_rows(out, step, v, steps);
-        group += C::EACH, out += skip;
-        c.go_on(1);
-    }
+    const i64 step = p.dst_step, skip = (i64)(GROUPS_APART * 4) * step;
+    u8* out = s.dst + word * 4 + (i64)(group * 4) * step;
+    u32 v[4];
 #pragma unroll 1
-    for (; (group + C::EACH) * 4 + 4 <= steps; group += 2 * C::EACH, out += 2 * skip) {
+    for (; (group + GROUPS_APART) * 4 + 4 <= steps; group += 2 * GROUPS_APART, out += 2 * skip) {
         u32 w[4];
         c.gather<0>(v);
         c.gather<1>(w);
@@ -213,11 +277,17 @@ __device__ __forceinline__ void columns_bytes(const Columns& p) {
         put_rows(out + skip, step, w, 4);
     }
 #pragma unroll 1
-    for (; group < groups; group += C::EACH, out += skip) {
+    for (; group < groups; group += GROUPS_APART, out += skip) {
         c.gather<0>(v);
         c.go_on(1);
         put_rows(out, step, v, steps - group * 4);
     }
 }
 
-KERNEL(BYTE_THREADS) columns_bytes_1(const __grid_constant__ Columns p) { columns_bytes(p); }
+// Strips beside each other begin at the same time: memory has rows of 128 bytes.
+#if __CUDA_ARCH__ >= 900
+#define STRIPS_IN_PAIRS __cluster_dims__(2, 1, 1)
+#else
+#define STRIPS_IN_PAIRS
+#endif
+KERNEL(BYTE_THREADS) STRIPS_IN_PAIRS columns_bytes_1(const __grid_constant__ Columns p) { columns_bytes(p); }

@@ -31,6 +31,10 @@ __device__ __forceinline__ i64 checked_length(const Check& p, u64 ordinal) {
 
 KERNEL(256) check_lengths(const __grid_constant__ Check p) {
     __shared__ u64 least;
+#if __CUDA_ARCH__ >= 900
+    // The next kernel may begin to read; before it writes it waits for the end of this one.
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
     if (threadIdx.x == 0) least = ~0ull;
     __syncthreads();
     u64 mine = ~0ull;

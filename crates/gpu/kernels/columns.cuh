@@ -45,11 +45,16 @@ __device__ __forceinline__ Strip strip_of(const Columns& p, u64 number) {
     return s;
 }
 
-// The length of the column that a granule of the strip belongs to.
+// Where the length lies of the column that a granule of the strip belongs to; and that length.
+template <int G>
+__device__ __forceinline__ i64 length_place(const Columns& p, const Strip& s, u32 byte) {
+    u64 column = divide((s.column + byte) / G, p.unit);
+    return s.lengths + (i64)column * p.lengths_step;
+}
+
 template <int G>
 __device__ __forceinline__ u64 column_length(const Columns& p, const Strip& s, u32 byte) {
-    u64 column = divide((s.column + byte) / G, p.unit);
-    return length_at(p.lengths, s.lengths + (i64)column * p.lengths_step);
+    return length_at(p.lengths, length_place<G>(p, s, byte));
 }
 
 // Asks for all rows of a strip.

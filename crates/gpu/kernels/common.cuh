@@ -108,8 +108,14 @@ __device__ __noinline__ u64 length_called(const Lengths& lengths, i64 offset) {
     return length_at(lengths, offset);
 }
 
+// Kernels ask this before they write anything. Those that have lengths to check may have begun while the check still
+// runs (`src/stream.rs`), and wait for its end here.
 __device__ __forceinline__ bool stopped(const Lengths& lengths) {
-    return lengths.stop && *lengths.stop;
+    if (!lengths.stop) return false;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+    return *lengths.stop;
 }
 
 // Where step `t` of a lane comes from.

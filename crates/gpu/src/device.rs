@@ -172,6 +172,12 @@ impl Cuda {
         Cuda { shared: self.shared.clone(), limits }
     }
 
+    /// Whether kernels wait themselves for the check of lengths in front of them.
+    pub(crate) fn kernels_wait(&self) -> bool {
+        // Compiled for the chips that can, as these are.
+        !self.function(Entry(Family::ColumnsTwo, 4)).is_null()
+    }
+
     /// Free and total bytes of its memory.
     pub fn memory(&self) -> Result<(usize, usize), Error> {
         let _current = self.current()?;

@@ -160,3 +160,20 @@ impl Default for Limits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cache_keeps_what_is_read_of_tensors_twice_its_size() {
+        let limits = Limits::new(9, 227 * 1024, 132, 50 << 20);
+        assert_eq!(limits.keep_from, 100 << 20);
+        assert_eq!(limits.policy((100 << 20) - 1), NORMAL);
+        assert_eq!(limits.policy(100 << 20), KEEP);
+        // What the device says, not what the H200 has.
+        assert_eq!(Limits::new(8, 99 * 1024, 84, 6 << 20).policy(12 << 20), KEEP);
+        let never = Limits { keep_from: u64::MAX, ..limits };
+        assert_eq!(never.policy(1 << 40), NORMAL);
+    }
+}

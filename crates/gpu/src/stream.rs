@@ -194,6 +194,8 @@ impl Stream {
             }
             _ => (0, 0),
         };
+        // A graph keeps to what every driver, and whoever owns the graph, knows.
+        let early = stop != 0 && self.cuda.kernels_wait() && !self.is_capturing()?;
         let lengths = jobs::lengths_of(plan, address, stop);
         let (shape, limits) = (Shape::of(plan), self.cuda.limits());
         let policy = limits.policy(shape.grains());
@@ -203,10 +205,10 @@ impl Stream {
             if choice.kernel == Kernel::Packed {
                 return self.packed_in_place(plan, &shape, at.dst, lengths);
             }
-            return self.launch(&jobs::job(&call, choice, &limits));
+            return self.launch(&jobs::job(&call, choice, &limits), early);
         }
         let choice = choose::choose(plan, &shape, at, &limits);
-        self.launch(&jobs::job(&call, choice, &limits))
+        self.launch(&jobs::job(&call, choice, &limits), early)
     }
 
     /// Launches the check of device lengths; gives the address of its verdict, or 0 where there is
@@ -216,7 +218,7 @@ impl Stream {
         if self.report == 0 || !lengths.needs_check() || lengths.count() == 0 {
             return Ok(0);
         }
-        self.launch(&Some(jobs::check(lengths, view.address, self.report)))?;
+        self.launch(&Some(jobs::check(lengths, view.address, self.report)), false)?;
         Ok(if self.stops { self.report } else { 0 })
     }
 
@@ -263,7 +265,8 @@ impl Stream {
         let choice = choose::Choice { kernel: Kernel::Packed, width: 0 };
         let policy = self.cuda.limits().policy(shape.grains());
         let call = Call { plan, shape, at: site, lengths, policy };
-        self.launch(&jobs::job(&call, choice, &self.cuda.limits()))
+        // Behind the copy, not behind the check.
+        self.launch(&jobs::job(&call, choice, &self.cuda.limits()), false)
     }
 
     /// Memory that is freed when the stream has done what is launched until then.
@@ -282,39 +285,60 @@ impl Stream {
         Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
     }
 
-    /// By reference: some kernels have kilobytes of arguments.
-    fn launch(&self, job: &Option<Job>) -> Result<(), Error> {
+    /// By reference: some kernels have kilobytes of arguments. `early`: it may begin while the check of lengths right
+    /// in front of it still runs, for whose end it waits before it writes.
+    fn launch(&self, job: &Option<Job>, early: bool) -> Result<(), Error> {
         let Some(job) = job else { return Ok(()) };
         match &job.params {
-            AnyParams::Rows(params) => self.launch_with(job, params),
-            AnyParams::Strided(params) => self.launch_with(job, params),
-            AnyParams::Deep(params) => self.launch_with(job, params),
-            AnyParams::Gather(params) => self.launch_with(job, params),
-            AnyParams::Tiles(params) => self.launch_with(job, params),
-            AnyParams::Columns(params) => self.launch_with(job, params),
-            AnyParams::Packed(params) => self.launch_with(job, params),
-            AnyParams::Check(params) => self.launch_with(job, params),
+            AnyParams::Rows(params) => self.launch_with(job, params, early),
+            AnyParams::Strided(params) => self.launch_with(job, params, early),
+            AnyParams::Deep(params) => self.launch_with(job, params, early),
+            AnyParams::Gather(params) => self.launch_with(job, params, early),
+            AnyParams::Tiles(params) => self.launch_with(job, params, early),
+            AnyParams::Columns(params) => self.launch_with(job, params, early),
+            AnyParams::Packed(params) => self.launch_with(job, params, early),
+            AnyParams::Check(params) => self.launch_with(job, params, early),
         }
     }
 
-    fn launch_with<P: Params>(&self, job: &Job, params: &P) -> Result<(), Error> {
+    fn launch_with<P: Params>(&self, job: &Job, params: &P, early: bool) -> Result<(), Error> {
         if job.blocks > MOST_BLOCKS {
             return Err(Error::TooManyBlocks { blocks: job.blocks, most: MOST_BLOCKS });
         }
         let function = self.cuda.function(job.entry);
         let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];
-        // SAFETY: the kernel takes this one struct (`Params`), which the driver copies. What it
-        // points to was checked against the plan, or promised by who made the views.
-        unsafe {
-            result::launch_kernel(
-                function,
-                (job.blocks as u32, 1, 1),
-                (job.threads, 1, 1),
-                job.shared,
-                self.raw,
-                &mut arguments,
-            )
+        if !early {
+            let (grid, block) = ((job.blocks as u32, 1, 1), (job.threads, 1, 1));
+            // SAFETY: the kernel takes this one struct (`Params`), which the driver copies. What it
+            // points to was checked against the plan, or promised by who made the views.
+            return unsafe {
+                result::launch_kernel(function, grid, block, job.shared, self.raw, &mut arguments)
+            }
+            .asked("launch a kernel");
         }
+        let mut attribute = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+        };
+        let config = sys::CUlaunchConfig {
+            gridDimX: job.blocks as u32,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: job.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: job.shared,
+            hStream: self.raw,
+            attrs: &mut attribute,
+            numAttrs: 1,
+        };
+        // SAFETY: as above; every kernel asks `stopped` before it writes, and that waits for the check (`kernels_wait`).
+        // The driver keeps neither pointer.
+        unsafe {
+            sys::cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), std::ptr::null_mut())
+        }
+        .result()
         .asked("launch a kernel")
     }
 }

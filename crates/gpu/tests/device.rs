@@ -66,6 +66,46 @@ fn more_than_4_gib_flips_apart_and_in_place() {
     assert_from(&mut output.to_vec().unwrap(), |at| at);
 }
 
+/// Flips whose output is counted in 64 bits from 2 GiB on, and rows so long that lengths cut them by segments.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn more_than_4_gib_of_words_and_vectors() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let input = DeviceBuffer::from_host(&cuda, &noise(BIG)).unwrap();
+    let mut output = DeviceBuffer::allocate(&cuda, BIG).unwrap();
+    for (width, columns) in [(4, 30_001), (8, 20_003), (12, 10_007)] {
+        let rows = BIG / (width * columns);
+        let layout = Layout::dense(DType::Bytes(width), &[rows, columns]).unwrap();
+        let plan = Reverse::axes([1]).plan(&layout, &layout).unwrap();
+        assert_eq!(kernel(&plan, &cuda.limits()), Kernel::DenseRows);
+        stream.execute(&plan, input.view(), None, output.view_mut()).unwrap();
+        stream.synchronize().unwrap();
+        let mut got = output.to_vec().unwrap();
+        assert_from(&mut got[..layout.byte_len()], |at| {
+            let (unit, inside) = (at / width, at % width);
+            (unit / columns * columns + columns - 1 - unit % columns) * width + inside
+        });
+    }
+    let (rows, columns) = (4, (1 << 26) + 1);
+    let layout = Layout::dense(DType::C128, &[rows, columns]).unwrap();
+    let lengths = [columns as u64, 0, columns as u64 / 3, columns as u64 - 1];
+    let lanes = Layout::dense(DType::U64, &[rows]).unwrap();
+    let operator = ReverseSequence::new().time_axis(1).batch_axis(0);
+    let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+    assert_eq!(kernel(&plan, &cuda.limits()), Kernel::StagedRows);
+    let host = CudaLengths::Host(Memory::from(&lengths[..]));
+    stream.execute(&plan, input.view(), Some(host), output.view_mut()).unwrap();
+    stream.synchronize().unwrap();
+    let mut got = output.to_vec().unwrap();
+    assert_from(&mut got[..layout.byte_len()], |at| {
+        let (unit, inside) = (at / 16, at % 16);
+        let (row, t) = (unit / columns, unit % columns);
+        let length = lengths[row] as usize;
+        (row * columns + if t < length { length - 1 - t } else { t }) * 16 + inside
+    });
+}
+
 #[test]
 #[ignore = "needs a CUDA device"]
 fn more_than_2_to_the_31_elements_in_any_order() {

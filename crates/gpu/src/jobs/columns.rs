@@ -9,9 +9,11 @@ use retrograde::Dim;
 use smallvec::SmallVec;
 
 const COLUMN_THREADS: u32 = 512;
-/// Threads where columns of bytes fill a multiprocessor, and what they hold at most: bytes.cuh.
-const BYTE_THREADS: u32 = 1024;
-const MOST_BYTES: u64 = 4 * 64 * BYTE_THREADS as u64;
+/// Threads where columns of bytes fill a multiprocessor, what they hold beside the strip, and how many of these blocks
+/// begin together: bytes.cuh.
+const BYTE_THREADS: u32 = 768;
+const BYTES_HELD: u64 = 64 * (8 + 2 * 16 + 4);
+const PAIR: u64 = 2;
 /// Bytes of shared memory that short columns fill with more of them: the wider a strip, the better for memory.
 const STAGE: u64 = 128 * 1024;
 /// As long as there are so many strips for each multiprocessor.
@@ -89,12 +91,13 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         _ => (Family::ColumnsTwo, 2),
     };
     // Those are turned, by groups of four rows.
-    let groups = steps.next_multiple_of(4) * strip;
-    let bytes =
-        granule == 1 && alone && strip == STRIP && groups <= MOST_BYTES.min(limits.shared as u64);
+    let held = BYTES_HELD + steps.next_multiple_of(4) * strip;
+    let bytes = granule == 1 && alone && strip == STRIP && held <= limits.shared as u64;
     let turned = bytes && params.vectors == 1 && params.words == 1;
     let (family, blocks, threads, shared) = match kernel {
-        Kernel::Columns if turned => (Family::ColumnsBytes, all, BYTE_THREADS, groups),
+        Kernel::Columns if turned => {
+            (Family::ColumnsBytes, all.next_multiple_of(PAIR), BYTE_THREADS, held)
+        }
         Kernel::Columns => (columns, all.next_multiple_of(together), COLUMN_THREADS, steps * strip),
         Kernel::ClusterColumns => {
             let blocks = all * choose::CLUSTER;
