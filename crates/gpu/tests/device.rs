@@ -229,6 +229,52 @@ fn columns(cuda: &Cuda, sizes: &[(usize, usize)]) -> Vec<Kernel> {
     seen
 }
 
+/// Kernels may begin while lengths are still checked: one wrong length of many, the last one, and nothing is written.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_wrong_length_stops_a_call_that_has_begun() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    // Blocks, rows of vectors, in segments and short ones; columns of bytes, of words, by clusters and by neither.
+    for (shape, axis, dtype) in [
+        ([1 << 20, 4, 16], 1, DType::F32),
+        ([1 << 16, 1, 4096], 2, DType::U8),
+        ([1 << 14, 1, 16_383], 2, DType::U8),
+        ([1 << 20, 1, 100], 2, DType::U8),
+        ([1, 2048, 1 << 16], 1, DType::U8),
+        ([1, 512, 1 << 16], 1, DType::F32),
+        ([1, 8192, 8192], 1, DType::F32),
+        ([1, 70_000, 1000], 1, DType::F32),
+    ] {
+        let layout = Layout::dense(dtype, &shape).unwrap();
+        let mut lanes = shape;
+        lanes[axis] = 1;
+        // Not one for each byte of what moves as a whole.
+        lanes[2] = if axis == 1 && shape[0] > 1 { 1 } else { lanes[2] };
+        let count = lanes.iter().product::<usize>();
+        let (batch, last) = (if shape[0] > 1 { 0 } else { 2 }, count - 1);
+        let operator = ReverseSequence::any_axes(axis as i64, batch);
+        let lengths = Layout::dense(DType::I64, &[count]).unwrap();
+        let plan = operator.plan(&layout, &lengths, &layout).unwrap();
+        let most = shape[axis] as i64;
+        let mut values: Vec<i64> = (0..count as i64).map(|at| at % (most + 1)).collect();
+        let bytes = layout.byte_len();
+        let input = DeviceBuffer::from_host(&cuda, &noise(bytes)).unwrap();
+        let mut output = DeviceBuffer::from_host(&cuda, &vec![0xA5; bytes]).unwrap();
+        for wrong in [most + 1, -1] {
+            values[last] = wrong;
+            let given: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+            let given = DeviceBuffer::from_host(&cuda, &given).unwrap();
+            for _ in 0..10 {
+                let lengths = Some(given.view().into());
+                stream.execute(&plan, input.view(), lengths, output.view_mut()).unwrap();
+            }
+            assert!(matches!(stream.check(), Err(Error::Execute(_))), "{plan}");
+            assert!(output.to_vec().unwrap().iter().all(|&b| b == 0xA5), "{plan}");
+        }
+    }
+}
+
 /// Input that lies the other way round, in squares of vectors, of words, and of elements, forward and backward.
 #[test]
 #[ignore = "needs a CUDA device"]
