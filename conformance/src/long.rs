@@ -128,7 +128,9 @@ fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
 /// Columns of bytes that fill a multiprocessor of a device: lengths at both ends and anywhere, in strips that are whole
 /// and not.
 fn full_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
-    for (steps, columns) in [(1900, 48), (2046, 80), (2047, 80), (2048, 128), (3001, 80)] {
+    for (steps, columns) in
+        [(1900, 48), (2046, 80), (2047, 80), (2048, 128), (3001, 80), (3588, 80)]
+    {
         let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Clamp };
         let ends = (0..8).chain(steps as i64 - 5..=steps as i64);
         let values = ends.chain((0..).map(|_| draw(state, steps + 1))).take(columns).collect();

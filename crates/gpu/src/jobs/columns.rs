@@ -9,10 +9,11 @@ use retrograde::Dim;
 use smallvec::SmallVec;
 
 const COLUMN_THREADS: u32 = 512;
-/// Threads where columns of bytes fill a multiprocessor, what they hold beside the strip, and how many of these blocks
-/// begin together: bytes.cuh.
+/// Threads where columns of bytes fill a multiprocessor, what they hold beside the strip and in all, and how many of
+/// these blocks begin together: bytes.cuh.
 const BYTE_THREADS: u32 = 768;
 const BYTES_HELD: u64 = 64 * (8 + 2 * 16 + 4);
+const MOST_HELD: u64 = 227 * 1024;
 const PAIR: u64 = 2;
 /// Bytes of shared memory that short columns fill with more of them: the wider a strip, the better for memory.
 const STAGE: u64 = 128 * 1024;
@@ -92,7 +93,8 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     };
     // Those are turned, by groups of four rows.
     let held = BYTES_HELD + steps.next_multiple_of(4) * strip;
-    let bytes = granule == 1 && alone && strip == STRIP && held <= limits.shared as u64;
+    let bytes =
+        granule == 1 && alone && strip == STRIP && held <= MOST_HELD.min(limits.shared as u64);
     let turned = bytes && params.vectors == 1 && params.words == 1;
     let (family, blocks, threads, shared) = match kernel {
         Kernel::Columns if turned => {
