@@ -126,18 +126,22 @@ fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
 }
 
 /// Columns of bytes that fill a multiprocessor of a device: lengths at both ends and anywhere, in strips that are whole
-/// and not.
+/// and not; and these lengths of other types, aligned and not, side by side and not.
 fn full_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
-    for (steps, columns) in
-        [(1900, 48), (2046, 80), (2047, 80), (2048, 128), (3001, 80), (3588, 80)]
-    {
+    for (steps, columns, integer, kind) in [
+        (1900, 48, Integer::I32, Kind::Dense),
+        (2046, 80, Integer::I64, Kind::Dense),
+        (2047, 80, Integer::U16, Kind::Dense),
+        (2048, 128, Integer::U64, Kind::Backwards),
+        (3001, 80, Integer::I32, Kind::Odd),
+        (3588, 80, Integer::U32, Kind::Padded),
+    ] {
         let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Clamp };
         let ends = (0..8).chain(steps as i64 - 5..=steps as i64);
         let values = ends.chain((0..).map(|_| draw(state, steps + 1))).take(columns).collect();
-        let lengths = CaseLengths::new(values, &[columns], Integer::I32, Kind::Dense);
-        let place = |kind| Arc::new(Placement::new(kind, width, &[steps, columns]));
-        let (input, lengths) = (place(Kind::Dense), Some(Arc::new(lengths)));
-        let output = Output::Separate(input.clone());
+        let lengths = CaseLengths::new(values, &[columns], integer, kind);
+        let input = Arc::new(Placement::new(Kind::Dense, width, &[steps, columns]));
+        let (lengths, output) = (Some(Arc::new(lengths)), Output::Separate(input.clone()));
         let mut case = Case { operation, input, lengths, output };
         let expected = case.expected();
         runner.check(&case, &expected);
