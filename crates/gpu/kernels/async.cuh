@@ -14,21 +14,14 @@ __device__ __forceinline__ void copy_async16(u8* shared, const u8* global, u64 p
 }
 
 // The same of 4 or 8 bytes that begin at a multiple of as many, and ask the cache for nothing.
-__device__ __forceinline__ void copy_async4(u8* shared, const u8* global) {
+template <int BYTES>
+__device__ __forceinline__ void copy_async(u8* shared, const u8* global) {
 #if __CUDA_ARCH__ >= 800
     u32 to = (u32)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(global) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(to), "l"(global), "n"(BYTES) : "memory");
 #else
-    *(u32*)shared = *(const u32*)global;
-#endif
-}
-
-__device__ __forceinline__ void copy_async8(u8* shared, const u8* global) {
-#if __CUDA_ARCH__ >= 800
-    u32 to = (u32)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" :: "r"(to), "l"(global) : "memory");
-#else
-    *(u64*)shared = *(const u64*)global;
+    typedef typename Word<BYTES>::T T;
+    *(T*)shared = *(const T*)global;
 #endif
 }
 

@@ -41,9 +41,9 @@ __device__ __forceinline__ void ask_length(const Lengths& lengths, i64 offset) {
     u8* to = (u8*)&held().raw[threadIdx.x];
     const u32 type = lengths.type & (UNALIGNED | 3);
     if (type == 3) {
-        copy_async8(to, from);
+        copy_async<8>(to, from);
     } else if (type == 2) {
-        copy_async4(to, from);
+        copy_async<4>(to, from);
     } else {
 #pragma unroll 1
         for (u32 k = 0; k < 1u << (type & 3); ++k) to[k] = from[k];
