@@ -307,6 +307,7 @@ impl Stream {
         }
         let function = self.cuda.function(job.entry);
         let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];
+        // Apart, because drivers of older chips do not know the other way.
         if !early {
             let (grid, block) = ((job.blocks as u32, 1, 1), (job.threads, 1, 1));
             // SAFETY: the kernel takes this one struct (`Params`), which the driver copies. What it
