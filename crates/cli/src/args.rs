@@ -6,7 +6,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use retrograde::{DType, LengthPolicy};
-use retrograde_io::{Format, Location, Opening};
+use retrograde_io::{FilesRead, Format, Location, Opening};
 use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::fmt;
@@ -27,6 +27,7 @@ EXIT CODES
   1    the arguments do not go with the tensor, or a file could not be read or written
   2    wrong usage
   130  interrupted (Ctrl-C, or asked to end)
+  141  whoever reads the output closed the pipe before all of it was written
 
 ENVIRONMENT
   NO_COLOR                no colours; CLICOLOR_FORCE=1: colours even into a pipe
@@ -37,6 +38,9 @@ ENVIRONMENT
 #[derive(Debug, Parser)]
 #[command(name = "retrograde", version, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
+    /// Say nothing but errors: no line about what was written, no progress
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -92,6 +96,20 @@ impl<F: Args> Operation<F> {
             Operation::ReverseSubsequences(arguments) => &arguments.files,
         }
     }
+
+    /// The file of the lengths, if they are in one: no output may replace it.
+    pub(crate) fn lengths_read(&self) -> FilesRead {
+        let read = FilesRead::default();
+        let lengths = match self {
+            Operation::Reverse(_) => None,
+            Operation::ReverseSequence(arguments) => Some(&arguments.lengths),
+            Operation::ReverseSubsequences(arguments) => Some(&arguments.lengths),
+        };
+        if let Some(LengthsArgument::File(location)) = lengths {
+            read.add(&location.path);
+        }
+        read
+    }
 }
 
 /// The tensor, and what it does not say itself.
@@ -113,13 +131,14 @@ pub(crate) struct Input {
 
 impl Input {
     /// What is known about the file besides what it says itself.
-    pub(crate) fn opening(&self, output: Option<&Location>) -> Opening {
+    pub(crate) fn opening(&self, output: Option<&Location>, read: &FilesRead) -> Opening {
         let output = output.filter(|output| !output.is_stream());
         Opening {
             format: self.from,
             dtype: self.dtype,
             shape: self.shape.clone().map(|Sizes(shape)| shape),
             output: output.map(|output| output.path.clone()),
+            read: read.clone(),
         }
     }
 }
@@ -146,6 +165,9 @@ pub(crate) struct Files {
         default_missing_value = "copy", conflicts_with = "output"
     )]
     pub(crate) in_place: Option<InPlace>,
+    /// Write to a file that is read-only, too
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Print a picture of before and after (always, if nothing is written)
     #[arg(long)]
     pub(crate) show: bool,
@@ -224,9 +246,12 @@ pub(crate) struct ShowArguments {
     /// The operator
     #[command(subcommand)]
     pub(crate) operation: Operation<Input>,
-    /// Write the picture to this file instead, as SVG
+    /// Write the picture to this file (.svg, or - for stdout) instead, as SVG
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+    /// Replace an image that is read-only, too
+    #[arg(long, global = true, requires = "svg")]
+    pub(crate) force: bool,
 }
 
 /// Reads a location; every text is one.
@@ -250,7 +275,7 @@ pub(crate) struct ReverseArguments<F: Args> {
 pub(crate) struct ReverseSequenceArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
-    /// One length per entry of the batch axis: 4,3,2,1 or a file of integers
+    /// One length per entry of the batch axis: 4,3,2,1 or a file of integers (.csv and .txt too)
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: LengthsArgument,
     /// The axis that is reversed, 0 or 1
@@ -268,7 +293,7 @@ pub(crate) struct ReverseSequenceArguments<F: Args> {
 pub(crate) struct ReverseSubsequencesArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
-    /// One length per lane, in row-major order: 4,3,2,1 or a file of integers
+    /// One length per lane, in row-major order: 4,3,2,1 or a file of integers (.csv and .txt too)
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: LengthsArgument,
     /// The axis that is reversed; a negative one counts from the end

@@ -12,7 +12,7 @@ mod turns;
 pub(crate) use arguments::BenchArguments;
 
 use crate::report;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use arguments::Subject;
 use buffers::Buffers;
 use rayon::ThreadPoolBuilder;
@@ -33,7 +33,10 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     let subject = Subject::of(arguments, &layout)?;
     let time = Duration::try_from_secs_f64(arguments.seconds)
         .map_err(|_| anyhow!("--seconds {}: expected a time", arguments.seconds))?;
-    let threads = arguments.threads.map_or(0, usize::from);
+    let (threads, most) = (arguments.threads.map_or(0, usize::from), cpu::max_threads());
+    if threads > most {
+        bail!("--threads {threads}: expected 1 to {most}");
+    }
     let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
     // All of it on the pool: the engine takes the threads of whoever calls it.
     let text = pool.install(|| {

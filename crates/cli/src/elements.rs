@@ -3,11 +3,13 @@
 use half::{bf16, f16};
 use retrograde::DType;
 use retrograde_io::ElementType;
-use retrograde_io::npy::Kind;
+use retrograde_io::npy::{Field, Kind};
 use std::fmt::Write;
 
 /// Significant digits of a float: a picture shows what moves, not every bit of it.
 const DIGITS: usize = 5;
+/// Elements of a field that is an array.
+const SHOWN: usize = 4;
 
 /// Whether elements line up at their left edge.
 pub(crate) fn is_text(element: &ElementType) -> bool {
@@ -37,7 +39,31 @@ pub(crate) fn text(element: &ElementType, bytes: &[u8]) -> String {
         }
         Kind::Text => printable(&characters(bytes, big)),
         Kind::Void => hex(bytes),
+        Kind::Record => record(element, bytes),
     }
+}
+
+/// The fields of a record, without its padding: `(1.5, [1 2 3])`.
+fn record(element: &ElementType, bytes: &[u8]) -> String {
+    let ElementType::Numpy(descr) = element else { return hex(bytes) };
+    let field = |field: &Field| {
+        let kind = ElementType::Numpy(field.descr.clone());
+        let width = kind.dtype().bits().unwrap_or(0) / 8;
+        // The layout was found to have room for all fields.
+        let at = |index: usize| bytes.get(field.offset + index * width..)?.get(..width);
+        let one = |index| at(index).map_or_else(String::new, |bytes| text(&kind, bytes));
+        match &field.shape[..] {
+            [] => one(0),
+            shape => {
+                let count = if shape.contains(&0) { 0 } else { shape.iter().product() };
+                let more = if count > SHOWN { " ..." } else { "" };
+                let elements: Vec<_> = (0..count.min(SHOWN)).map(one).collect();
+                format!("[{}{more}]", elements.join(" "))
+            }
+        }
+    };
+    let fields = descr.fields().iter().filter(|field| !field.name.is_empty());
+    format!("({})", fields.map(field).collect::<Vec<_>>().join(", "))
 }
 
 /// Numbers that Rust has no type for: packed integers, and floats of 16 bits and fewer.

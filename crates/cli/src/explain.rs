@@ -3,6 +3,7 @@
 use crate::args::{Device, ExplainArguments};
 use crate::bench::copy_speed;
 use crate::cuda;
+use crate::load;
 use crate::report::{self, seconds};
 use crate::task::Task;
 use anstyle::Style;
@@ -10,7 +11,7 @@ use anyhow::Result;
 use retrograde::cpu::{self, Isa};
 use retrograde::{Flow, Grain, Plan};
 use retrograde_gpu::{Cuda, Error, Limits, Route};
-use retrograde_io::open;
+use retrograde_io::FilesRead;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -79,9 +80,10 @@ struct LengthsRecord {
 /// Prints how the operator would run.
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     let input = arguments.operation.files();
-    let before = open(&input.input, &input.opening(None))?;
+    let read = FilesRead::default();
+    let before = load::tensor(&input.input, &input.opening(None, &read))?;
     let layout = before.layout();
-    let task = Task::prepare(&arguments.operation, layout)?;
+    let task = Task::prepare(&arguments.operation, layout, &read)?;
     let plan = task.with_plan(layout, layout, |plan, _| Ok(plan.clone()))?;
 
     let cuda = match arguments.device {

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use retrograde::DType;
 use retrograde_io::graph::{Declared, Dim, NodeName, Outline};
-use retrograde_io::{ElementType, Listed, Listing, list};
+use retrograde_io::{ElementType, FilesRead, Listed, Listing, list};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
     if arguments.input.from.is_none() && run::is_model(&location.path) {
         return model(&location.path, arguments.json);
     }
-    let listing = list(location, &arguments.input.opening(None))?;
+    let listing = list(location, &arguments.input.opening(None, &FilesRead::default()))?;
     let file = location.path.display().to_string();
     let text = if arguments.json { json(file, &listing)? } else { words(&file, &listing) };
     Ok(report::print(&text)?)
@@ -95,11 +95,12 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
 fn model(path: &Path, json: bool) -> Result<()> {
     let (kind, outline) = run::outline(path)?;
     // What is wrong with it beyond that is worth knowing too, and no failure of this command.
-    let cannot_run = run::model(path, &std::env::temp_dir()).err().map(|error| {
-        let text = error.to_string();
-        let own = format!("{}: ", path.display());
-        text.strip_prefix(&own).map_or(text.clone(), str::to_owned)
-    });
+    let cannot_run =
+        run::model(path, &std::env::temp_dir(), &FilesRead::default()).err().map(|error| {
+            let text = error.to_string();
+            let own = format!("{}: ", path.display());
+            text.strip_prefix(&own).map_or(text.clone(), str::to_owned)
+        });
     let file = path.display().to_string();
     let file_bytes = path.metadata().map_or(0, |found| found.len());
     if !json {

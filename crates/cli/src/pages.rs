@@ -3,10 +3,10 @@
 use crate::args::Arguments;
 use crate::report;
 use anyhow::Result;
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use retrograde_io::Error;
+use retrograde_io::{Error, Saving, write_texts};
 use std::path::Path;
 
 /// Prints the completions for a shell.
@@ -19,16 +19,37 @@ pub(crate) fn completions(shell: Shell) -> Result<()> {
 /// Prints the manual page, or writes those of all commands to a folder.
 pub(crate) fn manual(folder: Option<&Path>) -> Result<()> {
     match folder {
-        Some(folder) => std::fs::create_dir_all(folder)
-            .and_then(|()| clap_mangen::generate_to(Arguments::command(), folder))
-            .map_err(|source| {
-                let path = folder.to_owned();
-                Error::Write { path, source }.into()
-            }),
+        Some(folder) => {
+            let mut pages = Vec::new();
+            let mut command = Arguments::command().disable_help_subcommand(true);
+            command.build();
+            all_pages(&command, &mut pages)?;
+            let new = !folder.exists();
+            let failed = |source| Error::Write { path: folder.to_owned(), source };
+            std::fs::create_dir_all(folder).map_err(failed)?;
+            let written = write_texts(folder, &pages, &Saving::default());
+            if written.is_err() && new {
+                // Only if nothing is in it.
+                let _ = std::fs::remove_dir(folder);
+            }
+            Ok(written?)
+        }
         None => {
             let mut page = Vec::new();
             Man::new(Arguments::command()).render(&mut page)?;
             Ok(report::print(&String::from_utf8(page)?)?)
         }
     }
+}
+
+/// The page of a command and those of its subcommands, each with the name of its file.
+fn all_pages(command: &Command, pages: &mut Vec<(String, String)>) -> Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        all_pages(below, pages)?;
+    }
+    let page = Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    pages.push((page.get_filename(), String::from_utf8(text)?));
+    Ok(())
 }

@@ -12,12 +12,13 @@ use crate::report;
 use crate::task::Task;
 use anstyle::Style;
 use block::Scene;
-use retrograde_io::Tensor;
+use retrograde_io::{Location, Tensor};
 use sheet::{Arrangement, Sheet};
 
-/// Draws it within this many columns; with colours, which the printing takes out again
-/// where there are none.
-pub(crate) fn draw(name: &str, before: &Tensor, task: &Task, columns: usize) -> String {
+/// Draws it as wide as the terminal; with colours, which the printing takes out again where
+/// there are none.
+pub(crate) fn draw(location: &Location, before: &Tensor, task: &Task) -> String {
+    let name = &report::name(location);
     let bold = Style::new().bold();
     let operator = task.operator();
     let mut picture = format!("{bold}{operator}{bold:#}  {}\n\n", subject(name, before, task));
@@ -25,14 +26,15 @@ pub(crate) fn draw(name: &str, before: &Tensor, task: &Task, columns: usize) -> 
         picture.push_str("  (no elements)\n");
         return picture;
     }
-    let (sheet, arrangement) = fitting(&Scene { before, task }, columns);
+    let (sheet, arrangement) = fitting(&Scene { before, task }, report::columns());
     sheet.render(arrangement, &mut picture);
     picture
 }
 
 /// Draws it as an SVG image.
-pub(crate) fn draw_svg(name: &str, before: &Tensor, task: &Task) -> String {
-    let title = format!("{}  {}", task.operator(), subject(name, before, task));
+pub(crate) fn draw_svg(location: &Location, before: &Tensor, task: &Task) -> String {
+    let name = report::name(location);
+    let title = format!("{}  {}", task.operator(), subject(&name, before, task));
     svg::draw(&title, &Scene { before, task })
 }
 

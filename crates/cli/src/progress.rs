@@ -1,9 +1,9 @@
 //! How far long work has come, for people who watch: nothing where stderr is no terminal.
 
+use crate::report;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use retrograde::Plan;
 use std::cell::OnceCell;
-use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 /// Work that takes less than this needs no bar.
@@ -27,7 +27,7 @@ impl Progress {
 
     /// Begins work on so many bytes.
     pub(crate) fn until(total: u64) -> Progress {
-        let watched = io::stderr().is_terminal();
+        let watched = report::is_watched();
         let (start, done) = (Instant::now(), std::cell::Cell::new(0));
         Progress { total, start, done, bar: OnceCell::new(), watched }
     }

@@ -3,8 +3,10 @@
 use crate::elements;
 use crate::task::Task;
 use anstyle::{AnsiColor, Style};
-use retrograde_io::{ElementType, Location};
-use std::io::{self, Write};
+use clap::builder::StyledStr;
+use retrograde_io::{ElementType, Error, Location};
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Columns of a terminal that does not say.
@@ -40,8 +42,24 @@ pub(crate) fn took(number: usize, name: &str, took: Duration, copy: Duration) ->
     )
 }
 
+/// Whether only errors are said.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on, only errors are said.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether somebody watches stderr, and wants to see more than errors there.
+pub(crate) fn is_watched() -> bool {
+    !QUIET.load(Ordering::Relaxed) && io::stderr().is_terminal()
+}
+
 /// Says something beside the output.
 pub(crate) fn say(text: &str) {
+    if QUIET.load(Ordering::Relaxed) {
+        return;
+    }
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
@@ -57,12 +75,26 @@ pub(crate) fn printable(name: &str) -> String {
     elements::printable(name)
 }
 
+/// Whether the error is that nobody reads the output any more.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(Error::Write { path, source })
+            if path.as_os_str() == "-" && source.kind() == io::ErrorKind::BrokenPipe
+    )
+}
+
+/// Prints what clap has to say on stdout.
+pub(crate) fn print_styled(text: &StyledStr) -> Result<(), Error> {
+    print(&text.ansi().to_string())
+}
+
 /// Prints to stdout. A reader that has seen enough is no error.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
+        result => result.map_err(|source| Error::Write { path: "-".into(), source }),
     }
 }
 

@@ -7,11 +7,11 @@ mod targets;
 pub(crate) use arguments::RunArguments;
 
 use crate::progress::Progress;
-use crate::{interrupt, report};
+use crate::report;
 use anyhow::{Result, anyhow, bail};
 use arguments::NamedFile;
 use retrograde_io::graph::{Declared, Graph, GraphError, Outline};
-use retrograde_io::{Error, Location, Value, onnx, openvino};
+use retrograde_io::{Error, FilesRead, Location, Value, onnx, openvino};
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::Read;
@@ -20,11 +20,14 @@ use targets::Targets;
 
 /// Everything is read, checked and run before anything is written.
 pub(crate) fn run(arguments: &RunArguments) -> Result<()> {
-    interrupt::handle()?;
     let temporary = temporary(arguments);
-    let graph = model(&arguments.model, &temporary)?;
-    let targets = Targets::choose(&graph, arguments)?;
-    let inputs = inputs(&graph, arguments, &temporary)?;
+    let read = FilesRead::default();
+    let graph = model(&arguments.model, &temporary, &read)?;
+    for file in &arguments.input {
+        read.add(&file.location.path);
+    }
+    let targets = Targets::choose(&graph, arguments, &read)?;
+    let inputs = inputs(&graph, arguments, &temporary, &read)?;
     let (progress, mut so_far) = (OnceCell::new(), 0);
     let results = graph.run_in(inputs, &temporary, &mut |done, total| {
         let progress = progress.get_or_init(|| Progress::until(total));
@@ -52,10 +55,11 @@ fn temporary(arguments: &RunArguments) -> PathBuf {
 }
 
 /// The model in a file, with a folder for temporary files.
-pub(crate) fn model(path: &Path, temporary: &Path) -> Result<Graph, Error> {
+/// Files that are read are noted.
+pub(crate) fn model(path: &Path, temporary: &Path, read: &FilesRead) -> Result<Graph, Error> {
     match is_ir(path) {
-        true => openvino::read_model_in(path, temporary),
-        false => onnx::read_model_in(path, temporary),
+        true => openvino::read_model_in(path, temporary, read),
+        false => onnx::read_model_in(path, temporary, read),
     }
 }
 
@@ -95,6 +99,7 @@ fn inputs(
     graph: &Graph,
     arguments: &RunArguments,
     temporary: &Path,
+    read: &FilesRead,
 ) -> Result<Vec<(String, Value)>> {
     let mut inputs = Vec::with_capacity(arguments.input.len());
     for NamedFile { name, location } in &arguments.input {
@@ -108,7 +113,7 @@ fn inputs(
         };
         let input = graph.inputs().iter().find(|input| input.names.contains(&name));
         let declared = input.map_or_else(Declared::default, |input| input.declared.clone());
-        let value = files::load(location, &declared, arguments.from, temporary)?;
+        let value = files::load(location, &declared, arguments.from, temporary, read)?;
         inputs.push((name, value));
     }
     Ok(inputs)

@@ -8,7 +8,7 @@ use retrograde::{
     Error, ExecuteError, Layout, LengthsOperator, Memory, Operator, Plan, Reversal, Reverse,
     ReverseSequence, ReverseSubsequences, TensorRef, cpu,
 };
-use retrograde_io::Tensor;
+use retrograde_io::{FilesRead, Tensor};
 
 /// An operator and all it needs but the tensor. Lengths have the shape it asks for.
 #[derive(Debug)]
@@ -20,14 +20,19 @@ pub(crate) enum Task {
 
 impl Task {
     /// Loads the lengths, if there are any, and checks everything against the input.
-    pub(crate) fn prepare<F: Args>(operation: &Operation<F>, input: &Layout) -> Result<Task> {
-        let task = Task::of(operation, input)?;
+    /// Files beside that of the lengths that are read too are noted.
+    pub(crate) fn prepare<F: Args>(
+        operation: &Operation<F>,
+        input: &Layout,
+        read: &FilesRead,
+    ) -> Result<Task> {
+        let task = Task::of(operation, input, read)?;
         // Lengths are looked at once, before anything is written.
         task.with_plan(input, input, cpu::check_lengths)?;
         Ok(task)
     }
 
-    fn of<F: Args>(operation: &Operation<F>, input: &Layout) -> Result<Task> {
+    fn of<F: Args>(operation: &Operation<F>, input: &Layout, read: &FilesRead) -> Result<Task> {
         let rank = input.rank();
         match operation {
             Operation::Reverse(arguments) => {
@@ -40,7 +45,7 @@ impl Task {
                     .time_axis(arguments.time_axis)
                     .batch_axis(arguments.batch_axis)
                     .policy(arguments.policy.into());
-                let lengths = lengths_for(&operator, &arguments.lengths, input)?;
+                let lengths = lengths_for(&operator, &arguments.lengths, input, read)?;
                 let (time, batch) = (arguments.time_axis, arguments.batch_axis);
                 let (time, batch) = (from_start(time, rank), from_start(batch, rank));
                 Ok(Task::Sequence { operator, time, batch, lengths })
@@ -48,7 +53,7 @@ impl Task {
             Operation::ReverseSubsequences(arguments) => {
                 let operator =
                     ReverseSubsequences::along(arguments.axis).policy(arguments.policy.into());
-                let lengths = lengths_for(&operator, &arguments.lengths, input)?;
+                let lengths = lengths_for(&operator, &arguments.lengths, input, read)?;
                 let axis = from_start(arguments.axis, rank);
                 Ok(Task::Subsequences { operator, axis, lengths })
             }
@@ -179,9 +184,10 @@ fn lengths_for<O: LengthsOperator>(
     operator: &O,
     argument: &LengthsArgument,
     input: &Layout,
+    read: &FilesRead,
 ) -> Result<Tensor> {
     let expected = operator.lengths_shape(input.shape())?;
-    let lengths = load::lengths(argument)?;
+    let lengths = load::lengths(argument, read)?;
     if lengths.shape().len() != 1 {
         operator.plan(input, lengths.layout(), input)?;
         return Ok(lengths);
@@ -228,7 +234,7 @@ mod tests {
             panic!("{command} is no operator");
         };
         let layout = Layout::dense(DType::U32, shape).unwrap();
-        let task = Task::prepare(&operation, &layout).unwrap();
+        let task = Task::prepare(&operation, &layout, &FilesRead::default()).unwrap();
         let positions: Vec<u32> = (0..layout.len() as u32).collect();
         let mut moved = vec![0u32; layout.len()];
         task.with_plan(&layout, &layout, |plan, lengths| {

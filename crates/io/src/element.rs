@@ -52,7 +52,8 @@ impl ElementType {
     pub fn number_bytes(&self) -> usize {
         let bytes = self.dtype().bits().unwrap_or(0) / 8;
         match self.kind() {
-            Kind::Bool | Kind::Bytes | Kind::Void => 1,
+            // The fields of a record have an order each, and are never turned around.
+            Kind::Bool | Kind::Bytes | Kind::Void | Kind::Record => 1,
             Kind::Text => 4,
             Kind::Complex => bytes / 2,
             Kind::Int | Kind::Uint | Kind::Float | Kind::Date | Kind::Span => bytes.max(1),
@@ -111,6 +112,7 @@ impl fmt::Display for ElementType {
         let name = match (self, self.dtype(), self.kind()) {
             (_, DType::Bytes(_), Kind::Float) => format!("float{bits}"),
             (_, DType::Bytes(_), Kind::Complex) => format!("complex{bits}"),
+            (ElementType::Numpy(descr), _, Kind::Record) => record_name(descr),
             (ElementType::Numpy(descr), DType::Bytes(_), _) => descr.as_str()[1..].to_owned(),
             (_, dtype, _) => dtype.to_string(),
         };
@@ -120,6 +122,23 @@ impl fmt::Display for ElementType {
             f.pad(&name)
         }
     }
+}
+
+/// The fields of a record, as many as are fit to print: `(x f32, y i16[3])`.
+fn record_name(descr: &Descr) -> String {
+    const MOST: usize = 60;
+    let mut name = String::from("(");
+    for (at, field) in descr.fields().iter().enumerate() {
+        let comma = if at == 0 { "" } else { ", " };
+        let kind = ElementType::Numpy(field.descr.clone());
+        let shape =
+            if field.shape.is_empty() { String::new() } else { format!("{:?}", field.shape) };
+        name += &format!("{comma}{} {kind}{shape}", field.name);
+        if name.chars().count() > MOST {
+            return format!("{}...)", name.chars().take(MOST).collect::<String>());
+        }
+    }
+    name + ")"
 }
 
 /// Turns the bytes of every number around.
@@ -165,5 +184,11 @@ mod tests {
         assert_eq!(name("<f16"), "float128");
         assert_eq!(name("<c32"), "complex256");
         assert_eq!(name("<M8[ns]"), "M8[ns]");
+        assert_eq!(
+            name("[('x', '>f4'), ('y', '<i2', (2, 3))]"),
+            "(x f32 (big-endian), y i16[2, 3])"
+        );
+        let many = format!("[{}]", "('field', '<f4'), ".repeat(50));
+        assert!(name(&many).ends_with("...)") && name(&many).len() < 70);
     }
 }

@@ -31,6 +31,60 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// What is read cannot be memory-mapped, and there was no room for a copy that can.
+    #[error(
+        "cannot read {}: cannot copy it to a temporary file in {}: {}",
+        path.display(), folder.display(), reason(source)
+    )]
+    Spool {
+        /// The file.
+        path: PathBuf,
+        /// Where the copy should have gone.
+        folder: PathBuf,
+        /// Why it did not.
+        source: io::Error,
+    },
+    /// Nothing came from the standard input.
+    #[error("cannot read -: standard input is empty")]
+    EmptyInput,
+    /// A file that is marked read-only, or that this user may not write.
+    #[error("cannot write {}: it is read-only", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An output that would replace one of the files it is made from.
+    #[error("cannot write {}: it is an input{}", path.display(), called(path, input))]
+    IsInput {
+        /// The output.
+        path: PathBuf,
+        /// The path that the same file was read under.
+        input: PathBuf,
+    },
+    /// A file that another process is changing in place.
+    #[error("cannot write {}: another process is changing it in place", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Only regular files can be changed or replaced where they are.
+    #[error("cannot change {} in place: it is not a regular file", path.display())]
+    NotRegular {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Text that should be integers.
+    #[error("{}: line {line}: expected {expected}, found {found}", path.display())]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What should be there.
+        expected: &'static str,
+        /// What is there, quoted and shortened.
+        found: String,
+    },
     /// One of several outputs could not get its name, after others had got theirs.
     #[error("cannot write {}: {}{}", path.display(), reason(source), undone(removed, kept))]
     Together {
@@ -378,7 +432,10 @@ pub enum RawError {
     #[error("impossible shape: {0}")]
     Shape(#[from] LayoutError),
     /// Not the number of bytes that the shape takes.
-    #[error("shape {shape:?} of {dtype} takes {expected} bytes but the file has {available}")]
+    #[error(
+        "shape {shape:?} of {dtype} takes {expected} bytes but the file has {}",
+        available.map_or("more".to_owned(), |bytes| bytes.to_string())
+    )]
     Size {
         /// The shape.
         shape: Vec<usize>,
@@ -386,8 +443,8 @@ pub enum RawError {
         dtype: DType,
         /// Bytes that takes.
         expected: u64,
-        /// Bytes there are.
-        available: u64,
+        /// Bytes there are; `None` if a pipe or a device has more, and may go on for ever.
+        available: Option<u64>,
     },
     /// Not a whole number of elements.
     #[error("the file has {available} bytes, which is no whole number of {dtype} elements")]
@@ -414,6 +471,14 @@ fn undone(removed: &[PathBuf], kept: &[PathBuf]) -> String {
     text
 }
 
+/// The other name of a file, if it has one.
+fn called(path: &Path, input: &Path) -> String {
+    match path == input {
+        true => String::new(),
+        false => format!(" ({})", input.display()),
+    }
+}
+
 /// Which tensors there are to choose from.
 fn which(name: &Option<String>, names: &[String], more: usize) -> String {
     match (name, names) {
@@ -435,6 +500,7 @@ fn listed(names: &[String], more: usize) -> String {
 fn instead(format: Format, element: &str) -> &'static str {
     match format {
         Format::Safetensors if element == "string" => "write .pb, .npy or .npz",
+        _ if element.starts_with('(') => "write .npy or .npz",
         Format::Safetensors => "write .npy or .npz, or say what they are with --dtype",
         Format::Pb => "write .npy, .npz or .raw, or say what they are with --dtype",
         _ => "write .pb, .safetensors or .raw",
@@ -581,12 +647,15 @@ pub enum NpyError {
     /// The shape as a whole is impossible.
     #[error("impossible shape: {0}")]
     Shape(#[from] LayoutError),
-    /// The elements are records.
-    #[error(
-        "structured array (its dtype is a list of fields): save its fields one by one, \
-         or the whole as plain records with x.view('V' + str(x.itemsize))"
-    )]
-    Structured,
+    /// Records within records, deeper than any sensible dtype.
+    #[error("its fields are nested more than {limit} deep")]
+    FieldsTooDeep {
+        /// The most that is accepted.
+        limit: usize,
+    },
+    /// A record that no memory could hold.
+    #[error("its fields take more bytes than can be addressed")]
+    FieldsTooLarge,
     /// The elements are small arrays.
     #[error("subarray dtype (its dtype is a tuple): save it as an array with more axes")]
     Subarray,
@@ -657,6 +726,11 @@ pub(crate) fn reason(error: &io::Error) -> String {
         Some(end) => text[..end].to_owned(),
         None => text,
     }
+}
+
+/// What a library says, on one line.
+pub(crate) fn one_line(error: &impl std::fmt::Display) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What else the file might be.

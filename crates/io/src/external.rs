@@ -1,5 +1,6 @@
 //! Files beside a model: which names are allowed, and the bytes that a tensor names in one.
 
+use crate::identity::FilesRead;
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::io;
@@ -51,6 +52,7 @@ pub(crate) struct Folder {
     /// Where temporary files go.
     spool: PathBuf,
     open: HashMap<String, Bytes>,
+    read: FilesRead,
 }
 
 impl Folder {
@@ -58,12 +60,18 @@ impl Folder {
     pub(crate) fn of(file: &Path) -> Folder {
         let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
         let path = parent.unwrap_or(Path::new(".")).to_owned();
-        Folder { path, spool: std::env::temp_dir(), open: HashMap::new() }
+        let (spool, read) = (std::env::temp_dir(), FilesRead::default());
+        Folder { path, spool, open: HashMap::new(), read }
     }
 
     /// The same folder, with another one for temporary files.
     pub(crate) fn spooling_in(self, spool: &Path) -> Folder {
         Folder { spool: spool.to_owned(), ..self }
+    }
+
+    /// The same folder; what is read of it is added to this list.
+    pub(crate) fn noting(self, read: &FilesRead) -> Folder {
+        Folder { read: read.clone(), ..self }
     }
 
     /// Where temporary files go.
@@ -121,6 +129,7 @@ impl Folder {
         if !path.starts_with(&folder) {
             return Err(refused("a symbolic link leads out of the model's folder"));
         }
+        self.read.add(&path);
         crate::map::file(&path).map_err(unreadable)
     }
 }

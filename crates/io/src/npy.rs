@@ -8,10 +8,10 @@ mod descr;
 mod header;
 
 pub use array::NpyArray;
-pub use descr::{Descr, Kind};
+pub use descr::{Descr, Field, Kind};
 
 use crate::error::{Error, NpyError};
-use crate::save;
+use crate::save::{self, Saving};
 use header::Header;
 use retrograde::Layout;
 use std::fs::File;
@@ -29,12 +29,10 @@ pub fn read(path: impl AsRef<Path>) -> Result<NpyArray, Error> {
 
 /// Writes a whole file, which appears under its name only when it is complete.
 pub fn write(path: impl AsRef<Path>, array: &NpyArray) -> Result<(), Error> {
-    let path = path.as_ref();
-    save::atomically(path, |out| {
+    save::atomically(path.as_ref(), &Saving::default(), |out| {
         out.write_all(&header::encode(array.descr(), array.fortran_order(), array.shape()))?;
         out.write_all(array.data())
     })
-    .map_err(|source| Error::Write { path: path.to_owned(), source })
 }
 
 /// An array in a file that has not been read: what its header says, and where its data is.
@@ -49,11 +47,28 @@ pub(crate) struct Located {
 
 /// Reads the header of something of this many bytes, which must be all that the shape takes.
 pub(crate) fn locate(reader: &mut impl Read, size: u64) -> Result<Located, Failure> {
+    locate_in(reader, size, false)
+}
+
+/// As [`locate`], of something that may go on behind so many bytes.
+pub(crate) fn locate_in(
+    reader: &mut impl Read,
+    size: u64,
+    goes_on: bool,
+) -> Result<Located, Failure> {
     let (header, offset) = header::read(reader)?;
     let layout = array::layout_of(&header.descr, &header.shape, header.fortran_order)?;
-    check_size(&header, layout.byte_len() as u64, Some(size.saturating_sub(offset)))?;
+    let (expected, available) = (layout.byte_len() as u64, size.saturating_sub(offset));
+    check_size(&header, expected, (available <= expected || !goes_on).then_some(available))?;
     let Header { descr, fortran_order, .. } = header;
     Ok(Located { descr, fortran_order, layout, offset })
+}
+
+/// Bytes of a whole file that begins like this; `None` if its header is wrong.
+pub(crate) fn size_of(start: &[u8]) -> Option<u64> {
+    let (header, offset) = header::read(&mut &start[..]).ok()?;
+    let layout = array::layout_of(&header.descr, &header.shape, header.fortran_order).ok()?;
+    offset.checked_add(layout.byte_len() as u64)
 }
 
 /// Where the elements of an array lie, and the header in front of them.

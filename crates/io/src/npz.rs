@@ -3,7 +3,7 @@
 //! Members are found by walking the archive's directory one entry at a time. Nothing is ever
 //! extracted under a member's own name, so what that name says does not matter.
 
-use crate::error::NpzError;
+use crate::error::{NpzError, one_line};
 use crate::npy::{self, Failure, Located};
 use crate::spool::{self, Map};
 use std::fs::File;
@@ -180,9 +180,4 @@ fn explain(member: &str, failure: Failure) -> NpzFailure {
         Failure::Npy(source) => NpzError::Npy { member, source }.into(),
         Failure::Io(error) => unreadable(&member, one_line(&error)),
     }
-}
-
-/// What a library says, on one line.
-fn one_line(error: &impl std::fmt::Display) -> String {
-    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

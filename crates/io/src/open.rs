@@ -4,11 +4,13 @@ use crate::element::ElementType;
 use crate::error::{Error, RawError};
 use crate::external::Folder;
 use crate::format::{Format, Location};
+use crate::identity::FilesRead;
+use crate::integers;
 use crate::npy::{self, Failure};
 use crate::npz::{Archive, NpzFailure, Place};
 use crate::onnx::{self, Located, NamedTensor, Place as InMessage, TensorError};
 use crate::safetensors::{self, Described};
-use crate::spool::{self, Map};
+use crate::spool::{self, CopyError, Map};
 use crate::tensor::{Data, Tensor};
 use crate::value::{Elements, Value};
 use bytes::Bytes;
@@ -20,6 +22,12 @@ use std::sync::Arc;
 
 /// Names that an error lists.
 const SHOWN: usize = 8;
+/// Bytes of a stream that are looked at before the rest is read: more than any header of `.npy`.
+const START: u64 = (1 << 20) + 64;
+/// Bytes of a file that are looked at to find its format.
+const SNIFFED: u64 = 512;
+/// The most that a message of protocol buffers has.
+const MOST_PROTO: u64 = 1 << 31;
 
 /// What is known about a file besides what it says itself.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +40,8 @@ pub struct Opening {
     pub shape: Option<Vec<usize>>,
     /// The output, beside which temporary files go; else they go where the system keeps such.
     pub output: Option<PathBuf>,
+    /// Where files beside this one that are read too (external data) are noted.
+    pub read: FilesRead,
 }
 
 /// What a file holds.
@@ -98,9 +108,38 @@ pub fn open_value(
     }
 }
 
+/// Opens integers in the byte order of this machine: a tensor of any format, or text (`.csv`,
+/// `.txt`, or what looks like it) with one number a line, or several in a row.
+///
+/// ```
+/// use retrograde_io::{Location, Opening, open_integers};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("lengths.csv");
+/// std::fs::write(&path, "4\n3\n2\n")?;
+/// let lengths = open_integers(&Location::file(&path), &Opening::default())?;
+/// assert_eq!((lengths.shape(), lengths.integer(&[0])), (&[3][..], Some(4)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn open_integers(location: &Location, opening: &Opening) -> Result<Tensor, Error> {
+    let found = Found::of(location, opening)?;
+    let named = integers::is_named(&location.path) && !location.is_stream();
+    let text = opening.format.is_none() && (named || found.format.is_none());
+    if text && (named || integers::is_text(&found.start)) && location.name.is_none() {
+        let path = &location.path;
+        let map = match found.size {
+            0 => None,
+            _ => Some(spool::map(&found.file, path).map_err(|error| Error::read(path, error))?),
+        };
+        let numbers = integers::parse(map.as_deref().unwrap_or_default(), path)?;
+        return Tensor::from_integers(&numbers)?.to_native_integers();
+    }
+    Source::known(found, location)?.open(location, opening)?.to_native_integers()
+}
+
 /// Lists what a file holds, without a look at the elements.
 pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
-    let mut source = Source::of(location, opening)?;
+    let source = Source::of(location, opening)?;
     let path = source.path.clone();
     let file_bytes = source.size;
     let format = source.format;
@@ -164,21 +203,21 @@ pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
         }
         Format::Safetensors => {
             let tensors = source.described()?;
-            let names: Vec<_> = tensors.iter().map(|tensor| tensor.name.clone()).collect();
+            let names: Vec<_> = tensors.iter().map(|tensor| &*tensor.name).collect();
             let wanted = wanted(&path, &location.name, &names)?;
             let listed = |index: usize| {
-                let Described { name, layout, offset } = tensors[index].clone();
-                Listed {
-                    name: Some(name),
+                let layout = source.layout(&tensors[index])?;
+                Ok(Listed {
+                    name: Some(tensors[index].name.to_string()),
                     element: ElementType::Plain(layout.dtype()),
                     shape: layout.shape().to_vec(),
                     fortran_order: false,
                     bytes: layout.byte_len(),
-                    offset: Some(offset),
+                    offset: Some(tensors[index].offset),
                     deflated: None,
-                }
+                })
             };
-            wanted.into_iter().map(listed).collect()
+            wanted.into_iter().map(listed).collect::<Result<_, Error>>()?
         }
     };
     Ok(Listing { format, file_bytes, tensors })
@@ -193,14 +232,17 @@ pub(crate) fn names_in(path: &Path, format: Format) -> Vec<String> {
 }
 
 /// Some names, and how many more there are.
-pub(crate) fn shown(mut names: Vec<String>) -> (Vec<String>, usize) {
-    let more = names.len().saturating_sub(SHOWN);
-    names.truncate(SHOWN);
-    (names, more)
+pub(crate) fn shown<S: AsRef<str>>(names: &[S]) -> (Vec<String>, usize) {
+    let shown = names.iter().take(SHOWN).map(|name| name.as_ref().to_owned());
+    (shown.collect(), names.len().saturating_sub(SHOWN))
 }
 
 /// The tensors that are meant: the named one, or all.
-fn wanted(path: &Path, name: &Option<String>, names: &[String]) -> Result<Vec<usize>, Error> {
+fn wanted<S: AsRef<str>>(
+    path: &Path,
+    name: &Option<String>,
+    names: &[S],
+) -> Result<Vec<usize>, Error> {
     match name {
         None => Ok((0..names.len()).collect()),
         Some(_) => the_one(path, name, names).map(|index| vec![index]),
@@ -208,16 +250,103 @@ fn wanted(path: &Path, name: &Option<String>, names: &[String]) -> Result<Vec<us
 }
 
 /// The tensor that is meant: the named one, or the only one.
-fn the_one(path: &Path, name: &Option<String>, names: &[String]) -> Result<usize, Error> {
+fn the_one<S: AsRef<str>>(path: &Path, name: &Option<String>, names: &[S]) -> Result<usize, Error> {
     let found = match name {
         // The last of a name is the one that counts, as in Python.
-        Some(name) => names.iter().rposition(|own| own == name || format!("{own}.npy") == *name),
+        Some(name) => names.iter().rposition(|own| {
+            let own = own.as_ref();
+            own == name || name.strip_suffix(".npy") == Some(own)
+        }),
         None => (names.len() == 1).then_some(0),
     };
     found.ok_or_else(|| {
-        let (names, more) = shown(names.to_vec());
+        let (names, more) = shown(names);
         Error::WhichTensor { path: path.to_owned(), name: name.clone(), names, more }
     })
+}
+
+/// A file that can be mapped.
+struct Found {
+    file: File,
+    size: u64,
+    /// As it was said, or as its name or its first bytes say.
+    format: Option<Format>,
+    /// Its first bytes.
+    start: Vec<u8>,
+    /// Whether it is the beginning of something longer, of which no more is needed.
+    goes_on: bool,
+}
+
+impl Found {
+    /// Opens a file. What cannot be mapped (a pipe, a device) is copied to one that can.
+    fn of(location: &Location, opening: &Opening) -> Result<Found, Error> {
+        let path = &location.path;
+        let failed = |error| Error::read(path, error);
+        if location.is_stream() {
+            return Found::stream(io::stdin().lock(), location, opening);
+        }
+        let mut file = File::open(path).map_err(failed)?;
+        let found = file.metadata().map_err(failed)?;
+        if found.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        if !found.is_file() {
+            return Found::stream(file, location, opening);
+        }
+        let mut start = Vec::new();
+        (&file).take(SNIFFED).read_to_end(&mut start).map_err(failed)?;
+        file.rewind().map_err(failed)?;
+        let format = format_of(location, opening, &start);
+        Ok(Found { file, size: found.len(), format, start, goes_on: false })
+    }
+
+    /// Copies a stream: as much of it as its beginning says it has, since it may never end.
+    fn stream(
+        mut reader: impl Read,
+        location: &Location,
+        opening: &Opening,
+    ) -> Result<Found, Error> {
+        let path = &location.path;
+        let failed = |error| Error::read(path, error);
+        let raw = |format| format == Some(Format::Raw);
+        // Raw bytes have no header: what was said about them is all there is to know.
+        let said = raw_layout(opening).ok().flatten().map(|layout| layout.byte_len() as u64);
+        let first = if raw(format_of(location, opening, &[])) { said } else { None };
+        let mut start = Vec::new();
+        let wanted = first.map_or(START, |bytes| START.min(bytes.saturating_add(1)));
+        (&mut reader).take(wanted).read_to_end(&mut start).map_err(failed)?;
+        let format = format_of(location, opening, &start);
+        if start.is_empty() && location.is_stream() && !(raw(format) && said == Some(0)) {
+            return Err(Error::EmptyInput);
+        }
+        let all = match format {
+            Some(Format::Raw) => said.unwrap_or(u64::MAX),
+            // What is wrong with it is found again when it is opened.
+            Some(Format::Npy) => npy::size_of(&start).unwrap_or(0),
+            Some(Format::Pb) => MOST_PROTO,
+            // These say at their end how long they are, or do not say it.
+            Some(_) if Format::sniff(&start) == format => u64::MAX,
+            None if integers::is_text(&start) => u64::MAX,
+            Some(_) | None => 0,
+        };
+        let most = all.saturating_add(1).max(start.len() as u64);
+        let folder = spool::folder_beside(opening.output.as_deref());
+        let mut whole = start.as_slice().chain(reader).take(most);
+        let file = spool::file_of(&mut whole, &folder).map_err(|error| match error {
+            CopyError::Read(source) => failed(source),
+            CopyError::Write(source) => Error::Spool { path: path.clone(), folder, source },
+        })?;
+        let size = file.metadata().map_err(failed)?.len();
+        (&file).rewind().map_err(failed)?;
+        Ok(Found { file, size, format, start, goes_on: size > all })
+    }
+}
+
+/// The format as it was said, or as the name or the first bytes say.
+fn format_of(location: &Location, opening: &Opening, start: &[u8]) -> Option<Format> {
+    let named = Format::of(&location.path).filter(|_| !location.is_stream());
+    let said = opening.format.or(named).or(opening.dtype.map(|_| Format::Raw));
+    said.or_else(|| Format::sniff(start))
 }
 
 /// A file that can be mapped, whose format is known.
@@ -225,46 +354,23 @@ struct Source {
     path: PathBuf,
     file: File,
     size: u64,
+    goes_on: bool,
     format: Format,
 }
 
 impl Source {
     fn of(location: &Location, opening: &Opening) -> Result<Source, Error> {
-        let path = &location.path;
-        let failed = |error| Error::read(path, error);
-        let folder = spool::folder_beside(opening.output.as_deref());
-        let mut file = if location.is_stream() {
-            spool::file_of(&mut io::stdin().lock(), &folder).map_err(failed)?
-        } else {
-            let mut file = File::open(path).map_err(failed)?;
-            let found = file.metadata().map_err(failed)?;
-            if found.is_dir() {
-                return Err(failed(io::ErrorKind::IsADirectory.into()));
-            }
-            if found.is_file() {
-                file
-            } else {
-                spool::file_of(&mut file, &folder).map_err(failed)?
-            }
-        };
-        let size = file.metadata().map_err(failed)?.len();
-        let named = Format::of(path).filter(|_| !location.is_stream());
-        let said = opening.format.or(named).or(opening.dtype.map(|_| Format::Raw));
-        let format = match said {
-            Some(format) => format,
-            None => {
-                let mut start = Vec::new();
-                file.rewind().map_err(failed)?;
-                (&file).take(9).read_to_end(&mut start).map_err(failed)?;
-                let unknown = || Error::UnknownFormat { path: path.clone() };
-                Format::sniff(&start).ok_or_else(unknown)?
-            }
-        };
+        Source::known(Found::of(location, opening)?, location)
+    }
+
+    fn known(found: Found, location: &Location) -> Result<Source, Error> {
+        let path = location.path.clone();
+        let Found { file, size, format, goes_on, .. } = found;
+        let Some(format) = format else { return Err(Error::UnknownFormat { path }) };
         if let Some(name) = location.name.clone().filter(|_| !format.has_names()) {
-            return Err(Error::NoNames { path: path.clone(), name, format });
+            return Err(Error::NoNames { path, name, format });
         }
-        file.rewind().map_err(failed)?;
-        Ok(Source { path: path.clone(), file, size, format })
+        Ok(Source { path, file, size, goes_on, format })
     }
 
     fn open(self, location: &Location, opening: &Opening) -> Result<Tensor, Error> {
@@ -288,7 +394,7 @@ impl Source {
     }
 
     fn map(&self) -> Result<Map, Error> {
-        spool::map(&self.file).map_err(|error| self.failed(error))
+        spool::map(&self.file, &self.path).map_err(|error| self.failed(error))
     }
 
     /// The tensor whose data starts here. The map may be shorter than the file was.
@@ -306,12 +412,12 @@ impl Source {
     }
 
     fn npy(&self) -> Result<Tensor, Error> {
-        let located = npy::locate(&mut BufReader::new(&self.file), self.size).map_err(
-            |failure| match failure {
-                Failure::Io(error) => self.failed(error),
-                Failure::Npy(source) => Error::Npy { path: self.path.clone(), source },
-            },
-        )?;
+        let mut reader = BufReader::new(&self.file);
+        let located = npy::locate_in(&mut reader, self.size, self.goes_on);
+        let located = located.map_err(|failure| match failure {
+            Failure::Io(error) => self.failed(error),
+            Failure::Npy(source) => Error::Npy { path: self.path.clone(), source },
+        })?;
         let data = Data::part(self.map()?, located.offset, located.layout.byte_len());
         let element = ElementType::Numpy(located.descr);
         self.tensor(None, element, (located.layout, located.fortran_order), data)
@@ -334,19 +440,24 @@ impl Source {
         self.tensor(Some(names[index].clone()), element, order, data)
     }
 
-    fn described(&mut self) -> Result<Vec<Described>, Error> {
+    fn described(&self) -> Result<Vec<Described>, Error> {
         let read = safetensors::read(&mut BufReader::new(&self.file), self.size);
         let path = self.path.clone();
         read.map_err(|error| self.failed(error))?
             .map_err(|source| Error::Safetensors { path, source })
     }
 
-    fn safetensors(mut self, location: &Location) -> Result<Tensor, Error> {
-        let mut tensors = self.described()?;
-        let names: Vec<_> = tensors.iter().map(|tensor| tensor.name.clone()).collect();
-        let index = the_one(&self.path, &location.name, &names)?;
-        let Described { name, layout, offset } = tensors.swap_remove(index);
-        let data = Data::part(self.map()?, offset, layout.byte_len());
+    fn layout(&self, described: &Described) -> Result<Layout, Error> {
+        let path = || self.path.clone();
+        described.layout().map_err(|source| Error::Safetensors { path: path(), source })
+    }
+
+    fn safetensors(&self, location: &Location) -> Result<Tensor, Error> {
+        let tensors = self.described()?;
+        let names: Vec<_> = tensors.iter().map(|tensor| &*tensor.name).collect();
+        let tensor = &tensors[the_one(&self.path, &location.name, &names)?];
+        let (name, layout) = (tensor.name.to_string(), self.layout(tensor)?);
+        let data = Data::part(self.map()?, tensor.offset, layout.byte_len());
         self.tensor(Some(name), ElementType::Plain(layout.dtype()), (layout, false), data)
     }
 
@@ -355,7 +466,8 @@ impl Source {
         let map = Arc::new(self.map()?);
         let content = Bytes::from_owner(Data::Mapped(map.clone(), 0..map.len()));
         let spool = spool::folder_beside(opening.output.as_deref());
-        Ok((content, map, Folder::of(&self.path).spooling_in(&spool)))
+        let folder = Folder::of(&self.path).spooling_in(&spool).noting(&opening.read);
+        Ok((content, map, folder))
     }
 
     fn not_proto(&self, source: TensorError) -> Error {
@@ -379,28 +491,37 @@ impl Source {
     }
 
     fn raw(&self, opening: &Opening) -> Result<Tensor, Error> {
-        let layout = raw_layout(opening, self.size)
+        let layout = raw_layout_of(opening, self.size, self.goes_on)
             .map_err(|source| Error::Raw { path: self.path.clone(), source })?;
         let data = Data::part(self.map()?, 0, layout.byte_len());
         self.tensor(None, ElementType::Plain(layout.dtype()), (layout, false), data)
     }
 }
 
-/// What raw bytes are: the shape that was said, or one axis of all there is.
-fn raw_layout(opening: &Opening, available: u64) -> Result<Layout, RawError> {
+/// What raw bytes are, if both type and shape were said.
+fn raw_layout(opening: &Opening) -> Result<Option<Layout>, RawError> {
     let Some(dtype) = opening.dtype else { return Err(RawError::NoType) };
-    let one_axis = || {
-        let bits = dtype.bits().filter(|&bits| bits > 0).unwrap_or(8) as u128;
-        let count = u128::from(available) * 8 / bits;
-        vec![usize::try_from(count).unwrap_or(usize::MAX)]
-    };
-    let shape = opening.shape.clone().unwrap_or_else(one_axis);
-    let layout = Layout::dense(dtype, &shape)?;
-    let expected = layout.byte_len() as u64;
-    match (expected == available, &opening.shape) {
-        (true, _) => Ok(layout),
-        (false, Some(_)) => Err(RawError::Size { shape, dtype, expected, available }),
-        (false, None) => Err(RawError::Rest { dtype, available }),
+    opening.shape.as_ref().map(|shape| Ok(Layout::dense(dtype, shape)?)).transpose()
+}
+
+/// What so many raw bytes are: the shape that was said, or one axis of all there is.
+fn raw_layout_of(opening: &Opening, available: u64, goes_on: bool) -> Result<Layout, RawError> {
+    let said = raw_layout(opening)?;
+    let Some(dtype) = opening.dtype else { return Err(RawError::NoType) };
+    if let Some(layout) = said {
+        let expected = layout.byte_len() as u64;
+        let (shape, available) = (layout.shape().to_vec(), (!goes_on).then_some(available));
+        return match available == Some(expected) {
+            true => Ok(layout),
+            false => Err(RawError::Size { shape, dtype, expected, available }),
+        };
+    }
+    let bits = dtype.bits().filter(|&bits| bits > 0).unwrap_or(8) as u128;
+    let count = u128::from(available) * 8 / bits;
+    let layout = Layout::dense(dtype, &[usize::try_from(count).unwrap_or(usize::MAX)])?;
+    match layout.byte_len() as u64 == available {
+        true => Ok(layout),
+        false => Err(RawError::Rest { dtype, available }),
     }
 }
 

@@ -3,11 +3,12 @@
 use crate::element::{ElementType, swap_numbers};
 use crate::error::Error;
 use crate::format::{Format, Location};
+use crate::latched::Latched;
 use crate::npy::{self, Kind};
 use crate::onnx::{self, StringsMessage, TensorError};
 use crate::open::{names_in, shown};
 use crate::safetensors;
-use crate::save::{self, Pending, Target, Unpublished, allocate};
+use crate::save::{self, Pending, Saving, Target, allocate};
 use crate::spool::{self, Room};
 use crate::strings::{self, Strings, string_at};
 use crate::tensor::Tensor;
@@ -19,7 +20,7 @@ use retrograde::{DType, Layout};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -74,17 +75,18 @@ enum Sink {
 
 impl Output {
     /// Begins a tensor of the input's shape and type at this location, in the format its
-    /// extension names. The order of axes and bytes stays, where the format has both.
+    /// extension names. The order of axes and bytes stays, where the format has both. A file
+    /// that is replaced leaves its permissions, owner and extended attributes.
     ///
     /// ```
     /// use retrograde::{Reversal, Reverse, TensorMut};
-    /// use retrograde_io::{Location, Opening, Output, open, npy};
+    /// use retrograde_io::{Location, Opening, Output, Saving, npy, open};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let at = |name: &str| Location::file(folder.path().join(name));
     /// # npy::write(at("x.npy").path, &npy::NpyArray::new(">u2", &[2], false, vec![0, 1, 0, 2])?)?;
     /// let x = open(&at("x.npy"), &Opening::default())?;
-    /// let mut y = Output::like(&x, at("y.safetensors"), None)?;
+    /// let mut y = Output::like(&x, at("y.safetensors"), &Saving::default())?;
     /// let layout = y.layout().clone();
     /// Reverse::all().run(&x.view()?, &mut TensorMut::new(layout, y.data_mut())?)?;
     /// y.finish()?;
@@ -92,12 +94,8 @@ impl Output {
     /// assert_eq!(y.data(), [2, 0, 1, 0]); // little-endian, as the format has it
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn like(
-        input: &Tensor,
-        location: Location,
-        format: Option<Format>,
-    ) -> Result<Output, Error> {
-        let place = Place::of(location, format, input.format())?;
+    pub fn like(input: &Tensor, location: Location, saving: &Saving) -> Result<Output, Error> {
+        let place = Place::of(location, saving, input.format())?;
         let name = name_of(input.name(), &place.location, place.format)?;
         let laid = lay_out(input, &place.location.path, place.format, &name)?;
         let turned = laid.element.is_big_endian() != input.element_type().is_big_endian();
@@ -112,12 +110,13 @@ impl Output {
         value: &Value,
         name: &str,
         location: Location,
-        format: Option<Format>,
+        saving: &Saving,
         watch: &mut dyn FnMut(usize),
     ) -> Result<Output, Error> {
-        let place = Place::of(location, format, Format::Npy)?;
+        let place = Place::of(location, saving, Format::Npy)?;
         let tensor = Tensor::from_value(value, name, (&place.location.path, place.format))?;
-        let mut output = Output::like(&tensor, place.location, Some(place.format))?;
+        let saving = Saving { format: Some(place.format), ..saving.clone() };
+        let mut output = Output::like(&tensor, place.location, &saving)?;
         for start in (0..tensor.data().len()).step_by(FILLED) {
             let range = start..tensor.data().len().min(start + FILLED);
             output.prepare(range.clone());
@@ -185,27 +184,28 @@ impl Output {
     }
 
     /// Completes several files and gives them their names: none before all are complete. If one
-    /// then cannot get its name, those that were new are removed again.
-    pub fn finish_all(mut outputs: Vec<Output>) -> Result<(), Error> {
-        let (mut files, mut paths) = (Vec::new(), Vec::new());
+    /// then cannot get its name, those before it lose theirs again.
+    pub fn finish_all(outputs: Vec<Output>) -> Result<(), Error> {
+        Output::complete_all(outputs)?.publish()
+    }
+
+    /// Completes several outputs, so that only the names of the files are missing. Nothing of
+    /// the inputs is needed any more: where one of them is to be replaced, Windows wants it
+    /// closed first.
+    pub fn complete_all(mut outputs: Vec<Output>) -> Result<Completed, Error> {
+        let mut completed = Completed { files: Vec::new(), paths: Vec::new() };
         for output in &mut outputs {
             let path = output.location.path.clone();
             if let Some(file) = output.complete().map_err(|error| Error::write(&path, error))? {
-                files.push(file);
-                paths.push(path);
+                completed.files.push(file);
+                completed.paths.push(path);
             }
         }
         // What has no way back comes when nothing but names is left.
         for output in &mut outputs {
             output.send().map_err(|error| Error::write(&output.location.path, error))?;
         }
-        save::publish(files).map_err(|Unpublished { at, source, removed, kept }| {
-            let path = paths.swap_remove(at);
-            match removed.is_empty() && kept.is_empty() {
-                true => Error::Write { path, source },
-                false => Error::Together { path, source, removed, kept },
-            }
-        })
+        Ok(completed)
     }
 
     /// Completes the file, if it is one, but for its name.
@@ -215,7 +215,10 @@ impl Output {
         match &self.sink {
             Sink::Mapped(_) => self.memory = Room::none(),
             Sink::Encoded(pending) if self.format == Format::Npz => {
-                self.archive(ZipWriter::new(BufWriter::new(pending.file())))?;
+                let mut file = Latched::new(BufWriter::new(pending.file()));
+                let written = self.archive(ZipWriter::new(&mut file));
+                file.into_result()?;
+                written?;
             }
             Sink::Encoded(pending) => self.stream(pending.file())?,
             Sink::Device(_) | Sink::Stdout | Sink::Done => return Ok(None),
@@ -267,10 +270,27 @@ impl Output {
     /// Writes to something that has no way back.
     fn stream(&self, mut out: impl Write) -> io::Result<()> {
         if self.format == Format::Npz {
-            return self.archive(ZipWriter::new_stream(out));
+            let mut latched = Latched::new(&mut out);
+            let written = self.archive(ZipWriter::new_stream(&mut latched));
+            latched.into_result()?;
+            return written;
         }
         self.write(&mut out)?;
         out.flush()
+    }
+}
+
+/// Outputs that are complete but for their names. Dropping it removes them.
+#[derive(Debug)]
+pub struct Completed {
+    files: Vec<Pending>,
+    paths: Vec<PathBuf>,
+}
+
+impl Completed {
+    /// Gives them their names. If one cannot get its name, those before it lose theirs again.
+    pub fn publish(self) -> Result<(), Error> {
+        save::publish(self.files).map_err(|failed| failed.into_error(self.paths))
     }
 }
 
@@ -288,19 +308,19 @@ struct Place {
 
 impl Place {
     /// In the format that was said, or that the name says, or else a usual one.
-    fn of(location: Location, said: Option<Format>, device: Format) -> Result<Place, Error> {
+    fn of(location: Location, saving: &Saving, device: Format) -> Result<Place, Error> {
         let path = &location.path;
         let named = Format::of(path).filter(|_| !location.is_stream());
         // Without any hint, a stream is what NumPy reads.
         let streamed = location.is_stream().then_some(Format::Npy);
         let target = match location.is_stream() {
             true => None,
-            false => Some(Target::of(path).map_err(|error| Error::write(path, error))?),
+            false => Some(Target::of(path, saving)?),
         };
         // A device has no extension; it gets what was read.
         let device = matches!(target, Some(Target::Device(_))).then_some(device);
         let unknown = || Error::UnknownOutput { path: path.clone() };
-        let format = said.or(named).or(streamed).or(device).ok_or_else(unknown)?;
+        let format = saving.format.or(named).or(streamed).or(device).ok_or_else(unknown)?;
         Ok(Place { location, format, target })
     }
 
@@ -309,7 +329,7 @@ impl Place {
         let Laid { element, layout, header, coding, data_bytes } = laid;
         let path = location.path.clone();
         let failed = |error| Error::write(&path, error);
-        if let Some(Target::File(target, true)) = &target {
+        if let Some(Target::File { path: target, replaces: true }) = &target {
             refuse_loss(target, &path, format, &name)?;
         }
         let bytes = layout.byte_len();
@@ -318,7 +338,7 @@ impl Place {
         let (memory, start, sink) = match target {
             None => (spooled()?, 0, Sink::Stdout),
             Some(Target::Device(device)) => (spooled()?, 0, Sink::Device(device)),
-            Some(Target::File(target, replaces)) => {
+            Some(Target::File { path: target, replaces }) => {
                 let pending = Pending::new(target, replaces).map_err(failed)?;
                 if format == Format::Npz || !matches!(coding, Coding::Plain) {
                     // All of it, so that a full disk shows now.
@@ -430,6 +450,8 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
                 .map_err(|source| not_proto(path, source))?;
             Ok(Laid::plain(ElementType::Plain(dtype), layout, header))
         }
+        // Raw bytes are little-endian; a record that is not stays in a format that says so.
+        Format::Raw if element.kind() == Kind::Record && element.is_big_endian() => Err(cannot()),
         Format::Raw => Ok(Laid::plain(element.to_little_endian(), in_rows()?, Vec::new())),
     }
 }
@@ -501,7 +523,7 @@ fn refuse_loss(target: &Path, path: &Path, format: Format, name: &str) -> Result
     if names.is_empty() {
         return Ok(());
     }
-    let (names, more) = shown(names);
+    let (names, more) = shown(&names);
     Err(Error::OthersWouldGo { path: path.to_owned(), names, more })
 }
 
@@ -532,7 +554,7 @@ mod tests {
 
     /// Writes the input's own bytes.
     fn copied(input: &Tensor, location: Location) -> Result<(), Error> {
-        let mut output = Output::like(input, location, None)?;
+        let mut output = Output::like(input, location, &Saving::default())?;
         output.data_mut().copy_from_slice(input.data());
         output.finish()
     }
@@ -595,7 +617,7 @@ mod tests {
     }
 
     fn of_value(value: &Value, at: Location) -> Result<Output, Error> {
-        Output::of_value(value, "w", at, None, &mut |_| {})
+        Output::of_value(value, "w", at, &Saving::default(), &mut |_| {})
     }
 
     fn listed<const N: usize>(strings: [Bytes; N]) -> Strings {
@@ -643,8 +665,8 @@ mod tests {
     fn what_is_not_finished_is_not_there() {
         let folder = tempfile::tempdir().unwrap();
         let input = raw(folder.path(), DType::U8, &[3], &[1, 2, 3]);
-        let mut output =
-            Output::like(&input, Location::file(folder.path().join("y.npy")), None).unwrap();
+        let at = Location::file(folder.path().join("y.npy"));
+        let mut output = Output::like(&input, at, &Saving::default()).unwrap();
         output.data_mut().fill(9);
         drop(output);
         let names: Vec<_> =

@@ -2,29 +2,40 @@
 //! other, row-major and little-endian.
 //!
 //! Read by hand (the JSON by `serde_json`): the format's own crate (0.8.0) adds up offsets
-//! without a check, takes headers of 100 MB, and does not say which tensor is wrong.
+//! without a check, holds the whole header in memory, and does not say which tensor is wrong.
 
 use crate::error::SafetensorsError;
 use retrograde::{DType, Layout};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
 use std::io::{self, Read};
 
-/// A header of this size describes more than a hundred thousand tensors.
-const LIMIT: u64 = 16 << 20;
+/// The longest header that the format allows.
+const LIMIT: u64 = 100_000_000;
 /// Data begins at a multiple of this.
 const ALIGNMENT: usize = 8;
 /// A name that is no tensor.
 const METADATA: &str = "__metadata__";
 
-/// A tensor that the header describes, checked against the file.
+/// A tensor that the header describes, checked against the file. Small, since a header may
+/// describe a million of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Described {
-    pub(crate) name: String,
-    pub(crate) layout: Layout,
+    pub(crate) name: Box<str>,
+    dtype: DType,
+    shape: Box<[usize]>,
     /// Where its data is in the file.
     pub(crate) offset: u64,
+    bytes: u64,
+}
+
+impl Described {
+    /// Where its elements lie in the data.
+    pub(crate) fn layout(&self) -> Result<Layout, SafetensorsError> {
+        let wrong = |source| SafetensorsError::Shape { name: self.name.to_string(), source };
+        Layout::dense(self.dtype, &self.shape).map_err(wrong)
+    }
 }
 
 /// What the header says about one tensor.
@@ -36,32 +47,38 @@ struct Entry {
     data_offsets: [u64; 2],
 }
 
-/// The header in its own order, names that come twice included.
-struct Header(Vec<(String, Entry)>);
+/// Reads a header entry by entry and checks each, names that come twice included.
+struct Entries {
+    /// Where the data begins in the file.
+    first: u64,
+    /// Bytes of data that the file has.
+    available: u64,
+}
 
-impl<'de> Deserialize<'de> for Header {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Header;
+impl<'de> Visitor<'de> for Entries {
+    /// The first that is wrong, if one is: what is no JSON at all goes before.
+    type Value = Result<Vec<Described>, SafetensorsError>;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of tensors")
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of tensors")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut described = Ok(Vec::new());
+        while let Some(name) = map.next_key::<String>()? {
+            if name == METADATA {
+                map.next_value::<IgnoredAny>()?;
+                continue;
             }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(name) = map.next_key::<String>()? {
-                    if name == METADATA {
-                        map.next_value::<IgnoredAny>()?;
-                    } else {
-                        entries.push((name, map.next_value()?));
-                    }
+            let entry = map.next_value()?;
+            if let Ok(tensors) = &mut described {
+                match describe(name, entry, self.first, self.available) {
+                    Ok(tensor) => tensors.push(tensor),
+                    Err(error) => described = Err(error),
                 }
-                Ok(Header(entries))
             }
         }
-        deserializer.deserialize_map(Entries)
+        Ok(described)
     }
 }
 
@@ -79,53 +96,68 @@ pub(crate) fn read(
     if declared > LIMIT {
         return Ok(Err(SafetensorsError::HeaderTooLong { declared, limit: LIMIT }));
     }
-    let mut text = Vec::new();
-    reader.take(declared).read_to_end(&mut text)?;
-    let available = text.len() as u64;
+    let available = size.saturating_sub(8);
     if available < declared {
         return Ok(Err(SafetensorsError::HeaderCut { declared, available }));
     }
-    Ok(parse(&text, 8 + declared, size))
+    // Read as it is parsed, since it may be long: from a copy, so that somebody who changes the
+    // file meanwhile cannot change what was checked.
+    let parsed = parse(&mut reader.take(declared), 8 + declared, size);
+    Ok(match parsed {
+        Err(error) if error.is_io() => return Err(error.into()),
+        Err(error) => Err(SafetensorsError::Json { reason: error.to_string() }),
+        Ok(tensors) => tensors.and_then(|tensors| in_order(tensors, 8 + declared, size)),
+    })
 }
 
-/// Parses the header; `start` is where the data begins.
-fn parse(text: &[u8], start: u64, size: u64) -> Result<Vec<Described>, SafetensorsError> {
-    let json = |reason: String| SafetensorsError::Json { reason };
-    let Header(entries) = serde_json::from_slice(text).map_err(|error| json(error.to_string()))?;
-    let available = size.saturating_sub(start);
-    let mut tensors = Vec::with_capacity(entries.len());
-    for (name, entry) in entries {
-        tensors.push(describe(name, entry, start, available)?);
-    }
-    tensors.sort_by(|(a, _), (b, _): &(Described, u64)| {
-        (a.offset, a.layout.byte_len()).cmp(&(b.offset, b.layout.byte_len()))
-    });
-    let mut end = start;
-    for (tensor, tensor_end) in &tensors {
+/// Parses the header; `first` is where the data begins.
+fn parse(
+    text: &mut impl Read,
+    first: u64,
+    size: u64,
+) -> serde_json::Result<Result<Vec<Described>, SafetensorsError>> {
+    let entries = Entries { first, available: size.saturating_sub(first) };
+    let mut json = serde_json::Deserializer::from_reader(text);
+    let tensors = json.deserialize_map(entries)?;
+    json.end()?;
+    Ok(tensors)
+}
+
+/// Checks that the tensors fill the data one after the other, and sorts them by name.
+fn in_order(
+    mut tensors: Vec<Described>,
+    first: u64,
+    size: u64,
+) -> Result<Vec<Described>, SafetensorsError> {
+    tensors.sort_unstable_by_key(|tensor| (tensor.offset, tensor.bytes));
+    let mut end = first;
+    for tensor in &tensors {
         if tensor.offset != end {
-            let (name, expected) = (tensor.name.clone(), end - start);
-            return Err(SafetensorsError::Gap { name, start: tensor.offset - start, expected });
+            let (name, expected) = (tensor.name.to_string(), end - first);
+            return Err(SafetensorsError::Gap { name, start: tensor.offset - first, expected });
         }
-        end = *tensor_end;
+        end += tensor.bytes;
     }
-    if end < start + available {
-        return Err(SafetensorsError::Trailing { extra: start + available - end });
+    if end < size {
+        return Err(SafetensorsError::Trailing { extra: size - end });
     }
-    let mut tensors: Vec<_> = tensors.into_iter().map(|(tensor, _)| tensor).collect();
-    tensors.sort_by(|a, b| a.name.cmp(&b.name));
+    tensors.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     match tensors.windows(2).find(|pair| pair[0].name == pair[1].name) {
-        Some(pair) => Err(json(format!("tensor {:?} comes twice", pair[0].name))),
+        Some(pair) => {
+            let reason = format!("tensor {:?} comes twice", pair[0].name);
+            Err(SafetensorsError::Json { reason })
+        }
         None => Ok(tensors),
     }
 }
 
-/// One tensor and where its data ends in the file.
+/// One tensor, if what the header says about it can be true.
 fn describe(
     name: String,
     entry: Entry,
     first: u64,
     available: u64,
-) -> Result<(Described, u64), SafetensorsError> {
+) -> Result<Described, SafetensorsError> {
     let [start, end] = entry.data_offsets;
     let Some(dtype) = DType::from_safetensors(&entry.dtype) else {
         let dtype = entry.dtype.chars().take(40).collect();
@@ -147,7 +179,8 @@ fn describe(
     if end > available {
         return Err(SafetensorsError::Outside { name, start, end, available });
     }
-    Ok((Described { name, layout, offset: first + start }, first + end))
+    let (name, shape) = (name.into_boxed_str(), shape.into_boxed_slice());
+    Ok(Described { name, dtype, shape, offset: first + start, bytes: expected })
 }
 
 /// The header of a file with one tensor, its length in front.
@@ -183,8 +216,8 @@ mod tests {
             file.resize(file.len() + layout.byte_len(), 0);
             let tensors = read(&mut &file[..], file.len() as u64).unwrap().unwrap();
             assert_eq!(tensors.len(), 1);
-            assert_eq!((tensors[0].name.as_str(), tensors[0].offset), ("a \"b\"", offset));
-            assert_eq!(tensors[0].layout, layout);
+            assert_eq!((&*tensors[0].name, tensors[0].offset), ("a \"b\"", offset));
+            assert_eq!(tensors[0].layout().unwrap(), layout);
         }
     }
 
@@ -269,6 +302,20 @@ mod tests {
         assert!(read_all(&deep, 0).unwrap_err().to_string().starts_with("malformed header: "));
         assert!(read_all("{}", 0).unwrap().is_empty());
         assert_eq!(read_all(r#"{"__metadata__":{"format":"pt"}}"#, 0).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn headers_may_be_as_long_as_the_format_allows() {
+        let padding = "x".repeat(20 << 20);
+        let header = format!(
+            r#"{{"__metadata__":{{"note":"{padding}"}},"x":{{"dtype":"U8","shape":[3],"data_offsets":[0,3]}}}}"#
+        );
+        let tensors = read_all(&header, 3).unwrap();
+        assert_eq!((&*tensors[0].name, tensors[0].offset), ("x", 8 + header.len() as u64));
+        let mut file = (LIMIT + 1).to_le_bytes().to_vec();
+        file.extend(b"{}");
+        let message = read(&mut &file[..], LIMIT + 9).unwrap().unwrap_err().to_string();
+        assert!(message.contains("more than the 100000000 that are accepted"), "{message}");
     }
 
     #[test]

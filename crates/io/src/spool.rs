@@ -1,6 +1,7 @@
 //! Memory for what cannot be mapped where it is: a little of it in memory, more of it in a
 //! temporary file that has no name and goes when it is closed.
 
+use crate::map::Mapped;
 use crate::save;
 #[cfg(target_os = "linux")]
 use memmap2::Advice;
@@ -15,6 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const IN_MEMORY: usize = 64 << 20;
 /// The most of it that one takes.
 const IN_MEMORY_EACH: usize = 32 << 20;
+/// Bytes that are copied at a time.
+const COPIED: usize = 1 << 18;
 
 /// What is in memory now.
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -30,7 +33,8 @@ pub(crate) enum Room {
 #[derive(Debug)]
 pub(crate) enum Map {
     Memory { bytes: Vec<u8>, _counted: Counted },
-    File(Mmap),
+    Temporary(Mmap),
+    File(Mapped),
 }
 
 /// A part of the memory that may be used, given back when it goes.
@@ -65,7 +69,7 @@ impl Room {
     pub(crate) fn freeze(self) -> io::Result<Map> {
         match self {
             Room::Memory(bytes, counted) => Ok(Map::Memory { bytes, _counted: counted }),
-            Room::File(map) => Ok(Map::File(map.make_read_only()?)),
+            Room::File(map) => Ok(Map::Temporary(map.make_read_only()?)),
         }
     }
 
@@ -103,8 +107,12 @@ impl DerefMut for Room {
 impl Map {
     /// As [`Room::advise`].
     pub(crate) fn advise(&self, advice: Advice, start: usize, len: usize) {
-        if let Map::File(map) = self {
-            let _ = map.advise_range(advice, start, len);
+        match self {
+            Map::Memory { .. } => {}
+            Map::Temporary(map) => {
+                let _ = map.advise_range(advice, start, len);
+            }
+            Map::File(map) => map.advise(advice, start, len),
         }
     }
 }
@@ -115,6 +123,7 @@ impl Deref for Map {
     fn deref(&self) -> &[u8] {
         match self {
             Map::Memory { bytes, .. } => bytes,
+            Map::Temporary(map) => map,
             Map::File(map) => map,
         }
     }
@@ -148,20 +157,30 @@ pub(crate) fn zeroed(len: usize, folder: &Path) -> io::Result<Room> {
     Ok(Room::File(unsafe { MmapMut::map_mut(&file) }?))
 }
 
-/// Everything that a reader gives, in a file without a name.
-pub(crate) fn file_of(reader: &mut impl Read, folder: &Path) -> io::Result<File> {
-    let mut file = tempfile::tempfile_in(folder)?;
-    io::copy(reader, &mut file)?;
-    file.flush()?;
-    Ok(file)
+/// Which side of a copy failed.
+#[derive(Debug)]
+pub(crate) enum CopyError {
+    Read(io::Error),
+    Write(io::Error),
 }
 
-/// Maps a whole file for reading.
-pub(crate) fn map(file: &File) -> io::Result<Map> {
-    // SAFETY: the memory is only read, as bytes of any value. Whoever changes the file
-    // meanwhile changes what is read; whoever shortens it stops this process (SIGBUS), which
-    // then has written nothing under the output's name. No lock could prevent either.
-    Ok(Map::File(unsafe { Mmap::map(file) }?))
+/// Everything that a reader gives, in a file without a name.
+pub(crate) fn file_of(reader: &mut impl Read, folder: &Path) -> Result<File, CopyError> {
+    let mut file = tempfile::tempfile_in(folder).map_err(CopyError::Write)?;
+    let mut buffer = vec![0; COPIED];
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(file),
+            Ok(len) => file.write_all(&buffer[..len]).map_err(CopyError::Write)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(CopyError::Read(error)),
+        }
+    }
+}
+
+/// Maps a whole file for reading. The path is what it is called if it is a user's.
+pub(crate) fn map(file: &File, path: &Path) -> io::Result<Map> {
+    Ok(Map::File(Mapped::new(file, path)?))
 }
 
 #[cfg(test)]

@@ -319,7 +319,8 @@ impl Tensor {
         if own == dtype {
             return Ok(self);
         }
-        let opaque = matches!(own, DType::Bytes(_)) && own.bits() == dtype.bits();
+        let record = self.element.kind() == Kind::Record;
+        let opaque = matches!(own, DType::Bytes(_)) && own.bits() == dtype.bits() && !record;
         if !opaque || dtype.is_packed() {
             let (path, element) = (self.path.clone(), self.element.to_string());
             return Err(Error::OtherType { path, element, dtype });

@@ -1,7 +1,7 @@
 //! Files that were cut, lengthened or changed anywhere: an error or a tensor, never a panic.
 
 use retrograde_io::npy::{self, NpyArray};
-use retrograde_io::{Error, Format, Location, Opening, Output, list, open};
+use retrograde_io::{Error, Format, Location, Opening, Output, Saving, list, open};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = vec![plain.clone()];
     for name in ["stored.npz", "one.safetensors", "one.pb"] {
         let path = folder.join(name);
-        let mut output = Output::like(&tensor, Location::file(&path), None).unwrap();
+        let mut output = Output::like(&tensor, Location::file(&path), &Saving::default()).unwrap();
         output.data_mut().copy_from_slice(tensor.data());
         output.finish().unwrap();
         files.push(path);

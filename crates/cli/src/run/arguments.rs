@@ -30,6 +30,9 @@ pub(crate) struct RunArguments {
     /// The format of outputs whose names do not say it, and of all in a folder (- is npy)
     #[arg(long, value_name = "FORMAT")]
     pub(super) to: Option<Format>,
+    /// Replace outputs that are read-only, too
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 /// A tensor of the model and its file.

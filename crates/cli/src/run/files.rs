@@ -2,7 +2,9 @@
 
 use anyhow::{Result, anyhow, bail};
 use retrograde_io::graph::{Declared, Dim};
-use retrograde_io::{Error, Format, Location, Opening, Output, Value, open_value};
+use retrograde_io::{
+    Error, FilesRead, Format, Location, Opening, Output, Saving, Value, open_value,
+};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
@@ -12,6 +14,7 @@ pub(super) fn load(
     declared: &Declared,
     from: Option<Format>,
     temporary: &Path,
+    read: &FilesRead,
 ) -> Result<Value> {
     let named = Format::of(&location.path).filter(|_| !location.is_stream());
     let format = named.or(from);
@@ -20,7 +23,7 @@ pub(super) fn load(
         _ => Opening::default(),
     };
     let beside = Some(temporary.join("x"));
-    let opening = Opening { format, output: beside, ..known };
+    let opening = Opening { format, output: beside, read: read.clone(), ..known };
     Ok(open_value(location, &opening, declared.dtype)?)
 }
 
@@ -58,11 +61,12 @@ pub(super) fn begin(
     location: &Location,
     name: &str,
     value: &Value,
-    to: Option<Format>,
+    saving: &Saving,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Output> {
     let named = Format::of(&location.path).filter(|_| !location.is_stream());
-    Ok(Output::of_value(value, name, location.clone(), named.or(to), watch)?)
+    let saving = Saving { format: named.or(saving.format), ..saving.clone() };
+    Ok(Output::of_value(value, name, location.clone(), &saving, watch)?)
 }
 
 /// Begins a file in a folder, in the format that was said; or in the usual one, or else one
@@ -72,20 +76,20 @@ pub(super) fn begin_in(
     stem: &str,
     name: &str,
     value: &Value,
-    to: Option<Format>,
+    saving: &Saving,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Output> {
     let at = |format: Format| Location::file(folder.join(format!("{stem}.{format}")));
-    if let Some(format) = to {
-        return Ok(Output::of_value(value, name, at(format), to, watch)?);
+    if let Some(format) = saving.format {
+        return Ok(Output::of_value(value, name, at(format), saving, watch)?);
     }
     for format in [Format::Npy, Format::Pb] {
-        match Output::of_value(value, name, at(format), None, watch) {
+        match Output::of_value(value, name, at(format), saving, watch) {
             Err(Error::CannotHold { .. } | Error::Strings { .. }) => {}
             result => return Ok(result?),
         }
     }
-    Ok(Output::of_value(value, name, at(Format::Raw), None, watch)?)
+    Ok(Output::of_value(value, name, at(Format::Raw), saving, watch)?)
 }
 
 /// Whether a file of that name can be written.

@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::{interrupt, report};
 use anyhow::{Context, Result, anyhow, bail};
 use retrograde_io::graph::{Graph, Output};
-use retrograde_io::{Elements, Format, Location, Value};
+use retrograde_io::{Elements, Error, FileId, FilesRead, Location, Saving, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Targets {
     places: Places,
-    to: Option<Format>,
+    saving: Saving,
 }
 
 /// Files by output, or a folder for all of them, or nothing.
@@ -27,14 +27,17 @@ enum Places {
 
 impl Targets {
     /// Checks what was asked for against what the model has.
-    pub(super) fn choose(graph: &Graph, arguments: &RunArguments) -> Result<Targets> {
+    pub(super) fn choose(
+        graph: &Graph,
+        arguments: &RunArguments,
+        read: &FilesRead,
+    ) -> Result<Targets> {
         let to = arguments.to;
         let places = match (&arguments.output[..], arguments.output_dir.as_deref()) {
             ([], None) if to.is_some() => bail!("--to FORMAT: say where, with --output or -o DIR"),
             ([], None) => Places::None,
             ([], Some(folder)) => Places::Folder(folder.to_owned(), stems(graph)?),
             (files, None) => {
-                let weights = arguments.model.with_extension("bin");
                 let mut chosen: Vec<(usize, Location)> = Vec::new();
                 for NamedFile { name, location } in files {
                     files::check_target(location, to)?;
@@ -43,11 +46,9 @@ impl Targets {
                     if chosen.iter().any(|(_, other)| same_file(&other.path, path)) {
                         bail!("--output {}: given for two outputs", path.display());
                     }
-                    if [&arguments.model, &weights].iter().any(|own| is_there(own, path)) {
-                        bail!(
-                            "--output {}: is the model itself: name another file",
-                            path.display()
-                        );
+                    // Now, and not when all the work is done.
+                    if let Some(input) = read.find(path) {
+                        return Err(Error::IsInput { path: path.clone(), input }.into());
                     }
                     let output = output_called(graph, name.as_deref(), location)?;
                     chosen.push((output, location.clone()));
@@ -56,14 +57,15 @@ impl Targets {
             }
             (_, Some(_)) => bail!("--output-dir and --output exclude each other"),
         };
-        Ok(Targets { places, to })
+        let (format, force, keep) = (to, arguments.force, read.clone());
+        Ok(Targets { places, saving: Saving { format, force, keep } })
     }
 
     /// Writes the outputs. None gets its name before all of them are complete.
     pub(super) fn save(&self, graph: &Graph, results: &[Value]) -> Result<()> {
         let named = |at: usize| graph.outputs()[at].names.first().map_or("", String::as_str);
-        let (to, total) = (self.to, results.iter().map(|value| size(value) as u64).sum());
-        let progress = Progress::until(total);
+        let saving = &self.saving;
+        let progress = Progress::until(results.iter().map(|value| size(value) as u64).sum());
         let watch = &mut |bytes| progress.advance(bytes as u64);
         match &self.places {
             Places::None => {
@@ -74,7 +76,7 @@ impl Targets {
             }
             Places::Files(files) => {
                 let begun = files.iter().map(|(at, location)| {
-                    Ok((files::begin(location, named(*at), &results[*at], to, watch)?, *at))
+                    Ok((files::begin(location, named(*at), &results[*at], saving, watch)?, *at))
                 });
                 finish(begun.collect::<Result<_>>()?, results)?;
             }
@@ -86,7 +88,7 @@ impl Targets {
                     interrupt::made(folder);
                 }
                 let begun = results.iter().enumerate().map(|(at, value)| {
-                    Ok((files::begin_in(folder, &stems[at], named(at), value, to, watch)?, at))
+                    Ok((files::begin_in(folder, &stems[at], named(at), value, saving, watch)?, at))
                 });
                 let done = begun.collect::<Result<_>>().and_then(|begun| finish(begun, results));
                 if done.is_err() && new {
@@ -124,30 +126,12 @@ fn same_file(one: &Path, other: &Path) -> bool {
         return !one.metadata().is_ok_and(|found| !found.is_file());
     }
     match (one.metadata(), other.metadata()) {
-        (Ok(_), Ok(_)) => is_there(one, other),
+        (Ok(_), Ok(_)) => FileId::of(one).is_some_and(|own| FileId::of(other) == Some(own)),
         (Err(_), Err(_)) => {
             let place = |path: &Path| Some((folder_of(path)?, path.file_name()?.to_owned()));
             place(one).is_some_and(|own| place(other).is_some_and(|its| its == own))
         }
         _ => false,
-    }
-}
-
-/// Whether both names lead to one regular file that exists.
-fn is_there(one: &Path, other: &Path) -> bool {
-    let (Ok(a), Ok(b)) = (one.metadata(), other.metadata()) else { return false };
-    if !a.is_file() || !b.is_file() {
-        return false;
-    }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        (a.dev(), a.ino()) == (b.dev(), b.ino())
-    }
-    #[cfg(not(unix))]
-    {
-        let canonical = |path: &Path| path.canonicalize().ok();
-        canonical(one).is_some() && canonical(one) == canonical(other)
     }
 }
 

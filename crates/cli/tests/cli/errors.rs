@@ -33,7 +33,7 @@ fn folder() -> TempDir {
         ("claims.npy", with("'<f8'", "(1099511627776, 1024)", &[])),
         ("overflows.npy", with("'<f8'", "(4294967296, 4294967296)", &[])),
         ("negative.npy", with("'<f8'", "(-1,)", &[])),
-        ("records.npy", with("[('a', '<f4')]", "(3,)", &[0; 12])),
+        ("records.npy", with("[('a', '|O')]", "(3,)", &[0; 12])),
         ("objects.npy", with("'|O'", "(3,)", b"pickle")),
         ("subarray.npy", with("('<f4', (2,))", "(3,)", &[0; 24])),
         ("unknown.npy", with("'<x4'", "(3,)", &[0; 12])),
@@ -83,8 +83,8 @@ fn failures_are_one_line_each_and_leave_no_file() {
         (&["reverse", "negative.npy"], "negative.npy: axis 0 has the negative size -1"),
         (
             &["reverse", "records.npy"],
-            "records.npy: structured array (its dtype is a list of fields): save its fields one \
-             by one, or the whole as plain records with x.view('V' + str(x.itemsize))",
+            "records.npy: object array (\"|O\"): its elements are pickled Python objects, not \
+             fixed-width data; save it with a plain dtype, such as x.astype('U') for strings",
         ),
         (
             &["reverse", "objects.npy"],

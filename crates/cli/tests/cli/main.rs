@@ -3,12 +3,14 @@
 mod bench;
 mod cuda;
 mod errors;
+mod faults;
 mod files;
 mod formats;
-mod interruptions;
 mod models;
 mod pictures;
+mod replacing;
 mod reports;
+mod signals;
 
 use retrograde_io::npy::{self, NpyArray};
 use std::path::{Path, PathBuf};

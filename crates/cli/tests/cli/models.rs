@@ -22,7 +22,12 @@ fn text_field(number: u8, content: &str) -> Vec<u8> {
 }
 
 /// A NodeProto; attributes are integers below 128.
-fn node(kind: &str, inputs: &[&str], output: &str, attributes: &[(&str, u8)]) -> Vec<u8> {
+pub(super) fn node(
+    kind: &str,
+    inputs: &[&str],
+    output: &str,
+    attributes: &[(&str, u8)],
+) -> Vec<u8> {
     let mut bytes: Vec<u8> = inputs.iter().flat_map(|input| text_field(1, input)).collect();
     bytes.extend(
         [text_field(2, output), text_field(3, &format!("the {kind}")), text_field(4, kind)]
@@ -37,17 +42,17 @@ fn node(kind: &str, inputs: &[&str], output: &str, attributes: &[(&str, u8)]) ->
 }
 
 /// A ValueInfoProto with named sizes.
-fn info(number: u8, name: &str, kind: u8, dims: &[&str]) -> Vec<u8> {
+pub(super) fn info(number: u8, name: &str, kind: u8, dims: &[&str]) -> Vec<u8> {
     let dims: Vec<u8> = dims.iter().flat_map(|dim| field(1, &text_field(2, dim))).collect();
     let tensor = [vec![1 << 3, kind], field(2, &dims)].concat();
     field(number, &[text_field(1, name), field(2, &field(1, &tensor))].concat())
 }
 
-fn model(parts: &[Vec<u8>]) -> Vec<u8> {
+pub(super) fn model(parts: &[Vec<u8>]) -> Vec<u8> {
     [vec![1 << 3, 8], field(7, &parts.concat()), field(8, &[2 << 3, 13])].concat()
 }
 
-const U8: u8 = 2;
+pub(super) const U8: u8 = 2;
 const I64: u8 = 7;
 
 /// Rows of bytes, each reversed by its length; the output's name is no file name.
@@ -375,7 +380,7 @@ fn failures_are_one_line_each() {
         ),
         (
             &["turn.xml", "-i", "x.npy", "--output", "turn.bin"],
-            "--output turn.bin: is the model itself: name another file",
+            "cannot write turn.bin: it is an input: name another file",
         ),
         (
             &["turn.xml", "-i", "x.npy", "--to", "pb"],

@@ -1,4 +1,4 @@
-//! Ctrl-C leaves nothing behind, and the input as it was.
+//! Signals: whatever ends the command leaves nothing behind, and the input as it was.
 #![cfg(target_os = "linux")]
 
 use super::*;
@@ -22,16 +22,22 @@ fn sparse(path: &Path, bytes: u64) {
     fs::File::options().write(true).open(path).unwrap().set_len(128 + bytes).unwrap();
 }
 
-fn interrupt(child: &Child) {
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+/// Sends a signal, by its name without SIG.
+fn signal(child: &Child, name: &str) {
+    let (pid, option) = (child.id().to_string(), format!("-{name}"));
+    assert!(Command::new("kill").args([&option, &pid]).status().unwrap().success());
 }
 
-/// Waits for a temporary file to appear, for as long as the command runs.
+/// Waits until an output has been begun, which has no name yet, for as long as the command runs.
 fn begun(folder: &Path, child: &mut Child) -> bool {
     let start = Instant::now();
+    let folder = folder.canonicalize().unwrap();
+    let descriptors = format!("/proc/{}/fd", child.id());
     while start.elapsed() < Duration::from_secs(20) && child.try_wait().unwrap().is_none() {
-        if names(folder).iter().any(|name| name.starts_with(".retrograde-")) {
+        let open = fs::read_dir(&descriptors).into_iter().flatten().flatten();
+        let targets = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+        let nameless = |path: &PathBuf| path.to_string_lossy().ends_with(" (deleted)");
+        if targets.filter(nameless).any(|path| path.starts_with(&folder)) {
             return true;
         }
         std::thread::sleep(Duration::from_micros(200));
@@ -41,6 +47,12 @@ fn begun(folder: &Path, child: &mut Child) -> bool {
 
 #[test]
 fn an_interrupted_command_leaves_nothing() {
+    for name in ["INT", "TERM", "HUP", "QUIT"] {
+        interrupted_by(name);
+    }
+}
+
+fn interrupted_by(name: &str) {
     let folder = tempfile::tempdir().unwrap();
     sparse(&folder.path().join("x.npy"), 1 << 29);
     fs::write(folder.path().join("y.npy"), b"old").unwrap();
@@ -54,7 +66,7 @@ fn an_interrupted_command_leaves_nothing() {
             .spawn()
             .unwrap();
         if begun(folder.path(), &mut child) {
-            interrupt(&child);
+            signal(&child, name);
         }
         let output = child.wait_with_output().unwrap();
         assert_eq!(names(folder.path()), before);
@@ -85,7 +97,7 @@ fn waiting_for_input_can_be_interrupted() {
         // Held open: waiting for a child closes its input, which would end it too.
         let stdin = child.stdin.take();
         std::thread::sleep(Duration::from_millis(100 * tenths));
-        interrupt(&child);
+        signal(&child, "INT");
         let code = child.wait().unwrap().code();
         drop(stdin);
         assert!(names(folder.path()).is_empty());
@@ -101,10 +113,201 @@ fn waiting_for_input_can_be_interrupted() {
 fn a_limit_on_file_sizes_is_an_error_like_any_other() {
     let folder = tempfile::tempdir().unwrap();
     sparse(&folder.path().join("x.npy"), 1 << 22);
-    let script = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" reverse x.npy -o y.npy";
-    let mut limited = Command::new("sh");
-    limited.current_dir(folder.path()).args(["-c", script, env!("CARGO_BIN_EXE_retrograde")]);
-    let stderr = "error: cannot write y.npy: File too large\n".to_owned();
-    assert_eq!(run(limited), Outcome { code: Some(1), stdout: String::new(), stderr });
-    assert_eq!(names(folder.path()), ["x.npy"]);
+    // The signal of that limit would end the process; it makes no difference whether the shell
+    // has it ignored.
+    for output in ["y.npy", "y.npz"] {
+        for before in ["", "trap '' XFSZ; "] {
+            let script = format!("{before}ulimit -f 1000; exec \"$0\" reverse x.npy -o {output}");
+            let mut limited = Command::new("sh");
+            limited.current_dir(folder.path());
+            limited.args(["-c", &script, env!("CARGO_BIN_EXE_retrograde")]);
+            let stderr = format!("error: cannot write {output}: File too large\n");
+            assert_eq!(run(limited), Outcome { code: Some(1), stdout: String::new(), stderr });
+            assert_eq!(names(folder.path()), ["x.npy"]);
+        }
+    }
+}
+
+/// A command that waits for its lengths, with its input mapped, started by this script.
+struct Waiting {
+    folder: TempDir,
+    child: Child,
+}
+
+impl Waiting {
+    fn new(script: &str, output: &[&str]) -> Waiting {
+        let folder = tempfile::tempdir().unwrap();
+        sparse(&folder.path().join("x.npy"), 1 << 20);
+        let pipe = folder.path().join("lengths");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let script = format!("{script} exec \"$0\" \"$@\"");
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path()).args(["-c", &script, env!("CARGO_BIN_EXE_retrograde")]);
+        shell.args(["reverse-subsequences", "x.npy", "--axis=0", "--lengths=lengths"]);
+        shell.args(output).stderr(Stdio::piped()).stdout(Stdio::null());
+        Waiting { child: shell.spawn().unwrap(), folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Lets `meanwhile` happen, and then gives the lengths; what it says in the end.
+    fn end(mut self, meanwhile: impl FnOnce(&Waiting)) -> (Option<i32>, String, TempDir) {
+        // Opened for writing when the command has opened it for reading.
+        let mut pipe = fs::File::options().write(true).open(self.path().join("lengths")).unwrap();
+        meanwhile(&self);
+        // The command may be gone.
+        let _ = std::io::Write::write_all(&mut pipe, b"1048576\n");
+        drop(pipe);
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut said).unwrap();
+        (self.child.wait().unwrap().code(), said, self.folder)
+    }
+}
+
+#[test]
+fn signals_that_were_ignored_at_the_start_stay_ignored() {
+    for name in ["HUP", "INT", "QUIT", "TERM"] {
+        let waiting = Waiting::new(&format!("trap '' {name};"), &["-o", "y.npy"]);
+        let (code, said, folder) = waiting.end(|waiting| signal(&waiting.child, name));
+        assert_eq!(code, Some(0), "{name}: {said}");
+        assert!(said.starts_with("y.npy: "), "{name}: {said}");
+        assert_eq!(names(folder.path()), ["lengths", "x.npy", "y.npy"]);
+        // And if they were not, they end it.
+        let waiting = Waiting::new("", &["-o", "y.npy"]);
+        let (code, said, folder) = waiting.end(|waiting| signal(&waiting.child, name));
+        assert_eq!((code, said.as_str()), (Some(130), "interrupted: nothing was written\n"));
+        assert_eq!(names(folder.path()), ["lengths", "x.npy"]);
+    }
+}
+
+#[test]
+fn an_input_that_becomes_shorter_is_an_error() {
+    let shorten = |waiting: &Waiting| {
+        let file = fs::File::options().write(true).open(waiting.path().join("x.npy")).unwrap();
+        file.set_len(4096).unwrap();
+    };
+    let lost = "error: cannot read x.npy: it became shorter, or its disk failed, while it was \
+                being read";
+    for output in [&["-o", "y.npy"][..], &["-o", "y.npz"], &["-o", "x.npy"]] {
+        let (code, said, folder) = Waiting::new("", output).end(shorten);
+        assert_eq!((code, said), (Some(1), format!("{lost}\n")), "{output:?}");
+        assert_eq!(names(folder.path()), ["lengths", "x.npy"]);
+    }
+    let (code, said, _) = Waiting::new("", &["--in-place=direct"]).end(shorten);
+    assert_eq!((code, said), (Some(1), format!("{lost}: it may be half reversed\n")));
+}
+
+#[test]
+fn other_bus_errors_end_the_process_as_ever() {
+    use std::os::unix::process::ExitStatusExt;
+    let mut waiting = Waiting::new("ulimit -c 0;", &["-o", "y.npy"]);
+    let pipe = fs::File::options().write(true).open(waiting.path().join("lengths")).unwrap();
+    signal(&waiting.child, "BUS");
+    assert_eq!(waiting.child.wait().unwrap().signal(), Some(7));
+    drop(pipe);
+    assert_eq!(names(waiting.path()), ["lengths", "x.npy"]);
+}
+
+#[test]
+fn one_process_at_a_time_changes_a_file_in_place() {
+    let waiting = Waiting::new("", &["--in-place=direct"]);
+    let (code, said, _) = waiting.end(|waiting| {
+        for name in ["x.npy", "link.npy"] {
+            let _ = fs::hard_link(waiting.path().join("x.npy"), waiting.path().join("link.npy"));
+            let other = run(command(waiting.path(), &["reverse", name, "--in-place=direct"]));
+            let stderr =
+                format!("error: cannot write {name}: another process is changing it in place\n");
+            assert_eq!((other.code, other.stderr), (Some(1), stderr));
+        }
+    });
+    assert_eq!(code, Some(0), "{said}");
+}
+
+/// A number that is not easy to guess, the same in every run.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    *state >> 33
+}
+
+#[test]
+fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
+    const BYTES: usize = 8 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let ascending: Vec<u8> = (0..BYTES).map(|n| (n / 37) as u8).collect();
+    let input = array("|u1", &[BYTES], ascending);
+    let reversed: Vec<u8> = input.data().iter().rev().copied().collect();
+    let reversed = array("|u1", &[BYTES], reversed);
+    npy::write(at("x.npy"), &input).unwrap();
+    npy::write(at("z.npy"), &input).unwrap();
+    fs::write(at("old.npy"), b"old").unwrap();
+    let mut files = ["old.npy", "x.npy", "z.npy"].map(str::to_owned).to_vec();
+    let (input, reversed) = (fs::read(at("x.npy")).unwrap(), {
+        npy::write(at("r.npy"), &reversed).unwrap();
+        fs::read(at("r.npy")).unwrap()
+    });
+    fs::remove_file(at("r.npy")).unwrap();
+    let commands: [&[&str]; 4] = [
+        &["reverse", "x.npy", "-o", "new.npy"],
+        &["reverse", "x.npy", "-o", "old.npy"],
+        &["reverse", "z.npy", "--in-place"],
+        &["reverse", "x.npy", "-o", "new.npz"],
+    ];
+    // How long a whole run takes, so that the moments are spread over it.
+    let start = Instant::now();
+    assert!(command(folder.path(), commands[0]).stderr(Stdio::null()).status().unwrap().success());
+    let whole = start.elapsed().as_micros() as u64;
+    fs::remove_file(at("new.npy")).unwrap();
+    let (mut state, mut killed) = (7, 0);
+    for round in 0..100 {
+        let arguments = commands[round % commands.len()];
+        let mut child = command(folder.path(), arguments).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(random(&mut state) % (whole * 3 / 2)));
+        let _ = child.kill();
+        killed += usize::from(child.wait().unwrap().code().is_none());
+        let content = |name: &str| fs::read(at(name)).unwrap();
+        let left = names(folder.path());
+        // Between two calls of the system a complete file has a temporary name.
+        let ours = |name: &&String| !name.starts_with(".retrograde-");
+        let (new, known): (Vec<_>, Vec<_>) =
+            left.iter().filter(ours).partition(|name| name.starts_with("new."));
+        assert_eq!(known, files.iter().collect::<Vec<_>>(), "round {round}");
+        for name in new {
+            if name == "new.npy" {
+                assert_eq!(content(name), reversed, "round {round}");
+            }
+            let read = run(command(folder.path(), &["info", name]));
+            assert_eq!(read.code, Some(0), "round {round}: {read:?}");
+            fs::remove_file(at(name)).unwrap();
+        }
+        assert_eq!(content("x.npy"), input, "round {round}");
+        let old = content("old.npy");
+        assert!(old == b"old" || old == reversed, "round {round}");
+        let z = content("z.npy");
+        assert!(z == input || z == reversed, "round {round}");
+    }
+    assert!(killed > 20, "only {killed} of 100 runs were killed in time");
+    // The next run removes what is left.
+    let last = run(command(folder.path(), &["reverse", "x.npy", "-o", "last.npy"]));
+    assert_eq!(last.code, Some(0), "{last:?}");
+    files.insert(0, "last.npy".to_owned());
+    assert_eq!(names(folder.path()), files);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_command_without_a_word() {
+    use std::io::Read;
+    let folder = tempfile::tempdir().unwrap();
+    sparse(&folder.path().join("x.npy"), 1 << 26);
+    let mut child = command(folder.path(), &["reverse", "x.npy", "-o", "-"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(141));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
 }

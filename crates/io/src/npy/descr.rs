@@ -1,4 +1,5 @@
-//! The element type as a header spells it: `'<f4'`, `'|S5'`, `'>M8[ns]'`.
+//! The element type as a header spells it: `'<f4'`, `'|S5'`, `'>M8[ns]'`, or the fields of a
+//! record.
 
 use crate::error::NpyError;
 use retrograde::DType;
@@ -27,6 +28,8 @@ pub enum Kind {
     Date,
     /// `m`: a time span, counted in the unit in brackets.
     Span,
+    /// A list of fields: an element of a structured array.
+    Record,
 }
 
 /// An element type as NumPy writes it, kept to the letter.
@@ -46,9 +49,35 @@ pub struct Descr {
     kind: Kind,
     dtype: DType,
     big_endian: bool,
+    fields: Vec<Field>,
+}
+
+/// A field of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Field {
+    /// Its name; empty for padding.
+    pub name: String,
+    /// Bytes of the record in front of it.
+    pub offset: usize,
+    /// What it is, or what each of its elements is.
+    pub descr: Descr,
+    /// Sizes of a field that is an array; empty for others.
+    pub shape: Vec<usize>,
 }
 
 impl Descr {
+    /// A record of these fields, which take so many bytes; the text is a Python list.
+    pub(super) fn record(text: String, fields: Vec<Field>, bytes: usize) -> Descr {
+        let big_endian = fields.iter().any(|field| field.descr.big_endian);
+        Descr { text, kind: Kind::Record, dtype: DType::Bytes(bytes), big_endian, fields }
+    }
+
+    /// The fields of a record, in their order; empty for everything else.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
     /// The text itself.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -65,7 +94,7 @@ impl Descr {
         self.dtype
     }
 
-    /// Whether the most significant byte of a number comes first.
+    /// Whether the most significant byte of a number comes first; of a record, in any field.
     pub fn is_big_endian(&self) -> bool {
         self.big_endian
     }
@@ -77,7 +106,8 @@ impl Descr {
 
     /// The same type in either byte order.
     pub(crate) fn to_order(&self, big_endian: bool) -> Descr {
-        if self.big_endian == big_endian {
+        // The fields of a record have an order each, and stay as they are.
+        if self.big_endian == big_endian || self.kind == Kind::Record {
             return self.clone();
         }
         let order = if big_endian { '>' } else { '<' };
@@ -91,18 +121,15 @@ impl fmt::Display for Descr {
     }
 }
 
-impl std::str::FromStr for Descr {
-    type Err = NpyError;
-
-    fn from_str(text: &str) -> Result<Self, NpyError> {
-        parse(text).ok_or_else(|| {
-            // Python's objects come without a size: '|O'.
-            if text.trim_start_matches(['<', '>', '|', '=']).starts_with('O') {
-                return NpyError::Objects { descr: text.chars().take(40).collect() };
-            }
-            NpyError::UnknownType { descr: text.chars().take(40).collect() }
-        })
-    }
+/// What a text in quotes means; a record is none.
+pub(super) fn plain(text: &str) -> Result<Descr, NpyError> {
+    parse(text).ok_or_else(|| {
+        // Python's objects come without a size: '|O'.
+        if text.trim_start_matches(['<', '>', '|', '=']).starts_with('O') {
+            return NpyError::Objects { descr: text.chars().take(40).collect() };
+        }
+        NpyError::UnknownType { descr: text.chars().take(40).collect() }
+    })
 }
 
 fn parse(text: &str) -> Option<Descr> {
@@ -149,7 +176,7 @@ fn parse(text: &str) -> Option<Descr> {
     if !(unit.is_empty() || takes_unit && is_unit(unit)) {
         return None;
     }
-    Some(Descr { text: text.to_owned(), kind, dtype, big_endian })
+    Some(Descr { text: text.to_owned(), kind, dtype, big_endian, fields: Vec::new() })
 }
 
 /// Such as `[ns]` or `[25us]`.

@@ -1,19 +1,22 @@
 //! The header: magic, version, length, and a Python dictionary of three keys.
 //!
 //! Written by hand and strict: exactly the dictionaries that NumPy writes (in any order and
-//! spacing), parsed without recursion and without trusting the length in front of them.
+//! spacing), parsed without trusting the length in front of them or how deep records nest.
 
 use super::Failure;
-use super::descr::Descr;
+use super::descr::{self, Descr, Field, Kind};
 use crate::error::{NpyError, excerpt};
 use std::fmt::Write as _;
 use std::io::Read;
+use std::str::FromStr;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Headers of plain arrays have some hundred bytes. This is a hundred times what NumPy takes.
 const LIMIT: u64 = 1 << 20;
 /// Data begins at a multiple of this.
 const ALIGNMENT: usize = 64;
+/// Records within records, at most.
+const DEEPEST: usize = 32;
 /// NumPy leaves room for the growing axis to take so many digits.
 const GROWTH_DIGITS: usize = 21;
 
@@ -51,7 +54,12 @@ pub(super) fn read(reader: &mut impl Read) -> Result<(Header, u64), Failure> {
     if available < declared {
         return Err(NpyError::HeaderCut { declared, available }.into());
     }
-    Ok((parse(&text)?, 8 + length_bytes + declared))
+    // Version 3 has UTF-8, the others have Latin-1, in which every byte is a character.
+    let text = match major {
+        3 => String::from_utf8_lossy(&text).into_owned(),
+        _ => text.iter().map(|&byte| char::from(byte)).collect(),
+    };
+    Ok((parse(text.as_bytes())?, 8 + length_bytes + declared))
 }
 
 /// Grows with what is there, not with what was asked for.
@@ -87,6 +95,21 @@ pub(super) fn parse(text: &[u8]) -> Result<Header, NpyError> {
         fortran_order: fortran_order.ok_or(missing("fortran_order"))?,
         shape: shape.ok_or(missing("shape"))?,
     })
+}
+
+/// An element type alone, without quotes around it.
+impl FromStr for Descr {
+    type Err = NpyError;
+
+    fn from_str(text: &str) -> Result<Self, NpyError> {
+        if !text.starts_with('[') {
+            return descr::plain(text);
+        }
+        let mut cursor = Cursor { text: text.as_bytes(), position: 0 };
+        let descr = cursor.record(0)?;
+        cursor.end()?;
+        Ok(descr)
+    }
 }
 
 fn set<T>(slot: &mut Option<T>, key: &'static str, value: T) -> Result<(), NpyError> {
@@ -159,13 +182,83 @@ impl<'a> Cursor<'a> {
 
     fn descr(&mut self) -> Result<Descr, NpyError> {
         match self.peek() {
-            Some(b'[') => return Err(NpyError::Structured),
-            Some(b'(') => return Err(NpyError::Subarray),
-            _ => {}
+            Some(b'[') => self.record(0),
+            Some(b'(') => Err(NpyError::Subarray),
+            _ => {
+                let text = self.string("a dtype in quotes")?;
+                // Type strings are ASCII; whatever else is in there makes it an unknown one.
+                descr::plain(&String::from_utf8_lossy(text))
+            }
         }
-        let text = self.string("a dtype in quotes")?;
-        // Type strings are ASCII; whatever else is in there makes it an unknown one.
-        String::from_utf8_lossy(text).parse()
+    }
+
+    /// The fields of a structured array: `[('x', '<f4'), ('', '|V4'), ('y', '<i2', (3,))]`.
+    fn record(&mut self, depth: usize) -> Result<Descr, NpyError> {
+        if depth == DEEPEST {
+            return Err(NpyError::FieldsTooDeep { limit: DEEPEST });
+        }
+        let start = self.position;
+        self.expect(b'[', "a list of fields")?;
+        let (mut fields, mut bytes) = (Vec::new(), 0usize);
+        while !self.eat(b']') {
+            let field = self.field(bytes, depth)?;
+            let each = field.descr.dtype().bits().ok_or(NpyError::FieldsTooLarge)? / 8;
+            let size = field.shape.iter().try_fold(each, |bytes, &size| bytes.checked_mul(size));
+            bytes = size
+                .and_then(|size| bytes.checked_add(size))
+                .filter(|&bytes| isize::try_from(bytes).is_ok_and(|bytes| bytes <= isize::MAX / 8))
+                .ok_or(NpyError::FieldsTooLarge)?;
+            fields.push(field);
+            if !self.eat(b',') {
+                self.expect(b']', "',' or ']'")?;
+                break;
+            }
+        }
+        let text = String::from_utf8_lossy(&self.text[start..self.position]).into_owned();
+        Ok(Descr::record(text, fields, bytes))
+    }
+
+    /// A name (or a title and a name), a type, and sizes if the field is an array.
+    fn field(&mut self, offset: usize, depth: usize) -> Result<Field, NpyError> {
+        self.expect(b'(', "a field, or ']'")?;
+        let name = if self.eat(b'(') {
+            self.field_name()?;
+            self.expect(b',', "','")?;
+            let name = self.field_name()?;
+            self.expect(b')', "')'")?;
+            name
+        } else {
+            self.field_name()?
+        };
+        self.expect(b',', "','")?;
+        let descr = match self.peek() {
+            Some(b'[') => self.record(depth + 1)?,
+            _ => self.descr()?,
+        };
+        let mut shape = Vec::new();
+        if self.eat(b',') && self.peek() == Some(b'(') {
+            shape = self.shape()?;
+            self.eat(b',');
+        }
+        self.expect(b')', "')'")?;
+        Ok(Field { name, offset, descr, shape })
+    }
+
+    /// A string that may have escapes, which are left as they are.
+    fn field_name(&mut self) -> Result<String, NpyError> {
+        let quote = match self.peek() {
+            Some(quote @ (b'\'' | b'"')) => quote,
+            _ => return Err(self.wrong("a name in quotes")),
+        };
+        let (inner, mut at) = (&self.rest()[1..], 0);
+        while inner.get(at).is_some_and(|&byte| byte != quote) {
+            at += if inner[at] == b'\\' { 2 } else { 1 };
+        }
+        if at >= inner.len() {
+            return Err(self.wrong("a string that ends"));
+        }
+        self.position += at + 2;
+        Ok(String::from_utf8_lossy(&inner[..at]).into_owned())
     }
 
     /// A tuple: `()`, `(3,)`, `(3, 4)` or `(3, 4,)`.
@@ -219,7 +312,8 @@ impl<'a> Cursor<'a> {
 
 /// The header that NumPy writes for such an array, from the magic to the final newline.
 pub(super) fn encode(descr: &Descr, fortran_order: bool, shape: &[usize]) -> Vec<u8> {
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': ");
+    let quote = if descr.kind() == Kind::Record { "" } else { "'" };
+    let mut text = format!("{{'descr': {quote}{descr}{quote}, 'fortran_order': ");
     text.push_str(if fortran_order { "True" } else { "False" });
     text.push_str(", 'shape': (");
     for (axis, size) in shape.iter().enumerate() {
@@ -233,28 +327,33 @@ pub(super) fn encode(descr: &Descr, fortran_order: bool, shape: &[usize]) -> Vec
         let spare = GROWTH_DIGITS.saturating_sub(size.to_string().len());
         text.extend(std::iter::repeat_n(' ', spare));
     }
-    // Version 3 is for field names that are not Latin-1; plain types are ASCII.
+    // Version 3 is for names of fields that are not Latin-1; all else is.
+    let latin: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
+    let (encoded, long_version) = match latin {
+        Some(latin) => (latin, 2),
+        None => (text.into_bytes(), 3),
+    };
     let padded = |before: usize| {
-        let unpadded = before + text.len() + 1;
-        text.len() + 1 + ALIGNMENT - unpadded % ALIGNMENT
+        let unpadded = before + encoded.len() + 1;
+        encoded.len() + 1 + ALIGNMENT - unpadded % ALIGNMENT
     };
     let mut header = MAGIC.to_vec();
     let length = match u16::try_from(padded(10)) {
-        Ok(short) => {
+        Ok(short) if long_version == 2 => {
             header.extend([1, 0]);
             header.extend(short.to_le_bytes());
             usize::from(short)
         }
-        Err(_) => {
+        _ => {
             // Four billion bytes of sizes would not fit into memory as a shape.
             let long = u32::try_from(padded(12)).unwrap_or(u32::MAX);
-            header.extend([2, 0]);
+            header.extend([long_version, 0]);
             header.extend(long.to_le_bytes());
             long as usize
         }
     };
     let end = header.len() + length;
-    header.extend(text.as_bytes());
+    header.extend(encoded);
     header.resize(end - 1, b' ');
     header.push(b'\n');
     header

@@ -125,7 +125,14 @@ fn malicious_headers_are_typed_errors() {
         (with_shape("(0x10,)"), syntax(52, "','", "\"x10,)}\"")),
         (with_shape("[3]"), syntax(50, "a tuple of sizes", "\"[3]}\"")),
         (with_shape("3"), syntax(50, "a tuple of sizes", "\"3}\"")),
-        (with_descr("[('a', '<f4')]"), NpyError::Structured),
+        (with_descr("[('a', '|O')]"), NpyError::Objects { descr: "|O".to_owned() }),
+        (with_descr("[('a', ('<f4', (2,)))]"), NpyError::Subarray),
+        (with_descr("[('a', '<f4', (4611686018427387904, 4))]"), NpyError::FieldsTooLarge),
+        (with_descr("[('a', '|V1152921504606846976')]"), NpyError::FieldsTooLarge),
+        (
+            with_descr(&format!("{}'<f4'{}", "[('a', ".repeat(33), ")]".repeat(33))),
+            NpyError::FieldsTooDeep { limit: 32 },
+        ),
         (with_descr("('<f4', (2,))"), NpyError::Subarray),
         (with_descr("'|O'"), NpyError::Objects { descr: "|O".to_owned() }),
         (with_descr("'f4'"), NpyError::UnknownType { descr: "f4".to_owned() }),
@@ -306,4 +313,46 @@ fn files_come_back_as_they_were_written() {
     let error = read(folder.path().join("y.npy")).unwrap_err().to_string();
     assert!(error.starts_with("cannot read ") && !error.contains("os error"), "{error}");
     assert!(matches!(read(folder.path()), Err(Error::Read { .. })));
+}
+
+#[test]
+fn records_are_fields_with_offsets_and_kept_to_the_letter() {
+    let text =
+        "[('x', '<f4'), ('', '|V4'), (('a title', 'y'), '>i2', (3,)), ('in', [('z', '|u1')])]";
+    let descr: Descr = text.parse().unwrap();
+    assert_eq!((descr.as_str(), descr.kind()), (text, Kind::Record));
+    assert_eq!(descr.dtype(), DType::Bytes(15));
+    assert!(descr.is_big_endian());
+    let fields: Vec<_> =
+        descr.fields().iter().map(|f| (f.name.as_str(), f.offset, f.shape.len())).collect();
+    assert_eq!(fields, [("x", 0, 0), ("", 4, 0), ("y", 8, 1), ("in", 14, 0)]);
+    assert_eq!(descr.fields()[3].descr.fields()[0].name, "z");
+    for (text, bytes) in [("[]", 0), ("[('a', '<U2',)]", 8), ("[(\"it's\", '|i1'), ]", 1)] {
+        assert_eq!(text.parse::<Descr>().unwrap().dtype(), DType::Bytes(bytes), "{text}");
+    }
+    for text in [
+        "[",
+        "[(",
+        "[('a'",
+        "[('a\\",
+        "[('a', '<f4')",
+        "[('a' '<f4')]",
+        "['<f4']",
+        "[('a', '<f4')]x",
+    ] {
+        assert!(matches!(text.parse::<Descr>(), Err(NpyError::HeaderSyntax { .. })), "{text}");
+    }
+}
+
+#[test]
+fn names_of_fields_choose_the_version() {
+    // As `np.save` of NumPy 2.4.6 does: Latin-1 in version 1, everything else in version 3.
+    for (name, version) in [("x", 1), ("größe", 1), ("размер", 3)] {
+        let array =
+            NpyArray::new(&format!("[('{name}', '|u1')]"), &[2], false, vec![1, 2]).unwrap();
+        let mut bytes = header::encode(array.descr(), false, &[2]);
+        assert_eq!((bytes[6], bytes.len() % 64), (version, 0), "{name}");
+        bytes.extend(array.data());
+        assert_eq!(decode_both(&bytes).unwrap(), array, "{name}");
+    }
 }

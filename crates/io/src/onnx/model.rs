@@ -13,6 +13,7 @@ use crate::external::{Folder, short};
 use crate::graph::{
     Declared, Dim, Graph, GraphError, Input, Node, NodeName, Op, Outline, Output, Parts,
 };
+use crate::identity::FilesRead;
 use crate::spool;
 use crate::value::Value;
 use bytes::Bytes;
@@ -38,15 +39,20 @@ const MOST_ATTRIBUTES: usize = 64;
 /// # Ok::<(), retrograde_io::Error>(())
 /// ```
 pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
-    read_model_in(path, std::env::temp_dir())
+    read_model_in(path, std::env::temp_dir(), &FilesRead::default())
 }
 
 /// As [`read_model`], with a folder for temporary files: large tensors that cannot be used
-/// where they lie are unpacked there.
-pub fn read_model_in(path: impl AsRef<Path>, temporary: impl AsRef<Path>) -> Result<Graph, Error> {
+/// where they lie are unpacked there. All files that are read are noted.
+pub fn read_model_in(
+    path: impl AsRef<Path>,
+    temporary: impl AsRef<Path>,
+    read: &FilesRead,
+) -> Result<Graph, Error> {
     let (path, temporary) = (path.as_ref(), temporary.as_ref());
+    read.add(path);
     with_content(path, |content| {
-        decode_model(content, &mut Folder::of(path).spooling_in(temporary))
+        decode_model(content, &mut Folder::of(path).spooling_in(temporary).noting(read))
     })
 }
 

@@ -5,7 +5,7 @@ use super::survey::{Field, Survey};
 use super::wire;
 use crate::error::Error;
 use crate::external::{ExternalError, Folder, short};
-use crate::save;
+use crate::save::{self, Saving};
 use crate::spool;
 use crate::strings::Strings;
 use crate::value::{Elements, Value};
@@ -182,21 +182,20 @@ pub fn write_tensor(path: impl AsRef<Path>, name: &str, value: &Value) -> Result
     let path = path.as_ref();
     let refused = |source| Error::TensorProto { path: path.to_owned(), source: Box::new(source) };
     let (dtype, shape) = (value.dtype(), value.shape());
-    let write = |source| Error::Write { path: path.to_owned(), source };
+    let saving = &Saving::default();
     match value.elements() {
         Elements::Bytes(raw) => {
             let head = super::write::raw_head(name, dtype, shape, raw.len()).map_err(refused)?;
-            save::atomically(path, |out| {
+            save::atomically(path, saving, |out| {
                 out.write_all(&head)?;
                 out.write_all(raw)
             })
-            .map_err(write)
         }
         Elements::Strings(strings) => {
             let message =
                 super::write::StringsMessage::of(name, shape, strings.iter().map(<[u8]>::len))
                     .map_err(refused)?;
-            save::atomically(path, |mut out| message.write(&mut out, strings.iter())).map_err(write)
+            save::atomically(path, saving, |mut out| message.write(&mut out, strings.iter()))
         }
     }
 }

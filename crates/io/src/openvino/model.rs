@@ -6,6 +6,7 @@ use crate::external::{Folder, short};
 use crate::graph::{
     Declared, Dim, Graph, GraphError, Input, Node, NodeName, Op, Outline, Output, Parts,
 };
+use crate::identity::FilesRead;
 use crate::onnx::TensorError;
 use crate::strings::Strings;
 use crate::value::Value;
@@ -28,13 +29,19 @@ const MOST_BYTES: usize = 1 << 26;
 /// # Ok::<(), retrograde_io::Error>(())
 /// ```
 pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
-    read_model_in(path, std::env::temp_dir())
+    read_model_in(path, std::env::temp_dir(), &FilesRead::default())
 }
 
 /// As [`read_model`], with a folder for temporary files: where the strings of a large tensor lie
-/// is noted there.
-pub fn read_model_in(path: impl AsRef<Path>, temporary: impl AsRef<Path>) -> Result<Graph, Error> {
+/// is noted there. All files that are read are noted in the list, and the `.bin` in any case.
+pub fn read_model_in(
+    path: impl AsRef<Path>,
+    temporary: impl AsRef<Path>,
+    read: &FilesRead,
+) -> Result<Graph, Error> {
     let (path, temporary) = (path.as_ref(), temporary.as_ref());
+    read.add(path);
+    read.add(path.with_extension("bin"));
     with_document(path, |document| graph_of(document, path, temporary))
 }
 

@@ -3,6 +3,7 @@
 //! Read event by event ([`quick_xml`]), without recursion: elements that are not known are
 //! passed over, and nothing is deeper, longer or more than the limits here.
 
+use crate::error::one_line;
 use crate::external::short;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -66,7 +67,8 @@ pub(super) fn read(text: &str) -> Result<Document, String> {
     let mut count = 0;
     loop {
         let event = reader.read_event().map_err(|error| {
-            format!("malformed XML at byte {}: {error}", reader.error_position())
+            let reason = short(&one_line(&error));
+            format!("malformed XML at byte {}: {reason}", reader.error_position())
         })?;
         match event {
             Event::Start(tag) => {
@@ -160,7 +162,9 @@ impl Document {
 fn attributes(tag: &BytesStart<'_>) -> Result<HashMap<String, String>, String> {
     let mut all = HashMap::new();
     for attribute in tag.attributes() {
-        let wrong = |error: &dyn std::fmt::Display| format!("malformed attribute: {error}");
+        let wrong = |error: &dyn std::fmt::Display| {
+            format!("malformed attribute: {}", short(&one_line(&error)))
+        };
         let attribute = attribute.map_err(|error| wrong(&error))?;
         let value =
             attribute.normalized_value(XmlVersion::default()).map_err(|error| wrong(&error))?;
@@ -195,6 +199,10 @@ mod tests {
             let error = read(text).unwrap_err();
             assert!(error.starts_with(message), "{error}");
         }
+        let long = format!("<net></{}\n\nx>", "y".repeat(1 << 20));
+        let error = read(&long).unwrap_err();
+        assert!(error.starts_with("malformed XML at byte 5: ") && error.len() < 200, "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
         let many = format!("<net><edges>{}</edges></net>", "<edge/>".repeat(MOST + 1));
         assert_eq!(read(&many).unwrap_err(), "it has more than 1048576 layers, ports and edges");
     }

@@ -1,0 +1,76 @@
+//! The `retrograde` command: reverses tensors in files and shows what moved.
+//!
+//! This is the outline; each step has a module of its own. It is a library so that the Python
+//! package can bring the same command.
+
+mod args;
+mod bench;
+mod cuda;
+mod elements;
+mod explain;
+mod info;
+mod interrupt;
+mod load;
+mod operate;
+mod pages;
+mod picture;
+mod progress;
+mod report;
+mod run;
+mod show;
+mod signals;
+mod task;
+mod work;
+
+use anyhow::Result;
+use args::{Arguments, Command};
+use clap::Parser;
+use std::ffi::OsString;
+
+/// Exit codes; clap has 2 for wrong usage, and an interruption 130.
+const DONE: u8 = 0;
+const FAILED: u8 = 1;
+/// As if the signal of a closed pipe had ended the process.
+const PIPE_CLOSED: u8 = 141;
+
+/// Runs the command with these arguments, the first of which is its own name, and gives back
+/// its exit code.
+///
+/// From then on signals are this command's: Ctrl-C ends the process.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let done = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => command(&arguments),
+        Err(answer) if answer.use_stderr() => {
+            // If stderr is gone, nobody listens.
+            let _ = answer.print();
+            return u8::try_from(answer.exit_code()).unwrap_or(FAILED);
+        }
+        Err(help) => report::print_styled(&help.render()).map_err(anyhow::Error::from),
+    };
+    match done {
+        Ok(()) => DONE,
+        // Whoever reads has seen enough. That is no error, but nothing to call done either.
+        Err(error) if report::is_closed_pipe(&error) => PIPE_CLOSED,
+        Err(error) => {
+            report::error(&load::with_hint(error));
+            FAILED
+        }
+    }
+}
+
+fn command(arguments: &Arguments) -> Result<()> {
+    if arguments.quiet {
+        report::be_quiet();
+    }
+    interrupt::handle()?;
+    match &arguments.command {
+        Command::Operate(operation) => operate::run(operation),
+        Command::Info(arguments) => info::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+        Command::Show(arguments) => show::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+        Command::Model(arguments) => run::run(arguments),
+        Command::Completions { shell } => pages::completions(*shell),
+        Command::Man { dir } => pages::manual(dir.as_deref()),
+    }
+}

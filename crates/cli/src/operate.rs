@@ -1,0 +1,109 @@
+//! Running an operator on files: reverses, writes and shows, whatever was asked for.
+
+use crate::args::{Device, Files, InPlace, Operation};
+use crate::task::Task;
+use crate::{bench, cuda, interrupt, load, picture, report, work};
+use anyhow::{Result, bail};
+use retrograde_io::{Edit, Error, Format, Location, Output, Saving};
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+/// Runs one of the operators.
+pub(crate) fn run(operation: &Operation<Files>) -> Result<()> {
+    let files = operation.files();
+    let (output, format) = destination(files)?;
+    let saving = Saving { format, force: files.force, keep: operation.lengths_read() };
+    if files.in_place == Some(InPlace::Direct) {
+        return in_place(operation, &saving);
+    }
+    let opening = files.input.opening(output.as_ref(), &saving.keep);
+    let before = load::tensor(&files.input.input, &opening)?;
+    let task = Task::prepare(operation, before.layout(), &saving.keep)?;
+    let cuda = match files.device {
+        Device::Cpu => None,
+        Device::Cuda(number) => Some(cuda::open(number, files, before.element_type())?),
+    };
+    let picture = || picture::draw(&files.input.input, &before, &task);
+    let Some(output) = output else { return Ok(report::print(&picture())?) };
+
+    if files.in_place.is_some() && !matches!(before.format(), Format::Npy | Format::Raw) {
+        let (path, format) = (output.path, before.format());
+        return Err(Error::NotInPlace { path, format }.into());
+    }
+    let own_format = files.in_place.map(|_| before.format());
+    let saving = Saving { format: saving.format.or(own_format), ..saving };
+    let mut after = Output::like(&before, output, &saving)?;
+    let took = match &cuda {
+        Some(cuda) => Some((cuda, cuda::reverse(cuda, &task, &before, &mut after)?)),
+        None => work::reverse(&task, &before, &mut after).map(|()| None)?,
+    };
+    // Drawn now: the output may be about to replace the input.
+    let picture = files.show.then(picture);
+    let (shape, size) = (after.layout().shape(), after.data_bytes());
+    let saved = report::saved(after.location(), after.element_type(), shape, size, &task);
+    let completed = Output::complete_all(vec![after])?;
+    // Windows does not replace a file that is mapped.
+    drop(before);
+    completed.publish()?;
+    match picture {
+        Some(picture) => report::print(&picture)?,
+        None => report::say(&saved),
+    }
+    if let Some((cuda, took)) = took {
+        let copy = Duration::from_secs_f64(size as f64 / bench::copy_speed(size)?);
+        report::say(&report::took(cuda.ordinal(), cuda.name(), took, copy));
+    }
+    Ok(())
+}
+
+/// Reverses a file where it is.
+fn in_place(operation: &Operation<Files>, saving: &Saving) -> Result<()> {
+    let files = operation.files();
+    if files.device != Device::Cpu {
+        bail!("--in-place=direct is done by the CPU: leave --device out, or use --in-place=copy");
+    }
+    let input = &files.input.input;
+    let opening = files.input.opening(None, &saving.keep);
+    let picture = match files.show {
+        true => {
+            let before = load::tensor(input, &opening)?;
+            let task = Task::prepare(operation, before.layout(), &saving.keep)?;
+            Some(picture::draw(input, &before, &task))
+        }
+        false => None,
+    };
+    let mut tensor = Edit::open(input, &opening, saving)?;
+    let task = Task::prepare(operation, tensor.layout(), &saving.keep)?;
+    interrupt::hold_back();
+    work::reverse_in_place(&task, &mut tensor)?;
+    let (shape, size) = (tensor.layout().shape(), tensor.layout().byte_len());
+    let saved = report::saved(tensor.location(), tensor.element_type(), shape, size, &task);
+    tensor.finish()?;
+    match picture {
+        Some(picture) => report::print(&picture)?,
+        None => report::say(&saved),
+    }
+    Ok(())
+}
+
+/// Where the result goes, if anywhere, and in which format if that was said.
+fn destination(files: &Files) -> Result<(Option<Location>, Option<Format>)> {
+    if files.in_place.is_some() {
+        let input = &files.input.input;
+        // Before it is opened: opening a pipe would wait for whoever writes to it.
+        let other = |path: &std::path::Path| path.metadata().is_ok_and(|found| !found.is_file());
+        if input.is_stream() || other(&input.path) {
+            return Err(Error::NotRegular { path: input.path.clone() }.into());
+        }
+        return Ok((Some(input.clone()), None));
+    }
+    if files.output.as_ref().is_some_and(Location::is_stream) {
+        if files.show {
+            bail!("--show and -o - both write to stdout: use one of them, or -o FILE");
+        }
+        if io::stdout().is_terminal() {
+            bail!("-o - writes bytes, and stdout is a terminal: redirect it, or use -o FILE");
+        }
+    }
+    Ok((files.output.clone(), files.to))
+}

@@ -1,0 +1,229 @@
+//! Every system call that files make fails once, over every command: whatever was there is still
+//! there, nothing is left behind, and the error names the file and the reason.
+//!
+//! `shim.c` is preloaded and makes one call fail. A run without a fault says which calls a
+//! command makes; then each of them fails with each error, in a fresh folder.
+#![cfg(target_os = "linux")]
+
+use super::*;
+use models::{U8, info, model, node};
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Stdio;
+
+/// What a call fails with, and how the error is put into words.
+const ERRORS: [(i32, &str); 4] = [
+    (28, "No space left on device"),
+    (5, "Input/output error"),
+    (4, "Interrupted system call"),
+    (13, "Permission denied"),
+];
+
+/// The commands, each on the files of [`folder`]; the input comes from stdin where it is `-`.
+const COMMANDS: &[&[&str]] = &[
+    &["reverse", "x.npy", "-o", "new.npy"],
+    &["reverse", "x.npy", "-o", "old.npy"],
+    &["reverse", "x.npy", "-o", "old.npy", "--force"],
+    &["reverse", "x.npy", "--in-place"],
+    &["reverse", "x.npy", "--in-place=direct"],
+    &["reverse", "x.npy", "-o", "new.npz"],
+    &["reverse", "x.npy", "-o", "new.safetensors"],
+    &["reverse", "packed.npz", "-o", "old.npz"],
+    &["reverse", "strings.pb", "-o", "new.npy"],
+    &["reverse", "strings.pb", "-o", "new.pb"],
+    &["reverse", "-", "-o", "new.npy"],
+    &["reverse", "x.npy", "-o", "-"],
+    &["reverse-sequence", "x.npy", "--lengths", "lengths.csv", "-o", "new.npy"],
+    &["reverse-subsequences", "x.npy", "--lengths=2,1,0", "--axis=0", "-o", "new.raw"],
+    &["run", "two.onnx", "-i", "x.npy", "-o", "results"],
+    &["run", "two.onnx", "-i", "x.npy", "--output=y=old.npy", "--output=z=old.pb"],
+    &["show", "reverse", "x.npy", "--svg", "new.svg"],
+    &["show", "reverse", "x.npy", "--svg", "old.svg"],
+    &["info", "x.npy"],
+    &["explain", "reverse", "packed.npz"],
+    &["man", "--dir", "pages"],
+];
+
+/// The library to be preloaded; `None` if there is no C compiler.
+fn shim(folder: &Path) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/faults/shim.c");
+    let shim = folder.join("shim.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(source).arg("-ldl");
+    match compiler.output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            Some(shim)
+        }
+        Err(error) => {
+            eprintln!("skipped: no C compiler: {error}");
+            None
+        }
+    }
+}
+
+/// The content of everything in a folder, by path.
+type Tree = BTreeMap<PathBuf, Vec<u8>>;
+
+fn tree(folder: &Path) -> Tree {
+    let mut tree = Tree::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            // An empty folder counts too.
+            tree.insert(path.clone(), Vec::new());
+            tree.extend(self::tree(&path));
+        } else {
+            tree.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    tree
+}
+
+/// The files that the commands work on.
+fn files() -> Tree {
+    let folder = folder_with(&[
+        ("x.npy", array("|u1", &[2, 3], 1..7)),
+        ("old.npy", array("|u1", &[2], [8, 9])),
+    ]);
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("lengths.csv"), "2\n1\n0\n").unwrap();
+    fs::write(at("old.pb"), "an older one").unwrap();
+    fs::write(at("old.svg"), "an older one").unwrap();
+    // ["ab", "c"] as strings of a TensorProto.
+    fs::write(at("strings.pb"), b"\x08\x02\x10\x08\x32\x02ab\x32\x01c").unwrap();
+    let two = [
+        node("Identity", &["x"], "y", &[]),
+        node("Identity", &["x"], "z", &[]),
+        info(11, "x", U8, &["B", "T"]),
+        info(12, "y", U8, &["B", "T"]),
+        info(12, "z", U8, &["B", "T"]),
+    ];
+    fs::write(at("two.onnx"), model(&two)).unwrap();
+    // Zeros, deflated by zlib: a member of 128 + 256 bytes.
+    fs::write(at("packed.npz"), include_bytes!("faults/packed.npz")).unwrap();
+    fs::copy(at("packed.npz"), at("old.npz")).unwrap();
+    let tree = tree(folder.path());
+    tree.into_iter().map(|(path, content)| (path.file_name().unwrap().into(), content)).collect()
+}
+
+fn folder(files: &Tree) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    folder
+}
+
+/// Runs a command with the shim and this environment.
+fn run_with(
+    shim: &Path,
+    folder: &Path,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> Outcome {
+    let mut command = command(folder, arguments);
+    command.env("LD_PRELOAD", shim).env("RETROGRADE_NUM_THREADS", "1");
+    command.envs(environment.iter().copied());
+    // A file, so that nobody has to write to a pipe that may be closed.
+    command.stdin(match arguments.contains(&"-") {
+        true => Stdio::from(fs::File::open(folder.join("x.npy")).unwrap()),
+        false => Stdio::null(),
+    });
+    // Bytes, where the output is stdout.
+    let output = command.output().unwrap();
+    Outcome {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Paths below the folder, so that folders can be compared.
+fn relative(tree: Tree, folder: &Path) -> Tree {
+    let within = |path: PathBuf| path.strip_prefix(folder).unwrap().to_owned();
+    tree.into_iter().map(|(path, content)| (within(path), content)).collect()
+}
+
+/// Lets every call of the command fail with every error; gives how many runs failed and how many
+/// did not.
+fn every_fault(
+    shim: &Path,
+    files: &Tree,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> (usize, usize) {
+    let whole = folder(files);
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let path = log.path().to_str().unwrap();
+    let logged: Vec<_> =
+        environment.iter().copied().chain([("RETROGRADE_FAULT_LOG", path)]).collect();
+    let done = run_with(shim, whole.path(), arguments, &logged);
+    assert_eq!(done.code, Some(0), "{arguments:?}: {}", done.stderr);
+    let complete = relative(tree(whole.path()), whole.path());
+    let mut calls = BTreeMap::<String, usize>::new();
+    for name in fs::read_to_string(log.path()).unwrap().lines() {
+        *calls.entry(name.to_owned()).or_default() += 1;
+    }
+    assert!(calls.contains_key("open") || arguments[0] == "man", "the shim was not loaded");
+    let direct = arguments.contains(&"--in-place=direct");
+    let (mut failed, mut passed) = (0, 0);
+    for (name, count) in &calls {
+        for (nth, (code, words)) in (1..=*count).flat_map(|n| ERRORS.map(|error| (n, error))) {
+            let fault = format!("{name}:{nth}:{code}");
+            let what = format!("{arguments:?} with {fault}");
+            let folder = folder(files);
+            let faulty: Vec<_> =
+                environment.iter().copied().chain([("RETROGRADE_FAULT", fault.as_str())]).collect();
+            let outcome = run_with(shim, folder.path(), arguments, &faulty);
+            let after = relative(tree(folder.path()), folder.path());
+            match outcome.code {
+                Some(0) => {
+                    assert_eq!(after, complete, "{what}");
+                    assert!(outcome.stdout == done.stdout || arguments[0] == "explain", "{what}");
+                    passed += 1;
+                }
+                Some(1) => {
+                    let line = &outcome.stderr;
+                    assert!(
+                        line.starts_with("error: ") && line.lines().count() == 1,
+                        "{what}: {line}"
+                    );
+                    assert!(line.contains(words), "{what}: {line}");
+                    let named = arguments.iter().any(|argument| {
+                        let file = argument.rsplit('=').next().unwrap();
+                        file.len() > 2 && line.contains(file) || file == "-" && line.contains(" -:")
+                    });
+                    assert!(named || line.contains("cannot write -: "), "{what}: {line}");
+                    // Changed in place, the file may be new already when the disk refuses to
+                    // confirm it; it is never something in between.
+                    assert!(after == *files || direct && after == complete, "{what}: {line}");
+                    failed += 1;
+                }
+                code => panic!("{what}: {code:?}: {}", outcome.stderr),
+            }
+        }
+    }
+    (failed, passed)
+}
+
+#[test]
+fn every_call_fails_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(shim) = shim(folder.path()) else { return };
+    let files = files();
+    let (mut failed, mut passed) = (0, 0);
+    let mut add = |(more_failed, more_passed): (usize, usize)| {
+        assert!(more_failed > 0, "no fault has reached the command");
+        failed += more_failed;
+        passed += more_passed;
+    };
+    for arguments in COMMANDS {
+        add(every_fault(&shim, &files, arguments, &[]));
+    }
+    // Where temporary files have names.
+    for arguments in COMMANDS.iter().filter(|arguments| arguments.contains(&"-o")) {
+        add(every_fault(&shim, &files, arguments, &[("RETROGRADE_NO_TMPFILE", "1")]));
+    }
+    println!("{} faults: {failed} gave an error, {passed} did no harm", failed + passed);
+}

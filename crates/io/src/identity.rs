@@ -1,0 +1,97 @@
+//! Which file a path leads to: links, hard links and different spellings are one file.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A regular file that exists, whatever it is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileId(Id);
+
+/// Device and inode.
+#[cfg(unix)]
+type Id = (u64, u64);
+/// The path without links. Hard links count as different files.
+#[cfg(not(unix))]
+type Id = PathBuf;
+
+impl FileId {
+    /// The file that this path leads to, if there is one and it is a regular file.
+    ///
+    /// ```
+    /// use retrograde_io::FileId;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+    /// std::fs::write(&one, "x")?;
+    /// std::fs::hard_link(&one, &other)?;
+    /// # #[cfg(unix)]
+    /// assert_eq!(FileId::of(&one), FileId::of(&other));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn of(path: impl AsRef<Path>) -> Option<FileId> {
+        let path = path.as_ref();
+        let found = path.metadata().ok().filter(|found| found.is_file())?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            Some(FileId((found.dev(), found.ino())))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = found;
+            path.canonicalize().ok().map(FileId)
+        }
+    }
+}
+
+/// The files that something was read from, so that no output replaces one of them.
+///
+/// Clones share one list.
+#[derive(Debug, Clone, Default)]
+pub struct FilesRead(Arc<Mutex<Vec<(PathBuf, FileId)>>>);
+
+impl FilesRead {
+    /// Adds a file. What is no regular file (a pipe, `-`) cannot be replaced, and is left out.
+    pub fn add(&self, path: impl AsRef<Path>) {
+        let path = path.as_ref();
+        if let Some(id) = FileId::of(path) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), id));
+        }
+    }
+
+    /// The file of the list that this path leads to, by the path it was read under.
+    pub fn find(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
+        let id = FileId::of(path)?;
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.iter().find(|(_, other)| *other == id).map(|(path, _)| path.clone())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_of_both_kinds_lead_to_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("x"), b"x").unwrap();
+        fs::write(at("y"), b"x").unwrap();
+        fs::hard_link(at("x"), at("hard")).unwrap();
+        symlink("hard", at("soft")).unwrap();
+        symlink("nowhere", at("dangling")).unwrap();
+        let read = FilesRead::default();
+        read.add(at("x"));
+        read.add(folder.path());
+        read.add("/dev/null");
+        for name in ["x", "hard", "soft", "./soft"] {
+            assert_eq!(read.clone().find(at(name)), Some(at("x")), "{name}");
+        }
+        for name in ["y", "dangling", "none", "."] {
+            assert_eq!(read.find(at(name)), None, "{name}");
+        }
+        assert_eq!(read.find("/dev/null"), None);
+    }
+}
