@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import warnings
 import zipfile
 import zlib
 from collections import Counter
@@ -175,6 +176,39 @@ def check_round_trips(binary):
                     letters &= 0x7F
                 x = np.asarray(raw.view(dtype).reshape(shape), order=order)
                 round_trip(binary, folder, x, f"{dtype} {shape} {order}")
+
+
+def check_structured(binary):
+    """Records of every kind that NumPy saves: the file is what NumPy writes of the flipped array."""
+    nested = np.dtype([("in", [("a", "<u2"), ("b", ">f8")]), ("c", "S3", (2, 3))])
+    dtypes = {
+        "plain": np.dtype([("x", "<f4"), ("y", "<i2")]),
+        "padded": np.dtype([("x", "u1"), ("y", "<f8")], align=True),
+        "nested": nested,
+        "titled": np.dtype([(("a title", "x"), "<M8[ns]"), ("y", "?")]),
+        "latin": np.dtype([("größe", "<c8")]),
+        "cyrillic": np.dtype([("размер", "<U2"), ("it's", "V5")]),
+        "empty": np.dtype([]),
+        "long": np.dtype([(f"field_{at}", "<i4") for at in range(5000)]),
+    }
+    rng = np.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's word that names beyond Latin-1 need version 3
+        folder = Path(folder)
+        for name, dtype in dtypes.items():
+            for shape, order in [((3, 4), "C"), ((3, 4), "F"), ((), "C"), ((2, 0), "C")]:
+                raw = rng.integers(0, 128, int(np.prod(shape)) * dtype.itemsize, np.uint8)
+                x = np.ndarray(shape, dtype, raw.tobytes(), order="C").copy(order)
+                np.save(folder / "x.npy", x)
+                np.savez_compressed(folder / "x.npz", x=x)
+                np.save(folder / "expected.npy", np.flip(x).copy(order) if x.ndim else x)
+                expected = (folder / "expected.npy").read_bytes()
+                for source, target in [("x.npy", "y.npy"), ("x.npz", "y.npy"), ("x.npy", "x.npy")]:
+                    run = Run(binary, "reverse", folder / source, "-o", folder / target)
+                    same = run.code == 0 and (folder / target).read_bytes() == expected
+                    check("files: structured", same, (name, shape, order, source, run.stderr))
+                loaded = np.load(folder / "y.npy").dtype == dtype
+                check("files: structured", loaded, (name, shape))
 
 
 def round_trip(binary, folder, x, what):
@@ -367,7 +401,9 @@ def hostile():
         ("digits.npy", npy_bytes("'<f8'", "(" + "9" * 100000 + ",)", version=2), "more than 18446744073709551615"),
         ("version.npy", b"\x93NUMPY\x09\x00" + bytes(64), ".npy version 9.0 is unknown"),
         ("object.npy", npy_bytes("'|O'", "(1,)", b"cos\nsystem\n"), "pickled Python objects"),
-        ("fields.npy", npy_bytes("[('a', '<f4')]", "(3,)", bytes(12)), "structured array"),
+        ("fields.npy", npy_bytes("[('a', '|O')]", "(3,)", bytes(24)), "pickled Python objects"),
+        ("deep.npy", npy_bytes("[('a', " * 5000 + "'<f4'" + ")]" * 5000, "(3,)", bytes(12), version=2), "nested more than 32 deep"),
+        ("fat.npy", npy_bytes("[('a', '<f4', (4611686018427387904, 4))]", "(3,)"), "more bytes than can be addressed"),
         ("bomb.npz", bomb(), "File is larger than its declared uncompressed size"),
         ("says.npz", patched(deflated, "size", 2**32 - 2), "which cannot be deflated in"),
         ("larger.npz", patched(zip_bytes([("x.npy", zeros)]), "size", len(zeros) + 1), "takes 4294967295 bytes but"),
@@ -582,6 +618,7 @@ def main():
     (binary,) = sys.argv[1:]
     binary = Path(binary).resolve()
     check_round_trips(binary)
+    check_structured(binary)
     check_streams(binary)
     check_info(binary)
     check_packed(binary)

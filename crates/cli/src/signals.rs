@@ -1,10 +1,11 @@
 //! The system's signals: which of them end the command.
 
 #[cfg(not(unix))]
-#[path = "signals/other.rs"]
-mod system;
+mod other;
 #[cfg(unix)]
-#[path = "signals/unix.rs"]
-mod system;
+mod unix;
 
-pub(crate) use system::watch;
+#[cfg(not(unix))]
+pub(crate) use other::watch;
+#[cfg(unix)]
+pub(crate) use unix::watch;

@@ -128,7 +128,9 @@ impl fmt::Display for ElementType {
 fn record_name(descr: &Descr) -> String {
     const MOST: usize = 60;
     let mut name = String::from("(");
-    for (at, field) in descr.fields().iter().enumerate() {
+    // Without its padding.
+    let named = descr.fields().iter().filter(|field| !field.name.is_empty());
+    for (at, field) in named.enumerate() {
         let comma = if at == 0 { "" } else { ", " };
         let kind = ElementType::Numpy(field.descr.clone());
         let shape =

@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(latched.seek(SeekFrom::End(0)).unwrap(), 6);
         assert_eq!(latched.seek(SeekFrom::Start(0)).unwrap(), 0);
         latched.write_all(&[9]).unwrap();
-        assert_eq!(latched.seek(SeekFrom::Current(0)).unwrap(), 1);
+        assert_eq!(latched.stream_position().unwrap(), 1);
         latched.flush().unwrap();
         assert_eq!(latched.into_result().unwrap_err().kind(), io::ErrorKind::WriteZero);
         assert_eq!(room, [1, 2, 3, 4]);

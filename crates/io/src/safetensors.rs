@@ -276,7 +276,7 @@ mod tests {
             (
                 one("U8", "[-1]", "[0,1]"),
                 1,
-                "malformed header: invalid value: integer `-1`, expected u64 at line 1 column 30",
+                "malformed header: invalid value: integer `-1`, expected u64 at line 1 column 31",
             ),
             (
                 "[]".to_owned(),

@@ -7,6 +7,7 @@
 
 mod axes;
 mod call;
+mod command;
 mod cuda;
 mod dlpack;
 mod errors;
@@ -28,6 +29,8 @@ use pyo3::prelude::*;
 mod _engine {
     #[pymodule_export]
     use crate::call::{empty_like, reverse, reverse_sequence, reverse_subsequences};
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::cuda::{cuda_check, cuda_device_count};
     #[pymodule_export]

@@ -274,3 +274,106 @@ fn empty_axes_of_any_size_are_no_trouble() {
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
     }
 }
+
+/// Runs the command with this on its stdin.
+fn fed(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Outcome {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut command = command(folder, arguments);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = pipes.spawn().unwrap();
+    // It may not want all of it.
+    let _ = child.stdin.take().unwrap().write_all(stdin);
+    let output = child.wait_with_output().unwrap();
+    Outcome {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn errors_say_what_to_do_instead() {
+    let folder = folder();
+    fs::write(folder.path().join("m.onnx"), b"\x08\x08").unwrap();
+    fs::write(folder.path().join("l.csv"), "2\nlength\n").unwrap();
+    let sequence = ["reverse-sequence", "x.npy", "--lengths"];
+    let cases: &[(&[&str], &[u8], &str)] = &[
+        (
+            &["reverse", "m.onnx"],
+            b"",
+            "m.onnx: is a model: `retrograde run m.onnx` runs it, `info` says what it holds",
+        ),
+        (&["reverse", "-"], b"", "cannot read -: standard input is empty"),
+        (&[&sequence[..], &["-"]].concat(), b"", "cannot read -: standard input is empty"),
+        (
+            &[&sequence[..], &["l.csv"]].concat(),
+            b"",
+            "l.csv: line 2: expected an integer, found \"length\"",
+        ),
+        (
+            &["reverse", "-"],
+            b"12,13",
+            "-: cannot tell what kind of file this is: expected a name that ends in .npy, .npz, \
+             .safetensors or .pb; for raw bytes, say --dtype and --shape",
+        ),
+        (
+            &["show", "reverse", "x.npy", "--svg", "s.png"],
+            b"",
+            "--svg s.png: expected a name that ends in .svg, or - for stdout",
+        ),
+    ];
+    for (arguments, stdin, message) in cases {
+        let stderr = format!("error: {message}\n");
+        let expected = Outcome { code: Some(1), stdout: String::new(), stderr };
+        assert_eq!(fed(folder.path(), arguments, stdin), expected, "{arguments:?}");
+    }
+    let threads = run(command(folder.path(), &["bench", "--shape=4", "--threads=100000"]));
+    assert_eq!(threads.code, Some(1));
+    assert!(threads.stderr.starts_with("error: --threads 100000: expected 1 to "), "{threads:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn what_never_ends_is_read_no_further_than_it_says() {
+    let folder = folder();
+    let raw = ["reverse", "/dev/zero", "--dtype", "u8", "--shape", "4"];
+    let outcome = run(command(folder.path(), &raw));
+    let said = "error: /dev/zero: shape [4] of u8 takes 4 bytes but the file has more\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(1), said));
+    let unknown = run(command(folder.path(), &["reverse", "/dev/zero"]));
+    assert!(unknown.stderr.contains("cannot tell what kind of file"), "{unknown:?}");
+    let mut shell = Command::new("sh");
+    let script = "cat x.npy /dev/zero | \"$0\" reverse -";
+    shell.current_dir(folder.path()).args(["-c", script, env!("CARGO_BIN_EXE_retrograde")]);
+    let outcome = run(shell);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stderr.contains("takes 6 bytes but the file has more"), "{outcome:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_printed_is_an_error() {
+    for arguments in [&["--help"][..], &["--version"], &["reverse", "--help"], &["man"]] {
+        let mut command = command(&repository(), arguments);
+        command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let expected = "error: cannot write -: No space left on device\n";
+        assert_eq!((output.status.code(), said.as_str()), (Some(1), expected), "{arguments:?}");
+    }
+}
+
+#[test]
+fn quiet_leaves_nothing_but_errors() {
+    let folder = folder();
+    for arguments in [
+        &["reverse", "x.npy", "-o", "y.npy", "--quiet"][..],
+        &["-q", "reverse", "x.npy", "--in-place"],
+    ] {
+        let nothing = Outcome { code: Some(0), stdout: String::new(), stderr: String::new() };
+        assert_eq!(run(command(folder.path(), arguments)), nothing, "{arguments:?}");
+    }
+    let failed = run(command(folder.path(), &["-q", "reverse", "none.npy"]));
+    assert_eq!(failed.stderr, "error: cannot read none.npy: No such file or directory\n");
+}

@@ -227,3 +227,18 @@ fn every_call_fails_once() {
     }
     println!("{} faults: {failed} gave an error, {passed} did no harm", failed + passed);
 }
+
+#[test]
+fn a_full_folder_for_temporary_files_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(shim) = shim(folder.path()) else { return };
+    let files = self::folder(&files());
+    let temporary = folder.path().to_str().unwrap();
+    let full = [("RETROGRADE_FAULT", "write:1:28"), ("TMPDIR", temporary)];
+    let outcome = run_with(&shim, files.path(), &["reverse", "-"], &full);
+    let said = format!(
+        "error: cannot read -: cannot copy it to a temporary file in {temporary}: No space left on \
+         device\n"
+    );
+    assert_eq!((outcome.code, outcome.stderr), (Some(1), said));
+}

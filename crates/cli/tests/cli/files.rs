@@ -161,7 +161,11 @@ fn lengths_may_be_a_tensor_of_the_operators_shape_in_either_order_or_a_flat_file
         ),
         ("flat.npy", array(">u2", &[4], [0, 3, 0, 2, 0, 1, 0, 0])),
     ]);
-    for lengths in ["rows.npy", "columns.npy", "flat.npy", "3,2,1,0", " 3, 2, 1, 0 "] {
+    fs::write(folder.path().join("column.csv"), "3\n2\n1\n0\n").unwrap();
+    fs::write(folder.path().join("row.txt"), "3 2 1 0").unwrap();
+    fs::write(folder.path().join("nameless"), "3.0e+00\n2.0e+00\n1.0e+00\n0.0e+00\n").unwrap();
+    let files = ["rows.npy", "columns.npy", "flat.npy", "column.csv", "row.txt", "nameless"];
+    for lengths in files.into_iter().chain(["3,2,1,0", " 3, 2, 1, 0 "]) {
         let arguments =
             ["reverse-subsequences", "x.npy", "-o", "y.npy", "--axis", "2", "--lengths", lengths];
         let outcome = run(command(folder.path(), &arguments));
@@ -207,4 +211,28 @@ fn pipes_are_read_too() {
     assert!(child.wait().unwrap().success());
     let reversed: Vec<_> = (0..16).map(|n| ((n % 4) * 4 + n / 4) as f32).rev().collect();
     assert_eq!(floats(&npy::read(folder.path().join("y.npy")).unwrap()), reversed);
+}
+
+#[test]
+fn structured_arrays_are_reversed_as_wholes() {
+    let descr = "[('x', '<f4'), ('', '|V2'), ('n', '>i2', (2,))]";
+    let data: Vec<u8> = [1.5f32, -2.0]
+        .iter()
+        .zip([[1u8, 2], [3, 4]])
+        .flat_map(|(x, [a, b])| [&x.to_le_bytes()[..], &[0xEE; 2], &[0, a, 0, b]].concat())
+        .collect();
+    let folder = folder_with(&[("x.npy", array(descr, &[2], data.clone()))]);
+    let reversed = [&data[10..], &data[..10]].concat();
+    for output in ["y.npy", "y.npz"] {
+        let outcome = run(command(folder.path(), &["reverse", "x.npy", "-o", output]));
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        let said = format!("{output}: (x f32, n i16 (big-endian)[2]) [2], 20 bytes reversed");
+        assert!(outcome.stderr.starts_with(&said), "{outcome:?}");
+    }
+    let out = npy::read(folder.path().join("y.npy")).unwrap();
+    assert_eq!((out.descr().as_str(), out.data()), (descr, &reversed[..]));
+    let shown = shown_in(folder.path(), &["reverse", "x.npy"]);
+    assert!(shown.contains("(1.5, [1 2])   (-2, [3 4])"), "{shown}");
+    let refused = run(command(folder.path(), &["reverse", "x.npy", "-o", "y.raw"]));
+    assert!(refused.stderr.ends_with("elements; write .npy or .npz\n"), "{refused:?}");
 }

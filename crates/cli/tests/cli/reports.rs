@@ -87,6 +87,8 @@ fn show_is_the_picture_and_its_svg_is_an_image() {
     let image = fs::read_to_string(folder.path().join("x.svg")).unwrap();
     assert_eq!(image, include_str!("escaped.svg"));
     assert_eq!(names(folder.path()), ["x.npy", "x.svg"]);
+    assert_eq!(shown_in(folder.path(), &["show", "reverse", "x.npy", "--svg", "-"]), image);
+    assert_eq!(names(folder.path()), ["x.npy", "x.svg"]);
 }
 
 #[test]

@@ -1,0 +1,14 @@
+"""The ``retrograde`` command: the same as the Rust program of that name."""
+
+import sys
+
+
+def main() -> int:
+    """Runs the command on the arguments of this process; gives its exit code."""
+    from ._engine import command
+
+    return command(["retrograde", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

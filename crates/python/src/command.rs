@@ -1,0 +1,11 @@
+//! The `retrograde` command, for the script that the wheel installs and `python -m retrograde`.
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// Runs the command with these arguments, the first of which is its name; gives its exit code.
+/// From then on, Ctrl-C ends the process.
+#[pyfunction]
+pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| retrograde_cli::main(arguments))
+}
