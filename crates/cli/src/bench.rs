@@ -3,23 +3,22 @@
 //! Copies and reversals take turns, so that whatever else the machine does meets them
 //! alike; figures are medians over all turns.
 
-mod arguments;
 mod buffers;
 mod copies;
+mod subject;
 mod table;
 mod turns;
 
-pub(crate) use arguments::BenchArguments;
-
+use crate::args::BenchArguments;
 use crate::report;
 use anyhow::{Result, anyhow, bail};
-use arguments::Subject;
 use buffers::Buffers;
 use rayon::ThreadPoolBuilder;
 use retrograde::{Layout, MemoryMut, Plan, Reversal, TensorMut, TensorRef, cpu};
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
+use subject::Subject;
 use turns::{COPY, Contestant, Sampled, Style, alternate};
 
 /// The largest copy that is measured to find a bound.

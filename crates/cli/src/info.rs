@@ -2,7 +2,7 @@
 
 use crate::args::InfoArguments;
 use crate::elements::printable;
-use crate::{report, run};
+use crate::{model, report};
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use retrograde::DType;
@@ -82,8 +82,8 @@ struct NodeRecord {
 /// Prints what the file holds.
 pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
     let location = &arguments.input.input;
-    if arguments.input.from.is_none() && run::is_model(&location.path) {
-        return model(&location.path, arguments.json);
+    if arguments.input.from.is_none() && model::is_model(&location.path) {
+        return print_model(&location.path, arguments.json);
     }
     let listing = list(location, &arguments.input.opening(None, &FilesRead::default()))?;
     let file = location.path.display().to_string();
@@ -92,11 +92,11 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
 }
 
 /// Prints what a model reads, gives back and is made of.
-fn model(path: &Path, json: bool) -> Result<()> {
-    let (kind, outline) = run::outline(path)?;
+fn print_model(path: &Path, json: bool) -> Result<()> {
+    let (kind, outline) = model::outline(path)?;
     // What is wrong with it beyond that is worth knowing too, and no failure of this command.
     let cannot_run =
-        run::model(path, &std::env::temp_dir(), &FilesRead::default()).err().map(|error| {
+        model::read(path, &std::env::temp_dir(), &FilesRead::default()).err().map(|error| {
             let text = error.to_string();
             let own = format!("{}: ", path.display());
             text.strip_prefix(&own).map_or(text.clone(), str::to_owned)

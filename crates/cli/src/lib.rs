@@ -11,6 +11,7 @@ mod explain;
 mod info;
 mod interrupt;
 mod load;
+mod model;
 mod operate;
 mod pages;
 mod picture;

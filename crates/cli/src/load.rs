@@ -1,14 +1,14 @@
 //! Opening tensors and lengths, and what to do where that fails.
 
 use crate::args::LengthsArgument;
-use crate::run;
+use crate::model;
 use anyhow::{Result, anyhow, bail};
-use retrograde_io::{Error, FilesRead, Location, Opening, Tensor, open, open_integers};
+use retrograde_io::{Error, FilesRead, Location, Opening, RawError, Tensor, open, open_integers};
 
 /// The tensor that an operator works on.
 pub(crate) fn tensor(location: &Location, opening: &Opening) -> Result<Tensor> {
     let (path, unsaid) = (&location.path, opening.format.is_none() && opening.dtype.is_none());
-    if unsaid && run::is_model(path) && path.is_file() {
+    if unsaid && model::is_model(path) && path.is_file() {
         let path = path.display();
         bail!("{path}: is a model: `retrograde run {path}` runs it, `info` says what it holds");
     }
@@ -29,11 +29,31 @@ pub(crate) fn lengths(argument: &LengthsArgument, read: &FilesRead) -> Result<Te
     }
 }
 
-/// Adds the option that helps, where there is one.
+/// Adds the option that helps, where there is one: the library knows none.
 pub(crate) fn with_hint(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast_ref::<Error>() {
-        Some(Error::ReadOnly { .. }) => anyhow!("{error}: --force writes to it all the same"),
-        Some(Error::IsInput { .. }) => anyhow!("{error}: name another file"),
-        _ => error,
-    }
+    let hint = match error.downcast_ref::<Error>() {
+        Some(Error::Raw { path, source: RawError::NoType }) => {
+            let (path, raw) = (path.display(), "raw bytes: say what they are");
+            let options = "--dtype (such as f32) and --shape (such as 480,640,3)";
+            return anyhow!("{path}: {raw} with {options}");
+        }
+        Some(Error::ReadOnly { .. }) => ": --force writes to it all the same",
+        Some(Error::IsInput { .. }) => ": name another file",
+        Some(Error::UnknownFormat { .. }) => "; for raw bytes, say --dtype and --shape",
+        Some(Error::UnknownOutput { .. }) => ", or --to FORMAT",
+        Some(Error::OtherType { .. }) => {
+            ": --dtype is for raw bytes, and for opaque elements of the same width (such as bf16 \
+             for V2)"
+        }
+        Some(Error::OtherShape { .. }) => ": --shape is for raw bytes",
+        Some(Error::NotInPlace { .. }) => ": use -o",
+        Some(error @ Error::CannotHold { .. }) if ends_open(error) => " with --dtype",
+        _ => return error,
+    };
+    anyhow!("{error}{hint}")
+}
+
+/// Whether the error asks for a type.
+fn ends_open(error: &Error) -> bool {
+    error.to_string().ends_with("say what they are")
 }

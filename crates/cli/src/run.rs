@@ -1,20 +1,15 @@
 //! `retrograde run`: runs a model on files, and writes what it gives back to files.
 
-mod arguments;
 mod files;
 mod targets;
 
-pub(crate) use arguments::RunArguments;
-
+use crate::args::{NamedFile, RunArguments};
 use crate::progress::Progress;
-use crate::report;
+use crate::{model, report};
 use anyhow::{Result, anyhow, bail};
-use arguments::NamedFile;
-use retrograde_io::graph::{Declared, Graph, GraphError, Outline};
-use retrograde_io::{Error, FilesRead, Location, Value, onnx, openvino};
+use retrograde_io::graph::{Declared, Graph, GraphError};
+use retrograde_io::{FilesRead, Location, Value};
 use std::cell::OnceCell;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use targets::Targets;
 
@@ -22,7 +17,7 @@ use targets::Targets;
 pub(crate) fn run(arguments: &RunArguments) -> Result<()> {
     let temporary = temporary(arguments);
     let read = FilesRead::default();
-    let graph = model(&arguments.model, &temporary, &read)?;
+    let graph = model::read(&arguments.model, &temporary, &read)?;
     for file in &arguments.input {
         read.add(&file.location.path);
     }
@@ -52,46 +47,6 @@ fn temporary(arguments: &RunArguments) -> PathBuf {
     let here = |folder: &Path| folder.as_os_str().is_empty();
     let folder = folder.map(|folder| if here(folder) { Path::new(".") } else { folder });
     folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned)
-}
-
-/// The model in a file, with a folder for temporary files.
-/// Files that are read are noted.
-pub(crate) fn model(path: &Path, temporary: &Path, read: &FilesRead) -> Result<Graph, Error> {
-    match is_ir(path) {
-        true => openvino::read_model_in(path, temporary, read),
-        false => onnx::read_model_in(path, temporary, read),
-    }
-}
-
-/// What a model says about itself, and what kind it is.
-pub(crate) fn outline(path: &Path) -> Result<(&'static str, Outline)> {
-    match is_ir(path) {
-        true => Ok(("OpenVINO IR", openvino::outline(path)?)),
-        false => Ok(("ONNX model, IR", onnx::outline(path)?)),
-    }
-}
-
-/// An IR is XML, whatever its name; everything else is taken for ONNX.
-fn is_ir(path: &Path) -> bool {
-    has_extension(path, "xml") || begins_like_xml(path)
-}
-
-/// Whether a file's name says that it is a model.
-pub(crate) fn is_model(path: &Path) -> bool {
-    has_extension(path, "onnx") || has_extension(path, "xml")
-}
-
-fn has_extension(path: &Path, expected: &str) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(expected))
-}
-
-/// Whether the first byte is `<`. In a ModelProto it would be an unknown field.
-fn begins_like_xml(path: &Path) -> bool {
-    let is_file = path.metadata().is_ok_and(|found| found.is_file());
-    let mut first = [0; 1];
-    is_file
-        && File::open(path)
-            .is_ok_and(|mut file| file.read_exact(&mut first).is_ok() && first == *b"<")
 }
 
 /// The tensors in files, each as what the model declares for its input.

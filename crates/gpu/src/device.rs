@@ -4,9 +4,6 @@ use crate::error::{Asked, Error, describe};
 use crate::image;
 use crate::jobs::{Entry, Family};
 use crate::kernel::Limits;
-use crate::params::Report;
-use crate::report;
-use crate::stream::Stream;
 use cudarc::driver::{DriverError, result, sys};
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
@@ -37,20 +34,17 @@ struct Shared {
 /// Reports for streams, by their addresses. Allocated ahead: nothing may be while a graph is
 /// captured.
 #[derive(Default)]
-struct Pool {
-    blocks: Vec<u64>,
-    spare: Vec<u64>,
+pub(crate) struct Pool {
+    pub(crate) blocks: Vec<u64>,
+    pub(crate) spare: Vec<u64>,
     /// One for each foreign stream, by its handle.
-    of_stream: HashMap<usize, u64>,
+    pub(crate) of_stream: HashMap<usize, u64>,
 }
 
 // SAFETY: the driver's handles may be used from any thread, and the rest is locked.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
-
-/// Reports allocated at a time.
-const REPORTS: usize = 256;
 
 /// How many CUDA devices there are; an error says why there are none.
 pub fn device_count() -> Result<usize, Error> {
@@ -184,42 +178,6 @@ impl Cuda {
         result::mem_get_info().asked("say how much memory is free")
     }
 
-    /// A new stream.
-    pub fn stream(&self) -> Result<Stream, Error> {
-        let _current = self.current()?;
-        let kind = result::stream::StreamKind::NonBlocking;
-        let raw = result::stream::create(kind).asked("make a stream")?;
-        let report = self.take_report()?;
-        Ok(Stream::new(self.clone(), raw, true, report))
-    }
-
-    /// A stream of someone else's, by its handle (`CUstream`, `cudaStream_t`); 0 is the default
-    /// stream. It is not destroyed with the value that this gives.
-    ///
-    /// # Safety
-    /// The handle is a stream of this device's primary context whenever the value is used.
-    pub unsafe fn borrow_stream(&self, handle: usize) -> Result<Stream, Error> {
-        let known = self.pool().of_stream.get(&handle).copied();
-        let report = match known {
-            Some(report) => report,
-            None => {
-                let report = self.take_report()?;
-                *self.pool().of_stream.entry(handle).or_insert(report)
-            }
-        };
-        Ok(Stream::new(self.clone(), handle as sys::CUstream, false, report))
-    }
-
-    /// A stream of someone else's, for outputs that hold nothing yet: a wrong length on the device
-    /// does not stop its call, but is clamped. Nobody is told, unless the stream is
-    /// [`reporting_to`](Stream::reporting_to) something.
-    ///
-    /// # Safety
-    /// As for [`borrow_stream`](Self::borrow_stream).
-    pub unsafe fn borrow_stream_clamping(&self, handle: usize) -> Stream {
-        Stream::new(self.clone(), handle as sys::CUstream, false, 0)
-    }
-
     /// Makes the context current until the value is dropped.
     pub(crate) fn current(&self) -> Result<Current, Error> {
         Current::make(self.shared.context)
@@ -229,30 +187,8 @@ impl Cuda {
         self.shared.functions.get(entry)
     }
 
-    /// A clear report for a stream.
-    fn take_report(&self) -> Result<u64, Error> {
-        let mut pool = self.pool();
-        if let Some(report) = pool.spare.pop() {
-            return Ok(report);
-        }
-        let _current = self.current()?;
-        // SAFETY: filled right below; freed in `Shared::drop`.
-        let block = unsafe { result::malloc_sync(REPORTS * size_of::<Report>()) }
-            .asked("allocate memory")?;
-        pool.blocks.push(block);
-        // SAFETY: just allocated for as many.
-        unsafe { report::clear(block, REPORTS)? };
-        pool.spare.extend((1..REPORTS).rev().map(|at| block + (at * size_of::<Report>()) as u64));
-        Ok(block)
-    }
-
-    /// Takes a clear report back.
-    pub(crate) fn give_report_back(&self, report: u64) {
-        self.pool().spare.push(report);
-    }
-
     /// The reports; what they hold stays good if a thread panics.
-    fn pool(&self) -> MutexGuard<'_, Pool> {
+    pub(crate) fn pool(&self) -> MutexGuard<'_, Pool> {
         self.shared.reports.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -7,6 +7,9 @@ use crate::params::Report;
 use cudarc::driver::{result, sys};
 use retrograde::ExecuteError;
 
+/// Reports allocated at a time.
+const REPORTS: usize = 256;
+
 /// Reports of wrong lengths, on the device.
 ///
 /// Every [`Stream`](crate::Stream) has one. Who wants to know which of many calls was wrong gives
@@ -41,6 +44,43 @@ impl Reports {
     /// Address of one on the device.
     pub(crate) fn address(&self, at: usize) -> u64 {
         self.buffer.address() + (at * size_of::<Report>()) as u64
+    }
+}
+
+/// Reports for the streams of a device.
+impl Cuda {
+    /// The report of a foreign stream: always the same one, by its handle.
+    pub(crate) fn report_of(&self, handle: usize) -> Result<u64, Error> {
+        let known = self.pool().of_stream.get(&handle).copied();
+        match known {
+            Some(report) => Ok(report),
+            None => {
+                let report = self.take_report()?;
+                Ok(*self.pool().of_stream.entry(handle).or_insert(report))
+            }
+        }
+    }
+
+    /// A clear report for a stream.
+    pub(crate) fn take_report(&self) -> Result<u64, Error> {
+        let mut pool = self.pool();
+        if let Some(report) = pool.spare.pop() {
+            return Ok(report);
+        }
+        let _current = self.current()?;
+        // SAFETY: filled right below; freed in `Shared::drop`.
+        let block = unsafe { result::malloc_sync(REPORTS * size_of::<Report>()) }
+            .asked("allocate memory")?;
+        pool.blocks.push(block);
+        // SAFETY: just allocated for as many.
+        unsafe { clear(block, REPORTS)? };
+        pool.spare.extend((1..REPORTS).rev().map(|at| block + (at * size_of::<Report>()) as u64));
+        Ok(block)
+    }
+
+    /// Takes a clear report back.
+    pub(crate) fn give_report_back(&self, report: u64) {
+        self.pool().spare.push(report);
     }
 }
 

@@ -40,8 +40,39 @@ unsafe impl Send for Stream {}
 // SAFETY: as above; the driver locks it.
 unsafe impl Sync for Stream {}
 
+impl Cuda {
+    /// A new stream.
+    pub fn stream(&self) -> Result<Stream, Error> {
+        let _current = self.current()?;
+        let kind = result::stream::StreamKind::NonBlocking;
+        let raw = result::stream::create(kind).asked("make a stream")?;
+        let report = self.take_report()?;
+        Ok(Stream::new(self.clone(), raw, true, report))
+    }
+
+    /// A stream of someone else's, by its handle (`CUstream`, `cudaStream_t`); 0 is the default
+    /// stream. It is not destroyed with the value that this gives.
+    ///
+    /// # Safety
+    /// The handle is a stream of this device's primary context whenever the value is used.
+    pub unsafe fn borrow_stream(&self, handle: usize) -> Result<Stream, Error> {
+        let report = self.report_of(handle)?;
+        Ok(Stream::new(self.clone(), handle as sys::CUstream, false, report))
+    }
+
+    /// A stream of someone else's, for outputs that hold nothing yet: a wrong length on the device
+    /// does not stop its call, but is clamped. Nobody is told, unless the stream is
+    /// [`reporting_to`](Stream::reporting_to) something.
+    ///
+    /// # Safety
+    /// As for [`borrow_stream`](Self::borrow_stream).
+    pub unsafe fn borrow_stream_clamping(&self, handle: usize) -> Stream {
+        Stream::new(self.clone(), handle as sys::CUstream, false, 0)
+    }
+}
+
 impl Stream {
-    pub(crate) fn new(cuda: Cuda, raw: sys::CUstream, owned: bool, report: u64) -> Self {
+    fn new(cuda: Cuda, raw: sys::CUstream, owned: bool, report: u64) -> Self {
         Stream { cuda, raw, owned, report, stops: report != 0, _reports: None }
     }
 

@@ -1,6 +1,7 @@
 //! Files beside a model: which names are allowed, and the bytes that a tensor names in one.
 
 use crate::identity::FilesRead;
+use crate::words::short;
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::io;
@@ -109,7 +110,7 @@ impl Folder {
         let refused = |why| ExternalError::Location { location: short(location), why };
         let unreadable = |error: io::Error| ExternalError::Read {
             location: short(location),
-            reason: crate::error::reason(&error),
+            reason: crate::words::reason(&error),
         };
         if location.is_empty() {
             return Err(refused("no file is named"));
@@ -131,15 +132,6 @@ impl Folder {
         }
         self.read.add(&path);
         crate::map::file(&path).map_err(unreadable)
-    }
-}
-
-/// A name from a file, no longer than is fit to print.
-pub(crate) fn short(name: &str) -> String {
-    const MOST: usize = 120;
-    match name.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}...", &name[..end]),
-        None => name.to_owned(),
     }
 }
 
@@ -178,11 +170,5 @@ mod tests {
             let error = folder.bytes("data/w", offset, length).unwrap_err();
             assert!(matches!(error, ExternalError::Outside { .. }), "{error}");
         }
-    }
-
-    #[test]
-    fn long_names_are_shortened() {
-        assert_eq!(short("a"), "a");
-        assert_eq!(short(&"é".repeat(500)).chars().count(), 123);
     }
 }

@@ -1,7 +1,8 @@
 //! Integers as text: one a line, or several in a row, as spreadsheets and `np.savetxt` write
 //! them.
 
-use crate::error::{Error, excerpt};
+use crate::error::Error;
+use crate::words::excerpt;
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -5,17 +5,20 @@
 
 mod array;
 mod descr;
+pub(crate) mod error;
 mod header;
 
 pub use array::NpyArray;
 pub use descr::{Descr, Field, Kind};
+pub(crate) use error::Failure;
+pub use error::NpyError;
 
-use crate::error::{Error, NpyError};
+use crate::error::Error;
 use crate::save::{self, Saving};
 use header::Header;
 use retrograde::Layout;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
 /// Reads a whole file.
@@ -79,25 +82,6 @@ pub(crate) fn lay_out(
 ) -> Result<(Vec<u8>, Layout), NpyError> {
     let layout = array::layout_of(descr, shape, fortran_order)?;
     Ok((header::encode(descr, fortran_order, shape), layout))
-}
-
-/// A failure before it is known whose it is.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    Io(io::Error),
-    Npy(NpyError),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Failure::Io(error)
-    }
-}
-
-impl From<NpyError> for Failure {
-    fn from(error: NpyError) -> Self {
-        Failure::Npy(error)
-    }
 }
 
 fn decode_file(path: &Path) -> Result<NpyArray, Failure> {

@@ -3,9 +3,14 @@
 //! Members are found by walking the archive's directory one entry at a time. Nothing is ever
 //! extracted under a member's own name, so what that name says does not matter.
 
-use crate::error::{NpzError, one_line};
+pub(crate) mod error;
+
+pub use error::NpzError;
+pub(crate) use error::NpzFailure;
+
 use crate::npy::{self, Failure, Located};
 use crate::spool::{self, Map};
+use crate::words::one_line;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -26,24 +31,6 @@ pub(crate) struct Archive {
     names: Vec<String>,
     entries: Vec<Option<Entry>>,
     reader: Reader,
-}
-
-/// What can go wrong besides the content.
-pub(crate) enum NpzFailure {
-    Io(io::Error),
-    Npz(NpzError),
-}
-
-impl From<io::Error> for NpzFailure {
-    fn from(error: io::Error) -> Self {
-        NpzFailure::Io(error)
-    }
-}
-
-impl From<NpzError> for NpzFailure {
-    fn from(error: NpzError) -> Self {
-        NpzFailure::Npz(error)
-    }
 }
 
 /// Where the data of a member is.

@@ -4,6 +4,7 @@
 //! them; tensors, which may be large, are walked field by field. A graph becomes a [`Graph`](crate::graph::Graph), which knows nothing of ONNX.
 
 mod decode;
+pub(crate) mod error;
 mod messages;
 mod model;
 mod survey;
@@ -11,7 +12,8 @@ mod tensor;
 mod wire;
 mod write;
 
+pub use error::TensorError;
 pub use model::{outline, read_model, read_model_in};
 pub(crate) use tensor::{Located, Place, locate, string_bytes, value_of};
-pub use tensor::{NamedTensor, TensorError, decode_tensor, read_tensor, write_tensor};
+pub use tensor::{NamedTensor, decode_tensor, read_tensor, write_tensor};
 pub(crate) use write::{StringsMessage, raw_head};

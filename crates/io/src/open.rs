@@ -1,7 +1,7 @@
 //! Opening a tensor by its location, and listing what a file holds. Here the formats meet.
 
 use crate::element::ElementType;
-use crate::error::{Error, RawError};
+use crate::error::Error;
 use crate::external::Folder;
 use crate::format::{Format, Location};
 use crate::identity::FilesRead;
@@ -9,6 +9,7 @@ use crate::integers;
 use crate::npy::{self, Failure};
 use crate::npz::{Archive, NpzFailure, Place};
 use crate::onnx::{self, Located, NamedTensor, Place as InMessage, TensorError};
+use crate::raw;
 use crate::safetensors::{self, Described};
 use crate::spool::{self, CopyError, Map};
 use crate::tensor::{Data, Tensor};
@@ -308,15 +309,18 @@ impl Found {
     ) -> Result<Found, Error> {
         let path = &location.path;
         let failed = |error| Error::read(path, error);
-        let raw = |format| format == Some(Format::Raw);
+        let is_raw = |format| format == Some(Format::Raw);
         // Raw bytes have no header: what was said about them is all there is to know.
-        let said = raw_layout(opening).ok().flatten().map(|layout| layout.byte_len() as u64);
-        let first = if raw(format_of(location, opening, &[])) { said } else { None };
+        let said = raw::said(opening.dtype, opening.shape.as_deref())
+            .ok()
+            .flatten()
+            .map(|layout| layout.byte_len() as u64);
+        let first = if is_raw(format_of(location, opening, &[])) { said } else { None };
         let mut start = Vec::new();
         let wanted = first.map_or(START, |bytes| START.min(bytes.saturating_add(1)));
         (&mut reader).take(wanted).read_to_end(&mut start).map_err(failed)?;
         let format = format_of(location, opening, &start);
-        if start.is_empty() && location.is_stream() && !(raw(format) && said == Some(0)) {
+        if start.is_empty() && location.is_stream() && !(is_raw(format) && said == Some(0)) {
             return Err(Error::EmptyInput);
         }
         let all = match format {
@@ -491,43 +495,16 @@ impl Source {
     }
 
     fn raw(&self, opening: &Opening) -> Result<Tensor, Error> {
-        let layout = raw_layout_of(opening, self.size, self.goes_on)
+        let layout = raw::layout(opening.dtype, opening.shape.as_deref(), self.size, self.goes_on)
             .map_err(|source| Error::Raw { path: self.path.clone(), source })?;
         let data = Data::part(self.map()?, 0, layout.byte_len());
         self.tensor(None, ElementType::Plain(layout.dtype()), (layout, false), data)
     }
 }
 
-/// What raw bytes are, if both type and shape were said.
-fn raw_layout(opening: &Opening) -> Result<Option<Layout>, RawError> {
-    let Some(dtype) = opening.dtype else { return Err(RawError::NoType) };
-    opening.shape.as_ref().map(|shape| Ok(Layout::dense(dtype, shape)?)).transpose()
-}
-
-/// What so many raw bytes are: the shape that was said, or one axis of all there is.
-fn raw_layout_of(opening: &Opening, available: u64, goes_on: bool) -> Result<Layout, RawError> {
-    let said = raw_layout(opening)?;
-    let Some(dtype) = opening.dtype else { return Err(RawError::NoType) };
-    if let Some(layout) = said {
-        let expected = layout.byte_len() as u64;
-        let (shape, available) = (layout.shape().to_vec(), (!goes_on).then_some(available));
-        return match available == Some(expected) {
-            true => Ok(layout),
-            false => Err(RawError::Size { shape, dtype, expected, available }),
-        };
-    }
-    let bits = dtype.bits().filter(|&bits| bits > 0).unwrap_or(8) as u128;
-    let count = u128::from(available) * 8 / bits;
-    let layout = Layout::dense(dtype, &[usize::try_from(count).unwrap_or(usize::MAX)])?;
-    match layout.byte_len() as u64 == available {
-        true => Ok(layout),
-        false => Err(RawError::Rest { dtype, available }),
-    }
-}
-
 fn npz_error(path: &Path, error: NpzFailure) -> Error {
     match error {
         NpzFailure::Io(error) => Error::read(path, error),
-        NpzFailure::Npz(source) => Error::Npz { path: path.to_owned(), source },
+        NpzFailure::Npz(source) => Error::Npz { path: path.to_owned(), source: Box::new(source) },
     }
 }

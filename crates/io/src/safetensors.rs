@@ -4,7 +4,10 @@
 //! Read by hand (the JSON by `serde_json`): the format's own crate (0.8.0) adds up offsets
 //! without a check, holds the whole header in memory, and does not say which tensor is wrong.
 
-use crate::error::SafetensorsError;
+pub(crate) mod error;
+
+pub use error::SafetensorsError;
+
 use retrograde::{DType, Layout};
 use serde::Deserialize;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};

@@ -6,31 +6,20 @@
 
 mod attributes;
 mod publish;
+mod saving;
 mod target;
 mod temporary;
 
 pub use publish::abandon_outputs;
 pub(crate) use publish::{Pending, publish};
+pub use saving::Saving;
 pub(crate) use target::{Target, refuse_read_only};
 pub(crate) use temporary::has_no_locks;
 
 use crate::error::Error;
-use crate::format::Format;
-use crate::identity::FilesRead;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-
-/// How an output is to be written, besides its name.
-#[derive(Debug, Clone, Default)]
-pub struct Saving {
-    /// Its format, if the name does not say it.
-    pub format: Option<Format>,
-    /// Whether a file that is marked read-only may be replaced.
-    pub force: bool,
-    /// Files that must stay: what the output is made from.
-    pub keep: FilesRead,
-}
 
 /// Gives a file this size with all its blocks, so that a full disk is an error now and not a
 /// signal while mapped memory is written.

@@ -1,9 +1,9 @@
 //! A tensor in a file, mapped into memory where it lies.
 
 use crate::element::{ElementType, swap_numbers};
-use crate::error::{Error, NpyError};
+use crate::error::Error;
 use crate::format::Format;
-use crate::npy::{self, Kind};
+use crate::npy::{self, Kind, NpyError};
 use crate::spool::{self, Map};
 use crate::strings::{self, Strings};
 use crate::text;

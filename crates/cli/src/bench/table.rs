@@ -1,6 +1,6 @@
 //! The table: how fast, how that compares with a copy, and what was run.
 
-use super::arguments::Subject;
+use super::subject::Subject;
 use super::turns::{COPY, Sampled, Style};
 use crate::report;
 use anstyle::Style as Weight;

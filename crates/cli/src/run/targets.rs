@@ -1,7 +1,7 @@
 //! Where the outputs of a model go.
 
-use super::arguments::{NamedFile, RunArguments};
 use super::files;
+use crate::args::{NamedFile, RunArguments};
 use crate::progress::Progress;
 use crate::{interrupt, report};
 use anyhow::{Context, Result, anyhow, bail};

@@ -153,10 +153,10 @@ impl Waiting {
     }
 
     /// Lets `meanwhile` happen, and then gives the lengths; what it says in the end.
-    fn end(mut self, meanwhile: impl FnOnce(&Waiting)) -> (Option<i32>, String, TempDir) {
+    fn end(mut self, meanwhile: impl FnOnce(&mut Waiting)) -> (Option<i32>, String, TempDir) {
         // Opened for writing when the command has opened it for reading.
         let mut pipe = fs::File::options().write(true).open(self.path().join("lengths")).unwrap();
-        meanwhile(&self);
+        meanwhile(&mut self);
         // The command may be gone.
         let _ = std::io::Write::write_all(&mut pipe, b"1048576\n");
         drop(pipe);
@@ -176,7 +176,11 @@ fn signals_that_were_ignored_at_the_start_stay_ignored() {
         assert_eq!(names(folder.path()), ["lengths", "x.npy", "y.npy"]);
         // And if they were not, they end it.
         let waiting = Waiting::new("", &["-o", "y.npy"]);
-        let (code, said, folder) = waiting.end(|waiting| signal(&waiting.child, name));
+        let (code, said, folder) = waiting.end(|waiting| {
+            signal(&waiting.child, name);
+            // Before it gets its lengths: on a busy machine a signal may take its time.
+            waiting.child.wait().unwrap();
+        });
         assert_eq!((code, said.as_str()), (Some(130), "interrupted: nothing was written\n"));
         assert_eq!(names(folder.path()), ["lengths", "x.npy"]);
     }
@@ -184,7 +188,7 @@ fn signals_that_were_ignored_at_the_start_stay_ignored() {
 
 #[test]
 fn an_input_that_becomes_shorter_is_an_error() {
-    let shorten = |waiting: &Waiting| {
+    let shorten = |waiting: &mut Waiting| {
         let file = fs::File::options().write(true).open(waiting.path().join("x.npy")).unwrap();
         file.set_len(4096).unwrap();
     };

@@ -1,7 +1,7 @@
 //! What can be wrong with a graph, or with what it is run on.
 
-use super::{Declared, Dim};
-use crate::external::short;
+use super::declared::{Declared, Dim};
+use crate::words::short;
 use retrograde::{DType, LayoutError};
 use std::collections::BTreeMap;
 use std::fmt;

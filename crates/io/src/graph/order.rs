@@ -1,8 +1,8 @@
 //! The order in which nodes can run, found without recursion.
 
 use super::error::{GraphError, NodeName};
-use super::{Node, Output};
-use crate::external::short;
+use super::parts::{Node, Output};
+use crate::words::short;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Indices of the nodes such that every value is made before it is read. Nodes keep their order

@@ -5,6 +5,7 @@ use super::{Declared, Dim, Graph, GraphError, Node, Op};
 use crate::spool;
 use crate::strings;
 use crate::value::{Elements, Value};
+use crate::words::short;
 use bytes::Bytes;
 use retrograde::{
     DType, Error, Layout, LayoutError, Lengths, Reversal, Reverse, ReverseSequence, TensorRef, cpu,
@@ -159,7 +160,7 @@ struct Sizes(HashMap<String, (usize, String)>);
 
 impl Sizes {
     fn check(&mut self, what: &str, value: &Value, declared: &Declared) -> Result<(), GraphError> {
-        let what = || crate::external::short(what);
+        let what = || short(what);
         let (dtype, shape) = (value.dtype(), value.shape());
         if declared.dtype.is_some_and(|declared| declared != dtype) {
             let declared = declared.clone();

@@ -2,6 +2,7 @@
 
 use super::*;
 use bytes::Bytes;
+use retrograde::DType;
 
 fn named(name: &str) -> NodeName {
     NodeName { name: name.to_owned(), kind: "Test".to_owned() }

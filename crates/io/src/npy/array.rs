@@ -1,7 +1,7 @@
 //! An array in memory together with how its file spells it.
 
 use super::descr::{Descr, Kind};
-use crate::error::NpyError;
+use super::error::NpyError;
 use retrograde::{Layout, LayoutError, Strides, TensorMut, TensorRef};
 
 /// The content of a `.npy` file.

@@ -1,7 +1,7 @@
 //! The element type as a header spells it: `'<f4'`, `'|S5'`, `'>M8[ns]'`, or the fields of a
 //! record.
 
-use crate::error::NpyError;
+use super::error::NpyError;
 use retrograde::DType;
 use std::fmt;
 

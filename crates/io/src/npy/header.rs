@@ -3,9 +3,9 @@
 //! Written by hand and strict: exactly the dictionaries that NumPy writes (in any order and
 //! spacing), parsed without trusting the length in front of them or how deep records nest.
 
-use super::Failure;
 use super::descr::{self, Descr, Field, Kind};
-use crate::error::{NpyError, excerpt};
+use super::error::{Failure, NpyError};
+use crate::words::excerpt;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::str::FromStr;

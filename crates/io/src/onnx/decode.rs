@@ -2,8 +2,8 @@
 //! is counted before they are decoded, and no file makes it more than it may be.
 
 use super::wire;
-use crate::error::ModelError;
 use crate::graph::GraphError;
+use crate::model::ModelError;
 use bytes::Bytes;
 use prost::Message;
 

@@ -1,21 +1,24 @@
 //! ModelProto: reads the graph of a `.onnx` file into the common form.
 
 use super::decode::{Decoder, check_counts};
+use super::error::TensorError;
 use super::messages::{
     AttributeProto, Dimension, FunctionProto, GraphProto, ModelProto, NodeProto,
     OperatorSetIdProto, ValueInfoProto,
 };
 use super::survey::Survey;
-use super::tensor::{NamedTensor, TensorError, strings, value_of};
+use super::tensor::{NamedTensor, strings, value_of};
 use super::wire::{self, Numbers};
-use crate::error::{Error, ModelError};
-use crate::external::{Folder, short};
+use crate::error::Error;
+use crate::external::Folder;
 use crate::graph::{
     Declared, Dim, Graph, GraphError, Input, Node, NodeName, Op, Outline, Output, Parts,
 };
 use crate::identity::FilesRead;
+use crate::model::ModelError;
 use crate::spool;
 use crate::value::Value;
+use crate::words::short;
 use bytes::Bytes;
 use prost::Message;
 use retrograde::{DType, Layout};

@@ -2,11 +2,12 @@
 //! in which no element is kept.
 
 use super::messages::StringStringEntryProto;
-use super::tensor::MOST_AXES;
 use super::wire::{self, Numbers};
 use prost::Message;
 use std::ops::Range;
 
+/// More axes than any sensible tensor has.
+pub(super) const MOST_AXES: usize = 1 << 10;
 /// A name, or an entry about external data, has no more bytes than this.
 const MOST_TEXT: usize = 1 << 20;
 

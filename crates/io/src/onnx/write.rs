@@ -1,7 +1,7 @@
 //! Writing a TensorProto: raw data, or strings, which are written one after the other.
 
+use super::error::TensorError;
 use super::messages::TensorHead;
-use super::tensor::TensorError;
 use prost::Message;
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint};
 use retrograde::DType;

@@ -1,15 +1,17 @@
 //! From layers and edges to the common graph.
 
 use super::xml::{self, Document, Layer, Port};
-use crate::error::{Error, ModelError};
-use crate::external::{Folder, short};
+use crate::error::Error;
+use crate::external::Folder;
 use crate::graph::{
     Declared, Dim, Graph, GraphError, Input, Node, NodeName, Op, Outline, Output, Parts,
 };
 use crate::identity::FilesRead;
+use crate::model::ModelError;
 use crate::onnx::TensorError;
 use crate::strings::Strings;
 use crate::value::Value;
+use crate::words::short;
 use bytes::Bytes;
 use retrograde::{DType, ReverseMode};
 use std::collections::{HashMap, HashSet};

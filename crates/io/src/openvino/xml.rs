@@ -3,8 +3,7 @@
 //! Read event by event ([`quick_xml`]), without recursion: elements that are not known are
 //! passed over, and nothing is deeper, longer or more than the limits here.
 
-use crate::error::one_line;
-use crate::external::short;
+use crate::words::{one_line, short};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::collections::HashMap;

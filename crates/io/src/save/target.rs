@@ -1,6 +1,6 @@
 //! Where a file is to appear, and whether it may: read-only files and inputs are refused.
 
-use super::Saving;
+use super::saving::Saving;
 use crate::error::Error;
 use std::fs::{self, File, Metadata};
 use std::io;

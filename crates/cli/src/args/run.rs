@@ -14,32 +14,32 @@ use std::str::FromStr;
 pub(crate) struct RunArguments {
     /// The model: ONNX (.onnx, opsets 10 to 28) or OpenVINO IR (.xml with its .bin, versions 10 and 11)
     #[arg(value_name = "MODEL")]
-    pub(super) model: PathBuf,
+    pub(crate) model: PathBuf,
     /// A file for an input, of any format (FILE:NAME for one of several tensors); once for each. The name may be left out if there is only one
     #[arg(short, long, value_name = "NAME=FILE")]
-    pub(super) input: Vec<NamedFile>,
+    pub(crate) input: Vec<NamedFile>,
     /// A folder for all outputs, each as NAME.npy (.pb or .raw where .npy cannot hold it), or as --to says
     #[arg(short, long, value_name = "DIR")]
-    pub(super) output_dir: Option<PathBuf>,
+    pub(crate) output_dir: Option<PathBuf>,
     /// A file for an output, whose extension is its format; once for each. The name may be left out if there is only one
     #[arg(long, value_name = "NAME=FILE")]
-    pub(super) output: Vec<NamedFile>,
+    pub(crate) output: Vec<NamedFile>,
     /// The format of inputs whose names do not say it, such as - for stdin
     #[arg(long, value_name = "FORMAT", requires = "input")]
-    pub(super) from: Option<Format>,
+    pub(crate) from: Option<Format>,
     /// The format of outputs whose names do not say it, and of all in a folder (- is npy)
     #[arg(long, value_name = "FORMAT")]
-    pub(super) to: Option<Format>,
+    pub(crate) to: Option<Format>,
     /// Replace outputs that are read-only, too
     #[arg(long)]
-    pub(super) force: bool,
+    pub(crate) force: bool,
 }
 
 /// A tensor of the model and its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedFile {
-    pub(super) name: Option<String>,
-    pub(super) location: Location,
+    pub(crate) name: Option<String>,
+    pub(crate) location: Location,
 }
 
 impl FromStr for NamedFile {

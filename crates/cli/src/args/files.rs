@@ -1,0 +1,140 @@
+//! Tensors, outputs and devices as they are spelled on the command line.
+
+use super::lists::Sizes;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use retrograde::DType;
+use retrograde_io::{FilesRead, Format, Location, Opening};
+use std::fmt;
+use std::str::FromStr;
+
+/// The tensor, and what it does not say itself.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    /// The tensor: FILE, FILE:NAME, or - for stdin
+    #[arg(value_name = "IN", value_parser = location())]
+    pub(crate) input: Location,
+    /// The element type of raw bytes (such as f32, u8, bf16, i4), or of opaque elements
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) dtype: Option<DType>,
+    /// The sizes of raw bytes, such as 480,640,3 (one axis, if not given)
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) shape: Option<Sizes>,
+    /// The input's format, if neither its name nor its content says it
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<Format>,
+}
+
+impl Input {
+    /// What is known about the file besides what it says itself.
+    pub(crate) fn opening(&self, output: Option<&Location>, read: &FilesRead) -> Opening {
+        let output = output.filter(|output| !output.is_stream());
+        Opening {
+            format: self.from,
+            dtype: self.dtype,
+            shape: self.shape.clone().map(|Sizes(shape)| shape),
+            output: output.map(|output| output.path.clone()),
+            read: read.clone(),
+        }
+    }
+}
+
+/// The tensor, and where the result goes.
+#[derive(Debug, Args)]
+pub(crate) struct Files {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Where to write the result; may be the input itself, or - for stdout
+    #[arg(short, long, value_name = "OUT", value_parser = location())]
+    pub(crate) output: Option<Location>,
+    /// The output's format, if its extension does not say it (- is npy)
+    #[arg(long, value_name = "FORMAT", requires = "output")]
+    pub(crate) to: Option<Format>,
+    /// Replace the input, an .npy or raw file, by the result
+    ///
+    /// `copy` (if nothing else is said) writes a new file beside it, which takes its name when
+    /// complete: an interruption leaves the old file as it was. `direct` needs no room on the
+    /// disk: it changes the file itself. It then holds Ctrl-C back until it is done, but a
+    /// crash or a kill -9 leaves a file that is half old and half new.
+    #[arg(
+        long, value_name = "HOW", value_enum, num_args = 0..=1, require_equals = true,
+        default_missing_value = "copy", conflicts_with = "output"
+    )]
+    pub(crate) in_place: Option<InPlace>,
+    /// Write to a file that is read-only, too
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print a picture of before and after (always, if nothing is written)
+    #[arg(long)]
+    pub(crate) show: bool,
+    /// What moves the tensor: cpu, cuda or cuda:N
+    ///
+    /// The CPU, unless this says otherwise: a tensor from a file crosses the bus to a GPU twice,
+    /// which mostly takes longer than to reverse it where it is.
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
+    pub(crate) device: Device,
+}
+
+/// What moves a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Device {
+    Cpu,
+    /// By its number.
+    Cuda(usize),
+}
+
+impl FromStr for Device {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse());
+        match (text, text.strip_prefix("cuda:").and_then(number)) {
+            ("cpu", _) => Ok(Device::Cpu),
+            ("cuda", _) => Ok(Device::Cuda(0)),
+            (_, Some(Ok(number))) => Ok(Device::Cuda(number)),
+            _ => Err("expected cpu, cuda or cuda:N".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Device::Cpu => f.write_str("cpu"),
+            Device::Cuda(number) => write!(f, "cuda:{number}"),
+        }
+    }
+}
+
+/// How a file is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InPlace {
+    /// By a new file, when that is complete
+    Copy,
+    /// By changing it where it is
+    Direct,
+}
+
+/// Reads a location; every text is one.
+fn location() -> impl TypedValueParser<Value = Location> {
+    OsStringValueParser::new().map(|text| Location::from(text.as_os_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_have_names_and_numbers() {
+        for (text, device) in
+            [("cpu", Device::Cpu), ("cuda", Device::Cuda(0)), ("cuda:12", Device::Cuda(12))]
+        {
+            assert_eq!(text.parse(), Ok(device));
+            assert_eq!(device.to_string().parse(), Ok(device));
+        }
+        for text in ["", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda 1", "cpu:0"]
+        {
+            assert!(text.parse::<Device>().is_err(), "{text}");
+        }
+    }
+}

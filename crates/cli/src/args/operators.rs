@@ -1,0 +1,105 @@
+//! The operators and their arguments.
+
+use super::lists::{Axes, LengthsArgument, Mask};
+use clap::{Args, Subcommand, ValueEnum};
+use retrograde::LengthPolicy;
+use retrograde_io::FilesRead;
+
+/// An operator and its arguments.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Operation<F: Args> {
+    /// Reverse whole axes (OpenVINO Reverse-1)
+    #[command(after_help = "With neither --axes nor --mask, all axes are reversed.")]
+    Reverse(ReverseArguments<F>),
+    /// Reverse the first steps of every sequence in a padded batch (ONNX ReverseSequence)
+    ReverseSequence(ReverseSequenceArguments<F>),
+    /// Reverse the first elements of every lane by its own length (DirectML ReverseSubsequences)
+    ReverseSubsequences(ReverseSubsequencesArguments<F>),
+}
+
+impl<F: Args> Operation<F> {
+    /// The files, whatever the operator.
+    pub(crate) fn files(&self) -> &F {
+        match self {
+            Operation::Reverse(arguments) => &arguments.files,
+            Operation::ReverseSequence(arguments) => &arguments.files,
+            Operation::ReverseSubsequences(arguments) => &arguments.files,
+        }
+    }
+
+    /// The file of the lengths, if they are in one: no output may replace it.
+    pub(crate) fn lengths_read(&self) -> FilesRead {
+        let read = FilesRead::default();
+        let lengths = match self {
+            Operation::Reverse(_) => None,
+            Operation::ReverseSequence(arguments) => Some(&arguments.lengths),
+            Operation::ReverseSubsequences(arguments) => Some(&arguments.lengths),
+        };
+        if let Some(LengthsArgument::File(location)) = lengths {
+            read.add(&location.path);
+        }
+        read
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReverseArguments<F: Args> {
+    #[command(flatten)]
+    pub(crate) files: F,
+    /// The axes to reverse, such as 0,-1; negative ones count from the end
+    #[arg(long, value_name = "AXES", allow_hyphen_values = true, conflicts_with = "mask")]
+    pub(crate) axes: Option<Axes>,
+    /// One true or false (1 or 0) for every axis
+    #[arg(long, value_name = "MASK")]
+    pub(crate) mask: Option<Mask>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReverseSequenceArguments<F: Args> {
+    #[command(flatten)]
+    pub(crate) files: F,
+    /// One length per entry of the batch axis: 4,3,2,1 or a file of integers (.csv and .txt too)
+    #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
+    pub(crate) lengths: LengthsArgument,
+    /// The axis that is reversed, 0 or 1
+    #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) time_axis: i64,
+    /// The axis that the lengths run along, 0 or 1
+    #[arg(long, value_name = "AXIS", default_value_t = 1, allow_negative_numbers = true)]
+    pub(crate) batch_axis: i64,
+    /// What to do with a length beyond the axis
+    #[arg(long, value_enum, default_value_t = Policy::Strict)]
+    pub(crate) policy: Policy,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReverseSubsequencesArguments<F: Args> {
+    #[command(flatten)]
+    pub(crate) files: F,
+    /// One length per lane, in row-major order: 4,3,2,1 or a file of integers (.csv and .txt too)
+    #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
+    pub(crate) lengths: LengthsArgument,
+    /// The axis that is reversed; a negative one counts from the end
+    #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
+    pub(crate) axis: i64,
+    /// What to do with a length beyond the axis
+    #[arg(long, value_enum, default_value_t = Policy::Clamp)]
+    pub(crate) policy: Policy,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Policy {
+    /// It is an error
+    Strict,
+    /// It means the whole axis
+    Clamp,
+}
+
+impl From<Policy> for LengthPolicy {
+    fn from(policy: Policy) -> Self {
+        match policy {
+            Policy::Strict => LengthPolicy::Strict,
+            Policy::Clamp => LengthPolicy::Clamp,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a model declares about its values.
+
+use crate::words::short;
+use retrograde::DType;
+use std::fmt;
+
+/// What a model says about a value: nothing, or its type, or its shape.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// The element type.
+    pub dtype: Option<DType>,
+    /// One entry per axis.
+    pub dims: Option<Vec<Dim>>,
+}
+
+/// What a model says about the size of an axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Dim {
+    /// Nothing.
+    Any,
+    /// It is this.
+    Fixed(usize),
+    /// It is the same wherever this name stands.
+    Named(String),
+    /// It is between these, both included.
+    Between(usize, usize),
+}
+
+impl fmt::Display for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Dim::Any => f.write_str("?"),
+            Dim::Fixed(size) => write!(f, "{size}"),
+            Dim::Named(name) => f.write_str(&short(name)),
+            Dim::Between(low, usize::MAX) => write!(f, "{low}.."),
+            Dim::Between(low, high) => write!(f, "{low}..{high}"),
+        }
+    }
+}
+
+/// As `f32 [2, T, ?]`.
+impl fmt::Display for Declared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.dtype {
+            Some(dtype) => write!(f, "{dtype} ")?,
+            None => f.write_str("? ")?,
+        }
+        match &self.dims {
+            None => f.write_str("of any shape"),
+            Some(dims) => {
+                let dims: Vec<String> = dims.iter().map(Dim::to_string).collect();
+                write!(f, "[{}]", dims.join(", "))
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Words that errors share: what the system said, names and bytes fit to print.
+
+use std::io;
+
+/// What the system said, without the number that Rust appends.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// What a library says, on one line.
+pub(crate) fn one_line(error: &impl std::fmt::Display) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A name from a file, no longer than is fit to print.
+pub(crate) fn short(name: &str) -> String {
+    const MOST: usize = 120;
+    match name.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// Some bytes of a file, quoted and printable, at most `limit` of them.
+pub(crate) fn excerpt(bytes: &[u8], limit: usize) -> String {
+    if bytes.is_empty() {
+        return "nothing".to_owned();
+    }
+    let shown = &bytes[..bytes.len().min(limit)];
+    let more = if bytes.len() > limit { "..." } else { "" };
+    // Inside double quotes, single ones need no escape.
+    format!("\"{}{more}\"", shown.escape_ascii().to_string().replace("\\'", "'"))
+}
+
+/// Names in quotes, and how many more there are.
+pub(crate) fn listed(names: &[String], more: usize) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{rest}", quoted.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_shortened() {
+        assert_eq!(short("a"), "a");
+        assert_eq!(short(&"é".repeat(500)).chars().count(), 123);
+    }
+}
