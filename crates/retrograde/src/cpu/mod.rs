@@ -29,6 +29,7 @@ mod words;
 
 pub use isa::Isa;
 pub use kernel::{Kernel, kernel};
+pub use threads::max_threads;
 pub use tuning::Tuning;
 
 use crate::dtype::Grain;

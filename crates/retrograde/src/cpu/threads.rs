@@ -6,6 +6,29 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A thread gets its work in several parts, so that a slow one does not keep the rest waiting.
 const PARTS_PER_THREAD: usize = 4;
+/// Pools of this size are allowed on any machine.
+const ALWAYS_ALLOWED: usize = 256;
+/// Beyond that, so many threads per processor.
+const THREADS_PER_PROCESSOR: usize = 4;
+
+/// The most threads that a caller should ask a pool for: 256, or four per processor this process
+/// may use if that is more.
+///
+/// A reversal is bound by memory, so more threads than processors gain nothing, and each costs a
+/// stack. Whoever takes a number of threads from a user checks it against this before it builds a
+/// pool; the engine itself starts no threads.
+///
+/// ```
+/// assert!(retrograde::cpu::max_threads() >= 256);
+/// ```
+pub fn max_threads() -> usize {
+    most_for(std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+fn most_for(processors: usize) -> usize {
+    processors.saturating_mul(THREADS_PER_PROCESSOR).max(ALWAYS_ALLOWED)
+}
+
 /// How many threads a call that writes this many bytes may use: those of the caller's rayon
 /// pool (or the global one, which has one per processor this process may use), and no more
 /// than `RETROGRADE_NUM_THREADS`.
@@ -61,5 +84,20 @@ fn limit() -> usize {
             limit
         }
         limit => limit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_threads_follow_the_processors_from_64_on() {
+        let cases = [(1, 256), (64, 256), (65, 260), (1024, 4096), (usize::MAX, usize::MAX)];
+        for (processors, most) in cases {
+            assert_eq!(most_for(processors), most, "{processors} processors");
+        }
+        let here = std::thread::available_parallelism().map_or(1, usize::from);
+        assert_eq!(max_threads(), most_for(here));
     }
 }
