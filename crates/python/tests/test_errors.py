@@ -21,7 +21,7 @@ X = naive.filled((3, 4), "f8")
         (lambda: retrograde.reverse(X, 1.0), TypeError, "axes is 1.0 (float), expected an integer"),
         (lambda: retrograde.reverse(X, "0"), TypeError, "axes[0] is '0' (str)"),
         (lambda: retrograde.reverse(X, np.array([0.0])), TypeError, "axes[0] is"),
-        (lambda: retrograde.reverse(X, mask=[True]), ValueError, "the mask has 1 entries, expected 2"),
+        (lambda: retrograde.reverse(X, mask=[True]), ValueError, "the mask has 1 entry, expected 2"),
         (lambda: retrograde.reverse(X, mask=[1, 0]), TypeError, "mask[0] is 1 (int), expected a boolean"),
         (lambda: retrograde.reverse(X, mask=3), TypeError, "mask is 3 (int)"),
         (lambda: retrograde.reverse(X, 0, mask=[True, False]), ValueError, "axes and mask are both given"),
