@@ -49,7 +49,7 @@ def reverse(x, axes=None, *, mask=None, out=None):
         Which axes; negative ones count from the end, and naming one twice reverses it once.
         Without it, and without a mask, all axes.
     mask : iterable of bool, optional
-        Instead of ``axes``: one boolean per axis.
+        Instead of ``axes``: one boolean per axis. 0 and 1 will do.
     out : array or tensor, optional
         Where to write; of the same library, type and shape. ``out=x`` reverses in place.
 

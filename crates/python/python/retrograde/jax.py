@@ -46,7 +46,7 @@ __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 
 
 def reverse(
-    x: ArrayLike, axes: int | Iterable[int] | None = None, *, mask: Iterable[bool] | None = None
+    x: ArrayLike, axes: int | Iterable[int] | None = None, *, mask: Iterable[bool | int] | None = None
 ) -> Array:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 

@@ -49,7 +49,7 @@ def reverse(
     x: Tensor,
     axes: int | Iterable[int] | None = None,
     *,
-    mask: Iterable[bool] | None = None,
+    mask: Iterable[bool | int] | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     """Reverses whole axes; see :func:`retrograde.reverse`.
