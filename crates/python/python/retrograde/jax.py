@@ -116,6 +116,17 @@ def _compiled(primitive, **params):
     return jax.jit(partial(primitive.bind, **params), inline=True)
 
 
+def _run(primitive, *operands, **params):
+    """Runs a primitive on arrays. It is compiled even if ``jit`` is off, as JAX's own primitives are:
+    what ``jit`` returns is then the plain function, which would come back here.
+    """
+    run = _compiled(primitive, **params)
+    if not jax.config.jax_disable_jit:
+        return run(*operands)
+    with jax.disable_jit(False):
+        return run(*operands)
+
+
 def _lengths(name, shape, lengths, axes, policy):
     """Lengths as an operand of the program, and how to check them when it runs.
 
@@ -166,7 +177,7 @@ def _primitive(name, fallback, batch):
     """An operator that JAX can transform: linear in ``x``; its transpose is itself."""
     primitive = Primitive(name)
     primitive.def_abstract_eval(lambda x, *lengths, **params: x)
-    primitive.def_impl(lambda *operands, **params: _compiled(primitive, **params)(*operands))
+    primitive.def_impl(partial(_run, primitive))
 
     def jvp(operands, tangents, **params):
         x, *lengths = operands
