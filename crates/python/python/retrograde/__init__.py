@@ -20,7 +20,7 @@ from numpy import ndarray as _ndarray
 from . import _engine, _kinds
 from ._engine import __version__, get_num_threads, kept_memory, set_kept_memory, set_num_threads
 from ._explain import Explanation, explain
-from ._kinds import _reversals, _sequences, _subsequences
+from ._kinds import _is_torch, _reversals, _sequences, _subsequences
 from ._show import Picture, show
 
 __all__ = [
@@ -74,9 +74,12 @@ def reverse(x, axes=None, *, mask=None, out=None):
     Traceback (most recent call last):
     ValueError: Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2
     """
-    if type(x) is _ndarray:
+    kind = type(x)
+    if kind is _ndarray:
         return _engine.reverse(x, axes, mask, out)
-    return (_reversals.get(type(x)) or _kinds.reverse)(x, axes, mask, out)
+    if _is_torch(kind):
+        return _kinds.torch._reverse(x, axes, mask, out)
+    return (_reversals.get(kind) or _kinds.reverse)(x, axes, mask, out)
 
 
 def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", out=None):
@@ -113,9 +116,12 @@ def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", 
     Traceback (most recent call last):
     ValueError: ReverseSequence: lengths[2] is 9, outside [0, 8]
     """
-    if type(x) is _ndarray:
+    kind = type(x)
+    if kind is _ndarray:
         return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
-    function = _sequences.get(type(x)) or _kinds.reverse_sequence
+    if _is_torch(kind):
+        return _kinds.torch._reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
+    function = _sequences.get(kind) or _kinds.reverse_sequence
     return function(x, lengths, time_axis, batch_axis, policy, out)
 
 
@@ -149,9 +155,12 @@ def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
            [4, 2, 6],
            [1, 8, 9]])
     """
-    if type(x) is _ndarray:
+    kind = type(x)
+    if kind is _ndarray:
         return _engine.reverse_subsequences(x, lengths, axis, policy, out)
-    function = _subsequences.get(type(x)) or _kinds.reverse_subsequences
+    if _is_torch(kind):
+        return _kinds.torch._reverse_subsequences(x, lengths, axis, policy, out)
+    function = _subsequences.get(kind) or _kinds.reverse_subsequences
     return function(x, lengths, axis, policy, out)
 
 

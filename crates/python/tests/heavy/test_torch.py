@@ -1,6 +1,8 @@
 """``retrograde.torch`` against loops in plain NumPy: types, strides, gradients, transforms, compilers."""
 
 import itertools
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -369,6 +371,49 @@ def test_compile_with_writes_masks_and_changing_shapes():
         assert torch.allclose(run(x, n, out), model(x, n, other)) and torch.allclose(out, other)
     with pytest.raises(ValueError, match=r"lengths\[0\] is 9"):
         run(torch.ones(3, 4), torch.tensor([9, 0, 0, 0]), torch.empty(3, 4))
+
+
+ONE_PROGRAM = """
+import sys
+import numpy as np
+import torch
+import retrograde
+
+class Other(np.ndarray):
+    pass
+
+def model(x, n):
+    y = retrograde.reverse(x, mask=[1, 0])
+    y = retrograde.reverse_sequence(y, n, time_axis=1, batch_axis=0)
+    return retrograde.reverse_subsequences(y, n, axis=1)
+
+torch._dynamo.config.error_on_recompile = True
+run = torch.compile(model, fullgraph=True, backend="eager")
+x, n = torch.arange(6.0).reshape(2, 3), torch.tensor([3, 2])
+want = None
+if sys.argv[1] == "after":
+    want = model(x, n)
+for _ in range(3):
+    got = run(x, n)
+    # Calls of other kinds in between: what they leave behind is not the program's.
+    if want is None:
+        want = model(x, n)
+    assert torch.equal(got, want)
+    retrograde.reverse(torch.nn.Parameter(x))
+    for other in ([1, 2], np.ma.zeros(2), np.zeros(2).view(Other)):
+        retrograde.reverse(other)
+        retrograde.reverse_subsequences(other, 1, axis=0)
+print(torch._dynamo.utils.counters["stats"]["unique_graphs"])
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_program_is_compiled_once(when):
+    """In a process of its own, ``before`` and ``after`` the first call there that is not compiled."""
+    command = [sys.executable, "-c", ONE_PROGRAM, when]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "1"
 
 
 @each_call
