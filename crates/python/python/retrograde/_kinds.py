@@ -39,8 +39,9 @@ def _asked_whether_torch(kind):
     global torch
     library = sys.modules.get("torch")
     # While PyTorch is being loaded there are no tensors of it yet.
-    tensor = getattr(library, "Tensor", None)
-    answer = isinstance(tensor, type) and issubclass(kind, tensor)
+    tensor, fx = getattr(library, "Tensor", None), getattr(library, "fx", None)
+    classes = tuple(c for c in (tensor, getattr(fx, "Proxy", None)) if isinstance(c, type))
+    answer = issubclass(kind, classes)
     if answer:
         from . import torch
     if len(_torchs) < _MOST:

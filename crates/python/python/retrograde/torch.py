@@ -12,8 +12,8 @@
 The operators are ``torch.ops.retrograde.reverse``, ``reverse_sequence`` and ``reverse_subsequences``, each
 with a variant that works in place (``reverse_``) and one that writes to a tensor (``reverse_out``). They
 run under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``,
-``vmap``) and forward-mode differentiation. The gradient of a reversal is the same reversal; lengths have
-none.
+``vmap``) and forward-mode differentiation, and ``torch.fx.symbolic_trace`` writes them down as calls of the
+functions here. The gradient of a reversal is the same reversal; lengths have none.
 
 Under ``vmap`` the tensor, the lengths or both may be batched; the variants that write are for calls outside
 of it. Tensors are on the CPU or on a CUDA device, of any type and any strides; quantised, sparse and nested
@@ -35,6 +35,7 @@ from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 from torch.autograd.graph import increment_version
+from torch.overrides import handle_torch_function
 
 from . import _axes, _engine
 
@@ -75,6 +76,9 @@ def _reverse(x, axes, mask, out):
             new = _new_reverse(x, axes, None)
             if new is not None:
                 return _recorded_reverse(x, (new, (axes, None)))
+    if _is_stood_in_for(x, out):
+        given = {"axes": axes, "mask": mask, "out": out}
+        return _handed_over(reverse, (x,), given)
     _check(x)
     return _call("reverse", x, (_axes.resolved(axes, mask, x.dim()),), out)
 
@@ -113,6 +117,9 @@ def _reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
             new = _new_sequence(x, lengths, time_axis, batch_axis, policy)
             if new is not None:
                 return _recorded_sequence(x, (new, (lengths, time_axis, batch_axis, policy)))
+    if _is_stood_in_for(x, lengths, out):
+        given = {"time_axis": time_axis, "batch_axis": batch_axis, "policy": policy, "out": out}
+        return _handed_over(reverse_sequence, (x, lengths), given)
     _check(x)
     arguments = _lengths("ReverseSequence", x, lengths), time_axis, batch_axis, policy
     return _call("reverse_sequence", x, arguments, out)
@@ -148,6 +155,8 @@ def _reverse_subsequences(x, lengths, axis, policy, out):
             new = _new_subsequences(x, lengths, axis, policy)
             if new is not None:
                 return _recorded_subsequences(x, (new, (lengths, axis, policy)))
+    if _is_stood_in_for(x, lengths, out):
+        return _handed_over(reverse_subsequences, (x, lengths), {"axis": axis, "policy": policy, "out": out})
     _check(x)
     arguments = _lengths("ReverseSubsequences", x, lengths), axis, policy
     return _call("reverse_subsequences", x, arguments, out)
@@ -244,6 +253,22 @@ def _large(x):
     if x.is_contiguous() and x.is_cpu and x.dtype in _KEPT:
         return torch.from_dlpack(_engine.empty_like(_bits(x)))
     return torch.empty_like(x)
+
+
+# What stands in for tensors without being one: it says itself what a call of it means. ``torch.fx`` writes the
+# call down.
+
+
+def _is_stood_in_for(*tensors):
+    return any(not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__") for x in tensors)
+
+
+def _handed_over(function, tensors, given):
+    """Calls the public function as PyTorch would its own, with what was given of its arguments."""
+    given = {name: value for name, value in given.items() if value is not None}
+    everything = (*tensors, *given.values())
+    relevant = [x for x in everything if hasattr(type(x), "__torch_function__")]
+    return handle_torch_function(function, relevant, *tensors, **given)
 
 
 # What is checked before a call

@@ -1,6 +1,7 @@
 """``retrograde.torch`` against loops in plain NumPy: types, strides, gradients, transforms, compilers."""
 
 import itertools
+import pickle
 import subprocess
 import sys
 import warnings
@@ -414,6 +415,78 @@ def test_a_program_is_compiled_once(when):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "1"
+
+
+# Written down by ``torch.fx``
+
+
+def test_symbolic_trace():
+    def model(x, n):
+        y = retrograde.reverse(x, 1)
+        y = retrograde.reverse_sequence(y, n, time_axis=1, batch_axis=0)
+        y = retrograde.reverse_subsequences(y * 2, [2, 1], axis=-1, policy="strict")
+        y = rt.reverse(y, mask=[True, False])
+        return retrograde.reverse(y, axes=(0, -1), out=x.clone())
+
+    program = torch.fx.symbolic_trace(model)
+    targets = [node.target for node in program.graph.nodes if node.op == "call_function"]
+    assert [target for target in targets if target.__module__ == "retrograde.torch"] == [
+        rt.reverse,
+        rt.reverse_sequence,
+        rt.reverse_subsequences,
+        rt.reverse,
+        rt.reverse,
+    ]
+    copied = pickle.loads(pickle.dumps(program))
+    for size in (3, 5):
+        x, n = torch.randn(2, size), torch.tensor([size, 2])
+        for run in (program, copied, torch.compile(program, fullgraph=True, backend="eager")):
+            assert torch.equal(run(x, n), model(x, n))
+    x.requires_grad_()
+    (want,) = torch.autograd.grad(retrograde.reverse(x, 1)[:, 0].sum(), x)
+    traced = torch.fx.symbolic_trace(lambda x: retrograde.reverse(x, x.dim() - 1)[:, 0].sum())
+    assert torch.equal(torch.autograd.grad(traced(x), x)[0], want)
+    # What is wrong is told when the program runs.
+    with pytest.raises(ValueError, match=r"lengths\[1\] is 9, outside \[0, 5\]"):
+        program(x.detach(), torch.tensor([1, 9]))
+
+
+def test_symbolic_trace_of_one_argument_alone():
+    x, n = torch.arange(6.0).reshape(2, 3), torch.tensor([3, 2])
+    lengths = torch.fx.symbolic_trace(lambda n: retrograde.reverse_sequence(x, n, time_axis=1, batch_axis=0))
+    assert torch.equal(lengths(n), retrograde.reverse_sequence(x, n, time_axis=1, batch_axis=0))
+    lanes = torch.fx.symbolic_trace(lambda n: rt.reverse_subsequences(x, n, axis=1))
+    assert torch.equal(lanes(n), rt.reverse_subsequences(x, n, axis=1))
+    output = torch.fx.symbolic_trace(lambda out: retrograde.reverse(x, 0, out=out))
+    out = torch.zeros(2, 3)
+    assert output(out) is out and torch.equal(out, x.flip(0))
+
+
+def test_symbolic_trace_of_a_module():
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.randn(2, 3))
+
+        def forward(self, x):
+            return retrograde.reverse(self.weight, 1) + retrograde.reverse(x, 1).relu()
+
+    model = Model()
+    program = torch.fx.symbolic_trace(model)
+    x = torch.randn(2, 3)
+    assert torch.equal(program(x), model(x))
+
+
+def test_what_stands_in_for_a_tensor_sees_the_call():
+    class Standing:
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return function, args[1:], kwargs
+
+    x = Standing()
+    assert rt.reverse(x, 1) == (rt.reverse, (), {"axes": 1})
+    given = {"axis": 0, "policy": "clamp"}
+    assert rt.reverse_subsequences(x, [1], axis=0) == (rt.reverse_subsequences, ([1],), given)
 
 
 @each_call
