@@ -194,6 +194,7 @@ _is_included = torch._C._dispatch_tls_is_dispatch_key_included
 _function_modes = torch._C._len_torch_function_stack
 _is_compiling = torch.compiler.is_dynamo_compiling
 _is_recording = torch.is_grad_enabled
+_is_inference = torch.is_inference_mode_enabled
 #: What the dispatcher knows of ordinary tensors, by the kind of device they are on.
 _ORDINARY = {}
 
@@ -224,7 +225,13 @@ def _is_plain(x, out):
         and out.dtype is x.dtype
         and not out.is_neg()
         and not ((x.requires_grad or out.requires_grad) and _is_recording())
+        and not _is_frozen(out)
     )
+
+
+def _is_frozen(out):
+    """Whether a tensor was made in inference mode and this is outside of it: nothing may write to it."""
+    return out.is_inference() and not _is_inference()
 
 
 def _are_ordinary(*arguments):
@@ -294,6 +301,13 @@ def _check_output(x, out):
         raise ValueError(f"out is on {out.device}, expected the input's device {x.device}")
     if _is_lazy(out):
         raise ValueError("out is a lazily conjugated or negated view, which cannot be written to")
+
+
+def _check_writable(out):
+    """Refuses it in PyTorch's own words, before anything is written."""
+    if _is_frozen(out):
+        # Of no elements: it changes nothing even if it is allowed.
+        out.as_strided((0,), (1,)).zero_()
 
 
 def _lengths(name, x, lengths):
@@ -449,11 +463,13 @@ class _Operator:
                 self.out.redispatch(keyset & _after_autograd_keyset, x, *arguments)
 
         def in_place_view(keyset, x, *arguments):
+            _check_writable(x)
             with _AutoDispatchBelowADInplaceOrView():
                 self.in_place.redispatch(keyset & _after_ADInplaceOrView_keyset, x, *arguments)
             increment_version(x)
 
         def out_view(keyset, x, *arguments):
+            _check_writable(arguments[-1])
             with _AutoDispatchBelowADInplaceOrView():
                 self.out.redispatch(keyset & _after_ADInplaceOrView_keyset, x, *arguments)
             increment_version(arguments[-1])

@@ -489,6 +489,46 @@ def test_what_stands_in_for_a_tensor_sees_the_call():
     assert rt.reverse_subsequences(x, [1], axis=0) == (rt.reverse_subsequences, ([1],), given)
 
 
+# Inference mode
+
+
+@pytest.mark.parametrize("size", [6, 1 << 20, 1 << 23])
+def test_tensors_of_inference_mode_do_not_change_outside(size):
+    """As PyTorch has it for its own functions; and nothing is written, which those do not promise."""
+    with torch.inference_mode():
+        x = torch.arange(float(size)).reshape(2, -1)
+    n = torch.tensor([size // 2, 1])
+    with pytest.raises(RuntimeError) as theirs:
+        x[:0].zero_()
+    before = x.clone()
+    y = torch.zeros_like(before)
+    for write in (
+        lambda: retrograde.reverse(x, 1, out=x),
+        lambda: retrograde.reverse(y, 1, out=x),
+        lambda: retrograde.reverse_sequence(x, n, time_axis=1, batch_axis=0, out=x),
+        lambda: retrograde.reverse_sequence(y, n, time_axis=1, batch_axis=0, out=x),
+        lambda: rt.reverse_subsequences(x, n, axis=1, out=x),
+        lambda: rt.reverse_subsequences(y, n, axis=1, out=x),
+        lambda: OPS.reverse_(x, [1]),
+        lambda: OPS.reverse_out(y, [1], x),
+    ):
+        with pytest.raises(RuntimeError) as ours:
+            write()
+        assert str(ours.value) == str(theirs.value)
+        assert torch.equal(x, before)
+    # They may be read, and in inference mode they may be written to.
+    assert torch.equal(retrograde.reverse(x, 1), before.flip(1))
+    assert torch.equal(retrograde.reverse(x, 1, out=y), before.flip(1))
+    with torch.inference_mode():
+        assert torch.equal(retrograde.reverse(x, 1, out=x), before.flip(1))
+        OPS.reverse_(x, [1])
+        assert torch.equal(x, before)
+        # Ordinary ones too; their version tells.
+        version = before._version
+        retrograde.reverse(before, 0, out=before)
+    assert before._version > version
+
+
 @each_call
 def test_export(call):
     class Model(torch.nn.Module):
