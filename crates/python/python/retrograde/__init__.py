@@ -20,6 +20,9 @@ from numpy import ndarray as _ndarray
 from . import _engine, _kinds
 from ._engine import __version__, get_num_threads, kept_memory, set_kept_memory, set_num_threads
 from ._explain import Explanation, explain
+from ._hints import MISSING as _MISSING
+from ._hints import hinted as _hinted
+from ._hints import wrong as _wrong
 from ._kinds import _is_torch, _reversals, _sequences, _subsequences
 from ._show import Picture, show
 
@@ -38,7 +41,8 @@ __all__ = [
 ]
 
 
-def reverse(x, axes=None, *, mask=None, out=None):
+@_hinted
+def reverse(x, axes=None, *, mask=None, out=None, **others):
     """Reverses whole axes (OpenVINO ``Reverse``).
 
     Parameters
@@ -74,6 +78,8 @@ def reverse(x, axes=None, *, mask=None, out=None):
     Traceback (most recent call last):
     ValueError: Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2
     """
+    if others:
+        raise _wrong(reverse, others)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse(x, axes, mask, out)
@@ -82,7 +88,10 @@ def reverse(x, axes=None, *, mask=None, out=None):
     return (_reversals.get(kind) or _kinds.reverse)(x, axes, mask, out)
 
 
-def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", out=None):
+@_hinted
+def reverse_sequence(
+    x, lengths=_MISSING, *, time_axis=0, batch_axis=1, policy="strict", out=None, **others
+):
     """Reverses the first ``lengths[b]`` steps of every sequence ``b`` of a padded batch.
 
     The padding stays where it is. This is ONNX ``ReverseSequence``, on any two axes as OpenVINO and
@@ -116,6 +125,8 @@ def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", 
     Traceback (most recent call last):
     ValueError: ReverseSequence: lengths[2] is 9, outside [0, 8]
     """
+    if others or lengths is _MISSING:
+        raise _wrong(reverse_sequence, others, "lengths")
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
@@ -125,7 +136,8 @@ def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", 
     return function(x, lengths, time_axis, batch_axis, policy, out)
 
 
-def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
+@_hinted
+def reverse_subsequences(x, lengths=_MISSING, *, axis=_MISSING, policy="clamp", out=None, **others):
     """Reverses the first elements of every lane along an axis, each lane by its own length.
 
     This is DirectML ``ReverseSubsequences``.
@@ -155,6 +167,8 @@ def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
            [4, 2, 6],
            [1, 8, 9]])
     """
+    if others or lengths is _MISSING or axis is _MISSING:
+        raise _wrong(reverse_subsequences, others, "lengths" if lengths is _MISSING else "axis")
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse_subsequences(x, lengths, axis, policy, out)

@@ -38,6 +38,7 @@ from torch.autograd.graph import increment_version
 from torch.overrides import handle_torch_function
 
 from . import _axes, _engine
+from ._hints import MISSING, hinted, wrong
 
 __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 
@@ -46,18 +47,22 @@ __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 _LARGE = 32 << 20
 
 
+@hinted
 def reverse(
     x: Tensor,
     axes: int | Iterable[int] | None = None,
     *,
     mask: Iterable[bool | int] | None = None,
     out: Tensor | None = None,
+    **others,
 ) -> Tensor:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 
     >>> reverse(torch.tensor([[1, 2], [3, 4]]), 0).tolist()
     [[3, 4], [1, 2]]
     """
+    if others:
+        raise wrong(reverse, others)
     return _reverse(x, axes, mask, out)
 
 
@@ -83,14 +88,16 @@ def _reverse(x, axes, mask, out):
     return _call("reverse", x, (_axes.resolved(axes, mask, x.dim()),), out)
 
 
+@hinted
 def reverse_sequence(
     x: Tensor,
-    lengths: Tensor | ArrayLike,
+    lengths: Tensor | ArrayLike = MISSING,
     *,
     time_axis: int = 0,
     batch_axis: int = 1,
     policy: Literal["strict", "clamp"] = "strict",
     out: Tensor | None = None,
+    **others,
 ) -> Tensor:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
 
@@ -98,6 +105,8 @@ def reverse_sequence(
     >>> reverse_sequence(x, [3, 2], time_axis=1, batch_axis=0).tolist()
     [[3, 2, 1], [5, 4, 6]]
     """
+    if others or lengths is MISSING:
+        raise wrong(reverse_sequence, others, "lengths")
     return _reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
 
 
@@ -125,19 +134,23 @@ def _reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
     return _call("reverse_sequence", x, arguments, out)
 
 
+@hinted
 def reverse_subsequences(
     x: Tensor,
-    lengths: Tensor | ArrayLike,
+    lengths: Tensor | ArrayLike = MISSING,
     *,
-    axis: int,
+    axis: int = MISSING,
     policy: Literal["clamp", "strict"] = "clamp",
     out: Tensor | None = None,
+    **others,
 ) -> Tensor:
     """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
     >>> reverse_subsequences(torch.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
     [[2, 1, 0], [4, 3, 5]]
     """
+    if others or lengths is MISSING or axis is MISSING:
+        raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
     return _reverse_subsequences(x, lengths, axis, policy, out)
 
 

@@ -741,6 +741,25 @@ def test_arguments_that_are_wrong():
                 call()
 
 
+def test_names_of_other_libraries():
+    x = torch.ones(2, 3)
+    cases = [
+        ("reverse() takes axes=, not dim=: retrograde.torch.reverse(x, axes=1)", lambda: rt.reverse(x, dim=1)),
+        ("reverse() takes axes=, not dims=: retrograde.reverse(x, axes=[1])", lambda: retrograde.reverse(x, dims=[1])),
+        ("reverse_sequence() takes lengths=, not seq_lens=: retrograde.torch.reverse_sequence(x, lengths)",
+         lambda: rt.reverse_sequence(x, seq_lens=[1])),
+        ("reverse_sequence() missing 1 required positional argument: 'lengths'", lambda: rt.reverse_sequence(x)),
+        ("reverse_subsequences() takes axis=, not dim=: retrograde.torch.reverse_subsequences(x, lengths, axis=1)",
+         lambda: rt.reverse_subsequences(x, [1, 1], dim=1)),
+        ("reverse_subsequences() missing 1 required keyword-only argument: 'axis'",
+         lambda: rt.reverse_subsequences(x, [1, 1])),
+    ]  # fmt: skip
+    for text, call in cases:
+        with pytest.raises(TypeError) as raised:
+            call()
+        assert str(raised.value) == text
+
+
 def test_errors_leave_the_output_alone():
     x, out = torch.ones(4, 3), torch.zeros(4, 3)
     with pytest.raises(ValueError):
