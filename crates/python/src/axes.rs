@@ -78,21 +78,28 @@ fn integer(value: &Bound<'_, PyAny>, argument: impl Fn() -> String, hint: &str) 
 fn booleans(mask: &Bound<'_, PyAny>) -> PyResult<SmallVec<[bool; 8]>> {
     let Ok(iterator) = mask.try_iter() else {
         return Err(PyTypeError::new_err(format!(
-            "Reverse: mask is {}, expected one boolean per axis",
+            "Reverse: mask is {}, expected one boolean (or 0 or 1) per axis",
             described(mask)
         )));
     };
-    let boolean = |(at, entry): (usize, PyResult<Bound<'_, PyAny>>)| {
-        let entry = entry?;
-        if !is_boolean(&entry)? {
-            return Err(PyTypeError::new_err(format!(
-                "Reverse: mask[{at}] is {}, expected a boolean (axes by number: axes=...)",
-                described(&entry)
-            )));
-        }
-        entry.is_truthy()
-    };
-    iterator.enumerate().map(boolean).collect()
+    iterator.enumerate().map(|(at, entry)| boolean(at, &entry?)).collect()
+}
+
+/// A boolean, or an integer that is 0 or 1.
+fn boolean(at: usize, entry: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if is_boolean(entry)? {
+        return entry.is_truthy();
+    }
+    let expected = "expected a boolean, 0 or 1 (axes by number: axes=...)";
+    let number = entry.call_method0("__index__").map_err(|_| {
+        let entry = described(entry);
+        PyTypeError::new_err(format!("Reverse: mask[{at}] is {entry}, {expected}"))
+    })?;
+    match number.extract() {
+        Ok(0) => Ok(false),
+        Ok(1) => Ok(true),
+        _ => Err(PyValueError::new_err(format!("Reverse: mask[{at}] is {number}, {expected}"))),
+    }
 }
 
 /// Python's, or NumPy's, or another library's scalar of that type.

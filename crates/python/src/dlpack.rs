@@ -18,7 +18,7 @@ use pyo3::ffi::PyTypeObject;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCapsule, PyType};
+use pyo3::types::{IntoPyDict, PyCapsule, PyType};
 use retrograde::{DType, Operator, Shape, Strides};
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -87,9 +87,14 @@ impl Imported {
     fn lent(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let request = ImportRequest::new(object.as_borrowed())?;
         // Work on a device goes to the stream that its library uses: there is nothing to wait for.
-        let on_device =
-            request.device().is_ok_and(|device| device.device_type == DLDeviceType::CUDA);
-        let loan = request.import(on_device.then_some(&SameStream), None)?;
+        let device = request.device().ok();
+        let on_device = device.is_some_and(|device| device.device_type == DLDeviceType::CUDA);
+        let loan = match (request.import(on_device.then_some(&SameStream), None), device) {
+            (Err(error), Some(device)) if error.is_instance_of::<PyTypeError>(object.py()) => {
+                lent_without_version(object, device, error)?
+            }
+            (loan, _) => loan?,
+        };
         let flags = loan.flags();
         let (view, dtype) = read(loan.validate().map_err(invalid)?, flags)?;
         Ok(Imported { view, dtype, flags, _owner: Owner::Loan(loan) })
@@ -119,6 +124,43 @@ impl Imported {
         }
         Ok(())
     }
+}
+
+/// From a producer that may be older than DLPack 1.0, whose `__dlpack__` takes no `max_version`.
+///
+/// A `TypeError` does not say whether the keyword was refused or something inside went wrong, so
+/// the call is made again without it, as NumPy does it. What went wrong then is raised, with
+/// `first` as its context.
+fn lent_without_version(
+    object: &Bound<'_, PyAny>,
+    device: DLDevice,
+    first: PyErr,
+) -> PyResult<ImportedDlpack> {
+    let py = object.py();
+    let name = intern!(py, "__dlpack__");
+    let capsule = if device.device_type == DLDeviceType::CUDA {
+        // No waiting, as in the first call.
+        object.call_method(name, (), Some(&[("stream", -1)].into_py_dict(py)?))
+    } else {
+        object.call_method0(name)
+    };
+    let capsule = capsule.inspect_err(|second| {
+        let (first, second) = (first.value(py), second.value(py));
+        let context = intern!(py, "__context__");
+        // A producer may raise one and the same object each time: no exception is its own context.
+        if !first.is(second) && second.getattr(context).is_ok_and(|context| context.is_none()) {
+            second.setattr(context, first).ok();
+        }
+    })?;
+    let loan = ImportRequest::new(capsule.as_borrowed())?.import(None, None)?;
+    let lent = loan.validate().map_err(invalid)?.device();
+    if lent != device {
+        return Err(PyValueError::new_err(format!(
+            "__dlpack_device__ says {}:{}, but __dlpack__ gave a tensor on {}:{}",
+            device.device_type.0, device.device_id, lent.device_type.0, lent.device_id
+        )));
+    }
+    Ok(loan)
 }
 
 /// What a library says of a tensor in C: nothing is allocated, and nothing is checked yet.

@@ -4,9 +4,10 @@
 //! which inherits a pool without its threads, can make another.
 
 use crate::memory;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use retrograde::cpu::max_threads;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,29 +57,38 @@ fn held() -> MutexGuard<'static, Option<Arc<ThreadPool>>> {
     pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The variable says how many threads to use at most, so fewer than it says are as good.
 fn from_environment() -> Option<usize> {
-    std::env::var("RETROGRADE_NUM_THREADS").ok()?.parse().ok().filter(|&size| size > 0)
+    let asked = std::env::var("RETROGRADE_NUM_THREADS").ok()?.parse().ok();
+    asked.filter(|&size: &usize| size > 0).map(|size| size.min(max_threads()))
 }
 
-/// How many threads large calls may use; None for one per processor.
+/// Sets how many threads large calls use: from 1 to 256, or to four per processor if that is more.
+///
+/// Another number is a ``ValueError``. ``None`` goes back to the environment variable
+/// ``RETROGRADE_NUM_THREADS``, of which no more than that are taken, or to one thread per processor.
 #[pyfunction]
 #[pyo3(signature = (threads, /))]
-pub(crate) fn set_num_threads(threads: Option<i64>) -> PyResult<()> {
-    let size = match threads {
-        None => None,
-        Some(threads) => match usize::try_from(threads) {
-            Ok(size @ 1..=65_536) => Some(size),
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "threads is {threads}, outside [1, 65536]"
-                )));
-            }
-        },
-    };
+pub(crate) fn set_num_threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let size = threads.map(checked).transpose()?;
     SIZE.store(size.unwrap_or(0), Ordering::Relaxed);
     // Calls under way keep the old pool alive until they are done.
     held().take();
     Ok(())
+}
+
+fn checked(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
+    // Whatever has `__index__`. A number too large for 64 bits is outside as well.
+    let number = threads.call_method0("__index__").map_err(|_| {
+        let kind = threads.get_type();
+        let kind = kind.name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+        PyTypeError::new_err(format!("threads is of type {kind}, expected an integer or None"))
+    })?;
+    let (size, most) = (number.extract::<usize>().unwrap_or(0), max_threads());
+    if (1..=most).contains(&size) {
+        return Ok(size);
+    }
+    Err(PyValueError::new_err(format!("threads is {number}, outside [1, {most}]")))
 }
 
 /// How many threads large calls use.

@@ -58,6 +58,8 @@ def test_every_set_of_axes(dtype, shape, how):
         mask = [a in axes for a in range(len(shape))]
         assert bits(retrograde.reverse(x, mask=mask)) == bits(expected)
         assert bits(retrograde.reverse(x, mask=np.array(mask, bool))) == bits(expected)
+        assert bits(retrograde.reverse(x, mask=[int(flip) for flip in mask])) == bits(expected)
+        assert bits(retrograde.reverse(x, mask=np.array(mask, np.uint8))) == bits(expected)
 
 
 def test_all_axes_by_default():

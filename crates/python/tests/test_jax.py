@@ -1,6 +1,9 @@
 """``retrograde.jax`` against loops in plain NumPy: types, shapes, transformations, hostile lengths."""
 
 import itertools
+import os
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -231,6 +234,49 @@ def test_other_devices_compute_the_same():
     assert "@retrograde_reverse_sequence" in traced.lower(lowering_platforms=("cpu",)).as_text()
     with pytest.raises(NotImplementedError, match="cannot stop"):
         jax.jit(rj.reverse_sequence).trace(x, jnp.arange(6)).lower(lowering_platforms=("tpu",))
+
+
+# Without ``jit``: what it returns is the plain function then.
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        test_gradients,
+        test_lengths_and_integers_have_no_gradient,
+        lambda: test_vmap_of_every_operand_at_every_place(True),
+        test_vmap_of_vmap_and_of_gradients,
+        test_inside_scan_and_shard_map,
+    ],
+)
+def test_the_same_without_jit(test):
+    with jax.disable_jit():
+        test()
+        assert jax.config.jax_disable_jit
+
+
+def test_wrong_lengths_without_jit():
+    """They are values then, not parts of a program: checked at once."""
+    x = jnp.ones((8, 3))
+    with jax.disable_jit(), pytest.raises(ValueError, match=r"^ReverseSequence: lengths\[2\] is 9, outside \[0, 8\]"):
+        jax.jit(rj.reverse_sequence)(x, jnp.array([8, 4, 9]))
+
+
+def test_the_environment_turns_jit_off():
+    code = """
+import jax, jax.numpy as jnp, retrograde
+x = jnp.arange(6.0).reshape(2, 3)
+call = jax.jit(lambda x: retrograde.reverse_sequence(x, jnp.array([3, 2]), time_axis=1, batch_axis=0))
+for result in call(x), jax.grad(lambda x: call(x)[:, 0].sum())(x), jax.vmap(retrograde.reverse)(x):
+    print(result.tolist())
+"""
+    environment = dict(os.environ, JAX_DISABLE_JIT="1", JAX_PLATFORMS="cpu")
+    shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines() == [
+        "[[2.0, 1.0, 0.0], [4.0, 3.0, 5.0]]",
+        "[[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]",
+        "[[2.0, 1.0, 0.0], [5.0, 4.0, 3.0]]",
+    ]
 
 
 # Hostile input

@@ -28,6 +28,7 @@ assert_type(retrograde.reverse(x), NDArray[np.float32])
 assert_type(retrograde.reverse(x, 1), NDArray[np.float32])
 assert_type(retrograde.reverse(x, axes=(0, -1), out=x), NDArray[np.float32])
 assert_type(retrograde.reverse(x, mask=np.array([True, False])), NDArray[np.float32])
+assert_type(retrograde.reverse(x, mask=[1, 0]), NDArray[np.float32])
 assert_type(retrograde.reverse([1, 2]), NDArray[Any])
 assert_type(retrograde.reverse(masked), np.ma.MaskedArray[tuple[int], np.dtype[np.int8]])
 assert_type(retrograde.reverse_sequence(x, [1, 2, 0]), NDArray[np.float32])
@@ -56,6 +57,7 @@ assert_type(retrograde.__version__, str)
 MISTAKES = [
     "retrograde.reverse(x, '1')",
     "retrograde.reverse(x, mask=1)",
+    "retrograde.reverse(x, mask=[1.0, 0.0])",
     "retrograde.reverse(x, out=[1])",
     "retrograde.reverse(object())",
     "retrograde.reverse_sequence(x)",

@@ -3,6 +3,7 @@
 import gc
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -135,11 +136,34 @@ def test_threads_change_while_calls_run():
         retrograde.set_num_threads(None)
 
 
-def test_the_environment_sets_threads():
+def most_threads():
+    """How many may be asked for: the engine alone knows how many processors it may use."""
+    with pytest.raises(ValueError) as raised:
+        retrograde.set_num_threads(0)
+    return int(re.fullmatch(r"threads is 0, outside \[1, (\d+)\]", str(raised.value))[1])
+
+
+def test_how_many_threads_may_be_asked_for():
+    most = most_threads()
+    assert 256 <= most <= max(256, 4 * os.cpu_count())
+    for wrong in (-1, most + 1, 65_536, 10**6, 2**70):
+        with pytest.raises(ValueError, match=rf"^threads is {wrong}, outside \[1, {most}\]$"):
+            retrograde.set_num_threads(wrong)
+    with pytest.raises(TypeError, match="^threads is of type float, expected an integer or None$"):
+        retrograde.set_num_threads(2.0)
+    try:
+        retrograde.set_num_threads(most)
+    finally:
+        retrograde.set_num_threads(None)
+
+
+@pytest.mark.parametrize("asked, used", [(3, 3), (256, 256), (10**6, None)])
+def test_the_environment_sets_threads(asked, used):
+    """No more than may be asked for."""
     code = "import retrograde; print(retrograde.get_num_threads())"
-    environment = dict(os.environ, RETROGRADE_NUM_THREADS="3")
+    environment = dict(os.environ, RETROGRADE_NUM_THREADS=str(asked))
     shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "3"
+    assert int(shown.stdout) == (used or most_threads())
 
 
 def in_child(queue):

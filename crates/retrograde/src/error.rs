@@ -34,7 +34,10 @@ impl fmt::Display for Operator {
 #[non_exhaustive]
 pub enum LayoutError {
     /// Shape and strides have different ranks.
-    #[error("shape has rank {rank} but there are {strides} strides: one stride per axis is needed")]
+    #[error(
+        "shape has rank {rank} but {}: one stride per axis is needed",
+        Count(*strides, "stride", "strides")
+    )]
     StrideCount {
         /// Rank of the shape.
         rank: usize,
@@ -70,8 +73,8 @@ pub enum LayoutError {
     },
     /// Negative strides lead in front of the buffer.
     #[error(
-        "negative strides lead {before} {} before the start of the buffer: raise the offset (now {offset})",
-        grains(*packed)
+        "negative strides lead {} before the start of the buffer: raise the offset (now {offset})",
+        grains(*before, *packed)
     )]
     BeforeStart {
         /// How far in front of the buffer.
@@ -82,7 +85,7 @@ pub enum LayoutError {
         packed: bool,
     },
     /// The buffer ends before the last element.
-    #[error("the layout reaches {needed} bytes but the buffer has {available}")]
+    #[error("the layout reaches {} but the buffer has {available}", bytes(*needed))]
     OutOfBounds {
         /// Bytes the layout reaches.
         needed: usize,
@@ -90,7 +93,7 @@ pub enum LayoutError {
         available: usize,
     },
     /// A dense view must fill its buffer exactly.
-    #[error("shape {shape:?} of {dtype} takes {expected} bytes but the buffer has {available}")]
+    #[error("shape {shape:?} of {dtype} takes {} but the buffer has {available}", bytes(*expected))]
     SizeMismatch {
         /// The shape.
         shape: Vec<usize>,
@@ -102,7 +105,7 @@ pub enum LayoutError {
         available: usize,
     },
     /// A slice has another number of elements than its shape says.
-    #[error("shape {shape:?} has {expected} elements but the slice has {available}")]
+    #[error("shape {shape:?} has {} but the slice has {available}", elements(*expected))]
     ElementCount {
         /// The shape.
         shape: Vec<usize>,
@@ -124,8 +127,26 @@ pub enum LayoutError {
     },
 }
 
-fn grains(packed: bool) -> &'static str {
-    if packed { "elements" } else { "bytes" }
+/// A number of things, with the noun in the number it needs.
+pub(crate) struct Count<N>(pub(crate) N, pub(crate) &'static str, pub(crate) &'static str);
+
+impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Count(number, one, several) = self;
+        write!(f, "{number} {}", if *number == N::from(1) { one } else { several })
+    }
+}
+
+pub(crate) fn bytes<N>(number: N) -> Count<N> {
+    Count(number, "byte", "bytes")
+}
+
+fn elements(number: usize) -> Count<usize> {
+    Count(number, "element", "elements")
+}
+
+fn grains(number: usize, packed: bool) -> Count<usize> {
+    if packed { elements(number) } else { bytes(number) }
 }
 
 /// Operands that an operator refuses. Nothing has been written.
@@ -170,7 +191,7 @@ pub enum Error {
     /// Two output elements share memory (or cannot be shown not to).
     #[error(
         "{operator}: output of shape {shape:?} with strides {strides:?} (in {}) places two elements on the same memory",
-        grains(*packed)
+        if *packed { "elements" } else { "bytes" }
     )]
     OutputOverlapsItself {
         /// The operator.
@@ -230,7 +251,10 @@ pub enum Error {
         dtype: DType,
     },
     /// A mask of the wrong length.
-    #[error("Reverse: the mask has {len} entries, expected {rank}, one per axis")]
+    #[error(
+        "Reverse: the mask has {}, expected {rank}, one per axis",
+        Count(*len, "entry", "entries")
+    )]
     MaskLength {
         /// Entries in the mask.
         len: usize,
@@ -297,7 +321,8 @@ pub enum Error {
     },
     /// A flat slice of lengths has the wrong number of values.
     #[error(
-        "{operator}: {got} lengths given, expected {expected}, one per lane of shape {lanes:?}"
+        "{operator}: {} given, expected {expected}, one per lane of shape {lanes:?}",
+        Count(*got, "length", "lengths")
     )]
     LengthsCount {
         /// The operator.
@@ -347,7 +372,7 @@ pub enum Error {
 #[non_exhaustive]
 pub enum ExecuteError {
     /// A buffer is smaller than the plan reaches.
-    #[error("the {buffer} buffer has {available} bytes but the plan reaches {needed}")]
+    #[error("the {buffer} buffer has {} but the plan reaches {needed}", bytes(*available))]
     BufferTooSmall {
         /// `input`, `output` or `lengths`.
         buffer: &'static str,
@@ -388,4 +413,57 @@ pub enum ExecuteError {
         /// Size of the reversed axis.
         limit: usize,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every text with a count in it: of none, of one, of several.
+    #[test]
+    fn counts_agree_with_their_nouns() {
+        let (operator, dtype, shape) = (Operator::ReverseSequence, DType::U8, vec![3]);
+        let text = |n: usize| {
+            let errors: [&dyn fmt::Display; 10] = [
+                &LayoutError::StrideCount { rank: 3, strides: n },
+                &LayoutError::BeforeStart { before: n, offset: 0, packed: false },
+                &LayoutError::BeforeStart { before: n, offset: 0, packed: true },
+                &LayoutError::OutOfBounds { needed: n, available: 0 },
+                &LayoutError::SizeMismatch {
+                    shape: shape.clone(),
+                    dtype,
+                    expected: n,
+                    available: 9,
+                },
+                &LayoutError::ElementCount { shape: shape.clone(), expected: n, available: 9 },
+                &Error::MaskLength { len: n, rank: 3 },
+                &Error::LengthsCount { operator, got: n, expected: 3, lanes: shape.clone() },
+                &ExecuteError::BufferTooSmall { buffer: "input", needed: 9, available: n },
+                &bytes(n as u64),
+            ];
+            errors.map(|error| error.to_string())
+        };
+        assert_eq!(
+            text(1),
+            [
+                "shape has rank 3 but 1 stride: one stride per axis is needed",
+                "negative strides lead 1 byte before the start of the buffer: raise the offset (now 0)",
+                "negative strides lead 1 element before the start of the buffer: raise the offset (now 0)",
+                "the layout reaches 1 byte but the buffer has 0",
+                "shape [3] of u8 takes 1 byte but the buffer has 9",
+                "shape [3] has 1 element but the slice has 9",
+                "Reverse: the mask has 1 entry, expected 3, one per axis",
+                "ReverseSequence: 1 length given, expected 3, one per lane of shape [3]",
+                "the input buffer has 1 byte but the plan reaches 9",
+                "1 byte",
+            ]
+        );
+        let nouns = ["stride", "byte", "element", "byte", "byte", "element", "entr", "length"];
+        for n in [0, 2, 1000] {
+            for (text, noun) in text(n).iter().zip(nouns) {
+                let plural = if noun == "entr" { "entries".into() } else { format!("{noun}s") };
+                assert!(text.contains(&format!("{n} {plural}")), "{text}");
+            }
+        }
+    }
 }

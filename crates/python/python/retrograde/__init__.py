@@ -20,7 +20,10 @@ from numpy import ndarray as _ndarray
 from . import _engine, _kinds
 from ._engine import __version__, get_num_threads, kept_memory, set_kept_memory, set_num_threads
 from ._explain import Explanation, explain
-from ._kinds import _reversals, _sequences, _subsequences
+from ._hints import MISSING as _MISSING
+from ._hints import hinted as _hinted
+from ._hints import wrong as _wrong
+from ._kinds import _is_torch, _reversals, _sequences, _subsequences
 from ._show import Picture, show
 
 __all__ = [
@@ -38,7 +41,8 @@ __all__ = [
 ]
 
 
-def reverse(x, axes=None, *, mask=None, out=None):
+@_hinted
+def reverse(x, axes=None, *, mask=None, out=None, **others):
     """Reverses whole axes (OpenVINO ``Reverse``).
 
     Parameters
@@ -49,7 +53,7 @@ def reverse(x, axes=None, *, mask=None, out=None):
         Which axes; negative ones count from the end, and naming one twice reverses it once.
         Without it, and without a mask, all axes.
     mask : iterable of bool, optional
-        Instead of ``axes``: one boolean per axis.
+        Instead of ``axes``: one boolean per axis. 0 and 1 will do.
     out : array or tensor, optional
         Where to write; of the same library, type and shape. ``out=x`` reverses in place.
 
@@ -74,12 +78,20 @@ def reverse(x, axes=None, *, mask=None, out=None):
     Traceback (most recent call last):
     ValueError: Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2
     """
-    if type(x) is _ndarray:
+    if others:
+        raise _wrong(reverse, others)
+    kind = type(x)
+    if kind is _ndarray:
         return _engine.reverse(x, axes, mask, out)
-    return (_reversals.get(type(x)) or _kinds.reverse)(x, axes, mask, out)
+    if _is_torch(kind):
+        return _kinds.torch._reverse(x, axes, mask, out)
+    return (_reversals.get(kind) or _kinds.reverse)(x, axes, mask, out)
 
 
-def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", out=None):
+@_hinted
+def reverse_sequence(
+    x, lengths=_MISSING, *, time_axis=0, batch_axis=1, policy="strict", out=None, **others
+):
     """Reverses the first ``lengths[b]`` steps of every sequence ``b`` of a padded batch.
 
     The padding stays where it is. This is ONNX ``ReverseSequence``, on any two axes as OpenVINO and
@@ -113,13 +125,19 @@ def reverse_sequence(x, lengths, *, time_axis=0, batch_axis=1, policy="strict", 
     Traceback (most recent call last):
     ValueError: ReverseSequence: lengths[2] is 9, outside [0, 8]
     """
-    if type(x) is _ndarray:
+    if others or lengths is _MISSING:
+        raise _wrong(reverse_sequence, others, "lengths")
+    kind = type(x)
+    if kind is _ndarray:
         return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
-    function = _sequences.get(type(x)) or _kinds.reverse_sequence
+    if _is_torch(kind):
+        return _kinds.torch._reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
+    function = _sequences.get(kind) or _kinds.reverse_sequence
     return function(x, lengths, time_axis, batch_axis, policy, out)
 
 
-def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
+@_hinted
+def reverse_subsequences(x, lengths=_MISSING, *, axis=_MISSING, policy="clamp", out=None, **others):
     """Reverses the first elements of every lane along an axis, each lane by its own length.
 
     This is DirectML ``ReverseSubsequences``.
@@ -149,9 +167,14 @@ def reverse_subsequences(x, lengths, *, axis, policy="clamp", out=None):
            [4, 2, 6],
            [1, 8, 9]])
     """
-    if type(x) is _ndarray:
+    if others or lengths is _MISSING or axis is _MISSING:
+        raise _wrong(reverse_subsequences, others, "lengths" if lengths is _MISSING else "axis")
+    kind = type(x)
+    if kind is _ndarray:
         return _engine.reverse_subsequences(x, lengths, axis, policy, out)
-    function = _subsequences.get(type(x)) or _kinds.reverse_subsequences
+    if _is_torch(kind):
+        return _kinds.torch._reverse_subsequences(x, lengths, axis, policy, out)
+    function = _subsequences.get(kind) or _kinds.reverse_subsequences
     return function(x, lengths, axis, policy, out)
 
 

@@ -18,7 +18,7 @@ def resolved(axes, mask, rank):
         if type(axes) in (tuple, list) and all(type(a) is int and -rank <= a < rank for a in axes):
             return tuple(sorted({a % rank for a in axes}))
     elif axes is None and type(mask) in (tuple, list) and len(mask) == rank:
-        if all(type(m) is bool for m in mask):
+        if all(type(m) in (bool, int) and m in (0, 1) for m in mask):
             return tuple(at for at, flip in enumerate(mask) if flip)
     axes, mask = _several(axes), _several(mask)
     _engine.explain_reverse(np.broadcast_to(np.uint8(0), (1,) * rank), axes, mask)

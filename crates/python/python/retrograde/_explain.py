@@ -1,8 +1,7 @@
 """What a call would do: its plan, its kernel, the bytes it moves."""
 
-import inspect
-
 from . import _engine, _kinds
+from ._hints import hint_for
 
 
 class Explanation:
@@ -70,7 +69,11 @@ def bound(operator, x, args, kwargs):
             f"operator is {operator!r}, expected retrograde.reverse, reverse_sequence or"
             " reverse_subsequences"
         )
-    call = inspect.signature(getattr(retrograde, name)).bind(x, *args, **kwargs)
+    function = getattr(retrograde, name)
+    hint = hint_for(function, kwargs)
+    if hint:
+        raise TypeError(hint)
+    call = function.__signature__.bind(x, *args, **kwargs)
     call.apply_defaults()
     given = dict(call.arguments)
     del given["x"], given["out"]

@@ -12,9 +12,41 @@ import numpy as np
 from . import _engine
 
 
+#: How many classes each of these keeps: libraries have a few, programs may make any number of their own.
+_MOST = 32
 #: The operators for tensors of classes that were seen before: finding them takes longer than a small call.
 #: Who calls looks here first.
 _reversals, _sequences, _subsequences = {}, {}, {}
+#: Whether classes that were seen before are PyTorch's.
+_torchs = {}
+#: :mod:`retrograde.torch`, once a tensor of PyTorch's was seen.
+torch = None
+
+
+def _is_torch(kind):
+    """Whether tensors of this class are for :mod:`retrograde.torch`, which is loaded then."""
+    known = _torchs.get(kind)
+    return _asked_whether_torch(kind) if known is None else known
+
+
+# What ``torch.compiler.assume_constant_result`` does, which cannot be asked before PyTorch is loaded: a program
+# that ``torch.compile`` makes depends on the answer alone. If it depended on what is known here, the first call
+# would change that, and the second one would compile again.
+_is_torch._dynamo_marked_constant = True
+
+
+def _asked_whether_torch(kind):
+    global torch
+    library = sys.modules.get("torch")
+    # While PyTorch is being loaded there are no tensors of it yet.
+    tensor, fx = getattr(library, "Tensor", None), getattr(library, "fx", None)
+    classes = tuple(c for c in (tensor, getattr(fx, "Proxy", None)) if isinstance(c, type))
+    answer = issubclass(kind, classes)
+    if answer:
+        from . import torch
+    if len(_torchs) < _MOST:
+        _torchs[kind] = answer
+    return answer
 
 
 def reverse(x, axes, mask, out):
@@ -31,11 +63,8 @@ def reverse_subsequences(x, lengths, axis, policy, out):
 
 def _function(known, name, x):
     """The operator of this name where tensors of this kind want it to run, arguments in the engine's order."""
-    handler = _handler(x)
-    # A module has the operators themselves; a function is told which.
-    function = partial(handler, name) if callable(handler) else getattr(handler, f"_{name}")
-    # Of libraries there are a few classes; programs may make any number of their own.
-    if len(known) < 32:
+    function = partial(_handler(x), name)
+    if len(known) < _MOST:
         known[type(x)] = function
     return function
 
@@ -43,10 +72,6 @@ def _function(known, name, x):
 def _handler(x):
     if isinstance(x, np.ndarray):
         return _masked if isinstance(x, np.ma.MaskedArray) else _array
-    if _is(x, "torch", "Tensor"):
-        from . import torch
-
-        return torch
     if _is(x, "jax", "Array"):
         return _jax
     if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):

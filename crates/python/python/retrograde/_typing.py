@@ -16,7 +16,7 @@ class Tensor(Protocol):
 TensorT = TypeVar("TensorT", bound=Tensor)
 
 Axes: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
-Mask: TypeAlias = Iterable[bool | np.bool_]
+Mask: TypeAlias = Iterable[SupportsIndex | np.bool_]
 Lengths: TypeAlias = ArrayLike | Tensor
 # Two of them, since stubtest takes one Literal of two for something else.
 Policy: TypeAlias = Literal["strict"] | Literal["clamp"]

@@ -41,28 +41,38 @@ from jax.interpreters import ad, batching, mlir
 from jax.typing import ArrayLike
 
 from . import _axes, _engine
+from ._hints import MISSING, hinted, wrong
 
 __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 
 
+@hinted
 def reverse(
-    x: ArrayLike, axes: int | Iterable[int] | None = None, *, mask: Iterable[bool] | None = None
+    x: ArrayLike,
+    axes: int | Iterable[int] | None = None,
+    *,
+    mask: Iterable[bool | int] | None = None,
+    **others,
 ) -> Array:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 
     >>> reverse(jnp.array([[1, 2], [3, 4]]), mask=[True, False]).tolist()
     [[3, 4], [1, 2]]
     """
+    if others:
+        raise wrong(reverse, others)
     return _apply("reverse", x, (axes, mask))
 
 
+@hinted
 def reverse_sequence(
     x: ArrayLike,
-    lengths: ArrayLike | Sequence[int],
+    lengths: ArrayLike | Sequence[int] = MISSING,
     *,
     time_axis: int = 0,
     batch_axis: int = 1,
     policy: Literal["strict", "clamp"] = "strict",
+    **others,
 ) -> Array:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
 
@@ -74,21 +84,27 @@ def reverse_sequence(
     >>> jax.grad(last)(x, jnp.array([3, 2])).tolist()
     [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
+    if others or lengths is MISSING:
+        raise wrong(reverse_sequence, others, "lengths")
     return _apply("reverse_sequence", x, (lengths, time_axis, batch_axis, policy))
 
 
+@hinted
 def reverse_subsequences(
     x: ArrayLike,
-    lengths: ArrayLike | Sequence[Any],
+    lengths: ArrayLike | Sequence[Any] = MISSING,
     *,
-    axis: int,
+    axis: int = MISSING,
     policy: Literal["clamp", "strict"] = "clamp",
+    **others,
 ) -> Array:
     """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
     >>> reverse_subsequences(jnp.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
     [[2, 1, 0], [4, 3, 5]]
     """
+    if others or lengths is MISSING or axis is MISSING:
+        raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
     return _apply("reverse_subsequences", x, (lengths, axis, policy))
 
 
@@ -114,6 +130,17 @@ def _apply(name, x, arguments):
 def _compiled(primitive, **params):
     """JAX calls what it has compiled faster than a primitive; in other programs it is part of those."""
     return jax.jit(partial(primitive.bind, **params), inline=True)
+
+
+def _run(primitive, *operands, **params):
+    """Runs a primitive on arrays. It is compiled even if ``jit`` is off, as JAX's own primitives are:
+    what ``jit`` returns is then the plain function, which would come back here.
+    """
+    run = _compiled(primitive, **params)
+    if not jax.config.jax_disable_jit:
+        return run(*operands)
+    with jax.disable_jit(False):
+        return run(*operands)
 
 
 def _lengths(name, shape, lengths, axes, policy):
@@ -166,7 +193,7 @@ def _primitive(name, fallback, batch):
     """An operator that JAX can transform: linear in ``x``; its transpose is itself."""
     primitive = Primitive(name)
     primitive.def_abstract_eval(lambda x, *lengths, **params: x)
-    primitive.def_impl(lambda *operands, **params: _compiled(primitive, **params)(*operands))
+    primitive.def_impl(partial(_run, primitive))
 
     def jvp(operands, tangents, **params):
         x, *lengths = operands

@@ -12,8 +12,8 @@
 The operators are ``torch.ops.retrograde.reverse``, ``reverse_sequence`` and ``reverse_subsequences``, each
 with a variant that works in place (``reverse_``) and one that writes to a tensor (``reverse_out``). They
 run under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``,
-``vmap``) and forward-mode differentiation. The gradient of a reversal is the same reversal; lengths have
-none.
+``vmap``) and forward-mode differentiation, and ``torch.fx.symbolic_trace`` writes them down as calls of the
+functions here. The gradient of a reversal is the same reversal; lengths have none.
 
 Under ``vmap`` the tensor, the lengths or both may be batched; the variants that write are for calls outside
 of it. Tensors are on the CPU or on a CUDA device, of any type and any strides; quantised, sparse and nested
@@ -35,8 +35,10 @@ from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 from torch.autograd.graph import increment_version
+from torch.overrides import handle_torch_function
 
 from . import _axes, _engine
+from ._hints import MISSING, hinted, wrong
 
 __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 
@@ -45,18 +47,22 @@ __all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
 _LARGE = 32 << 20
 
 
+@hinted
 def reverse(
     x: Tensor,
     axes: int | Iterable[int] | None = None,
     *,
-    mask: Iterable[bool] | None = None,
+    mask: Iterable[bool | int] | None = None,
     out: Tensor | None = None,
+    **others,
 ) -> Tensor:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 
     >>> reverse(torch.tensor([[1, 2], [3, 4]]), 0).tolist()
     [[3, 4], [1, 2]]
     """
+    if others:
+        raise wrong(reverse, others)
     return _reverse(x, axes, mask, out)
 
 
@@ -75,18 +81,23 @@ def _reverse(x, axes, mask, out):
             new = _new_reverse(x, axes, None)
             if new is not None:
                 return _recorded_reverse(x, (new, (axes, None)))
+    if _is_stood_in_for(x, out):
+        given = {"axes": axes, "mask": mask, "out": out}
+        return _handed_over(reverse, (x,), given)
     _check(x)
     return _call("reverse", x, (_axes.resolved(axes, mask, x.dim()),), out)
 
 
+@hinted
 def reverse_sequence(
     x: Tensor,
-    lengths: Tensor | ArrayLike,
+    lengths: Tensor | ArrayLike = MISSING,
     *,
     time_axis: int = 0,
     batch_axis: int = 1,
     policy: Literal["strict", "clamp"] = "strict",
     out: Tensor | None = None,
+    **others,
 ) -> Tensor:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
 
@@ -94,6 +105,8 @@ def reverse_sequence(
     >>> reverse_sequence(x, [3, 2], time_axis=1, batch_axis=0).tolist()
     [[3, 2, 1], [5, 4, 6]]
     """
+    if others or lengths is MISSING:
+        raise wrong(reverse_sequence, others, "lengths")
     return _reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
 
 
@@ -113,24 +126,31 @@ def _reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
             new = _new_sequence(x, lengths, time_axis, batch_axis, policy)
             if new is not None:
                 return _recorded_sequence(x, (new, (lengths, time_axis, batch_axis, policy)))
+    if _is_stood_in_for(x, lengths, out):
+        given = {"time_axis": time_axis, "batch_axis": batch_axis, "policy": policy, "out": out}
+        return _handed_over(reverse_sequence, (x, lengths), given)
     _check(x)
     arguments = _lengths("ReverseSequence", x, lengths), time_axis, batch_axis, policy
     return _call("reverse_sequence", x, arguments, out)
 
 
+@hinted
 def reverse_subsequences(
     x: Tensor,
-    lengths: Tensor | ArrayLike,
+    lengths: Tensor | ArrayLike = MISSING,
     *,
-    axis: int,
+    axis: int = MISSING,
     policy: Literal["clamp", "strict"] = "clamp",
     out: Tensor | None = None,
+    **others,
 ) -> Tensor:
     """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
     >>> reverse_subsequences(torch.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
     [[2, 1, 0], [4, 3, 5]]
     """
+    if others or lengths is MISSING or axis is MISSING:
+        raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
     return _reverse_subsequences(x, lengths, axis, policy, out)
 
 
@@ -148,6 +168,8 @@ def _reverse_subsequences(x, lengths, axis, policy, out):
             new = _new_subsequences(x, lengths, axis, policy)
             if new is not None:
                 return _recorded_subsequences(x, (new, (lengths, axis, policy)))
+    if _is_stood_in_for(x, lengths, out):
+        return _handed_over(reverse_subsequences, (x, lengths), {"axis": axis, "policy": policy, "out": out})
     _check(x)
     arguments = _lengths("ReverseSubsequences", x, lengths), axis, policy
     return _call("reverse_subsequences", x, arguments, out)
@@ -185,6 +207,7 @@ _is_included = torch._C._dispatch_tls_is_dispatch_key_included
 _function_modes = torch._C._len_torch_function_stack
 _is_compiling = torch.compiler.is_dynamo_compiling
 _is_recording = torch.is_grad_enabled
+_is_inference = torch.is_inference_mode_enabled
 #: What the dispatcher knows of ordinary tensors, by the kind of device they are on.
 _ORDINARY = {}
 
@@ -215,7 +238,13 @@ def _is_plain(x, out):
         and out.dtype is x.dtype
         and not out.is_neg()
         and not ((x.requires_grad or out.requires_grad) and _is_recording())
+        and not _is_frozen(out)
     )
+
+
+def _is_frozen(out):
+    """Whether a tensor was made in inference mode and this is outside of it: nothing may write to it."""
+    return out.is_inference() and not _is_inference()
 
 
 def _are_ordinary(*arguments):
@@ -246,6 +275,22 @@ def _large(x):
     return torch.empty_like(x)
 
 
+# What stands in for tensors without being one: it says itself what a call of it means. ``torch.fx`` writes the
+# call down.
+
+
+def _is_stood_in_for(*tensors):
+    return any(not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__") for x in tensors)
+
+
+def _handed_over(function, tensors, given):
+    """Calls the public function as PyTorch would its own, with what was given of its arguments."""
+    given = {name: value for name, value in given.items() if value is not None}
+    everything = (*tensors, *given.values())
+    relevant = [x for x in everything if hasattr(type(x), "__torch_function__")]
+    return handle_torch_function(function, relevant, *tensors, **given)
+
+
 # What is checked before a call
 
 
@@ -269,6 +314,13 @@ def _check_output(x, out):
         raise ValueError(f"out is on {out.device}, expected the input's device {x.device}")
     if _is_lazy(out):
         raise ValueError("out is a lazily conjugated or negated view, which cannot be written to")
+
+
+def _check_writable(out):
+    """Refuses it in PyTorch's own words, before anything is written."""
+    if _is_frozen(out):
+        # Of no elements: it changes nothing even if it is allowed.
+        out.as_strided((0,), (1,)).zero_()
 
 
 def _lengths(name, x, lengths):
@@ -424,11 +476,13 @@ class _Operator:
                 self.out.redispatch(keyset & _after_autograd_keyset, x, *arguments)
 
         def in_place_view(keyset, x, *arguments):
+            _check_writable(x)
             with _AutoDispatchBelowADInplaceOrView():
                 self.in_place.redispatch(keyset & _after_ADInplaceOrView_keyset, x, *arguments)
             increment_version(x)
 
         def out_view(keyset, x, *arguments):
+            _check_writable(arguments[-1])
             with _AutoDispatchBelowADInplaceOrView():
                 self.out.redispatch(keyset & _after_ADInplaceOrView_keyset, x, *arguments)
             increment_version(arguments[-1])

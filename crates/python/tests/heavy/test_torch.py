@@ -1,6 +1,9 @@
 """``retrograde.torch`` against loops in plain NumPy: types, strides, gradients, transforms, compilers."""
 
 import itertools
+import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -371,6 +374,161 @@ def test_compile_with_writes_masks_and_changing_shapes():
         run(torch.ones(3, 4), torch.tensor([9, 0, 0, 0]), torch.empty(3, 4))
 
 
+ONE_PROGRAM = """
+import sys
+import numpy as np
+import torch
+import retrograde
+
+class Other(np.ndarray):
+    pass
+
+def model(x, n):
+    y = retrograde.reverse(x, mask=[1, 0])
+    y = retrograde.reverse_sequence(y, n, time_axis=1, batch_axis=0)
+    return retrograde.reverse_subsequences(y, n, axis=1)
+
+torch._dynamo.config.error_on_recompile = True
+run = torch.compile(model, fullgraph=True, backend="eager")
+x, n = torch.arange(6.0).reshape(2, 3), torch.tensor([3, 2])
+want = None
+if sys.argv[1] == "after":
+    want = model(x, n)
+for _ in range(3):
+    got = run(x, n)
+    # Calls of other kinds in between: what they leave behind is not the program's.
+    if want is None:
+        want = model(x, n)
+    assert torch.equal(got, want)
+    retrograde.reverse(torch.nn.Parameter(x))
+    for other in ([1, 2], np.ma.zeros(2), np.zeros(2).view(Other)):
+        retrograde.reverse(other)
+        retrograde.reverse_subsequences(other, 1, axis=0)
+print(torch._dynamo.utils.counters["stats"]["unique_graphs"])
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_program_is_compiled_once(when):
+    """In a process of its own, ``before`` and ``after`` the first call there that is not compiled."""
+    command = [sys.executable, "-c", ONE_PROGRAM, when]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "1"
+
+
+# Written down by ``torch.fx``
+
+
+def test_symbolic_trace():
+    def model(x, n):
+        y = retrograde.reverse(x, 1)
+        y = retrograde.reverse_sequence(y, n, time_axis=1, batch_axis=0)
+        y = retrograde.reverse_subsequences(y * 2, [2, 1], axis=-1, policy="strict")
+        y = rt.reverse(y, mask=[True, False])
+        return retrograde.reverse(y, axes=(0, -1), out=x.clone())
+
+    program = torch.fx.symbolic_trace(model)
+    targets = [node.target for node in program.graph.nodes if node.op == "call_function"]
+    assert [target for target in targets if target.__module__ == "retrograde.torch"] == [
+        rt.reverse,
+        rt.reverse_sequence,
+        rt.reverse_subsequences,
+        rt.reverse,
+        rt.reverse,
+    ]
+    copied = pickle.loads(pickle.dumps(program))
+    for size in (3, 5):
+        x, n = torch.randn(2, size), torch.tensor([size, 2])
+        for run in (program, copied, torch.compile(program, fullgraph=True, backend="eager")):
+            assert torch.equal(run(x, n), model(x, n))
+    x.requires_grad_()
+    (want,) = torch.autograd.grad(retrograde.reverse(x, 1)[:, 0].sum(), x)
+    traced = torch.fx.symbolic_trace(lambda x: retrograde.reverse(x, x.dim() - 1)[:, 0].sum())
+    assert torch.equal(torch.autograd.grad(traced(x), x)[0], want)
+    # What is wrong is told when the program runs.
+    with pytest.raises(ValueError, match=r"lengths\[1\] is 9, outside \[0, 5\]"):
+        program(x.detach(), torch.tensor([1, 9]))
+
+
+def test_symbolic_trace_of_one_argument_alone():
+    x, n = torch.arange(6.0).reshape(2, 3), torch.tensor([3, 2])
+    lengths = torch.fx.symbolic_trace(lambda n: retrograde.reverse_sequence(x, n, time_axis=1, batch_axis=0))
+    assert torch.equal(lengths(n), retrograde.reverse_sequence(x, n, time_axis=1, batch_axis=0))
+    lanes = torch.fx.symbolic_trace(lambda n: rt.reverse_subsequences(x, n, axis=1))
+    assert torch.equal(lanes(n), rt.reverse_subsequences(x, n, axis=1))
+    output = torch.fx.symbolic_trace(lambda out: retrograde.reverse(x, 0, out=out))
+    out = torch.zeros(2, 3)
+    assert output(out) is out and torch.equal(out, x.flip(0))
+
+
+def test_symbolic_trace_of_a_module():
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.randn(2, 3))
+
+        def forward(self, x):
+            return retrograde.reverse(self.weight, 1) + retrograde.reverse(x, 1).relu()
+
+    model = Model()
+    program = torch.fx.symbolic_trace(model)
+    x = torch.randn(2, 3)
+    assert torch.equal(program(x), model(x))
+
+
+def test_what_stands_in_for_a_tensor_sees_the_call():
+    class Standing:
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return function, args[1:], kwargs
+
+    x = Standing()
+    assert rt.reverse(x, 1) == (rt.reverse, (), {"axes": 1})
+    given = {"axis": 0, "policy": "clamp"}
+    assert rt.reverse_subsequences(x, [1], axis=0) == (rt.reverse_subsequences, ([1],), given)
+
+
+# Inference mode
+
+
+@pytest.mark.parametrize("size", [6, 1 << 20, 1 << 23])
+def test_tensors_of_inference_mode_do_not_change_outside(size):
+    """As PyTorch has it for its own functions; and nothing is written, which those do not promise."""
+    with torch.inference_mode():
+        x = torch.arange(float(size)).reshape(2, -1)
+    n = torch.tensor([size // 2, 1])
+    with pytest.raises(RuntimeError) as theirs:
+        x[:0].zero_()
+    before = x.clone()
+    y = torch.zeros_like(before)
+    for write in (
+        lambda: retrograde.reverse(x, 1, out=x),
+        lambda: retrograde.reverse(y, 1, out=x),
+        lambda: retrograde.reverse_sequence(x, n, time_axis=1, batch_axis=0, out=x),
+        lambda: retrograde.reverse_sequence(y, n, time_axis=1, batch_axis=0, out=x),
+        lambda: rt.reverse_subsequences(x, n, axis=1, out=x),
+        lambda: rt.reverse_subsequences(y, n, axis=1, out=x),
+        lambda: OPS.reverse_(x, [1]),
+        lambda: OPS.reverse_out(y, [1], x),
+    ):
+        with pytest.raises(RuntimeError) as ours:
+            write()
+        assert str(ours.value) == str(theirs.value)
+        assert torch.equal(x, before)
+    # They may be read, and in inference mode they may be written to.
+    assert torch.equal(retrograde.reverse(x, 1), before.flip(1))
+    assert torch.equal(retrograde.reverse(x, 1, out=y), before.flip(1))
+    with torch.inference_mode():
+        assert torch.equal(retrograde.reverse(x, 1, out=x), before.flip(1))
+        OPS.reverse_(x, [1])
+        assert torch.equal(x, before)
+        # Ordinary ones too; their version tells.
+        version = before._version
+        retrograde.reverse(before, 0, out=before)
+    assert before._version > version
+
+
 @each_call
 def test_export(call):
     class Model(torch.nn.Module):
@@ -581,6 +739,25 @@ def test_arguments_that_are_wrong():
                 continue
             with pytest.raises(kind, match=text):
                 call()
+
+
+def test_names_of_other_libraries():
+    x = torch.ones(2, 3)
+    cases = [
+        ("reverse() takes axes=, not dim=: retrograde.torch.reverse(x, axes=1)", lambda: rt.reverse(x, dim=1)),
+        ("reverse() takes axes=, not dims=: retrograde.reverse(x, axes=[1])", lambda: retrograde.reverse(x, dims=[1])),
+        ("reverse_sequence() takes lengths=, not seq_lens=: retrograde.torch.reverse_sequence(x, lengths)",
+         lambda: rt.reverse_sequence(x, seq_lens=[1])),
+        ("reverse_sequence() missing 1 required positional argument: 'lengths'", lambda: rt.reverse_sequence(x)),
+        ("reverse_subsequences() takes axis=, not dim=: retrograde.torch.reverse_subsequences(x, lengths, axis=1)",
+         lambda: rt.reverse_subsequences(x, [1, 1], dim=1)),
+        ("reverse_subsequences() missing 1 required keyword-only argument: 'axis'",
+         lambda: rt.reverse_subsequences(x, [1, 1])),
+    ]  # fmt: skip
+    for text, call in cases:
+        with pytest.raises(TypeError) as raised:
+            call()
+        assert str(raised.value) == text
 
 
 def test_errors_leave_the_output_alone():

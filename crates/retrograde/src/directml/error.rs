@@ -3,7 +3,7 @@
 use super::level::FeatureLevel;
 use super::type_name;
 use crate::dtype::DType;
-use crate::error::{Error, ExecuteError};
+use crate::error::{Count, Error, ExecuteError, bytes};
 use std::fmt;
 use thiserror::Error as ThisError;
 
@@ -84,7 +84,11 @@ pub enum DescError {
         count: usize,
     },
     /// Strides, but not one per dimension.
-    #[error("ReverseSubsequences: {tensor} has {strides} strides for {count} dimensions")]
+    #[error(
+        "ReverseSubsequences: {tensor} has {} for {}",
+        Count(*strides, "stride", "strides"),
+        Count(*count, "dimension", "dimensions")
+    )]
     StrideCount {
         /// Which tensor.
         tensor: Role,
@@ -225,7 +229,9 @@ impl fmt::Display for TypeList {
 pub enum BindError {
     /// The bound range leaves its buffer.
     #[error(
-        "ReverseSubsequences: {tensor} is bound to {size} bytes at offset {offset} of a buffer of {buffer} bytes"
+        "ReverseSubsequences: {tensor} is bound to {} at offset {offset} of a buffer of {}",
+        bytes(*size),
+        bytes(*buffer)
     )]
     OutsideBuffer {
         /// Which tensor.
@@ -239,7 +245,8 @@ pub enum BindError {
     },
     /// The bound range is smaller than the tensor.
     #[error(
-        "ReverseSubsequences: {tensor} is bound to {size} bytes, its TotalTensorSizeInBytes is {total}"
+        "ReverseSubsequences: {tensor} is bound to {}, its TotalTensorSizeInBytes is {total}",
+        bytes(*size)
     )]
     TooSmall {
         /// Which tensor.

@@ -95,6 +95,11 @@ pub(crate) fn descriptors() {
         "ReverseSubsequences: InputTensor has 2 strides for 4 dimensions"
     );
     refused!(
+        changed(L5_0, |d| d.input = TensorDesc::strided(DType::F32, &F32_SIZES, &[1])),
+        StrideCount { strides: 1, count: 4, .. },
+        "ReverseSubsequences: InputTensor has 1 stride for 4 dimensions"
+    );
+    refused!(
         changed(L5_0, |d| d.input = TensorDesc::packed(DType::F32, &[1, 0, 3, 4])),
         ZeroSize { dimension: 1, .. },
         "ReverseSubsequences: InputTensor.Sizes[1] is 0, expected at least 1"
@@ -211,6 +216,16 @@ pub(crate) fn bindings() {
         run(at(u64::MAX, 48), 48),
         OutsideBuffer { .. },
         "ReverseSubsequences: InputTensor is bound to 48 bytes at offset 18446744073709551615 of a buffer of 64 bytes"
+    );
+    refused!(
+        run(at(64, 1), 48),
+        OutsideBuffer { size: 1, .. },
+        "ReverseSubsequences: InputTensor is bound to 1 byte at offset 64 of a buffer of 64 bytes"
+    );
+    refused!(
+        run(at(0, 1), 48),
+        TooSmall { tensor: Role::Input, size: 1, total: 48 },
+        "ReverseSubsequences: InputTensor is bound to 1 byte, its TotalTensorSizeInBytes is 48"
     );
     refused!(
         run(at(0, 44), 48),

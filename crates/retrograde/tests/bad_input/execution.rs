@@ -37,7 +37,7 @@ pub(crate) fn slices() {
     refused!(
         ReverseSequence::new().lengths(&[2]).run_slice_in_place(&mut words, &[1, 1]),
         Argument { operator: Operator::ReverseSequence, .. },
-        "ReverseSequence: input: shape [1, 1] has 1 elements but the slice has 2"
+        "ReverseSequence: input: shape [1, 1] has 1 element but the slice has 2"
     );
     refused!(
         Reverse::axes([4]).to_vec_cloned(&words, &[2]),

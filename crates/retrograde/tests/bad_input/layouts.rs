@@ -8,12 +8,12 @@ pub(crate) fn layouts() {
     refused!(
         Layout::strided(DType::F32, &[2, 3], &[1], 0),
         StrideCount { rank: 2, strides: 1 },
-        "shape has rank 2 but there are 1 strides: one stride per axis is needed"
+        "shape has rank 2 but 1 stride: one stride per axis is needed"
     );
     refused!(
         Layout::strided(DType::F32, &[], &[1], 0),
         StrideCount { rank: 0, strides: 1 },
-        "shape has rank 0 but there are 1 strides: one stride per axis is needed"
+        "shape has rank 0 but 1 stride: one stride per axis is needed"
     );
     refused!(
         Layout::dense(DType::F32, &[HUGE, 2]),
@@ -96,7 +96,7 @@ pub(crate) fn layouts() {
     refused!(
         Layout::strided(DType::U4, &[4], &[-1], 2),
         BeforeStart { before: 1, offset: 2, packed: true },
-        "negative strides lead 1 elements before the start of the buffer: raise the offset (now 2)"
+        "negative strides lead 1 element before the start of the buffer: raise the offset (now 2)"
     );
     refused!(
         Layout::byte_strided(DType::U4, &[4], &[1], 0),
@@ -125,7 +125,7 @@ pub(crate) fn views() {
     refused!(
         TensorMut::from_slice(&mut [0u8; 3], &[]),
         SizeMismatch { expected: 1, available: 3, .. },
-        "shape [] of u8 takes 1 bytes but the buffer has 3"
+        "shape [] of u8 takes 1 byte but the buffer has 3"
     );
     refused!(
         TensorRef::dense(DType::U2, &[0u8; 1][..], &[5]),
@@ -156,7 +156,7 @@ pub(crate) fn views() {
     refused!(
         raw(&[3], &[1, 1]),
         StrideCount { rank: 1, strides: 2 },
-        "shape has rank 1 but there are 2 strides: one stride per axis is needed"
+        "shape has rank 1 but 2 strides: one stride per axis is needed"
     );
     refused!(
         raw(&[3, 3], &[-isize::MAX, 1]),

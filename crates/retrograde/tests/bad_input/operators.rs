@@ -99,7 +99,7 @@ pub(crate) fn reverse() {
     refused!(
         on(Reverse::mask([true]), &mut out),
         MaskLength { len: 1, rank: 2 },
-        "Reverse: the mask has 1 entries, expected 2, one per axis"
+        "Reverse: the mask has 1 entry, expected 2, one per axis"
     );
     refused!(
         on(Reverse::mask([false, false, true]), &mut out),
@@ -191,6 +191,11 @@ pub(crate) fn reverse_sequence() {
         on(op(), &[1, 1]),
         LengthsCount { got: 2, expected: 3, .. },
         "ReverseSequence: 2 lengths given, expected 3, one per lane of shape [3]"
+    );
+    refused!(
+        on(op(), &[1]),
+        LengthsCount { got: 1, expected: 3, .. },
+        "ReverseSequence: 1 length given, expected 3, one per lane of shape [3]"
     );
     refused!(
         on(op(), &[]),

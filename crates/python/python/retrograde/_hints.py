@@ -1,0 +1,72 @@
+"""What to say of arguments under the names that other libraries have for them.
+
+The public functions take any keyword, so that these can be told what ours are called, and have a signature
+that says which ones are right.
+"""
+
+import inspect
+
+#: In place of an argument that must be given: without a value Python itself would speak first.
+MISSING = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
+
+_LENGTHS = dict.fromkeys(
+    ("seq_lengths", "seq_lens", "seq_len", "sequence_lens", "sequence_lengths", "length", "lens"), "lengths"
+)
+#: Ours by theirs, for every operator.
+_RIGHT = {
+    "reverse": dict.fromkeys(("axis", "dim", "dims"), "axes"),
+    "reverse_sequence": {
+        **_LENGTHS,
+        **dict.fromkeys(("seq_axis", "seq_dim", "time_dim", "axis", "axes", "dim", "dims"), "time_axis"),
+        "batch_dim": "batch_axis",
+    },
+    "reverse_subsequences": {
+        **_LENGTHS,
+        **dict.fromkeys(("axes", "dim", "dims", "seq_axis", "seq_dim", "time_axis"), "axis"),
+    },
+}
+
+
+def hinted(function):
+    """Gives a function the signature that it is meant to have: without other keywords."""
+    signature = inspect.signature(function)
+    parameters = [
+        parameter.replace(default=parameter.empty) if parameter.default is MISSING else parameter
+        for parameter in signature.parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    ]
+    function.__signature__ = signature.replace(parameters=parameters)
+    return function
+
+
+def wrong(function, others, missing=None):
+    """The error for a call with these other keywords, or without the argument that is missing."""
+    hint = hint_for(function, others)
+    if hint:
+        return TypeError(hint)
+    name = function.__name__
+    for other in others:
+        return TypeError(f"{name}() got an unexpected keyword argument {other!r}")
+    kind = function.__signature__.parameters[missing].kind
+    kind = "keyword-only" if kind is inspect.Parameter.KEYWORD_ONLY else "positional"
+    return TypeError(f"{name}() missing 1 required {kind} argument: {missing!r}")
+
+
+def hint_for(function, others):
+    """Which arguments are meant, and how the call looks with them; None if nothing comes to mind."""
+    right = _RIGHT[function.__name__]
+    meant = {right[other]: (other, value) for other, value in others.items() if other in right}
+    if not meant:
+        return None
+    names = "; ".join(f"{ours}=, not {other}=" for ours, (other, _) in meant.items())
+    call = ["x"] if function.__name__ == "reverse" else ["x", "lengths"]
+    call += [f"{ours}={_short(value)}" for ours, (_, value) in meant.items() if ours != "lengths"]
+    if function.__name__ == "reverse_subsequences" and "axis" not in meant:
+        call.append("axis=...")
+    return f"{function.__name__}() takes {names}: {function.__module__}.{function.__name__}({', '.join(call)})"
+
+
+def _short(value):
+    """A number or a few of them as they are; anything else may be large."""
+    plain = isinstance(value, int) or isinstance(value, (list, tuple)) and all(isinstance(v, int) for v in value)
+    return repr(value) if plain and len(repr(value)) <= 40 else "..."
