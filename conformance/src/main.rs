@@ -14,38 +14,45 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "usage: retrograde-conformance [quick | cuda [quick | rows | tight | ptx] | simulated [quick] | levels | export FILE | types FILE]";
+const USAGE: &str = "usage: retrograde-conformance [quick | sample | cuda [quick | rows | tight | ptx] | simulated [quick] | levels | export FILE | types FILE]";
 
 /// What is run on a backend.
 struct Suite {
-    small: Share,
-    rows: Share,
+    /// `None` for none at all: even to pass them over takes long where calls do.
+    small: Option<Share>,
+    rows: Option<Share>,
     random: Draw,
 }
 
 /// Everything.
 const FULL: Suite = Suite {
-    small: Share::All,
-    rows: Share::All,
+    small: Some(Share::All),
+    rows: Some(Share::All),
     random: Draw { seed: 1, count: 150, most_elements: 100_000, share: Share::All },
 };
 /// A sample of everything in a few seconds, for a run under valgrind (`scripts/valgrind`). The
 /// steps are prime, so that each width and placement has its turn.
 const QUICK: Suite = Suite {
-    small: Share::OneIn(131),
-    rows: Share::OneIn(5),
+    small: Some(Share::OneIn(131)),
+    rows: Some(Share::OneIn(5)),
     random: Draw { seed: 1, count: 24, most_elements: 6_000, share: Share::OneIn(1) },
+};
+/// Less still, for a run under Miri (`scripts/miri`), which takes a second for a call.
+const SAMPLE: Suite = Suite {
+    small: None,
+    rows: None,
+    random: Draw { seed: 1, count: 12, most_elements: 100, share: Share::OneIn(1) },
 };
 
 /// A sample of the small calls and all of the others: what kernels differ in, in seconds.
 #[cfg(feature = "cuda")]
-const ROWS: Suite = Suite { small: Share::OneIn(131), ..FULL };
+const ROWS: Suite = Suite { small: Some(Share::OneIn(131)), ..FULL };
 
 /// Less of it: under `compute-sanitizer` a call takes a hundred times as long.
 #[cfg(feature = "cuda")]
 const TIGHT: Suite = Suite {
-    small: Share::OneIn(601),
-    rows: Share::OneIn(29),
+    small: Some(Share::OneIn(601)),
+    rows: Some(Share::OneIn(29)),
     random: Draw { seed: 1, count: 24, most_elements: 6_000, share: Share::OneIn(1) },
 };
 
@@ -54,6 +61,7 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => run_all(&backends(), &FULL),
         ["quick"] => run_all(&backends(), &QUICK),
+        ["sample"] => run_all(&backends(), &SAMPLE),
         #[cfg(feature = "cuda")]
         ["cuda"] => run_all(&[Box::new(Cuda::new())], &FULL),
         #[cfg(feature = "cuda")]
@@ -126,17 +134,20 @@ fn run_one(backend: &dyn Backend, suite: &Suite) -> bool {
         tally
     };
     let mut total = Tally::default();
-    if backend.is_thorough() || suite.small != Share::All {
+    let all_small = suite.small == Some(Share::All);
+    if let Some(share) = suite.small.filter(|_| backend.is_thorough() || !all_small) {
         let started = Instant::now();
-        total.add(report("small calls", started, exhaustive::run(backend, suite.small)));
+        total.add(report("small calls", started, exhaustive::run(backend, share)));
     }
-    let started = Instant::now();
-    total.add(report("lengths of rows", started, long::run(backend, suite.rows)));
+    if let Some(share) = suite.rows {
+        let started = Instant::now();
+        total.add(report("lengths of rows", started, long::run(backend, share)));
+    }
     let started = Instant::now();
     total.add(report("large random calls", started, random::run(backend, suite.random)));
     println!("{}: {} cases ran in all", backend.name(), total.ran());
     let unused = backend.unused();
-    if suite.rows == Share::All && !unused.is_empty() {
+    if suite.rows == Some(Share::All) && !unused.is_empty() {
         println!("{}: FAILED, nothing ran {}", backend.name(), unused.join(", "));
         clean = false;
     }

@@ -348,7 +348,7 @@ struct Noise {
 impl Noise {
     fn new(seed: u64) -> Self {
         let mut noise = Noise { pool: vec![], state: seed };
-        noise.grow(1 << 16);
+        noise.grow(if cfg!(miri) { 1 << 10 } else { 1 << 16 });
         noise
     }
 
@@ -365,7 +365,7 @@ impl Noise {
     }
 
     fn append(&mut self, buffer: &mut Vec<u8>, len: usize) {
-        self.grow(2 * len + 4096);
+        self.grow(2 * len + if cfg!(miri) { 512 } else { 4096 });
         let start = split_mix(&mut self.state) as usize % (self.pool.len() - len);
         buffer.extend_from_slice(&self.pool[start..start + len]);
     }

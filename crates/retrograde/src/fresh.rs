@@ -18,7 +18,8 @@ pub(crate) fn vec_with_room<T>(len: usize) -> Vec<T> {
 
 /// Asks for large pages in the whole ones that lie inside a range of addresses. A hint: if it
 /// is refused, small pages do as well.
-#[cfg(target_os = "linux")]
+// Miri does not know the call.
+#[cfg(all(target_os = "linux", not(miri)))]
 fn advise_large_pages(start: usize, bytes: usize) {
     const LARGE: usize = 2 << 20;
     let first = start.next_multiple_of(LARGE);
@@ -32,7 +33,7 @@ fn advise_large_pages(start: usize, bytes: usize) {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), miri))]
 fn advise_large_pages(_start: usize, _bytes: usize) {}
 
 #[cfg(test)]
@@ -41,7 +42,8 @@ mod tests {
 
     #[test]
     fn has_the_room_asked_for() {
-        for len in [0, 1, 1000, 3 << 20] {
+        let large = if cfg!(miri) { 3000 } else { 3 << 20 };
+        for len in [0, 1, 1000, large] {
             let mut vec = vec_with_room::<u32>(len);
             assert!(vec.is_empty() && vec.capacity() >= len);
             vec.resize(len, 7);

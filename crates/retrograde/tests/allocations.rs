@@ -67,10 +67,11 @@ fn layouts() -> impl Iterator<Item = Layout> {
         (DType::U4, [8, 8, 8, 4]),
         (DType::U1, [8, 8, 16, 8]),
     ];
-    whole.into_iter().map(|(dtype, shape)| {
+    // Miri takes a minute for what takes a millisecond: a few of them, and smaller ones.
+    whole.into_iter().step_by(if cfg!(miri) { 3 } else { 1 }).map(|(dtype, shape)| {
         let layout = Layout::dense(dtype, &shape).unwrap();
         assert_eq!(layout.byte_len(), 1024);
-        layout
+        if cfg!(miri) { Layout::dense(dtype, &[2, 2, 2, 4]).unwrap() } else { layout }
     })
 }
 

@@ -86,6 +86,28 @@ fn scalars_dynamic_dimensions_and_nothing() {
 }
 
 #[test]
+fn padding_and_references_move_through_any_view() {
+    // Whether padding is read, and whether references keep what they point to, is seen by Miri.
+    let table: Vec<u8> = (0..42).collect();
+    let x = Array2::from_shape_fn((6, 7), |(row, column)| {
+        let n = (row * 7 + column) as u8;
+        (&table[usize::from(n)], n)
+    });
+    let pairs = x.mapv(|(_, n)| (n, u16::from(n)));
+    let numbers = x.mapv(|(_, n)| n);
+    let columns = Reverse::axes([1]);
+    let expected = columns.to_array(numbers.t()).unwrap();
+    assert_eq!(columns.to_array(x.t()).unwrap().mapv(|(&n, _)| n), expected);
+    assert_eq!(columns.to_array(pairs.t()).unwrap().mapv(|(n, _)| n), expected);
+    let (mut x, mut pairs, mut numbers) = (x, pairs, numbers);
+    columns.run_array_in_place(x.slice_mut(s![.., ..;2])).unwrap();
+    columns.run_array_in_place(pairs.slice_mut(s![.., ..;2])).unwrap();
+    columns.run_array_in_place(numbers.slice_mut(s![.., ..;2])).unwrap();
+    assert_eq!(x.mapv(|(&n, _)| n), numbers);
+    assert_eq!(pairs.mapv(|(n, _)| n), numbers);
+}
+
+#[test]
 fn shapes_must_agree() {
     let x = Array2::<u8>::zeros((2, 3));
     let mut out = Array2::<u8>::zeros((3, 2));

@@ -4,13 +4,24 @@ use retrograde::{
     DType, Layout, LengthsOperator, Plan, Reverse, ReverseSequence, ReverseSubsequences, cpu,
 };
 
+/// Bytes in a piece.
+const SIZES: &[usize] = match cfg!(miri) {
+    false => &[1, 3, 16, 64, 100, 4096, 5000, 40_000, usize::MAX],
+    true => &[16, usize::MAX],
+};
+
+/// Shapes to cut into pieces; Miri, which is a thousand times slower, gets short ones.
+fn shapes<'a>(all: &[&'a [usize]], short: &[&'a [usize]]) -> Vec<&'a [usize]> {
+    if cfg!(miri) { short.to_vec() } else { all.to_vec() }
+}
+
 /// Runs the plan whole and in pieces of several sizes; both must write the same.
 fn same_in_pieces(plan: &Plan, bytes: usize, lengths: Option<&[u8]>) {
     let src: Vec<u8> = (0..bytes).map(|at| (at * 37 % 251) as u8).collect();
     let lengths = || lengths.map(Into::into);
     let mut whole = vec![0xEE; bytes];
     cpu::execute(plan, src[..].into(), lengths(), whole[..].as_mut().into()).unwrap();
-    for size in [1, 3, 16, 64, 100, 4096, 5000, 40_000, usize::MAX] {
+    for &size in SIZES {
         let mut out = vec![0xEE; bytes];
         cpu::check_lengths(plan, lengths()).unwrap();
         let pieces = plan.pieces(size);
@@ -32,7 +43,9 @@ fn dense(dtype: DType, shape: &[usize]) -> Layout {
 
 #[test]
 fn whole_axes() {
-    for shape in [&[7usize, 5, 3][..], &[2, 3, 4, 5], &[1000], &[2, 9000], &[3, 1, 5000], &[0, 4]] {
+    let all: [&[usize]; 6] =
+        [&[7, 5, 3], &[2, 3, 4, 5], &[1000], &[2, 9000], &[3, 1, 5000], &[0, 4]];
+    for shape in shapes(&all, &[&[3, 5], &[41], &[0, 4]]) {
         for dtype in [DType::U8, DType::Bytes(3), DType::F32, DType::C128] {
             let layout = dense(dtype, shape);
             for mask in 0..1 << shape.len() {
@@ -46,8 +59,10 @@ fn whole_axes() {
 
 #[test]
 fn transposed_inputs_and_packed_types() {
-    let columns = Layout::strided(DType::U16, &[50, 70], &[1, 50], 0).unwrap();
-    let rows = dense(DType::U16, &[50, 70]);
+    let (height, width) = if cfg!(miri) { (9, 10) } else { (50, 70) };
+    let strides = [1, height as isize];
+    let columns = Layout::strided(DType::U16, &[height, width], &strides, 0).unwrap();
+    let rows = dense(DType::U16, &[height, width]);
     let plan = Reverse::axes([1]).plan(&columns, &rows).unwrap();
     same_in_pieces(&plan, rows.byte_len(), None);
     let packed = dense(DType::U4, &[3, 5]);
@@ -63,9 +78,9 @@ fn transposed_inputs_and_packed_types() {
 #[test]
 fn packed_types_are_cut_between_bytes() {
     for dtype in [DType::U4, DType::U2, DType::U1] {
-        for shape in
-            [&[7usize, 5, 3][..], &[40_001], &[2, 9000], &[3, 9001], &[300, 1, 41], &[0, 4]]
-        {
+        let all: [&[usize]; 6] =
+            [&[7, 5, 3], &[40_001], &[2, 9000], &[3, 9001], &[300, 1, 41], &[0, 4]];
+        for shape in shapes(&all, &[&[3, 5], &[201], &[0, 4]]) {
             let layout = dense(dtype, shape);
             for mask in 0..1 << shape.len() {
                 let axes = (0..shape.len() as i64).filter(|axis| mask >> axis & 1 == 1);
@@ -76,7 +91,8 @@ fn packed_types_are_cut_between_bytes() {
         let layout = dense(dtype, &[40_001]);
         let plan = Reverse::all().plan(&layout, &layout).unwrap();
         assert_eq!(plan.pieces(1000).len(), layout.byte_len().div_ceil(1000), "{dtype}");
-        for (shape, time) in [([9, 16_000], 0), ([60, 401], 1), ([5, 333], 0)] {
+        let (all, short) = ([([9, 16_000], 0), ([60, 401], 1), ([5, 333], 0)], [([3, 70], 0)]);
+        for &(shape, time) in if cfg!(miri) { &short[..] } else { &all[..] } {
             let data = dense(dtype, &shape);
             let batch = 1 - time;
             let lengths: Vec<i64> =
@@ -98,7 +114,7 @@ fn same_in_place(plan: &Plan, bytes: usize, lengths: Option<&[u8]>) -> usize {
     let mut whole = src.clone();
     cpu::execute_in_place(plan, lengths(), whole[..].as_mut().into()).unwrap();
     let mut most = 0;
-    for size in [1, 3, 16, 64, 100, 4096, 5000, 40_000, usize::MAX] {
+    for &size in SIZES {
         let mut memory = src.clone();
         let mut pieces: Vec<Plan> = plan.pieces_in_place(size).collect();
         pieces.reverse();
@@ -115,8 +131,8 @@ fn same_in_place(plan: &Plan, bytes: usize, lengths: Option<&[u8]>) -> usize {
 #[test]
 fn in_place_mirror_images_stay_together() {
     for dtype in [DType::U8, DType::Bytes(3), DType::F32, DType::U4] {
-        for shape in [
-            &[7usize, 5, 3][..],
+        let all: [&[usize]; 8] = [
+            &[7, 5, 3],
             &[2, 3, 4, 5],
             &[1001],
             &[1000],
@@ -124,7 +140,8 @@ fn in_place_mirror_images_stay_together() {
             &[9, 7000],
             &[5, 6, 7],
             &[0, 4],
-        ] {
+        ];
+        for shape in shapes(&all, &[&[3, 2], &[41], &[0, 4]]) {
             let layout = dense(dtype, shape);
             for mask in 0..1 << shape.len() {
                 let axes = (0..shape.len() as i64).filter(|axis| mask >> axis & 1 == 1);
@@ -133,8 +150,9 @@ fn in_place_mirror_images_stay_together() {
             }
         }
     }
-    let layout = dense(DType::F32, &[9, 7000]);
-    for (axes, least) in [(vec![0], 100), (vec![1], 9), (vec![0, 1], 100)] {
+    let (columns, many, rows) = if cfg!(miri) { (20, 1, 1) } else { (7000, 100, 9) };
+    let layout = dense(DType::F32, &[9, columns]);
+    for (axes, least) in [(vec![0], many), (vec![1], rows), (vec![0, 1], many)] {
         let plan = Reverse::axes(axes).plan(&layout, &layout).unwrap();
         assert!(same_in_place(&plan, layout.byte_len(), None) >= least, "{plan}");
     }
@@ -146,7 +164,8 @@ fn in_place_mirror_images_stay_together() {
 
 #[test]
 fn lengths_in_every_place() {
-    for shape in [&[6usize, 5, 40][..], &[9, 300], &[40, 5000], &[4, 2, 3000]] {
+    let all: [&[usize]; 4] = [&[6, 5, 40], &[9, 300], &[40, 5000], &[4, 2, 3000]];
+    for shape in shapes(&all, &[&[3, 2, 5]]) {
         for time in [0usize, 1] {
             for dtype in [DType::U8, DType::F32, DType::Bytes(5)] {
                 let operator =

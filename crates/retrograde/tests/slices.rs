@@ -1,6 +1,10 @@
 //! The typed slice functions: any `Copy` type, elements that must be cloned, elements that
 //! can only be moved, uninitialised outputs, nothing to move.
+//!
+//! Some of them can only fail under Miri (`scripts/miri`): bytes that nobody wrote, pointers
+//! that lose what they point to, addresses outside an allocation.
 
+use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
     Error, LengthPolicy, Reversal, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences,
     TensorRef,
@@ -34,6 +38,136 @@ fn structs_with_padding_move_whole() {
     let mut in_place = x.clone();
     Reverse::axes([1]).run_slice_in_place(&mut in_place, &[3, 4]).unwrap();
     assert_eq!(in_place, y);
+}
+
+/// An element of `1 + N` bytes of which only the first is ever written, as in an enum whose
+/// variants have different sizes.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Spaced<const N: usize>(u8, MaybeUninit<[u8; N]>);
+
+impl<const N: usize> Spaced<N> {
+    fn new(tag: u8) -> Self {
+        Spaced(tag, MaybeUninit::uninit())
+    }
+}
+
+/// Runs `call` with every instruction set, storing through the caches and past them, and with
+/// the work shared among threads. The settings are the process's, but results depend on none.
+fn every_way(call: impl Fn()) {
+    let eager = Tuning { stream_from: Some(0), ..Tuning::default() };
+    let shared = Tuning { share_from: 0, least_part: 1, ..eager };
+    for isa in Isa::available() {
+        for tuning in [Tuning::default(), shared, eager] {
+            if cfg!(miri) && tuning == eager {
+                // As `shared`, but for the threads. Miri takes long enough.
+                continue;
+            }
+            isa.force();
+            tuning.apply();
+            call();
+        }
+    }
+    Tuning::default().apply();
+}
+
+/// Moves elements that `element` makes of numbers in all the ways that slices can: rows, a middle
+/// axis, lanes and columns with lengths of their own. `is` says whether an element is the one
+/// of a number.
+fn moves_whole<T: Copy>(element: impl Fn(u8) -> T, is: impl Fn(T, u8) -> bool) {
+    // One more than fit the plainest vector.
+    let few = 1 + (16 / size_of::<T>()).max(2);
+    let lengths: Vec<u8> = (0..few as u8).collect();
+    let long = [5, 128usize.div_ceil(size_of::<T>()) + 3];
+    moved(&Reverse::axes([1]), &long, &element, &is);
+    moved(&batch_major().lengths(&[0u8, 1, 2, 3, long[1] as u8]), &long, &element, &is);
+    moved(&ReverseSequence::new().lengths(&lengths), &[few, few], &element, &is);
+    moved(&ReverseSubsequences::along(1).lengths(&[0, 5, 1, 4]), &[2, 5, 2], &element, &is);
+    moved(&Reverse::axes([1]), &[2, 3, 2], &element, &is);
+}
+
+/// To a new vector and in place, elements go where their numbers go.
+fn moved<T: Copy>(
+    reversal: &impl Reversal,
+    shape: &[usize],
+    element: &impl Fn(u8) -> T,
+    is: &impl Fn(T, u8) -> bool,
+) {
+    let numbers: Vec<u8> = (0..shape.iter().product()).map(|n: usize| n as u8).collect();
+    let wanted = reversal.to_vec(&numbers, shape).unwrap();
+    let x: Vec<T> = numbers.iter().map(|&n| element(n)).collect();
+    every_way(|| {
+        let y = reversal.to_vec(&x, shape).unwrap();
+        let mut in_place = x.clone();
+        reversal.run_slice_in_place(&mut in_place, shape).unwrap();
+        for at in (0..x.len()).step_by(if cfg!(miri) { 5 } else { 1 }) {
+            assert!(is(y[at], wanted[at]), "element {at} of {shape:?}");
+            assert!(is(in_place[at], wanted[at]), "element {at} of {shape:?}, in place");
+        }
+    });
+}
+
+#[test]
+fn bytes_that_nobody_wrote_move_unread() {
+    fn spaced<const N: usize>() {
+        moves_whole(Spaced::<N>::new, |element, number| element.0 == number);
+    }
+    // Widths that kernels know, some that they do not, and wide ones.
+    spaced::<1>();
+    spaced::<2>();
+    spaced::<3>();
+    spaced::<7>();
+    spaced::<15>();
+    spaced::<71>();
+    if !cfg!(miri) {
+        spaced::<4>();
+        spaced::<5>();
+        spaced::<11>();
+        spaced::<23>();
+    }
+    // Of single bytes, every other one is there.
+    moves_whole(
+        |n| if n % 2 == 0 { MaybeUninit::new(n) } else { MaybeUninit::uninit() },
+        // SAFETY: the elements of even numbers were written.
+        |element, n| n % 2 == 1 || unsafe { element.assume_init() } == n,
+    );
+    moves_whole(
+        |n| (n % 2 == 0).then_some(u32::from(n)),
+        |element, n| element == (n % 2 == 0).then_some(u32::from(n)),
+    );
+}
+
+#[test]
+fn references_still_point_to_what_they_did() {
+    let table: Vec<u8> = (0..=255).collect();
+    let at = |n: u8| &table[usize::from(n)];
+    moves_whole(at, |element, n| *element == n);
+    moves_whole(|n| (at(n), n), |(element, tag), n| *element == n && tag == n);
+    moves_whole(|n| [at(n); 3], |element, n| element.iter().all(|&&tag| tag == n));
+    if !cfg!(miri) {
+        moves_whole(|n| &table[usize::from(n)..], |element, n| element[0] == n);
+    }
+}
+
+#[test]
+fn lanes_of_length_0_stay_as_they_are_in_place() {
+    // Widths, and places of lanes, that kernels for short lanes do not take.
+    fn stay<T: Copy + PartialEq + std::fmt::Debug>(element: T) {
+        let lanes = ReverseSubsequences::along(1);
+        for shape in [[1, 4, 1], [2, 4, 3], [1, 600, 1]] {
+            let x = vec![element; shape.iter().product()];
+            let lengths = vec![0u8; shape[0] * shape[2]];
+            let mut y = x.clone();
+            lanes.lengths(&lengths).run_slice_in_place(&mut y, &shape).unwrap();
+            assert_eq!(x, y);
+        }
+    }
+    every_way(|| {
+        stay(1u8);
+        stay([1u8; 3]);
+        stay(1u64);
+        stay([1u8; 100]);
+    });
 }
 
 #[test]

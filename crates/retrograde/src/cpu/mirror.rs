@@ -34,6 +34,11 @@ pub(super) fn swap_pairs(
     origin: isize,
     swap: impl Fn(&[Loop<2>], [isize; 2]),
 ) {
+    if pairs.is_empty() {
+        // A flip of length 0 has no last step, so its mirror image would start in front of the
+        // memory: not even that address may be computed.
+        return;
+    }
     let (mut here, mut image) = (origin, origin);
     // In the dimensions' own order, so that the innermost loop takes the smallest steps.
     let loops: SmallVec<[Loop<2>; 8]> = dims
@@ -50,4 +55,36 @@ pub(super) fn swap_pairs(
         })
         .collect();
     swap(&loops, [here, image]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// Where `mirror` starts on both sides, and how many steps the flip takes there.
+    fn swapped(dims: &[Dim]) -> Vec<([isize; 2], usize)> {
+        let calls = RefCell::new(Vec::new());
+        mirror(dims, 0, |loops, start| calls.borrow_mut().push((start, loops[0].len)));
+        calls.into_inner()
+    }
+
+    fn dim(len: usize, step: isize, flow: Flow) -> Dim {
+        Dim { len, src: step, dst: step, lengths: 0, flow }
+    }
+
+    #[test]
+    fn flips_that_move_nothing_swap_nothing() {
+        for len in [0, 1] {
+            assert_eq!(swapped(&[dim(len, 4, Flow::Flip)]), []);
+            assert_eq!(swapped(&[dim(len, 12, Flow::Flip), dim(3, 4, Flow::Keep)]), []);
+        }
+    }
+
+    #[test]
+    fn the_middle_of_one_flip_is_mirrored_along_the_next() {
+        assert_eq!(swapped(&[dim(4, 4, Flow::Flip)]), [([0, 12], 2)]);
+        let both = [dim(3, 8, Flow::Flip), dim(2, 4, Flow::Flip)];
+        assert_eq!(swapped(&both), [([0, 20], 1), ([8, 12], 1)]);
+    }
 }

@@ -6,6 +6,7 @@
 //! a line in a buffer here until it is full.
 
 use super::vector::{Source, Vector};
+use std::mem::MaybeUninit;
 
 /// One cache line.
 pub(super) const LINE: usize = 64;
@@ -72,9 +73,21 @@ impl To<'_> {
     }
 }
 
-/// The bytes that two runs have in one line.
+/// The bytes that two runs have in one line; padding among them, which nobody wrote.
 #[repr(align(64))]
-struct Line([u8; LINE]);
+struct Line(MaybeUninit<[u8; LINE]>);
+
+impl Line {
+    #[inline(always)]
+    fn as_ptr(&self) -> *const u8 {
+        self.0.as_ptr().cast()
+    }
+
+    #[inline(always)]
+    fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
 
 /// Writes runs of bytes to memory, one after the other.
 pub(super) struct Stream {
@@ -87,7 +100,7 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new() -> Self {
-        Stream { line: Line([0; LINE]), next: std::ptr::null_mut(), waiting: 0 }
+        Stream { line: Line(MaybeUninit::uninit()), next: std::ptr::null_mut(), waiting: 0 }
     }
 
     /// Writes a run of at least [`LEAST`] bytes.
@@ -155,12 +168,12 @@ impl Stream {
         unsafe {
             self.continue_at(dst);
             if head > 0 {
-                let line = self.line.0.as_mut_ptr().add(LINE - head);
+                let line = self.line.as_mut_ptr().add(LINE - head);
                 part::<V, S>(source, 0, head, line);
                 self.close::<V>(dst.add(head), head);
             }
             if left > 0 {
-                part_before_end::<V, S>(source, bytes, left, self.line.0.as_mut_ptr());
+                part_before_end::<V, S>(source, bytes, left, self.line.as_mut_ptr());
             }
             (self.next, self.waiting) = (dst.add(bytes), left);
         }
@@ -183,7 +196,7 @@ impl Stream {
             while bytes > 0 {
                 let at = dst.addr() % LINE;
                 let piece = bytes.min(LINE - at);
-                ready.copy_to_nonoverlapping(self.line.0.as_mut_ptr().add(at), piece);
+                ready.copy_to_nonoverlapping(self.line.as_mut_ptr().add(at), piece);
                 (dst, ready, bytes) = (dst.add(piece), ready.add(piece), bytes - piece);
                 if at + piece == LINE {
                     self.close::<V>(dst, piece);
@@ -203,7 +216,7 @@ impl Stream {
         unsafe {
             if self.waiting > 0 {
                 let start = self.next.addr() % LINE - self.waiting;
-                let from = self.line.0.as_ptr().add(start);
+                let from = self.line.as_ptr().add(start);
                 from.copy_to_nonoverlapping(self.next.sub(self.waiting), self.waiting);
             }
         }
@@ -235,11 +248,11 @@ impl Stream {
                 let start = end.sub(LINE);
                 let mut at = 0;
                 while at < LINE {
-                    V::load(self.line.0.as_ptr().add(at)).stream(start.add(at));
+                    V::load(self.line.as_ptr().add(at)).stream(start.add(at));
                     at += V::BYTES;
                 }
             } else {
-                let from = self.line.0.as_ptr().add(LINE - own);
+                let from = self.line.as_ptr().add(LINE - own);
                 from.copy_to_nonoverlapping(end.sub(own), own);
             }
         }

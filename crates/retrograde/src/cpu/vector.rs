@@ -41,7 +41,8 @@ pub(super) trait Vector: Copy {
     /// upper half.
     unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self);
 
-    /// Stores only bytes `from..to` of the register to the same bytes behind `dst`.
+    /// Stores only bytes `from..to` of the register to the same bytes behind `dst`, which itself
+    /// need not be an address of the memory.
     #[inline(always)]
     unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
         let mut bytes = MaybeUninit::<[u8; 64]>::uninit();
@@ -49,7 +50,7 @@ pub(super) trait Vector: Copy {
         // SAFETY: the caller's promise; no register is wider than the array.
         unsafe {
             self.store(bytes);
-            bytes.add(from).copy_to_nonoverlapping(dst.add(from), to - from);
+            bytes.add(from).copy_to_nonoverlapping(dst.wrapping_add(from), to - from);
         }
     }
 

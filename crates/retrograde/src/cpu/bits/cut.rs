@@ -93,6 +93,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "millions of steps of arithmetic, none of them unsafe")]
     fn no_byte_has_two_owners_and_every_step_has_one() {
         let mut cuts = 0;
         for per_byte in [2, 4, 8] {

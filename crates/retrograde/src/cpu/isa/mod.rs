@@ -221,14 +221,14 @@ impl Isa {
         }
     }
 
-    /// Makes stores past the caches visible to other threads.
+    /// Makes stores past the caches visible to other threads. The portable level has none.
     #[inline]
     pub(super) fn fence(self) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: every x86-64 processor has the instruction; it has no operands.
-        unsafe {
-            std::arch::x86_64::_mm_sfence()
-        };
+        if self.0 != Level::Portable {
+            // SAFETY: every x86-64 processor has the instruction; it has no operands.
+            unsafe { std::arch::x86_64::_mm_sfence() };
+        }
     }
 
     #[cold]

@@ -1,13 +1,24 @@
 //! No special instructions: two 64-bit words stand for a vector.
+//!
+//! Elements may have padding, whose bytes nobody wrote, or be pointers, which an integer would
+//! not stand for. So words and bytes are `MaybeUninit` here, which moves them as they are; the
+//! compiler makes the same loads, stores and byte swaps of it as of integers.
 
 use super::entries;
-use crate::cpu::vector::{OddVector, Vector};
+use crate::cpu::vector::{OddVector, Vector, copy_unit};
+use std::mem::MaybeUninit;
 
 entries!(Pair);
 
+/// A word of an element, or of several.
+type Word = MaybeUninit<u64>;
+
 /// Sixteen bytes; `0` holds the lower addresses.
 #[derive(Clone, Copy)]
-struct Pair(u64, u64);
+struct Pair(Word, Word);
+
+/// The bytes of a [`Pair`].
+type Bytes = MaybeUninit<[u8; 16]>;
 
 impl Vector for Pair {
     type Odd = Self;
@@ -17,14 +28,14 @@ impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn load(src: *const u8) -> Self {
-        let words = src.cast::<u64>();
+        let words = src.cast::<Word>();
         // SAFETY: the caller's promise.
         unsafe { Pair(words.read_unaligned(), words.add(1).read_unaligned()) }
     }
 
     #[inline(always)]
     unsafe fn store(self, dst: *mut u8) {
-        let words = dst.cast::<u64>();
+        let words = dst.cast::<Word>();
         // SAFETY: the caller's promise.
         unsafe {
             words.write_unaligned(self.0);
@@ -40,51 +51,48 @@ impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
-        let (mut one, mut two) = ([0u8; 16], [0u8; 16]);
-        let mut out = [0u8; 32];
-        // SAFETY: the arrays are one and two vectors wide.
+        let (mut one, mut two) = (Bytes::uninit(), Bytes::uninit());
+        let mut out = [Bytes::uninit(); 2];
+        let (one, two) = (one.as_mut_ptr().cast::<u8>(), two.as_mut_ptr().cast::<u8>());
+        let out = out.as_mut_ptr().cast::<u8>();
+        // SAFETY: the buffers are one and two vectors wide, and `W` divides that.
         unsafe {
-            a.store(one.as_mut_ptr());
-            b.store(two.as_mut_ptr());
+            a.store(one);
+            b.store(two);
             for unit in 0..16 / W {
-                let (from, to) = (unit * W, 2 * unit * W);
-                out[to..to + W].copy_from_slice(&one[from..from + W]);
-                out[to + W..to + 2 * W].copy_from_slice(&two[from..from + W]);
+                copy_unit::<W>(one.add(unit * W), out.add(2 * unit * W));
+                copy_unit::<W>(two.add(unit * W), out.add((2 * unit + 1) * W));
             }
-            (Self::load(out.as_ptr()), Self::load(out.as_ptr().add(16)))
+            (Self::load(out), Self::load(out.add(16)))
         }
     }
 
     #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
-        let turn = |word: u64| match W {
-            1 => word.swap_bytes(),
-            2 => {
-                let halves = word.rotate_left(32);
-                (halves & 0x0000_FFFF_0000_FFFF) << 16 | (halves >> 16) & 0x0000_FFFF_0000_FFFF
-            }
-            4 => word.rotate_left(32),
-            _ => word,
-        };
-        if W == 16 { self } else { Pair(turn(self.1), turn(self.0)) }
+        match W {
+            16 => self,
+            8 => Pair(self.1, self.0),
+            // SAFETY: the caller's promise.
+            _ => unsafe { self.reversed_odd::<W>() },
+        }
     }
 }
 
 impl OddVector for Pair {
     #[inline(always)]
     unsafe fn reversed_odd<const W: usize>(self) -> Self {
-        let mut from = [0u8; 16];
-        let mut to = [0u8; 16];
-        // SAFETY: both arrays are as wide as a vector.
+        let (mut from, mut to) = (Bytes::uninit(), Bytes::uninit());
+        let (from, to) = (from.as_mut_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
+        // SAFETY: both buffers are as wide as a vector, and units are copied only where whole
+        // ones are left.
         unsafe {
-            self.store(from.as_mut_ptr());
+            self.store(from);
             let mut done = 0;
             while done + W <= 16 {
-                let unit = 16 - done - W;
-                to[done..done + W].copy_from_slice(&from[unit..unit + W]);
+                copy_unit::<W>(from.add(16 - done - W), to.add(done));
                 done += W;
             }
-            Self::load(to.as_ptr())
+            Self::load(to)
         }
     }
 }
