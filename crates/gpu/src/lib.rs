@@ -37,3 +37,8 @@ pub use route::Route;
 pub use simulate::Simulator;
 pub use stream::Stream;
 pub use transfer::{Host, bus_speed};
+
+/// The example of `docs/cuda.md` is compiled too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/cuda.md")]
+struct Page;

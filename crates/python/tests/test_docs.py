@@ -1,11 +1,19 @@
-"""The examples in the docstrings."""
+"""The examples in the docstrings, in the README and in docs/python.md."""
 
 import doctest
 import importlib
+import inspect
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import retrograde
+import retrograde.cuda
+
+ROOT = Path(__file__).parents[3]
+# A fenced block of Python; behind the language, the library that it needs besides NumPy.
+BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["retrograde", "retrograde._explain", "retrograde._show"])
@@ -13,6 +21,40 @@ def test_examples(name):
     module = importlib.import_module(name)
     result = doctest.testmod(module, extraglobs={"np": np, "retrograde": retrograde})
     assert result.attempted > 0 and result.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("page", "library"),
+    [("README.md", ""), *(("docs/python.md", library) for library in ["", "torch", "jax", "onnx"])],
+)
+def test_examples_of_pages(page, library):
+    """A page's blocks that need this library, in their order, as one program."""
+    if library:
+        pytest.importorskip(library)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    examples = []
+    for block in BLOCK.finditer(text):
+        assert block[1] in ("", "torch", "jax", "onnx"), block[1]
+        if block[1] == library:
+            before = text.count("\n", 0, block.start(2))
+            found = doctest.DocTestParser().get_examples(block[2], page)
+            assert found, f"{page}:{before}: a block of Python without >>>"
+            for example in found:
+                example.lineno += before
+            examples += found
+    test = doctest.DocTest(examples, {"np": np, "retrograde": retrograde}, page, str(ROOT / page), 0, text)
+    result = doctest.DocTestRunner().run(test)
+    assert result.attempted > 0 and result.failed == 0
+
+
+def test_every_public_function_is_in_the_page():
+    """With its signature."""
+    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    for module in (retrograde, retrograde.cuda):
+        for name in module.__all__:
+            function = getattr(module, name)
+            if not inspect.isclass(function):
+                assert f"\n{module.__name__}.{name}{inspect.signature(function)}\n" in text
 
 
 def test_every_public_name_is_documented():

@@ -66,7 +66,12 @@ pub use plan::{Dim, Flow, LengthsPlan, Pieces, Plan, Unit};
 pub use run::Reversal;
 pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};
 
-/// The README's Rust example is a test too.
+/// The Rust examples of the README and of `docs/rust.md` are tests too.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../../docs/rust.md")]
+    struct Rust;
+}
