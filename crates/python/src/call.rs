@@ -4,17 +4,15 @@ use crate::cuda;
 use crate::errors::raised;
 use crate::kept::Tensors;
 use crate::ndarray;
-use crate::operand::{self, Operand, Place, View};
+use crate::operand::{self, Operand};
 use crate::operation::{Asked, Operation, Visitor};
 use crate::threads;
+use crate::view::{Place, View};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use retrograde::cpu;
 use retrograde::{Reversal, TensorRef};
-
-/// Below this a call is over before another thread would have got the GIL.
-pub(crate) const DETACH_FROM: usize = 64 << 10;
 
 /// `retrograde.reverse`, on an array or a tensor.
 #[pyfunction]
@@ -143,8 +141,11 @@ impl Move<'_, '_> {
         let (source, mut target) = unsafe { (from.tensor(name)?, to.tensor_mut(name)?) };
         let mut go = || operator.run(&source, &mut target);
         let work = self.work;
-        let done =
-            if work < DETACH_FROM { go() } else { self.py.detach(|| threads::run(work, go))? };
+        let done = if work < threads::DETACH_FROM {
+            go()
+        } else {
+            self.py.detach(|| threads::run(work, go))?
+        };
         done.map_err(raised)
     }
 }

@@ -3,8 +3,9 @@
 
 use crate::dlpack;
 use crate::errors::raised;
-use crate::operand::{Operand, Place, View};
+use crate::operand::Operand;
 use crate::operation::{Operation, Visitor};
+use crate::view::{Place, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::{Reversal, TensorRef};

@@ -1,7 +1,7 @@
 //! Tensors of other libraries, through DLPack: theirs coming in, ours going out.
 
 use crate::memory::Block;
-use crate::operand::{Place, View};
+use crate::view::{Place, View};
 use dlpark::ffi::{
     DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned,
     DLPACK_MAJOR_VERSION, DLPackExchangeAPI, DLTensor,

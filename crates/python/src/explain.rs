@@ -1,9 +1,10 @@
 //! What a call would do, in data: the package makes words of it.
 
 use crate::errors::raised;
-use crate::operand::{Operand, View, on_host};
+use crate::operand::{Operand, on_host};
 use crate::operation::{Operation, Visitor};
 use crate::threads;
+use crate::view::View;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use retrograde::cpu::{self, Isa};

@@ -4,13 +4,13 @@
 //! is to do takes longer than doing it. What a library says is compared as it is, so that only a
 //! tensor that was checked before, but for its address, goes without checks.
 
-use crate::call::DETACH_FROM;
 use crate::cuda;
 use crate::dlpack::Glance;
 use crate::errors::raised;
-use crate::operand::{Operand, Place};
+use crate::operand::Operand;
 use crate::operation::{Asked, Visitor};
 use crate::threads;
+use crate::view::Place;
 use dlpark::ffi::{DLDataType, DLDevice};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -178,7 +178,11 @@ impl<'a, 'py> Tensors<'a, 'py> {
         };
         let (plan, work) = (&kept.plan, kept.work);
         let go = || cpu::execute(plan, from, None, to);
-        if work < DETACH_FROM { Ok(go()) } else { self.x.py().detach(|| threads::run(work, go)) }
+        if work < threads::DETACH_FROM {
+            Ok(go())
+        } else {
+            self.x.py().detach(|| threads::run(work, go))
+        }
     }
 
     /// Plans a call with all checks, and keeps the plan. What is wrong is for the long way to say.

@@ -7,8 +7,8 @@
 
 use crate::dlpack::Imported;
 use crate::ndarray::{self, integer_type};
-use crate::operand::{Place, View};
 use crate::threads;
+use crate::view::{Place, View};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

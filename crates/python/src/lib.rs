@@ -20,6 +20,7 @@ mod ndarray;
 mod operand;
 mod operation;
 mod threads;
+mod view;
 mod xla;
 
 use pyo3::prelude::*;

@@ -4,8 +4,8 @@
 use crate::call;
 use crate::dlpack::{self, Glance};
 use crate::kept::{Kept, Tensors};
-use crate::operand::Place;
 use crate::operation::Asked;
+use crate::view::Place;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};

@@ -1,7 +1,7 @@
 //! NumPy arrays: where their elements lie, and new ones like them.
 
 use crate::memory::{self, Block};
-use crate::operand::{Place, View};
+use crate::view::{Place, View};
 use numpy::npyffi::{
     self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_ORDER, PY_ARRAY_API, PyDataType_FLAGS,
     PyDataType_ISLEGACY,

@@ -1,42 +1,12 @@
 //! A tensor of the caller's as the engine sees it, whichever library it belongs to.
 
 use crate::dlpack::{Buffer, Imported};
-use crate::errors::raised;
 use crate::ndarray;
+use crate::view::{Place, View};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use retrograde::{DType, Error, Operator, Shape, Strides, TensorMut, TensorRef};
-
-/// Where the elements of an operand lie.
-#[derive(Clone)]
-pub(crate) struct View {
-    pub(crate) dtype: DType,
-    /// Element `[0, 0, ..]`.
-    pub(crate) origin: *mut u8,
-    pub(crate) shape: Shape,
-    /// In bytes, or in elements of a packed type.
-    pub(crate) strides: Strides,
-    pub(crate) place: Place,
-}
-
-/// Whose memory an operand lies in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// What this processor reads and writes.
-    Host,
-    /// That of a CUDA device, by its number.
-    Cuda(usize),
-}
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Place::Host => f.write_str("the CPU"),
-            Place::Cuda(number) => write!(f, "cuda:{number}"),
-        }
-    }
-}
+use retrograde::Operator;
 
 /// A tensor that Python lends for a call.
 #[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
@@ -117,52 +87,4 @@ pub(crate) fn on_host(argument: &str, view: &View) -> PyResult<()> {
             Err(PyValueError::new_err(format!("{argument} is on {place}, expected it on the CPU")))
         }
     }
-}
-
-impl View {
-    /// Bytes of the elements, were they dense.
-    pub(crate) fn bytes(&self) -> usize {
-        let bits = self.dtype.bits().unwrap_or(0);
-        self.shape.iter().fold(bits, |all, &size| all.saturating_mul(size)).div_ceil(8)
-    }
-
-    /// # Safety
-    /// The operand that this is a view of is alive for `'a`, and nothing writes to it meanwhile
-    /// that the caller answers for.
-    pub(crate) unsafe fn tensor<'a>(&self, operator: Operator) -> PyResult<TensorRef<'a>> {
-        // SAFETY: the library that made the operand says that its strides stay inside its
-        // memory; the rest is the caller's promise.
-        unsafe { TensorRef::from_raw(self.dtype, self.origin, &self.shape, &self.strides) }
-            .map_err(|source| raised(Error::Argument { operator, argument: "input", source }))
-    }
-
-    /// # Safety
-    /// As for [`View::tensor`]; it may be written to, and all of it is initialised or need not be read.
-    pub(crate) unsafe fn tensor_mut<'a>(&self, operator: Operator) -> PyResult<TensorMut<'a>> {
-        // SAFETY: as above.
-        unsafe { TensorMut::from_raw(self.dtype, self.origin, &self.shape, &self.strides) }
-            .map_err(|source| raised(Error::Argument { operator, argument: "out", source }))
-    }
-
-    /// Strides of a dense tensor whose axes lie in the same order in memory as here, as
-    /// `numpy.copy` does it: what was close together stays so.
-    pub(crate) fn dense_strides(&self, operator: &str, width: usize) -> PyResult<Strides> {
-        let mut order: Vec<usize> = (0..self.shape.len()).collect();
-        // Axes of size 1 have no place of their own; a stable sort leaves them where they are.
-        order.sort_by_key(|&axis| std::cmp::Reverse(self.strides[axis].unsigned_abs()));
-        let mut strides = Strides::from_elem(0, self.shape.len());
-        let mut step = width;
-        for &axis in order.iter().rev() {
-            strides[axis] = isize::try_from(step).map_err(|_| too_large(operator, &self.shape))?;
-            step = step
-                .checked_mul(self.shape[axis].max(1))
-                .ok_or_else(|| too_large(operator, &self.shape))?;
-        }
-        isize::try_from(step).map_err(|_| too_large(operator, &self.shape))?;
-        Ok(strides)
-    }
-}
-
-fn too_large(operator: &str, shape: &[usize]) -> PyErr {
-    PyValueError::new_err(format!("{operator}: an output of shape {shape:?} is too large"))
 }

@@ -2,7 +2,7 @@
 
 use crate::axes;
 use crate::lengths::Lengths;
-use crate::operand::{Place, View};
+use crate::view::{Place, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::{LengthPolicy, Reverse, ReverseSequence, ReverseSubsequences};

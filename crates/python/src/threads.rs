@@ -12,6 +12,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Below this a call is over before another thread would have got the GIL.
+pub(crate) const DETACH_FROM: usize = 64 << 10;
 /// Calls that write less run on the caller's thread, as the engine decides too.
 const SHARE_FROM: usize = 512 << 10;
 

@@ -2,7 +2,8 @@
 
 use super::ReverseSubsequencesDesc;
 use super::desc::TensorDesc;
-use super::error::{BindError, Role};
+use super::error::BindError;
+use super::role::Role;
 use crate::cpu;
 use crate::plan::Plan;
 use crate::tensor::{Memory, MemoryMut};

@@ -1,7 +1,8 @@
 //! One tensor's descriptor: `DML_BUFFER_TENSOR_DESC` and the rules it must keep by itself.
 
-use super::error::{DescError, Role};
+use super::error::DescError;
 use super::level::FeatureLevel;
+use super::role::Role;
 use super::{TENSOR_FLAG_NONE, TENSOR_FLAG_OWNED_BY_DML, TENSOR_TYPE_BUFFER, shape_of};
 use crate::dtype::DType;
 use crate::layout::{Layout, Strides};

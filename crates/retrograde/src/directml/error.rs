@@ -1,32 +1,12 @@
 //! The rules of the DirectML face, one variant for each that can be broken.
 
 use super::level::FeatureLevel;
+use super::role::Role;
 use super::type_name;
 use crate::dtype::DType;
 use crate::error::{Count, Error, ExecuteError, bytes};
 use std::fmt;
 use thiserror::Error as ThisError;
-
-/// Which of the operator's three tensors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// `InputTensor`.
-    Input,
-    /// `SequenceLengthsTensor`.
-    SequenceLengths,
-    /// `OutputTensor`.
-    Output,
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Role::Input => "InputTensor",
-            Role::SequenceLengths => "SequenceLengthsTensor",
-            Role::Output => "OutputTensor",
-        })
-    }
-}
 
 /// A descriptor that breaks a rule of DirectML.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]

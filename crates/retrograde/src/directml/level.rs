@@ -1,6 +1,6 @@
 //! Feature levels: which ranks and data types each one allows.
 
-use super::error::Role;
+use super::role::Role;
 use crate::dtype::DType;
 use std::fmt;
 use std::ops::RangeInclusive;

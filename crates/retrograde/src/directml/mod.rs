@@ -7,11 +7,13 @@ mod bind;
 mod desc;
 mod error;
 mod level;
+mod role;
 
 pub use bind::{BufferBinding, BufferBindingMut, CompiledOperator};
 pub use desc::{TensorDesc, minimum_total_size};
-pub use error::{BindError, DescError, Role};
+pub use error::{BindError, DescError};
 pub use level::FeatureLevel;
+pub use role::Role;
 
 use crate::dtype::DType;
 use crate::layout::{Layout, Shape};

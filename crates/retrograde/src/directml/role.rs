@@ -1,0 +1,24 @@
+//! The tensors of the operator, by the names that DirectML has for them.
+
+use std::fmt;
+
+/// Which of the operator's three tensors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// `InputTensor`.
+    Input,
+    /// `SequenceLengthsTensor`.
+    SequenceLengths,
+    /// `OutputTensor`.
+    Output,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Role::Input => "InputTensor",
+            Role::SequenceLengths => "SequenceLengthsTensor",
+            Role::Output => "OutputTensor",
+        })
+    }
+}
