@@ -137,11 +137,11 @@ def right(job, one):
 
 
 def write(record, where):
-    from harness import chart, table
+    from harness import chart, lines, table
 
     from gpu import page
 
-    (where / "results.json").write_text(json.dumps(record, indent=1) + "\n")
+    (where / "results.json").write_text(lines.dumps(record))
     (where / "table.md").write_text(page.markdown(record))
     note = f"{record['machine']['gpu']}, {record['date']}; 1 is the copy, more is faster; small tensors: whole calls"
     groups = table.groups([page.for_chart(one) for one in record["cases"]])

@@ -8,17 +8,21 @@ f32 [64,64], 16 KiB. Needs PyTorch and the package `retrograde`; CuPy where it i
 """
 
 import argparse
-import json
 import platform
 import statistics
 import sys
 import time
+from pathlib import Path
 
 import torch
 
 import retrograde
 import retrograde.torch
 from retrograde import _engine
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from harness import lines  # noqa: E402
 
 SHAPE = (64, 64)
 
@@ -131,8 +135,8 @@ def main():
             records.append({"group": group, "call": who, "median_us": median, "us": taken})
     if options.json:
         about = {"device": name, "torch": torch.__version__, "python": platform.python_version()}
-        with open(options.json, "w") as file:
-            json.dump({**about, "shape": SHAPE, "calls": options.calls, "results": records}, file, indent=1)
+        record = {**about, "shape": SHAPE, "calls": options.calls, "results": records}
+        Path(options.json).write_text(lines.dumps(record))
 
 
 if __name__ == "__main__":

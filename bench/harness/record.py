@@ -1,9 +1,8 @@
 """What is kept: results.json, the chart, and a page that says how it was measured."""
 
-import json
 from pathlib import Path
 
-from . import chart, machine, table
+from . import chart, lines, machine, table
 
 BENCH = Path(__file__).resolve().parents[1]
 
@@ -42,7 +41,7 @@ def folder(options, facts, date):
 
 def write(where, record):
     where.mkdir(parents=True, exist_ok=True)
-    (where / "results.json").write_text(json.dumps(record, indent=1) + "\n")
+    (where / "results.json").write_text(lines.dumps(record))
     (where / "chart.svg").write_text(chart.draw(record))
     (where / "README.md").write_text(page(record))
 
