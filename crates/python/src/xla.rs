@@ -3,11 +3,13 @@
 
 mod abi;
 mod cuda;
+mod place;
 mod tensor;
 
 use crate::threads;
 use abi::{Call, CallFrame, Failure, ForeignError, Handler, Request};
 use cuda::{Clamping, Reporting};
+use place::Place;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use retrograde::{
@@ -19,22 +21,6 @@ use std::ptr::{self, NonNull};
 use tensor::{tensor, tensor_mut};
 
 pub(crate) use cuda::xla_check;
-
-/// Where an operator runs.
-trait Place {
-    /// What XLA may rely on.
-    const TRAITS: u32;
-
-    /// Whatever must not wait until the call, or is not allowed in it.
-    fn prepare(call: &Call<'_>) -> Result<(), Failure>;
-
-    /// Runs it on a call's buffers; so many are arguments.
-    fn run(
-        operator: &(impl Reversal + Sync),
-        call: &Call<'_>,
-        arguments: usize,
-    ) -> Result<(), Failure>;
-}
 
 /// The CPU.
 struct Host;

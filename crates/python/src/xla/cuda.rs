@@ -3,8 +3,8 @@
 //! A result of XLA's is fresh memory, so a wrong length cannot leave it as it was: it is clamped.
 //! Those of strict calls are reported as well, for `retrograde.cuda.check` to ask for.
 
-use super::Place;
 use super::abi::{COMMAND_BUFFER_COMPATIBLE, Call, Failure};
+use super::place::Place;
 use super::tensor::tensor;
 use crate::cuda;
 use pyo3::exceptions::PyValueError;
