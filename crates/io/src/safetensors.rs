@@ -279,21 +279,23 @@ mod tests {
             (
                 one("U8", "[-1]", "[0,1]"),
                 1,
-                "malformed header: invalid value: integer `-1`, expected u64 at line 1 column 31",
+                "malformed header: invalid value: integer `-1`, expected u64",
             ),
             (
                 "[]".to_owned(),
                 0,
-                "malformed header: invalid type: sequence, expected an object of tensors at line 1 column 0",
+                "malformed header: invalid type: sequence, expected an object of tensors",
             ),
             (
                 r#"{"x":{"dtype":"U8"}}"#.to_owned(),
                 0,
-                "malformed header: missing field `shape` at line 1 column 19",
+                "malformed header: missing field `shape`",
             ),
         ];
         for (header, data, message) in cases {
-            assert_eq!(read_all(&header, data).unwrap_err().to_string(), message, "{header}");
+            let error = read_all(&header, data).unwrap_err().to_string();
+            // Where in the JSON is the parser's to say.
+            assert_eq!(error.split(" at line").next(), Some(message), "{header}");
         }
         let unknown = read_all(&one("F6_E2M3", "[4]", "[0,3]"), 3).unwrap_err().to_string();
         assert!(unknown.starts_with("tensor \"x\" has dtype \"F6_E2M3\", which is not supported; expected one of BOOL, U8"), "{unknown}");
