@@ -25,7 +25,8 @@ fn columns_are_whole_wherever_they_begin() {
     Tuning { stream_from: Some(0), ..Tuning::default() }.apply();
     for isa in Isa::available() {
         isa.force();
-        for unit in [1usize, 2, 4, 8, 16].into_iter().step_by(if cfg!(miri) { 2 } else { 1 }) {
+        let units: &[usize] = if cfg!(miri) { &[4, 16] } else { &[1, 2, 4, 8, 16] };
+        for &unit in units {
             // Rows of whole lines, so that lines are worth storing whole; and others.
             let shapes = [(70, 64 / unit), (70, 128 / unit), (67, 320 / unit), (66, 5)];
             let short = [(17, 64 / unit), (17, 5)];

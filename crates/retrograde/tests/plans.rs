@@ -271,7 +271,7 @@ fn rank_has_no_limit() {
     let plan = Reverse::mask(alternating).plan(&x, &x).unwrap();
     assert_eq!(plan.dims().len(), 19, "the last axis is kept and joins the unit");
     assert_eq!(Reverse::all().plan(&x, &x).unwrap().dims().len(), 1);
-    let long = dense(DType::U8, &vec![1; 1000]);
+    let long = dense(DType::U8, &vec![1; if cfg!(miri) { 100 } else { 1000 }]);
     assert!(Reverse::all().plan(&long, &long).unwrap().dims().is_empty());
 }
 

@@ -69,11 +69,21 @@ impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn reversed<const W: usize>(self) -> Self {
-        match W {
-            16 => self,
-            8 => Pair(self.1, self.0),
-            // SAFETY: the caller's promise.
-            _ => unsafe { self.reversed_odd::<W>() },
+        if W == 16 {
+            return self;
+        }
+        if W == 8 {
+            return Pair(self.1, self.0);
+        }
+        let (mut from, mut to) = (Bytes::uninit(), Bytes::uninit());
+        let (from, to) = (from.as_mut_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
+        // SAFETY: both buffers are as wide as a vector, and `W` divides that.
+        unsafe {
+            self.store(from);
+            for unit in 0..16 / W {
+                copy_unit::<W>(from.add(16 - (unit + 1) * W), to.add(unit * W));
+            }
+            Self::load(to)
         }
     }
 }
@@ -81,18 +91,19 @@ impl Vector for Pair {
 impl OddVector for Pair {
     #[inline(always)]
     unsafe fn reversed_odd<const W: usize>(self) -> Self {
-        let (mut from, mut to) = (Bytes::uninit(), Bytes::uninit());
-        let (from, to) = (from.as_mut_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
-        // SAFETY: both buffers are as wide as a vector, and units are copied only where whole
-        // ones are left.
+        // Zeros behind the last unit keep all of it in registers; left alone, those bytes would
+        // have to come from memory.
+        let (mut from, mut to) = ([MaybeUninit::<u8>::zeroed(); 16], [MaybeUninit::zeroed(); 16]);
+        // SAFETY: both arrays are as wide as a vector.
         unsafe {
-            self.store(from);
+            self.store(from.as_mut_ptr().cast());
             let mut done = 0;
             while done + W <= 16 {
-                copy_unit::<W>(from.add(16 - done - W), to.add(done));
+                let unit = 16 - done - W;
+                to[done..done + W].copy_from_slice(&from[unit..unit + W]);
                 done += W;
             }
-            Self::load(to)
+            Self::load(to.as_ptr().cast())
         }
     }
 }
