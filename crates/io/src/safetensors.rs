@@ -286,11 +286,7 @@ mod tests {
                 0,
                 "malformed header: invalid type: sequence, expected an object of tensors",
             ),
-            (
-                r#"{"x":{"dtype":"U8"}}"#.to_owned(),
-                0,
-                "malformed header: missing field `shape`",
-            ),
+            (r#"{"x":{"dtype":"U8"}}"#.to_owned(), 0, "malformed header: missing field `shape`"),
         ];
         for (header, data, message) in cases {
             let error = read_all(&header, data).unwrap_err().to_string();
