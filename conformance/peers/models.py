@@ -661,7 +661,7 @@ def hostile_onnx(binary):
             ("no location", "location is \"\"", external(None)),
             ("none", "cannot read it: No such file", external("none")),
             ("folder", "cannot read it", external(".")),
-            ("pipe", "it is no regular file", external("pipe")),
+            ("pipe", "it is not a regular file", external("pipe")),
             ("offset", "bytes 4 to 4 + 8 are wanted but the file has 8", external("w", 4)),
             ("huge offset", "are wanted but the file has 8", external("w", (1 << 64) - 1)),
             ("length", "length is 9 but shape [2] of f32 takes 8 bytes", external("w", 0, 9)),
