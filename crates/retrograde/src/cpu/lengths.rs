@@ -1,34 +1,17 @@
-//! Length values: checked once before anything moves, clamped at every read.
+//! The lengths of a plan in memory: checked once before anything moves, clamped at every read.
 
-use super::isa::Isa;
-use super::threads;
-use super::walk::{Loop, walk};
-use crate::dtype::DType;
+use super::dispatch::Isa;
+use super::kernels::lengths::{self, Check, Fill, Values};
+use super::nest::{Loop, walk};
+use super::schedule::threads;
 use crate::error::ExecuteError;
 use crate::lengths::LengthPolicy;
 use crate::plan::LengthsPlan;
 use crate::tensor::Memory;
 use smallvec::SmallVec;
 
-/// Runs a block with `T` as the Rust type of a length's type.
-macro_rules! by_type {
-    ($dtype:expr, $T:ident => $block:block) => {
-        by_type!($dtype, $T => $block, I8 i8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64)
-    };
-    ($dtype:expr, $T:ident => $block:block, $($dtype_name:ident $rust:ty),*) => {
-        match $dtype {
-            $(DType::$dtype_name => {
-                type $T = $rust;
-                $block
-            })*
-            // U8; every type has at least this one byte.
-            _ => {
-                type $T = u8;
-                $block
-            }
-        }
-    };
-}
+/// Lengths that one thread checks at a time.
+const SHARE: usize = 1 << 17;
 
 /// Lengths in memory that has been checked to hold them.
 #[derive(Clone, Copy)]
@@ -52,10 +35,10 @@ impl<'a> LengthReader<'a> {
     /// The length at a byte offset, as [`fill`](Self::fill) gives it.
     ///
     /// # Safety
-    /// A length of the plan lies at `offset`.
+    /// `offset` is that of a length of the plan.
     pub(super) unsafe fn at(&self, offset: isize) -> usize {
         let mut head = [0];
-        // SAFETY: the caller's promise.
+        // SAFETY: passed on: one length at `offset`.
         unsafe { self.fill(offset, 0, &mut head) };
         head[0]
     }
@@ -63,25 +46,42 @@ impl<'a> LengthReader<'a> {
     /// The lengths from a byte offset on, `stride` bytes apart, as numbers of steps along the
     /// axis.
     ///
-    /// Clamped even after [`check_all`](Self::check_all): whoever changes a length while we
-    /// work gets a wrong result, never an access out of bounds.
+    /// Clamped even after [`check_all`](Self::check_all): if another thread or process changes a
+    /// length during the call, the result is wrong, but no access is out of bounds.
     ///
     /// # Safety
-    /// Lengths of the plan lie at all these offsets.
+    /// All these offsets are those of lengths of the plan.
     #[inline(always)]
     pub(super) unsafe fn fill(&self, offset: isize, stride: isize, heads: &mut [usize]) {
+        // SAFETY: the lengths are inside the memory, which `new` requires to cover the reach.
+        unsafe { lengths::fill(&mut self.fill_job(offset, stride, heads)) };
+    }
+
+    /// The same with the vectors of an instruction set, for many lengths.
+    ///
+    /// # Safety
+    /// As for [`fill`](Self::fill).
+    #[inline(always)]
+    pub(super) unsafe fn fill_with(
+        &self,
+        isa: Isa,
+        offset: isize,
+        stride: isize,
+        heads: &mut [usize],
+    ) {
+        // SAFETY: as in `fill`.
+        unsafe { isa.fill(&mut self.fill_job(offset, stride, heads)) };
+    }
+
+    #[inline(always)]
+    fn fill_job<'h>(&self, offset: isize, stride: isize, heads: &'h mut [usize]) -> Fill<'h> {
+        Fill { values: self.values(offset, stride), limit: self.plan.limit as u64, heads }
+    }
+
+    #[inline(always)]
+    fn values(&self, offset: isize, stride: isize) -> Values {
         let first = self.memory.as_ptr().wrapping_offset(offset);
-        let limit = self.plan.limit as u64;
-        by_type!(self.plan.dtype, T => {
-            // SAFETY: the caller's promise. A step that the compiler knows makes vectors of it.
-            unsafe {
-                if stride == size_of::<T>() as isize {
-                    fill::<T>(first, size_of::<T>() as isize, limit, heads);
-                } else {
-                    fill::<T>(first, stride, limit, heads);
-                }
-            }
-        });
+        Values { first, stride, dtype: self.plan.dtype }
     }
 
     /// Finds the first length that is negative or, under the strict policy, too long.
@@ -121,7 +121,7 @@ impl<'a> LengthReader<'a> {
     /// The first of `len` lengths that is negative or more than `most`.
     ///
     /// # Safety
-    /// Lengths of the plan lie at all these offsets.
+    /// All these offsets are those of lengths of the plan.
     unsafe fn first_bad(
         &self,
         offset: isize,
@@ -129,132 +129,13 @@ impl<'a> LengthReader<'a> {
         len: usize,
         most: u64,
     ) -> Option<(usize, i128)> {
-        let mut check = Check { reader: *self, offset, stride, len, most, bad: false };
-        // SAFETY: the caller's promise. Hardly ever is one bad, so all are looked at first.
-        unsafe { Isa::current().check(&mut check) };
-        if !check.bad {
-            return None;
+        let values = self.values(offset, stride);
+        let mut check = Check { values, len, most, bad: false };
+        // SAFETY: the lengths are inside the memory, as required. Bad lengths are rare, so one
+        // vectorised pass looks for any before a slower one finds the first.
+        unsafe {
+            Isa::current().check(&mut check);
+            if check.bad { lengths::first_bad(values, len, most) } else { None }
         }
-        let first = self.memory.as_ptr().wrapping_offset(offset);
-        by_type!(self.plan.dtype, T => {
-            (0..len).find_map(|index| {
-                // SAFETY: the caller's promise.
-                let value: T = unsafe { read(first.offset(stride * index as isize)) };
-                is_bad(value as i128, most).then_some((index, value as i128))
-            })
-        })
     }
-}
-
-/// Lengths that one thread checks at a time.
-const SHARE: usize = 1 << 17;
-
-/// Lengths to read, for the vectors of an instruction set.
-pub(super) struct Fill<'a> {
-    pub(super) reader: LengthReader<'a>,
-    /// Where the first one lies.
-    pub(super) offset: isize,
-    /// From one to the next.
-    pub(super) stride: isize,
-    /// Where they go.
-    pub(super) heads: &'a mut [usize],
-}
-
-/// Lengths to check, for the vectors of an instruction set.
-pub(super) struct Check<'a> {
-    reader: LengthReader<'a>,
-    offset: isize,
-    stride: isize,
-    len: usize,
-    most: u64,
-    /// Whether one of them is negative or more than `most`.
-    bad: bool,
-}
-
-/// Reads lengths.
-///
-/// # Safety
-/// As for [`LengthReader::fill`].
-#[inline(always)]
-pub(super) unsafe fn run(job: &mut Fill<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { job.reader.fill(job.offset, job.stride, job.heads) };
-}
-
-/// Checks lengths.
-///
-/// # Safety
-/// Lengths of the plan lie at all the offsets.
-#[inline(always)]
-pub(super) unsafe fn check(job: &mut Check<'_>) {
-    let first = job.reader.memory.as_ptr().wrapping_offset(job.offset);
-    by_type!(job.reader.plan.dtype, T => {
-        // Bad lengths are those above this, and negative ones. No limit excludes no value.
-        let most = T::try_from(job.most).unwrap_or(T::MAX);
-        // SAFETY: the caller's promise. A step that the compiler knows makes vectors of it.
-        job.bad = unsafe {
-            if job.stride == size_of::<T>() as isize {
-                any_outside::<T>(first, size_of::<T>() as isize, job.len, most)
-            } else {
-                any_outside::<T>(first, job.stride, job.len, most)
-            }
-        };
-    });
-}
-
-/// # Safety
-/// Lengths of type `T` lie at `first` and every `stride` bytes further on.
-#[inline(always)]
-unsafe fn fill<T: Length>(first: *const u8, stride: isize, limit: u64, heads: &mut [usize]) {
-    for (index, head) in heads.iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
-        let value: T = unsafe { read(first.offset(stride * index as isize)) };
-        *head = value.at_least_zero().min(limit) as usize;
-    }
-}
-
-/// Whether one of the lengths is negative or more than `most`.
-///
-/// # Safety
-/// As for [`fill`].
-#[inline(always)]
-unsafe fn any_outside<T: Length>(first: *const u8, stride: isize, len: usize, most: T) -> bool {
-    let mut any = false;
-    for index in 0..len as isize {
-        // SAFETY: the caller's promise.
-        let value: T = unsafe { read(first.offset(stride * index)) };
-        any |= value < T::default() || value > most;
-    }
-    any
-}
-
-/// Whether a length is negative or more than `most`.
-fn is_bad(value: i128, most: u64) -> bool {
-    value < 0 || value > i128::from(most)
-}
-
-/// A type that lengths have.
-trait Length: Copy + PartialOrd + Default {
-    /// The value, or zero if it is negative.
-    fn at_least_zero(self) -> u64;
-}
-
-macro_rules! lengths {
-    ($($rust:ty),*) => {$(
-        impl Length for $rust {
-            #[inline(always)]
-            fn at_least_zero(self) -> u64 {
-                self.max(0) as u64
-            }
-        }
-    )*};
-}
-lengths!(i8, i16, i32, i64, u8, u16, u32, u64);
-
-/// # Safety
-/// `ptr` is valid for reads of one `T`, an integer.
-#[inline(always)]
-unsafe fn read<T: Copy>(ptr: *const u8) -> T {
-    // SAFETY: the caller's promise.
-    unsafe { ptr.cast::<T>().read_unaligned() }
 }

@@ -3,34 +3,21 @@
 //! Everything is checked here, before the first byte moves; the kernels behind it, for
 //! bytes and for bits, check nothing.
 
-mod bits;
-mod blocks;
-mod bytes;
-mod caches;
-mod columns;
-mod isa;
-mod kernel;
-mod lanes;
+mod choose;
+mod copy;
+mod dispatch;
+mod in_place;
+mod kernels;
 mod lengths;
-mod mirror;
-mod parts;
-mod rows;
-mod short;
-mod squares;
-mod stream;
-mod strided;
-mod swaps;
-mod threads;
-mod tiles;
-mod tuning;
-mod vector;
-mod walk;
-mod words;
+mod nest;
+mod packed;
+mod schedule;
+mod simd;
 
-pub use isa::Isa;
-pub use kernel::{Kernel, kernel};
-pub use threads::max_threads;
-pub use tuning::Tuning;
+pub use choose::{Kernel, kernel};
+pub use dispatch::Isa;
+pub use schedule::threads::max_threads;
+pub use schedule::tuning::Tuning;
 
 use crate::dtype::Grain;
 use crate::error::ExecuteError;
@@ -70,7 +57,7 @@ pub fn execute(
     if plan.is_same_view(from, to) {
         // SAFETY: the output's reach was checked above, the lengths' by `checked_lengths`, and
         // `is_same_view` found the plan fit to run in place.
-        unsafe { reverse_in_place(plan, dst.as_mut_ptr(), lengths) };
+        unsafe { in_place::run(plan, dst.as_mut_ptr(), lengths) };
         return Ok(());
     }
     // Only foreign pointers can do that: safe Rust does not lend overlapping slices.
@@ -84,8 +71,8 @@ pub fn execute(
     // the output is initialised where the plan merges bytes.
     unsafe {
         match plan.unit().grain {
-            Grain::Byte => bytes::copy(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
-            Grain::Packed { .. } => bits::copy(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
+            Grain::Byte => copy::run(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
+            Grain::Packed { .. } => packed::copy(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
         }
     }
     Ok(())
@@ -110,7 +97,7 @@ pub fn execute_in_place(
         return Err(ExecuteError::Uninitialised);
     }
     // SAFETY: the reach and the lengths were checked above, and the plan fits in place.
-    unsafe { reverse_in_place(plan, memory.as_mut_ptr(), lengths) };
+    unsafe { in_place::run(plan, memory.as_mut_ptr(), lengths) };
     Ok(())
 }
 
@@ -120,19 +107,6 @@ pub fn execute_in_place(
 pub fn check_lengths(plan: &Plan, lengths: Option<Memory<'_>>) -> Result<(), ExecuteError> {
     plan.check_lengths_size(lengths.map(|memory| memory.len()))?;
     reader_of(plan, lengths).map_or(Ok(()), |lengths| lengths.check_all())
-}
-
-/// # Safety
-/// The plan fits in place, `memory` is valid and initialised over its reach, and `lengths` is
-/// valid for it.
-unsafe fn reverse_in_place(plan: &Plan, memory: *mut u8, lengths: Option<LengthReader<'_>>) {
-    // SAFETY: the caller's promises.
-    unsafe {
-        match plan.unit().grain {
-            Grain::Byte => bytes::reverse_in_place(plan, memory, lengths),
-            Grain::Packed { .. } => bits::reverse_in_place(plan, memory, lengths),
-        }
-    }
 }
 
 /// Matches the lengths to the plan and checks every value that could be an error.

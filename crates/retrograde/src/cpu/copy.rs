@@ -1,0 +1,422 @@
+//! Runs a plan of bytes out of place: shared among threads, each part on the kernel that
+//! [`choose`](super::choose) names.
+
+use super::choose::{self, LoopsChoice, NestChoice, WIDE};
+use super::dispatch::Isa;
+use super::kernels::blocks::Blocks;
+use super::kernels::columns::{self, Columns};
+use super::kernels::lanes::Lanes;
+use super::kernels::rows::Rows;
+use super::kernels::short_lanes::ShortLanes;
+use super::kernels::stream::to_line;
+use super::kernels::tiles::Tiles;
+use super::kernels::units;
+use super::lengths::LengthReader;
+use super::nest::{Loop, Loops, Nest, walk};
+use super::schedule::{Cut, Window, threads, tuning};
+use crate::plan::{Dim, Flow, Plan};
+use std::cell::Cell;
+use std::convert::Infallible;
+
+/// Lengths read at a time.
+const MOST_LANES: usize = 2048;
+
+/// The largest column buffer that a thread keeps for its next call.
+const MOST_KEPT: usize = 4 << 20;
+
+thread_local! {
+    /// This thread's column buffer.
+    static STAGE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// What every part of a call shares.
+///
+/// # Invariants
+/// 1. `src` and `dst` are the plan's origins, in memory valid over its reaches: for reads and
+///    for writes.
+/// 2. The reaches do not overlap, or (in place) are the same.
+/// 3. `lengths` is there if the plan has a `FlipPrefix`, and covers its lengths.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) src: *const u8,
+    pub(super) dst: *mut u8,
+    pub(super) unit: usize,
+    pub(super) lengths: Option<LengthReader<'a>>,
+    pub(super) isa: Isa,
+    pub(super) stream: bool,
+}
+
+// SAFETY: threads write separate parts of the output, and only read the rest.
+unsafe impl Send for Call<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Call<'_> {}
+
+/// Runs a plan of bytes out of place.
+///
+/// # Safety
+/// `src` is valid for reads over the plan's input reach, `dst` for writes over its output
+/// reach, the two do not overlap, and `lengths` is there if the plan has a `FlipPrefix`.
+pub(super) unsafe fn run(
+    plan: &Plan,
+    src: *const u8,
+    dst: *mut u8,
+    lengths: Option<LengthReader<'_>>,
+) {
+    let bytes = plan.units() * plan.unit().count;
+    let threads = threads::threads_for(bytes);
+    let (isa, stream) = (Isa::current(), tuning::streams(bytes, threads));
+    if let Some(simple) = choose::of_simple(plan).filter(|_| threads == 1) {
+        // SAFETY: the job is the plan's own loops over both reaches, which are valid and
+        // separate, as required.
+        unsafe { isa.rows(&simple.job(plan, src, dst, stream)) };
+        if stream {
+            isa.fence();
+        }
+        return;
+    }
+    let (dims, unit) = choose::dims_of(plan);
+    // A prefix is cut only where blocks move: columns and lanes need all of it.
+    let may_cut = |dim: &Dim| dim.flow != Flow::FlipPrefix || unit >= WIDE;
+    let parts = threads::parts_for(bytes, threads);
+    let cut = Cut::new(&dims, plan.dst().origin, 1, parts, may_cut);
+    // SAFETY: the origins are inside the buffers.
+    let (src, dst) = unsafe { (src.add(plan.src().origin), dst.add(plan.dst().origin)) };
+    let call = Call { src, dst, unit, lengths, isa, stream };
+    threads::run(cut.parts(), |part| {
+        // SAFETY: the invariants of `Call` are this function's requirements; parts write
+        // separate ranges of one dimension.
+        unsafe { part_of(&call, &dims, cut.window(part)) };
+        if stream {
+            call.isa.fence();
+        }
+    });
+}
+
+/// # Safety
+/// The invariants of [`Call`]; no other thread writes to the window.
+unsafe fn part_of(call: &Call<'_>, dims: &[Dim], window: Window) {
+    let origin = call.lengths.map_or(0, |lengths| lengths.origin());
+    let nest = Nest::of(dims, window, origin);
+    let [from, to, _] = nest.start;
+    // SAFETY: the nest visits exactly the window's elements, all inside both reaches, and the
+    // lengths of their lanes.
+    unsafe {
+        match (nest.prefix, call.lengths) {
+            (Some((prefix, steps)), Some(lengths)) => match choose::of_nest(&nest, call.unit) {
+                NestChoice::Blocks => blocks(call, &nest, prefix, steps, lengths),
+                NestChoice::Lanes => lanes(call, &nest, prefix, lengths),
+                NestChoice::ShortLanes => short_lanes(call, &nest, prefix, lengths),
+                NestChoice::Columns => copy_columns(call, &nest, prefix, steps, lengths),
+                NestChoice::Prefixes | NestChoice::Loops => {
+                    prefixes(call, &nest, prefix, steps, lengths);
+                }
+            },
+            _ => loops(call, &nest.inner, [from, to]),
+        }
+    }
+}
+
+/// Takes the innermost lanes in groups of at most `most`, with their lengths: passes on the
+/// offsets of the group's first lane, on both sides, and the lengths.
+///
+/// # Safety
+/// The nest is one of a plan whose lengths `lengths` covers.
+unsafe fn each_group(
+    isa: Isa,
+    nest: &Nest,
+    most: usize,
+    lengths: LengthReader<'_>,
+    mut visit: impl FnMut(isize, isize, &[usize]),
+) {
+    let (lanes, outer) = nest.innermost_lanes();
+    let mut heads = [0; MOST_LANES];
+    let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
+        let mut first = 0;
+        while first < lanes.len {
+            let count = most.min(MOST_LANES).min(lanes.len - first);
+            let [from_step, to_step, length_step] = lanes.steps.map(|step| step * first as isize);
+            let (offset, stride) = (length_at + length_step, lanes.steps[2]);
+            let heads = &mut heads[..count];
+            // SAFETY: the nest visits lengths of the plan.
+            unsafe { lengths.fill_with(isa, offset, stride, heads) };
+            visit(from + from_step, to + to_step, heads);
+            first += count;
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// Lanes of contiguous units: the kernel takes many at a time.
+///
+/// # Safety
+/// As for [`part_of`], for lanes that are whole and contiguous on both sides.
+unsafe fn lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthReader<'_>) {
+    let (lanes, _) = nest.innermost_lanes();
+    let group = |from: isize, to: isize, heads: &[usize]| {
+        // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, 3 by the `Isa`, 4 because
+        // lengths are clamped to the size of the axis.
+        unsafe {
+            call.isa.lanes(&Lanes {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                heads,
+                src_step: lanes.steps[0],
+                dst_step: lanes.steps[1],
+                len: prefix.len,
+                unit: call.unit,
+                stream: call.stream,
+            });
+        }
+    };
+    // SAFETY: the nest is the plan's, and `lengths` its own.
+    unsafe { each_group(call.isa, nest, MOST_LANES, lengths, group) };
+}
+
+/// Lanes of a few units; in place too.
+///
+/// # Safety
+/// As for [`lanes`], for lanes that [are short](choose::has_short_lanes).
+pub(super) unsafe fn short_lanes(
+    call: &Call<'_>,
+    nest: &Nest,
+    prefix: Dim,
+    lengths: LengthReader<'_>,
+) {
+    let (lanes, _) = nest.innermost_lanes();
+    let group = |from: isize, to: isize, heads: &[usize]| {
+        // SAFETY: as in `lanes`.
+        unsafe {
+            call.isa.short_lanes(&ShortLanes {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                heads,
+                src_step: lanes.steps[0],
+                len: prefix.len,
+                unit: call.unit,
+                stream: call.stream,
+                in_place: std::ptr::eq(call.src, call.dst),
+            });
+        }
+    };
+    // SAFETY: as in `lanes`.
+    unsafe { each_group(call.isa, nest, MOST_LANES, lengths, group) };
+}
+
+/// Wide units: the output is written in its own order, adjacent lanes step by step.
+///
+/// # Safety
+/// As for [`part_of`].
+unsafe fn blocks(
+    call: &Call<'_>,
+    nest: &Nest,
+    prefix: Dim,
+    steps: Window,
+    lengths: LengthReader<'_>,
+) {
+    let (lanes, _) = nest.innermost_lanes();
+    // Lanes outside the axis are taken one by one, lanes inside it all at once.
+    let most = if lanes.steps[1].abs() > prefix.dst.abs() { 1 } else { MOST_LANES };
+    let group = |from: isize, to: isize, heads: &[usize]| {
+        // SAFETY: as in `lanes`.
+        unsafe {
+            call.isa.blocks(&Blocks {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                heads,
+                lane_steps: [lanes.steps[0], lanes.steps[1]],
+                axis_steps: [prefix.src, prefix.dst],
+                from: steps.start,
+                to: steps.end,
+                bytes: call.unit,
+                stream: call.stream,
+            });
+        }
+    };
+    // SAFETY: as in `lanes`.
+    unsafe { each_group(call.isa, nest, most, lengths, group) };
+}
+
+/// Narrow units with adjacent lanes: strips of columns, through a staging buffer.
+///
+/// # Safety
+/// As for [`part_of`], with columns in the nest.
+unsafe fn copy_columns(
+    call: &Call<'_>,
+    nest: &Nest,
+    prefix: Dim,
+    steps: Window,
+    lengths: LengthReader<'_>,
+) {
+    let room = columns::stage_bytes(prefix.len, call.unit).unwrap_or(usize::MAX);
+    // Each thread keeps its buffer, so that its pages are not faulted in again by every call.
+    let mut stage = STAGE.take();
+    stage.clear();
+    if stage.try_reserve_exact(room).is_err() {
+        // No memory for an axis that long: fall back to lane by lane.
+        // SAFETY: as required of this function.
+        return unsafe { prefixes(call, nest, prefix, steps, lengths) };
+    }
+    let buffer = stage.as_mut_ptr();
+    let buffer = buffer.wrapping_add(to_line(buffer));
+    let group = |from: isize, to: isize, heads: &[usize]| {
+        // SAFETY: as in `lanes`; the buffer has room for `stage_bytes`, the way to its first
+        // line included.
+        unsafe {
+            call.isa.columns(&Columns {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                heads,
+                pitches: [prefix.src, prefix.dst],
+                len: prefix.len,
+                unit: call.unit,
+                stage: buffer,
+                stream: call.stream,
+            });
+        }
+    };
+    // SAFETY: as in `lanes`.
+    unsafe { each_group(call.isa, nest, MOST_LANES, lengths, group) };
+    if room <= MOST_KEPT {
+        STAGE.set(stage);
+    }
+}
+
+/// Any other prefix: for each lane, the wanted steps of its head and of its rest.
+///
+/// # Safety
+/// As for [`part_of`].
+unsafe fn prefixes(
+    call: &Call<'_>,
+    nest: &Nest,
+    prefix: Dim,
+    steps: Window,
+    lengths: LengthReader<'_>,
+) {
+    let Ok(()) = walk(&nest.lanes, nest.start, |[from, to, length_at]| {
+        // SAFETY: the nest visits lanes of the plan and their lengths.
+        unsafe {
+            let len = lengths.at(length_at);
+            copy_prefix(call, &nest.inner, prefix, steps, len, [from, to]);
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// One lane, whose first `len` steps are reversed, with what moves along.
+///
+/// # Safety
+/// As for [`part_of`], for the lane at these offsets, with `len` at most the size of the axis.
+unsafe fn copy_prefix(
+    call: &Call<'_>,
+    inner: &[Loop<2>],
+    prefix: Dim,
+    steps: Window,
+    len: usize,
+    [from, to]: [isize; 2],
+) {
+    let mut nested = Loops::<2>::with_capacity(inner.len() + 1);
+    nested.push(Loop { len: 0, steps: [0, 0] });
+    nested.extend_from_slice(inner);
+    let middle = len.clamp(steps.start, steps.end);
+    // SAFETY: both parts stay inside the lane, which is inside both reaches.
+    unsafe {
+        if middle > steps.start {
+            nested[0] = Loop { len: middle - steps.start, steps: [-prefix.src, prefix.dst] };
+            let first = from + prefix.src * (len - 1 - steps.start) as isize;
+            let place = to + prefix.dst * steps.start as isize;
+            loops(call, &nested, [first, place]);
+        }
+        if middle < steps.end {
+            nested[0] = Loop { len: steps.end - middle, steps: [prefix.src, prefix.dst] };
+            let rest = middle as isize;
+            loops(call, &nested, [from + prefix.src * rest, to + prefix.dst * rest]);
+        }
+    }
+}
+
+/// Copies units along nested loops: the innermost is a row, the next one many rows.
+///
+/// # Safety
+/// The invariants of [`Call`]; every combination of steps from `start` stays, with its unit,
+/// inside both reaches.
+unsafe fn loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
+    let one = Loop { len: 1, steps: [0, 0] };
+    let (row, rest) = loops.split_last().map_or((one, &[][..]), |(row, rest)| (*row, rest));
+    let choice = choose::of_loops(loops, call.unit);
+    let (row, rows, outer) = match choice {
+        LoopsChoice::Tiles { across } => {
+            // SAFETY: passed on; `across` is one of the outer loops.
+            return unsafe { tiles(call, &row, rest, across, start) };
+        }
+        // Units that are not contiguous are rows of one.
+        LoopsChoice::Strided if row.len != 1 => (one, row, rest),
+        LoopsChoice::Strided | LoopsChoice::Rows => {
+            let (rows, outer) = rest.split_last().map_or((one, &[][..]), |(l, rest)| (*l, rest));
+            (row, rows, outer)
+        }
+    };
+    if row.len == 0 || rows.len == 0 {
+        return;
+    }
+    let Ok(()) = walk(outer, start, |[from, to]| {
+        // SAFETY: kernel contract 1 and 2 by `Call`'s invariants: rows are combinations of
+        // steps; 3 by the `Isa`.
+        unsafe {
+            let job = Rows {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                count: rows.len,
+                src_step: rows.steps[0],
+                dst_step: rows.steps[1],
+                len: row.len,
+                unit: call.unit,
+                backward: row.steps[0] < 0,
+                stream: call.stream,
+            };
+            if row.len != 1 || !units::copy(&job) {
+                call.isa.rows(&job);
+            }
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// Loops of which the innermost is contiguous in the output only, while loop `across` is
+/// contiguous in the input: the two make planes for the tile kernel.
+///
+/// # Safety
+/// As for [`loops`], with `across` as chosen by [`choose::of_loops`].
+unsafe fn tiles(
+    call: &Call<'_>,
+    inner: &Loop<2>,
+    rest: &[Loop<2>],
+    across: usize,
+    start: [isize; 2],
+) {
+    let mut rows = rest[across];
+    let [mut from, mut to] = start;
+    if rows.steps[0] < 0 {
+        // Walk it from the other end, so that the input is read forward.
+        from += rows.steps[0] * (rows.len as isize - 1);
+        to += rows.steps[1] * (rows.len as isize - 1);
+        rows.steps = rows.steps.map(|step| -step);
+    }
+    let mut outer: Loops<2> = rest.into();
+    outer.remove(across);
+    let Ok(()) = walk(&outer, [from, to], |[from, to]| {
+        // SAFETY: as in `loops`: the plane is combinations of steps.
+        unsafe {
+            call.isa.tiles(&Tiles {
+                src: call.src.offset(from),
+                dst: call.dst.offset(to),
+                rows: rows.len,
+                columns: inner.len,
+                src_step: inner.steps[0],
+                dst_step: rows.steps[1],
+                unit: call.unit,
+                stream: call.stream,
+            });
+        }
+        Ok::<(), Infallible>(())
+    });
+}

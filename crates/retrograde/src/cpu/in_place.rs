@@ -1,0 +1,224 @@
+//! Runs a plan in place, of bytes or of packed elements: every flip is pairs of steps that are
+//! swapped. The two kinds differ only in how they swap along nested loops ([`SwapLoops`]).
+
+use super::choose;
+use super::copy::{self, Call};
+use super::dispatch::Isa;
+use super::kernels::swaps::{Swaps, swap_runs};
+use super::kernels::units;
+use super::lengths::LengthReader;
+use super::nest::{Dims, Loop, Nest, mirror, swap_pairs, walk};
+use super::packed::{self, PackedCall};
+use super::schedule::{Cut, Window, threads};
+use crate::dtype::Grain;
+use crate::plan::{Dim, Flow, Plan};
+use std::convert::Infallible;
+
+/// How grains are swapped along nested loops.
+trait SwapLoops: Sync {
+    /// Swaps along nested loops from `start` on, whose offsets count grains from the same base on
+    /// both sides.
+    ///
+    /// # Safety
+    /// Every combination of steps stays inside the memory on both sides, no grain of one side
+    /// meets one of the other, and no other thread uses their bytes.
+    unsafe fn swap(&self, loops: &[Loop<2>], start: [isize; 2]);
+
+    /// Reverses short lanes that are contiguous, if there is a kernel for them; otherwise returns
+    /// false.
+    ///
+    /// # Safety
+    /// As for [`reverse_part`].
+    unsafe fn short_lanes(&self, _nest: &Nest, _prefix: Dim, _lengths: LengthReader<'_>) -> bool {
+        false
+    }
+}
+
+/// Runs a plan on one memory.
+///
+/// # Safety
+/// The plan fits in place, `memory` is valid and initialised over its reach, and `lengths` is
+/// there if the plan has a `FlipPrefix`.
+pub(super) unsafe fn run(plan: &Plan, memory: *mut u8, lengths: Option<LengthReader<'_>>) {
+    let isa = Isa::current();
+    // SAFETY: passed on; both kinds of call get the whole plan's memory.
+    unsafe {
+        match plan.unit().grain {
+            Grain::Byte => {
+                let memory = memory.add(plan.dst().origin);
+                let unit = plan.unit().count;
+                let call = Call { src: memory, dst: memory, unit, lengths, isa, stream: false };
+                reverse(plan, plan.dims(), 0, &call, lengths);
+            }
+            grain @ Grain::Packed { .. } => {
+                let call = PackedCall { memory, bits: grain.bits(), isa };
+                let dims = packed::unfolded(plan);
+                reverse(plan, &dims, plan.dst().origin, &call, lengths);
+                if plan.seals_last_byte() {
+                    packed::seal(grain.bits(), memory, plan.dst().end);
+                }
+            }
+        }
+    }
+}
+
+/// Shares the plan among threads. Offsets start at `origin`.
+///
+/// # Safety
+/// As for [`run`], with the plan's dimensions.
+unsafe fn reverse(
+    plan: &Plan,
+    dims: &[Dim],
+    origin: usize,
+    call: &impl SwapLoops,
+    lengths: Option<LengthReader<'_>>,
+) {
+    if plan.keeps_order() {
+        return;
+    }
+    let per_byte = plan.unit().grain.per_byte();
+    let bytes = plan.units() * plan.unit().count / per_byte;
+    let parts = threads::parts_for(bytes, threads::threads_for(bytes));
+    let cut = Cut::new(dims, origin, per_byte, parts, |dim| dim.flow == Flow::Keep);
+    let flips = dims.iter().filter(|dim| dim.flow == Flow::Flip).count();
+    if lengths.is_none() && cut.parts() == 1 && parts > 1 && flips == 1 {
+        // SAFETY: passed on, with one flip.
+        unsafe { mirror_shared(call, dims, origin as isize, per_byte, parts) };
+        return;
+    }
+    threads::run(cut.parts(), |part| {
+        // SAFETY: passed on; a step of a kept dimension is swapped with no other, and parts
+        // have no byte in common.
+        unsafe { reverse_part(call, dims, origin as isize, cut.window(part), lengths) }
+    });
+}
+
+/// A single flip with nothing kept around it: threads share the pairs.
+///
+/// # Safety
+/// As for [`run`], with exactly one `Flip` and no `FlipPrefix`.
+unsafe fn mirror_shared(
+    call: &impl SwapLoops,
+    dims: &[Dim],
+    origin: isize,
+    per_byte: usize,
+    parts: usize,
+) {
+    let Some(at) = dims.iter().position(|dim| dim.flow == Flow::Flip) else { return };
+    let distance = dims[at].dst.unsigned_abs();
+    // Packed neighbours can share a byte on either side; this many pairs apart they cannot.
+    let gap = if per_byte == 1 { 0 } else { per_byte.div_ceil(distance) };
+    let align = if per_byte == 1 { 1 } else { (256 * per_byte / distance).max(1) };
+    let pairs = dims[at].len / 2;
+    let step = pairs.div_ceil(parts).next_multiple_of(align).max(2 * gap).max(1);
+    let shared = pairs.div_ceil(step).max(1);
+    let swap = |loops: &[Loop<2>], start: [isize; 2]| {
+        // SAFETY: the pairs of a flip are inside the reach, and each belongs to one part.
+        unsafe { call.swap(loops, start) }
+    };
+    threads::run(shared, |part| {
+        let first = part * step + if part == 0 { 0 } else { gap };
+        let last = ((part + 1) * step).min(pairs);
+        if first < last {
+            swap_pairs(dims, at, first..last, origin, swap);
+        }
+    });
+    // The pairs between two parts, by one thread.
+    for part in 1..shared {
+        let first = part * step;
+        swap_pairs(dims, at, first..(first + gap).min(pairs), origin, swap);
+    }
+}
+
+/// # Safety
+/// As for [`run`], for the window, which is of a `Keep` dimension or everything.
+unsafe fn reverse_part(
+    call: &impl SwapLoops,
+    dims: &[Dim],
+    mut origin: isize,
+    window: Window,
+    lengths: Option<LengthReader<'_>>,
+) {
+    let swap = |loops: &[Loop<2>], start: [isize; 2]| {
+        // SAFETY: `mirror` gives pairs of steps of the window's dimensions, inside the reach.
+        unsafe { call.swap(loops, start) }
+    };
+    let has_prefix = dims.iter().any(|dim| dim.flow == Flow::FlipPrefix);
+    let Some(lengths) = lengths.filter(|_| has_prefix) else {
+        let mut dims = Dims::from_slice(dims);
+        if dims[window.dim].flow == Flow::Keep {
+            origin += dims[window.dim].dst * window.start as isize;
+            dims[window.dim].len = window.end - window.start;
+        }
+        mirror(&dims, origin, swap);
+        return;
+    };
+    let nest = Nest::of(dims, window, lengths.origin());
+    let Some((prefix, _)) = nest.prefix else { return };
+    // SAFETY: the nest is of the plan's own lanes.
+    if nest.inner.is_empty() && unsafe { call.short_lanes(&nest, prefix, lengths) } {
+        return;
+    }
+    let kept = |l: &Loop<2>| {
+        let [src, dst] = l.steps;
+        Dim { len: l.len, src, dst, lengths: 0, flow: Flow::Keep }
+    };
+    let mut lane_dims = Dims::with_capacity(nest.inner.len() + 1);
+    lane_dims.push(prefix);
+    lane_dims.extend(nest.inner.iter().map(kept));
+    let Ok(()) = walk(&nest.lanes, nest.start, |[_, lane, length_at]| {
+        // SAFETY: the nest visits lengths of the plan.
+        let len = unsafe { lengths.at(length_at) };
+        let lane = origin + lane;
+        if !nest.inner.is_empty() {
+            lane_dims[0] = Dim { len, flow: Flow::Flip, ..prefix };
+            mirror(&lane_dims, lane, swap);
+        } else if len > 1 {
+            // The most common lane, without a nest.
+            let row = Loop { len: len / 2, steps: [prefix.dst, -prefix.dst] };
+            swap(&[row], [lane, lane + prefix.dst * (len as isize - 1)]);
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
+impl SwapLoops for Call<'_> {
+    unsafe fn swap(&self, loops: &[Loop<2>], start: [isize; 2]) {
+        let Some((row, outer)) = loops.split_last() else { return };
+        let unit = self.unit as isize;
+        let Ok(()) = walk(outer, start, |[a, b]| {
+            // SAFETY: rows are combinations of steps, which stay inside the memory and do not
+            // meet, as required; the `Isa` proves the instructions.
+            unsafe {
+                let (a, b) = (self.dst.offset(a), self.dst.offset(b));
+                match row.steps {
+                    _ if row.len == 0 => {}
+                    steps if steps == [unit, unit] => swap_runs(a, b, self.unit * row.len),
+                    steps if steps == [unit, -unit] => {
+                        let (front, back) = (a, b);
+                        self.isa.swaps(&Swaps { front, back, len: row.len, unit: self.unit });
+                    }
+                    steps => units::swap(a, b, steps, row.len, self.unit),
+                }
+            }
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    unsafe fn short_lanes(&self, nest: &Nest, prefix: Dim, lengths: LengthReader<'_>) -> bool {
+        let short = choose::has_short_lanes(nest, prefix, self.unit);
+        if short {
+            // SAFETY: the nest is of whole lanes of the plan; both sides are the same memory,
+            // which the kernel for short lanes allows.
+            unsafe { copy::short_lanes(self, nest, prefix, lengths) };
+        }
+        short
+    }
+}
+
+impl SwapLoops for PackedCall {
+    unsafe fn swap(&self, loops: &[Loop<2>], start: [isize; 2]) {
+        // SAFETY: passed on.
+        unsafe { packed::swap_loops(self, loops, start) }
+    }
+}

@@ -1,0 +1,108 @@
+//! Blocks: wide units with adjacent lanes, written in the order of the output.
+
+use super::runs::{Forward, copy_run, runs_ahead};
+use super::stream::{self, Run, STREAMS, Stream, To};
+use crate::cpu::simd::Vector;
+use std::ptr::{null, null_mut};
+
+/// Blocks of equally spaced lanes, along one axis.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cpu) struct Blocks<'a> {
+    /// Step 0 of the first lane in the input.
+    pub(in crate::cpu) src: *const u8,
+    /// The same in the output.
+    pub(in crate::cpu) dst: *mut u8,
+    /// How many steps of each lane are reversed.
+    pub(in crate::cpu) heads: &'a [usize],
+    /// From lane to lane: input, output.
+    pub(in crate::cpu) lane_steps: [isize; 2],
+    /// From step to step along the axis: input, output.
+    pub(in crate::cpu) axis_steps: [isize; 2],
+    /// The first step wanted, and one past the last.
+    pub(in crate::cpu) from: usize,
+    /// One past the last step wanted.
+    pub(in crate::cpu) to: usize,
+    /// Bytes in a block.
+    pub(in crate::cpu) bytes: usize,
+    /// Whether to use non-temporal stores.
+    pub(in crate::cpu) stream: bool,
+}
+
+impl Blocks<'_> {
+    /// The input address of the block that `lane` has at step `at` of the output.
+    #[inline(always)]
+    fn source(&self, at: usize, lane: usize) -> *const u8 {
+        let head = self.heads[lane];
+        let step = if at < head { head - 1 - at } else { at };
+        let offset = self.axis_steps[0] * step as isize + self.lane_steps[0] * lane as isize;
+        self.src.wrapping_offset(offset)
+    }
+
+    /// The block of `lane` at step `at`, and the one to prefetch meanwhile, `ahead` blocks on.
+    #[inline(always)]
+    fn run_at(&self, at: usize, lane: usize, ahead: usize) -> Run<Forward> {
+        let lanes = self.heads.len();
+        let (mut next_at, mut next_lane) = (at, lane + ahead);
+        if next_lane >= lanes {
+            (next_at, next_lane) = (at + next_lane / lanes, next_lane % lanes);
+        }
+        let next = match next_at < self.to && self.bytes <= AHEAD {
+            true => self.source(next_at, next_lane),
+            false => null(),
+        };
+        let offset = self.axis_steps[1] * at as isize + self.lane_steps[1] * lane as isize;
+        let dst = self.dst.wrapping_offset(offset);
+        Run { source: Forward(self.source(at, lane)), dst, next }
+    }
+}
+
+/// Blocks up to this size are prefetched in software: the address of the next one depends on a
+/// length, which the hardware prefetcher cannot predict.
+const AHEAD: usize = 128 << 10;
+
+/// Runs all blocks.
+///
+/// # Safety
+/// Kernel contract 1 to 4.
+#[inline(always)]
+pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
+    let mut stream = Stream::new();
+    let lanes = blocks.heads.len();
+    let ahead = runs_ahead(blocks.bytes).max(STREAMS);
+    let in_fours = blocks.stream && (stream::LEAST..stream::LONG).contains(&blocks.bytes);
+    let mut waiting = [Run { source: Forward(null()), dst: null_mut(), next: null() }; STREAMS];
+    let mut count = 0;
+    for at in blocks.from..blocks.to {
+        for lane in 0..lanes {
+            let run = blocks.run_at(at, lane, ahead);
+            if in_fours {
+                waiting[count] = run;
+                count += 1;
+                if count == STREAMS {
+                    // SAFETY: kernel contract 1 to 4.
+                    unsafe { stream.four_runs::<V, _>(&waiting, blocks.bytes) };
+                    count = 0;
+                }
+                continue;
+            }
+            // SAFETY: kernel contract 1 to 4.
+            unsafe { copy_one::<V>(blocks, run, &mut stream) };
+        }
+    }
+    // SAFETY: kernel contract 1 to 4; all of it was the output's.
+    unsafe {
+        for run in &waiting[..count] {
+            copy_one::<V>(blocks, *run, &mut stream);
+        }
+        stream.flush();
+    }
+}
+
+/// # Safety
+/// As for [`run`], for one of its blocks.
+#[inline(always)]
+unsafe fn copy_one<V: Vector>(blocks: &Blocks<'_>, run: Run<Forward>, stream: &mut Stream) {
+    let to = blocks.stream.then_some(To { stream, next: run.next });
+    // SAFETY: kernel contract 1 to 4.
+    unsafe { copy_run::<V>(run.source.0, run.dst, blocks.bytes, to) };
+}

@@ -1,0 +1,128 @@
+//! Lanes: rows of which only the first so many units are reversed.
+
+use super::runs::{PREFETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead};
+use super::stream::{Stream, To};
+use crate::cpu::simd::Simd;
+use std::ptr::null;
+
+/// Lanes of equal shape and spacing, each with a length of its own.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cpu) struct Lanes<'a> {
+    /// The first unit of the first lane in the input.
+    pub(in crate::cpu) src: *const u8,
+    /// The same in the output.
+    pub(in crate::cpu) dst: *mut u8,
+    /// How many units of each lane are reversed, at most `len`.
+    pub(in crate::cpu) heads: &'a [usize],
+    /// From lane to lane in the input.
+    pub(in crate::cpu) src_step: isize,
+    /// From lane to lane in the output.
+    pub(in crate::cpu) dst_step: isize,
+    /// Units in a lane.
+    pub(in crate::cpu) len: usize,
+    /// Bytes in a unit.
+    pub(in crate::cpu) unit: usize,
+    /// Whether to use non-temporal stores.
+    pub(in crate::cpu) stream: bool,
+}
+
+impl Lanes<'_> {
+    /// Where a run goes if it is streamed.
+    #[inline(always)]
+    fn to<'a>(&self, stream: &'a mut Stream, next: *const u8) -> Option<To<'a>> {
+        self.stream.then_some(To { stream, next })
+    }
+}
+
+/// Runs all lanes.
+///
+/// # Safety
+/// Kernel contract 1 to 4.
+#[inline(always)]
+pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &Lanes<'_>) {
+    let mut stream = Stream::new();
+    let to = &mut stream;
+    // SAFETY: kernel contract 1 to 4.
+    unsafe {
+        match lanes.unit {
+            1 => of_width::<V, 1>(lanes, to),
+            2 => of_width::<V, 2>(lanes, to),
+            4 => of_width::<V, 4>(lanes, to),
+            8 => of_width::<V, 8>(lanes, to),
+            16 => of_width::<V, 16>(lanes, to),
+            3 => of_odd_width::<V, 3>(lanes, to),
+            6 => of_odd_width::<V, 6>(lanes, to),
+            12 => of_odd_width::<V, 12>(lanes, to),
+            _ => of_any_width::<V>(lanes, to),
+        }
+        stream.flush();
+    }
+}
+
+/// # Safety
+/// As for [`run`], with `unit == W`.
+#[inline(always)]
+unsafe fn of_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stream) {
+    let bytes = lanes.len * W;
+    for (index, &head) in lanes.heads.iter().enumerate() {
+        // SAFETY: kernel contract 1 to 4; with `head <= len`.
+        unsafe {
+            let src = lanes.src.offset(lanes.src_step * index as isize);
+            let dst = lanes.dst.offset(lanes.dst_step * index as isize);
+            if bytes <= V::BYTES {
+                V::lane_short::<W>(src, dst, head, lanes.len);
+                continue;
+            }
+            let head = head * W;
+            let next = match bytes <= PREFETCHED {
+                true => src.wrapping_offset(lanes.src_step * runs_ahead(bytes) as isize),
+                false => null(),
+            };
+            reverse_run::<V, W>(src.add(head), dst, head, lanes.to(stream, next));
+            let next = if next.is_null() { next } else { next.wrapping_add(head) };
+            copy_run::<V>(src.add(head), dst.add(head), bytes - head, lanes.to(stream, next));
+        }
+    }
+}
+
+/// # Safety
+/// As for [`run`], with `unit == W` of 3, 6 or 12.
+#[inline(always)]
+unsafe fn of_odd_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stream) {
+    for (index, &head) in lanes.heads.iter().enumerate() {
+        // SAFETY: kernel contract 1 to 4; with `head <= len`.
+        unsafe {
+            let src = lanes.src.offset(lanes.src_step * index as isize);
+            let dst = lanes.dst.offset(lanes.dst_step * index as isize);
+            let head = head * W;
+            reverse_odd_run::<V::Odd, W>(src.add(head), dst, head);
+            let rest = lanes.len * W - head;
+            copy_run::<V>(src.add(head), dst.add(head), rest, lanes.to(stream, null()));
+        }
+    }
+}
+
+/// # Safety
+/// As for [`run`].
+#[inline(always)]
+unsafe fn of_any_width<V: Simd>(lanes: &Lanes<'_>, stream: &mut Stream) {
+    let unit = lanes.unit;
+    for (index, &head) in lanes.heads.iter().enumerate() {
+        // SAFETY: kernel contract 1 to 4.
+        unsafe {
+            let src = lanes.src.offset(lanes.src_step * index as isize);
+            let dst = lanes.dst.offset(lanes.dst_step * index as isize);
+            for at in 0..head {
+                let from = src.add((head - 1 - at) * unit);
+                copy_any::<V>(from, dst.add(at * unit), unit, lanes.to(stream, null()));
+            }
+            let rest = (lanes.len - head) * unit;
+            copy_run::<V>(
+                src.add(head * unit),
+                dst.add(head * unit),
+                rest,
+                lanes.to(stream, null()),
+            );
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Rows: contiguous runs of units, copied forward or backward to contiguous places.
+//!
+//! What belongs at each position of a row is a [`Source`]. How it is written, with ordinary
+//! stores or non-temporal ones ([`Stream`]), does not depend on it.
+
+use super::any_width::{self, BackwardAny, Phases};
+use super::runs::{
+    Backward, Forward, PREFETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead,
+};
+use super::stream::{self, Run, Stream, To, to_line};
+use crate::cpu::simd::{BytePermute, OddVector, PartialVector, Simd, Source, Vector};
+use std::ptr::null;
+
+/// Rows of equal shape and spacing.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cpu) struct Rows {
+    /// The unit that the first output unit of the first row comes from.
+    pub(in crate::cpu) src: *const u8,
+    /// The first output unit of the first row.
+    pub(in crate::cpu) dst: *mut u8,
+    /// How many rows.
+    pub(in crate::cpu) count: usize,
+    /// From row to row in the input.
+    pub(in crate::cpu) src_step: isize,
+    /// From row to row in the output.
+    pub(in crate::cpu) dst_step: isize,
+    /// Units in a row.
+    pub(in crate::cpu) len: usize,
+    /// Bytes in a unit.
+    pub(in crate::cpu) unit: usize,
+    /// Whether the input is read from the end of its row to the start.
+    pub(in crate::cpu) backward: bool,
+    /// Whether to use non-temporal stores.
+    pub(in crate::cpu) stream: bool,
+}
+
+impl Rows {
+    /// Where this row goes if it is streamed, with the row to prefetch meanwhile.
+    #[inline(always)]
+    pub(in crate::cpu) fn to<'a>(
+        &self,
+        stream: &'a mut Stream,
+        row: usize,
+        bytes: usize,
+    ) -> Option<To<'a>> {
+        if !self.stream {
+            return None;
+        }
+        let mut next = null();
+        let ahead = row + runs_ahead(bytes);
+        if bytes <= PREFETCHED && ahead < self.count {
+            next = self.src.wrapping_offset(self.src_step * ahead as isize);
+            if self.backward {
+                next = next.wrapping_sub(bytes - self.unit);
+            }
+        }
+        Some(To { stream, next })
+    }
+
+    /// Where row `row` starts, on both sides.
+    ///
+    /// # Safety
+    /// `row < count`.
+    #[inline(always)]
+    pub(in crate::cpu) unsafe fn row(&self, row: usize) -> (*const u8, *mut u8) {
+        let row = row as isize;
+        // SAFETY: kernel contract 1 to 3; `row < count`.
+        unsafe { (self.src.offset(self.src_step * row), self.dst.offset(self.dst_step * row)) }
+    }
+}
+
+/// Runs all rows.
+///
+/// # Safety
+/// Kernel contract 1 to 3.
+#[inline(always)]
+pub(in crate::cpu) unsafe fn run<V: Simd>(rows: &Rows) {
+    let mut stream = Stream::new();
+    let to = &mut stream;
+    // SAFETY: kernel contract 1 to 3.
+    unsafe {
+        match (rows.backward && rows.len > 1, rows.unit) {
+            (false, _) => forward::<V>(rows, to),
+            (true, 1) => backward::<V, 1>(rows, to),
+            (true, 2) => backward::<V, 2>(rows, to),
+            (true, 4) => backward::<V, 4>(rows, to),
+            (true, 8) => backward::<V, 8>(rows, to),
+            (true, 16) => backward::<V, 16>(rows, to),
+            _ if any_width::applies::<V>(rows.unit, rows.len, rows.count) => {
+                backward_any::<V>(rows, to);
+            }
+            (true, 3) => backward_odd::<V::Odd, 3>(rows),
+            (true, 6) => backward_odd::<V::Odd, 6>(rows),
+            (true, 12) => backward_odd::<V::Odd, 12>(rows),
+            (true, _) => backward_units::<V>(rows, to),
+        }
+        stream.flush();
+    }
+}
+
+/// Streams rows four at a time, if they are neither too short nor long enough by themselves.
+/// Says how many it did.
+///
+/// # Safety
+/// As for [`run`]; the sources that `source` makes of where rows start are valid for
+/// [streams](Stream).
+#[inline(always)]
+pub(in crate::cpu) unsafe fn in_fours<V: Vector, S: Source<V>>(
+    rows: &Rows,
+    bytes: usize,
+    stream: &mut Stream,
+    source: impl Fn(*const u8) -> S,
+) -> usize {
+    if !rows.stream || !(stream::LEAST..stream::LONG).contains(&bytes) {
+        return 0;
+    }
+    let mut row = 0;
+    let ahead = runs_ahead(bytes).max(stream::STREAMS) as isize;
+    while row + stream::STREAMS <= rows.count {
+        // SAFETY: kernel contract 1 to 3.
+        unsafe {
+            let run = |row: usize| {
+                let (src, dst) = rows.row(row);
+                let mut next = src.wrapping_offset(rows.src_step * ahead);
+                if rows.backward {
+                    next = next.wrapping_sub(bytes - rows.unit);
+                }
+                Run { source: source(src), dst, next }
+            };
+            stream.four_runs::<V, S>(&[run(row), run(row + 1), run(row + 2), run(row + 3)], bytes);
+        }
+        row += stream::STREAMS;
+    }
+    row
+}
+
+/// # Safety
+/// As for [`run`].
+#[inline(always)]
+unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
+    let bytes = rows.len * rows.unit;
+    // SAFETY: kernel contract 1 to 3.
+    let done = unsafe { in_fours::<V, _>(rows, bytes, stream, Forward) };
+    for row in done..rows.count {
+        // SAFETY: kernel contract 1 to 3.
+        unsafe {
+            let (src, dst) = rows.row(row);
+            copy_run::<V>(src, dst, bytes, rows.to(stream, row, bytes));
+        }
+    }
+}
+
+/// # Safety
+/// As for [`run`], with `unit == W`, which divides `V::BYTES`.
+#[inline(always)]
+unsafe fn backward<V: PartialVector, const W: usize>(rows: &Rows, stream: &mut Stream) {
+    let bytes = rows.len * W;
+    let source = |src: *const u8| Backward::<W>(src.wrapping_add(W));
+    let mut done = 0;
+    // Vectors from the next line on must be whole units, in every row.
+    if to_line(rows.dst).is_multiple_of(W) && rows.dst_step.unsigned_abs().is_multiple_of(W) {
+        // SAFETY: kernel contract 1 to 3.
+        done = unsafe { in_fours::<V, _>(rows, bytes, stream, source) };
+    }
+    for row in done..rows.count {
+        // SAFETY: kernel contract 1 to 3.
+        unsafe {
+            let (src, dst) = rows.row(row);
+            reverse_run::<V, W>(src.add(W), dst, bytes, rows.to(stream, row, bytes));
+        }
+    }
+}
+
+/// Units of any width, by byte permutations.
+///
+/// # Safety
+/// As for [`run`], for a unit that [`any_width::applies`] to.
+#[inline(always)]
+unsafe fn backward_any<V: BytePermute>(rows: &Rows, stream: &mut Stream) {
+    // SAFETY: passed on, with the phases of the unit.
+    unsafe {
+        match rows.unit {
+            3 => by_phases::<V, 3>(rows, stream, const { &Phases::new(V::BYTES, 3) }),
+            6 => by_phases::<V, 6>(rows, stream, const { &Phases::new(V::BYTES, 6) }),
+            12 => by_phases::<V, 12>(rows, stream, const { &Phases::new(V::BYTES, 12) }),
+            unit => by_phases::<V, 0>(rows, stream, &Phases::new(V::BYTES, unit)),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`backward_any`], with the phases of the unit; `KNOWN` is the unit or 0.
+#[inline(always)]
+unsafe fn by_phases<V: BytePermute, const KNOWN: usize>(
+    rows: &Rows,
+    stream: &mut Stream,
+    phases: &Phases,
+) {
+    let bytes = rows.len * rows.unit;
+    let source = |src| BackwardAny::<V, KNOWN>::new(src, rows.unit, phases);
+    // SAFETY: kernel contract 1 to 3; the source is valid at any offset.
+    let done = unsafe { in_fours::<V, _>(rows, bytes, stream, source) };
+    for row in done..rows.count {
+        // SAFETY: kernel contract 1 to 3; `offset + V::BYTES <= bytes` throughout.
+        unsafe {
+            let (src, dst) = rows.row(row);
+            let source = source(src);
+            if let Some(to) = rows.to(stream, row, bytes).filter(|_| bytes >= stream::LEAST) {
+                to.run::<V, _>(source, dst, bytes);
+                continue;
+            }
+            let mut offset = 0;
+            while offset + V::BYTES <= bytes {
+                source.at(offset).store(dst.add(offset));
+                offset += V::BYTES;
+            }
+            if offset < bytes {
+                source.at(bytes - V::BYTES).store(dst.add(bytes - V::BYTES));
+            }
+        }
+    }
+}
+
+/// Widths that do not divide a vector: as many units as fit, the next store covering what was
+/// stored too much.
+///
+/// # Safety
+/// As for [`run`], with `unit == W` of 3, 6 or 12.
+#[inline(always)]
+unsafe fn backward_odd<V: OddVector, const W: usize>(rows: &Rows) {
+    for row in 0..rows.count {
+        // SAFETY: kernel contract 1 to 3.
+        unsafe {
+            let (src, dst) = rows.row(row);
+            reverse_odd_run::<V, W>(src.add(W), dst, rows.len * W);
+        }
+    }
+}
+
+/// Any other width: unit by unit.
+///
+/// # Safety
+/// As for [`run`].
+#[inline(always)]
+unsafe fn backward_units<V: Vector>(rows: &Rows, stream: &mut Stream) {
+    for row in 0..rows.count {
+        // SAFETY: kernel contract 1 to 3.
+        unsafe {
+            let (src, dst) = rows.row(row);
+            for index in 0..rows.len {
+                let (from, to) = (src.sub(index * rows.unit), dst.add(index * rows.unit));
+                let to_stream = rows.stream.then_some(To { stream: &mut *stream, next: null() });
+                copy_any::<V>(from, to, rows.unit, to_stream);
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Short lanes that are contiguous in the output: several to a vector, or a few vectors each.
+//!
+//! With non-temporal stores, and where input and output are the same memory, lanes are first
+//! assembled in a tile that stays in the L1 cache, and written from there.
+
+use super::runs::copy_run;
+use super::stream::{Stream, To};
+use crate::cpu::simd::{LaneMap, Simd, WIDEST};
+use std::mem::MaybeUninit;
+use std::ptr::null;
+
+/// Lanes up to this many bytes are short.
+const MOST_BYTES: usize = 512;
+
+/// Bytes in a tile: four pages, as many as are written at once.
+const TILE: usize = 16 << 10;
+/// The most lanes that are put together at a time.
+const MOST_LANES: usize = 2048;
+
+/// Whether lanes of `len` units are for this kernel: a few hundred bytes each, `dst_step` apart
+/// in the output without a gap, in units of a power of two.
+pub(in crate::cpu) fn are_short(len: usize, unit: usize, dst_step: isize) -> bool {
+    let bytes = len * unit;
+    let known = matches!(unit, 1 | 2 | 4 | 8 | 16);
+    known && (1..=MOST_BYTES).contains(&bytes) && dst_step == bytes as isize
+}
+
+/// Lanes that [are short](are_short).
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cpu) struct ShortLanes<'a> {
+    /// The first unit of the first lane in the input.
+    pub(in crate::cpu) src: *const u8,
+    /// The same in the output, where lanes follow each other without a gap.
+    pub(in crate::cpu) dst: *mut u8,
+    /// How many units of each lane are reversed, at most `len`.
+    pub(in crate::cpu) heads: &'a [usize],
+    /// From lane to lane in the input.
+    pub(in crate::cpu) src_step: isize,
+    /// Units in a lane.
+    pub(in crate::cpu) len: usize,
+    /// Bytes in a unit: 1, 2, 4, 8 or 16.
+    pub(in crate::cpu) unit: usize,
+    /// Whether to use non-temporal stores.
+    pub(in crate::cpu) stream: bool,
+    /// Whether input and output are the same memory.
+    pub(in crate::cpu) in_place: bool,
+}
+
+/// Runs all lanes.
+///
+/// # Safety
+/// Kernel contract 1 to 4, for lanes that [are short](are_short).
+#[inline(always)]
+pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>) {
+    let mut stream = Stream::new();
+    let to = &mut stream;
+    // SAFETY: kernel contract 1 to 4, passed on with the width of the unit.
+    unsafe {
+        match lanes.unit {
+            1 => of_width::<V, 1>(lanes, to),
+            2 => of_width::<V, 2>(lanes, to),
+            4 => of_width::<V, 4>(lanes, to),
+            8 => of_width::<V, 8>(lanes, to),
+            _ => of_width::<V, 16>(lanes, to),
+        }
+        stream.flush();
+    }
+}
+
+/// # Safety
+/// As for [`run`], with `unit == W`.
+#[inline(always)]
+unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut Stream) {
+    let bytes = lanes.len * W;
+    debug_assert!(are_short(lanes.len, lanes.unit, bytes as isize));
+    let packed = V::packs(W) && 2 * bytes <= V::BYTES && lanes.src_step == bytes as isize;
+    let map = packed.then(|| LaneMap::new(V::BYTES, W, lanes.len));
+    let mut tile = MaybeUninit::<[u8; TILE + WIDEST]>::uninit();
+    let tile = tile.as_mut_ptr().cast::<u8>();
+    let tile = tile.wrapping_add(tile.addr().wrapping_neg() % WIDEST);
+    let through = lanes.stream || lanes.in_place;
+    // Whole vectors of lanes, so that few are left over.
+    let together = (V::BYTES / bytes).max(1);
+    let most = (TILE / bytes).min(MOST_LANES) / together * together;
+    let mut first = 0;
+    while first < lanes.heads.len() {
+        let count = most.min(lanes.heads.len() - first);
+        // SAFETY: kernel contract 1 to 4; a tile has room for `count` lanes.
+        unsafe {
+            let src = lanes.src.offset(lanes.src_step * first as isize);
+            let dst = lanes.dst.add(first * bytes);
+            let heads = &lanes.heads[first..first + count];
+            let group = Group { src, src_step: lanes.src_step, heads, len: lanes.len };
+            group.write::<V, W>(if through { tile } else { dst }, map.as_ref());
+            if through {
+                let to = lanes.stream.then_some(To { stream: &mut *stream, next: null() });
+                copy_run::<V>(tile, dst, count * bytes, to);
+            }
+        }
+        first += count;
+    }
+}
+
+/// Lanes that are written one behind the other.
+struct Group<'a> {
+    src: *const u8,
+    src_step: isize,
+    heads: &'a [usize],
+    len: usize,
+}
+
+impl Group<'_> {
+    /// # Safety
+    /// As for [`run`]; `dst` is valid for writes of all lanes.
+    #[inline(always)]
+    unsafe fn write<V: Simd, const W: usize>(&self, dst: *mut u8, map: Option<&LaneMap>) {
+        let bytes = self.len * W;
+        // SAFETY: kernel contract 1 to 4.
+        unsafe {
+            let done = map.map_or(0, |map| self.packed::<V, W>(dst, map));
+            for (lane, &head) in self.heads.iter().enumerate().skip(done) {
+                let src = self.src.offset(self.src_step * lane as isize);
+                let dst = dst.add(lane * bytes);
+                if bytes < V::BYTES {
+                    V::lane_short::<W>(src, dst, head, self.len);
+                } else {
+                    pieces::<V, W>(src, dst, head * W, bytes);
+                }
+            }
+        }
+    }
+
+    /// As many lanes at a time as fit a vector; says how many lanes that was.
+    ///
+    /// # Safety
+    /// As for [`write`](Self::write); the lanes follow each other in the input too.
+    #[inline(always)]
+    unsafe fn packed<V: Simd, const W: usize>(&self, dst: *mut u8, map: &LaneMap) -> usize {
+        let bytes = self.len * W;
+        let together = V::BYTES / bytes;
+        // Lanes are no longer than a vector, so a byte holds a length.
+        let mut heads = MaybeUninit::<[u8; MOST_LANES + WIDEST]>::uninit();
+        let narrow = heads.as_mut_ptr().cast::<u8>();
+        let mut lane = 0;
+        // SAFETY: kernel contract 1 to 4. Vectors are loaded and stored only where that many
+        // bytes of lanes are left; what is stored too much, the next one covers. At most
+        // `MOST_LANES` lengths are written, and a vector of them is read from any of those.
+        unsafe {
+            narrow.write_bytes(0, MOST_LANES + WIDEST);
+            for (index, &head) in self.heads.iter().enumerate() {
+                narrow.add(index).write(head as u8);
+            }
+            while (lane * bytes) + V::BYTES <= self.heads.len() * bytes {
+                let at = lane * bytes;
+                let vector = V::packed_lanes::<W>(self.src.add(at), narrow.add(lane), map);
+                vector.store(dst.add(at));
+                lane += together;
+            }
+        }
+        lane
+    }
+}
+
+/// One lane of at least a vector, of which the first `head` bytes are reversed.
+///
+/// # Safety
+/// `src` is valid for reads and `dst` for writes of `bytes`; the two do not overlap.
+#[inline(always)]
+unsafe fn pieces<V: Simd, const W: usize>(src: *const u8, dst: *mut u8, head: usize, bytes: usize) {
+    let mut at = 0;
+    while at < bytes {
+        // The last piece overlaps the one before it.
+        let first = at.min(bytes - V::BYTES);
+        let left = head.saturating_sub(first);
+        let mirrored = left.min(V::BYTES);
+        // SAFETY: kernel contract 1 to 4; both sources have a vector's bytes inside the lane.
+        unsafe {
+            let (reversed, straight) = (src.add(left - mirrored), src.add(first));
+            V::partly_reversed::<W>(reversed, straight, mirrored / W).store(dst.add(first));
+        }
+        at += V::BYTES;
+    }
+}

@@ -1,0 +1,135 @@
+//! Rows of a few bits that follow each other in the output: a word each, nothing else.
+
+use super::job::{BitRuns, Level};
+use super::sink::Sink;
+use crate::cpu::simd::words;
+use crate::plan::{Dim, Flow};
+use std::ops::Range;
+
+/// Rows that all lie alike.
+pub(super) struct ShortRows<'a> {
+    pub(super) row: &'a Dim,
+    pub(super) count: usize,
+    /// From row to row: input, output, lengths.
+    pub(super) steps: [isize; 3],
+}
+
+/// Lengths read at a time.
+const HEADS: usize = 64;
+
+/// Whether these rows are of the kind.
+pub(super) fn is_short<const BITS: usize>(row: &Dim, steps: &Range<usize>, rows: &Level) -> bool {
+    let whole = *steps == (0..row.len);
+    let fits = row.len <= words::MOST / BITS;
+    whole && fits && row.src == 1 && row.dst == 1 && rows.steps[1] == row.len as isize
+}
+
+impl ShortRows<'_> {
+    /// Copies them; the first one starts at these places (input, output, lengths).
+    ///
+    /// # Safety
+    /// As for [`copy_runs`](super::runs::copy_runs), for these rows.
+    pub(super) unsafe fn copy<const BITS: usize>(
+        &self,
+        job: &BitRuns<'_>,
+        at: [isize; 3],
+        sink: &mut Sink<'_, BITS>,
+    ) {
+        let [from, to, length_at] = at;
+        let len = self.row.len;
+        let whole = if self.row.flow == Flow::Flip { len } else { 0 };
+        let lengths = job.lengths.filter(|_| self.row.flow == Flow::FlipPrefix);
+        let mut heads = [whole; HEADS];
+        let mut done = 0;
+        // SAFETY: the contract of [`copy`](Self::copy); lengths of the plan lie at these offsets.
+        unsafe {
+            sink.seek(to as usize);
+            while done < self.count {
+                let count = HEADS.min(self.count - done);
+                if let Some(lengths) = lengths {
+                    let first = length_at + self.steps[2] * done as isize;
+                    lengths.fill(first, self.steps[2], &mut heads[..count]);
+                }
+                let from = from + self.steps[0] * done as isize;
+                self.group(job.src, from, &heads[..count], sink);
+                done += count;
+            }
+        }
+    }
+
+    /// One group of rows, of each of which so many first elements are reversed.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), after `seek`.
+    #[inline(always)]
+    unsafe fn group<const BITS: usize>(
+        &self,
+        src: *const u8,
+        mut from: isize,
+        heads: &[usize],
+        sink: &mut Sink<'_, BITS>,
+    ) {
+        let (len, step) = (self.row.len, self.steps[0]);
+        // Up to this byte of the input, eight can be loaded at once: rows lie behind.
+        let last = from.max(from + step * (heads.len() as isize - 1)) as usize;
+        let end = words::place::<BITS>(last + len - 1).0 + 1;
+        let Some((mut dst, mut pending, mut filled)) = sink.take() else {
+            for &head in heads {
+                // SAFETY: the contract of [`copy`](Self::copy).
+                unsafe { sink.push(turned::<BITS>(src, from as usize, len, head, end), len) };
+                from += step;
+            }
+            return;
+        };
+        // So many bytes of the output are all these rows', and get their last value in the end.
+        let mut left = (filled + heads.len() * len * BITS) / 8;
+        let all = left;
+        for &head in heads {
+            // SAFETY: the contract of [`copy`](Self::copy); no more than `left` bytes are stored.
+            unsafe {
+                pending |= turned::<BITS>(src, from as usize, len, head, end) << filled;
+                filled += len * BITS;
+                let bytes = filled / 8;
+                let word = words::low_first::<BITS>(pending);
+                if left >= 8 {
+                    words::store_few(word, dst, 8);
+                } else if bytes > 0 {
+                    words::store_few(word, dst, bytes);
+                }
+                dst = dst.add(bytes);
+                left -= bytes;
+                pending >>= bytes * 8;
+                filled %= 8;
+            }
+            from += step;
+        }
+        sink.put_back(all, pending, filled);
+    }
+}
+
+/// The row at element `at`, its first `head` elements reversed, low-first.
+///
+/// # Safety
+/// The row, and all bytes from it to byte `end`, are valid for reads.
+#[inline(always)]
+unsafe fn turned<const BITS: usize>(
+    src: *const u8,
+    at: usize,
+    len: usize,
+    head: usize,
+    end: usize,
+) -> u64 {
+    let (byte, phase) = words::place::<BITS>(at);
+    // SAFETY: the contract of [`copy`](Self::copy).
+    let row = unsafe {
+        if byte + 8 <= end {
+            let word = words::load_few(src.add(byte), 8);
+            words::low_first::<BITS>(word) >> phase & words::low(len * BITS)
+        } else {
+            words::load::<BITS>(src, at, len)
+        }
+    };
+    // In two shifts, because a head of nothing shifts everything out.
+    let reversed = words::reverse_in_bytes::<BITS>(row.swap_bytes()) >> 1 >> (63 - head * BITS);
+    reversed | row & !words::low(head * BITS)
+}

@@ -1,0 +1,9 @@
+//! How a call is shared among threads: from which size on, in which parts, and from which size
+//! on stores bypass the caches. Knows plans, but no kernels.
+
+mod caches;
+mod parts;
+pub(super) mod threads;
+pub(super) mod tuning;
+
+pub(in crate::cpu) use parts::{Cut, Window};

@@ -1,0 +1,158 @@
+//! AVX2: 32-byte registers whose shuffles work in two halves.
+
+use super::bits::nibble_tables;
+use super::ssse3::{Sse, orders};
+use super::words::own_bits;
+use super::{BitVector, BytePermute, PackedLanes, PartialVector, Simd, Vector};
+use std::arch::x86_64::*;
+
+/// Thirty-two bytes.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(in crate::cpu) struct Avx(__m256i);
+
+impl Vector for Avx {
+    const BYTES: usize = 32;
+
+    #[inline(always)]
+    unsafe fn load(src: *const u8) -> Self {
+        // SAFETY: contract 1 and 2.
+        Avx(unsafe { _mm256_loadu_si256(src.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, dst: *mut u8) {
+        // SAFETY: contract 1 and 2.
+        unsafe { _mm256_storeu_si256(dst.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_nontemporal(self, dst: *mut u8) {
+        // SAFETY: contract 1 and 2.
+        unsafe { _mm256_stream_si256(dst.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: contract 1.
+        unsafe {
+            // Within 128-bit lanes, then permute the lanes.
+            let (low, high) = match W {
+                1 => (_mm256_unpacklo_epi8(a.0, b.0), _mm256_unpackhi_epi8(a.0, b.0)),
+                2 => (_mm256_unpacklo_epi16(a.0, b.0), _mm256_unpackhi_epi16(a.0, b.0)),
+                4 => (_mm256_unpacklo_epi32(a.0, b.0), _mm256_unpackhi_epi32(a.0, b.0)),
+                8 => (_mm256_unpacklo_epi64(a.0, b.0), _mm256_unpackhi_epi64(a.0, b.0)),
+                _ => (a.0, b.0),
+            };
+            (
+                Avx(_mm256_permute2x128_si256::<0x20>(low, high)),
+                Avx(_mm256_permute2x128_si256::<0x31>(low, high)),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn reversed<const W: usize>(self) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            // Swap the halves, then reverse within each.
+            let swapped = _mm256_permute4x64_epi64::<0b01_00_11_10>(self.0);
+            match W {
+                16 => Avx(swapped),
+                8 => Avx(_mm256_permute4x64_epi64::<0b00_01_10_11>(self.0)),
+                4 => {
+                    let order = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+                    Avx(_mm256_permutevar8x32_epi32(self.0, order))
+                }
+                2 => {
+                    let order = _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1);
+                    Avx(_mm256_shuffle_epi8(swapped, _mm256_broadcastsi128_si256(order)))
+                }
+                _ => {
+                    let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+                    Avx(_mm256_shuffle_epi8(swapped, _mm256_broadcastsi128_si256(order)))
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(address: *const u8) {
+        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+}
+
+impl PartialVector for Avx {
+    #[inline(always)]
+    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+        // SAFETY: contract 1 and 2; two overlapping halves cover 16 to 31 bytes.
+        unsafe {
+            if bytes < 16 {
+                Sse::reverse_short::<W>(end, dst, bytes);
+            } else {
+                Sse::load(end.sub(16)).reversed::<W>().store(dst);
+                Sse::load(end.sub(bytes)).reversed::<W>().store(dst.add(bytes - 16));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        let order = &const { orders::<W>() }[usize::from(reversed)];
+        // SAFETY: contract 1 and 2; the halves are loaded in the order wanted.
+        unsafe {
+            let upper = if reversed { 0 } else { 16 };
+            let halves = _mm256_loadu2_m128i(src.add(upper).cast(), src.add(16 - upper).cast());
+            let order = _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast()));
+            Avx(_mm256_shuffle_epi8(halves, order))
+        }
+    }
+}
+
+impl PackedLanes for Avx {}
+
+impl BitVector for Avx {
+    #[inline(always)]
+    unsafe fn reversed_in_bytes<const BITS: usize>(self) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            let half = _mm256_set1_epi8(0x0F);
+            let low = _mm256_and_si256(self.0, half);
+            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(self.0), half);
+            if BITS == 4 {
+                return Avx(_mm256_or_si256(_mm256_slli_epi16::<4>(low), high));
+            }
+            let [lows, highs] = const { &nibble_tables::<BITS>() };
+            let lows = _mm256_broadcastsi128_si256(_mm_loadu_si128(lows.as_ptr().cast()));
+            let highs = _mm256_broadcastsi128_si256(_mm_loadu_si128(highs.as_ptr().cast()));
+            let (low, high) = (_mm256_shuffle_epi8(lows, low), _mm256_shuffle_epi8(highs, high));
+            Avx(_mm256_or_si256(low, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            // There are no shifts of bytes: shift words, and mask what crosses a byte.
+            let own = _mm256_set1_epi8(own_bits(shift, high_first) as i8);
+            let (here, there) =
+                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
+            let (here, there) = if high_first {
+                (_mm256_sll_epi16(self.0, here), _mm256_srl_epi16(next.0, there))
+            } else {
+                (_mm256_srl_epi16(self.0, here), _mm256_sll_epi16(next.0, there))
+            };
+            Avx(_mm256_or_si256(_mm256_and_si256(own, here), _mm256_andnot_si256(own, there)))
+        }
+    }
+}
+
+impl BytePermute for Avx {}
+
+impl Simd for Avx {
+    type Odd = Sse;
+    type Half = Sse;
+    type Quarter = Sse;
+}

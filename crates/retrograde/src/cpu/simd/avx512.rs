@@ -1,0 +1,401 @@
+//! AVX-512 (F, BW, VL): 64-byte registers, permutations across all of it, masks.
+
+use super::avx2::Avx;
+use super::bits::nibble_tables;
+use super::ssse3::Sse;
+use super::words::own_bits;
+use super::{BitVector, BytePermute, LaneMap, PackedLanes, PartialVector, Simd, Vector};
+use std::arch::x86_64::*;
+use std::ptr::read_volatile;
+
+/// Sixty-four bytes.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(in crate::cpu) struct Avx512(pub(in crate::cpu) __m512i);
+
+/// A mask of the lowest `count` bits.
+#[inline(always)]
+pub(in crate::cpu) fn low(count: usize) -> u64 {
+    if count >= 64 { !0 } else { (1 << count) - 1 }
+}
+
+/// Interleaves 16-bit units of two registers, from unit `from` on.
+const fn interleaved16(from: u16) -> [u16; 32] {
+    let mut order = [0; 32];
+    let mut unit = 0;
+    while unit < 32 {
+        order[unit] = from + unit as u16 / 2 + if unit % 2 == 1 { 32 } else { 0 };
+        unit += 1;
+    }
+    order
+}
+
+/// An order of a register's units.
+#[repr(C, align(64))]
+union Order {
+    words: [u32; 16],
+    register: __m512i,
+}
+
+/// Units of four bytes in reverse order, and units of eight.
+static REVERSED: [Order; 2] = [
+    Order { words: [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0] },
+    Order { words: [7, 0, 6, 0, 5, 0, 4, 0, 3, 0, 2, 0, 1, 0, 0, 0] },
+];
+
+impl Vector for Avx512 {
+    const BYTES: usize = 64;
+
+    #[inline(always)]
+    unsafe fn load(src: *const u8) -> Self {
+        // SAFETY: contract 1 and 2.
+        Avx512(unsafe { _mm512_loadu_si512(src.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, dst: *mut u8) {
+        // SAFETY: contract 1 and 2.
+        unsafe { _mm512_storeu_si512(dst.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_nontemporal(self, dst: *mut u8) {
+        // SAFETY: contract 1 and 2.
+        unsafe { _mm512_stream_si512(dst.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
+        // SAFETY: contract 1 and 2; masked-off bytes are not written.
+        unsafe { _mm512_mask_storeu_epi8(dst.cast(), low(to) & !low(from), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: contract 1.
+        unsafe {
+            let (low, high) = match W {
+                1 => {
+                    // No byte permutation across lanes at this level: interleave within 128-bit lanes,
+                    // then permute the lanes.
+                    let low = _mm512_unpacklo_epi8(a.0, b.0);
+                    let high = _mm512_unpackhi_epi8(a.0, b.0);
+                    let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+                    let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+                    (
+                        _mm512_permutex2var_epi64(low, first, high),
+                        _mm512_permutex2var_epi64(low, second, high),
+                    )
+                }
+                2 => {
+                    let first = _mm512_loadu_si512(const { interleaved16(0) }.as_ptr().cast());
+                    let second = _mm512_loadu_si512(const { interleaved16(16) }.as_ptr().cast());
+                    (
+                        _mm512_permutex2var_epi16(a.0, first, b.0),
+                        _mm512_permutex2var_epi16(a.0, second, b.0),
+                    )
+                }
+                4 => {
+                    let first =
+                        _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+                    let second = _mm512_setr_epi32(
+                        8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31,
+                    );
+                    (
+                        _mm512_permutex2var_epi32(a.0, first, b.0),
+                        _mm512_permutex2var_epi32(a.0, second, b.0),
+                    )
+                }
+                8 => {
+                    let first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+                    let second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+                    (
+                        _mm512_permutex2var_epi64(a.0, first, b.0),
+                        _mm512_permutex2var_epi64(a.0, second, b.0),
+                    )
+                }
+                _ => {
+                    let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+                    let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+                    (
+                        _mm512_permutex2var_epi64(a.0, first, b.0),
+                        _mm512_permutex2var_epi64(a.0, second, b.0),
+                    )
+                }
+            };
+            (Avx512(low), Avx512(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn reversed<const W: usize>(self) -> Self {
+        // SAFETY: contract 1; an `Order` is as wide as a register, and as aligned.
+        unsafe {
+            Avx512(match W {
+                16 => _mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0),
+                // The compiler, if it knew the order, would make two shuffles of the one.
+                8 => {
+                    _mm512_permutexvar_epi64(read_volatile(&raw const REVERSED[1].register), self.0)
+                }
+                4 => {
+                    _mm512_permutexvar_epi32(read_volatile(&raw const REVERSED[0].register), self.0)
+                }
+                _ => {
+                    // Quarters in reverse order, then bytes within each.
+                    let quarters = _mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0);
+                    let within = if W == 1 {
+                        _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+                    } else {
+                        _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1)
+                    };
+                    _mm512_shuffle_epi8(quarters, _mm512_broadcast_i32x4(within))
+                }
+            })
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(address: *const u8) {
+        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+}
+
+impl PartialVector for Avx512 {
+    #[inline(always)]
+    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+        // SAFETY: contract 1 and 2; masked-off bytes are neither read nor written, so only the caller's are.
+        unsafe {
+            let last = low(bytes).rotate_right(bytes as u32);
+            let start = end.wrapping_sub(64);
+            let row = _mm512_maskz_loadu_epi8(last, start.cast());
+            let row = Avx512(row).reversed::<W>();
+            _mm512_mask_storeu_epi8(dst.cast(), low(bytes), row.0);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+        // SAFETY: contract 1 and 2; masked-off bytes are neither read nor written.
+        unsafe {
+            if W < 2 {
+                // No permutation of single bytes at this level: two masked rows.
+                Self::reverse_short::<W>(src.add(head * W), dst, head * W);
+                let rest = low(units * W) & !low(head * W);
+                let row = _mm512_maskz_loadu_epi8(rest, src.cast());
+                _mm512_mask_storeu_epi8(dst.cast(), rest, row);
+                return;
+            }
+            let whole = low(units * W);
+            let row = _mm512_maskz_loadu_epi8(whole, src.cast());
+            let mirrored = lane_order::<W>(row, head);
+            _mm512_mask_storeu_epi8(dst.cast(), whole, mirrored);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn partly_reversed<const W: usize>(
+        reversed: *const u8,
+        straight: *const u8,
+        mirrored: usize,
+    ) -> Self {
+        // SAFETY: contract 1 and 2; there is an order for every number of mirrored units.
+        unsafe {
+            let b = _mm512_loadu_si512(straight.cast());
+            if W == 1 {
+                // No permutation of single bytes at this level. The bytes to reverse end where
+                // the bytes that must not be read begin, so the register is loaded from its end.
+                let front = low(mirrored);
+                let before = reversed.wrapping_sub(64 - mirrored);
+                let a = _mm512_maskz_loadu_epi8(front.reverse_bits(), before.cast());
+                let whole = Avx512(a).reversed::<1>().0;
+                return Avx512(_mm512_mask_mov_epi8(b, front, whole));
+            }
+            let a = _mm512_loadu_si512(reversed.cast());
+            let order = const { &prefix_orders::<W>() }.get_unchecked(mirrored);
+            let order = _mm512_loadu_si512(order.as_ptr().cast());
+            Avx512(match W {
+                2 => _mm512_permutex2var_epi16(a, order, b),
+                4 => _mm512_permutex2var_epi32(a, order, b),
+                _ => _mm512_permutex2var_epi64(a, order, b),
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        // SAFETY: contract 1 and 2.
+        unsafe { Self::partly_reversed::<W>(src, src, if reversed { 64 / W } else { 0 }) }
+    }
+}
+
+impl PackedLanes for Avx512 {
+    #[inline(always)]
+    fn packs(unit: usize) -> bool {
+        matches!(unit, 2 | 4 | 8)
+    }
+
+    #[inline(always)]
+    unsafe fn packed_lanes<const W: usize>(
+        src: *const u8,
+        heads: *const u8,
+        map: &LaneMap,
+    ) -> Self {
+        // SAFETY: contract 1 and 2.
+        unsafe {
+            let row = _mm512_loadu_si512(src.cast());
+            let lane = _mm512_load_si512(map.lane.as_ptr().cast());
+            let within = _mm512_load_si512(map.within.as_ptr().cast());
+            let base = _mm512_load_si512(map.base.as_ptr().cast());
+            // Each unit's own place, or the mirrored one where it is inside its lane's head.
+            let own = _mm512_loadu_si512(const { own::<W>() }.as_ptr().cast());
+            Avx512(match W {
+                2 => {
+                    let heads = _mm512_cvtepu8_epi16(_mm256_loadu_si256(heads.cast()));
+                    let head = _mm512_permutexvar_epi16(lane, heads);
+                    let inside = _mm512_cmplt_epu16_mask(within, head);
+                    let order = _mm512_mask_add_epi16(own, inside, base, head);
+                    _mm512_permutexvar_epi16(order, row)
+                }
+                4 => {
+                    let heads = _mm512_cvtepu8_epi32(_mm_loadu_si128(heads.cast()));
+                    let head = _mm512_permutexvar_epi32(lane, heads);
+                    let inside = _mm512_cmplt_epu32_mask(within, head);
+                    let order = _mm512_mask_add_epi32(own, inside, base, head);
+                    _mm512_permutexvar_epi32(order, row)
+                }
+                _ => {
+                    let heads = _mm512_cvtepu8_epi64(_mm_loadl_epi64(heads.cast()));
+                    let head = _mm512_permutexvar_epi64(lane, heads);
+                    let inside = _mm512_cmplt_epu64_mask(within, head);
+                    let order = _mm512_mask_add_epi64(own, inside, base, head);
+                    _mm512_permutexvar_epi64(order, row)
+                }
+            })
+        }
+    }
+}
+
+impl BitVector for Avx512 {
+    #[inline(always)]
+    unsafe fn reversed_in_bytes<const BITS: usize>(self) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            let half = _mm512_set1_epi8(0x0F);
+            let low = _mm512_and_si512(self.0, half);
+            let high = _mm512_and_si512(_mm512_srli_epi16::<4>(self.0), half);
+            if BITS == 4 {
+                return Avx512(_mm512_or_si512(_mm512_slli_epi16::<4>(low), high));
+            }
+            let [lows, highs] = const { &nibble_tables::<BITS>() };
+            let lows = _mm512_broadcast_i32x4(_mm_loadu_si128(lows.as_ptr().cast()));
+            let highs = _mm512_broadcast_i32x4(_mm_loadu_si128(highs.as_ptr().cast()));
+            let (low, high) = (_mm512_shuffle_epi8(lows, low), _mm512_shuffle_epi8(highs, high));
+            Avx512(_mm512_or_si512(low, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            // There are no shifts of bytes: shift words, and mask what crosses a byte.
+            let own = _mm512_set1_epi8(own_bits(shift, high_first) as i8);
+            let (here, there) =
+                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
+            let (here, there) = if high_first {
+                (_mm512_sll_epi16(self.0, here), _mm512_srl_epi16(next.0, there))
+            } else {
+                (_mm512_srl_epi16(self.0, here), _mm512_sll_epi16(next.0, there))
+            };
+            Avx512(_mm512_or_si512(_mm512_and_si512(own, here), _mm512_andnot_si512(own, there)))
+        }
+    }
+}
+
+impl BytePermute for Avx512 {}
+
+impl Simd for Avx512 {
+    type Odd = Sse;
+    type Half = Avx;
+    type Quarter = Sse;
+}
+
+/// Bytes in the integers that permute units of `unit` bytes.
+const fn index_bytes(unit: usize) -> usize {
+    if unit > 8 { 8 } else { unit }
+}
+
+/// Every unit's own place, as integers as wide as a unit.
+pub(in crate::cpu) const fn own<const W: usize>() -> [u8; 64] {
+    let mut own = [0; 64];
+    let mut unit = 0;
+    while unit < 64 / W {
+        own[unit * W] = unit as u8;
+        unit += 1;
+    }
+    own
+}
+
+/// For every number of units of `W` bytes to reverse: which of two registers' integers come where.
+pub(in crate::cpu) const fn prefix_orders<const W: usize>() -> [[u8; 64]; 65] {
+    let mut orders = [[0; 64]; 65];
+    let (wide, per_unit) = (index_bytes(W), W / index_bytes(W));
+    let mut mirrored = 0;
+    while mirrored <= 64 / W {
+        let mut at = 0;
+        while at < 64 / wide {
+            let (unit, within) = (at / per_unit, at % per_unit);
+            let from = if unit < mirrored {
+                (mirrored - 1 - unit) * per_unit + within
+            } else {
+                64 / wide + at
+            };
+            orders[mirrored][at * wide] = from as u8;
+            at += 1;
+        }
+        mirrored += 1;
+    }
+    orders
+}
+
+/// Reverses the first `head` units of a register, `W` of 2, 4, 8 or 16 bytes.
+///
+/// # Safety
+/// As for [`Vector`].
+#[inline(always)]
+unsafe fn lane_order<const W: usize>(row: __m512i, head: usize) -> __m512i {
+    // SAFETY: contract 1.
+    unsafe {
+        match W {
+            2 => {
+                let own = _mm512_set_epi16(
+                    31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12,
+                    11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
+                );
+                let mirrored = _mm512_sub_epi16(_mm512_set1_epi16(head as i16 - 1), own);
+                let order = _mm512_mask_mov_epi16(own, low(head) as u32, mirrored);
+                _mm512_permutexvar_epi16(order, row)
+            }
+            4 => {
+                let own = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+                let mirrored = _mm512_sub_epi32(_mm512_set1_epi32(head as i32 - 1), own);
+                let order = _mm512_mask_mov_epi32(own, low(head) as u16, mirrored);
+                _mm512_permutexvar_epi32(order, row)
+            }
+            _ => {
+                // Units of 8 bytes, or pairs of them.
+                let own = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+                let pairs = (W / 8) as i64;
+                let within = _mm512_and_epi64(own, _mm512_set1_epi64(pairs - 1));
+                let start = _mm512_set1_epi64((head as i64 - 1) * pairs);
+                let mirrored = _mm512_sub_epi64(
+                    _mm512_add_epi64(start, _mm512_add_epi64(within, within)),
+                    own,
+                );
+                let order = _mm512_mask_mov_epi64(own, low(head * W / 8) as u8, mirrored);
+                _mm512_permutexvar_epi64(order, row)
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Several short lanes in one register, each reversed up to its own length.
+
+use super::vector::{Vector, WIDEST, copy_unit};
+use std::mem::MaybeUninit;
+
+/// Where lanes of equal length are in a register: integers as wide as a unit, one per unit.
+#[repr(align(64))]
+pub(in crate::cpu) struct LaneMap {
+    /// Which lane the unit belongs to.
+    pub(in crate::cpu) lane: [u8; WIDEST],
+    /// Its index in the lane; all ones, which is more than any length, if it belongs to none.
+    pub(in crate::cpu) within: [u8; WIDEST],
+    /// What to add to the lane's length to get the index that the unit comes from.
+    pub(in crate::cpu) base: [u8; WIDEST],
+}
+
+impl LaneMap {
+    /// Lanes of `len` units of `unit` bytes in a register of `bytes`.
+    pub(in crate::cpu) fn new(bytes: usize, unit: usize, len: usize) -> Self {
+        let mut map = LaneMap { lane: [0; WIDEST], within: [0xFF; WIDEST], base: [0; WIDEST] };
+        for own in 0..bytes / unit / len * len {
+            let (lane, within) = (own / len, own % len);
+            let base = (own as i64 - 1 - 2 * within as i64).to_le_bytes();
+            let place = own * unit..(own + 1) * unit;
+            map.lane[place.clone()].copy_from_slice(&lane.to_le_bytes()[..unit]);
+            map.within[place.clone()].copy_from_slice(&within.to_le_bytes()[..unit]);
+            map.base[place].copy_from_slice(&base[..unit]);
+        }
+        map
+    }
+
+    /// The unit that unit `own` comes from, if `head_of` gives the length of each lane.
+    fn source(&self, own: usize, unit: usize, head_of: impl Fn(usize) -> usize) -> usize {
+        // The lowest byte is enough: no register has more than 64 units. Units of no lane are
+        // all ones.
+        let (lane, within) = (self.lane[own * unit], self.within[own * unit]);
+        let head = head_of(usize::from(lane));
+        if usize::from(within) >= head {
+            return own;
+        }
+        usize::from(self.base[own * unit].wrapping_add(head as u8))
+    }
+}
+
+/// A register that can reverse the prefixes of several lanes at once.
+///
+/// # Safety
+/// See the [contract](super#contract) of this module.
+pub(in crate::cpu) trait PackedLanes: Vector {
+    /// Whether [`packed_lanes`](Self::packed_lanes) is worth calling for units of this width.
+    /// The default of that is right, but slow.
+    #[inline(always)]
+    fn packs(_unit: usize) -> bool {
+        false
+    }
+
+    /// A register full of consecutive short lanes: of each, as many units as `heads` says are
+    /// reversed. As many heads are loaded as the register has units.
+    #[inline(always)]
+    unsafe fn packed_lanes<const W: usize>(
+        src: *const u8,
+        heads: *const u8,
+        map: &LaneMap,
+    ) -> Self {
+        let mut mixed = MaybeUninit::<[u8; WIDEST]>::uninit();
+        let mixed = mixed.as_mut_ptr().cast::<u8>();
+        // SAFETY: contract 1, and 2 for a register at `src` and a head per unit; contract 3: no
+        // head is longer than its lane, so units come from inside the register.
+        unsafe {
+            for own in 0..Self::BYTES / W {
+                let from = map.source(own, W, |lane| usize::from(heads.add(lane).read()));
+                copy_unit::<W>(src.add(from * W), mixed.add(own * W));
+            }
+            Self::load(mixed)
+        }
+    }
+}

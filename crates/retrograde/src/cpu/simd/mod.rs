@@ -1,0 +1,55 @@
+//! SIMD registers: what the kernels know about an instruction set, and nothing above it.
+//!
+//! [`Vector`] has the primitives. What only some kernels need is a trait of its own, with a
+//! portable default that gives the same bytes: [`PartialVector`] (registers reversed in part),
+//! [`OddVector`] and [`BytePermute`] (units whose width does not divide a register),
+//! [`PackedLanes`] (several short lanes in one register), [`BitVector`] (sub-byte elements). One
+//! file per instruction set implements them; [`Simd`] is all of them together.
+//!
+//! # Contract
+//! Methods of these traits are unsafe for up to three reasons. SAFETY comments cite them by
+//! number:
+//! 1. the processor has the instructions of the type. Holding an
+//!    [`Isa`](super::dispatch::Isa) proves it;
+//! 2. pointers are valid for the bytes that the method loads or stores;
+//! 3. counts are in the range that the method names.
+
+mod bits;
+mod lanes;
+mod odd;
+mod partial;
+mod vector;
+pub(in crate::cpu) mod words;
+
+pub(in crate::cpu) mod portable;
+
+#[cfg(target_arch = "x86_64")]
+pub(in crate::cpu) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::cpu) mod avx512;
+#[cfg(target_arch = "aarch64")]
+pub(in crate::cpu) mod neon;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::cpu) mod ssse3;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::cpu) mod vbmi;
+
+pub(in crate::cpu) use bits::BitVector;
+pub(in crate::cpu) use lanes::{LaneMap, PackedLanes};
+pub(in crate::cpu) use odd::{BytePermute, OddVector};
+pub(in crate::cpu) use partial::PartialVector;
+pub(in crate::cpu) use vector::{Source, Vector, WIDEST, copy_unit};
+
+/// All that the kernels ask of an instruction set, with the narrower registers beside the widest.
+pub(in crate::cpu) trait Simd:
+    Vector + PartialVector + BytePermute + PackedLanes + BitVector
+{
+    /// The register to use for units of 3, 6 or 12 bytes.
+    type Odd: OddVector;
+
+    /// A register of half the width, or the narrowest there is.
+    type Half: PartialVector;
+
+    /// A register of a quarter of the width, or the narrowest there is.
+    type Quarter: PartialVector;
+}

@@ -1,0 +1,77 @@
+//! Registers of which only a part is reversed, and rows shorter than a register.
+
+use super::vector::{Vector, WIDEST, copy_unit};
+use std::mem::MaybeUninit;
+
+/// A register that can be reversed in part.
+///
+/// The defaults go unit by unit; instruction sets with masks or permutations override them.
+///
+/// # Safety
+/// See the [contract](super#contract) of this module.
+pub(in crate::cpu) trait PartialVector: Vector {
+    /// Reverses `bytes < BYTES` bytes of units of `W` bytes, from the bytes that end at `end`.
+    #[inline(always)]
+    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+        let mut done = 0;
+        while done < bytes {
+            // SAFETY: contract 2: the `bytes` bytes before `end` and from `dst` on are valid,
+            // and `bytes` is a multiple of `W`.
+            unsafe { copy_unit::<W>(end.sub(done + W), dst.add(done)) };
+            done += W;
+        }
+    }
+
+    /// One lane of `units * W <= BYTES` bytes: the first `head` units reversed, the rest kept.
+    #[inline(always)]
+    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+        // SAFETY: contract 2 for `units` units on both sides, contract 3: `head <= units`.
+        unsafe {
+            Self::reverse_short::<W>(src.add(head * W), dst, head * W);
+            let mut at = head;
+            while at < units {
+                copy_unit::<W>(src.add(at * W), dst.add(at * W));
+                at += 1;
+            }
+        }
+    }
+
+    /// Loads from any address, in reverse order if `reversed`.
+    #[inline(always)]
+    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        // SAFETY: contract 1 and 2, passed on.
+        unsafe {
+            let vector = Self::load(src);
+            if reversed { vector.reversed::<W>() } else { vector }
+        }
+    }
+
+    /// A register whose first `mirrored` units are those at `reversed`, in reverse order, and
+    /// whose other units are those at the same positions of `straight`.
+    #[inline(always)]
+    unsafe fn partly_reversed<const W: usize>(
+        reversed: *const u8,
+        straight: *const u8,
+        mirrored: usize,
+    ) -> Self {
+        // SAFETY: contract 1 and 2 for a register at both addresses, contract 3:
+        // `mirrored * W <= BYTES`. No register is wider than the array.
+        unsafe {
+            if mirrored == 0 {
+                return Self::load(straight);
+            }
+            if mirrored * W == Self::BYTES {
+                return Self::load(reversed).reversed::<W>();
+            }
+            let mut mixed = MaybeUninit::<[u8; WIDEST]>::uninit();
+            let mixed = mixed.as_mut_ptr().cast::<u8>();
+            Self::load(straight).store(mixed);
+            let mut unit = 0;
+            while unit < mirrored {
+                copy_unit::<W>(reversed.add((mirrored - 1 - unit) * W), mixed.add(unit * W));
+                unit += 1;
+            }
+            Self::load(mixed)
+        }
+    }
+}
