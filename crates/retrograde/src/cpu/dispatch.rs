@@ -20,7 +20,7 @@ macro_rules! entries {
     ($module:ident, $vector:ty $(, $feature:literal)?) => {
         mod $module {
             use crate::cpu::{kernels, simd::$module};
-            use super::*;
+            use crate::cpu::dispatch::*;
 
             entries!(@ $vector $(, $feature)?;
                 rows(&Rows) => kernels::rows::run::<$vector>;
