@@ -53,7 +53,7 @@ impl Call {
         };
         let lengths = lengths.map(|(dtype, bytes)| (dtype, bytes.to_vec()));
         let plan = with_operator(&operator, &lengths, |reversal| {
-            Ok(reversal.bind(&src, &dst).map(|(plan, _)| plan)?)
+            Ok(reversal.prepare(&src, &dst)?.plan().clone())
         })?;
         Ok(Call { operator, src, dst, lengths, plan })
     }

@@ -14,7 +14,7 @@ use crate::report;
 use anyhow::{Result, anyhow, bail};
 use buffers::Buffers;
 use rayon::ThreadPoolBuilder;
-use retrograde::{Layout, MemoryMut, Plan, Reversal, TensorMut, TensorRef, cpu};
+use retrograde::{Layout, Prepared, Reversal, TensorRef, cpu};
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -40,10 +40,16 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     // All of it on the pool: the engine takes the threads of whoever calls it.
     let text = pool.install(|| {
         subject.with(|reversal| {
-            let (plan, _) = reversal.bind(&layout, &layout)?;
+            let prepared = reversal.prepare(&layout, &layout)?;
             let mut buffers = Buffers::new(layout.byte_len())?;
-            let sampled = measure(reversal, &layout, &plan, &mut buffers, time)?;
-            Ok(table::draw(&subject, &layout, pool.current_num_threads(), &plan, &sampled))
+            let sampled = measure(reversal, &layout, &prepared, &mut buffers, time)?;
+            Ok(table::draw(
+                &subject,
+                &layout,
+                pool.current_num_threads(),
+                prepared.plan(),
+                &sampled,
+            ))
         })
     })?;
     Ok(report::print(&text)?)
@@ -67,15 +73,13 @@ pub(crate) fn copy_speed(bytes: usize) -> Result<f64> {
 fn measure(
     reversal: &dyn Reversal,
     layout: &Layout,
-    plan: &Plan,
+    prepared: &Prepared<'_>,
     buffers: &mut Buffers,
     time: Duration,
 ) -> Result<Vec<Sampled>> {
     let Buffers { src, dst, work } = buffers;
     let input = TensorRef::new(layout.clone(), &src[..])?;
     let src = &src[..];
-    let (_, lengths) = reversal.bind(layout, layout)?;
-    let lengths = lengths.map(|lengths| lengths.memory());
     // Two contestants write to the same output, one after the other.
     let dst = RefCell::new(&mut dst[..]);
     let mut contestants = vec![
@@ -85,7 +89,7 @@ fn measure(
         }),
         Contestant::new("reversed", Style::Reused, || {
             let mut dst = dst.borrow_mut();
-            Ok(cpu::execute(plan, black_box(src).into(), lengths, MemoryMut::from(&mut dst[..]))?)
+            Ok(prepared.run(black_box(src), &mut dst[..])?)
         }),
         Contestant::new(COPY, Style::Fresh, || {
             copies::fresh(black_box(src));
@@ -96,10 +100,9 @@ fn measure(
             Ok(())
         }),
     ];
-    if plan.fits_in_place() {
+    if prepared.plan().fits_in_place() {
         contestants.push(Contestant::new("reversed", Style::InPlace, || {
-            let mut tensor = TensorMut::new(layout.clone(), &mut work[..])?;
-            Ok(cpu::execute_in_place(plan, lengths, tensor.memory())?)
+            Ok(prepared.run_in_place(&mut work[..])?)
         }));
     }
     alternate(contestants, time)

@@ -52,10 +52,10 @@ pub(crate) fn reverse(
 ) -> Result<Duration> {
     let (src, dst) = (input.layout().clone(), output.layout().clone());
     let start = Instant::now();
-    let done = task.with_plan(&src, &dst, |plan, lengths| {
-        let mut host = Mapped { input, output, progress: Progress::of(plan) };
-        let run = |route: Route<'_>| route.run(cuda, lengths, &mut host);
-        match Route::of(plan, piece()).and_then(run) {
+    let done = task.prepared(&src, &dst, |checked| {
+        let mut host = Mapped { input, output, progress: Progress::of(checked.plan()) };
+        let run = |route: Route<'_>| route.run(cuda, checked.lengths(), &mut host);
+        match Route::of(checked.plan(), piece()).and_then(run) {
             Err(Error::Execute(error)) => Err(error),
             other => Ok(other),
         }

@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     let before = load::tensor(&input.input, &input.opening(None, &read))?;
     let layout = before.layout();
     let task = Task::prepare(&arguments.operation, layout, &read)?;
-    let plan = task.with_plan(layout, layout, |plan, _| Ok(plan.clone()))?;
+    let plan = task.prepared(layout, layout, |checked| Ok(checked.plan().clone()))?;
 
     let cuda = match arguments.device {
         Device::Cpu => None,

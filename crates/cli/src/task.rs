@@ -5,8 +5,8 @@ use crate::load;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use retrograde::{
-    Error, ExecuteError, Layout, LengthsOperator, Memory, Operator, Plan, Reversal, Reverse,
-    ReverseSequence, ReverseSubsequences, TensorRef, cpu,
+    Error, ExecuteError, Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSequence,
+    ReverseSubsequences, cpu::Checked,
 };
 use retrograde_io::{FilesRead, Tensor};
 
@@ -28,7 +28,7 @@ impl Task {
     ) -> Result<Task> {
         let task = Task::of(operation, input, read)?;
         // Lengths are looked at once, before anything is written.
-        task.with_plan(input, input, cpu::check_lengths)?;
+        task.prepared(input, input, |_| Ok(()))?;
         Ok(task)
     }
 
@@ -69,17 +69,17 @@ impl Task {
         }
     }
 
-    /// Lowers the task to a plan between these layouts, and gives it to `body` with the lengths.
-    pub(crate) fn with_plan<R>(
+    /// Prepares the call between these layouts, checks all lengths, and gives it to `body`.
+    pub(crate) fn prepared<R>(
         &self,
         src: &Layout,
         dst: &Layout,
-        body: impl FnOnce(&Plan, Option<Memory<'_>>) -> Result<R, ExecuteError>,
+        body: impl FnOnce(Checked<'_>) -> Result<R, ExecuteError>,
     ) -> Result<R> {
         let bound = |reversal: &dyn Reversal| {
-            let (plan, lengths) = reversal.bind(src, dst)?;
-            body(&plan, lengths.as_ref().map(TensorRef::memory))
-                .map_err(|source| explain(reversal.explain(source, &lengths)))
+            let prepared = reversal.prepare(src, dst)?;
+            let checked = prepared.check().map_err(explain)?;
+            body(checked).map_err(|source| explain(prepared.explain(source)))
         };
         match self {
             Task::Reverse { operator, .. } => bound(operator),
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
-    use retrograde::{DType, MemoryMut};
+    use retrograde::DType;
 
     /// Runs the task of this command line on positions; the origins must be those.
     fn agrees(command: &str, shape: &[usize]) {
@@ -237,8 +237,9 @@ mod tests {
         let task = Task::prepare(&operation, &layout, &FilesRead::default()).unwrap();
         let positions: Vec<u32> = (0..layout.len() as u32).collect();
         let mut moved = vec![0u32; layout.len()];
-        task.with_plan(&layout, &layout, |plan, lengths| {
-            cpu::execute(plan, positions[..].into(), lengths, MemoryMut::from(&mut moved[..]))
+        task.prepared(&layout, &layout, |checked| {
+            let mut pieces = checked.pieces(usize::MAX);
+            pieces.try_for_each(|piece| piece.execute(&positions, &mut moved))
         })
         .unwrap();
         for (position, &came_from) in moved.iter().enumerate() {

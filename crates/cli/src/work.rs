@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::task::Task;
 use anyhow::Result;
 use rayon::prelude::*;
-use retrograde::{Grain, Plan, cpu};
+use retrograde::{ExecuteError, Grain, Plan};
 use retrograde_io::{Edit, Output, Tensor};
 use std::ops::Range;
 
@@ -20,26 +20,29 @@ pub(crate) const PART: usize = 2 << 20;
 /// Reverses one tensor into another.
 pub(crate) fn reverse(task: &Task, input: &Tensor, output: &mut Output) -> Result<()> {
     let (src, dst) = (input.layout().clone(), output.layout().clone());
-    task.with_plan(&src, &dst, |plan, lengths| {
-        let progress = Progress::of(plan);
-        let mut pieces = plan.pieces(PIECE).peekable();
+    task.prepared(&src, &dst, |checked| {
+        let progress = Progress::of(checked.plan());
+        let mut pieces = checked.pieces(PIECE).peekable();
         while let Some(piece) = pieces.next() {
-            match compact(&piece, piece.dst()) {
+            let plan = piece.plan();
+            match compact(plan, plan.dst()) {
                 Some(range) => in_parts(range, |part| output.prepare(part)),
                 None => output.will_scatter(),
             }
-            match compact(&piece, piece.src()) {
+            match compact(plan, plan.src()) {
                 Some(range) => in_parts(range, |part| input.fetch(part)),
                 None => {
                     input.will_scatter();
-                    runs(&piece).for_each(|run| input.will_read(run));
+                    runs(plan).for_each(|run| input.will_read(run));
                 }
             }
-            if let Some(range) = pieces.peek().and_then(|next| compact(next, next.src())) {
+            if let Some(range) =
+                pieces.peek().and_then(|next| compact(next.plan(), next.plan().src()))
+            {
                 input.will_read(range);
             }
-            cpu::execute(&piece, input.data().into(), lengths, output.data_mut().into())?;
-            progress.moved(&piece);
+            piece.execute(input.data(), output.data_mut())?;
+            progress.moved(plan);
         }
         Ok(())
     })
@@ -48,17 +51,14 @@ pub(crate) fn reverse(task: &Task, input: &Tensor, output: &mut Output) -> Resul
 /// Reverses a tensor where it is.
 pub(crate) fn reverse_in_place(task: &Task, tensor: &mut Edit) -> Result<()> {
     let layout = tensor.layout().clone();
-    task.with_plan(&layout, &layout, |plan, lengths| {
-        let progress = Progress::of(plan);
-        // Once, for all pieces: nothing must move if one of them is wrong.
-        cpu::check_lengths(plan, lengths)?;
-        if !plan.fits_in_place() {
-            // Says so.
-            return cpu::execute_in_place(plan, lengths, tensor.data_mut().into());
+    task.prepared(&layout, &layout, |checked| {
+        if !checked.plan().fits_in_place() {
+            return Err(ExecuteError::NotInPlace);
         }
-        plan.pieces_in_place(PIECE).try_for_each(|piece| {
-            cpu::execute_in_place(&piece, lengths, tensor.data_mut().into())?;
-            progress.moved(&piece);
+        let progress = Progress::of(checked.plan());
+        checked.pieces_in_place(PIECE).try_for_each(|piece| {
+            piece.execute_in_place(tensor.data_mut())?;
+            progress.moved(piece.plan());
             Ok(())
         })
     })

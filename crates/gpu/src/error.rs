@@ -76,6 +76,9 @@ pub enum Error {
     /// A plan for a tensor of the host that does not write all of its output.
     #[error("the plan leaves gaps in its output, which cannot come from the device")]
     OutputGaps,
+    /// A prepared call that cannot run on these buffers or lengths.
+    #[error(transparent)]
+    Call(retrograde::Error),
     /// Buffers or lengths that the plan cannot run on.
     #[error(transparent)]
     Execute(#[from] ExecuteError),

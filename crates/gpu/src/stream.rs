@@ -10,7 +10,7 @@ use crate::params::Params;
 use crate::report::{self, Reports};
 use crate::shape::{Shape, Site};
 use cudarc::driver::{result, sys};
-use retrograde::{ExecuteError, Grain, Memory, Plan, cpu};
+use retrograde::{ExecuteError, Grain, Memory, Plan, Prepared, cpu};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -133,7 +133,37 @@ impl Stream {
         if !in_place && !plan.is_empty() && plan.overlaps(from, to) {
             return Err(ExecuteError::Overlap.into());
         }
-        self.start(plan, Site { src: src.address, dst: dst.address }, lengths, in_place)
+        self.start(plan, Site { src: src.address, dst: dst.address }, lengths, in_place, true)
+    }
+
+    /// Runs a prepared call. Its errors name the operator and the index of a wrong length.
+    ///
+    /// `lengths` are those of the call, where the device can read them; `None` takes the call's
+    /// own, which are then in host memory.
+    pub fn run(
+        &self,
+        prepared: &Prepared<'_>,
+        src: DeviceRef<'_>,
+        lengths: Option<CudaLengths<'_>>,
+        dst: DeviceMut<'_>,
+    ) -> Result<(), Error> {
+        let lengths = lengths.or_else(|| prepared.lengths_memory().map(CudaLengths::Host));
+        self.execute(prepared.plan(), src, lengths, dst).map_err(|error| match error {
+            Error::Execute(source) => Error::Call(prepared.explain(source)),
+            error => error,
+        })
+    }
+
+    /// Runs a piece of a plan whose lengths have been checked on the host.
+    pub(crate) fn execute_checked(
+        &self,
+        plan: &Plan,
+        src: DeviceRef<'_>,
+        lengths: Option<CudaLengths<'_>>,
+        dst: DeviceMut<'_>,
+    ) -> Result<(), Error> {
+        plan.check_sizes(src.len, dst.len)?;
+        self.start(plan, Site { src: src.address, dst: dst.address }, lengths, false, false)
     }
 
     /// Runs a plan whose input and output are laid out alike on one piece of memory.
@@ -149,7 +179,7 @@ impl Stream {
             return Err(ExecuteError::NotInPlace.into());
         }
         let at = memory.address;
-        self.start(plan, Site { src: at, dst: at }, lengths, true)
+        self.start(plan, Site { src: at, dst: at }, lengths, true, true)
     }
 
     /// Waits for everything on the stream, and for the first wrong length since the last look: its
@@ -198,7 +228,10 @@ impl Stream {
             {
                 Err(ExecuteError::LengthsOverlap.into())
             }
-            Some(CudaLengths::Host(memory)) => Ok(cpu::check_lengths(plan, Some(memory))?),
+            Some(CudaLengths::Host(memory)) => {
+                cpu::Checked::new(plan, Some(memory))?;
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -210,6 +243,7 @@ impl Stream {
         at: Site,
         lengths: Option<CudaLengths<'_>>,
         in_place: bool,
+        check: bool,
     ) -> Result<(), Error> {
         let rank = plan.dims().len().max(plan.lengths().map_or(0, |lengths| lengths.dims.len()));
         if rank > MOST_DIMS {
@@ -218,7 +252,10 @@ impl Stream {
         let _current = self.cuda.current()?;
         let mut uploaded = None;
         let (address, stop) = match lengths {
-            Some(CudaLengths::Device(view)) => (view.address, self.check_on_device(plan, view)?),
+            Some(CudaLengths::Device(view)) if check => {
+                (view.address, self.check_on_device(plan, view)?)
+            }
+            Some(CudaLengths::Device(view)) => (view.address, 0),
             Some(CudaLengths::Host(memory)) if !plan.is_empty() => {
                 let copy = self.upload(plan, memory)?;
                 (uploaded.insert(copy).base, 0)

@@ -32,7 +32,7 @@ impl Route<'_> {
         lengths: Option<Memory<'_>>,
         host: &mut impl Host,
     ) -> Result<(), Error> {
-        cpu::check_lengths(self.plan, lengths)?;
+        cpu::Checked::new(self.plan, lengths)?;
         if self.pieces() == 0 {
             return Ok(());
         }
@@ -89,7 +89,12 @@ impl Route<'_> {
             let window = Window::of(&piece);
             upload(&window.input, &mut input, &mut slots, host)?;
             let stream = &slots[0].stream;
-            stream.execute(&window.plan(&piece), input.view(), lengths, output.view_mut())?;
+            stream.execute_checked(
+                &window.plan(&piece),
+                input.view(),
+                lengths,
+                output.view_mut(),
+            )?;
             stream.synchronize()?;
             download(&window.output, &output, &mut slots, host)?;
         }
@@ -145,7 +150,7 @@ impl Slot {
         // and here, after waiting. It lives until `drop` has waited.
         unsafe { self.sent.send(len, &mut self.input, input.lead, &self.stream)? };
         let plan = window.plan(piece);
-        self.stream.execute(&plan, self.input.view(), lengths, self.output.view_mut())?;
+        self.stream.execute_checked(&plan, self.input.view(), lengths, self.output.view_mut())?;
         let len = output.range.len();
         // SAFETY: as above.
         unsafe { self.received.receive(len, &self.output, output.lead, &self.stream)? };

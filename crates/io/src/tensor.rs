@@ -9,9 +9,7 @@ use crate::strings::{self, Strings};
 use crate::text;
 use crate::value::{Elements, Value};
 use bytes::Bytes;
-use retrograde::{
-    BitOrder, DType, Grain, Layout, LayoutError, Reversal, Reverse, TensorMut, TensorRef,
-};
+use retrograde::{BitOrder, DType, Grain, Layout, LayoutError, Reverse, TensorMut, TensorRef};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

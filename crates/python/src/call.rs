@@ -11,8 +11,7 @@ use crate::view::{Place, View};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograde::cpu;
-use retrograde::{Reversal, TensorRef};
+use retrograde::Reversal;
 
 /// `retrograde.reverse`, on an array or a tensor.
 #[pyfunction]
@@ -204,7 +203,6 @@ fn check(operator: &(impl Reversal + Sync), from: &View, to: &View, work: usize)
     let name = operator.operator();
     // SAFETY: the tensors are used for their layouts alone.
     let (from, to) = unsafe { (from.tensor(name)?, to.tensor(name)?) };
-    let (plan, lengths) = operator.bind(from.layout(), to.layout()).map_err(raised)?;
-    threads::run(work, || cpu::check_lengths(&plan, lengths.as_ref().map(TensorRef::memory)))?
-        .map_err(|source| raised(operator.explain(source, &lengths)))
+    let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
+    threads::run(work, || prepared.check().map(|_| ()))?.map_err(raised)
 }

@@ -58,23 +58,23 @@ impl<'py> Visitor for Launch<'_, 'py> {
             unsafe { view.tensor(name) }
         };
         let (from, to) = (tensor(&self.input.view())?, tensor(&output.view())?);
-        let (plan, lengths) = operator.bind(from.layout(), to.layout()).map_err(raised)?;
+        let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
         let there = |tensor: &TensorRef<'_>| {
             let memory = tensor.memory();
             // SAFETY: the library that owns it frees it in the order of its stream, on which
             // this runs.
             unsafe { DeviceRef::from_raw(memory.as_ptr().addr() as u64, memory.len()) }
         };
-        let given = lengths.as_ref().map(|tensor| match self.lengths {
+        let given = prepared.lengths().map(|tensor| match self.lengths {
             Place::Cuda(_) => CudaLengths::Device(there(tensor)),
             Place::Host => CudaLengths::Host(tensor.memory()),
         });
         let memory = to.memory();
         // SAFETY: as above; `check_output` found it writable.
         let target = unsafe { DeviceMut::from_raw(memory.as_ptr().addr() as u64, memory.len()) };
-        match self.stream.execute(&plan, there(&from), given, target) {
+        match self.stream.run(&prepared, there(&from), given, target) {
             Ok(()) => Ok(self.out.clone()),
-            Err(Error::Execute(source)) => Err(raised(operator.explain(source, &lengths))),
+            Err(Error::Call(error)) => Err(raised(error)),
             Err(error) => Err(failed(error)),
         }
     }

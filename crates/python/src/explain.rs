@@ -8,7 +8,7 @@ use crate::view::View;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use retrograde::cpu::{self, Isa};
-use retrograde::{Flow, Grain, Layout, Plan, Reversal, TensorRef};
+use retrograde::{Flow, Grain, Layout, Plan, Reversal};
 
 /// As `reverse`, explained.
 #[pyfunction]
@@ -74,16 +74,15 @@ impl<'py> Visitor for Explain<'_, 'py> {
         // SAFETY: the tensor is used for its layout alone.
         let source = unsafe { self.view.tensor(name)? };
         let target = self.target().map_err(|error| raised(error.into()))?;
-        let (plan, lengths) = operator.bind(source.layout(), &target).map_err(raised)?;
-        let check = || cpu::check_lengths(&plan, lengths.as_ref().map(TensorRef::memory));
-        threads::run(self.work, check)?
-            .map_err(|source| raised(operator.explain(source, &lengths)))?;
+        let prepared = operator.prepare(source.layout(), &target).map_err(raised)?;
+        threads::run(self.work, || prepared.check().map(|_| ()))?.map_err(raised)?;
+        let plan = prepared.plan();
         let written = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);
-        let kernel = cpu::kernel(&plan);
+        let kernel = cpu::kernel(plan);
         let record = PyDict::new(self.py);
         record.set_item("operator", name.to_string())?;
         record.set_item("plan", plan.to_string())?;
-        record.set_item("dims", dims(self.py, &plan)?)?;
+        record.set_item("dims", dims(self.py, plan)?)?;
         record.set_item("unit_bits", u64::try_from(plan.unit().bits()).unwrap_or(u64::MAX))?;
         record.set_item("kernel", kernel.name())?;
         record.set_item("kernel_about", kernel.about())?;

@@ -236,9 +236,9 @@ impl Visitor for Make<'_, '_> {
         output.check_output(name, self.input)?;
         // SAFETY: the operands are borrowed for the whole call, and only laid out here.
         let (from, to) = unsafe { (self.input.view().tensor(name)?, output.view().tensor(name)?) };
-        let (plan, lengths) = operator.bind(from.layout(), to.layout()).map_err(raised)?;
-        let counts = lengths.as_ref().map_or(Span::default(), Span::new);
-        Ok((plan, [Span::new(&from), counts, Span::new(&to)]))
+        let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
+        let counts = prepared.lengths().map_or(Span::default(), Span::new);
+        Ok((prepared.plan().clone(), [Span::new(&from), counts, Span::new(&to)]))
     }
 }
 

@@ -13,7 +13,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
-use retrograde::{DType, Layout, Operator, Reversal, Reverse, Shape, Strides, TensorRef};
+use retrograde::{DType, Layout, Operator, Reverse, Shape, Strides, TensorRef};
 
 /// Lengths of one call.
 pub(crate) struct Lengths {

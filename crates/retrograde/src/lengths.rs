@@ -39,7 +39,7 @@ impl<'a> Lengths<'a> {
     /// One length per lane in row-major order, of a type known only when the program runs.
     ///
     /// ```
-    /// use retrograde::{DType, Lengths, Reversal, ReverseSequence};
+    /// use retrograde::{DType, Lengths, ReverseSequence};
     ///
     /// let bytes = [3u8, 0, 2, 0]; // two little-endian 16-bit integers
     /// # if cfg!(target_endian = "big") { return Ok(()) }

@@ -8,7 +8,7 @@
 //! | [`ReverseSubsequences`] | the first `len` elements of each lane, a `len` per lane | DirectML |
 //!
 //! ```
-//! use retrograde::{Reversal, ReverseSequence};
+//! use retrograde::ReverseSequence;
 //!
 //! // Three sequences of up to four steps, padded with zeros, one per row.
 //! let x = [1, 2, 3, 4,
@@ -26,15 +26,26 @@
 //!
 //! An operator checks its operands by its own rules and lowers them to a [`Plan`]: pure data
 //! that knows widths, sizes, strides and directions, and prints itself. A backend ([`cpu`])
-//! runs plans on memory. The methods of [`Reversal`] do both in one call, on slices of any
-//! type and on views ([`TensorRef`], [`TensorMut`]) of any rank and strides; to plan once and
-//! run often, use [`Reverse::plan`] or [`LengthsOperator::plan`] and [`cpu::execute`].
+//! runs plans on memory. The methods of [`Reverse`] and [`WithLengths`] do both in one call, on
+//! slices of any type and on views ([`TensorRef`], [`TensorMut`]) of any rank and strides. To
+//! check and plan once and run often, use [`prepare`](Reverse::prepare):
+//!
+//! ```
+//! use retrograde::{DType, Layout, Reverse};
+//!
+//! let rows = Layout::dense(DType::F32, &[2, 3])?;
+//! let prepared = Reverse::axes([1]).prepare(&rows, &rows)?;
+//! let mut data = [1f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+//! prepared.run_in_place(&mut data)?;
+//! assert_eq!(data, [3.0, 2.0, 1.0, 6.0, 5.0, 4.0]);
+//! # Ok::<(), retrograde::Error>(())
+//! ```
 //!
 //! # Features
 //!
-//! - `ndarray`: the same methods on `ndarray` views of any dimension
-#![cfg_attr(feature = "ndarray", doc = "([`ArrayReversal`]).")]
-#![cfg_attr(not(feature = "ndarray"), doc = "(`ArrayReversal`).")]
+//! - `ndarray`: the same methods on `ndarray` views of any dimension (`to_array`, `run_array`,
+//!   `run_array_in_place`).
+//! - `testing`: force an instruction set or other thresholds, for the whole process.
 
 pub mod cpu;
 pub mod directml;
@@ -49,6 +60,7 @@ mod lengths;
 mod nd;
 mod op;
 mod plan;
+mod prepared;
 mod run;
 mod tensor;
 
@@ -57,12 +69,11 @@ pub use element::{AnyBits, Element, LengthElement};
 pub use error::{Error, ExecuteError, LayoutError, Operator};
 pub use layout::{Layout, Reach, Shape, Strides};
 pub use lengths::{LengthPolicy, Lengths};
-#[cfg(feature = "ndarray")]
-pub use nd::ArrayReversal;
 pub use op::{
     LengthsOperator, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences, WithLengths,
 };
 pub use plan::{Dim, Flow, LengthsPlan, Pieces, Plan, Unit};
+pub use prepared::Prepared;
 pub use run::Reversal;
 pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};
 

@@ -5,97 +5,97 @@ use crate::element::LengthElement;
 use crate::error::{Error, LayoutError};
 use crate::layout::Strides;
 use crate::lengths::Lengths;
+use crate::op::{LengthsOperator, Reverse, WithLengths};
 use crate::run::Reversal;
 use crate::tensor::{TensorMut, TensorRef};
-use ndarray::{Array, ArrayView, ArrayViewMut, Dimension, RawArrayView, RawArrayViewMut};
+use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
-/// The methods of [`Reversal`] for `ndarray`.
-///
-/// ```
-/// use ndarray::{array, s};
-/// use retrograde::{ArrayReversal, ReverseSequence};
-///
-/// let x = array![[1, 2, 3, 0], [4, 5, 0, 0]];
-/// let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
-/// let y = rows.lengths(&[3, 2]).to_array(x.view())?;
-/// assert_eq!(y, array![[3, 2, 1, 0], [5, 4, 0, 0]]);
-///
-/// // Any view will do: here every other column, from right to left.
-/// let y = rows.lengths(&[2, 1]).to_array(x.slice(s![.., ..;-2]))?;
-/// assert_eq!(y, array![[2, 0], [0, 5]]);
-/// # Ok::<(), retrograde::Error>(())
-/// ```
-pub trait ArrayReversal: Reversal {
-    /// From a view to a new array.
-    fn to_array<T: Copy, D: Dimension>(
-        &self,
-        src: ArrayView<'_, T, D>,
-    ) -> Result<Array<T, D>, Error> {
-        let mut out = Array::<T, D>::uninit(src.raw_dim());
-        {
-            let target = out.raw_view_mut().cast::<T>();
-            // SAFETY: the array is ours, and `run_raw` only writes to it.
-            unsafe { run_raw(self, src.raw_view(), target)? };
+/// The methods that every operator has for `ndarray`, once it has its lengths.
+macro_rules! array_methods {
+    (impl [$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> $type {
+            /// Runs from an `ndarray` view to a new array.
+            ///
+            /// ```
+            /// use ndarray::{array, s};
+            /// use retrograde::ReverseSequence;
+            ///
+            /// let x = array![[1, 2, 3, 0], [4, 5, 0, 0]];
+            /// let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
+            /// let y = rows.lengths(&[3, 2]).to_array(x.view())?;
+            /// assert_eq!(y, array![[3, 2, 1, 0], [5, 4, 0, 0]]);
+            ///
+            /// // The view may have any strides: here every other column, from right to left.
+            /// let y = rows.lengths(&[2, 1]).to_array(x.slice(s![.., ..;-2]))?;
+            /// assert_eq!(y, array![[2, 0], [0, 5]]);
+            /// # Ok::<(), retrograde::Error>(())
+            /// ```
+            pub fn to_array<T: Copy, D: Dimension>(
+                &self,
+                src: ArrayView<'_, T, D>,
+            ) -> Result<Array<T, D>, Error> {
+                let mut out = Array::<T, D>::uninit(src.raw_dim());
+                let strides = byte_strides::<T>(out.strides(), out.shape())?;
+                let (dtype, ptr) = (DType::Bytes(size_of::<T>()), out.as_mut_ptr().cast());
+                // SAFETY: the array's own shape and strides, over memory that this call owns and
+                // that is uninitialised.
+                let mut target =
+                    unsafe { TensorMut::from_raw_uninit(dtype, ptr, src.shape(), &strides)? };
+                self.run(&view_of(&src)?, &mut target)?;
+                // SAFETY: `run` succeeded, so it has written every element.
+                Ok(unsafe { out.assume_init() })
+            }
+
+            /// Runs from an `ndarray` view to another of the same shape.
+            pub fn run_array<T: Copy, D: Dimension>(
+                &self,
+                src: ArrayView<'_, T, D>,
+                mut dst: ArrayViewMut<'_, T, D>,
+            ) -> Result<(), Error> {
+                self.run(&view_of(&src)?, &mut view_mut_of(&mut dst)?)
+            }
+
+            /// Runs on an `ndarray` view, in place. The elements may be of any type: they are only
+            /// swapped.
+            ///
+            /// ```
+            /// use ndarray::array;
+            /// use retrograde::Reverse;
+            ///
+            /// let mut x = array![["a", "b"], ["c", "d"]].mapv(String::from);
+            /// Reverse::axes([0]).run_array_in_place(x.view_mut())?;
+            /// assert_eq!(x, array![["c", "d"], ["a", "b"]]);
+            /// # Ok::<(), retrograde::Error>(())
+            /// ```
+            pub fn run_array_in_place<T, D: Dimension>(
+                &self,
+                mut array: ArrayViewMut<'_, T, D>,
+            ) -> Result<(), Error> {
+                // In place, whole elements are swapped, which is sound for any `T`.
+                Reversal::run_in_place(self, &mut view_mut_of(&mut array)?)
+            }
         }
-        // SAFETY: `run_raw` succeeded, so it has written every element.
-        Ok(unsafe { out.assume_init() })
-    }
-
-    /// From a view to another of the same shape.
-    fn run_array<T: Copy, D: Dimension>(
-        &self,
-        src: ArrayView<'_, T, D>,
-        mut dst: ArrayViewMut<'_, T, D>,
-    ) -> Result<(), Error> {
-        // SAFETY: both views are borrowed for the call, and of the same element type.
-        unsafe { run_raw(self, src.raw_view(), dst.raw_view_mut()) }
-    }
-
-    /// On a view, in place. Any element type will do: elements only change places.
-    ///
-    /// ```
-    /// use ndarray::array;
-    /// use retrograde::{ArrayReversal, Reverse};
-    ///
-    /// let mut x = array![["a", "b"], ["c", "d"]].mapv(String::from);
-    /// Reverse::axes([0]).run_array_in_place(x.view_mut())?;
-    /// assert_eq!(x, array![["c", "d"], ["a", "b"]]);
-    /// # Ok::<(), retrograde::Error>(())
-    /// ```
-    fn run_array_in_place<T, D: Dimension>(
-        &self,
-        mut array: ArrayViewMut<'_, T, D>,
-    ) -> Result<(), Error> {
-        let strides = byte_strides::<T>(array.strides(), array.shape())?;
-        let dtype = DType::Bytes(size_of::<T>());
-        let (ptr, shape) = (array.as_mut_ptr().cast(), array.shape());
-        // SAFETY: the view's own shape and strides over memory it borrows exclusively; swapping
-        // whole elements is sound for any `T`.
-        let mut tensor = unsafe { TensorMut::from_raw(dtype, ptr, shape, &strides)? };
-        self.run_in_place(&mut tensor)
-    }
+    };
 }
 
-impl<R: Reversal + ?Sized> ArrayReversal for R {}
+array_methods!(impl [] Reverse);
+array_methods!(impl [O: LengthsOperator] WithLengths<'_, O>);
 
-/// # Safety
-/// `src` is valid for reads and `dst` for writes; afterwards `dst` holds `T`s of `src`.
-unsafe fn run_raw<R: Reversal + ?Sized, T: Copy, D: Dimension>(
-    reversal: &R,
-    src: RawArrayView<T, D>,
-    mut dst: RawArrayViewMut<T, D>,
-) -> Result<(), Error> {
-    let dtype = DType::Bytes(size_of::<T>());
-    let src_strides = byte_strides::<T>(src.strides(), src.shape())?;
-    let dst_strides = byte_strides::<T>(dst.strides(), dst.shape())?;
-    let (from, to) = (src.as_ptr().cast(), dst.as_mut_ptr().cast());
-    // SAFETY: the caller's promise, with the views' own shapes and strides. The output may be
-    // uninitialised: whole bytes are never read before they are written.
-    unsafe {
-        let src = TensorRef::from_raw(dtype, from, src.shape(), &src_strides)?;
-        let mut dst = TensorMut::from_raw(dtype, to, dst.shape(), &dst_strides)?;
-        reversal.run(&src, &mut dst)
-    }
+fn view_of<'v, T, D: Dimension>(view: &'v ArrayView<'_, T, D>) -> Result<TensorRef<'v>, Error> {
+    let strides = byte_strides::<T>(view.strides(), view.shape())?;
+    let (dtype, ptr) = (DType::Bytes(size_of::<T>()), view.as_ptr().cast());
+    // SAFETY: the view's own shape and strides, over memory that it borrows.
+    Ok(unsafe { TensorRef::from_raw(dtype, ptr, view.shape(), &strides)? })
+}
+
+fn view_mut_of<'v, T, D: Dimension>(
+    view: &'v mut ArrayViewMut<'_, T, D>,
+) -> Result<TensorMut<'v>, Error> {
+    let strides = byte_strides::<T>(view.strides(), view.shape())?;
+    let (dtype, ptr) = (DType::Bytes(size_of::<T>()), view.as_mut_ptr().cast());
+    // SAFETY: the view's own shape and strides, over initialised memory that it borrows
+    // exclusively.
+    Ok(unsafe { TensorMut::from_raw(dtype, ptr, view.shape(), &strides)? })
 }
 
 /// `ndarray` counts strides in elements.

@@ -153,6 +153,30 @@ impl<'a, T: AnyBits> From<&'a mut [MaybeUninit<T>]> for MemoryMut<'a> {
     }
 }
 
+impl<'a, T: Element, const N: usize> From<&'a [T; N]> for Memory<'a> {
+    fn from(array: &'a [T; N]) -> Self {
+        Memory::of(array.as_slice())
+    }
+}
+
+impl<'a, T: AnyBits, const N: usize> From<&'a mut [T; N]> for MemoryMut<'a> {
+    fn from(array: &'a mut [T; N]) -> Self {
+        MemoryMut::of(array.as_mut_slice())
+    }
+}
+
+impl<'a, T: Element> From<&'a Vec<T>> for Memory<'a> {
+    fn from(vec: &'a Vec<T>) -> Self {
+        Memory::of(vec.as_slice())
+    }
+}
+
+impl<'a, T: AnyBits> From<&'a mut Vec<T>> for MemoryMut<'a> {
+    fn from(vec: &'a mut Vec<T>) -> Self {
+        MemoryMut::of(vec.as_mut_slice())
+    }
+}
+
 /// A tensor that may be read.
 ///
 /// ```
@@ -283,10 +307,26 @@ impl<'a> TensorMut<'a> {
         shape: &[usize],
         strides: &[isize],
     ) -> Result<Self, LayoutError> {
+        // SAFETY: passed on; the bytes are initialised.
+        let mut tensor = unsafe { Self::from_raw_uninit(dtype, origin, shape, strides)? };
+        tensor.memory.initialised = true;
+        Ok(tensor)
+    }
+
+    /// The same over memory that need not be initialised.
+    ///
+    /// # Safety
+    /// As for [`from_raw`](Self::from_raw), but the bytes need only be valid for writes.
+    pub unsafe fn from_raw_uninit(
+        dtype: DType,
+        origin: *mut u8,
+        shape: &[usize],
+        strides: &[isize],
+    ) -> Result<Self, LayoutError> {
         let (layout, back) = Layout::around_origin(dtype, shape, strides)?;
         let ptr = origin.wrapping_sub(back);
         let len = layout.byte_len();
-        let memory = MemoryMut { ptr, len, initialised: true, lifetime: PhantomData };
+        let memory = MemoryMut { ptr, len, initialised: false, lifetime: PhantomData };
         Ok(TensorMut { layout, memory })
     }
 

@@ -2,7 +2,7 @@
 #![cfg(feature = "ndarray")]
 
 use ndarray::{Array, Array2, Array3, ArrayD, Axis, IxDyn, arr0, array, s};
-use retrograde::{ArrayReversal, Lengths, Reverse, ReverseSequence, ReverseSubsequences};
+use retrograde::{Lengths, Reverse, ReverseSequence, ReverseSubsequences};
 
 fn counting(shape: (usize, usize, usize)) -> Array3<u32> {
     let len = shape.0 * shape.1 * shape.2;

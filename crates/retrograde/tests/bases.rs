@@ -3,7 +3,7 @@
 //! instruction sets and storing past the caches for the whole process.
 
 use retrograde::cpu::{Isa, Tuning};
-use retrograde::{DType, Layout, Reversal, ReverseSequence, TensorMut, TensorRef};
+use retrograde::{DType, Layout, ReverseSequence, TensorMut, TensorRef};
 
 /// Time on axis 0: every column has a length of its own.
 fn naive(input: &[u8], unit: usize, steps: usize, lengths: &[u32]) -> Vec<u8> {

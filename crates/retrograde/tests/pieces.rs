@@ -1,7 +1,9 @@
 //! Pieces of a plan do together what the plan does, whatever their size.
 
+use retrograde::cpu::{self, Checked};
 use retrograde::{
-    DType, Layout, LengthsOperator, Plan, Reverse, ReverseSequence, ReverseSubsequences, cpu,
+    DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSequence,
+    ReverseSubsequences,
 };
 
 /// Bytes in a piece.
@@ -23,17 +25,23 @@ fn same_in_pieces(plan: &Plan, bytes: usize, lengths: Option<&[u8]>) {
     cpu::execute(plan, src[..].into(), lengths(), whole[..].as_mut().into()).unwrap();
     for &size in SIZES {
         let mut out = vec![0xEE; bytes];
-        cpu::check_lengths(plan, lengths()).unwrap();
-        let pieces = plan.pieces(size);
+        let pieces = Checked::new(plan, lengths()).unwrap().pieces(size);
         let (count, mut ran, mut moved) = (pieces.len(), 0, 0);
         for piece in pieces {
-            assert!(piece.dst().end <= plan.dst().end && piece.src().end <= plan.src().end);
-            cpu::execute(&piece, src[..].into(), lengths(), out[..].as_mut().into()).unwrap();
+            let part = piece.plan();
+            assert!(part.dst().end <= plan.dst().end && part.src().end <= plan.src().end);
+            piece.execute(&src, &mut out).unwrap();
             ran += 1;
-            moved += piece.bytes_moved();
+            moved += part.bytes_moved();
         }
         assert_eq!((ran, moved), (count, plan.bytes_moved()), "{plan} by {size}");
         assert!(out == whole, "{plan} by {size}");
+        // The same as plans, each of which checks the lengths that it reads.
+        let mut out = vec![0xEE; bytes];
+        for piece in plan.pieces(size) {
+            cpu::execute(&piece, src[..].into(), lengths(), out[..].as_mut().into()).unwrap();
+        }
+        assert!(out == whole, "{plan} by {size}, checked again");
     }
 }
 
@@ -210,17 +218,39 @@ fn lengths_are_checked_once_before_the_pieces() {
     let lengths = dense(DType::U8, &[3]);
     let plan = ReverseSequence::new().plan(&data, &lengths, &data).unwrap();
     let bad = [1u8, 5, 0];
-    let error = cpu::check_lengths(&plan, Some(bad[..].into())).unwrap_err();
+    let error = Checked::new(&plan, Some(bad[..].into())).unwrap_err();
     let mut out = [0u8; 12];
     let whole =
         cpu::execute(&plan, [0u8; 12][..].into(), Some(bad[..].into()), out[..].as_mut().into());
     assert_eq!(whole, Err(error));
-    assert!(cpu::check_lengths(&plan, None).is_err());
-    // A piece takes what it reads as a length as far as the axis goes.
-    let src: Vec<u8> = (0..12).collect();
-    for piece in plan.pieces(1) {
-        cpu::execute(&piece, src[..].into(), Some(bad[..].into()), out[..].as_mut().into())
-            .unwrap();
+    assert!(Checked::new(&plan, None).is_err());
+}
+
+#[test]
+fn a_piece_of_a_strict_plan_is_strict() {
+    let data = dense(DType::U8, &[4, 300]);
+    let lengths = dense(DType::U8, &[300]);
+    let mut bad = [4u8; 300];
+    bad[290] = 5;
+    let src = [7u8; 1200];
+    for (policy, fails) in [(LengthPolicy::Strict, true), (LengthPolicy::Clamp, false)] {
+        let plan = ReverseSequence::new().policy(policy).plan(&data, &lengths, &data).unwrap();
+        let mut out = [0u8; 1200];
+        let run = |piece: Plan| {
+            cpu::execute(&piece, src[..].into(), Some(bad[..].into()), out[..].as_mut().into())
+        };
+        let failed = plan.pieces(1).map(run).filter(Result::is_err).count();
+        // Only the pieces that read the wrong length fail.
+        assert_eq!(failed > 0, fails, "{policy:?}");
     }
-    assert_eq!(out, [0, 10, 2, 3, 7, 5, 6, 4, 8, 9, 1, 11]);
+    // Lengths that steer nothing are checked by every piece, as by the whole.
+    let column = dense(DType::U8, &[1, 300]);
+    let plan = ReverseSequence::new().plan(&column, &lengths, &column).unwrap();
+    let mut out = [0u8; 300];
+    for piece in plan.pieces(1).chain([plan.clone()]) {
+        let ran =
+            cpu::execute(&piece, src[..].into(), Some(bad[..].into()), out[..].as_mut().into());
+        assert!(ran.is_err());
+    }
+    assert_eq!(out, [0; 300]);
 }

@@ -6,8 +6,7 @@
 
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
-    Error, LengthPolicy, Reversal, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences,
-    TensorRef,
+    Error, LengthPolicy, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences, TensorRef,
 };
 use std::borrow::Cow;
 use std::mem::MaybeUninit;

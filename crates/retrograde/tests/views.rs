@@ -2,8 +2,8 @@
 //! between threads, ranks beyond the inline storage.
 
 use retrograde::{
-    DType, Layout, LengthsOperator, Memory, MemoryMut, Reversal, Reverse, ReverseSequence,
-    TensorMut, TensorRef, cpu,
+    DType, Layout, LengthsOperator, Memory, MemoryMut, Reverse, ReverseSequence, TensorMut,
+    TensorRef, cpu,
 };
 use std::thread;
 

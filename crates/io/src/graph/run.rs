@@ -8,7 +8,7 @@ use crate::value::{Elements, Value};
 use crate::words::short;
 use bytes::Bytes;
 use retrograde::{
-    DType, Error, Layout, LayoutError, Lengths, Reversal, Reverse, ReverseSequence, TensorRef, cpu,
+    DType, Error, Layout, LayoutError, Lengths, Reversal, Reverse, ReverseSequence, TensorRef,
 };
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -259,15 +259,11 @@ fn moved(
     room: &mut Workroom<'_>,
 ) -> Result<Bytes, Error> {
     let layout = Layout::dense(dtype, shape)?;
-    let (plan, lengths) = operator.bind(&layout, &layout)?;
+    let prepared = operator.prepare(&layout, &layout)?;
     let mut fill = |output: &mut [u8]| {
-        let values = lengths.as_ref().map(TensorRef::memory);
-        let explained = |error| operator.explain(error, &lengths);
-        cpu::check_lengths(&plan, values).map_err(explained)?;
-        for piece in plan.pieces(PIECE) {
-            cpu::execute(&piece, bytes.into(), values, output[..].as_mut().into())
-                .map_err(explained)?;
-            (room.moved)((piece.bytes_moved() / 2) as u64);
+        for piece in prepared.check()?.pieces(PIECE) {
+            piece.execute(bytes, &mut *output).map_err(|error| prepared.explain(error))?;
+            (room.moved)((piece.plan().bytes_moved() / 2) as u64);
         }
         Ok::<(), Error>(())
     };

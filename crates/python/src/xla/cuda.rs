@@ -78,22 +78,17 @@ fn launch(
 ) -> Result<(), Failure> {
     let source = tensor(call.argument(0, arguments)?)?;
     let target = tensor(call.result()?)?;
-    let (plan, lengths) =
-        operator.bind(source.layout(), target.layout()).map_err(Failure::argument)?;
+    let prepared = operator.prepare(source.layout(), target.layout()).map_err(Failure::argument)?;
     let there = |tensor: &TensorRef<'_>| {
         let memory = tensor.memory();
         // SAFETY: XLA uses its memory in the order of its stream, on which this runs.
         unsafe { DeviceRef::from_raw(memory.as_ptr().addr() as u64, memory.len()) }
     };
-    let given = lengths.as_ref().map(|tensor| CudaLengths::Device(there(tensor)));
+    let given = prepared.lengths().map(|tensor| CudaLengths::Device(there(tensor)));
     let memory = target.memory();
     // SAFETY: as above; a result is for the handler alone to write.
     let output = unsafe { DeviceMut::from_raw(memory.as_ptr().addr() as u64, memory.len()) };
-    match stream.execute(&plan, there(&source), given, output) {
-        Ok(()) => Ok(()),
-        Err(Error::Execute(source)) => Err(Failure::internal(operator.explain(source, &lengths))),
-        Err(error) => Err(Failure::internal(error)),
-    }
+    stream.run(&prepared, there(&source), given, output).map_err(Failure::internal)
 }
 
 /// Reports allocated at a time.

@@ -138,7 +138,7 @@ const LEVELS: &[Level] = &[
 static CURRENT: AtomicU8 = AtomicU8::new(0);
 
 impl Isa {
-    /// The one in use: the most capable, unless [`force`](Isa::force) chose another.
+    /// The one in use: the most capable that this processor has, unless a test forced another.
     #[inline]
     pub fn current() -> Self {
         let stored = CURRENT.load(Ordering::Relaxed);
@@ -150,9 +150,15 @@ impl Isa {
         LEVELS.iter().filter(|level| level.is_detected()).map(|&level| Isa(level))
     }
 
-    /// Uses this one from now on, in the whole process. For tests and measurements: every
-    /// level gives the same results.
+    /// Uses this one from now on, in the whole process. Every level gives the same results.
+    ///
+    /// For tests and benchmarks, behind the feature `testing`.
+    #[cfg(any(feature = "testing", test))]
     pub fn force(self) {
+        self.store();
+    }
+
+    fn store(self) {
         CURRENT.store(self.0 as u8, Ordering::Relaxed);
     }
 
@@ -186,7 +192,7 @@ impl Isa {
     #[cold]
     fn detect() -> Self {
         let best = Self::available().last().unwrap_or(Isa(Level::Portable));
-        best.force();
+        best.store();
         best
     }
 

@@ -1,6 +1,7 @@
 //! The operators: each checks operands by its own specification and lowers to a plan.
 //!
-//! An operator never touches data and names no backend.
+//! An operator moves no data and names no backend. The one that reads any is
+//! [`Reverse::from_tensor`], for the axes.
 
 mod reverse;
 mod reverse_sequence;
@@ -15,15 +16,15 @@ use crate::layout::{Layout, Shape};
 use crate::lengths::{ANY_INTEGER, Lengths};
 use crate::plan::Plan;
 
-/// Only the operators here may say what a plan is for: slices rely on plans that write
-/// exactly the layout they were made from.
+/// Only operators of this crate make prepared calls: slices rely on plans that write exactly the
+/// layout they were made from.
 pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// An operator that needs lengths beside its input.
+/// An operator that needs lengths as well as its input.
 ///
-/// Bind lengths to it with `lengths(..)` and it becomes a [`Reversal`](crate::Reversal).
+/// Bind lengths to it with `lengths(..)`, then [`prepare`](WithLengths::prepare) or run it.
 pub trait LengthsOperator: sealed::Sealed {
     /// Which operator this is.
     const OPERATOR: Operator;

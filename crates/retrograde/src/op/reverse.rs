@@ -17,7 +17,7 @@ const OPERATOR: Operator = Operator::Reverse;
 /// the tensor through.
 ///
 /// ```
-/// use retrograde::{Reversal, Reverse};
+/// use retrograde::Reverse;
 ///
 /// let x = [1, 2, 3,
 ///          4, 5, 6];

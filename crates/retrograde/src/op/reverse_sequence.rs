@@ -17,7 +17,7 @@ const OPERATOR: Operator = Operator::ReverseSequence;
 /// are errors unless the policy is [`LengthPolicy::Clamp`].
 ///
 /// ```
-/// use retrograde::{Reversal, ReverseSequence};
+/// use retrograde::ReverseSequence;
 ///
 /// let batch_major = ReverseSequence::new().time_axis(1).batch_axis(0);
 /// let x = *b"stressed\
@@ -72,7 +72,7 @@ impl ReverseSequence {
     /// time axis here. Negative axes count from the end.
     ///
     /// ```
-    /// use retrograde::{Reversal, ReverseSequence};
+    /// use retrograde::ReverseSequence;
     ///
     /// // Two channels of two sequences each: time is the last axis, the batch the first.
     /// let x = [1, 2, 3,  4, 5, 6,

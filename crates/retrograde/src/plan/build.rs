@@ -129,32 +129,32 @@ impl Plan {
     }
 }
 
-/// Where the first lane begins on each side, while dimensions are being turned around.
+/// Where the first lane begins on each side, while dimensions are being reoriented.
 struct Origins {
     src: usize,
     dst: usize,
     lengths: usize,
 }
 
-/// Rule 3. A `FlipPrefix` cannot be turned around: its prefix has a side.
+/// Rule 3. A `FlipPrefix` keeps its direction: its prefix is at one end.
 fn point_forward(dim: &mut Dim, origins: &mut Origins) {
     if dim.flow == Flow::FlipPrefix {
         return;
     }
     if dim.dst < 0 {
         // Walk the dimension from its other end, on every side.
-        turn(&mut dim.dst, &mut origins.dst, dim.len);
-        turn(&mut dim.src, &mut origins.src, dim.len);
-        turn(&mut dim.lengths, &mut origins.lengths, dim.len);
+        walk_backward(&mut dim.dst, &mut origins.dst, dim.len);
+        walk_backward(&mut dim.src, &mut origins.src, dim.len);
+        walk_backward(&mut dim.lengths, &mut origins.lengths, dim.len);
     }
     if dim.src < 0 {
-        turn(&mut dim.src, &mut origins.src, dim.len);
+        walk_backward(&mut dim.src, &mut origins.src, dim.len);
         dim.flow = if dim.flow == Flow::Keep { Flow::Flip } else { Flow::Keep };
     }
 }
 
 /// Walks one side of a dimension from its other end.
-fn turn(stride: &mut isize, origin: &mut usize, len: usize) {
+fn walk_backward(stride: &mut isize, origin: &mut usize, len: usize) {
     // Stays inside the layout's reach (its invariant 3), so it cannot wrap.
     *origin = origin.wrapping_add_signed(*stride * (len as isize - 1));
     *stride = -*stride;
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn turning_a_backward_view_toggles_its_flow_and_moves_its_origin() {
+    fn reorienting_a_backward_view_toggles_its_flow_and_moves_its_origin() {
         let mut origins = Origins { src: 30, dst: 0, lengths: 0 };
         let mut backwards = dim(4, -10, 1, Flow::Keep);
         point_forward(&mut backwards, &mut origins);

@@ -1,7 +1,7 @@
 //! The plan: a movement of elements as pure data.
 //!
-//! A plan knows widths, sizes, strides and directions. It knows no operator, no element
-//! type and no memory, so that one plan serves every backend and any number of runs.
+//! A plan knows widths, sizes, strides and directions. It knows no operator, no memory and no
+//! element type but that of the lengths, so one plan serves every backend and any number of runs.
 
 mod build;
 mod display;
@@ -43,7 +43,7 @@ pub struct Dim {
     pub flow: Flow,
 }
 
-/// What moves as one piece: `count` grains that lie together in input and output.
+/// What moves as one piece: `count` grains that are contiguous in input and output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Unit {
     /// Bytes or packed elements.
@@ -64,8 +64,8 @@ impl Unit {
 pub struct LengthsPlan {
     /// Their integer type.
     pub dtype: DType,
-    /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is
-    /// what has to be checked before anything moves (nothing, in a piece of a plan).
+    /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is what
+    /// has to be checked before anything moves (in a piece of a plan, what the piece reads).
     pub dims: SmallVec<[(usize, isize); 8]>,
     /// Byte offset of the first length in that order.
     pub first: usize,
@@ -178,13 +178,13 @@ impl Plan {
         self.dims.iter().all(|dim| dim.flow == Flow::Keep)
     }
 
-    /// Whether the plan can run in place: input and output are laid out alike, and what
-    /// moves only trades places with its mirror image.
+    /// Whether the plan can run in place: input and output are laid out alike, and elements
+    /// are only swapped with their mirror images.
     pub fn fits_in_place(&self) -> bool {
         let any = |flow| self.dims.iter().any(|dim| dim.flow == flow);
         self.src == self.dst
             && self.dims.iter().all(|dim| dim.src == dim.dst)
-            // Lanes that change places and lengths that stay put are no mirror image.
+            // If lanes move and their lengths do not, no two of them are mirror images.
             && !(any(Flow::FlipPrefix) && any(Flow::Flip))
     }
 

@@ -1,7 +1,7 @@
 //! Pieces of a plan: smaller plans that together do what it does.
 //!
-//! For whoever wants to say how far a long movement has come, to stop between two pieces, or
-//! to have only a part of the output at hand at a time.
+//! For reporting the progress of a long movement, stopping between two pieces, or keeping only a
+//! part of the output in memory at a time.
 
 use super::{Flow, Plan, Unit};
 use crate::dtype::Grain;
@@ -35,21 +35,8 @@ impl Plan {
     /// Pieces may run in any order, at any time. An axis whose lanes have lengths of their own
     /// is never cut, and packed elements only where a byte of the output ends (not at all, where
     /// bytes are shared with others), so a piece may be larger than asked for.
-    /// Pieces check no lengths, which are clamped when they are read: check those of the whole
-    /// plan first ([`cpu::check_lengths`](crate::cpu::check_lengths)).
-    ///
-    /// ```
-    /// use retrograde::{cpu, DType, Layout, Reverse};
-    ///
-    /// let rows = Layout::dense(DType::U8, &[6])?;
-    /// let plan = Reverse::all().plan(&rows, &rows)?;
-    /// let mut out = *b"......";
-    /// let mut pieces = plan.pieces(3);
-    /// cpu::execute(&pieces.next().unwrap(), b"abcdef"[..].into(), None, out[..].as_mut().into())?;
-    /// assert_eq!(&out, b"fed...");
-    /// assert_eq!(pieces.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// A piece checks the lengths that it reads itself. To check all of them once, before
+    /// anything is written, use [`cpu::Checked`](crate::cpu::Checked).
     pub fn pieces(&self, bytes: usize) -> Pieces<'_> {
         let whole = Pieces {
             plan: self,
@@ -106,12 +93,11 @@ impl Plan {
     }
 
     /// Cuts a plan that [fits in place](Plan::fits_in_place) into plans that do, about this many
-    /// bytes each; they may run in any order, and check no lengths, as those of
-    /// [`pieces`](Plan::pieces).
+    /// bytes each, which may run in any order.
     ///
-    /// What trades places must stay together: an outermost flip is cut into ranges with their
+    /// Elements that are swapped must stay together: an outermost flip is cut into ranges with their
     /// mirror images, anything else only around what moves. Packed flips are not cut.
-    pub fn pieces_in_place(&self, bytes: usize) -> impl Iterator<Item = Plan> + '_ {
+    pub fn pieces_in_place(&self, bytes: usize) -> impl Iterator<Item = Plan> + use<'_> {
         let flip = self.dims.first().filter(|dim| dim.flow == Flow::Flip && dim.len > 3);
         let mirrored = flip.filter(|_| self.unit.grain == Grain::Byte && self.lengths.is_none());
         // Only kept dimensions can be cut as if there were two buffers.
@@ -121,16 +107,16 @@ impl Plan {
         whole.into_iter().chain(plain).chain(self.mirrored(bytes, mirrored.map(|dim| dim.len)))
     }
 
-    /// The same plan for buffers that lack the first so many bytes of its own, such as a window of
-    /// a file that holds just what a piece needs.
+    /// The same plan for buffers that start this many bytes later, such as a window of a file
+    /// that holds only what a piece needs.
     ///
     /// # Panics
-    /// If the plan reaches into what is left out.
+    /// If the plan reaches bytes before the new start.
     pub fn without_start(&self, src: usize, dst: usize) -> Plan {
         let per_byte = self.unit.grain.per_byte();
         let later = |reach: Reach, bytes: usize| {
             let grains = bytes.checked_mul(per_byte).filter(|&grains| grains <= reach.start);
-            let grains = grains.expect("what is left out is not needed");
+            let grains = grains.expect("the plan reaches no byte before the new start");
             Reach {
                 origin: reach.origin - grains,
                 start: reach.start - grains,
@@ -140,13 +126,13 @@ impl Plan {
         Plan { src: later(self.src, src), dst: later(self.dst, dst), ..self.clone() }
     }
 
-    /// Ranges of the outermost dimension, a flip, each with its mirror image; at last what is in
-    /// the middle.
-    fn mirrored(&self, bytes: usize, len: Option<usize>) -> impl Iterator<Item = Plan> + '_ {
+    /// Ranges of the outermost dimension, a flip, each with its mirror image; and finally the
+    /// middle one.
+    fn mirrored(&self, bytes: usize, len: Option<usize>) -> impl Iterator<Item = Plan> + use<'_> {
         let len = len.unwrap_or(0);
         let per_step = (self.units() * self.unit.count / len.max(1)).max(1);
         let step = (bytes / 2 / per_step).max(1);
-        // A wide unit is cut too: its parts trade places with the same parts of others.
+        // A wide unit is cut too: its parts are swapped with the same parts of others.
         let part = match self.dims.len() {
             1 if per_step > bytes => bytes.max(1),
             _ => self.unit.count,
@@ -212,8 +198,12 @@ impl Plan {
         self.src = self.reach(self.src.origin, |dim| dim.src);
         self.dst = self.reach(self.dst.origin, |dim| dim.dst);
         if let Some(lengths) = &mut self.lengths {
-            // Whoever made the pieces has checked them all.
-            lengths.dims = SmallVec::from_slice(&[(0, 0)]);
+            // The piece checks what it reads; lengths that steer nothing are all checked.
+            if self.dims.iter().any(|dim| dim.flow == Flow::FlipPrefix) {
+                let read = self.dims.iter().filter(|dim| dim.lengths != 0);
+                lengths.dims = read.map(|dim| (dim.len, dim.lengths)).collect();
+                lengths.first = lengths.reach.origin;
+            }
         }
     }
 

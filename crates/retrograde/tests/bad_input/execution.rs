@@ -2,8 +2,8 @@
 
 use crate::{HUGE, dense, refused};
 use retrograde::{
-    DType, Error, ExecuteError, Layout, LengthsOperator, Memory, MemoryMut, Operator, Reversal,
-    Reverse, ReverseSequence, TensorMut, TensorRef, cpu,
+    DType, Error, ExecuteError, Layout, LengthsOperator, Memory, MemoryMut, Operator, Reverse,
+    ReverseSequence, TensorMut, TensorRef, cpu,
 };
 
 pub(crate) fn slices() {

@@ -2,8 +2,8 @@
 
 use crate::{dense, refused};
 use retrograde::{
-    DType, Error, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Reversal, Reverse,
-    ReverseMode, ReverseSequence, ReverseSubsequences, TensorMut, TensorRef,
+    DType, Error, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Reverse, ReverseMode,
+    ReverseSequence, ReverseSubsequences, TensorMut, TensorRef,
 };
 
 pub(crate) fn outputs() {

@@ -2,7 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Sizes in bytes of output. For tests and measurements only: results do not depend on them.
+const SHARED: usize = 512 << 10;
+const PART: usize = 128 << 10;
+
+/// Sizes in bytes of output. Results do not depend on them.
+///
+/// For tests and benchmarks, behind the feature `testing`: it changes the whole process.
+#[cfg(any(feature = "testing", test))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
     /// Calls that write less than this stay on the caller's thread: waking others costs more.
@@ -14,17 +20,19 @@ pub struct Tuning {
     pub stream_from: Option<usize>,
 }
 
+#[cfg(any(feature = "testing", test))]
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { share_from: 512 << 10, least_part: 128 << 10, stream_from: None }
+        Tuning { share_from: SHARED, least_part: PART, stream_from: None }
     }
 }
 
-static SHARE_FROM: AtomicUsize = AtomicUsize::new(512 << 10);
-static LEAST_PART: AtomicUsize = AtomicUsize::new(128 << 10);
+static SHARE_FROM: AtomicUsize = AtomicUsize::new(SHARED);
+static LEAST_PART: AtomicUsize = AtomicUsize::new(PART);
 /// `usize::MAX` stands for the size of the L2 cache.
 static STREAM_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 
+#[cfg(any(feature = "testing", test))]
 impl Tuning {
     /// Uses these from now on, in the whole process.
     pub fn apply(self) {

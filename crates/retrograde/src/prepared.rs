@@ -1,0 +1,140 @@
+//! A prepared call: checked and planned once, run on any memory of the same layout.
+
+use crate::cpu::{self, Checked};
+use crate::error::{Error, ExecuteError, Operator};
+use crate::plan::Plan;
+use crate::tensor::{Memory, MemoryMut, TensorRef};
+
+/// An operator between two layouts, checked and planned: made by `prepare`, run often.
+///
+/// ```
+/// use retrograde::{DType, Layout, Reverse};
+///
+/// let rows = Layout::dense(DType::F32, &[2, 3])?;
+/// let flip = Reverse::axes([1]).prepare(&rows, &rows)?;
+///
+/// let mut y = [0f32; 6];
+/// flip.run(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &mut y)?;
+/// assert_eq!(y, [3.0, 2.0, 1.0, 6.0, 5.0, 4.0]);
+/// flip.run_in_place(&mut y)?;
+/// assert_eq!(y, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// # Ok::<(), retrograde::Error>(())
+/// ```
+///
+/// Errors are as complete as those of a call that is not prepared. On an error nothing has been
+/// written.
+#[derive(Debug, Clone)]
+pub struct Prepared<'a> {
+    operator: Operator,
+    plan: Plan,
+    lengths: Option<TensorRef<'a>>,
+}
+
+impl<'a> Prepared<'a> {
+    pub(crate) fn new(operator: Operator, plan: Plan, lengths: Option<TensorRef<'a>>) -> Self {
+        Prepared { operator, plan, lengths }
+    }
+
+    /// Which operator it is.
+    pub fn operator(&self) -> Operator {
+        self.operator
+    }
+
+    /// What it moves.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The lengths, if the operator has any.
+    pub fn lengths(&self) -> Option<&TensorRef<'a>> {
+        self.lengths.as_ref()
+    }
+
+    /// The memory of the lengths.
+    pub fn lengths_memory(&self) -> Option<Memory<'a>> {
+        self.lengths.as_ref().map(TensorRef::memory)
+    }
+
+    /// The same with other lengths of the same type and layout: the lengths of the next batch.
+    ///
+    /// ```
+    /// use retrograde::{DType, Layout, ReverseSequence};
+    ///
+    /// let batch = Layout::dense(DType::U8, &[2, 4])?;
+    /// let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
+    /// let mut y = [0u8; 8];
+    /// let prepared = rows.lengths(&[4i64, 2]).prepare(&batch, &batch)?;
+    /// prepared.run(b"abcdefgh", &mut y)?;
+    /// assert_eq!(&y, b"dcbafegh");
+    /// let prepared = prepared.with_lengths(&[1i64, 3])?;
+    /// prepared.run(b"abcdefgh", &mut y)?;
+    /// assert_eq!(&y, b"abcdgfeh");
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    pub fn with_lengths<'b>(self, lengths: impl Into<Memory<'b>>) -> Result<Prepared<'b>, Error> {
+        let operator = self.operator;
+        let Some(known) = self.lengths else {
+            return Err(Error::Execute { operator, source: ExecuteError::LengthsUnexpected });
+        };
+        let argument = |source| Error::Argument { operator, argument: "lengths", source };
+        let lengths = TensorRef::new(known.layout().clone(), lengths).map_err(argument)?;
+        Ok(Prepared { operator, plan: self.plan, lengths: Some(lengths) })
+    }
+
+    /// Runs it from one memory to another. If both are the same, in place.
+    pub fn run<'m>(
+        &self,
+        input: impl Into<Memory<'m>>,
+        output: impl Into<MemoryMut<'m>>,
+    ) -> Result<(), Error> {
+        cpu::execute(&self.plan, input.into(), self.lengths_memory(), output.into())
+            .map_err(|source| self.explain(source))
+    }
+
+    /// Runs it on one memory, in place.
+    pub fn run_in_place<'m>(&self, data: impl Into<MemoryMut<'m>>) -> Result<(), Error> {
+        cpu::execute_in_place(&self.plan, self.lengths_memory(), data.into())
+            .map_err(|source| self.explain(source))
+    }
+
+    /// Checks all lengths, and gives the proof with which the plan can run in
+    /// [pieces](Checked::pieces).
+    pub fn check(&self) -> Result<Checked<'_>, Error> {
+        Checked::new(&self.plan, self.lengths_memory()).map_err(|source| self.explain(source))
+    }
+
+    /// Adds to an error of a backend what the plan does not know: the operator, and the index of
+    /// a wrong length in the lengths' shape.
+    pub fn explain(&self, source: ExecuteError) -> Error {
+        let operator = self.operator;
+        match (source, &self.lengths) {
+            (ExecuteError::LengthOutOfRange { ordinal, value, limit }, Some(lengths)) => {
+                let index = unravel(ordinal, lengths.layout().shape());
+                Error::LengthOutOfRange { operator, index, value, limit }
+            }
+            (source, _) => Error::Execute { operator, source },
+        }
+    }
+}
+
+/// The index of the `ordinal`-th element in row-major order.
+fn unravel(mut ordinal: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (at, &size) in index.iter_mut().zip(shape).rev() {
+        *at = ordinal % size.max(1);
+        ordinal /= size.max(1);
+    }
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unravel_counts_in_row_major_order() {
+        assert_eq!(unravel(0, &[2, 1, 3]), [0, 0, 0]);
+        assert_eq!(unravel(4, &[2, 1, 3]), [1, 0, 1]);
+        assert_eq!(unravel(0, &[]), [0usize; 0]);
+    }
+}
