@@ -6,7 +6,8 @@
 
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
-    Error, LengthPolicy, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences, TensorRef,
+    Error, LengthPolicy, Reversal, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences,
+    TensorRef,
 };
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
