@@ -1,6 +1,6 @@
 //! Outputs that begin at every place of a cache line: kernels that store whole lines treat what
 //! lies in front of the first one separately. Its own test binary, because it forces
-//! instruction sets and storing past the caches for the whole process.
+//! instruction sets and non-temporal stores for the whole process.
 
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{DType, Layout, ReverseSequence, TensorMut, TensorRef};

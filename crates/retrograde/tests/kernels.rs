@@ -36,8 +36,8 @@ fn whole_axes_choose_by_strides() {
     let rows = Layout::dense(DType::F32, &[64, 100]).unwrap();
     assert_eq!(kernel(&rows, &[1]), Kernel::Rows);
     assert_eq!(kernel(&Layout::dense(DType::F32, &[64, 0]).unwrap(), &[1]), Kernel::None);
-    let turned = Layout::byte_strided(DType::F32, &[100, 64], &[4, 400], 0).unwrap();
-    assert_eq!(kernel(&turned, &[1]), Kernel::Tiles);
+    let transposed = Layout::byte_strided(DType::F32, &[100, 64], &[4, 400], 0).unwrap();
+    assert_eq!(kernel(&transposed, &[1]), Kernel::Tiles);
     let apart = Layout::byte_strided(DType::F32, &[100, 64], &[512, 8], 0).unwrap();
     assert_eq!(kernel(&apart, &[1]), Kernel::Strided);
 }

@@ -11,7 +11,7 @@
 //! simd               registers, one file per instruction set
 //! ```
 //!
-//! Each imports only what is below it; `schedule` (threads, parts, caches, tuning) is beside.
+//! Each imports only what is below it; `schedule` (threads, parts, caches, tuning) stands beside them.
 
 mod checked;
 mod choose;

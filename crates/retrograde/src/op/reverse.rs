@@ -13,8 +13,8 @@ const OPERATOR: Operator = Operator::Reverse;
 
 /// Reverses whole axes (OpenVINO `Reverse-1`).
 ///
-/// Axes may count from the end, and naming one twice reverses it once. No axes at all pass
-/// the tensor through.
+/// Axes may count from the end, and naming one twice reverses it once. With no axes the
+/// tensor is copied unchanged.
 ///
 /// ```
 /// use retrograde::Reverse;

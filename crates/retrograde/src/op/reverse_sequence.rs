@@ -13,7 +13,7 @@ const OPERATOR: Operator = Operator::ReverseSequence;
 /// Reverses the first `lengths[b]` steps of every sequence `b` in a batch and keeps the
 /// padding where it is (ONNX `ReverseSequence`).
 ///
-/// Time is axis 0 and the batch axis 1 unless said otherwise; lengths beyond the time axis
+/// By default time is axis 0 and the batch is axis 1; lengths beyond the time axis
 /// are errors unless the policy is [`LengthPolicy::Clamp`].
 ///
 /// ```
@@ -68,7 +68,7 @@ impl ReverseSequence {
         ReverseSequence { rules: Rules::Onnx(opset), ..Self::new() }
     }
 
-    /// The same on any two axes, as OpenVINO's `ReverseSequence-1` has it: `seq_axis` is the
+    /// The same on any two axes, as in OpenVINO's `ReverseSequence-1`: `seq_axis` is the
     /// time axis here. Negative axes count from the end.
     ///
     /// ```

@@ -224,7 +224,7 @@ fn joins_unit(dim: &Dim, count: usize) -> bool {
         && dim.dst == count as isize
 }
 
-/// The lengths tensor by itself: drop sizes of 1 and fuse, keeping its order.
+/// The lengths tensor on its own: drop sizes of 1 and fuse, keeping its order.
 fn lengths_plan(source: &LengthsSource<'_>) -> LengthsPlan {
     let layout = source.layout;
     let mut dims: SmallVec<[(usize, isize); 8]> = SmallVec::new();

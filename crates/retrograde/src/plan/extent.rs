@@ -26,7 +26,7 @@ impl Plan {
         }
     }
 
-    /// Whether lengths from `lengths` on lie where an output from `dst` on is written.
+    /// Whether lengths at `lengths` overlap the bytes that an output at `dst` writes.
     pub fn lengths_overlap(&self, lengths: usize, dst: usize) -> bool {
         self.lengths.as_ref().is_some_and(|plan| {
             let written = touched(dst, self.dst, self.unit.grain);

@@ -21,9 +21,9 @@ use smallvec::SmallVec;
 pub enum Flow {
     /// Elements keep their order.
     Keep,
-    /// Elements come out in reverse order.
+    /// Elements are reversed.
     Flip,
-    /// The first `len` elements come out in reverse order, the rest keep theirs; `len` is
+    /// The first `len` elements are reversed, the rest keep their order; `len` is
     /// read from the lengths at each lane.
     FlipPrefix,
 }
@@ -168,7 +168,7 @@ impl Plan {
         self.dims.iter().map(|dim| dim.len).product()
     }
 
-    /// Whether nothing moves at all.
+    /// Whether nothing moves.
     pub fn is_empty(&self) -> bool {
         self.units() == 0
     }

@@ -1,4 +1,4 @@
-//! Columns: lanes side by side, each with a length of its own, as deep as the axis.
+//! Columns: adjacent lanes, each with its own length.
 //!
 //! Row by row, neighbouring elements would come from different rows. So a strip of columns is
 //! first transposed into a staging buffer that stays in cache, where each column is contiguous;
@@ -31,7 +31,7 @@ pub(in crate::cpu) struct Columns<'a> {
 }
 
 /// The buffer's size, unless a single strip needs more. Strips are as wide as it allows, since
-/// every row of a strip may be a page of its own to look up.
+/// every row of a strip may be in another page and cost a TLB entry.
 const STAGE: usize = 9 << 17;
 
 /// Bytes the buffer needs: for columns as long as the axis, each a little longer so that they
@@ -263,7 +263,7 @@ impl Strip<'_> {
     }
 
     /// Puts the piece of each column in which its head ends behind the column: the head's last
-    /// steps, reversed, then the rest as it is. The piece starts at `first`, or at the multiple
+    /// steps, reversed, then the rest unchanged. The piece starts at `first`, or at the multiple
     /// of `N` before the head's end.
     ///
     /// # Safety

@@ -5,7 +5,7 @@ use super::stream::{Stream, To};
 use crate::cpu::simd::Simd;
 use std::ptr::null;
 
-/// Lanes of equal shape and spacing, each with a length of its own.
+/// Lanes of equal shape and spacing, each with its own length.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cpu) struct Lanes<'a> {
     /// The first unit of the first lane in the input.

@@ -78,7 +78,7 @@ impl To<'_> {
     }
 }
 
-/// The bytes that two runs have in one line; padding among them, which nobody wrote.
+/// The bytes that two runs have in one line; padding included, which may be uninitialised.
 #[repr(align(64))]
 struct Line(MaybeUninit<[u8; LINE]>);
 

@@ -29,7 +29,7 @@ pub(in crate::cpu) fn mirror(
 }
 
 /// Swaps steps `pairs` of the flip `dims[at]`, and all that moves with them, with their mirror
-/// images. `pairs` lie inside the first half of the flip, the first there is; the first half
+/// images. `pairs` are inside the first half of the flip, the outermost one; the first half
 /// and the second half have no step in common, so no unit meets itself.
 pub(in crate::cpu) fn swap_pairs(
     dims: &[Dim],

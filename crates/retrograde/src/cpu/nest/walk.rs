@@ -12,7 +12,7 @@ pub(in crate::cpu) struct Loop<const K: usize> {
 
 /// Calls `visit` with the offsets of every combination, the last loop running fastest.
 ///
-/// No loops at all is one visit; a loop of length 0 is none. Stops at the first error.
+/// No loops are one visit; a loop of length 0 is none. Stops at the first error.
 pub(in crate::cpu) fn walk<const K: usize, E>(
     loops: &[Loop<K>],
     start: [isize; K],

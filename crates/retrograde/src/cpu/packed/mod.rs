@@ -1,7 +1,7 @@
 //! Packed elements of 1, 2 or 4 bits: a plan's dimensions become runs and swaps for the kernels.
 //!
 //! Eight bits anywhere in the input make one byte of the output, so vectors of bytes do most of
-//! the work. The ends of a run, which share bytes with other elements, go by 64-bit words.
+//! the work. The ends of a run, which share bytes with other elements, are moved in 64-bit words.
 
 mod eights;
 mod job;

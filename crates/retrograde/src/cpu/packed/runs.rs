@@ -16,8 +16,8 @@ use std::ptr::null;
 /// Runs the part.
 ///
 /// # Safety
-/// The window's elements lie inside memory valid for reads (`src`) and writes (`dst`, which is
-/// initialised unless the job seals), which do not overlap; nobody else writes to their bytes;
+/// The window's elements are inside memory valid for reads (`src`) and writes (`dst`, which is
+/// initialised unless the job seals), which do not overlap; no other thread writes to their bytes;
 /// and lengths are there if there is a `FlipPrefix`.
 pub(super) unsafe fn copy_runs(job: &BitRuns<'_>) {
     // SAFETY: the contract of [`copy_runs`].
@@ -30,7 +30,7 @@ pub(super) unsafe fn copy_runs(job: &BitRuns<'_>) {
     }
 }
 
-/// The reversed axis, where it lies outside the rows.
+/// The reversed axis, if it is outside the rows.
 struct Prefix {
     level: usize,
     start: usize,
@@ -82,7 +82,7 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
     }
     loop {
         let [mut from, to, length_at] = at;
-        // SAFETY: the levels run over the window, so rows lie inside both sides, and lengths
+        // SAFETY: the levels run over the window, so rows are inside both sides, and lengths
         // of the plan at these offsets.
         unsafe {
             if let Some(Prefix { level, start, src }) = prefix {
@@ -110,10 +110,10 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
                 }
                 Flow::FlipPrefix => {
                     let head = job.lengths.map_or(0, |lengths| lengths.at(length_at));
-                    let turn = head.clamp(steps.start, steps.end);
+                    let middle = head.clamp(steps.start, steps.end);
                     let last = from + row.src * (head as isize - 1);
-                    let reversed = part(row, last, to, steps.start..turn, -1);
-                    let kept = part(row, from, to, turn..steps.end, 1);
+                    let reversed = part(row, last, to, steps.start..middle, -1);
+                    let kept = part(row, from, to, middle..steps.end, 1);
                     // From low addresses to high ones.
                     let both = if row.dst < 0 { [kept, reversed] } else { [reversed, kept] };
                     for run in both {
@@ -132,7 +132,7 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
     unsafe { sink.finish() };
 }
 
-/// How many bytes ahead the run lies that is to be fetched while one is written; 0 for none.
+/// Distance in bytes to the run to prefetch while one is written; 0 for none.
 fn ahead<const BITS: usize>(row: &Dim, steps: &Range<usize>, rows: Option<&Level>) -> isize {
     let bytes = steps.len() / words::per_byte::<BITS>();
     match rows {
@@ -163,7 +163,7 @@ fn advance(levels: &mut [Level], at: &mut [isize; 3]) -> bool {
     false
 }
 
-/// A row of lanes of which each has a length of its own.
+/// A row of lanes of which each has its own length.
 struct Lanes {
     /// Which step of the axis the row is.
     step: usize,
@@ -234,10 +234,10 @@ fn part(row: &Dim, from: isize, to: isize, steps: Range<usize>, direction: isize
     Run { from: from + src * start, src, to: to + row.dst * start, dst: row.dst, len: steps.len() }
 }
 
-/// Copies one run; `ahead` bytes from it lies the one to fetch meanwhile, if not 0.
+/// Copies one run, and prefetches the one `ahead` bytes from it, if that is not 0.
 ///
 /// # Safety
-/// The run lies inside memory valid for reads (`src`) and for the sink's writes.
+/// The run is inside memory valid for reads (`src`) and for the sink's writes.
 #[inline]
 pub(super) unsafe fn copy_run<const BITS: usize>(
     run: Run,
@@ -290,7 +290,7 @@ pub(super) unsafe fn copy_run<const BITS: usize>(
 /// Pushes `count` elements, at most [`words::MOST`] bits, from the run's element `done` on.
 ///
 /// # Safety
-/// As for [`copy_run`], with elements that lie together.
+/// As for [`copy_run`], with contiguous elements.
 #[inline(always)]
 unsafe fn push<const BITS: usize>(
     run: &Run,
@@ -309,7 +309,7 @@ unsafe fn push<const BITS: usize>(
     }
 }
 
-/// Elements that lie together on both sides: up to a byte of the output, whole bytes, the rest.
+/// Elements that are contiguous on both sides: up to a byte of the output, whole bytes, the rest.
 ///
 /// # Safety
 /// As for [`copy_run`], with steps of 1 in the output and 1, or -1 if `BACK`, in the input,

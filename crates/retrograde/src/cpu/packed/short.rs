@@ -6,7 +6,7 @@ use crate::cpu::simd::words;
 use crate::plan::{Dim, Flow};
 use std::ops::Range;
 
-/// Rows that all lie alike.
+/// Rows of equal shape and spacing.
 pub(super) struct ShortRows<'a> {
     pub(super) row: &'a Dim,
     pub(super) count: usize,
@@ -41,7 +41,7 @@ impl ShortRows<'_> {
         let lengths = job.lengths.filter(|_| self.row.flow == Flow::FlipPrefix);
         let mut heads = [whole; HEADS];
         let mut done = 0;
-        // SAFETY: the contract of [`copy`](Self::copy); lengths of the plan lie at these offsets.
+        // SAFETY: the contract of [`copy`](Self::copy); these are offsets of lengths of the plan.
         unsafe {
             sink.seek(to as usize);
             while done < self.count {
@@ -70,13 +70,13 @@ impl ShortRows<'_> {
         sink: &mut Sink<'_, BITS>,
     ) {
         let (len, step) = (self.row.len, self.steps[0]);
-        // Up to this byte of the input, eight can be loaded at once: rows lie behind.
+        // Up to this byte of the input, eight can be loaded at once: more rows follow.
         let last = from.max(from + step * (heads.len() as isize - 1)) as usize;
         let end = words::place::<BITS>(last + len - 1).0 + 1;
         let Some((mut dst, mut pending, mut filled)) = sink.take() else {
             for &head in heads {
                 // SAFETY: the contract of [`copy`](Self::copy).
-                unsafe { sink.push(turned::<BITS>(src, from as usize, len, head, end), len) };
+                unsafe { sink.push(reversed::<BITS>(src, from as usize, len, head, end), len) };
                 from += step;
             }
             return;
@@ -87,7 +87,7 @@ impl ShortRows<'_> {
         for &head in heads {
             // SAFETY: the contract of [`copy`](Self::copy); no more than `left` bytes are stored.
             unsafe {
-                pending |= turned::<BITS>(src, from as usize, len, head, end) << filled;
+                pending |= reversed::<BITS>(src, from as usize, len, head, end) << filled;
                 filled += len * BITS;
                 let bytes = filled / 8;
                 let word = words::low_first::<BITS>(pending);
@@ -112,7 +112,7 @@ impl ShortRows<'_> {
 /// # Safety
 /// The row, and all bytes from it to byte `end`, are valid for reads.
 #[inline(always)]
-unsafe fn turned<const BITS: usize>(
+unsafe fn reversed<const BITS: usize>(
     src: *const u8,
     at: usize,
     len: usize,

@@ -17,7 +17,7 @@ const WIDE: usize = 64;
 pub(super) struct Sink<'a, const BITS: usize> {
     dst: *mut u8,
     seals: bool,
-    /// What to store through, past the caches, if so.
+    /// The stream for non-temporal stores, if any.
     stream: Option<&'a mut Stream>,
     /// The byte that `pending` belongs to.
     byte: usize,
@@ -218,7 +218,7 @@ impl<'a, const BITS: usize> Sink<'a, BITS> {
         }
     }
 
-    /// Writes bytes that lie ready through the stream, from the current byte on.
+    /// Writes bytes from memory through the stream, from the current byte on.
     ///
     /// # Safety
     /// They are valid for reads, and their place for writes.

@@ -232,7 +232,7 @@ impl<const BITS: usize> Pair<BITS> {
 
 /// Bytes of one side that are put aside.
 const BLOCK: usize = 2048;
-/// Fewer bytes go by words.
+/// Fewer bytes are moved in words.
 const LEAST_BLOCK: usize = 28;
 
 /// Vectors move multiples of this: none is wider.

@@ -179,6 +179,6 @@ mod tests {
                 }
             }
         }
-        assert!(cuts > 100, "only {cuts} layouts were cut at all");
+        assert!(cuts > 100, "only {cuts} layouts were cut");
     }
 }

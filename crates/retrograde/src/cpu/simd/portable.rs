@@ -1,7 +1,7 @@
 //! No special instructions: two 64-bit words stand for a vector.
 //!
-//! Elements may have padding, whose bytes nobody wrote, or be pointers, which an integer would
-//! not stand for. So words and bytes are `MaybeUninit` here, which moves them as they are; the
+//! Elements may have padding, which is uninitialised, or be pointers, whose provenance an integer
+//! would lose. So words and bytes are `MaybeUninit` here, which moves them unchanged; the
 //! compiler makes the same loads, stores and byte swaps of it as of integers.
 
 use super::{

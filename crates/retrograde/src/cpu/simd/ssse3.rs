@@ -24,7 +24,7 @@ const fn order<const W: usize>() -> [u8; 16] {
     order
 }
 
-/// The order as it is, and with units of `W` bytes reversed.
+/// The identity order, and the one with units of `W` bytes reversed.
 pub(in crate::cpu) const fn orders<const W: usize>() -> [[u8; 16]; 2] {
     let mut orders = [[0; 16], order::<W>()];
     let mut byte = 0;
