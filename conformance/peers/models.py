@@ -613,8 +613,8 @@ def refusals(binary):
         cycle = [node("Identity", ["b"], ["a"], "one"), node("Identity", ["a"], ["b"], "two"), sequence()]
         refused("cycle", "its nodes form a cycle", model_of(cycle, [x_info, lens_info], [y_info]))
         refused("self", "its nodes form a cycle", model_of([node("Identity", ["y"], ["y"], "s")], [], [y_info]))
-        refused("missing", 'reads "nowhere", which nothing makes', model_of([sequence(inputs=("x", "nowhere"))], [x_info], [y_info]))
-        refused("twice", 'value "y" is made twice', model_of([sequence(), sequence()], [x_info, lens_info], [y_info]))
+        refused("missing", 'reads "nowhere", which nothing produces', model_of([sequence(inputs=("x", "nowhere"))], [x_info], [y_info]))
+        refused("twice", 'value "y" is produced twice', model_of([sequence(), sequence()], [x_info, lens_info], [y_info]))
         refused("no output", 'the list of outputs reads "q"', model_of([sequence()], [x_info, lens_info], [y_info, info("q", 1, None)]))
 
     hostile_onnx(binary)
@@ -652,7 +652,7 @@ def hostile_onnx(binary):
         negative = with_tensor(TensorProto(data_type=TensorProto.FLOAT, dims=[-4], float_data=[1.0]))
         strings = with_tensor(TensorProto(data_type=TensorProto.STRING, dims=[1 << 50]))
         cases = [
-            ("up", "it goes up with `..`", external("../secret")),
+            ("up", "it contains `..`", external("../secret")),
             ("absolute", "it is an absolute path", external(outside.name)),
             ("device", "it is an absolute path", external("/dev/zero")),
             ("link", "a symbolic link leads out", external("link")),
@@ -662,11 +662,11 @@ def hostile_onnx(binary):
             ("none", "cannot read it: No such file", external("none")),
             ("folder", "cannot read it", external(".")),
             ("pipe", "it is not a regular file", external("pipe")),
-            ("offset", "bytes 4 to 4 + 8 are wanted but the file has 8", external("w", 4)),
-            ("huge offset", "are wanted but the file has 8", external("w", (1 << 64) - 1)),
+            ("offset", "bytes 4 to 4 + 8 are needed but the file has 8 bytes", external("w", 4)),
+            ("huge offset", "are needed but the file has 8 bytes", external("w", (1 << 64) - 1)),
             ("length", "length is 9 but shape [2] of f32 takes 8 bytes", external("w", 0, 9)),
             ("negative", "offset is \"-1\", expected a number of bytes", external("w", -1)),
-            ("claims", "are wanted but the file has 8", external("w", 0, 1 << 42, (1 << 40,))),
+            ("claims", "are needed but the file has 8 bytes", external("w", 0, 1 << 42, (1 << 40,))),
             ("claims raw", "takes 4398046511104 bytes but the buffer has 4", big),
             ("claims typed", "takes 4 entries of float_data but there are 1", lying),
             ("negative size", "axis 0 has the negative size -4", negative),
@@ -740,8 +740,8 @@ def hostile_ir(binary):
         folder.refused("foreign", "cannot run: wave (Sin)", "sin.xml", "-i", "x.npy")
         for what, text, change in [
             ("version", 'its version is "12", expected 10 or 11', lambda s: s.replace('version="11"', 'version="12"')),
-            ("offset", "are wanted but the file has 8", lambda s: s.replace('offset="0"', 'offset="1"')),
-            ("size", "are wanted but the file has 8", lambda s: s.replace('size="8"', 'size="99999999999"')),
+            ("offset", "are needed but the file has 8 bytes", lambda s: s.replace('offset="0"', 'offset="1"')),
+            ("size", "are needed but the file has 8 bytes", lambda s: s.replace('size="8"', 'size="99999999999"')),
             ("short", "takes 8 bytes but the buffer has 7", lambda s: s.replace('size="8"', 'size="7"')),
             ("shape", "takes 8796093022208 bytes", lambda s: s.replace('element_type="i64" shape="1"', 'element_type="i64" shape="1099511627776"')),
             ("overflow", "needs more than", lambda s: s.replace('element_type="i64" shape="1"', 'element_type="i64" shape="9999999999,9999999999"')),

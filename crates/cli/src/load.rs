@@ -33,13 +33,13 @@ pub(crate) fn lengths(argument: &LengthsArgument, read: &FilesRead) -> Result<Te
 pub(crate) fn with_hint(error: anyhow::Error) -> anyhow::Error {
     let hint = match error.downcast_ref::<Error>() {
         Some(Error::Raw { path, source: RawError::NoType }) => {
-            let (path, raw) = (path.display(), "raw bytes: say what they are");
+            let (path, raw) = (path.display(), "raw bytes have no header: give");
             let options = "--dtype (such as f32) and --shape (such as 480,640,3)";
-            return anyhow!("{path}: {raw} with {options}");
+            return anyhow!("{path}: {raw} {options}");
         }
         Some(Error::ReadOnly { .. }) => ": --force writes to it all the same",
         Some(Error::IsInput { .. }) => ": name another file",
-        Some(Error::UnknownFormat { .. }) => "; for raw bytes, say --dtype and --shape",
+        Some(Error::UnknownFormat { .. }) => "; for raw bytes, give --dtype and --shape",
         Some(Error::UnknownOutput { .. }) => ", or --to FORMAT",
         Some(Error::OtherType { .. }) => {
             ": --dtype is for raw bytes, and for opaque elements of the same width (such as bf16 \
@@ -55,5 +55,5 @@ pub(crate) fn with_hint(error: anyhow::Error) -> anyhow::Error {
 
 /// Whether the error asks for a type.
 fn ends_open(error: &Error) -> bool {
-    error.to_string().ends_with("say what they are")
+    error.to_string().ends_with("give their type")
 }

@@ -362,19 +362,19 @@ def hostile(change):
         ),
         (
             lambda g: g.node[0].input.__setitem__(1, ""),
-            "flip (ReverseSequence) reads '', which nothing makes",
+            "flip (ReverseSequence) reads '', which nothing produces",
         ),
         (lambda g: g.node[0].input.pop(), "flip (ReverseSequence): has 1 inputs, expected 2"),
         (lambda g: g.node[0].input.append("x"), "flip (ReverseSequence): has 3 inputs, expected 2"),
         (lambda g: g.node[0].output.pop(), "flip (ReverseSequence): has 0 outputs, expected one with a name"),
-        (lambda g: g.node[0].output.__setitem__(0, "x"), "value 'x' is made twice"),
-        (lambda g: g.node.append(g.node[0]), "value 'y' is made twice"),
-        (lambda g: g.input.append(g.input[0]), "value 'x' is made twice"),
-        (lambda g: g.output.append(g.output[0]), "value 'y' is made twice"),
+        (lambda g: g.node[0].output.__setitem__(0, "x"), "value 'x' is produced twice"),
+        (lambda g: g.node.append(g.node[0]), "value 'y' is produced twice"),
+        (lambda g: g.input.append(g.input[0]), "value 'x' is produced twice"),
+        (lambda g: g.output.append(g.output[0]), "value 'y' is produced twice"),
         (lambda g: g.output.pop(), "the model has no outputs"),
         (
             lambda g: g.output[0].__setattr__("name", "z"),
-            "the list of outputs reads 'z', which nothing makes",
+            "the list of outputs reads 'z', which nothing produces",
         ),
         (lambda g: g.node[0].input.__setitem__(0, "y"), "form a cycle: flip (ReverseSequence) -> flip"),
         (
@@ -423,7 +423,7 @@ def hostile(change):
         ),
         (
             lambda g: g.initializer.extend([numpy_helper.from_array(X, "i")] * 2),
-            "value 'i' is made twice",
+            "value 'i' is produced twice",
         ),
     ],
 )

@@ -315,7 +315,7 @@ fn errors_say_what_to_do_instead() {
             &["reverse", "-"],
             b"12,13",
             "-: cannot tell what kind of file this is: expected a name that ends in .npy, .npz, \
-             .safetensors or .pb; for raw bytes, say --dtype and --shape",
+             .safetensors or .pb; for raw bytes, give --dtype and --shape",
         ),
         (
             &["show", "reverse", "x.npy", "--svg", "s.png"],

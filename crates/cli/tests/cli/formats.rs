@@ -194,18 +194,18 @@ fn what_does_not_fit_is_said_in_one_line() {
         ),
         (
             &["x.npy", "-o", "y.npz:../b"],
-            "y.npz: \"../b\" is no name for a tensor: expected one that is not empty and, as a \
+            "y.npz: \"../b\" is not a valid tensor name: expected one that is not empty and, as a \
              path, stays inside the archive",
         ),
         // Which format.
         (
             &["bytes"],
             "bytes: cannot tell what kind of file this is: expected a name that ends in .npy, \
-             .npz, .safetensors or .pb; for raw bytes, say --dtype and --shape",
+             .npz, .safetensors or .pb; for raw bytes, give --dtype and --shape",
         ),
         (
             &["bytes.bin"],
-            "bytes.bin: raw bytes: say what they are with --dtype (such as f32) and --shape (such \
+            "bytes.bin: raw bytes have no header: give --dtype (such as f32) and --shape (such \
              as 480,640,3)",
         ),
         (
@@ -220,7 +220,7 @@ fn what_does_not_fit_is_said_in_one_line() {
         // Which elements.
         (
             &["bytes", "--dtype=f64"],
-            "bytes: the file has 12 bytes, which is no whole number of f64 elements",
+            "bytes: the file has 12 bytes, not a whole number of f64 elements",
         ),
         (
             &["bytes", "--dtype=f32", "--shape=2,2"],
@@ -248,7 +248,7 @@ fn what_does_not_fit_is_said_in_one_line() {
         ),
         (
             &["void.npy", "-o", "y.pb"],
-            "y.pb: pb files have no V2 elements; write .npy, .npz or .raw, or say what they are \
+            "y.pb: pb files have no V2 elements; write .npy, .npz or .raw, or give their type \
              with --dtype",
         ),
         (

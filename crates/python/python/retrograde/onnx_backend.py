@@ -247,7 +247,7 @@ class _Graph:
         if isinstance(inputs, Mapping):
             for name in inputs:
                 if name not in self.inputs:
-                    known = " or ".join(map(repr, self.inputs)) or "none, since it reads nothing"
+                    known = " or ".join(map(repr, self.inputs)) or "none: it has no inputs"
                     raise ValueError(f"there is no input {name!r}, expected {known}")
             given = dict(inputs)
         else:
@@ -300,7 +300,7 @@ def _read(model: ModelProto, base_dir: str) -> _Graph:
 
     def constant(name: str, value: np.ndarray[Any, Any]) -> None:
         if name in read.constants:
-            raise ValueError(f"value {name!r} is made twice")
+            raise ValueError(f"value {name!r} is produced twice")
         value.flags.writeable = False
         read.constants[name] = value
 
@@ -309,14 +309,14 @@ def _read(model: ModelProto, base_dir: str) -> _Graph:
     made = Counter(list(read.constants))
     for info in graph.input:
         if info.name in read.inputs:
-            raise ValueError(f"value {info.name!r} is made twice")
+            raise ValueError(f"value {info.name!r} is produced twice")
         read.inputs[info.name] = info
     made.update(name for name in read.inputs if name not in read.constants)
     nodes = []
     for proto in graph.node:
         name, output = _name(proto), _output(proto)
         if made[output]:
-            raise ValueError(f"value {output!r} is made twice")
+            raise ValueError(f"value {output!r} is produced twice")
         made[output] += 1
         if proto.op_type == "Constant":
             _check_inputs(proto, 0)
@@ -327,9 +327,9 @@ def _read(model: ModelProto, base_dir: str) -> _Graph:
         nodes.append(_Node(name, list(proto.input), output, axes))
     for info in graph.output:
         if info.name in read.outputs:
-            raise ValueError(f"value {info.name!r} is made twice")
+            raise ValueError(f"value {info.name!r} is produced twice")
         if not made[info.name]:
-            raise ValueError(f"the list of outputs reads {info.name!r}, which nothing makes")
+            raise ValueError(f"the list of outputs reads {info.name!r}, which nothing produces")
         read.outputs[info.name] = info
     if not read.outputs:
         raise ValueError("the model has no outputs")
@@ -475,7 +475,7 @@ def _sorted(nodes: list[_Node], made: Counter[str]) -> list[_Node]:
                 readers[maker[value]].append(at)
                 waits_for[at] += 1
             elif not made[value]:
-                raise ValueError(f"{node.name} reads {value!r}, which nothing makes")
+                raise ValueError(f"{node.name} reads {value!r}, which nothing produces")
     ready = deque(at for at, waits in enumerate(waits_for) if not waits)
     order = []
     while ready:
