@@ -1,4 +1,4 @@
-"""NumPy: a flipped view and its copy; fancy indexing with a ready-made index for lengths."""
+"""NumPy: a flipped view and its copy; fancy indexing with a precomputed index for lengths."""
 
 import numpy as np
 
