@@ -44,4 +44,4 @@ def in_place(job):
         call()
         return out
 
-    yield Contestant(NAME, "in place", repeated(call), once, "through a copy of its own")
+    yield Contestant(NAME, "in place", repeated(call), once, "through a temporary copy")

@@ -328,7 +328,7 @@ impl Found {
             // An invalid header is reported when the copy is opened.
             Some(Format::Npy) => npy::size_of(&start).unwrap_or(0),
             Some(Format::Pb) => MOST_PROTO,
-            // These formats state their size at the end, or not at all.
+            // These formats state their size at the end, or do not state it.
             Some(_) if Format::sniff(&start) == format => u64::MAX,
             None if integers::is_text(&start) => u64::MAX,
             Some(_) | None => 0,

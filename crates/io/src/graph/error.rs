@@ -67,7 +67,7 @@ pub enum GraphError {
     /// A value that nothing produces.
     #[error("{reader} reads {value:?}, which nothing produces")]
     NotMade {
-        /// Who reads it.
+        /// The reader.
         reader: String,
         /// The value, shortened.
         value: String,
