@@ -191,7 +191,7 @@ class Prepared(BackendRep):
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Runs it on a list of inputs in the model's order, or on a mapping by name.
 
-        Inputs with default values can be omitted. The outputs are a named tuple.
+        Inputs with default values can be omitted. The outputs are a tuple that can also be indexed by name.
         """
         return self._outputs(*self._graph.run(inputs))
 
