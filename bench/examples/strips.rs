@@ -1,6 +1,6 @@
-//! How fast can strips of columns be at all? Copies a table strip by strip through a small
-//! buffer, as a length per column requires, without reversing or turning anything, and compares
-//! with one copy from front to back: no kernel for such lengths can beat that on this machine.
+//! An upper bound for kernels with a length per column. Copies a table strip by strip through a
+//! small buffer, as such lengths require, without reversing or transposing anything, and compares
+//! it with one sequential copy: no kernel for such lengths can be faster than that on this machine.
 //!
 //! `cargo run --release -p retrograde-bench --example strips`
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// One cache line.
 const LINE: usize = 64;
 
-/// Rows, bytes from row to row, and bytes in a strip of a row.
+/// Rows, bytes from row to row, and bytes per row of a strip.
 struct Table {
     rows: usize,
     pitch: usize,
@@ -19,7 +19,7 @@ struct Table {
 }
 
 impl Table {
-    /// From `src` to `buffer`, or from there to `dst`: whichever is wanted, or both.
+    /// Copies from `src` to `buffer`, from there to `dst`, or both.
     fn run(&self, src: &[u8], dst: &mut [u8], buffer: &mut [u8], load: bool, store: bool) {
         for column in (0..self.pitch).step_by(self.strip) {
             for row in 0..self.rows {
@@ -39,7 +39,7 @@ impl Table {
     }
 }
 
-/// Copies whole lines past the caches.
+/// Copies whole cache lines with non-temporal stores.
 fn stream(src: &[u8], dst: &mut [u8]) {
     assert!(src.len() == dst.len() && src.len().is_multiple_of(LINE));
     #[cfg(target_arch = "x86_64")]
@@ -58,11 +58,11 @@ fn stream(src: &[u8], dst: &mut [u8]) {
     dst.copy_from_slice(src);
 }
 
-/// Memory in large pages, where the system has them: as few page walks as possible.
+/// Memory in huge pages, if the system has them: as few page walks as possible.
 fn memory(bytes: usize) -> MmapMut {
     let mut memory = MmapMut::map_anon(bytes).expect("enough memory for two tables");
     #[cfg(target_os = "linux")]
-    // Advice that is not taken makes figures lower, not wrong.
+    // If the advice is not taken, figures are lower but not wrong.
     let _ = memory.advise(memmap2::Advice::HugePage);
     memory.fill(1);
     memory
@@ -75,7 +75,7 @@ fn main() {
         "rows", "pitch", "strip", "load", "store", "both"
     );
     for (rows, pitch) in [(8192, 16384), (512, 4096)] {
-        // The small table many times over, so that neither fits a cache.
+        // The small table is repeated, so that neither fits in a cache.
         let tables = (128 << 20) / (rows * pitch);
         let bytes = rows * pitch;
         let (src, mut dst) = (memory(tables * bytes), memory(tables * bytes));
@@ -91,7 +91,7 @@ fn main() {
     }
 }
 
-/// The median ratio of a plain copy to this.
+/// The median ratio of the time of a plain copy to this.
 fn measured(
     table: &Table,
     src: &[u8],

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The benchmark on a CUDA device: Retrograde, a device copy and the others in turns, in one run.
+"""The benchmark on a CUDA device: Retrograde, a device copy and other libraries, alternating in one run.
 
     bench.py --out FOLDER [--native PATH/bench-gpu | --ours FILE] [--only TEXT,TEXT] [--rounds N] [--seconds N]
 
-Needs PyTorch, the package `retrograde` (on PYTHONPATH, or installed) and CuPy and JAX where they are to be measured.
-Writes table.md (the page of a record), results.json and chart.svg after every case. `--device cpu` tries all of it out
-without a GPU, on small tensors.
+Needs PyTorch, the package `retrograde` (on PYTHONPATH, or installed), and CuPy and JAX if they are
+to be measured. Writes table.md (the page of a record), results.json and chart.svg after every case.
+`--device cpu` is a smoke test without a GPU, on small tensors.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parents[1]
 sys.path[0] = str(BENCH)
 sys.dont_write_bytecode = True
-# Before any of them is loaded: JAX takes wide types, and no more memory than it uses; there is one kernel at a time to
-# compile, and starting many compilers takes longer.
+# Set before any of them is imported. JAX: allow 64-bit types, and do not preallocate memory. Only
+# one kernel is compiled at a time, and starting many compilers takes longer.
 os.environ |= {
     "JAX_ENABLE_X64": "1",
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
@@ -39,11 +39,11 @@ def arguments():
     parser.add_argument("--native", type=Path, help="the program bench-gpu: it runs first, for the column *native*")
     parser.add_argument("--ours", type=Path, help="instead: what it wrote earlier (--json)")
     parser.add_argument("--only", default="", help="only cases whose names contain one of these texts")
-    parser.add_argument("--peers", default="torch,torch.compile,cupy,jax", help="whom to measure beside Retrograde")
-    parser.add_argument("--rounds", type=int, default=9, help="how often everyone has a turn (9)")
-    parser.add_argument("--seconds", type=float, default=200, help="after so many the others are not run (200)")
+    parser.add_argument("--peers", default="torch,torch.compile,cupy,jax", help="the libraries to compare with")
+    parser.add_argument("--rounds", type=int, default=9, help="number of rounds (9)")
+    parser.add_argument("--seconds", type=float, default=200, help="time limit, after which other libraries are not run (200)")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    parser.add_argument("--source", help="the commit, where git cannot say it")
+    parser.add_argument("--source", help="the commit, if git is not available")
     parser.add_argument("--max-bytes", type=int, help=f"shrink larger cases (on the CPU: {DRY_BYTES})")
     options = parser.parse_args()
     if options.rounds < 1:
@@ -57,7 +57,7 @@ def arguments():
 
 
 def native_results(options):
-    """What `bench-gpu` says, by case."""
+    """The results of `bench-gpu`, by case."""
     path = options.ours
     if options.native:
         path = options.out / "native.jsonl"
@@ -73,7 +73,7 @@ def native_results(options):
 
 
 def same_lists(options, chosen):
-    """Says which cases only one of the two programs has."""
+    """Prints the cases that only one of the two programs has."""
     if options.native is None:
         return
     command = [options.native.resolve(), "--list", "--only", options.only]
@@ -95,7 +95,7 @@ def native_row(found, case, page):
 
 
 def measured(case, libraries, device, options, late):
-    """One case: everyone's figures, and why somebody has none."""
+    """Measures one case: the figures of all contestants, and why some have none."""
     from gpu import contestants, measure
     from gpu.job import Job
 
@@ -103,7 +103,7 @@ def measured(case, libraries, device, options, late):
     turns = [contestants.copying(job, device)]
     for library in libraries:
         if library.name != measure.OWN and late():
-            absent[library.name] = "not run: time was up"
+            absent[library.name] = "not run: time limit reached"
             continue
         try:
             for one in library.contestants(job):
@@ -111,7 +111,7 @@ def measured(case, libraries, device, options, late):
                 turns.append(one)
         except contestants.Unsupported as reason:
             absent[library.name] = f"-: {reason}"
-        except Exception as error:  # whatever a foreign library raises
+        except Exception as error:  # anything a foreign library may raise
             absent[library.name] = f"failed: {contestants.first_line(error)}"
     seconds, errors = measure.alternate(device, turns, options.rounds, case.small)
     for one, error in errors.items():
@@ -119,14 +119,14 @@ def measured(case, libraries, device, options, late):
     for library in libraries:
         try:
             library.check(job)
-        except Exception as error:  # calls that did not do their work: no figure
+        except Exception as error:  # calls that did not do their work get no figure
             absent[library.name] = f"failed: {contestants.first_line(error)}"
             seconds = {one: times for one, times in seconds.items() if one.name != library.name}
     return measure.summary(seconds, case.bytes), absent
 
 
 def right(job, one):
-    """Whether the first call gives what it should."""
+    """Whether the first call returns the expected result."""
     if job.case.in_place:
         job.bytes(job.dst).copy_(job.bytes(job.src))
     else:
@@ -174,7 +174,7 @@ def main():
     for name, reason in missing.items():
         print(f"{name}: NOT MEASURED, {reason}", flush=True)
     if measure.OWN in missing:
-        # Not at the end of a run that took minutes of a device.
+        # Checked now, not at the end of a run that takes minutes of a device.
         return "bench.py: put the folder that holds the package `retrograde` on PYTHONPATH, or pip install it"
 
     record = {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a small call costs its caller: microseconds on the clock, not waiting for the device.
+"""The host-side cost of a small call: microseconds of wall time, without waiting for the device.
 
     calls.py [--device cuda|cpu] [--json FILE] [--rounds N] [--calls N]
 
-Everyone of a group takes turns, so many calls at a time; numbers are medians of the rounds. The tensor is
-f32 [64,64], 16 KiB. Needs PyTorch and the package `retrograde`; CuPy where it is installed.
+The calls of a group alternate, in batches; numbers are medians of the rounds. The tensor is f32
+[64,64], 16 KiB. Needs PyTorch and the package `retrograde`, and CuPy if it is to be measured.
 """
 
 import argparse
@@ -28,7 +28,7 @@ SHAPE = (64, 64)
 
 
 def groups(device):
-    """Calls that do the same, by what they do; each with a name."""
+    """Groups of equivalent calls, each with a name."""
     ours = retrograde.torch
     x = torch.randn(SHAPE, device=device)
     out = torch.empty_like(x)
@@ -86,7 +86,7 @@ def optional(name):
 
 
 def check(device):
-    """What is timed must be right."""
+    """Checks the results of the timed calls."""
     x = torch.arange(SHAPE[0] * SHAPE[1], dtype=torch.float32, device=device).view(SHAPE)
     lengths = torch.randint(0, SHAPE[0] + 1, SHAPE[1:], device=device)
     for _ in range(3):
@@ -97,7 +97,7 @@ def check(device):
 
 
 def timed(calls, number, rounds, wait):
-    """Microseconds a call of each, by round."""
+    """Microseconds per call of each, by round."""
     for call in calls.values():
         for _ in range(50):
             call()

@@ -1,10 +1,10 @@
-"""What is measured: every case by its name, which says all about it. `bench-gpu` has the same names."""
+"""The cases by name; a name describes its case completely. `bench-gpu` has the same names."""
 
 import re
 from dataclasses import dataclass, replace
 from math import prod
 
-# Element types that tensors of PyTorch can have, in bytes; the others `bench-gpu` alone can show.
+# Element types that PyTorch tensors can have, in bytes; only `bench-gpu` measures the others.
 WIDTHS = {"u8": 1, "u16": 2, "f16": 2, "f32": 4, "f64": 8, "c128": 16}
 NATIVE_BITS = {"bytes5": 40, "u4": 4, "u1": 1}
 
@@ -138,8 +138,8 @@ class Case:
     axes: tuple  # the reversed axes; (time, batch); or (axis,)
     in_place: bool = False
     small: bool = False
-    offset: int = 0  # elements that input and output begin behind an aligned address
-    transposed: bool = False  # the last two axes of the input lie in memory the other way round
+    offset: int = 0  # offset of input and output from an aligned address, in elements
+    transposed: bool = False  # the last two axes of the input are transposed in memory
 
     @property
     def count(self):
@@ -155,7 +155,7 @@ class Case:
 
     @property
     def has_rows(self):
-        """Whether whole rows move: a sequence whose two axes come first, and something behind them."""
+        """Whether whole rows move: a sequence whose two axes come first, followed by others."""
         return self.operator == "sequence" and set(self.axes) == {0, 1} and len(self.shape) > 2
 
 
@@ -197,7 +197,7 @@ def chosen(only, max_bytes):
 
 
 def shrunk(case, most):
-    """With the largest axes halved; what is odd stays odd mostly."""
+    """The case with its largest axes halved; odd sizes mostly stay odd."""
     shape = list(case.shape)
     while prod(shape) * WIDTHS[case.dtype] > most and max(shape) > 1:
         largest = shape.index(max(shape))

@@ -1,8 +1,8 @@
-"""Who takes turns: a device copy, Retrograde, and the others with the idioms that people use there.
+"""The contestants: a device copy, Retrograde, and other libraries with their usual idioms.
 
-Outputs are kept and written again by whoever can do that. Lengths are data of the call: whoever needs an index makes
-it in the call. In place, the others make a reversed copy and copy it back.
-"""
+Outputs are reused by libraries that support it. Lengths are data of the call: an idiom that needs
+an index computes it in the call. In place, the other libraries make a reversed copy and copy it
+back. """
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ import torch.utils.dlpack
 
 from .measure import COPY, OWN
 
-# An index takes 8 bytes an element: from here on that alone is 4 GiB and more.
+# An index takes 8 bytes per element: from this size on, 4 GiB and more.
 INDEXED = 1 << 29
 
 
 class Unsupported(Exception):
-    """There is no such call, and why."""
+    """The library has no such call, for this reason."""
 
 
 @dataclass(eq=False)
@@ -25,9 +25,9 @@ class Contestant:
     name: str
     style: str  # what it does: reused, fresh, in place, or the idiom
     call: Callable
-    wait: Callable  # for a result
-    tensor: Callable = lambda result: result  # a result as PyTorch's
-    clock: bool = False  # it has a stream of its own: by the clock, not by events
+    wait: Callable  # waits for a result
+    tensor: Callable = lambda result: result  # converts a result to a PyTorch tensor
+    clock: bool = False  # it uses its own stream: timed by the wall clock, not by events
     wrong: bool = False
 
 
@@ -72,27 +72,27 @@ class Retrograde(Peer):
         else:
             (axis,) = case.axes
 
-            # Strict as sequences are, so that the check is part of the time.
+            # Strict, as sequences are, so that the check is included in the time.
             def call(out=job.out):
                 return package.reverse_subsequences(x, lengths, axis=axis, policy="strict", out=out)
 
         yield self.made("in place" if case.in_place else "reused", call)
-        if not case.in_place:  # what most people write, and what the others do
+        if not case.in_place:  # the usual call, and what the other libraries do
             yield self.made("fresh", lambda: call(None))
 
     def check(self, job):
-        """A call that found a wrong length left its output alone."""
+        """A call with an invalid length would not have written its output."""
         self.package.cuda.check(job.x)
 
 
 def torch_flip(x, axes, dense):
     flipped = torch.flip(x, axes)
-    # Of a transposed tensor PyTorch makes a transposed one, which is another task.
+    # For a transposed tensor PyTorch returns a transposed one, which is a different task.
     return flipped.contiguous() if dense else flipped
 
 
 def torch_index(size, dim, axis, lengths):
-    """Where every step of every lane comes from."""
+    """The source of every step of every lane."""
     steps = [1] * dim
     steps[axis] = size
     t = torch.arange(size, device=lengths.device).view(steps)
@@ -112,7 +112,7 @@ def torch_rows(x, time, lengths):
 
 
 def torch_calls(job):
-    """Idioms: a name, a function of tensors, and these. Of types that PyTorch can do everything with."""
+    """Idioms: a name, a function and its tensors, of types that PyTorch fully supports."""
     case = job.case
     axis, axes, dense = case.axes[0], case.axes, case.transposed
 
@@ -155,7 +155,7 @@ class Compiled(Peer):
 
     def contestants(self, job):
         torch._dynamo.reset()
-        # A dry run has no use for Triton or a C++ compiler.
+        # A dry run does not need Triton or a C++ compiler.
         backend = "inductor" if self.device.kind == "cuda" else "eager"
         for style, function, tensors in torch_calls(job):
             compiled = torch.compile(function, dynamic=False, fullgraph=True, backend=backend)
@@ -168,7 +168,7 @@ class Cupy(Peer):
         if device.kind == "cuda":
             import cupy
 
-            # Everyone on one stream; 0 is CuPy's own.
+            # All contestants use one stream; 0 is CuPy's default.
             if device.stream:
                 cupy.cuda.ExternalStream(device.stream).use()
             self.array, self.version = cupy.from_dlpack, cupy.__version__
@@ -212,7 +212,7 @@ class Cupy(Peer):
         def call():
             if case.operator != "flip" and not case.in_place:
                 return reversed_view()
-            # A flip is a view: it becomes a copy here.
+            # A flip is a view, which is copied here.
             cupy.copyto(out, cupy.ascontiguousarray(reversed_view()) if case.in_place else reversed_view())
             return out
 
@@ -235,7 +235,7 @@ class Jax(Peer):
     def contestants(self, job):
         case, jax, numpy = job.case, self.jax, self.jax.numpy
         if case.in_place:
-            raise Unsupported("its arrays do not change")
+            raise Unsupported("its arrays are immutable")
         if case.offset:
             raise Unsupported("it places arrays itself")
         x = jax.dlpack.from_dlpack(job.base)
@@ -244,7 +244,7 @@ class Jax(Peer):
             style, arguments, function = "flip", (x,), lambda x: numpy.flip(turn(x), case.axes)
         else:
             axis = case.axes[0]
-            # Narrow: a wide index would take twice the memory.
+            # 32 bits: a 64-bit index would take twice the memory.
             lengths = jax.dlpack.from_dlpack(job.broadcast_lengths().to(torch.int32).contiguous())
             shape = [1] * x.ndim
             shape[axis] = x.shape[axis]
@@ -256,9 +256,9 @@ class Jax(Peer):
 
             style, arguments = "gather", (x, lengths)
         compiled = jax.jit(function)
-        self.device.wait()  # it has a stream of its own, which does not wait for what made the input
+        self.device.wait()  # its own stream does not wait for the input
         call = lambda: compiled(*arguments)  # noqa: E731
-        # Waited for, so that there is no stream to speak of.
+        # Waited for, so that no stream has to be passed.
         as_torch = lambda y: torch.utils.dlpack.from_dlpack(y.__dlpack__())  # noqa: E731
         yield Contestant(self.name, style, call, lambda y: y.block_until_ready(), as_torch, clock=True)
 
@@ -267,7 +267,7 @@ PEERS = {OWN: Retrograde, "torch": Torch, "torch.compile": Compiled, "cupy": Cup
 
 
 def load(wanted, device):
-    """The libraries that are here, and why the others are not."""
+    """The available libraries, and why the others are not available."""
     found, missing = [], {}
     for name, kind in PEERS.items():
         if name not in (OWN, *wanted):

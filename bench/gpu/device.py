@@ -1,4 +1,4 @@
-"""Where it runs: a CUDA device with its copies and its clock, or the CPU to try the benchmark out."""
+"""The device: CUDA with its copies and events, or the CPU to test the benchmark."""
 
 import ctypes
 import subprocess
@@ -6,10 +6,10 @@ from time import perf_counter
 
 import torch
 
-# So long the device has something else to do while the host prepares a call: launching is not timed.
-AHEAD = 4_000_000  # cycles, 2 ms: a first call after others may take the host that long
+# Cycles for which the device is kept busy while the host prepares a call: launching is not timed.
+AHEAD = 4_000_000  # 2 ms: the first call after other work may take the host that long
 
-OTHER = 1 << 28  # more bytes than any cache has
+OTHER = 1 << 28  # more bytes than any cache holds
 
 
 class Cuda:
@@ -23,8 +23,8 @@ class Cuda:
         self._copy = self.driver.cuMemcpyDtoDAsync_v2
         self._copy.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, handle]
         self.start, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        # Makes the context current, which the copies need. Written before everything that is timed, so that nothing of
-        # the tensors is in the cache, whatever who came before asked it to keep.
+        # Makes the context current, which the copies need. Overwritten before every measurement, so
+        # that no part of the tensors is in the cache, even if an earlier call asked to keep it.
         self.other = torch.ones(OTHER, dtype=torch.uint8, device="cuda")
 
     def copier(self, to, of):
@@ -40,7 +40,7 @@ class Cuda:
         return call
 
     def time(self, call):
-        """Seconds of device time: the host is ahead, so that they are the device's alone."""
+        """Seconds of device time: the host runs ahead, so that launch overhead is not included."""
         self.driver.cuCtxResetPersistingL2Cache()
         self.other.zero_()
         torch.cuda._sleep(AHEAD)
@@ -80,7 +80,7 @@ class Cuda:
 
 
 class Host:
-    """Not for figures: everything but CUDA itself, on the CPU and by the clock."""
+    """For dry runs: everything except CUDA itself, on the CPU, timed by the wall clock."""
 
     kind = "cpu"
 

@@ -1,4 +1,4 @@
-"""One case in memory: input, output and lengths on the device, and the right answer."""
+"""One case in memory: input, output and lengths on the device, and the expected result."""
 
 import zlib
 
@@ -14,14 +14,14 @@ DTYPES = {
 }
 # Types of the same width that PyTorch can index on every device.
 PLAIN = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.complex128}
-# Elements of the right answer that are made at once: their indexes take 512 MiB.
+# Elements of the expected result that are computed at once: their indices take 512 MiB.
 STEP = 1 << 26
 
 
 class Job:
     def __init__(self, case, kind):
         self.case, self.kind = case, kind
-        # Of the name, so that a case has the same data and lengths in every run.
+        # Seeded by the name, so that a case has the same data and lengths in every run.
         torch.manual_seed(zlib.crc32(case.name.encode()))
         # Whole buffers, for the copies.
         self.src = torch.randint(0, 256, (case.bytes + 256,), dtype=torch.uint8, device=kind)
@@ -43,7 +43,7 @@ class Job:
         return buffer[begin : begin + self.case.bytes].view(DTYPES[self.case.dtype]).view(self.case.shape)
 
     def bytes(self, buffer):
-        """What a copy of the case moves; from an aligned address always."""
+        """The bytes that a copy of the case moves, always from an aligned address."""
         return buffer[: self.case.bytes]
 
     def _lengths(self):
@@ -59,7 +59,7 @@ class Job:
         return torch.randint(0, most + 1, shape, device=self.kind)
 
     def broadcast_lengths(self):
-        """Lengths of which each stands where its lane is."""
+        """Lengths broadcast to their lanes."""
         if self.case.operator == "lanes":
             return self.lengths
         shape = [1] * len(self.case.shape)
@@ -67,7 +67,7 @@ class Job:
         return self.lengths.view(shape)
 
     def _right(self):
-        """Naive: where every single element comes from, by arithmetic on its place. Bits, in one row."""
+        """Naive: computes the source of every element from its index. Flat, as bits."""
         case = self.case
         plain = PLAIN[self.x.element_size()]
         elements = self.x.view(plain).reshape(-1)
@@ -103,6 +103,6 @@ class Job:
 
 
 def make_finite(buffer):
-    """Clears the exponent's highest bit, wherever an element may begin: runtimes may treat NaN as they like,
-    and this is about speed. Other bits stay random."""
+    """Clears the highest exponent bit of every possible element: runtimes may treat NaN
+    differently, and this is about speed. Other bits stay random."""
     buffer.view(torch.int16).bitwise_and_(~(1 << 14))

@@ -1,4 +1,4 @@
-"""The clock: everyone takes turns, in an order that is drawn anew for every round."""
+"""Timing: contestants alternate, in a random order in every round."""
 
 import gc
 import random
@@ -6,9 +6,10 @@ from time import perf_counter
 
 # Calls in a sample of a small tensor.
 CALLS = 500
-# Who takes longer than this for one call (seconds) gets so few turns.
+# A contestant that takes longer than SLOW seconds per call runs only FEWEST rounds.
 SLOW, FEWEST = 20e-3, 3
-# Contestants by the clock: calls that are in flight at once, and about how long they take together.
+# Contestants timed by the wall clock: calls in flight at once, and about how long they take
+# together.
 IN_FLIGHT, LONG = 5, 5e-3
 
 
@@ -26,7 +27,7 @@ def by_clock(one, calls):
 
 
 def alternate(device, contestants, rounds, small):
-    """Seconds of everyone by round, and the errors of those who broke off."""
+    """Seconds of all contestants by round, and the errors of those that failed."""
     seconds, errors, once = {one: {} for one in contestants}, {}, {}
 
     def turn(one, at):
@@ -42,7 +43,7 @@ def alternate(device, contestants, rounds, small):
     def tried(one, at=None):
         try:
             turn(one, at)
-        except Exception as error:  # out of memory, say; without the copy there is no figure for anybody
+        except Exception as error:  # such as out of memory; all figures depend on the copy
             if one.name == COPY:
                 raise
             errors[one] = error
@@ -64,13 +65,13 @@ def alternate(device, contestants, rounds, small):
     return seconds, errors
 
 
-# These get all turns: the figures of everyone hang on them.
+# These run in every round, because all figures depend on them.
 COPY, OWN = "device copy", "retrograde"
 ALWAYS = (COPY, OWN)
 
 
 def summary(seconds, count):
-    """What the record says of each contestant; figures are the quartiles."""
+    """The entry of each contestant in the record; figures are quartiles."""
     copies = next(times for one, times in seconds.items() if one.name == COPY)
     rows = []
     for one, times in seconds.items():

@@ -9,31 +9,37 @@ from .measure import COPY, OWN
 NATIVE = "retrograde native"
 
 HOW = """\
-Time of a device-to-device copy of the same bytes (`cuMemcpyDtoDAsync`) divided by the time of the call: 1.00 is the
-speed of a copy. Medians of {rounds} rounds, in which everyone has a turn on the same tensors in one process, in an
-order drawn anew each time; the spread is from the first to the third quartile. Who takes more than 20 ms for a call
-gets 3 rounds.
+Time of a device-to-device copy of the same bytes (`cuMemcpyDtoDAsync`) divided by the time of the
+call: 1.00 is the speed of a copy. Medians of {rounds} rounds, in which all contestants run on the
+same tensors in one process, in a random order. The spread is from the first to the third quartile.
+A contestant that takes more than 20 ms per call runs only 3 rounds.
 
-- Device time, by events. The device is kept busy while the host prepares a call, so that launching is not part of it.
-  JAX has a stream of its own and is timed by the clock: up to 5 calls in flight, then it is waited for.
-- Before every call that events time, 256 MiB of other memory are written, so that nothing of the tensors is in the
-  cache, and nothing that somebody asked it to keep.
-- *Retrograde* is called from Python, into a tensor that is kept (`out=`) and into a new one, which lies elsewhere in
-  memory; the better one counts, as with the idioms of the others. *Native* is `bench-gpu`: into a kept one, in Rust,
-  with plans made before, in a process of its own ({native}) and beside its own copies.
-- Lengths are random 64-bit integers on the device. Ours are strict, so that their check is part of the time. The
-  others have the usual idioms, with an index that is made in the call: `gather` and the like, and rows by index where
-  rows move as a whole; the better one counts. JAX's index has 32 bits.
-- CuPy's flips go into a kept array; PyTorch and JAX make their output anew, from memory that they keep. Tensors of
-  `u16` are of `int16` for PyTorch. In place, the others make a reversed copy and copy it back.
-- Every result in Python is compared with a naive one, made from where each element comes from: ours too, so that equal
-  to one is equal to both. **WRONG** stands beside a figure whose result is another.
-- A dash: no such call, or an index of 4 GiB and more. *not run*: time was up. *failed*: see the end.
+- Device time, measured with events. The device is kept busy while the host prepares a call, so that
+  launching is not included. JAX uses its own stream and is timed by the wall clock: up to 5 calls
+  in flight, then a wait.
+- Before every call that is timed with events, 256 MiB of other memory are written, so that no part
+  of the tensors is in the cache, even if an earlier call asked to keep it.
+- *Retrograde* is called from Python, into a reused tensor (`out=`) and into a new one, which is at
+  another address; the faster one counts, as for the idioms of the other libraries. *Native* is
+  `bench-gpu`: into a reused output, in Rust, with reused plans, in a separate process ({native})
+  and against its own copies.
+- Lengths are random 64-bit integers on the device. Ours are strict, so that their check is included
+  in the time. The other libraries use the usual idioms, with an index that is computed in the call:
+  `gather` or similar, and indexing by rows if rows move as a whole; the faster one counts. JAX's
+  index has 32 bits.
+- CuPy's flips write to a reused array; PyTorch and JAX allocate their output from their memory
+  pools. `u16` tensors are `int16` in PyTorch. In place, the other libraries make a reversed copy
+  and copy it back.
+- Every result in Python is compared with a naive one, computed from the source of each element.
+  **WRONG** marks a figure whose result differs.
+- A dash: no such call, or an index of 4 GiB and more. *not run*: time limit reached. *failed*: see
+  the end.
 """
 
 SMALL = """\
-Microseconds a call by the clock, {calls} calls in a row and then one wait, launch and all; medians of as many rounds.
-*New* is a call that makes its output, as the others do; *out=* writes to a kept one.
+Microseconds per call of wall time, including launches: {calls} calls in a row, then one wait;
+medians of as many rounds. *New* is a call that allocates its output, as the others do; *out=*
+writes to a reused one.
 """
 
 
@@ -47,12 +53,12 @@ def best(result, name):
 
 
 def own_row(result):
-    """The better of our calls; of small tensors the one that makes its output, as the others do."""
+    """The faster of our calls; for small tensors the one that allocates its output, as the others do."""
     return named(result, OWN, "fresh") if result["name"].startswith("small: ") else best(result, OWN)
 
 
 def for_chart(result):
-    """The same with one call of ours."""
+    """The result with only one of our calls."""
     own = own_row(result)
     rows = [row for row in result["contestants"] if row["name"] != OWN or row is own]
     return {**result, "contestants": rows}
@@ -60,7 +66,7 @@ def for_chart(result):
 
 def cell(result, name, row, figure):
     if row is None:
-        # A reason, in the words before its colon.
+        # A reason, up to its colon.
         return result["absent"].get(name, "-").split(":")[0]
     return figure(row) + (" **WRONG**" if row.get("wrong") else "")
 
@@ -147,7 +153,7 @@ def markdown(record):
 
 
 def ahead(record):
-    """Where somebody else is faster than we are: said, not left to be found."""
+    """Cases in which another library is faster."""
     lines = []
     for one in record["cases"]:
         own = own_row(one)
@@ -156,7 +162,7 @@ def ahead(record):
                 wrong = " (WRONG)" * row["wrong"]
                 figures = f"{row['name']} {words.ratio(row['ratio'])}{wrong}, Retrograde {words.ratio(own['ratio'])}"
                 lines.append(f"- {one['name']}: {figures}")
-    return ["## Where another one is ahead", "\n".join(lines) or "Nowhere, among all that were measured."]
+    return ["## Where another library is faster", "\n".join(lines) or "None of the measured cases."]
 
 
 def notes(record):

@@ -1,4 +1,4 @@
-"""Measures everything that the command line asks for; `bench/run` starts it."""
+"""Runs the measurements that the command line selects; `bench/run` starts it."""
 
 import datetime
 import shlex
@@ -24,7 +24,7 @@ def main():
         for threads in asked.threads:
             results.append(run(job, threads, others, facts["cores"], asked, skipped))
             print(table.line(table.cells(results[-1])), flush=True)
-        del job  # before the next one is made: the largest take gigabytes
+        del job  # before the next one is created: the largest take gigabytes
     overhead = [] if asked.filter else measured_overhead()
     for step, time in table.overhead_rows(overhead):
         print(f"{step:<44}  {time}")
@@ -71,7 +71,7 @@ def run(job, threads, others, cores, asked, skipped):
             contestants += found
         except Unsupported as reason:
             skipped.append({"peer": peer.name, "case": case.name, "reason": str(reason)})
-        except Exception as error:  # whatever a foreign runtime raises
+        except Exception as error:  # anything a foreign runtime may raise
             reason = f"failed on {case.name}: {peers.first_line(error)}"
             skipped.append({"peer": peer.name, "case": case.name, "reason": reason})
     sampled = measure.alternate(contestants, asked.rounds, asked.seconds)
@@ -92,7 +92,7 @@ def run(job, threads, others, cores, asked, skipped):
 
 
 def right(job, contestant):
-    """Whether it gives what NumPy gives; the yardsticks are not asked."""
+    """Whether its result equals NumPy's; baselines are not checked."""
     if contestant.result is None:
         return True
     if contestant.style == "reused":

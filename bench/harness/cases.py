@@ -1,4 +1,4 @@
-"""What is measured: every case with its shape, and how it shrinks for a quick run."""
+"""The cases with their shapes, and how they are shrunk for a quick run."""
 
 from dataclasses import dataclass, replace
 from math import prod
@@ -19,7 +19,7 @@ class Case:
     axes: tuple  # the reversed axes; (time, batch); or (axis,)
     in_place: bool = False
     fortran: bool = False
-    peers: tuple | None = None  # only these, where a sweep over all of them would take too long
+    peers: tuple | None = None  # only these, if a sweep over all of them would take too long
 
     @property
     def bytes(self):
@@ -92,14 +92,14 @@ def all_cases():
 
     few = ("numpy", "torch")
     for power in range(6, 31, 2):
-        # Rows of at most 1024 elements, and as many as it takes.
+        # Rows of at most 1024 elements, and as many rows as needed.
         columns = min(1 << (power - 2), 1024)
         rows = (1 << (power - 2)) // columns
         yield flip("f32", [rows, columns], 1, group="size", peers=few)
     for power in range(6, 31, 2):
         yield flip("u8", [1 << power], 0, group="size", peers=few)
 
-    # Three bytes are three u8, and so on: every contestant has a type for that.
+    # Three bytes are three u8, and so on: every contestant supports these types.
     widths = [("u8", 1), ("u16", 1), ("u8", 3), ("f32", 1), ("u16", 3), ("f64", 1), ("f32", 3), ("c128", 1), ("f64", 3)]
     for dtype, parts in widths:
         columns = 64 * MIB // 4096 // (BITS[dtype] // 8 * parts)
@@ -116,14 +116,14 @@ def shrunk(case, most):
 
 
 def chosen(options):
-    """The cases that the command line asks for, each once."""
+    """The cases that the command line selects, each once."""
     cases = {}
     for case in all_cases():
         most = options.max_bytes or case.bytes
         if options.quick and case.group not in ("size", "small"):
             most = min(most, case.bytes // 16)
         if case.group == "size":
-            # A sweep ends earlier instead; smaller sizes are in it already.
+            # A sweep is truncated instead of shrunk, since it already contains the smaller sizes.
             if case.bytes > min(most, 64 * MIB if options.quick else case.bytes):
                 continue
         else:

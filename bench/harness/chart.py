@@ -1,4 +1,4 @@
-"""The chart, as SVG: every case a row, every contestant a dot at its share of memcpy's speed."""
+"""The chart, as SVG: one row per case, one dot per contestant at its speed relative to memcpy."""
 
 from . import sweep, table, words
 from .drawing import COLOURS, STYLE, dot, ratio_part, stroke, text
@@ -55,9 +55,9 @@ def scale(top, bottom):
 
 def case_row(result, y):
     parts = [text(28, y + 4, result["name"]), stroke(LEFT, y, WIDTH - RIGHT, y, "grid")]
-    # Retrograde last, so that it lies on top.
+    # Retrograde last, so that it is drawn on top.
     for row in [*reversed(table.peers_of(result)), *table.ours_too(result), table.own(result)]:
-        if row is None:  # it was not there
+        if row is None:  # it was not measured
             continue
         wrong = ", WRONG" * bool(row.get("wrong"))
         label = f"{row['name']} ({row['style']}): {words.ratio(row['ratio'])}{wrong}"

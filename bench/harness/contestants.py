@@ -1,16 +1,16 @@
-"""Who takes turns: the yardsticks, Retrograde, and what a peer has to say about itself."""
+"""The contestants: the baselines, Retrograde, and the interface of a peer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import native
 
-# Up to this size a call of the operator is timed with its planning, beyond with a plan made before.
+# Up to this size a call is timed including planning; beyond it, with a reused plan.
 PLANNED_EACH_CALL = 1 << 20
 
 
 class Unsupported(Exception):
-    """A peer has no such operation, and why."""
+    """A peer has no such operation, for this reason."""
 
 
 @dataclass
@@ -18,7 +18,7 @@ class Contestant:
     name: str
     style: str  # reused, fresh or in place: where the output goes
     work: Callable[[int], object]  # does it this many times
-    result: Callable[[], object] | None  # what the last call gave; None for the yardsticks
+    result: Callable[[], object] | None  # the result of the last call; None for the baselines
     note: str = ""
 
     @property
@@ -27,7 +27,7 @@ class Contestant:
 
 
 def repeated(call):
-    """Work for the harness from a call without arguments."""
+    """Wraps a call without arguments in a loop."""
 
     def work(iterations):
         for _ in range(iterations):
@@ -42,12 +42,12 @@ def into(name, job, call, note=""):
 
 
 def making(name, call, to_numpy=lambda result: result, note=""):
-    """A peer that makes its output anew, and gives it up before the clock stops."""
+    """A peer that allocates its output, and frees it within the timed region."""
     return Contestant(name, "fresh", repeated(call), lambda: to_numpy(call()), note)
 
 
 def from_python(job, threads):
-    """Retrograde as its users in Python call it: through the installed package."""
+    """Retrograde as called from Python, through the installed package."""
     import retrograde as package
 
     package.set_num_threads(threads)
@@ -80,12 +80,12 @@ def from_python(job, threads):
         yield Contestant(name, "in place", repeated(lambda: call(out, out)), once)
         return
     yield into(name, job, lambda: call(out=out))
-    if not case.fortran:  # a new output would be column-major as well, which is another case
+    if not case.fortran:  # a new output would be column-major too, which is a different case
         yield making(name, call, note="keeps memory of earlier outputs")
 
 
 def retrograde(job, threads):
-    """The yardsticks and Retrograde."""
+    """The baselines and Retrograde."""
     case, src, dst = job.case, job.src, job.dst
     strides = job.x.strides if case.fortran else None
     call = native.Call(case, job.lengths, strides)
@@ -99,7 +99,7 @@ def retrograde(job, threads):
             call.in_place(threads, dst, 1)
             return job.out
 
-        # Only the first run is the expected one: each undoes the one before.
+        # Only the result of the first run is checked: each run undoes the one before.
         yield Contestant("retrograde", "in place", lambda n: call.in_place(threads, dst, n), once)
         return
     yield Contestant("memcpy", "fresh", lambda n: native.copy_fresh(threads, src, n), None)

@@ -3,10 +3,10 @@
 from html import escape
 from math import log10
 
-# What lies beyond is drawn at the edge.
+# Values beyond these are drawn at the edge.
 LOWEST, HIGHEST = 0.02, 5.0
 
-# Readable on light and on dark ground.
+# Readable on light and dark backgrounds.
 COLOURS = {
     "retrograde": "#e8590c",
     "retrograde in Python": "#f2a65a",
@@ -29,7 +29,7 @@ text { font: 13px system-ui, sans-serif; fill: #444 }
 
 
 def ratio_part(ratio):
-    """Where a ratio lies between the ends of the scale: 0 to 1."""
+    """The position of a ratio on the scale: 0 to 1."""
     inside = min(max(ratio, LOWEST), HIGHEST)
     return (log10(inside) - log10(LOWEST)) / (log10(HIGHEST) - log10(LOWEST))
 

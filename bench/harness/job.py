@@ -1,4 +1,4 @@
-"""One case in memory: the input, a place for the output, the lengths, and the right answer."""
+"""One case in memory: input, output, lengths, and the expected result."""
 
 import zlib
 
@@ -10,7 +10,7 @@ SEED = 20
 
 
 def aligned(count):
-    """Bytes that start at a cache line and are all backed by memory."""
+    """Bytes aligned to a cache line, with all pages resident."""
     buffer = np.empty(count + 64, np.uint8)
     buffer.fill(1)
     start = -buffer.ctypes.data % 64
@@ -20,7 +20,7 @@ def aligned(count):
 class Job:
     def __init__(self, case):
         self.case = case
-        # Of the name, so that a case has the same data and lengths in every run.
+        # Seeded by the name, so that a case has the same data and lengths in every run.
         random = np.random.default_rng([SEED, zlib.crc32(case.name.encode())])
         self.src, self.dst = aligned(case.bytes), aligned(case.bytes)
         self.src[:] = random.integers(0, 256, case.bytes, np.uint8)
@@ -49,7 +49,7 @@ class Job:
         return random.integers(1, most + 1, shape, np.uint32)
 
     def index(self):
-        """Where each element comes from along the reversed axis: the ready-made index of the gather
+        """The source of each element along the reversed axis: the precomputed index of the gather
         idioms. A sequence has one entry per step and batch entry, other cases one per element."""
         if self._index is None:
             case = self.case
@@ -64,7 +64,7 @@ class Job:
         return self._index
 
     def picks(self):
-        """The index of a sequence for `x[first, second]`: whole rows of what lies behind time and batch."""
+        """The index of a sequence for `x[first, second]`: whole rows of the axes after time and batch."""
         time, batch = self.case.axes
         entries = np.expand_dims(np.arange(self.case.shape[batch]), time)
         return (self.index(), entries) if time == 0 else (entries, self.index())
@@ -89,7 +89,7 @@ def swap_nibbles(packed):
 
 
 def make_finite(buffer, dtype):
-    """Clears the highest exponent bit: runtimes may treat NaN as they like, and this is about speed."""
+    """Clears the highest exponent bit: runtimes may treat NaN differently, and this is about speed."""
     bits = min(BITS[dtype], 64)
     words = buffer.view(f"uint{bits}")
     words &= words.dtype.type(~(1 << (bits - 2)) & ((1 << bits) - 1))

@@ -1,4 +1,4 @@
-"""Records as JSON that stays small in a repository: one line a case."""
+"""Records as JSON that stays small in a repository: one line per case."""
 
 import json
 

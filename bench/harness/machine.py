@@ -1,4 +1,4 @@
-"""What the measurements ran on."""
+"""The machine that the measurements ran on."""
 
 import os
 import platform
@@ -17,12 +17,12 @@ def describe():
         "memory": memory(),
         "system": f"{platform.system()} {platform.release()}",
         "huge pages": huge_pages(),
-        "virtual machine": "yes" if "hypervisor" in cpu.get("flags", "").split() else "not that it says",
+        "virtual machine": "yes" if "hypervisor" in cpu.get("flags", "").split() else "not reported",
     }
 
 
 def host():
-    """The machine around a GPU, in a line."""
+    """The host of a GPU, in one line."""
     facts = describe()
     return {"host": f"{facts['cpu']}, {facts['cores']} cores, {facts['memory']}, {facts['system']}"}
 
@@ -39,7 +39,7 @@ def versions(peers):
 
 
 def slug(machine):
-    """The machine in a folder's name."""
+    """The machine as part of a folder's name."""
     words = re.sub(r"\(.*?\)|@.*|\b(CPU|Processor|Intel|AMD)\b", " ", machine["cpu"])
     words = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or platform.machine()
     return f"{words}-{machine['cores']}-core{'s' if machine['cores'] != 1 else ''}"

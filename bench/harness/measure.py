@@ -1,4 +1,4 @@
-"""The clock: everyone takes turns, in an order that is drawn anew for every round."""
+"""Timing: contestants alternate, in a random order in every round."""
 
 import gc
 import random
@@ -7,13 +7,13 @@ from time import perf_counter
 
 from .contestants import Contestant
 
-# Samples are this long at least and at most, in seconds, if one call does not take longer.
+# The minimum and maximum duration of a sample in seconds, unless one call takes longer.
 SHORTEST, LONGEST = 2e-3, 10e-3
-# Calls shorter than this are made once before the clock starts, so that what fits a cache is in it.
+# Shorter calls are made once before timing starts, to warm the caches.
 WARM = 5e-3
-# A peer that would use up the time of a whole case gets this many turns.
+# A peer that would use up the time of a whole case runs only this many rounds.
 FEWEST = 3
-# These always get all of them: the figures of everyone hang on them.
+# These run in every round, because all figures depend on them.
 ALWAYS = ("memcpy", "retrograde", "retrograde in Python")
 
 
@@ -34,7 +34,7 @@ def quantile(values, part):
 
 
 def spread(values):
-    """Median, and what 80 % of the values lie between."""
+    """Median, 10th and 90th percentile."""
     return quantile(values, 0.5), quantile(values, 0.1), quantile(values, 0.9)
 
 
@@ -45,14 +45,14 @@ def timed(work, iterations):
 
 
 def alternate(contestants, rounds, budget):
-    """Measures everyone in turns; `budget` is about how many seconds it may take."""
+    """Measures all contestants alternately; `budget` is the approximate time limit in seconds."""
     sampled = [Sampled(contestant) for contestant in contestants]
     share = budget / len(sampled) / rounds
     sample = min(max(share / 2, SHORTEST), LONGEST)
     for one in sampled:
         one.contestant.work(1)  # caches, threads and lazy initialisation
         one.once = max(timed(one.contestant.work, 1), 1e-9)
-        if one.once < 1e-4:  # too short to trust one call
+        if one.once < 1e-4:  # too short to time a single call
             one.once = max(timed(one.contestant.work, int(1e-3 / one.once)), 1e-9)
         one.iterations = max(1, int(sample / one.once))
     order = random.Random(1)
@@ -72,7 +72,7 @@ def alternate(contestants, rounds, budget):
 
 
 def summary(sampled, case):
-    """What the record says of each contestant of a case."""
+    """The entries of a case's contestants in the record."""
     yardsticks = {one.contestant.style: one for one in sampled if one.contestant.name == "memcpy"}
     rows = []
     for one in sampled:

@@ -61,7 +61,7 @@ def checked(code):
 
 
 class Call:
-    """A case, prepared; it keeps the plan."""
+    """A prepared case, which holds the plan."""
 
     def __init__(self, case, lengths, strides):
         shape = np.array(case.shape, np.uintp)

@@ -19,14 +19,14 @@ def parse(arguments=None):
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser = argparse.ArgumentParser(
         prog="bench/run",
-        description="Measures Retrograde against plain copies and other runtimes, all in one process and in turns.",
+        description="Measures Retrograde against plain copies and other runtimes, alternating in one process.",
     )
     parser.add_argument("--quick", action="store_true", help="a sixteenth of the bytes, and fewer rounds")
     parser.add_argument(
         "--peers",
         choices=["none", "light", "all"],
         default="light",
-        help="whom to measure: nobody else (only NumPy is installed, to check results); "
+        help="the other runtimes: none (only NumPy is installed, to check results); "
         "NumPy, PyTorch, ONNX Runtime, OpenVINO and the light Rust crates; or also TensorFlow, JAX, candle and burn",
     )
     parser.add_argument("--filter", metavar="TEXT", default="", help="only cases whose name or group contains this")
@@ -38,12 +38,12 @@ def parse(arguments=None):
         default=sorted({1, cores}),
         help="thread counts to measure (default: 1 and all cores)",
     )
-    parser.add_argument("--rounds", type=positive, help="how often everyone has a turn (default: 15, quick: 9)")
-    parser.add_argument("--seconds", type=float, help="about how long a case may take (default: 6, quick: 1.5)")
+    parser.add_argument("--rounds", type=positive, help="number of rounds (default: 15, quick: 9)")
+    parser.add_argument("--seconds", type=float, help="approximate time per case (default: 6, quick: 1.5)")
     parser.add_argument(
         "--record",
         action="store_true",
-        help="write to bench/record/ even if only a part was measured (a full run always does)",
+        help="write to bench/record/ even after a partial run (a full run always does)",
     )
     options = parser.parse_args(arguments)
     options.rounds = options.rounds or (9 if options.quick else 15)

@@ -1,4 +1,4 @@
-"""The Rust contestants: a program of their own, with the same way of measuring."""
+"""The Rust contestants: a separate program with the same measurement method."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def measure(options):
-    """Its results, one per case and thread count, and what it had to leave out."""
+    """Its results, one per case and thread count, and what it skipped."""
     program = os.environ.get("RETROGRADE_BENCH_RUST_PEERS")
     if not program:
         return [], []
@@ -23,9 +23,9 @@ def measure(options):
 
 
 def versions(results):
-    """The versions of the crates that were measured; they are pinned where they are asked for."""
+    """The versions of the measured crates, which are pinned in the manifest."""
     manifest = Path(__file__).resolve().parents[1] / "rust-peers" / "Cargo.toml"
     pinned = dict(re.findall(r'^([\w-]+) = .*"=([\d.]+)"', manifest.read_text(), re.MULTILINE))
     measured = {row["name"].split()[0] for result in results for row in result["contestants"]}
-    # candle is called candle-core where it is asked for.
+    # candle is named candle-core in the manifest.
     return {f"{name} (crate)": version for name, version in pinned.items() if name.removesuffix("-core") in measured}

@@ -10,7 +10,7 @@ TICKS = [0.02, 0.1, 0.5, 1, 2]
 
 
 def draw(results, top, left, width):
-    """One panel per element type, side by side; gives the shapes and how high they are."""
+    """One panel per element type, side by side; returns the shapes and their height."""
     panels = {}
     for result in results:
         panels.setdefault(result["dtype"], []).append(result)

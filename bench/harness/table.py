@@ -14,12 +14,12 @@ def first(rows):
     return rows[0] if rows else None
 
 
-# What everyone is compared with: no contestants.
+# The baselines that all contestants are compared with.
 YARDSTICKS = ("memcpy", "device copy")
 
 
 def peers_of(result):
-    """Every peer in its better style, the best one first."""
+    """Every peer in its faster style, the fastest first."""
     best = {}
     for row in rows_of(result):
         if row["name"] in YARDSTICKS or row["name"].startswith("retrograde"):
@@ -35,7 +35,7 @@ def own(result):
 
 
 def ours_too(result):
-    """Retrograde in other ways than the main one, to the same memory: from Python, or natively on a GPU."""
+    """Other variants of Retrograde with reused outputs: from Python, or natively on a GPU."""
     rows = [row for row in rows_of(result) if row["name"].startswith("retrograde ")]
     return [row for row in rows if row["style"] in ("reused", "in place") and row["ratio"] is not None]
 

@@ -1,4 +1,4 @@
-//! One operator with its shape, type and lengths: what a case of the benchmark calls.
+//! One operator with its shape, type and lengths, as called by a case of the benchmark.
 
 use crate::pools::pool;
 use retrograde::{
@@ -8,10 +8,10 @@ use retrograde::{
 use std::error::Error;
 use std::hint::black_box;
 
-/// What can go wrong, in words.
+/// An error as text.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// Which operator, and along what.
+/// An operator and its axes.
 #[derive(Debug, Clone)]
 pub enum Operator {
     /// `Reverse` along these axes.
@@ -20,7 +20,7 @@ pub enum Operator {
     Sequence {
         /// The axis that is reversed.
         time: i64,
-        /// The axis that lengths run along.
+        /// The axis with one length per entry.
         batch: i64,
     },
     /// `ReverseSubsequences` along this axis.
@@ -38,7 +38,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Checks the operands; `strides` are the input's, in bytes, where it is not dense.
+    /// Checks the operands; `strides` are the input's, in bytes, if it is not dense.
     pub fn new(
         operator: Operator,
         dtype: DType,
@@ -58,17 +58,17 @@ impl Call {
         Ok(Call { operator, src, dst, lengths, plan })
     }
 
-    /// What it will do.
+    /// Its plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Bytes of the input, and of the output.
+    /// Size of the input and of the output in bytes.
     pub fn bytes(&self) -> usize {
         self.dst.byte_len()
     }
 
-    /// From `src` to `dst`; with the plan made beforehand, or by a whole operator call.
+    /// Runs it from `src` to `dst`, with the prepared plan or by a complete operator call.
     pub fn run(
         &self,
         threads: usize,
@@ -96,7 +96,7 @@ impl Call {
         })
     }
 
-    /// On one piece of memory.
+    /// Runs it in place.
     pub fn in_place(
         &self,
         threads: usize,
@@ -112,7 +112,8 @@ impl Call {
         })
     }
 
-    /// Into new memory, which is given back each time; the last result is copied to `keep`.
+    /// Runs it into newly allocated memory, which is freed each time; the last result is copied to
+    /// `keep`.
     pub fn fresh(
         &self,
         threads: usize,
@@ -150,13 +151,13 @@ impl Call {
 /// When plans are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plans {
-    /// Once, before the clock starts.
+    /// Once, before timing starts.
     Reused,
-    /// In every call, as by someone who calls the operator and nothing else.
+    /// In every call, as when the operator is called directly.
     EachCall,
 }
 
-/// Gives `body` the operator with its lengths bound.
+/// Calls `body` with the operator and its lengths.
 fn with_operator<R>(
     operator: &Operator,
     lengths: &Option<(DType, Vec<u8>)>,

@@ -1,30 +1,30 @@
-//! The yardstick: a plain copy of the same bytes on the same threads.
+//! The baseline: a plain copy of the same bytes on the same threads.
 
 use crate::pools::pool;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-/// Bytes per thread below which waking another thread costs more than it copies.
+/// Below this many bytes per thread, waking another thread costs more than it saves.
 const SHARE: usize = 256 << 10;
 
-/// A pointer that may visit other threads; each of them touches bytes of its own.
+/// A pointer that is sent to other threads; each of them accesses separate bytes.
 #[derive(Clone, Copy)]
 struct Shared<T>(T);
 
-// SAFETY: only `copy` makes these, and its threads read and write disjoint shares of memory
-// that its caller vouches for until all of them are done.
+// SAFETY: only `copy` creates these, and its threads access disjoint parts of memory that its
+// caller keeps valid until all of them are done.
 unsafe impl<T> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T: Copy> Shared<T> {
-    /// By method, so that closures capture the whole and not the bare pointer in it.
+    /// A method, so that closures capture the wrapper and not the bare pointer in it.
     fn get(self) -> T {
         self.0
     }
 }
 
-/// Copies `len` bytes, a share per thread of the current pool.
+/// Copies `len` bytes, split among the threads of the current pool.
 ///
 /// # Safety
 /// `src` is valid for reads and `dst` for writes of `len` bytes, and they do not overlap.
@@ -36,12 +36,12 @@ unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
         return;
     }
     let (src, dst) = (Shared(src), Shared(dst));
-    // Whole cache lines each, and the last one takes what is left.
+    // Whole cache lines each; the last thread takes the rest.
     let share = len.div_ceil(threads).next_multiple_of(64);
     rayon::broadcast(|context| {
         let start = (context.index() * share).min(len);
         let end = (start + share).min(len);
-        // SAFETY: `start..end` lies within `len`, and no other thread has any of it.
+        // SAFETY: `start..end` is within `len`, and no other thread accesses it.
         unsafe {
             std::ptr::copy_nonoverlapping(src.get().add(start), dst.get().add(start), end - start);
         }
@@ -51,8 +51,8 @@ unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
 /// Copies into memory that was used before.
 ///
 /// # Safety
-/// As for a single copy: `src` is valid for reads and `dst` for writes of `len` bytes, and
-/// they do not overlap.
+/// As for a single copy: `src` is valid for reads and `dst` for writes of `len` bytes, and they do
+/// not overlap.
 pub unsafe fn reused(threads: usize, src: *const u8, dst: *mut u8, len: usize, iterations: usize) {
     let (src, dst) = (Shared(src), Shared(dst));
     pool(threads).install(|| {
@@ -63,13 +63,13 @@ pub unsafe fn reused(threads: usize, src: *const u8, dst: *mut u8, len: usize, i
     });
 }
 
-/// Copies into memory that was never touched, and gives it back.
+/// Copies into newly allocated memory and frees it.
 pub fn fresh(threads: usize, src: &[u8], iterations: usize) {
     pool(threads).install(|| {
         for _ in 0..iterations {
             let mut out: Vec<MaybeUninit<u8>> = Vec::with_capacity(src.len());
             let dst = black_box(out.as_mut_ptr().cast());
-            // SAFETY: the new vector has room for `src.len()` bytes and overlaps nothing.
+            // SAFETY: the new vector has room for `src.len()` bytes and does not overlap `src`.
             unsafe { copy(black_box(src.as_ptr()), dst, src.len()) };
             drop(black_box(out));
         }

@@ -1,7 +1,7 @@
 //! The C interface, for Python's ctypes.
 //!
-//! Functions that can fail give null or 1; what went wrong is then in [`rb_error`]. A
-//! handle is used by one thread at a time.
+//! Functions that can fail return null or 1, and [`rb_error`] then has the message. A handle is
+//! used by one thread at a time.
 
 use crate::call::{Call, Failure, Operator, Plans};
 use crate::copy;
@@ -15,7 +15,7 @@ thread_local! {
     static ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// What a call is made of. Pointers are only read while [`rb_call_new`] runs.
+/// The arguments of a call. Pointers are only read while [`rb_call_new`] runs.
 #[repr(C)]
 #[derive(Debug)]
 pub struct CallSpec {
@@ -31,27 +31,27 @@ pub struct CallSpec {
     pub dtype: *const c_char,
     /// The axes of `Reverse`; time and batch; or the one axis.
     pub axes: *const i64,
-    /// How many.
+    /// The number of axes.
     pub axes_len: usize,
     /// The lengths, or null.
     pub lengths: *const u8,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub lengths_len: usize,
     /// Name of their type.
     pub lengths_dtype: *const c_char,
 }
 
-/// What went wrong last on this thread; valid until the next call.
+/// The last error on this thread; valid until the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn rb_error() -> *const c_char {
     ERROR.with_borrow(|error| error.as_ptr())
 }
 
-/// Prepares a call, or gives null.
+/// Prepares a call; null on error.
 ///
 /// # Safety
-/// Every pointer of the specification is null where that is allowed, or else valid for reads
-/// of as many entries as it says; names are C strings.
+/// Every pointer in the specification is null if that is allowed, or valid for reads of as many
+/// entries as stated; names are C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rb_call_new(spec: &CallSpec) -> *mut Call {
     // SAFETY: the caller's promise.
@@ -74,14 +74,14 @@ pub unsafe extern "C" fn rb_call_free(call: *mut Call) {
     drop(unsafe { Box::from_raw(call) });
 }
 
-/// What the call will do, as text; valid until the next call.
+/// The plan of the call as text; valid until the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn rb_call_plan(call: &Call) -> *const c_char {
     say(&call.plan().to_string().into());
     rb_error()
 }
 
-/// From one buffer to another.
+/// Runs a call from one buffer to another.
 ///
 /// # Safety
 /// `src` is valid for reads and `dst` for writes of the call's bytes, and they do not overlap.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn rb_run(
     code(call.run(threads, src, dst, plans, iterations))
 }
 
-/// On one buffer.
+/// Runs a call in place.
 ///
 /// # Safety
 /// `memory` is valid for reads and writes of the call's bytes.
@@ -118,8 +118,8 @@ pub unsafe extern "C" fn rb_in_place(
     code(call.in_place(threads, memory, iterations))
 }
 
-/// Into new memory each time, which is freed again. If `keep` is not null, the last result
-/// is copied there.
+/// Runs a call into newly allocated memory, which is freed each time. If `keep` is not null, the
+/// last result is copied there.
 ///
 /// # Safety
 /// `src` is valid for reads of the call's bytes, and `keep` is null or valid for writes of
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn rb_copy(
     unsafe { copy::reused(threads, src, dst, len, iterations) };
 }
 
-/// Copies into new memory each time, which is freed again.
+/// Copies into newly allocated memory, which is freed each time.
 ///
 /// # Safety
 /// `src` is valid for reads of `len` bytes.
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn rb_copy_fresh(
     copy::fresh(threads, unsafe { slice::from_raw_parts(src, len) }, iterations);
 }
 
-/// Does one of the steps of [`Step::ALL`] this many times.
+/// Runs one of the steps of [`Step::ALL`] this many times.
 #[unsafe(no_mangle)]
 pub extern "C" fn rb_overhead(step: usize, iterations: usize) -> i32 {
     let step = Step::ALL.get(step).copied().ok_or("no such step".into());

@@ -1,7 +1,7 @@
-//! What the benchmark calls: plain copies and reversals on a given number of threads.
+//! The native part of the benchmark: plain copies and reversals on a given number of threads.
 //!
-//! `bench/run` loads this as a C library into the Python process that the other
-//! contestants run in; `bench/rust-peers` uses it as a crate.
+//! `bench/run` loads this as a C library into the Python process of the other contestants;
+//! `bench/rust-peers` uses it as a crate.
 
 pub mod call;
 pub mod copy;

@@ -1,4 +1,4 @@
-//! What a call costs before the first byte moves: planning, and the checks of a tiny run.
+//! The overhead of a call: planning, and the checks of a tiny run.
 
 use crate::call::Failure;
 use retrograde::{
@@ -6,7 +6,7 @@ use retrograde::{
 };
 use std::hint::black_box;
 
-/// What is timed; the discriminants are the C interface's.
+/// The step that is timed; the discriminants are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// `Reverse::plan` at rank 4.
@@ -31,7 +31,7 @@ impl Step {
         Step::Copy1K,
     ];
 
-    /// Does it this many times.
+    /// Runs it this many times.
     pub fn repeat(self, iterations: usize) -> Result<(), Failure> {
         let x = Layout::dense(DType::F32, &[8, 16, 32, 64])?;
         match self {

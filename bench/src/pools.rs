@@ -1,4 +1,4 @@
-//! One thread pool for every thread count that is asked for, made once and kept.
+//! One thread pool per requested thread count, created once and kept.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// The pool of this many threads.
 ///
 /// # Panics
-/// If the system cannot start the threads: nothing could be measured then.
+/// If the system cannot start the threads, since nothing can be measured then.
 pub fn pool(threads: usize) -> Arc<ThreadPool> {
     static POOLS: OnceLock<Mutex<HashMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
     let pools = POOLS.get_or_init(Mutex::default);

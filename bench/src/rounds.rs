@@ -1,36 +1,36 @@
 //! Alternating measurement for contestants that are Rust closures.
 //!
-//! The Python harness has the same in `harness/measure.py`.
+//! The Python harness implements the same in `harness/measure.py`.
 
 use std::time::{Duration, Instant};
 
-/// Someone who takes longer than this for one call, in seconds, gets few turns.
+/// A contestant that takes longer than this many seconds per call runs fewer rounds.
 const SLOW: f64 = 0.5;
-/// That is, this many.
+/// The number of those rounds.
 const FEWEST: usize = 3;
 
-/// Something to measure: it does its work this many times.
+/// A contestant.
 pub struct Contestant<'a> {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: &'static str,
     /// The contestant that its time is compared with.
     pub against: &'static str,
-    /// Does the work.
+    /// Runs the work this many times.
     pub work: Box<dyn FnMut(usize) + 'a>,
 }
 
-/// What was measured of one contestant.
+/// The measurements of one contestant.
 #[derive(Debug, Clone)]
 pub struct Sampled {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: &'static str,
     /// Seconds per call, one entry per round.
     pub seconds: Vec<f64>,
-    /// Time of the yardstick / time of this one, one entry per round.
+    /// Time of the baseline divided by the time of this one, one entry per round.
     pub ratios: Vec<f64>,
 }
 
-/// The value below which this part of them lies.
+/// The quantile of the values at `part`.
 pub fn quantile(values: &[f64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -38,7 +38,7 @@ pub fn quantile(values: &[f64], part: f64) -> f64 {
     sorted.get((last * part).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// Lets all contestants take turns, in an order that changes from round to round.
+/// Alternates all contestants, in an order that changes from round to round.
 pub fn alternate(
     contestants: &mut [Contestant<'_>],
     rounds: usize,
@@ -51,7 +51,7 @@ pub fn alternate(
     let mut seconds = vec![Vec::with_capacity(rounds); count];
     for round in 0..rounds {
         for turn in 0..count {
-            // Every other round backwards, so that nobody always follows the same one.
+            // Odd rounds run in reverse order, so that no contestant always follows the same one.
             let turn = if round % 2 == 0 { turn } else { count - 1 - turn };
             let at = (turn + round / 2) % count;
             if round >= FEWEST && once[at] > SLOW {
@@ -76,7 +76,7 @@ pub fn alternate(
         .collect()
 }
 
-/// Seconds for one call, after one that warmed up.
+/// Seconds per call, after a warm-up call.
 fn warmed(contestant: &mut Contestant<'_>) -> f64 {
     (contestant.work)(1);
     let start = Instant::now();

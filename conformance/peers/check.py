@@ -1,11 +1,10 @@
-"""Compares the oracle, the type table and the command with the runtimes that people use.
+"""Compares the oracle, the type table and the command with widely used runtimes.
 
 usage: check.py CALLS.jsonl TYPES.jsonl RETROGRADE_BINARY
 
-The first two files come from `retrograde-conformance export` and `retrograde-conformance
-types`. Where a peer is known to be wrong the check says what it returns; should a later
-version be right, that is printed and is no failure.
-"""
+The first two files come from `retrograde-conformance export` and `retrograde-conformance types`. If
+a peer is known to be wrong, the check prints what it returns. If a later version is right, that is
+printed too and is not a failure. """
 
 import json
 import subprocess
@@ -25,7 +24,7 @@ from openvino.utils.node_factory import NodeFactory
 from safetensors.numpy import save as safetensors_save
 
 PASSED, FAILED = Counter(), Counter()
-ort.set_default_logger_severity(4)  # refusals are asked for below, and read as exceptions
+ort.set_default_logger_severity(4)  # refusals are expected below, as exceptions
 
 
 def check(group, ok, what):
@@ -35,10 +34,10 @@ def check(group, ok, what):
 
 
 def refusal(run):
-    """The first line of what a call raises, or None if it returns."""
+    """The first line of the exception that a call raises, or None."""
     try:
         run()
-    except Exception as error:  # whatever a foreign runtime may raise
+    except Exception as error:  # anything a foreign runtime may raise
         return str(error).strip().splitlines()[0]
     return None
 
@@ -108,7 +107,7 @@ class Numpy:
 
 
 class OpenVino:
-    """32-bit integers, which its CPU plugin moves exactly below 2**24."""
+    """Uses 32-bit integers, which its CPU plugin moves exactly below 2**24."""
 
     name = "openvino"
 
@@ -197,7 +196,7 @@ def known_wrong():
 
     over = reference.reverse_sequence(x, np.array([5, 0, 0]), 0)
     negative = reference.reverse_sequence(x, np.array([-1, 0, 0]), 0)
-    # ReverseSequence's inputs must be within [0, T]; this one we agree with.
+    # ReverseSequence's lengths must be within [0, T]; here both agree.
     text = refusal(lambda: rt.reverse_sequence(x, np.array([5, 0, 0]), 0)) or ""
     check("onnxruntime: refuses length 5 of 4", "[0,4]" in text, text)
     return [
@@ -248,7 +247,7 @@ def safetensors_name(dtype):
 
 
 def check_packing():
-    """Which end of a byte comes first, in ONNX and in OpenVINO."""
+    """The order of packed elements within a byte, in ONNX and in OpenVINO."""
     low = helper.make_tensor("x", TensorProto.UINT4, [3], np.array([1, 2, 3]))
     check("packing: onnx", onnx.numpy_helper.to_array(low).tolist() == [1, 2, 3], "u4")
     cases = [
@@ -277,7 +276,7 @@ def check_command(binary):
             for order in "CF":
                 raw = rng.integers(0, 256, 4 * 5 * 3 * dtype.itemsize, np.uint8)
                 if dtype.kind in "?U":
-                    raw &= 1  # a bool is 0 or 1, a character a valid one
+                    raw &= 1  # booleans must be 0 or 1, and characters valid
                 x = np.asarray(raw.view(dtype).reshape(4, 5, 3), order=order)
                 np.save(source, x)
                 lens = rng.integers(0, 6, 4)

@@ -1,11 +1,10 @@
-"""Checks the command's files against the libraries that people read and write them with.
+"""Checks the command's files against the libraries that read and write the formats.
 
 usage: files.py RETROGRADE_BINARY
 
-Round trips: files are written by NumPy, safetensors and ONNX, reversed by the command into
-every format, read by those again, and compared byte for byte. Then files that lie,
-each with its error, found in little memory. Then what a disk or a limit refuses.
-"""
+Round trips: NumPy, safetensors and ONNX write files, the command reverses them into every format,
+the libraries read the results, and these are compared byte for byte. Then files with false headers,
+each with its error, in little memory. Then full disks and memory limits. """
 
 import io
 import json
@@ -28,8 +27,8 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors import TensorSpec, deserialize, serialize
 
 PASSED, FAILED = Counter(), Counter()
-# What a small file may cost, whatever it says about itself: memory of its own that the command
-# may have at all (RLIMIT_DATA), stacks of threads included. Beyond it, it would be aborted.
+# The most memory that a small file may cost, whatever its header says: a limit (RLIMIT_DATA) on the
+# private memory of the command, including thread stacks. Beyond it, the command would abort.
 MOST_MEMORY = (32 << 20) + (4 << 20) * os.cpu_count()
 
 
@@ -63,7 +62,7 @@ SAFETENSORS = {  # safetensors' name of each type that it shares with NumPy or m
     "float8_e4m3fnuz": "float8_e4m3fnuz", "float8_e5m2fnuz": "float8_e5m2fnuz",
     "float8_e8m0fnu": "float8_e8m0fnu",
 }  # fmt: skip
-OWN_NAMES = {  # what the command calls types that a .npy file does not name
+OWN_NAMES = {  # the command's names of types that a .npy file does not name
     "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3fn", "float8_e5m2": "f8e5m2",
     "float8_e4m3fnuz": "f8e4m3fnuz", "float8_e5m2fnuz": "f8e5m2fnuz", "float8_e8m0fnu": "f8e8m0",
 }  # fmt: skip
@@ -114,7 +113,7 @@ def inputs(folder, x):
     """The array in every format that can hold it: (arguments, in row-major little-endian)."""
     npy = folder / "in.npy"
     np.save(npy, x)
-    # Only a .npy file needs to be told what an extension type is, and only for formats that ask.
+    # Only .npy files need the extension type as an option, and only for formats that store it.
     said = ["--dtype", OWN_NAMES[x.dtype.name]] if x.dtype.name in OWN_NAMES else []
     yield [npy, *said]
     for version in [(1, 0), (2, 0), (3, 0)]:
@@ -137,7 +136,7 @@ def inputs(folder, x):
 
 
 def read_back(path, member=None):
-    """Bytes in row-major order as a library reads them, and the shape and type it found."""
+    """Bytes in row-major order as a library reads them, with shape and type."""
     if path.suffix == ".npy":
         y = np.load(path, allow_pickle=False)
     elif path.suffix == ".npz":
@@ -169,7 +168,7 @@ def check_round_trips(binary):
                 raw = rng.integers(0, 256, count * dtype.itemsize, np.uint8)
                 if dtype.kind in "?b":
                     raw &= 1
-                if dtype.kind == "U":  # characters, of a byte each
+                if dtype.kind == "U":  # characters that fit in one byte
                     letters = raw.reshape(-1, 4)
                     letters[:, 3 if dtype.str[0] == "<" else 0] = 0
                     letters[:, 1:3] = 0
@@ -179,7 +178,7 @@ def check_round_trips(binary):
 
 
 def check_structured(binary):
-    """Records of every kind that NumPy saves: the file is what NumPy writes of the flipped array."""
+    """Records of every kind that NumPy saves: the file equals what NumPy writes for the flipped array."""
     nested = np.dtype([("in", [("a", "<u2"), ("b", ">f8")]), ("c", "S3", (2, 3))])
     dtypes = {
         "plain": np.dtype([("x", "<f4"), ("y", "<i2")]),
@@ -193,17 +192,17 @@ def check_structured(binary):
     }
     rng = np.random.default_rng(3)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NumPy's word that names beyond Latin-1 need version 3
+        warnings.simplefilter("ignore")  # NumPy's warning that names beyond Latin-1 need version 3
         folder = Path(folder)
         for name, dtype in dtypes.items():
             for shape, order in [((3, 4), "C"), ((3, 4), "F"), ((), "C"), ((2, 0), "C")]:
                 if order == "F" and not dtype.itemsize:
-                    continue  # no bytes have no order
+                    continue  # empty elements have no byte order
                 raw = rng.integers(0, 128, int(np.prod(shape)) * dtype.itemsize, np.uint8)
                 x = np.ndarray(shape, dtype, raw.tobytes(), order="C").copy(order)
                 np.save(folder / "x.npy", x)
                 np.savez_compressed(folder / "x.npz", x=x)
-                # As opaque bytes: NumPy does not copy the padding between fields.
+                # As opaque bytes, because NumPy does not copy the padding between fields.
                 opaque = x.view(f"V{dtype.itemsize}") if dtype.itemsize and x.ndim else x
                 flipped = np.flip(opaque).copy(order) if x.ndim else x
                 np.save(folder / "expected.npy", flipped.view(dtype))
@@ -217,12 +216,12 @@ def check_structured(binary):
 
 
 def round_trip(binary, folder, x, what):
-    flipped = np.flip(x) if x.ndim else x  # of a scalar, NumPy's is in native order
+    flipped = np.flip(x) if x.ndim else x  # for a scalar, NumPy returns native byte order
     little = flipped.astype(x.dtype.newbyteorder("<"), copy=False)
     for arguments in inputs(folder, x):
         source = Path(str(arguments[0]).split(":")[0])
         for extension in ["npy", "npz", "safetensors", "pb", "raw"]:
-            # The full square of formats for one shape, the diagonal and .npy for the others.
+            # All pairs of formats for one shape; the same format and .npy for the others.
             if x.shape != (4, 5, 3) and extension not in ("npy", source.suffix[1:]):
                 continue
             target = folder / f"out.{extension}"
@@ -233,7 +232,7 @@ def round_trip(binary, folder, x, what):
                 refused = run.code == 1 and "safetensors files have no" in run.stderr
                 check("files: refusals", refused and not target.exists(), (case, run.stderr))
                 continue
-            # Nothing says that raw bytes are text.
+            # Raw bytes are not known to be text.
             opaque = source.suffix == ".raw" and x.dtype.kind in "SU"
             if extension == "pb" and (opaque or not has_onnx(x.dtype)):
                 refused = run.code == 1 and "pb files have no" in run.stderr
@@ -243,7 +242,7 @@ def round_trip(binary, folder, x, what):
                 check("files: exit code", False, (case, run.stderr))
                 continue
             data, shape, kind = read_back(target)
-            # NumPy's own formats keep the byte order; the others have but one.
+            # NumPy's formats keep the byte order; the others have only one.
             plain = source.suffix in (".safetensors", ".pb", ".raw")
             keeps = extension in ("npy", "npz") and not plain
             expected = flipped if keeps else little
@@ -325,7 +324,7 @@ def check_lengths(binary):
             check("files: in place", np.array_equal(np.load(folder / "z.npy"), expected), option)
 
 
-# --- Files that lie ----------------------------------------------------------------------
+# --- Files with false headers ------------------------------------------------------------
 
 
 def npy_bytes(descr, shape, data=b"", version=1, length=None):
@@ -367,7 +366,7 @@ def patched(archive, field, value, stored=False):
 
 
 def bomb():
-    """A member that says it is an array of 12 bytes and unpacks to a gigabyte."""
+    """A member that claims to be an array of 12 bytes and inflates to a gigabyte."""
     small = npy_bytes("'<f4'", "(3,)", bytes(12))
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     data = packer.compress(small)
@@ -384,7 +383,7 @@ def bomb():
 
 
 def hostile():
-    """(file name, content, what the error must say)."""
+    """(file name, content, the expected error)."""
     plain = npy_bytes("'<f4'", "(3,)", bytes(12))
     entry = {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]}
     huge = {"dtype": "U8", "shape": [2**61 - 1], "data_offsets": [0, 2**61 - 1]}
@@ -403,7 +402,7 @@ def hostile():
         ("header.npy", npy_bytes("'<f8'", "()", version=2, length=2**32 - 1), "the header says it has 4294967295 bytes"),
         ("cut.npy", npy_bytes("'<f8'", "()", length=60000), "the file is cut short: its header should have 60000 bytes"),
         ("sizes.npy", npy_bytes("'<f8'", "(" + "9," * 300000 + ")", version=2), "impossible shape"),
-        ("digits.npy", npy_bytes("'<f8'", "(" + "9" * 100000 + ",)", version=2), "more than 18446744073709551615"),
+        ("digits.npy", npy_bytes("'<f8'", "(" + "9" * 100000 + ",)", version=2), "more than the 18446744073709551615"),
         ("version.npy", b"\x93NUMPY\x09\x00" + bytes(64), ".npy version 9.0 is unknown"),
         ("object.npy", npy_bytes("'|O'", "(1,)", b"cos\nsystem\n"), "pickled Python objects"),
         ("fields.npy", npy_bytes("[('a', '|O')]", "(3,)", bytes(24)), "pickled Python objects"),
@@ -439,7 +438,7 @@ def hostile():
         ("overflow.pb", pb(dims=[1 << 62, 1 << 62]), "needs more than"),
         ("negative.pb", pb(dims=[-1], float_data=[1.0]), "axis 0 has the negative size -1"),
         ("length.pb", b"\x4a\xff\xff\xff\xff\x0f", "not a TensorProto"),
-        ("outside.pb", pb(dims=[2], data_location=1, external_data=[away]), "it goes up with `..`"),
+        ("outside.pb", pb(dims=[2], data_location=1, external_data=[away]), "it contains `..`"),
         ("strings.pb", pb("STRING", dims=[1 << 50]), "takes 1125899906842624 entries"),
         ("wide.pb", pb("STRING", dims=[len(words)], string_data=words), "each as wide as the longest, take over"),
         ("zero.pb", pb("STRING", dims=[1], string_data=[b"a\0"]), "string 0 ends in a zero byte"),
@@ -468,9 +467,9 @@ def check_hostile(binary):
             clear = run.code == 1 and len(lines) == 1 and lines[0].startswith("error: ") and says in lines[0]
             check("files: hostile, in little memory", clear, (name, run.code, run.stderr[:300]))
             check("files: hostile, nothing left", sorted(os.listdir(folder)) == before, name)
-        # A name that leads out of the archive can be read, but not be written to another.
+        # A name that leads out of the archive can be read, but not written to another.
         run = Run(binary, "reverse", "several.npz:../../a", "-o", "out.npz", cwd=folder)
-        check("files: hostile, in little memory", '"../../a" is no name for a tensor' in run.stderr, run.stderr)
+        check("files: hostile, in little memory", '"../../a" is not a valid tensor name' in run.stderr, run.stderr)
         check("files: hostile, nothing left", sorted(os.listdir(folder)) == before, "traversal")
 
 
@@ -478,7 +477,7 @@ def check_hostile(binary):
 
 
 def write_typed(path, x):
-    """int8 in one packed int32_data, as protobuf writes it: a negative number takes ten bytes."""
+    """int8 in one packed int32_data, in which a negative number takes ten bytes."""
     start = onnx.TensorProto(dims=x.shape, data_type=TensorProto.INT8).SerializeToString()
     with open(path, "wb") as out:
         out.write(start + field_head(5, int(x.size + 9 * (x < 0).sum())))
@@ -497,7 +496,7 @@ def write_letters(path, x):
 
 
 def check_memory(binary):
-    """A file that does not fit into the memory that the command may have, in every shape."""
+    """A file larger than the command's memory limit, in every shape."""
     limit, shape = 256 << 20, (4096, 17408)
     rng = np.random.default_rng(5)
     x = rng.integers(-(2**31), 2**31, shape, np.int32)
@@ -516,7 +515,8 @@ def check_memory(binary):
         with zipfile.ZipFile(folder / "d.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.write(folder / "x.npy", "x.npy")
         (folder / "x.pb").write_bytes(pb_bytes(x))
-        # Typed fields: packed numbers of up to ten bytes; and strings, more than memory has handles for.
+        # Typed fields: packed numbers of up to ten bytes, and more strings than memory has room for
+        # handles.
         small = rng.integers(-2, 126, shape[0] * 20000, np.int8)
         write_typed(folder / "typed.pb", small)
         many = 17 << 20
@@ -591,7 +591,7 @@ def check_memory(binary):
 
 
 def check_full_disk(binary):
-    """A file system of one megabyte, in a name space of our own where that is allowed."""
+    """A file system of one megabyte, in a separate mount namespace if that is allowed."""
     script = """
         mount -t tmpfs -o size=1m none "$1" || exit 99
         cp "$2" "$1/old.npy"
@@ -610,7 +610,7 @@ def check_full_disk(binary):
             capture_output=True, text=True,
         )  # fmt: skip
         if run.returncode == 99 or "unshare" in run.stderr:
-            print("skipped: full disk (no name space to mount a small one in)")
+            print("skipped: full disk (cannot create a mount namespace)")
             return
         lines = run.stdout.splitlines()
         errors = [line for line in lines if line.startswith("error: cannot write ")]

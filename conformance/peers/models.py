@@ -2,11 +2,10 @@
 
 usage: models.py RETROGRADE_BINARY
 
-What is expected comes from NumPy. Models come from `onnx` (its own node cases of
-ReverseSequence among them) and `openvino`. Where OpenVINO's own result differs from NumPy's,
-the run says so. Files that lie are made here too; each must give its one line of error, in
-bounded memory, and no output.
-"""
+Expected results come from NumPy. Models come from `onnx` (including its own node tests of
+ReverseSequence) and `openvino`. If OpenVINO's result differs from NumPy's, the run prints it.
+Models with false contents are generated here too; each must give a one-line error, in bounded
+memory, and no output. """
 
 import json
 import os
@@ -29,18 +28,18 @@ from safetensors.numpy import load_file, save_file
 PASSED, FAILED = Counter(), Counter()
 OPSETS = range(10, 29)
 RNG = np.random.default_rng(7)
-# What a run may reserve, in all: a hostile file must not get more.
+# The most memory that a run may reserve; a hostile file must not exceed it.
 MOST_MEMORY = 1 << 30
 
-# The types of ReverseSequence; bfloat16 came with opset 28.
+# The types of ReverseSequence; bfloat16 was added in opset 28.
 SEQUENCE_TYPES = """UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FLOAT16 FLOAT DOUBLE STRING
     BOOL COMPLEX64 COMPLEX128 BFLOAT16""".split()
-# Those and every other type that a TensorProto can hold and the engine has.
+# Those and every other type that both TensorProto and the engine support.
 ALL_TYPES = SEQUENCE_TYPES + """FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ FLOAT8E8M0
     UINT4 INT4 FLOAT4E2M1 UINT2 INT2""".split()
 
 
-# Types of which ml_dtypes keeps one in a byte.
+# Types that ml_dtypes stores one per byte.
 PACKED = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2}
 
 
@@ -51,7 +50,7 @@ def check(group, ok, what):
 
 
 class Folder:
-    """A folder of its own, and the command in it."""
+    """A temporary folder, and the command run in it."""
 
     def __init__(self, binary):
         self.binary = binary
@@ -84,7 +83,7 @@ class Folder:
         return done.returncode == 0
 
     def refused(self, what, text, *arguments):
-        """A run that must fail with one line that has this text, and write nothing."""
+        """A run that must fail with one line that contains this text, and write nothing."""
         before = sorted(self.path.rglob("*"))
         done = self.run(*arguments)
         lines = done.stderr.splitlines()
@@ -110,7 +109,7 @@ def reverse_sequence(x, lens, time, batch):
 
 def same(a, b):
     if a.dtype == b.dtype and a.dtype.name in PACKED:
-        # Only the low bits of a byte are the element; the rest is not always the sign.
+        # Only the low bits of a byte are the element; the others are not always a sign extension.
         mask = (1 << PACKED[a.dtype.name]) - 1
         return a.shape == b.shape and np.array_equal(a.view(np.uint8) & mask, b.view(np.uint8) & mask)
     if a.dtype.kind in "OUT" or b.dtype.kind in "OUT":
@@ -123,10 +122,10 @@ def text(cell):
 
 
 def draw(name, shape, quiet=False):
-    """A random array of an ONNX type, every bit pattern it has.
+    """A random array of an ONNX type, with every bit pattern that is valid.
 
-    Typed fields go through Python's floats, which make signalling NaNs quiet: `quiet` does
-    that beforehand.
+    Typed fields go through Python's floats, which make signalling NaNs quiet: `quiet` does that in
+    advance.
     """
     count = int(np.prod(shape))
     if name == "STRING":
@@ -207,7 +206,7 @@ def write(path, proto):
 
 
 def load(path):
-    """What the command wrote, by the official reader of its format."""
+    """The command's output, read by the official library of its format."""
     if path.suffix == ".pb":
         return numpy_helper.to_array(onnx.load_tensor(str(path)))
     return np.load(path, allow_pickle=False)
@@ -275,7 +274,7 @@ def every_type_and_opset(binary):
 
 
 def tensor_protos(binary):
-    """Every type through an Identity: what onnx writes is read, what is written onnx would write."""
+    """Every type through an Identity: reads what onnx writes, and writes the same as onnx."""
     for name in ALL_TYPES:
         kind = getattr(TensorProto, name)
         for shape in [(3, 5), (), (0, 4), (7,)]:
@@ -297,7 +296,7 @@ def tensor_protos(binary):
 
 
 def formats(binary):
-    """Inputs and outputs in every format, and what `info` says about the model."""
+    """Inputs and outputs in every format, and the output of `info`."""
     x, lens = RNG.standard_normal((4, 3, 5), np.float32), np.array([4, 0, 2])
     expected = reverse_sequence(x, lens, 0, 1)
     dims = ["T", 3, 5]
@@ -336,7 +335,8 @@ def formats(binary):
         ok &= record["nodes"] == [{"name": "reverse", "kind": "ReverseSequence", "runs": True}]
         ok &= (record["ir_version"], record["opsets"]) == (8, [{"domain": "", "version": 10}]) and record["cannot_run"] is None
         check("onnx: info", ok, record)
-        # What cannot be run can be looked at: official operators of two domains, a sequence among the outputs.
+        # `info` lists models that cannot be run: official operators of two domains, a sequence
+        # among the outputs.
         nodes = [
             helper.make_node("Relu", ["x"], ["r"], "rectify"),
             helper.make_node("Scaler", ["r"], ["s"], "scale", domain="ai.onnx.ml"),
@@ -431,7 +431,7 @@ OPENVINO_TYPES = {
 
 
 def packed(values, width):
-    """Elements of `width` bits in bytes: single bits from the high end, others from the low end."""
+    """Packs elements of `width` bits: single bits from the high end, others from the low end."""
     per = 8 // width
     values = np.concatenate([values, np.zeros(-len(values) % per, np.uint8)]).reshape(-1, per)
     shifts = np.arange(per) * width if width > 1 else 7 - np.arange(8)
@@ -494,7 +494,7 @@ def openvino_strings(binary):
 
 
 def openvino_models(binary):
-    """Parameters, dynamic sizes, every pair of axes, both versions; OpenVINO's own answer beside."""
+    """Parameters, dynamic sizes, every pair of axes, both versions; compared with OpenVINO too."""
     core = ov.Core()
     differ = Counter()
     for dtype in (np.float32, np.int32, np.int64, np.uint8, np.float64):
@@ -613,8 +613,8 @@ def refusals(binary):
         cycle = [node("Identity", ["b"], ["a"], "one"), node("Identity", ["a"], ["b"], "two"), sequence()]
         refused("cycle", "its nodes form a cycle", model_of(cycle, [x_info, lens_info], [y_info]))
         refused("self", "its nodes form a cycle", model_of([node("Identity", ["y"], ["y"], "s")], [], [y_info]))
-        refused("missing", 'reads "nowhere", which nothing makes', model_of([sequence(inputs=("x", "nowhere"))], [x_info], [y_info]))
-        refused("twice", 'value "y" is made twice', model_of([sequence(), sequence()], [x_info, lens_info], [y_info]))
+        refused("missing", 'reads "nowhere", which nothing produces', model_of([sequence(inputs=("x", "nowhere"))], [x_info], [y_info]))
+        refused("twice", 'value "y" is produced twice', model_of([sequence(), sequence()], [x_info, lens_info], [y_info]))
         refused("no output", 'the list of outputs reads "q"', model_of([sequence()], [x_info, lens_info], [y_info, info("q", 1, None)]))
 
     hostile_onnx(binary)
@@ -652,7 +652,7 @@ def hostile_onnx(binary):
         negative = with_tensor(TensorProto(data_type=TensorProto.FLOAT, dims=[-4], float_data=[1.0]))
         strings = with_tensor(TensorProto(data_type=TensorProto.STRING, dims=[1 << 50]))
         cases = [
-            ("up", "it goes up with `..`", external("../secret")),
+            ("up", "it contains `..`", external("../secret")),
             ("absolute", "it is an absolute path", external(outside.name)),
             ("device", "it is an absolute path", external("/dev/zero")),
             ("link", "a symbolic link leads out", external("link")),
@@ -662,11 +662,11 @@ def hostile_onnx(binary):
             ("none", "cannot read it: No such file", external("none")),
             ("folder", "cannot read it", external(".")),
             ("pipe", "it is not a regular file", external("pipe")),
-            ("offset", "bytes 4 to 4 + 8 are wanted but the file has 8", external("w", 4)),
-            ("huge offset", "are wanted but the file has 8", external("w", (1 << 64) - 1)),
+            ("offset", "bytes 4 to 4 + 8 are needed but the file has 8 bytes", external("w", 4)),
+            ("huge offset", "are needed but the file has 8 bytes", external("w", (1 << 64) - 1)),
             ("length", "length is 9 but shape [2] of f32 takes 8 bytes", external("w", 0, 9)),
             ("negative", "offset is \"-1\", expected a number of bytes", external("w", -1)),
-            ("claims", "are wanted but the file has 8", external("w", 0, 1 << 42, (1 << 40,))),
+            ("claims", "are needed but the file has 8 bytes", external("w", 0, 1 << 42, (1 << 40,))),
             ("claims raw", "takes 4398046511104 bytes but the buffer has 4", big),
             ("claims typed", "takes 4 entries of float_data but there are 1", lying),
             ("negative size", "axis 0 has the negative size -4", negative),
@@ -675,11 +675,11 @@ def hostile_onnx(binary):
         for what, text, model in cases:
             write(path, model)
             folder.refused(what, text, "models/m.onnx", "-o", "out")
-        # An empty axis makes the whole empty; whether the rest overflows is no harm either way.
+        # An empty axis makes the tensor empty, so it does not matter if the other sizes overflow.
         write(path, overflow)
         check("models: refused", folder.run("models/m.onnx").returncode in (0, 1), "overflow with an empty axis")
         write(path, external("w"))
-        folder.expect("onnx: external data", "beside the model", "models/m.onnx", "-o", "out")
+        folder.expect("onnx: external data", "next to the model", "models/m.onnx", "-o", "out")
 
         good = external("w").SerializeToString()
         for cut in range(0, len(good), 7):
@@ -702,10 +702,10 @@ def hostile_onnx(binary):
         varint = bytes([length & 127 | 128, length >> 7 & 127 | 128, length >> 14 & 127 | 128, length >> 21])
         path.write_bytes(b"\x08\x08\x42\x02\x10\x0a\x3a" + varint + graph)
         folder.refused("empty nodes", "it has 2097152 nodes, more than the 1048576", "models/m.onnx")
-        # A length that says four gigabytes.
+        # A length that claims four gigabytes.
         path.write_bytes(b"\x08\x08\x3a\xff\xff\xff\xff\x0f\x0a\x00")
         folder.refused("long graph", "not an ONNX model", "models/m.onnx")
-        # Messages in messages: only as deep as is looked at.
+        # Nested messages: parsed only as deep as needed.
         deep = b""
         for _ in range(200):
             body = b"\x32" + encoded(len(deep)) + deep
@@ -740,8 +740,8 @@ def hostile_ir(binary):
         folder.refused("foreign", "cannot run: wave (Sin)", "sin.xml", "-i", "x.npy")
         for what, text, change in [
             ("version", 'its version is "12", expected 10 or 11', lambda s: s.replace('version="11"', 'version="12"')),
-            ("offset", "are wanted but the file has 8", lambda s: s.replace('offset="0"', 'offset="1"')),
-            ("size", "are wanted but the file has 8", lambda s: s.replace('size="8"', 'size="99999999999"')),
+            ("offset", "are needed but the file has 8 bytes", lambda s: s.replace('offset="0"', 'offset="1"')),
+            ("size", "are needed but the file has 8 bytes", lambda s: s.replace('size="8"', 'size="99999999999"')),
             ("short", "takes 8 bytes but the buffer has 7", lambda s: s.replace('size="8"', 'size="7"')),
             ("shape", "takes 8796093022208 bytes", lambda s: s.replace('element_type="i64" shape="1"', 'element_type="i64" shape="1099511627776"')),
             ("overflow", "needs more than", lambda s: s.replace('element_type="i64" shape="1"', 'element_type="i64" shape="9999999999,9999999999"')),

@@ -1,4 +1,4 @@
-//! Backends under test. A backend moves bytes; what they should be is the runner's business.
+//! Backends under test. A backend moves bytes; the runner checks them.
 
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
 use crate::placement::{Placement, Width};
@@ -9,7 +9,7 @@ use retrograde::{
 };
 use std::ops::Range;
 
-/// What a backend made of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The output has been written.
@@ -18,7 +18,7 @@ pub enum Outcome {
     BadLength(Vec<usize>),
     /// Any other error.
     Refused(String),
-    /// The backend does not do this kind of case, and says why. It is counted as skipped.
+    /// The backend does not support this kind of case, for this reason. It is counted as skipped.
     Unsupported(String),
 }
 
@@ -27,7 +27,7 @@ pub trait Backend: Sync {
     /// Its name in the report.
     fn name(&self) -> &str;
 
-    /// Why it cannot run here at all, if it cannot.
+    /// Why it cannot run here, if it cannot.
     fn unavailable(&self) -> Option<String> {
         None
     }
@@ -35,12 +35,12 @@ pub trait Backend: Sync {
     /// Called before a family of cases.
     fn prepare(&self) {}
 
-    /// Whether it is worth every small call, or only the longer ones.
+    /// Whether it should run every small call, or only the longer ones.
     fn is_thorough(&self) -> bool {
         true
     }
 
-    /// Parts of it that no call has reached so far; none may be left when everything has run.
+    /// Parts of it that no call has reached so far; none may remain when everything has run.
     fn unused(&self) -> Vec<String> {
         Vec::new()
     }
@@ -51,13 +51,13 @@ pub trait Backend: Sync {
     /// Runs a call in place.
     fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome;
 
-    /// How many calls it would rather have at once; with more than one,
-    /// [`run_batch`](Self::run_batch) is what runs them.
+    /// The preferred number of calls per batch; if it is more than one,
+    /// [`run_batch`](Self::run_batch) runs them.
     fn batch(&self) -> usize {
         1
     }
 
-    /// Runs many calls, whose inputs and outputs all lie in one arena.
+    /// Runs many calls, whose inputs and outputs are all in one arena.
     fn run_batch(&self, calls: &[Call<'_>], arena: &mut [u8]) -> Vec<Outcome> {
         let run = |call: &Call<'_>| match &call.input {
             Some(input) => {
@@ -73,15 +73,15 @@ pub trait Backend: Sync {
 /// One call of a batch.
 #[derive(Debug, Clone)]
 pub struct Call<'a> {
-    /// What to do.
+    /// The case to run.
     pub case: &'a Case,
-    /// Where its input lies; nowhere else than its output, in place.
+    /// The location of its input; `None` if it runs in place.
     pub input: Option<Range<usize>>,
-    /// Where its output lies.
+    /// The location of its output.
     pub output: Range<usize>,
 }
 
-/// The engine's own CPU backend: one instruction set, one way to share and to store.
+/// The engine's own CPU backend: one instruction set, one kind of threading and of stores.
 pub struct Cpu {
     name: String,
     isa: Isa,
@@ -95,8 +95,8 @@ impl Cpu {
         Self::at(Isa::current())
     }
 
-    /// Every instruction set this processor has; each also storing past the caches, and the
-    /// best one also sharing every call among threads, whatever the size.
+    /// Every instruction set of this processor, each also with non-temporal stores; and the best
+    /// one also with every call split among threads, whatever its size.
     pub fn all() -> Vec<Cpu> {
         let eager = Tuning { stream_from: Some(0), ..Tuning::default() };
         let shared = Tuning { share_from: 0, least_part: 1, ..eager };
@@ -156,7 +156,7 @@ impl Backend for Cpu {
     }
 }
 
-/// The operator of a case, called.
+/// Calls the operator of a case.
 fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Error>) -> Outcome {
     let result = (|| match (&case.operation, &case.lengths) {
         (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),

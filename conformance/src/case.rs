@@ -1,15 +1,15 @@
-//! One case: an operator call on tensors that lie in memory in a certain way.
+//! One case: an operator call on tensors with certain memory layouts.
 
 use crate::oracle;
 use crate::placement::{Kind, Placement, Width};
 use std::sync::Arc;
 
-/// What is done beyond the size of the axis.
+/// What happens to a length beyond the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// An error.
     Strict,
-    /// The whole axis.
+    /// Clamped to the axis.
     Clamp,
 }
 
@@ -25,23 +25,23 @@ pub enum Operation {
     Sequence {
         /// The reversed axis.
         time: usize,
-        /// The axis that lengths run along.
+        /// The axis with one length per entry.
         batch: usize,
-        /// Beyond the axis.
+        /// For lengths beyond the axis.
         policy: Policy,
     },
     /// Every lane by its own length.
     Subsequences {
         /// The reversed axis.
         axis: usize,
-        /// Beyond the axis.
+        /// For lengths beyond the axis.
         policy: Policy,
     },
 }
 
 /// The integer types that lengths may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is what its name says")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Integer {
     I8,
     U8,
@@ -89,7 +89,7 @@ pub struct CaseLengths {
     pub values: Vec<i64>,
     /// Their type.
     pub integer: Integer,
-    /// Where they lie.
+    /// Their memory layout.
     pub placement: Placement,
     /// The memory that holds them; gaps are filled with 0xEE.
     pub buffer: Vec<u8>,
@@ -117,7 +117,7 @@ impl CaseLengths {
 pub enum Output {
     /// Over the input.
     InPlace,
-    /// Into memory of its own.
+    /// Into separate memory.
     Separate(Arc<Placement>),
 }
 
@@ -134,17 +134,17 @@ pub struct Case {
     pub output: Output,
 }
 
-/// What must come of a call.
+/// The expected result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected {
-    /// For each place of the output, in row-major order, the input element it holds.
+    /// For each position of the output, in row-major order, the input element it holds.
     Sources(Vec<usize>),
     /// An error about this length, counted in row-major order, and nothing written.
     BadLength(usize),
 }
 
 impl Case {
-    /// Asks the oracle.
+    /// Computed by the oracle.
     pub fn expected(&self) -> Expected {
         let shape = &self.input.shape;
         let (limit, policy) = match &self.operation {

@@ -1,5 +1,5 @@
 //! The CUDA backend under test. Calls are batched: one copy to the device, all their launches on a
-//! stream, one copy back. Lengths lie on the device, and now and then on the host.
+//! stream, one copy back. Lengths are on the device, and sometimes on the host.
 
 use crate::backend::{Backend, Call, Outcome, layout, length_policy, tensor};
 use crate::case::{Case, CaseLengths, Operation, Output};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Calls in a batch.
 const BATCH: usize = 4096;
-/// One in so many calls has its lengths on the host.
+/// One call in this many has its lengths on the host.
 const HOST_LENGTHS: usize = 17;
 
 /// Device 0, if there is one.
@@ -20,26 +20,28 @@ pub struct Cuda {
     device: Result<retrograde_gpu::Cuda, retrograde_gpu::Error>,
     name: String,
     lanes: Mutex<Vec<Lane>>,
-    /// Whether every buffer is an allocation of its own.
+    /// Whether every buffer is a separate allocation.
     tight: bool,
 }
 
-/// What one thread needs to run batches.
+/// The resources with which one thread runs batches.
 struct Lane {
     stream: Stream,
-    /// The same for a device of one multiprocessor, where small tensors get what large ones get here.
+    /// The same for a device of one multiprocessor, on which small tensors use the kernels of large
+    /// ones.
     small: Stream,
     arena: DeviceBuffer,
     reports: Arc<Reports>,
 }
 
 impl Cuda {
-    /// Looks for the device.
+    /// Opens the device.
     pub fn new() -> Self {
         Self::on(retrograde_gpu::Cuda::device(0), "cuda")
     }
 
-    /// The same with kernels that the driver compiles, as on chips that have none ready.
+    /// The same with kernels that the driver compiles from PTX, as on chips without embedded
+    /// machine code.
     pub fn from_ptx() -> Self {
         Self::on(retrograde_gpu::Cuda::device_from_ptx(0), "cuda from PTX")
     }
@@ -52,13 +54,13 @@ impl Cuda {
         Cuda { device, name, lanes: Mutex::default(), tight: false }
     }
 
-    /// The same, every call by itself, in buffers that end where their allocation ends, so that
-    /// `compute-sanitizer` sees an access outside.
+    /// The same with every call run separately, in buffers that end where their allocation ends, so
+    /// that `compute-sanitizer` detects accesses outside.
     pub fn tight() -> Self {
         Cuda { tight: true, ..Self::new() }
     }
 
-    /// One call in buffers of its own.
+    /// Runs one call in its own buffers.
     fn try_alone(
         &self,
         case: &Case,
@@ -118,7 +120,7 @@ impl Cuda {
         calls: &[Call<'_>],
         memory: &mut [u8],
     ) -> Result<Vec<Outcome>, retrograde_gpu::Error> {
-        // Lengths go behind everything else.
+        // Lengths follow everything else.
         let mut sent = memory.to_vec();
         let lengths_at: Vec<usize> = calls
             .iter()
@@ -197,7 +199,7 @@ impl Backend for Cuda {
     }
 }
 
-/// Launches one call; whether its lengths were good is in the report.
+/// Launches one call; its report says whether its lengths were valid.
 fn start(
     stream: &Stream,
     arena: &DeviceBuffer,
@@ -218,12 +220,12 @@ fn start(
             Err(error) => return Outcome::Refused(error.to_string()),
         },
         Some(CaseLengths { buffer, .. }) => {
-            // SAFETY: inside the arena, which lives until the stream was waited for.
+            // SAFETY: inside the arena, which lives until the stream was synchronized.
             let view = unsafe { DeviceRef::from_raw(from + lengths_at as u64, buffer.len()) };
             Some(view.into())
         }
     };
-    // SAFETY: inside the arena, which lives until the stream was waited for.
+    // SAFETY: inside the arena, which lives until the stream was synchronized.
     let dst = unsafe { DeviceMut::from_raw(from + call.output.start as u64, call.output.len()) };
     let started = match &call.input {
         Some(input) => {

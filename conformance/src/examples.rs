@@ -1,4 +1,4 @@
-//! The worked examples of the three specifications, as they print them.
+//! The worked examples in the three specifications.
 
 use crate::backend::{Backend, Outcome};
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
@@ -60,7 +60,7 @@ pub fn all() -> Vec<Example> {
     ]
 }
 
-/// Runs one on a backend and says what is wrong, if anything.
+/// Runs one on a backend; an error describes the difference.
 pub fn check(backend: &dyn Backend, example: &Example) -> Result<(), String> {
     let place = || Arc::new(Placement::new(Kind::Dense, Width::Bytes(4), &example.shape));
     let lengths = example.lengths.clone().map(|(values, integer)| {

@@ -1,9 +1,9 @@
-//! Every small call: rank 0 to 4, sizes 0 to 3, every axis and set of axes, lengths 0 to one
-//! past the axis (and -1), every width, every way to lie in memory, apart and in place.
+//! Every small call: rank 0 to 4, sizes 0 to 3, every axis and set of axes, lengths 0 to one past
+//! the axis (and -1), every width, every memory layout, out of place and in place.
 //!
-//! Reversals of whole axes, and uniform lengths, run on every combination of placements.
-//! Where every lane has a length of its own the combinations of lengths multiply, so each
-//! one meets three placements, in turn; together they meet all of them many times over.
+//! Reversals of whole axes, and uniform lengths, run on every combination of placements. If every
+//! lane has its own length, the combinations of lengths multiply, so each one runs on three
+//! placements in rotation; together they cover all placements many times.
 
 use crate::backend::Backend;
 use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
@@ -16,14 +16,14 @@ use std::thread;
 const LARGEST: usize = 3;
 /// The highest rank.
 const RANKS: usize = 4;
-/// Up to how many combinations of lengths are all tried; beyond, a choice of patterns.
+/// Up to this number, all combinations of lengths are tried; beyond it, a selection of patterns.
 const ALL_COMBINATIONS: usize = 125;
 
-/// Runs it, or a share of it, on as many threads as there are.
+/// Runs all of it, or a share, on all available threads.
 pub fn run(backend: &dyn Backend, share: Share) -> Tally {
     let mut shapes = shapes();
     if share != Share::All {
-        // From the largest down: the small ones are many, and alike.
+        // Starts with the largest: the small ones are many, and similar.
         shapes = shapes.into_iter().rev().step_by(13).collect();
     }
     let threads = thread::available_parallelism().map_or(1, |n| n.get());
@@ -101,7 +101,7 @@ fn run_lengths(
         }
         let kind = turn.pick(&Kind::OUTPUTS);
         let lengths = Arc::new(CaseLengths::new(values, &lanes, integer, kind));
-        // The axes of ONNX are everyone's; other pairs meet the placements in turn.
+        // All runtimes support the axes of ONNX; other pairs use the placements in rotation.
         let rare = matches!(operation, Operation::Sequence { time, batch, .. } if time + batch > 1);
         if uniform && !rare {
             run_everywhere(runner, layouts, operation.clone(), Some(lengths));
@@ -111,7 +111,7 @@ fn run_lengths(
     }
 }
 
-/// Lengths to try, each 0 to `most`, and whether all are the same; and a -1 in every place.
+/// Lengths to try, each 0 to `most`, and whether all are equal; and a -1 at every position.
 fn length_values(count: usize, most: i64) -> Vec<(bool, Vec<i64>)> {
     let mut all: Vec<(bool, Vec<i64>)> =
         (0..=most).map(|length| (true, vec![length; count])).collect();
@@ -138,7 +138,7 @@ fn length_values(count: usize, most: i64) -> Vec<(bool, Vec<i64>)> {
     all
 }
 
-/// One width's placements of one shape.
+/// The placements of one width and shape.
 struct Layouts {
     inputs: Vec<Arc<Placement>>,
     outputs: Vec<Arc<Placement>>,
@@ -178,7 +178,7 @@ fn run_everywhere(
     }
 }
 
-/// A call at every width, on two pairs of placements and once in place, each in its turn.
+/// A call at every width, on two pairs of placements and once in place, in rotation.
 fn run_in_turn(
     runner: &mut Runner<'_>,
     layouts: &[Layouts],
@@ -202,7 +202,7 @@ fn run_in_turn(
     }
 }
 
-/// Picks from lists so that, over many picks, everything meets everything.
+/// Picks from lists so that, over many picks, all combinations occur.
 struct Turn(u64);
 
 impl Turn {

@@ -1,8 +1,8 @@
 //! The oracle's answers as JSON lines, for runtimes that are not written in Rust.
 //!
-//! Each line is one call on the tensor whose element at ordinal `i` is `i`; `expected` is
-//! the output. Other runtimes are run on the same calls to see whether they agree with the
-//! oracle, which is how we know that the oracle is right.
+//! Each line is one call on the tensor whose element at ordinal `i` is `i`; `expected` is the
+//! output. Other runtimes are run on the same calls to check whether they agree with the oracle,
+//! which validates the oracle.
 
 use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
 use crate::placement::{Kind, Placement, Width};
@@ -12,7 +12,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Writes the engine's table of element types, one row a line.
+/// Writes the engine's table of element types, one per line.
 pub fn write_types(out: &mut impl Write) -> io::Result<usize> {
     fn text(name: Option<&str>) -> String {
         name.map_or("null".to_owned(), |name| format!("{name:?}"))

@@ -1,9 +1,9 @@
-//! What every backend must do, and the proof that it does.
+//! The conformance suite: what every backend must do, and the tests for it.
 //!
-//! The [`oracle`] says which input element belongs at each place of the output. Cases
-//! ([`exhaustive`], [`long`], [`random`], [`examples`]) put tensors into memory in every way a caller
-//! might; the [`runner`] compares what a [`backend`] left in memory, byte for byte, with what
-//! the oracle says, guard bytes included.
+//! The [`oracle`] says which input element belongs at each position of the output. Cases
+//! ([`exhaustive`], [`long`], [`random`], [`examples`]) lay out tensors in memory in every way that
+//! a caller might. The [`runner`] compares what a [`backend`] left in memory, byte for byte and
+//! including guard bytes, with the oracle's answer.
 
 pub mod backend;
 pub mod case;

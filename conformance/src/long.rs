@@ -1,6 +1,6 @@
-//! Rows, lanes and columns of every length around the widths of vectors, lines and pages, where
-//! kernels change from one way of working to the next; rows with gaps behind them; squares that are turned; high ranks; packed
-//! ones from every place in a byte to every other.
+//! Rows, lanes and columns of every length around the widths of vectors, cache lines and pages, at
+//! which kernels switch algorithms; rows with gaps after them; transposed tiles; high ranks; packed
+//! rows from every bit offset to every other.
 
 use crate::backend::Backend;
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
@@ -9,17 +9,17 @@ use crate::runner::{Runner, Share, Tally, split_mix};
 use std::sync::Arc;
 use std::thread;
 
-/// How long rows and columns are.
+/// The lengths of rows and columns.
 fn sizes() -> impl Iterator<Item = usize> {
     (1..=70)
         .chain(125..=131)
         .chain([191, 192, 193, 255, 256, 257, 300, 511, 513, 600, 1100, 2048, 4500])
 }
 
-/// Elements a case has at most.
+/// The most elements of a case.
 const MOST: usize = 9_000;
 
-/// Runs it, or a share of it, on as many threads as there are.
+/// Runs all of it, or a share, on all available threads.
 pub fn run(backend: &dyn Backend, share: Share) -> Tally {
     let threads = thread::available_parallelism().map_or(1, |n| n.get());
     let mut total = Tally::default();
@@ -41,10 +41,10 @@ pub fn run(backend: &dyn Backend, share: Share) -> Tally {
     total
 }
 
-/// How many whole bytes packed rows have, more or less; the last ones are cut into blocks.
+/// Approximate sizes of packed rows in whole bytes; the last ones are split into blocks.
 const PACKED: [usize; 19] =
     [0, 1, 2, 7, 8, 15, 17, 28, 31, 33, 57, 63, 65, 127, 129, 200, 260, 600, 5000];
-/// Packed rows longer than this many bytes come alone.
+/// Packed rows longer than this many bytes are tested singly.
 const ALONE: usize = 1000;
 
 fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
@@ -62,7 +62,7 @@ fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
         }
         deep(runner, width, &mut state);
     }
-    // A share is taken of the sizes too: laying tensors out costs more than running on them.
+    // The share also applies to the sizes: laying tensors out costs more than running on them.
     let (sizes, most): (Vec<usize>, _) = match share {
         Share::All => (sizes().collect(), MOST),
         Share::OneIn(_) => (sizes().step_by(9).collect(), MOST / 12),
@@ -77,8 +77,8 @@ fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
     }
 }
 
-/// Input that lies together along another axis than the output: squares, whole and cut off, alone
-/// and several with a length each.
+/// Input whose contiguous axis is not the output's: tiles, complete and partial, alone and several
+/// with a length each.
 fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     for (rows, columns) in [(16, 64), (65, 130), (128, 256), (131, 137), (132, 260)] {
         for flips in [[false, false], [false, true], [true, false], [true, true]] {
@@ -108,7 +108,7 @@ fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     }
 }
 
-/// A few columns that are too long to be held by one block of a device.
+/// A few columns that are too long for the shared memory of one block.
 fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     let (steps, columns) = (4500, 272usize.div_ceil(width.bits()));
     let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Clamp };
@@ -125,8 +125,8 @@ fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     runner.check(&case, &expected);
 }
 
-/// Columns of bytes that fill a multiprocessor of a device: lengths at both ends and anywhere, in strips that are whole
-/// and not; and these lengths of other types, aligned and not, side by side and not.
+/// Columns of bytes that fill a multiprocessor of a device: lengths at both ends and anywhere, in
+/// complete and partial strips; and lengths of other types, aligned and not, contiguous and not.
 fn full_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     for (steps, columns, integer, kind) in [
         (1900, 48, Integer::I32, Kind::Dense),
@@ -150,7 +150,7 @@ fn full_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     }
 }
 
-/// More dimensions than most kernels count, none of which lies inside another.
+/// More dimensions than most kernels support, none of which nests in another.
 fn deep(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     let shape = [2, 3, 2, 2, 3, 2, 2, 3];
     let flips = (0..shape.len()).map(|axis| axis % 3 != 1).collect();
@@ -170,7 +170,7 @@ fn deep(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     runner.check(&case, &expected);
 }
 
-/// Whole rows reversed, and each by a length of its own.
+/// Whole rows reversed, and each by its own length.
 fn rows(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, state: &mut u64) {
     let shape = [count, size];
     check(runner, width, &shape, Operation::Reverse { flips: vec![false, true] }, None);
@@ -180,7 +180,7 @@ fn rows(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, state:
     check(runner, width, &shape, operation, Some(lengths));
 }
 
-/// Rows in reverse order, and columns each by a length of its own; a few of them alike.
+/// Rows in reverse order, and columns each by their own length; a few of them equal.
 fn columns(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, state: &mut u64) {
     let shape = [size, count];
     check(runner, width, &shape, Operation::Reverse { flips: vec![true, false] }, None);
@@ -196,8 +196,8 @@ fn columns(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, sta
     check(runner, width, &shape, operation, Some(lengths));
 }
 
-/// Packed rows of about so many bytes that start at every place in a byte on both sides, and in
-/// place. Rows follow each other, or leave gaps, so that each one starts elsewhere.
+/// Packed rows of about this many bytes that start at every bit offset on both sides, and in place.
+/// Rows are contiguous or have gaps, so that each one starts at a different offset.
 fn phases(runner: &mut Runner<'_>, width: Width, bytes: usize, state: &mut u64) {
     let per_byte = 8 / width.bits();
     let count = if bytes > ALONE { 1 } else { 3 };
@@ -299,8 +299,8 @@ fn check(
         (&odd, &odd),
     ];
     run(&pairs, &odd);
-    // As parts of images lie: rows without gaps in them and some behind them, at whole vectors or not. Of short ones
-    // a few will do.
+    // As in crops of images: contiguous rows with gaps after them, at whole vectors or not. For
+    // short ones a few are enough.
     let &[count, size] = shape else { return };
     if count == 1 || (size < 60 && size % 8 != 0) {
         return;

@@ -16,9 +16,9 @@ use std::time::Instant;
 
 const USAGE: &str = "usage: retrograde-conformance [quick | sample | cuda [quick | rows | tight | ptx] | simulated [quick] | levels | export FILE | types FILE]";
 
-/// What is run on a backend.
+/// The cases to run on a backend.
 struct Suite {
-    /// `None` for none at all: even to pass them over takes long where calls do.
+    /// `None` to skip them: if calls are slow, even iterating over them takes long.
     small: Option<Share>,
     rows: Option<Share>,
     random: Draw,
@@ -31,24 +31,25 @@ const FULL: Suite = Suite {
     random: Draw { seed: 1, count: 150, most_elements: 100_000, share: Share::All },
 };
 /// A sample of everything in a few seconds, for a run under valgrind (`scripts/valgrind`). The
-/// steps are prime, so that each width and placement has its turn.
+/// steps are prime, so that every width and placement is covered.
 const QUICK: Suite = Suite {
     small: Some(Share::OneIn(131)),
     rows: Some(Share::OneIn(5)),
     random: Draw { seed: 1, count: 24, most_elements: 6_000, share: Share::OneIn(1) },
 };
-/// Less still, for a run under Miri (`scripts/miri`), which takes a second for a call.
+/// A smaller sample for Miri (`scripts/miri`), in which a call takes a second.
 const SAMPLE: Suite = Suite {
     small: None,
     rows: None,
     random: Draw { seed: 1, count: 12, most_elements: 100, share: Share::OneIn(1) },
 };
 
-/// A sample of the small calls and all of the others: what kernels differ in, in seconds.
+/// A sample of the small calls and all of the others, which exercise the differences between
+/// kernels, in seconds.
 #[cfg(feature = "cuda")]
 const ROWS: Suite = Suite { small: Some(Share::OneIn(131)), ..FULL };
 
-/// Less of it: under `compute-sanitizer` a call takes a hundred times as long.
+/// A smaller sample: under `compute-sanitizer` a call takes a hundred times as long.
 #[cfg(feature = "cuda")]
 const TIGHT: Suite = Suite {
     small: Some(Share::OneIn(601)),
@@ -89,7 +90,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Every backend there is; those that cannot run here say so.
+/// Every backend; those that cannot run here report why.
 fn backends() -> Vec<Box<dyn Backend>> {
     let mut all: Vec<Box<dyn Backend>> = Vec::new();
     all.extend(Cpu::all().into_iter().map(|cpu| Box::new(cpu) as Box<dyn Backend>));

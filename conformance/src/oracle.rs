@@ -1,7 +1,7 @@
-//! The oracle: the three definitions, as literally as they can be written.
+//! The oracle: the three definitions, written as literally as possible.
 //!
-//! It imports nothing. For each place of the output, in row-major order, it says which
-//! element of the input (also counted in row-major order) belongs there.
+//! It imports nothing. For each position of the output, in row-major order, it returns the ordinal
+//! of the input element (also in row-major order) that belongs there.
 
 /// Every index of a tensor of this shape, in row-major order.
 pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
@@ -10,7 +10,7 @@ pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// The same, one after the other: as a number counts, the last digit first.
+/// Visits the same indices one by one, like an odometer.
 pub fn for_each_index(shape: &[usize], mut visit: impl FnMut(&[usize])) {
     if shape.contains(&0) {
         return;
@@ -42,7 +42,7 @@ pub fn ordinal(shape: &[usize], index: &[usize]) -> usize {
     position
 }
 
-/// Reverse: along every axis that `flips` names, the last element comes first.
+/// Reverse: along every axis marked in `flips`, the last element comes first.
 pub fn reverse(shape: &[usize], flips: &[bool]) -> Vec<usize> {
     let mut sources = Vec::new();
     let mut source = shape.to_vec();
@@ -58,7 +58,7 @@ pub fn reverse(shape: &[usize], flips: &[bool]) -> Vec<usize> {
     sources
 }
 
-/// ReverseSequence: of batch entry `b`, the first `lengths[b]` time steps are reversed.
+/// ReverseSequence: in batch entry `b`, the first `lengths[b]` time steps are reversed.
 pub fn reverse_sequence(
     shape: &[usize],
     time_axis: usize,
@@ -78,8 +78,8 @@ pub fn reverse_sequence(
     sources
 }
 
-/// ReverseSubsequences: of each lane along `axis`, the first `length` elements are reversed.
-/// The lengths tensor has the input's shape with 1 at the axis, and is given row-major.
+/// ReverseSubsequences: in each lane along `axis`, the first `length` elements are reversed. The
+/// lengths tensor has the input's shape with 1 at the axis, and is in row-major order.
 pub fn reverse_subsequences(shape: &[usize], axis: usize, lengths: &[usize]) -> Vec<usize> {
     let mut lengths_shape = shape.to_vec();
     lengths_shape[axis] = 1;

@@ -1,6 +1,6 @@
-//! Tensors in memory, the naive way: where each element lies, read and written bit by bit.
+//! Tensors in memory, the naive way: the position of each element, read and written bit by bit.
 
-/// How wide an element is, and how it lies in its byte.
+/// The width of an element, and its position in its byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// 1 bit, the first element in the most significant bit of its byte.
@@ -43,12 +43,12 @@ impl Width {
         }
     }
 
-    /// Bits in one step of a stride: an element if packed, a byte otherwise.
+    /// Bits per unit of a stride: an element if packed, a byte otherwise.
     fn step_bits(self) -> usize {
         self.bits().min(8)
     }
 
-    /// Steps from one element to the next in a dense row.
+    /// Units from one element to the next in a dense row.
     fn pitch(self) -> usize {
         self.bits() / self.step_bits()
     }
@@ -69,7 +69,7 @@ impl Width {
     }
 }
 
-/// Ways to lay a tensor out.
+/// Memory layouts of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Row-major without gaps.
@@ -80,8 +80,8 @@ pub enum Kind {
     Transposed,
     /// Every other element, and gaps between rows.
     Padded,
-    /// Strides and offset that are no multiples of the element; packed rows that start
-    /// inside a byte.
+    /// Strides and offset that are not multiples of the element; packed rows that start inside a
+    /// byte.
     Odd,
     /// The last axis longer than 1 repeats its first element. Inputs only.
     Broadcast,
@@ -90,7 +90,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What an input may be.
+    /// Layouts of inputs.
     pub const INPUTS: [Kind; 7] = [
         Kind::Dense,
         Kind::Backwards,
@@ -100,13 +100,13 @@ impl Kind {
         Kind::Broadcast,
         Kind::Mixed,
     ];
-    /// What an output, or a tensor worked on in place, may be.
+    /// Layouts of outputs, and of tensors that are reversed in place.
     pub const OUTPUTS: [Kind; 6] =
         [Kind::Dense, Kind::Backwards, Kind::Transposed, Kind::Padded, Kind::Odd, Kind::Mixed];
 }
 
-/// Where the elements of a tensor lie in a buffer. Distances are in steps: bytes, or
-/// elements of a packed width.
+/// The positions of a tensor's elements in a buffer. Distances are in bytes, or in elements of a
+/// packed width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     /// Width of an element.
@@ -115,13 +115,13 @@ pub struct Placement {
     pub shape: Vec<usize>,
     /// One stride per axis.
     pub strides: Vec<isize>,
-    /// Where element `[0, 0, ..]` lies.
+    /// Position of element `[0, 0, ..]`.
     pub offset: usize,
     /// Bytes in the buffer.
     pub bytes: usize,
     /// Whether elements fill the buffer without gaps from its first bit.
     pub whole: bool,
-    /// Where every element lies, in row-major order.
+    /// Position of every element, in row-major order.
     pub positions: Vec<usize>,
 }
 
@@ -133,7 +133,7 @@ impl Placement {
         let row_major: Vec<usize> = (0..rank).rev().collect();
         let column_major: Vec<usize> = (0..rank).collect();
         let placed = |order: &[usize], first: usize, gap: usize| {
-            // The axes in `order`, fastest first; `gap` steps after each run of an axis.
+            // The axes in `order`, fastest first; a gap of `gap` after each run of an axis.
             let mut strides = vec![0isize; rank];
             let mut step = first;
             for &axis in order {
@@ -178,7 +178,7 @@ impl Placement {
         Self::custom(width, shape, strides, offset, bytes, whole)
     }
 
-    /// With strides and offset of the caller's choice.
+    /// With the given strides and offset.
     pub fn custom(
         width: Width,
         shape: &[usize],
@@ -198,7 +198,7 @@ impl Placement {
         Placement { width, shape: shape.to_vec(), strides, offset, bytes, whole, positions }
     }
 
-    /// Clears the bits behind the last element of a whole packed tensor.
+    /// Clears the bits after the last element of a whole packed tensor.
     pub fn clear_tail(&self, buffer: &mut [u8]) {
         if !self.whole || !self.width.is_packed() {
             return;

@@ -1,5 +1,5 @@
-//! Large calls, drawn at random from a seed: up to rank 8, odd sizes, random strides; and the
-//! involution: the same reversal twice gives the input back.
+//! Large calls, generated at random from a seed: up to rank 8, odd sizes, random strides; and the
+//! involution: applying the same reversal twice returns the input.
 
 use crate::backend::{Backend, Outcome};
 use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
@@ -7,20 +7,20 @@ use crate::placement::{Kind, Placement, Width};
 use crate::runner::{Runner, Share, Tally, split_mix};
 use std::sync::Arc;
 
-/// What to draw.
+/// The cases to generate.
 #[derive(Debug, Clone, Copy)]
 pub struct Draw {
-    /// The same seed draws the same cases.
+    /// The same seed generates the same cases.
     pub seed: u64,
     /// How many cases.
     pub count: usize,
-    /// How many elements a tensor has at most.
+    /// The most elements of a tensor.
     pub most_elements: usize,
-    /// All, or one in so many of those drawn.
+    /// All of the generated cases, or one in so many.
     pub share: Share,
 }
 
-/// Runs random cases, each apart, in place, and twice over.
+/// Runs random cases, each out of place, in place, and twice.
 pub fn run(backend: &dyn Backend, draw: Draw) -> Tally {
     let mut runner = Runner::new(backend, draw.seed, draw.share);
     let mut dice = Dice { state: draw.seed, most_elements: draw.most_elements };
@@ -49,7 +49,7 @@ fn twice(backend: &dyn Backend, case: &Case) -> Tally {
     let mut tally = Tally { given: 1, ..Tally::default() };
     let mut state = case.input.bytes as u64;
     let mut memory: Vec<u8> = (0..case.input.bytes).map(|_| split_mix(&mut state) as u8).collect();
-    // The unused bits of a last byte are cleared by the first pass; start without them.
+    // The first pass clears the unused bits of the last byte, so start with them cleared.
     case.input.clear_tail(&mut memory);
     let original = memory.clone();
     for _ in 0..2 {
@@ -74,7 +74,7 @@ fn twice(backend: &dyn Backend, case: &Case) -> Tally {
     tally
 }
 
-/// Draws calls.
+/// Generates calls.
 struct Dice {
     state: u64,
     most_elements: usize,
@@ -108,7 +108,7 @@ impl Dice {
         shape
     }
 
-    /// Random axis order, gaps and directions that never overlap.
+    /// Random axis order, gaps and directions, without overlap.
     fn placement(&mut self, width: Width, shape: &[usize]) -> Placement {
         if self.below(3) == 0 {
             let kind = self.pick(&Kind::OUTPUTS);
@@ -167,9 +167,9 @@ impl Dice {
             Operation::Subsequences { axis, .. } => shape[*axis],
         };
         let lanes = Case::lengths_shape(operation, shape);
-        // Types that hold any length drawn; the small ones are the exhaustive suite's.
+        // Types that can hold every generated length; the exhaustive suite covers the small types.
         let integer = self.pick(&[Integer::I64, Integer::U32, Integer::I32, Integer::U64]);
-        // Mostly valid; now and then beyond the axis, to be clamped or refused.
+        // Mostly valid; sometimes beyond the axis, to be clamped or refused.
         let beyond = if self.below(3) == 0 { limit + 3 } else { limit };
         let count = lanes.iter().product();
         let values = (0..count).map(|_| self.below(beyond + 1) as i64).collect();

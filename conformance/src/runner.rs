@@ -8,28 +8,28 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-/// Guard bytes behind a buffer.
+/// Guard bytes after a buffer.
 const GUARD: usize = 37;
-/// Guard bytes in front of a buffer, in turn: an allocation is aligned, so these decide whether
-/// a base is odd, and where in a line it lies.
+/// Guard bytes before a buffer, in rotation: an allocation is aligned, so these determine the
+/// alignment of the base and its offset in a cache line.
 const FRONTS: [usize; 6] = [37, 64, 48, 41, 80, 96];
-/// The same where buffers end with their allocation, and some begin with it.
+/// The same for buffers that end with their allocation, some of which also begin with it.
 const TIGHT_FRONTS: [usize; 6] = [0, 37, 0, 16, 32, 48];
-/// How many failures are described in full.
+/// The number of failures described in full.
 const SHOWN: usize = 5;
 
-/// What came of the cases so far.
+/// The results of the cases so far.
 #[derive(Debug, Default, Clone)]
 pub struct Tally {
     /// Cases handed to the runner.
     pub given: u64,
     /// Cases whose output was compared.
     pub moved: u64,
-    /// Cases that had to be refused, were, and left their output alone.
+    /// Cases that had to be refused, were refused, and did not change their output.
     pub refused: u64,
-    /// Cases the backend does not do, by its stated reason.
+    /// Cases that the backend does not support, by its stated reason.
     pub skipped: BTreeMap<String, u64>,
-    /// Cases that went wrong.
+    /// Cases that failed.
     pub failed: u64,
     /// Descriptions of the first of those.
     pub failures: Vec<String>,
@@ -54,7 +54,7 @@ impl Tally {
         self.moved + self.refused
     }
 
-    /// Whether every case given either ran right or was announced as skipped.
+    /// Whether every case either passed or was reported as skipped.
     pub fn is_clean(&self) -> bool {
         let announced: u64 = self.skipped.values().sum();
         self.failed == 0 && self.ran() + announced == self.given
@@ -76,13 +76,13 @@ impl fmt::Display for Tally {
     }
 }
 
-/// How much of a family of cases is run.
+/// How much of a family of cases to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
     /// All of it, with guard bytes around every buffer.
     All,
-    /// One in so many. Buffers end where their allocation ends, and some begin where it
-    /// begins, so that valgrind sees a read outside, which guard bytes would hide.
+    /// One in so many. Buffers end where their allocation ends, and some begin where it begins, so
+    /// that valgrind detects reads outside, which guard bytes would hide.
     OneIn(u64),
 }
 
@@ -107,22 +107,22 @@ pub struct Runner<'b> {
     tally: Tally,
 }
 
-/// A case of a batch: `output` and `wanted` hold its memory from here to the next one's.
+/// A case in a batch: `output` and `wanted` hold its memory from here to the start of the next one.
 struct Waiting {
     case: Case,
-    /// The length to blame, if the oracle blames one.
+    /// The invalid length according to the oracle, if there is one.
     blamed: Option<usize>,
     start: usize,
     input: Option<Range<usize>>,
     output: Range<usize>,
 }
 
-/// Bytes of memory at which a batch is run, however few cases it has.
+/// Bytes of memory at which a batch is run, even if it has few cases.
 const BATCH_BYTES: usize = 16 << 20;
 
 impl<'b> Runner<'b> {
-    /// A runner whose memory is filled with noise from this seed, and that takes its share of
-    /// the cases it is offered.
+    /// A runner that fills memory with noise from this seed, and runs its share of the cases it is
+    /// given.
     pub fn new(backend: &'b dyn Backend, seed: u64, share: Share) -> Self {
         let noise = Noise::new(seed);
         let (input, output, wanted) = (vec![], vec![], vec![]);
@@ -132,7 +132,7 @@ impl<'b> Runner<'b> {
         Runner { backend, share, offered: 0, margins, noise, input, output, wanted, waiting, tally }
     }
 
-    /// The count so far.
+    /// Runs pending cases and returns the results.
     pub fn finish(mut self) -> Tally {
         self.run_waiting();
         self.tally
@@ -167,7 +167,7 @@ impl<'b> Runner<'b> {
         self.complain(case, complaint);
     }
 
-    /// What is wrong with an outcome, given how to look at the memory it left.
+    /// The error in an outcome, if any; `difference` compares the memory.
     fn judge(
         &mut self,
         case: &Case,
@@ -221,7 +221,7 @@ impl<'b> Runner<'b> {
         let apart = self.output.len().next_multiple_of(64) - self.output.len();
         self.noise.append(&mut self.output, apart);
         let output = self.append(placement.bytes);
-        // To a multiple of 64, so that the margins decide where a buffer begins.
+        // Padded to a multiple of 64, so that the margins determine the alignment of the buffer.
         let padded = self.output.len().next_multiple_of(64) - self.output.len();
         self.noise.append(&mut self.output, padded);
         self.wanted.extend_from_slice(&self.output[start..]);
@@ -237,7 +237,7 @@ impl<'b> Runner<'b> {
         }
     }
 
-    /// Noise for a buffer and its margins, behind what is there; gives where the buffer is.
+    /// Appends noise for a buffer and its margins; returns the range of the buffer.
     fn append(&mut self, bytes: usize) -> Range<usize> {
         let Margins { front, back } = self.margins;
         let start = self.output.len() + front;
@@ -245,7 +245,7 @@ impl<'b> Runner<'b> {
         start..start + bytes
     }
 
-    /// Runs the batch, and compares all of its memory, inputs included.
+    /// Runs the batch, and compares all of its memory, including inputs.
     fn run_waiting(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         if waiting.is_empty() {
@@ -292,7 +292,7 @@ impl<'b> Runner<'b> {
         self.backend.run_in_place(case, &mut self.output[range])
     }
 
-    /// Noise in a buffer of so many bytes and its margins.
+    /// Fills a buffer of this size and its margins with noise.
     fn fill(&mut self, which: Which, bytes: usize) {
         let buffer = match which {
             Which::Input => &mut self.input,
@@ -300,20 +300,20 @@ impl<'b> Runner<'b> {
         };
         let bytes = bytes + self.margins.front + self.margins.back;
         if self.margins.back == 0 {
-            // An allocation of its own, no larger than needed.
+            // A separate allocation, no larger than needed.
             *buffer = Vec::new();
             buffer.reserve_exact(bytes);
         }
         self.noise.fill(buffer, bytes);
     }
 
-    /// Where memory differs from what the oracle wants, guard bytes included.
+    /// The first difference from the expected memory, including guard bytes.
     fn difference(&self) -> Option<String> {
         differs(&self.output, &self.wanted, self.margins.front as isize)
     }
 }
 
-/// Where two pieces of memory differ, counted from the buffer's first byte.
+/// The first difference between two buffers, counted from the buffer's first byte.
 fn differs(got: &[u8], want: &[u8], origin: isize) -> Option<String> {
     if got == want {
         return None;
@@ -323,14 +323,14 @@ fn differs(got: &[u8], want: &[u8], origin: isize) -> Option<String> {
     Some(format!("byte {byte} of the output is {got:#04x}, the oracle wants {want:#04x}"))
 }
 
-/// A buffer of the runner's.
+/// A buffer of the runner.
 #[derive(Debug, Clone, Copy)]
 enum Which {
     Input,
     Output,
 }
 
-/// Writes what must come out over the noise that the output starts from.
+/// Writes the expected output over the noise that the output starts from.
 fn expect(case: &Case, expected: &Expected, input: &[u8], output: &Placement, wanted: &mut [u8]) {
     let Expected::Sources(sources) = expected else { return };
     for (&source, &to) in sources.iter().zip(&output.positions) {
@@ -339,7 +339,7 @@ fn expect(case: &Case, expected: &Expected, input: &[u8], output: &Placement, wa
     output.clear_tail(wanted);
 }
 
-/// Pseudo-random bytes (SplitMix64), drawn once and handed out from shifting places.
+/// Pseudo-random bytes (SplitMix64), generated once and used at shifting offsets.
 struct Noise {
     pool: Vec<u8>,
     state: u64,

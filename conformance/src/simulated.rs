@@ -1,12 +1,12 @@
-//! The CUDA kernels under test where there is no device: as C++ on the processor at hand, in the
-//! same choice and with the same arguments. Clusters and asynchronous copies are a device's only.
+//! The CUDA kernels under test without a device: compiled as C++ for the CPU, with the same choice
+//! of kernels and the same arguments. Clusters and asynchronous copies need a device.
 
 use crate::backend::{Backend, Outcome};
 use crate::case::Case;
 use crate::cuda::{outcome_of, plan_of};
 use retrograde_gpu::Simulator;
 
-/// The kernels; that they do not compile, where there is a compiler, is a failure.
+/// The kernels; if there is a compiler and they do not compile, that is a failure.
 pub struct Simulated {
     simulator: Result<Simulator, String>,
     unavailable: Option<String>,
@@ -18,7 +18,7 @@ impl Simulated {
         let folder = std::env::temp_dir().join(format!("retrograde-{}", std::process::id()));
         let made = std::fs::create_dir_all(&folder).map_err(|error| error.to_string());
         let simulator = made.and_then(|()| Simulator::compile(&folder));
-        // What is loaded stays.
+        // The loaded library stays mapped.
         let _ = std::fs::remove_dir_all(&folder);
         Simulated { simulator, unavailable: Simulator::unavailable() }
     }

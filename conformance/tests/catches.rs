@@ -1,5 +1,4 @@
-//! A suite that cannot fail proves nothing: backends that are wrong in one way each, and
-//! must all be caught.
+//! Tests of the suite itself: backends that are each wrong in one way, and must all be caught.
 
 use retrograde_conformance::backend::{Backend, Call, Cpu, Outcome};
 use retrograde_conformance::case::{Case, Operation};
@@ -8,7 +7,7 @@ use retrograde_conformance::random::Draw;
 use retrograde_conformance::runner::{Share, Tally};
 use retrograde_conformance::{examples, random};
 
-/// The CPU backend with one thing changed.
+/// The CPU backend with one change.
 struct Wrong {
     name: &'static str,
     apart: fn(&Case, &[u8], &mut [u8]) -> Outcome,
@@ -171,7 +170,7 @@ fn a_wrong_example_is_caught() {
     }
 }
 
-/// What is done to the memory of a batch afterwards.
+/// A change to the memory of a batch after it ran.
 type Spoil = fn(&[Call<'_>], &mut [u8]);
 
 /// The CPU backend in batches.
@@ -220,7 +219,7 @@ fn batches_run_the_same_cases() {
 #[test]
 fn a_wrong_byte_of_a_batch_is_caught_wherever_it_is() {
     let spoils: [Spoil; 4] = [
-        // The last output, a guard byte in front of the first and one behind the last, an input.
+        // The last output, guard bytes before the first and after the last buffer, and an input.
         |calls, arena| arena[calls[calls.len() - 1].output.end - 1] ^= 1,
         |calls, arena| arena[calls[0].output.start - 1] ^= 1,
         |calls, arena| arena[calls[calls.len() - 1].output.end] ^= 1,

@@ -1,4 +1,4 @@
-//! The oracle against the worked examples of the specifications, and against its own laws.
+//! The oracle against the worked examples of the specifications, and its algebraic laws.
 
 use retrograde_conformance::case::Operation;
 use retrograde_conformance::{examples, exhaustive, oracle};

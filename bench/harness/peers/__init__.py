@@ -1,7 +1,6 @@
-"""The other runtimes, a module each. A peer gives its contestants for a job, or says why it has none.
+"""The other runtimes, one module each. A peer yields its contestants for a job, or raises why not.
 
-Its `threads` says how many it uses: "one", "any" number that it is told, or "all", whatever it is told.
-"""
+Its `threads` is how many it uses: "one", "any" number that is configured, or "all", regardless. """
 
 import importlib
 
@@ -15,7 +14,7 @@ def load(which):
     for name in {"none": [], "light": LIGHT, "all": ALL}[which]:
         try:
             peers.append(importlib.import_module(f".{name}_peer", __package__).Peer())
-        except Exception as error:  # whatever a foreign package raises when it is imported
+        except Exception as error:  # anything a foreign package may raise on import
             missing.append({"peer": name, "reason": f"cannot be imported: {first_line(error)}"})
     return peers, missing
 

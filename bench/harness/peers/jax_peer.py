@@ -1,4 +1,4 @@
-"""JAX: `flip` and `take_along_axis`, compiled. It takes all cores."""
+"""JAX: `flip` and `take_along_axis`, compiled. It uses all cores."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""NumPy: a flipped view and its copy; fancy indexing with a ready-made index for lengths."""
+"""NumPy: a flipped view and its copy; fancy indexing with a precomputed index for lengths."""
 
 import numpy as np
 
@@ -44,4 +44,4 @@ def in_place(job):
         call()
         return out
 
-    yield Contestant(NAME, "in place", repeated(call), once, "through a copy of its own")
+    yield Contestant(NAME, "in place", repeated(call), once, "through a temporary copy")

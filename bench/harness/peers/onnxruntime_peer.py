@@ -1,6 +1,6 @@
 """ONNX Runtime: ReverseSequence; Slice with step -1 for whole axes; GatherElements for lanes.
 
-Bound to the harness's own memory, and once more with an output of its own.
+With outputs bound to the harness's memory, and with outputs that it allocates.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ class Peer:
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 4
-        # Threads that spin while they wait would slow down the next contestant.
+        # Worker threads that spin while idle would slow down the next contestant.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         session = ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
 

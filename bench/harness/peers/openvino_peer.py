@@ -1,4 +1,4 @@
-"""OpenVINO: Reverse-1 and ReverseSequence, on the harness's own memory."""
+"""OpenVINO: Reverse-1 and ReverseSequence, on the harness's memory."""
 
 import numpy as np
 import openvino as ov

@@ -1,4 +1,4 @@
-"""PyTorch: `flip`, which always makes a new tensor; `gather` and indexing with a ready-made index."""
+"""PyTorch: `flip`, which always allocates; `gather` and indexing with a precomputed index."""
 
 import torch
 

@@ -1,7 +1,7 @@
 //! burn on its ndarray backend: `flip` and `into_data`.
 //!
-//! `flip` alone copies the memory as it is and turns the strides around; only what comes
-//! out of `into_data` is reversed as others reverse it.
+//! `flip` alone copies the memory unchanged and negates strides; only the result of `into_data` is
+//! actually reversed.
 
 use crate::cases::{Job, Reversed, bytes_of};
 use crate::{Offer, Wanted};

@@ -1,4 +1,4 @@
-//! What is measured, with its data.
+//! The cases and their data.
 
 use retrograde::DType;
 use retrograde_bench::call::{Call, Failure, Operator};
@@ -11,16 +11,16 @@ pub(crate) struct Case {
     pub(crate) reversed: Reversed,
 }
 
-/// Along what.
+/// What is reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reversed {
     /// A whole axis.
     Axis(usize),
-    /// The starts of sequences; time is this axis, the batch the other of the first two.
+    /// The first steps of sequences; time is this axis, the batch is the other of the first two.
     Time(usize),
 }
 
-/// The cases that other crates have something for.
+/// The cases that other crates support.
 pub(crate) fn all() -> Vec<Case> {
     use Reversed::{Axis, Time};
     let case = |dtype, shape: &[usize], reversed| Case { dtype, shape: shape.to_vec(), reversed };
@@ -52,7 +52,7 @@ impl Case {
     /// The case with its largest axes halved until it has no more bytes than this.
     pub(crate) fn shrunk(mut self, most: usize) -> Case {
         while self.bytes() > most {
-            // Of equal ones the first, as in the Python harness.
+            // Of equal sizes the first one, as in the Python harness.
             match self.shape.iter_mut().rev().max() {
                 Some(largest) if *largest > 1 => *largest /= 2,
                 _ => break,
@@ -95,7 +95,7 @@ impl Job {
         Ok(Job { case, src, lengths })
     }
 
-    /// The input as numbers, if that is what it holds.
+    /// The input as floats, if its type is f32.
     pub(crate) fn floats(&self) -> Option<Vec<f32>> {
         let numbers = || self.src.as_chunks().0.iter().map(|bytes| f32::from_ne_bytes(*bytes));
         (self.case.dtype == DType::F32).then(|| numbers().collect())
@@ -121,7 +121,7 @@ pub(crate) fn bytes_of(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
 }
 
-/// Knuth's generator: the same numbers in every run.
+/// Knuth's linear congruential generator: the same numbers in every run.
 struct Random(u64);
 
 impl Random {

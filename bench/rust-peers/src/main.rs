@@ -1,6 +1,6 @@
-//! Measures Retrograde beside other Rust crates that reverse tensors.
+//! Measures Retrograde and other Rust crates that reverse tensors.
 //!
-//! Prints one line of JSON per case and thread count, and one per peer that was left out;
+//! Prints one line of JSON per case and thread count, and one per peer that was skipped;
 //! `bench/run` reads them.
 
 mod cases;
@@ -22,10 +22,10 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// Measures Retrograde beside other Rust crates.
+/// Measures Retrograde and other Rust crates.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// How often everyone has a turn
+    /// Number of rounds
     #[arg(long, default_value_t = 9)]
     rounds: usize,
     /// Thread counts to measure
@@ -39,18 +39,18 @@ struct Arguments {
     filter: String,
 }
 
-/// What a peer has for a job.
+/// A peer's implementation of a job.
 struct Offer<'a> {
     name: &'static str,
-    /// Which copy its time is compared with.
+    /// The copy that its time is compared with.
     against: &'static str,
-    /// Does it once, and gives the bytes of the result if they are wanted.
+    /// Runs it once, and returns the bytes of the result if requested.
     work: Work<'a>,
 }
 
 type Work<'a> = Box<dyn FnMut(Wanted) -> Result<Option<Vec<u8>>, Failure> + 'a>;
 
-/// Whether someone looks at the result; turning it into bytes is not measured.
+/// Whether the result is needed as bytes; that conversion is not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Bytes,
@@ -76,7 +76,7 @@ fn main() -> Result<(), Failure> {
         }
         let job = Job::new(case)?;
         for &threads in &arguments.threads {
-            // On the pool, so that peers that use rayon have its threads.
+            // On the pool, so that peers that use rayon run on its threads.
             let sampled = pools::pool(threads).install(|| measure(&job, threads, &arguments))?;
             let rows: Vec<_> = sampled.iter().map(|one| row(one, job.src.len())).collect();
             let (name, bytes) = (job.case.name(), job.src.len());
@@ -89,14 +89,14 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets everyone who has something for the job take turns.
+/// Alternates all contestants that support the job.
 fn measure(job: &Job, threads: usize, arguments: &Arguments) -> Result<Vec<Sampled>, Failure> {
     let src = &job.src[..];
     let dst = RefCell::new(vec![1u8; src.len()]);
     let call = job.call()?;
     let mut contestants = vec![
         contestant("memcpy", "memcpy", |n| {
-            // SAFETY: both vectors have as many bytes, and they are two.
+            // SAFETY: both vectors have that many bytes and do not overlap.
             unsafe {
                 let dst = dst.borrow_mut().as_mut_ptr();
                 copy::reused(threads, src.as_ptr(), dst, src.len(), n);
@@ -149,7 +149,7 @@ fn contestant<'a>(
     against: &'static str,
     mut work: impl FnMut(usize) -> Result<(), Failure> + 'a,
 ) -> Contestant<'a> {
-    // The same call has succeeded before; there is nothing to measure if it stops to.
+    // The same call has succeeded before; if it fails now, there is nothing to measure.
     let work = move |n| work(n).unwrap_or_else(|error| panic!("{name}: {error}"));
     Contestant { name, against, work: Box::new(work) }
 }

@@ -1,7 +1,7 @@
 //! ndarray: a view with the axis inverted, assigned to an array or copied to a new one.
 //!
-//! `to_owned` would keep the view's backward strides and copy the memory as it is; the
-//! standard layout is what others give.
+//! `to_owned` would keep the view's negative strides and copy the memory unchanged; the other peers
+//! return the standard layout.
 
 use crate::cases::{Job, Reversed, bytes_of};
 use crate::{Offer, Wanted};
@@ -64,7 +64,7 @@ fn inverted<T, D: Dimension>(mut view: ArrayView<'_, T, D>, axis: usize) -> Arra
     view
 }
 
-/// Sequence by sequence: its start backwards, then its padding.
+/// Sequence by sequence: its first steps reversed, then its padding.
 fn sequences<T: Copy>(
     x: ArrayViewD<'_, T>,
     mut out: ArrayViewMutD<'_, T>,

@@ -1,5 +1,5 @@
-//! A model file with a single ReverseSequence, written by hand: protobuf is only tags and
-//! lengths, and this saves a dependency.
+//! Encodes a model file with a single ReverseSequence directly: protobuf consists only of tags and
+//! lengths, and this avoids a dependency.
 
 /// The file for float inputs of this rank.
 pub(crate) fn reverse_sequence(time: usize, rank: usize) -> Vec<u8> {
@@ -43,12 +43,12 @@ fn text(tag: u64, text: &str) -> Vec<u8> {
     field(tag, text.as_bytes())
 }
 
-/// A field of some bytes.
+/// A length-delimited field.
 fn field(tag: u64, bytes: &[u8]) -> Vec<u8> {
     [varint(tag << 3 | 2), varint(bytes.len() as u64), bytes.to_vec()].concat()
 }
 
-/// A field that is a number.
+/// A varint field.
 fn number(tag: u64, value: u64) -> Vec<u8> {
     [varint(tag << 3), varint(value)].concat()
 }

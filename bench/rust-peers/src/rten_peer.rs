@@ -1,4 +1,4 @@
-//! rten: the Rust runtime that has ONNX ReverseSequence.
+//! rten, a Rust runtime that supports ONNX ReverseSequence.
 
 use crate::cases::{Job, Reversed, bytes_of};
 use crate::{Offer, Wanted, onnx};
@@ -16,7 +16,7 @@ pub(crate) fn offers(job: &Job) -> Result<Vec<Offer<'_>>, Failure> {
     let (x_id, lengths_id, y_id) =
         (model.node_id("x")?, model.node_id("lengths")?, model.node_id("y")?);
     let x = Tensor::from_data(&job.case.shape[..], numbers);
-    // It has no 64-bit integers and takes these for them.
+    // It has no 64-bit integers and uses 32-bit ones instead.
     let lengths: Vec<i32> = job.lengths.iter().map(|&length| length as i32).collect();
     let lengths = NdTensor::from_data([lengths.len()], lengths);
     let work = move |wanted: Wanted| {

@@ -1,4 +1,4 @@
-//! The command line: what can be asked for, and how it is spelled.
+//! The command line: commands and global options.
 
 mod bench;
 mod commands;
@@ -18,35 +18,35 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-/// What the end of `--help` says.
+/// The text after the options in `--help`.
 const AFTER_HELP: &str = "\
 FILES
-  The tensor is FILE (.npy, .npz, .safetensors, ONNX's .pb, or raw bytes with --dtype and
+  The tensor is FILE (.npy, .npz, .safetensors, ONNX .pb, or raw bytes with --dtype and
   --shape), FILE:NAME for one of several in an .npz or .safetensors, or - for stdin. The output's format
-  is its extension, so that reversing no axis converts: retrograde reverse a.npz:w --axes '' -o
-  w.safetensors. Files of any size are reversed in little memory. An output is complete or not
-  there: an error, a full disk or Ctrl-C leaves nothing behind and the input as it was.
+  is its extension, so reversing no axis only converts: retrograde reverse a.npz:w --axes '' -o
+  w.safetensors. Files may be larger than memory. An output is either complete or
+  absent: after an error, a full disk or Ctrl-C, the old files are unchanged.
 
 EXIT CODES
-  0    done
-  1    the arguments do not go with the tensor, or a file could not be read or written
-  2    wrong usage
-  130  interrupted (Ctrl-C, or asked to end)
-  141  whoever reads the output closed the pipe before all of it was written
+  0    success
+  1    the arguments do not fit the tensor, or a file could not be read or written
+  2    invalid usage
+  130  interrupted by a signal (Ctrl-C, SIGTERM)
+  141  the reader of the output closed the pipe early
 
 ENVIRONMENT
-  NO_COLOR                no colours; CLICOLOR_FORCE=1: colours even into a pipe
-  COLUMNS                 how wide a picture may be
-  RETROGRADE_NUM_THREADS  how many threads to use at most";
+  NO_COLOR                disable colours; CLICOLOR_FORCE=1: colours even into a pipe
+  COLUMNS                 the width of pictures
+  RETROGRADE_NUM_THREADS  the most threads to use";
 
-/// Reverses tensors: whole axes, padded batches of sequences, every lane by its own length.
+/// Reverses tensors: whole axes, padded batches of sequences, and each lane by its own length.
 #[derive(Debug, Parser)]
 #[command(name = "retrograde", version, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// Say nothing but errors: no line about what was written, no progress
+    /// Print errors only: no summary of what was written, no progress bar
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -56,20 +56,20 @@ pub(crate) enum Command {
     /// Run an operator on files
     #[command(flatten)]
     Operate(Operation<Files>),
-    /// Say what a file or a model holds: types, shapes, order; inputs, nodes, outputs
+    /// List what a file or a model holds: types, shapes, memory order; inputs, nodes, outputs
     Info(InfoArguments),
-    /// Say how an operator would run: the plan, the kernel, the bytes, the least time
+    /// Explain how an operator would run: the plan, the kernel, the bytes, the least time
     Explain(ExplainArguments),
-    /// Show an operator's picture of before and after, and write nothing else
+    /// Draw the tensor before and after, and write nothing else
     Show(ShowArguments),
-    /// Measure how fast a tensor is reversed here, beside a plain copy of it
+    /// Measure the throughput of a reversal on this machine, compared with memcpy
     Bench(BenchArguments),
-    /// Run a model of reversals on files: ONNX or OpenVINO IR
+    /// Run an ONNX or OpenVINO IR model that consists of reversals
     #[command(name = "run")]
     Model(RunArguments),
-    /// Print the completions for a shell
+    /// Print completions for a shell
     Completions {
-        /// Which shell
+        /// The shell
         shell: Shell,
     },
     /// Print the manual page, or write one for every command

@@ -1,7 +1,7 @@
-//! `retrograde bench`: how fast this machine reverses a tensor, beside a plain copy.
+//! `retrograde bench`: the throughput of a reversal on this machine, compared with memcpy.
 //!
-//! Copies and reversals take turns, so that whatever else the machine does meets them
-//! alike; figures are medians over all turns.
+//! Copies and reversals alternate, so that background load affects them equally. Results are
+//! medians over all rounds.
 
 mod buffers;
 mod copies;
@@ -21,12 +21,12 @@ use std::time::{Duration, Instant};
 use subject::Subject;
 use turns::{COPY, Contestant, Sampled, Style, alternate};
 
-/// The largest copy that is measured to find a bound.
+/// The largest copy that is timed to estimate memory bandwidth.
 const MEASURED: usize = 64 << 20;
-/// Of as many copies, the fastest counts.
+/// Number of copies, of which the fastest counts.
 const TRIES: usize = 7;
 
-/// Measures what the arguments ask for and prints the table.
+/// Runs the measurement and prints the table.
 pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     let layout = Layout::dense(arguments.dtype, &arguments.shape.0)?;
     let subject = Subject::of(arguments, &layout)?;
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         bail!("--threads {threads}: expected 1 to {most}");
     }
     let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
-    // All of it on the pool: the engine takes the threads of whoever calls it.
+    // Everything runs on this pool, because the engine uses the pool of its caller.
     let text = pool.install(|| {
         subject.with(|reversal| {
             let prepared = reversal.prepare(&layout, &layout)?;
@@ -55,8 +55,8 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     Ok(report::print(&text)?)
 }
 
-/// Bytes per second that a copy of so many bytes reaches here, at its best of a few: for a bound
-/// on what any reversal can take. Larger copies are measured on a part of them.
+/// The bandwidth of a memory copy of this size in bytes per second, best of a few: a lower bound on
+/// the time of any reversal. Larger copies are timed on a part of the buffer.
 pub(crate) fn copy_speed(bytes: usize) -> Result<f64> {
     let len = bytes.clamp(1 << 20, MEASURED);
     let (src, mut dst) = (buffers::filled(len, 1)?, buffers::filled(len, 2)?);
@@ -69,7 +69,7 @@ pub(crate) fn copy_speed(bytes: usize) -> Result<f64> {
     Ok(len as f64 / best.max(1e-9))
 }
 
-/// Lets copies and reversals take turns on the threads of the current pool.
+/// Alternates copies and reversals on the threads of the current pool.
 fn measure(
     reversal: &dyn Reversal,
     layout: &Layout,

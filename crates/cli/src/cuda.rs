@@ -1,8 +1,8 @@
-//! `--device cuda`: the work on a GPU, a piece of the file at a time.
+//! `--device cuda`: reverses a file on a GPU, one piece at a time.
 //!
-//! Every piece is copied from the mapped input to memory that the GPU reads by itself, and its
-//! result from there to the mapped output, so that outputs are what they are on the CPU: complete
-//! or not there.
+//! Every piece is copied from the mapped input to pinned memory, which the GPU accesses by DMA, and
+//! its result from pinned memory to the mapped output. So outputs are as on the CPU: complete or
+//! absent.
 
 use crate::args::Files;
 use crate::interrupt;
@@ -17,33 +17,35 @@ use retrograde_io::{ElementType, Output, Tensor};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Overrides the bytes of a piece, so that tests need no large files.
+/// Overrides the size of a piece in bytes, so that tests need no large files.
 const PIECE_VARIABLE: &str = "RETROGRADE_CUDA_PIECE";
 
-/// Bytes of output in a piece.
+/// Size of a piece of the output in bytes.
 pub(crate) fn piece() -> usize {
     let set = std::env::var(PIECE_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
     set.filter(|&bytes| bytes > 0).unwrap_or(PIECE)
 }
 
-/// What the GPU does not do.
+/// Refuses strings, which the GPU cannot reverse.
 pub(crate) fn refuse_strings(element: &ElementType) -> Result<()> {
     if element.dtype() == DType::String {
-        bail!("--device cuda: strings are reversed by the CPU: leave --device out");
+        bail!("--device cuda: strings are reversed on the CPU only: omit --device");
     }
     Ok(())
 }
 
-/// Opens the device, if it can do what is asked.
+/// Opens the device, if it supports the request.
 pub(crate) fn open(number: usize, files: &Files, element: &ElementType) -> Result<Cuda> {
     refuse_strings(element)?;
     if files.output.is_none() && files.in_place.is_none() {
-        bail!("--device cuda needs an output: -o OUT or --in-place (the CPU draws pictures)");
+        bail!(
+            "--device cuda needs an output: -o OUT or --in-place (pictures are drawn on the CPU)"
+        );
     }
     Ok(Cuda::device(number)?)
 }
 
-/// Reverses one tensor into another; gives the time that it took.
+/// Reverses one tensor into another and returns the elapsed time.
 pub(crate) fn reverse(
     cuda: &Cuda,
     task: &Task,

@@ -1,4 +1,4 @@
-//! One element as text: numbers short, strings bare, everything else in hex.
+//! Formats one element as text: short numbers, strings without quotes, everything else in hex.
 
 use half::{bf16, f16};
 use retrograde::DType;
@@ -8,10 +8,10 @@ use std::fmt::Write;
 
 /// Significant digits of a float: a picture shows what moves, not every bit of it.
 const DIGITS: usize = 5;
-/// Elements of a field that is an array.
+/// The most elements shown of an array field.
 const SHOWN: usize = 4;
 
-/// Whether elements line up at their left edge.
+/// Whether elements are left-aligned.
 pub(crate) fn is_text(element: &ElementType) -> bool {
     matches!(element.kind(), Kind::Bytes | Kind::Text)
 }
@@ -49,7 +49,7 @@ fn record(element: &ElementType, bytes: &[u8]) -> String {
     let field = |field: &Field| {
         let kind = ElementType::Numpy(field.descr.clone());
         let width = kind.dtype().bits().unwrap_or(0) / 8;
-        // The layout was found to have room for all fields.
+        // The layout was checked to have room for all fields.
         let at = |index: usize| bytes.get(field.offset + index * width..)?.get(..width);
         let one = |index| at(index).map_or_else(String::new, |bytes| text(&kind, bytes));
         match &field.shape[..] {
@@ -66,7 +66,7 @@ fn record(element: &ElementType, bytes: &[u8]) -> String {
     format!("({})", fields.map(field).collect::<Vec<_>>().join(", "))
 }
 
-/// Numbers that Rust has no type for: packed integers, and floats of 16 bits and fewer.
+/// Types that Rust does not have: packed integers, and floats of 16 bits and fewer.
 fn small(dtype: DType, bytes: &[u8], big: bool) -> Option<String> {
     use DType::*;
     let bits = unsigned(bytes, big)?;
@@ -109,7 +109,7 @@ fn small(dtype: DType, bytes: &[u8], big: bool) -> Option<String> {
     Some(shortest(value, |short| short == value))
 }
 
-/// The text with everything that could steer a terminal escaped.
+/// The text with everything escaped that could control a terminal.
 pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -138,7 +138,7 @@ fn unsigned(bytes: &[u8], big: bool) -> Option<u64> {
 fn signed(bytes: &[u8], big: bool) -> Option<i64> {
     let number = unsigned(bytes, big)?;
     let unused = 64 - 8 * bytes.len();
-    // Up to the top and down again repeats the sign.
+    // Shifting left and arithmetically right again extends the sign.
     Some((number << unused) as i64 >> unused)
 }
 
@@ -168,15 +168,15 @@ fn complex(bytes: &[u8], big: bool) -> Option<String> {
     Some(format!("{real}{plus}{imaginary}j"))
 }
 
-/// The fewest digits that mean the same value, but no fraction beyond [`DIGITS`].
+/// The shortest decimal that rounds to the same value, with no fraction beyond [`DIGITS`].
 fn shortest(value: f64, is_same: impl Fn(f64) -> bool) -> String {
     let size = value.abs();
     if !size.is_finite() {
         return value.to_string().to_lowercase();
     }
-    // Outside of this range there would be more zeros than digits.
+    // Outside this range, plain notation would have more zeros than digits.
     let is_plain = size == 0.0 || (1e-4..1e9).contains(&size);
-    // Every digit before the point is shown.
+    // Every digit before the decimal point is shown.
     let whole = if is_plain { format!("{size:.0}").len() } else { 1 };
     let mut text = String::new();
     let mut short = value;
@@ -190,7 +190,7 @@ fn shortest(value: f64, is_same: impl Fn(f64) -> bool) -> String {
     if is_plain { short.to_string() } else { text }
 }
 
-/// UTF-32 up to its trailing zeros.
+/// UTF-32 without its trailing zeros.
 fn characters(bytes: &[u8], big: bool) -> String {
     let code = |four: &[u8]| unsigned(four, big).unwrap_or(0) as u32;
     let codes: Vec<u32> = bytes.chunks(4).map(code).collect();
@@ -200,7 +200,7 @@ fn characters(bytes: &[u8], big: bool) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

@@ -15,7 +15,7 @@ use retrograde_io::FilesRead;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// All of it, as JSON.
+/// The complete result, as JSON.
 #[derive(Serialize)]
 struct Record {
     operator: String,
@@ -34,12 +34,12 @@ struct Record {
     cuda: Option<CudaRecord>,
 }
 
-/// What a GPU would do. Without one, what depends on it is null.
+/// How a GPU would run it. Without a GPU, the fields that depend on one are null.
 #[derive(Serialize)]
 struct CudaRecord {
     device: usize,
     name: Option<String>,
-    /// Why there is none.
+    /// Why there is no device.
     missing: Option<String>,
     kernel: &'static str,
     #[serde(skip)]
@@ -55,7 +55,7 @@ struct CudaRecord {
 #[derive(Serialize)]
 struct PlanRecord {
     unit_bits: u64,
-    /// What strides count.
+    /// The unit of strides.
     strides_in: &'static str,
     dims: Vec<DimRecord>,
     lengths: Option<LengthsRecord>,
@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     Ok(report::print(&words(&record, &task, &plan))?)
 }
 
-/// Asks the device, or without one the rules for a typical one.
+/// Queries the device or, without one, uses the limits of a typical one.
 fn cuda_record(number: usize, plan: &Plan) -> Result<CudaRecord> {
     let (cuda, missing) = match Cuda::device(number) {
         Ok(cuda) => (Some(cuda), None),
@@ -126,7 +126,7 @@ fn cuda_record(number: usize, plan: &Plan) -> Result<CudaRecord> {
     };
     let route = Route::of(plan, cuda::piece())?;
     let limits = cuda.as_ref().map_or_else(Limits::default, Cuda::limits);
-    // Whatever its pieces are, they are alike.
+    // All pieces have the same form, so the first one decides.
     let kernel = retrograde_gpu::kernel(&route.first().unwrap_or_else(|| plan.clone()), &limits);
     let speed = cuda.as_ref().map(retrograde_gpu::bus_speed).transpose()?;
     let moved = (plan.bytes_moved() / 2) as f64;
@@ -192,7 +192,7 @@ fn words(record: &Record, task: &Task, plan: &Plan) -> String {
         1 => "1 thread".to_owned(),
         count => format!("{count} threads"),
     };
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "{bold}plan{bold:#}    {indented}");
     let about = kernel.about();
     if let Some(cuda) = &record.cuda {
@@ -205,7 +205,7 @@ fn words(record: &Record, task: &Task, plan: &Plan) -> String {
     let _ = writeln!(
         text,
         "{bold}bound{bold:#}   {} at least: memory is copied at {:.1} GB/s here, on {threads}; \
-         a disk adds its own time",
+         disk time is not included",
         seconds(record.least_seconds),
         record.copy_bytes_per_second / 1e9,
     );
@@ -220,18 +220,18 @@ fn cuda_words(text: &mut String, record: &Record, cuda: &CudaRecord) {
     let (name, missing) = (cuda.name.as_deref(), cuda.missing.as_deref());
     let found = match name {
         Some(name) => format!("cuda:{device}, {name}"),
-        None => format!("{}; what follows is for an H200", missing.unwrap_or("no CUDA device")),
+        None => format!("{}; the following is for an H200", missing.unwrap_or("no CUDA device")),
     };
     let how = match (cuda.pieces, cuda.overlapped) {
-        (0, _) => "nothing to send".to_owned(),
+        (0, _) => "nothing to transfer".to_owned(),
         (1, _) => "in one piece".to_owned(),
-        (count, true) => format!("in {count} pieces, copies and kernels at the same time"),
+        (count, true) => format!("in {count} pieces, copies and kernels overlapped"),
         (count, false) => format!("in {count} pieces, one after the other"),
     };
     let moved = bytes(record.bytes_written);
     let held = report::bytes(cuda.device_bytes);
     let cpu = seconds(record.least_seconds);
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "{bold}device{bold:#}  {found}");
     let _ = writeln!(text, "{bold}kernel{bold:#}  {kernel}: {about}");
     let _ = writeln!(
@@ -247,5 +247,8 @@ fn cuda_words(text: &mut String, record: &Record, cuda: &CudaRecord) {
         ),
         _ => "unknown without a device: the tensor crosses the bus twice".to_owned(),
     };
-    let _ = writeln!(text, "{bold}bound{bold:#}   {gpu}; the CPU's is {cpu}; a disk adds its own");
+    let _ = writeln!(
+        text,
+        "{bold}bound{bold:#}   {gpu}; the CPU's is {cpu}; disk time is not included"
+    );
 }

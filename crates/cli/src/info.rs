@@ -1,4 +1,4 @@
-//! `retrograde info`: what a file or a model holds, for people and for programs.
+//! `retrograde info`: lists what a file or a model holds, as text or JSON.
 
 use crate::args::InfoArguments;
 use crate::elements::printable;
@@ -62,12 +62,12 @@ struct OpsetRecord {
 /// An input or an output of a model, as JSON.
 #[derive(Serialize)]
 struct PortRecord {
-    /// What it is called, the usual name first.
+    /// Its names, the preferred one first.
     names: Vec<String>,
     dtype: Option<String>,
     /// A number, a name, a range or `?` for each axis.
     shape: Option<Vec<serde_json::Value>>,
-    /// Whether the model has a value for it.
+    /// Whether the model has a default value for it.
     has_default: bool,
 }
 
@@ -75,7 +75,7 @@ struct PortRecord {
 struct NodeRecord {
     name: String,
     kind: String,
-    /// Whether `run` has its operator.
+    /// Whether `run` supports its operator.
     runs: bool,
 }
 
@@ -91,10 +91,10 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
     Ok(report::print(&text)?)
 }
 
-/// Prints what a model reads, gives back and is made of.
+/// Prints the inputs, outputs and nodes of a model.
 fn print_model(path: &Path, json: bool) -> Result<()> {
     let (kind, outline) = model::outline(path)?;
-    // What is wrong with it beyond that is worth knowing too, and no failure of this command.
+    // Why `run` would refuse the model is reported as well, and is not a failure of this command.
     let cannot_run =
         model::read(path, &std::env::temp_dir(), &FilesRead::default()).err().map(|error| {
             let text = error.to_string();
@@ -143,7 +143,7 @@ fn print_model(path: &Path, json: bool) -> Result<()> {
     Ok(report::print(&(serde_json::to_string_pretty(&record)? + "\n"))?)
 }
 
-/// Names of a tensor may be those of its layer again.
+/// Removes duplicates: names of a tensor may repeat that of its layer.
 fn distinct(names: &[String]) -> Vec<String> {
     let first = |at: &usize| !names[..*at].contains(&names[*at]);
     (0..names.len()).filter(first).map(|at| names[at].clone()).collect()
@@ -263,13 +263,13 @@ fn words(file: &str, listing: &Listing) -> String {
     text
 }
 
-/// The text, filled up with spaces.
+/// Appends the text, padded with spaces.
 fn pad(out: &mut String, text: &str, width: usize) {
     out.push_str(text);
     out.push_str(&" ".repeat(width.saturating_sub(text.width())));
 }
 
 fn elements(tensor: &Listed) -> usize {
-    // A product that overflows has an empty axis: the file was found to hold the tensor.
+    // A product that overflows has an empty axis, since the file was checked to hold the tensor.
     if tensor.shape.contains(&0) { 0 } else { tensor.shape.iter().product() }
 }

@@ -1,7 +1,7 @@
 //! The `retrograde` command: reverses tensors in files and shows what moved.
 //!
-//! This is the outline; each step has a module of its own. It is a library so that the Python
-//! package can bring the same command.
+//! This module is the outline; each step has its own module. It is a library so that the Python
+//! package can provide the same command.
 
 mod args;
 mod bench;
@@ -28,21 +28,21 @@ use args::{Arguments, Command};
 use clap::Parser;
 use std::ffi::OsString;
 
-/// Exit codes; clap has 2 for wrong usage, and an interruption 130.
+/// Exit codes. In addition, clap returns 2 for invalid usage, and an interruption 130.
 const DONE: u8 = 0;
 const FAILED: u8 = 1;
-/// As if the signal of a closed pipe had ended the process.
+/// The code that shells report for a process ended by SIGPIPE.
 const PIPE_CLOSED: u8 = 141;
 
-/// Runs the command with these arguments, the first of which is its own name, and gives back
-/// its exit code.
+/// Runs the command with these arguments, the first of which is its own name, and returns its exit
+/// code.
 ///
-/// From then on signals are this command's: Ctrl-C ends the process.
+/// It installs signal handlers for the process: from then on, Ctrl-C ends it.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let done = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => command(&arguments),
         Err(answer) if answer.use_stderr() => {
-            // If stderr is gone, nobody listens.
+            // If stderr is closed, there is nowhere to report it.
             let _ = answer.print();
             return u8::try_from(answer.exit_code()).unwrap_or(FAILED);
         }
@@ -50,7 +50,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     match done {
         Ok(()) => DONE,
-        // Whoever reads has seen enough. That is no error, but nothing to call done either.
+        // The reader closed the pipe early. That is not an error to report, but not success either.
         Err(error) if report::is_closed_pipe(&error) => PIPE_CLOSED,
         Err(error) => {
             report::error(&load::with_hint(error));

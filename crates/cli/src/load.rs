@@ -1,4 +1,4 @@
-//! Opening tensors and lengths, and what to do where that fails.
+//! Opens tensors and lengths, and adds hints to errors.
 
 use crate::args::LengthsArgument;
 use crate::model;
@@ -10,12 +10,12 @@ pub(crate) fn tensor(location: &Location, opening: &Opening) -> Result<Tensor> {
     let (path, unsaid) = (&location.path, opening.format.is_none() && opening.dtype.is_none());
     if unsaid && model::is_model(path) && path.is_file() {
         let path = path.display();
-        bail!("{path}: is a model: `retrograde run {path}` runs it, `info` says what it holds");
+        bail!("{path}: is a model: `retrograde run {path}` runs it, `info` lists what it holds");
     }
     Ok(open(location, opening)?)
 }
 
-/// Lengths as integers in this machine's byte order; a list is a tensor of one axis.
+/// Lengths as integers in the native byte order; a list is a tensor of rank 1.
 pub(crate) fn lengths(argument: &LengthsArgument, read: &FilesRead) -> Result<Tensor> {
     match argument {
         LengthsArgument::List(list) => Ok(Tensor::from_integers(list)?.to_native_integers()?),
@@ -29,17 +29,17 @@ pub(crate) fn lengths(argument: &LengthsArgument, read: &FilesRead) -> Result<Te
     }
 }
 
-/// Adds the option that helps, where there is one: the library knows none.
+/// Adds the option that solves the problem, if there is one: the library does not know the options.
 pub(crate) fn with_hint(error: anyhow::Error) -> anyhow::Error {
     let hint = match error.downcast_ref::<Error>() {
         Some(Error::Raw { path, source: RawError::NoType }) => {
-            let (path, raw) = (path.display(), "raw bytes: say what they are");
+            let (path, raw) = (path.display(), "raw bytes have no header: give");
             let options = "--dtype (such as f32) and --shape (such as 480,640,3)";
-            return anyhow!("{path}: {raw} with {options}");
+            return anyhow!("{path}: {raw} {options}");
         }
-        Some(Error::ReadOnly { .. }) => ": --force writes to it all the same",
-        Some(Error::IsInput { .. }) => ": name another file",
-        Some(Error::UnknownFormat { .. }) => "; for raw bytes, say --dtype and --shape",
+        Some(Error::ReadOnly { .. }) => ": --force overrides this",
+        Some(Error::IsInput { .. }) => ": choose another file",
+        Some(Error::UnknownFormat { .. }) => "; for raw bytes, give --dtype and --shape",
         Some(Error::UnknownOutput { .. }) => ", or --to FORMAT",
         Some(Error::OtherType { .. }) => {
             ": --dtype is for raw bytes, and for opaque elements of the same width (such as bf16 \
@@ -55,5 +55,5 @@ pub(crate) fn with_hint(error: anyhow::Error) -> anyhow::Error {
 
 /// Whether the error asks for a type.
 fn ends_open(error: &Error) -> bool {
-    error.to_string().ends_with("say what they are")
+    error.to_string().ends_with("give their type")
 }

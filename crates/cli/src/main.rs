@@ -1,4 +1,4 @@
-//! The `retrograde` command; all of it is in the library, which Python's command runs too.
+//! The `retrograde` command. The code is in the library, which the Python package uses too.
 
 use std::process::ExitCode;
 

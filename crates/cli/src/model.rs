@@ -7,8 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The model in a file, with a folder for temporary files.
-/// Files that are read are noted.
+/// Reads a model, with a folder for temporary files. Every file that is read is added to `read`.
 pub(crate) fn read(path: &Path, temporary: &Path, read: &FilesRead) -> Result<Graph, Error> {
     match is_ir(path) {
         true => openvino::read_model_in(path, temporary, read),
@@ -16,7 +15,7 @@ pub(crate) fn read(path: &Path, temporary: &Path, read: &FilesRead) -> Result<Gr
     }
 }
 
-/// What a model says about itself, and what kind it is.
+/// A description of a model, and its kind.
 pub(crate) fn outline(path: &Path) -> Result<(&'static str, Outline)> {
     match is_ir(path) {
         true => Ok(("OpenVINO IR", openvino::outline(path)?)),
@@ -24,12 +23,12 @@ pub(crate) fn outline(path: &Path) -> Result<(&'static str, Outline)> {
     }
 }
 
-/// An IR is XML, whatever its name; everything else is taken for ONNX.
+/// An IR is XML, whatever its name; everything else is read as ONNX.
 fn is_ir(path: &Path) -> bool {
     has_extension(path, "xml") || begins_like_xml(path)
 }
 
-/// Whether a file's name says that it is a model.
+/// Whether a file's extension is that of a model.
 pub(crate) fn is_model(path: &Path) -> bool {
     has_extension(path, "onnx") || has_extension(path, "xml")
 }

@@ -1,4 +1,4 @@
-//! Running an operator on files: reverses, writes and shows, whatever was asked for.
+//! Runs an operator on files: reverses, writes and draws, as requested.
 
 use crate::args::{Device, Files, InPlace, Operation};
 use crate::task::Task;
@@ -42,7 +42,7 @@ pub(crate) fn run(operation: &Operation<Files>) -> Result<()> {
     let (shape, size) = (after.layout().shape(), after.data_bytes());
     let saved = report::saved(after.location(), after.element_type(), shape, size, &task);
     let completed = Output::complete_all(vec![after])?;
-    // Windows does not replace a file that is mapped.
+    // Windows cannot replace a file that is mapped.
     drop(before);
     completed.publish()?;
     match picture {
@@ -56,11 +56,11 @@ pub(crate) fn run(operation: &Operation<Files>) -> Result<()> {
     Ok(())
 }
 
-/// Reverses a file where it is.
+/// Reverses a file in place.
 fn in_place(operation: &Operation<Files>, saving: &Saving) -> Result<()> {
     let files = operation.files();
     if files.device != Device::Cpu {
-        bail!("--in-place=direct is done by the CPU: leave --device out, or use --in-place=copy");
+        bail!("--in-place=direct runs on the CPU only: omit --device, or use --in-place=copy");
     }
     let input = &files.input.input;
     let opening = files.input.opening(None, &saving.keep);
@@ -86,11 +86,11 @@ fn in_place(operation: &Operation<Files>, saving: &Saving) -> Result<()> {
     Ok(())
 }
 
-/// Where the result goes, if anywhere, and in which format if that was said.
+/// Where the result goes, if anywhere, and its format if one was given.
 fn destination(files: &Files) -> Result<(Option<Location>, Option<Format>)> {
     if files.in_place.is_some() {
         let input = &files.input.input;
-        // Before it is opened: opening a pipe would wait for whoever writes to it.
+        // Checked before it is opened: opening a pipe would block until somebody writes to it.
         let other = |path: &std::path::Path| path.metadata().is_ok_and(|found| !found.is_file());
         if input.is_stream() || other(&input.path) {
             return Err(Error::NotRegular { path: input.path.clone() }.into());

@@ -1,4 +1,4 @@
-//! Completions and manual pages, made from the command line's own definition.
+//! Completions and manual pages, generated from the definition of the command line.
 
 use crate::args::Arguments;
 use crate::report;
@@ -9,7 +9,7 @@ use clap_mangen::Man;
 use retrograde_io::{Error, Saving, write_texts};
 use std::path::Path;
 
-/// Prints the completions for a shell.
+/// Prints completions for a shell.
 pub(crate) fn completions(shell: Shell) -> Result<()> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "retrograde", &mut text);
@@ -29,7 +29,7 @@ pub(crate) fn manual(folder: Option<&Path>) -> Result<()> {
             std::fs::create_dir_all(folder).map_err(failed)?;
             let written = write_texts(folder, &pages, &Saving::default());
             if written.is_err() && new {
-                // Only if nothing is in it.
+                // Removed only if it is empty.
                 let _ = std::fs::remove_dir(folder);
             }
             Ok(written?)
@@ -42,7 +42,7 @@ pub(crate) fn manual(folder: Option<&Path>) -> Result<()> {
     }
 }
 
-/// The page of a command and those of its subcommands, each with the name of its file.
+/// The pages of a command and its subcommands, each with its file name.
 fn all_pages(command: &Command, pages: &mut Vec<(String, String)>) -> Result<()> {
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         all_pages(below, pages)?;

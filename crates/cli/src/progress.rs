@@ -1,4 +1,4 @@
-//! How far long work has come, for people who watch: nothing where stderr is no terminal.
+//! A progress bar for long operations; nothing if stderr is not a terminal.
 
 use crate::report;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -6,11 +6,11 @@ use retrograde::Plan;
 use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
-/// Work that takes less than this needs no bar.
+/// The bar appears only after this time.
 const PATIENCE: Duration = Duration::from_millis(400);
 const TEMPLATE: &str = "{bar:32} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
-/// A bar that appears when the work turns out to be long.
+/// A progress bar that appears if the work takes long.
 pub(crate) struct Progress {
     total: u64,
     start: Instant,
@@ -25,19 +25,19 @@ impl Progress {
         Progress::until(u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX))
     }
 
-    /// Begins work on so many bytes.
+    /// Begins work on this many bytes.
     pub(crate) fn until(total: u64) -> Progress {
         let watched = report::is_watched();
         let (start, done) = (Instant::now(), std::cell::Cell::new(0));
         Progress { total, start, done, bar: OnceCell::new(), watched }
     }
 
-    /// A piece is done.
+    /// Reports a finished piece.
     pub(crate) fn moved(&self, piece: &Plan) {
         self.advance((piece.bytes_moved() / 2) as u64);
     }
 
-    /// So many bytes more are done.
+    /// Reports this many more bytes as done.
     pub(crate) fn advance(&self, bytes: u64) {
         self.done.set(self.done.get() + bytes);
         if !self.watched || self.start.elapsed() < PATIENCE {

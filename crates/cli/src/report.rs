@@ -1,4 +1,4 @@
-//! What the command says: pictures on stdout, everything else as one line on stderr.
+//! Output of the command: pictures on stdout, everything else as one line on stderr.
 
 use crate::elements;
 use crate::task::Task;
@@ -9,17 +9,17 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Columns of a terminal that does not say.
+/// The width of a terminal that does not report one.
 const COLUMNS: usize = 100;
 
-/// Says what went wrong.
+/// Prints an error.
 pub(crate) fn error(error: &anyhow::Error) {
     let style = AnsiColor::Red.on_default().bold();
-    // Errors carry their causes in their own text. If stderr is gone, nobody listens.
+    // The text of an error includes its causes. If stderr is closed, there is nowhere to report it.
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {error}");
 }
 
-/// What was written, in one line.
+/// A line about what was written.
 pub(crate) fn saved(
     location: &Location,
     element: &ElementType,
@@ -33,29 +33,29 @@ pub(crate) fn saved(
     format!("{style}{name}{style:#}: {element} {shape:?}, {size} reversed along {along}")
 }
 
-/// How long a GPU took, and what to hold that against.
+/// A line about the time on a GPU, compared with a memory copy.
 pub(crate) fn took(number: usize, name: &str, took: Duration, copy: Duration) -> String {
     let (took, copy) = (seconds(took.as_secs_f64()), seconds(copy.as_secs_f64()));
     format!(
-        "cuda:{number} ({name}): {took}, files and both ways over the bus; a copy in the CPU's \
+        "cuda:{number} ({name}): {took}, including files and transfers both ways; a copy in host \
          memory takes {copy}"
     )
 }
 
-/// Whether only errors are said.
+/// Whether only errors are printed.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// From now on, only errors are said.
+/// From now on, only errors are printed.
 pub(crate) fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Whether somebody watches stderr, and wants to see more than errors there.
+/// Whether stderr is a terminal and more than errors may be printed there.
 pub(crate) fn is_watched() -> bool {
     !QUIET.load(Ordering::Relaxed) && io::stderr().is_terminal()
 }
 
-/// Says something beside the output.
+/// Prints a line on stderr, apart from the output.
 pub(crate) fn say(text: &str) {
     if QUIET.load(Ordering::Relaxed) {
         return;
@@ -63,19 +63,19 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Says what a model's output was written to.
+/// Prints where an output of a model was written.
 pub(crate) fn wrote(location: &Location, what: &str) {
     let style = Style::new().bold();
     let name = if location.is_stream() { "stdout".to_owned() } else { location.to_string() };
     say(&format!("{style}{name}{style:#}: {what}"));
 }
 
-/// A name from a file, fit to be printed.
+/// A name from a file, escaped for printing.
 pub(crate) fn printable(name: &str) -> String {
     elements::printable(name)
 }
 
-/// Whether the error is that nobody reads the output any more.
+/// Whether the error means that the reader of the output closed the pipe.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),
@@ -84,12 +84,12 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     )
 }
 
-/// Prints what clap has to say on stdout.
+/// Prints styled text from clap to stdout.
 pub(crate) fn print_styled(text: &StyledStr) -> Result<(), Error> {
     print(&text.ansi().to_string())
 }
 
-/// Prints to stdout. A reader that has seen enough is no error.
+/// Prints to stdout. A pipe that the reader closed is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -98,14 +98,14 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
     }
 }
 
-/// How wide a picture may be: `COLUMNS` if it is set, or else what the terminal says.
+/// The width of a picture: `COLUMNS` if it is set, otherwise that of the terminal.
 pub(crate) fn columns() -> usize {
     let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || Some(usize::from(terminal_size::terminal_size_of(io::stdout())?.0.0));
     set.or_else(terminal).unwrap_or(COLUMNS)
 }
 
-/// A file's name without its folders, and the tensor's, fit to be printed.
+/// A file's name without its folders and the tensor's name, escaped for printing.
 pub(crate) fn name(location: &Location) -> String {
     let path = &location.path;
     let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();

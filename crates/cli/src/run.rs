@@ -1,4 +1,4 @@
-//! `retrograde run`: runs a model on files, and writes what it gives back to files.
+//! `retrograde run`: runs a model on files and writes its outputs to files.
 
 mod files;
 mod targets;
@@ -34,8 +34,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<()> {
     targets.save(&graph, &results)
 }
 
-/// The folder for temporary files: that of the outputs, where there is room for these, or else
-/// the system's.
+/// The folder for temporary files: that of the outputs if it can be used, otherwise the system's.
 fn temporary(arguments: &RunArguments) -> PathBuf {
     let file = arguments.output.iter().find(|file| !file.location.is_stream());
     let folder = match (&arguments.output_dir, file) {
@@ -49,7 +48,7 @@ fn temporary(arguments: &RunArguments) -> PathBuf {
     folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned)
 }
 
-/// The tensors in files, each as what the model declares for its input.
+/// Opens the inputs, each as the type that the model declares for it.
 fn inputs(
     graph: &Graph,
     arguments: &RunArguments,
@@ -62,7 +61,7 @@ fn inputs(
             (Some(name), _) => name.clone(),
             (None, [only]) => only.names.first().cloned().unwrap_or_default(),
             (None, _) => bail!(
-                "--input {location}: the model has {} inputs, say which one with --input NAME={location}",
+                "--input {location}: the model has {} inputs, name one with --input NAME={location}",
                 graph.inputs().len(),
             ),
         };
@@ -74,7 +73,7 @@ fn inputs(
     Ok(inputs)
 }
 
-/// Adds the model's name, and what to do where there is an option for it.
+/// Adds the model's name, and the option that solves the problem if there is one.
 fn explain(model: &Path, error: GraphError) -> anyhow::Error {
     let model = report::name(&Location::file(model));
     match &error {

@@ -1,4 +1,4 @@
-//! `retrograde show`: what an operator does, as a picture, and nothing else is written.
+//! `retrograde show`: draws what an operator does and writes nothing else.
 
 use crate::args::ShowArguments;
 use crate::task::Task;
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<()> {
     }
 }
 
-/// An image under another name would be taken for something else.
+/// Refuses other extensions, since programs identify images by them.
 fn check_name(path: &Path) -> Result<()> {
     let named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
     let device = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());

@@ -1,4 +1,4 @@
-//! The system's signals: which of them end the command.
+//! Signals that end the command.
 
 #[cfg(not(unix))]
 mod other;

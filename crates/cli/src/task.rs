@@ -1,4 +1,4 @@
-//! What is to be done: an operator with its arguments, checked against the input.
+//! The task: an operator with its arguments, checked against the input.
 
 use crate::args::{Axes, LengthsArgument, Mask, Operation, ReverseArguments};
 use crate::load;
@@ -10,7 +10,8 @@ use retrograde::{
 };
 use retrograde_io::{FilesRead, Tensor};
 
-/// An operator and all it needs but the tensor. Lengths have the shape it asks for.
+/// An operator with everything that it needs except the tensor. Lengths have the shape that it
+/// expects.
 #[derive(Debug)]
 pub(crate) enum Task {
     Reverse { operator: Reverse, axes: Vec<usize> },
@@ -19,15 +20,15 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// Loads the lengths, if there are any, and checks everything against the input.
-    /// Files beside that of the lengths that are read too are noted.
+    /// Loads the lengths, if there are any, and checks everything against the input. Other files
+    /// that are read for the lengths are added to `read`.
     pub(crate) fn prepare<F: Args>(
         operation: &Operation<F>,
         input: &Layout,
         read: &FilesRead,
     ) -> Result<Task> {
         let task = Task::of(operation, input, read)?;
-        // Lengths are looked at once, before anything is written.
+        // Lengths are checked once, before anything is written.
         task.prepared(input, input, |_| Ok(()))?;
         Ok(task)
     }
@@ -90,9 +91,9 @@ impl Task {
         }
     }
 
-    /// Where the element that comes out at this index of a tensor of this shape came from.
+    /// The index of the input element that ends up at this index of the output.
     ///
-    /// For pictures, which show a few elements of what may be a very large tensor.
+    /// Used by pictures, which show a few elements of a tensor that may be very large.
     pub(crate) fn origin(&self, index: &[usize], shape: &[usize]) -> Vec<usize> {
         let mut origin = index.to_vec();
         if let Task::Reverse { axes, .. } = self {
@@ -109,7 +110,7 @@ impl Task {
         origin
     }
 
-    /// The lengths, as each element of the input meets them.
+    /// The lengths, with the lane that each belongs to.
     pub(crate) fn lanes(&self) -> Option<Lanes<'_>> {
         match self {
             Task::Reverse { .. } => None,
@@ -123,18 +124,18 @@ impl Task {
     }
 }
 
-/// Which length is whose.
+/// Maps elements to the lengths of their lanes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lanes<'a> {
     /// The axis that is reversed.
     axis: usize,
-    /// The only axis that lengths vary over, or else all but the reversed one.
+    /// The only axis that lengths vary over; `None` if they vary over all except the reversed one.
     batch: Option<usize>,
     lengths: &'a Tensor,
 }
 
 impl Lanes<'_> {
-    /// Whether the length may differ between two elements that differ along this axis only.
+    /// Whether the length may differ between two elements that differ only along this axis.
     pub(crate) fn vary_over(&self, axis: usize) -> bool {
         match self.batch {
             Some(batch) => axis == batch,
@@ -142,7 +143,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// The length of the lane that this element of the input lies in.
+    /// The length of the lane of this input element.
     pub(crate) fn length(&self, index: &[usize]) -> i128 {
         let at = match self.batch {
             Some(batch) => vec![index[batch]],
@@ -156,7 +157,7 @@ impl Lanes<'_> {
         self.lengths.integer(&at).unwrap_or(0)
     }
 
-    /// Whether this element lies beyond the length of its lane, where nothing moves.
+    /// Whether this element is beyond the length of its lane, where nothing moves.
     pub(crate) fn is_padding(&self, index: &[usize]) -> bool {
         index[self.axis] as i128 >= self.length(index)
     }
@@ -179,7 +180,7 @@ fn reverse_along<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> (Reve
     }
 }
 
-/// Loads lengths and gives flat ones the shape that the operator asks for.
+/// Loads lengths and reshapes a flat list to the shape that the operator expects.
 fn lengths_for<O: LengthsOperator>(
     operator: &O,
     argument: &LengthsArgument,
@@ -193,28 +194,28 @@ fn lengths_for<O: LengthsOperator>(
         return Ok(lengths);
     }
     let got = lengths.shape()[0];
-    // A product that overflows is more than any file has; with an empty axis it is nothing.
+    // A product that overflows is more than any file holds; with an empty axis it is zero.
     let product = expected.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
     let needed = if expected.contains(&0) { 0 } else { product.unwrap_or(usize::MAX) };
     if got != needed {
         let (operator, lanes) = (O::OPERATOR, expected.to_vec());
         return Err(Error::LengthsCount { operator, got, expected: needed, lanes }.into());
     }
-    // As many elements, in one axis: any shape will do.
+    // As many elements along one axis: reshape them.
     Ok(lengths.reshaped(&expected).unwrap_or(lengths))
 }
 
-/// An axis counted from the start; the operator has found it to be inside the rank, or will.
+/// An axis counted from the start; the operator checks that it is within the rank.
 fn from_start(axis: i64, rank: usize) -> usize {
     let axis = if axis < 0 { axis.saturating_add_unsigned(rank as u64) } else { axis };
     usize::try_from(axis).unwrap_or(0)
 }
 
-/// Adds what to do about it, where there is an option for that.
+/// Adds the option that solves the problem, if there is one.
 fn explain(error: Error) -> anyhow::Error {
     match &error {
         Error::LengthOutOfRange { value, limit, .. } if *value > *limit as i128 => {
-            anyhow!("{error} (--policy clamp takes it as {limit})")
+            anyhow!("{error} (--policy clamp would make it {limit})")
         }
         _ => error.into(),
     }
@@ -227,11 +228,11 @@ mod tests {
     use clap::Parser;
     use retrograde::DType;
 
-    /// Runs the task of this command line on positions; the origins must be those.
+    /// Runs the task of this command line on a tensor of indices; the result must match `origin`.
     fn agrees(command: &str, shape: &[usize]) {
         let words = ["retrograde"].into_iter().chain(command.split(' '));
         let Command::Operate(operation) = Arguments::try_parse_from(words).unwrap().command else {
-            panic!("{command} is no operator");
+            panic!("{command} is not an operator");
         };
         let layout = Layout::dense(DType::U32, shape).unwrap();
         let task = Task::prepare(&operation, &layout, &FilesRead::default()).unwrap();

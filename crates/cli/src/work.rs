@@ -1,8 +1,8 @@
-//! The work itself: a plan in pieces, from a mapped input to a mapped output.
+//! The work itself: runs a plan in pieces, from a mapped input to a mapped output.
 //!
-//! Pieces keep the memory that is at hand small, and let the progress be told. Each has its
-//! pages ready before it runs: asking the system once for a whole piece is several times
-//! cheaper than letting every page be missed.
+//! Pieces limit the resident memory and allow progress to be reported. The pages of a piece are
+//! prefaulted before it runs: one system call for a whole piece is several times cheaper than a
+//! page fault per page.
 
 use crate::progress::Progress;
 use crate::task::Task;
@@ -12,9 +12,9 @@ use retrograde::{ExecuteError, Grain, Plan};
 use retrograde_io::{Edit, Output, Tensor};
 use std::ops::Range;
 
-/// Bytes of output in a piece.
+/// Size of a piece of the output in bytes.
 pub(crate) const PIECE: usize = 16 << 20;
-/// Pages are asked for in parts of this size, which threads share.
+/// Pages are prefaulted in parts of this size, in parallel.
 pub(crate) const PART: usize = 2 << 20;
 
 /// Reverses one tensor into another.
@@ -48,7 +48,7 @@ pub(crate) fn reverse(task: &Task, input: &Tensor, output: &mut Output) -> Resul
     })
 }
 
-/// Reverses a tensor where it is.
+/// Reverses a tensor in place.
 pub(crate) fn reverse_in_place(task: &Task, tensor: &mut Edit) -> Result<()> {
     let layout = tensor.layout().clone();
     task.prepared(&layout, &layout, |checked| {
@@ -64,7 +64,7 @@ pub(crate) fn reverse_in_place(task: &Task, tensor: &mut Edit) -> Result<()> {
     })
 }
 
-/// The bytes that a piece reaches on one side, if it touches most of them.
+/// The byte range that a piece accesses on one side, if it uses most of it.
 fn compact(piece: &Plan, reach: retrograde::Reach) -> Option<Range<usize>> {
     let moved = (piece.bytes_moved() / 2) as usize;
     let per_byte = piece.unit().grain.per_byte();
@@ -72,7 +72,8 @@ fn compact(piece: &Plan, reach: retrograde::Reach) -> Option<Range<usize>> {
     (range.len() <= 2 * moved && range.len() <= 4 * PIECE).then_some(range)
 }
 
-/// What a piece reads in each step of its outermost dimension, if these lie apart.
+/// The byte ranges that a piece reads in each step of its outermost dimension, if they are
+/// disjoint.
 fn runs(piece: &Plan) -> impl Iterator<Item = Range<usize>> {
     let reach = piece.src();
     let (len, step) = piece.dims().first().map_or((0, 0), |dim| (dim.len, dim.src.unsigned_abs()));
@@ -84,7 +85,7 @@ fn runs(piece: &Plan) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Shares a range among threads.
+/// Splits a range among threads.
 fn in_parts(range: Range<usize>, visit: impl Fn(Range<usize>) + Sync) {
     let parts = range.len().div_ceil(PART);
     (0..parts).into_par_iter().for_each(|part| {

@@ -1,8 +1,9 @@
-//! Times plans on a CUDA device beside a device-to-device copy of the same bytes.
+//! Times plans on a CUDA device against a device-to-device copy of the same bytes.
 //!
-//! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES] [--no-clusters]
-//! [--pairs-from VECTORS] [--keep-from BYTES]` prints a table. `bench/gpu/bench.py --native` starts it, times the same
-//! cases (`bench/gpu/cases.py`) from Python beside the others, and puts all of it together.
+//! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES]
+//! [--no-clusters] [--pairs-from VECTORS] [--keep-from BYTES]` prints a table. `bench/gpu/bench.py
+//! --native` starts it, times the same cases (`bench/gpu/cases.py`) and other libraries from
+//! Python, and combines the results.
 
 use cudarc::driver::{result, sys};
 use retrograde::{
@@ -15,19 +16,19 @@ use std::time::Instant;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// More bytes than any cache has.
+/// More bytes than any cache holds.
 const OTHER: usize = 1 << 28;
 
-/// What is timed.
+/// A case to time.
 struct Case {
     name: &'static str,
     dtype: DType,
     shape: Vec<usize>,
     op: Op,
-    /// Bytes that both buffers begin behind a multiple of 256.
+    /// Offset of both buffers from a multiple of 256 bytes.
     offset: usize,
     in_place: bool,
-    /// The last two axes of the input lie in memory the other way round.
+    /// The last two axes of the input are transposed in memory.
     transposed: bool,
 }
 
@@ -192,7 +193,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Tensors so small that the launch is all there is.
+/// Tensors so small that launch overhead dominates.
 fn small_cases() -> Vec<Case> {
     use DType::*;
     vec![
@@ -218,23 +219,24 @@ fn lengths(count: usize, most: usize) -> Vec<u8> {
     (0..count).flat_map(|_| next().to_ne_bytes()).collect()
 }
 
-/// Memory for every case, full of noise: allocating and filling it takes longer than what is timed in it.
+/// Buffers for all cases, filled with noise once: allocating and filling them takes longer than the
+/// cases themselves.
 struct Memory {
     src: DeviceBuffer,
     dst: DeviceBuffer,
 }
 
 impl Memory {
-    /// `bytes` is what the largest tensor takes.
+    /// `bytes` is the size of the largest tensor.
     fn new(cuda: &Cuda, bytes: usize) -> Result<Self> {
         let mut src = DeviceBuffer::allocate(cuda, bytes + 256)?;
         let dst = DeviceBuffer::allocate(cuda, bytes + 256)?;
-        // Not zeros: those may be faster than data.
+        // Not zeros, which may be copied faster than other data.
         let noise: Vec<u8> =
             (0..1usize << 20).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
         let mut full = noise.len().min(src.len());
         src.write(0, &noise[..full])?;
-        // SAFETY: what is copied lies before where it goes, and both inside the buffers.
+        // SAFETY: source and destination do not overlap, and both are inside the buffers.
         unsafe {
             while full < src.len() {
                 let more = full.min(src.len() - full);
@@ -242,14 +244,15 @@ impl Memory {
                 full += more;
             }
             result::memcpy_dtod_sync(dst.address(), src.address(), src.len())?;
-            // Copies on the device are not waited for, and the stream does not wait for them either.
+            // Device-to-device copies are asynchronous, and the stream does not wait for them
+            // either.
             result::ctx::synchronize()?;
         }
         Ok(Memory { src, dst })
     }
 }
 
-/// A case ready to run.
+/// A case that is ready to run.
 struct Ready<'a> {
     plan: Plan,
     memory: &'a Memory,
@@ -267,7 +270,7 @@ impl<'a> Ready<'a> {
                 for axis in (1..strides.len()).rev() {
                     strides[axis - 1] = strides[axis] * case.shape[axis] as isize;
                 }
-                // The tensor as it lies has the last two sizes exchanged.
+                // In memory, the last two sizes are swapped.
                 let last = strides.len() - 1;
                 strides[last] = case.shape[last - 1] as isize;
                 strides[last - 1] = 1;
@@ -275,7 +278,7 @@ impl<'a> Ready<'a> {
             }
             false => dense.clone(),
         };
-        // Strict, so that the check is part of the time.
+        // Strict, so that the length check is included in the time.
         let (plan, lanes) = match case.op.clone() {
             Op::Flip(axes) => (Reverse::axes(axes).plan(&input, &dense)?, None),
             Op::Sequence { time, batch } => {
@@ -325,11 +328,11 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// Microseconds of device time.
+/// Device time in microseconds.
 struct Clock {
     start: sys::CUevent,
     end: sys::CUevent,
-    /// Written before everything that is timed, so that nothing of the tensors is in the cache.
+    /// Overwritten before every measurement, so that no part of the tensors is in the cache.
     other: DeviceBuffer,
 }
 
@@ -342,8 +345,8 @@ impl Clock {
 
     fn time(&self, stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<f64> {
         let raw = stream.handle() as sys::CUstream;
-        // SAFETY: events and stream live, and the buffer has so many bytes; the end is waited for before the times are
-        // read.
+        // SAFETY: events and stream are alive, and the buffer has that many bytes. The end event is
+        // waited for before the times are read.
         unsafe {
             sys::cuCtxResetPersistingL2Cache().result()?;
             result::memset_d8_async(self.other.address(), 0, OTHER, raw)?;
@@ -356,13 +359,13 @@ impl Clock {
     }
 }
 
-/// The median, and the quarters around it.
+/// The median and the quartiles around it.
 fn quartiles(times: &mut [f64]) -> [f64; 3] {
     times.sort_by(f64::total_cmp);
     [times.len() / 4, times.len() / 2, times.len() * 3 / 4].map(|at| times[at])
 }
 
-/// The texts of a list; commas in brackets belong to a shape.
+/// The texts of a list; commas inside brackets belong to a shape.
 fn texts(list: &str) -> Vec<String> {
     let mut depth = 0i32;
     list.split(|c: char| {
@@ -385,7 +388,7 @@ fn main() -> Result<()> {
             "--rounds" => rounds = value()?.parse()?,
             "--only" => only = texts(&value()?),
             "--list" => list = true,
-            // As on a lesser device.
+            // As on a smaller device.
             "--shared" => shared = value()?.parse()?,
             "--no-clusters" => clusters = false,
             "--pairs-from" => pairs_from = Some(value()?.parse()?),

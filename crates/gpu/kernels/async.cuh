@@ -1,8 +1,8 @@
-// Copies from memory to shared memory that threads need not wait for, where chips have them.
+// Asynchronous copies from global to shared memory, on chips that have them.
 #pragma once
 #include "vector.cuh"
 
-// What shares its 128 bytes may come too: others will soon want it.
+// Prefetches the 128 bytes around it into L2: neighbouring threads need them soon.
 __device__ __forceinline__ void copy_async16(u8* shared, const u8* global, u64 policy) {
 #if __CUDA_ARCH__ >= 800
     u32 to = (u32)__cvta_generic_to_shared(shared);
@@ -13,7 +13,7 @@ __device__ __forceinline__ void copy_async16(u8* shared, const u8* global, u64 p
 #endif
 }
 
-// The same of 4 or 8 bytes that begin at a multiple of as many, and ask the cache for nothing.
+// The same for 4 or 8 aligned bytes, without a cache policy.
 template <int BYTES>
 __device__ __forceinline__ void copy_async(u8* shared, const u8* global) {
 #if __CUDA_ARCH__ >= 800
@@ -25,14 +25,14 @@ __device__ __forceinline__ void copy_async(u8* shared, const u8* global) {
 #endif
 }
 
-// What a thread asked for since the last time is one part.
+// Commits this thread's copies since the last call as one group.
 __device__ __forceinline__ void end_of_part() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-// For all of this thread's parts but the last ones.
+// Waits for all of this thread's groups except the last BUT.
 template <int BUT>
 __device__ __forceinline__ void wait_for_parts() {
 #if __CUDA_ARCH__ >= 800
@@ -40,7 +40,7 @@ __device__ __forceinline__ void wait_for_parts() {
 #endif
 }
 
-// For those of this thread; others' need a barrier as well.
+// Waits for this thread's copies; those of other threads need a barrier as well.
 __device__ __forceinline__ void wait_for_own_copies() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory");
@@ -53,13 +53,13 @@ __device__ __forceinline__ void wait_for_copies() {
 }
 
 #if __CUDA_ARCH__ >= 900
-// So that the blocks of a cluster keep pace: none needs what another wrote.
+// Keeps the blocks of a cluster in step. No block reads what another wrote.
 __device__ __forceinline__ void cluster_pace() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\n"
                  "barrier.cluster.wait.aligned;" ::: "memory");
 }
 
-// For all threads of all blocks of a cluster.
+// A barrier for all threads of all blocks of a cluster.
 __device__ __forceinline__ void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release.aligned;\n"
                  "barrier.cluster.wait.acquire.aligned;" ::: "memory");

@@ -1,41 +1,43 @@
-// Columns of bytes, where a strip of 64 fills the shared memory of a multiprocessor: to gather them one by one takes too
-// long. What is staged is turned, so that a word there is four steps of one column; four of those are turned back into
-// words of four rows. Every thread turns what it asked for itself, as soon as that is there and while the rest still
-// comes; nothing but that and one barrier lies between the last row that comes and the first that goes.
+// Columns of bytes whose strip of 64 fills the shared memory of a multiprocessor, where gathering
+// single bytes is too slow. The staged strip is transposed, so that a word holds four steps of one
+// column; four such words are transposed back into words of four rows. Every thread transposes the
+// part that it copied itself as soon as it has arrived, while other copies are still in flight.
+// Only that and one barrier are between the last row that is loaded and the first that is stored.
 #pragma once
 #include "columns.cuh"
 #include "tiles.cuh"
 
-// `src/jobs/columns.rs` has the same.
+// Keep in sync with `src/jobs/columns.rs`.
 const u32 BYTE_THREADS = 768;
 const i32 BYTE_STRIP = 64;
 const i32 BYTE_WORDS = BYTE_STRIP / 4;  // of a row
 
 // Four rows of a strip.
 const i32 GROUP_BYTES = 4 * BYTE_STRIP;
-// Groups from one that a thread writes to the next.
+// Groups between two groups that a thread writes.
 const i32 GROUPS_APART = (i32)BYTE_THREADS / BYTE_WORDS;
-// Parts (see below) that a thread asks for, at most: all that shared memory may hold.
+// The most parts (see below) that a thread copies: all that shared memory can hold.
 const int MOST_PARTS = (227 * 1024 / BYTE_STRIP + BYTE_THREADS - 1) / BYTE_THREADS;
 
-// What shared memory begins with.
+// The start of shared memory.
 struct Held {
-    u64 raw[BYTE_STRIP];  // lengths, as they are in memory
-    // What a column's length says about where its groups come from, for even ones and for odd ones: where the mirror
-    // image of the group before the first begins (a group less for every group); from there to the rest of the image, 0
-    // if it has none; the order in which bytes of both are taken; and who writes the group in which the length lies, plus
-    // GROUP_BYTES, or 0 if it lies between two.
+    u64 raw[BYTE_STRIP];  // lengths as stored in memory
+    // Where the groups of a column come from, computed from its length, for even and for odd
+    // groups: the address of the mirror image of the group before the first (one group less for
+    // every group); the offset from there to the rest of the image, 0 if there is none; the `prmt`
+    // selector that combines both; and which threads (the group modulo GROUPS_APART) write the group
+    // in which the prefix ends, plus GROUP_BYTES, or 0 if it ends between two groups.
     uint4 turning[2][4][BYTE_WORDS];
-    // In front of the first group: of the group in which a length lies, what stays, so that it looks like a mirror image
-    // whose rest is the first group.
+    // Before the first group: the bytes that stay of the group in which the prefix ends, stored so
+    // that they look like a mirror image whose rest is the first group.
     u32 before[BYTE_STRIP];
 };
-static_assert(sizeof(Held) == BYTE_STRIP * (8 + 2 * 16 + 4), "as the host has it");
+static_assert(sizeof(Held) == BYTE_STRIP * (8 + 2 * 16 + 4), "must match the host");
 
 __device__ __forceinline__ Held& held() { return *(Held*)staged; }
 __device__ __forceinline__ u8* first_group() { return (u8*)staged + sizeof(Held); }
 
-// Nobody waits for a length.
+// Starts an asynchronous copy of a length.
 __device__ __forceinline__ void ask_length(const Lengths& lengths, i64 offset) {
     const u8* from = lengths.first + offset;
     u8* to = (u8*)&held().raw[threadIdx.x];
@@ -50,7 +52,7 @@ __device__ __forceinline__ void ask_length(const Lengths& lengths, i64 offset) {
     }
 }
 
-// By the thread that asked for it.
+// Must be called by the thread that started the copy.
 __device__ __forceinline__ void read_length(Lengths lengths) {
     lengths.first = (const u8*)&held().raw[threadIdx.x];
     lengths.type &= ~UNALIGNED;
@@ -66,8 +68,8 @@ __device__ __forceinline__ void read_length(Lengths lengths) {
     }
 }
 
-// A part is 16 bytes of each row of a group. In every other group rows, and then columns, trade places in pairs: those
-// of groups beside each other would lie in the same banks.
+// A part is 16 bytes of each row of a group. In odd groups, rows and then columns are swapped in
+// pairs, since neighbouring groups would otherwise use the same banks.
 __device__ __forceinline__ void ask_part(const Columns& p, const Strip& s, u32 part) {
     const u32 group = part / 4, byte = part % 4 * 16, odd = group & 1;
     if (byte < s.width) {
@@ -80,7 +82,7 @@ __device__ __forceinline__ void ask_part(const Columns& p, const Strip& s, u32 p
     end_of_part();
 }
 
-// Where it lies: then every word is one column's.
+// Transposes a part in place: afterwards every word belongs to one column.
 __device__ __forceinline__ void turn_part(u32 part) {
     const u32 group = part / 4, odd = group & 1;
     u8* at = first_group() + group * GROUP_BYTES + part % 4 * 16;
@@ -94,7 +96,8 @@ __device__ __forceinline__ void turn_part(u32 part) {
     for (u32 k = 0; k < 4; ++k) *(uint4*)(at + (k ^ odd) * BYTE_STRIP) = make_uint4(x[k], y[k], z[k], w[k]);
 }
 
-// All of a thread's, as they come; LEFT of them are still under way. A length comes with the first.
+// Transposes all parts of a thread as they arrive, while LEFT of them are in flight. A length
+// arrives with the first.
 template <int LEFT>
 __device__ __forceinline__ void turn_parts_of(const Columns& p, i32 parts, bool has_length) {
     wait_for_parts<LEFT>();
@@ -104,15 +107,16 @@ __device__ __forceinline__ void turn_parts_of(const Columns& p, i32 parts, bool 
 }
 
 #ifdef __CUDA_ARCH__
-// Bytes of two words; `__byte_perm` would also take care of orders that nobody asks for.
+// Permutes bytes of two words; `__byte_perm` would add a mask for selectors that do not occur.
 __device__ __forceinline__ u32 permuted(u32 a, u32 b, u32 order) {
     u32 v;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(v) : "r"(a), "r"(b), "r"(order));
     return v;
 }
 
-// The word at `mirror`, put together with the one `rest` behind it, if that is not below `bound`; otherwise the one at
-// `here`. AT bytes behind each. Six instructions, which the compiler makes ten of.
+// If `mirror` is not below `bound`, combines the word there with the one `rest` bytes after it;
+// otherwise loads the word at `here`. AT is added to every address. Six instructions; the compiler
+// generates ten.
 template <i32 AT>
 __device__ __forceinline__ u32 mirrored_or_here(i32 mirror, i32 bound, i32 here, i32 rest, u32 order) {
     u32 v;
@@ -129,7 +133,7 @@ __device__ __forceinline__ u32 mirrored_or_here(i32 mirror, i32 bound, i32 here,
     return v;
 }
 
-// Without branches: few threads do, and all would wait.
+// Predicated instead of branching: few threads take it, and all would wait.
 __device__ __forceinline__ u32 load_shared_if(bool so, i32 at) {
     u32 v = 0;
     asm volatile("{\n"
@@ -148,7 +152,7 @@ __device__ __forceinline__ void store_shared_if(bool so, i32 at, u32 v) {
                  "}" :: "r"(v), "r"(at), "r"((u32)so) : "memory");
 }
 
-// Kept in a register, and not worked out again each time.
+// Keeps the value in a register, so that it is not recomputed every time.
 template <typename T>
 __device__ __forceinline__ void hold(T& value) { asm volatile("" : "+r"(value)); }
 #else
@@ -177,16 +181,17 @@ template <typename T>
 inline void hold(T&) {}
 #endif
 
-// A thread's four columns in a group of the output, and in the next one that it writes.
+// A thread's four columns in a group of the output, and in the next group that it writes.
 struct FourColumns {
     static const i32 STEP = GROUPS_APART * GROUP_BYTES;
-    i32 here[2];  // where the group lies, if it stays, for even columns and for odd ones
-    // Where their mirror images begin, less as much as they themselves lie behind `here`; below what they stay, in this
-    // group and in the next; how far away the rest of those images is; and the order to take bytes in.
+    i32 here[2];  // address of the group if it stays, for even and for odd columns
+    // Where their mirror images begin, minus the offset of the columns from `here`; the address
+    // below which they stay, in this group and in the next; the offset of the rest of those images;
+    // and the permutation.
     i32 mirror[4], bound[2][4], rest[4];
     u32 order[4];
 
-    // Beginning with a group; `inside` if there are such columns.
+    // Starts at a group; `inside` if the columns exist.
     __device__ __forceinline__ FourColumns(i32 group, u32 word, bool inside) {
         const i32 base = shared_address() + (i32)sizeof(Held), column = base + (i32)word * 4;
         const i32 odd = group & 1, swapped = odd ? BYTE_STRIP : 0;
@@ -195,7 +200,8 @@ struct FourColumns {
         uint4 t[4];
 #pragma unroll
         for (u32 k = 0; k < 4; ++k) t[k] = held().turning[odd][k][word];
-        // The group in which a length lies. If it is a later one of this thread's, it is as odd as this one.
+        // The group in which a prefix ends. If it is a later group of this thread, it has the same
+        // parity as this one.
         const u32 own = inside ? (u32)(GROUP_BYTES + group) : ~0u;
         u32 stays[4];
 #pragma unroll
@@ -224,7 +230,7 @@ struct FourColumns {
             mirror[K], bound[AT][K], here[K & 1] + 2 * AT * STEP, rest[K], order[K]);
     }
 
-    // Of this group, or of the next.
+    // For this group, or for the next.
     template <int AT>
     __device__ __forceinline__ void gather(u32 (&v)[4]) const {
         v[0] = four_steps<AT, 0>();
@@ -240,7 +246,7 @@ struct FourColumns {
     }
 };
 
-// Four steps of four columns as words of rows.
+// Stores four steps of four columns as words of rows.
 __device__ __forceinline__ void put_rows(u8* out, i64 step, u32 (&v)[4], i32 rows) {
     transpose(v);
 #pragma unroll
@@ -284,7 +290,7 @@ __device__ __forceinline__ void columns_bytes(const Columns& p) {
     }
 }
 
-// Strips beside each other begin at the same time: memory has rows of 128 bytes.
+// Blocks of adjacent strips start at the same time, because memory is accessed in 128-byte lines.
 #if __CUDA_ARCH__ >= 900
 #define STRIPS_IN_PAIRS __cluster_dims__(2, 1, 1)
 #else

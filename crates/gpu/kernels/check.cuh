@@ -1,16 +1,16 @@
-// Lengths, looked at before anything moves. The first wrong one, in row-major order, goes into a
-// report that the kernels behind this one on the stream obey, and that the host may read later.
+// Checks lengths before anything moves. The first invalid one, in row-major order, is stored in a
+// report that subsequent kernels on the stream obey, and that the host may read later.
 #pragma once
 #include "common.cuh"
 
 struct Report {
-    u32 stop;  // a length of the latest call is wrong
-    u32 failed;  // a length was wrong since the host last looked; the rest is about the first
+    u32 stop;  // a length of the latest call is invalid
+    u32 failed;  // since the host last read it, a length was invalid; the rest describes the first
     u64 ordinal;
     i64 value;
     u64 limit;
-    u64 least;  // the smallest wrong ordinal of the call at work; ~0 between calls
-    u32 arrived;  // blocks that are done with it
+    u64 least;  // the lowest invalid index of the current call; ~0 between calls
+    u32 arrived;  // blocks that have finished
     u32 is_signed;
 };
 
@@ -18,7 +18,7 @@ struct Check {
     const u8* first;  // in row-major order
     Report* report;
     u64 count;
-    u64 most;  // beyond is wrong
+    u64 most;  // the largest valid value
     u64 limit;  // size of the axis, for the report
     u32 type;
     u32 unused;
@@ -32,7 +32,7 @@ __device__ __forceinline__ i64 checked_length(const Check& p, u64 ordinal) {
 KERNEL(256) check_lengths(const __grid_constant__ Check p) {
     __shared__ u64 least;
 #if __CUDA_ARCH__ >= 900
-    // The next kernel may begin to read; before it writes it waits for the end of this one.
+    // The next kernel may start and read; it waits for the end of this one before it writes.
     asm volatile("griddepcontrol.launch_dependents;");
 #endif
     if (threadIdx.x == 0) least = ~0ull;
@@ -42,7 +42,7 @@ KERNEL(256) check_lengths(const __grid_constant__ Check p) {
         i64 value = checked_length(p, i);
         if ((value < 0 && p.type & SIGNED) || (u64)value > p.most) {
             mine = i;
-            break;  // a thread goes upward
+            break;  // a thread visits indices in increasing order
         }
     }
     if (mine != ~0ull) atomicMin(&least, mine);
@@ -51,7 +51,7 @@ KERNEL(256) check_lengths(const __grid_constant__ Check p) {
     if (least != ~0ull) atomicMin(&p.report->least, least);
     __threadfence();
     if (atomicInc(&p.report->arrived, gridDim.x - 1) != gridDim.x - 1) return;
-    // The last block to arrive; the counter is 0 again.
+    // The last block to arrive; the counter wraps to 0.
     __threadfence();
     u64 worst = atomicExch(&p.report->least, ~0ull);
     p.report->stop = worst != ~0ull;

@@ -1,6 +1,7 @@
-// Columns too long for one block's shared memory: a cluster of 16 blocks holds a strip of them
-// together, each column in one piece per block. Rows go around the blocks in groups of 32,
-// so that the whole cluster reads and writes the same pages. Needs compute capability 9.
+// Columns too long for the shared memory of one block: a cluster of 16 blocks holds a strip of them
+// together, each column in one piece per block. Rows are distributed over the blocks round-robin in
+// groups of 32, so that the whole cluster reads and writes the same pages. Needs compute capability
+// 9.
 #pragma once
 #include "columns.cuh"
 
@@ -20,7 +21,7 @@ __device__ __forceinline__ u32 remote(u32 shared, u32 rank) {
     return at;
 }
 
-// A granule of another block's shared memory, or of our own.
+// Loads a granule from the shared memory of any block of the cluster.
 template <int G>
 __device__ __forceinline__ u32 load_remote(u32 at) {
     u32 value;
@@ -33,7 +34,7 @@ __device__ __forceinline__ u32 load_remote(u32 at) {
     return value;
 }
 
-// Which row of the tensor a block's row is.
+// The row of the tensor that corresponds to a row of a block.
 __device__ __forceinline__ u32 tensor_row(u32 row, u32 rank) {
     return (row / GROUP * CLUSTER + rank) * GROUP + row % GROUP;
 }
@@ -45,14 +46,14 @@ __device__ __forceinline__ void columns_cluster(const Columns& p) {
     const u32 rank = cluster_rank(), steps = (u32)p.steps;
     const u32 pitch = p.pitch;  // words from one column of words to the next
     const u32 base = (u32)__cvta_generic_to_shared(held);
-    // Which vector of a row, and which rows.
+    // The vector within a row, and the first row.
     const u32 per_row = p.strip_shift - 4;
     const u32 vector = threadIdx.x & ((1u << per_row) - 1), first = threadIdx.x >> per_row;
     const u32 stride = blockDim.x >> per_row;
     Strip s = strip_of(p, blockIdx.x / CLUSTER);
     const bool inside = vector * 16 < s.width;
     const u8* in = s.src + vector * 16;
-    // Four rows at a time, so that as many loads are under way.
+    // Four rows at a time, so that four loads are in flight.
     for (u32 row = first; row < p.rows; row += 4 * stride) {
         uint4 v[4];
 #pragma unroll
@@ -97,7 +98,7 @@ __device__ __forceinline__ void columns_cluster(const Columns& p) {
             store16(out + (i64)t * p.dst_step, make_uint4(v[0], v[1], v[2], v[3]));
         }
     }
-    // Nobody leaves while others may still read from it.
+    // No block may exit while others can still read its shared memory.
     cluster_sync();
 }
 

@@ -1,27 +1,27 @@
-// Columns that each have a length, side by side in rows: a strip of them is staged in shared
-// memory, all rows, so that both sides of memory see whole rows. Works in place too.
+// Adjacent columns, each with a length: a strip of them is staged in shared memory, all rows, so
+// that loads and stores are coalesced. Works in place too.
 #pragma once
 #include "async.cuh"
 
 extern __shared__ uint4 staged[];
 
 struct Columns {
-    const u8* src;  // the first column's first step
+    const u8* src;  // the first step of the first column
     u8* dst;
-    u64 policy;  // what loads ask of the cache
+    u64 policy;  // cache policy of loads
     i64 src_step;  // from one step of the columns to the next
     i64 dst_step;
     u64 steps;
     u64 width;  // bytes of a row
     Axis strip;  // strips in a row
     Axis unit;  // granules in a column's unit
-    u64 strips;  // in all; blocks beyond have nothing to do
+    u64 strips;  // in total; blocks beyond that exit
     i64 lengths_step;  // from one column's length to the next
     u32 strip_shift;  // log2 of a strip's bytes
     u32 vectors;  // rows of the input are 16-byte vectors
     u32 words;  // rows of the output are words of at least 4 bytes
-    u32 rows;  // clusters: rows that one block of a cluster holds; direct: of a slice
-    u32 pitch;  // clusters: words from one column to the next, so that they lie in separate banks; direct: slices
+    u32 rows;  // clusters: rows per block; direct: rows per slice
+    u32 pitch;  // clusters: words between columns, to avoid bank conflicts; direct: slices
     u32 unused;
     Lengths lengths;
     Loops<6> outer;
@@ -32,7 +32,7 @@ struct Strip {
     u8* dst;
     i64 lengths;
     u64 column;  // its first byte in a row
-    u32 width;  // bytes, less than a whole strip's at the end of a row
+    u32 width;  // bytes, fewer at the end of a row
 };
 
 __device__ __forceinline__ Strip strip_of(const Columns& p, u64 number) {
@@ -45,7 +45,7 @@ __device__ __forceinline__ Strip strip_of(const Columns& p, u64 number) {
     return s;
 }
 
-// Where the length lies of the column that a granule of the strip belongs to; and that length.
+// The address of the length of the column that a granule of the strip belongs to, and that length.
 template <int G>
 __device__ __forceinline__ i64 length_place(const Columns& p, const Strip& s, u32 byte) {
     u64 column = divide((s.column + byte) / G, p.unit);
@@ -57,7 +57,7 @@ __device__ __forceinline__ u64 column_length(const Columns& p, const Strip& s, u
     return length_at(p.lengths, length_place<G>(p, s, byte));
 }
 
-// Asks for all rows of a strip.
+// Starts copies of all rows of a strip.
 template <int G>
 __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held) {
     typedef typename Word<G>::T T;
@@ -66,7 +66,7 @@ __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held
         u32 per_row = p.strip_shift - 4, mask = (1u << per_row) - 1;
         u32 all = (u32)p.steps << per_row, byte = (threadIdx.x & mask) * 16;
         if (byte < s.width) {
-            // A block's threads are whole rows, so each stays in its column.
+            // A block's threads cover whole rows, so each thread stays in its column.
             const u8* from = s.src + (i64)(threadIdx.x >> per_row) * p.src_step + byte;
             const i64 step = (i64)(threads >> per_row) * p.src_step;
 #pragma unroll 8
@@ -84,8 +84,8 @@ __device__ __forceinline__ void stage(const Columns& p, const Strip& s, u8* held
     }
 }
 
-// Shared memory by addresses of 32 bits: an instruction adds a constant to one, which compilers do not find behind
-// pointers.
+// Accesses shared memory by 32-bit addresses: an instruction can add a constant to them, which
+// compilers do not generate from pointers.
 #ifdef __CUDA_ARCH__
 __device__ __forceinline__ i32 shared_address() { return (i32)__cvta_generic_to_shared(staged); }
 
@@ -112,7 +112,7 @@ template <typename T>
 inline void load_shared(T& v, i32 at) { v = *(const T*)((const u8*)staged + at); }
 #endif
 
-// One granule, or several that make up a word of 4 bytes.
+// Stores one granule, or several as a word of 4 bytes.
 template <int COUNT, typename T>
 __device__ __forceinline__ void put_together(u8* to, const T (&v)[COUNT]) {
     if constexpr (COUNT == 1) {
@@ -125,21 +125,22 @@ __device__ __forceinline__ void put_together(u8* to, const T (&v)[COUNT]) {
     }
 }
 
-// Threads of a block, and words that each puts together at a time.
+// Threads per block, and words that each thread assembles at a time.
 const u32 COLUMN_THREADS = 512;
 const int AT_A_TIME = 4;
 
-// A thread's words of S bytes in a strip: one, and then another every so many rows. Each is made of granules from
-// S / G columns.
+// A thread's words of S bytes in a strip: one every so many rows. Each is assembled from granules
+// of S / G columns.
 template <int G, int S>
 struct Gathered {
     static const int COUNT = S / G;
-    static const i32 STEP = COLUMN_THREADS * S;  // bytes from one to the next: all threads' words lie together
+    static const i32 STEP = COLUMN_THREADS * S;  // all threads' words are contiguous
     i32 base;  // of the strip
     i32 here;
-    i32 mirror[COUNT];  // where the columns' granules come from, unless that is below the base
+    i32 mirror[COUNT];  // sources of the columns' granules; below the base: they stay
 
-    // So many of them, all before the first is written: the compiler cannot know that this would not change them.
+    // Loads MANY of them before it stores the first: the compiler cannot know that the stores do
+    // not alias the loads.
     template <int MANY>
     __device__ __forceinline__ void put(u8*& out, i64 step) {
         typename Word<G>::T v[MANY][COUNT];
@@ -159,8 +160,8 @@ struct Gathered {
     }
 };
 
-// TOGETHER: the blocks of a cluster begin to write at the same time, so that memory sees strips beside each other
-// as one.
+// TOGETHER: the blocks of a cluster start writing at the same time, so that memory sees adjacent
+// strips as one.
 template <int G, int S, bool TOGETHER>
 __device__ __forceinline__ void columns_by(const Columns& p) {
     typedef Gathered<G, S> W;
@@ -168,7 +169,7 @@ __device__ __forceinline__ void columns_by(const Columns& p) {
     stage<G>(p, s, (u8*)staged);
     const u32 shift = p.strip_shift, per_row = shift - (__ffs(S) - 1), row = threadIdx.x >> per_row;
     const u32 byte = (threadIdx.x & ((1u << per_row) - 1)) * S;
-    // Lengths come while rows do.
+    // Lengths are loaded while rows are in flight.
     W words;
     words.base = shared_address();
     words.here = words.base + (i32)((row << shift) + byte);
@@ -192,8 +193,9 @@ __device__ __forceinline__ void columns_by(const Columns& p) {
     while (words.here < end) words.template put<1>(out, step);
 }
 
-// The same from the input itself, where a strip does not fit, a slice of its rows for each block: those of one strip
-// come one after the other, so that what one leaves of a line is still there for the next.
+// The same directly from the input, if a strip does not fit, with a slice of its rows per block:
+// the slices of a strip run one after the other, so that the rest of a cache line is still cached
+// for the next.
 template <int G, int S>
 __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s, u64 first) {
     typedef typename Word<G>::T T;

@@ -1,5 +1,5 @@
-// What every kernel shares: types, division by numbers known before the launch, walking over
-// dimensions, and lengths. `src/params.rs` has the same structs; keep them alike.
+// Shared by all kernels: types, division by numbers known before the launch, iteration over
+// dimensions, and lengths. `src/params.rs` has the same structs; keep them in sync.
 #pragma once
 
 typedef unsigned char u8;
@@ -12,11 +12,12 @@ typedef int i32;
 typedef long long i64;
 
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
-// So few registers that this many blocks fit at once: what waits for memory wants many threads. Blocks may be smaller.
+// Limits registers so that this many blocks are resident: memory-bound kernels need high occupancy.
+// Blocks may be smaller.
 #define KERNEL_BY(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 
-// Threads of a block, but for squares, columns and checks of lengths: up to 2 % faster than 256, and 64 were much
-// slower. `src/jobs.rs` has the same.
+// Threads per block, except for tiles, columns and length checks: up to 2 % faster than 256, and 64
+// was much slower. Keep in sync with `src/jobs.rs`.
 const i32 THREADS = 128;
 
 // One dimension. `src` and `dst` count bytes (grains, in packed.cu), `lengths` bytes.
@@ -32,7 +33,7 @@ struct Axis {
 
 const u32 NONE = ~0u;
 
-// Dimensions, outermost first. `prefix` is the one whose start is reversed, or NONE.
+// Dimensions, outermost first. `prefix` is the one whose prefix is reversed, or NONE.
 template <int N>
 struct Loops {
     u32 rank;
@@ -40,10 +41,10 @@ struct Loops {
     Axis axis[N];
 };
 
-// Lengths, one per lane. `first` is null where a plan has none.
+// Lengths, one per lane. `first` is null if a plan has none.
 struct Lengths {
     const u8* first;
-    const u32* stop;  // not zero: a length of this call is wrong, leave the output alone
+    const u32* stop;  // nonzero: a length of this call is invalid, do not write
     u64 limit;
     u32 type;
     u32 unused;
@@ -67,13 +68,14 @@ __device__ __forceinline__ u64 thread_index() {
     return (u64)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Types of lengths: log2 of the bytes; 4 more if signed; 8 more if not aligned.
+// Types of lengths: log2 of the bytes; plus 4 if signed; plus 8 if unaligned.
 const u32 SIGNED = 4;
 const u32 UNALIGNED = 8;
 
-// A length as its type has it; u64 beyond i64 looks negative, which callers tell by the type.
+// The value of a length. A u64 above the range of i64 looks negative, which callers detect by the
+// type.
 __device__ __forceinline__ i64 raw_length(const u8* at, u32 type) {
-    // Questions, the likely ones first, and no jump through a table, which is slow to fetch.
+    // Comparisons, the likely ones first, instead of a jump table, which is slow to load.
     if (!(type & UNALIGNED)) {
         bool is_signed = type & SIGNED;
         u32 size = type & 3;
@@ -96,20 +98,20 @@ __device__ __forceinline__ i64 raw_length(const u8* at, u32 type) {
     return type & SIGNED ? (i64)(value << unused) >> unused : (i64)value;
 }
 
-// A length as a number of steps: whatever is in memory, never more than the axis has.
+// A length as a number of steps, clamped to the axis whatever is in memory.
 __device__ __forceinline__ u64 length_at(const Lengths& lengths, i64 offset) {
     i64 value = raw_length(lengths.first + offset, lengths.type);
     if (value < 0 && lengths.type & SIGNED) return 0;
     return (u64)value < lengths.limit ? (u64)value : lengths.limit;
 }
 
-// The same as a call, where many copies would make a kernel large.
+// The same, not inlined, where many copies would make a kernel large.
 __device__ __noinline__ u64 length_called(const Lengths& lengths, i64 offset) {
     return length_at(lengths, offset);
 }
 
-// Kernels ask this before they write anything. Those that have lengths to check may have begun while the check still
-// runs (`src/stream.rs`), and wait for its end here.
+// Kernels call this before they write anything. Those with lengths to check may have started while
+// the check still runs (`src/stream.rs`), and wait for its end here.
 __device__ __forceinline__ bool stopped(const Lengths& lengths) {
     if (!lengths.stop) return false;
 #if __CUDA_ARCH__ >= 900
@@ -118,12 +120,12 @@ __device__ __forceinline__ bool stopped(const Lengths& lengths) {
     return *lengths.stop;
 }
 
-// Where step `t` of a lane comes from.
+// The source of step `t` of a lane.
 __device__ __forceinline__ u64 mirrored(u64 t, u64 length) {
     return t < length ? length - 1 - t : t;
 }
 
-// Offsets of one index; along the prefix dimension only the output's, and the step itself.
+// Offsets of one index; along the prefix dimension, only that of the output and the step itself.
 struct Place {
     i64 src;
     i64 dst;
@@ -134,7 +136,7 @@ struct Place {
 template <int N>
 __device__ __forceinline__ Place place(const Loops<N>& loops, u64 index) {
     Place at = {0, 0, 0, 0};
-    // Mostly there is one: nothing to divide, and no loop over what is known before the launch.
+    // Usually the rank is 1: no division, and no loop.
     if (loops.rank == 1) {
         const Axis& axis = loops.axis[0];
         i64 i = (i64)index;
@@ -158,7 +160,7 @@ __device__ __forceinline__ Place place(const Loops<N>& loops, u64 index) {
     return at;
 }
 
-// The same with the input's offset complete.
+// The same, with the complete offset of the input.
 template <int N>
 __device__ __forceinline__ Place settled(const Loops<N>& loops, const Lengths& lengths, u64 index) {
     Place at = place(loops, index);

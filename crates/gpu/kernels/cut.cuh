@@ -1,16 +1,16 @@
-// Rows of which a length says where their vectors come from. A thread takes several of one row, so that it waits
-// for the length once, and for all of them at once.
+// Rows whose lengths determine where vectors come from. A thread processes several vectors of one
+// row, so that it waits once for the length and once for all of them.
 #pragma once
 #include "rows.cuh"
 
-// Vectors of a row that one thread takes, each as many behind the last one as a row has threads. `src/jobs/rows.rs`
-// has the same.
+// Vectors of a row per thread, with a stride of as many vectors as a row has threads. Keep in sync
+// with `src/jobs/rows.rs`.
 const int CUT = 4;
 const int MOVED = 2;
 
 struct Share {
     Place at;
-    i64 first;  // bytes of the row before its vectors
+    i64 first;  // bytes of the row before its first vector
     i64 step;
 
     __device__ __forceinline__ Share(const Rows& p, u64 thread) {
@@ -21,7 +21,7 @@ struct Share {
     }
 };
 
-// Forward, in an order that lengths change.
+// Copies whole rows forward; lengths change the order of the rows.
 __device__ __forceinline__ void rows_blocks(const Rows& p) {
     const u64 thread = thread_index();
     if (thread >= p.threads) return;
@@ -43,7 +43,8 @@ __device__ __forceinline__ void rows_blocks(const Rows& p) {
     }
 }
 
-// Sixteen bytes of a row of vectors, from one side of its cut. Vectors outside the row are not read, nor needed.
+// Sixteen bytes of a row of vectors, from either side of the end of its prefix. Vectors outside the
+// row are neither read nor needed.
 template <int W>
 struct Cutting {
     uint4 a, b;
@@ -56,7 +57,7 @@ struct Cutting {
         shift = W == 16 ? 0 : (u32)at & 15;
         const i32 low = at - (i32)shift;
         a = b = make_uint4(0, 0, 0, 0);
-        // Unsigned: not below the row either.
+        // The unsigned comparison also excludes addresses below the row.
         if ((u32)low < (u32)bytes) a = load16(in + low);
         if (shift && (u32)(low + 16) < (u32)bytes) b = load16(in + low + 16);
     }
@@ -64,7 +65,7 @@ struct Cutting {
     __device__ __forceinline__ uint4 shut() const { return turned<W>(a, b, shift, back); }
 };
 
-// Rows of whole vectors with a length each.
+// Rows of whole vectors, each with a length.
 template <int W>
 __device__ __forceinline__ void rows_cut(const Rows& p) {
     const u64 thread = thread_index();

@@ -1,10 +1,10 @@
-// Short rows that follow each other in the output without gaps: sixteen bytes may belong to two of
-// them, and are put together before they are stored, so that every store is whole. A block finds
-// its first row by a long division, its threads theirs by a short one from there.
+// Short rows that are contiguous in the output: sixteen bytes may belong to two of them, and are
+// combined before they are stored, so that every store is a full vector. A block finds its first
+// row by a 64-bit division, and its threads theirs by a 32-bit one from there.
 #pragma once
 #include "window.cuh"
 
-// Row number `row`: its input, and how it is cut.
+// Row number `row`: its input, and where its prefix ends.
 struct Line {
     const u8* in;
     Cut cut;
@@ -15,11 +15,12 @@ __device__ __forceinline__ Line line_at(const Rows& p, u64 row) {
     return {kept(p.src, p.policy) + at.src, cut_of<true>(p, at.lengths)};
 }
 
-// A row's bytes of a chunk that begins at `start` in it, from one side of its cut or both.
+// A row's bytes of a chunk that begins at `start` in it, from one or both sides of the end of its
+// prefix.
 template <int W>
 struct Piece {
     Window<W> first, second;
-    i32 middle;  // where the second begins
+    i32 middle;  // where the second part begins
     bool both;
 
     __device__ __forceinline__ void open(const Rows& p, const Line& line, i32 start) {
@@ -40,12 +41,12 @@ struct Piece {
     }
 };
 
-// Sixteen bytes of output, of one row or of two.
+// Sixteen bytes of output, from one row or from two.
 template <int W>
 struct Sixteen {
     Piece<W> here, next;
     u64 row;
-    i32 start, left;  // where it begins in the row, and how far that is from the row's end
+    i32 start, left;  // where it begins in the row, and the bytes from there to the row's end
     bool any, last;
 
     // `inside` counts from the start of `block_row`.
@@ -74,7 +75,7 @@ struct Sixteen {
             else store_some<step>(out, v, -start, last ? left : 16);
             return;
         }
-        // At both ends of all that may be read: byte by byte.
+        // Near both ends of the readable range: byte by byte.
 #pragma unroll 1
         for (i32 k = start < 0 ? -start : 0; k < 16 && (k < left || !last); ++k) {
             i32 at = k < left ? start + k : k - left;
@@ -84,7 +85,7 @@ struct Sixteen {
     }
 };
 
-// Where a block begins: a row, and how far into it.
+// Where a block begins: a row, and the offset into it.
 struct Start {
     i64 byte;  // of the output
     u64 row;
@@ -97,7 +98,8 @@ struct Start {
     }
 };
 
-// `chunk` divides by the bytes of a row, at least 16 and less than 2^30; `count` rows in all.
+// `chunk` divides by the bytes of a row, at least 16 and less than 2^30; `count` is the number of
+// rows.
 template <int W>
 __device__ __forceinline__ void rows_dense(const Rows& p, const Start& start) {
     Sixteen<W> sixteen;
@@ -105,12 +107,12 @@ __device__ __forceinline__ void rows_dense(const Rows& p, const Start& start) {
     if (!stopped(p.lengths)) sixteen.put(p, p.dst + start.byte + (i32)threadIdx.x * 16);
 }
 
-// Vectors that a thread flips, one after the other: what its block has to know pays for two; more of them were
-// slower. `src/jobs/rows.rs` has the same.
+// Vectors that a thread flips, one after the other: two amortise the setup of a block; more were
+// slower. Keep in sync with `src/jobs/rows.rs`.
 const i32 FLIPS = 2;
 const i32 FLIP_BYTES = FLIPS * THREADS * 16;
 
-// What a block flips at both ends of all rows, byte by byte, in few registers.
+// Flips a block's bytes at both ends of all rows, byte by byte, using few registers.
 template <int W>
 __device__ __forceinline__ void put_flipped(const Rows& p, const Start& block, const u8* block_in, i32 step) {
     const i32 bytes = (i32)p.chunk.len;
@@ -125,8 +127,8 @@ __device__ __forceinline__ void put_flipped(const Rows& p, const Start& block, c
     }
 }
 
-// Whole rows reversed, which follow each other in one dimension, or one row: fewer questions, and
-// those about what may be read once for a block. No lengths, so that nothing may stop it.
+// Reverses whole rows that are contiguous along one dimension, or one row: fewer checks, with the
+// readable range checked once per block. Without lengths, so nothing can stop it.
 template <int W>
 __device__ __forceinline__ void rows_dense_flip(const Rows& p) {
     const Start block(p, FLIP_BYTES);

@@ -1,16 +1,16 @@
-// Whole rows reversed that follow each other in the output without gaps, by units of 4 or 8 bytes or words of pixels: a
-// vector a thread, also where one row ends and the next begins. The less a thread has to find out before it reads, the
-// faster: one division, in 32 bits where they will do. Nothing is read that does not belong to a row.
+// Reverses whole rows that are contiguous in the output, with units of 4 or 8 bytes or words of
+// pixels: one vector per thread, also across the end of a row. The less a thread computes before it
+// loads, the faster it is: one division, in 32 bits if possible. Nothing outside the rows is read.
 #pragma once
 #include "rows.cuh"
 
-// A vector of words or of pairs of them.
+// A vector of words or of pairs of words.
 __device__ __forceinline__ uint4 vector_of(const u32 (&v)[4]) { return make_uint4(v[0], v[1], v[2], v[3]); }
 __device__ __forceinline__ uint4 vector_of(const u64 (&v)[2]) {
     return make_uint4((u32)v[0], (u32)(v[0] >> 32), (u32)v[1], (u32)(v[1] >> 32));
 }
 
-// A thread's vector. I counts bytes of the output.
+// A thread's vector. I is the type that counts bytes of the output.
 template <int W, typename I>
 __device__ __forceinline__ void flip_at(const Rows& p, I byte, I row) {
     const int G = W == 12 ? 4 : W, COUNT = 16 / G;
@@ -19,7 +19,7 @@ __device__ __forceinline__ void flip_at(const Rows& p, I byte, I row) {
     if (rows <= 0) return;
     const i32 bytes = (i32)p.chunk.len, step = p.rows.rank ? (i32)p.rows.axis[0].src : 0;
     const i32 start = (i32)(byte - row * (I)bytes), left = bytes - start;
-    const i32 next = step + bytes;  // from where a word of this row would lie to where it lies in the next one
+    const i32 next = step + bytes;  // offset of a word in the next row relative to this one
     const u8* from = kept(p.src, p.policy) + (i64)row * step + (left - W);
     u8* out = p.dst + byte;
     i32 part = W == 12 ? (i32)((u32)(start + 12) % 12) : 0;
@@ -33,7 +33,7 @@ __device__ __forceinline__ void flip_at(const Rows& p, I byte, I row) {
         if (!stopped(p.lengths)) store16(out, vector_of(v));
         return;
     }
-    // At both ends of all rows.
+    // Near both ends of all rows.
     if (stopped(p.lengths)) return;
 #pragma unroll 1
     for (i32 i = 0; i < 16; i += G) {
@@ -43,7 +43,8 @@ __device__ __forceinline__ void flip_at(const Rows& p, I byte, I row) {
     }
 }
 
-// `chunk` divides by the bytes of a row, at least 16 and less than 2^30; `count` rows in all, in one dimension.
+// `chunk` divides by the bytes of a row, at least 16 and less than 2^30; `count` is the number of
+// rows, in one dimension.
 template <int W>
 __device__ __forceinline__ void rows_flip(const Rows& p) {
     const i32 lead = (i32)((u64)p.dst & 15), size = THREADS * 16;

@@ -1,6 +1,6 @@
-// The kernels as C++ for the processor at hand, one thread after the other, so that what they compute
-// can be tested without a device (src/simulate.rs). As for the oldest chips: no clusters, no
-// asynchronous copies.
+// The kernels compiled as C++ for the CPU, with one thread after the other, so that their results
+// can be tested without a device (src/simulate.rs). Compiled as for the oldest chips: no clusters,
+// no asynchronous copies.
 #include <csetjmp>
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +25,7 @@ static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __grid_constant__
-// What a block shares, a thread of the processor has: it runs one block at a time.
+// Shared memory is thread-local: each CPU thread simulates one block at a time.
 #define __shared__ thread_local
 
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
@@ -68,8 +68,9 @@ static inline unsigned atomicInc(unsigned* at, unsigned most) {
     return old;
 }
 
-// Threads that wait for each other take turns, each from one barrier to the next. A context only
-// begins a turn: changing them asks the system each time, and a jump does not.
+// Threads that wait for each other run alternately, each from one barrier to the next. A `ucontext`
+// only starts a thread: switching between contexts makes a system call each time, and `longjmp`
+// does not.
 namespace turns {
 const size_t STACK = 64 * 1024, MOST = 1024;
 struct Turn {
@@ -92,7 +93,7 @@ static void wait() {
     if (!_setjmp(current->here)) _longjmp(scheduler, 1);
 }
 
-// Until the next barrier, or the end.
+// Runs until the next barrier, or the end.
 static void resume(unsigned t) {
     threadIdx.x = t;
     current = &all[t];
@@ -128,12 +129,12 @@ static void run(unsigned count, void (*what)()) {
 static inline void __syncthreads() { turns::wait(); }
 static inline void __syncwarp() { turns::wait(); }
 
-// Whether vectors were read where the plan has nothing to read.
+// Detects vectors that are read outside the input of the plan.
 static void look_at(const unsigned char* vector);
 
 #include "kernels.cu"
 
-// As much as a block may have, and some more that nobody may touch.
+// The largest shared memory of a block, and guard bytes that no kernel may write.
 const size_t SHARED = 227 * 1024, GUARD = 1024;
 thread_local uint4 staged[(SHARED + GUARD) / 16];
 
@@ -146,7 +147,7 @@ static void look_at(const u8* vector) {
     strayed |= !in_reach && !is_shared;
 }
 
-// The input's bytes, for launches to come.
+// Sets the range of the input for the next launches.
 extern "C" void set_reach(const u8* begin, const u8* end) { reach_begin = begin, reach_end = end; }
 
 template <typename P>

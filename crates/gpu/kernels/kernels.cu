@@ -1,4 +1,4 @@
-// All kernels, as one program.
+// All kernels, as one translation unit.
 #include "bytes.cuh"
 #include "check.cuh"
 #include "cluster.cuh"

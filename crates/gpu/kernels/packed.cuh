@@ -1,8 +1,9 @@
-// Elements of 1, 2 or 4 bits. A thread owns 16 aligned bytes of the output and finds out which
-// elements belong there, so that no byte has two writers, whatever shares it. Where all of them
-// are one piece of a row they come as words; otherwise one by one.
+// Elements of 1, 2 or 4 bits. A thread owns 16 aligned bytes of the output and finds the elements
+// that belong there, so that no byte has two writers, even if several rows share it. If all of them
+// are contiguous in one row, they are loaded as words; otherwise one by one.
 //
-// Positions count elements. Words are turned so that the first element sits in the lowest bits.
+// Positions count elements. Words are bit-reversed if necessary, so that the first element is in
+// the lowest bits.
 #pragma once
 #include "rows.cuh"
 
@@ -10,17 +11,17 @@ struct Packed {
     const u8* src;
     u8* dst;
     u64 threads;
-    i64 src_origin;  // the element that a walk starts from
+    i64 src_origin;  // the element at index 0 of all dimensions
     i64 src_begin;  // elements that may be read, rounded to whole bytes
     i64 src_end;
     i64 dst_begin;  // elements from the first to the last of the output
     i64 dst_end;
-    i64 first_chunk;  // where the first thread's 16 bytes start, before `dst` if it is not aligned
+    i64 first_chunk;  // start of the first thread's 16 bytes, before `dst` if that is not aligned
     u32 bits_log2;
     u32 high_first;
-    u32 seals;  // unused bits of the last byte become zero
+    u32 seals;  // clear the unused bits of the last byte
     u32 prefix_back;  // the prefix dimension runs from high output positions to low ones
-    u32 row;  // the innermost dimension may go by words
+    u32 row;  // the innermost dimension can be moved by words
     u32 src_back;  // of a row
     Lengths lengths;
     Loops<48> loops;  // sorted by `dst`, which is positive; `mul` and `shift` divide by it
@@ -38,7 +39,7 @@ __device__ __forceinline__ u32 reversed_elements(u32 word, u32 bits_log2) {
     return word;
 }
 
-// An output position, found by dividing by each stride in turn: dimensions nest.
+// An output position, decomposed by dividing by each stride in turn: dimensions nest.
 struct Found {
     bool covered;
     Place at;
@@ -98,15 +99,15 @@ __device__ __forceinline__ void put_byte(const Packed& p, i64 byte) {
         written |= mask << to;
     }
     if (written == 0) return;
-    // Unused bits of a whole tensor are zero already; elements of others are kept.
+    // Unused bits of a whole tensor are already zero; neighbouring elements of a view are kept.
     if (written != 0xff && !p.seals) value |= p.dst[byte] & ~written;
     p.dst[byte] = (u8)value;
 }
 
-// 128 bits from any position, as words that start with the lowest element. False if the vectors
-// that hold them are not all readable.
+// 128 bits from any position, as words with the lowest element first. False if the vectors that
+// hold them are not all readable.
 __device__ __forceinline__ bool bits_at(const Packed& p, i64 position, u32 (&out)[4]) {
-    // Vectors are aligned in memory, which elements count from `src`.
+    // Vectors are aligned in memory, but positions count from `src`.
     const u32 lead = (u32)(u64)p.src & 15, per_byte_log2 = 3 - p.bits_log2;
     const i64 bit = (position << p.bits_log2) + 8 * (i64)lead;
     const u8* low = p.src - lead + (bit >> 7) * 16;
@@ -122,7 +123,7 @@ __device__ __forceinline__ bool bits_at(const Packed& p, i64 position, u32 (&out
     return true;
 }
 
-// All of a thread's elements, if they are one piece of one row.
+// Moves all of a thread's elements, if they are contiguous in one row.
 __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk) {
     const u32 per_byte_log2 = 3 - p.bits_log2;
     const i64 count = 16 << per_byte_log2, first = chunk << per_byte_log2;
@@ -135,7 +136,7 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk) {
     i64 length = 0;
     if (by_length) {
         length = (i64)length_at(p.lengths, f.at.lengths);
-        // As rows have it: from the lowest position.
+        // As for rows: from the lowest position.
         if (p.src_back) src -= (i64)row.len - 1;
     } else {
         src = source(p, f) - (i64)f.inner * row.src;
@@ -159,7 +160,7 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk) {
     return true;
 }
 
-// All bytes of a chunk that hold any position of the output.
+// Writes all bytes of a chunk that contain any position of the output.
 __device__ __forceinline__ void put_bytes(const Packed& p, i64 chunk) {
     const u32 per_byte_log2 = 3 - p.bits_log2;
 #pragma unroll 1
@@ -177,13 +178,13 @@ KERNEL_BY(256, 8) packed(const __grid_constant__ Packed p) {
     if (!p.row || !put_words(p, chunk)) put_bytes(p, chunk);
 }
 
-// One row that is reversed whole: every vector of the output comes from the same place in two of
-// the input, so that all but addresses is known to the whole block.
+// One row that is reversed as a whole: every vector of the output has the same offset in two
+// vectors of the input, so that everything except addresses is uniform across the block.
 KERNEL_BY(256, 8) packed_flip(const __grid_constant__ Packed p) {
     const u32 thread = threadIdx.x, per_byte_log2 = 3 - p.bits_log2, lead = (u32)(u64)p.src & 15;
     const i64 block = p.first_chunk + (i64)blockIdx.x * (THREADS * 16), count = 16 << per_byte_log2;
     const i64 first = block << per_byte_log2, end = first + THREADS * count;
-    // The last element that the block's first vector comes from, and the vector that it lies in.
+    // The last element that the block's first vector comes from, and the vector that contains it.
     const i64 from = p.src_origin - (first - p.dst_begin) - (count - 1);
     const i64 bit = (from << p.bits_log2) + 8 * (i64)lead;
     const u8* low = p.src - lead + (bit >> 7) * 16;

@@ -1,10 +1,10 @@
-// Rows of units that are three bytes, or three of something: pixels.
+// Rows of units of three bytes, halves or words: pixels.
 #pragma once
 #include "window.cuh"
 
-// Three words, halves or bytes a unit, in rows of whole vectors: the mirrored vector `v` holds all
-// but a few of the output's, which lie in the words on both sides of it. `phase` is where in a
-// unit the output's vector begins.
+// Units of three words, halves or bytes, in rows of whole vectors: the mirrored vector `v` holds
+// most of the output vector, and the words on both sides of it hold the rest. `phase` is the offset
+// of the output vector within a unit.
 template <int G>
 __device__ __forceinline__ uint4 triples(const u8* from, u32 phase) {
     uint4 v = load16(from);
@@ -15,7 +15,7 @@ __device__ __forceinline__ uint4 triples(const u8* from, u32 phase) {
         if (phase == 1) return make_uint4(v.w, other, before, v.x);
         return make_uint4(other, v.x, v.y, v.z);
     }
-    const u32 first = G == 2 ? 1 : 2, last = 0;  // phases in which one of the sides is not touched
+    const u32 first = G == 2 ? 1 : 2, last = 0;  // phases in which one of the sides is not needed
     u32 before = phase != first ? *(const u32*)(from - 4) : 0;
     u32 after = phase != last ? *(const u32*)(from + 16) : 0;
     if (G == 2) {
@@ -51,14 +51,14 @@ __device__ __forceinline__ void triples_aligned(const Rows& p) {
     u64 row = divide(thread, p.chunk);
     u64 number = thread - row * p.chunk.len;
     Place at = settled(p.rows, p.lengths, row);
-    // Vectors have 16, 8 or 4 pieces: one more than a multiple of three, or two.
+    // A vector has 16, 8 or 4 pieces: a multiple of three plus one or two.
     u32 phase = (u32)((G == 2 ? 2 * number : number) % 3);
     uint4 v = triples<G>(kept(p.src, p.policy) + at.src + (p.chunk.len - 1 - number) * 16, phase);
     if (stopped(p.lengths)) return;
     store16(p.dst + at.dst + number * 16, v);
 }
 
-// Rows that begin and end anywhere, or of which only the start is reversed.
+// Rows that begin and end anywhere, or of which only a prefix is reversed.
 template <int W>
 __device__ __forceinline__ void pixels_any(const Rows& p) {
     u64 thread = thread_index();
@@ -73,7 +73,7 @@ __device__ __forceinline__ void pixels_any(const Rows& p) {
     if (both) other.template open<i64>(p, c.in, c.start, c.cut.behind);
     if (stopped(p.lengths)) return;
     if (!here.good || (both && !other.good)) {
-        // At both ends of all that may be read: byte by byte.
+        // Near both ends of the readable range: byte by byte.
 #pragma unroll 1
         for (i64 to = low; to < high; ++to) c.out[to] = c.in[c.cut.source(to / W) * W + to % W];
         return;

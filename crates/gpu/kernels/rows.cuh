@@ -1,29 +1,29 @@
-// Rows: units that lie together on both sides, forward or backward; and how a length cuts them, for
-// the kernels that take those.
+// Rows: units that are contiguous on both sides, forward or backward; and how a length splits them,
+// for the kernels that need that.
 #pragma once
 #include "vector.cuh"
 
 struct Rows {
     const u8* src;  // lowest byte of the first row
     u8* dst;
-    u64 policy;  // what loads ask of the cache
+    u64 policy;  // cache policy of loads
     const u8* src_begin;  // what may be read
     const u8* src_end;
     u64 threads;
     u64 units;  // in a row
-    Axis chunk;  // threads for a row (rows_dense: its bytes; staged rows: segments)
-    Axis unit;  // staged rows: bytes of a unit; short rows: rows a warp
+    Axis chunk;  // threads per row (rows_dense: bytes per row; staged rows: segments per row)
+    Axis unit;  // staged rows: bytes of a unit; short rows: rows per warp
     u32 src_back;  // the row runs from high addresses to low ones
     u32 dst_back;
     u32 by_length;  // the row is the dimension with lengths
-    u32 room;  // staged and short rows: bytes of shared memory a warp
-    u64 count;  // dense and short rows: rows in all; staged rows: units of a segment
+    u32 room;  // staged and short rows: bytes of shared memory per warp
+    u64 count;  // dense and short rows: number of rows; staged rows: units per segment
     Lengths lengths;
     Loops<6> rows;
 };
 
-// One direction: position p of the output (in units, from the lowest address) comes from
-// `from` + p or from `from` - p.
+// One direction: position p of the output (in units, from the lowest address) comes from `from` + p
+// or from `from` - p.
 struct Way {
     i64 from;
     bool back;
@@ -31,8 +31,8 @@ struct Way {
     __device__ __forceinline__ i64 source(i64 p) const { return back ? from - p : from + p; }
 };
 
-// A row cut in two where the reversed start ends. Two members and not an array, which a number
-// known only at run time would put into memory.
+// A row split in two at the end of its reversed prefix. Two members instead of an array, which
+// indexing at run time would put into local memory.
 struct Cut {
     i64 at;
     Way before, behind;
@@ -64,7 +64,7 @@ __device__ __forceinline__ Cut cut(i64 units, i64 length, bool src_back, bool ds
     return c;
 }
 
-// Where a thread works: a row, and the first of its chunks of 16 aligned bytes of the output.
+// A thread's work: a row, and the first of its chunks of 16 aligned bytes of the output.
 struct Chunk {
     const u8* in;
     u8* out;
@@ -72,7 +72,7 @@ struct Chunk {
     Cut cut;
 };
 
-// How a row is cut: by its length, or not at all.
+// How a row is split: by its length, or not.
 template <bool LENGTHS>
 __device__ __forceinline__ Cut cut_of(const Rows& p, i64 lengths) {
     if (LENGTHS && p.by_length)
@@ -85,7 +85,7 @@ __device__ __forceinline__ Cut cut_of(const Rows& p, i64 lengths) {
     return c;
 }
 
-// With VECTORS > 1, a warp takes that many times 32 chunks of a row, and a thread every 32nd.
+// With VECTORS > 1, a warp processes that many times 32 chunks of a row, and a thread every 32nd.
 template <int VECTORS, bool LENGTHS>
 __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
     u64 row = divide(thread, p.chunk);
@@ -109,12 +109,12 @@ __device__ __forceinline__ void rows_aligned(const Rows& p) {
     u64 number = thread - row * p.chunk.len;
     Place at = settled(p.rows, p.lengths, row);
     uint4 v = load16(kept(p.src, p.policy) + at.src + (W ? p.chunk.len - 1 - number : number) * 16);
-    // Only now: reading is harmless, and need not wait for the verdict.
+    // Checked only now: loads are harmless and need not wait for the length check.
     if (stopped(p.lengths)) return;
     store16(p.dst + at.dst + number * 16, reversed<W>(v));
 }
 
-// One part's bytes of a chunk. Positions outside the part give bytes that nobody needs.
+// The bytes of a chunk from one part. Positions outside the part give bytes that are not used.
 template <int W>
 __device__ __forceinline__ bool part(const Rows& p, const Chunk& c, i64 start, Way way, uint4& v) {
     i64 from = way.from * W;
@@ -124,8 +124,8 @@ __device__ __forceinline__ bool part(const Rows& p, const Chunk& c, i64 start, W
     return true;
 }
 
-// At both ends of all that may be read: unit by unit. Inline, because a call would keep the chunk
-// in memory.
+// Near both ends of the readable range: unit by unit. Inlined, because a call would keep the chunk
+// in local memory.
 template <int W>
 __device__ __forceinline__ void put_units(const Rows& p, const Chunk& c, i64 start) {
     typedef typename Word<W>::T T;
@@ -134,7 +134,7 @@ __device__ __forceinline__ void put_units(const Rows& p, const Chunk& c, i64 sta
         if (to >= 0 && to < (i64)p.units) *(T*)(c.out + to * W) = *(const T*)(c.in + c.cut.source(to) * W);
 }
 
-// A chunk that ends of rows or of their parts cut through.
+// A chunk that contains the end of a row or of its prefix.
 template <int W>
 __device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start) {
     const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
@@ -153,7 +153,7 @@ __device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start
     else store_some<W>(c.out + start, v, -start, bytes - start);
 }
 
-// Every 32nd vector of a row, VECTORS times; `at` is where the first comes from.
+// Every 32nd vector of a row, VECTORS times; `at` is the source of the first.
 template <int W, int VECTORS>
 __device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out, bool back) {
     const u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
@@ -199,7 +199,7 @@ __device__ __forceinline__ void rows_any(const Rows& p) {
     for (int k = 0; k < VECTORS; ++k) put_end<W>(p, c, c.start + 512 * k);
 }
 
-// Aligned rows backward in place: a vector and its mirror image trade places.
+// Reverses aligned rows in place: a vector and its mirror image are swapped.
 template <int W>
 __device__ __forceinline__ void rows_swap(const Rows& p) {
     u64 thread = thread_index();

@@ -1,11 +1,11 @@
-// Short rows, reversed whole or up to a length each, that follow each other without gaps on both
-// sides: a warp stages several. Works in place too.
+// Short rows, reversed as a whole or up to a length each, that are contiguous on both sides: a warp
+// stages several of them. Works in place too.
 #pragma once
 #include "staged.cuh"
 
-// Rows are pieces: a reversed start and what stays, either of which may have no bytes.
+// Rows consist of pieces: a reversed prefix and the rest, either of which may be empty.
 struct Pieces {
-    const i32* ends;  // where the reversed start of each row ends
+    const i32* ends;  // end of each row's reversed prefix
     i32 bytes;  // of a row
     i32 row, begin, end;
     bool back;
@@ -20,8 +20,8 @@ struct Pieces {
     __device__ __forceinline__ i32 edge() const { return begin + (back ? end : bytes); }
     __device__ __forceinline__ i32 number() const { return 2 * row + !back; }
 
-    // Sixteen bytes of output from `to` on as they would be if all of them were this piece's, of rows that are staged
-    // from `from` on.
+    // Sixteen bytes of output from `to` on, as if all of them belonged to this piece, of rows that
+    // are staged from `from` on.
     template <int W>
     __device__ __forceinline__ uint4 sixteen(i32 from, i32 to) const {
         return staged_at<W>(from, to, from + to, back);
@@ -45,7 +45,7 @@ struct Pieces {
         }
     }
 
-    // To the next one that has bytes.
+    // Advances to the next non-empty piece.
     __device__ __forceinline__ void next() {
         if (back && end < bytes) {
             back = false;
@@ -56,7 +56,7 @@ struct Pieces {
     }
 };
 
-// For each row: two vectors, and where its start ends.
+// For each row: two vectors, and the end of its prefix.
 __device__ __forceinline__ u32 header_of(u32 rows) { return (rows * 36 + 15) / 16 * 16; }
 
 template <int W>
@@ -71,7 +71,7 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
     i32* ends = (i32*)(met + 2 * most);
     const i64 start = (i64)first * bytes;
     const i32 from = (i32)stage_bytes(p, room + header_of((u32)most) + MARGIN, p.src + start, (u32)all);
-    // Lengths come while rows do.
+    // Lengths are loaded while rows are in flight.
     if (lane < rows) {
         u64 length = p.units;
         if (p.by_length) length = length_at(p.lengths, place(p.rows, first + (u64)lane).lengths);
@@ -84,8 +84,9 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
     const i32 shift = (i32)((u64)out & 15);
     Pieces at;
     at.ends = ends, at.bytes = bytes;
-    // First the vectors in which pieces meet, each by the first of them that ends there, and into shared memory. All at
-    // once: otherwise a warp would wait every time that one of its threads has such a vector.
+    // First the vectors in which pieces meet, each assembled in shared memory by the first piece
+    // that ends there. All of them at once: otherwise the warp would diverge every time one of its
+    // threads has such a vector.
     for (i32 number = lane; number < 2 * rows; number += 32) {
         at.go(number >> 1);
         at.back = !(number & 1);
@@ -96,7 +97,7 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
         while (at.edge() < last) {
             const i32 filled = at.edge() - to;
             at.next();
-            // Earlier ones stay.
+            // Bytes of earlier pieces are kept.
             v = joined(v, at.sixteen<W>(from, to), filled);
         }
         met[number] = v;

@@ -1,21 +1,22 @@
-// Rows by segments that a warp stages in shared memory: those with lengths, those of units of any
-// width, anywhere, and those that are reversed in place, where a segment and its mirror image trade
-// places. What is under way takes no registers, so that much of it can be.
+// Rows by segments that a warp stages in shared memory: rows with lengths, rows of units of any
+// width and alignment, and rows that are reversed in place, where a segment and its mirror image
+// are swapped. Copies in flight use no registers, so that there can be many of them.
 #pragma once
 #include "async.cuh"
 #include "window.cuh"
 
 extern __shared__ uint4 staged[];
 
-// Vectors are read around what was staged; nobody needs what lies there.
+// Vectors are read up to this far around the staged bytes; the extra bytes are not used.
 const u32 MARGIN = 48;
 
-// Bytes of input into shared memory, so that they lie there as in memory; says where the first is.
+// Stages bytes of input in shared memory with the same alignment as in memory; returns the offset
+// of the first.
 __device__ __forceinline__ u32 stage_bytes(const Rows& p, u32 room, const u8* from, u32 bytes) {
     const u32 shift = (u32)(u64)from & 15, lane = threadIdx.x & 31;
     const u8* low = from - shift;
     u8* held = (u8*)staged + room;
-    // Mostly all of it may be read, and need not be asked for each vector.
+    // Usually the whole range is readable, and need not be checked for each vector.
     const u32 whole = (shift + bytes + 15) / 16 * 16;
     if (low >= p.src_begin && low + whole <= p.src_end) {
 #pragma unroll 8
@@ -34,27 +35,28 @@ __device__ __forceinline__ u32 stage_bytes(const Rows& p, u32 room, const u8* fr
     return room + shift;
 }
 
-// Room that so many bytes take, wherever they begin.
+// Shared memory for so many bytes with any alignment.
 __device__ __forceinline__ u32 room_for(u32 bytes) { return (bytes + 15 + 15) / 16 * 16 + MARGIN; }
 
-// Four bytes of what is staged, from anywhere.
+// Four staged bytes from any offset.
 __device__ __forceinline__ u32 word_at(i32 at) {
     const u32* low = (const u32*)((const u8*)staged + (at & ~3));
     return __funnelshift_r(low[0], low[1], 8 * (at & 3));
 }
 
-// Four bytes of output from `to` on, whose units lie in `bytes` from `from` on in reverse order.
-// UNIT is their width, or 0 for any of at least 3 bytes: a word then touches two of them at most.
+// Four bytes of output from `to` on, whose units are staged in `bytes` from `from` on in reverse
+// order. UNIT is their width, or 0 for any width of at least 3 bytes: a word then overlaps at most
+// two units.
 template <int UNIT>
 __device__ __forceinline__ u32 word_back(const Rows& p, i32 from, i32 bytes, i32 to) {
     const i32 end = from + bytes - to;
     if (UNIT == 2) {
         if (!(to & 1)) return __byte_perm(word_at(end - 4), 0, 0x1032);
-        // A half of one unit, the next, and a half of the third.
+        // Half of one unit, the next unit, and half of the third.
         return __byte_perm(word_at(end - 5), word_at(end - 1), 0x0325);
     }
     const i32 width = (i32)p.unit.len;
-    // From one unit before, so that it is not negative.
+    // Starts one unit earlier, so that it is not negative.
     const i32 unit = (i32)divide32((u32)(to + width), p.unit), inside = to + width - unit * width;
     const i32 left = width - inside;
     const i32 at = from + bytes - unit * width + inside;
@@ -66,12 +68,13 @@ __device__ __forceinline__ u32 word_back(const Rows& p, i32 from, i32 bytes, i32
     return word;
 }
 
-// Units that vectors are made of.
+// Units whose width divides a vector.
 template <int W>
 struct Vectors {
-    static const bool AT_ONCE = W < 16;  // otherwise no vector has units of two parts
+    static const bool AT_ONCE = W < 16;  // otherwise no vector spans two parts
 
-    // Where the byte `to` of output is staged, if its part begins at `first`: at `start`, plus or minus `to`.
+    // Where byte `to` of the output is staged, if its part begins at `first`: at `start`, plus or
+    // minus `to`.
     struct Line {
         i32 start;
         bool back;
@@ -86,7 +89,7 @@ struct Vectors {
         }
     };
 
-    // Two parts that meet at `middle`, as one: where rows are short, all have a cut.
+    // Writes two parts that meet at `middle` as one: in short rows, all rows have such a boundary.
     static __device__ __forceinline__ void put(u8* out, const Line& a, const Line& b, i32 middle, i32 bytes) {
         const i32 shift = (i32)((u64)out & 15), lane = (i32)(threadIdx.x & 31);
 #pragma unroll 2
@@ -131,7 +134,7 @@ struct Pixels {
     }
 };
 
-// Any others, by words.
+// Any other units, by words.
 template <int UNIT>
 struct Words {
     static const bool AT_ONCE = false;
@@ -154,7 +157,7 @@ __device__ __forceinline__ void Words<UNIT>::put(const Rows& p, u8* out, i32 fro
     }
 }
 
-// Which segment a warp has.
+// The segment of a warp.
 struct Segment {
     u64 row;
     i64 first;  // unit
@@ -181,7 +184,7 @@ __device__ __forceinline__ void rows_staged(const Rows& p) {
     u8* out = p.dst + at.dst;
     i64 first = s.first, last = first + most < (i64)p.units ? first + most : (i64)p.units;
     if constexpr (By::AT_ONCE) {
-        // Segments begin where vectors do, so that only ends of rows have parts of them.
+        // Segments begin at vector boundaries, so that only the ends of rows have partial vectors.
         const i64 lead = (i64)((u64)out & 15) / width;
         first = first < lead ? 0 : first - lead;
         last = s.first + most - lead < (i64)p.units ? s.first + most - lead : (i64)p.units;
@@ -189,7 +192,7 @@ __device__ __forceinline__ void rows_staged(const Rows& p) {
     }
     const i64 middle = c.at < first ? first : c.at > last ? last : c.at;
     const i64 before = middle - first, behind = last - middle;
-    // Of a part without bytes some are read all the same, and not used.
+    // Some bytes of an empty part are loaded as well, and not used.
     i32 from_before = By::AT_ONCE ? (i32)s.room : 0, from_behind = from_before;
     u32 room = s.room;
     if (before > 0) {
@@ -226,12 +229,12 @@ __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
     i64 length = (i64)p.units;
     if (p.by_length) length = (i64)length_at(p.lengths, at.lengths);
     if (2 * s.first >= length) return;
-    // Its lowest byte: the start of a row that runs backward lies high.
+    // Its lowest byte: the prefix of a row that runs backward is at the high end.
     u8* base = p.dst + at.dst + (p.dst_back ? (i64)p.units - length : 0) * width;
     const i64 mirror = length - s.first - most;
     u8* low = base + s.first * width;
     if (mirror < s.first + most) {
-        // The middle, onto itself.
+        // The middle segment is its own mirror image.
         const i32 bytes = (i32)((length - 2 * s.first) * width);
         const i32 from = (i32)stage_bytes(p, s.room, low, (u32)bytes);
         wait_for_own_copies();
@@ -256,5 +259,5 @@ __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
 
 STAGED(1, Vectors<1>) STAGED(2, Vectors<2>) STAGED(4, Vectors<4>) STAGED(8, Vectors<8>) STAGED(16, Vectors<16>)
 STAGED(3, Pixels<3>) STAGED(6, Pixels<6>) STAGED(12, Pixels<12>)
-// Of two bytes and not aligned to them, and of any other width.
+// Units of two bytes that are not aligned to two, and of any other width.
 STAGED(22, Words<2>) STAGED(0, Words<0>)

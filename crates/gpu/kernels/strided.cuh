@@ -1,5 +1,5 @@
-// Anything at all: pieces ("granules") of G bytes, where G divides the unit and every address.
-// `strided` moves one a thread; `gather` collects 16 bytes of output that lie together.
+// Any plan: pieces ("granules") of G bytes, where G divides the unit and every address. `strided`
+// moves one per thread; `gather` assembles 16 contiguous bytes of output.
 #pragma once
 #include "vector.cuh"
 
@@ -21,7 +21,7 @@ __device__ __forceinline__ void strided(const Strided<N>& p) {
     *(T*)(p.dst + at.dst) = *(const T*)(p.src + at.src);
 }
 
-// In place: `dst` leads to a granule of the lower half and `src` to its mirror image.
+// In place: `dst` is the address of a granule of the lower half and `src` that of its mirror image.
 template <int G, int N>
 __device__ __forceinline__ void swap(const Strided<N>& p) {
     u64 thread = thread_index();
@@ -35,7 +35,7 @@ __device__ __forceinline__ void swap(const Strided<N>& p) {
     }
     T* low = (T*)(p.dst + at.dst);
     T* high = (T*)(p.src + at.src);
-    // In the middle of the halved dimension both orders come up; one of them does the work.
+    // In the middle of the halved dimension both orders occur; only one of them does the work.
     if (p.loops.prefix == NONE && low >= high) return;
     T a = *low, b = *high;
     *low = b;
@@ -46,16 +46,16 @@ struct Gather {
     const u8* src;
     u8* dst;
     u64 threads;
-    u64 run;  // granules of output that lie together
-    Axis chunk;  // 16-byte pieces of a run, as many as one that is not aligned may touch
+    u64 run;  // contiguous granules of output
+    Axis chunk;  // the most 16-byte pieces that a run touches at any alignment
     Axis inner[2];  // the innermost dimension and the next
     u32 prefix;  // 0, 1: one of those; 2: one of `outer`; or NONE
-    u32 uniform;  // all runs start at the same place in 16 bytes
+    u32 uniform;  // all runs have the same alignment modulo 16
     Lengths lengths;
     Loops<6> outer;
 };
 
-// Steps through granules in the order of the output, dividing only where `inner` ends.
+// Steps through granules in output order, dividing only at the end of `inner`.
 template <bool PREFIX>
 struct Cursor {
     const Gather& p;
@@ -78,7 +78,7 @@ struct Cursor {
         return at.dst + (i64)i0 * p.inner[0].dst + (i64)i1 * p.inner[1].dst;
     }
 
-    // Where the prefix is not the innermost dimension: how far along it the input lies.
+    // If the prefix is not the innermost dimension: the input offset along it.
     __device__ __forceinline__ i64 along() const {
         if (p.prefix == 1) return (i64)mirrored(i1, length) * p.inner[1].src;
         return (i64)mirrored(at.step, length) * p.outer.axis[p.outer.prefix].src;
@@ -106,12 +106,12 @@ struct Cursor {
         return offset;
     }
 
-    // How many granules there are from here to the end of `inner`.
+    // The number of granules from here to the end of `inner`.
     __device__ __forceinline__ u64 ahead() const {
         return (p.inner[1].len - i1) * p.inner[0].len - i0;
     }
 
-    // To the next granule, if it is one of those.
+    // Advances to the next granule, if it is one of those.
     __device__ __forceinline__ void advance() {
         if (++i0 < p.inner[0].len) return;
         i0 = 0;
@@ -175,7 +175,7 @@ __device__ __forceinline__ void gather(const Gather& p) {
     KERNEL(256) strided_deep_##G(const __grid_constant__ Strided<48> p) { strided<G>(p); }         \
     KERNEL(256) swap_##G(const __grid_constant__ Strided<6> p) { swap<G>(p); }                     \
     KERNEL(256) swap_deep_##G(const __grid_constant__ Strided<48> p) { swap<G>(p); }
-// Vectors are rows by themselves.
+// Granules of 16 bytes are handled as rows.
 #define LESS_THAN_VECTORS(G)                                                                       \
     KERNEL(256) strided_##G(const __grid_constant__ Strided<6> p) { strided<G>(p); }               \
     KERNEL(256) gather_##G(const __grid_constant__ Gather p) { gather<G, false>(p); }              \

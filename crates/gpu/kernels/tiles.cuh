@@ -1,5 +1,5 @@
-// Input whose elements lie together along another dimension than the output's: squares of both are
-// turned in shared memory, so that both sides of memory see whole words side by side.
+// Input whose contiguous dimension is not the output's: square tiles are transposed in shared
+// memory, so that loads and stores are both coalesced.
 #pragma once
 #include "async.cuh"
 
@@ -8,26 +8,26 @@ extern __shared__ uint4 staged[];
 struct Tiles {
     const u8* src;
     u8* dst;
-    u64 policy;  // what loads ask of the cache
+    u64 policy;  // cache policy of loads
     Axis a;  // the output's innermost dimension
-    Axis b;  // the input's
-    Axis tiles_a;  // squares along each
+    Axis b;  // the input's innermost dimension
+    Axis tiles_a;  // tiles along each
     Axis tiles_b;
-    u32 words;  // bytes of whole words that the rows of a complete square are made of on both sides
+    u32 words;  // bytes of the widest words that divide the rows of a complete tile on both sides
     u32 unused;
     Lengths lengths;
     Loops<6> outer;
 };
 
-// A square of elements of W bytes.
+// A tile of elements of W bytes.
 template <int W>
 struct Square {
     static const u32 SIDE = W < 4 ? 128 / W : W < 16 ? 64 : 32;
     static const u32 PER = 16 / W;  // elements of a vector
     static const u32 ACROSS = SIDE / PER;  // vectors of a row
 
-    // Held as vectors of the input: those beside each other in a row, and below each other in steps of PER
-    // rows, lie in separate banks.
+    // Stored as vectors of the input, swizzled: vectors adjacent in a row, and those below each
+    // other in steps of PER rows, are in different banks.
     static __device__ __forceinline__ u32 place(u32 a, u32 vector) {
         return a * ACROSS + (vector ^ a / PER % ACROSS);
     }
@@ -49,7 +49,7 @@ __device__ __forceinline__ void transpose(u32 (&w)[2]) {
     w[0] = x;
 }
 
-// The rows of a complete square into shared memory, by vectors, from their lowest bytes on.
+// Stages the rows of a complete tile in shared memory, by vectors, from their lowest bytes on.
 template <int W>
 __device__ __forceinline__ void stage_square(const Tiles& p, const u8* in) {
     typedef Square<W> S;
@@ -61,8 +61,8 @@ __device__ __forceinline__ void stage_square(const Tiles& p, const u8* in) {
     wait_for_copies();
 }
 
-// Elements smaller than a word: a thread turns a word's columns, as many rows of them as elements are in
-// a vector.
+// Elements smaller than a word: a thread transposes the columns of one word, over as many rows as a
+// vector has elements.
 template <int W>
 __device__ __forceinline__ void turn_parts(u8* out, i64 step) {
     typedef Square<W> S;
@@ -80,7 +80,7 @@ __device__ __forceinline__ void turn_parts(u8* out, i64 step) {
     for (u32 k = 0; k < count; ++k, out += step) store16(out, make_uint4(w[0][k], w[1][k], w[2][k], w[3][k]));
 }
 
-// Words or pairs of them: a thread turns as many vectors as elements are in one.
+// Words or pairs of words: a thread transposes as many vectors as a vector has elements.
 template <int W>
 __device__ __forceinline__ void turn_vectors(u8* out, i64 step) {
     typedef Square<W> S;
@@ -104,8 +104,8 @@ __device__ __forceinline__ void turn_vectors(u8* out, i64 step) {
     }
 }
 
-// Elements smaller than a word, in rows of words that are not whole vectors. Threads beside each other have
-// words beside each other, on both sides.
+// Elements smaller than a word, in rows of words that are not whole vectors. Adjacent threads
+// access adjacent words on both sides.
 template <int W>
 __device__ __forceinline__ void turn_words(const Tiles& p, const u8* in, u8* out, i64 step) {
     typedef Square<W> S;
@@ -127,7 +127,7 @@ __device__ __forceinline__ void turn_words(const Tiles& p, const u8* in, u8* out
     }
 }
 
-// Any square, element by element; some at a time, so that as many are under way.
+// Any tile, element by element; several at a time, so that several loads are in flight.
 template <int W>
 __device__ __forceinline__ void turn_elements(const Tiles& p, const u8* in, u8* out, u32 len_a, u32 len_b) {
     typedef Square<W> S;
@@ -166,7 +166,8 @@ __device__ __forceinline__ void tiles(const Tiles& p) {
     const u32 len_a = left_a < S::SIDE ? (u32)left_a : S::SIDE, len_b = left_b < S::SIDE ? (u32)left_b : S::SIDE;
     if constexpr (W < 16) {
         if (p.words >= (W < 4 ? 4 : 16) && len_a == S::SIDE && len_b == S::SIDE) {
-            // Rows of the input that run backward are read as they lie, and give the output's from the last on.
+            // Rows of the input that run backward are read in memory order, and fill the output
+            // from the last one.
             const bool back = p.b.src < 0;
             const i64 step = back ? -p.b.dst : p.b.dst;
             if (back) in += (i64)(S::SIDE - 1) * p.b.src, out += (i64)(S::SIDE - 1) * p.b.dst;

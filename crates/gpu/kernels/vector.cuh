@@ -1,9 +1,9 @@
-// Sixteen bytes in registers: loading, storing, shifting, and reversing the units in them.
+// Sixteen bytes in registers: loads, stores, shifts, and reversal of the units in them.
 #pragma once
 #include "common.cuh"
 
-// All loads from addresses that are counted from this one ask the cache for a policy (`src/kernel.rs`). What the compiler
-// has for it, so that they stay loads like any others to it.
+// All loads from addresses derived from this one use a cache policy (`src/kernel.rs`). It uses the
+// compiler's builtin, so that the compiler still treats them as ordinary loads.
 #if __CUDA_ARCH__ >= 800
 extern "C" __device__ void* __nv_associate_access_property(const void* at, u64 policy);
 #endif
@@ -23,7 +23,7 @@ __device__ __forceinline__ uint4 load16(const u8* at) {
     return *(const uint4*)at;
 }
 
-// Explicit, because the compiler may split a store of a struct into four.
+// Inline assembly, because the compiler may split the store of a struct into four.
 __device__ __forceinline__ void store16(u8* at, uint4 v) {
 #ifdef __CUDA_ARCH__
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
@@ -33,7 +33,7 @@ __device__ __forceinline__ void store16(u8* at, uint4 v) {
 #endif
 }
 
-// The units of W bytes in reverse order; W = 0 keeps it.
+// Reverses the units of W bytes; W = 0 keeps their order.
 template <int W>
 __device__ __forceinline__ uint4 reversed(uint4 v) {
     const u32 order = W == 1 ? 0x0123 : 0x1032;
@@ -48,11 +48,11 @@ __device__ __forceinline__ uint4 reversed(uint4 v) {
     return v;
 }
 
-// 16 bytes from `shift` on in two vectors that follow each other, for a multiple of W.
+// 16 bytes from offset `shift` in two consecutive vectors, for a multiple of W.
 template <int W>
 __device__ __forceinline__ uint4 shifted(uint4 a, uint4 b, u32 shift) {
     u32 w0, w1, w2, w3, w4;
-    // Mostly the same for a whole row, so that a branch is cheaper than selecting.
+    // Usually uniform across a row, so that a branch is cheaper than selecting.
     switch (shift >> 2) {
         case 0: w0 = a.x; w1 = a.y; w2 = a.z; w3 = a.w; w4 = b.x; break;
         case 1: w0 = a.y; w1 = a.z; w2 = a.w; w3 = b.x; w4 = b.y; break;
@@ -69,7 +69,7 @@ __device__ __forceinline__ uint4 shifted(uint4 a, uint4 b, u32 shift) {
     return make_uint4(w0, w1, w2, w3);
 }
 
-// Five words from number `first` (0 to 3) on, of two vectors that follow each other.
+// Five words starting with number `first` (0 to 3) of two consecutive vectors.
 __device__ __forceinline__ void five_words(uint4 a, uint4 b, u32 first, u32 (&w)[5]) {
     const bool two = first & 2, one = first & 1;
     u32 t0 = two ? a.z : a.x, t1 = two ? a.w : a.y, t2 = two ? b.x : a.z;
@@ -81,8 +81,8 @@ __device__ __forceinline__ void five_words(uint4 a, uint4 b, u32 first, u32 (&w)
     w[4] = one ? t5 : t4;
 }
 
-// 16 bytes from `shift` on in two vectors that follow each other, with their units of W bytes in
-// reverse order if they go `back`. Without branches, for threads that differ.
+// 16 bytes from offset `shift` in two consecutive vectors, with their units of W bytes reversed if
+// `back`. Without branches, for threads that diverge.
 template <int W>
 __device__ __forceinline__ uint4 turned(uint4 a, uint4 b, u32 shift, bool back) {
     if (W == 16) return a;
@@ -93,7 +93,7 @@ __device__ __forceinline__ uint4 turned(uint4 a, uint4 b, u32 shift, bool back) 
     u32 w[5];
     five_words(a, b, shift >> 2, w);
     if (W < 4) {
-        // One permutation shifts a word and turns it around.
+        // One permutation shifts a word and reverses it.
         const u32 order = (back ? (W == 1 ? 0x0123 : 0x1032) : 0x3210) + 0x1111 * (shift & 3);
 #pragma unroll
         for (int k = 0; k < 4; ++k) w[k] = __byte_perm(w[k], w[k + 1], order);
@@ -101,8 +101,8 @@ __device__ __forceinline__ uint4 turned(uint4 a, uint4 b, u32 shift, bool back) 
     return back ? make_uint4(w[3], w[2], w[1], w[0]) : make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-// 16 bytes from any address, through the one or two aligned vectors that hold them. False,
-// and nothing is read, if these are not all within [begin, end).
+// 16 bytes from any address, through the one or two aligned vectors that contain them. Returns
+// false, and reads nothing, if these are not entirely within [begin, end).
 template <int W>
 __device__ __forceinline__ bool window16(const u8* at, const u8* begin, const u8* end, uint4& v) {
     u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
@@ -119,14 +119,14 @@ __device__ __forceinline__ uint4 joined(uint4 a, uint4 b, i32 middle) {
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
         i32 bytes = middle - 4 * k;
-        // As many ones as there are bits below; a shift by more than 32 is one by 32.
+        // A mask of the bits below; `__funnelshift_lc` clamps the shift to 32.
         mask[k] = __funnelshift_lc(~0u, 0, bytes < 0 ? 0 : 8 * bytes);
     }
     return make_uint4((a.x & mask[0]) | (b.x & ~mask[0]), (a.y & mask[1]) | (b.y & ~mask[1]),
                       (a.z & mask[2]) | (b.z & ~mask[2]), (a.w & mask[3]) | (b.w & ~mask[3]));
 }
 
-// Bytes [low, high) of 16, in pieces of at most W bytes, which `at` and both ends are multiples of.
+// Stores bytes [low, high) of 16, in pieces of at most W bytes, which divides `at` and both ends.
 template <int W>
 __device__ __forceinline__ void store_some(u8* at, uint4 v, i64 low, i64 high) {
     const int step = W < 4 ? W : 4;

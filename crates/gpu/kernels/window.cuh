@@ -1,5 +1,5 @@
-// Sixteen bytes of a row, wherever they lie: the vectors that hold them are asked for first, and put
-// together later, so that a thread can wait for several at once.
+// Sixteen bytes of a row at any alignment: the vectors that contain them are loaded first and
+// combined later, so that a thread can wait for several loads at once.
 #pragma once
 #include "rows.cuh"
 
@@ -10,8 +10,8 @@ struct Window {
     u32 shift;
     bool back, good;
 
-    // The bytes from `start` on of a part of a row; positions outside the part give bytes that
-    // nobody needs. I counts the bytes of a row.
+    // The bytes from `start` on of a part of a row; positions outside the part give bytes that are
+    // not used. I is the type that counts the bytes of a row.
     template <typename I>
     __device__ __forceinline__ void open(const Rows& p, const u8* in, I start, Way way) {
         const I from = (I)way.from * W;
@@ -29,7 +29,7 @@ struct Window {
 
     __device__ __forceinline__ uint4 shut() const { return turned<W>(a, b, shift, back); }
 
-    // The same for a row of so many bytes that is reversed whole, with 64 bytes around it.
+    // The same for a row of `bytes` that is reversed as a whole, with 64 readable bytes around it.
     __device__ __forceinline__ void open_back(const u8* in, i32 bytes, i32 start) {
         const u8* at = in + (bytes - 16 - start);
         shift = (u32)(u64)at & 15;
@@ -40,7 +40,7 @@ struct Window {
     __device__ __forceinline__ uint4 shut_back() const { return turned<W>(a, b, shift, true); }
 };
 
-// Six units of three bytes in reverse order, from their 18 bytes; then 16 of those from `phase` on.
+// Reverses six units of three bytes, given their 18 bytes, and returns 16 bytes from `phase` on.
 __device__ __forceinline__ uint4 six_reversed(const u32 (&a)[5], u32 phase) {
     u32 q0 = __byte_perm(a[3], a[4], 0x0543);  // bytes 15 16 17 12
     u32 q1 = __byte_perm(a[3], a[2], 0x6521);  // 13 14  9 10
@@ -52,8 +52,8 @@ __device__ __forceinline__ uint4 six_reversed(const u32 (&a)[5], u32 phase) {
                       __funnelshift_r(q2, q3, bits), __funnelshift_r(q3, q4, bits));
 }
 
-// Units of three pieces of G bytes. Sixteen bytes touch up to six or four or two of them, which
-// lie in 18 or 24 bytes of input, and those in up to 40 that are aligned.
+// Units of three pieces of G bytes. Sixteen bytes overlap up to six, four or two of them, which
+// take 18 or 24 bytes of input, within up to 40 aligned bytes.
 template <int G>
 struct Triples {
     static const i32 UNITS = G == 1 ? 6 : G == 2 ? 4 : 2;
@@ -61,7 +61,7 @@ struct Triples {
     uint4 a, b;
     uint2 c;
     u32 shift;  // of the window
-    u32 phase;  // bytes of the first unit before the chunk; pieces of 4 have to be whole
+    u32 phase;  // bytes of the first unit before the chunk; pieces of 4 are never split
     bool back, good;
 
     template <typename I>
@@ -71,7 +71,7 @@ struct Triples {
         u32 reach = 16;
         phase = 0;
         if (back) {
-            // Where a row begins inside the chunk, the first unit lies before it.
+            // If a row begins inside the chunk, the first unit is before it.
             const I unit = (start + UNITS * 3 * G) / (3 * G) - UNITS;
             phase = (u32)(start - unit * (3 * G));
             at = in + ((I)way.from - unit - (UNITS - 1)) * (3 * G);
@@ -91,7 +91,7 @@ struct Triples {
         }
     }
 
-    // The same for a row of so many bytes that is reversed whole, with 64 bytes around it.
+    // The same for a row of `bytes` that is reversed as a whole, with 64 readable bytes around it.
     __device__ __forceinline__ void open_back(const u8* in, i32 bytes, i32 start) {
         const i32 unit = (i32)((u32)(start + UNITS * 3 * G) / (3 * G)) - UNITS;
         phase = (u32)(start - unit * (3 * G));
@@ -103,7 +103,7 @@ struct Triples {
         if (shift + REACH > 32) c = *(const uint2*)(low + 32);
     }
 
-    // All that was asked for, from the window's start.
+    // All loaded words, from the start of the window.
     __device__ __forceinline__ void words(u32 (&w)[7]) const {
         const bool two = shift & 8, one = shift & 4;
         u32 first[5];
@@ -151,7 +151,7 @@ struct Triples {
             return make_uint4(__funnelshift_r(r[0], r[1], bits), __funnelshift_r(r[1], r[2], bits),
                               __funnelshift_r(r[2], r[3], bits), __funnelshift_r(r[3], r[4], bits));
         } else {
-            // Words 3 4 5 0 1 2, from the first that is wanted.
+            // Words 3 4 5 0 1 2, starting with the first one needed.
             const bool next = phase & 4, last = phase & 8;
             return make_uint4(last ? w[5] : next ? w[4] : w[3], last ? w[0] : next ? w[5] : w[4],
                               last ? w[1] : next ? w[0] : w[5], last ? w[2] : next ? w[1] : w[0]);

@@ -1,50 +1,52 @@
-//! Which kernel a plan runs on: one place, and it can be asked.
+//! Chooses the kernel for a plan: the only place, which `explain` can query.
 
 use crate::kernel::{Kernel, Limits};
 use crate::params::{FEW, MANY};
 use crate::shape::{Shape, Site};
 use retrograde::{Flow, Grain, Plan};
 
-/// A kernel, and the width in bytes of what it moves: a unit of rows, a granule elsewhere; 0 for
-/// rows that go forward, and for pixels in rows that are not aligned; of staged rows, the version
-/// of their kernel.
+/// A kernel, and the width in bytes of what it moves: a unit for rows, a granule for others. It is
+/// 0 for rows that run forward and for pixels in unaligned rows, and the kernel's variant for
+/// staged rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) kernel: Kernel,
     pub(crate) width: u64,
 }
 
-/// Bytes of a strip of columns, at least.
+/// The narrowest strip of columns, in bytes.
 pub(crate) const STRIP: u64 = 64;
 /// Blocks of a cluster, and rows that one of them takes at a time.
 pub(crate) const CLUSTER: u64 = 16;
 pub(crate) const CLUSTER_GROUP: u64 = 32;
 
-/// Rows shorter than this do not get kernels that treat their ends apart, if there is a choice.
+/// Shorter rows do not use kernels that treat the ends of rows separately, if there is a choice.
 const LONG_ROW: u64 = 4096;
 const LONG_ROW_BY_LENGTH: u64 = 512;
-/// Rows shorter than this are written anew in place; of longer ones, some stays.
+/// Shorter rows are rewritten as a whole in place; in longer ones, the part that stays is not
+/// written.
 const SHORT_SWAP: u64 = 512;
-/// Rows without gaps are counted in 32 bits.
+/// Contiguous rows are counted in 32 bits.
 const MOST_DENSE: u64 = 1 << 30;
-/// Rows shorter than this trade places piece by piece: a warp each is too much for them.
+/// Shorter rows are swapped piece by piece: one warp per row would be too much for them.
 const STAGED_ROW: u64 = 512;
-/// Shorter dimensions than this do not make squares.
+/// Shorter dimensions are not tiled.
 const TILE: usize = 16;
-/// Rows shorter than this are gathered: they would be all ends; rows of whole vectors have none.
+/// Shorter rows are gathered, since most of their vectors would be partial. Rows of whole vectors
+/// have no partial ones.
 const SHORT_ROW: u64 = 256;
 const SHORT_VECTORS: u64 = 32;
-/// Units from here on are rows by themselves, if they are not aligned; if they are, 16 will do.
+/// Unaligned units of at least this size are treated as rows; for aligned ones, 16 is enough.
 pub(crate) const WIDE_UNIT: u64 = 128;
-/// And from here on staged, if lengths move them.
+/// Units of at least this size are staged, if lengths move them.
 const WIDE_STAGED: u64 = 960;
-/// Runs of output shorter than this are written piece by piece.
+/// Shorter runs of output are written piece by piece.
 const SHORT_RUN: u64 = 32;
-/// Lanes side by side make up at least so many bytes to be columns.
+/// The fewest bytes that adjacent lanes must have to be treated as columns.
 const NARROW: u64 = 32;
 
-/// The kernel that [`Stream::execute`](crate::Stream::execute) takes for a plan, given buffers
-/// that begin at multiples of 16, as allocations do.
+/// The kernel that [`Stream::execute`](crate::Stream::execute) uses for a plan, if its buffers are
+/// aligned to 16 bytes, as allocations are.
 ///
 /// ```
 /// use retrograde::{DType, Layout, Reverse};
@@ -79,9 +81,9 @@ pub(crate) fn choose(plan: &Plan, shape: &Shape, at: Site, limits: &Limits) -> C
     found.unwrap_or_else(|| any(shape, at))
 }
 
-/// In place; the plan fits.
+/// In place; the plan must allow it.
 pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limits) -> Choice {
-    // A whole packed tensor that stays as it is still gets its unused bits cleared.
+    // A whole packed tensor that keeps its order still gets its unused bits cleared.
     if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) {
         return Choice { kernel: Kernel::None, width: 0 };
     }
@@ -96,7 +98,7 @@ pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limi
     found.unwrap_or_else(|| Choice { kernel: Kernel::Swaps, width: shape.granule(site) })
 }
 
-/// Units that lie together on both sides.
+/// Units that are contiguous on both sides.
 fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     let (row, outer) = row_of(shape)?;
     let bytes = row.len as u64 * shape.unit;
@@ -105,7 +107,7 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     let vectors = whole && !by_length;
     let long = bytes >= if vectors { SHORT_VECTORS } else { SHORT_ROW };
     let all = bytes * shape.dims[..outer].iter().map(|dim| dim.len as u64).product::<u64>();
-    // Rows that run backward in the output lie together as well, but not as `run` sees it.
+    // Rows that run backward in the output are contiguous as well, but `run` does not detect them.
     let dense = bytes >= 16 && row.dst > 0 && shape.run() == all;
     let granule = shape.granule(at);
     let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && granule >= shape.unit;
@@ -117,7 +119,7 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     };
     let (cut, most_short) = by_length_from(shape.unit);
     let short = by_length && is_short(shape, at, most_short);
-    // Any bytes make up units of 3 or 6 bytes; those of 12 are words.
+    // Units of 3 or 6 bytes can be assembled from any bytes; those of 12 need words.
     let triples = shape.unit < 12 || granule >= 4;
     let kernel = match shape.unit {
         _ if outer > FEW => None,
@@ -134,21 +136,21 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
         _ if natural && by_length => Some(Kernel::StagedRows),
         _ if natural => Some(Kernel::Rows),
         3 | 6 | 12 if triples && !by_length => Some(Kernel::Pixels),
-        // An odd width of whole vectors is as good as blocks.
+        // An odd number of whole vectors is as fast as blocks.
         width if width < WIDE_UNIT && granule < 16 => Some(Kernel::StagedRows),
         _ => None,
     };
     let kernel = kernel?;
     let width = match kernel {
         Kernel::StagedRows => staged_width(shape, at),
-        // Those of aligned rows want pieces that are whole.
+        // The variant for aligned rows needs whole pieces.
         Kernel::Pixels if !(vectors && row.dst > 0 && granule * 3 >= shape.unit) => 0,
         _ => shape.unit,
     };
     Some(Choice { kernel, width })
 }
 
-/// Whether rows in one dimension, or one row, are reversed whole.
+/// Whether rows along one dimension, or a single row, are reversed as a whole.
 pub(crate) fn flips_rows(shape: &Shape) -> bool {
     let near = |dim: &retrograde::Dim| dim.src.unsigned_abs() < 1 << 30;
     shape.dims.split_last().is_some_and(|(row, outer)| {
@@ -156,12 +158,12 @@ pub(crate) fn flips_rows(shape: &Shape) -> bool {
     })
 }
 
-/// The same of units that are made of words.
+/// The same for units that consist of words.
 pub(crate) fn flips_words(shape: &Shape) -> bool {
     matches!(shape.unit, 4 | 8 | 12) && flips_rows(shape)
 }
 
-/// Units that are rows by themselves.
+/// Units so wide that each is treated as a row.
 fn wide(shape: &Shape, at: Site) -> Option<Choice> {
     if shape.dims.len() > FEW {
         return None;
@@ -176,8 +178,9 @@ fn wide(shape: &Shape, at: Site) -> Option<Choice> {
     (shape.unit >= WIDE_UNIT).then_some(Choice { kernel: Kernel::Rows, width: granule })
 }
 
-/// Bytes from which on rows with lengths are taken by vectors, if they are whole ones; and, if not, up to which several
-/// are staged at a time. As measured: the wider units are, the less it is to put a vector together.
+/// The row size in bytes from which rows of whole vectors with lengths are moved by vectors, and
+/// the size up to which several other rows are staged at a time. Both were measured: the wider the
+/// units, the cheaper it is to assemble a vector.
 fn by_length_from(unit: u64) -> (u64, u64) {
     match unit {
         1 | 2 => (2048, 4096),
@@ -188,7 +191,7 @@ fn by_length_from(unit: u64) -> (u64, u64) {
     }
 }
 
-/// The innermost dimension, if it is a row, and how many there are beside it.
+/// The innermost dimension, if it is a row, and the number of other dimensions.
 pub(crate) fn row_of(shape: &Shape) -> Option<(retrograde::Dim, usize)> {
     let (&row, outer) = shape.dims.split_last()?;
     let adjacent = |stride: isize| stride.unsigned_abs() as u64 == shape.unit;
@@ -196,7 +199,7 @@ pub(crate) fn row_of(shape: &Shape) -> Option<(retrograde::Dim, usize)> {
     is_row.then_some((row, outer.len()))
 }
 
-/// Whether rows, not counting the steps inside them, begin at multiples of 16.
+/// Whether rows, ignoring the steps inside them, begin at multiples of 16.
 fn outer_is_aligned(shape: &Shape, at: Site) -> bool {
     let Some((&row, outer)) = shape.dims.split_last() else { return false };
     let low = |stride: isize| (stride as i64 * (row.len as i64 - 1)).min(0);
@@ -206,7 +209,7 @@ fn outer_is_aligned(shape: &Shape, at: Site) -> bool {
         && outer.iter().all(|dim| whole(dim.src as i64) && whole(dim.dst as i64))
 }
 
-/// Lanes side by side, each with its length.
+/// Adjacent lanes, each with a length.
 fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<Choice> {
     let (&inner, outer) = shape.dims.split_last()?;
     let prefix = shape.prefix.filter(|&prefix| prefix < outer.len())?;
@@ -220,7 +223,7 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     }
     let steps = outer[prefix].len as u64;
     let granule = shape.granule(at);
-    // Blocks are rows by themselves, even vectors if columns of them are too long.
+    // Blocks are treated as rows, and so are single vectors if columns of them are too long.
     let blocks = if granule == 16 { 17 } else { WIDE_UNIT };
     if shape.unit >= blocks && !in_place {
         return None;
@@ -237,30 +240,30 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     (!in_place && granule < 16).then_some(Choice { kernel: Kernel::DirectColumns, width: granule })
 }
 
-/// Rows that each block of a cluster holds.
+/// Rows per block of a cluster.
 pub(crate) fn cluster_rows(steps: u64) -> u64 {
     steps.div_ceil(CLUSTER * CLUSTER_GROUP) * CLUSTER_GROUP
 }
 
-/// Words from one column of a cluster's block to the next: the four vectors of a row that a warp
-/// writes, eight rows at a time, go to separate banks.
+/// Words between two columns in a cluster's block: the four vectors of a row that a warp writes,
+/// eight rows at a time, are in different banks.
 pub(crate) fn cluster_pitch(steps: u64) -> u64 {
     cluster_rows(steps) + 2
 }
 
-/// Bytes of shared memory that a block of a cluster takes.
+/// Shared memory per block of a cluster, in bytes.
 pub(crate) fn cluster_shared(steps: u64) -> u64 {
     cluster_pitch(steps) * STRIP
 }
 
-/// Rows of less than so many bytes, one after the other on both sides.
+/// Whether rows are shorter than this many bytes and contiguous on both sides.
 fn is_short(shape: &Shape, at: Site, most: u64) -> bool {
     let Some((row, outer)) = row_of(shape) else { return false };
     let bytes = row.len as u64 * shape.unit;
     let granule = shape.granule(at);
     let known = match shape.unit {
         1 | 2 | 4 | 8 => granule >= shape.unit,
-        // Any bytes make up units of 3 or 6 bytes; those of 12 are words.
+        // Units of 3 or 6 bytes can be assembled from any bytes; those of 12 need words.
         3 | 6 => true,
         12 => granule >= 4,
         _ => false,
@@ -275,18 +278,18 @@ fn is_short(shape: &Shape, at: Site, most: u64) -> bool {
     known && forward && (16..most).contains(&bytes) && outer <= FEW && follow
 }
 
-/// Short rows are all that is reversed, whole or by a length.
+/// Short rows, if nothing else is reversed, as a whole or up to a length.
 fn short_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
     let found = reverses_rows_only(plan, shape) && is_short(shape, at, SHORT_SWAP);
     found.then_some(Choice { kernel: Kernel::ShortRows, width: shape.unit })
 }
 
-/// The version of the kernels that stage rows: units that vectors are made of, or pixels; 22 for those of two
-/// bytes that are not aligned; 0 for any others.
+/// The variant of the kernels that stage rows: the width of units that divide a vector, or of
+/// pixels; 22 for unaligned units of two bytes; 0 for all others.
 fn staged_width(shape: &Shape, at: Site) -> u64 {
     match shape.unit {
         1 | 2 | 4 | 8 | 16 if shape.granule(at) >= shape.unit => shape.unit,
-        // Any bytes make up units of 3 or 6 bytes; those of 12 are words.
+        // Units of 3 or 6 bytes can be assembled from any bytes; those of 12 need words.
         3 | 6 => shape.unit,
         12 if shape.granule(at) >= 4 => 12,
         2 => 22,
@@ -294,8 +297,8 @@ fn staged_width(shape: &Shape, at: Site) -> u64 {
     }
 }
 
-/// Which dimension the input's elements lie together along, if it is not the output's innermost
-/// and both make squares.
+/// The dimension along which the input's elements are contiguous, if it is not the output's
+/// innermost one and both are long enough for tiles.
 pub(crate) fn turned(shape: &Shape) -> Option<usize> {
     let (a, others) = shape.dims.split_last()?;
     let together = |dim: &retrograde::Dim| dim.src.unsigned_abs() as u64 == shape.unit;
@@ -316,7 +319,8 @@ fn tiles(shape: &Shape, at: Site) -> Option<Choice> {
 
 fn any(shape: &Shape, at: Site) -> Choice {
     let granule = shape.granule(at);
-    // The granules of a unit are a dimension too; the two innermost are not among the outer ones.
+    // The granules of a unit are a dimension too; the two innermost ones are not among the outer
+    // ones.
     let axes = shape.dims.len() + usize::from(shape.unit > granule);
     let gathers = granule < 16 && shape.run() >= SHORT_RUN && axes <= FEW + 2;
     match gathers {
@@ -325,7 +329,7 @@ fn any(shape: &Shape, at: Site) -> Choice {
     }
 }
 
-/// One flipped dimension, innermost, of aligned rows.
+/// One flipped dimension, the innermost, of aligned rows.
 fn row_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
     let (row, outer) = row_of(shape)?;
     let flips = plan.dims().iter().filter(|dim| dim.flow == Flow::Flip).count();
@@ -336,7 +340,7 @@ fn row_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
         .then_some(Choice { kernel: Kernel::RowSwaps, width: shape.unit })
 }
 
-/// Whether rows are reversed, whole or by a length, and nothing else is.
+/// Whether only rows are reversed, as a whole or up to a length.
 fn reverses_rows_only(plan: &Plan, shape: &Shape) -> bool {
     let Some((row, outer)) = row_of(shape) else { return false };
     let flips = plan.dims().iter().filter(|dim| dim.flow == Flow::Flip).count();
@@ -353,5 +357,5 @@ fn staged_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
         .then_some(Choice { kernel: Kernel::StagedSwaps, width: staged_width(shape, at) })
 }
 
-/// How many dimensions any kernel takes.
+/// The most dimensions that any kernel supports.
 pub(crate) const MOST_DIMS: usize = MANY - 1;

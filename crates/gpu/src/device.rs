@@ -1,4 +1,4 @@
-//! A CUDA device: its context, its kernels, and what it can do.
+//! A CUDA device: its context, kernels and capabilities.
 
 use crate::error::{Asked, Error, describe};
 use crate::image;
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A CUDA device, ready to run plans. Cheap to clone.
 ///
-/// It shares the device's primary context with everything else in the process that does, such as
-/// PyTorch, so that their memory and streams are good here.
+/// It shares the device's primary context with other users in the process, such as PyTorch, so that
+/// their memory and streams can be used here.
 #[derive(Clone)]
 pub struct Cuda {
     shared: Arc<Shared>,
@@ -31,13 +31,13 @@ struct Shared {
     reports: Mutex<Pool>,
 }
 
-/// Reports for streams, by their addresses. Allocated ahead: nothing may be while a graph is
-/// captured.
+/// Reports for streams, by their addresses. Allocated in advance: nothing may be allocated while a
+/// graph is being captured.
 #[derive(Default)]
 pub(crate) struct Pool {
     pub(crate) blocks: Vec<u64>,
     pub(crate) spare: Vec<u64>,
-    /// One for each foreign stream, by its handle.
+    /// One per foreign stream, by its handle.
     pub(crate) of_stream: HashMap<usize, u64>,
 }
 
@@ -46,7 +46,7 @@ unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
 
-/// How many CUDA devices there are; an error says why there are none.
+/// The number of CUDA devices; the error says why there are none.
 pub fn device_count() -> Result<usize, Error> {
     // SAFETY: only looks for the library.
     if !unsafe { sys::is_culib_present() } {
@@ -56,7 +56,7 @@ pub fn device_count() -> Result<usize, Error> {
     let none = |error: DriverError| Error::NoDevice { reason: describe(error) };
     result::init().map_err(none)?;
     match result::device::get_count().map_err(none)? {
-        0 => Err(Error::NoDevice { reason: "the driver sees none".to_owned() }),
+        0 => Err(Error::NoDevice { reason: "the driver found none".to_owned() }),
         count => Ok(count as usize),
     }
 }
@@ -67,8 +67,8 @@ impl Cuda {
         Self::open(ordinal, true)
     }
 
-    /// The same with kernels that the driver compiles from PTX, as it does for chips that came after
-    /// this library: slow to open, and without what only newer chips have. For tests.
+    /// The same with kernels that the driver compiles from PTX, as it does for chips that are newer
+    /// than this library: slow to open, and without features of newer chips. For tests.
     pub fn device_from_ptx(ordinal: usize) -> Result<Self, Error> {
         Self::open(ordinal, false)
     }
@@ -79,11 +79,11 @@ impl Cuda {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
         let device = result::device::get(ordinal as c_int).asked("open the device")?;
-        let name = result::device::get_name(device).asked("name the device")?;
+        let name = result::device::get_name(device).asked("query the device's name")?;
         let attribute = |what| {
-            // SAFETY: the device was just given by the driver.
+            // SAFETY: the driver has just returned the device.
             let value = unsafe { result::device::get_attribute(device, what) };
-            value.map(|value| value.max(0) as u32).asked("describe the device")
+            value.map(|value| value.max(0) as u32).asked("query the device")
         };
         use sys::CUdevice_attribute::*;
         let major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
@@ -96,11 +96,12 @@ impl Cuda {
         }
         let mut version = 0;
         // SAFETY: writes one integer.
-        unsafe { sys::cuDriverGetVersion(&mut version) }.result().asked("name its version")?;
+        unsafe { sys::cuDriverGetVersion(&mut version) }.result().asked("query its version")?;
         let driver = (version as u32 / 1000, version as u32 % 1000 / 10);
 
-        // SAFETY: the device was just given by the driver; released in `Shared::drop`.
-        let context = unsafe { result::primary_ctx::retain(device) }.asked("share its context")?;
+        // SAFETY: the driver has just returned the device; released in `Shared::drop`.
+        let context =
+            unsafe { result::primary_ctx::retain(device) }.asked("retain its primary context")?;
         let made = Current::make(context).and_then(|_current| {
             let module = load(major, minor, native)?;
             Ok((module, functions(module, shared)?))
@@ -108,12 +109,12 @@ impl Cuda {
         let (module, functions) = match made {
             Ok(made) => made,
             Err(error) => {
-                // SAFETY: retained above, and not released elsewhere. The first error counts.
+                // SAFETY: retained above, and not released elsewhere. The first error is returned.
                 let _ = unsafe { result::primary_ctx::release(device) };
                 return Err(error);
             }
         };
-        // Without the function, clusters are not to be had: PTX for older chips has none.
+        // Clusters need this function: PTX for older chips does not have it.
         let clusters = !functions.get(Entry(Family::ColumnsCluster, 1)).is_null();
         let mut limits = Limits::new(major, shared as usize, multiprocessors as usize, cache);
         limits.clusters &= clusters;
@@ -149,33 +150,33 @@ impl Cuda {
         self.shared.capability
     }
 
-    /// The newest CUDA version that the driver knows.
+    /// The newest CUDA version that the driver supports.
     pub fn driver_version(&self) -> (u32, u32) {
         self.shared.driver
     }
 
-    /// What the choice of kernels depends on.
+    /// The limits that the choice of kernels depends on.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// The same device with other limits, to run kernels that lesser ones need, and to measure.
-    /// More than it has is not to be had.
+    /// The same device with other limits, to run kernels for smaller devices, and for measurements.
+    /// Values above the device's own are reduced.
     pub fn limited(&self, limits: Limits) -> Self {
         let limits = limits.at_most(self.limits.shared, self.limits.clusters);
         Cuda { shared: self.shared.clone(), limits }
     }
 
-    /// Whether kernels wait themselves for the check of lengths in front of them.
+    /// Whether kernels themselves wait for the length check before them.
     pub(crate) fn kernels_wait(&self) -> bool {
-        // Compiled for the chips that can, as these are.
+        // This kernel is compiled only for chips that support it.
         !self.function(Entry(Family::ColumnsTwo, 4)).is_null()
     }
 
     /// Free and total bytes of its memory.
     pub fn memory(&self) -> Result<(usize, usize), Error> {
         let _current = self.current()?;
-        result::mem_get_info().asked("say how much memory is free")
+        result::mem_get_info().asked("query its free memory")
     }
 
     /// Makes the context current until the value is dropped.
@@ -187,7 +188,7 @@ impl Cuda {
         self.shared.functions.get(entry)
     }
 
-    /// The reports; what they hold stays good if a thread panics.
+    /// The reports; they remain valid if a thread panics.
     pub(crate) fn pool(&self) -> MutexGuard<'_, Pool> {
         self.shared.reports.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -201,9 +202,10 @@ impl std::fmt::Debug for Cuda {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // Nothing can be done about an error here: the process may be ending, and the driver gone.
+        // Errors are ignored: the process may be ending, and the driver may have shut down.
         if let Ok(_current) = Current::make(self.context) {
-            // SAFETY: loaded in `Cuda::device`; whoever could launch from it holds a clone of us.
+            // SAFETY: loaded in `Cuda::device`; everything that can launch from it holds a clone of
+            // us.
             let _ = unsafe { result::module::unload(self.module) };
             let pool = self.reports.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
             for &block in &pool.blocks {
@@ -216,21 +218,21 @@ impl Drop for Shared {
     }
 }
 
-/// The kernels for a chip: the first image that the driver takes.
+/// Loads the kernels for a chip: the first image that the driver accepts.
 fn load(major: u32, minor: u32, native: bool) -> Result<sys::CUmodule, Error> {
     let mut last = None;
     for image in image::images(major, minor, native) {
-        // SAFETY: a complete cubin, or PTX that ends with a zero.
+        // SAFETY: a complete cubin, or PTX that is NUL-terminated.
         match unsafe { result::module::load_data(image.as_ptr().cast()) } {
             Ok(module) => return Ok(module),
             Err(error) => last = Some(error),
         }
     }
-    let reason = last.map_or_else(|| "there are none for this chip".to_owned(), describe);
+    let reason = last.map_or_else(|| "there is no image for this chip".to_owned(), describe);
     Err(Error::Driver { what: "load the kernels", reason })
 }
 
-/// Every function of the kernels, with as much shared memory as the device gives.
+/// Every function of the kernels, with as much shared memory as the device allows.
 fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
     use sys::CUfunction_attribute::*;
     let mut functions = Functions([[std::ptr::null_mut(); WIDTHS]; Family::ALL.len()]);
@@ -246,7 +248,7 @@ fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
         let set = |attribute, value: u32| {
             // SAFETY: the function was just found.
             unsafe { result::function::set_function_attribute(function, attribute, value as c_int) }
-                .asked("give a kernel its shared memory")
+                .asked("set a kernel's shared memory")
         };
         if family.stages() {
             set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
@@ -259,10 +261,10 @@ fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
     Ok(functions)
 }
 
-/// The functions of the kernels by family and width; a launch looks here each time.
+/// The functions of the kernels by family and width, for fast lookup at each launch.
 struct Functions([[sys::CUfunction; WIDTHS]; Family::ALL.len()]);
 
-/// Widths, as kernels are numbered by them, are less than this.
+/// All widths by which kernels are numbered are less than this.
 const WIDTHS: usize = 23;
 
 impl Functions {
@@ -276,19 +278,19 @@ impl Functions {
     }
 }
 
-/// A context that is current on this thread; what was current before comes back at the end.
+/// A context that is current on this thread; the previous one is restored on drop.
 pub(crate) struct Current {
-    /// Whether ours was pushed onto another.
+    /// Whether ours was pushed onto the stack.
     pushed: bool,
 }
 
 impl Current {
     fn make(context: sys::CUcontext) -> Result<Self, Error> {
-        if result::ctx::get_current().asked("say which context is current")? == Some(context) {
+        if result::ctx::get_current().asked("query the current context")? == Some(context) {
             return Ok(Current { pushed: false });
         }
-        // SAFETY: the context is retained as long as anyone can ask for it.
-        unsafe { sys::cuCtxPushCurrent_v2(context) }.result().asked("enter its context")?;
+        // SAFETY: the context is retained for as long as a `Cuda` exists.
+        unsafe { sys::cuCtxPushCurrent_v2(context) }.result().asked("make its context current")?;
         Ok(Current { pushed: true })
     }
 }

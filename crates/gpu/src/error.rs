@@ -1,14 +1,14 @@
-//! What can go wrong on a GPU, as values.
+//! Errors of the CUDA backend.
 
 use cudarc::driver::DriverError;
 use retrograde::ExecuteError;
 use thiserror::Error as ThisError;
 
-/// A plan that did not run, or a device that is not there.
+/// A plan that could not run, or a missing device.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no CUDA device to be had on this machine.
+    /// There is no CUDA device on this machine.
     #[error("no CUDA device: {reason}")]
     NoDevice {
         /// Why.
@@ -17,36 +17,36 @@ pub enum Error {
     /// There are devices, but not this one.
     #[error("no CUDA device number {ordinal}: there are {count}, counted from 0")]
     NoSuchDevice {
-        /// The one asked for.
+        /// The requested device.
         ordinal: usize,
         /// How many there are.
         count: usize,
     },
-    /// The device is older than what the kernels are compiled for.
+    /// The device is older than those the kernels are compiled for.
     #[error(
         "the CUDA device '{name}' has compute capability {major}.{minor}; 7.5 or later is needed"
     )]
     TooOld {
         /// Its name.
         name: String,
-        /// Compute capability.
+        /// Major compute capability.
         major: u32,
-        /// Its second number.
+        /// Minor compute capability.
         minor: u32,
     },
-    /// The driver refused.
+    /// A call to the driver failed.
     #[error("the CUDA driver could not {what}: {reason}")]
     Driver {
-        /// What was asked of it.
+        /// The operation.
         what: &'static str,
-        /// Its answer.
+        /// The driver's error.
         reason: String,
     },
-    /// Host lengths while a graph is being captured: the copy would be repeated from memory that
-    /// is long gone.
+    /// Host lengths while a graph is being captured: the graph would repeat the copy from memory
+    /// that no longer exists.
     #[error("lengths in host memory cannot be part of a CUDA graph: put them on the device")]
     HostLengthsInGraph,
-    /// More dimensions than fit a kernel's arguments. No tensor in memory has so many.
+    /// More dimensions than fit into a kernel's arguments. No tensor in memory has so many.
     #[error("the plan has {rank} dimensions; CUDA kernels take {most}")]
     TooManyDims {
         /// How many.
@@ -62,18 +62,18 @@ pub enum Error {
         /// At most.
         most: u64,
     },
-    /// A tensor of the host that is to go through the device in fewer bytes than its pieces take.
+    /// A host tensor whose pieces need more device memory than is free.
     #[error(
         "the tensor cannot be cut into small pieces and takes {needed} bytes of device memory; \
          {free} are free"
     )]
     TooLarge {
-        /// Bytes that it takes.
+        /// Bytes needed.
         needed: usize,
         /// Bytes that are free.
         free: usize,
     },
-    /// A plan for a tensor of the host that does not write all of its output.
+    /// A plan for a host tensor that does not write all of its output.
     #[error("the plan leaves gaps in its output, which cannot come from the device")]
     OutputGaps,
     /// A prepared call that cannot run on these buffers or lengths.
@@ -84,9 +84,9 @@ pub enum Error {
     Execute(#[from] ExecuteError),
 }
 
-/// Says what was asked of the driver.
+/// Adds the operation to an error of the driver.
 pub(crate) trait Asked<T> {
-    /// In words that go after "could not".
+    /// `what` follows "could not" in the message.
     fn asked(self, what: &'static str) -> Result<T, Error>;
 }
 
@@ -96,7 +96,7 @@ impl<T> Asked<T> for Result<T, DriverError> {
     }
 }
 
-/// The driver's name and sentence for an error.
+/// The driver's name and description of an error.
 pub(crate) fn describe(error: DriverError) -> String {
     let text = |found: Result<&std::ffi::CStr, DriverError>| {
         found.map_or_else(|_| "unknown".to_owned(), |text| text.to_string_lossy().into_owned())

@@ -1,16 +1,16 @@
-//! The compiled kernels, embedded: machine code for known chips, PTX for all others.
+//! The compiled kernels, embedded: machine code for known chips, PTX for newer ones.
 //!
-//! `scripts/kernels` makes them; `tests/built.rs` notices when they are stale.
+//! `scripts/kernels` builds them; `tests/built.rs` detects stale ones.
 
 use flate2::read::ZlibDecoder;
 use std::io::Read;
 
-/// Compiled kernels for one kind of chip.
+/// Compiled kernels for one generation of chips.
 struct Image {
-    /// Compute capability that it is made for.
+    /// The compute capability that it is compiled for.
     capability: (u32, u32),
-    /// Whether it is machine code, which also runs on chips of the same first number and a
-    /// higher second one; otherwise it is PTX, which the driver compiles for any later chip.
+    /// Whether it is machine code, which also runs on chips of the same major and a higher minor
+    /// version. Otherwise it is PTX, which the driver compiles for any later chip.
     native: bool,
     packed: &'static [u8],
 }
@@ -34,7 +34,7 @@ const IMAGES: [Image; 6] = [
     image!((7, 5), false, "compute_75.ptx"),
 ];
 
-/// What to load on a chip of this compute capability, best first.
+/// The images that a chip of this compute capability can load, best first.
 fn candidates(major: u32, minor: u32) -> impl Iterator<Item = &'static Image> {
     IMAGES.iter().filter(move |image| match image.native {
         true => image.capability.0 == major && image.capability.1 <= minor,
@@ -42,8 +42,8 @@ fn candidates(major: u32, minor: u32) -> impl Iterator<Item = &'static Image> {
     })
 }
 
-/// The images for a chip, unpacked, best first; without machine code if it is not wanted. PTX ends
-/// with a zero, as the driver wants it.
+/// The images for a chip, decompressed, best first; only PTX unless `native`. PTX is
+/// NUL-terminated, as the driver expects.
 pub(crate) fn images(major: u32, minor: u32, native: bool) -> impl Iterator<Item = Vec<u8>> {
     candidates(major, minor).filter(move |image| native || !image.native).map(|image| {
         let mut bytes = Vec::new();

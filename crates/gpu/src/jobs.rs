@@ -1,4 +1,4 @@
-//! From a plan and a chosen kernel to the kernel's arguments.
+//! Converts a plan and a chosen kernel to the kernel's arguments.
 
 mod any;
 mod columns;
@@ -18,13 +18,13 @@ use crate::shape::{Shape, Site};
 use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Plan};
 use smallvec::SmallVec;
 
-/// Threads of a block: `THREADS` in common.cuh; and of those that turn squares or check lengths.
+/// Threads per block: `THREADS` in common.cuh; and for tiles and length checks.
 const THREADS: u32 = 128;
 const MORE_THREADS: u32 = 256;
-/// Blocks that check lengths, at most.
+/// The most blocks of a length check.
 const CHECK_BLOCKS: u64 = 512;
 
-/// A launch, ready but for the stream.
+/// A launch, complete except for the stream.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) entry: Entry,
@@ -47,7 +47,7 @@ pub(crate) enum AnyParams {
     Check(Check),
 }
 
-/// The lengths of a call: where they are, and the report that may stop it.
+/// The lengths of a call: their address, and the report that may stop it.
 pub(crate) fn lengths_of(plan: &Plan, address: u64, stop: u64) -> Lengths {
     match plan.lengths() {
         Some(lengths) => {
@@ -60,7 +60,7 @@ pub(crate) fn lengths_of(plan: &Plan, address: u64, stop: u64) -> Lengths {
     }
 }
 
-/// The code of a type of lengths: log2 of its bytes, 4 if signed, 8 if some are not aligned.
+/// The code of a lengths type: log2 of its bytes, plus 4 if signed, plus 8 if some are unaligned.
 fn length_kind(dtype: DType, first: u64, mut steps: impl Iterator<Item = i64>) -> u32 {
     use DType::*;
     let code = match dtype {
@@ -71,7 +71,7 @@ fn length_kind(dtype: DType, first: u64, mut steps: impl Iterator<Item = i64>) -
         I32 => 6,
         U64 => 3,
         I64 => 7,
-        // U8, the only integer that is left.
+        // U8, the only remaining integer type.
         _ => 0,
     };
     let bytes = 1i64 << (code & 3);
@@ -97,18 +97,18 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64) -> Job {
     Job { entry: Entry(Family::CheckLengths, 0), blocks, threads: MORE_THREADS, shared: 0, params }
 }
 
-/// What to launch: a plan, its shape, and where everything is.
+/// A call to launch: a plan, its shape, and all addresses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) shape: &'a Shape,
     pub(crate) at: Site,
     pub(crate) lengths: Lengths,
-    /// What is asked of the cache.
+    /// The cache policy of loads.
     pub(crate) policy: u64,
 }
 
-/// The launch of a call; none if nothing moves.
+/// The launch for a call; `None` if nothing moves.
 pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Job> {
     let width = choice.width;
     Some(match choice.kernel {
@@ -132,7 +132,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
     })
 }
 
-/// A job of one thread for each of `count` pieces.
+/// A job with one thread for each of `count` pieces.
 fn flat(family: Family, width: u64, count: u64, params: AnyParams) -> Job {
     let blocks = count.div_ceil(u64::from(THREADS));
     Job { entry: Entry(family, width as u8), blocks, threads: THREADS, shared: 0, params }
@@ -155,8 +155,8 @@ fn address(base: u64, offset: i64) -> u64 {
     base.wrapping_add_signed(offset)
 }
 
-/// 16-byte pieces that a run of so many bytes touches at most, if it begins at a multiple of
-/// `width` and, where all runs do the same, at `start` in 16.
+/// The most 16-byte pieces that a run of so many bytes touches, if it begins at a multiple of
+/// `width` and, if all runs have the same alignment, at `start` modulo 16.
 fn chunks(bytes: u64, width: u64, start: Option<u64>) -> u64 {
     let before = start.unwrap_or(16 - if matches!(width, 2 | 4 | 8 | 16) { width } else { 1 });
     (bytes + before).div_ceil(16)

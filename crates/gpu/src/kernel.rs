@@ -1,34 +1,35 @@
-//! The ways to move elements, by name, and what a device has for them.
+//! The kernels by name, and the device limits that they depend on.
 
 use std::fmt;
 
-/// A way to move elements, named as in the files of `kernels/`.
+/// A kernel, named as in the files of `kernels/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kernel {
     /// Nothing moves.
     None,
-    /// Rows of whole 16-byte vectors, one a thread.
+    /// Rows of whole 16-byte vectors, one per thread.
     AlignedRows,
-    /// Rows of whole 16-byte vectors with a length each, four a thread.
+    /// Rows of whole 16-byte vectors with a length each, four per thread.
     CutRows,
-    /// Rows that begin or end anywhere.
+    /// Rows that begin or end at any address.
     Rows,
     /// Rows of units of 3, 6 or 12 bytes.
     Pixels,
-    /// Rows without gaps between them: short ones, those of pixels, and whole flips of units of 4 or 8 bytes.
+    /// Contiguous rows: short ones, those of pixels, and whole flips of units of 4 or 8 bytes.
     DenseRows,
-    /// Rows of at most 10 KiB with lengths, or short ones in place, without gaps between them on either side.
+    /// Rows of at most 10 KiB with lengths, or short ones in place, contiguous on both sides.
     ShortRows,
-    /// Rows with lengths, and rows of units of any other width or that are not aligned to theirs.
+    /// Rows with lengths, and rows of units of other widths or that are not aligned to their width.
     StagedRows,
-    /// Lanes side by side, staged in shared memory.
+    /// Adjacent lanes, staged in shared memory.
     Columns,
-    /// Lanes side by side, staged in the shared memory of 16 blocks.
+    /// Adjacent lanes, staged in the shared memory of a cluster of 16 blocks.
     ClusterColumns,
-    /// Lanes side by side that are too long to be staged.
+    /// Adjacent lanes that are too long to be staged.
     DirectColumns,
-    /// Elements that lie together along another dimension than in the output.
+    /// Tiles, transposed in shared memory: input and output are contiguous along different
+    /// dimensions.
     Tiles,
     /// Any order of reading, 16 bytes of output at a time.
     Gather,
@@ -36,11 +37,11 @@ pub enum Kernel {
     Strided,
     /// Elements of 1, 2 or 4 bits.
     Packed,
-    /// In place: aligned rows, vectors trade places.
+    /// In place: vectors of aligned rows are swapped.
     RowSwaps,
-    /// In place: segments of rows trade places with their mirror images.
+    /// In place: segments of rows are swapped with their mirror images.
     StagedSwaps,
-    /// In place: pieces trade places.
+    /// In place: pieces are swapped.
     Swaps,
 }
 
@@ -69,31 +70,29 @@ impl Kernel {
         }
     }
 
-    /// What it does, in a few words.
+    /// A short description.
     pub const fn about(self) -> &'static str {
         match self {
             Kernel::None => "nothing to move",
-            Kernel::AlignedRows => "rows of 16-byte vectors, one a thread",
+            Kernel::AlignedRows => "rows of 16-byte vectors, one per thread",
             Kernel::CutRows => "rows of 16-byte vectors with a length each",
-            Kernel::Rows => "rows by 16-byte windows, wherever they begin and end",
+            Kernel::Rows => "rows by 16-byte windows at any alignment",
             Kernel::Pixels => "rows of units of three pieces, a vector at a time",
-            Kernel::DenseRows => "rows without gaps, a vector at a time across their ends",
-            Kernel::ShortRows => "rows of at most some KiB without gaps, staged whole",
+            Kernel::DenseRows => "contiguous rows, a vector at a time across their ends",
+            Kernel::ShortRows => "contiguous rows of at most a few KiB, staged as a whole",
             Kernel::StagedRows => "rows by segments, staged in shared memory",
-            Kernel::Columns => "lanes side by side, staged in shared memory",
+            Kernel::Columns => "adjacent lanes, staged in shared memory",
             Kernel::ClusterColumns => {
-                "lanes side by side, staged in the shared memory of 16 blocks"
+                "adjacent lanes, staged in the shared memory of a 16-block cluster"
             }
-            Kernel::DirectColumns => "lanes side by side, too long to be staged, in slices",
-            Kernel::Tiles => "squares that are turned in shared memory",
+            Kernel::DirectColumns => "adjacent lanes too long to be staged, in slices",
+            Kernel::Tiles => "tiles that are transposed in shared memory",
             Kernel::Gather => "16 bytes of output at a time, read piece by piece",
             Kernel::Strided => "piece by piece",
-            Kernel::Packed => "packed elements, by words where a row allows",
-            Kernel::RowSwaps => "in place: vectors of aligned rows trade places",
-            Kernel::StagedSwaps => {
-                "in place: segments of rows trade places, staged in shared memory"
-            }
-            Kernel::Swaps => "in place: pieces trade places",
+            Kernel::Packed => "packed elements, by words if rows allow it",
+            Kernel::RowSwaps => "in place: swaps vectors of aligned rows",
+            Kernel::StagedSwaps => "in place: swaps segments of rows, staged in shared memory",
+            Kernel::Swaps => "in place: swaps pieces",
         }
     }
 }
@@ -104,44 +103,46 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// What the choice depends on, beside plan and addresses.
+/// Limits that the choice depends on, in addition to plan and addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of shared memory that one block may have.
+    /// Shared memory per block, in bytes.
     pub shared: usize,
     /// Whether 16 blocks can form a cluster.
     pub clusters: bool,
-    /// Multiprocessors to keep busy.
+    /// The number of multiprocessors.
     pub multiprocessors: usize,
-    /// Vectors of a row from which on a thread takes two of them.
+    /// A thread processes two vectors of rows that have at least this many.
     pub pairs_from: u64,
-    /// Bytes of a tensor from which on the cache is asked to keep what is read rather than what is written: 1 to
-    /// 4 % faster, mostly. Some of it is still there afterwards, which kernels that use most of the cache notice for a
-    /// while.
+    /// For tensors of at least this many bytes, the cache is asked to keep what is read rather than
+    /// what is written: usually 1 to 4 % faster. Some of it stays cached afterwards, which affects
+    /// kernels that use most of the cache for a while.
     pub keep_from: u64,
 }
 
-/// What a load asks of the cache, as the hardware has it: to be like all others, or to be thrown out last.
+/// Cache policies of loads, as encoded by the hardware: normal, or evict last.
 const NORMAL: u64 = 0x10F0_0000_0000_0000;
 const KEEP: u64 = 0x14F0_0000_0000_0000;
-/// Tensors that are this many times as large as the cache: smaller ones may be found there by whoever comes next.
+/// Tensors at least this many times as large as the cache: smaller ones may be in it for the next
+/// kernel.
 const FAR_LARGER: u64 = 2;
 
 impl Limits {
-    /// With less than a device has.
+    /// The same limits, reduced to these.
     pub fn at_most(self, shared: usize, clusters: bool) -> Self {
         Limits { shared: self.shared.min(shared), clusters: self.clusters && clusters, ..self }
     }
 
-    /// What loads of a tensor of so many bytes ask of the cache.
+    /// The cache policy for loads of a tensor of so many bytes.
     pub(crate) fn policy(&self, bytes: u64) -> u64 {
         if bytes >= self.keep_from { KEEP } else { NORMAL }
     }
 
-    /// By compute capability, shared memory per block, multiprocessors, and bytes of the cache that these share.
+    /// From compute capability, shared memory per block, number of multiprocessors, and bytes of L2
+    /// cache.
     pub(crate) fn new(major: u32, shared: usize, multiprocessors: usize, cache: u64) -> Self {
-        // Clusters of 16 came with 9.0; consumer chips (12.x) form none of that size.
+        // Clusters of 16 require 9.0; consumer chips (12.x) do not support that size.
         let clusters = matches!(major, 9 | 10);
         let keep_from = FAR_LARGER * cache;
         Limits { shared, clusters, multiprocessors, keep_from, ..Limits::default() }
@@ -149,7 +150,7 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// Those of the H100 and H200, for questions without a device.
+    /// The limits of the H100 and H200, for use without a device.
     fn default() -> Self {
         Limits {
             shared: 227 * 1024,
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(limits.keep_from, 100 << 20);
         assert_eq!(limits.policy((100 << 20) - 1), NORMAL);
         assert_eq!(limits.policy(100 << 20), KEEP);
-        // What the device says, not what the H200 has.
+        // The device's values, not those of the H200.
         assert_eq!(Limits::new(8, 99 * 1024, 84, 6 << 20).policy(12 << 20), KEEP);
         let never = Limits { keep_from: u64::MAX, ..limits };
         assert_eq!(never.policy(1 << 40), NORMAL);

@@ -1,13 +1,13 @@
-//! Retrograde's plans on NVIDIA GPUs.
+//! Runs Retrograde's plans on NVIDIA GPUs.
 //!
-//! The driver is loaded when the program runs, so this builds and starts anywhere; without a
-//! driver or a device, [`Cuda::device`] says so. Kernels are compiled ahead (`kernels/`) and
-//! embedded: users need nothing but the driver.
+//! The driver is loaded at run time, so this builds and starts anywhere. Without a driver or a
+//! device, [`Cuda::device`] returns an error. Kernels are compiled ahead of time (`kernels/`) and
+//! embedded: users need only the driver.
 //!
-//! Every plan runs, out of place and in place: elements of any width, packed ones too, any rank
-//! and strides, on memory and streams of one's own or of others ([`DeviceRef::from_raw`],
-//! [`Cuda::borrow_stream`]). [`Stream::execute`] does not wait for the device. [`Route`] takes a
-//! tensor of the host through the device in pieces.
+//! Every plan runs, out of place and in place: elements of any width, including packed ones, any
+//! rank and strides, on its own or foreign memory and streams ([`DeviceRef::from_raw`],
+//! [`Cuda::borrow_stream`]). [`Stream::execute`] is asynchronous. [`Route`] streams a host tensor
+//! through the device in pieces.
 
 mod choose;
 mod device;
@@ -38,7 +38,7 @@ pub use simulate::Simulator;
 pub use stream::Stream;
 pub use transfer::{Host, bus_speed};
 
-/// The example of `docs/cuda.md` is compiled too.
+/// The example in `docs/cuda.md` is compiled too.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/cuda.md")]
 struct Page;

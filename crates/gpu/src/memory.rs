@@ -1,4 +1,4 @@
-//! Memory of a device: owned, or a view of someone else's.
+//! Device memory: owned, or a view of foreign memory.
 
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
@@ -6,7 +6,7 @@ use cudarc::driver::result;
 use retrograde::Memory;
 use std::marker::PhantomData;
 
-/// Bytes on a device, freed when dropped.
+/// Bytes on a device, freed on drop.
 #[derive(Debug)]
 pub struct DeviceBuffer {
     cuda: Cuda,
@@ -15,11 +15,11 @@ pub struct DeviceBuffer {
 }
 
 impl DeviceBuffer {
-    /// So many bytes; what is in them is anything.
+    /// Allocates this many uninitialised bytes.
     pub fn allocate(cuda: &Cuda, len: usize) -> Result<Self, Error> {
         let _current = cuda.current()?;
-        // SAFETY: the address is only given to kernels and copies, which write before they read
-        // or do not care. The driver does not take 0.
+        // SAFETY: the address is only passed to kernels and copies, which write before they read or
+        // accept any value. The driver does not accept size 0.
         let address = unsafe { result::malloc_sync(len.max(1)) }.asked("allocate memory")?;
         Ok(DeviceBuffer { cuda: cuda.clone(), address, len })
     }
@@ -31,30 +31,30 @@ impl DeviceBuffer {
         Ok(buffer)
     }
 
-    /// Overwrites bytes from `offset` on with the host's; waits until that is done.
+    /// Overwrites bytes from `offset` on with the host's; waits for completion.
     ///
     /// # Panics
     /// If they do not fit.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), Error> {
         assert!(offset <= self.len && bytes.len() <= self.len - offset, "outside the buffer");
         let _current = self.cuda.current()?;
-        // SAFETY: inside the buffer, as was just checked.
+        // SAFETY: inside the buffer, as just checked.
         unsafe { copy_to_device(self.address + offset as u64, bytes) }
     }
 
-    /// Copies bytes from `offset` on to the host; waits until that is done.
+    /// Copies bytes from `offset` on to the host; waits for completion.
     ///
     /// # Panics
-    /// If there are not as many.
+    /// If they are outside the buffer.
     pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<(), Error> {
         assert!(offset <= self.len && bytes.len() <= self.len - offset, "outside the buffer");
         let _current = self.cuda.current()?;
-        // SAFETY: inside the buffer, as was just checked.
+        // SAFETY: inside the buffer, as just checked.
         unsafe { result::memcpy_dtoh_sync(bytes, self.address + offset as u64) }
             .asked("copy from the device")
     }
 
-    /// All bytes, on the host.
+    /// All bytes, copied to the host.
     pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; self.len];
         self.read(0, &mut bytes)?;
@@ -76,19 +76,19 @@ impl DeviceBuffer {
         self.len == 0
     }
 
-    /// To be read by a plan.
+    /// The buffer as the input of a plan.
     pub fn view(&self) -> DeviceRef<'_> {
         DeviceRef { address: self.address, len: self.len, lifetime: PhantomData }
     }
 
-    /// To be written by a plan.
+    /// The buffer as the output of a plan.
     pub fn view_mut(&mut self) -> DeviceMut<'_> {
         DeviceMut { address: self.address, len: self.len, lifetime: PhantomData }
     }
 }
 
-/// Copies to the device, and waits until it has arrived: the driver's own call waits only until
-/// the host's memory has been read, and streams that are not the default one would not wait.
+/// Copies to the device and waits until the data has arrived: the driver's call waits only until
+/// the host memory has been read, and streams other than the default one would not wait.
 ///
 /// # Safety
 /// The device has room for the data at `address`, and its context is current.
@@ -104,13 +104,13 @@ impl Drop for DeviceBuffer {
     fn drop(&mut self) {
         if let Ok(_current) = self.cuda.current() {
             // SAFETY: allocated in `allocate`, freed once. The driver waits for work that still
-            // uses it. An error at the end of a process means that the memory is gone anyway.
+            // uses it. An error at process exit means that the memory is already gone.
             let _ = unsafe { result::free_sync(self.address) };
         }
     }
 }
 
-/// Device memory that may be read.
+/// Readable device memory.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceRef<'a> {
     pub(crate) address: u64,
@@ -118,7 +118,7 @@ pub struct DeviceRef<'a> {
     lifetime: PhantomData<&'a ()>,
 }
 
-/// Device memory that may be written.
+/// Writable device memory.
 #[derive(Debug)]
 pub struct DeviceMut<'a> {
     pub(crate) address: u64,
@@ -149,10 +149,10 @@ impl DeviceMut<'_> {
     }
 }
 
-/// The lengths of a plan, on either side.
+/// The lengths of a plan, on the device or the host.
 #[derive(Debug, Clone, Copy)]
 pub enum CudaLengths<'a> {
-    /// On the device. They are checked there: nothing waits for it (see
+    /// On the device. They are checked there, asynchronously (see
     /// [`Stream::check`](crate::Stream::check)).
     Device(DeviceRef<'a>),
     /// On the host. They are checked before anything is launched, and copied.

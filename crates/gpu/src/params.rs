@@ -1,17 +1,18 @@
-//! The arguments of kernels, as `kernels/*.cuh` declare them; keep both alike.
+//! The arguments of kernels, as declared in `kernels/*.cuh`; keep both in sync.
 
 /// No such dimension.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Dimensions that the fast kernels take beside their own.
+/// The most dimensions that the fast kernels take in addition to their own.
 pub(crate) const FEW: usize = 6;
-/// Dimensions that every kernel has another version for: more than any memory has room for, as
-/// each is at least 2 long.
+/// The most dimensions of the general variant of each kernel: more than any tensor in memory can
+/// have, as each has a size of at least 2.
 pub(crate) const MANY: usize = 48;
 
-/// A kernel's arguments: plain data, passed as it is.
+/// A kernel's arguments: plain data, passed by value.
 ///
 /// # Safety
-/// `repr(C)`, without references, and the same as the struct of that name in the kernels.
+/// `repr(C)`, without references, and with the same layout as the struct of that name in the
+/// kernels.
 pub(crate) unsafe trait Params {}
 
 #[repr(C)]
@@ -27,15 +28,15 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// A dimension of so many steps.
+    /// A dimension of this many steps.
     pub(crate) fn new(len: u64, src: i64, dst: i64, lengths: i64) -> Self {
         let (mul, shift) = divisor(len);
-        // The same for 32 bits: the quotient's upper half, rounded up again.
+        // The same for 32 bits: the upper half of the quotient, rounded up again.
         let mul32 = mul.div_ceil(1 << 32) as u32;
         Axis { len, mul, src, dst, lengths, shift, mul32 }
     }
 
-    /// Only something to divide by.
+    /// Only a divisor.
     pub(crate) fn count(len: u64) -> Self {
         Axis::new(len, 0, 0, 0)
     }
@@ -187,7 +188,7 @@ pub(crate) struct Packed {
     pub(crate) loops: Loops<MANY>,
 }
 
-/// What the check leaves on the device.
+/// The result of a length check on the device.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Report {
@@ -202,7 +203,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Nothing wrong so far.
+    /// No invalid length so far.
     pub(crate) const CLEAR: Report = Report {
         stop: 0,
         failed: 0,
@@ -286,7 +287,7 @@ mod tests {
         }
     }
 
-    /// What `sizeof` says of the structs in the kernels; `kernels/sizes.cuh` asserts the same.
+    /// The result of `sizeof` for the structs in the kernels; `kernels/sizes.cuh` asserts the same.
     #[test]
     fn arguments_have_the_sizes_that_the_kernels_assert() {
         assert_eq!(size_of::<Axis>(), 48);

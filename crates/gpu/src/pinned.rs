@@ -1,4 +1,4 @@
-//! Host memory that a device copies from and to by itself, while the host does other things.
+//! Pinned host memory, which a device copies from and to by DMA, asynchronously.
 
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
@@ -6,7 +6,7 @@ use crate::memory::DeviceBuffer;
 use crate::stream::Stream;
 use cudarc::driver::{result, sys};
 
-/// Bytes of the host that stay where they are.
+/// Page-locked bytes of the host.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     cuda: Cuda,
@@ -15,32 +15,32 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// So many bytes, all zero.
+    /// Allocates this many bytes, all zero.
     pub(crate) fn allocate(cuda: &Cuda, len: usize) -> Result<Self, Error> {
         let _current = cuda.current()?;
-        // SAFETY: filled right below; freed in `drop`. The driver does not take 0.
+        // SAFETY: filled right below; freed in `drop`. The driver does not accept size 0.
         let start = unsafe { result::malloc_host(len.max(1), 0) }
-            .asked("allocate memory of the host")?
+            .asked("allocate pinned host memory")?
             .cast::<u8>();
-        // SAFETY: just allocated for as many.
+        // SAFETY: just allocated with this size.
         unsafe { start.write_bytes(0, len) };
         Ok(Pinned { cuda: cuda.clone(), start, len })
     }
 
-    /// The bytes. No copy may be under way.
+    /// The bytes. No copy may be in flight.
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: allocated and filled in `allocate`, and borrowed as `self` is. Those who let the
-        // device copy promise to wait for it.
+        // SAFETY: allocated and filled in `allocate`, and borrowed as `self` is. Callers of `send`
+        // and `receive` promise to wait for the copies.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
     }
 
-    /// Lets the device copy the first `len` bytes to its own memory, from `offset` on.
+    /// Starts a copy of the first `len` bytes to device memory, from `offset` on.
     ///
     /// # Safety
-    /// Both memories live, and neither is used but by this stream, until that is synchronized.
+    /// Both buffers stay alive and are used by this stream only, until it is synchronized.
     ///
     /// # Panics
-    /// If they are not as many on both sides.
+    /// If they do not fit in either buffer.
     pub(crate) unsafe fn send(
         &mut self,
         len: usize,
@@ -52,17 +52,17 @@ impl Pinned {
         let (address, raw) = (to.address() + offset as u64, stream.handle() as sys::CUstream);
         let _current = self.cuda.current()?;
         let bytes = &self.bytes()[..len];
-        // SAFETY: inside both memories, as was just checked; for the rest, the caller's promise.
+        // SAFETY: inside both buffers, as just checked; the caller promises the rest.
         unsafe { result::memcpy_htod_async(address, bytes, raw) }.asked("copy to the device")
     }
 
-    /// Lets the device copy `len` bytes of its own memory, from `offset` on, to the first ones.
+    /// Starts a copy of `len` bytes of device memory, from `offset` on, to the first bytes.
     ///
     /// # Safety
-    /// As that of [`send`](Self::send).
+    /// As for [`send`](Self::send).
     ///
     /// # Panics
-    /// As there.
+    /// As for [`send`](Self::send).
     pub(crate) unsafe fn receive(
         &mut self,
         len: usize,
@@ -74,7 +74,7 @@ impl Pinned {
         let (address, raw) = (from.address() + offset as u64, stream.handle() as sys::CUstream);
         let _current = self.cuda.current()?;
         let bytes = &mut self.bytes()[..len];
-        // SAFETY: inside both memories, as was just checked; for the rest, the caller's promise.
+        // SAFETY: inside both buffers, as just checked; the caller promises the rest.
         unsafe { result::memcpy_dtoh_async(bytes, address, raw) }.asked("copy from the device")
     }
 }
@@ -82,7 +82,8 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         if let Ok(_current) = self.cuda.current() {
-            // SAFETY: allocated in `allocate`, freed once; nothing is under way, as was promised.
+            // SAFETY: allocated in `allocate`, freed once; no copy is in flight, as callers
+            // promised.
             let _ = unsafe { result::free_host(self.start.cast()) };
         }
     }

@@ -1,4 +1,4 @@
-//! What the checks of lengths leave on the device, for the host to read when it likes.
+//! The results of length checks on the device, for the host to read later.
 
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
@@ -10,10 +10,11 @@ use retrograde::ExecuteError;
 /// Reports allocated at a time.
 const REPORTS: usize = 256;
 
-/// Reports of wrong lengths, on the device.
+/// Reports of invalid lengths, in device memory.
 ///
-/// Every [`Stream`](crate::Stream) has one. Who wants to know which of many calls was wrong gives
-/// each its own ([`Stream::reporting_to`](crate::Stream::reporting_to)) and reads them all at once.
+/// Every [`Stream`](crate::Stream) has one. To find out which of many calls had an invalid length,
+/// give each its own ([`Stream::reporting_to`](crate::Stream::reporting_to)) and read them all at
+/// once.
 #[derive(Debug)]
 pub struct Reports {
     buffer: DeviceBuffer,
@@ -21,12 +22,12 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// So many, all clear.
+    /// Allocates this many, all clear.
     pub fn allocate(cuda: &Cuda, len: usize) -> Result<Self, Error> {
         let buffer = DeviceBuffer::allocate(cuda, len.max(1) * size_of::<Report>())?;
         let reports = Reports { buffer, len };
         let _current = cuda.current()?;
-        // SAFETY: the buffer was made for as many.
+        // SAFETY: the buffer was allocated for this many.
         unsafe { clear(reports.address(0), len)? };
         Ok(reports)
     }
@@ -72,13 +73,13 @@ impl Cuda {
         let block = unsafe { result::malloc_sync(REPORTS * size_of::<Report>()) }
             .asked("allocate memory")?;
         pool.blocks.push(block);
-        // SAFETY: just allocated for as many.
+        // SAFETY: just allocated for this many.
         unsafe { clear(block, REPORTS)? };
         pool.spare.extend((1..REPORTS).rev().map(|at| block + (at * size_of::<Report>()) as u64));
         Ok(block)
     }
 
-    /// Takes a clear report back.
+    /// Returns a clear report to the pool.
     pub(crate) fn give_report_back(&self, report: u64) {
         self.pool().spare.push(report);
     }
@@ -93,29 +94,29 @@ pub(crate) unsafe fn clear(address: u64, len: usize) -> Result<(), Error> {
     unsafe { copy_to_device(address, &vec![Report::CLEAR; len]) }
 }
 
-/// Waits for the stream, reads reports, and clears them if one of them tells of something.
+/// Waits for the stream, reads reports, and clears them if one of them has an error.
 ///
 /// # Safety
-/// There are `len` reports at `address`, used on this stream alone, and the context is current.
+/// There are `len` reports at `address`, used only on this stream, and the context is current.
 pub(crate) unsafe fn read(
     address: u64,
     len: usize,
     stream: sys::CUstream,
 ) -> Result<Vec<Option<ExecuteError>>, Error> {
     let mut reports = vec![Report::CLEAR; len];
-    // SAFETY: the caller's promise; the host waits before it looks, or the vector goes.
+    // SAFETY: the caller's promise; the host waits before it reads or drops the vector.
     unsafe {
         result::memcpy_dtoh_async(&mut reports, address, stream).asked("read a report")?;
         result::stream::synchronize(stream).asked("finish its work")?;
     }
     if reports.iter().any(|report| report.failed != 0) {
-        // SAFETY: the caller's promise; nothing on the stream uses them now.
+        // SAFETY: the caller's promise; the stream is idle, so nothing uses them now.
         unsafe { clear(address, len)? };
     }
     Ok(reports.iter().map(error).collect())
 }
 
-/// What a report tells.
+/// The error in a report.
 pub(crate) fn error(report: &Report) -> Option<ExecuteError> {
     let value = match report.is_signed {
         0 => i128::from(report.value as u64),

@@ -1,37 +1,38 @@
-//! Tensors of the host through a device: how a plan is cut so that every piece needs one range of
-//! the input and writes one range of the output, and what that takes.
+//! Streams host tensors through a device: how a plan is split so that every piece needs one range
+//! of the input and writes one range of the output, and how much memory that takes.
 
 use crate::error::Error;
 use retrograde::{Plan, Reach};
 use std::ops::Range;
 
-/// Pieces that are in flight at once: one on its way there, one moved, one on its way back.
+/// Pieces in flight: one being uploaded, one being processed, one being downloaded.
 pub(crate) const SLOTS: usize = 3;
-/// Windows on the device begin as far into so many bytes as in their buffer, so that kernels find
-/// everything as aligned as it is there.
+/// Windows on the device have the same offset modulo this as in their buffer, so that kernels see
+/// the same alignment.
 const ALIGNED: usize = 16;
-/// A piece that is so many times as large as asked for is not staged as a whole.
+/// A piece that is more than this many times the requested size is not staged as a whole.
 const MOST: usize = 4;
 
-/// How a plan goes through a device ([`Route::run`](crate::Route::run)).
+/// How a plan is streamed through a device ([`Route::run`](crate::Route::run)).
 #[derive(Debug, Clone, Copy)]
 pub struct Route<'a> {
     pub(crate) plan: &'a Plan,
-    /// Bytes of a piece, and of what is staged at a time.
+    /// Bytes per piece and per staging buffer.
     pub(crate) bytes: usize,
     cut: bool,
     pieces: usize,
-    /// Bytes of the largest windows, as the device has them.
+    /// The size of the largest windows on the device, in bytes.
     pub(crate) input: usize,
     pub(crate) output: usize,
 }
 
 impl<'a> Route<'a> {
-    /// For pieces of about this many bytes.
+    /// A route with pieces of about this many bytes.
     ///
-    /// A plan whose pieces would lie apart in the output, or need much more of the input than they
-    /// move (an axis with lengths is outermost; input and output have different orders), goes as
-    /// one piece. A plan that leaves gaps in its output is refused: nothing says what is in them.
+    /// A plan runs as one piece if its pieces would be scattered in the output, or would need much
+    /// more of the input than they move (an axis with lengths is outermost; input and output have
+    /// different dimension orders). A plan that leaves gaps in its output is refused, because their
+    /// content would be unknown.
     pub fn of(plan: &'a Plan, bytes: usize) -> Result<Self, Error> {
         if !plan.is_empty() && !is_whole(plan) {
             return Err(Error::OutputGaps);
@@ -52,7 +53,7 @@ impl<'a> Route<'a> {
         Ok(route)
     }
 
-    /// How many pieces.
+    /// The number of pieces.
     pub fn pieces(&self) -> usize {
         self.pieces
     }
@@ -62,12 +63,12 @@ impl<'a> Route<'a> {
         (self.pieces > 0).then(|| self.iter().next()).flatten()
     }
 
-    /// Whether copies and kernels of different pieces run at the same time.
+    /// Whether copies and kernels of different pieces overlap.
     pub fn overlaps(&self) -> bool {
         self.pieces > 1 && self.input.max(self.output) <= self.bytes.saturating_mul(MOST)
     }
 
-    /// Bytes of device memory that it takes, beside those of lengths.
+    /// Device memory that it needs in bytes, without lengths.
     pub fn device_bytes(&self) -> usize {
         let slots = if self.overlaps() { SLOTS.min(self.pieces) } else { 1 };
         self.input.saturating_add(self.output).saturating_mul(slots)
@@ -87,19 +88,19 @@ fn is_whole(plan: &Plan) -> bool {
     reach.end - reach.start == grains && starts_byte && !plan.merges_bytes()
 }
 
-/// Whether most of the bytes between the first and the last that it reads are read.
+/// Whether it reads most of the bytes between the first and the last that it reads.
 fn reads_little(plan: &Plan) -> bool {
     plan.src().end - plan.src().start <= 2 * plan.units() * plan.unit().count
 }
 
-/// What a piece needs of both buffers.
+/// The parts of both buffers that a piece needs.
 #[derive(Debug, Clone)]
 pub(crate) struct Window {
     pub(crate) input: Side,
     pub(crate) output: Side,
 }
 
-/// A range of a buffer, and where it begins in the device's.
+/// A range of a buffer, and its offset in the device's buffer.
 #[derive(Debug, Clone)]
 pub(crate) struct Side {
     pub(crate) range: Range<usize>,
@@ -112,7 +113,7 @@ impl Side {
         Side { lead: range.start % ALIGNED, range }
     }
 
-    /// Bytes that the device's buffer has.
+    /// The size of the device's buffer in bytes.
     pub(crate) fn end(&self) -> usize {
         self.lead + self.range.len()
     }
@@ -139,7 +140,7 @@ mod tests {
         DType, Layout, LengthsOperator, Memory, MemoryMut, Reverse, ReverseSequence, cpu,
     };
 
-    /// Runs a route on the CPU as the device does it, every piece on copies of its windows only.
+    /// Runs a route on the CPU in the same way, with every piece on copies of its windows only.
     fn agrees(plan: &Plan, bytes: usize, lengths: Option<&[i32]>) -> usize {
         let per_byte = plan.unit().grain.per_byte();
         let input: Vec<u8> = (0..plan.src().end.div_ceil(per_byte)).map(|at| at as u8).collect();
@@ -169,7 +170,7 @@ mod tests {
                 let layout = Layout::dense(dtype, &[7, 16, 24]).unwrap();
                 let plan = Reverse::axes(axes).plan(&layout, &layout).unwrap();
                 let pieces = agrees(&plan, 100, None);
-                // One bit each are 336 bytes; whatever is not cut is not tested.
+                // One-bit elements take 336 bytes in total; routes without a split are not tested.
                 assert!(pieces > 2, "{dtype}: {pieces}");
             }
         }

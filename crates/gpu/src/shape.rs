@@ -1,19 +1,19 @@
-//! A plan as kernels see it: every flip folded into a stride that runs backward.
+//! A plan as kernels see it: every flip is folded into a negative stride.
 
 use retrograde::{Dim, Flow, Plan};
 use smallvec::SmallVec;
 
-/// Dimensions of a movement, outermost first, none of them `Flip`.
+/// The dimensions of a plan, outermost first, none of them `Flip`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// Grains that move as one.
+    /// Grains that move as one unit.
     pub(crate) unit: u64,
     pub(crate) dims: SmallVec<[Dim; 8]>,
-    /// Which of them has lengths.
+    /// The dimension with lengths.
     pub(crate) prefix: Option<usize>,
-    /// Where the first step of all dimensions lies in the input's buffer, in grains.
+    /// The offset of the first step of all dimensions in the input buffer, in grains.
     pub(crate) src: i64,
-    /// And in the output's.
+    /// The same in the output buffer.
     pub(crate) dst: i64,
 }
 
@@ -41,17 +41,17 @@ impl Shape {
             && self.dims.iter().all(|dim| whole(dim.src as i64) && whole(dim.dst as i64))
     }
 
-    /// The widest piece that everything is a multiple of: 1, 2, 4, 8 or 16 bytes.
+    /// The widest piece that divides everything: 1, 2, 4, 8 or 16 bytes.
     pub(crate) fn granule(&self, at: Site) -> u64 {
         [16, 8, 4, 2].into_iter().find(|&width| self.is_aligned(at, width)).unwrap_or(1)
     }
 
-    /// All that moves.
+    /// The total number of grains.
     pub(crate) fn grains(&self) -> u64 {
         self.unit * self.dims.iter().map(|dim| dim.len as u64).product::<u64>()
     }
 
-    /// Bytes of output that lie together around each unit.
+    /// Contiguous bytes of output around each unit.
     pub(crate) fn run(&self) -> u64 {
         let mut run = self.unit;
         for dim in self.dims.iter().rev() {
@@ -64,7 +64,7 @@ impl Shape {
     }
 }
 
-/// Where both buffers begin.
+/// The addresses of both buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Site {
     pub(crate) src: u64,

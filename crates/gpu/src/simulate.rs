@@ -1,5 +1,5 @@
-//! The kernels as C++ on the processor at hand (`kernels/host.cpp`), compiled by the machine's own
-//! compiler: what they compute can be tested where there is no device.
+//! The kernels compiled as C++ for the CPU (`kernels/host.cpp`) with the machine's compiler: their
+//! results can be tested without a device.
 
 use crate::choose;
 use crate::error::Error;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Runs plans on host memory with the code of the kernels, thread by thread: slow, and for tests.
+/// Runs plans on host memory with the code of the kernels, thread by thread: slow, for tests only.
 #[derive(Debug)]
 pub struct Simulator {
     library: Library,
@@ -24,11 +24,11 @@ pub struct Simulator {
     ran: Mutex<BTreeSet<String>>,
 }
 
-/// `launch` in host.cpp: `KEPT_APART`, or what a block did that it must not.
+/// `launch` in host.cpp: returns `KEPT_APART`, or the kind of illegal access.
 type Launch = unsafe extern "C" fn(*const c_void, *const c_void, u64, u32, u32, u32) -> u32;
 
 impl Simulator {
-    /// Why the kernels cannot be compiled here at all, if so: other systems, or no compiler.
+    /// Why the kernels cannot be compiled here, if so: another system, or no compiler.
     pub fn unavailable() -> Option<String> {
         if !cfg!(target_os = "linux") {
             return Some("the simulation is written for Linux".to_owned());
@@ -50,22 +50,22 @@ impl Simulator {
         if !made.status.success() {
             return Err(format!("{compiler}: {}", String::from_utf8_lossy(&made.stderr)));
         }
-        // SAFETY: the library has nothing that runs when it is loaded.
+        // SAFETY: the library has no initialisers that run when it is loaded.
         let library = unsafe { Library::new(&to) }.map_err(|error| error.to_string())?;
-        // As for chips that have no clusters.
-        // Nothing runs beside anything else, and small tensors get the kernels of large ones.
+        // As for chips without clusters. With one multiprocessor, small tensors use the kernels of
+        // large ones.
         let limits = Limits { multiprocessors: 1, ..Limits::default() };
         let limits = limits.at_most(usize::MAX, false);
         Ok(Simulator { library, limits, ran: Mutex::default() })
     }
 
-    /// What the choice of kernels depends on.
+    /// The limits that the choice of kernels depends on.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// Kernels that no call has run so far: what a suite leaves out. Those that form clusters are not asked for, nor
-    /// the one for rows of 1 GiB and more.
+    /// Kernels that no call has run so far, to measure coverage. Those that form clusters are not
+    /// included, nor is the one for rows of 1 GiB and more.
     pub fn unused(&self) -> Vec<String> {
         let ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
         Entry::all()
@@ -79,7 +79,8 @@ impl Simulator {
     /// Runs a plan from one buffer to another.
     ///
     /// # Panics
-    /// If a kernel is not there, touches shared memory that is not its own, or reads vectors that are not all input.
+    /// If a kernel is missing, accesses shared memory out of bounds, or reads vectors outside the
+    /// input.
     pub fn execute(
         &self,
         plan: &Plan,
@@ -89,12 +90,12 @@ impl Simulator {
     ) -> Result<(), Error> {
         plan.check_sizes(src.len(), dst.len())?;
         let at = Site { src: src.as_ptr().addr() as u64, dst: dst.as_mut_ptr().addr() as u64 };
-        // Both are given to code that the compiler does not see.
+        // Both are passed to code that the compiler does not see.
         let _ = (src.as_ptr().expose_provenance(), dst.as_mut_ptr().expose_provenance());
         self.start(plan, at, lengths, false)
     }
 
-    /// Runs a plan whose input and output are laid out alike on one buffer.
+    /// Runs a plan whose input and output have the same layout in one buffer.
     ///
     /// # Panics
     /// As [`execute`](Self::execute).
@@ -112,7 +113,7 @@ impl Simulator {
         self.start(plan, Site { src: at, dst: at }, lengths, true)
     }
 
-    /// As [`Stream`](crate::Stream) does it.
+    /// In the same way as [`Stream`](crate::Stream).
     fn start(
         &self,
         plan: &Plan,
@@ -140,11 +141,11 @@ impl Simulator {
         let copy;
         let mut at = at;
         if in_place && choice.kernel == Kernel::Packed {
-            // Elements that share bytes come from a copy, as far into 16 bytes as the original.
+            // Packed elements are read from a copy with the same alignment modulo 16.
             let per_byte = plan.unit().grain.per_byte();
             let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));
             let from = at.dst as usize + start;
-            // SAFETY: the plan's reach, which the memory holds as was checked.
+            // SAFETY: the plan's reach, which the memory was checked to contain.
             let bytes = unsafe {
                 std::slice::from_raw_parts(
                     std::ptr::with_exposed_provenance::<u8>(from),
@@ -167,9 +168,9 @@ impl Simulator {
         }
     }
 
-    /// Which bytes of input there are; a kernel that reads vectors elsewhere fails.
+    /// Sets the range of the input; a kernel that reads vectors outside it fails.
     fn set_reach(&self, begin: u64, end: u64) {
-        // SAFETY: host.cpp defines it so, and only compares addresses with these.
+        // SAFETY: host.cpp defines this signature, and only compares addresses with these.
         unsafe {
             let set: Symbol<'_, unsafe extern "C" fn(u64, u64)> =
                 self.library.get(b"set_reach").expect("the function");
@@ -192,8 +193,8 @@ impl Simulator {
         let Entry(family, _) = entry;
         let name = entry.name();
         self.ran.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
-        // SAFETY: host.cpp defines the launcher for this struct, and the kernel that takes it;
-        // what it points to was checked against the plan.
+        // SAFETY: host.cpp defines the launcher for this struct, and the kernel that takes it; the
+        // addresses in it were checked against the plan.
         let outcome = unsafe {
             let launch: Symbol<'_, Launch> = self.library.get(launcher).expect("a launcher");
             let kernel: Symbol<'_, *const c_void> =
@@ -203,8 +204,8 @@ impl Simulator {
         // `KEPT_APART`, `TOUCHED_SHARED` and `READ_OUTSIDE` in host.cpp.
         match outcome {
             0 => {}
-            1 => panic!("{name} leaves its shared memory"),
-            _ => panic!("{name} reads vectors where there is no input"),
+            1 => panic!("{name} accesses shared memory out of bounds"),
+            _ => panic!("{name} reads vectors outside the input"),
         }
     }
 }
@@ -213,7 +214,7 @@ fn compiler() -> String {
     std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned())
 }
 
-/// Bytes that begin as far into 16 as they did elsewhere.
+/// A copy of bytes with the same alignment modulo 16.
 struct Copied {
     memory: Vec<u128>,
     lead: usize,
@@ -223,7 +224,7 @@ impl Copied {
     fn of(bytes: &[u8], lead: usize) -> Self {
         let mut memory = vec![0u128; (lead + bytes.len()).div_ceil(16)];
         let to = memory.as_mut_ptr().cast::<u8>();
-        // SAFETY: as many bytes as there is room for behind the lead.
+        // SAFETY: the allocation has room for all bytes after the lead.
         unsafe { to.add(lead).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Copied { memory, lead }
     }

@@ -1,4 +1,4 @@
-//! Running plans on a stream.
+//! Runs plans on a stream.
 
 use crate::choose::{self, MOST_DIMS};
 use crate::device::Cuda;
@@ -14,14 +14,13 @@ use retrograde::{ExecuteError, Grain, Memory, Plan, Prepared, cpu};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// Blocks that a launch may have.
+/// The most blocks of a launch.
 const MOST_BLOCKS: u64 = i32::MAX as u64;
 
-/// A stream of a device, and the report of wrong lengths that belongs to it.
+/// A stream of a device, with its report of invalid lengths.
 ///
-/// What is executed here runs in order, after the call has returned. Nothing waits for the device
-/// and, but for host lengths and packed elements in place, nothing is allocated, so that a CUDA
-/// graph can capture it.
+/// Calls are asynchronous and run in order. Nothing waits for the device and, except for host
+/// lengths and packed elements in place, nothing is allocated, so that a CUDA graph can capture it.
 #[derive(Debug)]
 pub struct Stream {
     cuda: Cuda,
@@ -29,9 +28,9 @@ pub struct Stream {
     owned: bool,
     /// Address of its report; 0 if it has none.
     report: u64,
-    /// Whether a wrong length on the device stops its call.
+    /// Whether an invalid length on the device stops its call.
     stops: bool,
-    /// What that is a part of, if it is not the device's; keeps it alive.
+    /// Keeps the reports alive that it belongs to, unless they are the device's.
     _reports: Option<Arc<Reports>>,
 }
 
@@ -41,27 +40,27 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Cuda {
-    /// A new stream.
+    /// Creates a stream.
     pub fn stream(&self) -> Result<Stream, Error> {
         let _current = self.current()?;
         let kind = result::stream::StreamKind::NonBlocking;
-        let raw = result::stream::create(kind).asked("make a stream")?;
+        let raw = result::stream::create(kind).asked("create a stream")?;
         let report = self.take_report()?;
         Ok(Stream::new(self.clone(), raw, true, report))
     }
 
-    /// A stream of someone else's, by its handle (`CUstream`, `cudaStream_t`); 0 is the default
-    /// stream. It is not destroyed with the value that this gives.
+    /// Borrows a foreign stream by its handle (`CUstream`, `cudaStream_t`); 0 is the default
+    /// stream. It is not destroyed when the returned value is dropped.
     ///
     /// # Safety
-    /// The handle is a stream of this device's primary context whenever the value is used.
+    /// The handle is a stream of this device's primary context whenever the returned value is used.
     pub unsafe fn borrow_stream(&self, handle: usize) -> Result<Stream, Error> {
         let report = self.report_of(handle)?;
         Ok(Stream::new(self.clone(), handle as sys::CUstream, false, report))
     }
 
-    /// A stream of someone else's, for outputs that hold nothing yet: a wrong length on the device
-    /// does not stop its call, but is clamped. Nobody is told, unless the stream is
+    /// Borrows a foreign stream for outputs that are uninitialised: an invalid length on the device
+    /// does not stop its call, but is clamped. It is reported only if the stream is
     /// [`reporting_to`](Stream::reporting_to) something.
     ///
     /// # Safety
@@ -89,7 +88,7 @@ impl Stream {
     /// The same stream with another report.
     ///
     /// # Panics
-    /// If there are not as many.
+    /// If there is no such report.
     pub fn reporting_to(&self, reports: &Arc<Reports>, at: usize) -> Stream {
         assert!(at < reports.len(), "report {at} of {}", reports.len());
         let (cuda, raw, report) = (self.cuda.clone(), self.raw, reports.address(at));
@@ -99,10 +98,10 @@ impl Stream {
 
     /// Runs a plan from `src` to `dst`; if both are the same view, in place.
     ///
-    /// Errors that the host can see (buffers, overlap, host lengths) are returned, and nothing is
-    /// launched. Lengths on the device are looked at there: if one is wrong, this call leaves the
-    /// output alone, and [`check`](Self::check) tells, now or later. They are also clamped where
-    /// they are read, so that no value leads out of bounds.
+    /// Errors that the host can detect (buffers, overlap, host lengths) are returned, and nothing
+    /// is launched. Lengths on the device are checked there: if one is invalid, this call does not
+    /// write to the output, and [`check`](Self::check) reports it, now or later. They are also
+    /// clamped where they are read, so that no value leads out of bounds.
     ///
     /// ```no_run
     /// use retrograde::{DType, Layout, Reverse};
@@ -166,7 +165,7 @@ impl Stream {
         self.start(plan, Site { src: src.address, dst: dst.address }, lengths, false, false)
     }
 
-    /// Runs a plan whose input and output are laid out alike on one piece of memory.
+    /// Runs a plan whose input and output have the same layout in one buffer.
     pub fn execute_in_place(
         &self,
         plan: &Plan,
@@ -182,8 +181,8 @@ impl Stream {
         self.start(plan, Site { src: at, dst: at }, lengths, true, true)
     }
 
-    /// Waits for everything on the stream, and for the first wrong length since the last look: its
-    /// error, if there was one.
+    /// Waits for everything on the stream, and returns the error of the first invalid length since
+    /// the last check, if there was one.
     pub fn check(&self) -> Result<(), Error> {
         if self.report == 0 {
             return self.synchronize();
@@ -196,22 +195,22 @@ impl Stream {
         }
     }
 
-    /// Waits for everything on the stream, and gives what each of these reports tells.
+    /// Waits for everything on the stream, and returns the error of each of these reports.
     pub fn read(&self, reports: &Reports) -> Result<Vec<Option<ExecuteError>>, Error> {
         let _current = self.cuda.current()?;
-        // SAFETY: as many as there are. That another stream uses them meanwhile would mix up what
-        // they tell, and nothing else.
+        // SAFETY: as many as there are. If another stream used them at the same time, their
+        // contents would be mixed up, but nothing else.
         unsafe { report::read(reports.address(0), reports.len(), self.raw) }
     }
 
     /// Waits for everything on the stream.
     pub fn synchronize(&self) -> Result<(), Error> {
         let _current = self.cuda.current()?;
-        // SAFETY: ours, or borrowed under the promise that it lives.
+        // SAFETY: ours, or borrowed under the promise that it is alive.
         unsafe { result::stream::synchronize(self.raw) }.asked("finish its work")
     }
 
-    /// Whatever the host can say about lengths.
+    /// Checks that the host can do on lengths.
     fn check_lengths(
         &self,
         plan: &Plan,
@@ -236,7 +235,7 @@ impl Stream {
         }
     }
 
-    /// Launches all that a checked call needs.
+    /// Launches everything that a checked call needs.
     fn start(
         &self,
         plan: &Plan,
@@ -262,7 +261,7 @@ impl Stream {
             }
             _ => (0, 0),
         };
-        // A graph keeps to what every driver, and whoever owns the graph, knows.
+        // In a graph, use only launches that every driver, and the owner of the graph, supports.
         let early = stop != 0 && self.cuda.kernels_wait() && !self.is_capturing()?;
         let lengths = jobs::lengths_of(plan, address, stop);
         let (shape, limits) = (Shape::of(plan), self.cuda.limits());
@@ -279,8 +278,8 @@ impl Stream {
         self.launch(&jobs::job(&call, choice, &limits), early)
     }
 
-    /// Launches the check of device lengths; gives the address of its verdict, or 0 where there is
-    /// none to wait for.
+    /// Launches the check of device lengths; returns the address of its result, or 0 if there is
+    /// nothing to wait for.
     fn check_on_device(&self, plan: &Plan, view: DeviceRef<'_>) -> Result<u64, Error> {
         let Some(lengths) = plan.lengths() else { return Ok(0) };
         if self.report == 0 || !lengths.needs_check() || lengths.count() == 0 {
@@ -290,18 +289,18 @@ impl Stream {
         Ok(if self.stops { self.report } else { 0 })
     }
 
-    /// Copies host lengths to memory of the stream's own.
+    /// Copies host lengths to memory allocated on the stream.
     fn upload(&self, plan: &Plan, memory: Memory<'_>) -> Result<Scratch<'_>, Error> {
         if self.is_capturing()? {
             return Err(Error::HostLengthsInGraph);
         }
         let reach = plan.lengths().map_or(0..0, |lengths| {
-            // From a multiple of 8, so that what is aligned stays so.
+            // From a multiple of 8, to preserve alignment.
             lengths.reach.start / 8 * 8..lengths.reach.end
         });
         let scratch = self.scratch(reach.len(), reach.start as u64)?;
-        // SAFETY: the memory holds the plan's reach, as was checked; pageable memory has been
-        // read when the call returns.
+        // SAFETY: the memory was checked to contain the plan's reach; the driver has read pageable
+        // memory when the call returns.
         let bytes = unsafe {
             std::slice::from_raw_parts(memory.as_ptr().wrapping_add(reach.start), reach.len())
         };
@@ -311,7 +310,7 @@ impl Stream {
         Ok(scratch)
     }
 
-    /// Elements that share bytes cannot trade places in parallel: from a copy.
+    /// Elements that share bytes cannot be swapped in parallel, so they are read from a copy.
     fn packed_in_place(
         &self,
         plan: &Plan,
@@ -321,11 +320,11 @@ impl Stream {
     ) -> Result<(), Error> {
         let per_byte = plan.unit().grain.per_byte();
         let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));
-        // As far into 16 bytes as the original, so that words meet words.
+        // The same alignment modulo 16 as the original, so that words are aligned with words.
         let lead = (at + start as u64) % 16;
         let copy = self.scratch(end - start + lead as usize, 0)?;
         let (from, to) = (at + start as u64, copy.address + lead);
-        // SAFETY: the plan's reach, which the caller's memory holds, into as many bytes.
+        // SAFETY: the plan's reach, which the caller's memory contains, into as many bytes.
         unsafe { result::memcpy_dtod_async(to, from, end - start, self.raw) }
             .asked("copy on the device")?;
         debug_assert!(matches!(plan.unit().grain, Grain::Packed { .. }));
@@ -333,13 +332,13 @@ impl Stream {
         let choice = choose::Choice { kernel: Kernel::Packed, width: 0 };
         let policy = self.cuda.limits().policy(shape.grains());
         let call = Call { plan, shape, at: site, lengths, policy };
-        // Behind the copy, not behind the check.
+        // It follows the copy, not the check.
         self.launch(&jobs::job(&call, choice, &self.cuda.limits()), false)
     }
 
-    /// Memory that is freed when the stream has done what is launched until then.
+    /// Memory that is freed once the stream has finished everything launched before that.
     fn scratch(&self, len: usize, offset: u64) -> Result<Scratch<'_>, Error> {
-        // SAFETY: written before it is read, by the copy that follows.
+        // SAFETY: the following copy writes it before it is read.
         let address = unsafe { result::malloc_async(self.raw, len.max(1)) }
             .asked("allocate memory on the stream")?;
         Ok(Scratch { stream: self, address, base: address.wrapping_sub(offset) })
@@ -347,14 +346,14 @@ impl Stream {
 
     fn is_capturing(&self) -> Result<bool, Error> {
         use sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-        // SAFETY: ours, or borrowed under the promise that it lives.
-        let status =
-            unsafe { result::stream::is_capturing(self.raw) }.asked("describe a stream")?;
+        // SAFETY: ours, or borrowed under the promise that it is alive.
+        let status = unsafe { result::stream::is_capturing(self.raw) }.asked("query a stream")?;
         Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
     }
 
-    /// By reference: some kernels have kilobytes of arguments. `early`: it may begin while the check of lengths right
-    /// in front of it still runs, for whose end it waits before it writes.
+    /// By reference, because some kernels have kilobytes of arguments. `early`: the kernel may
+    /// start while the length check right before it is still running, and waits for its end before
+    /// it writes.
     fn launch(&self, job: &Option<Job>, early: bool) -> Result<(), Error> {
         let Some(job) = job else { return Ok(()) };
         match &job.params {
@@ -375,11 +374,12 @@ impl Stream {
         }
         let function = self.cuda.function(job.entry);
         let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];
-        // Apart, because drivers of older chips do not know the other way.
+        // Separate, because drivers for older chips do not support launch attributes.
         if !early {
             let (grid, block) = ((job.blocks as u32, 1, 1), (job.threads, 1, 1));
-            // SAFETY: the kernel takes this one struct (`Params`), which the driver copies. What it
-            // points to was checked against the plan, or promised by who made the views.
+            // SAFETY: the kernel takes this one struct (`Params`), which the driver copies. The
+            // addresses in it were checked against the plan, or promised by the creator of the
+            // views.
             return unsafe {
                 result::launch_kernel(function, grid, block, job.shared, self.raw, &mut arguments)
             }
@@ -402,8 +402,8 @@ impl Stream {
             attrs: &mut attribute,
             numAttrs: 1,
         };
-        // SAFETY: as above; every kernel asks `stopped` before it writes, and that waits for the check (`kernels_wait`).
-        // The driver keeps neither pointer.
+        // SAFETY: as above; every kernel calls `stopped` before it writes, which waits for the
+        // check (`kernels_wait`). The driver keeps neither pointer.
         unsafe {
             sys::cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), std::ptr::null_mut())
         }
@@ -417,29 +417,30 @@ impl Drop for Stream {
         if !self.owned {
             return;
         }
-        // Whoever gets the report next must find it clear; if that fails, nobody gets it. There is
-        // nobody to tell of an error.
+        // The next user of the report must find it clear; if that fails, it is not reused. Errors
+        // cannot be returned from here.
         if matches!(self.check(), Ok(()) | Err(Error::Execute(_))) {
             self.cuda.give_report_back(self.report);
         }
         if let Ok(_current) = self.cuda.current() {
-            // SAFETY: made in `Cuda::stream`, destroyed once.
+            // SAFETY: created in `Cuda::stream`, destroyed once.
             let _ = unsafe { result::stream::destroy(self.raw) };
         }
     }
 }
 
-/// Memory of one call.
+/// Temporary memory of one call.
 struct Scratch<'a> {
     stream: &'a Stream,
     address: u64,
-    /// Where the buffer that it is a part of would begin.
+    /// The address at which the buffer that it is a part of would begin.
     base: u64,
 }
 
 impl Drop for Scratch<'_> {
     fn drop(&mut self) {
-        // SAFETY: allocated on this stream in `scratch`, freed once, after what was launched.
+        // SAFETY: allocated on this stream in `scratch`, freed once, after everything that was
+        // launched.
         let _ = unsafe { result::free_async(self.address, self.stream.raw) };
     }
 }

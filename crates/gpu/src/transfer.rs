@@ -1,5 +1,5 @@
-//! Running a route: ranges of the host's tensor to the device, moved there, and back, so that the
-//! copies of one piece overlap the kernel of another.
+//! Runs a route: uploads ranges of the host's tensor, runs the kernel, and downloads the result, so
+//! that the copies of one piece overlap the kernel of another.
 
 use crate::device::Cuda;
 use crate::error::Error;
@@ -11,21 +11,21 @@ use retrograde::{Memory, Plan, cpu};
 use std::ops::Range;
 use std::time::Instant;
 
-/// Bytes that are copied to find how fast the bus is, and how often.
+/// Bytes to copy to measure the speed of the bus, and the number of tries.
 const MEASURED: usize = 32 << 20;
 const TRIES: usize = 5;
 
-/// Where the input comes from and the output goes to, range by range. Every byte of the output is
-/// given once; ranges come in any order.
+/// The source of the input and the destination of the output, range by range. Every byte of the
+/// output is written once; ranges come in any order.
 pub trait Host {
     /// Fills `bytes` with this range of the input.
     fn read(&mut self, range: Range<usize>, bytes: &mut [u8]);
-    /// Takes this range of the output.
+    /// Stores this range of the output.
     fn write(&mut self, range: Range<usize>, bytes: &[u8]);
 }
 
 impl Route<'_> {
-    /// Runs the plan on a device. Lengths are checked first; nothing is written if one is wrong.
+    /// Runs the plan on a device. Lengths are checked first; nothing is written if one is invalid.
     pub fn run(
         &self,
         cuda: &Cuda,
@@ -43,7 +43,7 @@ impl Route<'_> {
         }
         // Once, for all pieces.
         let lengths = lengths.map(|memory| {
-            // SAFETY: memory that can be read, as whoever made the value promised.
+            // SAFETY: readable memory, as promised by the creator of the value.
             let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) };
             DeviceBuffer::from_host(cuda, bytes)
         });
@@ -55,7 +55,7 @@ impl Route<'_> {
         }
     }
 
-    /// Small pieces: each has a slot, and goes through it while others go through theirs.
+    /// Small pieces: each passes through a slot while others pass through theirs.
     fn run_overlapped(
         &self,
         cuda: &Cuda,
@@ -74,7 +74,7 @@ impl Route<'_> {
         (0..count).try_for_each(|later| slots[(at + later) % count].collect(host))
     }
 
-    /// Large pieces, one after the other: only the host's part overlaps that of the bus.
+    /// Large pieces, one after the other: only the host's copies overlap the transfers.
     fn run_in_turn(
         &self,
         cuda: &Cuda,
@@ -102,14 +102,14 @@ impl Route<'_> {
     }
 }
 
-/// All that a small piece needs. Dropping it waits for the device.
+/// The buffers and stream for a small piece. Dropping it waits for the device.
 struct Slot {
     stream: Stream,
     sent: Pinned,
     received: Pinned,
     input: DeviceBuffer,
     output: DeviceBuffer,
-    /// The range of the output that is on its way.
+    /// The range of the output that is in flight.
     pending: Option<Range<usize>>,
 }
 
@@ -125,7 +125,7 @@ impl Slot {
         })
     }
 
-    /// Waits for what is on its way, and hands it over.
+    /// Waits for the piece in flight, and passes it to the host.
     fn collect(&mut self, host: &mut impl Host) -> Result<(), Error> {
         self.stream.synchronize()?;
         if let Some(range) = self.pending.take() {
@@ -135,7 +135,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Sends a piece on its way. Nothing else may be.
+    /// Starts a piece. No other may be in flight.
     fn start(
         &mut self,
         piece: &Plan,
@@ -146,7 +146,7 @@ impl Slot {
         let Window { input, output } = &window;
         let len = input.range.len();
         host.read(input.range.clone(), &mut self.sent.bytes()[..len]);
-        // SAFETY: the slot's memory is used by its own stream only, and by the host in `collect`
+        // SAFETY: the slot's memory is used only by its own stream, and by the host in `collect`
         // and here, after waiting. It lives until `drop` has waited.
         unsafe { self.sent.send(len, &mut self.input, input.lead, &self.stream)? };
         let plan = window.plan(piece);
@@ -161,12 +161,13 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // If that fails, the device has stopped for good.
+        // If that fails, the device can no longer run anything.
         let _ = self.stream.synchronize();
     }
 }
 
-/// A part of a large piece on its way in one direction. Dropping it waits for the device.
+/// A buffer for a part of a large piece, in flight in one direction. Dropping it waits for the
+/// device.
 struct Staging {
     stream: Stream,
     bytes: Pinned,
@@ -179,7 +180,7 @@ impl Staging {
         Ok(Staging { stream, bytes, pending: None })
     }
 
-    /// Waits for what is on its way back, and hands it over.
+    /// Waits for the part that is being downloaded, and passes it to the host.
     fn collect(&mut self, host: &mut impl Host) -> Result<(), Error> {
         self.stream.synchronize()?;
         if let Some(range) = self.pending.take() {
@@ -192,12 +193,12 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // As that of a slot.
+        // As for a slot.
         let _ = self.stream.synchronize();
     }
 }
 
-/// A window's input to the device; waits until it is there.
+/// Uploads a window's input and waits until it has arrived.
 fn upload(
     side: &Side,
     buffer: &mut DeviceBuffer,
@@ -209,15 +210,15 @@ fn upload(
         slot.stream.synchronize()?;
         host.read(part.clone(), &mut slot.bytes.bytes()[..part.len()]);
         let offset = side.lead + part.start - side.range.start;
-        // SAFETY: the host uses the staged bytes only after waiting; parts of the buffer are used
-        // by one stream each, until both are waited for below, or when they are dropped, which is
-        // before the buffer is.
+        // SAFETY: the host uses the staged bytes only after waiting. Each part of the buffer is
+        // used by one stream, until both are waited for below or on drop, which happens before the
+        // buffer is dropped.
         unsafe { slot.bytes.send(part.len(), buffer, offset, &slot.stream)? };
     }
     slots.iter().try_for_each(|slot| slot.stream.synchronize())
 }
 
-/// A window's output from the device, which has finished it.
+/// Downloads a window's output, which the device has finished.
 fn download(
     side: &Side,
     buffer: &DeviceBuffer,
@@ -239,22 +240,22 @@ fn download(
     slots[1 - next].collect(host)
 }
 
-/// A window's range in parts that can be staged.
+/// A window's range in parts that fit the staging buffers.
 fn parts(side: &Side, slots: &mut [Staging; 2]) -> impl Iterator<Item = Range<usize>> + use<> {
     let (range, step) = (side.range.clone(), slots[0].bytes.bytes().len().max(1));
     let end = range.end;
     range.step_by(step).map(move |start| start..end.min(start + step))
 }
 
-/// Bytes per second to the device and back, each at its best of a few.
+/// Bytes per second to the device and back, each the best of several tries.
 pub fn bus_speed(cuda: &Cuda) -> Result<(f64, f64), Error> {
     let mut slot = Staging::new(cuda, MEASURED)?;
     let mut buffer = DeviceBuffer::allocate(cuda, MEASURED)?;
     let (mut there, mut back) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..TRIES {
         let start = Instant::now();
-        // SAFETY: waited for right below, or when the slot is dropped; the buffer's memory is
-        // freed by a call that waits.
+        // SAFETY: waited for right below, or when the slot is dropped; the buffer's memory is freed
+        // by a call that waits.
         unsafe { slot.bytes.send(MEASURED, &mut buffer, 0, &slot.stream)? };
         slot.stream.synchronize()?;
         there = there.min(start.elapsed().as_secs_f64());

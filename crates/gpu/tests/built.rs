@@ -1,4 +1,4 @@
-//! The embedded kernels are what `scripts/kernels` made of the sources that are here.
+//! The embedded kernels match what `scripts/kernels` built from the current sources.
 
 use flate2::read::ZlibDecoder;
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ fn hex(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The lines of the stamp, by their first word.
+/// The line of the stamp that starts with this word.
 fn stamp(word: &str) -> String {
     let stamp = fs::read_to_string(kernels().join("built/stamp.txt")).unwrap();
     let line = stamp.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
@@ -59,7 +59,7 @@ fn embedded_files_are_what_the_compiler_gave() {
         assert_eq!(
             hex(hash),
             stamp(target),
-            "{target} is not what the stamp says: run scripts/kernels"
+            "{target} does not match the stamp: run scripts/kernels"
         );
     }
 }

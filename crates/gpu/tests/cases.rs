@@ -1,4 +1,5 @@
-//! The benchmark's two programs, in Rust and in Python, have the same cases: their names are all that joins them.
+//! The two benchmark programs, in Rust and in Python, have the same cases, which are matched by
+//! name.
 
 const RUST: &str = include_str!("../examples/bench-gpu.rs");
 const PYTHON: &str = include_str!("../../../bench/gpu/cases.py");
@@ -10,7 +11,7 @@ fn both_have_the_same_cases() {
         ["flip ", "sequence ", "lanes "].iter().any(|word| operator.starts_with(word))
             && operator.contains(['[', 'G'])
     };
-    // In Rust they are string literals, in Python lines of their own.
+    // In Rust they are string literals, in Python separate lines.
     let mut rust: Vec<&str> = RUST.split('"').skip(1).step_by(2).filter(is_name).collect();
     let mut python: Vec<&str> = PYTHON.lines().filter(is_name).collect();
     rust.sort_unstable();

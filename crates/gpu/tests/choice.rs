@@ -91,7 +91,7 @@ fn lengths_make_rows_blocks_or_columns() {
     for (plan, wanted) in table {
         assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
     }
-    // A lesser device: less shared memory, no clusters.
+    // A smaller device: less shared memory, no clusters.
     let lesser = limits.at_most(100 * 1024, false);
     let plan = sequence(DType::F32, &[2048, 64], 0, 1);
     assert_eq!(kernel(&plan, &lesser), Kernel::DirectColumns);

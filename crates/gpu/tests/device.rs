@@ -1,5 +1,5 @@
-//! What only a device can show. Ignored unless asked for: `cargo test -p retrograde-gpu -- --ignored`
-//! on a machine with a CUDA device (20 GiB of its memory are used).
+//! Tests that need a device, ignored by default: `cargo test -p retrograde-gpu -- --ignored` on a
+//! machine with a CUDA device (they use 20 GiB of its memory).
 
 use cudarc::driver::{result, sys};
 use retrograde::{
@@ -13,7 +13,7 @@ fn device() -> Cuda {
     Cuda::device(0).unwrap_or_else(|error| panic!("these tests need a device: {error}"))
 }
 
-/// A byte for every position, none of its neighbours', whatever the distance.
+/// A byte for every position that differs from its neighbours', at any distance.
 fn byte(at: usize) -> u8 {
     ((at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }
@@ -26,7 +26,7 @@ fn noise(len: usize) -> Vec<u8> {
     bytes
 }
 
-/// Large buffers, on all cores.
+/// Processes large buffers on all cores.
 fn each_chunk(bytes: &mut [u8], work: impl Fn(usize, &mut [u8]) + Sync) {
     let share = bytes.len().div_ceil(16).max(1);
     std::thread::scope(|scope| {
@@ -66,7 +66,8 @@ fn more_than_4_gib_flips_apart_and_in_place() {
     assert_from(&mut output.to_vec().unwrap(), |at| at);
 }
 
-/// Flips whose output is counted in 64 bits from 2 GiB on, and rows so long that lengths cut them by segments.
+/// Flips whose output is counted in 64 bits from 2 GiB on, and rows so long that their lengths
+/// split them by segments.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn more_than_4_gib_of_words_and_vectors() {
@@ -124,7 +125,7 @@ fn more_than_2_to_the_31_elements_in_any_order() {
     let source = |at: usize| at % columns * rows + (rows - 1 - at / columns);
     assert_from(&mut output.to_vec().unwrap(), source);
 
-    // A length per column, too long for one block, for a cluster, for anything but memory.
+    // One length per column; columns too long for one block and for a cluster, so not staged.
     let lengths: Vec<u32> = (0..columns as u32).map(|c| c * 7 % (rows as u32 + 1)).collect();
     let lanes = Layout::dense(DType::U32, &[columns]).unwrap();
     let operator = ReverseSequence::new().time_axis(0).batch_axis(1);
@@ -162,26 +163,26 @@ fn more_than_2_to_the_32_packed_elements() {
     });
 }
 
-/// Columns of every kind of length that staging has to deal with, by blocks and by clusters.
+/// Columns of every length that staging has to handle, by blocks and by clusters.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn long_columns_of_every_width() {
     let cuda = device();
     let sizes = [(2, 5000), (100, 333), (3000, 48), (3700, 64), (17_000, 80), (60_000, 32)];
-    // So wide that blocks keep pace with each other; their strips are no multiple.
+    // So wide that blocks run in step; their number of strips is not a multiple.
     let wide = [(1900, 2083), (1800, 8205), (2000, 8208)];
     let mut seen = columns(&cuda, &[&sizes[..], &wide].concat());
     assert!(seen.contains(&Kernel::Columns) && seen.contains(&Kernel::DirectColumns));
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
-    // As on lesser devices: shorter columns go to clusters, and then to nowhere.
+    // As on smaller devices: shorter columns use clusters, and then are not staged.
     seen = columns(&cuda.limited(cuda.limits().at_most(20_000, true)), &sizes);
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
     seen = columns(&cuda.limited(cuda.limits().at_most(20_000, false)), &sizes);
     assert!(!seen.contains(&Kernel::ClusterColumns));
 }
 
-/// Blocks of short columns that keep pace with each other, as those of long ones do with more shared memory:
-/// rows near and far. Bytes in rows of whole vectors are turned instead.
+/// Blocks of short columns that run in step, as those of long ones do with more shared memory: rows
+/// near and far apart. Bytes in rows of whole vectors are transposed instead.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn blocks_of_columns_keep_pace() {
@@ -191,7 +192,7 @@ fn blocks_of_columns_keep_pace() {
     assert!(seen.contains(&Kernel::Columns));
 }
 
-/// Columns of these sizes (steps and columns); gives the kernels that they ran on.
+/// Runs columns of these sizes (steps and columns); returns the kernels that they ran on.
 fn columns(cuda: &Cuda, sizes: &[(usize, usize)]) -> Vec<Kernel> {
     let stream = cuda.stream().unwrap();
     let mut seen = Vec::new();
@@ -229,14 +230,16 @@ fn columns(cuda: &Cuda, sizes: &[(usize, usize)]) -> Vec<Kernel> {
     seen
 }
 
-/// Kernels may begin while lengths are still checked: one wrong length of many, the last one, and nothing is written.
-/// Calls with right ones lie between, so that no verdict is there from the call before.
+/// Kernels may start while lengths are still being checked: if only the last of many lengths is
+/// invalid, nothing is written. Valid calls run in between, so that no result is left from the
+/// previous call.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn a_wrong_length_stops_a_call_that_has_begun() {
     let cuda = device();
     let stream = cuda.stream().unwrap();
-    // Blocks, rows of vectors, in segments and short ones; columns of bytes, of words, by clusters and by neither.
+    // Blocks; rows of vectors, in segments and short ones; columns of bytes and words, with
+    // clusters and without staging.
     for (shape, axis, dtype) in [
         ([1 << 20, 4, 16], 1, DType::F32),
         ([1 << 16, 1, 4096], 2, DType::U8),
@@ -277,7 +280,7 @@ fn a_wrong_length_stops_a_call_that_has_begun() {
     }
 }
 
-/// Input that lies the other way round, in squares of vectors, of words, and of elements, forward and backward.
+/// Transposed input, in tiles of vectors, of words, and of elements, forward and backward.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn squares_of_every_width() {
@@ -346,7 +349,7 @@ fn a_wrong_length_stops_its_own_call_and_is_told_later() {
     assert_eq!(stream.check(), Err(Error::Execute(error.clone())));
     assert_eq!(output.to_vec().unwrap(), vec![0xEE; output.len()], "nothing was written");
     assert_eq!(stream.check(), Ok(()), "told once");
-    // A good call behind a bad one runs; the first error is kept until someone asks.
+    // A valid call after an invalid one runs; the first error is kept until it is read.
     run(&mut output, &bad);
     run(&mut output, &good);
     assert_eq!(stream.check(), Err(Error::Execute(error)));
@@ -400,7 +403,7 @@ fn hostile_lengths_never_lead_out_of_bounds() {
                 assert!(got[..guard].iter().chain(&got[guard + bytes..]).all(|&b| b == 0xA5));
                 let untouched = got[guard..guard + bytes].iter().all(|&b| b == 0xA5);
                 assert_eq!(untouched, refused);
-                // In place, what is between the guards stays or comes from there.
+                // In place, the bytes between the guards stay there or are moved within.
                 arena.write(guard, &noise(bytes)).unwrap();
                 // SAFETY: as above.
                 let view = unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
@@ -450,12 +453,12 @@ fn two_streams_at_once_keep_apart() {
 /// Captures what `work` launches on a stream.
 fn captured(stream: &Stream, work: impl FnOnce()) -> sys::CUgraphExec {
     let raw = stream.handle() as sys::CUstream;
-    // SAFETY: the stream lives, and its context is retained; the graph is instantiated once and
+    // SAFETY: the stream is alive and its context is retained; the graph is instantiated once and
     // never freed, as the test ends.
     unsafe {
         let device = result::device::get(0).unwrap();
         result::ctx::set_current(result::primary_ctx::retain(device).unwrap()).unwrap();
-        // Of this thread, as other tests allocate meanwhile.
+        // Thread-local, as other tests allocate at the same time.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         result::stream::begin_capture(raw, mode).unwrap();
         work();
@@ -476,7 +479,7 @@ fn a_graph_replays_with_new_lengths() {
     let raw = unsafe {
         let view = retrograde_gpu::DeviceRef::from_raw(lengths.address(), lengths.len());
         let out = retrograde_gpu::DeviceMut::from_raw(output.address(), output.len());
-        // As PyTorch's graphs do it: on a stream that was never seen before.
+        // As in PyTorch's graphs: on a stream that was not used before.
         let borrowed = cuda.borrow_stream(stream.handle()).unwrap();
         captured(&stream, || {
             borrowed.execute(&plan, input.view(), Some(view.into()), out).unwrap();
@@ -489,7 +492,7 @@ fn a_graph_replays_with_new_lengths() {
         assert_eq!(outcome, Err(Error::HostLengthsInGraph));
     });
     let launch = |graph| {
-        // SAFETY: graph and stream live.
+        // SAFETY: graph and stream are alive.
         unsafe { result::graph::launch(graph, stream.handle() as sys::CUstream).unwrap() };
         stream.synchronize().unwrap();
     };
@@ -504,7 +507,7 @@ fn a_graph_replays_with_new_lengths() {
             at / 200 * 200 + from * 2 + at % 2
         });
     }
-    // A wrong length leaves the last result where it is.
+    // An invalid length leaves the previous result unchanged.
     lengths.write(0, &(-1i32).to_ne_bytes()).unwrap();
     let before = output.to_vec().unwrap();
     launch(raw);
@@ -524,7 +527,7 @@ fn packed_elements_in_place_can_be_captured() {
     let graph =
         captured(&stream, || stream.execute_in_place(&plan, None, memory.view_mut()).unwrap());
     for _ in 0..3 {
-        // SAFETY: graph and stream live.
+        // SAFETY: graph and stream are alive.
         unsafe { result::graph::launch(graph, stream.handle() as sys::CUstream).unwrap() };
     }
     stream.synchronize().unwrap();

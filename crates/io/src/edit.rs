@@ -1,4 +1,4 @@
-//! Changing a tensor in its file, without a second file.
+//! Edits a tensor in its file, without a second file.
 
 use crate::element::ElementType;
 use crate::error::Error;
@@ -11,13 +11,14 @@ use retrograde::Layout;
 use std::fs::{File, TryLockError};
 use std::io;
 
-/// A tensor whose memory is the file itself, to be changed.
+/// A tensor whose memory is the mapped file itself, opened for writing.
 ///
-/// There is no way back: whoever stops halfway leaves a file that is half changed. The file is
-/// locked meanwhile (`flock` on Unix), so that no other [`Edit`] changes it too.
+/// There is no rollback: if the process stops halfway, the file is left half changed. The file is
+/// locked until then (`flock` on Unix), so that no other [`Edit`] changes it at the same time.
 #[derive(Debug)]
 pub struct Edit {
-    // Before the memory: that may be somebody else's as soon as the map is gone.
+    // Declared before the memory, so dropped first: the addresses may be reused once the map is
+    // gone.
     _registered: Registered,
     /// Holds the lock.
     _file: File,
@@ -29,15 +30,15 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Opens an `.npy` or raw file to change it. `saving` says whether that is allowed; its
-    /// format has no meaning here.
+    /// Opens an `.npy` or raw file for editing. `saving` says whether that is allowed; its format
+    /// is ignored.
     pub fn open(location: &Location, opening: &Opening, saving: &Saving) -> Result<Edit, Error> {
         let path = location.path.clone();
         let failed = |error| Error::write(&path, error);
         if location.is_stream() {
             return Err(Error::NotRegular { path });
         }
-        // Before it is opened: opening a pipe would wait for whoever writes to it.
+        // Checked before it is opened: opening a pipe would block until somebody writes to it.
         let found = path.metadata().map_err(|error| Error::read(&path, error))?;
         if !found.is_file() {
             return Err(Error::NotRegular { path });
@@ -48,8 +49,8 @@ impl Edit {
         if !saving.force {
             refuse_read_only(&path, &found)?;
         }
-        // Only elements change in place, so the header can be read ahead of the lock; behind it
-        // Windows would refuse to.
+        // Editing changes elements only, so the header can be read before the file is locked. On
+        // Windows it could not be read afterwards.
         let tensor = open(location, opening)?;
         let format = tensor.format();
         if !matches!(format, Format::Npy | Format::Raw) {
@@ -63,19 +64,19 @@ impl Edit {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
             Ok(()) => {}
         }
-        // SAFETY: the memory is bytes of any value. Whoever writes to the file meanwhile (the
-        // lock keeps only other edits away) changes what is read, and whoever shortens it stops
-        // this process.
+        // SAFETY: the memory is bytes of any value. A process that writes to the file meanwhile
+        // (the lock excludes only other edits) changes what is read; one that truncates it stops
+        // this process with a signal.
         let memory = unsafe { MmapMut::map_mut(&file) }.map_err(failed)?;
         // The data of both formats is the end of the file.
-        let changed = || failed(io::Error::other("it changed meanwhile"));
+        let changed = || failed(io::Error::other("the file changed while it was being opened"));
         let start = memory.len().checked_sub(tensor.layout().byte_len()).ok_or_else(changed)?;
         let (element, layout) = (tensor.element_type().clone(), tensor.layout().clone());
         let (location, _registered) = (location.clone(), Registered::new(&memory, &path));
         Ok(Edit { _registered, _file: file, location, element, layout, memory, start })
     }
 
-    /// Where it is.
+    /// Its location.
     pub fn location(&self) -> &Location {
         &self.location
     }
@@ -85,17 +86,17 @@ impl Edit {
         &self.element
     }
 
-    /// Where the elements lie in the data.
+    /// The layout of the elements in the data.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The elements, to be changed.
+    /// The elements, for writing.
     pub fn data_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..]
     }
 
-    /// Returns when the disk has it all.
+    /// Flushes all changes to disk before it returns.
     pub fn finish(self) -> Result<(), Error> {
         self.memory.flush().map_err(|error| Error::write(&self.location.path, error))
     }

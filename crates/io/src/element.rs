@@ -5,17 +5,17 @@ use crate::npy::{Descr, Kind};
 use retrograde::DType;
 use std::fmt;
 
-/// An element type, with what a file says about it beyond its width.
+/// An element type, with everything that the file says about it beyond its width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElementType {
-    /// As NumPy spells it, kept to the letter.
+    /// As NumPy spells it, verbatim.
     Numpy(Descr),
-    /// A type with a name, the least significant byte first: safetensors and raw files.
+    /// A named type, little-endian: safetensors and raw files.
     Plain(DType),
 }
 
 impl ElementType {
-    /// What retrograde calls it; [`DType::Bytes`] where it has no name for it.
+    /// Retrograde's type; [`DType::Bytes`] if it has none for these elements.
     pub fn dtype(&self) -> DType {
         match self {
             ElementType::Numpy(descr) => descr.dtype(),
@@ -23,7 +23,7 @@ impl ElementType {
         }
     }
 
-    /// What an element means.
+    /// The kind of value that an element is.
     pub fn kind(&self) -> Kind {
         use DType::*;
         match self {
@@ -40,7 +40,7 @@ impl ElementType {
         }
     }
 
-    /// Whether the most significant byte of a number comes first.
+    /// Whether numbers are big-endian.
     pub fn is_big_endian(&self) -> bool {
         match self {
             ElementType::Numpy(descr) => descr.is_big_endian(),
@@ -52,7 +52,7 @@ impl ElementType {
     pub fn number_bytes(&self) -> usize {
         let bytes = self.dtype().bits().unwrap_or(0) / 8;
         match self.kind() {
-            // The fields of a record have an order each, and are never turned around.
+            // The fields of a record each have a byte order, and are never byte-swapped.
             Kind::Bool | Kind::Bytes | Kind::Void | Kind::Record => 1,
             Kind::Text => 4,
             Kind::Complex => bytes / 2,
@@ -60,7 +60,7 @@ impl ElementType {
         }
     }
 
-    /// The type as a `.npy` header spells it; `None` for packed types, which NumPy lacks.
+    /// The type as a `.npy` header spells it; `None` for packed types, which NumPy does not have.
     pub(crate) fn to_descr(&self) -> Option<Descr> {
         let dtype = match self {
             ElementType::Numpy(descr) => return Some(descr.clone()),
@@ -77,14 +77,15 @@ impl ElementType {
             I16 | I32 | I64 => format!("<i{bytes}"),
             F16 | F32 | F64 => format!("<f{bytes}"),
             C64 | C128 => format!("<c{bytes}"),
-            // What `ml_dtypes` writes; but not its '<f1' for F8E5M2, which NumPy itself cannot read.
+            // As `ml_dtypes` writes them, except its '<f1' for F8E5M2, which NumPy itself cannot
+            // read.
             BF16 | F8E4M3FN | F8E4M3FNUZ | F8E5M2 | F8E5M2FNUZ | F8E8M0 => format!("<V{bytes}"),
             _ => format!("|V{bytes}"),
         };
         text.parse().ok()
     }
 
-    /// The same type, least significant byte first.
+    /// The same type, little-endian.
     pub(crate) fn to_little_endian(&self) -> ElementType {
         match self {
             ElementType::Numpy(descr) => ElementType::Numpy(descr.to_order(false)),
@@ -92,7 +93,7 @@ impl ElementType {
         }
     }
 
-    /// The same type in the byte order of this machine.
+    /// The same type in the native byte order.
     pub(crate) fn to_native(&self) -> ElementType {
         match self {
             ElementType::Numpy(descr) => ElementType::Numpy(descr.to_native()),
@@ -105,7 +106,7 @@ impl ElementType {
     }
 }
 
-/// Retrograde's own name, or else NumPy's.
+/// Retrograde's own name if there is one, otherwise NumPy's.
 impl fmt::Display for ElementType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bits = self.dtype().bits().unwrap_or(0);
@@ -124,7 +125,7 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// The fields of a record, as many as are fit to print: `(x f32, y i16[3])`.
+/// The fields of a record, shortened to a printable number of them: `(x f32, y i16[3])`.
 fn record_name(descr: &Descr) -> String {
     const MOST: usize = 60;
     let mut name = String::from("(");
@@ -143,7 +144,7 @@ fn record_name(descr: &Descr) -> String {
     name + ")"
 }
 
-/// Turns the bytes of every number around.
+/// Swaps the byte order of every number.
 pub(crate) fn swap_numbers(data: &mut [u8], number_bytes: usize) {
     if number_bytes > 1 {
         data.chunks_exact_mut(number_bytes).for_each(<[u8]>::reverse);

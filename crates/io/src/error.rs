@@ -1,4 +1,4 @@
-//! What can be wrong with a file, each as a variant that carries the values.
+//! Errors of reading and writing files, each a variant that carries the values.
 //!
 //! [`Error`] says which file; the error of its format ([`NpyError`], [`NpzError`],
 //! [`SafetensorsError`], [`TensorError`], [`RawError`], [`ModelError`]) says what about it.
@@ -20,7 +20,7 @@ use thiserror::Error as ThisError;
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused to open or read it.
+    /// The system could not open or read it.
     #[error("cannot read {}: {}", path.display(), reason(source))]
     Read {
         /// The file.
@@ -28,7 +28,7 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
-    /// The system refused to create or write it. What was there before is still there.
+    /// The system could not create or write it. The previous file is unchanged.
     #[error("cannot write {}: {}", path.display(), reason(source))]
     Write {
         /// The file.
@@ -36,7 +36,7 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
-    /// What is read cannot be memory-mapped, and there was no room for a copy that can.
+    /// The input cannot be memory-mapped, and there was no space for a temporary copy of it.
     #[error(
         "cannot read {}: cannot copy it to a temporary file in {}: {}",
         path.display(), folder.display(), reason(source)
@@ -44,12 +44,12 @@ pub enum Error {
     Spool {
         /// The file.
         path: PathBuf,
-        /// Where the copy should have gone.
+        /// Where the copy was to be created.
         folder: PathBuf,
-        /// Why it did not.
+        /// The system's error.
         source: io::Error,
     },
-    /// Nothing came from the standard input.
+    /// The standard input is empty.
     #[error("cannot read -: standard input is empty")]
     EmptyInput,
     /// A file that is marked read-only, or that this user may not write.
@@ -58,7 +58,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// An output that would replace one of the files it is made from.
+    /// An output that would replace one of its inputs.
     #[error("cannot write {}: it is an input{}", path.display(), called(path, input))]
     IsInput {
         /// The output.
@@ -72,7 +72,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// Only regular files can be changed or replaced where they are.
+    /// Only regular files can be edited or replaced in place.
     #[error("cannot change {} in place: it is not a regular file", path.display())]
     NotRegular {
         /// The path.
@@ -85,24 +85,24 @@ pub enum Error {
         path: PathBuf,
         /// Counted from 1.
         line: usize,
-        /// What should be there.
+        /// What was expected there.
         expected: &'static str,
-        /// What is there, quoted and shortened.
+        /// What was found, quoted and shortened.
         found: String,
     },
-    /// One of several outputs could not get its name, after others had got theirs.
+    /// One of several outputs could not be renamed to its final name after others had been.
     #[error("cannot write {}: {}{}", path.display(), reason(source), undone(removed, kept))]
     Together {
         /// The file.
         path: PathBuf,
         /// Why not.
         source: io::Error,
-        /// Outputs that were new, and are gone again.
+        /// New outputs that were removed again.
         removed: Vec<PathBuf>,
         /// Outputs that have replaced older files.
         kept: Vec<PathBuf>,
     },
-    /// It is no TensorProto, or none that can be taken in.
+    /// It is not a TensorProto, or not a supported one.
     #[error("{}: {source}", path.display())]
     TensorProto {
         /// The file.
@@ -110,7 +110,7 @@ pub enum Error {
         /// What is wrong with it.
         source: Box<TensorError>,
     },
-    /// It is no model, or none that can be run.
+    /// It is not a model, or not one that can be run.
     #[error("{}: {source}", path.display())]
     Model {
         /// The file.
@@ -118,7 +118,7 @@ pub enum Error {
         /// What is wrong with it.
         source: Box<ModelError>,
     },
-    /// It is no `.npy` file, or none that can be taken in.
+    /// It is not a `.npy` file, or not a supported one.
     #[error("{}: {source}", path.display())]
     Npy {
         /// The file.
@@ -126,7 +126,7 @@ pub enum Error {
         /// What is wrong with it.
         source: NpyError,
     },
-    /// It is no `.npz` archive, or none that can be taken in.
+    /// It is not an `.npz` archive, or not a supported one.
     #[error("{}: {source}", path.display())]
     Npz {
         /// The file.
@@ -134,7 +134,7 @@ pub enum Error {
         /// What is wrong with it.
         source: Box<NpzError>,
     },
-    /// It is no `.safetensors` file, or none that can be taken in.
+    /// It is not a `.safetensors` file, or not a supported one.
     #[error("{}: {source}", path.display())]
     Safetensors {
         /// The file.
@@ -142,7 +142,7 @@ pub enum Error {
         /// What is wrong with it.
         source: SafetensorsError,
     },
-    /// Raw bytes that are not what was said about them.
+    /// Raw bytes that do not match the given type and shape.
     #[error("{}: {source}", path.display())]
     Raw {
         /// The file.
@@ -150,7 +150,7 @@ pub enum Error {
         /// What is wrong with it.
         source: RawError,
     },
-    /// Neither its name nor its content says what it is.
+    /// Neither its name nor its content identifies the format.
     #[error(
         "{}: cannot tell what kind of file this is: expected a name that ends in .npy, .npz, \
          .safetensors or .pb", path.display()
@@ -159,7 +159,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The name of an output says nothing about its format.
+    /// The name of an output does not identify a format.
     #[error(
         "{}: cannot tell which format to write: expected a name that ends in .npy, .npz, \
          .safetensors, .pb, .raw or .bin", path.display()
@@ -168,7 +168,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// A name for a tensor in a file of only one.
+    /// A tensor name for a file that holds a single tensor.
     #[error(
         "{}:{name}: {format} files hold one tensor, which needs no name: leave out {:?}",
         path.display(), format!(":{name}")
@@ -186,34 +186,34 @@ pub enum Error {
     WhichTensor {
         /// The file.
         path: PathBuf,
-        /// The name that was asked for.
+        /// The requested name.
         name: Option<String>,
-        /// Some of the names that there are.
+        /// Some of the names in the file.
         names: Vec<String>,
         /// How many more there are.
         more: usize,
     },
-    /// The type that was said contradicts the file.
+    /// The requested element type contradicts the file.
     #[error("{}: its elements are {element}, not {dtype}", path.display())]
     OtherType {
         /// The file.
         path: PathBuf,
         /// What the file says.
         element: String,
-        /// What was asked for.
+        /// The requested type.
         dtype: DType,
     },
-    /// The shape that was said contradicts the file.
+    /// The requested shape contradicts the file.
     #[error("{}: its shape is {shape:?}, not {asked:?}", path.display())]
     OtherShape {
         /// The file.
         path: PathBuf,
         /// What the file says.
         shape: Vec<usize>,
-        /// What was asked for.
+        /// The requested shape.
         asked: Vec<usize>,
     },
-    /// The output's format has no such elements.
+    /// The output's format does not support this element type.
     #[error("{}: {format} files have no {element} elements; {}", path.display(), instead(*format, element))]
     CannotHold {
         /// The file.
@@ -223,7 +223,7 @@ pub enum Error {
         /// The type.
         element: String,
     },
-    /// Strings that cannot be taken in, or not in this format.
+    /// Strings that cannot be read, or cannot be stored in this format.
     #[error("{}: {reason}", path.display())]
     Strings {
         /// The file.
@@ -231,9 +231,9 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// A name that an archive should not have.
+    /// A name that is not allowed in an archive.
     #[error(
-        "{}: {name:?} is no name for a tensor: expected one that is not empty and, as a path, \
+        "{}: {name:?} is not a valid tensor name: expected one that is not empty and, as a path, \
          stays inside the archive", path.display()
     )]
     BadName {
@@ -255,7 +255,7 @@ pub enum Error {
         /// How many more there are.
         more: usize,
     },
-    /// A file that cannot be changed where it is.
+    /// A file whose format cannot be edited in place.
     #[error("{}: {format} files cannot be changed in place, only npy and raw ones", path.display())]
     NotInPlace {
         /// The file.
@@ -275,7 +275,7 @@ impl Error {
     }
 }
 
-/// What became of the outputs before the one that failed.
+/// What happened to the outputs before the one that failed.
 fn undone(removed: &[PathBuf], kept: &[PathBuf]) -> String {
     let names = |paths: &[PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
@@ -290,7 +290,7 @@ fn undone(removed: &[PathBuf], kept: &[PathBuf]) -> String {
     text
 }
 
-/// The other name of a file, if it has one.
+/// The path that the file was read under, if it differs.
 fn called(path: &Path, input: &Path) -> String {
     match path == input {
         true => String::new(),
@@ -309,13 +309,13 @@ fn which(name: &Option<String>, names: &[String], more: usize) -> String {
     }
 }
 
-/// Where else the elements could go.
+/// Formats that support the elements.
 fn instead(format: Format, element: &str) -> &'static str {
     match format {
         Format::Safetensors if element == "string" => "write .pb, .npy or .npz",
         _ if element.starts_with('(') => "write .npy or .npz",
-        Format::Safetensors => "write .npy or .npz, or say what they are",
-        Format::Pb => "write .npy, .npz or .raw, or say what they are",
+        Format::Safetensors => "write .npy or .npz, or give their type",
+        Format::Pb => "write .npy, .npz or .raw, or give their type",
         _ => "write .pb, .safetensors or .raw",
     }
 }

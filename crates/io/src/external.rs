@@ -1,4 +1,4 @@
-//! Files beside a model: which names are allowed, and the bytes that a tensor names in one.
+//! External data files of a model: which names are allowed, and the byte ranges that tensors name.
 
 use crate::identity::FilesRead;
 use crate::words::short;
@@ -8,11 +8,11 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error as ThisError;
 
-/// A file beside a model that cannot be used, or not that part of it.
+/// An external data file that cannot be used, or not the requested part of it.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum ExternalError {
-    /// The file's name leads elsewhere.
+    /// The name leads out of the model's folder.
     #[error(
         "external data in {location:?}: {why}, expected a file in the model's own folder or below it"
     )]
@@ -30,23 +30,23 @@ pub enum ExternalError {
         /// Why not.
         reason: String,
     },
-    /// A part that the file does not have.
+    /// A byte range that the file does not have.
     #[error(
-        "external data in {location:?}: bytes {offset} to {offset} + {length} are wanted but the file has {available}"
+        "external data in {location:?}: bytes {offset} to {offset} + {length} are needed but the file has {available} bytes"
     )]
     Outside {
         /// The name, shortened.
         location: String,
-        /// Where the part starts.
+        /// Where the range starts.
         offset: u64,
         /// How long it is.
         length: u64,
-        /// Bytes the file has.
+        /// Size of the file in bytes.
         available: u64,
     },
 }
 
-/// The folder of a model, and the files of it that were opened.
+/// The folder of a model, and the files in it that were opened.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
@@ -65,12 +65,12 @@ impl Folder {
         Folder { path, spool, open: HashMap::new(), read }
     }
 
-    /// The same folder, with another one for temporary files.
+    /// The same folder, with another folder for temporary files.
     pub(crate) fn spooling_in(self, spool: &Path) -> Folder {
         Folder { spool: spool.to_owned(), ..self }
     }
 
-    /// The same folder; what is read of it is added to this list.
+    /// The same folder; every file that is read in it is added to this list.
     pub(crate) fn noting(self, read: &FilesRead) -> Folder {
         Folder { read: read.clone(), ..self }
     }
@@ -97,7 +97,7 @@ impl Folder {
         };
         let available = file.len() as u64;
         match offset.checked_add(length) {
-            // Inside the file, which lies in memory, so both fit an address.
+            // Inside the file, which is mapped, so both fit in a `usize`.
             Some(end) if end <= available => Ok(file.slice(offset as usize..end as usize)),
             _ => {
                 let location = short(location);
@@ -118,13 +118,13 @@ impl Folder {
         for component in Path::new(location).components() {
             match component {
                 Component::Normal(_) | Component::CurDir => {}
-                Component::ParentDir => return Err(refused("it goes up with `..`")),
+                Component::ParentDir => return Err(refused("it contains `..`")),
                 Component::RootDir | Component::Prefix(_) => {
                     return Err(refused("it is an absolute path"));
                 }
             }
         }
-        // Links may lead anywhere, so where it really is decides.
+        // Links may lead anywhere, so the canonical path decides.
         let folder = self.path.canonicalize().map_err(unreadable)?;
         let path = self.path.join(location).canonicalize().map_err(unreadable)?;
         if !path.starts_with(&folder) {

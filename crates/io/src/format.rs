@@ -1,27 +1,27 @@
-//! The formats, and how a file's name says which one it has.
+//! The file formats, and which one a file name implies.
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A way to keep tensors in a file.
+/// A tensor file format.
 ///
-/// One more format is a variant here with its name and its first bytes below, a module that
-/// reads and writes its header, and an arm each where formats meet ([`open`](crate::open()),
-/// [`list`](crate::list), [`Output`](crate::Output)).
+/// To add a format, add a variant here with its name and its first bytes below, a module that reads
+/// and writes its header, and an arm in each place that dispatches on formats
+/// ([`open`](crate::open()), [`list`](crate::list), [`Output`](crate::Output)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// NumPy's file of one array.
+    /// NumPy's file with one array.
     Npy,
-    /// NumPy's archive of arrays with names.
+    /// NumPy's archive of named arrays.
     Npz,
-    /// Tensors with names behind a JSON header.
+    /// Named tensors after a JSON header.
     Safetensors,
-    /// ONNX's message of one tensor (TensorProto).
+    /// ONNX's message with one tensor (TensorProto).
     Pb,
-    /// Elements and nothing else.
+    /// Elements without a header.
     Raw,
 }
 
@@ -30,7 +30,7 @@ impl Format {
     pub const ALL: [Format; 5] =
         [Format::Npy, Format::Npz, Format::Safetensors, Format::Pb, Format::Raw];
 
-    /// The format that a file's extension names.
+    /// The format that a file's extension implies.
     pub fn of(path: &Path) -> Option<Format> {
         let extension = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
         match extension.as_str() {
@@ -39,7 +39,7 @@ impl Format {
         }
     }
 
-    /// The format that a file's first bytes look like. Those of a TensorProto say nothing.
+    /// The format that a file's first bytes suggest. A TensorProto has no magic number.
     pub(crate) fn sniff(start: &[u8]) -> Option<Format> {
         match start {
             [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Format::Npy),
@@ -49,7 +49,7 @@ impl Format {
         }
     }
 
-    /// Whether its tensors are told apart by names.
+    /// Whether its tensors have names.
     pub fn has_names(self) -> bool {
         matches!(self, Format::Npz | Format::Safetensors)
     }
@@ -81,12 +81,12 @@ impl FromStr for Format {
     }
 }
 
-/// Where a tensor is: `FILE`, `FILE:NAME`, or `-` for the standard streams.
+/// Where a tensor is: `FILE`, `FILE:NAME`, or `-` for stdin or stdout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     /// The file; `-` for a standard stream.
     pub path: PathBuf,
-    /// Which of its tensors.
+    /// The tensor's name in the file.
     pub name: Option<String>,
 }
 
@@ -96,15 +96,15 @@ impl Location {
         Location { path: path.into(), name: None }
     }
 
-    /// Whether it is a standard stream.
+    /// Whether it is stdin or stdout.
     pub fn is_stream(&self) -> bool {
         self.path.as_os_str() == "-"
     }
 }
 
 impl From<&OsStr> for Location {
-    /// The part behind the last colon is a name if what stands before it is a file, or has the
-    /// extension of a format with names, and the whole is no file.
+    /// The part after the last colon is a name if the part before it is a file or has the extension
+    /// of a format with names, and the whole text is not a file.
     fn from(text: &OsStr) -> Self {
         let whole = Location::file(text);
         let Some((path, name)) = text.to_str().and_then(|text| text.rsplit_once(':')) else {

@@ -1,8 +1,8 @@
-//! What models have in common, whatever file they came from: values with names, nodes that make
-//! values from values, and what is declared about them.
+//! The common form of all models: named values, nodes that compute values from values, and what is
+//! declared about them.
 //!
-//! A [`Graph`] is checked when it is made (every value is made once, before it is read); what
-//! it is run on is checked against what it declares.
+//! A [`Graph`] is checked when it is built (every value is produced once, before it is read). Its
+//! inputs are checked against the declarations when it runs.
 
 mod declared;
 pub(crate) mod error;
@@ -25,7 +25,7 @@ pub struct Graph {
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     constants: HashMap<String, Value>,
-    /// In an order in which each value is made before it is read.
+    /// Topologically sorted: each value is produced before it is read.
     nodes: Vec<Node>,
     declared: HashMap<String, Declared>,
 }
@@ -38,12 +38,12 @@ pub(crate) struct Parts {
     pub(crate) constants: Vec<(String, Value)>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) declared: HashMap<String, Declared>,
-    /// Nodes that cannot be run.
+    /// Nodes with unsupported operators.
     pub(crate) foreign: Vec<NodeName>,
 }
 
 impl Parts {
-    /// Checks how the parts hang together.
+    /// Checks that the parts form a valid graph.
     pub(crate) fn check(self) -> Result<Graph, GraphError> {
         if !self.foreign.is_empty() {
             return Err(GraphError::CannotRun { nodes: self.foreign });
@@ -71,7 +71,7 @@ impl Parts {
         })
     }
 
-    /// Inputs may have a constant as their default; nothing else is made twice.
+    /// An input may have a constant as its default; nothing else is produced twice.
     fn check_made_once(&self) -> Result<(), GraphError> {
         let mut made = HashMap::new();
         let by_input = self.inputs.iter().map(|input| (&input.value, 'i'));
@@ -91,17 +91,17 @@ impl Parts {
 }
 
 impl Graph {
-    /// What it reads.
+    /// Its inputs.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// What it gives back.
+    /// Its outputs.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// Its nodes, in the order they run, as name and type.
+    /// Its nodes in execution order, as name and type.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = &NodeName> {
         self.nodes.iter().map(|node| &node.name)
     }

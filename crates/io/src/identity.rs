@@ -1,16 +1,16 @@
-//! Which file a path leads to: links, hard links and different spellings are one file.
+//! Identity of files: symbolic links, hard links and different spellings of one path are one file.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A regular file that exists, whatever it is called.
+/// An existing regular file, independent of its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileId(Id);
 
 /// Device and inode.
 #[cfg(unix)]
 type Id = (u64, u64);
-/// The path without links. Hard links count as different files.
+/// The canonical path. Hard links count as different files.
 #[cfg(not(unix))]
 type Id = PathBuf;
 
@@ -44,14 +44,14 @@ impl FileId {
     }
 }
 
-/// The files that something was read from, so that no output replaces one of them.
+/// The files that were read, so that no output replaces one of them.
 ///
 /// Clones share one list.
 #[derive(Debug, Clone, Default)]
 pub struct FilesRead(Arc<Mutex<Vec<(PathBuf, FileId)>>>);
 
 impl FilesRead {
-    /// Adds a file. What is no regular file (a pipe, `-`) cannot be replaced, and is left out.
+    /// Adds a file. Anything but a regular file (a pipe, `-`) cannot be replaced and is ignored.
     pub fn add(&self, path: impl AsRef<Path>) {
         let path = path.as_ref();
         if let Some(id) = FileId::of(path) {
@@ -59,7 +59,7 @@ impl FilesRead {
         }
     }
 
-    /// The file of the list that this path leads to, by the path it was read under.
+    /// If this path leads to a file in the list, the path that it was read under.
     pub fn find(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
         let id = FileId::of(path)?;
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,12 +1,11 @@
-//! Integers as text: one a line, or several in a row, as spreadsheets and `np.savetxt` write
-//! them.
+//! Integers as text: one or several per line, as spreadsheets and `np.savetxt` write them.
 
 use crate::error::Error;
 use crate::words::excerpt;
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Whether the name says that it is text.
+/// Whether the extension is that of a text file.
 pub(crate) fn is_named(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     ["csv", "tsv", "txt"].iter().any(|known| extension.eq_ignore_ascii_case(known))
@@ -20,10 +19,10 @@ pub(crate) fn is_text(start: &[u8]) -> bool {
         && start.iter().take(512).all(|&byte| byte >= b' ' || byte.is_ascii_whitespace())
 }
 
-/// What some programs begin text with, to say that it is UTF-8.
+/// The UTF-8 byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// All numbers of a text, between commas, semicolons and white space. A `#` begins a comment.
+/// All numbers in a text, separated by commas, semicolons or white space. `#` begins a comment.
 pub(crate) fn parse(text: &[u8], path: &Path) -> Result<Vec<i64>, Error> {
     let text = text.strip_prefix(MARK).unwrap_or(text);
     let mut numbers = Vec::new();
@@ -48,7 +47,7 @@ fn number(word: &[u8]) -> Option<i64> {
     if let Ok(number) = word.parse() {
         return Some(number);
     }
-    // Beyond this, a float is not the number that was meant.
+    // Above this, a float may not be the integer that was written.
     const EXACT: f64 = (1u64 << 53) as f64;
     let float: f64 = word.parse().ok()?;
     (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i64)

@@ -1,12 +1,12 @@
-//! A writer that remembers its first error and takes everything from then on, so that whoever
-//! writes to it comes to an orderly end: `zip` panics where a write fails halfway.
+//! A writer that remembers its first error and then discards everything, so that its user finishes
+//! normally: `zip` panics if a write fails halfway.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// Passes writes on until one fails.
+/// Forwards writes until one fails.
 pub(crate) struct Latched<W> {
     inner: W,
-    /// Where the next byte goes, or would go.
+    /// The current position, as if all writes had succeeded.
     position: u64,
     end: u64,
     error: Option<io::Error>,
@@ -25,14 +25,14 @@ impl<W> Latched<W> {
         }
     }
 
-    /// Does something unless it has failed before; `None` if it has, or fails now.
+    /// Calls `act` unless a write has failed before; `None` if it has, or fails now.
     fn attempt<T>(&mut self, act: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<Option<T>> {
         if self.error.is_some() {
             return Ok(None);
         }
         match act(&mut self.inner) {
             Ok(done) => Ok(Some(done)),
-            // To be tried again.
+            // The caller retries.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
             Err(error) => {
                 self.error = Some(error);
@@ -81,7 +81,7 @@ mod tests {
         let mut room = [0; 4];
         let mut latched = Latched::new(io::Cursor::new(&mut room[..]));
         latched.write_all(&[1, 2, 3]).unwrap();
-        // Four bytes of room: the fourth is written, the rest is not.
+        // Room for four bytes: the fourth is written, the rest is discarded.
         latched.write_all(&[4, 5, 6]).unwrap();
         assert_eq!(latched.seek(SeekFrom::End(0)).unwrap(), 6);
         assert_eq!(latched.seek(SeekFrom::Start(0)).unwrap(), 0);

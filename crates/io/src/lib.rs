@@ -1,16 +1,16 @@
 //! Files for [`retrograde`]: tensors and models, a module per format, one [`Error`] for all.
 //!
-//! [`open`] maps a tensor of any format ([`Format`]) where it lies, [`Output`] is memory that
-//! becomes a file when it is finished, [`Edit`] changes a file in place. Elements are bytes that
-//! move and never change, so reading a file and writing it again gives back the same element
-//! type, byte order and memory order, where the format has them. Files are not trusted:
-//! nothing is allocated on the word of a header alone. Files of any size take little memory,
-//! and appear under their names only when they are complete.
+//! [`open`] memory-maps a tensor of any format ([`Format`]), [`Output`] is memory that becomes a
+//! file when it is finished, and [`Edit`] changes a file in place. Elements are moved as bytes and
+//! never converted, so reading a file and writing it again preserves element type, byte order and
+//! memory order, if the format has them. Files are not trusted: nothing is allocated because of a
+//! header alone. Memory use does not grow with the size of the files, and outputs appear under
+//! their names only when they are complete.
 //!
 //! Models ([`onnx`], [`openvino`]) become one [`Graph`](graph::Graph), which runs on [`Value`]s:
 //! [`open_value`] reads one from any tensor file, [`Output::of_value`] writes one.
 //!
-//! Arrays that are to be in memory have [`npy::read`] and [`npy::write`].
+//! [`npy::read`] and [`npy::write`] are for arrays that are to be held in memory.
 //!
 //! ```
 //! use retrograde::{Reversal, Reverse};

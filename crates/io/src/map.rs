@@ -1,8 +1,7 @@
-//! Files as memory: mapped, so that what is not looked at takes no room, and slices of them are
-//! shared and not copied.
+//! Memory-mapped files: pages that are not accessed take no memory, and slices share the map.
 //!
-//! A mapped file that becomes shorter, or whose disk fails, is a signal (SIGBUS) and not an error.
-//! [`mapped_at`] tells whoever handles the signal which file it was.
+//! If a mapped file is truncated or its disk fails, access raises a signal (SIGBUS) instead of an
+//! error. [`mapped_at`] tells a signal handler which file it was.
 
 use bytes::Bytes;
 use memmap2::Mmap;
@@ -12,7 +11,7 @@ use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Where in memory each mapped file is, and its name.
+/// The address range and the name of each mapped file.
 static MAPPED: Mutex<Vec<(Range<usize>, PathBuf)>> = Mutex::new(Vec::new());
 
 /// The file that is mapped at this address.
@@ -21,12 +20,12 @@ pub fn mapped_at(address: usize) -> Option<PathBuf> {
     mapped.iter().find(|(range, _)| range.contains(&address)).map(|(_, path)| path.clone())
 }
 
-/// A mapped file, in the list for as long as this lives.
+/// A mapped file, registered for as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Registered(usize);
 
 impl Registered {
-    /// Adds these bytes of memory, which are the file at this path.
+    /// Registers this memory, which maps the file at this path.
     pub(crate) fn new(memory: &[u8], path: &Path) -> Registered {
         let start = memory.as_ptr().addr();
         let mut mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,10 +41,10 @@ impl Drop for Registered {
     }
 }
 
-/// A mapped file, to be read.
+/// A file mapped for reading.
 #[derive(Debug)]
 pub(crate) struct Mapped {
-    // Before the map: the memory may be somebody else's as soon as that is gone.
+    // Declared before the map, so dropped first: the addresses may be reused once the map is gone.
     _registered: Registered,
     map: Mmap,
 }
@@ -53,16 +52,15 @@ pub(crate) struct Mapped {
 impl Mapped {
     /// Maps the whole file.
     pub(crate) fn new(file: &File, path: &Path) -> io::Result<Mapped> {
-        // SAFETY: the mapping is only read, as bytes, of which every pattern is valid. Someone
-        // who changes the file meanwhile changes what is moved; text and numbers that decide
-        // anything are copied out before they are checked. Someone who shortens it stops the
-        // process (see above), which has given no output its name yet.
+        // SAFETY: the mapping is only read, as bytes, for which every pattern is valid. A process
+        // that changes the file meanwhile changes the data that is moved; text and numbers that
+        // control anything are copied before they are checked. A process that truncates it stops
+        // this one (see above), before any output has got its name.
         let map = unsafe { Mmap::map(file)? };
         Ok(Mapped { _registered: Registered::new(&map, path), map })
     }
 
-    /// Tells the system what will happen to a part of it. It may refuse; then nothing is lost
-    /// but time.
+    /// Passes advice about a range to the system (`madvise`). A refusal only costs time.
     #[cfg(target_os = "linux")]
     pub(crate) fn advise(&self, advice: memmap2::Advice, start: usize, len: usize) {
         let _ = self.map.advise_range(advice, start, len);
@@ -83,7 +81,7 @@ impl AsRef<[u8]> for Mapped {
     }
 }
 
-/// The content of a file. Only regular files: a pipe would have to be waited for.
+/// The content of a file. Regular files only: reading a pipe could block.
 pub(crate) fn file(path: &Path) -> io::Result<Bytes> {
     let found = std::fs::metadata(path)?;
     if found.is_dir() {

@@ -1,20 +1,20 @@
-//! What can be wrong with the file of a model.
+//! Errors of model files.
 
 use crate::graph::error::GraphError;
 use crate::onnx::error::TensorError;
 use thiserror::Error as ThisError;
 
-/// What is wrong with a model.
+/// Why a model file was refused.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// It is no ONNX model.
+    /// It is not an ONNX model.
     #[error("not an ONNX model: {reason}")]
     NotOnnx {
-        /// What the decoder says.
+        /// The decoder's error.
         reason: String,
     },
-    /// An operator set that is not known.
+    /// An unsupported operator set.
     #[error(
         "its opset is {}, expected {low} to {high}",
         version.map_or("missing".to_owned(), |version| version.to_string())
@@ -22,12 +22,12 @@ pub enum ModelError {
     Opset {
         /// The version, if there is one.
         version: Option<i64>,
-        /// The first that is known.
+        /// The first supported version.
         low: i64,
-        /// The last that is known.
+        /// The last supported version.
         high: i64,
     },
-    /// A tensor in it is wrong.
+    /// An invalid tensor.
     #[error("{what}: {source}")]
     Tensor {
         /// Which one.
@@ -35,21 +35,21 @@ pub enum ModelError {
         /// What is wrong with it.
         source: Box<TensorError>,
     },
-    /// A value that is no tensor.
-    #[error("{what} {name:?} is no tensor, but a sequence, a map or the like")]
+    /// A value that is not a tensor.
+    #[error("{what} {name:?} is not a tensor, but a sequence, a map or the like")]
     NoTensor {
-        /// What it is in the graph.
+        /// Its role in the graph.
         what: &'static str,
         /// Its name.
         name: String,
     },
-    /// It is no OpenVINO IR.
+    /// It is not an OpenVINO IR.
     #[error("not an OpenVINO IR: {reason}")]
     NotIr {
         /// What is wrong with it.
         reason: String,
     },
-    /// The graph is wrong.
+    /// An invalid graph.
     #[error(transparent)]
     Graph(#[from] GraphError),
 }

@@ -1,7 +1,7 @@
-//! NumPy's `.npy` files: a short text header, then the elements as they lie in memory.
+//! NumPy's `.npy` files: a short text header, then the elements as in memory.
 //!
-//! [`read`] takes versions 1.0 to 3.0 and every dtype whose elements have a fixed width;
-//! [`write()`] lays out its header as `np.save` does, byte for byte.
+//! [`read`] accepts versions 1.0 to 3.0 and every dtype of fixed width. [`write()`] formats its
+//! header exactly as `np.save` does.
 
 mod array;
 mod descr;
@@ -38,22 +38,22 @@ pub fn write(path: impl AsRef<Path>, array: &NpyArray) -> Result<(), Error> {
     })
 }
 
-/// An array in a file that has not been read: what its header says, and where its data is.
+/// An array in a file whose data has not been read: its header, and where the data is.
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) descr: Descr,
     pub(crate) fortran_order: bool,
     pub(crate) layout: Layout,
-    /// Bytes in front of the data.
+    /// Bytes before the data.
     pub(crate) offset: u64,
 }
 
-/// Reads the header of something of this many bytes, which must be all that the shape takes.
+/// Reads the header of an input of `size` bytes, which must be exactly what the shape needs.
 pub(crate) fn locate(reader: &mut impl Read, size: u64) -> Result<Located, Failure> {
     locate_in(reader, size, false)
 }
 
-/// As [`locate`], of something that may go on behind so many bytes.
+/// As [`locate`], but more data may follow.
 pub(crate) fn locate_in(
     reader: &mut impl Read,
     size: u64,
@@ -67,14 +67,14 @@ pub(crate) fn locate_in(
     Ok(Located { descr, fortran_order, layout, offset })
 }
 
-/// Bytes of a whole file that begins like this; `None` if its header is wrong.
+/// The size of the whole file that begins with these bytes; `None` if its header is invalid.
 pub(crate) fn size_of(start: &[u8]) -> Option<u64> {
     let (header, offset) = header::read(&mut &start[..]).ok()?;
     let layout = array::layout_of(&header.descr, &header.shape, header.fortran_order).ok()?;
     offset.checked_add(layout.byte_len() as u64)
 }
 
-/// Where the elements of an array lie, and the header in front of them.
+/// The layout of an array's elements, and the header for it.
 pub(crate) fn lay_out(
     descr: &Descr,
     fortran_order: bool,
@@ -87,12 +87,12 @@ pub(crate) fn lay_out(
 fn decode_file(path: &Path) -> Result<NpyArray, Failure> {
     let mut file = File::open(path)?;
     let found = file.metadata()?;
-    // Pipes and devices do not know their size.
+    // Pipes and devices have no size.
     let size = found.is_file().then_some(found.len());
     decode(&mut file, size)
 }
 
-/// Reads an array from something of this many bytes, if that is known.
+/// Reads an array from an input of this many bytes, if the size is known.
 fn decode(reader: &mut impl Read, size: Option<u64>) -> Result<NpyArray, Failure> {
     let (header, header_bytes) = header::read(reader)?;
     let layout = array::layout_of(&header.descr, &header.shape, header.fortran_order)?;
@@ -101,13 +101,13 @@ fn decode(reader: &mut impl Read, size: Option<u64>) -> Result<NpyArray, Failure
         check_size(&header, expected, Some(size.saturating_sub(header_bytes)))?;
     }
     let data = read_data(reader, expected, size.is_some())?;
-    // Again: the size may have been unknown, or the file may have changed meanwhile.
+    // Checked again: the size may have been unknown, or the file may have changed meanwhile.
     let available = data.len() as u64;
     check_size(&header, expected, (available <= expected).then_some(available))?;
     Ok(NpyArray::new(header.descr.as_str(), &header.shape, header.fortran_order, data)?)
 }
 
-/// Reads `expected` bytes, and one more if there is one to show that there are too many.
+/// Reads `expected` bytes, and one more if there is one, to detect trailing data.
 fn read_data(
     reader: &mut impl Read,
     expected: u64,
@@ -115,7 +115,7 @@ fn read_data(
 ) -> Result<Vec<u8>, Failure> {
     let mut data = Vec::new();
     if size_is_known {
-        // The file is this large, so this is no more than it takes on disk.
+        // The file has this size, so this is no more than it takes on disk.
         let out_of_memory = || NpyError::OutOfMemory { bytes: expected };
         let bytes = usize::try_from(expected).map_err(|_| out_of_memory())?;
         data.try_reserve_exact(bytes).map_err(|_| out_of_memory())?;

@@ -1,7 +1,7 @@
-//! `.npz` archives: a zip file whose members are `.npy` files, stored or deflated.
+//! `.npz` archives: zip files whose members are `.npy` files, stored or deflated.
 //!
-//! Members are found by walking the archive's directory one entry at a time. Nothing is ever
-//! extracted under a member's own name, so what that name says does not matter.
+//! The archive's directory is read one entry at a time. Nothing is extracted under a member's name,
+//! so a malicious name does no harm.
 
 pub(crate) mod error;
 
@@ -18,15 +18,15 @@ use zip::CompressionMethod;
 use zip::read::{Config, ZipFile, ZipFileEntry, ZipReadOptions};
 use zip::unstable::read::ZipIterable;
 
-/// More members than this are refused.
+/// Archives with more members than this are refused.
 const MOST_MEMBERS: usize = 100_000;
-/// Deflate makes at most 1032 bytes out of one.
+/// Deflate produces at most 1032 bytes from one.
 const MOST_INFLATED: u64 = 1032;
 
 type Entry = ZipFileEntry<'static>;
 type Reader = BufReader<File>;
 
-/// An archive whose directory has been found.
+/// An archive whose directory has been read.
 pub(crate) struct Archive {
     names: Vec<String>,
     entries: Vec<Option<Entry>>,
@@ -35,20 +35,20 @@ pub(crate) struct Archive {
 
 /// Where the data of a member is.
 pub(crate) enum Place {
-    /// In the archive itself, at this byte.
+    /// In the archive itself, at this offset.
     Stored(u64),
-    /// Unpacked.
+    /// Inflated.
     Unpacked(Map),
 }
 
-/// What a member's header says, and how large it is in the archive if it is deflated.
+/// A member's header, and its compressed size if it is deflated.
 pub(crate) struct Member {
     pub(crate) located: Located,
     pub(crate) deflated: Option<u64>,
 }
 
 impl Archive {
-    /// Walks the directory.
+    /// Reads the directory.
     pub(crate) fn open(file: &File) -> Result<Archive, NpzFailure> {
         let broken = |error: zip::result::ZipError| NpzError::Archive { reason: one_line(&error) };
         let reader = BufReader::new(file.try_clone()?);
@@ -74,14 +74,14 @@ impl Archive {
         &self.names
     }
 
-    /// What a member says it is.
+    /// Reads a member's header.
     pub(crate) fn describe(&mut self, index: usize) -> Result<Member, NpzFailure> {
         let (member, _) = self.member(index)?;
         Ok(member)
     }
 
-    /// What a member says it is, and its data, of which the checksum is right. Deflated data
-    /// goes to a temporary file in this folder.
+    /// Reads a member's header and data, and verifies the checksum. Deflated data is inflated to a
+    /// temporary file in this folder.
     pub(crate) fn load(
         &mut self,
         index: usize,
@@ -93,14 +93,14 @@ impl Archive {
         let wrong = |error: io::Error| unreadable(&name, one_line(&error));
         let (place, rest) = match (deflated, start) {
             (None, Some(start)) => {
-                // Reads the rest for the sake of the checksum; the data stays where it is.
+                // Reads the rest to verify the checksum; the data is used in place.
                 io::copy(&mut member, &mut io::sink()).map_err(wrong)?;
                 (Place::Stored(start.saturating_add(located.offset)), 0)
             }
             _ => {
                 let bytes = located.layout.byte_len();
                 let mut data = spool::zeroed(bytes, folder).map_err(|error| {
-                    unreadable(&name, format!("no room to unpack its {bytes} bytes: {error}"))
+                    unreadable(&name, format!("no space to unpack its {bytes} bytes: {error}"))
                 })?;
                 member.read_exact(&mut data).map_err(|error| match error.kind() {
                     io::ErrorKind::UnexpectedEof => unreadable(
@@ -109,7 +109,7 @@ impl Archive {
                     ),
                     _ => wrong(error),
                 })?;
-                // The checksum is compared at the end.
+                // The checksum is verified at the end.
                 let rest = member.read(&mut [0]).map_err(wrong)?;
                 (Place::Unpacked(data.freeze()?), rest)
             }
@@ -121,7 +121,7 @@ impl Archive {
         Ok((Member { located, deflated }, place))
     }
 
-    /// What a member says it is; the reader is then at its data. Each can be read once.
+    /// Reads a member's header and leaves the reader at its data. Each member can be read once.
     fn member(&mut self, index: usize) -> Result<(Member, ZipFile<'_, Reader>), NpzFailure> {
         let name = format!("{}.npy", self.names[index]);
         let entry = self.entries[index].take();
@@ -135,7 +135,8 @@ impl Archive {
     }
 }
 
-/// Refuses what cannot be true; gives the compressed size if it is deflated.
+/// Refuses encrypted members, impossible sizes and unknown compression methods; returns the
+/// compressed size of a deflated member.
 fn checked(name: &str, entry: &Entry) -> Result<Option<u64>, NpzFailure> {
     let (size, packed) = (entry.size(), entry.compressed_size());
     let lies = |kind: &str| {

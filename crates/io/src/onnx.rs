@@ -1,7 +1,8 @@
 //! ONNX: tensors in `.pb` files (TensorProto) and graphs in `.onnx` files (ModelProto).
 //!
-//! Both are protocol buffers; `messages` declares the fields that are used, [`prost`] decodes
-//! them; tensors, which may be large, are walked field by field. A graph becomes a [`Graph`](crate::graph::Graph), which knows nothing of ONNX.
+//! Both are protocol buffers: `messages` declares the fields that are used, and [`prost`] decodes
+//! them. Tensors may be large, so their messages are parsed field by field instead. A graph becomes
+//! a [`Graph`](crate::graph::Graph), which does not depend on ONNX.
 
 mod decode;
 pub(crate) mod error;

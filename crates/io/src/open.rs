@@ -1,4 +1,4 @@
-//! Opening a tensor by its location, and listing what a file holds. Here the formats meet.
+//! Opens a tensor by its location, and lists what a file holds. Dispatches on the format.
 
 use crate::element::ElementType;
 use crate::error::Error;
@@ -21,31 +21,31 @@ use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Names that an error lists.
+/// Names listed in an error.
 const SHOWN: usize = 8;
-/// Bytes of a stream that are looked at before the rest is read: more than any header of `.npy`.
+/// Bytes of a stream that are read to identify it: more than any `.npy` header.
 const START: u64 = (1 << 20) + 64;
-/// Bytes of a file that are looked at to find its format.
+/// Bytes of a file that are read to identify its format.
 const SNIFFED: u64 = 512;
-/// The most that a message of protocol buffers has.
+/// The largest size of a protocol buffer message.
 const MOST_PROTO: u64 = 1 << 31;
 
-/// What is known about a file besides what it says itself.
+/// What the caller knows about a file that the file itself may not say.
 #[derive(Debug, Clone, Default)]
 pub struct Opening {
-    /// Its format, if neither name nor content says it.
+    /// Its format, if neither name nor content identifies it.
     pub format: Option<Format>,
     /// The element type of raw bytes, or of opaque elements.
     pub dtype: Option<DType>,
     /// The shape of raw bytes; one axis if it is not given.
     pub shape: Option<Vec<usize>>,
-    /// The output, beside which temporary files go; else they go where the system keeps such.
+    /// The output. Temporary files go to its folder, or to the system's folder for them if `None`.
     pub output: Option<PathBuf>,
-    /// Where files beside this one that are read too (external data) are noted.
+    /// Other files that are read (external data) are added here.
     pub read: FilesRead,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Listing {
@@ -61,19 +61,19 @@ pub struct Listing {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Listed {
-    /// Its name, where tensors have names.
+    /// Its name, if the format has names.
     pub name: Option<String>,
     /// Its element type.
     pub element: ElementType,
     /// Sizes of the axes.
     pub shape: Vec<usize>,
-    /// Whether the elements lie in column-major order.
+    /// Whether the elements are in column-major order.
     pub fortran_order: bool,
-    /// Bytes its elements take.
+    /// Size of its elements in bytes.
     pub bytes: usize,
-    /// Where its data is in the file, unless it is deflated.
+    /// Offset of its data in the file, unless it is deflated.
     pub offset: Option<u64>,
-    /// Bytes it takes in the file, if it is deflated.
+    /// Its compressed size in bytes, if it is deflated.
     pub deflated: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ pub fn open(location: &Location, opening: &Opening) -> Result<Tensor, Error> {
     Source::of(location, opening)?.open(location, opening)
 }
 
-/// Opens one tensor as models have it: see [`Tensor::to_value`]. Strings come as they are.
+/// Opens one tensor as a value for models: see [`Tensor::to_value`]. Strings keep their lengths.
 pub fn open_value(
     location: &Location,
     opening: &Opening,
@@ -109,8 +109,8 @@ pub fn open_value(
     }
 }
 
-/// Opens integers in the byte order of this machine: a tensor of any format, or text (`.csv`,
-/// `.txt`, or what looks like it) with one number a line, or several in a row.
+/// Opens integers in the native byte order: a tensor of any format, or text (`.csv`, `.txt`, or a
+/// file that looks like numbers) with one or several numbers per line.
 ///
 /// ```
 /// use retrograde_io::{Location, Opening, open_integers};
@@ -138,7 +138,7 @@ pub fn open_integers(location: &Location, opening: &Opening) -> Result<Tensor, E
     Source::known(found, location)?.open(location, opening)?.to_native_integers()
 }
 
-/// Lists what a file holds, without a look at the elements.
+/// Lists what a file holds, without reading the elements.
 pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
     let source = Source::of(location, opening)?;
     let path = source.path.clone();
@@ -224,7 +224,7 @@ pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
     Ok(Listing { format, file_bytes, tensors })
 }
 
-/// The names of the tensors in a file that has names; of none, if it is no such file.
+/// The names of the tensors in a file; empty if it is not a file of this format.
 pub(crate) fn names_in(path: &Path, format: Format) -> Vec<String> {
     let listing =
         list(&Location::file(path), &Opening { format: Some(format), ..Opening::default() });
@@ -232,13 +232,13 @@ pub(crate) fn names_in(path: &Path, format: Format) -> Vec<String> {
     tensors.into_iter().filter_map(|tensor| tensor.name).collect()
 }
 
-/// Some names, and how many more there are.
+/// The first few names, and how many more there are.
 pub(crate) fn shown<S: AsRef<str>>(names: &[S]) -> (Vec<String>, usize) {
     let shown = names.iter().take(SHOWN).map(|name| name.as_ref().to_owned());
     (shown.collect(), names.len().saturating_sub(SHOWN))
 }
 
-/// The tensors that are meant: the named one, or all.
+/// The requested tensors: the named one, or all.
 fn wanted<S: AsRef<str>>(
     path: &Path,
     name: &Option<String>,
@@ -250,10 +250,10 @@ fn wanted<S: AsRef<str>>(
     }
 }
 
-/// The tensor that is meant: the named one, or the only one.
+/// The requested tensor: the named one, or the only one.
 fn the_one<S: AsRef<str>>(path: &Path, name: &Option<String>, names: &[S]) -> Result<usize, Error> {
     let found = match name {
-        // The last of a name is the one that counts, as in Python.
+        // The last entry of a name counts, as in Python.
         Some(name) => names.iter().rposition(|own| {
             let own = own.as_ref();
             own == name || name.strip_suffix(".npy") == Some(own)
@@ -270,16 +270,16 @@ fn the_one<S: AsRef<str>>(path: &Path, name: &Option<String>, names: &[S]) -> Re
 struct Found {
     file: File,
     size: u64,
-    /// As it was said, or as its name or its first bytes say.
+    /// The given format, or the one that the name or the first bytes imply.
     format: Option<Format>,
     /// Its first bytes.
     start: Vec<u8>,
-    /// Whether it is the beginning of something longer, of which no more is needed.
+    /// Whether it is the start of a longer stream whose rest is not needed.
     goes_on: bool,
 }
 
 impl Found {
-    /// Opens a file. What cannot be mapped (a pipe, a device) is copied to one that can.
+    /// Opens a file. A pipe or a device cannot be mapped and is copied to a temporary file.
     fn of(location: &Location, opening: &Opening) -> Result<Found, Error> {
         let path = &location.path;
         let failed = |error| Error::read(path, error);
@@ -301,7 +301,7 @@ impl Found {
         Ok(Found { file, size: found.len(), format, start, goes_on: false })
     }
 
-    /// Copies a stream: as much of it as its beginning says it has, since it may never end.
+    /// Copies a stream up to the size that its header implies, since it may never end.
     fn stream(
         mut reader: impl Read,
         location: &Location,
@@ -310,7 +310,7 @@ impl Found {
         let path = &location.path;
         let failed = |error| Error::read(path, error);
         let is_raw = |format| format == Some(Format::Raw);
-        // Raw bytes have no header: what was said about them is all there is to know.
+        // Raw bytes have no header: only the caller knows their size.
         let said = raw::said(opening.dtype, opening.shape.as_deref())
             .ok()
             .flatten()
@@ -325,10 +325,10 @@ impl Found {
         }
         let all = match format {
             Some(Format::Raw) => said.unwrap_or(u64::MAX),
-            // What is wrong with it is found again when it is opened.
+            // An invalid header is reported when the copy is opened.
             Some(Format::Npy) => npy::size_of(&start).unwrap_or(0),
             Some(Format::Pb) => MOST_PROTO,
-            // These say at their end how long they are, or do not say it.
+            // These formats state their size at the end, or do not state it.
             Some(_) if Format::sniff(&start) == format => u64::MAX,
             None if integers::is_text(&start) => u64::MAX,
             Some(_) | None => 0,
@@ -346,14 +346,14 @@ impl Found {
     }
 }
 
-/// The format as it was said, or as the name or the first bytes say.
+/// The given format, or the one that the name or the first bytes imply.
 fn format_of(location: &Location, opening: &Opening, start: &[u8]) -> Option<Format> {
     let named = Format::of(&location.path).filter(|_| !location.is_stream());
     let said = opening.format.or(named).or(opening.dtype.map(|_| Format::Raw));
     said.or_else(|| Format::sniff(start))
 }
 
-/// A file that can be mapped, whose format is known.
+/// A file that can be mapped, with a known format.
 struct Source {
     path: PathBuf,
     file: File,
@@ -409,7 +409,8 @@ impl Source {
         (layout, fortran_order): (Layout, bool),
         data: Option<Data>,
     ) -> Result<Tensor, Error> {
-        let shortened = || self.failed(io::Error::other("it became shorter meanwhile"));
+        let shortened =
+            || self.failed(io::Error::other("the file was truncated while it was being read"));
         let data = data.ok_or_else(shortened)?;
         let (path, format) = (self.path.clone(), self.format);
         Ok(Tensor { path, format, name, element, fortran_order, layout, data, strings: None })
@@ -465,7 +466,7 @@ impl Source {
         self.tensor(Some(name), ElementType::Plain(layout.dtype()), (layout, false), data)
     }
 
-    /// A message, the map that it is in, and what lies beside it.
+    /// A message, the map that holds it, and the folder for its external data.
     fn message(&self, opening: &Opening) -> Result<(Bytes, Arc<Map>, Folder), Error> {
         let map = Arc::new(self.map()?);
         let content = Bytes::from_owner(Data::Mapped(map.clone(), 0..map.len()));
@@ -478,7 +479,7 @@ impl Source {
         Error::TensorProto { path: self.path.clone(), source: Box::new(source) }
     }
 
-    /// The tensor in a message, whose elements are the map's where they are raw.
+    /// The tensor in a message; raw elements share the map.
     fn proto(&self, opening: &Opening) -> Result<(NamedTensor, Arc<Map>), Error> {
         let (content, map, mut folder) = self.message(opening)?;
         let tensor = onnx::value_of(&content, &mut folder);

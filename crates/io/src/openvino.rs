@@ -1,7 +1,7 @@
-//! OpenVINO IR: a graph in a `.xml` file, its constants in the `.bin` file beside it.
+//! OpenVINO IR: a graph in an `.xml` file, with its constants in the `.bin` file next to it.
 //!
-//! `xml` reads the document into layers and edges, `model` makes a
-//! [`Graph`](crate::graph::Graph) of them, which knows nothing of OpenVINO.
+//! `xml` reads the document into layers and edges. `model` builds a [`Graph`](crate::graph::Graph)
+//! from them, which does not depend on OpenVINO.
 
 mod model;
 mod xml;

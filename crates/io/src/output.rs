@@ -1,4 +1,4 @@
-//! Writing a tensor: memory of the right size now, a complete file under its name at the end.
+//! Writes a tensor: memory of the right size now, a complete file under its name at the end.
 
 use crate::element::{ElementType, swap_numbers};
 use crate::error::Error;
@@ -29,8 +29,9 @@ const FILLED: usize = 16 << 20;
 
 /// A tensor that is being written.
 ///
-/// Its memory is the file itself, mapped, with all its blocks there (a pipe and an archive get
-/// theirs at the end). Nothing appears under the output's name before [`finish`](Self::finish).
+/// Its memory is the mapped file itself, with all blocks allocated (a pipe and an archive are
+/// written at the end instead). Nothing appears under the output's name before
+/// [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Output {
     location: Location,
@@ -41,42 +42,42 @@ pub struct Output {
     header: Vec<u8>,
     coding: Coding,
     memory: Room,
-    /// Where the data starts in the memory.
+    /// Offset of the data in the memory.
     start: usize,
     data_bytes: usize,
-    /// Bytes of the numbers that must be turned around; 1 for none.
+    /// Width of the numbers that must be byte-swapped, in bytes; 1 for none.
     swapped: usize,
     sink: Sink,
 }
 
-/// What the memory holds, and so what has to be written.
+/// What the memory holds, which determines how it is written.
 #[derive(Debug)]
 enum Coding {
     /// The elements themselves.
     Plain,
-    /// Handles of strings in this text, which become cells of one width.
+    /// Handles of strings in this text, which are written as fixed-width cells.
     Cells(Cells, Bytes),
-    /// Strings of a TensorProto: handles into this text, or else cells.
+    /// Strings of a TensorProto: handles into this text, or fixed-width cells if `None`.
     Message(StringsMessage, Option<Bytes>),
 }
 
-/// Where the memory goes.
+/// Where the memory is written to.
 #[derive(Debug)]
 enum Sink {
-    /// It is the file.
+    /// The memory is the mapped file.
     Mapped(Pending),
-    /// Into a file that is written at the end: an archive, or strings.
+    /// A file that is written at the end: an archive, or strings.
     Encoded(Pending),
     Device(File),
     Stdout,
-    /// It has gone there.
+    /// It has been written.
     Done,
 }
 
 impl Output {
-    /// Begins a tensor of the input's shape and type at this location, in the format its
-    /// extension names. The order of axes and bytes stays, where the format has both. A file
-    /// that is replaced leaves its permissions, owner and extended attributes.
+    /// Begins an output with the input's shape and type, in the format that the location's
+    /// extension implies. Memory order and byte order are kept if the format supports both. If it
+    /// replaces a file, it takes over that file's permissions, owner and extended attributes.
     ///
     /// ```
     /// use retrograde::{Reversal, Reverse, TensorMut};
@@ -103,9 +104,9 @@ impl Output {
         place.begin(name, laid, swapped)
     }
 
-    /// Begins a tensor of a model and fills it, so that only [`finish`](Self::finish) is left.
-    /// The name is used where the format has names and the location gives none. `watch` is told
-    /// of every piece that was filled, in bytes.
+    /// Begins an output and fills it with a value, so that only [`finish`](Self::finish) remains.
+    /// The name is used if the format has names and the location gives none. `watch` is called with
+    /// the size of every piece that was copied, in bytes.
     pub fn of_value(
         value: &Value,
         name: &str,
@@ -126,38 +127,38 @@ impl Output {
         Ok(output)
     }
 
-    /// Where it is going.
+    /// Its location.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// In which format.
+    /// Its format.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Its element type, as it will be in the file.
+    /// Its element type in the file.
     pub fn element_type(&self) -> &ElementType {
         &self.element
     }
 
-    /// Bytes that the elements will take in the file.
+    /// Size of the elements in the file, in bytes.
     pub fn data_bytes(&self) -> usize {
         self.data_bytes
     }
 
-    /// Where the elements lie in the data; of strings, their handles.
+    /// The layout of the elements in the data; for strings, of their handles.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The elements, to be written; in the byte order of the input.
+    /// The elements, for writing, in the byte order of the input.
     pub fn data_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..]
     }
 
-    /// Has these bytes of the data ready to be written when this returns, if the system can do
-    /// that: cheaper than finding out page by page.
+    /// Prefaults these bytes of the data for writing, if the system supports it: one call is
+    /// cheaper than a page fault per page.
     pub fn prepare(&self, range: Range<usize>) {
         #[cfg(target_os = "linux")]
         {
@@ -171,27 +172,26 @@ impl Output {
         let _ = range;
     }
 
-    /// Tells the system that single pages will be written all over, so that it does not make
-    /// those around each of them as well: in little memory, they would be gone before their turn.
+    /// Advises the system that single pages will be written at random, so that it does not prefault
+    /// their neighbours: if memory is short, these would be evicted before they are used.
     pub fn will_scatter(&self) {
         #[cfg(target_os = "linux")]
         self.memory.advise(memmap2::Advice::Random, 0, self.memory.len());
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its final name.
     pub fn finish(self) -> Result<(), Error> {
         Output::finish_all(vec![self])
     }
 
-    /// Completes several files and gives them their names: none before all are complete. If one
-    /// then cannot get its name, those before it lose theirs again.
+    /// Completes several files, then gives them their names: none gets its name before all are
+    /// complete. If one of these renames fails, the ones before it are undone.
     pub fn finish_all(outputs: Vec<Output>) -> Result<(), Error> {
         Output::complete_all(outputs)?.publish()
     }
 
-    /// Completes several outputs, so that only the names of the files are missing. Nothing of
-    /// the inputs is needed any more: where one of them is to be replaced, Windows wants it
-    /// closed first.
+    /// Completes several outputs except for their names. The inputs are no longer needed
+    /// afterwards; on Windows, an input has to be closed before it can be replaced.
     pub fn complete_all(mut outputs: Vec<Output>) -> Result<Completed, Error> {
         let mut completed = Completed { files: Vec::new(), paths: Vec::new() };
         for output in &mut outputs {
@@ -201,14 +201,14 @@ impl Output {
                 completed.paths.push(path);
             }
         }
-        // What has no way back comes when nothing but names is left.
+        // Pipes and devices cannot be undone, so they are written last.
         for output in &mut outputs {
             output.send().map_err(|error| Error::write(&output.location.path, error))?;
         }
         Ok(completed)
     }
 
-    /// Completes the file, if it is one, but for its name.
+    /// Completes the file, if it is one, except for its name.
     fn complete(&mut self) -> io::Result<Option<Pending>> {
         let swapped = self.swapped;
         swap_numbers(self.data_mut(), swapped);
@@ -232,7 +232,7 @@ impl Output {
         }
     }
 
-    /// Writes to what is no file.
+    /// Writes to a pipe or a device.
     fn send(&mut self) -> io::Result<()> {
         match &self.sink {
             Sink::Device(device) => self.stream(device),
@@ -241,7 +241,7 @@ impl Output {
         }
     }
 
-    /// Writes header and elements, as the format has them.
+    /// Writes header and elements in the output's format.
     fn write(&self, mut out: impl Write) -> io::Result<()> {
         let data = &self.memory[self.start..];
         let width = strings::HANDLE.bits().unwrap_or(8) / 8;
@@ -267,7 +267,7 @@ impl Output {
         zip.finish()?.flush()
     }
 
-    /// Writes to something that has no way back.
+    /// Writes to an output that cannot seek.
     fn stream(&self, mut out: impl Write) -> io::Result<()> {
         if self.format == Format::Npz {
             let mut latched = Latched::new(&mut out);
@@ -280,7 +280,7 @@ impl Output {
     }
 }
 
-/// Outputs that are complete but for their names. Dropping it removes them.
+/// Outputs that are complete except for their names. Dropping it removes them.
 #[derive(Debug)]
 pub struct Completed {
     files: Vec<Pending>,
@@ -288,7 +288,7 @@ pub struct Completed {
 }
 
 impl Completed {
-    /// Gives them their names. If one cannot get its name, those before it lose theirs again.
+    /// Gives them their names. If one of these renames fails, the ones before it are undone.
     pub fn publish(self) -> Result<(), Error> {
         save::publish(self.files).map_err(|failed| failed.into_error(self.paths))
     }
@@ -298,7 +298,7 @@ fn not_proto(path: &Path, source: TensorError) -> Error {
     Error::TensorProto { path: path.to_owned(), source: Box::new(source) }
 }
 
-/// Where a tensor goes, and in which format.
+/// The destination of a tensor and its format.
 struct Place {
     location: Location,
     format: Format,
@@ -307,17 +307,17 @@ struct Place {
 }
 
 impl Place {
-    /// In the format that was said, or that the name says, or else a usual one.
+    /// The given format, or the one that the name implies, or a default.
     fn of(location: Location, saving: &Saving, device: Format) -> Result<Place, Error> {
         let path = &location.path;
         let named = Format::of(path).filter(|_| !location.is_stream());
-        // Without any hint, a stream is what NumPy reads.
+        // By default, a stream is in the format that NumPy reads.
         let streamed = location.is_stream().then_some(Format::Npy);
         let target = match location.is_stream() {
             true => None,
             false => Some(Target::of(path, saving)?),
         };
-        // A device has no extension; it gets what was read.
+        // A device has no extension; it gets the format of the input.
         let device = matches!(target, Some(Target::Device(_))).then_some(device);
         let unknown = || Error::UnknownOutput { path: path.clone() };
         let format = saving.format.or(named).or(streamed).or(device).ok_or_else(unknown)?;
@@ -341,7 +341,7 @@ impl Place {
             Some(Target::File { path: target, replaces }) => {
                 let pending = Pending::new(target, replaces).map_err(failed)?;
                 if format == Format::Npz || !matches!(coding, Coding::Plain) {
-                    // All of it, so that a full disk shows now.
+                    // Allocates all blocks, so that a full disk is an error now.
                     allocate(pending.file(), (header.len() + data_bytes) as u64).map_err(failed)?;
                     (spooled()?, 0, Sink::Encoded(pending))
                 } else {
@@ -367,18 +367,18 @@ impl Place {
     }
 }
 
-/// How a tensor will lie in its file.
+/// How a tensor is stored in its file.
 struct Laid {
     element: ElementType,
     layout: Layout,
     header: Vec<u8>,
     coding: Coding,
-    /// Bytes of the elements, as they will be written.
+    /// Size of the elements as they are written, in bytes.
     data_bytes: usize,
 }
 
 impl Laid {
-    /// Elements that are written as they are.
+    /// Elements that are written unchanged.
     fn plain(element: ElementType, layout: Layout, header: Vec<u8>) -> Laid {
         let data_bytes = layout.byte_len();
         Laid { element, layout, header, coding: Coding::Plain, data_bytes }
@@ -415,9 +415,10 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
             let header = safetensors::encode(name, spelled, &layout);
             Ok(Laid::plain(ElementType::Plain(dtype), layout, header))
         }
-        // Strings have no width in a TensorProto: cells of one width become strings at the end.
+        // Strings in a TensorProto have no fixed width: cells are converted to strings at the end.
         Format::Pb if matches!(element.kind(), Kind::Text | Kind::Bytes) => {
-            // Reversed they are as many and as long; so the message is known now.
+            // Reversing changes neither their number nor their lengths, so the message size is
+            // known now.
             let (cells, mut wrong) =
                 (text::cells(element, input.data(), input.layout().len()), None);
             let mut data_bytes = 0;
@@ -450,13 +451,14 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
                 .map_err(|source| not_proto(path, source))?;
             Ok(Laid::plain(ElementType::Plain(dtype), layout, header))
         }
-        // Raw bytes are little-endian; a record that is not stays in a format that says so.
+        // Raw bytes are little-endian. A record with big-endian fields needs a format that can say
+        // so.
         Format::Raw if element.kind() == Kind::Record && element.is_big_endian() => Err(cannot()),
         Format::Raw => Ok(Laid::plain(element.to_little_endian(), in_rows()?, Vec::new())),
     }
 }
 
-/// Strings become strings, or cells as wide as the longest. What moves are handles.
+/// Lays out strings as strings, or as cells as wide as the longest. Handles are what moves.
 fn lay_out_strings(
     layout: &Layout,
     strings: &Strings,
@@ -492,13 +494,13 @@ fn lay_out_strings(
     Ok(Laid { element, layout, header, coding: Coding::Cells(cells, text), data_bytes })
 }
 
-/// The name it gets: the one asked for, its own, or a usual one.
+/// Its name in the file: the requested one, its own, or a default.
 fn name_of(own: Option<&str>, location: &Location, format: Format) -> Result<String, Error> {
     let path = || location.path.clone();
     if !format.has_names() {
         return match location.name.clone() {
             Some(name) => Err(Error::NoNames { path: path(), name, format }),
-            // A TensorProto has a name, which may be empty and means nothing to the file.
+            // The name in a TensorProto may be empty and does not identify the tensor.
             None => Ok(own.unwrap_or_default().to_owned()),
         };
     }
@@ -513,7 +515,7 @@ fn name_of(own: Option<&str>, location: &Location, format: Format) -> Result<Str
     Ok(name.to_owned())
 }
 
-/// An archive is written whole; it must not hold anything else.
+/// An archive is rewritten as a whole, so it must not hold other tensors.
 fn refuse_loss(target: &Path, path: &Path, format: Format, name: &str) -> Result<(), Error> {
     if !format.has_names() {
         return Ok(());
@@ -527,12 +529,12 @@ fn refuse_loss(target: &Path, path: &Path, format: Format, name: &str) -> Result
     Err(Error::OthersWouldGo { path: path.to_owned(), names, more })
 }
 
-/// The whole file as memory, the header written.
+/// Maps the whole file and writes the header.
 fn mapped(pending: &Pending, header: &[u8], bytes: usize) -> io::Result<Room> {
     let len = header.len().checked_add(bytes).ok_or(io::ErrorKind::StorageFull)?;
     allocate(pending.file(), len as u64)?;
-    // SAFETY: the file was made for this and has a name that nobody else knows; it has all its
-    // blocks, so writing to the memory cannot fail for want of room.
+    // SAFETY: the file was created here under a name that no other process knows. All its blocks
+    // are allocated, so that writing to the memory cannot fail for lack of space.
     let mut memory = unsafe { MmapMut::map_mut(pending.file()) }?;
     memory[..header.len()].copy_from_slice(header);
     Ok(Room::File(memory))
@@ -552,7 +554,7 @@ mod tests {
         open(&Location::file(path), &opening).unwrap()
     }
 
-    /// Writes the input's own bytes.
+    /// Copies the input's bytes to an output.
     fn copied(input: &Tensor, location: Location) -> Result<(), Error> {
         let mut output = Output::like(input, location, &Saving::default())?;
         output.data_mut().copy_from_slice(input.data());
@@ -651,7 +653,7 @@ mod tests {
         }
         let from = Location::file(folder.path().join("y.pb"));
         of_value(&text, from.clone()).unwrap().finish().unwrap();
-        // From one TensorProto to another they stay strings.
+        // From one TensorProto to another they remain strings.
         let strings = open(&from, &Opening::default()).unwrap();
         let kind = strings.element_type().to_string();
         assert_eq!((kind.as_str(), strings.name()), ("string", Some("w")));

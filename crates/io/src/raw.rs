@@ -1,21 +1,19 @@
-//! Raw bytes: elements and nothing else, of a type and a shape that somebody says.
+//! Raw bytes: elements without a header; type and shape come from the caller.
 
 use retrograde::{DType, Layout, LayoutError};
 use thiserror::Error as ThisError;
 
-/// What is wrong with raw bytes.
+/// Why raw bytes were refused.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum RawError {
-    /// Nobody said what they are.
-    #[error(
-        "raw bytes: say what they are, by a type (such as f32) and a shape (such as 480,640,3)"
-    )]
+    /// Neither type nor shape was given.
+    #[error("raw bytes have no header: give a type (such as f32) and a shape (such as 480,640,3)")]
     NoType,
     /// The shape is impossible.
     #[error("impossible shape: {0}")]
     Shape(#[from] LayoutError),
-    /// Not the number of bytes that the shape takes.
+    /// The size does not match the shape.
     #[error(
         "shape {shape:?} of {dtype} takes {expected} bytes but the file has {}",
         available.map_or("more".to_owned(), |bytes| bytes.to_string())
@@ -25,22 +23,22 @@ pub enum RawError {
         shape: Vec<usize>,
         /// The type.
         dtype: DType,
-        /// Bytes that takes.
+        /// Bytes that the shape needs.
         expected: u64,
-        /// Bytes there are; `None` if a pipe or a device has more, and may go on for ever.
+        /// Bytes in the file; `None` if a pipe or a device has more, and may never end.
         available: Option<u64>,
     },
     /// Not a whole number of elements.
-    #[error("the file has {available} bytes, which is no whole number of {dtype} elements")]
+    #[error("the file has {available} bytes, not a whole number of {dtype} elements")]
     Rest {
         /// The type.
         dtype: DType,
-        /// Bytes there are.
+        /// Bytes in the file.
         available: u64,
     },
 }
 
-/// What raw bytes are, if both type and shape were said.
+/// The layout, if both type and shape were given.
 pub(crate) fn said(
     dtype: Option<DType>,
     shape: Option<&[usize]>,
@@ -49,7 +47,7 @@ pub(crate) fn said(
     shape.map(|shape| Ok(Layout::dense(dtype, shape)?)).transpose()
 }
 
-/// What so many raw bytes are: the shape that was said, or one axis of all there is.
+/// The layout of `available` raw bytes: the given shape, or a single axis.
 pub(crate) fn layout(
     dtype: Option<DType>,
     shape: Option<&[usize]>,

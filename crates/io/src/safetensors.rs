@@ -1,8 +1,9 @@
-//! `.safetensors` files: eight bytes of length, a JSON header, then the tensors one after the
-//! other, row-major and little-endian.
+//! `.safetensors` files: the header's length in eight bytes, a JSON header, then the tensors one
+//! after the other, row-major and little-endian.
 //!
-//! Read by hand (the JSON by `serde_json`): the format's own crate (0.8.0) adds up offsets
-//! without a check, holds the whole header in memory, and does not say which tensor is wrong.
+//! We parse the header ourselves (the JSON with `serde_json`): the format's own crate (0.8.0) adds
+//! offsets without overflow checks, holds the whole header in memory, and does not say which tensor
+//! is invalid.
 
 pub(crate) mod error;
 
@@ -16,32 +17,32 @@ use std::io::{self, Read};
 
 /// The longest header that the format allows.
 const LIMIT: u64 = 100_000_000;
-/// Data begins at a multiple of this.
+/// Data begins at a multiple of this many bytes.
 const ALIGNMENT: usize = 8;
-/// A name that is no tensor.
+/// A reserved name, which is not a tensor.
 const METADATA: &str = "__metadata__";
 
-/// A tensor that the header describes, checked against the file. Small, since a header may
+/// A tensor in the header, checked against the file. The struct is small, since a header may
 /// describe a million of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Described {
     pub(crate) name: Box<str>,
     dtype: DType,
     shape: Box<[usize]>,
-    /// Where its data is in the file.
+    /// Offset of its data in the file.
     pub(crate) offset: u64,
     bytes: u64,
 }
 
 impl Described {
-    /// Where its elements lie in the data.
+    /// The layout of its elements in the data.
     pub(crate) fn layout(&self) -> Result<Layout, SafetensorsError> {
         let wrong = |source| SafetensorsError::Shape { name: self.name.to_string(), source };
         Layout::dense(self.dtype, &self.shape).map_err(wrong)
     }
 }
 
-/// What the header says about one tensor.
+/// The header's entry for one tensor.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -50,16 +51,16 @@ struct Entry {
     data_offsets: [u64; 2],
 }
 
-/// Reads a header entry by entry and checks each, names that come twice included.
+/// Reads a header entry by entry and checks each one, including for duplicate names.
 struct Entries {
-    /// Where the data begins in the file.
+    /// Offset of the data in the file.
     first: u64,
-    /// Bytes of data that the file has.
+    /// Bytes of data in the file.
     available: u64,
 }
 
 impl<'de> Visitor<'de> for Entries {
-    /// The first that is wrong, if one is: what is no JSON at all goes before.
+    /// The first invalid entry, if there is one; invalid JSON takes precedence.
     type Value = Result<Vec<Described>, SafetensorsError>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,7 +86,7 @@ impl<'de> Visitor<'de> for Entries {
     }
 }
 
-/// Reads the header of a file of this many bytes and checks every tensor in it.
+/// Reads the header of a file of `size` bytes and checks every tensor in it.
 pub(crate) fn read(
     reader: &mut impl Read,
     size: u64,
@@ -103,8 +104,8 @@ pub(crate) fn read(
     if available < declared {
         return Ok(Err(SafetensorsError::HeaderCut { declared, available }));
     }
-    // Read as it is parsed, since it may be long: from a copy, so that somebody who changes the
-    // file meanwhile cannot change what was checked.
+    // Parsed while it is read, since it may be long. It is read and not mapped, so that another
+    // process cannot change it after the check.
     let parsed = parse(&mut reader.take(declared), 8 + declared, size);
     Ok(match parsed {
         Err(error) if error.is_io() => return Err(error.into()),
@@ -113,7 +114,7 @@ pub(crate) fn read(
     })
 }
 
-/// Parses the header; `first` is where the data begins.
+/// Parses the header; `first` is the offset of the data.
 fn parse(
     text: &mut impl Read,
     first: u64,
@@ -126,7 +127,7 @@ fn parse(
     Ok(tensors)
 }
 
-/// Checks that the tensors fill the data one after the other, and sorts them by name.
+/// Checks that the tensors fill the data without gaps, and sorts them by name.
 fn in_order(
     mut tensors: Vec<Described>,
     first: u64,
@@ -147,14 +148,14 @@ fn in_order(
     tensors.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     match tensors.windows(2).find(|pair| pair[0].name == pair[1].name) {
         Some(pair) => {
-            let reason = format!("tensor {:?} comes twice", pair[0].name);
+            let reason = format!("tensor {:?} appears twice", pair[0].name);
             Err(SafetensorsError::Json { reason })
         }
         None => Ok(tensors),
     }
 }
 
-/// One tensor, if what the header says about it can be true.
+/// One tensor, if its entry is consistent.
 fn describe(
     name: String,
     entry: Entry,
@@ -166,7 +167,7 @@ fn describe(
         let dtype = entry.dtype.chars().take(40).collect();
         return Err(SafetensorsError::UnknownType { name, dtype });
     };
-    // A size that no address can count is as impossible as the largest that one can.
+    // A size above `usize::MAX` is as impossible as `usize::MAX` itself.
     let shape: Vec<_> =
         entry.shape.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect();
     let layout = match Layout::dense(dtype, &shape) {
@@ -174,7 +175,7 @@ fn describe(
         Err(source) => return Err(SafetensorsError::Shape { name, source }),
     };
     let expected = layout.byte_len() as u64;
-    // Packed tensors fill their last byte: the format knows no others.
+    // Packed tensors must fill their last byte: the format allows no others.
     let fills = !dtype.is_packed() || layout.len().is_multiple_of(layout.grain().per_byte());
     if end.checked_sub(start) != Some(expected) || !fills {
         return Err(SafetensorsError::Size { name, shape, dtype, expected, start, end });
@@ -186,7 +187,7 @@ fn describe(
     Ok(Described { name, dtype, shape, offset: first + start, bytes: expected })
 }
 
-/// The header of a file with one tensor, its length in front.
+/// The header of a file with one tensor, including its length prefix.
 pub(crate) fn encode(name: &str, dtype: &str, layout: &Layout) -> Vec<u8> {
     let entry = serde_json::json!({
         "dtype": dtype, "shape": layout.shape(), "data_offsets": [0, layout.byte_len()],
@@ -290,15 +291,15 @@ mod tests {
         ];
         for (header, data, message) in cases {
             let error = read_all(&header, data).unwrap_err().to_string();
-            // Where in the JSON is the parser's to say.
+            // The parser adds the position in the JSON.
             assert_eq!(error.split(" at line").next(), Some(message), "{header}");
         }
         let unknown = read_all(&one("F6_E2M3", "[4]", "[0,3]"), 3).unwrap_err().to_string();
         assert!(unknown.starts_with("tensor \"x\" has dtype \"F6_E2M3\", which is not supported; expected one of BOOL, U8"), "{unknown}");
         let entry = r#""x":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}"#;
         let twice = read_all(&format!("{{{entry},{entry}}}"), 0).unwrap_err().to_string();
-        assert_eq!(twice, "malformed header: tensor \"x\" comes twice");
-        // Nothing follows the nesting down, so that it costs no stack.
+        assert_eq!(twice, "malformed header: tensor \"x\" appears twice");
+        // Skipping does not recurse, so nesting takes no stack.
         let deep = format!(r#"{{"__metadata__":{}}}"#, "[".repeat(100_000));
         assert!(read_all(&deep, 0).unwrap_err().to_string().starts_with("malformed header: "));
         assert!(read_all("{}", 0).unwrap().is_empty());

@@ -1,7 +1,7 @@
-//! Writing a file so that it is either complete or not there at all.
+//! Writes files atomically: a file is either complete or absent.
 //!
-//! [`target`] says where a file is to appear and whether it may, [`temporary`] is the file until
-//! then, [`attributes`] are what a replaced file leaves to its successor, and [`publish`] gives
+//! [`target`] decides where a file is to appear and whether it may. [`temporary`] is the file until
+//! then. [`attributes`] copies the metadata of a replaced file to its successor. [`publish`] gives
 //! complete files their names.
 
 mod attributes;
@@ -21,8 +21,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Gives a file this size with all its blocks, so that a full disk is an error now and not a
-/// signal while mapped memory is written.
+/// Allocates all blocks of a file of this size, so that a full disk is an error now and not a
+/// signal (SIGBUS) during a write to mapped memory.
 pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
     if len == 0 {
         return Ok(());
@@ -33,7 +33,7 @@ pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
         use rustix::io::{Errno, retry_on_intr};
         match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, len)) {
             Ok(()) => return Ok(()),
-            // A file system that cannot: by hand.
+            // The file system does not support it: write zeros instead.
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
             Err(error) => return Err(error.into()),
         }
@@ -42,9 +42,9 @@ pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
     io::copy(&mut zeros, &mut BufWriter::with_capacity(1 << 20, file)).map(|_| ())
 }
 
-/// Lets `fill` write a temporary file beside `path`, which then takes its name.
+/// Lets `fill` write a temporary file next to `path`, which is then renamed to `path`.
 ///
-/// A target that is no regular file (`/dev/null`, a pipe) is written to directly; a symbolic
+/// A target that is not a regular file (`/dev/null`, a pipe) is written to directly. A symbolic
 /// link is followed.
 pub(crate) fn atomically(
     path: &Path,
@@ -67,7 +67,7 @@ pub fn write_text(path: impl AsRef<Path>, text: &str, saving: &Saving) -> Result
     atomically(path.as_ref(), saving, |out| out.write_all(text.as_bytes()))
 }
 
-/// Writes several new or existing text files to a folder: none appears before all are complete.
+/// Writes several text files to a folder, new or existing: none appears before all are complete.
 pub fn write_texts(
     folder: impl AsRef<Path>,
     texts: &[(String, String)],

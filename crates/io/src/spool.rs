@@ -1,5 +1,5 @@
-//! Memory for what cannot be mapped where it is: a little of it in memory, more of it in a
-//! temporary file that has no name and goes when it is closed.
+//! Buffers for data that cannot be mapped from its file: small ones in memory, large ones in an
+//! unnamed temporary file that is deleted when it is closed.
 
 use crate::map::Mapped;
 use crate::save;
@@ -12,24 +12,24 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// All that is in memory at a time, in the whole process.
+/// The most memory for all buffers of the process together.
 const IN_MEMORY: usize = 64 << 20;
-/// The most of it that one takes.
+/// The most memory for one buffer.
 const IN_MEMORY_EACH: usize = 32 << 20;
 /// Bytes that are copied at a time.
 const COPIED: usize = 1 << 18;
 
-/// What is in memory now.
+/// Memory currently in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes to write to.
+/// A writable buffer.
 #[derive(Debug)]
 pub(crate) enum Room {
     Memory(Vec<u8>, Counted),
     File(MmapMut),
 }
 
-/// Bytes to read.
+/// A read-only buffer.
 #[derive(Debug)]
 pub(crate) enum Map {
     Memory { bytes: Vec<u8>, _counted: Counted },
@@ -37,12 +37,12 @@ pub(crate) enum Map {
     File(Mapped),
 }
 
-/// A part of the memory that may be used, given back when it goes.
+/// A share of the memory budget, returned on drop.
 #[derive(Debug)]
 pub(crate) struct Counted(usize);
 
 impl Counted {
-    /// So much of it, if it is left.
+    /// Reserves `len` bytes, if they are available.
     fn take(len: usize) -> Option<Counted> {
         if len > IN_MEMORY_EACH {
             return None;
@@ -60,12 +60,12 @@ impl Drop for Counted {
 }
 
 impl Room {
-    /// None at all.
+    /// An empty buffer.
     pub(crate) fn none() -> Room {
         Room::Memory(Vec::new(), Counted(0))
     }
 
-    /// The same bytes, no longer to be written to.
+    /// Makes the buffer read-only.
     pub(crate) fn freeze(self) -> io::Result<Map> {
         match self {
             Room::Memory(bytes, counted) => Ok(Map::Memory { bytes, _counted: counted }),
@@ -73,8 +73,7 @@ impl Room {
         }
     }
 
-    /// Tells the system what will happen to a part of it. It may refuse; then nothing is lost
-    /// but time.
+    /// Passes advice about a range to the system (`madvise`). A refusal only costs time.
     #[cfg(target_os = "linux")]
     pub(crate) fn advise(&self, advice: Advice, start: usize, len: usize) {
         if let Room::File(map) = self {
@@ -135,9 +134,9 @@ impl AsRef<[u8]> for Map {
     }
 }
 
-/// The folder for temporary files that belong to this output, or to none.
+/// The folder for temporary files: that of the output, or the system's if there is none.
 pub(crate) fn folder_beside(output: Option<&Path>) -> std::path::PathBuf {
-    // What is beside a device (/dev) is no place for files.
+    // The folder of a device (/dev) is not suitable for files.
     let device = |path: &&Path| path.metadata().is_ok_and(|found| !found.is_file());
     let output = output.filter(|path| !device(path));
     let beside = output.and_then(|path| path.parent()).map(|parent| {
@@ -146,25 +145,25 @@ pub(crate) fn folder_beside(output: Option<&Path>) -> std::path::PathBuf {
     beside.filter(|folder| folder.is_dir()).unwrap_or_else(std::env::temp_dir)
 }
 
-/// So many zero bytes to write to, all of them there: a full disk shows now.
+/// A buffer of zeros with all blocks allocated: a full disk is an error now.
 pub(crate) fn zeroed(len: usize, folder: &Path) -> io::Result<Room> {
     if let Some(counted) = Counted::take(len) {
         return Ok(Room::Memory(vec![0; len], counted));
     }
     let file = tempfile::tempfile_in(folder)?;
     save::allocate(&file, len as u64)?;
-    // SAFETY: the file has no name, so nobody else opens, changes or shortens it.
+    // SAFETY: the file has no name, so no other process opens, changes or truncates it.
     Ok(Room::File(unsafe { MmapMut::map_mut(&file) }?))
 }
 
-/// Which side of a copy failed.
+/// The side of a copy that failed.
 #[derive(Debug)]
 pub(crate) enum CopyError {
     Read(io::Error),
     Write(io::Error),
 }
 
-/// Everything that a reader gives, in a file without a name.
+/// Copies everything that a reader returns to an unnamed file.
 pub(crate) fn file_of(reader: &mut impl Read, folder: &Path) -> Result<File, CopyError> {
     let mut file = tempfile::tempfile_in(folder).map_err(CopyError::Write)?;
     let mut buffer = vec![0; COPIED];
@@ -178,7 +177,7 @@ pub(crate) fn file_of(reader: &mut impl Read, folder: &Path) -> Result<File, Cop
     }
 }
 
-/// Maps a whole file for reading. The path is what it is called if it is a user's.
+/// Maps a whole file for reading. `path` identifies it if it belongs to the user.
 pub(crate) fn map(file: &File, path: &Path) -> io::Result<Map> {
     Ok(Map::File(Mapped::new(file, path)?))
 }
@@ -192,7 +191,7 @@ mod tests {
         let folder = std::env::temp_dir();
         let large = zeroed(IN_MEMORY_EACH + 1, &folder).unwrap();
         assert!(matches!(large, Room::File(_)) && large.len() == IN_MEMORY_EACH + 1);
-        // Other tests take some of it meanwhile, but never all.
+        // Other tests use part of the budget at the same time, but never all of it.
         let rooms: Vec<Room> = (0..9).map(|_| zeroed(16 << 20, &folder).unwrap()).collect();
         let in_memory = rooms.iter().filter(|room| matches!(room, Room::Memory(..))).count();
         assert!(in_memory <= IN_MEMORY >> 24, "{in_memory}");

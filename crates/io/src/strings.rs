@@ -1,8 +1,8 @@
-//! Strings of any width: their bytes wherever those lie, and a handle of one width for each,
-//! which is what moves.
+//! Strings of any width: their bytes stay where they are, and each has a fixed-width handle, which
+//! is what moves.
 //!
-//! A list of Rust's own strings would take some forty bytes of memory for each; handles lie in
-//! a temporary file where there are many.
+//! A list of Rust strings would take about forty bytes of memory for each. Handles are stored in a
+//! temporary file if there are many.
 
 use crate::spool;
 use bytes::Bytes;
@@ -11,11 +11,11 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// A handle: where a string starts and how long it is, each a little-endian `u64`.
+/// A handle: the start and the length of a string, each a little-endian `u64`.
 pub(crate) const HANDLE: DType = DType::Bytes(HANDLE_BYTES);
 const HANDLE_BYTES: usize = 16;
 
-/// Strings, as bytes: nothing says that they are text. Cloning them shares them.
+/// Strings as bytes, which need not be valid text. Clones share them.
 #[derive(Clone)]
 pub struct Strings {
     text: Bytes,
@@ -40,12 +40,12 @@ impl Strings {
         Some(string_at(&self.text, handle))
     }
 
-    /// All of them, one after the other.
+    /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> + Clone {
         self.handles.chunks_exact(HANDLE_BYTES).map(|handle| string_at(&self.text, handle))
     }
 
-    /// Bytes that they have in all.
+    /// Their total size in bytes.
     pub fn byte_len(&self) -> usize {
         self.iter().map(<[u8]>::len).sum()
     }
@@ -65,17 +65,17 @@ impl Strings {
         Strings { text: self.text.clone(), handles }
     }
 
-    /// `count` strings that lie in `text` at these places; an error of `places` ends it.
+    /// `count` strings at these ranges of `text`; an error in `places` is returned.
     ///
-    /// The handles go to a temporary file in this folder where they are many. Places that are
-    /// not inside, and more or fewer than there should be, are an error.
+    /// The handles go to a temporary file in this folder if there are many. Ranges outside the
+    /// text, or a number of ranges other than `count`, are an error.
     pub(crate) fn at<E: From<io::Error>>(
         text: Bytes,
         count: usize,
         places: impl Iterator<Item = Result<std::ops::Range<usize>, E>>,
         folder: &Path,
     ) -> Result<Strings, E> {
-        let changed = || io::Error::other("it changed meanwhile");
+        let changed = || io::Error::other("the file changed while it was being read");
         let len = count.checked_mul(HANDLE_BYTES).ok_or(io::ErrorKind::StorageFull);
         let mut handles = spool::zeroed(len.map_err(io::Error::from)?, folder)?;
         let mut left = handles.chunks_exact_mut(HANDLE_BYTES);
@@ -94,7 +94,7 @@ impl Strings {
     }
 }
 
-/// What a handle points to; nothing, if that is not there.
+/// The string of a handle; empty if the handle is out of bounds.
 pub(crate) fn string_at<'a>(text: &'a [u8], handle: &[u8]) -> &'a [u8] {
     let number = |bytes: &[u8]| {
         let joined = bytes.iter().rev().fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
@@ -118,7 +118,7 @@ impl FromIterator<Bytes> for Strings {
     }
 }
 
-/// Equal strings, wherever they lie.
+/// Compares the strings, not where they are stored.
 impl PartialEq for Strings {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other.iter())

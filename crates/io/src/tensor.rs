@@ -1,4 +1,4 @@
-//! A tensor in a file, mapped into memory where it lies.
+//! A tensor in a memory-mapped file.
 
 use crate::element::{ElementType, swap_numbers};
 use crate::error::Error;
@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 /// A tensor that was opened.
 ///
-/// Its elements are bytes of a mapped file, so that even a large one takes no memory of its
-/// own.
+/// Its elements are bytes of a mapped file, so that even a large tensor takes no memory of the
+/// process.
 #[derive(Debug, Clone)]
 pub struct Tensor {
     pub(crate) path: PathBuf,
@@ -26,7 +26,7 @@ pub struct Tensor {
     pub(crate) element: ElementType,
     pub(crate) fortran_order: bool,
     pub(crate) layout: Layout,
-    /// The elements; of strings, the handles.
+    /// The elements; for strings, their handles.
     pub(crate) data: Data,
     pub(crate) strings: Option<Strings>,
 }
@@ -36,19 +36,19 @@ pub struct Tensor {
 pub(crate) enum Data {
     /// A part of a mapped file.
     Mapped(Arc<Map>, Range<usize>),
-    /// In memory, or in a file beside the tensor's.
+    /// In memory, or in an external data file.
     Held(Bytes),
 }
 
 impl Data {
-    /// A part of a file; `None` if it is not inside.
+    /// A range of a file; `None` if it is out of bounds.
     pub(crate) fn part(map: Map, start: u64, len: usize) -> Option<Data> {
         let start = usize::try_from(start).ok()?;
         let range = start..start.checked_add(len)?;
         (range.end <= map.len()).then(|| Data::Mapped(Arc::new(map), range))
     }
 
-    /// These bytes, as a part of the map if that is where they lie.
+    /// These bytes, as a range of the map if they are part of it.
     pub(crate) fn found(map: &Arc<Map>, bytes: Bytes) -> Data {
         let start = bytes.as_ptr().addr().wrapping_sub(map.as_ptr().addr());
         match start.checked_add(bytes.len()) {
@@ -74,7 +74,7 @@ impl AsRef<[u8]> for Data {
 }
 
 impl Tensor {
-    /// A tensor in memory, one axis of integers.
+    /// A tensor in memory: a list of integers.
     pub fn from_integers(values: &[i64]) -> Result<Tensor, Error> {
         let path = Path::new("-");
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -112,9 +112,9 @@ impl Tensor {
         Ok(Tensor { path, format, name, element, fortran_order: false, layout, data, strings })
     }
 
-    /// The tensor as models have it: row-major, least significant byte first, text as strings;
-    /// of a type that is `declared` as packed, one byte of a `.npy` is one element, as
-    /// `ml_dtypes` has it. It shares the mapped file where nothing has to be changed.
+    /// The tensor in the form that models use: row-major, little-endian, text as strings. If
+    /// `declared` is a packed type, one byte of a `.npy` is one element, as in `ml_dtypes`. It
+    /// shares the mapped file if no conversion is necessary.
     pub fn to_value(&self, declared: Option<DType>) -> Result<Value, Error> {
         self.to_value_in(declared, &spool::folder_beside(None))
     }
@@ -147,7 +147,7 @@ impl Tensor {
         }
     }
 
-    /// The elements in row-major order, least significant byte first.
+    /// The elements in row-major order, little-endian.
     fn in_usual_order(&self, folder: &Path) -> Result<Data, Error> {
         let turned = self.fortran_order && self.shape().len() > 1;
         let swapped = self.element.is_big_endian() && self.element.number_bytes() > 1;
@@ -180,7 +180,7 @@ impl Tensor {
         self.format
     }
 
-    /// Its name, where tensors have names.
+    /// Its name, if the format has names.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -195,38 +195,37 @@ impl Tensor {
         self.layout.shape()
     }
 
-    /// Whether the elements lie in column-major order.
+    /// Whether the elements are in column-major order.
     pub fn fortran_order(&self) -> bool {
         self.fortran_order
     }
 
-    /// Where the elements lie in the data.
+    /// The layout of the elements in the data.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The elements, byte for byte.
+    /// The elements as bytes.
     pub fn data(&self) -> &[u8] {
         self.data.as_ref()
     }
 
-    /// The tensor as retrograde reads it.
+    /// The tensor as a view.
     pub fn view(&self) -> Result<TensorRef<'_>, LayoutError> {
         TensorRef::new(self.layout.clone(), self.data())
     }
 
-    /// Tells the system that these bytes of the data will be read soon, all of them.
+    /// Advises the system that all of these bytes of the data will be read soon.
     pub fn will_read(&self, range: Range<usize>) {
         advise(&self.data, range, true);
     }
 
-    /// Has these bytes of the data at hand when this returns, if the system can do that.
+    /// Prefaults these bytes of the data for reading, if the system supports it.
     pub fn fetch(&self, range: Range<usize>) {
         advise(&self.data, range, false);
     }
 
-    /// Tells the system that single pages will be read from all over, so that it does not read
-    /// what lies around each of them as well.
+    /// Advises the system that single pages will be read at random, so that it does not read ahead.
     pub fn will_scatter(&self) {
         #[cfg(target_os = "linux")]
         if let Data::Mapped(map, _) = &self.data {
@@ -234,17 +233,17 @@ impl Tensor {
         }
     }
 
-    /// The bytes of one element; a packed one is the value of a byte. `None` if there is no
-    /// such index. Those of a string have their own length.
+    /// The bytes of one element; a packed element is returned as one byte. A string has its own
+    /// length. `None` if the index is out of bounds.
     pub fn element(&self, index: &[usize]) -> Option<Vec<u8>> {
         let (shape, strides) = (self.shape(), self.layout.grain_strides());
         if index.len() != shape.len() || index.iter().zip(shape).any(|(at, size)| at >= size) {
             return None;
         }
-        // Inside the layout, so nothing overflows; strides of a file are never negative.
+        // In bounds, so nothing overflows; strides of a file are never negative.
         let start: usize = index.iter().zip(strides).map(|(at, step)| at * *step as usize).sum();
         if let Some(strings) = &self.strings {
-            // Handles lie without gaps.
+            // Handles are contiguous.
             let width = self.layout.dtype().bits()? / 8;
             return strings.get(start / width).map(<[u8]>::to_vec);
         }
@@ -276,8 +275,7 @@ impl Tensor {
         Some(bytes.iter().fold(fill, |number, byte| number << 8 | i128::from(*byte)))
     }
 
-    /// The same integers in the byte order of this machine, so that they can be read as
-    /// numbers: lengths are. Everything but integers is refused.
+    /// The same integers in the native byte order, for use as lengths. Any other type is an error.
     pub fn to_native_integers(&self) -> Result<Tensor, Error> {
         let dtype = self.element.dtype();
         if !dtype.is_integer() {
@@ -301,8 +299,8 @@ impl Tensor {
         Ok(Tensor { element: native, data: Data::whole(map), ..self.clone() })
     }
 
-    /// The same elements in another shape of as many; `None` if they are not in row-major
-    /// order, or not as many.
+    /// The same elements with another shape; `None` if they are not in row-major order, or the
+    /// number of elements differs.
     pub fn reshaped(&self, shape: &[usize]) -> Option<Tensor> {
         let layout = Layout::dense(self.layout.dtype(), shape).ok()?;
         let rows = self.shape().len() < 2 || !self.fortran_order;
@@ -310,7 +308,7 @@ impl Tensor {
         same.then(|| Tensor { layout, fortran_order: false, ..self.clone() })
     }
 
-    /// Says what opaque elements are; an error if the file itself says something else.
+    /// Sets the type of opaque elements; an error if the file has a different one.
     pub(crate) fn with_dtype(mut self, dtype: Option<DType>) -> Result<Tensor, Error> {
         let Some(dtype) = dtype else { return Ok(self) };
         let own = self.element.dtype();
@@ -325,7 +323,7 @@ impl Tensor {
         }
         let shape = self.shape().to_vec();
         let element = ElementType::Plain(dtype);
-        // The same width, so the same strides.
+        // The width is the same, so the strides are too.
         if let Some(Ok((_, layout))) =
             element.to_descr().map(|descr| npy::lay_out(&descr, self.fortran_order, &shape))
         {
@@ -338,7 +336,7 @@ impl Tensor {
     }
 }
 
-/// One byte per element to a few bits per element.
+/// Packs elements of one byte each into a few bits each.
 fn pack(elements: &[u8], dtype: DType) -> Vec<u8> {
     let Some(Grain::Packed { bits, order }) = dtype.grain() else { return elements.to_vec() };
     let bits = u32::from(bits);
@@ -354,7 +352,7 @@ fn pack(elements: &[u8], dtype: DType) -> Vec<u8> {
     elements.chunks(8 / bits as usize).map(pack_byte).collect()
 }
 
-/// Advice may be refused; then nothing is lost but time.
+/// Passes advice to the system (`madvise`). A refusal only costs time.
 fn advise(data: &Data, range: Range<usize>, ahead: bool) {
     #[cfg(target_os = "linux")]
     {

@@ -1,5 +1,5 @@
-//! Strings as cells of one width, as NumPy has them: text in four bytes a character (`U`), or
-//! bytes where they are no text (`S`); zeros fill a cell.
+//! Strings as fixed-width cells, as in NumPy: text with four bytes per character (`U`), or bytes if
+//! they are not valid text (`S`). Cells are padded with zeros.
 
 use crate::element::ElementType;
 use crate::npy::{Descr, Kind};
@@ -10,12 +10,12 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Cells may take this many bytes, or else this many times what the strings take: one long
-/// string among many short ones must not fill the disk.
+/// Cells may take this many bytes, or this many times the size of the strings: a single long string
+/// among many short ones must not fill the disk.
 const MOST: usize = 1 << 30;
 const MOST_TIMES: usize = 16;
 
-/// Cells that are as wide as the longest of some strings.
+/// Cells that are as wide as the longest string.
 #[derive(Debug)]
 pub(crate) struct Cells {
     pub(crate) descr: Descr,
@@ -24,7 +24,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Cells for these strings, which take so many bytes where they lie; or why there are none.
+    /// Cells for these strings, which take `taken` bytes in total; or why there are none.
     pub(crate) fn of<'a>(
         strings: impl Iterator<Item = &'a [u8]> + Clone,
         taken: usize,
@@ -57,7 +57,7 @@ impl Cells {
         Ok(Cells { descr, width, is_text })
     }
 
-    /// Bytes of a cell.
+    /// Bytes per cell.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
@@ -78,7 +78,7 @@ impl Cells {
                         place.copy_from_slice(&u32::from(letter).to_le_bytes());
                     }
                 }
-                // Only if the file was changed since it was looked at.
+                // Only if the file was changed after it was checked.
                 (true, Err(_)) => return Err(io::Error::other("the strings changed meanwhile")),
                 (false, _) => {
                     let len = string.len().min(self.width);
@@ -91,7 +91,7 @@ impl Cells {
     }
 }
 
-/// The letters in a cell of text, without the zeros that fill it; `None` for what is none.
+/// The characters in a cell of text, without the padding; `None` for invalid ones.
 fn letters(cell: &[u8], big_endian: bool) -> impl Iterator<Item = Option<char>> + '_ {
     let join = |code, &byte: &u8| code << 8 | u32::from(byte);
     let code = move |four: &[u8]| match big_endian {
@@ -102,22 +102,22 @@ fn letters(cell: &[u8], big_endian: bool) -> impl Iterator<Item = Option<char>> 
     cell.chunks_exact(4).take(used).map(move |four| char::from_u32(code(four)))
 }
 
-/// What a cell of bytes holds, without the zeros that fill it.
+/// The content of a cell of bytes, without the padding.
 fn trimmed(cell: &[u8]) -> &[u8] {
     &cell[..cell.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)]
 }
 
-/// Bytes of the string in a cell; or why there is none.
+/// The size of the string in a cell, in bytes; or why it is invalid.
 pub(crate) fn len_in(element: &ElementType, cell: &[u8]) -> Result<usize, &'static str> {
     if element.kind() != Kind::Text {
         return Ok(trimmed(cell).len());
     }
     let letters = letters(cell, element.is_big_endian());
     let len: Option<usize> = letters.map(|letter| letter.map(char::len_utf8)).sum();
-    len.ok_or("a string has a code that is no character")
+    len.ok_or("a string has a code that is not a character")
 }
 
-/// The string in a cell, of which [`len_in`] found that there is one.
+/// The string in a cell that [`len_in`] has accepted.
 pub(crate) fn string_in<'a>(element: &ElementType, cell: &'a [u8]) -> Cow<'a, [u8]> {
     if element.kind() != Kind::Text {
         return Cow::Borrowed(trimmed(cell));
@@ -126,7 +126,7 @@ pub(crate) fn string_in<'a>(element: &ElementType, cell: &'a [u8]) -> Cow<'a, [u
     Cow::Owned(text.into_bytes())
 }
 
-/// Cells, one after the other; `count` of them, which may have no width.
+/// Iterates over `count` cells, which may have width 0.
 pub(crate) fn cells<'a>(
     element: &ElementType,
     data: &'a [u8],
@@ -136,8 +136,8 @@ pub(crate) fn cells<'a>(
     (0..count).map(move |at| &data[at * width..(at + 1) * width])
 }
 
-/// The strings in cells; or why there are none. They are put together in this folder where
-/// they are many.
+/// The strings in cells; or why they are invalid. They go to a temporary file in this folder if
+/// they are large.
 pub(crate) fn strings_of(
     element: &ElementType,
     data: Bytes,
@@ -148,7 +148,7 @@ pub(crate) fn strings_of(
     for cell in cells(element, &data, count) {
         bytes += len_in(element, cell)?;
     }
-    let failed = |error: io::Error| format!("no room for {bytes} bytes of strings: {error}");
+    let failed = |error: io::Error| format!("no space for {bytes} bytes of strings: {error}");
     let starts = cells(element, &data, count).map(|cell| len_in(element, cell).unwrap_or(0));
     if element.kind() != Kind::Text {
         let width = element.dtype().bits().unwrap_or(0) / 8;

@@ -1,11 +1,10 @@
-//! A tensor as models and TensorProtos hold it: dense, row-major, least significant byte first;
-//! or strings.
+//! A tensor as models and TensorProtos hold it: dense, row-major and little-endian, or strings.
 
 use crate::strings::Strings;
 use bytes::Bytes;
 use retrograde::{DType, Layout, LayoutError};
 
-/// A tensor in memory. Cloning one shares its elements.
+/// A tensor in memory. Clones share its elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     dtype: DType,
@@ -13,17 +12,17 @@ pub struct Value {
     elements: Elements,
 }
 
-/// What a tensor holds.
+/// The elements of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Elements {
-    /// Elements of a fixed width, one after the other; packed types share bytes.
+    /// Elements of fixed width, contiguous; packed elements share bytes.
     Bytes(Bytes),
     /// Strings, one for each element.
     Strings(Strings),
 }
 
 impl Value {
-    /// A tensor of these bytes, which it must take exactly.
+    /// A tensor of these bytes, whose number must match shape and type exactly.
     pub fn new(
         dtype: DType,
         shape: &[usize],
@@ -40,7 +39,7 @@ impl Value {
 
     /// A tensor of strings, one per element.
     pub fn strings(shape: &[usize], strings: Strings) -> Result<Value, LayoutError> {
-        // Strings have no width; as bytes they are counted the same way.
+        // Strings have no width; counting them as bytes gives the same check.
         let (expected, available) = (Layout::dense(DType::U8, shape)?.len(), strings.len());
         if expected != available {
             return Err(LayoutError::ElementCount { shape: shape.to_vec(), expected, available });
@@ -64,7 +63,7 @@ impl Value {
         &self.elements
     }
 
-    /// The same bytes as elements of another type of the same width; `None` if it is not.
+    /// The same bytes as elements of another type of the same width; `None` if the widths differ.
     #[must_use]
     pub fn reinterpreted(&self, dtype: DType) -> Option<Value> {
         let Elements::Bytes(data) = &self.elements else { return None };

@@ -1,8 +1,8 @@
-//! Words that errors share: what the system said, names and bytes fit to print.
+//! Text that errors share: system errors, names and excerpts in printable form.
 
 use std::io;
 
-/// What the system said, without the number that Rust appends.
+/// The system's message, without the number that Rust appends.
 pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {
@@ -11,12 +11,12 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
-/// What a library says, on one line.
+/// A library's message, on one line.
 pub(crate) fn one_line(error: &impl std::fmt::Display) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A name from a file, no longer than is fit to print.
+/// A name from a file, shortened for printing.
 pub(crate) fn short(name: &str) -> String {
     const MOST: usize = 120;
     match name.char_indices().nth(MOST) {

@@ -1,4 +1,4 @@
-//! Files that were cut, lengthened or changed anywhere: an error or a tensor, never a panic.
+//! Files that were truncated, extended or changed at any byte: an error or a tensor, never a panic.
 
 use retrograde_io::npy::{self, NpyArray};
 use retrograde_io::{Error, Format, Location, Opening, Output, Saving, list, open};
@@ -34,11 +34,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Opens whatever is in the file, by its extension.
+/// Opens the file by its extension.
 fn opened(path: &Path) -> Result<Vec<u8>, Error> {
     let name = (path.file_stem().unwrap() == "deflated").then(|| "b".to_owned());
     let location = Location { path: path.to_owned(), name };
-    // Must not panic either; what it says is the same.
+    // Must not panic either; its result is the same.
     let _ = list(&location, &Opening::default());
     open(&location, &Opening::default()).map(|tensor| tensor.data().to_vec())
 }
@@ -65,7 +65,7 @@ fn files_with_something_appended_are_errors_where_the_format_can_tell() {
         let mut longer = fs::read(&path).unwrap();
         longer.push(0);
         fs::write(&path, longer).unwrap();
-        // A zip archive is found from its end, and may be followed by a comment.
+        // A zip archive is located from its end, and may be followed by a comment.
         let tells = Format::of(&path) != Some(Format::Npz);
         assert_eq!(opened(&path).is_err(), tells, "{}", path.display());
     }
@@ -82,7 +82,7 @@ fn a_changed_byte_anywhere_is_an_error_or_another_tensor() {
                 let mut changed = whole.clone();
                 changed[at] ^= change;
                 fs::write(&path, &changed).unwrap();
-                // Archives have a checksum, so that their data does not change unnoticed.
+                // Archives have a checksum, so a change to their data is detected.
                 if let Ok(bytes) = opened(&path)
                     && Format::of(&path) == Some(Format::Npz)
                     && bytes.len() == data.len()

@@ -1,4 +1,4 @@
-//! `axes` and `mask` of `reverse`: what Python calls a list of axes.
+//! `axes` and `mask` of `reverse`: any Python value that is a list of axes.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ pub(crate) fn reverse(
         (Some(axes), None) => Ok(Reverse::axes(indices(axes)?)),
         (None, Some(mask)) => Ok(Reverse::mask(booleans(mask)?)),
         (Some(_), Some(_)) => Err(PyValueError::new_err(
-            "Reverse: axes and mask are both given: they say the same in two ways, give one",
+            "Reverse: axes and mask are both given: expected only one of them",
         )),
     }
 }
@@ -49,7 +49,7 @@ fn index(at: usize, axis: &Bound<'_, PyAny>) -> PyResult<i64> {
     integer(axis, || format!("Reverse: axes[{at}]"), hint)
 }
 
-/// One axis that a call names by itself.
+/// An axis argument that is a single integer.
 pub(crate) fn single(operator: &str, argument: &str, axis: &Bound<'_, PyAny>) -> PyResult<i64> {
     integer(axis, || format!("{operator}: {argument}"), "")
 }
@@ -67,7 +67,7 @@ fn integer(value: &Bound<'_, PyAny>, argument: impl Fn() -> String, hint: &str) 
     if is_boolean(value)? {
         return Err(refused());
     }
-    // Integers of NumPy and of other libraries have `__index__`; arrays of one element too.
+    // Integers of NumPy and of other libraries have `__index__`, and so do arrays of one element.
     let number = value.call_method0("__index__").map_err(|_| refused())?;
     number.extract().map_err(|_| {
         let argument = argument();
@@ -102,7 +102,7 @@ fn boolean(at: usize, entry: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-/// Python's, or NumPy's, or another library's scalar of that type.
+/// A boolean of Python or NumPy, or another library's scalar of that type.
 fn is_boolean(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if value.is_instance_of::<PyBool>() {
         return Ok(true);
@@ -114,7 +114,7 @@ fn is_boolean(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(dtype.str()?.to_string().rsplit('.').next().is_some_and(|name| name.starts_with("bool")))
 }
 
-/// A value as an error shows it: shortly, with its type.
+/// A value as an error shows it: abbreviated, with its type.
 fn described(value: &Bound<'_, PyAny>) -> String {
     let kind = value.get_type();
     let kind = kind.name().map_or_else(|_| "?".to_owned(), |name| name.to_string());

@@ -52,7 +52,7 @@ pub(crate) fn reverse_subsequences<'py>(
     start(x, &Asked::subsequences(axis, policy)?, Some(lengths), out)
 }
 
-/// Memory for an output like this tensor: what is in it is unspecified.
+/// An uninitialised output like this tensor.
 #[pyfunction]
 #[pyo3(signature = (x, /))]
 pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -60,7 +60,7 @@ pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
     Ok(operand::empty_like(&input, &input.view(), x.py())?.0)
 }
 
-/// As planned before if that was for a call like this one, else the long way.
+/// Runs a cached plan if a similar call was made before, otherwise the full path.
 fn start<'py>(
     x: &Bound<'py, PyAny>,
     asked: &Asked,
@@ -76,7 +76,7 @@ fn start<'py>(
     all_the_way(x, asked, lengths, out)
 }
 
-/// With all that there is to check.
+/// The full path, with all checks.
 pub(crate) fn all_the_way<'py>(
     x: &Bound<'py, PyAny>,
     asked: &Asked,
@@ -135,8 +135,8 @@ impl<'py> Visitor for Move<'_, 'py> {
 impl Move<'_, '_> {
     fn go(&self, operator: &(impl Reversal + Sync), from: &View, to: &View) -> PyResult<()> {
         let name = operator.operator();
-        // SAFETY: the operands are borrowed for the whole call. What other threads of Python's
-        // do to them meanwhile is theirs to answer for, as with any function of NumPy's.
+        // SAFETY: the operands are borrowed for the whole call. As with any NumPy function, the
+        // caller is responsible for other Python threads that modify them at the same time.
         let (source, mut target) = unsafe { (from.tensor(name)?, to.tensor_mut(name)?) };
         let mut go = || operator.run(&source, &mut target);
         let work = self.work;
@@ -149,7 +149,7 @@ impl Move<'_, '_> {
     }
 }
 
-/// Reverses an array of references: they are copied by NumPy and then change places.
+/// Reverses an array of references: NumPy copies them, and then they are permuted in place.
 struct Swap<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
     out: Option<&'a Bound<'py, PyAny>>,
@@ -186,22 +186,22 @@ impl<'py> Visitor for Swap<'_, 'py> {
     }
 }
 
-/// The GIL stays: whoever looked at the array meanwhile would see a reference twice.
+/// Holds the GIL: another thread that read the array meanwhile would see a reference twice.
 fn in_place(
     operator: &(impl Reversal + Sync),
     array: &Bound<'_, PyUntypedArray>,
     work: usize,
 ) -> PyResult<()> {
-    // SAFETY: the array is borrowed for the call; in place, a plan only swaps whole elements,
-    // so every reference is still there once.
+    // SAFETY: the array is borrowed for the call. In place, a plan only swaps whole elements, so
+    // every reference still exists exactly once.
     let mut target = unsafe { ndarray::view(array).tensor_mut(operator.operator())? };
     threads::run(work, || operator.run_in_place(&mut target))?.map_err(raised)
 }
 
-/// Everything that could be wrong, before anything is written.
+/// Performs all checks before anything is written.
 fn check(operator: &(impl Reversal + Sync), from: &View, to: &View, work: usize) -> PyResult<()> {
     let name = operator.operator();
-    // SAFETY: the tensors are used for their layouts alone.
+    // SAFETY: only the layouts of the tensors are used.
     let (from, to) = unsafe { (from.tensor(name)?, to.tensor(name)?) };
     let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
     threads::run(work, || prepared.check().map(|_| ()))?.map_err(raised)

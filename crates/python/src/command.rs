@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Runs the command with these arguments, the first of which is its name; gives its exit code.
-/// From then on, Ctrl-C ends the process.
+/// Runs the command with these arguments, the first of which is its name, and returns its exit
+/// code. From then on, Ctrl-C ends the process.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| retrograde_cli::main(arguments))

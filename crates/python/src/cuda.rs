@@ -1,5 +1,5 @@
-//! Calls on tensors of a CUDA device: the same operators and plans, on the stream that the
-//! tensor's library works on. Nothing waits for the device.
+//! Calls on tensors of a CUDA device: the same operators and plans, asynchronously on the current
+//! stream of the tensor's library.
 
 use crate::dlpack;
 use crate::errors::raised;
@@ -22,7 +22,7 @@ pub(crate) fn run<'py>(
     input: &Operand<'py>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // Only its own library can make a tensor whose memory is freed in time with its streams.
+    // Only its library can allocate a tensor whose memory is freed in stream order.
     let Some(out) = out else {
         return Err(PyTypeError::new_err("x is on a CUDA device: out is needed"));
     };
@@ -53,16 +53,16 @@ impl<'py> Visitor for Launch<'_, 'py> {
         let output = Operand::output(name, self.out)?;
         output.check_output(name, self.input)?;
         let tensor = |view: &View| {
-            // SAFETY: the operands are borrowed for the whole call, and the addresses are given
-            // to the device alone.
+            // SAFETY: the operands are borrowed for the whole call, and the addresses are passed
+            // only to the device.
             unsafe { view.tensor(name) }
         };
         let (from, to) = (tensor(&self.input.view())?, tensor(&output.view())?);
         let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
         let there = |tensor: &TensorRef<'_>| {
             let memory = tensor.memory();
-            // SAFETY: the library that owns it frees it in the order of its stream, on which
-            // this runs.
+            // SAFETY: the library that owns it frees it in the order of its stream, on which this
+            // runs.
             unsafe { DeviceRef::from_raw(memory.as_ptr().addr() as u64, memory.len()) }
         };
         let given = prepared.lengths().map(|tensor| match self.lengths {
@@ -80,13 +80,13 @@ impl<'py> Visitor for Launch<'_, 'py> {
     }
 }
 
-/// How many CUDA devices there are: none without a driver.
+/// The number of CUDA devices: 0 without a driver.
 #[pyfunction]
 pub(crate) fn cuda_device_count() -> usize {
     device_count().unwrap_or(0)
 }
 
-/// Waits for the calls on a tensor's current stream, and raises what was wrong with lengths there.
+/// Waits for the calls on a tensor's current stream, and raises an error for invalid lengths.
 #[pyfunction]
 #[pyo3(signature = (x, /))]
 pub(crate) fn cuda_check(x: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -99,15 +99,15 @@ pub(crate) fn cuda_check(x: &Bound<'_, PyAny>) -> PyResult<()> {
     }
 }
 
-/// The devices that were used before, by their numbers. Opening one loads the kernels.
+/// Devices opened so far, by number. Opening one loads the kernels.
 static DEVICES: Mutex<Vec<Option<Cuda>>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// The stream of this thread's latest call: with its device's number and its handle.
+    /// The stream of this thread's latest call, with its device number and its handle.
     static LATEST: RefCell<Option<(usize, usize, Rc<Stream>)>> = const { RefCell::new(None) };
 }
 
-/// The stream that a tensor's library works on now.
+/// The current stream of a tensor's library.
 pub(crate) fn stream_of(x: &Bound<'_, PyAny>, device: usize) -> PyResult<Rc<Stream>> {
     let handle = dlpack::current_stream(x, device)?;
     let latest = LATEST.with_borrow(|latest| match latest {
@@ -140,7 +140,7 @@ pub(crate) fn device(ordinal: usize) -> Result<Cuda, Error> {
 
 fn stream(ordinal: usize, handle: usize) -> PyResult<Stream> {
     let cuda = device(ordinal).map_err(failed)?;
-    // SAFETY: the library says that this is the stream it uses, on the context that all share.
+    // SAFETY: the library reports that this is its current stream, on the shared primary context.
     unsafe { cuda.borrow_stream(handle) }.map_err(failed)
 }
 

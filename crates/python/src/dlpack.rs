@@ -1,4 +1,4 @@
-//! Tensors of other libraries, through DLPack: theirs coming in, ours going out.
+//! Tensors of other libraries through DLPack: import and export.
 
 use crate::memory::Block;
 use crate::view::{Place, View};
@@ -26,7 +26,7 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
-/// A tensor that another library lends.
+/// A tensor borrowed from another library.
 pub(crate) struct Imported {
     view: View,
     dtype: DLDataType,
@@ -36,13 +36,13 @@ pub(crate) struct Imported {
 }
 
 enum Owner {
-    /// The tensor itself: its library described it without lending it.
+    /// The tensor itself: its library described it without exporting it.
     Object(#[expect(dead_code, reason = "only held")] Py<PyAny>),
     Loan(#[expect(dead_code, reason = "only held")] ImportedDlpack),
 }
 
 impl Imported {
-    /// One to be read.
+    /// Imports a tensor for reading.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         match Self::described(object)? {
             Some(imported) => Ok(imported),
@@ -50,28 +50,30 @@ impl Imported {
         }
     }
 
-    /// One to be written to: only a loan says whether that is allowed, where not all are.
+    /// Imports a tensor for writing. Unless all tensors of its class are writable, only an export
+    /// says whether it is.
     pub(crate) fn output(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if class_of(object)?.writable { Self::of(object) } else { Self::lent(object) }
     }
 
-    /// Whether this is a tensor at all.
+    /// Whether this object is a tensor.
     pub(crate) fn is_one(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(class_of(object)?.describe.is_some()
             || object.hasattr(intern!(object.py(), "__dlpack__"))?)
     }
 
-    /// Through the C function of libraries that have it: nothing is allocated.
+    /// Through the C function of libraries that have it: without allocation.
     fn described(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let Some(describe) = class_of(object)?.describe else { return Ok(None) };
         let mut tensor = DLTensor::default();
-        // SAFETY: the function is the one of the object's class, and fills in what it is given.
+        // SAFETY: the function belongs to the object's class, and fills in the struct that it is
+        // given.
         if unsafe { describe(object.as_ptr().cast(), &mut tensor) } != 0 {
-            // What it cannot describe, it may still lend, or say better why not.
+            // The library may still be able to export it, or give a better error.
             drop(PyErr::take(object.py()));
             return Ok(None);
         }
-        // Flags are not part of a description, and small types need one.
+        // A description has no flags, which types below 8 bits need.
         if tensor.dtype.bits < 8 {
             return Ok(None);
         }
@@ -83,10 +85,11 @@ impl Imported {
         Ok(Some(Imported { view, dtype, flags, _owner }))
     }
 
-    /// Through DLPack's own protocol.
+    /// Through DLPack's Python protocol.
     fn lent(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let request = ImportRequest::new(object.as_borrowed())?;
-        // Work on a device goes to the stream that its library uses: there is nothing to wait for.
+        // Work on a device runs on the current stream of its library, so no synchronisation is
+        // needed.
         let device = request.device().ok();
         let on_device = device.is_some_and(|device| device.device_type == DLDeviceType::CUDA);
         let loan = match (request.import(on_device.then_some(&SameStream), None), device) {
@@ -126,11 +129,11 @@ impl Imported {
     }
 }
 
-/// From a producer that may be older than DLPack 1.0, whose `__dlpack__` takes no `max_version`.
+/// Imports from a producer that may predate DLPack 1.0, whose `__dlpack__` takes no `max_version`.
 ///
-/// A `TypeError` does not say whether the keyword was refused or something inside went wrong, so
-/// the call is made again without it, as NumPy does it. What went wrong then is raised, with
-/// `first` as its context.
+/// A `TypeError` does not tell whether the keyword was refused or something else failed, so the
+/// call is repeated without it, as in NumPy. An error of the second call is raised with `first` as
+/// its context.
 fn lent_without_version(
     object: &Bound<'_, PyAny>,
     device: DLDevice,
@@ -139,7 +142,7 @@ fn lent_without_version(
     let py = object.py();
     let name = intern!(py, "__dlpack__");
     let capsule = if device.device_type == DLDeviceType::CUDA {
-        // No waiting, as in the first call.
+        // Without synchronisation, as in the first call.
         object.call_method(name, (), Some(&[("stream", -1)].into_py_dict(py)?))
     } else {
         object.call_method0(name)
@@ -147,7 +150,7 @@ fn lent_without_version(
     let capsule = capsule.inspect_err(|second| {
         let (first, second) = (first.value(py), second.value(py));
         let context = intern!(py, "__context__");
-        // A producer may raise one and the same object each time: no exception is its own context.
+        // A producer may raise the same object each time; an exception must not be its own context.
         if !first.is(second) && second.getattr(context).is_ok_and(|context| context.is_none()) {
             second.setattr(context, first).ok();
         }
@@ -163,7 +166,7 @@ fn lent_without_version(
     Ok(loan)
 }
 
-/// What a library says of a tensor in C: nothing is allocated, and nothing is checked yet.
+/// A library's C description of a tensor: nothing is allocated, and nothing has been checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Glance<'a> {
     tensor: DLTensor,
@@ -173,12 +176,13 @@ pub(crate) struct Glance<'a> {
 }
 
 impl<'a> Glance<'a> {
-    /// At a tensor of a class that is known. None also for what takes more than a description:
-    /// strides that are left out, and elements of less than a byte.
+    /// Describes a tensor of a known class. `None` also for tensors that need more than a
+    /// description: without strides, or with packed elements.
     pub(crate) fn at(object: &'a Bound<'_, PyAny>) -> Option<Self> {
         let offers = known(object.py(), object.get_type_ptr())?;
         let mut tensor = DLTensor::default();
-        // SAFETY: the function is the one of the object's class, and fills in what it is given.
+        // SAFETY: the function belongs to the object's class, and fills in the struct that it is
+        // given.
         if unsafe { offers.describe?(object.as_ptr().cast(), &mut tensor) } != 0 {
             drop(PyErr::take(object.py()));
             return None;
@@ -199,7 +203,7 @@ impl<'a> Glance<'a> {
         self.tensor.device
     }
 
-    /// None for a device that nothing here runs on.
+    /// `None` for an unsupported device.
     pub(crate) fn place(&self) -> Option<Place> {
         place(self.tensor.device).ok()
     }
@@ -216,8 +220,8 @@ impl<'a> Glance<'a> {
     fn axes(&self, first: *const i64) -> &[i64] {
         match self.tensor.ndim {
             0 => &[],
-            // SAFETY: not null, as `at` found, and the library has one for each axis, for as long
-            // as the object lives and nothing changes it; that is borrowed meanwhile.
+            // SAFETY: not null, as `at` checked, and the library has one for each axis for as long
+            // as the object is alive and unchanged; it is borrowed meanwhile.
             rank => unsafe { slice::from_raw_parts(first, rank as usize) },
         }
     }
@@ -227,7 +231,7 @@ impl<'a> Glance<'a> {
         self.tensor.data.cast::<u8>().wrapping_add(self.tensor.byte_offset as usize)
     }
 
-    /// Whether there are elements, but nothing that holds them.
+    /// Whether it has elements but a null pointer.
     pub(crate) fn lacks_memory(&self) -> bool {
         self.tensor.data.is_null() && !self.shape().contains(&0)
     }
@@ -241,7 +245,7 @@ impl<'a> Glance<'a> {
         matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT) && lanes == 1
     }
 
-    /// Bytes of the elements, were they dense.
+    /// The size of the elements in bytes if they were dense.
     pub(crate) fn bytes(&self) -> usize {
         let width = usize::from(self.tensor.dtype.bits) / 8 * usize::from(self.tensor.dtype.lanes);
         let size = |size: i64| usize::try_from(size).unwrap_or(0);
@@ -249,10 +253,10 @@ impl<'a> Glance<'a> {
     }
 }
 
-/// Says that a loan will be used on its library's own stream.
+/// Requests an export for use on the library's own stream.
 struct SameStream;
 
-// SAFETY: asking for no synchronisation names no stream at all.
+// SAFETY: it requests no synchronisation and names no stream.
 unsafe impl DlpackStream for SameStream {
     fn as_python_arg(&self, _: Python<'_>, _: DLDevice) -> PyResult<StreamArg> {
         Ok(no_sync())
@@ -263,12 +267,12 @@ unsafe impl DlpackStream for SameStream {
     }
 }
 
-/// The stream that a tensor's library works on now, on the tensor's device.
+/// The current stream of a tensor's library on the tensor's device.
 pub(crate) fn current_stream(object: &Bound<'_, PyAny>, device: usize) -> PyResult<usize> {
     let (py, class) = (object.py(), object.get_type());
     if let Some(ask) = class_of(object)?.current_stream {
         let mut stream = ptr::null_mut();
-        // SAFETY: the library's own function, asked about a device that its tensor is on.
+        // SAFETY: the library's own function, called for a device that its tensor is on.
         if unsafe { ask(DLDeviceType::CUDA, device as i32, &mut stream) } == 0 {
             return Ok(stream as usize);
         }
@@ -285,29 +289,30 @@ pub(crate) fn current_stream(object: &Bound<'_, PyAny>, device: usize) -> PyResu
             let cuda = py.import("cupy.cuda")?;
             cuda.call_method0("get_current_stream")?.getattr("ptr")?.extract()
         }
-        // The stream that others wait for, unless they were told not to.
+        // The legacy default stream, which synchronises with other streams unless they are
+        // non-blocking.
         _ => Ok(0),
     }
 }
 
-/// How a library describes a tensor of its own.
+/// The C function with which a library describes one of its tensors.
 type Describe = unsafe extern "C" fn(*mut c_void, *mut DLTensor) -> c_int;
-/// How it says which stream it uses on a device.
+/// The C function that returns its current stream on a device.
 type CurrentStream = unsafe extern "C" fn(DLDeviceType, i32, *mut *mut c_void) -> c_int;
 
-/// What a class of tensors offers.
+/// The C functions of a class of tensors.
 #[derive(Clone, Copy, Default)]
 struct Class {
     describe: Option<Describe>,
     current_stream: Option<CurrentStream>,
-    /// Whether all of its tensors may be written to. PyTorch's may.
+    /// Whether all of its tensors are writable, as PyTorch's are.
     writable: bool,
 }
 
-/// The first classes that offered anything: asking them again takes longer than what they offer.
+/// A cache of the first classes with C functions: looking them up takes longer than calling them.
 static KNOWN: [PyOnceLock<(Py<PyType>, Class)>; 4] = [const { PyOnceLock::new() }; 4];
 
-/// What a class offers, if it is known.
+/// The functions of a class, if it is cached.
 fn known(py: Python<'_>, class: *const PyTypeObject) -> Option<&Class> {
     KNOWN
         .iter()
@@ -315,12 +320,12 @@ fn known(py: Python<'_>, class: *const PyTypeObject) -> Option<&Class> {
         .find_map(|(known, offers)| (known.as_ptr().cast_const() == class.cast()).then_some(offers))
 }
 
-/// Makes this class known.
+/// Adds this class to the cache.
 pub(crate) fn know(class: &Bound<'_, PyType>) -> PyResult<()> {
     offers_of(class).map(drop)
 }
 
-/// Whether this is a tensor of a class that is known.
+/// Whether this is a tensor of a cached class.
 pub(crate) fn is_known(object: &Bound<'_, PyAny>) -> bool {
     known(object.py(), object.get_type_ptr()).is_some()
 }
@@ -343,26 +348,26 @@ fn offers_of(class: &Bound<'_, PyType>) -> PyResult<Class> {
         current_stream: table.current_work_stream,
         writable: module.eq(intern!(py, "torch"))?,
     };
-    // Whoever comes too late keeps asking.
+    // If the cache is full, the class is looked up every time.
     let free = KNOWN.iter().find(|known| known.get(py).is_none());
     let _ = free.map(|known| known.set(py, (class.clone().unbind(), offers)));
     Ok(offers)
 }
 
-/// The table of functions that DLPack 1.3 has classes publish, if it is one we know.
+/// The function table that classes publish since DLPack 1.3, if its version is supported.
 fn table_of(class: &Bound<'_, PyType>) -> PyResult<Option<NonNull<DLPackExchangeAPI>>> {
     let Some(capsule) = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))? else {
         return Ok(None);
     };
     let Ok(capsule) = capsule.cast_into::<PyCapsule>() else { return Ok(None) };
     let table = capsule.pointer_checked(Some(c"dlpack_exchange_api"))?.cast::<DLPackExchangeAPI>();
-    // SAFETY: a capsule of this name holds such a table, for as long as the process lives. The
-    // header is the same in all versions, and tells whether the rest is as declared.
+    // SAFETY: a capsule of this name holds such a table, for the lifetime of the process. The
+    // header is the same in all versions, and says whether the rest has the declared layout.
     let major = unsafe { (*table.as_ptr()).header.version.major };
     Ok((major == DLPACK_MAJOR_VERSION).then_some(table))
 }
 
-/// The memory that a device of DLPack's has.
+/// The memory of a DLPack device.
 fn place(device: DLDevice) -> PyResult<Place> {
     match (device.device_type, usize::try_from(device.device_id)) {
         (DLDeviceType::CPU | DLDeviceType::CUDAHOST | DLDeviceType::ROCMHOST, _) => Ok(Place::Host),
@@ -374,7 +379,7 @@ fn place(device: DLDevice) -> PyResult<Place> {
     }
 }
 
-/// Where a tensor lies, and of what type it is.
+/// The location and the type of a tensor.
 fn read(tensor: TensorRef<'_>, flags: DlpackFlags) -> PyResult<(View, DLDataType)> {
     let place = place(tensor.device())?;
     let dtype = element_type(tensor.dtype(), flags)?;
@@ -384,13 +389,13 @@ fn read(tensor: TensorRef<'_>, flags: DlpackFlags) -> PyResult<(View, DLDataType
     let strides = tensor.strides_or_compact().map_err(invalid)?;
     let step = |(axis, &stride): (usize, &i64)| {
         let step = stride.checked_mul(scale).and_then(|step| isize::try_from(step).ok());
-        // A stride that is never taken may be anything.
+        // A stride that is never used may have any value.
         step.or(Some(0).filter(|_| shape[axis] <= 1 || shape.contains(&0))).ok_or_else(|| {
             PyValueError::new_err(format!("stride {stride} of axis {axis} is too large"))
         })
     };
     let strides = strides.iter().enumerate().map(step).collect::<PyResult<Strides>>()?;
-    // SAFETY: the tensor was validated, and its library says that the offset is its own.
+    // SAFETY: the tensor was validated, and its library guarantees the offset.
     let origin = unsafe { tensor.offset_bytes_ptr() }.map_err(invalid)?.cast_mut();
     Ok((View { dtype, origin, shape, strides, place }, tensor.dtype()))
 }
@@ -409,7 +414,7 @@ fn element_type(dtype: DLDataType, flags: DlpackFlags) -> PyResult<DType> {
     if bits % 8 == 0 && bits > 0 {
         return Ok(DType::Bytes(bits / 8));
     }
-    Err(PyTypeError::new_err(format!("elements of {} cannot be moved", in_words(dtype))))
+    Err(PyTypeError::new_err(format!("elements of type {} are not supported", in_words(dtype))))
 }
 
 fn in_words(dtype: DLDataType) -> String {
@@ -427,10 +432,10 @@ fn negative(size: i64) -> PyErr {
     PyBufferError::new_err(format!("not a valid DLPack tensor: a size is {size}"))
 }
 
-/// A result for a library that takes tensors through DLPack.
+/// A result for a library that imports tensors through DLPack.
 #[pyclass(frozen, module = "retrograde._engine")]
 pub(crate) struct Buffer {
-    /// Exports share it, and outlive the object.
+    /// Shared by exports, which may outlive the object.
     memory: Arc<Block>,
     dtype: DLDataType,
     flags: DlpackFlags,
@@ -440,7 +445,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// For a tensor of the same type and shape, axes in the same order in memory.
+    /// For a tensor of the same type and shape, with the same memory order.
     pub(crate) fn like(tensor: &Imported, view: &View) -> PyResult<(Self, View)> {
         let dtype = tensor.dtype;
         let flags = tensor.flags & DlpackFlags::IS_SUBBYTE_TYPE_PADDED;
@@ -449,7 +454,7 @@ impl Buffer {
             _ => 1,
         };
         let strides = if view.dtype.is_packed() {
-            // Packed elements lie in row-major order, whatever theirs was.
+            // Packed elements are in row-major order, whatever the input's was.
             let mut rows = view.dense_strides("out", 1)?;
             let mut step = 1;
             for (stride, &size) in rows.iter_mut().zip(&view.shape).rev() {
@@ -462,9 +467,9 @@ impl Buffer {
         };
         let memory = Arc::new(Block::new(view.bytes())?);
         if view.dtype.is_packed() {
-            // Bytes that elements share are read before they are written, and what is left over
-            // in the last one is zero.
-            // SAFETY: the block has as many bytes, and nobody else has it.
+            // Shared bytes are read before they are written, and unused bits of the last byte are
+            // zero.
+            // SAFETY: the block has that many bytes, and nothing else uses it.
             unsafe { memory.as_ptr().write_bytes(0, view.bytes()) };
         }
         let out = View {
@@ -494,7 +499,7 @@ impl Buffer {
         tensor.set_data(self.memory.as_ptr().cast());
         tensor.set_dtype(self.dtype);
         tensor.set_device(DLDevice { device_type: DLDeviceType::CPU, device_id: 0 });
-        // SAFETY: the memory is the tensor's context and lives as long, holds a dense tensor of
+        // SAFETY: the memory is the tensor's context and lives as long. It holds a dense tensor of
         // that shape and type, and is not read-only.
         Ok(unsafe { tensor.finish() })
     }
@@ -519,7 +524,7 @@ impl DlpackExporter for Buffer {
 
     fn export_versioned(&self, _: Python<'_>) -> PyResult<Managed<DLManagedTensorVersioned>> {
         let mut tensor = self.managed::<DLManagedTensorVersioned>()?;
-        // SAFETY: padding is what the input of this type had.
+        // SAFETY: the flag for padding is that of the input of this type.
         *unsafe { tensor.flags_mut() } |= self.flags;
         Ok(tensor)
     }

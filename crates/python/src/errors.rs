@@ -1,4 +1,5 @@
-//! The engine's errors as Python's: a wrong type is a `TypeError`, anything else a `ValueError`.
+//! The engine's errors as Python exceptions: a wrong type is a `TypeError`, anything else a
+//! `ValueError`.
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -1,4 +1,4 @@
-//! What a call would do, in data: the package makes words of it.
+//! How a call would run, as data; the Python package formats it as text.
 
 use crate::errors::raised;
 use crate::operand::{Operand, on_host};
@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use retrograde::cpu::{self, Isa};
 use retrograde::{Flow, Grain, Layout, Plan, Reversal};
 
-/// As `reverse`, explained.
+/// Explains a call of `reverse`.
 #[pyfunction]
 #[pyo3(signature = (x, axes=None, mask=None, /))]
 pub(crate) fn explain_reverse<'py>(
@@ -22,7 +22,7 @@ pub(crate) fn explain_reverse<'py>(
     explain(x.py(), &Operation::reverse(axes, mask)?, &view)
 }
 
-/// As `reverse_sequence`, explained.
+/// Explains a call of `reverse_sequence`.
 #[pyfunction]
 #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, /))]
 pub(crate) fn explain_reverse_sequence<'py>(
@@ -37,7 +37,7 @@ pub(crate) fn explain_reverse_sequence<'py>(
     explain(x.py(), &operation, &view)
 }
 
-/// As `reverse_subsequences`, explained.
+/// Explains a call of `reverse_subsequences`.
 #[pyfunction]
 #[pyo3(signature = (x, lengths, axis, policy, /))]
 pub(crate) fn explain_reverse_subsequences<'py>(
@@ -71,7 +71,7 @@ impl<'py> Visitor for Explain<'_, 'py> {
 
     fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
         let name = operator.operator();
-        // SAFETY: the tensor is used for its layout alone.
+        // SAFETY: only the layout of the tensor is used.
         let source = unsafe { self.view.tensor(name)? };
         let target = self.target().map_err(|error| raised(error.into()))?;
         let prepared = operator.prepare(source.layout(), &target).map_err(raised)?;
@@ -95,7 +95,7 @@ impl<'py> Visitor for Explain<'_, 'py> {
 }
 
 impl Explain<'_, '_> {
-    /// The layout that a fresh output gets.
+    /// The layout of a new output.
     fn target(&self) -> Result<Layout, retrograde::LayoutError> {
         let view = self.view;
         if view.dtype.is_packed() {
@@ -104,7 +104,7 @@ impl Explain<'_, '_> {
         let width = view.dtype.bits().unwrap_or(0) / 8;
         match view.dense_strides("out", width) {
             Ok(strides) => Layout::byte_strided(view.dtype, &view.shape, &strides, 0),
-            // Too large: the dense layout says so in the engine's words.
+            // Too large: the dense layout returns the engine's error.
             Err(_) => Layout::dense(view.dtype, &view.shape),
         }
     }

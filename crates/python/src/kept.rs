@@ -1,8 +1,8 @@
-//! Plans of the latest calls: a call like one of them is planned already.
+//! A cache of the plans of recent calls.
 //!
-//! This is for small tensors of libraries that describe theirs in C, where finding out what there
-//! is to do takes longer than doing it. What a library says is compared as it is, so that only a
-//! tensor that was checked before, but for its address, goes without checks.
+//! For small tensors of libraries that describe them in C, for which planning takes longer than
+//! moving. The descriptions are compared exactly, so that checks are skipped only for a tensor that
+//! equals one that was checked before, except for its address.
 
 use crate::cuda;
 use crate::dlpack::Glance;
@@ -19,9 +19,9 @@ use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-/// Tensors of more axes are planned each time.
+/// Tensors of higher rank are planned each time.
 const MOST_AXES: usize = 8;
-/// Plans that a thread keeps.
+/// Cached plans per thread.
 const MOST_PLANS: usize = 16;
 
 thread_local! {
@@ -30,11 +30,11 @@ thread_local! {
 
 struct Latest {
     plans: Vec<Rc<Kept>>,
-    /// Which one goes when there are as many as may be.
+    /// The entry to replace when the cache is full.
     oldest: usize,
 }
 
-/// A planned call, good for any addresses.
+/// A planned call, valid for any addresses.
 pub(crate) struct Kept {
     asked: Asked,
     input: Facts,
@@ -47,11 +47,11 @@ pub(crate) struct Kept {
     to: Span,
     /// Bytes to move.
     pub(crate) work: usize,
-    /// What to ask the library for, to get another such output.
+    /// Arguments with which the library allocates another such output.
     pub(crate) fresh: OnceCell<Py<PyTuple>>,
 }
 
-/// All that a library says of a tensor, but for its address.
+/// A library's description of a tensor, without its address.
 #[derive(PartialEq, Eq)]
 struct Facts {
     dtype: DLDataType,
@@ -61,15 +61,15 @@ struct Facts {
     strides: [i64; MOST_AXES],
 }
 
-/// The bytes that a tensor reaches.
+/// The byte range that a tensor covers.
 #[derive(Clone, Copy, Default)]
 struct Span {
-    /// How many of them lie before element `[0, 0, ..]`.
+    /// The number of these bytes before element `[0, 0, ..]`.
     before: usize,
     len: usize,
 }
 
-/// The tensors of a call. Lengths are here only if they are on a device.
+/// The tensors of a call. Lengths are included only if they are on a device.
 pub(crate) struct Tensors<'a, 'py> {
     pub(crate) x: &'a Bound<'py, PyAny>,
     pub(crate) input: Glance<'a>,
@@ -77,7 +77,7 @@ pub(crate) struct Tensors<'a, 'py> {
 }
 
 impl<'a, 'py> Tensors<'a, 'py> {
-    /// None if this is not a call whose plan could be kept.
+    /// `None` if the plan of this call cannot be cached.
     pub(crate) fn of(
         x: &'a Bound<'py, PyAny>,
         lengths: Option<&'a Bound<'py, PyAny>>,
@@ -85,7 +85,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
         Self::seen(x, Glance::at(x)?, lengths)
     }
 
-    /// The same, of an input that was looked at already.
+    /// The same for an input that is already described.
     pub(crate) fn seen(
         x: &'a Bound<'py, PyAny>,
         input: Glance<'a>,
@@ -104,7 +104,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
         Some(Tensors { x, input, lengths })
     }
 
-    /// The plan of a call like this one.
+    /// The cached plan of a call like this one.
     pub(crate) fn find(&self, asked: &Asked, fits: impl Fn(&Kept) -> bool) -> Option<Rc<Kept>> {
         let is_it = |kept: &&Rc<Kept>| {
             kept.input.fit(&self.input)
@@ -119,8 +119,8 @@ impl<'a, 'py> Tensors<'a, 'py> {
         LATEST.with_borrow(|latest| latest.plans.iter().find(is_it).cloned())
     }
 
-    /// Runs a call into an output of the same library's, planned now if it was not before. None
-    /// if it has to go the long way, which also tells best what is wrong with it.
+    /// Runs a call into an output of the same library, planning it now if necessary. `None` if it
+    /// needs the full path, which also gives the best errors.
     pub(crate) fn run(&self, asked: &Asked, out: &Bound<'py, PyAny>) -> PyResult<Option<Rc<Kept>>> {
         let Some(output) = Glance::at(out).filter(|output| output.writable) else {
             return Ok(None);
@@ -135,7 +135,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
         Ok(self.go(&kept, &output)?.then_some(kept))
     }
 
-    /// Runs a plan that was found for these tensors, if the output is one that it is for.
+    /// Runs a plan that was found for these tensors, if the output fits it.
     pub(crate) fn go(&self, kept: &Kept, output: &Glance<'_>) -> PyResult<bool> {
         if !kept.output.fit(output) || self.input.lacks_memory() || output.lacks_memory() {
             return Ok(false);
@@ -145,7 +145,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
             Place::Host => return Ok(self.go_here(kept, from, to)?.is_ok()),
             Place::Cuda(device) => device,
         };
-        // SAFETY: the library describes these tensors as it did those that the plan was made for
+        // SAFETY: the library describes these tensors exactly as those that the plan was made for
         // and checked with, and frees them in the order of its stream, on which this runs.
         let (from, counts, to) = unsafe {
             let counts = self.lengths.as_ref().map(|(_, glance)| {
@@ -162,16 +162,16 @@ impl<'a, 'py> Tensors<'a, 'py> {
         }
     }
 
-    /// On this processor.
+    /// On the CPU.
     fn go_here(
         &self,
         kept: &Kept,
         from: *mut u8,
         to: *mut u8,
     ) -> PyResult<Result<(), ExecuteError>> {
-        // SAFETY: the library describes these tensors as it did those that the plan was made for
-        // and checked with; they are borrowed for the whole call. What other threads of Python's
-        // do to them meanwhile is theirs to answer for.
+        // SAFETY: the library describes these tensors exactly as those that the plan was made for
+        // and checked with. They are borrowed for the whole call; the caller is responsible for
+        // other Python threads that modify them at the same time.
         let (from, to) = unsafe {
             let from = Memory::from_raw(from, kept.from.len);
             (from, MemoryMut::from_raw(to, kept.to.len, true))
@@ -185,7 +185,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
         }
     }
 
-    /// Plans a call with all checks, and keeps the plan. What is wrong is for the long way to say.
+    /// Plans a call with all checks and caches the plan. Errors are left to the full path.
     fn plan(&self, asked: &Asked, out: &Bound<'py, PyAny>, to: &Glance<'_>) -> Option<Rc<Kept>> {
         let (input, output) = (Facts::of(&self.input)?, Facts::of(to)?);
         let lengths = match &self.lengths {
@@ -214,14 +214,14 @@ impl<'a, 'py> Tensors<'a, 'py> {
             work: operation.work_on(&view),
             fresh: OnceCell::new(),
         });
-        // What goes is dropped when nothing is borrowed any more: it may hold Python's objects.
+        // The replaced entry is dropped after the borrow ends, because it may hold Python objects.
         let gone = LATEST.with_borrow_mut(|latest| latest.put(Rc::clone(&kept)));
         drop(gone);
         Some(kept)
     }
 }
 
-/// Makes the plan, and finds out which bytes the input, the lengths and the output reach.
+/// Makes the plan, and computes the byte ranges of the input, the lengths and the output.
 struct Make<'a, 'py> {
     input: &'a Operand<'py>,
     out: &'a Bound<'py, PyAny>,
@@ -234,7 +234,8 @@ impl Visitor for Make<'_, '_> {
         let name = operator.operator();
         let output = Operand::output(name, self.out)?;
         output.check_output(name, self.input)?;
-        // SAFETY: the operands are borrowed for the whole call, and only laid out here.
+        // SAFETY: the operands are borrowed for the whole call, and only their layouts are used
+        // here.
         let (from, to) = unsafe { (self.input.view().tensor(name)?, output.view().tensor(name)?) };
         let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
         let counts = prepared.lengths().map_or(Span::default(), Span::new);
@@ -243,7 +244,7 @@ impl Visitor for Make<'_, '_> {
 }
 
 impl Latest {
-    /// Keeps a plan, and hands out the one that goes for it.
+    /// Caches a plan, and returns the one that it replaces.
     fn put(&mut self, kept: Rc<Kept>) -> Option<Rc<Kept>> {
         if self.plans.len() < MOST_PLANS {
             self.plans.push(kept);
@@ -264,7 +265,7 @@ impl Facts {
         Some(Facts { dtype: glance.dtype(), device: glance.device(), rank, shape, strides })
     }
 
-    /// Whether the same is said of another tensor.
+    /// Whether another tensor has the same description.
     fn fit(&self, glance: &Glance<'_>) -> bool {
         let rank = glance.shape().len();
         self.rank == rank
@@ -277,11 +278,11 @@ impl Facts {
 
 impl Span {
     fn new(tensor: &TensorRef<'_>) -> Self {
-        // Elements are of whole bytes: a glance says nothing of others.
+        // Elements are whole bytes: a `Glance` excludes others.
         Span { before: tensor.layout().reach().origin, len: tensor.memory().len() }
     }
 
-    /// Where these bytes begin.
+    /// The address at which these bytes begin.
     fn of(self, glance: &Glance<'_>) -> *mut u8 {
         glance.origin().wrapping_sub(self.before)
     }

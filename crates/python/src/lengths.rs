@@ -1,9 +1,9 @@
-//! Lengths as an argument: whatever Python calls a list of integers.
+//! Lengths as an argument: any Python value that is a list of integers.
 //!
-//! The engine checks lengths and reads them again while it runs, clamped each time: if another
-//! thread of Python's changes them in between, the result may be wrong, and nothing else. Few are
-//! copied all the same, so that calls of usual sizes see one state of them; many stay where they
-//! are, and so do those on a device.
+//! The engine checks lengths and reads them again while it runs, clamping each: if another Python
+//! thread changes them in between, the result may be wrong, but nothing else. Short lists are
+//! copied anyway, so that calls of usual sizes see a consistent state. Long ones, and those on a
+//! device, are used in place.
 
 use crate::dlpack::Imported;
 use crate::ndarray::{self, integer_type};
@@ -26,7 +26,7 @@ pub(crate) struct Lengths {
 enum Values {
     /// In row-major order, in memory that belongs to the call.
     Copied(Vec<u8>),
-    /// Where the caller has them.
+    /// In the caller's memory.
     There { origin: *mut u8, strides: Strides, place: Place, _owner: Owner },
 }
 
@@ -37,13 +37,13 @@ enum Owner {
     Tensor(#[expect(dead_code, reason = "only held")] Imported),
 }
 
-// SAFETY: the address is the owner's, which may go to another thread and be shared; elements are
-// read as NumPy's own functions read them without the GIL.
+// SAFETY: the address belongs to the owner, which may be sent to another thread and shared.
+// Elements are read without the GIL, as NumPy's own functions do.
 unsafe impl Send for Values {}
 // SAFETY: as above.
 unsafe impl Sync for Values {}
 
-/// Fewer bytes are copied.
+/// Lists of fewer bytes are copied.
 const FEW: usize = 1 << 20;
 
 impl Lengths {
@@ -60,7 +60,7 @@ impl Lengths {
             return Self::of_tensor(operator, lengths);
         }
         let array = as_array(lengths)?;
-        // What is empty has no type of its own; NumPy calls it float64.
+        // An empty list has no type; NumPy reads it as float64.
         if array.len() == 0 && array.dtype().kind() == b'f' {
             let shape = Shape::from_slice(array.shape());
             return Ok(Lengths { dtype: DType::I64, shape, values: Values::Copied(Vec::new()) });
@@ -72,7 +72,7 @@ impl Lengths {
         let mut view = ndarray::view(array);
         let Some(dtype) = integer_type(&array.dtype()) else {
             if matches!(array.dtype().kind(), b'i' | b'u') {
-                // The other order of bytes: NumPy turns them round.
+                // Foreign byte order: NumPy converts it.
                 let native = array.dtype().call_method1("newbyteorder", ("=",))?;
                 let native = array.call_method1("astype", (native,))?;
                 return Self::of_array(operator, native.cast()?);
@@ -113,7 +113,7 @@ impl Lengths {
         let dense = Layout::dense(dtype, &shape).is_ok_and(|dense| dense == *tensor.layout());
         let bytes = if dense {
             let memory = tensor.memory();
-            // SAFETY: a dense layout reaches every byte of its memory, which is the tensor's.
+            // SAFETY: a dense layout covers every byte of its memory, which is the tensor's.
             unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) }.to_vec()
         } else {
             let bytes = threads::run(FEW, || Reverse::axes([]).to_bytes(&tensor))?;
@@ -122,7 +122,7 @@ impl Lengths {
         Ok(Lengths { dtype, shape, values: Values::Copied(bytes) })
     }
 
-    /// With the axis of size 1 that lengths along `axis` have, if just that was left out.
+    /// Inserts the axis of size 1 that lengths along `axis` have, if exactly that was omitted.
     pub(crate) fn along(mut self, axis: i64, shape: &[usize]) -> Self {
         let rank = shape.len() as i64;
         let at = if axis < 0 { axis + rank } else { axis };
@@ -143,7 +143,7 @@ impl Lengths {
         self.shape.iter().product()
     }
 
-    /// Where they lie.
+    /// The memory that holds them.
     pub(crate) fn place(&self) -> Place {
         match &self.values {
             Values::Copied(_) => Place::Host,
@@ -151,14 +151,14 @@ impl Lengths {
         }
     }
 
-    /// For the operator to check and to plan with. On a device, its memory is an address there,
-    /// and must not be read here.
+    /// For the operator to check and plan with. On a device, the memory is a device address, and
+    /// must not be read on the host.
     pub(crate) fn tensor(&self) -> PyResult<TensorRef<'_>> {
         let tensor = match &self.values {
             Values::Copied(bytes) => TensorRef::dense(self.dtype, &bytes[..], &self.shape),
             Values::There { origin, strides, .. } => {
-                // SAFETY: the owner lives as long as `self`. What changes meanwhile is clamped by
-                // who reads it; on a device, the caller does not read it here.
+                // SAFETY: the owner lives as long as `self`. Values that change meanwhile are
+                // clamped where they are read; lengths on a device are not read here.
                 unsafe { TensorRef::from_raw(self.dtype, *origin, &self.shape, strides) }
             }
         };
@@ -166,7 +166,7 @@ impl Lengths {
     }
 }
 
-/// The integers of a list or tuple that has nothing else: the usual case, without NumPy.
+/// The integers of a list or tuple that contains only integers: the common case, without NumPy.
 fn small_integers(lengths: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
     let plain = |number: &Bound<'_, PyAny>| {
         number.is_exact_instance_of::<PyInt>().then(|| number.extract().ok()).flatten()

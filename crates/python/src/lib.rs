@@ -1,8 +1,8 @@
-//! The extension module `retrograde._engine`: the operators on NumPy arrays and on whatever
-//! speaks DLPack.
+//! The extension module `retrograde._engine`: the operators on NumPy arrays and on all tensors that
+//! support DLPack.
 //!
-//! A call reads its arguments into an operator of the engine ([`operation`]), its tensors into
-//! views ([`operand`]), and runs the one on the others ([`call`]). What is pure Python (kinds of
+//! A call converts its arguments to an operator of the engine ([`operation`]) and its tensors to
+//! views ([`operand`]), and runs the operator on the views ([`call`]). Pure Python code (kinds of
 //! tensors, pictures, frameworks) is in the package around it.
 
 mod axes;
@@ -52,8 +52,8 @@ mod _engine {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // NumPy's interface is looked up here, not by the first call: that one may be in a child
-        // that was forked while another thread was looking it up, and wait for it for ever.
+        // Look up NumPy's C API now, not in the first call: a child that was forked while another
+        // thread was looking it up would wait forever.
         numpy::dtype::<u8>(module.py()).itemsize();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -1,4 +1,4 @@
-//! New outputs of a library's own, for small calls: made here, so that all of a call is one step
+//! Allocates outputs of a library's own type for small calls, so that the whole call is one step
 //! for Python.
 
 use crate::call;
@@ -11,22 +11,22 @@ use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 use std::sync::OnceLock;
 
-/// Where in what is asked for the type stands.
+/// The index of the type in the arguments for a new output.
 const DTYPE: usize = 2;
 
-/// The operators on tensors of one class, with its library's ways of making another one.
+/// The operators on tensors of one class, with functions of its library that allocate a new one.
 ///
-/// They return None for what has to be looked at more closely: tensors that the library does not
-/// describe, lazy ones, lengths that are not integers. Nothing of the arguments is used up then.
+/// They return `None` for calls that need the full path: tensors that the library does not
+/// describe, lazy ones, lengths that are not integers. No argument has been consumed then.
 #[pyclass(frozen, module = "retrograde._engine")]
 pub(crate) struct Maker {
-    /// A tensor like another one.
+    /// Allocates a tensor like another one.
     like: Py<PyAny>,
-    /// The same, for the CPU and for at least so many bytes.
+    /// The same, for the CPU and at least this many bytes.
     large: (Py<PyAny>, usize),
-    /// One of a shape, strides and a type on the CPU.
+    /// Allocates a tensor of a shape, strides and a type on the CPU.
     here: Option<Py<PyAny>>,
-    /// The same on the current CUDA device, and what says which that is.
+    /// The same on the current CUDA device, and the function that returns its number.
     there: Option<(Py<PyAny>, Py<PyAny>)>,
 }
 
@@ -79,7 +79,7 @@ impl Maker {
         self.make(x, Some(lengths), || Asked::subsequences(axis, policy))
     }
 
-    /// `reverse` into a tensor: whether it was done.
+    /// `reverse` into a tensor; returns whether it was done.
     #[pyo3(signature = (x, axes, mask, out, /))]
     fn reverse_into<'py>(
         &self,
@@ -91,7 +91,7 @@ impl Maker {
         write(x, None, || Asked::reverse(axes, mask), out)
     }
 
-    /// `reverse_sequence` into a tensor: whether it was done.
+    /// `reverse_sequence` into a tensor; returns whether it was done.
     #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, out, /))]
     fn reverse_sequence_into<'py>(
         &self,
@@ -105,7 +105,7 @@ impl Maker {
         write(x, Some(lengths), || Asked::sequence(time_axis, batch_axis, policy), out)
     }
 
-    /// `reverse_subsequences` into a tensor: whether it was done.
+    /// `reverse_subsequences` into a tensor; returns whether it was done.
     #[pyo3(signature = (x, lengths, axis, policy, out, /))]
     fn reverse_subsequences_into<'py>(
         &self,
@@ -164,7 +164,7 @@ impl Maker {
         like.bind(x.py()).call1((x,))
     }
 
-    /// Another output of a call that was made before, if there is a short way to it.
+    /// Allocates an output like that of an earlier call, if there is a fast way.
     fn another<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -173,7 +173,7 @@ impl Maker {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, Some(fresh)) = (x.py(), kept.fresh.get()) else { return Ok(None) };
         let fresh = fresh.bind(py);
-        // Several of a library's types may be one to DLPack.
+        // Several types of a library may map to one type in DLPack.
         if !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?) {
             return Ok(None);
         }
@@ -190,7 +190,8 @@ impl Maker {
         make.bind(py).call1(fresh).map(Some)
     }
 
-    /// Keeps what to ask for to get another such output. Large ones come from elsewhere.
+    /// Stores the arguments with which to allocate another such output. Large ones are allocated
+    /// differently.
     fn remember(&self, x: &Bound<'_, PyAny>, kept: &Kept, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = x.py();
         let Some(output) = Glance::at(out) else { return Ok(()) };
@@ -203,7 +204,7 @@ impl Maker {
             let shape = PyTuple::new(py, output.shape())?;
             let strides = PyTuple::new(py, output.strides())?;
             let fresh = (shape, strides, x.getattr(intern!(py, "dtype"))?).into_pyobject(py)?;
-            // Of two that say the same, the first will do.
+            // If two threads store the same value, the first one is kept.
             let _ = kept.fresh.set(fresh.unbind());
         }
         Ok(())
@@ -233,8 +234,8 @@ fn write<'py>(
     Ok(true)
 }
 
-/// A tensor that is its memory and nothing else. Only complex ones are asked whether they are the
-/// conjugate of it; the caller knows that none is the negative.
+/// A tensor without lazy conjugation. Only complex ones are checked for that; the caller knows that
+/// none is lazily negated.
 fn plain<'a>(x: &'a Bound<'_, PyAny>) -> PyResult<Option<Glance<'a>>> {
     let Some(glance) = Glance::at(x) else { return Ok(None) };
     let lazy = glance.is_complex() && x.call_method0(intern!(x.py(), "is_conj"))?.is_truthy()?;
@@ -242,7 +243,7 @@ fn plain<'a>(x: &'a Bound<'_, PyAny>) -> PyResult<Option<Glance<'a>>> {
     Ok(usable.then_some(glance))
 }
 
-/// Whether the engine can take lengths as they are. What is not a tensor it tries to read.
+/// Whether the engine can use lengths unchanged. If they are not a tensor, it tries to read them.
 fn are_readable(lengths: &Bound<'_, PyAny>, input: &Glance<'_>) -> PyResult<bool> {
     if !dlpack::is_known(lengths) {
         return Ok(!lengths.hasattr(intern!(lengths.py(), "__dlpack__"))?
@@ -254,7 +255,7 @@ fn are_readable(lengths: &Bound<'_, PyAny>, input: &Glance<'_>) -> PyResult<bool
     }))
 }
 
-/// Whether there is more than one CUDA device, so that the current one may be another.
+/// Whether there is more than one CUDA device, so that the current one may differ.
 fn are_several() -> bool {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| retrograde_gpu::device_count().unwrap_or(0)) != 1

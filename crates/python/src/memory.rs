@@ -1,8 +1,8 @@
-//! Memory for large outputs: in large pages, and used again.
+//! Memory for large outputs: huge pages, reused.
 //!
-//! Into memory that is fresh from the system a copy spends half its time finding pages. Blocks
-//! that Python has let go of are therefore kept for the next output; the system may still take
-//! their pages back whenever it needs them.
+//! A copy into memory that is fresh from the system spends half its time on page faults. Blocks
+//! that Python frees are therefore kept for the next output; under memory pressure the system can
+//! still reclaim their pages.
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -11,18 +11,18 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Smaller outputs come from NumPy's own allocator, or are allocated plainly.
+/// Smaller outputs come from NumPy's allocator, or are allocated plainly.
 pub(crate) const LEAST: usize = 4 << 20;
-/// The size of a large page, and what large blocks are aligned to and multiples of.
+/// The size of a huge page; large blocks are aligned to it and multiples of it.
 const PAGE: usize = 2 << 20;
-/// What small ones are aligned to: TensorFlow copies what is less so.
+/// The alignment of small blocks: TensorFlow copies less aligned ones.
 const LINE: usize = 64;
-/// Kept blocks, at most.
+/// The most blocks to keep.
 const MOST_BLOCKS: usize = 4;
-/// Bytes kept, at most, unless Python says otherwise.
+/// The most bytes to keep by default.
 const MOST_BYTES: usize = 512 << 20;
 
-/// A piece of memory with one owner: whole large pages, unless it is small.
+/// Memory with a single owner: whole huge pages, unless it is small.
 struct Pages {
     start: NonNull<u8>,
     bytes: usize,
@@ -30,13 +30,13 @@ struct Pages {
 
 // SAFETY: plain memory with one owner.
 unsafe impl Send for Pages {}
-// SAFETY: shared, it gives away nothing but its address.
+// SAFETY: a shared reference gives access only to its address.
 unsafe impl Sync for Pages {}
 
 /// Memory for one output; kept for another one when it is dropped.
 pub(crate) struct Block(Option<Pages>);
 
-/// Memory that waits for its next use, the latest last.
+/// Blocks that wait for reuse, the most recent last.
 struct Kept {
     pages: Vec<Pages>,
     limit: usize,
@@ -44,16 +44,17 @@ struct Kept {
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept { pages: Vec::new(), limit: MOST_BYTES });
 
-/// In a forked child: whether another thread had the lock, and so has it for ever.
+/// In a forked child: whether another thread held the lock, which then is never released.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// In a forked child, before anything else there.
+/// Called in a forked child, before anything else.
 pub(crate) fn after_fork_in_child() {
     LOST.store(kept().is_none(), Ordering::Relaxed);
 }
 
-/// What is kept, unless another thread is at it. Nobody waits: whoever drops an array holds the
-/// GIL, which the other one may want, and a forked child may have inherited the lock for ever.
+/// The kept blocks, unless another thread holds the lock. It never blocks: a thread that drops an
+/// array holds the GIL, which the other thread may need, and a forked child may have inherited a
+/// lock that is never released.
 fn kept() -> Option<MutexGuard<'static, Kept>> {
     match KEPT.try_lock() {
         Ok(kept) => Some(kept),
@@ -62,21 +63,21 @@ fn kept() -> Option<MutexGuard<'static, Kept>> {
     }
 }
 
-/// What is kept, when others are done with it; holders of the lock want nothing else meanwhile.
+/// The kept blocks; waits for the lock, whose holders wait for nothing else.
 fn awaited() -> Option<MutexGuard<'static, Kept>> {
     let lost = LOST.load(Ordering::Relaxed);
     (!lost).then(|| KEPT.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Block {
-    /// At least so many bytes; what is in them is unspecified.
+    /// At least this many uninitialised bytes.
     pub(crate) fn new(bytes: usize) -> PyResult<Self> {
         let too_large = || PyMemoryError::new_err(format!("no memory for {bytes} bytes of output"));
         if bytes < LEAST {
             return Ok(Block(Some(Pages::new(bytes.max(1)).ok_or_else(too_large)?)));
         }
         let rounded = bytes.checked_next_multiple_of(PAGE).ok_or_else(too_large)?;
-        // Not in the `match`: the lock must not be held while memory is asked for.
+        // Not in the `match`: the lock must not be held during allocation.
         let used = kept().and_then(|mut kept| kept.take(rounded));
         match used {
             Some(pages) => Ok(Block(Some(pages))),
@@ -94,7 +95,7 @@ impl Drop for Block {
         if let Some(pages) = self.0.take()
             && pages.bytes >= LEAST
         {
-            // What is too much goes back to the system after the lock is gone.
+            // The surplus is freed after the lock is released.
             let surplus = kept().map(|mut kept| kept.put(pages));
             drop(surplus);
         }
@@ -102,14 +103,15 @@ impl Drop for Block {
 }
 
 impl Kept {
-    /// The latest that fits without much waste: its pages are the likeliest to be there still.
+    /// The most recent block that fits without much waste: its pages are the most likely to be
+    /// resident.
     fn take(&mut self, bytes: usize) -> Option<Pages> {
         let fits = |pages: &Pages| (bytes..=bytes + bytes / 4).contains(&pages.bytes);
         let at = self.pages.iter().rposition(fits)?;
         Some(self.pages.remove(at))
     }
 
-    /// Keeps these, and hands out what is then too much, the oldest first.
+    /// Keeps this block, and returns the surplus, the oldest first.
     fn put(&mut self, pages: Pages) -> Vec<Pages> {
         pages.advise(Advice::MayBeTaken);
         self.pages.push(pages);
@@ -147,14 +149,15 @@ impl Pages {
         if bytes < LEAST { LINE } else { PAGE }
     }
 
-    /// Tells the system what to expect; it may not care.
+    /// Advises the system, which may ignore it.
     #[cfg(target_os = "linux")]
     fn advise(&self, advice: Advice) {
         let advice = match advice {
             Advice::LargePages => libc::MADV_HUGEPAGE,
             Advice::MayBeTaken => libc::MADV_FREE,
         };
-        // SAFETY: the range is ours alone, and its content is not needed: it is new, or given back.
+        // SAFETY: the range is exclusively ours, and its content is not needed: it is new, or was
+        // freed.
         unsafe {
             libc::madvise(self.start.as_ptr().cast(), self.bytes, advice);
         }
@@ -166,7 +169,7 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: `Pages::new` allocated it with this very layout.
+        // SAFETY: `Pages::new` allocated it with the same layout.
         unsafe {
             let layout = Layout::from_size_align_unchecked(self.bytes, Self::alignment(self.bytes));
             dealloc(self.start.as_ptr(), layout);
@@ -178,16 +181,16 @@ impl Drop for Pages {
 #[derive(Clone, Copy)]
 enum Advice {
     LargePages,
-    /// Under pressure the pages may go.
+    /// The pages may be reclaimed under memory pressure.
     MayBeTaken,
 }
 
-/// How many bytes of memory may wait for the next large output; 0 keeps none.
+/// Sets how many bytes of freed memory are kept for the next large outputs; 0 keeps none.
 #[pyfunction]
 #[pyo3(signature = (bytes, /))]
 pub(crate) fn set_kept_memory(bytes: i64) -> PyResult<()> {
     let limit = usize::try_from(bytes)
-        .map_err(|_| PyValueError::new_err(format!("bytes is {bytes}, expected none or more")))?;
+        .map_err(|_| PyValueError::new_err(format!("bytes is {bytes}, expected 0 or more")))?;
     let Some(mut kept) = awaited() else { return Ok(()) };
     kept.limit = limit;
     let surplus = kept.trim();
@@ -196,7 +199,7 @@ pub(crate) fn set_kept_memory(bytes: i64) -> PyResult<()> {
     Ok(())
 }
 
-/// How many bytes of memory wait for the next large output.
+/// The number of bytes kept for the next large outputs.
 #[pyfunction]
 pub(crate) fn kept_memory() -> usize {
     awaited().map_or(0, |kept| kept.pages.iter().map(|pages| pages.bytes).sum())

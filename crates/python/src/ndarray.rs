@@ -1,4 +1,4 @@
-//! NumPy arrays: where their elements lie, and new ones like them.
+//! NumPy arrays: the layout of their elements, and new arrays like them.
 
 use crate::memory::{self, Block};
 use crate::view::{Place, View};
@@ -14,7 +14,7 @@ use retrograde::{DType, Operator, Shape, Strides};
 use std::ffi::c_void;
 use std::ptr;
 
-/// What the array's elements are does not matter, only how wide they are.
+/// A view of an array. The type of its elements does not matter, only their width.
 pub(crate) fn view(array: &Bound<'_, PyUntypedArray>) -> View {
     // SAFETY: the object is an array, which has this field.
     let origin = unsafe {
@@ -29,9 +29,9 @@ pub(crate) fn view(array: &Bound<'_, PyUntypedArray>) -> View {
     }
 }
 
-/// Whether elements are more than their bytes: objects, and texts that live elsewhere. Those
-/// may change places within one array, but not be copied to another as bytes. The same goes for
-/// types that NumPy knows only through their own code: nobody says what their bytes mean.
+/// Whether elements are more than their bytes: objects, and strings stored elsewhere. These can be
+/// swapped within one array, but not be copied to another as bytes. The same applies to types that
+/// NumPy knows only through user code, because the meaning of their bytes is unknown.
 pub(crate) fn holds_references(array: &Bound<'_, PyUntypedArray>) -> bool {
     let dtype = array.dtype();
     // SAFETY: `dtype` is a descriptor, and alive.
@@ -66,7 +66,7 @@ pub(crate) fn check_output(
     Ok(())
 }
 
-/// A new array of the same class, type and shape, axes in the same order in memory.
+/// A new array of the same class, type and shape, with the same memory order.
 pub(crate) fn empty_like<'py>(
     array: &Bound<'py, PyUntypedArray>,
     view: &View,
@@ -89,7 +89,7 @@ pub(crate) fn empty_like<'py>(
     }
 }
 
-/// The same, in memory of ours.
+/// The same, in memory that we allocate.
 fn in_block<'py>(
     array: &Bound<'py, PyUntypedArray>,
     view: &View,
@@ -100,11 +100,11 @@ fn in_block<'py>(
     let mut shape = view.shape.clone();
     let block = Block::new(view.bytes())?;
     let data = block.as_ptr().cast::<c_void>();
-    // Frees the block, or keeps it for another array, when the array is gone.
+    // Frees the block, or keeps it for another array, when the array is freed.
     let owner = PyCapsule::new_with_value(py, block, c"retrograde.memory")?;
-    // SAFETY: the type is an array's, the descriptor's reference is handed over as the call
-    // wants it, shape and strides have one entry per axis, and the block holds a dense array of
-    // that shape. The owner's reference is taken over as well, also on failure.
+    // SAFETY: the type is an array's, the call steals the reference to the descriptor, shape and
+    // strides have one entry per axis, and the block holds a dense array of that shape. The call
+    // steals the owner's reference as well, also on failure.
     unsafe {
         let out = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -125,7 +125,7 @@ fn in_block<'py>(
     }
 }
 
-/// A copy that NumPy makes, element by element where that is needed.
+/// A copy made by NumPy, element by element if necessary.
 pub(crate) fn copied<'py>(
     array: &Bound<'py, PyUntypedArray>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
@@ -141,7 +141,7 @@ pub(crate) fn copied<'py>(
     }
 }
 
-/// Assigns one array's elements to another's, as NumPy does it.
+/// Assigns one array's elements to another's, using NumPy.
 pub(crate) fn assign(
     from: &Bound<'_, PyUntypedArray>,
     to: &Bound<'_, PyUntypedArray>,
@@ -152,7 +152,7 @@ pub(crate) fn assign(
     if done == 0 { Ok(()) } else { Err(PyErr::fetch(from.py())) }
 }
 
-/// The type of integers in this machine's order of bytes that an array has, if it has.
+/// The integer type of an array, if it is an integer type in native byte order.
 pub(crate) fn integer_type(dtype: &Bound<'_, PyArrayDescr>) -> Option<DType> {
     let native = matches!(dtype.byteorder(), b'=' | b'|');
     match (dtype.kind(), dtype.itemsize()) {

@@ -1,4 +1,4 @@
-//! A tensor of the caller's as the engine sees it, whichever library it belongs to.
+//! A tensor of the caller as the engine sees it, independent of its library.
 
 use crate::dlpack::{Buffer, Imported};
 use crate::ndarray;
@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::Operator;
 
-/// A tensor that Python lends for a call.
+/// A tensor borrowed from Python for a call.
 #[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
 pub(crate) enum Operand<'py> {
     Array(Bound<'py, PyUntypedArray>),
@@ -45,7 +45,7 @@ impl<'py> Operand<'py> {
         }
     }
 
-    /// As an output, of the same type as the input.
+    /// Checks it as an output of the same type as the input.
     pub(crate) fn check_output(&self, operator: Operator, input: &Operand<'py>) -> PyResult<()> {
         match (input, self) {
             (Operand::Array(input), Operand::Array(out)) => {
@@ -59,7 +59,7 @@ impl<'py> Operand<'py> {
     }
 }
 
-/// A new tensor of an operand's shape and type, and where it lies.
+/// Allocates a tensor with an operand's shape and type, and returns its view.
 pub(crate) fn empty_like<'py>(
     input: &Operand<'py>,
     view: &View,
@@ -79,7 +79,7 @@ pub(crate) fn empty_like<'py>(
     }
 }
 
-/// Refuses what this processor cannot reach.
+/// Refuses tensors that the CPU cannot access.
 pub(crate) fn on_host(argument: &str, view: &View) -> PyResult<()> {
     match view.place {
         Place::Host => Ok(()),

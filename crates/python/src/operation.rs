@@ -7,25 +7,25 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::{LengthPolicy, Reverse, ReverseSequence, ReverseSubsequences};
 
-/// What to do with it: the operators are of different types, and one call serves them all.
+/// A generic callback: the operators have different types, and one call serves them all.
 pub(crate) trait Visitor {
     type Output;
     fn visit(self, operator: &(impl retrograde::Reversal + Sync)) -> PyResult<Self::Output>;
 }
 
-/// One of the three operators and all it needs but the tensor.
+/// One of the three operators with everything that it needs except the tensor.
 pub(crate) enum Operation {
     Reverse(Reverse),
     Sequence(ReverseSequence, Lengths),
     Subsequences(ReverseSubsequences, Lengths),
 }
 
-/// An operator as a call asks for it, without lengths.
+/// A requested operator, without lengths.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
     Reverse(Reverse),
     Sequence(ReverseSequence),
-    /// And its axis.
+    /// With its axis.
     Subsequences(ReverseSubsequences, i64),
 }
 
@@ -56,8 +56,8 @@ impl Asked {
         Ok(Asked::Subsequences(operator, axis))
     }
 
-    /// With its lengths, on a tensor of this shape: lengths of subsequences may leave out the axis
-    /// of size 1.
+    /// Adds the lengths, for a tensor of this shape: lengths of subsequences may omit the axis of
+    /// size 1.
     pub(crate) fn operation(
         &self,
         lengths: Option<&Bound<'_, PyAny>>,
@@ -97,7 +97,7 @@ impl Operation {
         Asked::sequence(time_axis, batch_axis, policy)?.operation(Some(lengths), &[])
     }
 
-    /// `shape` is the tensor's: lengths may leave out the axis of size 1.
+    /// `shape` is the tensor's: lengths may omit the axis of size 1.
     pub(crate) fn subsequences(
         lengths: &Bound<'_, PyAny>,
         axis: &Bound<'_, PyAny>,
@@ -107,7 +107,7 @@ impl Operation {
         Asked::subsequences(axis, policy)?.operation(Some(lengths), shape)
     }
 
-    /// How much there is to do on such an input, in bytes: calls with much to do share it.
+    /// The amount of work on such an input in bytes: large calls use several threads.
     pub(crate) fn work_on(&self, input: &View) -> usize {
         let lengths = self.lengths().map_or(0, Lengths::count);
         input.bytes().max(lengths.saturating_mul(size_of::<i64>()))
@@ -120,7 +120,7 @@ impl Operation {
         }
     }
 
-    /// For this processor: lengths must be where it can read them.
+    /// For the CPU: lengths must be readable there.
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> PyResult<V::Output> {
         match self.lengths().map_or(Place::Host, Lengths::place) {
             Place::Host => self.visit_anywhere(visitor),
@@ -130,7 +130,7 @@ impl Operation {
         }
     }
 
-    /// For a visitor that does not read lengths, or that asks where they are.
+    /// For a visitor that does not read lengths, or that checks where they are.
     pub(crate) fn visit_anywhere<V: Visitor>(&self, visitor: V) -> PyResult<V::Output> {
         match self {
             Operation::Reverse(operator) => visitor.visit(operator),

@@ -1,7 +1,7 @@
-//! The threads that large calls are shared among.
+//! The thread pool that large calls use.
 //!
-//! A pool of our own rather than rayon's global one: its size can change, and a forked child,
-//! which inherits a pool without its threads, can make another.
+//! A separate pool instead of rayon's global one: its size can change, and a forked child, which
+//! inherits a pool without its threads, can create another.
 
 use crate::memory;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -12,21 +12,21 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Below this a call is over before another thread would have got the GIL.
+/// Smaller calls finish before another thread could acquire the GIL.
 pub(crate) const DETACH_FROM: usize = 64 << 10;
-/// Calls that write less run on the caller's thread, as the engine decides too.
+/// Calls that write less run on the caller's thread, as in the engine.
 const SHARE_FROM: usize = 512 << 10;
 
 type Pool = Mutex<Option<Arc<ThreadPool>>>;
 
-/// As asked for; 0 for one per processor.
+/// The requested size; 0 for one thread per processor.
 static SIZE: AtomicUsize = AtomicUsize::new(0);
-/// The pool, once a call was large enough to need it.
+/// The pool, created by the first call that is large enough.
 static POOL: Pool = Mutex::new(None);
-/// In a forked child: what it has instead of [`POOL`], which may be locked for ever there.
+/// In a forked child: replaces [`POOL`], whose lock may never be released there.
 static INSTEAD: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 
-/// Runs work that writes so many bytes where it may be shared.
+/// Runs work that writes this many bytes, on the pool if that is worthwhile.
 pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     if bytes < SHARE_FROM {
         return Ok(work());
@@ -55,11 +55,11 @@ fn held() -> MutexGuard<'static, Option<Arc<ThreadPool>>> {
     let instead = INSTEAD.load(Ordering::Acquire);
     // SAFETY: it is null or a leaked box.
     let pool = unsafe { instead.as_ref() }.unwrap_or(&POOL);
-    // A panic while the lock was held leaves nothing half done.
+    // A panic while the lock was held leaves a consistent state.
     pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The variable says how many threads to use at most, so fewer than it says are as good.
+/// The variable is an upper limit, so a lower number is valid.
 fn from_environment() -> Option<usize> {
     let asked = std::env::var("RETROGRADE_NUM_THREADS").ok()?.parse().ok();
     asked.filter(|&size: &usize| size > 0).map(|size| size.min(max_threads()))
@@ -67,20 +67,20 @@ fn from_environment() -> Option<usize> {
 
 /// Sets how many threads large calls use: from 1 to 256, or to four per processor if that is more.
 ///
-/// Another number is a ``ValueError``. ``None`` goes back to the environment variable
-/// ``RETROGRADE_NUM_THREADS``, of which no more than that are taken, or to one thread per processor.
+/// Another number is a ``ValueError``. ``None`` restores the default: the environment variable
+/// ``RETROGRADE_NUM_THREADS``, limited to that range, or one thread per processor.
 #[pyfunction]
 #[pyo3(signature = (threads, /))]
 pub(crate) fn set_num_threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let size = threads.map(checked).transpose()?;
     SIZE.store(size.unwrap_or(0), Ordering::Relaxed);
-    // Calls under way keep the old pool alive until they are done.
+    // Calls in progress keep the old pool alive until they finish.
     held().take();
     Ok(())
 }
 
 fn checked(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
-    // Whatever has `__index__`. A number too large for 64 bits is outside as well.
+    // Any type with `__index__`. A number that does not fit in 64 bits is out of range as well.
     let number = threads.call_method0("__index__").map_err(|_| {
         let kind = threads.get_type();
         let kind = kind.name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
@@ -93,17 +93,17 @@ fn checked(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
     Err(PyValueError::new_err(format!("threads is {number}, outside [1, {most}]")))
 }
 
-/// How many threads large calls use.
+/// The number of threads that large calls use.
 #[pyfunction]
 pub(crate) fn get_num_threads() -> PyResult<usize> {
     Ok(pool()?.current_num_threads())
 }
 
-/// Called by Python in a forked child, before anything else there: the pool's threads did not
-/// come along, and its lock may be held by one of them.
+/// Python calls this in a forked child before anything else: the pool's threads do not exist there,
+/// and one of them may hold its lock.
 #[pyfunction]
 pub(crate) fn after_fork_in_child() {
-    // The old pool is forgotten, not dropped: that would wait for threads that are not there.
+    // The old pool is leaked, not dropped: dropping it would wait for threads that do not exist.
     INSTEAD.store(Box::leak(Box::default()), Ordering::Release);
     memory::after_fork_in_child();
 }

@@ -1,11 +1,11 @@
-//! Where the elements of a tensor of the caller's are, whichever library it belongs to.
+//! Where the elements of a caller's tensor are, independent of its library.
 
 use crate::errors::raised;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use retrograde::{DType, Error, Operator, Shape, Strides, TensorMut, TensorRef};
 
-/// Where the elements of an operand lie.
+/// The location and layout of an operand's elements.
 #[derive(Clone)]
 pub(crate) struct View {
     pub(crate) dtype: DType,
@@ -17,12 +17,12 @@ pub(crate) struct View {
     pub(crate) place: Place,
 }
 
-/// Whose memory an operand lies in.
+/// The memory that holds an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// What this processor reads and writes.
+    /// Memory that the CPU can access.
     Host,
-    /// That of a CUDA device, by its number.
+    /// Memory of a CUDA device, by its number.
     Cuda(usize),
 }
 
@@ -36,35 +36,35 @@ impl std::fmt::Display for Place {
 }
 
 impl View {
-    /// Bytes of the elements, were they dense.
+    /// The size of the elements in bytes if they were dense.
     pub(crate) fn bytes(&self) -> usize {
         let bits = self.dtype.bits().unwrap_or(0);
         self.shape.iter().fold(bits, |all, &size| all.saturating_mul(size)).div_ceil(8)
     }
 
     /// # Safety
-    /// The operand that this is a view of is alive for `'a`, and nothing writes to it meanwhile
-    /// that the caller answers for.
+    /// The operand that this is a view of is alive for `'a`, and the caller does not let anything
+    /// write to it meanwhile.
     pub(crate) unsafe fn tensor<'a>(&self, operator: Operator) -> PyResult<TensorRef<'a>> {
-        // SAFETY: the library that made the operand says that its strides stay inside its
-        // memory; the rest is the caller's promise.
+        // SAFETY: the library that created the operand guarantees that its strides stay inside its
+        // memory; the caller promises the rest.
         unsafe { TensorRef::from_raw(self.dtype, self.origin, &self.shape, &self.strides) }
             .map_err(|source| raised(Error::Argument { operator, argument: "input", source }))
     }
 
     /// # Safety
-    /// As for [`View::tensor`]; it may be written to, and all of it is initialised or need not be read.
+    /// As for [`View::tensor`]; it is writable, and all of it is initialised or is not read.
     pub(crate) unsafe fn tensor_mut<'a>(&self, operator: Operator) -> PyResult<TensorMut<'a>> {
         // SAFETY: as above.
         unsafe { TensorMut::from_raw(self.dtype, self.origin, &self.shape, &self.strides) }
             .map_err(|source| raised(Error::Argument { operator, argument: "out", source }))
     }
 
-    /// Strides of a dense tensor whose axes lie in the same order in memory as here, as
-    /// `numpy.copy` does it: what was close together stays so.
+    /// Strides of a dense tensor with the same memory order as this one, as in `numpy.copy`, to
+    /// preserve locality.
     pub(crate) fn dense_strides(&self, operator: &str, width: usize) -> PyResult<Strides> {
         let mut order: Vec<usize> = (0..self.shape.len()).collect();
-        // Axes of size 1 have no place of their own; a stable sort leaves them where they are.
+        // Axes of size 1 have no meaningful stride; a stable sort keeps their position.
         order.sort_by_key(|&axis| std::cmp::Reverse(self.strides[axis].unsigned_abs()));
         let mut strides = Strides::from_elem(0, self.shape.len());
         let mut step = width;

@@ -1,4 +1,4 @@
-//! The operators as XLA calls them, for programs that JAX compiled: the package registers these
+//! The operators as XLA custom calls, for programs that JAX compiled: the package registers these
 //! handlers, and no Python runs between XLA and the engine.
 
 mod abi;
@@ -46,10 +46,10 @@ impl Place for Host {
     }
 }
 
-/// The handlers by XLA's names of platforms, and by the names they are registered under there.
+/// The handlers, by XLA's platform names and by the names they are registered under.
 ///
-/// Traits belong to a handler, not to a call. So on a device lengths that are to be reported, which
-/// cannot be recorded, have handlers of their own.
+/// Traits belong to a handler, not to a call. So on a device, calls that report invalid lengths,
+/// which cannot be recorded, have separate handlers.
 #[pyfunction]
 pub(crate) fn xla_handlers(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let host: [(&str, Handler); 3] = [
@@ -88,7 +88,7 @@ fn capsule(py: Python<'_>, handler: Handler) -> PyResult<Bound<'_, PyCapsule>> {
 
 unsafe extern "C" fn reverse<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
     let work = |call: &Call<'_>| P::run(&Reverse::axes(call.integers("axes")?), call, 1);
-    // SAFETY: XLA calls this, with a frame of its own.
+    // SAFETY: XLA calls this with a valid frame.
     unsafe { answer::<P>(frame, work) }
 }
 
@@ -111,10 +111,10 @@ unsafe extern "C" fn reverse_subsequences<P: Place>(frame: *mut CallFrame) -> *m
     unsafe { answer::<P>(frame, work) }
 }
 
-/// Does what XLA asks for, and tells it what went wrong.
+/// Handles a request from XLA, and returns errors to it.
 ///
 /// # Safety
-/// XLA made the frame.
+/// XLA created the frame.
 unsafe fn answer<P: Place>(
     frame: *mut CallFrame,
     work: impl FnOnce(&Call<'_>) -> Result<(), Failure>,
@@ -129,7 +129,7 @@ unsafe fn answer<P: Place>(
         call.check()?;
         if prepares { P::prepare(&call) } else { work(&call) }
     };
-    // XLA cannot unwind.
+    // Unwinding into XLA would be undefined behaviour.
     let done = catch_unwind(AssertUnwindSafe(task));
     match done.unwrap_or_else(|_| Err(Failure::internal("retrograde panicked"))) {
         Ok(()) => ptr::null_mut(),
@@ -141,7 +141,7 @@ fn policy(call: &Call<'_>) -> Result<LengthPolicy, Failure> {
     match call.text("policy")? {
         b"strict" => Ok(LengthPolicy::Strict),
         b"clamp" => Ok(LengthPolicy::Clamp),
-        _ => Err(Failure::argument("policy does not exist, expected \"strict\" or \"clamp\"")),
+        _ => Err(Failure::argument("policy is unknown, expected \"strict\" or \"clamp\"")),
     }
 }
 

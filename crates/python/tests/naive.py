@@ -1,4 +1,4 @@
-"""The operators, element by element, and arrays to try them on. Shares nothing with the engine."""
+"""The operators, element by element, and test arrays. Shares no code with the engine."""
 
 import itertools
 import random
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def blank(x):
-    """An array for the result, and both as elements that are moved whole, padding included."""
+    """An array for the result, and both as opaque elements, including padding."""
     y = np.empty(x.shape, x.dtype)
     if holds_references(x.dtype) or x.dtype.itemsize == 0:
         return y, y, x
@@ -22,7 +22,7 @@ def holds_references(dtype):
 
 
 def reverse(x, axes):
-    """Whole axes; ``axes`` are not negative."""
+    """Reverses whole axes; ``axes`` are not negative."""
     result, y, x = blank(x)
     for index in np.ndindex(x.shape):
         source = tuple(x.shape[a] - 1 - i if a in axes else i for a, i in enumerate(index))
@@ -31,7 +31,7 @@ def reverse(x, axes):
 
 
 def reverse_sequence(x, lengths, time, batch):
-    """The start of every sequence; lengths must be within the axis."""
+    """Reverses the first steps of every sequence; lengths must be within the axis."""
     result, y, x = blank(x)
     for index in np.ndindex(x.shape):
         source = list(index)
@@ -43,7 +43,7 @@ def reverse_sequence(x, lengths, time, batch):
 
 
 def reverse_subsequences(x, lengths, axis):
-    """The start of every lane; lengths have ``x``'s shape with 1 at the axis."""
+    """Reverses the first elements of every lane; lengths have ``x``'s shape with 1 at the axis."""
     result, y, x = blank(x)
     for index in np.ndindex(x.shape):
         source, lane = list(index), list(index)
@@ -55,7 +55,7 @@ def reverse_subsequences(x, lengths, axis):
     return result
 
 
-#: Every kind of element that NumPy and ml_dtypes have.
+#: Every element type of NumPy and ml_dtypes.
 DTYPES = [
     *(np.dtype(name) for name in "? b B h H i I l L q Q e f d g F D G".split()),
     np.dtype(">i2"),
@@ -84,7 +84,7 @@ DTYPES = [
 
 
 def filled(shape, dtype, seed=0):
-    """An array whose elements differ where their type lets them."""
+    """An array whose elements differ, as far as their type allows."""
     rng = random.Random(repr((shape, str(dtype), seed)))
     count = int(np.prod(shape, dtype=np.int64))
     dtype = np.dtype(dtype)
@@ -93,27 +93,27 @@ def filled(shape, dtype, seed=0):
         for i in range(count):
             flat[i] = [i, str(i), None, (i, i)][i % 4]
     elif isinstance(dtype, np.dtypes.StringDType):
-        # Short texts lie in the element, longer ones elsewhere.
+        # Short strings are stored in the element, longer ones elsewhere.
         flat = np.array([str(i) * (1 + i % 40) for i in range(count)], dtype=dtype)
     elif dtype.names and dtype.hasobject:
         flat = np.empty(count, dtype)
         for i in range(count):
             flat[i] = (f"object {i}", i)
     elif dtype.kind in "UM":
-        # Not every pattern of bits is a character, or prints as a date.
+        # Not every bit pattern is a character, or prints as a date.
         flat = np.array(range(count), "i8").astype("M8[D]" if dtype.kind == "M" else "U").astype(dtype)
     elif dtype == bool:
         flat = np.array([rng.random() < 0.5 for _ in range(count)], bool)
     else:
-        # Any bits at all: NaNs with payloads, padding, values beyond 53 bits.
+        # Arbitrary bits: NaNs with payloads, padding, values beyond 53 bits.
         flat = np.frombuffer(rng.randbytes(count * dtype.itemsize), dtype, count).copy()
     return flat.reshape(shape)
 
 
 def bits(x):
-    """What must be the same: every bit, or for references, the very objects."""
+    """What must be equal: every bit or, for references, the identical objects."""
     if x.dtype.names:
-        return [bits(x[name]) for name in x.dtype.names]  # what lies between fields is nobody's
+        return [bits(x[name]) for name in x.dtype.names]  # padding between fields is ignored
     if holds_references(x.dtype):
         return x.tolist()
     return x.tobytes()  # in row-major order, whatever the strides
@@ -136,7 +136,7 @@ def laid_out(x, how):
         turned = np.ndarray(x.shape, x.dtype, raw, 1)
     else:
         raise ValueError(how)
-    turned = np.asarray(turned, x.dtype)  # a 0-d array stays one
+    turned = np.asarray(turned, x.dtype)  # a 0-d array stays 0-d
     turned[...] = x
     return turned
 

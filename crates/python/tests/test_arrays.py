@@ -1,4 +1,4 @@
-"""NumPy arrays: every type, many ways to lie in memory, into new arrays, given ones, and themselves."""
+"""NumPy arrays: every type and many layouts, into new outputs, given ones, and in place."""
 
 import naive
 import numpy as np
@@ -124,7 +124,7 @@ def test_order_of_axes_in_memory_is_kept():
 
 
 def test_large_outputs():
-    """Those that lie in memory of ours, in every order, with threads."""
+    """Outputs in memory that we allocate, in every memory order, with threads."""
     x = naive.filled((1 << 10, 1 << 11), "u4")
     for y, expected in [
         (retrograde.reverse(x, 0), x[::-1]),
@@ -133,7 +133,7 @@ def test_large_outputs():
         (retrograde.reverse(x[:, ::-1]), x[::-1]),
     ]:
         assert np.array_equal(y, expected) and y.flags.writeable
-        # It is an array like any other.
+        # It behaves like any other array.
         y += 1
         assert np.array_equal(y, expected + 1)
     rows = np.arange(1 << 10) % 2049
@@ -168,7 +168,7 @@ def test_memory_of_large_outputs_is_used_again_but_never_shared():
 
 
 class Tagged(np.ndarray):
-    """A subclass with an attribute of its own."""
+    """A subclass with an additional attribute."""
 
     def __array_finalize__(self, other):
         self.tag = getattr(other, "tag", None)
@@ -226,7 +226,7 @@ def test_broadcast_inputs():
 
 
 def test_two_columns_of_one_table():
-    """Memory that interleaves without overlapping is no overlap."""
+    """Views that interleave without overlapping are accepted."""
     table = np.arange(12).reshape(6, 2)
     expected = table[::-1, 0].copy()
     retrograde.reverse(table[:, 0], out=table[:, 1])

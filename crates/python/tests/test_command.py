@@ -1,4 +1,4 @@
-"""The command that the wheel brings: the same command line as the Rust program's."""
+"""The command in the wheel: the same command line as the Rust program's."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the package says of CUDA where there is none, as on most machines that test it."""
+"""Behaviour without CUDA, as on most machines that run the tests."""
 
 import numpy as np
 import pytest
@@ -8,12 +8,12 @@ import retrograde.cuda
 def test_no_device():
     count = retrograde.cuda.device_count()
     assert isinstance(count, int) and retrograde.cuda.is_available() == (count > 0)
-    # A tensor on the CPU has nothing to wait for.
+    # For a tensor on the CPU there is nothing to wait for.
     retrograde.cuda.check(np.zeros(3))
 
 
 class Elsewhere:
-    """Says that it is on a CUDA device, as a tensor of a library would."""
+    """Claims to be on a CUDA device, as a library's tensor would."""
 
     def __dlpack_device__(self):
         return 2, 0

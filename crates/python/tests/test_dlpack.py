@@ -1,4 +1,4 @@
-"""Producers of DLPack that no library is behind: those of the protocol before 1.0, and broken ones."""
+"""Artificial DLPack producers: of the protocol before 1.0, and broken ones."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import retrograde
 
 
 class Old:
-    """An array whose ``__dlpack__`` knows ``stream`` and nothing else, as it was before DLPack 1.0."""
+    """An array whose ``__dlpack__`` takes only ``stream``, as before DLPack 1.0."""
 
     def __init__(self, array):
         self.array = array
@@ -30,7 +30,7 @@ class Bare(Old):
 
 
 class Wrapper(Old):
-    """Its own function takes every keyword; the one that it calls does not."""
+    """Its method takes every keyword; the function that it calls does not."""
 
     def __dlpack__(self, **keywords):
         return Old(self.array).__dlpack__(**keywords)
@@ -59,7 +59,7 @@ def test_producers_without_max_version(kind):
 
 
 def test_an_old_producer_refuses_what_it_cannot_say():
-    """Before DLPack 1.0 nothing said that memory is read-only: NumPy does not lend it."""
+    """Before DLPack 1.0 there was no read-only flag, so NumPy refuses to export such memory."""
     x = X.copy()
     x.flags.writeable = False
     with pytest.raises(BufferError, match="readonly"):

@@ -12,7 +12,7 @@ import retrograde
 import retrograde.cuda
 
 ROOT = Path(__file__).parents[3]
-# A fenced block of Python; behind the language, the library that it needs besides NumPy.
+# A fenced block of Python; after the language, the library that it needs besides NumPy.
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -28,7 +28,7 @@ def test_examples(name):
     [("README.md", ""), *(("docs/python.md", library) for library in ["", "torch", "jax", "onnx"])],
 )
 def test_examples_of_pages(page, library):
-    """A page's blocks that need this library, in their order, as one program."""
+    """A page's blocks that need this library, in order, as one program."""
     if library:
         pytest.importorskip(library)
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def test_examples_of_pages(page, library):
 
 
 def test_every_public_function_is_in_the_page():
-    """With its signature."""
+    """Is documented with its signature."""
     text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
     for module in (retrograde, retrograde.cuda):
         for name in module.__all__:

@@ -1,4 +1,4 @@
-"""What must be refused: with the engine's words, as a ValueError or a TypeError, and nothing written."""
+"""Invalid calls raise a ValueError or a TypeError with the engine's text, and write nothing."""
 
 import naive
 import numpy as np
@@ -61,7 +61,7 @@ def test_arguments(call, error, text):
 
 
 def refused(out, error, text, x=X, **arguments):
-    """Refused, with the output as it was."""
+    """Asserts that the call is refused and the output unchanged."""
     before = naive.bits(out)
     with pytest.raises(error) as raised:
         retrograde.reverse(x, out=out, **arguments)
@@ -94,12 +94,12 @@ def test_read_only():
 def test_overlaps():
     memory = np.arange(20.0)
     refused(memory[1:11], ValueError, "overlap", x=memory[:10])
-    # Backwards over the same memory: every element is where it belongs already.
+    # Backwards over the same memory: every element is already in its place.
     assert retrograde.reverse(memory[:10], out=memory[9::-1]).tolist() == memory[9::-1].tolist()
     assert memory.tolist() == list(range(20))
     objects = np.arange(20).astype(object)
     refused(objects[1:11], ValueError, "overlap", x=objects[:10])
-    # Lengths are copied first: an output over them is fine.
+    # Lengths are copied first, so an output may overlap them.
     x = np.array([[1, 2], [3, 4], [2, 1]])
     retrograde.reverse_sequence(x, x[2], out=x)
     assert x.tolist() == [[3, 2], [1, 4], [2, 1]]
@@ -121,7 +121,7 @@ def test_huge_strides():
         retrograde.reverse(as_strided(one, (1 << 60,), (0,)))
     with pytest.raises((ValueError, MemoryError)):
         retrograde.reverse(as_strided(one, (1 << 31, 1 << 31), (0, 0)))
-    # Strides that are never taken may be anything.
+    # Strides that are never used may have any value.
     wide = as_strided(one, (1, 1), (2**63 - 1, -(2**63)))
     assert retrograde.reverse(wide).tolist() == [[0.0]]
     empty = as_strided(one, (0, 5), (2**62, 2**62))
@@ -138,5 +138,5 @@ def test_zero_width_elements():
 
 
 def test_kept_memory():
-    with pytest.raises(ValueError, match="^bytes is -1, expected none or more$"):
+    with pytest.raises(ValueError, match="^bytes is -1, expected 0 or more$"):
         retrograde.set_kept_memory(-1)

@@ -14,7 +14,7 @@ from jax.test_util import check_grads
 import retrograde
 import retrograde.jax as rj
 
-# Older releases have these elsewhere.
+# Older releases have these in other modules.
 if hasattr(jax, "shard_map"):
     from jax import enable_x64, shard_map
 else:
@@ -55,7 +55,7 @@ def same(got, expected):
 
 
 def sample(rng, shape, dtype):
-    """Random bits, as far as the type has them."""
+    """Random bits that are valid for the type."""
     dtype = jnp.dtype(dtype)
     if dtype == bool:
         return rng.random(shape) < 0.5
@@ -133,7 +133,7 @@ def test_gradients():
         lambda x: rj.reverse_subsequences(x, jnp.arange(8).reshape(4, 2), axis=1),
     ]
     for call in calls:
-        # Every one is its own inverse and its own transpose.
+        # Each is its own inverse and its own transpose.
         same(call(call(x)), np.asarray(x))
         want = np.asarray(call(weights))
         for f in (call, jax.jit(call), jax.checkpoint(call)):
@@ -217,7 +217,7 @@ def test_inside_scan_and_shard_map():
 
 
 def test_other_devices_compute_the_same():
-    """What is lowered there, run on the CPU."""
+    """The lowering for other devices, run on the CPU."""
     rng = np.random.default_rng(5)
     x = rng.standard_normal((4, 6, 3)).astype(np.float32)
     lengths = jnp.asarray(rng.integers(0, 9, 3))
@@ -227,7 +227,7 @@ def test_other_devices_compute_the_same():
     for kind in (np.uint32, np.uint8, np.int8):
         lanes = rng.integers(0, np.iinfo(kind).max, (4, 1, 3), dtype=kind, endpoint=True) // 20 * 20
         same(rj._subsequences_elsewhere(x, jnp.asarray(lanes), axis=1, policy="clamp"), naive(x, 1, lanes))
-    # Compiled for a machine that is not here: no call into the engine.
+    # Compiled for a platform that is not available: no call into the engine.
     program = jax.jit(lambda x, n: rj.reverse(rj.reverse_sequence(x, n, policy="clamp")))
     traced = program.trace(x, jnp.arange(6))
     assert "custom_call" not in traced.lower(lowering_platforms=("tpu",)).as_text()
@@ -236,7 +236,7 @@ def test_other_devices_compute_the_same():
         jax.jit(rj.reverse_sequence).trace(x, jnp.arange(6)).lower(lowering_platforms=("tpu",))
 
 
-# Without ``jit``: what it returns is the plain function then.
+# Without ``jit``, which then returns the plain function.
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_the_same_without_jit(test):
 
 
 def test_wrong_lengths_without_jit():
-    """They are values then, not parts of a program: checked at once."""
+    """Lengths are then values, not part of a program: they are checked immediately."""
     x = jnp.ones((8, 3))
     with jax.disable_jit(), pytest.raises(ValueError, match=r"^ReverseSequence: lengths\[2\] is 9, outside \[0, 8\]"):
         jax.jit(rj.reverse_sequence)(x, jnp.array([8, 4, 9]))
@@ -289,7 +289,7 @@ def test_lengths_that_are_known_are_checked_at_once():
             rj.reverse_sequence(x, lengths)
     with pytest.raises(ValueError, match=r"lengths\[0\] is -1"):
         rj.reverse_sequence(x, [-1, 0, 0], policy="clamp")
-    # Known though the data is not.
+    # The lengths are known although the data is not.
     with pytest.raises(ValueError, match=r"lengths\[1\] is 9"):
         jax.jit(lambda x: rj.reverse_sequence(x, [1, 9, 1]))(x)
 
@@ -311,7 +311,7 @@ def test_lengths_of_a_compiled_program_are_checked_when_it_runs():
     for lengths, text in wrong:
         with pytest.raises(jax.errors.JaxRuntimeError, match=f"INVALID_ARGUMENT: ReverseSequence: {text}"):
             run(x, jnp.array(lengths)).block_until_ready()
-    # And the next call is fine.
+    # And the next call succeeds.
     same(run(x, jnp.array([8, 4, 8])), np.asarray(x))
 
 
@@ -331,7 +331,7 @@ def test_arguments_that_are_wrong():
         (ValueError, "axis", lambda: rj.reverse_sequence(x, [1, 1], time_axis=1, batch_axis=1)),
         (ValueError, "axis", lambda: rj.reverse_subsequences(x, [1, 1], axis=5)),
         (ValueError, "lengths", lambda: rj.reverse_subsequences(x, jnp.ones((3, 2), int), axis=1)),
-        (TypeError, "do not change", lambda: retrograde.reverse(x, out=x)),
+        (TypeError, "immutable", lambda: retrograde.reverse(x, out=x)),
     ]
     for kind, text, call in cases:
         with pytest.raises(kind, match=text):

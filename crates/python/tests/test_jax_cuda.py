@@ -1,5 +1,5 @@
-"""What JAX would run on a CUDA device, as far as a machine without one can tell: the programs that are lowered
-for it, and the handlers themselves, called with frames made here. `heavy/test_cuda_jax.py` runs on a device.
+"""What JAX would run on a CUDA device, as far as it can be tested without one: the programs lowered
+for it, and the handlers, called with artificial frames. `heavy/test_cuda_jax.py` runs on a device.
 """
 
 import ctypes
@@ -67,7 +67,7 @@ def test_lengths_of_the_program_go_to_the_handler_of_their_policy(policy):
 
 
 def test_lengths_that_are_known_were_checked_here():
-    """So nothing is to be reported, whatever the policy was, and XLA may record the call."""
+    """So there is nothing to report, whatever the policy, and XLA may record the call."""
     ((name, attributes, operands, _),), _ = calls(lambda x: rj.reverse_sequence(x, [1, 2, 3, 4, 0, 4]), X)
     assert name == "retrograde_reverse_sequence" and 'policy = "clamp"' in attributes
     assert operands.endswith("tensor<6xui32>")
@@ -202,7 +202,7 @@ def handler(platform, name, stage="execute"):
 
 
 class Caller:
-    """Plays XLA: a table of functions that notes what was asked, and a reversal of three integers."""
+    """A mock of XLA: a function table that records its calls, and a reversal of three integers."""
 
     def __init__(self, ordinal=1000, refuses=False):
         self.asked, self.ordinal, self.refuses = [], ordinal, refuses
@@ -264,7 +264,7 @@ def test_what_the_handlers_say_of_themselves():
         assert metadata(handler("cpu", name)) == ((0, 1), 0)
     for name, stages in HANDLERS["CUDA"].items():
         assert set(stages) == {"initialize", "execute"}
-        # What reports wrong lengths must not be recorded into a command buffer.
+        # Handlers that report invalid lengths must not be recorded into a command buffer.
         assert metadata(handler("CUDA", name)) == ((0, 1), 0 if name.endswith("_strict") else 1)
 
 
@@ -276,7 +276,7 @@ def test_a_frame_made_here_is_taken_for_one_of_xla():
 
 @pytest.mark.parametrize("stage", ["initialize", "execute"])
 def test_a_device_that_is_not_there(stage):
-    """XLA is asked which one it is, and told that it cannot be had."""
+    """The handler queries the device from XLA, and reports that it is not available."""
     caller = Caller(ordinal=1000)
     run = handler("CUDA", "retrograde_reverse", stage)
     assert caller.call(run, INITIALIZE if stage == "initialize" else EXECUTE) == ERROR

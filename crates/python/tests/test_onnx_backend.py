@@ -1,4 +1,4 @@
-"""The ONNX backend: the official runner on it, every element type, models that lie."""
+"""The ONNX backend: the official test runner, every element type, invalid models."""
 
 import doctest
 import itertools
@@ -18,7 +18,7 @@ RNG = np.random.default_rng(5)
 
 
 class Official(unittest.TestResult):
-    """Which of the official cases got as far as running their model."""
+    """The official cases whose model was run."""
 
     def __init__(self):
         super().__init__()
@@ -32,7 +32,7 @@ class Official(unittest.TestResult):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the cases themselves
 def test_the_official_runner_passes_and_runs_what_we_say_we_run(monkeypatch, tmp_path, capsys):
-    # The runner writes files for some of its models, and counts what a backend passes over as passed.
+    # The runner writes files for some of its models, and counts skipped models as passed.
     monkeypatch.setenv("ONNX_HOME", str(tmp_path))
     result = Official()
     run = onnx_backend.Prepared.run
@@ -63,7 +63,7 @@ def test_the_official_runner_passes_and_runs_what_we_say_we_run(monkeypatch, tmp
     with capsys.disabled():
         print(
             f"\n  official ONNX backend tests: {len(result.ran)} ran ({len(reversals)} of ReverseSequence),"
-            f" {passed_over} passed over for other operators or opsets,"
+            f" {passed_over} skipped for other operators or opsets,"
             f" {len(skipped)} skipped by the runner (CUDA, models of files)"
         )
 
@@ -89,7 +89,7 @@ TYPES = {
 
 
 def elements(kind, shape):
-    """Random bits; strings of every sort."""
+    """Random bits; strings of every kind."""
     count = int(np.prod(shape))
     if kind == TensorProto.STRING:
         words = ["", "a", "漢字", "nul\0", "<b>", "a" * 50]
@@ -142,7 +142,7 @@ def test_every_type(kind, shape, time_axis):
         else:
             with pytest.raises(TypeError, match=f"bfloat16 is not allowed at opset {opset}"):
                 onnx_backend.run_node(node(time_axis, batch_axis), [x, lengths], opset_version=opset)
-    # The same through a model, with the tensor inside of it.
+    # The same through a model that contains the tensor.
     constant = helper.make_node("Constant", [], ["x"], value=numpy_helper.from_array(x))
     got = onnx_backend.run_model(model([constant, node(time_axis, batch_axis)]), [lengths])
     assert same(got["y"], expected) and same(got[0], expected)
@@ -158,7 +158,7 @@ def test_types_that_onnx_does_not_reverse(dtype):
 
 
 def model(nodes, inputs=("lengths",), outputs=("y",), opset=28, initializers=(), **more):
-    """Nothing is declared about values but their names, unless they are declared already."""
+    """Only the names of values are declared, unless they are declared already."""
 
     def info(value):
         return onnx.ValueInfoProto(name=value) if isinstance(value, str) else value
@@ -188,7 +188,7 @@ def test_nodes_in_any_order_and_what_carries_data():
     ]
     got = onnx_backend.run_model(model(nodes, ["x"], ["y", "once", "x"]), [X])
     assert same(got["y"], X) and same(got["once"], Y) and same(got["x"], X)
-    # What comes back belongs to the caller.
+    # The result belongs to the caller.
     assert got["x"] is not X and not np.shares_memory(got["x"], X)
     assert not np.shares_memory(got["y"], got["once"])
 
@@ -207,7 +207,7 @@ def test_constants_of_every_kind():
         prepared = onnx_backend.prepare(model([constant], []))
         (y,) = prepared.run([])
         assert same(y, np.asarray(expected))
-        # A caller who writes into a result does not change the model.
+        # Writing into a result does not change the model.
         y.fill(0 if y.dtype != object else "changed")
         assert same(prepared.run([])[0], np.asarray(expected))
 
@@ -219,7 +219,7 @@ def test_inputs_by_place_by_name_and_by_default():
     assert same(prepared.run({"x": X})[0], Y)
     assert same(prepared.run([np.array([0, 0, 0]), X])[0], X)
     assert same(prepared.run({"x": X, "lengths": np.array([0, 0, 0])})[0], X)
-    # An array is one input, also where its rows are as many as the inputs.
+    # An array is one input, even if it has as many rows as there are inputs.
     with pytest.raises(ValueError, match=r"input 'lengths' is missing"):
         onnx_backend.run_model(model([node()], ["x", "lengths"]), X[:2])
 
@@ -362,19 +362,19 @@ def hostile(change):
         ),
         (
             lambda g: g.node[0].input.__setitem__(1, ""),
-            "flip (ReverseSequence) reads '', which nothing makes",
+            "flip (ReverseSequence) reads '', which nothing produces",
         ),
         (lambda g: g.node[0].input.pop(), "flip (ReverseSequence): has 1 inputs, expected 2"),
         (lambda g: g.node[0].input.append("x"), "flip (ReverseSequence): has 3 inputs, expected 2"),
         (lambda g: g.node[0].output.pop(), "flip (ReverseSequence): has 0 outputs, expected one with a name"),
-        (lambda g: g.node[0].output.__setitem__(0, "x"), "value 'x' is made twice"),
-        (lambda g: g.node.append(g.node[0]), "value 'y' is made twice"),
-        (lambda g: g.input.append(g.input[0]), "value 'x' is made twice"),
-        (lambda g: g.output.append(g.output[0]), "value 'y' is made twice"),
+        (lambda g: g.node[0].output.__setitem__(0, "x"), "value 'x' is produced twice"),
+        (lambda g: g.node.append(g.node[0]), "value 'y' is produced twice"),
+        (lambda g: g.input.append(g.input[0]), "value 'x' is produced twice"),
+        (lambda g: g.output.append(g.output[0]), "value 'y' is produced twice"),
         (lambda g: g.output.pop(), "the model has no outputs"),
         (
             lambda g: g.output[0].__setattr__("name", "z"),
-            "the list of outputs reads 'z', which nothing makes",
+            "the list of outputs reads 'z', which nothing produces",
         ),
         (lambda g: g.node[0].input.__setitem__(0, "y"), "form a cycle: flip (ReverseSequence) -> flip"),
         (
@@ -423,7 +423,7 @@ def hostile(change):
         ),
         (
             lambda g: g.initializer.extend([numpy_helper.from_array(X, "i")] * 2),
-            "value 'i' is made twice",
+            "value 'i' is produced twice",
         ),
     ],
 )

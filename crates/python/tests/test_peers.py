@@ -1,4 +1,4 @@
-"""Random calls beside NumPy, ONNX Runtime, OpenVINO and JAX; and what those get wrong."""
+"""Random calls compared with NumPy, ONNX Runtime, OpenVINO and JAX; and known errors of those."""
 
 import random
 
@@ -11,12 +11,12 @@ import retrograde
 from onnx import TensorProto, helper
 from openvino.utils.node_factory import NodeFactory
 
-ort.set_default_logger_severity(4)  # refusals are asked for below
+ort.set_default_logger_severity(4)  # refusals are expected below
 CORE = ov.Core()
 
 
 def picked(seed):
-    """A random array of a random type that lies anyhow, and a source of more randomness."""
+    """A random array with a random type and layout, and the random generator."""
     rng = random.Random(seed)
     shape = [rng.choice([0, 1, 2, 3, 5, 8, 17, 40, 129]) for _ in range(rng.randint(2, 4))]
     while np.prod(shape) > 40_000:
@@ -27,7 +27,7 @@ def picked(seed):
 
 
 def lanes_of(x, lengths, axis):
-    """The idiom of people who have no such operator: an index, then a gather."""
+    """The usual substitute for such an operator: an index, then a gather."""
     steps = np.arange(x.shape[axis]).reshape([-1 if at == axis else 1 for at in range(x.ndim)])
     lengths = np.minimum(lengths, x.shape[axis])
     return np.take_along_axis(x, np.broadcast_to(np.where(steps < lengths, lengths - 1 - steps, steps), x.shape), axis)
@@ -77,7 +77,8 @@ def test_onnxruntime(dtype):
             x = naive.filled(shape, dtype)
             if dtype == "object":
                 x = np.array([str(value) for value in x.ravel()], object).reshape(shape)
-            # Random bits of a float may be a NaN that NumPy would compare as different: bits are compared.
+            # Random bits of a float may be NaN, which NumPy compares as unequal, so bits are
+            # compared.
             lengths = rng.integers(1, shape[time] + 1, shape[1 - time])
             expected = session.run(None, {"x": x, "n": lengths})[0]
             y = retrograde.reverse_sequence(x, lengths, time_axis=time, batch_axis=1 - time)
@@ -100,7 +101,7 @@ def openvino_reverse_sequence(dtype, rank, time, batch):
     return CORE.compile_model(ov.Model([node], [data, lengths], "m"), "CPU")
 
 
-#: What OpenVINO's CPU plugin moves without changing it; the others are in the table below.
+#: Types that OpenVINO's CPU plugin moves unchanged; the others are in the table below.
 OPENVINO_TYPES = ["uint8", "int8", "float32"]
 
 
@@ -108,7 +109,7 @@ OPENVINO_TYPES = ["uint8", "int8", "float32"]
 def test_openvino(dtype):
     rng = np.random.default_rng(len(dtype))
     for shape in [(5,), (4, 7), (3, 4, 5), (2, 3, 1, 6)]:
-        # Whole numbers: it may treat NaN as it likes.
+        # Whole numbers, because it may change NaN payloads.
         x = rng.integers(0, 100, shape).astype(dtype)
         for axes in [(0,), (-1,), tuple(range(len(shape)))]:
             expected = openvino_reverse(dtype, len(shape), axes)(x)[0]
@@ -142,7 +143,7 @@ def reversed_by_openvino(value, dtype):
     return openvino_reverse(dtype, 1, [0])(np.array([value, 1], dtype))[0][1]
 
 
-#: Runtime, call, what it returns, what is right; the versions are those that CI pins.
+#: Runtime, call, what it returns, the correct value; for the versions that CI pins.
 KNOWN_WRONG = [
     ("openvino", "Reverse of int64", lambda: reversed_by_openvino(2**53 + 1, np.int64), 1, 2**53 + 1),
     ("openvino", "Reverse of uint64", lambda: reversed_by_openvino(2**63, np.uint64), 0, 2**63),

@@ -1,4 +1,4 @@
-"""The examples that need nothing but NumPy: they run, they check themselves, they say so."""
+"""The examples that need only NumPy: they run, check their results, and print them."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples" / "python"
 
 
 def printed(name, before=""):
-    """What an example prints; it has failed if one of its asserts does."""
+    """The output of an example, whose asserts must pass."""
     program = f"{before}\nimport runpy; runpy.run_path({str(EXAMPLES / name)!r}, run_name='__main__')"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,4 @@
-"""Pictures: to the letter where the command has the same, and what they must never do."""
+"""Pictures: equal to those of the command, and robust against hostile input."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ RNG = np.random.default_rng(11)
 
 
 def body(picture):
-    """Without the headline: the command has the file's name in it, and its own names of types."""
+    """Without the headline, which differs from the command's in file and type names."""
     return str(picture).split("\n", 2)[2]
 
 
@@ -104,7 +104,7 @@ class Cells(HTMLParser):
 
 
 def moved_in_svg(picture):
-    """For every box that is drawn as moved: what it says, and where it says it comes from."""
+    """For every box that is drawn as moved: its text, and the source that it shows."""
     root = ElementTree.fromstring(picture.svg())
     space = "{http://www.w3.org/2000/svg}"
     groups = [group for group in root.iter(f"{space}g") if group.get("class") == "moved"]
@@ -117,7 +117,7 @@ def moved_in_html(picture):
 
 
 def naive_origins(name, shape, arguments):
-    """For every index of the result, where it comes from."""
+    """The source of every index of the result."""
     for index in np.ndindex(*shape):
         origin = list(index)
         if name == "reverse":
@@ -156,10 +156,10 @@ def random_call():
 @pytest.mark.parametrize("longest", [call.LONGEST, 0])
 @pytest.mark.parametrize("_", range(40))
 def test_what_is_marked_is_what_moved_even_where_values_are_equal(_, longest, monkeypatch):
-    # Long axes are not run but computed; with 0, all of them are.
+    # Long axes are computed instead of run; with 0, all of them are.
     monkeypatch.setattr(call, "LONGEST", longest)
     name, shape, arguments = random_call()
-    # Few different values: a picture that compared them would miss most moves.
+    # Few distinct values: a picture that compared values would miss most moves.
     x = RNG.integers(2, size=shape).astype(np.uint8)
     expected = [
         (str(x[origin]), f"from {list(origin)}")
@@ -216,7 +216,7 @@ def test_strings_cannot_break_out():
         drawn.encode("utf-8")
     assert len(text.splitlines()) == 4
     assert r"\x1b[31mred\x00" in text and r"\u202eabc" in text and r"\ud800" in text
-    # The name of a type is text of others too.
+    # The name of a type is untrusted text too.
     named = np.zeros(2, [("<i>", "u1")])
     assert "<i>" not in retrograde.show("reverse", named).html()
 
@@ -282,7 +282,7 @@ def test_large_tensors_show_their_ends():
     assert "⋮" in str(many)
     most = retrograde.show("reverse", np.zeros((6, 12, 32)))
     assert len(most.svg()) < 1_000_000 and len(most.html()) < 300_000
-    # A view of more elements than memory has is no reason to make them.
+    # A view of more elements than fit in memory must not be materialised.
     huge = np.broadcast_to(np.uint8(1), (1 << 20, 1 << 10, 1 << 20))
     assert "[1048575, :, :]" in str(retrograde.show("reverse", huge, [0, 1]))
     assert "[0, :, :]" in str(retrograde.show("reverse", np.broadcast_to(np.uint8(1), (1 << 40, 2, 2))))
@@ -443,7 +443,7 @@ class OnlyDlpack:
 
 def test_tensors_of_cupy(monkeypatch):
     class Array:
-        """Of CuPy: it does not become an array of NumPy by itself."""
+        """As in CuPy: it does not convert to a NumPy array implicitly."""
 
         dtype = np.dtype(np.int64)
 

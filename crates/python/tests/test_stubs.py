@@ -1,4 +1,4 @@
-"""The stubs: they say what the modules have, and a type checker takes from them what users expect."""
+"""The stubs match the modules, and a type checker infers the expected types from them."""
 
 import importlib
 import subprocess
@@ -73,7 +73,7 @@ MISTAKES = [
 
 def run(module, *arguments):
     command = [sys.executable, "-m", module, *map(str, arguments)]
-    # Installed, it is found as any other package, and mypy wants it no other way.
+    # The package must be installed: mypy does not find it otherwise.
     installed = PACKAGE.name in ("site-packages", "dist-packages")
     environment = {"PATH": ""} | ({} if installed else {"MYPYPATH": str(PACKAGE), "PYTHONPATH": str(PACKAGE)})
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=HERE)
@@ -90,7 +90,7 @@ def test_a_strict_type_checker_agrees_with_users(tmp_path):
     assert found == expected, result.stdout + result.stderr
 
 
-#: Modules for frameworks, which cannot be looked into where those are not installed.
+#: Modules for frameworks, which cannot be imported if those are not installed.
 FRAMEWORKS = {"torch": "torch", "_tensorflow": "tensorflow", "jax": "jax", "onnx_backend": "onnx"}
 
 

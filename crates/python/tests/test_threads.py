@@ -1,4 +1,4 @@
-"""Many threads at once, forks, and memory that must not grow."""
+"""Concurrent threads, forks, and memory leaks."""
 
 import gc
 import multiprocessing
@@ -15,7 +15,7 @@ import retrograde
 
 
 def hammered(work, count=8):
-    """Runs the work on many threads at once and hands on what they raise."""
+    """Runs the work on many threads concurrently and re-raises their exceptions."""
     errors = []
     start = threading.Barrier(count)
 
@@ -50,7 +50,7 @@ def test_one_input_many_readers(count):
 
 
 def test_lengths_that_change_meanwhile():
-    """A thread that spoils the lengths may spoil the call, but not the memory around it."""
+    """A thread that changes lengths may corrupt the result, but no other memory."""
     x = np.arange(1 << 21, dtype=np.uint8).reshape(1 << 10, 1 << 11)
     lengths = np.full(1 << 11, 1 << 10)
     stop = threading.Event()
@@ -76,7 +76,7 @@ def test_lengths_that_change_meanwhile():
 
 
 def test_many_lengths_that_change_meanwhile():
-    """These are not copied: what changes is seen, or not, lane by lane."""
+    """Long lists are not copied: each lane may or may not see a change."""
     x = np.arange(2 << 20, dtype=np.uint32).reshape(1 << 20, 2)
     lengths = np.full(1 << 20, 2, np.int64)
     stop = threading.Event()
@@ -105,7 +105,7 @@ def test_many_lengths_that_change_meanwhile():
 
 
 def test_writers_in_one_array():
-    """Each thread reverses its own row of one array, over and over."""
+    """Each thread reverses its own row of one array, repeatedly."""
     x = naive.filled((8, 50_001), "u2")
     expected = x[:, ::-1].copy()
 
@@ -137,7 +137,7 @@ def test_threads_change_while_calls_run():
 
 
 def most_threads():
-    """How many may be asked for: the engine alone knows how many processors it may use."""
+    """The largest allowed number, which depends on the processors that the engine may use."""
     with pytest.raises(ValueError) as raised:
         retrograde.set_num_threads(0)
     return int(re.fullmatch(r"threads is 0, outside \[1, (\d+)\]", str(raised.value))[1])
@@ -159,7 +159,7 @@ def test_how_many_threads_may_be_asked_for():
 
 @pytest.mark.parametrize("asked, used", [(3, 3), (256, 256), (10**6, None)])
 def test_the_environment_sets_threads(asked, used):
-    """No more than may be asked for."""
+    """The variable is limited to the same maximum."""
     code = "import retrograde; print(retrograde.get_num_threads())"
     environment = dict(os.environ, RETROGRADE_NUM_THREADS=str(asked))
     shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -203,7 +203,7 @@ def test_forked_children():
 
 
 def resident():
-    """Bytes of memory that this process has."""
+    """The resident memory of this process in bytes."""
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 

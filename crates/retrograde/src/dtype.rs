@@ -1,20 +1,20 @@
-//! Element types: one table that knows each type's width and what others call it.
+//! Element types: one table with each type's width and its names in other formats.
 //!
-//! Movement needs only the width; the names and codes are here so that every
-//! face (files, models, Python, C) reads them from the same rows.
+//! Moving elements needs only the width. The names and codes are here so that all interfaces
+//! (files, models, Python, C) read them from the same rows.
 
 use std::fmt;
 
 /// The order in which packed elements fill a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BitOrder {
-    /// The first element sits in the least significant bits.
+    /// The first element is in the least significant bits.
     LowFirst,
-    /// The first element sits in the most significant bits.
+    /// The first element is in the most significant bits.
     HighFirst,
 }
 
-/// The smallest step an address can take: a byte, or one packed element.
+/// The smallest addressable unit: a byte, or one packed element.
 ///
 /// Strides and offsets of a layout are counted in grains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,34 +39,34 @@ impl Grain {
         }
     }
 
-    /// How many grains a byte holds: 8, 4, 2 or 1.
+    /// Grains per byte: 8, 4, 2 or 1.
     pub const fn per_byte(self) -> usize {
         1 << self.shift()
     }
 
-    /// How many bytes hold this many grains.
+    /// The number of bytes that hold this many grains.
     pub(crate) const fn bytes_for(self, grains: usize) -> usize {
         (grains + (self.per_byte() - 1)) >> self.shift()
     }
 
-    /// The byte that a grain lies in.
+    /// The byte that contains a grain.
     pub(crate) const fn byte_of(self, grain: usize) -> usize {
         grain >> self.shift()
     }
 
-    /// [`per_byte`](Self::per_byte) as a shift: divisions are slow, and small calls make many.
+    /// [`per_byte`](Self::per_byte) as a shift: divisions are slow, and small calls do many.
     const fn shift(self) -> u32 {
         3 - self.bits().trailing_zeros()
     }
 }
 
-/// What the other formats and runtimes call one element type.
+/// The names of one element type in other formats and runtimes.
 ///
 /// `None` means that the format has no such type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeNames {
-    /// Retrograde's own name, as `Display` prints and `FromStr` reads it.
+    /// Retrograde's own name, which `Display` prints and `FromStr` parses.
     pub name: &'static str,
     /// Width of one element in bits; `None` for strings.
     pub bits: Option<usize>,
@@ -76,8 +76,8 @@ pub struct TypeNames {
     pub openvino: Option<&'static str>,
     /// `DML_TENSOR_DATA_TYPE`: value and the name after `DML_TENSOR_DATA_TYPE_`.
     pub directml: Option<(u32, &'static str)>,
-    /// NumPy dtype name (or that of the `ml_dtypes` extension, which spends a whole byte on
-    /// each element of a packed type).
+    /// NumPy dtype name (or that of the `ml_dtypes` extension, which uses a whole byte for each
+    /// element of a packed type).
     pub numpy: Option<&'static str>,
     /// Safetensors dtype string.
     pub safetensors: Option<&'static str>,
@@ -92,8 +92,8 @@ macro_rules! types {
         $doc:literal)*) => {
         /// An element type.
         ///
-        /// Retrograde never looks inside an element, so the type decides only how
-        /// wide it is, whether several share a byte, and what it is called elsewhere.
+        /// Retrograde never interprets an element, so the type determines only its width, whether
+        /// several share a byte, and its names in other formats.
         ///
         /// ```
         /// use retrograde::DType;
@@ -220,13 +220,13 @@ impl DType {
         matches!(self.grain(), Some(Grain::Packed { .. }))
     }
 
-    /// Whether this is a whole-byte integer type, fit to hold lengths or axes.
+    /// Whether this is a whole-byte integer type, which can hold lengths or axes.
     pub const fn is_integer(self) -> bool {
         use DType::*;
         matches!(self, U8 | I8 | U16 | I16 | U32 | I32 | U64 | I64)
     }
 
-    /// Grains in one element: its bytes, or 1 when packed; `None` for strings.
+    /// Grains in one element: its bytes, or 1 if packed; `None` for strings.
     pub(crate) const fn grains(self) -> Option<usize> {
         match (self.grain(), self) {
             (Some(Grain::Packed { .. }), _) => Some(1),
@@ -283,7 +283,7 @@ impl fmt::Display for DType {
     }
 }
 
-/// A name that no element type has.
+/// A name that is not an element type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no element type is called {0:?} (try bool, u8 ... i64, f16, bf16, f32, f64, c64, f8e4m3fn, u4, bytes12)"
@@ -293,7 +293,7 @@ pub struct UnknownType(pub String);
 impl std::str::FromStr for DType {
     type Err = UnknownType;
 
-    /// Reads what `Display` prints.
+    /// Parses what `Display` prints.
     fn from_str(name: &str) -> Result<Self, UnknownType> {
         if let Some(bytes) = name.strip_prefix("bytes").and_then(|n| n.parse().ok()) {
             return Ok(DType::Bytes(bytes));

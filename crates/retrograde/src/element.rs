@@ -8,7 +8,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust type with a [`DType`] of its own.
+/// A Rust type that corresponds to a [`DType`].
 ///
 /// # Safety
 /// The type is exactly as wide as its `DTYPE` and has no padding bytes.
@@ -17,14 +17,14 @@ pub unsafe trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     const DTYPE: DType;
 }
 
-/// An [`Element`] for which every bit pattern is a value, so that bytes from
-/// anywhere may be written over it. All but `bool`.
+/// An [`Element`] for which every bit pattern is a value, so that arbitrary bytes may be written to
+/// it. All except `bool`.
 ///
 /// # Safety
 /// Every bit pattern of the type's width is a valid value.
 pub unsafe trait AnyBits: Element {}
 
-/// An integer that can say how long a sequence is.
+/// An integer type for lengths.
 pub trait LengthElement: AnyBits {}
 
 macro_rules! elements {

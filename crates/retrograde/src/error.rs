@@ -1,8 +1,8 @@
-//! What can be wrong with a call, each as a variant that carries the values.
+//! Errors of a call, each a variant that carries the values.
 //!
-//! Three kinds, in the order a call meets them: a view that does not fit its memory
-//! ([`LayoutError`]), operands an operator refuses ([`Error`]), and buffers or length
-//! values a plan cannot run on ([`ExecuteError`]).
+//! There are three kinds, in the order in which a call can fail: a view that does not fit its
+//! memory ([`LayoutError`]), operands that an operator refuses ([`Error`]), and buffers or length
+//! values that a plan cannot run on ([`ExecuteError`]).
 
 use crate::dtype::DType;
 use std::fmt;
@@ -15,7 +15,7 @@ pub enum Operator {
     Reverse,
     /// Padded batches ([`ReverseSequence`](crate::ReverseSequence)).
     ReverseSequence,
-    /// Every lane by its own length ([`ReverseSubsequences`](crate::ReverseSubsequences)).
+    /// Each lane by its own length ([`ReverseSubsequences`](crate::ReverseSubsequences)).
     ReverseSubsequences,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for Operator {
     }
 }
 
-/// A layout that is impossible, or that does not fit the memory it is laid over.
+/// A layout that is impossible, or that does not fit its memory.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum LayoutError {
@@ -44,7 +44,7 @@ pub enum LayoutError {
         /// Number of strides given.
         strides: usize,
     },
-    /// The number of elements, or of bytes, is more than an address can count.
+    /// The number of elements or bytes exceeds the address space.
     #[error("shape {shape:?} of {dtype} needs more than {} bytes", isize::MAX)]
     TooLarge {
         /// The shape.
@@ -71,15 +71,15 @@ pub enum LayoutError {
         /// The offset, as given.
         offset: usize,
     },
-    /// Negative strides lead in front of the buffer.
+    /// Negative strides lead before the start of the buffer.
     #[error(
         "negative strides lead {} before the start of the buffer: raise the offset (now {offset})",
         grains(*before, *packed)
     )]
     BeforeStart {
-        /// How far in front of the buffer.
+        /// How far before the start of the buffer.
         before: usize,
-        /// The offset the walk starts from.
+        /// The offset of the first element.
         offset: usize,
         /// Whether distances count packed elements instead of bytes.
         packed: bool,
@@ -89,7 +89,7 @@ pub enum LayoutError {
     OutOfBounds {
         /// Bytes the layout reaches.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes in the buffer.
         available: usize,
     },
     /// A dense view must fill its buffer exactly.
@@ -99,19 +99,19 @@ pub enum LayoutError {
         shape: Vec<usize>,
         /// The element type.
         dtype: DType,
-        /// Bytes the shape takes.
+        /// Bytes that the shape needs.
         expected: usize,
-        /// Bytes there are.
+        /// Bytes in the buffer.
         available: usize,
     },
-    /// A slice has another number of elements than its shape says.
+    /// The number of elements in a slice does not match its shape.
     #[error("shape {shape:?} has {} but the slice has {available}", elements(*expected))]
     ElementCount {
         /// The shape.
         shape: Vec<usize>,
-        /// Elements the shape has.
+        /// Elements that the shape has.
         expected: usize,
-        /// Elements there are.
+        /// Elements in the slice.
         available: usize,
     },
     /// Strings have no width.
@@ -127,7 +127,7 @@ pub enum LayoutError {
     },
 }
 
-/// A number of things, with the noun in the number it needs.
+/// A number with its noun, in the singular or plural.
 pub(crate) struct Count<N>(pub(crate) N, pub(crate) &'static str, pub(crate) &'static str);
 
 impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
@@ -261,7 +261,7 @@ pub enum Error {
         /// Rank of the tensor.
         rank: usize,
     },
-    /// A mode that does not exist.
+    /// An unknown mode.
     #[error("Reverse: mode {mode:?} does not exist, expected \"index\" or \"mask\"")]
     UnknownMode {
         /// The mode given.
@@ -289,13 +289,13 @@ pub enum Error {
     /// `time_axis` and `batch_axis` are the same.
     #[error("ReverseSequence: time_axis and batch_axis are both {value}, they must differ")]
     SameSequenceAxes {
-        /// The axis that both are, counted from the start.
+        /// The axis, counted from the start.
         value: usize,
     },
     /// An opset without ReverseSequence.
     #[error("ReverseSequence: opset {opset} does not have it, it came with opset 10")]
     Opset {
-        /// The opset asked for.
+        /// The requested opset.
         opset: u32,
     },
     /// A data type that the operator's specification does not list.
@@ -305,7 +305,7 @@ pub enum Error {
         operator: Operator,
         /// The type given.
         dtype: DType,
-        /// The specification that was asked for, such as `opset 10`.
+        /// The requested specification, such as `opset 10`.
         level: String,
     },
 
@@ -349,7 +349,7 @@ pub enum Error {
     LengthOutOfRange {
         /// The operator.
         operator: Operator,
-        /// Where in the lengths tensor.
+        /// Index in the lengths tensor.
         index: Vec<usize>,
         /// The length found there.
         value: i128,
@@ -357,7 +357,7 @@ pub enum Error {
         limit: usize,
     },
 
-    /// The plan could not run on the buffers given.
+    /// The plan could not run on these buffers.
     #[error("{operator}: {source}")]
     Execute {
         /// The operator.
@@ -376,9 +376,9 @@ pub enum ExecuteError {
     BufferTooSmall {
         /// `input`, `output` or `lengths`.
         buffer: &'static str,
-        /// Bytes the plan reaches.
+        /// Bytes that the plan reaches.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes in the buffer.
         available: usize,
     },
     /// Input and output share memory without being the same view.
@@ -389,7 +389,7 @@ pub enum ExecuteError {
     /// Lengths and output share memory.
     #[error("lengths and output overlap: the lengths would change while they are read")]
     LengthsOverlap,
-    /// In place was asked for, but input and output are laid out differently.
+    /// In place was requested, but input and output have different layouts.
     #[error("this plan moves between two different layouts: it cannot run in place")]
     NotInPlace,
     /// Packed elements share bytes with others that must be kept, but the output is uninitialised.
@@ -400,13 +400,13 @@ pub enum ExecuteError {
     /// The plan needs lengths.
     #[error("the plan needs lengths but none were given")]
     LengthsMissing,
-    /// The plan has no use for lengths.
+    /// The plan does not use lengths.
     #[error("lengths were given but the plan reverses whole axes")]
     LengthsUnexpected,
     /// A length is negative or, under the strict policy, longer than the axis.
     #[error("length number {ordinal} (in row-major order) is {value}, outside [0, {limit}]")]
     LengthOutOfRange {
-        /// Which length, counted in row-major order of the lengths tensor.
+        /// Index of the length, in row-major order of the lengths tensor.
         ordinal: usize,
         /// The length found there.
         value: i128,
@@ -419,7 +419,7 @@ pub enum ExecuteError {
 mod tests {
     use super::*;
 
-    /// Every text with a count in it: of none, of one, of several.
+    /// Every text with a count in it, for zero, one and several.
     #[test]
     fn counts_agree_with_their_nouns() {
         let (operator, dtype, shape) = (Operator::ReverseSequence, DType::U8, vec![3]);

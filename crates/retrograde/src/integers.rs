@@ -1,4 +1,4 @@
-//! Reading integers of any type out of views: axes and lengths arrive as such.
+//! Reads integers of any type from views, for axes and lengths.
 
 use crate::dtype::DType;
 use crate::tensor::TensorRef;
@@ -9,8 +9,8 @@ use crate::tensor::TensorRef;
 /// `ptr` is valid for reads of one element of `dtype`.
 #[inline]
 pub(crate) unsafe fn read(dtype: DType, ptr: *const u8) -> i128 {
-    // SAFETY: valid for reads of the type's width by the caller's promise; every bit pattern
-    // of these types is a value.
+    // SAFETY: the caller promises that the type's width is valid for reads; every bit pattern of
+    // these types is a value.
     unsafe {
         match dtype {
             DType::I8 => i128::from(ptr.cast::<i8>().read_unaligned()),

@@ -1,34 +1,34 @@
-//! Where the elements of a tensor lie: shape, strides and offset over some buffer.
+//! Memory layout of a tensor: shape, strides and offset in a buffer.
 //!
-//! A [`Layout`] is pure arithmetic, checked once when it is made; it holds no memory.
+//! A [`Layout`] is pure arithmetic, checked once when it is created; it holds no memory.
 
 use crate::dtype::{DType, Grain};
 use crate::error::LayoutError;
 use smallvec::SmallVec;
 
-/// Sizes of the axes; no heap up to rank 8.
+/// Sizes of the axes; no heap allocation up to rank 8.
 pub type Shape = SmallVec<[usize; 8]>;
-/// Strides of the axes; no heap up to rank 8.
+/// Strides of the axes; no heap allocation up to rank 8.
 pub type Strides = SmallVec<[isize; 8]>;
 
-/// The grains a layout touches: it starts walking at `origin`, and never leaves `start..end`.
+/// The grains that a layout accesses: it starts at `origin`, and never leaves `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reach {
-    /// Where element `[0, 0, ..]` lies.
+    /// Position of element `[0, 0, ..]`.
     pub origin: usize,
-    /// The lowest grain touched.
+    /// The lowest grain accessed.
     pub start: usize,
-    /// One past the highest grain touched; equal to `start` if there is nothing to touch.
+    /// One past the highest grain accessed; equal to `start` if the layout is empty.
     pub end: usize,
 }
 
-/// The shape of a tensor and where its elements lie in a buffer.
+/// The shape of a tensor and the positions of its elements in a buffer.
 ///
 /// Invariants, relied on by the planner and the backends:
 /// 1. there is one stride per axis;
 /// 2. the number of elements is at most `isize::MAX`;
-/// 3. the element at every index lies within `reach.start..reach.end`, and
-///    `reach.end <= isize::MAX`, so no address arithmetic can overflow;
+/// 3. the element at every index is within `reach.start..reach.end`, and `reach.end <= isize::MAX`,
+///    so no address arithmetic can overflow;
 /// 4. the element type has a width (it is not [`DType::String`]).
 ///
 /// ```
@@ -50,11 +50,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Row-major and without gaps, from the start of the buffer.
+    /// Row-major and contiguous, from the start of the buffer.
     ///
-    /// Of a packed type this is a whole tensor, the unused bits of its last byte included:
-    /// they are written as zero. Any other layout is a part of something, whose neighbours
-    /// in shared bytes are kept.
+    /// For a packed type this is a whole tensor, including the unused bits of its last byte, which
+    /// are written as zero. Any other layout is part of a larger tensor: its neighbours in shared
+    /// bytes are kept.
     pub fn dense(dtype: DType, shape: &[usize]) -> Result<Self, LayoutError> {
         let width = width(dtype)?;
         let too_large = || LayoutError::TooLarge { shape: shape.to_vec(), dtype };
@@ -115,7 +115,7 @@ impl Layout {
         let empty = shape.contains(&0);
         let mut scaled = Strides::with_capacity(strides.len());
         for (axis, (&stride, &size)) in strides.iter().zip(shape).enumerate() {
-            // A stride that is never taken may be anything.
+            // A stride that is never used may have any value.
             let step = match stride.checked_mul(factor) {
                 Some(step) => step,
                 None if empty || size <= 1 => 0,
@@ -127,7 +127,7 @@ impl Layout {
         Self::checked(dtype, shape.into(), scaled, origin, scale)
     }
 
-    /// Establishes the invariants. `scale` only turns strides back into the caller's unit for errors.
+    /// Establishes the invariants. `scale` converts strides back to the caller's unit for errors.
     fn checked(
         dtype: DType,
         shape: Shape,
@@ -175,8 +175,8 @@ impl Layout {
         Ok(Layout { dtype, shape, strides, reach, owns_last_byte: false })
     }
 
-    /// For a foreign pointer to element `[0, 0, ..]`: the layout over the memory that the
-    /// strides (in grains) reach, and how many bytes in front of the pointer that memory begins.
+    /// For a foreign pointer to element `[0, 0, ..]`: the layout over the memory that the strides
+    /// (in grains) reach, and how many bytes before the pointer that memory begins.
     pub(crate) fn around_origin(
         dtype: DType,
         shape: &[usize],
@@ -224,7 +224,8 @@ impl Layout {
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        // The product of sizes beside a zero need not fit; otherwise it does (invariant 2).
+        // If one size is zero, the product of the others need not fit; otherwise it does (invariant
+        // 2).
         if self.is_empty() { 0 } else { self.shape.iter().product() }
     }
 
@@ -233,17 +234,17 @@ impl Layout {
         self.shape.contains(&0)
     }
 
-    /// The grains this layout touches.
+    /// The grains that this layout accesses.
     pub fn reach(&self) -> Reach {
         self.reach
     }
 
-    /// Whether this is a whole packed tensor, to whose last byte nothing else belongs.
+    /// Whether this is a whole packed tensor, so that nothing else uses its last byte.
     pub fn owns_last_byte(&self) -> bool {
         self.owns_last_byte
     }
 
-    /// Bytes a buffer must have to hold this layout.
+    /// The size of a buffer for this layout in bytes.
     pub fn byte_len(&self) -> usize {
         self.grain().bytes_for(self.reach.end)
     }
@@ -262,7 +263,7 @@ impl Layout {
 
     /// Whether two elements may share memory.
     ///
-    /// Axes must nest: each stride steps over everything the smaller strides reach. Layouts
+    /// Axes must nest: each stride steps over everything that the smaller strides reach. Layouts
     /// that interleave without nesting are reported too, although some of them do not overlap.
     pub fn may_overlap_itself(&self) -> bool {
         if self.is_empty() {

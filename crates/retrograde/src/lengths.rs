@@ -6,7 +6,7 @@ use crate::error::{Error, LayoutError, Operator};
 use crate::layout::Layout;
 use crate::tensor::{Memory, TensorRef};
 
-/// What lengths may be, in words.
+/// The allowed types of lengths, for errors.
 pub(crate) const ANY_INTEGER: &str = "an integer type (i8 ... u64)";
 
 /// What to do with a length beyond the size of the axis.
@@ -16,14 +16,14 @@ pub(crate) const ANY_INTEGER: &str = "an integer type (i8 ... u64)";
 pub enum LengthPolicy {
     /// It is an error, and nothing is written.
     Strict,
-    /// It means the whole axis.
+    /// It is clamped to the size of the axis.
     Clamp,
 }
 
 /// Lengths given to an operator.
 ///
-/// Made from a [`TensorRef`] of the shape the operator asks for, or from a slice with one
-/// length per lane in row-major order, which takes that shape by itself.
+/// Created from a [`TensorRef`] of the shape that the operator expects, or from a slice with one
+/// length per lane in row-major order, which is reshaped to it.
 #[derive(Debug, Clone)]
 pub struct Lengths<'a> {
     values: Values<'a>,
@@ -36,7 +36,7 @@ enum Values<'a> {
 }
 
 impl<'a> Lengths<'a> {
-    /// One length per lane in row-major order, of a type known only when the program runs.
+    /// One length per lane in row-major order, of a type known only at run time.
     ///
     /// ```
     /// use retrograde::{DType, Lengths, ReverseSequence};
@@ -54,7 +54,7 @@ impl<'a> Lengths<'a> {
 
     /// The lengths as a tensor of the shape that `operator` expects.
     ///
-    /// A tensor is passed on as it is: whether its shape is right is for the operator to say.
+    /// A tensor is returned unchanged; the operator checks its shape.
     pub(crate) fn shaped(
         &self,
         operator: Operator,

@@ -1,7 +1,7 @@
-//! Views over the caller's memory: a [`Layout`] that has been checked to fit.
+//! Views of the caller's memory: a [`Layout`] that has been checked to fit.
 //!
-//! Holding a view proves that every element lies inside its memory, so nothing
-//! downstream checks bounds again.
+//! Holding a view proves that every element is inside its memory, so that later code does not check
+//! bounds again.
 
 use crate::dtype::DType;
 use crate::element::{AnyBits, Element};
@@ -10,9 +10,9 @@ use crate::layout::Layout;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// Borrowed bytes that may be read.
+/// Borrowed bytes for reading.
 ///
-/// Made from any slice of [`Element`]s.
+/// Created from any slice of [`Element`]s.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory<'a> {
     ptr: *const u8,
@@ -20,9 +20,9 @@ pub struct Memory<'a> {
     lifetime: PhantomData<&'a [u8]>,
 }
 
-/// Borrowed bytes that may be written, initialised or not.
+/// Borrowed bytes for writing, initialised or not.
 ///
-/// Made from any slice of [`AnyBits`] elements, or of `MaybeUninit` ones.
+/// Created from any slice of [`AnyBits`] elements, or of `MaybeUninit` ones.
 #[derive(Debug)]
 pub struct MemoryMut<'a> {
     ptr: *mut u8,
@@ -37,13 +37,13 @@ unsafe impl Send for Memory<'_> {}
 unsafe impl Sync for Memory<'_> {}
 // SAFETY: `MemoryMut` is an exclusive borrow of plain bytes, as `&mut [u8]` is.
 unsafe impl Send for MemoryMut<'_> {}
-// SAFETY: a shared `&MemoryMut` gives access to nothing but the address and the length.
+// SAFETY: a shared `&MemoryMut` gives access only to the address and the length.
 unsafe impl Sync for MemoryMut<'_> {}
 
 impl<'a> Memory<'a> {
-    /// The bytes of a slice of any type; padding included.
+    /// The bytes of a slice of any type, including padding.
     ///
-    /// Crate-private: whoever moves padding must write it to the same type again.
+    /// Crate-private: code that moves padding must write it to the same type again.
     pub(crate) fn of<T>(slice: &'a [T]) -> Self {
         Memory { ptr: slice.as_ptr().cast(), len: size_of_val(slice), lifetime: PhantomData }
     }
@@ -76,7 +76,7 @@ impl<'a> Memory<'a> {
 impl<'a> MemoryMut<'a> {
     /// The bytes of a slice of any type.
     ///
-    /// Crate-private: whoever writes to it must keep the values valid for `T`.
+    /// Crate-private: code that writes to it must keep the values valid for `T`.
     pub(crate) fn of<T>(slice: &'a mut [T]) -> Self {
         let len = size_of_val(slice);
         MemoryMut { ptr: slice.as_mut_ptr().cast(), len, initialised: true, lifetime: PhantomData }
@@ -124,7 +124,7 @@ impl<'a> MemoryMut<'a> {
         self.initialised
     }
 
-    /// The same memory for a shorter time.
+    /// The same memory with a shorter lifetime.
     pub fn reborrow(&mut self) -> MemoryMut<'_> {
         MemoryMut {
             ptr: self.ptr,
@@ -177,7 +177,7 @@ impl<'a, T: AnyBits> From<&'a mut Vec<T>> for MemoryMut<'a> {
     }
 }
 
-/// A tensor that may be read.
+/// A readable tensor.
 ///
 /// ```
 /// use retrograde::{DType, Layout, TensorRef};
@@ -195,7 +195,7 @@ pub struct TensorRef<'a> {
     memory: Memory<'a>,
 }
 
-/// A tensor that may be written.
+/// A writable tensor.
 ///
 /// ```
 /// use retrograde::{DType, Layout, TensorMut};
@@ -214,7 +214,7 @@ pub struct TensorMut<'a> {
 }
 
 impl<'a> TensorRef<'a> {
-    /// A layout over memory that reaches at least as far.
+    /// A layout over memory that is at least as large as its reach.
     pub fn new(layout: Layout, memory: impl Into<Memory<'a>>) -> Result<Self, LayoutError> {
         let memory = memory.into();
         fits(&layout, memory.len)?;
@@ -237,8 +237,8 @@ impl<'a> TensorRef<'a> {
         Ok(TensorRef { layout, memory })
     }
 
-    /// A tensor whose element `[0, 0, ..]` lies at `origin`, with strides in bytes (in elements,
-    /// if the type is packed). This is how NumPy, DLPack and `ndarray` describe theirs.
+    /// A tensor whose element `[0, 0, ..]` is at `origin`, with strides in bytes (in elements, if
+    /// the type is packed), as in NumPy, DLPack and `ndarray`.
     ///
     /// # Safety
     /// Every byte that the shape and strides reach from `origin` is valid for reads and
@@ -256,19 +256,19 @@ impl<'a> TensorRef<'a> {
         Ok(TensorRef { layout, memory })
     }
 
-    /// Where the elements lie.
+    /// The layout of the elements.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The memory they lie in.
+    /// The memory of the elements.
     pub fn memory(&self) -> Memory<'a> {
         self.memory
     }
 }
 
 impl<'a> TensorMut<'a> {
-    /// A layout over memory that reaches at least as far.
+    /// A layout over memory that is at least as large as its reach.
     pub fn new(layout: Layout, memory: impl Into<MemoryMut<'a>>) -> Result<Self, LayoutError> {
         let memory = memory.into();
         fits(&layout, memory.len)?;
@@ -294,8 +294,8 @@ impl<'a> TensorMut<'a> {
         Ok(TensorMut { layout, memory })
     }
 
-    /// A tensor whose element `[0, 0, ..]` lies at `origin`, with strides in bytes (in elements,
-    /// if the type is packed).
+    /// A tensor whose element `[0, 0, ..]` is at `origin`, with strides in bytes (in elements, if
+    /// the type is packed).
     ///
     /// # Safety
     /// Every byte that the shape and strides reach from `origin` is valid for reads and writes
@@ -330,12 +330,12 @@ impl<'a> TensorMut<'a> {
         Ok(TensorMut { layout, memory })
     }
 
-    /// Where the elements lie.
+    /// The layout of the elements.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The memory they lie in.
+    /// The memory of the elements.
     pub fn memory(&mut self) -> MemoryMut<'_> {
         self.memory.reborrow()
     }

@@ -1,4 +1,4 @@
-//! What can be measured, and how it is spelled.
+//! Arguments of `bench`.
 
 use super::lists::{Axes, Sizes};
 use anyhow::{Result, bail};
@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
-    /// Sizes of the tensor
+    /// Shape of the tensor
     #[arg(long, value_name = "SIZES", default_value = "8192,8192")]
     pub(crate) shape: Sizes,
     /// Its element type, such as u8, f16, f32, c128, u4 or bytes12
@@ -17,22 +17,22 @@ pub(crate) struct BenchArguments {
     /// The operator
     #[arg(long, value_enum, default_value_t = Op::Reverse)]
     pub(crate) op: Op,
-    /// For reverse: the axes (the last one, if not given)
+    /// For reverse: the axes (default: the last one)
     #[arg(long, value_name = "AXES", allow_hyphen_values = true)]
     pub(crate) axes: Option<Axes>,
-    /// For reverse-subsequences: the axis (the last one, if not given)
+    /// For reverse-subsequences: the axis (default: the last one)
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub(crate) axis: Option<i64>,
-    /// For reverse-sequence: the axis that is reversed (0, if not given)
+    /// For reverse-sequence: the axis that is reversed (default: 0)
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub(crate) time_axis: Option<i64>,
-    /// For reverse-sequence: the axis that the lengths run along (1, if not given)
+    /// For reverse-sequence: the axis with one length per entry (default: 1)
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub(crate) batch_axis: Option<i64>,
-    /// How many threads (all cores, if not given)
+    /// Number of threads (default: one per core)
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// About how long to measure
+    /// Approximate duration of the measurement
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     pub(crate) seconds: f64,
 }
@@ -43,12 +43,12 @@ pub(crate) enum Op {
     Reverse,
     /// A padded batch of sequences, with random lengths
     ReverseSequence,
-    /// Every lane by its own random length
+    /// Each lane by its own random length
     ReverseSubsequences,
 }
 
 impl BenchArguments {
-    /// An argument that the operator does not have would be measured as if it were not there.
+    /// Refuses options of other operators, which would otherwise be ignored silently.
     pub(crate) fn refuse_strangers(&self) -> Result<()> {
         let (sequence, given) = (Op::ReverseSequence, |axis: Option<i64>| axis.is_some());
         let owners = [

@@ -1,4 +1,4 @@
-//! Arguments of the commands that describe and show.
+//! Arguments of `info`, `explain` and `show`.
 
 use super::files::{Device, Input};
 use super::operators::Operation;
@@ -22,7 +22,7 @@ pub(crate) struct ExplainArguments {
     /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// What would move the tensor: cpu, cuda or cuda:N
+    /// The device to run on: cpu, cuda or cuda:N
     #[arg(long, global = true, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub(crate) device: Device,
 }
@@ -32,10 +32,10 @@ pub(crate) struct ShowArguments {
     /// The operator
     #[command(subcommand)]
     pub(crate) operation: Operation<Input>,
-    /// Write the picture to this file (.svg, or - for stdout) instead, as SVG
+    /// Write the picture as SVG to this file (.svg, or - for stdout) instead
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Replace an image that is read-only, too
+    /// Also replace a read-only image
     #[arg(long, global = true, requires = "svg")]
     pub(crate) force: bool,
 }

@@ -1,4 +1,4 @@
-//! Tensors, outputs and devices as they are spelled on the command line.
+//! Arguments for tensors, outputs and devices.
 
 use super::lists::Sizes;
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -8,7 +8,7 @@ use retrograde_io::{FilesRead, Format, Location, Opening};
 use std::fmt;
 use std::str::FromStr;
 
-/// The tensor, and what it does not say itself.
+/// The tensor, and options for what the file does not say.
 #[derive(Debug, Args)]
 pub(crate) struct Input {
     /// The tensor: FILE, FILE:NAME, or - for stdin
@@ -17,16 +17,16 @@ pub(crate) struct Input {
     /// The element type of raw bytes (such as f32, u8, bf16, i4), or of opaque elements
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<DType>,
-    /// The sizes of raw bytes, such as 480,640,3 (one axis, if not given)
+    /// The shape of raw bytes, such as 480,640,3 (default: one axis)
     #[arg(long, value_name = "SIZES")]
     pub(crate) shape: Option<Sizes>,
-    /// The input's format, if neither its name nor its content says it
+    /// The format of the input, if neither its name nor its content identifies it
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
 }
 
 impl Input {
-    /// What is known about the file besides what it says itself.
+    /// What the options say about the file.
     pub(crate) fn opening(&self, output: Option<&Location>, read: &FilesRead) -> Opening {
         let output = output.filter(|output| !output.is_stream());
         Opening {
@@ -47,39 +47,39 @@ pub(crate) struct Files {
     /// Where to write the result; may be the input itself, or - for stdout
     #[arg(short, long, value_name = "OUT", value_parser = location())]
     pub(crate) output: Option<Location>,
-    /// The output's format, if its extension does not say it (- is npy)
+    /// The output's format, if its extension does not imply one (- is npy)
     #[arg(long, value_name = "FORMAT", requires = "output")]
     pub(crate) to: Option<Format>,
-    /// Replace the input, an .npy or raw file, by the result
+    /// Replace the input, an .npy or raw file, with the result
     ///
-    /// `copy` (if nothing else is said) writes a new file beside it, which takes its name when
-    /// complete: an interruption leaves the old file as it was. `direct` needs no room on the
-    /// disk: it changes the file itself. It then holds Ctrl-C back until it is done, but a
-    /// crash or a kill -9 leaves a file that is half old and half new.
+    /// `copy` (the default) writes a new file next to it, which is renamed to the input's name when
+    /// it is complete: an interruption leaves the old file unchanged. `direct` changes the file
+    /// itself and needs no disk space. It delays Ctrl-C until it is done, but a crash of the
+    /// machine or kill -9 leaves the file half changed.
     #[arg(
         long, value_name = "HOW", value_enum, num_args = 0..=1, require_equals = true,
         default_missing_value = "copy", conflicts_with = "output"
     )]
     pub(crate) in_place: Option<InPlace>,
-    /// Write to a file that is read-only, too
+    /// Also write to a read-only file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print a picture of before and after (always, if nothing is written)
+    /// Draw the tensor before and after (default if nothing is written)
     #[arg(long)]
     pub(crate) show: bool,
-    /// What moves the tensor: cpu, cuda or cuda:N
+    /// The device to run on: cpu, cuda or cuda:N
     ///
-    /// The CPU, unless this says otherwise: a tensor from a file crosses the bus to a GPU twice,
-    /// which mostly takes longer than to reverse it where it is.
+    /// The default is the CPU: a tensor from a file crosses the bus to a GPU twice, which usually
+    /// takes longer than reversing it on the CPU.
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub(crate) device: Device,
 }
 
-/// What moves a tensor.
+/// A device that reverses tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Device {
     Cpu,
-    /// By its number.
+    /// A GPU by its number.
     Cuda(usize),
 }
 
@@ -109,13 +109,13 @@ impl fmt::Display for Device {
 /// How a file is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InPlace {
-    /// By a new file, when that is complete
+    /// By a new file, once that is complete
     Copy,
-    /// By changing it where it is
+    /// By changing the file itself
     Direct,
 }
 
-/// Reads a location; every text is one.
+/// Parses a location; any text is valid.
 fn location() -> impl TypedValueParser<Value = Location> {
     OsStringValueParser::new().map(|text| Location::from(text.as_os_str()))
 }

@@ -1,11 +1,11 @@
-//! Lists of numbers as they are spelled on the command line.
+//! Lists of numbers on the command line.
 
 use retrograde_io::Location;
 use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::str::FromStr;
 
-/// Axes as a list. (A plain `Vec` would mean to clap that the option repeats.)
+/// Axes as a list. (With a plain `Vec`, clap would expect the option to be repeated.)
 #[derive(Debug, Clone)]
 pub(crate) struct Axes(pub(crate) Vec<i64>);
 
@@ -48,7 +48,7 @@ impl FromStr for Mask {
     }
 }
 
-/// Lengths in place, or where they are.
+/// Lengths as a list, or the file that holds them.
 #[derive(Debug, Clone)]
 pub(crate) enum LengthsArgument {
     List(Vec<i64>),
@@ -70,7 +70,7 @@ fn integers(text: &str) -> Option<Vec<i64>> {
     entries(text).map(|entry| entry.parse().ok()).collect()
 }
 
-/// What stands between the commas; nothing at all is an empty list.
+/// The entries between the commas; an empty text is an empty list.
 fn entries(text: &str) -> impl Iterator<Item = &str> {
     let nothing = text.trim().is_empty();
     text.split(',').map(str::trim).filter(move |_| !nothing)

@@ -13,12 +13,12 @@ pub(crate) enum Operation<F: Args> {
     Reverse(ReverseArguments<F>),
     /// Reverse the first steps of every sequence in a padded batch (ONNX ReverseSequence)
     ReverseSequence(ReverseSequenceArguments<F>),
-    /// Reverse the first elements of every lane by its own length (DirectML ReverseSubsequences)
+    /// Reverse the first elements of each lane by its own length (DirectML ReverseSubsequences)
     ReverseSubsequences(ReverseSubsequencesArguments<F>),
 }
 
 impl<F: Args> Operation<F> {
-    /// The files, whatever the operator.
+    /// The files, for any operator.
     pub(crate) fn files(&self) -> &F {
         match self {
             Operation::Reverse(arguments) => &arguments.files,
@@ -27,7 +27,7 @@ impl<F: Args> Operation<F> {
         }
     }
 
-    /// The file of the lengths, if they are in one: no output may replace it.
+    /// The file that holds the lengths, if there is one: no output may replace it.
     pub(crate) fn lengths_read(&self) -> FilesRead {
         let read = FilesRead::default();
         let lengths = match self {
@@ -49,7 +49,7 @@ pub(crate) struct ReverseArguments<F: Args> {
     /// The axes to reverse, such as 0,-1; negative ones count from the end
     #[arg(long, value_name = "AXES", allow_hyphen_values = true, conflicts_with = "mask")]
     pub(crate) axes: Option<Axes>,
-    /// One true or false (1 or 0) for every axis
+    /// One boolean (true, false, 1 or 0) per axis
     #[arg(long, value_name = "MASK")]
     pub(crate) mask: Option<Mask>,
 }
@@ -58,13 +58,13 @@ pub(crate) struct ReverseArguments<F: Args> {
 pub(crate) struct ReverseSequenceArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
-    /// One length per entry of the batch axis: 4,3,2,1 or a file of integers (.csv and .txt too)
+    /// One length per batch entry: 4,3,2,1 or a file of integers (also .csv and .txt)
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: LengthsArgument,
     /// The axis that is reversed, 0 or 1
     #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) time_axis: i64,
-    /// The axis that the lengths run along, 0 or 1
+    /// The axis with one length per entry, 0 or 1
     #[arg(long, value_name = "AXIS", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) batch_axis: i64,
     /// What to do with a length beyond the axis
@@ -76,10 +76,10 @@ pub(crate) struct ReverseSequenceArguments<F: Args> {
 pub(crate) struct ReverseSubsequencesArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
-    /// One length per lane, in row-major order: 4,3,2,1 or a file of integers (.csv and .txt too)
+    /// One length per lane, in row-major order: 4,3,2,1 or a file of integers (also .csv and .txt)
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: LengthsArgument,
-    /// The axis that is reversed; a negative one counts from the end
+    /// The axis that is reversed; negative values count from the end
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub(crate) axis: i64,
     /// What to do with a length beyond the axis
@@ -91,7 +91,7 @@ pub(crate) struct ReverseSubsequencesArguments<F: Args> {
 pub(crate) enum Policy {
     /// It is an error
     Strict,
-    /// It means the whole axis
+    /// It is clamped to the size of the axis
     Clamp,
 }
 

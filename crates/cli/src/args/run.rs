@@ -1,4 +1,4 @@
-//! What can be run, and how it is spelled.
+//! Arguments of `run`.
 
 use clap::Args;
 use retrograde_io::{Format, Location};
@@ -12,25 +12,29 @@ use std::str::FromStr;
     With neither --output-dir nor --output, the outputs' types and shapes are printed."
 )]
 pub(crate) struct RunArguments {
-    /// The model: ONNX (.onnx, opsets 10 to 28) or OpenVINO IR (.xml with its .bin, versions 10 and 11)
+    /// The model: ONNX (.onnx, opsets 10 to 28) or OpenVINO IR (.xml with its .bin, versions 10 and
+    /// 11)
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// A file for an input, of any format (FILE:NAME for one of several tensors); once for each. The name may be left out if there is only one
+    /// A file for an input, in any format (FILE:NAME for one of several tensors). Repeat it for
+    /// each input. The name may be omitted if there is only one
     #[arg(short, long, value_name = "NAME=FILE")]
     pub(crate) input: Vec<NamedFile>,
-    /// A folder for all outputs, each as NAME.npy (.pb or .raw where .npy cannot hold it), or as --to says
+    /// A folder for all outputs, each written as NAME.npy (.pb or .raw if .npy does not support
+    /// it), or in the format of --to
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,
-    /// A file for an output, whose extension is its format; once for each. The name may be left out if there is only one
+    /// A file for an output, whose extension implies its format. Repeat it for each output. The
+    /// name may be omitted if there is only one
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) output: Vec<NamedFile>,
-    /// The format of inputs whose names do not say it, such as - for stdin
+    /// The format of inputs whose names do not imply one, such as - for stdin
     #[arg(long, value_name = "FORMAT", requires = "input")]
     pub(crate) from: Option<Format>,
-    /// The format of outputs whose names do not say it, and of all in a folder (- is npy)
+    /// The format of outputs whose names do not imply one, and of all in a folder (- is npy)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) to: Option<Format>,
-    /// Replace outputs that are read-only, too
+    /// Also replace read-only outputs
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -45,7 +49,7 @@ pub(crate) struct NamedFile {
 impl FromStr for NamedFile {
     type Err = String;
 
-    /// The name ends at the last `=`: file names seldom have one.
+    /// The name ends at the last `=`, since file names rarely contain one.
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, path) = match text.rsplit_once('=') {
             Some((name, path)) => (Some(name.to_owned()), path),

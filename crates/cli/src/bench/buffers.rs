@@ -1,4 +1,4 @@
-//! Memory for the measurement, all of it touched before the clock starts.
+//! Buffers for the measurement, with all pages touched before timing starts.
 
 use anyhow::{Result, anyhow};
 
@@ -16,7 +16,7 @@ impl Buffers {
     }
 }
 
-/// Not zeros: the system gives those out without any memory behind them.
+/// Not zeros: zeroed pages may share one physical page until they are written.
 pub(super) fn filled(len: usize, value: u8) -> Result<Vec<u8>> {
     let mut buffer = Vec::new();
     buffer.try_reserve_exact(len).map_err(|error| anyhow!("{len} bytes of memory: {error}"))?;

@@ -1,9 +1,9 @@
-//! The yardstick: plain copies of the same bytes on the same threads.
+//! The baseline: plain copies of the same bytes on the same threads.
 
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 
-/// Bytes per thread below which waking another thread costs more than it copies.
+/// Below this many bytes per thread, waking another thread costs more than it saves.
 const SHARE: usize = 256 << 10;
 
 /// Copies into memory that was used before.
@@ -17,7 +17,7 @@ pub(super) fn into(src: &[u8], dst: &mut [u8]) {
     }
 }
 
-/// Copies into new memory and gives it back.
+/// Copies into newly allocated memory and frees it.
 pub(super) fn fresh(src: &[u8]) {
     let mut out: Vec<u8> = Vec::with_capacity(src.len());
     let dst: &mut [MaybeUninit<u8>] = &mut out.spare_capacity_mut()[..src.len()];
@@ -35,7 +35,7 @@ pub(super) fn fresh(src: &[u8]) {
     drop(std::hint::black_box(out));
 }
 
-/// How much each thread of the current pool copies, if more than one is worth it.
+/// Bytes per thread of the current pool, if using more than one is worthwhile.
 fn share(len: usize) -> Option<usize> {
     let threads = rayon::current_num_threads();
     (threads > 1 && len / threads >= SHARE).then(|| len.div_ceil(threads).next_multiple_of(64))

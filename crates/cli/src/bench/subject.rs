@@ -1,4 +1,4 @@
-//! What is measured: an operator with the lengths it needs.
+//! The operation that is measured: an operator with its lengths.
 
 use crate::args::{Axes, BenchArguments, Op};
 use anyhow::Result;
@@ -6,7 +6,7 @@ use retrograde::{
     Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSequence, ReverseSubsequences,
 };
 
-/// An operator, with lengths where it needs them.
+/// An operator, with lengths if it takes them.
 #[derive(Debug)]
 pub(super) enum Subject {
     Reverse(Reverse, Vec<i64>),
@@ -15,7 +15,7 @@ pub(super) enum Subject {
 }
 
 impl Subject {
-    /// Checks the arguments and draws the lengths.
+    /// Checks the arguments and generates the lengths.
     pub(super) fn of(arguments: &BenchArguments, input: &Layout) -> Result<Subject> {
         arguments.refuse_strangers()?;
         let shape = input.shape();
@@ -29,7 +29,7 @@ impl Subject {
                 let batch = arguments.batch_axis.unwrap_or(1);
                 let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
                 let count = operator.lengths_shape(shape)?.iter().product();
-                // Checked just now: both axes exist.
+                // Just checked: both axes exist.
                 let lengths = draw(count, shape[time as usize]);
                 Subject::Sequence { operator, time, batch, lengths }
             }
@@ -38,7 +38,7 @@ impl Subject {
                 let operator = ReverseSubsequences::along(axis);
                 let lanes = operator.lengths_shape(shape)?;
                 let from_end = if axis < 0 { shape.len() } else { 0 };
-                // Checked just now: the axis exists.
+                // Just checked: the axis exists.
                 let size = shape[(axis + from_end as i64) as usize];
                 let lengths = draw(lanes.iter().product(), size);
                 Subject::Subsequences { operator, axis, lengths }
@@ -46,7 +46,7 @@ impl Subject {
         })
     }
 
-    /// Gives `body` the operator with its lengths bound.
+    /// Calls `body` with the operator and its lengths.
     pub(super) fn with<R>(&self, body: impl FnOnce(&dyn Reversal) -> Result<R>) -> Result<R> {
         match self {
             Subject::Reverse(operator, _) => body(operator),
@@ -69,11 +69,12 @@ impl Subject {
     }
 }
 
-/// Lengths from 1 to the size of the axis, the same in every run.
+/// Random lengths from 1 to the size of the axis, the same in every run.
 fn draw(count: usize, size: usize) -> Vec<i64> {
     let mut state = 20u64;
     let mut next = || {
-        // Knuth's generator: evenly spread in the upper bits, which are the ones used.
+        // Knuth's linear congruential generator. Its upper bits are well distributed, and only
+        // these are used.
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let below = ((state >> 32) * size as u64) >> 32;
         (below as usize + 1).min(size) as i64

@@ -1,4 +1,4 @@
-//! The table: how fast, how that compares with a copy, and what was run.
+//! The table of results: throughput, ratio to memcpy, plan and kernel.
 
 use super::subject::Subject;
 use super::turns::{COPY, Sampled, Style};
@@ -7,7 +7,7 @@ use anstyle::Style as Weight;
 use retrograde::{Layout, Plan};
 use std::fmt::Write;
 
-/// Draws it.
+/// Formats the table.
 pub(super) fn draw(
     subject: &Subject,
     layout: &Layout,
@@ -21,7 +21,7 @@ pub(super) fn draw(
     let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
     let mut text =
         format!("{bold}{operator}{bold:#}  {dtype} {shape:?}  {axes}  {size}  {threads}\n\n");
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "  {:24}{:>9}{:>11}{:>15}", "", "GB/s", "of memcpy", "p10 to p90");
     for one in sampled {
         let gigabytes = plan.bytes_moved() as f64 / one.seconds / 1e9;

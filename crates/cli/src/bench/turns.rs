@@ -1,26 +1,26 @@
-//! The clock: everyone takes turns, in an order that changes from round to round.
+//! Timing: contestants alternate, in an order that changes from round to round.
 
 use anyhow::Result;
 use std::time::{Duration, Instant};
 
-/// Fewer rounds say nothing about the spread.
+/// Fewer rounds give no meaningful spread.
 const ROUNDS: usize = 9;
-/// More say nothing new.
+/// More rounds add no information.
 const MOST_ROUNDS: usize = 999;
-/// A sample is as many calls as this takes.
+/// The minimum duration of a sample; short calls are repeated.
 const SAMPLE: Duration = Duration::from_millis(2);
 
-/// The name of the yardsticks.
+/// The name of the baselines.
 pub(super) const COPY: &str = "memcpy";
 
-/// Where the output goes; like is compared with like.
+/// Where the output goes. Each style has its own baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// Memory that was used before.
     Reused,
-    /// New memory in every call.
+    /// Newly allocated memory in every call.
     Fresh,
-    /// Where the input is.
+    /// The input's memory.
     InPlace,
 }
 
@@ -52,23 +52,23 @@ impl<'a> Contestant<'a> {
     }
 }
 
-/// What was measured of one contestant: medians, and what 80 % lie between.
+/// The results of one contestant: median, 10th and 90th percentile.
 #[derive(Debug)]
 pub(super) struct Sampled {
     pub(super) name: &'static str,
     pub(super) style: Style,
     pub(super) seconds: f64,
-    /// Time of the copy of the same style / time of this one.
+    /// Time of the copy of the same style divided by the time of this one.
     pub(super) ratio: [f64; 3],
 }
 
-/// Measures everyone for about this long in all.
+/// Measures all contestants for about this long in total.
 pub(super) fn alternate(
     mut contestants: Vec<Contestant<'_>>,
     time: Duration,
 ) -> Result<Vec<Sampled>> {
     for one in &mut contestants {
-        one.sample()?; // threads and caches
+        one.sample()?; // warm up threads and caches
         let once = one.sample()?.max(1e-9);
         one.calls = ((SAMPLE.as_secs_f64() / once) as u32).max(1);
     }
@@ -78,7 +78,7 @@ pub(super) fn alternate(
             break;
         }
         for turn in 0..count {
-            // Every other round backwards, so that nobody always follows the same one.
+            // Odd rounds run in reverse order, so that no contestant always follows the same one.
             let turn = if round % 2 == 0 { turn } else { count - 1 - turn };
             let one = &mut contestants[(turn + round / 2) % count];
             let seconds = one.sample()?;
@@ -101,7 +101,7 @@ pub(super) fn alternate(
     Ok(contestants.iter().map(sampled).collect())
 }
 
-/// The value below which this part of them lies.
+/// The quantile of the values at `part`.
 fn quantile(values: &[f64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

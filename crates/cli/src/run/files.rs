@@ -1,4 +1,5 @@
-//! Between files and the values of a model: the one place where `run` reads and writes tensors.
+//! Conversion between files and the values of a model: the only place where `run` reads and writes
+//! tensors.
 
 use anyhow::{Result, anyhow, bail};
 use retrograde_io::graph::{Declared, Dim};
@@ -8,7 +9,7 @@ use retrograde_io::{
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-/// The tensor in a file, as a model's input that is declared like this.
+/// Reads a tensor for an input with this declaration.
 pub(super) fn load(
     location: &Location,
     declared: &Declared,
@@ -27,13 +28,13 @@ pub(super) fn load(
     Ok(open_value(location, &opening, declared.dtype)?)
 }
 
-/// Raw bytes say nothing themselves: the model does. One size that it leaves open follows from
-/// the file's.
+/// Raw bytes have no header, so the model's declaration defines them. One unknown size is computed
+/// from the size of the file.
 fn raw_opening(location: &Location, declared: &Declared) -> Result<Opening> {
     let path = &location.path;
     let unknown = || {
         anyhow!(
-            "{location}: raw bytes, and the model does not say what they are ({declared}): give another format"
+            "{location}: raw bytes, but the model does not declare their type and shape ({declared}): use another format"
         )
     };
     let (Some(dtype), Some(dims)) = (declared.dtype, &declared.dims) else { return Err(unknown()) };
@@ -43,7 +44,7 @@ fn raw_opening(location: &Location, declared: &Declared) -> Result<Opening> {
         sizes.iter().flatten().fold(1, |product: u128, &size| product.saturating_mul(size as u128));
     let bits = dtype.bits().unwrap_or(0) as u128;
     let open = sizes.iter().filter(|size| size.is_none()).count();
-    // Only what is a file says how much it has.
+    // Only a regular file has a known size.
     let open_size = sizes.iter_mut().find(|size| size.is_none());
     if let Some(size) = open_size.filter(|_| !location.is_stream()) {
         let available =
@@ -56,7 +57,7 @@ fn raw_opening(location: &Location, declared: &Declared) -> Result<Opening> {
     Ok(Opening { dtype: Some(dtype), shape: Some(shape), ..Opening::default() })
 }
 
-/// Begins a file, in the format that its name asks for; nothing is there before it is finished.
+/// Begins a file in the format that its name implies; nothing appears before it is finished.
 pub(super) fn begin(
     location: &Location,
     name: &str,
@@ -69,8 +70,8 @@ pub(super) fn begin(
     Ok(Output::of_value(value, name, location.clone(), &saving, watch)?)
 }
 
-/// Begins a file in a folder, in the format that was said; or in the usual one, or else one
-/// that holds the tensor.
+/// Begins a file in a folder, in the given format, or else in the default one or one that supports
+/// the tensor.
 pub(super) fn begin_in(
     folder: &Path,
     stem: &str,
@@ -92,11 +93,11 @@ pub(super) fn begin_in(
     Ok(Output::of_value(value, name, at(Format::Raw), saving, watch)?)
 }
 
-/// Whether a file of that name can be written.
+/// Checks that a file of that name can be written.
 pub(super) fn check_target(location: &Location, to: Option<Format>) -> Result<()> {
     if location.is_stream() {
         if io::stdout().is_terminal() {
-            bail!("--output - writes bytes, and stdout is a terminal: redirect it, or name a file");
+            bail!("--output - writes bytes, and stdout is a terminal: redirect it, or give a file");
         }
     } else if Format::of(&location.path).or(to).is_none() {
         bail!(

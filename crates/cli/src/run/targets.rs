@@ -10,14 +10,14 @@ use retrograde_io::{Elements, Error, FileId, FilesRead, Location, Saving, Value}
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Where they go, and in which format if that was said.
+/// Their destinations, and the format if one was given.
 #[derive(Debug)]
 pub(super) struct Targets {
     places: Places,
     saving: Saving,
 }
 
-/// Files by output, or a folder for all of them, or nothing.
+/// One file per output, or a folder for all of them, or nothing.
 #[derive(Debug)]
 enum Places {
     Files(Vec<(usize, Location)>),
@@ -26,7 +26,7 @@ enum Places {
 }
 
 impl Targets {
-    /// Checks what was asked for against what the model has.
+    /// Checks the requested destinations against the outputs of the model.
     pub(super) fn choose(
         graph: &Graph,
         arguments: &RunArguments,
@@ -34,7 +34,9 @@ impl Targets {
     ) -> Result<Targets> {
         let to = arguments.to;
         let places = match (&arguments.output[..], arguments.output_dir.as_deref()) {
-            ([], None) if to.is_some() => bail!("--to FORMAT: say where, with --output or -o DIR"),
+            ([], None) if to.is_some() => {
+                bail!("--to FORMAT needs a destination: --output or -o DIR")
+            }
             ([], None) => Places::None,
             ([], Some(folder)) => Places::Folder(folder.to_owned(), stems(graph)?),
             (files, None) => {
@@ -42,11 +44,11 @@ impl Targets {
                 for NamedFile { name, location } in files {
                     files::check_target(location, to)?;
                     let path = &location.path;
-                    // A file is written whole, so two tensors of one are refused too.
+                    // A file is written as a whole, so two tensors for one file are refused too.
                     if chosen.iter().any(|(_, other)| same_file(&other.path, path)) {
                         bail!("--output {}: given for two outputs", path.display());
                     }
-                    // Now, and not when all the work is done.
+                    // Checked now, and not after all the work is done.
                     if let Some(input) = read.find(path) {
                         return Err(Error::IsInput { path: path.clone(), input }.into());
                     }
@@ -92,7 +94,7 @@ impl Targets {
                 });
                 let done = begun.collect::<Result<_>>().and_then(|begun| finish(begun, results));
                 if done.is_err() && new {
-                    // Only if nothing is in it.
+                    // Removed only if it is empty.
                     let _ = std::fs::remove_dir(folder);
                 }
                 done?;
@@ -107,7 +109,7 @@ fn finish(begun: Vec<(retrograde_io::Output, usize)>, results: &[Value]) -> Resu
     let (outputs, places): (Vec<_>, Vec<_>) = begun.into_iter().unzip();
     let locations: Vec<Location> = outputs.iter().map(|own| own.location().clone()).collect();
     for (at, location) in locations.iter().enumerate() {
-        // In a folder, links may lead two names to one file.
+        // In a folder, links may make two names one file.
         if locations[..at].iter().any(|other| same_file(&other.path, &location.path)) {
             bail!("{}: is the file of two outputs", location.path.display());
         }
@@ -119,10 +121,10 @@ fn finish(begun: Vec<(retrograde_io::Output, usize)>, results: &[Value]) -> Resu
     Ok(())
 }
 
-/// Whether both names lead to one regular file, or would.
+/// Whether both paths are, or would be, the same regular file.
 fn same_file(one: &Path, other: &Path) -> bool {
     if one == other {
-        // Writing to a device twice is nobody's loss.
+        // Writing to a device twice is allowed.
         return !one.metadata().is_ok_and(|found| !found.is_file());
     }
     match (one.metadata(), other.metadata()) {
@@ -135,7 +137,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Where the folder of a file really is.
+/// The canonical path of a file's folder.
 fn folder_of(path: &Path) -> Option<PathBuf> {
     match path.parent()? {
         parent if parent.as_os_str().is_empty() => Path::new(".").canonicalize().ok(),
@@ -154,7 +156,7 @@ fn described(value: &Value) -> String {
     format!("{} {:?}, {}", value.dtype(), value.shape(), report::bytes(size(value)))
 }
 
-/// Which output a name means.
+/// The index of the output with this name.
 fn output_called(graph: &Graph, name: Option<&str>, location: &Location) -> Result<usize> {
     let usual = || {
         let names = graph.outputs().iter().filter_map(|output| output.names.first());
@@ -163,12 +165,12 @@ fn output_called(graph: &Graph, name: Option<&str>, location: &Location) -> Resu
     match (name, graph.outputs()) {
         (None, [_]) => Ok(0),
         (None, outputs) => bail!(
-            "--output {location}: the model has {} outputs, say which one: {}",
+            "--output {location}: the model has {} outputs, name one of them: {}",
             outputs.len(),
             usual()
         ),
         (Some(name), outputs) => {
-            // A usual name goes before the others, which outputs may share.
+            // Preferred names take precedence over the others, which outputs may share.
             let first = |output: &Output| output.names.first().is_some_and(|usual| usual == name);
             let any = |output: &Output| output.names.iter().any(|n| n == name);
             let found = outputs.iter().position(first).or_else(|| outputs.iter().position(any));
@@ -177,7 +179,7 @@ fn output_called(graph: &Graph, name: Option<&str>, location: &Location) -> Resu
     }
 }
 
-/// A file name for every output: its own name, without what could lead elsewhere.
+/// A file name for every output: its own name, without anything that could lead out of the folder.
 fn stems(graph: &Graph) -> Result<Vec<String>> {
     let mut owners = HashMap::new();
     let mut stems = Vec::new();
@@ -200,7 +202,7 @@ fn stem(name: &str) -> String {
         _ => '_',
     };
     let stem: String = name.chars().map(plain).take(MOST).collect();
-    // Neither hidden, nor `..`, nor nothing.
+    // Neither hidden, nor `..`, nor empty.
     match stem.trim_start_matches('.') {
         "" => "output".to_owned(),
         stem => stem.to_owned(),

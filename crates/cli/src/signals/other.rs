@@ -1,10 +1,10 @@
-//! Ctrl-C, where there are no other signals.
+//! Ctrl-C, on systems without Unix signals.
 
 use anyhow::Result;
 use std::path::PathBuf;
 
-/// Has `end` called when the user asks for the end. Files that become shorter while they are
-/// mapped do not exist here.
+/// Calls `end` when the user presses Ctrl-C. Mapped files cannot be truncated here, so `lost` is
+/// unused.
 pub(crate) fn watch(end: fn(), _lost: fn(PathBuf) -> !) -> Result<()> {
     Ok(ctrlc::set_handler(end)?)
 }

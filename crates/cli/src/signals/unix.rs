@@ -1,4 +1,4 @@
-//! Signals of Unix. Those that were ignored when the command started stay ignored (`nohup`).
+//! Unix signals. Those that were ignored when the command started stay ignored (`nohup`).
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -10,16 +10,16 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::thread;
 
-/// Signals that ask for the end.
+/// Signals that request termination.
 const ENDING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
-/// What to do about a mapped file that is lost.
+/// The callback for a mapped file that is lost.
 static LOST: OnceLock<fn(PathBuf) -> !> = OnceLock::new();
 
-/// Has `end` called, on a thread of its own, when a signal asks for the end; and `lost` when a
-/// mapped file has become shorter or its disk has failed, on the thread that reads it.
+/// Calls `end`, on a separate thread, when a signal requests termination, and `lost`, on the thread
+/// that accesses it, when a mapped file was truncated or its disk failed.
 pub(crate) fn watch(end: fn(), lost: fn(PathBuf) -> !) -> Result<()> {
-    // A limit on the size of files is then an error of the call that goes beyond it.
+    // Exceeding the file size limit is then an error of the system call.
     set(libc::SIGXFSZ, libc::SIG_IGN)?;
     if LOST.set(lost).is_ok() {
         set(libc::SIGBUS, on_bus_error as extern "C" fn(_, _, _) as libc::sighandler_t)?;
@@ -36,46 +36,47 @@ pub(crate) fn watch(end: fn(), lost: fn(PathBuf) -> !) -> Result<()> {
     Ok(())
 }
 
-/// What happens on a signal now.
+/// The current handler of a signal.
 fn handler(signal: i32) -> Result<libc::sighandler_t> {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null pointer asks for the action without a change, and the other one points to
-    // room for it.
+    // SAFETY: a null pointer queries the action without changing it, and the other pointer is valid
+    // for writing one.
     let failed = unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) } != 0;
     if failed {
         return Err(io::Error::last_os_error()).context("cannot handle signals");
     }
-    // SAFETY: the call has not failed, so it has filled the action.
+    // SAFETY: the call has succeeded, so it has initialised the action.
     Ok(unsafe { action.assume_init() }.sa_sigaction)
 }
 
-/// Says what happens on a signal from now on.
+/// Sets the handler of a signal.
 fn set(signal: i32, handler: libc::sighandler_t) -> Result<()> {
     // SAFETY: all bytes zero is a valid action: the default handler, no flags, an empty mask.
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
     action.sa_sigaction = handler;
-    // On the stack that the runtime has for overflows; ignored for what is no handler.
+    // Runs on the alternate stack that the runtime has for stack overflows; no effect without a
+    // handler.
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: the action is whole, and its handler is the default one, to ignore it, or
-    // `on_bus_error`, which takes the three arguments that `SA_SIGINFO` promises.
+    // SAFETY: the action is fully initialised. Its handler is the default one, `SIG_IGN`, or
+    // `on_bus_error`, which takes the three arguments that `SA_SIGINFO` passes.
     match unsafe { libc::sigaction(signal, &action, ptr::null_mut()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()).context("cannot handle signals"),
     }
 }
 
-/// An access to a mapped file that is not there.
+/// Handles an access to a mapped file that fails.
 ///
-/// This is no handler that may come at any time: the signal is raised by the access itself, where
-/// a kernel reads or writes elements. No lock is held there and no allocation is under way on
-/// this thread, so that what is called here may do both.
+/// This signal is synchronous: it is raised by the access itself, in a kernel that reads or writes
+/// elements. This thread holds no lock there and is not inside the allocator, so the code called
+/// from here may lock and allocate.
 extern "C" fn on_bus_error(
     signal: libc::c_int,
     info: *mut libc::siginfo_t,
     _context: *mut libc::c_void,
 ) {
-    // SAFETY: with `SA_SIGINFO` the system passes a valid pointer; the address means something
-    // if the code says that the signal came from an access, which is looked at first.
+    // SAFETY: with `SA_SIGINFO` the system passes a valid pointer. The address is valid if the code
+    // says that the signal was raised by an access, which is checked first.
     let address = unsafe {
         let raised = (*info).si_code > 0;
         raised.then(|| (*info).si_addr().addr())
@@ -84,10 +85,11 @@ extern "C" fn on_bus_error(
     if let (Some(path), Some(lost)) = (path, LOST.get()) {
         lost(path);
     }
-    // Not ours. As if there were no handler: the access is tried again, or `kill` was it.
+    // Not one of our maps: restore the default action. The access is then repeated, which ends the
+    // process; a signal sent by `kill` is raised again.
     let _ = set(signal, libc::SIG_DFL);
     if address.is_none() {
-        // SAFETY: has no conditions; the default handler is in place.
+        // SAFETY: `raise` has no preconditions; the default handler is installed.
         unsafe { libc::raise(signal) };
     }
 }

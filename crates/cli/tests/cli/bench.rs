@@ -1,8 +1,8 @@
-//! `retrograde bench` measures and says what it ran; how fast that was is nobody's business here.
+//! `retrograde bench` measures and prints what it ran. The speed itself is not tested.
 
 use super::*;
 
-/// The command on a tiny tensor, for as short as it goes.
+/// Runs the command on a tiny tensor, as briefly as possible.
 fn measured(arguments: &[&str]) -> String {
     let all: Vec<_> = ["bench", "--seconds", "0"].iter().chain(arguments).copied().collect();
     shown(&all)

@@ -1,11 +1,11 @@
-//! `--device cuda`: what it says where there is no device, and on one that its files are the
-//! CPU's to the byte (`cargo test -p retrograde-cli -- --ignored cuda`).
+//! `--device cuda`: errors without a device; with one, files that equal the CPU's byte for byte
+//! (`cargo test -p retrograde-cli -- --ignored cuda`).
 
 use super::*;
 use std::fs;
 use std::process::Stdio;
 
-/// The command on a machine without a device, or with all of them hidden.
+/// Runs the command on a machine without a device, or with all of them hidden.
 fn without_device(folder: &Path, arguments: &[&str]) -> Outcome {
     let mut command = command(folder, arguments);
     command.env("CUDA_VISIBLE_DEVICES", "");
@@ -41,22 +41,22 @@ fn what_a_device_does_not_do_is_refused_without_looking_for_one() {
     let folder = folder_with(&[("x.npy", array("|u1", &[2, 3], 0..6))]);
     // A TensorProto of the strings "a" and "bc": dims, data_type, string_data.
     fs::write(folder.path().join("text.pb"), b"\x08\x02\x10\x08\x32\x01a\x32\x02bc").unwrap();
-    let strings = "--device cuda: strings are reversed by the CPU: leave --device out";
+    let strings = "--device cuda: strings are reversed on the CPU only: omit --device";
     let cases: &[(&[&str], &str)] = &[
         (&["reverse", "text.pb", "--device=cuda", "-o", "out.pb"], strings),
         (&["explain", "reverse", "text.pb", "--device=cuda"], strings),
         (
             &["reverse", "x.npy", "--device=cuda"],
-            "--device cuda needs an output: -o OUT or --in-place (the CPU draws pictures)",
+            "--device cuda needs an output: -o OUT or --in-place (pictures are drawn on the CPU)",
         ),
         (
             &["reverse", "x.npy", "--device=cuda", "--in-place=direct"],
-            "--in-place=direct is done by the CPU: leave --device out, or use --in-place=copy",
+            "--in-place=direct runs on the CPU only: omit --device, or use --in-place=copy",
         ),
-        // The arguments come first: they are wrong on any machine.
+        // The arguments are checked first: they are invalid on any machine.
         (
             &["reverse-sequence", "x.npy", "--lengths=1,3,1", "--device=cuda", "-o", "out.npy"],
-            "ReverseSequence: lengths[1] is 3, outside [0, 2] (--policy clamp takes it as 2)",
+            "ReverseSequence: lengths[1] is 3, outside [0, 2] (--policy clamp would make it 2)",
         ),
     ];
     for (arguments, expected) in cases {
@@ -73,7 +73,7 @@ fn what_a_device_does_not_do_is_refused_without_looking_for_one() {
         assert_eq!(code, Some(2), "{stderr}");
         assert!(stderr.contains("--device"), "{stderr}");
     }
-    // The default by its name.
+    // The default device, named explicitly.
     let outcome = without_device(folder.path(), &["reverse", "x.npy", "--device=cpu", "-oout.npy"]);
     assert_eq!(outcome.code, Some(0));
     assert_eq!(names(folder.path()), ["out.npy", "text.pb", "x.npy"]);
@@ -87,7 +87,7 @@ fn explain_knows_the_kernel_without_a_device() {
     let lines: Vec<_> = stdout.lines().collect();
     assert_eq!(lines[2], "plan    reverse whole axes: 48 units of 3 B each");
     assert!(lines[5].starts_with("device  no CUDA device: "), "{stdout}");
-    assert!(lines[5].ends_with("; what follows is for an H200"), "{stdout}");
+    assert!(lines[5].ends_with("; the following is for an H200"), "{stdout}");
     assert!(lines[6].starts_with("kernel  dense rows: "), "{stdout}");
     let moves =
         "moves   144 bytes to the device, 144 bytes back, in one piece; 288 bytes of its memory";
@@ -95,7 +95,7 @@ fn explain_knows_the_kernel_without_a_device() {
     let bound = "bound   unknown without a device: the tensor crosses the bus twice; the CPU's is ";
     assert!(lines[8].starts_with(bound), "{stdout}");
 
-    // Whatever depends on the device is null, and pieces are as they would be.
+    // Fields that depend on the device are null; pieces are planned as with one.
     let folder = folder_with(&[("x.npy", array("<f4", &[64, 64], vec![0; 1 << 14]))]);
     let arguments = ["explain", "--device=cuda:3", "--json", "reverse", "x.npy", "--axes=1"];
     let mut command = command(folder.path(), &arguments);
@@ -116,7 +116,7 @@ fn noise(len: usize) -> impl Iterator<Item = u8> {
     (0..len as u64).map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8)
 }
 
-/// Runs the command, with pieces of so many bytes.
+/// Runs the command with pieces of this size.
 fn written(folder: &Path, arguments: &[&str], piece: Option<&str>) -> String {
     let mut command = command(folder, arguments);
     if let Some(piece) = piece {
@@ -149,7 +149,7 @@ fn cuda_writes_what_the_cpu_writes() {
     npy::write(at("columns.npy"), &columns).unwrap();
     fs::write(at("bits.raw"), noise(33 * 64 / 2).collect::<Vec<_>>()).unwrap();
     fs::write(at("odd.raw"), noise(5 * 7 * 3 / 2).chain([1]).collect::<Vec<_>>()).unwrap();
-    // More than one piece of the usual size, and no multiple of any.
+    // More than one piece of the default size, and not a multiple of any.
     fs::write(at("big.raw"), noise((100 << 20) + 3).collect::<Vec<_>>()).unwrap();
     let steps = "--lengths=40,0,1,39,7,8,9,10,11,12,13,14";
     let many = "--lengths=40,0,1,39,7,8,9,10,11,12,13,14,15,16,17,18";
@@ -183,7 +183,7 @@ fn cuda_writes_what_the_cpu_writes() {
     for case in cases {
         let cpu = [case, &["-o", "cpu.out"][..]].concat();
         let cuda = [case, &["-o", "cuda.out", "--device=cuda"][..]].concat();
-        // Formats by what the input is, unless said.
+        // The input's format, unless another one is requested.
         let to: &[&str] = match case.iter().any(|word| word.starts_with("--to=")) {
             true => &[],
             false if case[1].ends_with(".raw") => &["--to=raw"],
@@ -210,7 +210,7 @@ fn cuda_writes_what_the_cpu_writes() {
     written(folder.path(), &in_place, Some("1000"));
     assert!(fs::read(at("f4.npy")).unwrap() == expected);
 
-    // A device that is not there, beside one that is.
+    // A device number that does not exist, on a machine with a device.
     let wrong = ["reverse", "u1.npy", "-ono.npy", "--device=cuda:99"];
     let Outcome { code, stderr, .. } = run(command(folder.path(), &wrong));
     assert_eq!(code, Some(1));

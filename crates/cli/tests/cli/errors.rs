@@ -1,9 +1,9 @@
-//! What goes wrong says so in one line, and leaves nothing behind.
+//! Errors are reported in one line, and nothing is left behind.
 
 use super::*;
 use std::fs;
 
-/// A file with this header and data, right or wrong.
+/// A file with this header and data, valid or not.
 fn raw(header: &str, data: &[u8]) -> Vec<u8> {
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((header.len() as u16).to_le_bytes());
@@ -16,7 +16,7 @@ fn with(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     raw(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"), data)
 }
 
-/// Good and bad inputs under short names.
+/// Valid and invalid inputs under short names.
 fn folder() -> TempDir {
     let folder = folder_with(&[
         ("x.npy", array("|u1", &[2, 3], 0..6)),
@@ -109,7 +109,7 @@ fn failures_are_one_line_each_and_leave_no_file() {
             &["reverse", "cut.npy"],
             "cut.npy: the file is cut short: its header should have 15 bytes but only 10 follow",
         ),
-        // Arguments that do not go with the tensor.
+        // Arguments that do not fit the tensor.
         (
             &["reverse", "x.npy", "--axes", "0,2"],
             "Reverse: axes[1] is 2, outside [-2, 1] for a tensor of rank 2",
@@ -157,7 +157,7 @@ fn failures_are_one_line_each_and_leave_no_file() {
         ),
         (
             &["reverse-sequence", "x.npy", "--lengths", "1,2,3"],
-            "ReverseSequence: lengths[2] is 3, outside [0, 2] (--policy clamp takes it as 2)",
+            "ReverseSequence: lengths[2] is 3, outside [0, 2] (--policy clamp would make it 2)",
         ),
         (
             &["reverse-sequence", "x.npy", "--lengths", "-1,2,2", "--policy", "clamp"],
@@ -165,7 +165,7 @@ fn failures_are_one_line_each_and_leave_no_file() {
         ),
         (
             &["reverse-subsequences", "x.npy", "--axis=1", "--lengths=4,1", "--policy=strict"],
-            "ReverseSubsequences: lengths[0, 0] is 4, outside [0, 3] (--policy clamp takes it as 3)",
+            "ReverseSubsequences: lengths[0, 0] is 4, outside [0, 3] (--policy clamp would make it 3)",
         ),
         (
             &["reverse-sequence", "x.npy", "--lengths", "square.npy"],
@@ -275,14 +275,14 @@ fn empty_axes_of_any_size_are_no_trouble() {
     }
 }
 
-/// Runs the command with this on its stdin.
+/// Runs the command with this input on stdin.
 fn fed(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Outcome {
     use std::io::Write;
     use std::process::Stdio;
     let mut command = command(folder, arguments);
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = pipes.spawn().unwrap();
-    // It may not want all of it.
+    // The command may not read all of it.
     let _ = child.stdin.take().unwrap().write_all(stdin);
     let output = child.wait_with_output().unwrap();
     Outcome {
@@ -302,7 +302,7 @@ fn errors_say_what_to_do_instead() {
         (
             &["reverse", "m.onnx"],
             b"",
-            "m.onnx: is a model: `retrograde run m.onnx` runs it, `info` says what it holds",
+            "m.onnx: is a model: `retrograde run m.onnx` runs it, `info` lists what it holds",
         ),
         (&["reverse", "-"], b"", "cannot read -: standard input is empty"),
         (&[&sequence[..], &["-"]].concat(), b"", "cannot read -: standard input is empty"),
@@ -315,7 +315,7 @@ fn errors_say_what_to_do_instead() {
             &["reverse", "-"],
             b"12,13",
             "-: cannot tell what kind of file this is: expected a name that ends in .npy, .npz, \
-             .safetensors or .pb; for raw bytes, say --dtype and --shape",
+             .safetensors or .pb; for raw bytes, give --dtype and --shape",
         ),
         (
             &["show", "reverse", "x.npy", "--svg", "s.png"],

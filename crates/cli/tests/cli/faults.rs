@@ -1,7 +1,7 @@
-//! Every system call that files make fails once, over every command: whatever was there is still
-//! there, nothing is left behind, and the error names the file and the reason.
+//! Makes every file system call fail once, for every command: existing files are unchanged, nothing
+//! is left behind, and the error names the file and the reason.
 //!
-//! `shim.c` is preloaded and makes one call fail. A run without a fault says which calls a
+//! `shim.c` is preloaded and makes one call fail. A run without a fault lists the calls that a
 //! command makes; then each of them fails with each error, in a fresh folder.
 #![cfg(target_os = "linux")]
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Stdio;
 
-/// What a call fails with, and how the error is put into words.
+/// The error codes to inject, and their messages.
 const ERRORS: [(i32, &str); 4] = [
     (28, "No space left on device"),
     (5, "Input/output error"),
@@ -19,7 +19,7 @@ const ERRORS: [(i32, &str); 4] = [
     (13, "Permission denied"),
 ];
 
-/// The commands, each on the files of [`folder`]; the input comes from stdin where it is `-`.
+/// The commands, each run on the files of [`folder`]; `-` means that the input comes from stdin.
 const COMMANDS: &[&[&str]] = &[
     &["reverse", "x.npy", "-o", "new.npy"],
     &["reverse", "x.npy", "-o", "old.npy"],
@@ -44,7 +44,7 @@ const COMMANDS: &[&[&str]] = &[
     &["man", "--dir", "pages"],
 ];
 
-/// The library to be preloaded; `None` if there is no C compiler.
+/// The library to preload; `None` if there is no C compiler.
 fn shim(folder: &Path) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/faults/shim.c");
     let shim = folder.join("shim.so");
@@ -70,7 +70,7 @@ fn tree(folder: &Path) -> Tree {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            // An empty folder counts too.
+            // Empty folders are recorded too.
             tree.insert(path.clone(), Vec::new());
             tree.extend(self::tree(&path));
         } else {
@@ -125,12 +125,12 @@ fn run_with(
     let mut command = command(folder, arguments);
     command.env("LD_PRELOAD", shim).env("RETROGRADE_NUM_THREADS", "1");
     command.envs(environment.iter().copied());
-    // A file, so that nobody has to write to a pipe that may be closed.
+    // A file, so that nothing has to write to a pipe that may be closed.
     command.stdin(match arguments.contains(&"-") {
         true => Stdio::from(fs::File::open(folder.join("x.npy")).unwrap()),
         false => Stdio::null(),
     });
-    // Bytes, where the output is stdout.
+    // Raw bytes, if the output is stdout.
     let output = command.output().unwrap();
     Outcome {
         code: output.status.code(),
@@ -139,14 +139,14 @@ fn run_with(
     }
 }
 
-/// Paths below the folder, so that folders can be compared.
+/// Paths relative to the folder, so that folders can be compared.
 fn relative(tree: Tree, folder: &Path) -> Tree {
     let within = |path: PathBuf| path.strip_prefix(folder).unwrap().to_owned();
     tree.into_iter().map(|(path, content)| (within(path), content)).collect()
 }
 
-/// Lets every call of the command fail with every error; gives how many runs failed and how many
-/// did not.
+/// Makes every call of the command fail with every error; returns how many runs failed and how many
+/// succeeded.
 fn every_fault(
     shim: &Path,
     files: &Tree,
@@ -195,8 +195,8 @@ fn every_fault(
                         file.len() > 2 && line.contains(file) || file == "-" && line.contains(" -:")
                     });
                     assert!(named || line.contains("cannot write -: "), "{what}: {line}");
-                    // Changed in place, the file may be new already when the disk refuses to
-                    // confirm it; it is never something in between.
+                    // With `--in-place=direct` the file may already be new when the disk fails to
+                    // confirm it; it is never half changed.
                     assert!(after == *files || direct && after == complete, "{what}: {line}");
                     failed += 1;
                 }
@@ -225,7 +225,7 @@ fn every_call_fails_once() {
     for arguments in COMMANDS.iter().filter(|arguments| arguments.contains(&"-o")) {
         add(every_fault(&shim, &files, arguments, &[("RETROGRADE_NO_TMPFILE", "1")]));
     }
-    println!("{} faults: {failed} gave an error, {passed} did no harm", failed + passed);
+    println!("{} faults: {failed} gave an error, {passed} had no effect", failed + passed);
 }
 
 #[test]

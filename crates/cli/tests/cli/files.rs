@@ -1,9 +1,9 @@
-//! What is written: elements, header, place and permissions.
+//! Outputs: elements, header, location and permissions.
 
 use super::*;
 use std::fs;
 
-/// Runs the command on a copy of an example, writing to `out.npy`; gives that file's array.
+/// Runs the command on a copy of an example, writing to `out.npy`; returns that file's array.
 fn written(example_name: &str, arguments: &[&str]) -> NpyArray {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(example(example_name), folder.path().join("in.npy")).unwrap();
@@ -64,7 +64,7 @@ fn image_example_by_mask_and_by_axes() {
 
 #[test]
 fn headers_are_numpys_own() {
-    // The examples were written by NumPy; what moves nothing must give back the same bytes.
+    // NumPy wrote the examples; reversing nothing must return the same bytes.
     for name in names(&repository().join("examples")) {
         if !name.ends_with(".npy") {
             continue;
@@ -103,7 +103,7 @@ fn one_line_says_what_was_written() {
     let mut sequence = vec!["reverse-sequence", "x.npy", "-o", "y.npy"];
     sequence.extend(lengths);
     assert_eq!(line(&sequence), saved("axis 1"));
-    // With a picture on stdout there is nothing left to say.
+    // With a picture on stdout, no summary is printed.
     let both = line(&["reverse", "x.npy", "-o", "y.npy", "--show"]);
     assert_eq!((both.code, both.stderr.as_str()), (Some(0), ""));
     assert!(both.stdout.starts_with("Reverse  x.npy  f32 [2, 512, 3]  axes 0, 1, 2\n"));

@@ -1,9 +1,9 @@
-//! Every format in and out, and what is said where they do not fit.
+//! Conversion between all formats, and the errors if they do not fit.
 
 use super::*;
 use std::fs;
 
-/// Runs the command here, which must succeed; gives what it says on stderr.
+/// Runs the command, which must succeed; returns its stderr.
 fn done(folder: &Path, arguments: &[&str]) -> String {
     let outcome = run(command(folder, arguments));
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
@@ -36,7 +36,7 @@ fn one_format_becomes_another_by_its_extension() {
     let flipped = [8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3];
     let both: Vec<u8> = flipped.iter().copied().chain(flipped.map(|byte| byte + 12)).collect();
     assert_eq!(npy::read(folder.path().join("d.npy")).unwrap(), array("<f4", &[2, 3], both));
-    // The same file again, whatever it was called on the way.
+    // The same file again after two conversions.
     let info = shown_in(folder.path(), &["info", "b.safetensors:w"]);
     assert_eq!(
         info,
@@ -66,7 +66,7 @@ fn opaque_elements_can_be_told_what_they_are() {
     assert_eq!(back, npy::read(folder.path().join("void.npy")).unwrap());
 }
 
-/// ONNX's TensorProto is a format like the others; text becomes its strings, and text again.
+/// TensorProto is a format like the others; text becomes its strings and vice versa.
 #[test]
 fn tensor_protos_are_files_like_any_other() {
     let folder = folder();
@@ -194,18 +194,18 @@ fn what_does_not_fit_is_said_in_one_line() {
         ),
         (
             &["x.npy", "-o", "y.npz:../b"],
-            "y.npz: \"../b\" is no name for a tensor: expected one that is not empty and, as a \
+            "y.npz: \"../b\" is not a valid tensor name: expected one that is not empty and, as a \
              path, stays inside the archive",
         ),
         // Which format.
         (
             &["bytes"],
             "bytes: cannot tell what kind of file this is: expected a name that ends in .npy, \
-             .npz, .safetensors or .pb; for raw bytes, say --dtype and --shape",
+             .npz, .safetensors or .pb; for raw bytes, give --dtype and --shape",
         ),
         (
             &["bytes.bin"],
-            "bytes.bin: raw bytes: say what they are with --dtype (such as f32) and --shape (such \
+            "bytes.bin: raw bytes have no header: give --dtype (such as f32) and --shape (such \
              as 480,640,3)",
         ),
         (
@@ -220,7 +220,7 @@ fn what_does_not_fit_is_said_in_one_line() {
         // Which elements.
         (
             &["bytes", "--dtype=f64"],
-            "bytes: the file has 12 bytes, which is no whole number of f64 elements",
+            "bytes: the file has 12 bytes, not a whole number of f64 elements",
         ),
         (
             &["bytes", "--dtype=f32", "--shape=2,2"],
@@ -239,8 +239,8 @@ fn what_does_not_fit_is_said_in_one_line() {
         (&["x.npy", "--shape=6"], "x.npy: its shape is [2, 3], not [6]: --shape is for raw bytes"),
         (
             &["text.npy", "-o", "y.safetensors"],
-            "y.safetensors: safetensors files have no U2 elements; write .npy or .npz, or say \
-             what they are with --dtype",
+            "y.safetensors: safetensors files have no U2 elements; write .npy or .npz, or give \
+             their type with --dtype",
         ),
         (
             &["bytes", "--dtype=u4", "-o", "y.npy"],
@@ -248,7 +248,7 @@ fn what_does_not_fit_is_said_in_one_line() {
         ),
         (
             &["void.npy", "-o", "y.pb"],
-            "y.pb: pb files have no V2 elements; write .npy, .npz or .raw, or say what they are \
+            "y.pb: pb files have no V2 elements; write .npy, .npz or .raw, or give their type \
              with --dtype",
         ),
         (

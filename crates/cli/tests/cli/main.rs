@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What a run of the command gave.
+/// The result of running the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     code: Option<i32>,
@@ -25,7 +25,7 @@ struct Outcome {
     stderr: String,
 }
 
-/// The command, in this folder, with nothing in its environment that changes its output.
+/// The command in this folder, without environment variables that change its output.
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_retrograde"));
     command.current_dir(folder).args(arguments);
@@ -44,7 +44,7 @@ fn run(mut command: Command) -> Outcome {
     }
 }
 
-/// Runs it where the examples are, which must succeed without complaint; gives its stdout.
+/// Runs it in the repository's root, without errors; returns its stdout.
 fn shown(arguments: &[&str]) -> String {
     shown_in(&repository(), arguments)
 }
@@ -63,7 +63,7 @@ fn example(name: &str) -> PathBuf {
     repository().join("examples").join(name)
 }
 
-/// A folder with these arrays in it.
+/// A temporary folder with these arrays.
 fn folder_with(arrays: &[(&str, NpyArray)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, array) in arrays {

@@ -1,4 +1,4 @@
-//! `retrograde run` on models that are made here; `conformance/peers/models.py` runs those of
+//! `retrograde run` on models that are built here; `conformance/peers/models.py` covers those of
 //! the official packages.
 
 use super::*;
@@ -55,7 +55,7 @@ pub(super) fn model(parts: &[Vec<u8>]) -> Vec<u8> {
 pub(super) const U8: u8 = 2;
 const I64: u8 = 7;
 
-/// Rows of bytes, each reversed by its length; the output's name is no file name.
+/// Rows of bytes, each reversed by its length; the output's name is not a valid file name.
 fn rows() -> Vec<u8> {
     model(&[
         node("Identity", &["x"], "a", &[]),
@@ -126,7 +126,7 @@ fn an_ir_is_run_and_names_may_be_left_out() {
         assert_eq!(y.data(), [2, 1, 0, 5, 4, 3]);
         fs::remove_file(folder.path().join("y.npy")).unwrap();
     }
-    // A TensorProto is an output and an input like any other.
+    // A TensorProto works as an output and as an input.
     let arguments = ["run", "turn.xml", "-i", "x.npy", "--output", "y.pb"];
     assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
     let arguments = ["run", "turn.xml", "-i", "y.pb", "--output", "z.npy"];
@@ -134,7 +134,7 @@ fn an_ir_is_run_and_names_may_be_left_out() {
     assert_eq!(npy::read(folder.path().join("z.npy")).unwrap().data(), [0, 1, 2, 3, 4, 5]);
 }
 
-/// Inputs and outputs are files of any format; raw bytes are what the model says.
+/// Inputs and outputs may have any format; the model declares the type of raw bytes.
 #[test]
 fn every_format_goes_in_and_out_of_a_model() {
     let folder = folder();
@@ -159,12 +159,12 @@ fn every_format_goes_in_and_out_of_a_model() {
             );
         }
     }
-    // Two sizes are open: raw bytes do not say them.
+    // Two sizes are unknown, which raw bytes do not determine.
     let raw = ["run", "rows.onnx", "-i", "x=x.raw", "-i", "lens=lens.npy"];
     assert_eq!(
         run(command(folder.path(), &raw)).stderr,
-        "error: x.raw: raw bytes, and the model does not say what they are (u8 [B, T]): give \
-         another format\n"
+        "error: x.raw: raw bytes, but the model does not declare their type and shape (u8 [B, T]): \
+         use another format\n"
     );
 }
 
@@ -189,7 +189,7 @@ fn outputs_appear_together_or_not_at_all() {
         ["run", "two.onnx", "-i", "x.npy", "--output", "a=r.npz:a", "--output", "b=r.npz:b"];
     let outcome = run(command(folder.path(), &arguments));
     assert_eq!(outcome.stderr, "error: --output r.npz: given for two outputs\n");
-    // By whatever names.
+    // Under different names.
     fs::write(folder.path().join("there.npy"), b"old").unwrap();
     fs::create_dir(folder.path().join("sub")).unwrap();
     #[allow(unused_mut)]
@@ -211,7 +211,7 @@ fn outputs_appear_together_or_not_at_all() {
         assert_eq!(outcome.stderr, format!("error: --output {other}: given for two outputs\n"));
         assert_eq!((outcome.code, names(folder.path())), (Some(1), before.clone()));
     }
-    // A folder that was made for outputs goes with them.
+    // A folder that was created for outputs is removed with them.
     let arguments = ["run", "two.onnx", "-i", "x.npy", "-o", "new", "--to", "safetensors"];
     assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
     assert_eq!(names(&folder.path().join("new")), ["a.safetensors", "b.safetensors"]);
@@ -225,7 +225,7 @@ fn outputs_appear_together_or_not_at_all() {
     }
 }
 
-/// What names do not say, options do.
+/// Options set the format if names do not imply one.
 #[test]
 fn formats_can_be_said() {
     let folder = folder();
@@ -235,15 +235,15 @@ fn formats_can_be_said() {
     };
     at(&["run", "turn.xml", "-i", "x.npy", "--output", "y", "--to", "pb"]);
     at(&["run", "turn.xml", "-i", "y", "--from", "pb", "--output", "y.raw", "--to", "npy"]);
-    // An extension says more than an option.
+    // An extension takes precedence over an option.
     assert_eq!(fs::read(folder.path().join("y.raw")).unwrap(), [0, 1, 2, 3, 4, 5]);
     at(&["run", "turn.xml", "-i", "x.npy", "-o", "out", "--to", "npz"]);
     at(&["run", "turn.xml", "-i", "out/y.npz:y", "--output", "z.npy"]);
     assert_eq!(npy::read(folder.path().join("z.npy")).unwrap().data(), [0, 1, 2, 3, 4, 5]);
     let mut raw = command(folder.path(), &["run", "turn.xml", "-i", "-", "--from", "raw"]);
     raw.stdin(fs::File::open(folder.path().join("y.raw")).unwrap());
-    // One size is open, and a stream does not say how long it is.
-    assert!(run(raw).stderr.contains("the model does not say what they are"));
+    // One size is unknown, and a stream has no known size.
+    assert!(run(raw).stderr.contains("the model does not declare their type"));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn info_lists_what_a_model_reads_gives_back_and_is_made_of() {
     assert_eq!(record["nodes"][0]["runs"], true);
 }
 
-/// What `run` refuses can be looked at.
+/// `info` works on models that `run` refuses.
 #[test]
 fn info_lists_models_that_cannot_be_run() {
     let folder = folder();
@@ -304,7 +304,7 @@ fn info_lists_models_that_cannot_be_run() {
     assert!(text.contains("node    turn  Relu  cannot be run\n"), "{text}");
     assert_eq!(text.matches(refused).count(), 1, "{text}");
 
-    // An operator set of another time, and a value that is no tensor.
+    // An unsupported operator set, and a value that is not a tensor.
     let old = [vec![1 << 3, 3], field(7, &node("Relu", &["x"], "y", &[])), field(8, &[2 << 3, 7])];
     fs::write(folder.path().join("old.onnx"), old.concat()).unwrap();
     let text = shown_in(folder.path(), &["info", "old.onnx"]);
@@ -314,7 +314,7 @@ fn info_lists_models_that_cannot_be_run() {
     let text = shown_in(folder.path(), &["info", "sequence.onnx"]);
     assert!(text.contains("input   s  ? of any shape\n"), "{text}");
 
-    // What is no model at all is an error.
+    // A file that is not a model is an error.
     let broken = run(command(folder.path(), &["info", "rows.onnx", "--from", "npy"]));
     assert_eq!(broken.code, Some(1));
     fs::write(folder.path().join("broken.onnx"), b"hello").unwrap();
@@ -356,7 +356,7 @@ fn failures_are_one_line_each() {
         ),
         (
             &["rows.onnx", "-i", "x.npy"],
-            "--input x.npy: the model has 2 inputs, say which one with --input NAME=x.npy",
+            "--input x.npy: the model has 2 inputs, name one with --input NAME=x.npy",
         ),
         (
             &["rows.onnx", "-i", "x=lens.npy", "-i", "lens=lens.npy"],
@@ -380,11 +380,11 @@ fn failures_are_one_line_each() {
         ),
         (
             &["turn.xml", "-i", "x.npy", "--output", "turn.bin"],
-            "cannot write turn.bin: it is an input: name another file",
+            "cannot write turn.bin: it is an input: choose another file",
         ),
         (
             &["turn.xml", "-i", "x.npy", "--to", "pb"],
-            "--to FORMAT: say where, with --output or -o DIR",
+            "--to FORMAT needs a destination: --output or -o DIR",
         ),
         (&["none.onnx"], "cannot read none.onnx: No such file or directory"),
         (&["x.npy"], "x.npy: not an ONNX model: ModelProto: "),

@@ -1,4 +1,4 @@
-//! The pictures, to the letter.
+//! The pictures, compared exactly.
 
 use super::*;
 
@@ -208,7 +208,7 @@ fn narrow_terminals_get_one_grid_below_the_other_and_fewer_columns() {
   115  114  113  …  110  109  108
 "
     );
-    // Wrapped by the terminal, but not lost.
+    // The terminal wraps the line, but nothing is lost.
     assert_eq!(at("5"), at("12"));
 }
 
@@ -266,7 +266,7 @@ Reverse  long.npy  U40 [2]  axis 0
 
 #[test]
 fn colours_mark_what_moved_and_what_is_padding() {
-    // Equal values, so that only positions can tell: the middle one of three stays.
+    // All values are equal, so only positions differ: the middle one of three stays.
     let folder = folder_with(&[("x.npy", array("|u1", &[1, 4], [5; 4]))]);
     let arguments = ["reverse-subsequences", "x.npy", "--axis", "1", "--lengths", "3", "--show"];
     let mut forced = command(folder.path(), &arguments);

@@ -1,4 +1,4 @@
-//! What an output may replace, and what it keeps of the file that it replaces.
+//! Which files an output may replace, and which attributes it keeps.
 #![cfg(unix)]
 
 use super::*;
@@ -69,14 +69,12 @@ fn a_read_only_file_is_replaced_only_by_force() {
     ];
     for (name, arguments) in cases {
         let before = fs::read(at(name)).unwrap();
-        let said = format!(
-            "error: cannot write {name}: it is read-only: --force writes to it all the same\n"
-        );
+        let said = format!("error: cannot write {name}: it is read-only: --force overrides this\n");
         assert_eq!(run(command(folder.path(), arguments)), failed(said), "{arguments:?}");
         assert_eq!(fs::read(at(name)).unwrap(), before);
         let forced = [arguments, &["--force"][..]].concat();
         let outcome = run(command(folder.path(), &forced));
-        // Without root's rights, a file that nobody may write cannot be changed in place.
+        // Without root's rights, a file without write permission cannot be changed in place.
         if arguments.contains(&"--in-place=direct") && outcome.code == Some(1) {
             assert!(outcome.stderr.contains("Permission denied"), "{outcome:?}");
             continue;
@@ -98,14 +96,14 @@ fn inputs_are_never_replaced() {
     let mut add = |more: &[&str], output: &str, input: &str| {
         let other = if output == input { String::new() } else { format!(" ({input})") };
         let arguments: Vec<String> = more.iter().map(|word| word.to_string()).collect();
-        let said = format!("cannot write {output}: it is an input{other}: name another file");
+        let said = format!("cannot write {output}: it is an input{other}: choose another file");
         cases.push((arguments, said));
     };
     for output in ["l.npy", "hard.npy", "soft.npy"] {
         add(&[&sequence[..], &["l.npy", "-o", output]].concat(), output, "l.npy");
         add(&[&sequence[..], &["hard.npy", "-o", output]].concat(), output, "hard.npy");
     }
-    // Lengths in the file that is to be changed.
+    // Lengths read from the file that is to be changed.
     let own = ["reverse-subsequences", "own.npy", "--axis=0", "--lengths", "own.npy"];
     add(&[&own[..], &["--in-place"]].concat(), "own.npy", "own.npy");
     add(&[&own[..], &["--in-place=direct"]].concat(), "own.npy", "own.npy");
@@ -115,10 +113,11 @@ fn inputs_are_never_replaced() {
         let outcome = run(command(folder.path(), &arguments));
         assert_eq!(outcome, failed(format!("error: {said}\n")), "{arguments:?}");
     }
-    // A picture, too; `.svg` is only what it is called.
+    // Also for pictures, even if the file is only named `.svg`.
     fs::hard_link(at("x.npy"), at("x.svg")).unwrap();
     let outcome = run(command(folder.path(), &["show", "reverse", "x.npy", "--svg", "x.svg"]));
-    let said = "error: cannot write x.svg: it is an input (x.npy): name another file\n".to_owned();
+    let said =
+        "error: cannot write x.svg: it is an input (x.npy): choose another file\n".to_owned();
     assert_eq!(outcome, failed(said));
     fs::remove_file(at("x.svg")).unwrap();
     let after: Vec<_> =
@@ -130,7 +129,7 @@ fn inputs_are_never_replaced() {
 fn external_data_is_an_input_too() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    // A TensorProto of two bytes that lie in w.bin.
+    // A TensorProto whose data is two bytes in w.bin.
     let entry = b"\x0a\x08location\x12\x05w.bin";
     let tensor = [&b"\x08\x02\x10\x02\x70\x01\x6a"[..], &[entry.len() as u8], entry].concat();
     fs::write(at("w.pb"), tensor).unwrap();
@@ -172,7 +171,7 @@ fn what_a_model_reads_is_never_replaced() {
     let after: Vec<_> =
         names(folder.path()).iter().map(|name| fs::read(at(name)).unwrap()).collect();
     assert_eq!(after, before);
-    // In a folder, too: an output is called like an input.
+    // Also in a folder: an output has the name of an input.
     fs::create_dir(at("results")).unwrap();
     fs::hard_link(at("x.npy"), at("results/y.npy")).unwrap();
     let arguments = [&inputs[..6], &["-o", "results"]].concat();
@@ -199,7 +198,7 @@ fn only_regular_files_are_changed_in_place() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for input in ["pipe", "-", "/dev/null"] {
         for how in ["--in-place", "--in-place=direct"] {
-            // Without the check, it would wait for somebody who writes to the pipe.
+            // Without the check, it would block until somebody writes to the pipe.
             let outcome = run(command(folder.path(), &["reverse", input, how]));
             let said = format!("error: cannot change {input} in place: it is not a regular file\n");
             assert_eq!(outcome, failed(said), "{input} {how}");

@@ -1,4 +1,4 @@
-//! What `info`, `explain`, `show`, `completions` and `man` print.
+//! The output of `info`, `explain`, `show`, `completions` and `man`.
 
 use super::*;
 use std::fs;
@@ -120,9 +120,11 @@ fn the_manual_has_a_page_for_every_command() {
 #[test]
 fn help_documents_exit_codes() {
     let help = shown(&["--help"]);
-    for line in
-        ["  0    done", "  2    wrong usage", "  130  interrupted (Ctrl-C, or asked to end)"]
-    {
+    for line in [
+        "  0    success",
+        "  2    invalid usage",
+        "  130  interrupted by a signal (Ctrl-C, SIGTERM)",
+    ] {
         assert!(help.lines().any(|own| own == line), "{help}");
     }
 }

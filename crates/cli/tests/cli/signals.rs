@@ -1,4 +1,4 @@
-//! Signals: whatever ends the command leaves nothing behind, and the input as it was.
+//! Signals: whatever ends the command, nothing is left behind and the input is unchanged.
 #![cfg(target_os = "linux")]
 
 use super::*;
@@ -6,7 +6,7 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// A file of this many zeros that takes no room on the disk.
+/// A sparse file of this many zeros, which takes no disk space.
 fn sparse(path: &Path, bytes: u64) {
     let header = {
         let folder = folder_with(&[("h.npy", array("|u1", &[0], []))]);
@@ -28,7 +28,7 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([&option, &pid]).status().unwrap().success());
 }
 
-/// Waits until an output has been begun, which has no name yet, for as long as the command runs.
+/// Waits until an output without a name has been created, or the command ends.
 fn begun(folder: &Path, child: &mut Child) -> bool {
     let start = Instant::now();
     let folder = folder.canonicalize().unwrap();
@@ -57,7 +57,7 @@ fn interrupted_by(name: &str) {
     sparse(&folder.path().join("x.npy"), 1 << 29);
     fs::write(folder.path().join("y.npy"), b"old").unwrap();
     let before = names(folder.path());
-    // It may be too quick for us; then there is another try.
+    // The command may finish before the signal; then try again.
     for _ in 0..10 {
         let mut child = command(folder.path(), &["reverse", "x.npy", "-o", "y.npy"])
             .env("RETROGRADE_NUM_THREADS", "1")
@@ -86,15 +86,15 @@ fn interrupted_by(name: &str) {
 #[test]
 fn waiting_for_input_can_be_interrupted() {
     let folder = tempfile::tempdir().unwrap();
-    // Until the handler is there, an interruption ends the process as any other, by its signal;
-    // on a busy machine that may take a while.
+    // Before the handler is installed, an interruption ends the process by its signal. On a busy
+    // machine that may take a while.
     for tenths in 1..30 {
         let mut child = command(folder.path(), &["reverse", "-", "-o", "y.npy"])
             .stdin(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Held open: waiting for a child closes its input, which would end it too.
+        // Held open: waiting for a child closes its stdin, which would end it too.
         let stdin = child.stdin.take();
         std::thread::sleep(Duration::from_millis(100 * tenths));
         signal(&child, "INT");
@@ -113,8 +113,7 @@ fn waiting_for_input_can_be_interrupted() {
 fn a_limit_on_file_sizes_is_an_error_like_any_other() {
     let folder = tempfile::tempdir().unwrap();
     sparse(&folder.path().join("x.npy"), 1 << 22);
-    // The signal of that limit would end the process; it makes no difference whether the shell
-    // has it ignored.
+    // By default SIGXFSZ would end the process. Whether the shell ignores it must not matter.
     for output in ["y.npy", "y.npz"] {
         for before in ["", "trap '' XFSZ; "] {
             let script = format!("{before}ulimit -f 1000; exec \"$0\" reverse x.npy -o {output}");
@@ -152,12 +151,12 @@ impl Waiting {
         self.folder.path()
     }
 
-    /// Lets `meanwhile` happen, and then gives the lengths; what it says in the end.
+    /// Calls `meanwhile`, then sends the lengths; returns the exit code and stderr.
     fn end(mut self, meanwhile: impl FnOnce(&mut Waiting)) -> (Option<i32>, String, TempDir) {
-        // Opened for writing when the command has opened it for reading.
+        // Opening for writing blocks until the command has opened it for reading.
         let mut pipe = fs::File::options().write(true).open(self.path().join("lengths")).unwrap();
         meanwhile(&mut self);
-        // The command may be gone.
+        // The command may have ended.
         let _ = std::io::Write::write_all(&mut pipe, b"1048576\n");
         drop(pipe);
         let mut said = String::new();
@@ -174,11 +173,11 @@ fn signals_that_were_ignored_at_the_start_stay_ignored() {
         assert_eq!(code, Some(0), "{name}: {said}");
         assert!(said.starts_with("y.npy: "), "{name}: {said}");
         assert_eq!(names(folder.path()), ["lengths", "x.npy", "y.npy"]);
-        // And if they were not, they end it.
+        // If they were not ignored, they end it.
         let waiting = Waiting::new("", &["-o", "y.npy"]);
         let (code, said, folder) = waiting.end(|waiting| {
             signal(&waiting.child, name);
-            // Before it gets its lengths: on a busy machine a signal may take its time.
+            // Wait before it gets its lengths: on a busy machine the signal may be late.
             waiting.child.wait().unwrap();
         });
         assert_eq!((code, said.as_str()), (Some(130), "interrupted: nothing was written\n"));
@@ -192,7 +191,7 @@ fn an_input_that_becomes_shorter_is_an_error() {
         let file = fs::File::options().write(true).open(waiting.path().join("x.npy")).unwrap();
         file.set_len(4096).unwrap();
     };
-    let lost = "error: cannot read x.npy: it became shorter, or its disk failed, while it was \
+    let lost = "error: cannot read x.npy: it was truncated, or its disk failed, while it was \
                 being read";
     for output in [&["-o", "y.npy"][..], &["-o", "y.npz"], &["-o", "x.npy"]] {
         let (code, said, folder) = Waiting::new("", output).end(shorten);
@@ -229,7 +228,7 @@ fn one_process_at_a_time_changes_a_file_in_place() {
     assert_eq!(code, Some(0), "{said}");
 }
 
-/// A number that is not easy to guess, the same in every run.
+/// A pseudo-random number, the same in every run.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
     *state >> 33
@@ -259,7 +258,7 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
         &["reverse", "z.npy", "--in-place"],
         &["reverse", "x.npy", "-o", "new.npz"],
     ];
-    // How long a whole run takes, so that the moments are spread over it.
+    // The duration of a whole run, to spread the moments over it.
     let start = Instant::now();
     assert!(command(folder.path(), commands[0]).stderr(Stdio::null()).status().unwrap().success());
     let whole = start.elapsed().as_micros() as u64;
@@ -273,7 +272,7 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
         killed += usize::from(child.wait().unwrap().code().is_none());
         let content = |name: &str| fs::read(at(name)).unwrap();
         let left = names(folder.path());
-        // Between two calls of the system a complete file has a temporary name.
+        // Between two system calls a complete file has a temporary name.
         let ours = |name: &&String| !name.starts_with(".retrograde-");
         let (new, known): (Vec<_>, Vec<_>) =
             left.iter().filter(ours).partition(|name| name.starts_with("new."));
@@ -293,7 +292,7 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
         assert!(z == input || z == reversed, "round {round}");
     }
     assert!(killed > 20, "only {killed} of 100 runs were killed in time");
-    // The next run removes what is left.
+    // The next run removes files that were left over.
     let last = run(command(folder.path(), &["reverse", "x.npy", "-o", "last.npy"]));
     assert_eq!(last.code, Some(0), "{last:?}");
     files.insert(0, "last.npy".to_owned());

@@ -1,4 +1,4 @@
-//! Any order of dimensions: squares, 16 bytes at a time, or piece by piece.
+//! Any order of dimensions: tiles, 16 bytes at a time, or piece by piece.
 
 use super::entry::{Entry, Family};
 use super::{AnyParams, Call, Job, MORE_THREADS, address, axes, axis, chunks, count, flat};
@@ -8,7 +8,7 @@ use crate::shape::Shape;
 use retrograde::{Dim, Flow};
 use smallvec::SmallVec;
 
-/// All dimensions, and the granules of a unit as the innermost.
+/// All dimensions, with the granules of a unit as the innermost.
 fn granules(shape: &Shape, width: u64) -> SmallVec<[Axis; 8]> {
     let mut all = axes(&shape.dims);
     if shape.unit > width {
@@ -25,7 +25,7 @@ pub(super) fn strided(call: &Call<'_>, width: u64) -> Job {
     by_depth(Family::Strided, width, src, dst, threads, lengths, &all, shape.prefix)
 }
 
-#[expect(clippy::too_many_arguments, reason = "the fields of a struct in two sizes")]
+#[expect(clippy::too_many_arguments, reason = "the fields of a struct that has two sizes")]
 fn by_depth(
     family: Family,
     width: u64,
@@ -49,8 +49,8 @@ fn by_depth(
     flat(deep, width, threads, AnyParams::Deep(Strided { src, dst, threads, lengths, loops }))
 }
 
-/// In place: one half of the outermost flipped dimension, or of the one with lengths, meets the
-/// other half.
+/// In place: one half of the outermost flipped dimension, or of the one with lengths, is swapped
+/// with the other half.
 pub(super) fn swaps(call: &Call<'_>, width: u64) -> Option<Job> {
     let &Call { plan, shape, at, lengths, .. } = call;
     let mut all = granules(shape, width);
@@ -77,7 +77,7 @@ pub(super) fn gather(call: &Call<'_>, width: u64) -> Job {
     let all = granules(shape, width);
     let run = shape.run();
     let mut below = shape.unit;
-    // Dimensions outside the run, where each step begins another one.
+    // Dimensions outside the run, in which each step begins a new run.
     let outside: SmallVec<[&Dim; 8]> = shape
         .dims
         .iter()
@@ -136,7 +136,7 @@ pub(super) fn tiles(call: &Call<'_>) -> Job {
         _ => 32,
     };
     let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
-    // A square's rows of the input that run backward begin at their last element.
+    // If the input's rows run backward, those of a tile begin at their last element.
     let first = address(src, if b.src < 0 { b.src as i64 * (side as i64 - 1) } else { 0 });
     let whole = |number: u64, row: isize, side: fn(&Dim) -> isize, by: u64| {
         let steps = outer.iter().map(side).chain([row]);
@@ -162,7 +162,7 @@ pub(super) fn tiles(call: &Call<'_>) -> Job {
         entry: Entry(Family::Tiles, width as u8),
         blocks: count(&outer) * tiles_a * tiles_b,
         threads: MORE_THREADS,
-        // One more element in each row, so that columns find separate banks.
+        // One element of padding per row, to avoid bank conflicts along columns.
         shared: (side * (side + 1) * width) as u32,
         params: AnyParams::Tiles(params),
     }

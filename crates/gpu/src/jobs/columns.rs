@@ -1,4 +1,4 @@
-//! Lanes side by side.
+//! Adjacent lanes.
 
 use super::entry::{Entry, Family};
 use super::{AnyParams, Call, Job, address, axes, count};
@@ -9,21 +9,22 @@ use retrograde::Dim;
 use smallvec::SmallVec;
 
 const COLUMN_THREADS: u32 = 512;
-/// Threads where columns of bytes fill a multiprocessor, what they hold beside the strip and in all, and how many of
-/// these blocks begin together: bytes.cuh.
+/// For columns of bytes that fill a multiprocessor: threads, shared memory for tables and in total,
+/// and blocks that start together; see bytes.cuh.
 const BYTE_THREADS: u32 = 768;
 const BYTES_HELD: u64 = 64 * (8 + 2 * 16 + 4);
 const MOST_HELD: u64 = 227 * 1024;
 const PAIR: u64 = 2;
-/// Bytes of shared memory that short columns fill with more of them: the wider a strip, the better for memory.
+/// Shared memory that strips of short columns are widened to fill, in bytes: memory prefers wide
+/// strips.
 const STAGE: u64 = 128 * 1024;
-/// As long as there are so many strips for each multiprocessor.
+/// Strips are widened only while there are this many for each multiprocessor.
 const ENOUGH_STRIPS: u64 = 4;
-/// Rows of a strip that is not held at all, for each block.
+/// Rows per block of a strip that is not staged.
 const SLICE: u64 = 128;
-/// Bytes from one row of a column to the next that are far.
+/// Rows at least this many bytes apart count as far apart.
 const FAR: usize = 64 * 1024;
-/// So many strips are worth clusters.
+/// The fewest strips for which clusters are worthwhile.
 const MANY_STRIPS: u64 = 64;
 
 pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
@@ -44,14 +45,14 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let word = granule.max(4);
     let strip = match kernel {
         Kernel::Columns => {
-            // As long as a row's words are one block's.
+            // As long as one block covers the words of a row.
             let most = width.next_power_of_two().min(u64::from(COLUMN_THREADS) * granule).min(2048);
             let room = STAGE.min(limits.shared as u64) / steps;
             let enough = ENOUGH_STRIPS * limits.multiprocessors as u64;
             let strip = room.min(most).min(count(&outer) * width / enough).max(STRIP);
             1 << strip.ilog2()
         }
-        // Wider ones were much slower where clusters hold them, or nobody does.
+        // Wider ones were much slower if clusters stage them, or if they are not staged.
         _ => STRIP,
     };
     let strips = width.div_ceil(strip);
@@ -81,8 +82,8 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         lengths,
         outer: Loops::new(&axes(&outer), None),
     };
-    // Blocks that fill a multiprocessor each: those beside each other keep pace, the more the farther
-    // apart rows lie. Columns of bytes have too much else to do.
+    // Blocks that each fill a multiprocessor: adjacent ones run in step, more of them the farther
+    // apart rows are. Not for columns of bytes, which are limited by other work.
     let alone = 2 * steps * strip > limits.shared as u64;
     let (columns, together) = match lane.src.unsigned_abs() {
         _ if !limits.clusters || !alone || all < MANY_STRIPS || granule == 1 => {
@@ -91,7 +92,7 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         step if step >= FAR => (Family::ColumnsFour, 4),
         _ => (Family::ColumnsTwo, 2),
     };
-    // Those are turned, by groups of four rows.
+    // Those are transposed, in groups of four rows.
     let held = BYTES_HELD + steps.next_multiple_of(4) * strip;
     let bytes =
         granule == 1 && alone && strip == STRIP && held <= MOST_HELD.min(limits.shared as u64);

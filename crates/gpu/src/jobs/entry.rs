@@ -1,6 +1,6 @@
-//! The functions of the kernels by their parts: a family, and a width.
+//! The functions of the kernels, identified by family and width.
 
-/// A function of the kernels, by its parts: name and width.
+/// A function of the kernels, by family and width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Entry(pub(crate) Family, pub(crate) u8);
 
@@ -21,7 +21,7 @@ impl Entry {
     }
 }
 
-/// The functions that differ only in width.
+/// Functions that differ only in width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Family {
     RowsAligned,
@@ -54,11 +54,11 @@ pub(crate) enum Family {
     CheckLengths,
 }
 
-/// Versions of the kernels that stage rows.
+/// Variants of the kernels that stage rows.
 const STAGED: &[u8] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 22];
 
 impl Family {
-    /// All of them, with their names and the widths they come in.
+    /// All of them, with their names and widths.
     pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 28] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
@@ -90,12 +90,12 @@ impl Family {
         (Family::CheckLengths, "check_lengths", &[]),
     ];
 
-    /// Where it stands in the list.
+    /// Its index in the list.
     fn at(self) -> usize {
         Self::ALL.iter().position(|&(family, ..)| family == self).unwrap_or_default()
     }
 
-    /// Whether threads of a block wait for each other.
+    /// Whether it uses barriers.
     #[cfg(feature = "simulate")]
     pub(crate) fn waits(self) -> bool {
         use Family::*;
@@ -105,12 +105,12 @@ impl Family {
         )
     }
 
-    /// Whether its blocks form clusters, which not every image has.
+    /// Whether its blocks form clusters, which not every image supports.
     pub(crate) fn clusters(self) -> bool {
         matches!(self, Family::ColumnsTwo | Family::ColumnsFour | Family::ColumnsCluster)
     }
 
-    /// Whether its blocks ask for more shared memory than they get unasked.
+    /// Whether its blocks need more shared memory than the default limit.
     pub(crate) fn stages(self) -> bool {
         matches!(self, Family::Columns | Family::ColumnsBytes) || self.clusters()
     }

@@ -1,4 +1,4 @@
-//! Elements of less than a byte.
+//! Packed elements.
 
 use super::entry::Family;
 use super::{AnyParams, Call, Job, axis, flat};
@@ -52,7 +52,7 @@ pub(super) fn packed(call: &Call<'_>) -> Job {
         lengths,
         loops: Loops::new(&all, shape.prefix),
     };
-    // One row backward is the same for all of its vectors.
+    // A single reversed row: the shift is uniform for all of its vectors.
     let flips = all.len() == 1 && params.row == 1 && params.src_back == 1 && shape.prefix.is_none();
     let family = if flips { Family::PackedFlip } else { Family::Packed };
     flat(family, 0, threads, AnyParams::Packed(params))

@@ -1,4 +1,4 @@
-//! Rows by vectors, one or two a thread; and what all kernels of rows want to know of them.
+//! Rows by vectors, one or two per thread; and the arguments that all kernels for rows share.
 
 use super::entry::Family;
 use super::{AnyParams, Call, Job, address, axes, count, flat};
@@ -7,14 +7,14 @@ use crate::kernel::{Kernel, Limits};
 use crate::params::{Axis, Loops, Rows};
 use retrograde::{Dim, Flow};
 
-/// Vectors of a row that one thread takes, where it waits for its length: `CUT` and `MOVED` in cut.cuh.
+/// Vectors of a row per thread, if it has to wait for its length: `CUT` and `MOVED` in cut.cuh.
 const CUT: u64 = 4;
 const MOVED: u64 = 2;
-/// Vectors that a thread flips of dense rows: `FLIPS` in dense.cuh.
+/// Vectors of dense rows that a thread flips: `FLIPS` in dense.cuh.
 const FLIPS: u64 = 2;
 
-/// Rows of units that lie together; or, in `pieces` of so many bytes, wide units that are rows
-/// themselves and go forward. How threads share them is left open.
+/// Rows of contiguous units or, with `pieces` of so many bytes, wide units that are rows themselves
+/// and run forward. The division among threads is left open.
 pub(super) fn rows_of(call: &Call<'_>, pieces: Option<u64>) -> (Rows, Dim, usize) {
     let &Call { plan, shape, at, lengths, policy } = call;
     let width = pieces.unwrap_or(shape.unit);
@@ -53,7 +53,7 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let pairs_from = limits.pairs_from;
     let Choice { kernel, width } = choice;
     let pieces = match width {
-        // Pixels in rows that are not aligned; everything else of that width goes forward.
+        // Pixels in unaligned rows; all others of that width run forward.
         0 if kernel == Kernel::Pixels => None,
         0 => Some(16),
         width => (width != shape.unit).then_some(width),
@@ -65,7 +65,7 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let whole = bytes / 16;
     let part = super::chunks(bytes, width, alike.then_some(params.dst % 16));
     let (family, width, chunk) = match kernel {
-        // Two vectors a thread where it has to wait for a length.
+        // Two vectors per thread, if it has to wait for a length.
         Kernel::AlignedRows if width == 0 && shape.prefix.is_some() => {
             (Family::RowsBlocks, 0, whole.div_ceil(MOVED))
         }
@@ -73,9 +73,9 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         Kernel::AlignedRows => (Family::RowsAligned, width, whole),
         Kernel::Pixels if width > 0 => (Family::RowsAligned, width, whole),
         Kernel::Pixels => (Family::RowsAny, shape.unit, part),
-        // Not threads for a row, but its bytes.
+        // Here `chunk` is the bytes of a row, not the threads per row.
         Kernel::DenseRows if choose::flips_words(shape) => (Family::RowsFlip, width, bytes),
-        // Some lengths move nothing, and still have to be right.
+        // Lengths may have no effect on the movement, and still have to be checked.
         Kernel::DenseRows if choose::flips_rows(shape) && call.lengths.stop == 0 => {
             (Family::RowsDenseFlip, width, bytes)
         }
@@ -94,7 +94,7 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     flat(family, width, threads, AnyParams::Rows(params))
 }
 
-/// In place, of vectors: the first half of a row's, and one more if there is a middle.
+/// In place, by vectors: the first half of a row, and the middle vector if there is one.
 pub(super) fn row_swaps(call: &Call<'_>) -> Job {
     let width = call.shape.unit;
     let (params, ..) = rows_of(call, None);

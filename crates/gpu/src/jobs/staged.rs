@@ -7,36 +7,38 @@ use crate::choose::{self, Choice};
 use crate::kernel::Kernel;
 use crate::params::{Axis, Rows};
 
-/// Threads of a warp, and of a block where each warp stages for itself.
+/// Threads per warp, and per block if each warp stages separately.
 const WARP: u64 = 32;
 const STAGE_THREADS: u32 = 128;
-/// Bytes of the segment of a row that a warp stages, of short rows, of both that trade places, and around them.
+/// Bytes that a warp stages: of a segment, of short rows, of two segments to swap, and the margin.
 const SEGMENT: u64 = 2048;
 const SHORT_ROWS: u64 = 8192;
 const SWAPPED: u64 = 4096;
 const MARGIN: u64 = 48;
-/// How far the banks of one warp's memory lie from the next one's: anything but multiples of 32
+/// Offset between the banks of consecutive warps' memory: any value that is not a multiple of 32
 /// gained 2 %.
 const SKEW: u64 = 80;
-/// Bytes before what is staged, for each short row: `header_of` in short.cuh.
+/// Bytes before the staged data, per short row: `header_of` in short.cuh.
 const HEADER: u64 = 2 * 16 + 4;
 
-/// Rows in segments of whole units, a warp for each; in place, for each and its mirror image.
+/// Rows in segments of whole units, one warp per segment; in place, one per segment and its mirror
+/// image.
 pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
-    // Wide units that lengths move are rows themselves.
+    // Wide units that lengths move are treated as rows.
     let pieces = (call.shape.unit >= choose::WIDE_UNIT).then_some(choice.width);
     let unit = pieces.unwrap_or(call.shape.unit);
     let (mut params, ..) = rows_of(call, pieces);
     let swaps = choice.kernel == Kernel::StagedSwaps;
-    // In place a segment is one of two.
+    // In place, a segment is one of two.
     let units = if swaps { params.units.div_ceil(2) } else { params.units };
-    // Segments of the same size, but for the last. Those that do not trade places may be half as
-    // large again, rather than many small ones.
+    // Segments of equal size, except for the last. Those that are not swapped may be 1.5 times as
+    // large, to avoid many small ones.
     let segments = match swaps {
         true => units.div_ceil(SWAPPED / unit),
         false => ((units * unit + SEGMENT / 2) / SEGMENT).max(1),
     };
-    // Those that begin with a vector, and not where a row does, are whole vectors, and reach farther.
+    // Segments that begin at a vector boundary instead of the start of a row consist of whole
+    // vectors, and extend farther.
     let vector = if swaps || !matches!(choice.width, 1 | 2 | 4 | 8) { 1 } else { 16 / unit };
     let reach = units + vector - 1;
     let segment = reach.div_ceil(segments).next_multiple_of(vector);
@@ -44,7 +46,7 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     let bytes = segment * unit;
     let (family, room) = match swaps {
         true => (Family::RowsStagedSwap, 2 * room_for(bytes)),
-        // The parts before and behind a cut both begin anywhere.
+        // The parts before and after the end of the prefix both have any alignment.
         false => (Family::RowsStaged, room_for(bytes) + room_for(0)),
     };
     params.chunk = Axis::count(segments);
@@ -53,12 +55,12 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     launch(Entry(family, choice.width as u8), params, room)
 }
 
-/// As many short rows a warp as a segment has room for.
+/// As many short rows per warp as fit into a segment.
 pub(super) fn short(call: &Call<'_>) -> Job {
     let width = call.shape.unit;
     let (mut params, ..) = rows_of(call, None);
     let bytes = params.units * width;
-    // A lane for each length.
+    // One lane per length.
     let most = (SHORT_ROWS / bytes).clamp(1, WARP);
     params.chunk = Axis::count(bytes);
     params.unit = Axis::count(most);
@@ -67,13 +69,13 @@ pub(super) fn short(call: &Call<'_>) -> Job {
     launch(Entry(Family::RowsShort, width as u8), params, room)
 }
 
-/// Shared memory for so many bytes, wherever they begin, and some around them: `room_for` in
+/// Shared memory for so many bytes with any alignment, including the margin: `room_for` in
 /// staged.cuh.
 fn room_for(bytes: u64) -> u64 {
     (bytes + 30) / 16 * 16 + MARGIN
 }
 
-/// With so much shared memory for each warp, and warps that do not all begin in the same bank.
+/// Sets the shared memory per warp, such that warps do not all begin in the same bank.
 fn launch(entry: Entry, params: Rows, room: u64) -> Job {
     let room = room.next_multiple_of(128) + SKEW;
     let warps = u64::from(STAGE_THREADS) / WARP;

@@ -4,7 +4,7 @@ use crate::words::short;
 use retrograde::DType;
 use std::fmt;
 
-/// What a model says about a value: nothing, or its type, or its shape.
+/// What a model declares about a value: its type, its shape, both or neither.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Declared {
     /// The element type.
@@ -13,16 +13,16 @@ pub struct Declared {
     pub dims: Option<Vec<Dim>>,
 }
 
-/// What a model says about the size of an axis.
+/// What a model declares about the size of an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dim {
     /// Nothing.
     Any,
     /// It is this.
     Fixed(usize),
-    /// It is the same wherever this name stands.
+    /// It is the same wherever this name occurs.
     Named(String),
-    /// It is between these, both included.
+    /// It is in this range, both ends included.
     Between(usize, usize),
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a graph, or with what it is run on.
+//! Errors of a graph, or of the inputs it is run on.
 
 use super::declared::{Declared, Dim};
 use crate::words::short;
@@ -12,7 +12,7 @@ use thiserror::Error as ThisError;
 pub struct NodeName {
     /// Its name, which may be empty.
     pub name: String,
-    /// Its type, with the domain if it is not the usual one.
+    /// Its type, with the domain unless that is the default one.
     pub kind: String,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for NodeName {
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// Operators outside the set.
+    /// Unsupported operators.
     #[error("it has nodes that retrograde cannot run: {}", listed(nodes))]
     CannotRun {
         /// All of them.
@@ -46,7 +46,7 @@ pub enum GraphError {
         /// Inputs it should have.
         expected: usize,
     },
-    /// A node's attribute that it does not have, or with a value it cannot have.
+    /// An attribute that the operator does not have, or an invalid value.
     #[error("{node}: attribute {attribute:?} is {value}, expected {expected}")]
     Attribute {
         /// The node.
@@ -55,33 +55,33 @@ pub enum GraphError {
         attribute: String,
         /// Its value, shortened.
         value: String,
-        /// What it should be.
+        /// What was expected.
         expected: &'static str,
     },
-    /// A value that two things make.
-    #[error("value {value:?} is made twice")]
+    /// A value that is produced twice.
+    #[error("value {value:?} is produced twice")]
     MadeTwice {
         /// The value.
         value: String,
     },
-    /// A value that nothing makes.
-    #[error("{reader} reads {value:?}, which nothing makes")]
+    /// A value that nothing produces.
+    #[error("{reader} reads {value:?}, which nothing produces")]
     NotMade {
-        /// Who reads it.
+        /// The reader.
         reader: String,
         /// The value, shortened.
         value: String,
     },
-    /// Nodes that wait for each other.
+    /// Nodes that depend on each other.
     #[error("its nodes form a cycle: {}", cycle(nodes))]
     Cycle {
-        /// The nodes, each of which reads what the one before it makes.
+        /// The nodes, each of which reads what the one before it produces.
         nodes: Vec<NodeName>,
     },
-    /// A graph that gives nothing back.
+    /// A graph without outputs.
     #[error("it has no outputs")]
     NoOutputs,
-    /// More of something than any sensible model has.
+    /// More of something than any reasonable model has.
     #[error("it has {count} {what}, more than the {limit} that are accepted")]
     TooMany {
         /// Of what.
@@ -114,7 +114,7 @@ pub enum GraphError {
         /// Its name.
         name: String,
     },
-    /// A value of another type than declared.
+    /// A value whose type is not the declared one.
     #[error("{value}: has type {dtype}, expected {declared}")]
     OtherType {
         /// The value.
@@ -124,7 +124,7 @@ pub enum GraphError {
         /// What is declared.
         declared: Declared,
     },
-    /// A value of another rank or with another size than declared.
+    /// A value whose rank or size is not the declared one.
     #[error("{value}: has shape {shape:?}, expected {declared}")]
     OtherShape {
         /// The value.
@@ -134,7 +134,7 @@ pub enum GraphError {
         /// What is declared.
         declared: Declared,
     },
-    /// A named size that is two things.
+    /// A named size with two different values.
     #[error("{value}: axis {axis} has size {size}, but {dim} is already {bound} ({by})")]
     NamedSize {
         /// The value.
@@ -145,12 +145,12 @@ pub enum GraphError {
         size: usize,
         /// The name.
         dim: Dim,
-        /// What it was found to be first.
+        /// The size that the name was bound to first.
         bound: usize,
-        /// Where.
+        /// The value that bound it.
         by: String,
     },
-    /// A node that cannot run on what it gets.
+    /// A node that cannot run on its inputs.
     #[error("{node}: {source}")]
     Node {
         /// The node.
@@ -158,7 +158,7 @@ pub enum GraphError {
         /// Why not.
         source: Box<retrograde::Error>,
     },
-    /// A result that memory cannot hold.
+    /// A result that is too large for memory.
     #[error("{node}: {source}")]
     Layout {
         /// The node.
@@ -168,10 +168,10 @@ pub enum GraphError {
     },
 }
 
-/// Names in a line.
+/// Names, comma-separated.
 fn names(names: &[String]) -> String {
     match names {
-        [] => "none, since it reads nothing".to_owned(),
+        [] => "none: it has no inputs".to_owned(),
         names => {
             let quoted: Vec<String> =
                 names.iter().map(|name| format!("{:?}", short(name))).collect();
@@ -180,7 +180,7 @@ fn names(names: &[String]) -> String {
     }
 }
 
-/// All nodes, as far as a line can hold; the rest by type.
+/// Nodes by name up to a limit, the rest counted by type.
 fn listed(nodes: &[NodeName]) -> String {
     const MOST: usize = 100;
     let (shown, rest) = nodes.split_at(nodes.len().min(MOST));
@@ -197,7 +197,7 @@ fn listed(nodes: &[NodeName]) -> String {
     text
 }
 
-/// A cycle, as far as a line can hold.
+/// A cycle, shortened to fit on a line.
 fn cycle(nodes: &[NodeName]) -> String {
     const MOST: usize = 8;
     let shown: Vec<String> = nodes.iter().take(MOST).map(NodeName::to_string).collect();

@@ -1,12 +1,12 @@
-//! The order in which nodes can run, found without recursion.
+//! Topological sort of the nodes, without recursion.
 
 use super::error::{GraphError, NodeName};
 use super::parts::{Node, Output};
 use crate::words::short;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Indices of the nodes such that every value is made before it is read. Nodes keep their order
-/// where they can.
+/// Indices of the nodes such that every value is produced before it is read. Nodes keep their order
+/// where possible.
 pub(super) fn sorted(
     nodes: &[Node],
     outputs: &[Output],
@@ -53,7 +53,7 @@ pub(super) fn sorted(
     }
 }
 
-/// A cycle: whoever waits, waits for someone who waits, so going back comes round.
+/// Finds a cycle: every blocked node reads from another blocked node, so walking back must repeat.
 fn cycle(
     nodes: &[Node],
     maker: &HashMap<&str, usize>,
@@ -66,7 +66,7 @@ fn cycle(
         let at = path[path.len() - 1];
         let makers = nodes[at].inputs.iter().filter_map(|value| maker.get(value.as_str()));
         let Some(&before) = makers.into_iter().find(|&&by| waits_for[by] > 0) else {
-            // Cannot be, since `at` waits; the nodes so far still say where to look.
+            // Unreachable, since `at` is blocked; the nodes found so far still show where to look.
             break path.iter().rev().map(|&at| nodes[at].name.clone()).collect();
         };
         if let Some(&start) = seen.get(&before) {

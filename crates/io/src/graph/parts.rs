@@ -1,34 +1,34 @@
-//! What a graph is made of: inputs, outputs, and nodes.
+//! The parts of a graph: inputs, outputs and nodes.
 
 use super::declared::Declared;
 use super::error::NodeName;
 use retrograde::ReverseMode;
 
-/// What a model reads.
+/// An input of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// What it is called; by any of these it can be given.
+    /// Its names; a caller may use any of them.
     pub names: Vec<String>,
-    /// The value that it becomes.
+    /// The value that it defines.
     pub(crate) value: String,
     /// What is declared about it.
     pub declared: Declared,
-    /// Whether the model has a value for it.
+    /// Whether the model has a default value for it.
     pub has_default: bool,
 }
 
-/// What a model gives back.
+/// An output of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// What it is called, the usual name first.
+    /// Its names, the preferred one first.
     pub names: Vec<String>,
-    /// The value that it is.
+    /// The value that it returns.
     pub(crate) value: String,
     /// What is declared about it.
     pub declared: Declared,
 }
 
-/// Something that makes one value.
+/// A node, which produces one value.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) name: NodeName,
@@ -37,10 +37,10 @@ pub(crate) struct Node {
     pub(crate) output: String,
 }
 
-/// What a node does.
+/// The operator of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
-    /// Passes its input on.
+    /// Returns its input.
     Identity,
     /// OpenVINO Reverse: data, axes.
     Reverse(ReverseMode),
@@ -48,13 +48,13 @@ pub(crate) enum Op {
     Sequence {
         time: i64,
         batch: i64,
-        /// The ONNX opset whose rules hold; OpenVINO's if there is none.
+        /// The ONNX opset whose rules apply; OpenVINO's if `None`.
         opset: Option<u32>,
     },
 }
 
 impl Op {
-    /// How many inputs it has.
+    /// The number of inputs.
     pub(super) fn arity(self) -> usize {
         match self {
             Op::Identity => 1,
@@ -63,19 +63,19 @@ impl Op {
     }
 }
 
-/// What a model says about itself, whether it can be run or not.
+/// A description of a model, whether it can be run or not.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Outline {
-    /// The version of the format that the model is in.
+    /// The version of the file format.
     pub ir_version: i64,
-    /// Operator sets that it asks for: domain and version. Of an OpenVINO IR there are none.
+    /// Operator sets that it imports: domain and version. Empty for an OpenVINO IR.
     pub opsets: Vec<(String, i64)>,
-    /// What it reads.
+    /// Its inputs.
     pub inputs: Vec<Input>,
-    /// What it gives back.
+    /// Its outputs.
     pub outputs: Vec<Output>,
-    /// Its nodes, in the order of the file, but those that only hold a constant; and whether
-    /// retrograde has their operator.
+    /// Its nodes in file order, without those that only hold a constant, and whether retrograde
+    /// supports their operator.
     pub nodes: Vec<(NodeName, bool)>,
 }

@@ -1,5 +1,5 @@
-//! Running a graph: inputs are checked against what is declared, nodes run one after the other,
-//! and a value that nobody reads any more is let go.
+//! Runs a graph: inputs are checked against the declarations, nodes run one after the other, and a
+//! value is dropped after its last reader.
 
 use super::{Declared, Dim, Graph, GraphError, Node, Op};
 use crate::spool;
@@ -14,19 +14,19 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Bytes that are moved before whoever watches is told.
+/// Bytes to move between two calls of the progress callback.
 const PIECE: usize = 16 << 20;
 
 impl Graph {
-    /// Runs it on inputs with names, and gives back its outputs in their order.
+    /// Runs it on named inputs and returns its outputs in order.
     ///
-    /// Opaque elements (`bytes2`) are taken as what the model declares if the width is right.
+    /// Opaque elements (`bytes2`) are reinterpreted as the declared type if the width matches.
     pub fn run(&self, inputs: Vec<(String, Value)>) -> Result<Vec<Value>, GraphError> {
         self.run_in(inputs, &std::env::temp_dir(), &mut |_, _| {})
     }
 
-    /// As [`run`](Self::run), with a folder for temporary files: what the nodes make goes there
-    /// where it is large. `watch` is told how many bytes have been moved, of how many.
+    /// As [`run`](Self::run), with a folder for temporary files, which hold large intermediate
+    /// results. `watch` is called with the number of bytes moved so far and in total.
     pub fn run_in(
         &self,
         inputs: Vec<(String, Value)>,
@@ -66,7 +66,7 @@ impl Graph {
         Ok(results)
     }
 
-    /// The values there are before any node has run.
+    /// The values that exist before any node has run.
     fn bind<'a>(
         &'a self,
         inputs: Vec<(String, Value)>,
@@ -101,7 +101,7 @@ impl Graph {
         Ok(values)
     }
 
-    /// Bytes that the nodes will move: what they make is as large as what they read first.
+    /// Bytes that the nodes will move: each result has the size of the node's first input.
     fn bytes_to_move(&self, values: &HashMap<&str, Value>) -> u64 {
         let size = |value: &Value| match value.elements() {
             Elements::Bytes(bytes) => bytes.len() as u64,
@@ -121,7 +121,7 @@ impl Graph {
         total
     }
 
-    /// How often each value is read.
+    /// The number of readers of each value.
     fn readers(&self) -> HashMap<&str, usize> {
         let mut readers = HashMap::new();
         let by_nodes = self.nodes.iter().flat_map(|node| &node.inputs);
@@ -132,7 +132,7 @@ impl Graph {
     }
 }
 
-/// The value for one of its readers; the last one takes it away.
+/// The value for one of its readers; the last reader takes ownership.
 fn take(
     values: &mut HashMap<&str, Value>,
     readers: &mut HashMap<&str, usize>,
@@ -143,10 +143,10 @@ fn take(
         *left == 0
     });
     let value = if last { values.remove(name) } else { values.get(name).cloned() };
-    value.expect("the order makes every value before it is read")
+    value.expect("nodes are sorted so that every value is produced before it is read")
 }
 
-/// Opaque elements as the type that is declared, if they are as wide.
+/// Opaque elements reinterpreted as the declared type, if the widths are equal.
 fn as_declared(value: Value, declared: &Declared) -> Value {
     match (value.dtype(), declared.dtype) {
         (DType::Bytes(_), Some(dtype)) => value.reinterpreted(dtype).unwrap_or(value),
@@ -154,7 +154,7 @@ fn as_declared(value: Value, declared: &Declared) -> Value {
     }
 }
 
-/// The sizes that names stand for, and where each was found.
+/// The values of named sizes, and where each was bound.
 #[derive(Debug, Default)]
 struct Sizes(HashMap<String, (usize, String)>);
 
@@ -188,10 +188,10 @@ impl Sizes {
     }
 }
 
-/// Where nodes work, and who watches.
+/// The folder for temporary files and the progress callback.
 struct Workroom<'a> {
     temporary: &'a Path,
-    /// Told of so many bytes that were moved.
+    /// Called with the number of bytes moved.
     moved: &'a mut dyn FnMut(u64),
 }
 
@@ -239,7 +239,7 @@ fn reversed(
 ) -> Result<Value, Error> {
     let shape = data.shape();
     match data.elements() {
-        // Their handles move.
+        // Only the handles move.
         Elements::Strings(strings) => {
             let handles = moved(operator, strings::HANDLE, shape, strings.handles(), room)?;
             Ok(Value::strings(shape, strings.with_handles(handles))?)
@@ -267,8 +267,8 @@ fn moved(
         }
         Ok::<(), Error>(())
     };
-    // What is large goes to a temporary file without a name, so that it takes no memory
-    // of its own; where there is no room for one, memory has to do.
+    // Large results go to an unnamed temporary file, so that they take no anonymous memory. Without
+    // space for one, fall back to the heap.
     if let Ok(mut output) = spool::zeroed(bytes.len(), room.temporary) {
         fill(&mut output)?;
         if let Ok(output) = output.freeze() {
@@ -280,7 +280,7 @@ fn moved(
     Ok(output.into())
 }
 
-/// A tensor that is read as numbers, in this machine's byte order.
+/// A tensor of numbers in the native byte order.
 fn native(value: &Value) -> Result<Cow<'_, [u8]>, Error> {
     let Elements::Bytes(bytes) = value.elements() else {
         return Err(LayoutError::Strings.into());

@@ -1,4 +1,4 @@
-//! How graphs hang together, and what they are run on.
+//! Checks of graphs and of the inputs they are run on.
 
 use super::*;
 use bytes::Bytes;
@@ -35,7 +35,7 @@ fn integers(values: &[i64]) -> Value {
 
 const ROWS: Op = Op::Sequence { time: 1, batch: 0, opset: Some(10) };
 
-/// x and lens to y, through names in between and in no good order.
+/// x and lens to y, through intermediate values, with nodes out of order.
 fn rows() -> Parts {
     let named = |name: &str| Dim::Named(name.to_owned());
     Parts {
@@ -111,15 +111,18 @@ fn graphs_that_cannot_be_are_refused() {
         parts.check().unwrap_err().to_string()
     };
     let push = |at: Node| move |parts: &mut Parts| parts.nodes.push(at.clone());
-    assert_eq!(with(&push(node("again", Op::Identity, &["x"], "b"))), "value \"b\" is made twice");
-    assert_eq!(with(&push(node("x", Op::Identity, &["a"], "x"))), "value \"x\" is made twice");
+    assert_eq!(
+        with(&push(node("again", Op::Identity, &["x"], "b"))),
+        "value \"b\" is produced twice"
+    );
+    assert_eq!(with(&push(node("x", Op::Identity, &["a"], "x"))), "value \"x\" is produced twice");
     assert_eq!(
         with(&push(node("late", Op::Identity, &["nowhere"], "z"))),
-        "late (Test) reads \"nowhere\", which nothing makes"
+        "late (Test) reads \"nowhere\", which nothing produces"
     );
     assert_eq!(
         with(&|parts| parts.outputs.push(output("z"))),
-        "the list of outputs reads \"z\", which nothing makes"
+        "the list of outputs reads \"z\", which nothing produces"
     );
     assert_eq!(with(&|parts| parts.outputs.clear()), "it has no outputs");
     assert_eq!(with(&push(node("odd", ROWS, &["x"], "z"))), "odd (Test): has 1 inputs, expected 2");

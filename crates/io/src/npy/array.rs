@@ -1,4 +1,4 @@
-//! An array in memory together with how its file spells it.
+//! An array in memory, together with its element type as its file spells it.
 
 use super::descr::{Descr, Kind};
 use super::error::NpyError;
@@ -6,7 +6,7 @@ use retrograde::{Layout, LayoutError, Strides, TensorMut, TensorRef};
 
 /// The content of a `.npy` file.
 ///
-/// The data always has exactly the bytes that shape and type take.
+/// Invariant: the data has exactly the size that shape and type imply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NpyArray {
     descr: Descr,
@@ -16,7 +16,7 @@ pub struct NpyArray {
 }
 
 impl NpyArray {
-    /// An array of these bytes. In Fortran order the first axis is the one without gaps.
+    /// An array of these bytes. In Fortran order the first axis is the contiguous one.
     pub fn new(
         descr: &str,
         shape: &[usize],
@@ -33,7 +33,7 @@ impl NpyArray {
         Ok(NpyArray { descr, fortran_order, layout, data })
     }
 
-    /// An array of the same shape, type and order, all zeros.
+    /// An array of zeros with the same shape, type and memory order.
     pub fn zeros_like(&self) -> NpyArray {
         let data = vec![0; self.data.len()];
         NpyArray { data, descr: self.descr.clone(), layout: self.layout.clone(), ..*self }
@@ -49,43 +49,43 @@ impl NpyArray {
         self.layout.shape()
     }
 
-    /// Whether the elements lie in column-major order.
+    /// Whether the elements are in column-major order.
     pub fn fortran_order(&self) -> bool {
         self.fortran_order
     }
 
-    /// The elements, byte for byte.
+    /// The elements as bytes.
     pub fn data(&self) -> &[u8] {
         &self.data
     }
 
-    /// The elements, to be changed.
+    /// The elements as bytes, for writing.
     pub fn data_mut(&mut self) -> &mut [u8] {
         &mut self.data
     }
 
-    /// Where the elements lie in the data.
+    /// The layout of the elements in the data.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The array as retrograde reads it.
+    /// The array as a read-only view.
     pub fn view(&self) -> Result<TensorRef<'_>, LayoutError> {
         TensorRef::new(self.layout.clone(), self.data.as_slice())
     }
 
-    /// The array as retrograde writes it.
+    /// The array as a mutable view.
     pub fn view_mut(&mut self) -> Result<TensorMut<'_>, LayoutError> {
         TensorMut::new(self.layout.clone(), self.data.as_mut_slice())
     }
 
-    /// The bytes of one element; `None` if there is no such index.
+    /// The bytes of one element; `None` if the index is out of bounds.
     pub fn element(&self, index: &[usize]) -> Option<&[u8]> {
         let (shape, strides) = (self.shape(), self.layout.grain_strides());
         if index.len() != shape.len() || index.iter().zip(shape).any(|(at, size)| at >= size) {
             return None;
         }
-        // Inside the layout, so nothing overflows; strides of a file are never negative.
+        // In bounds, so nothing overflows; strides of a file are never negative.
         let start: usize = index.iter().zip(strides).map(|(at, step)| at * *step as usize).sum();
         self.data.get(start..start + width(&self.descr))
     }
@@ -105,8 +105,7 @@ impl NpyArray {
         Some(bytes.iter().fold(fill, |number, byte| number << 8 | i128::from(*byte)))
     }
 
-    /// The same integers in the byte order of this machine, so that they can be read as
-    /// numbers: lengths are. Everything but integers is refused.
+    /// The same integers in the native byte order, for use as lengths. Any other type is an error.
     pub fn to_native_integers(&self) -> Result<NpyArray, NpyError> {
         if !self.descr.dtype().is_integer() {
             return Err(NpyError::NotIntegers { descr: self.descr.to_string() });
@@ -122,11 +121,11 @@ impl NpyArray {
 
 /// Bytes of one element.
 fn width(descr: &Descr) -> usize {
-    // None of a file's types is packed, or wider than an address can count.
+    // No type of a file is packed, or wider than `usize` can count.
     descr.dtype().bits().unwrap_or(0) / 8
 }
 
-/// Where the elements of a file's data lie.
+/// The layout of a file's elements.
 pub(super) fn layout_of(
     descr: &Descr,
     shape: &[usize],
@@ -145,7 +144,8 @@ pub(super) fn layout_of(
     let mut step = isize::try_from(width(descr)).map_err(|_| too_large())?;
     for &size in shape {
         strides.push(step);
-        // Saturates only if some axis is empty: otherwise `dense` has found the product to fit.
+        // Saturates only if some axis is empty: otherwise `dense` has checked that the product
+        // fits.
         step = step.saturating_mul(isize::try_from(size).unwrap_or(isize::MAX));
     }
     Ok(Layout::byte_strided(dtype, shape, &strides, 0)?)

@@ -5,7 +5,7 @@ use super::error::NpyError;
 use retrograde::DType;
 use std::fmt;
 
-/// What an element means. Movement does not care; printing and lengths do.
+/// The kind of value that an element is. It matters for printing and lengths, not for moving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `b`: boolean.
@@ -18,21 +18,21 @@ pub enum Kind {
     Float,
     /// `c`: complex number of two floats.
     Complex,
-    /// `S`: bytes, filled up with zeros.
+    /// `S`: bytes, padded with zeros.
     Bytes,
-    /// `U`: characters of four bytes each, filled up with zeros.
+    /// `U`: characters of four bytes each, padded with zeros.
     Text,
-    /// `V`: anything; `ml_dtypes` are stored as such.
+    /// `V`: opaque bytes; `ml_dtypes` are stored as these.
     Void,
-    /// `M`: a date, counted in the unit in brackets.
+    /// `M`: a date, in the unit in brackets.
     Date,
-    /// `m`: a time span, counted in the unit in brackets.
+    /// `m`: a time span, in the unit in brackets.
     Span,
-    /// A list of fields: an element of a structured array.
+    /// An element of a structured array, with a list of fields.
     Record,
 }
 
-/// An element type as NumPy writes it, kept to the letter.
+/// An element type as NumPy writes it, verbatim.
 ///
 /// ```
 /// use retrograde::DType;
@@ -58,22 +58,22 @@ pub struct Descr {
 pub struct Field {
     /// Its name; empty for padding.
     pub name: String,
-    /// Bytes of the record in front of it.
+    /// Its offset in the record, in bytes.
     pub offset: usize,
-    /// What it is, or what each of its elements is.
+    /// Its type, or the type of its elements.
     pub descr: Descr,
-    /// Sizes of a field that is an array; empty for others.
+    /// The shape of an array field; empty for others.
     pub shape: Vec<usize>,
 }
 
 impl Descr {
-    /// A record of these fields, which take so many bytes; the text is a Python list.
+    /// A record of these fields, `bytes` wide; `text` is the Python list.
     pub(super) fn record(text: String, fields: Vec<Field>, bytes: usize) -> Descr {
         let big_endian = fields.iter().any(|field| field.descr.big_endian);
         Descr { text, kind: Kind::Record, dtype: DType::Bytes(bytes), big_endian, fields }
     }
 
-    /// The fields of a record, in their order; empty for everything else.
+    /// The fields of a record, in order; empty for other types.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
@@ -83,30 +83,30 @@ impl Descr {
         &self.text
     }
 
-    /// What an element means.
+    /// The kind of value that an element is.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// What retrograde calls it; [`DType::Bytes`] where it has no name for it. The byte order
-    /// is not part of that.
+    /// Retrograde's type; [`DType::Bytes`] if it has none for these elements. It does not include
+    /// the byte order.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Whether the most significant byte of a number comes first; of a record, in any field.
+    /// Whether numbers are big-endian; for a record, whether those of any field are.
     pub fn is_big_endian(&self) -> bool {
         self.big_endian
     }
 
-    /// The same type in the byte order of this machine.
+    /// The same type in the native byte order.
     pub(crate) fn to_native(&self) -> Descr {
         self.to_order(cfg!(target_endian = "big"))
     }
 
-    /// The same type in either byte order.
+    /// The same type in the given byte order.
     pub(crate) fn to_order(&self, big_endian: bool) -> Descr {
-        // The fields of a record have an order each, and stay as they are.
+        // The fields of a record each have a byte order and are not changed.
         if self.big_endian == big_endian || self.kind == Kind::Record {
             return self.clone();
         }
@@ -121,10 +121,10 @@ impl fmt::Display for Descr {
     }
 }
 
-/// What a text in quotes means; a record is none.
+/// Parses a quoted type, which is not a record.
 pub(super) fn plain(text: &str) -> Result<Descr, NpyError> {
     parse(text).ok_or_else(|| {
-        // Python's objects come without a size: '|O'.
+        // Python objects have no size: '|O'.
         if text.trim_start_matches(['<', '>', '|', '=']).starts_with('O') {
             return NpyError::Objects { descr: text.chars().take(40).collect() };
         }
@@ -179,7 +179,7 @@ fn parse(text: &str) -> Option<Descr> {
     Some(Descr { text: text.to_owned(), kind, dtype, big_endian, fields: Vec::new() })
 }
 
-/// Such as `[ns]` or `[25us]`.
+/// A unit such as `[ns]` or `[25us]`.
 fn is_unit(text: &str) -> bool {
     let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     inner.is_some_and(|unit| {

@@ -1,20 +1,20 @@
-//! What can be wrong with the content of a `.npy` file.
+//! Errors in the content of a `.npy` file.
 
 use retrograde::LayoutError;
 use std::io;
 use thiserror::Error as ThisError;
 
-/// What is wrong with the content of a `.npy` file.
+/// Why the content of a `.npy` file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum NpyError {
-    /// It begins with something else.
+    /// It begins with other bytes.
     #[error("not a .npy file: it begins with {start}, not with \\x93NUMPY{}", kind_hint(start))]
     NotNpy {
         /// The first bytes, printable.
         start: String,
     },
-    /// A version of the format that does not exist yet.
+    /// An unknown version of the format.
     #[error(".npy version {major}.{minor} is unknown, expected 1.0, 2.0 or 3.0")]
     Version {
         /// Major version.
@@ -27,30 +27,30 @@ pub enum NpyError {
         "the file is cut short: its header should have {declared} bytes but only {available} follow"
     )]
     HeaderCut {
-        /// Bytes the header should have.
+        /// Bytes that the header should have.
         declared: u64,
-        /// Bytes there are.
+        /// Bytes that follow.
         available: u64,
     },
-    /// The header says it is longer than any sensible header.
+    /// The declared header length is longer than any reasonable header.
     #[error("the header says it has {declared} bytes, more than the {limit} that are accepted")]
     HeaderTooLong {
-        /// Bytes the header should have.
+        /// The declared length in bytes.
         declared: u64,
-        /// The most that is accepted.
+        /// The longest accepted length.
         limit: u64,
     },
-    /// The header is not the Python dictionary it should be.
+    /// The header is not the expected Python dictionary.
     #[error("malformed header: expected {expected} at byte {position}, found {found}")]
     HeaderSyntax {
-        /// Where in the header.
+        /// Byte offset in the header.
         position: usize,
-        /// What should be there.
+        /// What was expected there.
         expected: &'static str,
-        /// What is there, printable and shortened.
+        /// What was found, printable and shortened.
         found: String,
     },
-    /// A key that a header does not have.
+    /// An unknown key.
     #[error(
         "malformed header: key {key} is unknown, expected 'descr', 'fortran_order' and 'shape'"
     )]
@@ -58,13 +58,13 @@ pub enum NpyError {
         /// The key, printable and shortened.
         key: String,
     },
-    /// A key that comes twice.
-    #[error("malformed header: key '{key}' comes twice")]
+    /// A key that appears twice.
+    #[error("malformed header: key '{key}' appears twice")]
     DuplicateKey {
         /// The key.
         key: &'static str,
     },
-    /// A key that is not there.
+    /// A missing key.
     #[error("malformed header: key '{key}' is missing")]
     MissingKey {
         /// The key.
@@ -78,8 +78,8 @@ pub enum NpyError {
         /// The size, shortened.
         size: String,
     },
-    /// A size that no memory could have.
-    #[error("axis {axis} has size {size}, more than {} that can be addressed", usize::MAX)]
+    /// A size that does not fit in a `usize`.
+    #[error("axis {axis} has size {size}, more than the {} that can be addressed", usize::MAX)]
     SizeTooLarge {
         /// The axis.
         axis: usize,
@@ -89,13 +89,13 @@ pub enum NpyError {
     /// The shape as a whole is impossible.
     #[error("impossible shape: {0}")]
     Shape(#[from] LayoutError),
-    /// Records within records, deeper than any sensible dtype.
+    /// Records nested deeper than in any reasonable dtype.
     #[error("its fields are nested more than {limit} deep")]
     FieldsTooDeep {
-        /// The most that is accepted.
+        /// The deepest accepted nesting.
         limit: usize,
     },
-    /// A record that no memory could hold.
+    /// A record that is too large for memory.
     #[error("its fields take more bytes than can be addressed")]
     FieldsTooLarge,
     /// The elements are small arrays.
@@ -110,13 +110,13 @@ pub enum NpyError {
         /// The `descr` of the header.
         descr: String,
     },
-    /// An element type that NumPy does not have.
+    /// An unknown element type.
     #[error("unknown dtype {descr:?}, expected one such as '<f4', '>i8', '|u1', '<U5' or '|V16'")]
     UnknownType {
         /// The `descr` of the header, shortened.
         descr: String,
     },
-    /// Less data than the shape says.
+    /// Less data than the shape needs.
     #[error(
         "shape {shape:?} of {descr:?} takes {expected} bytes but the file has {available}: \
          it is cut short"
@@ -126,12 +126,12 @@ pub enum NpyError {
         shape: Vec<usize>,
         /// The element type.
         descr: String,
-        /// Bytes the shape takes.
+        /// Bytes that the shape needs.
         expected: u64,
-        /// Bytes there are.
+        /// Bytes in the file.
         available: u64,
     },
-    /// More data than the shape says.
+    /// More data than the shape needs.
     #[error(
         "shape {shape:?} of {descr:?} takes {expected} bytes but the file has {}: \
          either the shape is wrong or something was appended",
@@ -142,18 +142,18 @@ pub enum NpyError {
         shape: Vec<usize>,
         /// The element type.
         descr: String,
-        /// Bytes the shape takes.
+        /// Bytes that the shape needs.
         expected: u64,
-        /// Bytes there are; `None` if the file (a pipe) does not know its size.
+        /// Bytes in the file; `None` if it (a pipe) has no size.
         available: Option<u64>,
     },
-    /// The machine does not have the memory.
+    /// Memory allocation failed.
     #[error("not enough memory for the {bytes} bytes of the file")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Requested bytes.
         bytes: u64,
     },
-    /// Integers were asked for.
+    /// The elements are not integers.
     #[error("its elements are {descr:?}, expected integers such as '<i8' or '|u1'")]
     NotIntegers {
         /// The element type.
@@ -161,12 +161,12 @@ pub enum NpyError {
     },
 }
 
-/// What else the file might be.
+/// A guess at what the file is.
 fn kind_hint(start: &str) -> &'static str {
     if start.starts_with("\"PK") { " (an .npz archive? name it .npz)" } else { "" }
 }
 
-/// A failure before it is known whose it is.
+/// An error before it is assigned to a file.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Io(io::Error),

@@ -1,7 +1,7 @@
 //! The header: magic, version, length, and a Python dictionary of three keys.
 //!
-//! Written by hand and strict: exactly the dictionaries that NumPy writes (in any order and
-//! spacing), parsed without trusting the length in front of them or how deep records nest.
+//! A strict, hand-written parser: it accepts the dictionaries that NumPy writes (in any order and
+//! spacing), and trusts neither the length before them nor the nesting depth of records.
 
 use super::descr::{self, Descr, Field, Kind};
 use super::error::{Failure, NpyError};
@@ -11,13 +11,13 @@ use std::io::Read;
 use std::str::FromStr;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// Headers of plain arrays have some hundred bytes. This is a hundred times what NumPy takes.
+/// Headers of plain arrays have about a hundred bytes. This is a hundred times what NumPy accepts.
 const LIMIT: u64 = 1 << 20;
-/// Data begins at a multiple of this.
+/// Data begins at a multiple of this many bytes.
 const ALIGNMENT: usize = 64;
-/// Records within records, at most.
+/// The deepest accepted nesting of records.
 const DEEPEST: usize = 32;
-/// NumPy leaves room for the growing axis to take so many digits.
+/// NumPy reserves this many digits for the size of the growing axis.
 const GROWTH_DIGITS: usize = 21;
 
 /// What a header says.
@@ -28,7 +28,7 @@ pub(super) struct Header {
     pub(super) shape: Vec<usize>,
 }
 
-/// Reads a header, and says how many bytes it took; the reader is then at the data.
+/// Reads a header and returns how many bytes it took; the reader is then at the data.
 pub(super) fn read(reader: &mut impl Read) -> Result<(Header, u64), Failure> {
     let start = read_up_to(reader, 8)?;
     if start.len() < 8 || &start[..6] != MAGIC {
@@ -54,7 +54,7 @@ pub(super) fn read(reader: &mut impl Read) -> Result<(Header, u64), Failure> {
     if available < declared {
         return Err(NpyError::HeaderCut { declared, available }.into());
     }
-    // Version 3 has UTF-8, the others have Latin-1, in which every byte is a character.
+    // Version 3 is UTF-8. The others are Latin-1, in which every byte is a character.
     let text = match major {
         3 => String::from_utf8_lossy(&text).into_owned(),
         _ => text.iter().map(|&byte| char::from(byte)).collect(),
@@ -62,7 +62,7 @@ pub(super) fn read(reader: &mut impl Read) -> Result<(Header, u64), Failure> {
     Ok((parse(text.as_bytes())?, 8 + length_bytes + declared))
 }
 
-/// Grows with what is there, not with what was asked for.
+/// Allocates for the bytes that are there, not for those that were asked for.
 fn read_up_to(reader: &mut impl Read, count: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(count).read_to_end(&mut bytes)?;
@@ -97,7 +97,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Header, NpyError> {
     })
 }
 
-/// An element type alone, without quotes around it.
+/// A bare element type, without quotes around it.
 impl FromStr for Descr {
     type Err = NpyError;
 
@@ -119,14 +119,14 @@ fn set<T>(slot: &mut Option<T>, key: &'static str, value: T) -> Result<(), NpyEr
     }
 }
 
-/// A place in the text of a header.
+/// A position in the text of a header.
 struct Cursor<'a> {
     text: &'a [u8],
     position: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// The next byte that is no space.
+    /// The next byte that is not a space.
     fn peek(&mut self) -> Option<u8> {
         let spaces = self.rest().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         self.position += spaces;
@@ -152,7 +152,7 @@ impl<'a> Cursor<'a> {
         NpyError::HeaderSyntax { position: self.position, expected, found }
     }
 
-    /// A string between single or double quotes. Nothing that NumPy writes has escapes.
+    /// A string in single or double quotes. Nothing that NumPy writes has escapes.
     fn string(&mut self, expected: &'static str) -> Result<&'a [u8], NpyError> {
         let quote = match self.peek() {
             Some(quote @ (b'\'' | b'"')) => quote,
@@ -186,7 +186,7 @@ impl<'a> Cursor<'a> {
             Some(b'(') => Err(NpyError::Subarray),
             _ => {
                 let text = self.string("a dtype in quotes")?;
-                // Type strings are ASCII; whatever else is in there makes it an unknown one.
+                // Type strings are ASCII; anything else is reported as an unknown type.
                 descr::plain(&String::from_utf8_lossy(text))
             }
         }
@@ -218,7 +218,7 @@ impl<'a> Cursor<'a> {
         Ok(Descr::record(text, fields, bytes))
     }
 
-    /// A name (or a title and a name), a type, and sizes if the field is an array.
+    /// A name (or a title and a name), a type, and the shape if the field is an array.
     fn field(&mut self, offset: usize, depth: usize) -> Result<Field, NpyError> {
         self.expect(b'(', "a field, or ']'")?;
         let name = if self.eat(b'(') {
@@ -244,7 +244,7 @@ impl<'a> Cursor<'a> {
         Ok(Field { name, offset, descr, shape })
     }
 
-    /// A string that may have escapes, which are left as they are.
+    /// A string that may have escapes, which are kept verbatim.
     fn field_name(&mut self) -> Result<String, NpyError> {
         let quote = match self.peek() {
             Some(quote @ (b'\'' | b'"')) => quote,
@@ -289,7 +289,7 @@ impl<'a> Cursor<'a> {
             return Err(self.wrong("a size, or ')'"));
         }
         self.position += count;
-        // Python 2 marked its long integers.
+        // Python 2 marked long integers with `L`.
         if self.rest().first() == Some(&b'L') {
             self.position += 1;
         }
@@ -304,7 +304,7 @@ impl<'a> Cursor<'a> {
         digits.parse().map_err(|_| NpyError::SizeTooLarge { axis, size: shortened() })
     }
 
-    /// Nothing but space may follow.
+    /// Checks that only white space follows.
     fn end(&mut self) -> Result<(), NpyError> {
         if self.peek().is_none() { Ok(()) } else { Err(self.wrong("the end of the header")) }
     }
@@ -318,7 +318,7 @@ pub(super) fn encode(descr: &Descr, fortran_order: bool, shape: &[usize]) -> Vec
     text.push_str(", 'shape': (");
     for (axis, size) in shape.iter().enumerate() {
         let comma = if axis == 0 { "" } else { ", " };
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{comma}{size}");
     }
     text.push_str(if shape.len() == 1 { ",), }" } else { "), }" });
@@ -327,7 +327,8 @@ pub(super) fn encode(descr: &Descr, fortran_order: bool, shape: &[usize]) -> Vec
         let spare = GROWTH_DIGITS.saturating_sub(size.to_string().len());
         text.extend(std::iter::repeat_n(' ', spare));
     }
-    // Version 3 is for names of fields that are not Latin-1; all else is.
+    // Version 3 is for field names that are not Latin-1. Everything else is written as version 1 or
+    // 2.
     let latin: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
     let (encoded, long_version) = match latin {
         Some(latin) => (latin, 2),
@@ -345,7 +346,7 @@ pub(super) fn encode(descr: &Descr, fortran_order: bool, shape: &[usize]) -> Vec
             usize::from(short)
         }
         _ => {
-            // Four billion bytes of sizes would not fit into memory as a shape.
+            // A shape with four billion bytes of text would not fit into memory.
             let long = u32::try_from(padded(12)).unwrap_or(u32::MAX);
             header.extend([long_version, 0]);
             header.extend(long.to_le_bytes());

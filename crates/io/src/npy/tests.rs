@@ -1,4 +1,4 @@
-//! Files that are right, files that lie, and what NumPy itself writes.
+//! Valid files, files with false headers, and files that NumPy itself writes.
 
 use super::*;
 use retrograde::{DType, LayoutError};
@@ -27,7 +27,7 @@ fn decode_both(bytes: &[u8]) -> Result<NpyArray, NpyError> {
     };
     let (known, unknown) = (plain(known), plain(unknown));
     match (&known, &unknown) {
-        // All that differs is how much it knows.
+        // The two errors differ only in the known size.
         (Err(NpyError::DataTooLong { .. }), Err(NpyError::DataTooLong { available, .. })) => {
             assert_eq!(*available, None);
         }
@@ -204,7 +204,7 @@ fn shapes_are_not_believed() {
         let text = format!("{{'descr': '<f8', 'fortran_order': True, 'shape': {shape}}}");
         decode_both(&file(1, &text, &vec![0; bytes]))
     };
-    // A terabyte is claimed: compared with the file before anything is allocated.
+    // The header claims a terabyte: it is compared with the file before anything is allocated.
     assert_eq!(
         sized("(1099511627776,)", 16).unwrap_err().to_string(),
         "shape [1099511627776] of \"<f8\" takes 8796093022208 bytes but the file has 16: \

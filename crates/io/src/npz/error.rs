@@ -1,23 +1,23 @@
-//! What can be wrong with an `.npz` archive.
+//! Errors in `.npz` archives.
 
 use crate::npy::error::NpyError;
 use std::io;
 use thiserror::Error as ThisError;
 
-/// What is wrong with an `.npz` archive.
+/// Why an `.npz` archive was refused.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum NpzError {
     /// It cannot be read as an archive.
     #[error("not a readable .npz archive: {reason}")]
     Archive {
-        /// What the archive's reader says.
+        /// The zip reader's error.
         reason: String,
     },
-    /// More entries than any sensible archive has.
+    /// More members than any reasonable archive has.
     #[error("the archive says it has {count} members, more than the {limit} that are accepted")]
     TooMany {
-        /// Members.
+        /// The number of members.
         count: usize,
         /// The most that is accepted.
         limit: usize,
@@ -30,7 +30,7 @@ pub enum NpzError {
         /// Why not.
         reason: String,
     },
-    /// A member that is no `.npy` file.
+    /// A member that is not a valid `.npy` file.
     #[error("member {member:?}: {source}")]
     Npy {
         /// The member.
@@ -40,7 +40,7 @@ pub enum NpzError {
     },
 }
 
-/// What can go wrong besides the content.
+/// Errors in the content, and I/O errors.
 pub(crate) enum NpzFailure {
     Io(io::Error),
     Npz(NpzError),

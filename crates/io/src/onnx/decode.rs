@@ -1,5 +1,5 @@
-//! Messages of a model, decoded one by one and only so many of them: what they take in memory
-//! is counted before they are decoded, and no file makes it more than it may be.
+//! Decodes the messages of a model one by one, within a budget: their size in memory is counted
+//! before they are decoded, so that no file can make it exceed the limit.
 
 use super::wire;
 use crate::graph::GraphError;
@@ -7,16 +7,16 @@ use crate::model::ModelError;
 use bytes::Bytes;
 use prost::Message;
 
-/// More of anything than a graph of reversals has.
+/// More items of any kind than a graph of reversals has.
 pub(super) const MOST: usize = 1 << 20;
-/// What all names and declarations may take in memory.
+/// The most memory that all names and declarations together may take.
 const MOST_BYTES: usize = 96 << 20;
-/// What a field takes besides its content.
+/// Memory that a field takes in addition to its content.
 const PER_FIELD: usize = 32;
-/// A declared value is no larger message than this.
+/// The largest accepted message for the declaration of a value.
 const MOST_DECLARATION: usize = 64 << 10;
 
-/// Decodes messages until they would take too much.
+/// Decodes messages until the memory budget is used up.
 #[derive(Debug)]
 pub(super) struct Decoder {
     left: usize,
@@ -27,8 +27,8 @@ impl Decoder {
         Decoder { left: MOST_BYTES }
     }
 
-    /// Decodes a message, of which the content of these fields is copied; that of others is
-    /// shared, or skipped.
+    /// Decodes a message. The content of `copied` fields is counted, because decoding copies it;
+    /// that of other fields is shared or skipped.
     pub(super) fn decode<M: Message + Default>(
         &mut self,
         bytes: &Bytes,
@@ -60,7 +60,7 @@ impl Decoder {
         self.decode(bytes, what, &[1])
     }
 
-    /// Counts what is kept of a message beyond its own fields.
+    /// Counts memory that is kept of a message in addition to its fields.
     pub(super) fn spend(&mut self, bytes: usize) -> Result<(), ModelError> {
         match self.left.checked_sub(bytes) {
             Some(left) => self.left = left,
@@ -74,7 +74,7 @@ impl Decoder {
     }
 }
 
-/// Refuses a message that has one of these fields more often than a sensible one.
+/// Refuses a message in which one of these fields occurs more often than is reasonable.
 pub(super) fn check_counts(
     message: &[u8],
     what: &'static str,

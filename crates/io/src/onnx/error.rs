@@ -1,4 +1,4 @@
-//! What can be wrong with a TensorProto.
+//! Errors in a TensorProto.
 
 use crate::external::ExternalError;
 use crate::words::reason;
@@ -7,17 +7,17 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error as ThisError;
 
-/// What is wrong with a TensorProto.
+/// Why a TensorProto was refused.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum TensorError {
-    /// It is none.
+    /// It is not a TensorProto.
     #[error("not a TensorProto: {reason}")]
     NotTensor {
-        /// What the decoder says.
+        /// The decoder's error.
         reason: String,
     },
-    /// An element type that is unknown, or none of ours.
+    /// An unknown or unsupported element type.
     #[error("element type {code} is not supported, expected one of 1 (FLOAT) to 26 (INT2)")]
     Type {
         /// The `data_type`.
@@ -31,24 +31,24 @@ pub enum TensorError {
         /// The size.
         size: i64,
     },
-    /// More axes than any sensible tensor has.
+    /// More axes than any reasonable tensor has.
     #[error("it has {rank} axes, more than the {limit} that are accepted")]
     TooManyAxes {
-        /// Axes.
+        /// The number of axes.
         rank: usize,
         /// The most that is accepted.
         limit: usize,
     },
-    /// The shape as a whole is impossible, or the raw data has another size.
+    /// The shape as a whole is impossible, or the raw data has a different size.
     #[error("{0}")]
     Shape(#[from] LayoutError),
-    /// It is in pieces.
+    /// It is one segment of a tensor.
     #[error("it is one segment of a tensor, expected a whole one")]
     Segment,
-    /// It says where its elements are more than once.
+    /// Two fields hold elements.
     #[error("its elements are in both {0} and {1}, expected one of them")]
     Twice(&'static str, &'static str),
-    /// Elements in a field that is not for their type.
+    /// Elements in a field that does not match their type.
     #[error("elements of {dtype} are in {field}, expected {expected}")]
     WrongField {
         /// The element type.
@@ -58,7 +58,7 @@ pub enum TensorError {
         /// Where they should be.
         expected: &'static str,
     },
-    /// More or fewer numbers than the shape says.
+    /// More or fewer entries than the shape needs.
     #[error(
         "shape {shape:?} of {dtype} takes {expected} entries of {field} but there are {available}"
     )]
@@ -69,60 +69,60 @@ pub enum TensorError {
         dtype: DType,
         /// The field.
         field: &'static str,
-        /// Entries the shape takes.
+        /// Entries that the shape needs.
         expected: usize,
-        /// Entries there are.
+        /// Entries in the field.
         available: usize,
     },
-    /// A number that the type does not have.
+    /// A number out of range of the element type.
     #[error("{field}[{position}] is {value}, outside [{low}, {high}] of {dtype}")]
     Range {
         /// The field.
         field: &'static str,
-        /// Which entry.
+        /// Index of the entry.
         position: usize,
         /// The number.
         value: i128,
-        /// The lowest number of the type.
+        /// The lowest value of the type.
         low: i128,
-        /// The highest number of the type.
+        /// The highest value of the type.
         high: i128,
         /// The element type.
         dtype: DType,
     },
-    /// External data that does not say where.
+    /// An invalid entry about external data.
     #[error("external data: {key} is {value:?}, expected {expected}")]
     ExternalKey {
         /// The key.
         key: &'static str,
         /// Its value, shortened.
         value: String,
-        /// What it should be.
+        /// What was expected.
         expected: &'static str,
     },
-    /// External data of another size.
+    /// External data whose size does not match the shape.
     #[error(
         "external data: length is {length} but shape {shape:?} of {dtype} takes {expected} bytes"
     )]
     ExternalLength {
-        /// What it says.
+        /// The declared length.
         length: u64,
         /// The shape.
         shape: Vec<usize>,
         /// The element type.
         dtype: DType,
-        /// What it should say.
+        /// The length that the shape needs.
         expected: usize,
     },
-    /// Its elements have to be unpacked, and there is no room for that.
-    #[error("no room in {} to unpack its elements: {reason}", folder.display())]
+    /// There is no space to unpack its elements.
+    #[error("no space in {} to unpack its elements: {reason}", folder.display())]
     NoRoom {
-        /// Where.
+        /// The folder for temporary files.
         folder: PathBuf,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
-    /// External data that cannot be had.
+    /// External data that cannot be read.
     #[error(transparent)]
     External(#[from] ExternalError),
 }
@@ -133,7 +133,7 @@ impl From<String> for TensorError {
     }
 }
 
-/// Of a temporary file, where elements are unpacked.
+/// An error of the temporary file to which elements are unpacked.
 impl From<io::Error> for TensorError {
     fn from(error: io::Error) -> Self {
         let folder = PathBuf::from("memory");

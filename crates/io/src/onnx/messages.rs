@@ -1,8 +1,8 @@
-//! The ONNX messages, as far as they are used. Field numbers are those of `onnx.proto`.
+//! The ONNX messages, with only the fields that are used. Field numbers are those of `onnx.proto`.
 //!
-//! Lists of messages are declared as lists of bytes, which is the same on the wire: they are
-//! decoded one by one where they are needed, so that a file of a million empty messages does
-//! not become a million large structs. What is not declared is skipped.
+//! Repeated messages are declared as repeated bytes, which is the same on the wire. They are
+//! decoded one by one where they are needed, so that a file of a million empty messages does not
+//! become a million large structs. Undeclared fields are skipped.
 
 use bytes::Bytes;
 
@@ -92,7 +92,7 @@ pub(super) struct ValueInfoProto {
 pub(super) struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub(super) tensor_type: Option<TensorType>,
-    /// A sequence, a map, an optional value, a sparse tensor: their presence is enough.
+    /// A sequence, a map, an optional value or a sparse tensor: only its presence matters.
     #[prost(bytes = "bytes", optional, tag = "4")]
     pub(super) sequence_type: Option<Bytes>,
     #[prost(bytes = "bytes", optional, tag = "5")]
@@ -125,7 +125,7 @@ pub(super) struct Dimension {
     pub(super) dim_param: Option<String>,
 }
 
-/// The start of a TensorProto, as it is written. Reading one is [`Survey`](super::survey::Survey)'s.
+/// The start of a TensorProto, for writing. [`Survey`](super::survey::Survey) reads one.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TensorHead {
     #[prost(int64, repeated, packed = "false", tag = "1")]
@@ -142,7 +142,7 @@ pub(super) struct StringStringEntryProto {
     pub(super) value: String,
 }
 
-/// All of a TensorProto, as others write it.
+/// A complete TensorProto, as other programs write it.
 #[cfg(test)]
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TensorProto {

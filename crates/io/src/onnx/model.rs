@@ -27,12 +27,12 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Opsets whose ReverseSequence, Constant and Identity are known.
+/// Opsets whose ReverseSequence, Constant and Identity are supported.
 const OPSETS: RangeInclusive<i64> = 10..=28;
-/// No operator that is known has more attributes; one more is enough to tell.
+/// More attributes than any supported operator has.
 const MOST_ATTRIBUTES: usize = 64;
 
-/// Reads a `.onnx` file, with the data that lies in files beside it.
+/// Reads a `.onnx` file and its external data.
 ///
 /// ```no_run
 /// let graph = retrograde_io::onnx::read_model("model.onnx")?;
@@ -45,8 +45,8 @@ pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
     read_model_in(path, std::env::temp_dir(), &FilesRead::default())
 }
 
-/// As [`read_model`], with a folder for temporary files: large tensors that cannot be used
-/// where they lie are unpacked there. All files that are read are noted.
+/// As [`read_model`], with a folder for temporary files: large tensors that cannot be used in the
+/// mapped file are unpacked there. Every file that is read is added to `read`.
 pub fn read_model_in(
     path: impl AsRef<Path>,
     temporary: impl AsRef<Path>,
@@ -59,7 +59,7 @@ pub fn read_model_in(
     })
 }
 
-/// What a `.onnx` file says about itself, whether it can be run or not.
+/// Describes a `.onnx` file, whether it can be run or not.
 pub fn outline(path: impl AsRef<Path>) -> Result<Outline, Error> {
     with_content(path.as_ref(), outline_of)
 }
@@ -73,11 +73,11 @@ fn with_content<T>(
     read(content).map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
 }
 
-/// A model whose graph is still to be read, node by node.
+/// A model whose graph has yet to be read, node by node.
 struct Opened {
     ir_version: i64,
     opsets: Vec<(String, i64)>,
-    /// Functions that the model brings along: they go before operators of the same name.
+    /// Functions that the model defines: they take precedence over operators of the same name.
     functions: HashSet<String>,
     graph: GraphProto,
     decoder: Decoder,
@@ -114,7 +114,7 @@ impl Opened {
         Ok(Opened { ir_version, opsets, functions, graph, decoder })
     }
 
-    /// The version of the usual operator set.
+    /// The version of the default operator set.
     fn opset(&self) -> Result<u32, ModelError> {
         let usual = self.opsets.iter().rfind(|(domain, _)| is_usual(domain));
         match usual.map(|(_, version)| *version) {
@@ -131,7 +131,8 @@ fn decode_model(content: Bytes, folder: &mut Folder) -> Result<Graph, ModelError
     let opset = opened.opset()?;
     let Opened { functions, graph, decoder, .. } = opened;
     let mut reader = Reader { opset, functions, folder, decoder, parts: Parts::default() };
-    // First, so that a model with foreign nodes is told all of them whatever else it has.
+    // Nodes first, so that the error for unsupported operators lists all of them, whatever else is
+    // wrong.
     for bytes in &graph.node {
         reader.node(bytes)?;
     }
@@ -158,7 +159,7 @@ fn outline_of(content: Bytes) -> Result<Outline, ModelError> {
     }
     let mut initialized = HashSet::new();
     for bytes in &graph.initializer {
-        // One that is broken has no name that counts.
+        // An initializer that cannot be parsed has no name.
         initialized.extend(Survey::of(bytes).map(|survey| survey.name));
     }
     for bytes in &graph.input {
@@ -186,7 +187,7 @@ fn full_name(domain: &str, name: &str) -> String {
     if is_usual(domain) { name.to_owned() } else { format!("{domain}.{name}") }
 }
 
-/// Fields of a NodeProto that are text.
+/// Fields of a NodeProto that hold text.
 const NODE_TEXTS: &[u32] = &[1, 2, 3, 4, 7];
 
 struct Reader<'a> {
@@ -290,12 +291,12 @@ impl Reader<'_> {
         value.map(Some).map_err(|source| GraphError::Layout { node: name.clone(), source }.into())
     }
 
-    /// Initializers, inputs, outputs, and what is declared about the rest.
+    /// Reads initializers, inputs, outputs and the declarations of all other values.
     fn values(&mut self, graph: &GraphProto) -> Result<(), ModelError> {
         let mut initialized = HashSet::new();
         for bytes in &graph.initializer {
             let NamedTensor { name, value } = value_of(bytes, self.folder).map_err(|source| {
-                // Its name may be what is wrong with it.
+                // The name itself may be invalid.
                 let name = Survey::of(bytes).map(|survey| survey.name).unwrap_or_default();
                 tensor_error(&format!("initializer {:?}", short(&name)), source)
             })?;
@@ -334,7 +335,7 @@ fn unknown(node: NodeName, attribute: &AttributeProto) -> ModelError {
     GraphError::Attribute { node, attribute, value, expected }.into()
 }
 
-/// The one output of a node.
+/// The only output of a node.
 fn output_of(node: &NodeProto, name: &NodeName) -> Result<String, ModelError> {
     match &node.output[..] {
         [output] if !output.is_empty() => Ok(output.clone()),
@@ -348,7 +349,7 @@ fn output_of(node: &NodeProto, name: &NodeName) -> Result<String, ModelError> {
     }
 }
 
-/// A list of an attribute: `value_floats` and the like.
+/// A list attribute: `value_floats` and similar.
 fn list(name: &str, content: &Bytes, folder: &Path) -> Result<Value, TensorError> {
     let (number, kind, dtype) = match name {
         "value_floats" => (7, Numbers::Fixed32, DType::F32),
@@ -371,7 +372,9 @@ fn list(name: &str, content: &Bytes, folder: &Path) -> Result<Value, TensorError
     let mut places = data.chunks_exact_mut(width);
     for field in mine() {
         kind.each::<TensorError>(content, &field?, |bits| {
-            let place = places.next().ok_or_else(|| io::Error::other("it changed meanwhile"))?;
+            let place = places
+                .next()
+                .ok_or_else(|| io::Error::other("the file changed while it was being read"))?;
             place.copy_from_slice(&bits.to_le_bytes()[..width]);
             Ok(())
         })?;
@@ -379,8 +382,8 @@ fn list(name: &str, content: &Bytes, folder: &Path) -> Result<Value, TensorError
     Ok(Value::new(dtype, &[count], Bytes::from_owner(data.freeze()?))?)
 }
 
-/// A name and what is declared about it. What is no tensor, or of a type that is not known, is
-/// an error, or else (in `any` model) as if nothing were declared.
+/// A name and its declaration. A value that is not a tensor, or has an unknown type, is an error;
+/// with `any` it counts as undeclared.
 fn declared_in(
     decoder: &mut Decoder,
     bytes: &Bytes,
@@ -416,7 +419,7 @@ fn dim_of(bytes: &Bytes) -> Result<Dim, ModelError> {
     let dim = Dimension::decode(bytes.clone())
         .map_err(|error| ModelError::NotOnnx { reason: format!("dim: {error}") })?;
     Ok(match (dim.dim_value, dim.dim_param) {
-        // Some exporters write -1 for a size they do not know.
+        // Some exporters write -1 for an unknown size.
         (Some(size), _) => usize::try_from(size).map_or(Dim::Any, Dim::Fixed),
         (None, Some(name)) if !name.is_empty() => Dim::Named(name),
         _ => Dim::Any,

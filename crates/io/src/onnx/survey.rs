@@ -1,17 +1,17 @@
-//! What a TensorProto says about itself, and how many elements it has where: found in one walk,
-//! in which no element is kept.
+//! The metadata of a TensorProto, and how many elements each of its fields has: found in one pass
+//! that keeps no elements.
 
 use super::messages::StringStringEntryProto;
 use super::wire::{self, Numbers};
 use prost::Message;
 use std::ops::Range;
 
-/// More axes than any sensible tensor has.
+/// More axes than any reasonable tensor has.
 pub(super) const MOST_AXES: usize = 1 << 10;
-/// A name, or an entry about external data, has no more bytes than this.
+/// The longest accepted name or entry about external data, in bytes.
 const MOST_TEXT: usize = 1 << 20;
 
-/// A field that is a list of elements.
+/// A repeated field that holds elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Float,
@@ -38,7 +38,7 @@ impl Field {
         }
     }
 
-    /// Its name there.
+    /// Its name in `onnx.proto`.
     pub(super) fn name(self) -> &'static str {
         match self {
             Field::Float => "float_data",
@@ -50,7 +50,7 @@ impl Field {
         }
     }
 
-    /// How its numbers are written; strings are none.
+    /// How its numbers are encoded; not meaningful for strings.
     pub(super) fn numbers(self) -> Numbers {
         match self {
             Field::Float => Numbers::Fixed32,
@@ -60,7 +60,7 @@ impl Field {
     }
 }
 
-/// How many entries a list has; and where it is, if it is in one piece.
+/// The number of entries in a list, and its range in the message if it is contiguous.
 #[derive(Debug, Clone, Default)]
 pub(super) struct List {
     pub(super) entries: usize,
@@ -68,7 +68,7 @@ pub(super) struct List {
     pieces: usize,
 }
 
-/// Where external data is said to be.
+/// The declared location of external data.
 #[derive(Debug, Default)]
 pub(super) struct External {
     pub(super) location: Option<String>,
@@ -79,11 +79,11 @@ pub(super) struct External {
 /// A TensorProto without its elements.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// The sizes, as many as a tensor may have at most and one more.
+    /// The sizes, at most one more than the limit.
     pub(super) dims: Vec<i64>,
     pub(super) rank: usize,
     pub(super) data_type: Option<i32>,
-    /// Whether it is a part of a tensor, which nobody writes.
+    /// Whether it is a segment of a tensor, which no known program writes.
     pub(super) segment: bool,
     pub(super) name: String,
     pub(super) raw_data: Option<Range<usize>>,
@@ -93,7 +93,7 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Walks a message. What is not known is skipped; of what comes twice, the last counts.
+    /// Parses a message. Unknown fields are skipped; if a field occurs twice, the last one counts.
     pub(super) fn of(message: &[u8]) -> Result<Survey, String> {
         let mut survey = Survey::default();
         for field in wire::fields(message) {
@@ -125,7 +125,7 @@ impl Survey {
         &self.lists[field as usize]
     }
 
-    /// Counts the entries in a field, if it is one of a list.
+    /// Counts the entries of a field, if it belongs to a list.
     fn count(&mut self, message: &[u8], found: &wire::Field) -> Result<(), String> {
         let Some(field) = Field::ALL.into_iter().find(|field| field.number() == found.number)
         else {
@@ -146,7 +146,7 @@ impl Survey {
 }
 
 impl External {
-    /// Of each key, the first entry counts; keys that are not known mean nothing.
+    /// Reads an entry. The first entry of each key counts; unknown keys are ignored.
     fn add(&mut self, message: &[u8]) -> Result<(), String> {
         check_text(message, "an entry about external data")?;
         let entry = StringStringEntryProto::decode(message).map_err(|error| error.to_string())?;
@@ -172,5 +172,5 @@ fn check_text(bytes: &[u8], what: &str) -> Result<(), String> {
 
 fn text<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str, String> {
     check_text(bytes, what)?;
-    std::str::from_utf8(bytes).map_err(|_| format!("{what} is no UTF-8"))
+    std::str::from_utf8(bytes).map_err(|_| format!("{what} is not valid UTF-8"))
 }

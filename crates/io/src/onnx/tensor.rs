@@ -1,5 +1,5 @@
 //! TensorProto: a tensor whose elements are raw bytes, numbers in one of five typed fields,
-//! strings, or in a file beside it.
+//! strings, or external data.
 
 use super::error::TensorError;
 use super::survey::{Field, MOST_AXES, Survey};
@@ -19,7 +19,7 @@ use std::path::Path;
 /// `TensorProto.DataLocation.EXTERNAL`.
 const EXTERNAL: i32 = 1;
 
-/// A tensor and what its file calls it, which may be nothing.
+/// A tensor and its name in the file, which may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedTensor {
     /// Its name.
@@ -37,7 +37,7 @@ pub fn read_tensor(path: impl AsRef<Path>) -> Result<NamedTensor, Error> {
         .map_err(|source| Error::TensorProto { path: path.to_owned(), source: Box::new(source) })
 }
 
-/// Decodes a TensorProto from memory; external data is looked for in the current folder.
+/// Decodes a TensorProto from memory; external data is looked up in the current folder.
 pub fn decode_tensor(content: impl Into<Bytes>) -> Result<NamedTensor, TensorError> {
     value_of(&content.into(), &mut Folder::of(Path::new("x")))
 }
@@ -65,8 +65,8 @@ pub fn write_tensor(path: impl AsRef<Path>, name: &str, value: &Value) -> Result
     }
 }
 
-/// A tensor and its name from a message, with what lies beside the model. Elements that are as
-/// they should be are shared; others are unpacked, to a temporary file where they are many.
+/// Reads a tensor and its name from a message, with external data. Raw elements share the mapped
+/// file; others are unpacked, to a temporary file if they are large.
 pub(crate) fn value_of(content: &Bytes, folder: &mut Folder) -> Result<NamedTensor, TensorError> {
     let Located { name, dtype, shape, place } = locate(content, folder)?;
     let value = value_at(content, place, dtype, &shape, folder).map_err(|error| match error {
@@ -78,7 +78,7 @@ pub(crate) fn value_of(content: &Bytes, folder: &mut Folder) -> Result<NamedTens
     Ok(NamedTensor { name, value })
 }
 
-/// Unpacks elements where that has to be.
+/// Unpacks elements if that is necessary.
 fn value_at(
     content: &Bytes,
     place: Place,
@@ -100,7 +100,7 @@ fn value_at(
     Ok(value)
 }
 
-/// A tensor whose elements have been found, and not looked at.
+/// A tensor whose elements have been located but not read.
 pub(crate) struct Located {
     pub(crate) name: String,
     pub(crate) dtype: DType,
@@ -110,22 +110,22 @@ pub(crate) struct Located {
 
 /// Where elements are.
 pub(crate) enum Place {
-    /// Here, as they should be.
+    /// In these bytes, in their final form.
     Bytes(Bytes),
-    /// In `string_data`, so many.
+    /// In `string_data`, this many.
     Strings(usize),
-    /// In a typed field; unpacked, they take so many bytes.
+    /// In a typed field; the size is that of the unpacked elements in bytes.
     Numbers(Field, usize),
 }
 
-/// Bytes of all strings in a message.
+/// The total size of all strings in a message, in bytes.
 pub(crate) fn string_bytes(content: &[u8]) -> usize {
     let fields = wire::fields(content).filter_map(Result::ok);
     let strings = fields.filter(|field| field.number == Field::String.number());
     strings.map(|field| field.content.len()).sum()
 }
 
-/// Finds the elements of a tensor.
+/// Locates the elements of a tensor.
 pub(crate) fn locate(content: &Bytes, folder: &mut Folder) -> Result<Located, TensorError> {
     let survey = Survey::of(content)?;
     let code = survey.data_type.unwrap_or(0);
@@ -174,7 +174,7 @@ fn shape_of(survey: &Survey) -> Result<Vec<usize>, TensorError> {
     survey.dims.iter().enumerate().map(size).collect()
 }
 
-/// The one typed field that has entries.
+/// The only typed field with entries.
 fn only_list(survey: &Survey) -> Result<Option<Field>, TensorError> {
     let mut used = Field::ALL.into_iter().filter(|field| survey.list(*field).entries > 0);
     match (used.next(), used.next()) {
@@ -183,7 +183,7 @@ fn only_list(survey: &Survey) -> Result<Option<Field>, TensorError> {
     }
 }
 
-/// The typed field for elements of a type.
+/// The typed field for elements of this type.
 fn field_for(dtype: DType) -> Field {
     match dtype {
         DType::F32 | DType::C64 => Field::Float,
@@ -195,7 +195,7 @@ fn field_for(dtype: DType) -> Field {
     }
 }
 
-/// Elements from typed fields; no entries at all are those of an empty tensor.
+/// Elements from typed fields. A tensor without entries is empty.
 fn in_typed(
     content: &Bytes,
     survey: &Survey,
@@ -227,13 +227,13 @@ fn in_typed(
         return Ok(Place::Strings(available));
     }
     if let (Field::Float | Field::Double, Some(whole)) = (field, &list.whole) {
-        // In one piece they are as raw data would be.
+        // A contiguous field has the same bytes as raw data.
         return Ok(Place::Bytes(content.slice(whole.clone())));
     }
     Ok(Place::Numbers(field, layout.byte_len()))
 }
 
-/// So many strings, each in a field of this number.
+/// `count` strings, each in a field of this number.
 pub(super) fn strings(
     content: &Bytes,
     number: u32,
@@ -247,7 +247,7 @@ pub(super) fn strings(
     Strings::at(content.clone(), count, places, folder)
 }
 
-/// The numbers of a field as elements of a type, little-endian, in so many bytes.
+/// The numbers of a field as little-endian elements of a type, `bytes` in all.
 fn numbers(
     content: &Bytes,
     field: Field,
@@ -256,7 +256,7 @@ fn numbers(
     folder: &Path,
 ) -> Result<Bytes, TensorError> {
     let (low, high, width): (i128, i128, usize) = match (field, dtype) {
-        // Bits, whatever they mean.
+        // The bits, whatever their value.
         (Field::Float, _) => (0, u32::MAX.into(), 4),
         (Field::Double | Field::Int64, _) => (0, u64::MAX.into(), 8),
         (_, DType::Bool) => (0, 1, 1),
@@ -265,7 +265,7 @@ fn numbers(
         (_, DType::I32) => (i32::MIN.into(), i32::MAX.into(), 4),
         (_, DType::U32) => (0, u32::MAX.into(), 4),
         (_, DType::U64) => (0, u64::MAX.into(), 8),
-        // Bit patterns, some writers' with a sign.
+        // Bit patterns, which some programs write with a sign.
         (_, packed) if packed.is_packed() => (i8::MIN.into(), u8::MAX.into(), 1),
         (_, wide) if wide.bits() == Some(16) => (0, u16::MAX.into(), 2),
         _ => (0, u8::MAX.into(), 1),
@@ -279,7 +279,7 @@ fn numbers(
             continue;
         }
         field.numbers().each(content, &found, |bits| {
-            // An int32 is written as wide as an int64.
+            // An int32 is encoded in the same way as an int64.
             let value = match field {
                 Field::Int32 => i128::from(bits as i32),
                 _ => i128::from(bits),
@@ -288,8 +288,10 @@ fn numbers(
                 let field = field.name();
                 return Err(TensorError::Range { field, position, value, low, high, dtype });
             }
-            // They were counted, but the file may have changed since.
-            let place = places.next().ok_or_else(|| io::Error::other("it changed meanwhile"))?;
+            // They were counted, but the file may have changed since then.
+            let place = places
+                .next()
+                .ok_or_else(|| io::Error::other("the file changed while it was being read"))?;
             let bytes = value.to_le_bytes();
             match place {
                 [only] => *only = bytes[0],

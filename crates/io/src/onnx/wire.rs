@@ -1,5 +1,5 @@
-//! Protocol buffers field by field, where they lie: a list of numbers may be as large as the
-//! file, and a struct for the message would hold all of it in memory.
+//! Parses protocol buffers in place, field by field: a list of numbers may be as large as the file,
+//! and a struct for the message would hold all of it in memory.
 
 use prost::DecodeError;
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) struct Field {
     pub(super) number: u32,
     pub(super) kind: WireType,
-    /// Where its content is in the message; of a list or a text, without the length before it.
+    /// The range of its content in the message; for lists and text, without the length prefix.
     pub(super) content: Range<usize>,
 }
 
@@ -32,14 +32,14 @@ impl Field {
     }
 }
 
-/// The fields of a message, in their order. Ends at the first that is broken.
+/// The fields of a message in order. Ends at the first invalid one.
 #[derive(Debug, Clone)]
 pub(super) struct Fields<'a> {
     message: &'a [u8],
     rest: &'a [u8],
 }
 
-/// Walks a message.
+/// Iterates over a message.
 pub(super) fn fields(message: &[u8]) -> Fields<'_> {
     Fields { message, rest: message }
 }
@@ -53,7 +53,7 @@ impl Fields<'_> {
             decode_varint(&mut content)?;
             start = self.message.len() - content.len();
         }
-        // Checks that it is all there.
+        // Checks that the field is complete.
         skip_field(kind, number, &mut self.rest, DecodeContext::default())?;
         Ok(Field { number, kind, content: start..self.message.len() - self.rest.len() })
     }
@@ -78,10 +78,10 @@ fn said(error: DecodeError) -> String {
     error.to_string()
 }
 
-/// How the numbers of a list are written: one field each, or many in one.
+/// How the numbers of a list are encoded: one per field, or packed into one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
-    /// 7 bits to a byte.
+    /// 7 bits per byte.
     Varint,
     Fixed32,
     Fixed64,
@@ -104,7 +104,7 @@ impl Numbers {
         }
     }
 
-    /// How many numbers a field of the list has.
+    /// The number of numbers in a field of the list.
     pub(super) fn count(self, message: &[u8], field: &Field) -> Result<usize, String> {
         if field.kind == self.kind() {
             return Ok(1);
@@ -114,7 +114,7 @@ impl Numbers {
         match self.width() {
             Some(width) if content.len().is_multiple_of(width) => Ok(content.len() / width),
             Some(width) => Err(format!(
-                "field {number} has {} bytes, which is no whole number of {width}",
+                "field {number} has {} bytes, not a multiple of {width}",
                 content.len()
             )),
             None if content.last().is_some_and(|last| *last >= 0x80) => {
@@ -124,7 +124,7 @@ impl Numbers {
         }
     }
 
-    /// Visits every number of a field of the list, as bits.
+    /// Visits every number in a field of the list, as bits.
     pub(super) fn each<E: From<String>>(
         self,
         message: &[u8],
@@ -185,9 +185,9 @@ mod tests {
         let long = [&[5 << 3 | 2, 11][..], &[0x80; 10], &[1]].concat();
         assert!(varint(&long).contains("varint"));
         let fixed = numbers(&[4 << 3 | 2, 3, 0, 0, 0], Numbers::Fixed32).unwrap_err();
-        assert!(fixed.contains("no whole number of 4"), "{fixed}");
+        assert!(fixed.contains("not a multiple of 4"), "{fixed}");
         assert!(fields(&[0]).next().unwrap().is_err());
-        // A group is skipped, one that does not end is not.
+        // A group is skipped; an unterminated one is an error.
         assert_eq!(fields(&[3 << 3 | 3, 1 << 3, 1, 3 << 3 | 4]).filter(Result::is_ok).count(), 1);
         assert!(fields(&[3 << 3 | 3, 1 << 3, 1]).next().unwrap().is_err());
     }

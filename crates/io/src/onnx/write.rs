@@ -1,4 +1,4 @@
-//! Writing a TensorProto: raw data, or strings, which are written one after the other.
+//! Writes a TensorProto with raw data or with strings, which are written one by one.
 
 use super::error::TensorError;
 use super::messages::TensorHead;
@@ -7,13 +7,13 @@ use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint};
 use retrograde::DType;
 use std::io::{self, BufWriter, Write};
 
-/// What a protocol buffer may have at most.
+/// The largest size of a protocol buffer message.
 const MOST_BYTES: usize = i32::MAX as usize;
 const STRING_DATA: u32 = 6;
 const NAME: u32 = 8;
 const RAW_DATA: u32 = 9;
 
-/// A message of this many raw bytes, up to them: their field comes last.
+/// A message with this many raw bytes, without them: their field is the last.
 pub(crate) fn raw_head(
     name: &str,
     dtype: DType,
@@ -27,7 +27,7 @@ pub(crate) fn raw_head(
     Ok(head)
 }
 
-/// A message of strings, all but the strings: fields are written in the order of their numbers.
+/// A message of strings, without the strings: fields are written in the order of their numbers.
 #[derive(Debug)]
 pub(crate) struct StringsMessage {
     before: Vec<u8>,
@@ -35,7 +35,7 @@ pub(crate) struct StringsMessage {
 }
 
 impl StringsMessage {
-    /// For strings of these lengths.
+    /// A message for strings of these lengths.
     pub(crate) fn of(
         name: &str,
         shape: &[usize],
@@ -70,7 +70,7 @@ impl StringsMessage {
     }
 }
 
-/// Sizes and type.
+/// Shape and type.
 fn start(dtype: DType, shape: &[usize]) -> Result<Vec<u8>, TensorError> {
     let Some((code, _)) = dtype.names().and_then(|names| names.onnx) else {
         return Err(TensorError::NotTensor { reason: format!("ONNX has no {dtype}") });
@@ -79,7 +79,7 @@ fn start(dtype: DType, shape: &[usize]) -> Result<Vec<u8>, TensorError> {
     Ok(TensorHead { dims, data_type: Some(code) }.encode_to_vec())
 }
 
-/// The name, where there is one.
+/// The name, if there is one.
 fn named(name: &str) -> Vec<u8> {
     let mut field = Vec::new();
     if !name.is_empty() {

@@ -1,4 +1,4 @@
-//! From layers and edges to the common graph.
+//! Builds the common graph from layers and edges.
 
 use super::xml::{self, Document, Layer, Port};
 use crate::error::Error;
@@ -18,10 +18,10 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-/// A document larger than this describes no graph of reversals.
+/// The largest accepted document; no graph of reversals needs more.
 const MOST_BYTES: usize = 1 << 26;
 
-/// Reads a `.xml` file, and the `.bin` file beside it if there are constants.
+/// Reads an `.xml` file, and the `.bin` file next to it if there are constants.
 ///
 /// ```no_run
 /// let graph = retrograde_io::openvino::read_model("model.xml")?;
@@ -34,8 +34,8 @@ pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
     read_model_in(path, std::env::temp_dir(), &FilesRead::default())
 }
 
-/// As [`read_model`], with a folder for temporary files: where the strings of a large tensor lie
-/// is noted there. All files that are read are noted in the list, and the `.bin` in any case.
+/// As [`read_model`], with a folder for temporary files, which hold the handles of large string
+/// tensors. Every file that is read is added to `read`, and the `.bin` file always.
 pub fn read_model_in(
     path: impl AsRef<Path>,
     temporary: impl AsRef<Path>,
@@ -47,7 +47,7 @@ pub fn read_model_in(
     with_document(path, |document| graph_of(document, path, temporary))
 }
 
-/// What a `.xml` file says about itself, whether it can be run or not.
+/// Describes an `.xml` file, whether it can be run or not.
 pub fn outline(path: impl AsRef<Path>) -> Result<Outline, Error> {
     let path = path.as_ref();
     with_document(path, |document| outline_of(document, path))
@@ -72,9 +72,9 @@ fn document_of(content: &[u8]) -> Result<Document, ModelError> {
     if content.len() > MOST_BYTES {
         return Err(not_ir(format!("it has more than {MOST_BYTES} bytes")));
     }
-    // A copy: text that was found to be UTF-8 must stay so, and a mapped file may change.
+    // A copy: the text must stay valid UTF-8 once it is checked, and a mapped file may change.
     let text = String::from_utf8(content.to_vec()).map_err(|error| {
-        not_ir(format!("byte {} is no UTF-8", error.utf8_error().valid_up_to()))
+        not_ir(format!("byte {} is not valid UTF-8", error.utf8_error().valid_up_to()))
     })?;
     let document = xml::read(&text).map_err(not_ir)?;
     match document.version.as_deref() {
@@ -101,13 +101,13 @@ fn outline_of(document: &Document, path: &Path) -> Result<Outline, ModelError> {
             _ => nodes.push((NodeName { kind: full_kind(layer), ..name }, false)),
         }
     }
-    // It was found to be a number.
+    // It was checked to be a number.
     let ir_version = document.version.as_deref().unwrap_or("").parse().unwrap_or(0);
     let Parts { inputs, outputs, .. } = reader.parts;
     Ok(Outline { ir_version, opsets: Vec::new(), inputs, outputs, nodes })
 }
 
-/// A layer's type, with what it belongs to if that is not OpenVINO itself.
+/// A layer's type, with its operator set unless that is OpenVINO's own.
 fn full_kind(layer: &Layer) -> String {
     match layer.version.starts_with("opset") {
         true => layer.kind.clone(),
@@ -123,11 +123,11 @@ fn graph_of(document: &Document, path: &Path, temporary: &Path) -> Result<Graph,
     }
     Ok(reader.parts.check()?)
 }
-/// Which output port each input port reads from.
+/// The output port that each input port is connected to.
 struct Wires<'a> {
     sources: HashMap<(&'a str, &'a str), (&'a str, &'a str)>,
     ports: HashMap<(&'a str, &'a str), &'a Port>,
-    /// What layers are called, by id.
+    /// Names of layers by id.
     layers: HashMap<&'a str, &'a str>,
 }
 
@@ -160,11 +160,11 @@ struct Reader<'a> {
     folder: Folder,
     weights: String,
     parts: Parts,
-    /// Usual names of outputs so far.
+    /// Preferred names of the outputs so far.
     taken: HashSet<String>,
 }
 
-/// What an output port makes, as the graph calls it.
+/// The name of an output port's value in the graph.
 fn value_name(layer: &str, port: &str) -> String {
     format!("{layer}:{port}")
 }
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A type that is not known is an error, or else (in `any` model) as if none were declared.
+    /// With `any`, an unknown type counts as undeclared; otherwise it is an error.
     fn parameter(&mut self, layer: &Layer, name: &NodeName, any: bool) -> Result<(), ModelError> {
         let port = only(&layer.outputs, name, "output")?;
         let dims = layer.data.get("shape").map_or(Ok(None), |shape| dims_of(shape, name))?;
@@ -300,9 +300,9 @@ impl<'a> Reader<'a> {
         let mut names = split_names(&layer.output_names);
         names.extend(split_names(at_source));
         names.push(layer.name.clone());
-        // In version 10 an output is called as the layer that makes it.
+        // In version 10 an output has the name of the layer that produces it.
         names.extend(self.wires.layers.get(source.0).map(|&name| name.to_owned()));
-        // The usual name is the first that no other output has.
+        // The preferred name is the first one that no other output has.
         let usual = names.iter().position(|name| !self.taken.contains(name)).unwrap_or(0);
         names.swap(0, usual);
         self.taken.insert(names[0].clone());
@@ -311,7 +311,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Where a port gets its value from.
+    /// The output port that an input port is connected to.
     fn source(&self, layer: &'a Layer, port: &'a Port) -> Result<(&'a str, &'a str), ModelError> {
         let at = (layer.id.as_str(), port.id.as_str());
         self.wires.sources.get(&at).copied().ok_or_else(|| {
@@ -324,7 +324,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The one port that a layer has on a side.
+/// The only port on one side of a layer.
 fn only<'p>(ports: &'p [Port], name: &NodeName, side: &str) -> Result<&'p Port, ModelError> {
     match ports {
         [port] => Ok(port),
@@ -387,7 +387,7 @@ fn dims_of(text: &str, name: &NodeName) -> Result<Option<Vec<Dim>>, ModelError> 
     })
 }
 
-/// What a port says about its value. A port without sizes is a scalar's or of any rank.
+/// What a port declares about its value. A port without sizes is a scalar or has any rank.
 fn declared_at(port: &Port) -> Declared {
     let name = port.precision.to_ascii_lowercase();
     let dtype = match name.as_str() {
@@ -400,7 +400,7 @@ fn declared_at(port: &Port) -> Declared {
     Declared { dtype, dims }
 }
 
-/// Names between commas; a comma in a name stands behind a backslash.
+/// Comma-separated names; a comma inside a name is escaped with a backslash.
 fn split_names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut escaped = false;
@@ -422,16 +422,16 @@ fn split_names(text: &str) -> Vec<String> {
     names
 }
 
-/// Packed strings: how many, where each starts and the last ends, and their bytes.
+/// Packed strings: the count, the start of each and the end of the last, and their bytes.
 fn strings_in(data: &Bytes, folder: &Path) -> io::Result<Strings> {
-    let outside = || io::Error::other("they lie outside its data");
+    let outside = || io::Error::other("they are outside its data");
     let word = |at: usize| {
         let start = at.checked_mul(4)?;
         let bytes = data.get(start..start.checked_add(4)?)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
     };
     let count = word(0).ok_or_else(outside)?;
-    // Each has a word of its own, so no more are asked for than there are.
+    // Each string has an offset word, so `count` cannot exceed what the data can hold.
     count.checked_add(1).and_then(word).ok_or_else(outside)?;
     let text = data.slice(4 * (count + 2)..);
     let place = |at: usize| {

@@ -1,19 +1,19 @@
 //! The document: layers with their attributes and ports, and the edges between ports.
 //!
-//! Read event by event ([`quick_xml`]), without recursion: elements that are not known are
-//! passed over, and nothing is deeper, longer or more than the limits here.
+//! Read as a stream of events ([`quick_xml`]), without recursion: unknown elements are skipped, and
+//! depth, lengths and counts are limited.
 
 use crate::words::{one_line, short};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::collections::HashMap;
 
-/// Elements inside elements.
+/// The deepest accepted nesting of elements.
 const DEEPEST: usize = 100;
-/// Layers, edges and ports in all.
+/// The most layers, edges and ports together.
 const MOST: usize = 1 << 20;
 
-/// What of a document matters.
+/// The parts of a document that are used.
 #[derive(Debug, Default)]
 pub(super) struct Document {
     /// The IR version.
@@ -43,7 +43,7 @@ pub(super) struct Port {
     pub(super) precision: String,
     /// Tensor names, separated by commas.
     pub(super) names: String,
-    /// Sizes, -1 for one that is not known.
+    /// Sizes; -1 for an unknown one.
     pub(super) dims: Vec<i64>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Edge {
     pub(super) to: (String, String),
 }
 
-/// Reads a document, or says what is wrong with it.
+/// Reads a document; the error is a sentence.
 pub(super) fn read(text: &str) -> Result<Document, String> {
     let mut reader = Reader::from_str(text);
     let config = reader.config_mut();
@@ -92,7 +92,7 @@ pub(super) fn read(text: &str) -> Result<Document, String> {
                 let open = path.last().map_or(String::new(), |name| short(name));
                 return Err(format!("the file is cut short: <{open}> is not closed"));
             }
-            // References matter in no text that is read: sizes are digits.
+            // References do not occur in any text that is used: sizes are digits.
             Event::GeneralRef(_) | Event::CData(_) => {}
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::Empty(_) => {}
         }
@@ -100,7 +100,7 @@ pub(super) fn read(text: &str) -> Result<Document, String> {
 }
 
 impl Document {
-    /// Takes in an element; says whether it is one of those that are kept.
+    /// Processes an element; returns whether it is one that is kept.
     fn start(&mut self, path: &[String], tag: &BytesStart<'_>) -> Result<bool, String> {
         let mut names = ["", "", "", "", ""];
         if path.len() > names.len() {
@@ -138,7 +138,7 @@ impl Document {
         Ok(true)
     }
 
-    /// Takes in text, which is a size or nothing of interest.
+    /// Processes text, which is a size or is ignored.
     fn text(&mut self, path: &[String], text: &str) -> Result<(), String> {
         let names: Vec<&str> = path.iter().take(7).map(String::as_str).collect();
         let ["net", "layers", "layer", side, "port", "dim"] = names[..] else { return Ok(()) };

@@ -1,28 +1,28 @@
-//! What can be wrong with a `.safetensors` file.
+//! Errors in `.safetensors` files.
 
 use retrograde::{DType, LayoutError};
 use thiserror::Error as ThisError;
 
-/// What is wrong with a `.safetensors` file.
+/// Why a `.safetensors` file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum SafetensorsError {
-    /// Too short to say how long its header is.
+    /// Too short to hold the header's length.
     #[error(
         "not a .safetensors file: it has {available} bytes, fewer than the 8 that say how long its header is"
     )]
     NoLength {
-        /// Bytes there are.
+        /// Bytes in the file.
         available: u64,
     },
-    /// The header says it is longer than any sensible header.
+    /// The declared header length is longer than any reasonable header.
     #[error(
         "the header says it has {declared} bytes, more than the {limit} that are accepted (is this a .safetensors file?)"
     )]
     HeaderTooLong {
-        /// Bytes the header should have.
+        /// The declared length in bytes.
         declared: u64,
-        /// The most that is accepted.
+        /// The longest accepted length.
         limit: u64,
     },
     /// The file ends inside its header.
@@ -30,18 +30,18 @@ pub enum SafetensorsError {
         "the file is cut short: its header should have {declared} bytes but only {available} follow"
     )]
     HeaderCut {
-        /// Bytes the header should have.
+        /// Bytes that the header should have.
         declared: u64,
-        /// Bytes there are.
+        /// Bytes that follow.
         available: u64,
     },
-    /// The header is not the JSON it should be.
+    /// The header is not the expected JSON.
     #[error("malformed header: {reason}")]
     Json {
-        /// What the parser says.
+        /// The parser's error.
         reason: String,
     },
-    /// An element type that is not known.
+    /// An unknown element type.
     #[error("tensor {name:?} has dtype {dtype:?}, which is not supported; {}", known())]
     UnknownType {
         /// The tensor.
@@ -57,7 +57,7 @@ pub enum SafetensorsError {
         /// Why.
         source: LayoutError,
     },
-    /// The tensor's place is not the size of the tensor.
+    /// The offsets of the data do not match the size of the tensor.
     #[error(
         "tensor {name:?}: shape {shape:?} of {dtype} takes {expected} bytes but its data_offsets are [{start}, {end}]"
     )]
@@ -68,28 +68,28 @@ pub enum SafetensorsError {
         shape: Vec<usize>,
         /// Its type.
         dtype: DType,
-        /// Bytes that takes.
+        /// Bytes that the shape needs.
         expected: u64,
-        /// Where it says its data starts.
+        /// The declared start of its data.
         start: u64,
-        /// Where it says its data ends.
+        /// The declared end of its data.
         end: u64,
     },
-    /// The tensor's place is outside the file.
+    /// The data is outside the file.
     #[error(
         "tensor {name:?}: its data_offsets are [{start}, {end}] but the file has {available} bytes of data: it is cut short, or the header is wrong"
     )]
     Outside {
         /// The tensor.
         name: String,
-        /// Where it says its data starts.
+        /// The declared start of its data.
         start: u64,
-        /// Where it says its data ends.
+        /// The declared end of its data.
         end: u64,
-        /// Bytes of data there are.
+        /// Bytes of data in the file.
         available: u64,
     },
-    /// Two tensors, or a tensor and a gap, where the format wants one after the other.
+    /// Tensors that overlap or leave gaps, which the format does not allow.
     #[error(
         "tensor {name:?}: its data starts at {start}, expected {expected}: tensors must follow each other without gaps"
     )]
@@ -101,12 +101,12 @@ pub enum SafetensorsError {
         /// Where the tensor before it ends.
         expected: u64,
     },
-    /// Data behind the last tensor.
+    /// Data after the last tensor.
     #[error(
         "{extra} bytes follow the last tensor: either the header is wrong or something was appended"
     )]
     Trailing {
-        /// How many.
+        /// How many bytes.
         extra: u64,
     },
 }

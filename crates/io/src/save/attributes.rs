@@ -1,12 +1,12 @@
-//! What a file that is replaced leaves to its successor: permissions, owner, access control
+//! Copies the metadata of a replaced file to its successor: permissions, owner, access control
 //! lists and extended attributes.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Gives `new` what the file at `old` has. An owner or a group that this user may not give is
-/// left out, and with them the permissions that were theirs.
+/// Copies the metadata of the file at `old` to `new`. If this user may not set the owner or the
+/// group, the permissions that depend on it are dropped too.
 #[cfg(unix)]
 pub(super) fn inherit(old: &Path, new: &File) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -14,11 +14,11 @@ pub(super) fn inherit(old: &Path, new: &File) -> io::Result<()> {
     let (user_kept, group_kept) = own(new, found.uid(), found.gid())?;
     let mut mode = found.mode() & 0o7777;
     if !user_kept || !group_kept {
-        // Setuid and setgid would lend the rights of somebody else.
+        // Setuid and setgid would grant the rights of another user.
         mode &= 0o1777;
     }
     if !group_kept {
-        // The new group may do what everybody may.
+        // The new group gets only what everybody has.
         mode = mode & !0o070 | mode & (mode << 3) & 0o070;
     }
     new.set_permissions(fs::Permissions::from_mode(mode))?;
@@ -30,7 +30,7 @@ pub(super) fn inherit(old: &Path, new: &File) -> io::Result<()> {
     new.set_permissions(fs::metadata(old)?.permissions())
 }
 
-/// Gives the file this user and group, and says which of them it has then.
+/// Sets user and group, and returns which of them could be set.
 #[cfg(unix)]
 fn own(file: &File, user: u32, group: u32) -> io::Result<(bool, bool)> {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -52,11 +52,11 @@ fn own(file: &File, user: u32, group: u32) -> io::Result<(bool, bool)> {
     Ok((user_kept, group_kept))
 }
 
-/// The access control list as an attribute.
+/// The name of the attribute that holds the access control list.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const ACL: &str = "system.posix_acl_access";
 
-/// Copies extended attributes; on Linux, access control lists are such.
+/// Copies extended attributes, which on Linux include access control lists.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn extended(old: &Path, new: &File) -> io::Result<()> {
     use rustix::fs::{XattrFlags, fgetxattr, fremovexattr, fsetxattr, getxattr, listxattr};
@@ -70,7 +70,7 @@ fn extended(old: &Path, new: &File) -> io::Result<()> {
         names.split(|&byte| byte == 0).filter(|name| !name.is_empty() && is_kept(name)).collect();
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if !names.contains(&ACL.as_bytes()) {
-        // One that the folder gives to new files.
+        // A new file may have inherited one from its folder.
         match retry_on_intr(|| fremovexattr(new, ACL)) {
             Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => {}
             Err(error) => return Err(error.into()),
@@ -81,7 +81,7 @@ fn extended(old: &Path, new: &File) -> io::Result<()> {
     for name in names {
         let get = |buffer: &mut [u8]| retry_on_intr(|| getxattr(old, name, &mut *buffer));
         let value = match grown(get) {
-            // Gone meanwhile, or not for us to read.
+            // Removed meanwhile, or not readable by us.
             Err(Errno::NODATA | Errno::ACCESS | Errno::PERM) if is_systems(name) => continue,
             value => value?,
         };
@@ -103,8 +103,8 @@ fn extended(_: &Path, _: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether an attribute says something about the file, and not about its content or its use
-/// as a program (`security.capability`, `security.ima`, `security.evm`).
+/// Whether an attribute describes the file itself, not its content or its use as a program
+/// (`security.capability`, `security.ima`, `security.evm`).
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn is_kept(name: &[u8]) -> bool {
     !name.starts_with(b"security.") || name == b"security.selinux"
@@ -116,7 +116,7 @@ fn is_systems(name: &[u8]) -> bool {
     name.starts_with(b"security.") || name.starts_with(b"trusted.")
 }
 
-/// What a call gives that wants a buffer, whose size nobody knows.
+/// Calls with growing buffers until the result fits.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn grown(call: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::Result<Vec<u8>> {
     let mut buffer = vec![0; 256];
@@ -126,7 +126,7 @@ fn grown(call: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::R
                 buffer.truncate(len);
                 return Ok(buffer);
             }
-            // Linux has no values of more than 64 KiB.
+            // Linux limits values to 64 KiB.
             Err(rustix::io::Errno::RANGE) if buffer.len() < 1 << 24 => {
                 buffer = vec![0; buffer.len() * 4];
             }

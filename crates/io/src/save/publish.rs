@@ -1,4 +1,4 @@
-//! Giving complete files their names: all of them or, as far as the system allows, none.
+//! Gives complete files their names: all of them or, as far as the system allows, none.
 
 use super::attributes;
 use super::temporary::Temporary;
@@ -11,24 +11,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Temporary names of files that are being written.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-/// Whether an output has its name.
+/// Whether any output has got its name.
 static APPEARED: AtomicBool = AtomicBool::new(false);
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what has been begun and not finished: for whoever ends the process early.
+/// Removes unfinished outputs, for a process that ends early.
 ///
-/// Outputs that are being written then never appear, and no other is begun: whoever tries waits
-/// for the end of the process, which may take a while. Says whether one had appeared before.
+/// Outputs that are being written then never appear. A thread that tries to begin or to finish
+/// another one blocks until the process ends, which may take a while. Returns whether an output had
+/// already appeared.
 pub fn abandon_outputs() -> bool {
     let mut paths = unfinished();
     for path in paths.drain(..) {
-        // If it cannot be removed, nothing is left to do about it.
+        // If it cannot be removed, there is nothing else to try.
         let _ = fs::remove_file(path);
     }
-    // Never unlocked.
+    // Never unlocked, so other threads stay blocked.
     std::mem::forget(paths);
     APPEARED.load(Ordering::SeqCst)
 }
@@ -36,23 +37,23 @@ pub fn abandon_outputs() -> bool {
 /// A file that is being written, in the folder where it will appear.
 #[derive(Debug)]
 pub(crate) struct Pending {
-    /// Taken when it gets its name.
+    /// `None` once it has its name.
     temporary: Option<Temporary>,
-    /// What is written.
+    /// The file to write to.
     file: File,
     target: PathBuf,
     replaces: bool,
 }
 
 impl Pending {
-    /// Begins one.
+    /// Begins a file.
     pub(crate) fn new(target: PathBuf, replaces: bool) -> io::Result<Pending> {
         let folder = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
         let mut unfinished = unfinished();
-        // Nobody else may read what replaces a file that nobody else may read.
+        // Private: the replaced file may not have been readable by others.
         let temporary = Temporary::new(folder, replaces)?;
         unfinished.extend(temporary.name().map(Path::to_owned));
         let file = temporary.file.try_clone()?;
@@ -64,14 +65,15 @@ impl Pending {
         &self.file
     }
 
-    /// Has everything ready, so that only its name is missing.
+    /// Completes the file except for its name.
     pub(crate) fn complete(&self) -> io::Result<()> {
         if self.replaces {
             attributes::inherit(&self.target, &self.file)?;
-            // Before the old file goes, the new one must have arrived: the two may be the same.
+            // The new file must be on disk before the old one is replaced, because the old one may
+            // be its input.
             self.file.sync_all()?;
         }
-        // Some file systems say only when a file is closed that it did not arrive.
+        // Some file systems report a failed write only when the file is closed.
         close(self.file.try_clone()?)
     }
 
@@ -90,14 +92,14 @@ impl Drop for Pending {
     }
 }
 
-/// Closes a file, and says so if that fails.
+/// Closes a file and returns errors.
 #[cfg(unix)]
 fn close(file: File) -> io::Result<()> {
     use std::os::fd::IntoRawFd;
-    // SAFETY: the descriptor was this file's own, which has given it up.
+    // SAFETY: `into_raw_fd` transferred ownership of the descriptor, so nobody else closes it.
     match unsafe { libc::close(file.into_raw_fd()) } {
         0 => Ok(()),
-        // Linux has closed it all the same.
+        // Linux has closed it even so.
         _ => match io::Error::last_os_error() {
             error if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             error => Err(error),
@@ -111,20 +113,20 @@ fn close(file: File) -> io::Result<()> {
     Ok(())
 }
 
-/// Files of which one could not get its name.
+/// The result of a failed `publish`: one of the files could not get its name.
 #[derive(Debug)]
 pub(crate) struct Unpublished {
-    /// Which one.
+    /// Index of that file.
     pub(crate) at: usize,
     pub(crate) source: io::Error,
-    /// Those before it that were new, and are gone again.
+    /// New files before it, which were removed again.
     pub(crate) removed: Vec<PathBuf>,
-    /// Those before it that have replaced others, or could not be removed.
+    /// Files before it that replaced others, or could not be removed.
     pub(crate) kept: Vec<PathBuf>,
 }
 
 impl Unpublished {
-    /// As an error of the file, by the paths that the files were asked for under.
+    /// Converts it to an error that names the requested paths.
     pub(crate) fn into_error(self, mut paths: Vec<PathBuf>) -> Error {
         let Unpublished { at, source, removed, kept } = self;
         let path = paths.swap_remove(at);
@@ -135,10 +137,10 @@ impl Unpublished {
     }
 }
 
-/// A file that has its name, and the way back.
+/// A file that has its name, with what is needed to undo that.
 enum Published {
     New(PathBuf),
-    /// The old file has the temporary name until all files have theirs.
+    /// The old file keeps the temporary name until all files have theirs.
     Traded(Temporary, PathBuf),
     Replaced(PathBuf),
 }
@@ -150,14 +152,14 @@ impl Published {
         if !file.replaces {
             return temporary.appear(&target).map(|()| Published::New(target));
         }
-        // For one file the plain way will do: it works everywhere and cannot stop halfway.
+        // A single file is simply renamed: that works everywhere and is atomic.
         if !alone && temporary.trade(&target)?.is_some() {
             return Ok(Published::Traded(temporary, target));
         }
         temporary.replace(&target).map(|()| Published::Replaced(target))
     }
 
-    /// Takes the name away again; the path of a new file that is gone, or of one that stays.
+    /// Undoes it; returns the paths of new files that were removed and of files that were kept.
     fn undo(self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         match self {
             Published::New(path) if fs::remove_file(&path).is_ok() => (vec![path], vec![]),
@@ -170,9 +172,9 @@ impl Published {
     }
 }
 
-/// Gives complete files their names: all of them, or (as far as the system allows) none.
+/// Gives complete files their names: all of them or, as far as the system allows, none.
 pub(crate) fn publish(mut files: Vec<Pending>) -> Result<(), Unpublished> {
-    // Held to the end, so that an interruption finds all of them or none.
+    // Held until the end, so that an interruption sees all of them or none.
     let mut unfinished = unfinished();
     let alone = files.len() == 1;
     let mut published = Vec::new();
@@ -181,7 +183,7 @@ pub(crate) fn publish(mut files: Vec<Pending>) -> Result<(), Unpublished> {
         let Some(temporary) = file.temporary.take() else { continue };
         unfinished.retain(|other| Some(other.as_path()) != temporary.name());
         if failed.is_some() {
-            // Dropping it removes it.
+            // Dropping it removes the temporary file.
             continue;
         }
         match Published::of(temporary, file, alone) {

@@ -1,4 +1,4 @@
-//! Where a file is to appear, and whether it may: read-only files and inputs are refused.
+//! Decides where a file is to appear, and whether it may: read-only files and inputs are refused.
 
 use super::saving::Saving;
 use crate::error::Error;
@@ -6,24 +6,25 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Links that lead to links, before it counts as a circle. Linux has the same limit.
+/// The most symbolic links to follow, to detect cycles. Linux has the same limit.
 const MOST_LINKS: usize = 40;
 
 /// Where a file is to appear.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// A regular file, or none yet: written beside, then given this name, which is no link.
+    /// A regular file, existing or not. It is written next to this path, which is not a link, and
+    /// then renamed.
     File {
         path: PathBuf,
-        /// Whether there is one.
+        /// Whether it exists.
         replaces: bool,
     },
-    /// A device or a pipe, which another file would replace: written to directly.
+    /// A device or a pipe, which must not be replaced by a file: written to directly.
     Device(File),
 }
 
 impl Target {
-    /// Follows symbolic links, those to a file that does not exist yet too.
+    /// Follows symbolic links, including those to a file that does not exist yet.
     pub(crate) fn of(path: &Path, saving: &Saving) -> Result<Target, Error> {
         let failed = |source| Error::write(path, source);
         match fs::metadata(path) {
@@ -47,8 +48,8 @@ impl Target {
     }
 }
 
-/// A rename needs no permission of the file that it replaces; whoever took the permission to
-/// write away wants to be asked.
+/// A rename needs no write permission on the file that it replaces. A user who removed that
+/// permission expects to be asked.
 pub(crate) fn refuse_read_only(path: &Path, found: &Metadata) -> Result<(), Error> {
     let refused = || Error::ReadOnly { path: path.to_owned() };
     if found.permissions().readonly() {
@@ -67,19 +68,19 @@ pub(crate) fn refuse_read_only(path: &Path, found: &Metadata) -> Result<(), Erro
     Ok(())
 }
 
-/// Where a file that does not exist yet is to be made.
+/// The path at which a new file is to be created.
 fn new_file(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         if path.file_name().is_none() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
         }
         let is_link = fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
         if !is_link {
             return Ok(path);
         }
         let leads_to = fs::read_link(&path)?;
-        // An absolute path replaces all of it.
+        // If the link target is absolute, `join` replaces the whole path.
         path = path.parent().unwrap_or(Path::new("")).join(leads_to);
     }
     Err(io::Error::other("too many levels of symbolic links"))

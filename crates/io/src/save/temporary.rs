@@ -1,8 +1,8 @@
-//! A file that is being written. On Linux it has no name until it is complete, so that nothing
-//! is left even by a `kill -9`; where the file system cannot do that, it has a temporary one.
+//! A file that is being written. On Linux it has no name until it is complete, so that even `kill
+//! -9` leaves nothing behind. Where the file system does not support that, it has a temporary name.
 //!
-//! A temporary name belongs to a process for as long as that holds the file's lock. Names whose
-//! files are not locked are left over from processes that died, and are removed.
+//! A temporary name belongs to a process for as long as the process holds the file's lock. Unlocked
+//! files with such names are left over from processes that died, and are removed.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,7 +11,7 @@ use tempfile::{Builder, TempPath};
 
 const PREFIX: &str = ".retrograde-";
 const SUFFIX: &str = ".tmp";
-/// Entries of a folder that are looked through for names that were left over.
+/// The most directory entries to search for files that were left over.
 const MOST_ENTRIES: usize = 1 << 16;
 
 /// A file without its final name.
@@ -19,13 +19,13 @@ const MOST_ENTRIES: usize = 1 << 16;
 pub(super) struct Temporary {
     pub(super) file: File,
     folder: PathBuf,
-    /// Removed when this goes.
+    /// Removed on drop.
     name: Option<TempPath>,
 }
 
 impl Temporary {
-    /// Begins one. A private one is readable by its owner only, a public one by whoever the
-    /// umask says.
+    /// Creates a file. A private one is readable by its owner only; the permissions of a public one
+    /// follow the umask.
     pub(super) fn new(folder: &Path, private: bool) -> io::Result<Temporary> {
         remove_left_over(folder);
         let folder = folder.to_owned();
@@ -40,7 +40,7 @@ impl Temporary {
         }
     }
 
-    /// The temporary name, if it has one now.
+    /// The temporary name, if it currently has one.
     pub(super) fn name(&self) -> Option<&Path> {
         self.name.as_deref()
     }
@@ -48,7 +48,7 @@ impl Temporary {
     /// Gives it a temporary name, if it has none.
     pub(super) fn make_name(&mut self) -> io::Result<&Path> {
         if self.name.is_none() {
-            // Before there is a name that somebody could take for left over.
+            // Locked first, so that no other process considers the name left over.
             owned(&self.file, &self.folder)?;
             let name = builder(false).make_in(&self.folder, |path| link(&self.file, path));
             self.name = Some(name.map_err(without_path)?.into_temp_path());
@@ -56,7 +56,7 @@ impl Temporary {
         self.name().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Gives it a name that no file has.
+    /// Gives it a name; fails if a file of that name exists.
     pub(super) fn appear(mut self, target: &Path) -> io::Result<()> {
         match self.name.take() {
             Some(name) => name.persist_noclobber(target).map_err(|error| error.error),
@@ -64,7 +64,7 @@ impl Temporary {
         }
     }
 
-    /// Gives it the name of another file, which is gone then.
+    /// Gives it the name of another file, which is replaced.
     pub(super) fn replace(mut self, target: &Path) -> io::Result<()> {
         self.make_name()?;
         match self.name.take() {
@@ -73,8 +73,8 @@ impl Temporary {
         }
     }
 
-    /// Trades names with another file; whoever calls it again takes that back. `None` where the
-    /// system cannot do that.
+    /// Swaps names with another file; a second call undoes it. `None` if the system does not
+    /// support that.
     pub(super) fn trade(&mut self, target: &Path) -> io::Result<Option<()>> {
         self.make_name()?;
         #[cfg(target_os = "linux")]
@@ -98,12 +98,12 @@ impl Temporary {
     }
 }
 
-/// A file without a name; `None` where there is no such thing.
+/// A file without a name; `None` if the system does not support that.
 #[cfg(target_os = "linux")]
 fn nameless(folder: &Path, private: bool) -> io::Result<Option<File>> {
     use rustix::fs::{Mode, OFlags, open};
     use rustix::io::{Errno, retry_on_intr};
-    // By which it gets its name.
+    // `linkat` needs it to give the file a name.
     if !Path::new("/proc/self/fd").is_dir() {
         return Ok(None);
     }
@@ -111,7 +111,7 @@ fn nameless(folder: &Path, private: bool) -> io::Result<Option<File>> {
     let mode = Mode::from_raw_mode(mode(private));
     match retry_on_intr(|| open(folder, flags, mode)) {
         Ok(file) => Ok(Some(file.into())),
-        // The file system cannot, or the kernel takes the flag for that of a folder.
+        // The file system does not support it, or the kernel interprets the flag as `O_DIRECTORY`.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -122,7 +122,7 @@ fn nameless(_: &Path, _: bool) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Gives a file without a name one that no file has.
+/// Gives an unnamed file a name; fails if a file of that name exists.
 #[cfg(target_os = "linux")]
 fn link(file: &File, path: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
@@ -155,20 +155,20 @@ fn builder(private: bool) -> Builder<'static, 'static> {
     builder
 }
 
-/// As any new file's, less the umask.
+/// The permissions of any new file, before the umask applies.
 #[cfg(unix)]
 fn mode(private: bool) -> u32 {
     if private { 0o600 } else { 0o666 }
 }
 
-/// Takes the lock. False if somebody has taken the file for left over and removed it, before
-/// it was locked.
+/// Takes the lock. False if another process considered the file left over and removed it before it
+/// was locked.
 fn owned(file: &File, name: &Path) -> io::Result<bool> {
     loop {
         match file.lock() {
             Ok(()) => break,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // A file system without locks: then nobody can take it for left over, either.
+            // A file system without locks: no other process can lock it either, so none removes it.
             Err(error) if has_no_locks(&error) => return Ok(true),
             Err(error) => return Err(error),
         }
@@ -183,7 +183,7 @@ fn owned(file: &File, name: &Path) -> io::Result<bool> {
     Ok(name.exists())
 }
 
-/// Whether the error is that there are no locks at all.
+/// Whether the error means that the file system does not support locks.
 pub(crate) fn has_no_locks(error: &io::Error) -> bool {
     #[cfg(unix)]
     let without_server = error.raw_os_error() == Some(libc::ENOLCK);
@@ -192,7 +192,7 @@ pub(crate) fn has_no_locks(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported || without_server
 }
 
-/// Removes temporary files of processes that died. What cannot be looked at or removed stays.
+/// Removes temporary files of processes that died. Files that cannot be inspected or removed stay.
 fn remove_left_over(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.take(MOST_ENTRIES).flatten() {
@@ -212,16 +212,16 @@ fn remove_if_left_over(path: &Path) -> io::Result<()> {
     {
         use rustix::fs::OFlags;
         use std::os::unix::fs::OpenOptionsExt;
-        // It may have become something else meanwhile.
+        // Another kind of file may have taken the name meanwhile.
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
     }
     let file = options.open(path)?;
-    // Locked: its process lives.
+    // If it is locked, its process is alive.
     file.try_lock()?;
     fs::remove_file(path)
 }
 
-/// The system's error without the name of a temporary file that nobody asked for.
+/// The system's error, without the name of the temporary file.
 fn without_path(error: io::Error) -> io::Error {
     let named = error.get_ref().and_then(|named| named.source());
     match named.and_then(|source| source.downcast_ref::<io::Error>()?.raw_os_error()) {

@@ -1,4 +1,4 @@
-//! Complete or not there; what a replaced file leaves; what may not be replaced.
+//! Files are complete or absent; attributes of replaced files; files that may not be replaced.
 
 use super::temporary::Temporary;
 use super::*;
@@ -41,7 +41,7 @@ fn abandoned_files_are_gone() {
     let pending = Pending::new(folder.path().join("x"), false).unwrap();
     allocate(pending.file(), 1000).unwrap();
     assert_eq!(pending.file().metadata().unwrap().len(), 1000);
-    // Not `abandon_outputs` itself, which would take the files of other tests along.
+    // Not `abandon_outputs` itself, which would also remove the files of other tests.
     drop(pending);
     assert!(names(folder.path()).is_empty());
 }
@@ -73,14 +73,14 @@ fn names_are_given_together() {
         pending("blocked", false),
         pending("never", false),
     ];
-    // Something that cannot be replaced has come meanwhile.
+    // Something that cannot be replaced has appeared meanwhile.
     fs::create_dir_all(at("blocked/x")).unwrap();
     let failed = publish(files).unwrap_err();
     assert_eq!((failed.at, failed.removed), (2, vec![at("new")]));
     if failed.kept.is_empty() {
         assert_eq!(fs::read(at("old")).unwrap(), b"as it was");
     } else {
-        // A system without a call that trades names.
+        // A system that cannot swap names.
         assert_eq!(failed.kept, [at("old")]);
     }
     assert_eq!(failed.kept.is_empty(), cfg!(target_os = "linux"));
@@ -123,7 +123,7 @@ fn temporary_files_of_dead_processes_are_removed_and_of_living_ones_are_not() {
     let living = living.make_name().unwrap().to_owned();
     assert!(living.exists() && !at(".retrograde-dead00.tmp").exists());
     fs::write(at(".retrograde-dead01.tmp"), b"left over").unwrap();
-    // Locked by another process, as far as the system can tell.
+    // Locked, as if by another process.
     let locked = fs::File::create(at(".retrograde-alive0.tmp")).unwrap();
     locked.lock().unwrap();
     saved(&at("x"), "new").unwrap();
@@ -236,8 +236,8 @@ mod unix {
             }
             result => result.unwrap(),
         }
-        // The owner, somebody and nobody else, as setfacl would write it: version 2, entries of
-        // tag, permissions and id.
+        // The owner, another user and nobody else, as setfacl would write it: version 2, then
+        // entries of tag, permissions and id.
         let entry = |tag: u16, permissions: u16, id: u32| {
             [&tag.to_le_bytes()[..], &permissions.to_le_bytes(), &id.to_le_bytes()].concat()
         };
@@ -252,7 +252,7 @@ mod unix {
         .concat();
         let with_acl =
             setxattr(&path, "system.posix_acl_access", &acl, XattrFlags::empty()).is_ok();
-        // Only root can give files away.
+        // Only root can change the owner of a file.
         let given = std::os::unix::fs::chown(&path, Some(12345), Some(12346)).is_ok();
         let before = fs::metadata(&path).unwrap();
         saved(&path, "new").unwrap();

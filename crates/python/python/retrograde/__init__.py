@@ -1,4 +1,4 @@
-"""Reverses tensors: whole axes, padded batches of sequences, every lane by its own length.
+"""Reverses tensors: whole axes, padded batches of sequences, and each lane by its own length.
 
 >>> import numpy as np, retrograde
 >>> retrograde.reverse(np.array([[1, 2, 3], [4, 5, 6]]), axes=1)
@@ -6,11 +6,12 @@ array([[3, 2, 1],
        [6, 5, 4]])
 
 The three operators take NumPy arrays of every type, and tensors of PyTorch, JAX, TensorFlow, CuPy
-and whatever else speaks DLPack, without copying them; they return the kind they were given. Elements
-are moved, never looked at: NaN payloads, 64-bit integers and -0.0 come out as they went in.
+and any other library that supports DLPack, without copying them. The result has the type of the
+input. Elements are moved as bits, never converted: NaN payloads, 64-bit integers and -0.0 are
+preserved.
 
-Errors are ``ValueError`` and ``TypeError`` and name the operator, the argument, its value and what
-is allowed; after one, nothing has been written to ``out``.
+Errors are ``ValueError`` and ``TypeError`` and name the operator, the argument, its value and the
+allowed values. After an error, nothing has been written to ``out``.
 """
 
 import os as _os
@@ -48,18 +49,18 @@ def reverse(x, axes=None, *, mask=None, out=None, **others):
     Parameters
     ----------
     x : array or tensor
-        What to reverse. Any element type, any strides.
+        The input. Any element type, any strides.
     axes : int or iterable of int, optional
-        Which axes; negative ones count from the end, and naming one twice reverses it once.
-        Without it, and without a mask, all axes.
+        The axes to reverse; negative ones count from the end, and duplicates are ignored. Without
+        axes and mask, all axes are reversed.
     mask : iterable of bool, optional
-        Instead of ``axes``: one boolean per axis. 0 and 1 will do.
+        Instead of ``axes``: one boolean per axis. 0 and 1 are accepted too.
     out : array or tensor, optional
-        Where to write; of the same library, type and shape. ``out=x`` reverses in place.
+        The output, of the same library, type and shape. ``out=x`` reverses in place.
 
     Returns
     -------
-    A new array or tensor of the same kind with the same order of axes in memory, or ``out``.
+    A new array or tensor of the same kind with the same memory order, or ``out``.
 
     Examples
     --------
@@ -94,26 +95,26 @@ def reverse_sequence(
 ):
     """Reverses the first ``lengths[b]`` steps of every sequence ``b`` of a padded batch.
 
-    The padding stays where it is. This is ONNX ``ReverseSequence``, on any two axes as OpenVINO and
-    ``tf.reverse_sequence`` have it.
+    Padding is not moved. This is ONNX ``ReverseSequence``, on any two axes as in OpenVINO and
+    ``tf.reverse_sequence``.
 
     Parameters
     ----------
     x : array or tensor
         The batch. Any element type, any strides, any further axes.
     lengths : array-like of int
-        One per entry of the batch axis, of any integer type.
+        One per batch entry, of any integer type.
     time_axis, batch_axis : int
         The axis that is reversed, and the axis of the sequences. Negative ones count from the end.
     policy : {"strict", "clamp"}
-        A length beyond the time axis is an error, or means all of it. A negative one is always
-        an error.
+        Whether a length beyond the time axis is an error or is clamped to it. A negative length is
+        always an error.
     out : array or tensor, optional
-        Where to write; ``out=x`` reverses in place.
+        The output; ``out=x`` reverses in place.
 
     Returns
     -------
-    A new array or tensor of the same kind with the same order of axes in memory, or ``out``.
+    A new array or tensor of the same kind with the same memory order, or ``out``.
 
     Examples
     --------
@@ -145,19 +146,20 @@ def reverse_subsequences(x, lengths=_MISSING, *, axis=_MISSING, policy="clamp", 
     Parameters
     ----------
     x : array or tensor
-        What to reverse. Any element type, any strides.
+        The input. Any element type, any strides.
     lengths : array-like of int
         One per lane: ``x``'s shape with 1 at ``axis``, or without that axis.
     axis : int
-        The axis that lanes run along; negative ones count from the end.
+        The axis of the lanes; negative values count from the end.
     policy : {"clamp", "strict"}
-        A length beyond the axis means all of it, or is an error. A negative one is always an error.
+        Whether a length beyond the axis is clamped to it or is an error. A negative length is
+        always an error.
     out : array or tensor, optional
-        Where to write; ``out=x`` reverses in place.
+        The output; ``out=x`` reverses in place.
 
     Returns
     -------
-    A new array or tensor of the same kind with the same order of axes in memory, or ``out``.
+    A new array or tensor of the same kind with the same memory order, or ``out``.
 
     Examples
     --------

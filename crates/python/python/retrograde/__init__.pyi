@@ -22,7 +22,7 @@ __all__ = [
     "show",
 ]
 
-# A tensor gives a tensor of the same kind, and anything else that NumPy can read an array.
+# A tensor returns a tensor of the same type; anything else that NumPy can read returns an array.
 
 @overload
 def reverse(

@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> int:
-    """Runs the command on the arguments of this process; gives its exit code."""
+    """Runs the command on the arguments of this process; returns its exit code."""
     from ._engine import command
 
     return command(["retrograde", *sys.argv[1:]])

@@ -1,4 +1,5 @@
-"""``axes`` and ``mask`` as a tuple of axes, for the frameworks that want plain numbers in a program."""
+"""``axes`` and ``mask`` as a tuple of axes, for frameworks that need plain integers in a
+program."""
 
 import operator
 
@@ -8,13 +9,14 @@ from . import _engine
 
 
 def resolved(axes, mask, rank):
-    """Which axes, from 0 on, in order, each once. The engine says what is wrong with them."""
+    """Sorted, unique, non-negative axes. The engine raises the errors."""
     if mask is None:
         if axes is None:
             return tuple(range(rank))
         if type(axes) is int:
             axes = (axes,)
-        # The usual case is decided without the engine: compilers can follow this, but not a call.
+        # The common case does not call the engine: compilers can trace this code, but not that
+        # call.
         if type(axes) in (tuple, list) and all(type(a) is int and -rank <= a < rank for a in axes):
             return tuple(sorted({a % rank for a in axes}))
     elif axes is None and type(mask) in (tuple, list) and len(mask) == rank:
@@ -28,7 +30,7 @@ def resolved(axes, mask, rank):
 
 
 def _several(values):
-    """What can be read twice: an iterable may be good for once."""
+    """A sequence that can be read twice, unlike some iterables."""
     if hasattr(values, "__array__"):
         values = np.asarray(values)
         return (values[()],) if values.ndim == 0 else tuple(values)

@@ -5,25 +5,25 @@ from ._hints import hint_for
 
 
 class Explanation:
-    """How a call would run; ``str()`` says it in words, the attributes in data."""
+    """How a call would run: ``str()`` is text, the attributes are data."""
 
     def __init__(self, record):
-        #: Its name, as its specification has it.
+        #: The operator's name in its specification.
         self.operator = record["operator"]
-        #: The plan in words.
+        #: The plan as text.
         self.plan = record["plan"]
         #: Its dimensions, outermost first.
         self.dims = record["dims"]
-        #: The width of what moves as one piece.
+        #: The width of the unit that moves as one piece.
         self.unit_bits = record["unit_bits"]
-        #: The kernel's name, and what it does in a few words.
+        #: The kernel's name, and a short description.
         self.kernel = record["kernel"]
         self.kernel_about = record["kernel_about"]
         #: The instruction set in use.
         self.instructions = record["instructions"]
         #: How many threads large calls use.
         self.threads = record["threads"]
-        #: What goes through memory, at least.
+        #: The least memory traffic.
         self.bytes_read = record["bytes_read"]
         self.bytes_written = record["bytes_written"]
 
@@ -41,10 +41,10 @@ class Explanation:
 
 
 def explain(operator, x, *args, **kwargs):
-    """Says how ``operator(x, *args, **kwargs)`` would run, without running it.
+    """Explains how ``operator(x, *args, **kwargs)`` would run, without running it.
 
-    The operator is one of this module's functions, or its name. The plan is that of a new output;
-    ``out`` has no say in it.
+    The operator is one of this module's functions, or its name. The plan is for a new output;
+    ``out`` is ignored.
 
     >>> x = np.zeros((128, 512), np.float32)
     >>> how = retrograde.explain(retrograde.reverse, x, axes=0)

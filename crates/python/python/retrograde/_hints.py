@@ -1,18 +1,17 @@
-"""What to say of arguments under the names that other libraries have for them.
+"""Hints for arguments that are passed under the names that other libraries use.
 
-The public functions take any keyword, so that these can be told what ours are called, and have a signature
-that says which ones are right.
-"""
+The public functions accept any keyword, so that the error can name the right one. Their displayed
+signature lists only the supported keywords. """
 
 import inspect
 
-#: In place of an argument that must be given: without a value Python itself would speak first.
+#: The default of a required argument, so that our error is raised instead of Python's own.
 MISSING = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
 
 _LENGTHS = dict.fromkeys(
     ("seq_lengths", "seq_lens", "seq_len", "sequence_lens", "sequence_lengths", "length", "lens"), "lengths"
 )
-#: Ours by theirs, for every operator.
+#: Our names by those of other libraries, for every operator.
 _RIGHT = {
     "reverse": dict.fromkeys(("axis", "dim", "dims"), "axes"),
     "reverse_sequence": {
@@ -28,7 +27,7 @@ _RIGHT = {
 
 
 def hinted(function):
-    """Gives a function the signature that it is meant to have: without other keywords."""
+    """Sets the signature of a function to its supported arguments."""
     signature = inspect.signature(function)
     parameters = [
         parameter.replace(default=parameter.empty) if parameter.default is MISSING else parameter
@@ -40,7 +39,7 @@ def hinted(function):
 
 
 def wrong(function, others, missing=None):
-    """The error for a call with these other keywords, or without the argument that is missing."""
+    """The error for a call with these unknown keywords, or with a missing argument."""
     hint = hint_for(function, others)
     if hint:
         return TypeError(hint)
@@ -53,7 +52,7 @@ def wrong(function, others, missing=None):
 
 
 def hint_for(function, others):
-    """Which arguments are meant, and how the call looks with them; None if nothing comes to mind."""
+    """The intended arguments and the corrected call; None if there is no suggestion."""
     right = _RIGHT[function.__name__]
     meant = {right[other]: (other, value) for other, value in others.items() if other in right}
     if not meant:
@@ -67,6 +66,6 @@ def hint_for(function, others):
 
 
 def _short(value):
-    """A number or a few of them as they are; anything else may be large."""
+    """The text of a number or a short list; ``...`` for anything else, which may be large."""
     plain = isinstance(value, int) or isinstance(value, (list, tuple)) and all(isinstance(v, int) for v in value)
     return repr(value) if plain and len(repr(value)) <= 40 else "..."

@@ -1,8 +1,7 @@
-"""Tensors that are not plain NumPy arrays: whose they are, and how a result becomes one of them.
+"""Tensors that are not plain NumPy arrays: which library they belong to, and how to create results.
 
-A library is looked for among the modules that are loaded already: its tensors cannot be here
-without it, and nothing is imported for the others.
-"""
+A library is looked up among the modules that are already loaded: its tensors cannot exist without
+it, and nothing is imported for the others. """
 
 import sys
 from functools import partial
@@ -12,33 +11,33 @@ import numpy as np
 from . import _engine
 
 
-#: How many classes each of these keeps: libraries have a few, programs may make any number of their own.
+#: The most classes in each cache: libraries have a few, but programs may define any number.
 _MOST = 32
-#: The operators for tensors of classes that were seen before: finding them takes longer than a small call.
-#: Who calls looks here first.
+#: Caches of the operators by class of tensor: a lookup takes longer than a small call.
+#: Callers check them first.
 _reversals, _sequences, _subsequences = {}, {}, {}
-#: Whether classes that were seen before are PyTorch's.
+#: A cache of whether a class is PyTorch's.
 _torchs = {}
-#: :mod:`retrograde.torch`, once a tensor of PyTorch's was seen.
+#: :mod:`retrograde.torch`, once a PyTorch tensor was seen.
 torch = None
 
 
 def _is_torch(kind):
-    """Whether tensors of this class are for :mod:`retrograde.torch`, which is loaded then."""
+    """Whether tensors of this class are handled by :mod:`retrograde.torch`, which is then loaded."""
     known = _torchs.get(kind)
     return _asked_whether_torch(kind) if known is None else known
 
 
-# What ``torch.compiler.assume_constant_result`` does, which cannot be asked before PyTorch is loaded: a program
-# that ``torch.compile`` makes depends on the answer alone. If it depended on what is known here, the first call
-# would change that, and the second one would compile again.
+# Equivalent to ``torch.compiler.assume_constant_result``, which cannot be called before PyTorch is
+# loaded: a program compiled by ``torch.compile`` then depends on the result only. If it depended on
+# our caches, the first call would change them, and the second one would compile again.
 _is_torch._dynamo_marked_constant = True
 
 
 def _asked_whether_torch(kind):
     global torch
     library = sys.modules.get("torch")
-    # While PyTorch is being loaded there are no tensors of it yet.
+    # While PyTorch is being imported, none of its tensors exist yet.
     tensor, fx = getattr(library, "Tensor", None), getattr(library, "fx", None)
     classes = tuple(c for c in (tensor, getattr(fx, "Proxy", None)) if isinstance(c, type))
     answer = issubclass(kind, classes)
@@ -62,7 +61,7 @@ def reverse_subsequences(x, lengths, axis, policy, out):
 
 
 def _function(known, name, x):
-    """The operator of this name where tensors of this kind want it to run, arguments in the engine's order."""
+    """The operator of this name for tensors of this class, with arguments in the engine's order."""
     function = partial(_handler(x), name)
     if len(known) < _MOST:
         known[type(x)] = function
@@ -82,7 +81,7 @@ def _handler(x):
 
 
 def of(x):
-    """What the engine can look at in place of ``x``: to explain or to show a call."""
+    """A tensor that the engine can read in place of ``x``, to explain or show a call."""
     if isinstance(x, np.ndarray):
         return x
     if _is(x, "torch", "Tensor"):
@@ -95,7 +94,7 @@ def of(x):
 
 
 def check(x):
-    """Raises what was wrong with lengths on the CUDA device that ``x`` is on."""
+    """Raises an error for invalid lengths on the CUDA device of ``x``."""
     if _is(x, "jax", "Array"):
         from . import jax
 
@@ -128,7 +127,7 @@ def _as_array(x):
 
 
 def _masked(name, x, *arguments):
-    """What is masked moves along."""
+    """Masks are reversed together with their data."""
     *arguments, out = arguments
     if out is None:
         out = np.ma.empty_like(x)
@@ -137,7 +136,7 @@ def _masked(name, x, *arguments):
     run = getattr(_engine, name)
     run(np.ma.getdata(x), *arguments, np.ma.getdata(out))
     mask = np.ma.getmask(x)
-    # In place, the mask that is read is the mask that is written: the engine makes a new one.
+    # In place, the mask is both read and written, so the engine creates a new one.
     out.mask = mask if mask is np.ma.nomask else run(mask, *arguments, None)
     return out
 
@@ -147,7 +146,7 @@ def _jax(name, x, *arguments):
     from . import jax
 
     if out is not None:
-        raise TypeError("out is not possible: arrays of JAX do not change")
+        raise TypeError("out is not supported: JAX arrays are immutable")
     return jax._apply(name, x, arguments)
 
 
@@ -156,7 +155,7 @@ def _tensorflow(name, x, *arguments):
     from . import _tensorflow
 
     if out is not None:
-        raise TypeError("out is not possible: tensors of TensorFlow do not change")
+        raise TypeError("out is not supported: TensorFlow tensors are immutable")
     return _tensorflow.apply(name, x, arguments)
 
 
@@ -170,15 +169,15 @@ def _cupy(name, x, *arguments):
 
 
 def _dlpack(name, x, *arguments):
-    """Any other library: its own arrays come back where it says how, through DLPack."""
+    """Any other library, through DLPack: returns its own arrays if it has an array namespace."""
     *arguments, out = arguments
     if out is not None:
         getattr(_engine, name)(x, *arguments, out)
         return out
     if not hasattr(x, "__array_namespace__"):
         raise TypeError(
-            f"{type(x).__module__}.{type(x).__name__} says how to be read but not how to be made"
-            " (it has no __array_namespace__): give out="
+            f"{type(x).__module__}.{type(x).__name__} can be read but not created"
+            " (it has no __array_namespace__): pass out="
         )
     library = x.__array_namespace__()
     return library.from_dlpack(getattr(_engine, name)(x, *arguments, None))

@@ -11,8 +11,9 @@ from ._picture.call import Call
 class Picture:
     """What a call does to a tensor, drawn as text, as an SVG image and as HTML.
 
-    It prints as text; a notebook shows the HTML. Large tensors show their ends, tensors of more
-    than two axes a few of their grids. It keeps what it shows, not the tensor.
+    It prints as text; a notebook shows the HTML. Large tensors are abbreviated to their ends, and
+    tensors of more than two axes to a few of their planes. It keeps the elements that it shows, not
+    the tensor.
     """
 
     def __init__(self, call):
@@ -27,15 +28,15 @@ class Picture:
         return plain.draw(self._scene, columns)
 
     def svg(self):
-        """The picture as an SVG image, in light or dark colours as the reader prefers."""
+        """The picture as an SVG image, in light or dark colours according to the reader's settings."""
         return svg.draw(self._scene, self._description)
 
     def html(self):
-        """The picture as a piece of HTML."""
+        """The picture as an HTML fragment."""
         return html.draw(self._scene, self._description)
 
     def save(self, path):
-        """Writes it to a file: an SVG image, a page of HTML, or text, by the name's ending.
+        """Writes it to a file: an SVG image, an HTML page or text, by the file's extension.
 
         >>> picture = retrograde.show(retrograde.reverse, np.arange(3))
         >>> picture.save("picture.png")
@@ -67,8 +68,8 @@ class Picture:
         return self.svg()
 
     def _ipython_display_(self):
-        # IPython would keep both the HTML and the image in the notebook. The HTML has the notebook's
-        # own colours behind it, can be selected and is read aloud row by row: that one.
+        # IPython would store both the HTML and the image in the notebook. We choose the HTML: it
+        # uses the notebook's background, can be selected, and screen readers read it row by row.
         from IPython.display import display
 
         display({"text/plain": self.text(), "text/html": self.html()}, raw=True)
@@ -77,8 +78,8 @@ class Picture:
 def show(operator, x, *args, **kwargs):
     """Draws what ``operator(x, *args, **kwargs)`` does: a picture of the tensor before and after.
 
-    The operator is one of this module's functions, or its name. ``x`` is not changed. What has
-    moved is bright, what lies beyond its length is dim; in the text, only the places tell.
+    The operator is one of this module's functions, or its name. ``x`` is not changed. Elements that
+    moved are bright, and those beyond their length are dim; the text version has no colours.
 
     >>> words = np.array([list("stressed"), list("live...."), list("drawer..")])
     >>> retrograde.show(retrograde.reverse_sequence, words, [8, 4, 6], time_axis=1, batch_axis=0)

@@ -1,4 +1,4 @@
-"""Tensors of TensorFlow: through DLPack both ways, and back into Python from inside ``tf.function``.
+"""Tensors of TensorFlow: exchanged through DLPack; inside ``tf.function``, a ``tf.py_function``.
 
 The gradient of a reversal is the same reversal; lengths have none.
 """
@@ -24,7 +24,7 @@ def apply(name, x, arguments):
 
 
 def readable(x):
-    """What the engine can look at."""
+    """A tensor that the engine can read."""
     x = tf.convert_to_tensor(x)
     if not _is_eager(x):
         raise TypeError("x is a symbolic tensor of TensorFlow, whose layout is not known yet")
@@ -36,20 +36,20 @@ def _run(name, x, arguments):
         return _later(name, x, arguments)
     run = getattr(_engine, name)
     if x.dtype == tf.string:
-        # One text alone is bytes, and no array.
+        # A scalar string is bytes, not an array.
         return tf.constant(run(np.asarray(x.numpy(), object), *arguments, None), tf.string, x.shape)
     if x.dtype.is_quantized:
         return tf.bitcast(_run(name, tf.bitcast(x, _INTEGERS[x.dtype.size]), arguments), x.dtype)
     try:
         tensor = tf.experimental.dlpack.to_dlpack(x)
     except Exception:
-        # A type that DLPack does not have, or TensorFlow does not give to it.
+        # A type that DLPack does not have, or that TensorFlow does not export.
         return tf.constant(run(x.numpy(), *arguments, None), x.dtype, x.shape)
     return tf.experimental.dlpack.from_dlpack(run(tensor, *arguments, None).__dlpack__())
 
 
 def _later(name, x, arguments):
-    """When the graph runs: it calls back."""
+    """Adds a node that calls Python when the graph runs."""
     places = [at for at, argument in enumerate(arguments) if tf.is_tensor(argument)]
 
     def call(x, *tensors):

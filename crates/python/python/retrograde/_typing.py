@@ -1,4 +1,4 @@
-"""Types that the stubs share; nothing imports them when a program runs."""
+"""Types that the stubs share; they are not imported at run time."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 
 class Tensor(Protocol):
-    """A tensor of any library: it can be read through DLPack."""
+    """A tensor of any library that supports DLPack."""
 
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -18,6 +18,6 @@ TensorT = TypeVar("TensorT", bound=Tensor)
 Axes: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 Mask: TypeAlias = Iterable[SupportsIndex | np.bool_]
 Lengths: TypeAlias = ArrayLike | Tensor
-# Two of them, since stubtest takes one Literal of two for something else.
+# Two of them, because stubtest misreads one Literal with two values.
 Policy: TypeAlias = Literal["strict"] | Literal["clamp"]
 Operator: TypeAlias = Callable[..., Any] | Literal["reverse", "reverse_sequence", "reverse_subsequences"]

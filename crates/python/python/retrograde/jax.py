@@ -1,4 +1,4 @@
-"""The operators as JAX has them: under ``jit``, ``vmap``, ``grad``, ``jvp``, ``checkpoint``, ``shard_map``.
+"""The operators for JAX: under ``jit``, ``vmap``, ``grad``, ``jvp``, ``checkpoint``, ``shard_map``.
 
 >>> import jax, jax.numpy as jnp, retrograde.jax
 >>> x = jnp.arange(6.0).reshape(2, 3)
@@ -9,22 +9,22 @@ Array([[2., 1., 0.],
 Array([[2., 1., 0.],
        [4., 3., 5.]], dtype=float32)
 
-On CPUs and CUDA devices a call is one custom call of XLA into the engine, without Python in between; on a
-device it is launched on XLA's stream, and nothing waits for it. On other devices it becomes operations of XLA's
-own (``rev``, a gather). What ``jax.export`` is to write for the engine has to allow such calls
+On CPUs and CUDA devices a call is one XLA custom call into the engine, without Python in between;
+on a device it is launched asynchronously on XLA's stream. On other devices it is lowered to XLA
+operations (``rev``, a gather). To serialise the custom calls, ``jax.export`` has to allow them
 (``DisabledSafetyCheck.custom_call("retrograde_reverse")``).
 
-Lengths that are known when the call is made or traced are checked then, and an error is a ``ValueError``: lists,
-NumPy arrays, and arrays of JAX, unless they are on a CUDA device, which would have to be waited for. The others
-are checked when the program runs:
+Lengths that are known when the call is made or traced are checked then, and an error is a
+``ValueError``: lists, NumPy arrays, and JAX arrays, unless they are on a CUDA device, where reading
+them would block. Other lengths are checked when the program runs:
 
 - On CPUs JAX raises the same text as a ``JaxRuntimeError``.
-- On CUDA devices a program cannot stop for them. With ``"strict"`` a wrong length counts as 0 or as the whole
-  axis, whichever is nearer, and nobody is told until :func:`retrograde.cuda.check` is asked about a result: it
-  raises a ``ValueError``. With ``"clamp"`` a negative length counts as 0, and there is nothing to tell. Strict
-  calls whose lengths are on the device are not recorded into XLA's command buffers (CUDA graphs); all others may be.
-- On other devices ``"strict"`` refuses such lengths when the program is compiled, and ``"clamp"`` takes a
-  negative one for 0.
+- On CUDA devices a program cannot stop. With ``"strict"`` an invalid length is clamped to 0 or to
+  the size of the axis, and :func:`retrograde.cuda.check` of a result raises a ``ValueError``. With
+  ``"clamp"`` a negative length is clamped to 0 and not reported. Strict calls whose lengths are on
+  the device are not recorded into XLA's command buffers (CUDA graphs); all others may be.
+- On other devices ``"strict"`` refuses such lengths when the program is compiled, and ``"clamp"``
+  clamps a negative one to 0.
 """
 
 import operator
@@ -98,7 +98,7 @@ def reverse_subsequences(
     policy: Literal["clamp", "strict"] = "clamp",
     **others,
 ) -> Array:
-    """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
+    """Reverses the first elements of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
     >>> reverse_subsequences(jnp.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
     [[2, 1, 0], [4, 3, 5]]
@@ -109,7 +109,7 @@ def reverse_subsequences(
 
 
 def _apply(name, x, arguments):
-    """Runs the operator of this name, its arguments in the engine's order."""
+    """Runs the operator of this name, with its arguments in the engine's order."""
     if not isinstance(x, jax.Array):
         x = jnp.asarray(x)
     if name == "reverse":
@@ -128,13 +128,13 @@ def _apply(name, x, arguments):
 
 @lru_cache(maxsize=4096)
 def _compiled(primitive, **params):
-    """JAX calls what it has compiled faster than a primitive; in other programs it is part of those."""
+    """A jitted call, which JAX runs faster than a primitive; other programs inline it."""
     return jax.jit(partial(primitive.bind, **params), inline=True)
 
 
 def _run(primitive, *operands, **params):
-    """Runs a primitive on arrays. It is compiled even if ``jit`` is off, as JAX's own primitives are:
-    what ``jit`` returns is then the plain function, which would come back here.
+    """Runs a primitive on arrays. It is compiled even if ``jit`` is off, as JAX's own primitives
+    are: ``jit`` then returns the plain function, which would recurse to here.
     """
     run = _compiled(primitive, **params)
     if not jax.config.jax_disable_jit:
@@ -146,7 +146,7 @@ def _run(primitive, *operands, **params):
 def _lengths(name, shape, lengths, axes, policy):
     """Lengths as an operand of the program, and how to check them when it runs.
 
-    What can be checked now is: axes, shapes and types always, the lengths if they are known.
+    Axes, shapes and types are always checked now, and the lengths if they are known.
     """
     check = partial(getattr(_engine, f"explain_{name}"), _of_shape(shape))
     if not isinstance(lengths, jax.Array):
@@ -158,13 +158,13 @@ def _lengths(name, shape, lengths, axes, policy):
         return lengths, policy
     check(np.asarray(lengths), *axes, policy)
     if isinstance(lengths, np.ndarray):
-        # Cut to the axis they fit into 32 bits: JAX would make wider ones narrower without a word.
+        # Clamped to the axis they fit into 32 bits: JAX would truncate wider ones silently.
         lengths = np.minimum(lengths.astype(np.uint64), np.uint64(shape[axes[0]])).astype(np.uint32)
     return lengths, "clamp"
 
 
 def _is_at_hand(array):
-    """Whether its values are known and can be had without waiting for a CUDA device."""
+    """Whether its values are known and can be read without waiting for a CUDA device."""
     if isinstance(array, jax.core.Tracer) or not array.is_fully_addressable:
         return False
     return not any(map(_is_cuda, array.devices()))
@@ -175,7 +175,7 @@ def _is_cuda(device):
 
 
 def _check(x):
-    """Waits for ``x``, and raises what was wrong with lengths on its devices."""
+    """Waits for ``x``, and raises an error for invalid lengths on its devices."""
     if isinstance(x, jax.core.Tracer):
         raise TypeError("x is traced, expected an array with values: check what the program returns")
     x.block_until_ready()
@@ -185,7 +185,7 @@ def _check(x):
 
 
 def _of_shape(shape):
-    """An array to ask the engine about, which takes no memory."""
+    """An array of this shape for the engine's checks, which takes no memory."""
     return np.broadcast_to(np.uint8(0), shape)
 
 
@@ -218,23 +218,23 @@ def _primitive(name, fallback, batch):
 
 
 def _lowered(target, ctx, *operands, **params):
-    """A call of the handler with the name that ``target`` gives for a policy."""
+    """A call of the handler that ``target`` returns for a policy."""
     call = jax.ffi.ffi_lowering(target(params.get("policy")))
     return call(ctx, *operands, **_attributes(params))
 
 
 def _cuda_target(name, policy):
-    """Handlers that report wrong lengths are apart: XLA must not record them."""
+    """Handlers that report invalid lengths are separate: XLA must not record them."""
     return f"{name}_strict" if policy == "strict" else name
 
 
 def _attributes(params):
-    """As the handlers read them: integers of 64 bits, one or several, and the policy."""
+    """In the form that the handlers read: 64-bit integers, one or several, and the policy."""
     kinds = {int: np.int64, tuple: partial(np.array, dtype=np.int64), str: str}
     return {name: kinds[type(value)](value) for name, value in params.items()}
 
 
-# On other devices: XLA's own operations.
+# On other devices: XLA operations.
 
 
 def _reverse_elsewhere(x, *, axes):
@@ -252,11 +252,11 @@ def _subsequences_elsewhere(x, lengths, *, axis, policy):
 def _gathered(x, lengths, axis, policy):
     if policy == "strict":
         raise NotImplementedError(
-            'policy is "strict", and lengths are known only when the program runs: on this device it'
-            ' cannot stop for a wrong one; check them before, and use policy="clamp"'
+            'policy is "strict", but lengths are known only when the program runs, and on this device it'
+            ' cannot stop: check them before, and use policy="clamp"'
         )
     size = x.shape[axis]
-    # Unsigned: a length may be the largest of its type, and one above the size means the size.
+    # Unsigned: a length may be the largest value of its type, and one above the size is clamped.
     wide = jnp.maximum(lengths, 0).astype(jnp.uint64 if jax.config.jax_enable_x64 else jnp.uint32)
     lengths = jnp.minimum(wide, size).astype(jnp.int32)
     step = lax.broadcasted_iota(jnp.int32, (1,) * axis + (size,) + (1,) * (x.ndim - axis - 1), axis)
@@ -276,7 +276,7 @@ def _sequence_batched(operands, dims, *, time_axis, batch_axis, policy):
     if lengths_at is None:
         time_axis, batch_axis = _shifted(time_axis, at), _shifted(batch_axis, at)
         return _sequence_p.bind(x, lengths, time_axis=time_axis, batch_axis=batch_axis, policy=policy), at
-    # Every sequence of every batch has its own length: the two axes of sequences become one.
+    # Every sequence of every batch has its own length: the two batch axes are merged.
     lengths = jnp.moveaxis(lengths, lengths_at, 0)
     if at is None:
         shape = _inserted(x.shape, batch_axis, lengths.shape[0])
@@ -303,7 +303,7 @@ def _subsequences_batched(operands, dims, *, axis, policy):
 
 
 def _shifted(axis, at):
-    """Where an axis is once there is another one at ``at``."""
+    """The index of an axis after another one is inserted at ``at``."""
     return axis + (axis >= at)
 
 

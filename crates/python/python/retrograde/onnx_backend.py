@@ -1,8 +1,8 @@
 """An ONNX backend: runs models made of ReverseSequence, and of Constant and Identity around it.
 
-It has the functions that ``onnx.backend.base.Backend`` describes, so the official test runner runs on
-it (``onnx.backend.test.BackendTest(retrograde.onnx_backend, __name__)``), and so does whatever else
-takes a backend.
+It implements ``onnx.backend.base.Backend``, so the official test runner
+(``onnx.backend.test.BackendTest(retrograde.onnx_backend, __name__)``) and anything else that takes
+a backend can use it.
 
 >>> import numpy as np, onnx, retrograde.onnx_backend
 >>> model = onnx.parser.parse_model('''
@@ -16,10 +16,10 @@ array([[4., 3.],
        [2., 1.],
        [0., 5.]], dtype=float32)
 
-Opsets 10 to 28, with their rules: axes 0 and 1, lengths of int64, 15 element types, from opset 28 on
-bfloat16 (of ``ml_dtypes``) too. Strings are arrays of objects. A model with other operators raises
-:class:`Unsupported` with all of them; what is wrong with a model or its inputs is a ``ValueError`` or
-a ``TypeError`` that says where.
+It supports opsets 10 to 28, with their rules: axes 0 and 1, lengths of int64, 15 element types, and
+from opset 28 on also bfloat16 (of ``ml_dtypes``). Strings are arrays of objects. A model with other
+operators raises :class:`Unsupported`, which lists all of them. An invalid model or input raises a
+``ValueError`` or a ``TypeError`` that says where.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ __all__ = [
     "supports_device",
 ]
 
-#: Opsets whose ReverseSequence, Constant and Identity are known.
+#: Opsets whose ReverseSequence, Constant and Identity are supported.
 OPSETS = range(10, 29)
-#: Element types of ReverseSequence, by the opset that brought them.
+#: Element types of ReverseSequence, by the opset that introduced them.
 _TYPES = {
     10: frozenset(
         ["BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"]
@@ -75,23 +75,23 @@ _MOST_LISTED = 100
 
 
 if helper.tensor_dtype_to_np_dtype(TensorProto.BFLOAT16).itemsize != 2:
-    # Before ONNX knew ml_dtypes, it widened these elements when it read them.
+    # Before ONNX supported ml_dtypes, it widened these elements when it read them.
     raise ImportError(f"retrograde.onnx_backend needs onnx 1.19 or later, found {onnx.__version__}")
 
 
 class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
-    """A model that this backend is not made for: it has other operators, or another opset.
+    """A model that this backend does not support: it has other operators, or another opset.
 
-    The official test runner knows it, and passes such models over.
+    The official test runner recognises it and skips such models.
     """
 
 
 class RetrogradeBackend(Backend):
-    """The backend, in the form that ONNX describes. The module has its functions too."""
+    """The backend as ONNX defines it. The module has its functions too."""
 
     @classmethod
     def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether the model can be run: its operators and its opset are known, and the device."""
+        """Whether operators, opset and device are supported."""
         if not cls.supports_device(device):
             return False
         try:
@@ -103,7 +103,7 @@ class RetrogradeBackend(Backend):
 
     @classmethod
     def is_opset_supported(cls, model: ModelProto) -> tuple[bool, str]:
-        """Whether the model's opset is known, and if not, why."""
+        """Whether the model's opset is supported, and if not, why."""
         try:
             _opset(model)
         except Unsupported as error:
@@ -119,10 +119,10 @@ class RetrogradeBackend(Backend):
         base_dir: str | os.PathLike[str] = "",
         **kwargs: Any,
     ) -> Prepared:
-        """Checks a model and reads its constants; what comes back can run often.
+        """Checks a model and reads its constants; the result can be run many times.
 
-        A model is a ``ModelProto``, its bytes, or the path of a file. Data in other files is looked
-        for beside that file, or in ``base_dir``.
+        A model is a ``ModelProto``, its bytes, or the path of a file. External data is looked up
+        next to that file, or in ``base_dir``.
         """
         _check_device(cls, device)
         if isinstance(model, bytes):
@@ -156,7 +156,7 @@ class RetrogradeBackend(Backend):
         """Runs one node, by the rules of ``opset_version`` (28 if it is not given)."""
         _check_device(cls, device)
         version = kwargs.get("opset_version", OPSETS[-1])
-        # A value that is read twice is given twice: once is enough.
+        # A value that is read twice may be given twice, although once is enough.
         names = list(dict.fromkeys(name for name in node.input if name))
         if not isinstance(inputs, Mapping):
             given = _listed(inputs)
@@ -174,7 +174,7 @@ class RetrogradeBackend(Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Only the CPU."""
+        """Whether the device is the CPU."""
         try:
             return Device(device).type == DeviceType.CPU
         except (AttributeError, ValueError):
@@ -191,8 +191,7 @@ class Prepared(BackendRep):
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Runs it on a list of inputs in the model's order, or on a mapping by name.
 
-        Inputs that the model has values for can be left out. The outputs are a tuple that also
-        answers to their names.
+        Inputs with default values can be omitted. The outputs are a tuple that can also be indexed by name.
         """
         return self._outputs(*self._graph.run(inputs))
 
@@ -214,7 +213,7 @@ class _Graph:
     outputs: dict[str, ValueInfoProto] = field(default_factory=dict)
     declared: dict[str, ValueInfoProto] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
-    #: In an order in which each value is made before it is read.
+    #: Topologically sorted: each value is produced before it is read.
     nodes: list[_Node] = field(default_factory=list)
 
     def run(self, inputs: Any) -> list[Any]:
@@ -222,7 +221,7 @@ class _Graph:
         values = dict(self.constants)
         for name, value in self._bind(inputs).items():
             values[name] = _check(f"input {name!r}", value, self.inputs[name], sizes)
-        # What belongs to the model or to the caller is not handed out.
+        # Values that belong to the model or to the caller are copied before they are returned.
         kept = {id(value) for value in values.values()}
         reads = Counter(name for node in self.nodes for name in node.inputs)
         reads.update(list(self.outputs))
@@ -243,11 +242,11 @@ class _Graph:
         return results
 
     def _bind(self, inputs: Any) -> dict[str, Any]:
-        """Which input each value is."""
+        """Maps each value to its input."""
         if isinstance(inputs, Mapping):
             for name in inputs:
                 if name not in self.inputs:
-                    known = " or ".join(map(repr, self.inputs)) or "none, since it reads nothing"
+                    known = " or ".join(map(repr, self.inputs)) or "none: it has no inputs"
                     raise ValueError(f"there is no input {name!r}, expected {known}")
             given = dict(inputs)
         else:
@@ -294,13 +293,14 @@ def _decoded(content: bytes) -> ModelProto:
 
 def _read(model: ModelProto, base_dir: str) -> _Graph:
     graph, opset = model.graph, _opset(model)
-    # First, so that a model with foreign nodes is told all of them whatever else it has.
+    # Nodes first, so that the error for unsupported operators lists all of them, whatever else is
+    # wrong.
     _check_operators(model)
     read = _Graph(opset)
 
     def constant(name: str, value: np.ndarray[Any, Any]) -> None:
         if name in read.constants:
-            raise ValueError(f"value {name!r} is made twice")
+            raise ValueError(f"value {name!r} is produced twice")
         value.flags.writeable = False
         read.constants[name] = value
 
@@ -309,14 +309,14 @@ def _read(model: ModelProto, base_dir: str) -> _Graph:
     made = Counter(list(read.constants))
     for info in graph.input:
         if info.name in read.inputs:
-            raise ValueError(f"value {info.name!r} is made twice")
+            raise ValueError(f"value {info.name!r} is produced twice")
         read.inputs[info.name] = info
     made.update(name for name in read.inputs if name not in read.constants)
     nodes = []
     for proto in graph.node:
         name, output = _name(proto), _output(proto)
         if made[output]:
-            raise ValueError(f"value {output!r} is made twice")
+            raise ValueError(f"value {output!r} is produced twice")
         made[output] += 1
         if proto.op_type == "Constant":
             _check_inputs(proto, 0)
@@ -327,9 +327,9 @@ def _read(model: ModelProto, base_dir: str) -> _Graph:
         nodes.append(_Node(name, list(proto.input), output, axes))
     for info in graph.output:
         if info.name in read.outputs:
-            raise ValueError(f"value {info.name!r} is made twice")
+            raise ValueError(f"value {info.name!r} is produced twice")
         if not made[info.name]:
-            raise ValueError(f"the list of outputs reads {info.name!r}, which nothing makes")
+            raise ValueError(f"the list of outputs reads {info.name!r}, which nothing produces")
         read.outputs[info.name] = info
     if not read.outputs:
         raise ValueError("the model has no outputs")
@@ -339,7 +339,7 @@ def _read(model: ModelProto, base_dir: str) -> _Graph:
 
 
 def _opset(model: ModelProto) -> int:
-    """The version of the usual operator set."""
+    """The version of the default operator set."""
     versions = [opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")]
     if not versions or versions[-1] not in OPSETS:
         version = versions[-1] if versions else "missing"
@@ -364,7 +364,7 @@ def _check_operators(model: ModelProto) -> None:
 def _is_known(node: NodeProto, functions: set[str]) -> bool:
     kind = _full_name(node.domain, node.op_type)
     if kind in functions:
-        # A function that the model brings along goes before an operator of the same name.
+        # Functions that the model defines take precedence over operators of the same name.
         return False
     if kind == "Constant":
         return all(attribute.name != "sparse_value" for attribute in node.attribute)
@@ -433,21 +433,22 @@ def _constant(node: NodeProto, base_dir: str) -> np.ndarray[Any, Any]:
 
 
 def _array(what: str, tensor: TensorProto, base_dir: str) -> np.ndarray[Any, Any]:
-    """The tensor, whichever field or file its elements are in."""
+    """The tensor as an array, from whichever field or file holds its elements."""
     if any(size < 0 for size in tensor.dims):
         raise ValueError(f"{what}: has shape {list(tensor.dims)}, in which a size is negative")
     try:
         if tensor.data_type == TensorProto.STRING:
             return _strings(what, tensor.string_data, tuple(tensor.dims))
         if tensor.data_location == TensorProto.EXTERNAL:
-            # Older releases of ONNX put what they read into the message, which is the caller's.
+            # Older releases of ONNX store what they read in the message, which belongs to the
+            # caller.
             copy = TensorProto()
             copy.CopyFrom(tensor)
             tensor = copy
-        # A copy: the array would look into the message, which the caller may change.
+        # A copy: the array would share memory with the message, which the caller may change.
         return np.array(numpy_helper.to_array(tensor, base_dir))
     except Exception as error:
-        # Whatever ONNX makes of a tensor that is not what it says.
+        # Any exception that ONNX raises for an invalid tensor.
         reason = str(error)
         raise ValueError(reason if reason.startswith(what) else f"{what}: {reason}") from error
 
@@ -465,7 +466,7 @@ def _strings(what: str, strings: Iterable[bytes], shape: tuple[int, ...]) -> np.
 
 
 def _sorted(nodes: list[_Node], made: Counter[str]) -> list[_Node]:
-    """In an order in which every value is made before it is read; found without recursion."""
+    """Topological sort: every value is produced before it is read. Not recursive."""
     maker = {node.output: at for at, node in enumerate(nodes)}
     readers: list[list[int]] = [[] for _ in nodes]
     waits_for = [0] * len(nodes)
@@ -475,7 +476,7 @@ def _sorted(nodes: list[_Node], made: Counter[str]) -> list[_Node]:
                 readers[maker[value]].append(at)
                 waits_for[at] += 1
             elif not made[value]:
-                raise ValueError(f"{node.name} reads {value!r}, which nothing makes")
+                raise ValueError(f"{node.name} reads {value!r}, which nothing produces")
     ready = deque(at for at, waits in enumerate(waits_for) if not waits)
     order = []
     while ready:
@@ -492,7 +493,7 @@ def _sorted(nodes: list[_Node], made: Counter[str]) -> list[_Node]:
 
 
 def _cycle(nodes: list[_Node], maker: dict[str, int], waits_for: list[int], stuck: int) -> str:
-    """Whoever waits, waits for someone who waits, so going back comes round."""
+    """Finds a cycle: every blocked node reads from another one, so walking back must repeat."""
     path: list[int] = []
     while stuck not in path:
         path.append(stuck)
@@ -504,13 +505,13 @@ def _cycle(nodes: list[_Node], maker: dict[str, int], waits_for: list[int], stuc
 
 
 def _take(values: dict[str, Any], reads: Counter[str], name: str) -> Any:
-    """The value for one of its readers; the last one takes it away."""
+    """The value for one of its readers; removed after the last."""
     reads[name] -= 1
     return values[name] if reads[name] else values.pop(name)
 
 
 def _value(what: str, value: Any) -> Any:
-    """An input as nodes want it: an array, with strings as objects; sequences and optionals as they are."""
+    """An input as an array, with strings as objects; sequences and optionals are kept unchanged."""
     if value is None or isinstance(value, (list, tuple)):
         return value
     if isinstance(value, TensorProto):
@@ -524,7 +525,7 @@ def _value(what: str, value: Any) -> Any:
 
 
 def _check(what: str, value: Any, declared: ValueInfoProto, sizes: dict[str, tuple[int, str]]) -> Any:
-    """The value, if it is what is declared; named sizes are the same everywhere."""
+    """The value, if it matches its declaration; named sizes must agree everywhere."""
     if declared.type.WhichOneof("value") != "tensor_type":
         return value
     tensor = declared.type.tensor_type
@@ -536,7 +537,7 @@ def _check(what: str, value: Any, declared: ValueInfoProto, sizes: dict[str, tup
         return value
     dims = tensor.shape.dim
     fits = len(dims) == value.ndim and all(
-        # Some exporters write -1 for a size that they do not know.
+        # Some exporters write -1 for an unknown size.
         not dim.HasField("dim_value") or dim.dim_value in (size, -1)
         for dim, size in zip(dims, value.shape, strict=True)
     )
@@ -554,7 +555,7 @@ def _check(what: str, value: Any, declared: ValueInfoProto, sizes: dict[str, tup
 
 
 def _type_name(dtype: np.dtype[Any]) -> str:
-    """What ONNX calls it, or nothing."""
+    """ONNX's name for the type, or an empty string."""
     try:
         return TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(dtype))
     except (KeyError, ValueError, TypeError):
@@ -576,7 +577,7 @@ def _described(declared: ValueInfoProto) -> str:
 
 
 def _listed(inputs: Any) -> list[Any]:
-    """Inputs in their order; an array is one input."""
+    """Inputs in order; an array is one input."""
     if isinstance(inputs, (np.ndarray, np.generic, TensorProto)):
         return [inputs]
     return list(inputs)

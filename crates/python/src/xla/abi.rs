@@ -1,16 +1,16 @@
-//! The parts of XLA's foreign function interface that a handler needs: what a call looks like in
-//! memory, and how an error is made. Declared after `xla/ffi/api/c_api.h`, which jaxlib ships.
+//! The parts of XLA's foreign function interface that a handler needs: the layout of a call in
+//! memory, and how to return an error. Declared after `xla/ffi/api/c_api.h`, which jaxlib ships.
 //!
-//! Every structure starts with its size, as the side that made it knows it: fields are only ever
-//! added behind, so a size at least ours means that ours are there.
+//! Every struct starts with its size as known to the side that created it. Fields are only ever
+//! appended, so a size of at least ours means that our fields exist.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::ptr::{self, NonNull};
 use std::slice;
 
-/// The version this was written against: the oldest that XLA still takes, so that every jaxlib
-/// from there on does.
+/// The version that this was written against: the oldest that XLA still supports, so that every
+/// jaxlib since then does.
 const VERSION: (c_int, c_int) = (0, 1);
 
 const METADATA_EXTENSION: c_int = 1;
@@ -22,14 +22,14 @@ const ATTRIBUTE_SCALAR: c_int = 3;
 const ATTRIBUTE_STRING: c_int = 4;
 const TYPE_S64: c_int = 5;
 
-/// The trait of a handler that launches the same work at every call and does nothing else: XLA may
-/// record it, and replay that.
+/// The trait of a handler that only launches the same work at every call: XLA may record and replay
+/// it.
 pub(crate) const COMMAND_BUFFER_COMPATIBLE: u32 = 1;
 
-/// An error, as XLA makes and frees it.
+/// An error that XLA creates and frees.
 pub(crate) enum ForeignError {}
 
-/// What kind of error it is; the values are XLA's.
+/// The kind of an error; the values are XLA's.
 #[derive(Clone, Copy)]
 pub(crate) enum Code {
     InvalidArgument = 3,
@@ -88,10 +88,10 @@ struct DeviceArguments {
     ordinal: i32,
 }
 
-/// A function of XLA's table.
+/// A function in XLA's table.
 type Function<A> = Option<unsafe extern "C" fn(*mut A) -> *mut ForeignError>;
 
-/// XLA's table. Older ones end earlier: see [`Call::function`].
+/// XLA's function table. Older versions are shorter: see [`Call::function`].
 #[repr(C)]
 struct Api {
     struct_size: usize,
@@ -99,10 +99,10 @@ struct Api {
     version: ApiVersion,
     internal: *const c_void,
     create_error: Function<ErrorArguments>,
-    /// What an error says, freeing it, registering a handler.
+    /// Getting an error's message, freeing it, registering a handler.
     not_ours: [*const c_void; 3],
     stream: Function<StreamArguments>,
-    /// Types and states of handlers, memory, threads, futures, and the number of the run.
+    /// Types and states of handlers, memory, threads, futures, and the run id.
     not_ours_either: [*const c_void; 12],
     device: Function<DeviceArguments>,
 }
@@ -118,7 +118,7 @@ pub(crate) struct Buffer {
     dims: *mut i64,
 }
 
-/// Arguments, and results too: they look the same.
+/// Arguments or results, which have the same layout.
 #[repr(C)]
 struct Operands {
     struct_size: usize,
@@ -157,7 +157,7 @@ struct Attributes {
     values: *mut *mut c_void,
 }
 
-/// A call, as XLA hands it to a handler.
+/// A call as XLA passes it to a handler.
 #[repr(C)]
 pub(crate) struct CallFrame {
     struct_size: usize,
@@ -170,28 +170,28 @@ pub(crate) struct CallFrame {
     attributes: Attributes,
 }
 
-/// What a handler is asked for.
+/// The request that a handler receives.
 pub(crate) enum Request<'a> {
-    /// Nothing that is left to do.
+    /// Nothing remains to be done.
     Nothing,
-    /// To get ready, before the first call on a device and before any recording.
+    /// Initialise, before the first call on a device and before any recording.
     Initialize(Call<'a>),
     Call(Call<'a>),
 }
 
-/// A call whose structures were found to be large enough.
+/// A call whose structs were checked to be large enough.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     frame: &'a CallFrame,
 }
 
-/// What went wrong, for XLA to raise.
+/// An error for XLA to raise.
 pub(crate) enum Failure {
     Ours {
         code: Code,
         text: String,
     },
-    /// Something that we asked XLA for.
+    /// An error of a function of XLA that we called.
     Theirs(NonNull<ForeignError>),
 }
 
@@ -206,12 +206,12 @@ impl Failure {
 }
 
 impl CallFrame {
-    /// Answers XLA's question for the version and traits, or says what is to be done.
+    /// Answers XLA's query for version and traits, or returns the request.
     ///
     /// # Safety
-    /// XLA made the frame, and it is alive for `'a`.
+    /// XLA created the frame, and it is alive for `'a`.
     pub(crate) unsafe fn request<'a>(frame: *mut CallFrame, traits: u32) -> Request<'a> {
-        // SAFETY: the caller's promise. Size and extension come first in every version.
+        // SAFETY: the caller's promise. Size and extension are the first fields in every version.
         unsafe {
             let extension = (*frame).extension;
             if !extension.is_null() && (*extension).kind == METADATA_EXTENSION {
@@ -232,7 +232,7 @@ impl CallFrame {
 }
 
 impl<'a> Call<'a> {
-    /// Looks at nothing else before this has passed.
+    /// Must succeed before anything else is accessed.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let frame = self.frame;
         let sizes = [
@@ -247,9 +247,9 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// The operand at this position, of as many as there should be.
+    /// The operand at this position, out of the expected number.
     pub(crate) fn argument(&self, at: usize, of: usize) -> Result<&'a Buffer, Failure> {
-        // SAFETY: the frame is alive, and XLA says how many operands it has.
+        // SAFETY: the frame is alive, and XLA states how many operands it has.
         unsafe { buffer(&self.frame.arguments, "arguments", at, of) }
     }
 
@@ -260,10 +260,10 @@ impl<'a> Call<'a> {
 
     pub(crate) fn integer(&self, name: &str) -> Result<i64, Failure> {
         let scalar = self.attribute(name, ATTRIBUTE_SCALAR)?.cast::<Scalar>();
-        // SAFETY: `attribute` found that it is a scalar, and the type says of what.
+        // SAFETY: `attribute` checked that it is a scalar, and the type says of what.
         unsafe {
             if (*scalar).dtype != TYPE_S64 {
-                return Err(Failure::internal(format!("attribute {name} is no 64-bit integer")));
+                return Err(Failure::internal(format!("attribute {name} is not a 64-bit integer")));
             }
             Ok((*scalar).value.cast::<i64>().read_unaligned())
         }
@@ -271,14 +271,17 @@ impl<'a> Call<'a> {
 
     pub(crate) fn integers(&self, name: &str) -> Result<Vec<i64>, Failure> {
         let array = self.attribute(name, ATTRIBUTE_ARRAY)?.cast::<Array>();
-        // SAFETY: `attribute` found that it is an array; the type says of what, `len` how many.
+        // SAFETY: `attribute` checked that it is an array; the type says of what, and `len` how
+        // many.
         unsafe {
             let (dtype, len) = ((*array).dtype, (*array).len);
             if len == 0 {
                 return Ok(Vec::new());
             }
             if dtype != TYPE_S64 {
-                return Err(Failure::internal(format!("attribute {name} has no 64-bit integers")));
+                return Err(Failure::internal(format!(
+                    "attribute {name} is not a list of 64-bit integers"
+                )));
             }
             let data = (*array).data.cast::<i64>();
             Ok((0..len).map(|at| data.add(at).read_unaligned()).collect())
@@ -287,14 +290,15 @@ impl<'a> Call<'a> {
 
     pub(crate) fn text(&self, name: &str) -> Result<&'a [u8], Failure> {
         let text = self.attribute(name, ATTRIBUTE_STRING)?.cast::<Text>();
-        // SAFETY: `attribute` found that it is a string, which lives as long as the frame.
+        // SAFETY: `attribute` checked that it is a string, which lives as long as the frame.
         unsafe { Ok((*text).bytes()) }
     }
 
     fn attribute(&self, name: &str, kind: c_int) -> Result<*mut c_void, Failure> {
         let attributes = &self.frame.attributes;
         for at in 0..usize::try_from(attributes.size).unwrap_or(0) {
-            // SAFETY: XLA says that the three lists are this long, and that they outlive the call.
+            // SAFETY: XLA states that the three lists are this long, and that they outlive the
+            // call.
             let (found, its_kind, value) = unsafe {
                 let found = (**attributes.names.add(at)).bytes();
                 (found, *attributes.kinds.add(at), *attributes.values.add(at))
@@ -306,7 +310,7 @@ impl<'a> Call<'a> {
         Err(Failure::internal(format!("attribute {name} is missing, or of another type")))
     }
 
-    /// The stream of a device that the call belongs to (`CUstream`).
+    /// The device stream of the call (`CUstream`).
     pub(crate) fn stream(&self) -> Result<usize, Failure> {
         let mut arguments = StreamArguments {
             struct_size: size_of::<StreamArguments>(),
@@ -315,12 +319,12 @@ impl<'a> Call<'a> {
             stream: ptr::null_mut(),
         };
         let ask = self.function(offset_of!(Api, stream), "XLA_FFI_Stream_Get")?;
-        // SAFETY: it is this function, and the context is the one that it gave us.
+        // SAFETY: the function has this signature, and the context is the one that XLA passed.
         asked(unsafe { ask(&mut arguments) })?;
         Ok(arguments.stream.addr())
     }
 
-    /// The number of that device.
+    /// The number of the device.
     pub(crate) fn device(&self) -> Result<usize, Failure> {
         let mut arguments = DeviceArguments {
             struct_size: offset_of!(DeviceArguments, ordinal) + size_of::<i32>(),
@@ -335,14 +339,14 @@ impl<'a> Call<'a> {
         usize::try_from(ordinal).map_err(|_| Failure::internal(format!("the device is {ordinal}")))
     }
 
-    /// The function at this place of XLA's table, if its version has one there.
+    /// The function at this offset in XLA's table, if its version has one there.
     fn function<A>(
         &self,
         at: usize,
         name: &str,
     ) -> Result<unsafe extern "C" fn(*mut A) -> *mut ForeignError, Failure> {
         let api = self.frame.api;
-        // SAFETY: the table outlives the call, and says how far it goes.
+        // SAFETY: the table outlives the call, and states its size.
         let function = unsafe {
             match api.is_null() || (*api).struct_size < at + size_of::<Function<A>>() {
                 true => None,
@@ -353,13 +357,13 @@ impl<'a> Call<'a> {
             .ok_or_else(|| Failure::internal(format!("there is no {name}: this jaxlib is too old")))
     }
 
-    /// Makes an error that XLA raises.
+    /// Creates an error that XLA raises.
     pub(crate) fn error(&self, failure: Failure) -> *mut ForeignError {
         let (code, text) = match failure {
             Failure::Ours { code, text } => (code, text),
             Failure::Theirs(error) => return error.as_ptr(),
         };
-        // A message ends at the first zero byte.
+        // A message ends at the first NUL byte.
         let message = CString::new(text.replace('\0', " ")).unwrap_or_default();
         let mut arguments = ErrorArguments {
             struct_size: offset_of!(ErrorArguments, code) + size_of::<c_int>(),
@@ -368,22 +372,22 @@ impl<'a> Call<'a> {
             code: code as c_int,
         };
         match self.function(offset_of!(Api, create_error), "XLA_FFI_Error_Create") {
-            // SAFETY: it is this function, which copies the message.
+            // SAFETY: the function has this signature, and copies the message.
             Ok(create) => unsafe { create(&mut arguments) },
-            // There since the first version. Without it a failure would look like a result.
+            // Exists since the first version. Without it a failure would look like a result.
             Err(_) => std::process::abort(),
         }
     }
 }
 
-/// What XLA answered: nothing, or an error that is ours to pass on.
+/// XLA's answer: success, or an error to pass on.
 fn asked(error: *mut ForeignError) -> Result<(), Failure> {
     NonNull::new(error).map_or(Ok(()), |error| Err(Failure::Theirs(error)))
 }
 
 impl Text {
     /// # Safety
-    /// XLA made it, and it is alive for `'a`.
+    /// XLA created it, and it is alive for `'a`.
     unsafe fn bytes<'a>(&self) -> &'a [u8] {
         if self.len == 0 {
             return &[];
@@ -404,7 +408,7 @@ impl Buffer {
 
     pub(crate) fn dims(&self) -> &[i64] {
         match usize::try_from(self.rank) {
-            // SAFETY: XLA says that there are as many sizes as the rank.
+            // SAFETY: XLA states that there are as many sizes as the rank.
             Ok(rank @ 1..) => unsafe { slice::from_raw_parts(self.dims, rank) },
             _ => &[],
         }
@@ -412,7 +416,7 @@ impl Buffer {
 }
 
 /// # Safety
-/// XLA made the operands, and they are alive for `'a`.
+/// XLA created the operands, and they are alive for `'a`.
 unsafe fn buffer<'a>(
     operands: &Operands,
     which: &str,
@@ -422,10 +426,10 @@ unsafe fn buffer<'a>(
     if operands.size != of as i64 {
         return Err(Failure::internal(format!("{which}: {} of them, not {of}", operands.size)));
     }
-    // SAFETY: `at` is below the number of operands, which was checked.
+    // SAFETY: `at` was checked to be below the number of operands.
     let (kind, operand) = unsafe { (*operands.kinds.add(at), *operands.operands.add(at)) };
     if kind != BUFFER {
-        return Err(Failure::internal(format!("{which}[{at}] is no buffer")));
+        return Err(Failure::internal(format!("{which}[{at}] is not a buffer")));
     }
     // SAFETY: it is a buffer.
     let buffer: &Buffer = unsafe { &*operand.cast() };
@@ -445,7 +449,7 @@ fn large_enough(name: &str, got: usize, expected: usize) -> Result<(), Failure> 
 /// A function that XLA can call.
 pub(crate) type Handler = unsafe extern "C" fn(*mut CallFrame) -> *mut ForeignError;
 
-/// Calls with structures of other sizes than the header has would be read wrongly.
+/// The sizes must match those in the header; otherwise calls would be misread.
 const _: () = {
     assert!(size_of::<Buffer>() == 48);
     assert!(size_of::<Operands>() == 40);

@@ -1,7 +1,7 @@
-//! Calls on a CUDA device, on the stream that XLA names. Nothing waits for the device.
+//! Calls on a CUDA device, asynchronously on XLA's stream.
 //!
-//! A result of XLA's is fresh memory, so a wrong length cannot leave it as it was: it is clamped.
-//! Those of strict calls are reported as well, for `retrograde.cuda.check` to ask for.
+//! A result of XLA is uninitialised memory, so an invalid length cannot leave it unchanged: it is
+//! clamped. Invalid lengths of strict calls are reported as well, for `retrograde.cuda.check`.
 
 use super::abi::{COMMAND_BUFFER_COMPATIBLE, Call, Failure};
 use super::place::Place;
@@ -14,19 +14,19 @@ use retrograde_gpu::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Reports, St
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A device, for calls that report nothing: one launch, the same for the same buffers, and no
-/// memory. So XLA may make it part of a CUDA graph.
+/// A device, for calls that report nothing: one launch, the same for the same buffers, without
+/// allocation. So XLA may record it into a CUDA graph.
 pub(super) struct Clamping;
 
-/// A device, for strict calls. Two that report to one place must not run at once, which is certain
-/// on a stream; in a graph it would not be.
+/// A device, for strict calls. Two calls with the same report must not run concurrently. A stream
+/// guarantees that; a graph would not.
 pub(super) struct Reporting;
 
 impl Place for Clamping {
     const TRAITS: u32 = COMMAND_BUFFER_COMPATIBLE;
 
     fn prepare(call: &Call<'_>) -> Result<(), Failure> {
-        // Kernels cannot be loaded while a graph is recorded.
+        // Kernels cannot be loaded while a graph is being recorded.
         device(call).map(drop)
     }
 
@@ -44,7 +44,8 @@ impl Place for Reporting {
     const TRAITS: u32 = 0;
 
     fn prepare(call: &Call<'_>) -> Result<(), Failure> {
-        // Allocating waits for the device, so it is done here for the stream that is likely.
+        // Allocation waits for the device, so it is done here, for the stream that will probably be
+        // used.
         report(&device(call)?, call.stream()?).map(drop).map_err(Failure::internal)
     }
 
@@ -65,8 +66,8 @@ fn device(call: &Call<'_>) -> Result<Cuda, Failure> {
 }
 
 fn stream(device: &Cuda, handle: usize) -> Stream {
-    // SAFETY: XLA says that it works on this stream of this device, and shares its context with
-    // everyone. The value is gone when the call is over.
+    // SAFETY: XLA works on this stream of this device, in the shared primary context. The value
+    // does not outlive the call.
     unsafe { device.borrow_stream_clamping(handle) }
 }
 
@@ -86,7 +87,7 @@ fn launch(
     };
     let given = prepared.lengths().map(|tensor| CudaLengths::Device(there(tensor)));
     let memory = target.memory();
-    // SAFETY: as above; a result is for the handler alone to write.
+    // SAFETY: as above; only the handler writes to a result.
     let output = unsafe { DeviceMut::from_raw(memory.as_ptr().addr() as u64, memory.len()) };
     stream.run(&prepared, there(&source), given, output).map_err(Failure::internal)
 }
@@ -94,24 +95,24 @@ fn launch(
 /// Reports allocated at a time.
 const REPORTS: usize = 64;
 
-/// Where strict calls on a device report to: every stream has a place of its own.
+/// Reports of strict calls on a device: every stream has its own.
 #[derive(Default)]
 struct Notes {
     blocks: Vec<Arc<Reports>>,
-    /// How many places are taken.
+    /// The number of reports in use.
     taken: usize,
-    /// Which of them a stream has, by its handle.
+    /// The index of a stream's report, by its handle.
     of_stream: HashMap<usize, usize>,
 }
 
-/// By the numbers of devices.
+/// By device number.
 static NOTES: Mutex<Vec<Notes>> = Mutex::new(Vec::new());
 
 fn notes() -> MutexGuard<'static, Vec<Notes>> {
     NOTES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The place of a stream.
+/// The report of a stream.
 fn report(device: &Cuda, handle: usize) -> Result<(Arc<Reports>, usize), Error> {
     let (mut notes, ordinal) = (notes(), device.ordinal());
     if notes.len() <= ordinal {
@@ -133,8 +134,8 @@ fn report(device: &Cuda, handle: usize) -> Result<(Arc<Reports>, usize), Error> 
     Ok((notes.blocks[at / REPORTS].clone(), at % REPORTS))
 }
 
-/// Raises the first wrong length that strict calls found on a device since the last look. Whoever
-/// asks has waited for these calls.
+/// Raises an error for the first invalid length of strict calls on a device since the last check.
+/// The caller has waited for these calls.
 #[pyfunction]
 #[pyo3(signature = (device, /))]
 pub(crate) fn xla_check(py: Python<'_>, device: usize) -> PyResult<()> {
@@ -155,7 +156,7 @@ fn look(ordinal: usize) -> Result<(), Error> {
         found = found.or(first);
     }
     let Some(error) = found else { return Ok(()) };
-    // Other calls may be at work there while a block is cleared: the next ones report elsewhere.
+    // Other calls may be running while a block is cleared: later ones use other reports.
     notes.of_stream.clear();
     Err(error.into())
 }

@@ -1,17 +1,17 @@
-//! Where an operator runs that XLA calls.
+//! Where an operator called by XLA runs.
 
 use super::abi::{Call, Failure};
 use retrograde::Reversal;
 
-/// Where an operator runs.
+/// The device that an operator runs on.
 pub(super) trait Place {
-    /// What XLA may rely on.
+    /// The handler's traits.
     const TRAITS: u32;
 
-    /// Whatever must not wait until the call, or is not allowed in it.
+    /// Work that has to be done before the call, or is not allowed in it.
     fn prepare(call: &Call<'_>) -> Result<(), Failure>;
 
-    /// Runs it on a call's buffers; so many are arguments.
+    /// Runs it on a call's buffers, of which `arguments` are inputs.
     fn run(
         operator: &(impl Reversal + Sync),
         call: &Call<'_>,

@@ -6,15 +6,15 @@ use std::ptr::NonNull;
 
 pub(super) fn tensor(buffer: &Buffer) -> Result<TensorRef<'_>, Failure> {
     let (dtype, shape, data, len) = described(buffer)?;
-    // SAFETY: XLA's buffers hold a dense tensor of that type and shape, and stay as they are
-    // until the call returns. Where one is on a device, nobody looks at it from here.
+    // SAFETY: XLA's buffers hold a dense tensor of that type and shape, and do not change until the
+    // call returns. Buffers on a device are not accessed from here.
     let memory = unsafe { Memory::from_raw(data, len) };
     TensorRef::dense(dtype, memory, &shape).map_err(Failure::internal)
 }
 
 pub(super) fn tensor_mut(buffer: &Buffer) -> Result<TensorMut<'_>, Failure> {
     let (dtype, shape, data, len) = described(buffer)?;
-    // SAFETY: as above; a result is for the handler alone to write.
+    // SAFETY: as above; only the handler writes to a result.
     let memory = unsafe { MemoryMut::from_raw(data, len, false) };
     TensorMut::dense(dtype, memory, &shape).map_err(Failure::internal)
 }
@@ -51,7 +51,7 @@ fn element_type(dtype: i32) -> Result<DType, Failure> {
         15 => DType::C64,
         16 => DType::BF16,
         18 => DType::C128,
-        // The eight kinds of floats of one byte.
+        // The eight one-byte float types.
         19 | 20 | 23 | 24 | 25 | 28 | 29 | 33 => DType::Bytes(1),
         21 => DType::I4,
         22 => DType::U4,
@@ -60,7 +60,7 @@ fn element_type(dtype: i32) -> Result<DType, Failure> {
         32 => DType::F4E2M1,
         other => {
             return Err(Failure::argument(format!(
-                "elements of XLA's type {other} cannot be moved"
+                "elements of XLA type {other} are not supported"
             )));
         }
     })

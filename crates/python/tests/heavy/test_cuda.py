@@ -1,7 +1,6 @@
-"""Tensors on a CUDA device: PyTorch's and CuPy's, on their streams, in graphs, under autograd and compilers.
+"""Tensors of PyTorch and CuPy on a CUDA device: streams, graphs, autograd and compilers.
 
-Skipped where there is no device: CI has none. `bench/record/` says when it last ran on one.
-"""
+Skipped without a device, as in CI. `bench/record/` says when it last ran on one. """
 
 import sys
 from pathlib import Path
@@ -37,7 +36,7 @@ def made(shape, dtype, seed=0):
 
 
 def same(y, x):
-    """Bit for bit, wherever they are."""
+    """Whether both are equal bit for bit, on any device."""
     if y.shape != x.shape or y.numel() == 0:
         return y.shape == x.shape
     return torch.equal(*(t.detach().cpu().contiguous().reshape(-1).view(torch.uint8) for t in (y, x)))
@@ -82,7 +81,7 @@ def test_wrong_lengths():
     retrograde.reverse_sequence(x, wrong, out=out)
     with pytest.raises(ValueError, match=r"is 5, outside \[0, 4\]"):
         retrograde.cuda.check(x)
-    assert not out.any(), "a call with wrong lengths leaves its output alone"
+    assert not out.any(), "a call with invalid lengths does not write to its output"
     retrograde.cuda.check(x)
     negative = torch.tensor([1, -5, 2], device="cuda")
     retrograde.reverse_sequence(x, negative, out=out, policy="clamp")
@@ -97,7 +96,7 @@ def test_calls_like_earlier_ones():
     whole = torch.randn(4096, device="cuda")
     side = torch.cuda.Stream()
     for _ in range(3):
-        for offset in range(5):  # The same layout, aligned to more and to less.
+        for offset in range(5):  # The same layout with different alignments.
             x = whole[offset : offset + 24].view(4, 6)
             for view in (x, x.t(), x[:, ::2], x[:1].expand(4, 6)):
                 y = None
@@ -135,7 +134,7 @@ def test_side_streams():
 def test_graphs():
     x, lengths = made((64, 128), torch.float32), torch.full((128,), 64, device="cuda")
     out = torch.empty_like(x)
-    retrograde.reverse_sequence(x, lengths, out=out)  # kernels are loaded by the first call
+    retrograde.reverse_sequence(x, lengths, out=out)  # the first call loads the kernels
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):

@@ -1,7 +1,6 @@
-"""JAX on a CUDA device: our kernels as custom calls of XLA, on its stream and in its command buffers.
+"""JAX on a CUDA device: our kernels as XLA custom calls, on its stream and in its command buffers.
 
-Skipped where JAX has no such device: CI has none. The last test prints how fast it was.
-"""
+Skipped if JAX has no such device, as in CI. The last test prints timings. """
 
 import itertools
 import os
@@ -10,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-# Before JAX is loaded. Graphs of a single call too, so that small programs are recorded.
+# Before JAX is imported. Also allows graphs of a single call, so that small programs are recorded.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 os.environ.setdefault("XLA_FLAGS", "--xla_gpu_graph_min_graph_size=1")
 
@@ -49,7 +48,7 @@ PACKED = ("int2", "uint2", "int4", "uint4", "float4_e2m1fn")
 
 
 def sample(rng, shape, dtype):
-    """Random bits, as far as the type has them."""
+    """Random bits that are valid for the type."""
     dtype = jnp.dtype(dtype)
     if dtype == bool:
         return rng.random(shape) < 0.5
@@ -153,7 +152,7 @@ def test_the_program_is_our_call_and_nothing_waits():
         text = jax.jit(run).lower(*operands).compile().as_text()
         assert f'custom_call_target="{name}"' in text
         assert " reverse(" not in text and " gather(" not in text and "callback" not in text
-        # Eagerly too, no value is fetched.
+        # No value is fetched in eager mode either.
         with jax.transfer_guard_device_to_host("disallow"):
             run(*operands)
 
@@ -165,9 +164,9 @@ def test_through_the_package():
     same(y, np.flip(np.asarray(x)))
     same(retrograde.reverse_sequence(x, jnp.array([2, 0, 1])), rows(x, [2, 0, 1], 0, 1))
     same(retrograde.reverse_subsequences(x, [3, 2], axis=1), lanes(x, 1, np.array([[3], [2]])))
-    with pytest.raises(TypeError, match="out is not possible: arrays of JAX do not change"):
+    with pytest.raises(TypeError, match="out is not supported: JAX arrays are immutable"):
         retrograde.reverse(x, out=x)
-    # Where the data is decides; both platforms in one process.
+    # The device of the data decides; both platforms work in one process.
     cpu = jax.device_put(x, jax.devices("cpu")[0])
     assert np.array_equal(retrograde.reverse(cpu), y) and retrograde.reverse(cpu).devices() == cpu.devices()
 
@@ -228,7 +227,7 @@ def test_loops_and_branches():
     for _ in range(3):
         same(jax.jit(lambda x, n: lax.scan(step, 0, (x, n))[1])(x, lengths), want)
 
-    # An odd number of times is once; how often is known on the device alone.
+    # An odd number of reversals equals one; the number is known only on the device.
     def often(x, times):
         return lax.while_loop(
             lambda state: state[0] > 0,
@@ -247,7 +246,7 @@ def test_loops_and_branches():
 
 
 def test_programs_that_are_recorded_and_replayed():
-    """Several calls between others, branches that may run at once, new addresses every time."""
+    """Several calls mixed with others, branches that may run concurrently, new addresses every time."""
     rng = np.random.default_rng(6)
 
     @jax.jit
@@ -268,7 +267,7 @@ def test_programs_that_are_recorded_and_replayed():
         want = naive.reverse(a, [0]), naive.reverse(b + c, [0, 1]), lanes(c - a, 1, each)
         for g, w in zip(got, want):
             same(g, w)
-        kept.append(got)  # so that the next one gets other memory
+        kept.append(got)  # so that the next one gets different memory
 
 
 def test_shard_map_and_donated_memory():
@@ -316,11 +315,11 @@ def test_strict_lengths_on_the_device_are_told_later(jit):
         ([2**31 - 1, -(2**31), 0], r"is 2147483647, outside"),
     ]:
         y = run(x, jnp.array(lengths))
-        # No memory is left unwritten: wrong ones count as the nearest right ones.
+        # The whole output is written: invalid lengths are clamped.
         same(y, rows(x, lengths, 0, 1))
         with pytest.raises(ValueError, match=text):
             retrograde.cuda.check(y)
-        # Once, and the next call is fine.
+        # Reported once, and the next call succeeds.
         retrograde.cuda.check(y)
         y = run(x, jnp.array([4, 0, 3]))
         same(y, rows(x, [4, 0, 3], 0, 1))
@@ -390,7 +389,7 @@ def test_more_than_two_to_the_31_bytes():
 
 
 def test_speed(capsys):
-    """Prints; what is too slow is for a reader to say. Both must agree."""
+    """Prints timings and asserts only that both results agree."""
 
     def seconds(run, *operands, times):
         run(*operands).block_until_ready()

@@ -32,7 +32,7 @@ def naive(x, axis, lengths):
 
 
 def sample(rng, shape, dtype):
-    """Random bits, as far as the type has them."""
+    """Random bits that are valid for the type."""
     kind = np.dtype(dtype.as_numpy_dtype)
     if kind == bool:
         return rng.random(shape) < 0.5
@@ -128,7 +128,7 @@ def test_inside_a_function():
 def test_what_is_refused():
     x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     table = [
-        (TypeError, "do not change", lambda: retrograde.reverse(x, out=x)),
+        (TypeError, "immutable", lambda: retrograde.reverse(x, out=x)),
         (ValueError, r"axes\[0\] is 2", lambda: retrograde.reverse(x, 2)),
         (ValueError, r"lengths\[1\] is 3", lambda: retrograde.reverse_sequence(x, tf.constant([1, 3]))),
         (TypeError, "float32, expected", lambda: retrograde.reverse_sequence(x, tf.constant([1.0, 1.0]))),

@@ -26,7 +26,7 @@ DTYPES = [
 
 
 def bits(x):
-    """A tensor's elements as an array of integers, or of pairs of them."""
+    """A tensor's elements as an array of integers, or of pairs of integers."""
     x = x.detach()
     if x.is_complex() and x.element_size() == 16:
         x = torch.view_as_real(x.resolve_conj())
@@ -35,7 +35,7 @@ def bits(x):
 
 
 def sample(rng, shape, dtype):
-    """Random bits, as far as the type has them."""
+    """Random bits that are valid for the type."""
     if dtype == torch.bool:
         return torch.from_numpy(rng.random(shape) < 0.5)
     width = torch.empty(0, dtype=dtype).element_size()
@@ -45,7 +45,7 @@ def sample(rng, shape, dtype):
 
 
 def strided(rng, shape, dtype):
-    """The same elements anywhere in memory: transposed, with gaps, broadcast."""
+    """The same elements with other layouts: transposed, with gaps, broadcast."""
     order = rng.permutation(len(shape))
     gaps = rng.integers(1, 3, len(shape))
     whole = sample(rng, [shape[a] * gaps[a] for a in order], dtype)
@@ -112,7 +112,7 @@ def test_random_calls_of_any_strides():
         axes = [int(a) for a in rng.integers(-rank, rank, rng.integers(0, rank + 1))]
         want = np.flip(data, tuple({a % rank for a in axes}))
         same(rt.reverse(x, axes), want)
-        # The dispatcher's way, and the same layout as PyTorch's own operators give.
+        # Through the dispatcher, with the same layout as results of PyTorch's own operators.
         new = OPS.reverse(x, axes)
         same(new, want)
         assert new.stride() == torch.empty_like(x).stride() == rt.reverse(x, axes).stride()
@@ -137,7 +137,7 @@ def test_random_calls_of_any_strides():
 
 
 def test_large_tensors():
-    """In the engine's memory, which lives as long as the tensors in it."""
+    """In memory of the engine, which lives as long as the tensors that use it."""
     x = torch.arange(9 << 20, dtype=torch.float32).reshape(3, 3072, 1024)
     want = [np.flip(bits(x), 0), np.flip(bits(x), (1, 2))]
     for _ in range(5):
@@ -218,7 +218,7 @@ def test_functional_transforms(call):
     assert torch.equal(jvp(call, (x,), (weights,))[1], want)
     assert torch.equal(vjp(call, x)[1](weights)[0], want)
     assert torch.equal(jacfwd(call)(x), jacrev(call)(x))
-    # Derivatives of derivatives, every way round.
+    # Second derivatives, in every combination of modes.
     cube = lambda x: (call(x) ** 3).sum()
     diagonal = torch.diag(6 * x.flatten()).reshape(4, 3, 2, 4, 3, 2)
     for outer, inner in itertools.product((jacfwd, jacrev), repeat=2):
@@ -301,7 +301,7 @@ def test_in_place():
         before = leaf.detach().clone()
         rt.reverse(leaf, 0, out=leaf)
         assert torch.equal(leaf, before.flip(0))
-    # PyTorch sees the write: what saved the tensor notices.
+    # PyTorch sees the write: autograd detects that a saved tensor changed.
     x = torch.randn(3)
     y = torch.randn(3, requires_grad=True) * x
     version = x._version
@@ -410,14 +410,14 @@ print(torch._dynamo.utils.counters["stats"]["unique_graphs"])
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_program_is_compiled_once(when):
-    """In a process of its own, ``before`` and ``after`` the first call there that is not compiled."""
+    """In a separate process, ``before`` and ``after`` the first call there that is not compiled."""
     command = [sys.executable, "-c", ONE_PROGRAM, when]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "1"
 
 
-# Written down by ``torch.fx``
+# Traced by ``torch.fx``
 
 
 def test_symbolic_trace():
@@ -446,7 +446,7 @@ def test_symbolic_trace():
     (want,) = torch.autograd.grad(retrograde.reverse(x, 1)[:, 0].sum(), x)
     traced = torch.fx.symbolic_trace(lambda x: retrograde.reverse(x, x.dim() - 1)[:, 0].sum())
     assert torch.equal(torch.autograd.grad(traced(x), x)[0], want)
-    # What is wrong is told when the program runs.
+    # Errors are raised when the program runs.
     with pytest.raises(ValueError, match=r"lengths\[1\] is 9, outside \[0, 5\]"):
         program(x.detach(), torch.tensor([1, 9]))
 
@@ -494,7 +494,7 @@ def test_what_stands_in_for_a_tensor_sees_the_call():
 
 @pytest.mark.parametrize("size", [6, 1 << 20, 1 << 23])
 def test_tensors_of_inference_mode_do_not_change_outside(size):
-    """As PyTorch has it for its own functions; and nothing is written, which those do not promise."""
+    """As for PyTorch's own functions; in addition, nothing is written."""
     with torch.inference_mode():
         x = torch.arange(float(size)).reshape(2, -1)
     n = torch.tensor([size // 2, 1])
@@ -516,14 +516,14 @@ def test_tensors_of_inference_mode_do_not_change_outside(size):
             write()
         assert str(ours.value) == str(theirs.value)
         assert torch.equal(x, before)
-    # They may be read, and in inference mode they may be written to.
+    # They may be read, and written in inference mode.
     assert torch.equal(retrograde.reverse(x, 1), before.flip(1))
     assert torch.equal(retrograde.reverse(x, 1, out=y), before.flip(1))
     with torch.inference_mode():
         assert torch.equal(retrograde.reverse(x, 1, out=x), before.flip(1))
         OPS.reverse_(x, [1])
         assert torch.equal(x, before)
-        # Ordinary ones too; their version tells.
+        # Ordinary ones too, whose version is incremented.
         version = before._version
         retrograde.reverse(before, 0, out=before)
     assert before._version > version
@@ -609,7 +609,7 @@ def test_in_a_module():
     assert torch.equal(functional_call(model, dict(model.named_parameters()), (x, n)), out)
 
 
-# Calls like earlier ones, whose plans are kept
+# Calls that use cached plans
 
 
 def test_outputs_are_laid_out_as_pytorch_does_it_each_time():

@@ -45,7 +45,7 @@ impl<'a> BufferBindingMut<'a> {
     }
 }
 
-/// What a bound range must offer.
+/// The requirements on a bound range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Demand {
     tensor: Role,
@@ -77,9 +77,9 @@ impl Demand {
     }
 }
 
-/// An operator whose descriptors kept every rule.
+/// An operator whose descriptors satisfy every rule.
 ///
-/// Made by [`ReverseSubsequencesDesc::compile`]. DirectML binds tensors that it owns when an
+/// Created by [`ReverseSubsequencesDesc::compile`]. DirectML binds the tensors that it owns when an
 /// operator is initialised; here all tensors are bound at execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompiledOperator {
@@ -99,12 +99,12 @@ impl CompiledOperator {
         }
     }
 
-    /// The movement.
+    /// The plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Runs on bound buffers. DirectML has no in-place mode, and neither has this face.
+    /// Runs on bound buffers. As in DirectML, there is no in-place mode.
     pub fn execute(
         &self,
         input: BufferBinding<'_>,

@@ -1,4 +1,4 @@
-//! One tensor's descriptor: `DML_BUFFER_TENSOR_DESC` and the rules it must keep by itself.
+//! The descriptor of one tensor: `DML_BUFFER_TENSOR_DESC` and the rules that apply to it alone.
 
 use super::error::DescError;
 use super::level::FeatureLevel;
@@ -31,7 +31,7 @@ pub struct TensorDesc<'a> {
 
 impl<'a> TensorDesc<'a> {
     /// A packed row-major tensor of the minimum size. Types that DirectML does not have become
-    /// its `UNKNOWN`, which no feature level allows.
+    /// `UNKNOWN`, which no feature level allows.
     pub fn packed(dtype: DType, sizes: &'a [u32]) -> Self {
         Self::new(dtype, sizes, None)
     }
@@ -54,7 +54,7 @@ impl<'a> TensorDesc<'a> {
         }
     }
 
-    /// Checks the tensor by itself and gives its layout.
+    /// Checks the rules for a single tensor and returns its layout.
     pub(super) fn checked(&self, tensor: Role, level: FeatureLevel) -> Result<Layout, DescError> {
         if self.tensor_type != TENSOR_TYPE_BUFFER {
             return Err(DescError::NotABuffer { tensor, tensor_type: self.tensor_type });
@@ -62,7 +62,7 @@ impl<'a> TensorDesc<'a> {
         self.check_flags(tensor)?;
         let dtype = self.checked_type(tensor, level)?;
         self.check_sizes(tensor, level)?;
-        // Only whole-byte types are in the tables.
+        // The tables contain only whole-byte types.
         let width = dtype.bits().unwrap_or(8) / 8;
         let alignment = self.base_offset_alignment;
         if alignment != 0 && (!alignment.is_power_of_two() || (alignment as usize) < width) {

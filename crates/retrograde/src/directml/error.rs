@@ -1,4 +1,4 @@
-//! The rules of the DirectML face, one variant for each that can be broken.
+//! The rules of the DirectML interface, with one variant for each that can be violated.
 
 use super::level::FeatureLevel;
 use super::role::Role;
@@ -8,7 +8,7 @@ use crate::error::{Count, Error, ExecuteError, bytes};
 use std::fmt;
 use thiserror::Error as ThisError;
 
-/// A descriptor that breaks a rule of DirectML.
+/// A descriptor that violates a rule of DirectML.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum DescError {
@@ -22,7 +22,7 @@ pub enum DescError {
         /// The type given.
         tensor_type: u32,
     },
-    /// Flags that do not exist.
+    /// Unknown flags.
     #[error(
         "ReverseSubsequences: {tensor}.Flags is {flags:#x}, expected 0 (NONE) or 1 (OWNED_BY_DML)"
     )]
@@ -35,7 +35,7 @@ pub enum DescError {
     /// Only inputs can be owned by DML.
     #[error("ReverseSubsequences: OutputTensor.Flags is OWNED_BY_DML, which only inputs may have")]
     OutputOwnedByDml,
-    /// The feature level does not have this data type for this tensor.
+    /// The feature level does not allow this data type for this tensor.
     #[error(
         "ReverseSubsequences: {tensor}.DataType is {data_type} ({}), feature level {level} allows {}",
         type_name(*data_type),
@@ -49,7 +49,7 @@ pub enum DescError {
         /// The `DML_TENSOR_DATA_TYPE` given.
         data_type: u32,
     },
-    /// The feature level does not have this dimension count.
+    /// The feature level does not allow this dimension count.
     #[error(
         "ReverseSubsequences: {tensor}.DimensionCount is {count}, feature level {level} allows {} to {}",
         level.dimension_counts().start(),
@@ -63,7 +63,7 @@ pub enum DescError {
         /// The count given.
         count: usize,
     },
-    /// Strides, but not one per dimension.
+    /// The number of strides differs from the number of dimensions.
     #[error(
         "ReverseSubsequences: {tensor} has {} for {}",
         Count(*strides, "stride", "strides"),
@@ -93,7 +93,7 @@ pub enum DescError {
         /// The sizes.
         sizes: Vec<u32>,
     },
-    /// An alignment that is no power of two, or less than an element.
+    /// An alignment that is not a power of two, or is less than an element.
     #[error(
         "ReverseSubsequences: {tensor}.GuaranteedBaseOffsetAlignment is {alignment}, expected 0 or a power of two of at least {element_size}"
     )]
@@ -120,7 +120,7 @@ pub enum DescError {
         tensor: Role,
         /// The size given.
         total: u64,
-        /// The least size.
+        /// The minimum size.
         minimum: u64,
     },
     /// The tensors have different ranks.
@@ -135,7 +135,7 @@ pub enum DescError {
         /// The input's dimension count.
         input: usize,
     },
-    /// An axis the input does not have.
+    /// An axis that the input does not have.
     #[error(
         "ReverseSubsequences: Axis is {axis}, expected less than DimensionCount {dimension_count}"
     )]
@@ -185,7 +185,7 @@ pub enum DescError {
         /// Its strides.
         strides: Vec<u32>,
     },
-    /// The operator refused what the descriptors describe.
+    /// The operator refused the operands.
     #[error(transparent)]
     Plan(Error),
 }
@@ -236,7 +236,7 @@ pub enum BindError {
         /// `TotalTensorSizeInBytes`.
         total: u64,
     },
-    /// The offset does not keep the alignment that was guaranteed.
+    /// The offset violates the guaranteed alignment.
     #[error(
         "ReverseSubsequences: {tensor} is bound at offset {offset}, its GuaranteedBaseOffsetAlignment is {alignment}"
     )]

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 /// A DirectML feature level at which the operator's rules changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FeatureLevel {
-    /// `DML_FEATURE_LEVEL_2_1`, where the operator appeared.
+    /// `DML_FEATURE_LEVEL_2_1`, which introduced the operator.
     L2_1,
     /// `DML_FEATURE_LEVEL_3_0`.
     L3_0,
@@ -19,8 +19,8 @@ pub enum FeatureLevel {
 }
 
 impl FeatureLevel {
-    /// The rules in force at a `DML_FEATURE_LEVEL` value such as `0x5200`; `None` below 2.1,
-    /// where the operator does not exist.
+    /// The rules at a `DML_FEATURE_LEVEL` value such as `0x5200`; `None` below 2.1, where the
+    /// operator does not exist.
     ///
     /// ```
     /// use retrograde::directml::FeatureLevel;

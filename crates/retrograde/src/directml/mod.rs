@@ -1,7 +1,7 @@
-//! The DirectML face of ReverseSubsequences: descriptors, feature levels, bindings.
+//! The DirectML interface of ReverseSubsequences: descriptors, feature levels, bindings.
 //!
-//! Values are those of `directml.h`, so that a caller can pass on what it was given; every
-//! rule they can break is one variant of [`DescError`] or [`BindError`].
+//! Values are those of `directml.h`, so that a caller can pass them through. Every rule that they
+//! can violate is one variant of [`DescError`] or [`BindError`].
 
 mod bind;
 mod desc;
@@ -72,7 +72,7 @@ impl ReverseSubsequencesDesc<'_> {
         self.checked(level).map(|_| ())
     }
 
-    /// Checks every rule of a feature level and plans the movement.
+    /// Checks every rule of a feature level and makes the plan.
     pub fn compile(&self, level: FeatureLevel) -> Result<CompiledOperator, DescError> {
         let [input, lengths, output] = self.checked(level)?;
         let operator = ReverseSubsequences::along(self.axis.into());
@@ -96,7 +96,7 @@ impl ReverseSubsequencesDesc<'_> {
         Ok([input, lengths, output])
     }
 
-    /// The rules that tie the three tensors and the axis together.
+    /// The rules that relate the three tensors and the axis.
     fn check_together(&self) -> Result<(), DescError> {
         let rank = self.input.sizes.len();
         let others =
@@ -129,7 +129,7 @@ impl ReverseSubsequencesDesc<'_> {
     }
 }
 
-/// `directml.h`'s name for a data type value.
+/// The name of a data type value in `directml.h`.
 fn type_name(value: u32) -> &'static str {
     let row = DType::from_directml(value).and_then(DType::names);
     row.and_then(|row| row.directml).map_or("UNKNOWN", |(_, name)| name)

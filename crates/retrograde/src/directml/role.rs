@@ -1,8 +1,8 @@
-//! The tensors of the operator, by the names that DirectML has for them.
+//! The tensors of the operator, by their DirectML names.
 
 use std::fmt;
 
-/// Which of the operator's three tensors.
+/// One of the operator's three tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// `InputTensor`.

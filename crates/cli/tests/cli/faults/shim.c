@@ -1,9 +1,9 @@
-/* Makes one system call of a process fail: preloaded with LD_PRELOAD, it stands in front of the
- * calls of libc that work on files.
+/* Makes one system call of a process fail: preloaded with LD_PRELOAD, it intercepts the file
+ * functions of libc.
  *
  * RETROGRADE_FAULT=NAME:N:ERRNO   the Nth call of that name fails with that error
- * RETROGRADE_FAULT_LOG=FILE       the names of all calls are appended there, a line each
- * RETROGRADE_NO_TMPFILE=1         no file system has files without names
+ * RETROGRADE_FAULT_LOG=FILE       appends the names of all calls, one per line
+ * RETROGRADE_NO_TMPFILE=1         O_TMPFILE is not supported
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -43,13 +43,13 @@ static int fails(const char *name) {
     return 1;
 }
 
-/* What the runtime and the loader look at is not ours. */
+/* Files of the runtime and the loader are not counted. */
 static int is_systems(const char *path) {
     return !strncmp(path, "/proc", 5) || !strncmp(path, "/sys", 4) || !strncmp(path, "/dev", 4)
         || !strncmp(path, "/etc", 4);
 }
 
-/* Stderr is needed to say what went wrong. */
+/* Stderr is not counted: it is needed to report errors. */
 static int is_ours(int fd) { return fd >= 0 && fd != 2; }
 
 static int is_file(int fd) {
@@ -93,7 +93,7 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-/* A wrapper: its type, name, arguments, their names, when it counts, and as what. */
+/* A wrapper: its type, name, arguments, their names, whether and as what it is counted. */
 #define WRAP(type, name, params, args, counts, as)              \
     type name params {                                          \
         if ((counts) && fails(as)) return (type)-1;             \
@@ -130,7 +130,7 @@ WRAP(int, fremovexattr, (int fd, const char *name), (fd, name), 1, "attributes")
 WRAP(int, flock, (int fd, int how), (fd, how), 1, "lock")
 WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode), 1, "mkdir")
 
-/* The system closes a file even where that fails. */
+/* The system closes a file even if close fails. */
 int close(int fd) {
     REAL(int, close, int);
     int failed = is_file(fd) && fails("close"), why = errno;
