@@ -19,6 +19,7 @@ mod memory;
 mod ndarray;
 mod operand;
 mod operation;
+mod prepared;
 mod threads;
 mod view;
 mod xla;
@@ -42,6 +43,10 @@ mod _engine {
     use crate::maker::Maker;
     #[pymodule_export]
     use crate::memory::{kept_memory, set_kept_memory};
+    #[pymodule_export]
+    use crate::prepared::{
+        Prepared, prepare_reverse, prepare_reverse_sequence, prepare_reverse_subsequences,
+    };
     #[pymodule_export]
     use crate::threads::{after_fork_in_child, get_num_threads, set_num_threads};
     #[pymodule_export]

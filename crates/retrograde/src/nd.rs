@@ -37,11 +37,11 @@ macro_rules! array_methods {
                 let mut out = Array::<T, D>::uninit(src.raw_dim());
                 let strides = byte_strides::<T>(out.strides(), out.shape())?;
                 let (dtype, ptr) = (DType::Bytes(size_of::<T>()), out.as_mut_ptr().cast());
+                let shape = src.shape();
                 // SAFETY: the array's own shape and strides, over memory that this call owns and
                 // that is uninitialised.
-                let mut target =
-                    unsafe { TensorMut::from_raw_uninit(dtype, ptr, src.shape(), &strides)? };
-                self.run(&view_of(&src)?, &mut target)?;
+                let target = unsafe { TensorMut::from_raw_uninit(dtype, ptr, shape, &strides) };
+                self.run(&view_of(&src)?, &mut target?)?;
                 // SAFETY: `run` succeeded, so it has written every element.
                 Ok(unsafe { out.assume_init() })
             }

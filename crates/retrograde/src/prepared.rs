@@ -31,7 +31,9 @@ pub struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    pub(crate) fn new(operator: Operator, plan: Plan, lengths: Option<TensorRef<'a>>) -> Self {
+    /// The call that a plan was made for, with its lengths, if the operator has any. For callers
+    /// that keep plans.
+    pub fn from_plan(operator: Operator, plan: Plan, lengths: Option<TensorRef<'a>>) -> Self {
         Prepared { operator, plan, lengths }
     }
 

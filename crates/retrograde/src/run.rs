@@ -134,7 +134,7 @@ impl Reversal for Reverse {
     }
 
     fn prepare(&self, src: &Layout, dst: &Layout) -> Result<Prepared<'_>, Error> {
-        Ok(Prepared::new(Operator::Reverse, self.plan(src, dst)?, None))
+        Ok(Prepared::from_plan(Operator::Reverse, self.plan(src, dst)?, None))
     }
 }
 
@@ -156,7 +156,7 @@ impl<'a, O: LengthsOperator> WithLengths<'a, O> {
         let expected: Shape = self.operator.lengths_shape(src.shape())?;
         let lengths = self.lengths.shaped(O::OPERATOR, &expected)?;
         let plan = self.operator.plan(src, lengths.layout(), dst)?;
-        Ok(Prepared::new(O::OPERATOR, plan, Some(lengths)))
+        Ok(Prepared::from_plan(O::OPERATOR, plan, Some(lengths)))
     }
 }
 
@@ -176,7 +176,7 @@ impl Reverse {
     /// # Ok::<(), retrograde::Error>(())
     /// ```
     pub fn prepare(&self, src: &Layout, dst: &Layout) -> Result<Prepared<'static>, Error> {
-        Ok(Prepared::new(Operator::Reverse, self.plan(src, dst)?, None))
+        Ok(Prepared::from_plan(Operator::Reverse, self.plan(src, dst)?, None))
     }
 }
 

@@ -22,17 +22,20 @@ pub(super) fn fresh(src: &[u8]) {
     let mut out: Vec<u8> = Vec::with_capacity(src.len());
     let dst: &mut [MaybeUninit<u8>] = &mut out.spare_capacity_mut()[..src.len()];
     match share(src.len()) {
-        None => {
-            dst.write_copy_of_slice(src);
-        }
+        None => write(src, dst),
         Some(share) => {
             let parts = src.par_chunks(share).zip(dst.par_chunks_mut(share));
-            parts.for_each(|(src, dst)| {
-                dst.write_copy_of_slice(src);
-            });
+            parts.for_each(|(src, dst)| write(src, dst));
         }
     }
     drop(std::hint::black_box(out));
+}
+
+/// The compiler turns this loop into a call of memcpy.
+fn write(src: &[u8], dst: &mut [MaybeUninit<u8>]) {
+    for (from, to) in src.iter().zip(dst) {
+        to.write(*from);
+    }
 }
 
 /// Bytes per thread of the current pool, if using more than one is worthwhile.

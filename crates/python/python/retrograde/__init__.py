@@ -25,14 +25,17 @@ from ._hints import MISSING as _MISSING
 from ._hints import hinted as _hinted
 from ._hints import wrong as _wrong
 from ._kinds import _is_torch, _reversals, _sequences, _subsequences
+from ._prepare import Prepared, prepare
 from ._show import Picture, show
 
 __all__ = [
     "Explanation",
     "Picture",
+    "Prepared",
     "explain",
     "get_num_threads",
     "kept_memory",
+    "prepare",
     "reverse",
     "reverse_sequence",
     "reverse_subsequences",

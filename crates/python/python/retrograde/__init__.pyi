@@ -5,15 +5,18 @@ from numpy.typing import ArrayLike, NDArray
 from ._engine import __version__ as __version__
 from ._engine import get_num_threads, kept_memory, set_kept_memory, set_num_threads
 from ._explain import Explanation, explain
+from ._prepare import Prepared, prepare
 from ._show import Picture, show
 from ._typing import Axes, Lengths, Mask, Policy, TensorT
 
 __all__ = [
     "Explanation",
     "Picture",
+    "Prepared",
     "explain",
     "get_num_threads",
     "kept_memory",
+    "prepare",
     "reverse",
     "reverse_sequence",
     "reverse_subsequences",

@@ -10,6 +10,7 @@ __all__ = [
     "reverse_subsequences",
     "Buffer",
     "Maker",
+    "Prepared",
     "command",
     "cuda_check",
     "cuda_device_count",
@@ -19,6 +20,9 @@ __all__ = [
     "explain_reverse_subsequences",
     "after_fork_in_child",
     "kept_memory",
+    "prepare_reverse",
+    "prepare_reverse_sequence",
+    "prepare_reverse_subsequences",
     "set_kept_memory",
     "get_num_threads",
     "set_num_threads",
@@ -112,3 +116,16 @@ def empty_like(x: Any, /) -> Buffer: ...
 def command(arguments: list[str]) -> int: ...
 def cuda_check(x: Any, /) -> None: ...
 def cuda_device_count() -> int: ...
+
+@final
+class Prepared:
+    plan: Final[str]
+    def run(self, x: Any, lengths: Lengths | None = None, out: Any | None = None, /) -> Any: ...
+
+def prepare_reverse(x: Any, axes: Axes | None = None, mask: Mask | None = None, /) -> Prepared | None: ...
+def prepare_reverse_sequence(
+    x: Any, lengths: Lengths, time_axis: SupportsIndex, batch_axis: SupportsIndex, policy: Policy, /
+) -> Prepared | None: ...
+def prepare_reverse_subsequences(
+    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, /
+) -> Prepared | None: ...

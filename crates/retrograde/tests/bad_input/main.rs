@@ -1,5 +1,7 @@
 //! Invalid calls, each with the variant it must give and the sentence it must print. None
 //! may panic, and none may touch the output.
+//!
+//! Every group of calls is a test, and a failed row does not hide those after it.
 
 mod directml;
 mod execution;
@@ -7,42 +9,66 @@ mod layouts;
 mod operators;
 
 use retrograde::{DType, Layout};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-static CALLS: AtomicUsize = AtomicUsize::new(0);
+use std::cell::RefCell;
 
 /// More than any size there is.
 const HUGE: usize = usize::MAX;
 
+thread_local! {
+    /// How many rows of this test ran, and what was wrong.
+    static ROWS: RefCell<(usize, Vec<String>)> = const { RefCell::new((0, Vec::new())) };
+}
+
 /// One row of the table: a call, its variant, its text.
 macro_rules! refused {
     ($call:expr, $variant:pat, $text:expr) => {{
-        crate::CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let error = $call.map(|_| ()).expect_err(stringify!($call));
-        assert!(matches!(error, $variant), "{error:?} is not {}", stringify!($variant));
-        assert_eq!(error.to_string(), $text);
+        let (result, call) = ($call.map(|_| ()), stringify!($call));
+        crate::row(match result {
+            Ok(()) => Some(format!("{call} was accepted")),
+            Err(error) if !matches!(error, $variant) => {
+                Some(format!("{call}: {error:?} is not {}", stringify!($variant)))
+            }
+            Err(error) => (error.to_string() != $text)
+                .then(|| format!("{call}:\n  {error}\nis not\n  {}", $text)),
+        });
     }};
 }
 pub(crate) use refused;
 
-/// All groups in one test, so that the count means something.
-#[test]
-fn every_bad_call_is_refused_in_words() {
-    layouts::layouts();
-    layouts::views();
-    operators::outputs();
-    operators::reverse();
-    operators::reverse_sequence();
-    operators::reverse_subsequences();
-    execution::slices();
-    execution::plans();
-    execution::overlaps();
-    directml::descriptors();
-    directml::descriptors_together();
-    directml::bindings();
-    let calls = CALLS.load(Ordering::Relaxed);
-    println!("{calls} bad calls refused");
-    assert!(calls >= 130, "only {calls} rows ran");
+/// Counts a row, and keeps what was wrong with it.
+fn row(wrong: Option<String>) {
+    ROWS.with_borrow_mut(|(count, all)| {
+        *count += 1;
+        all.extend(wrong);
+    });
+}
+
+/// A test for each group, with the number of its rows: one that did not run is a failure too.
+macro_rules! groups {
+    ($($name:ident: $group:path, $rows:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            $group();
+            let (count, wrong) = ROWS.take();
+            assert!(wrong.is_empty(), "{} of {count} rows:\n{}", wrong.len(), wrong.join("\n"));
+            assert_eq!(count, $rows, "rows of the group");
+        }
+    )*};
+}
+
+groups! {
+    layouts_are_refused: layouts::layouts, 1;
+    views_are_refused: layouts::views, 1;
+    outputs_are_refused: operators::outputs, 1;
+    reverse_is_refused: operators::reverse, 1;
+    reverse_sequence_is_refused: operators::reverse_sequence, 1;
+    reverse_subsequences_is_refused: operators::reverse_subsequences, 1;
+    slices_are_refused: execution::slices, 1;
+    plans_are_refused: execution::plans, 1;
+    overlaps_are_refused: execution::overlaps, 1;
+    descriptors_are_refused: directml::descriptors, 1;
+    descriptors_together_are_refused: directml::descriptors_together, 1;
+    bindings_are_refused: directml::bindings, 1;
 }
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {

@@ -1,0 +1,85 @@
+"""Prepared calls: checked and planned once, for tensors like the first one."""
+
+from numpy import ndarray
+
+from . import _engine, _kinds
+from ._explain import bound
+
+
+class Prepared:
+    """A call that was prepared for a tensor: call it with others of the same kind and layout."""
+
+    __slots__ = ("_arguments", "_first", "_function", "_like", "_run", "operator")
+
+    def __init__(self, operator, x, args, kwargs):
+        import retrograde
+
+        #: The operator's name.
+        self.operator, self._arguments = bound(operator, x, args, kwargs)
+        self._function = getattr(retrograde, self.operator)
+        # What the call is checked against, and the arguments by their names.
+        names = [name for name in self._function.__signature__.parameters if name not in ("x", "out")]
+        self._first = dict(zip(names, self._arguments, strict=True))
+        self._like = _described(x)
+        self._run = None
+        if type(x) is ndarray:
+            prepared = getattr(_engine, f"prepare_{self.operator}")(x, *self._arguments)
+            self._run = prepared and prepared.run
+        else:
+            # Raises what is wrong with the call.
+            getattr(_engine, f"explain_{self.operator}")(_kinds.of(x), *self._arguments)
+
+    def __call__(self, x, lengths=None, *, out=None):
+        """Runs the call on ``x``, with other ``lengths`` if they are given."""
+        if lengths is not None and "lengths" not in self._first:
+            raise TypeError("reverse has no lengths")
+        if self._run is not None and type(x) is ndarray:
+            return self._run(x, lengths, out)
+        found = _described(x)
+        if found != self._like:
+            raise ValueError(f"x is {found}; the call was prepared for {self._like}")
+        arguments = self._first if lengths is None else {**self._first, "lengths": lengths}
+        return self._function(x, **arguments, out=out)
+
+    def __repr__(self):
+        return f"<prepared {self.operator} of {self._like}>"
+
+
+def prepare(operator, x, *args, **kwargs):
+    """Checks and plans ``operator(x, *args, **kwargs)`` once, to run it often.
+
+    The operator is one of this module's functions, or its name. The result is called with tensors
+    of the same library, type, shape and memory order as ``x``; ``x`` itself is not kept. NumPy
+    arrays skip planning and most checks; tensors of other libraries run as in a direct call, whose
+    plans the package keeps.
+
+    >>> x = np.arange(6).reshape(2, 3)
+    >>> flip = retrograde.prepare(retrograde.reverse, x, axes=1)
+    >>> flip(x)
+    array([[2, 1, 0],
+           [5, 4, 3]])
+    >>> flip(x + 10, out=x)
+    array([[12, 11, 10],
+           [15, 14, 13]])
+
+    Lengths belong to the call, and the next batch can bring others:
+
+    >>> rows = retrograde.prepare(retrograde.reverse_sequence, x, [3, 2], time_axis=1, batch_axis=0)
+    >>> rows(x, [1, 3])
+    array([[12, 11, 10],
+           [13, 14, 15]])
+    >>> rows(x[:, :2])
+    Traceback (most recent call last):
+    ValueError: x has type int64, shape [2, 2] and strides [24, 8]; the call was prepared for type \
+int64, shape [2, 3] and strides [24, 8]
+    """
+    return Prepared(operator, x, args, kwargs)
+
+
+def _described(x):
+    """The type, shape and place of a tensor, as text."""
+    kind = type(x)
+    name = f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"
+    shape = tuple(getattr(x, "shape", ()))
+    where = getattr(x, "device", None)
+    return f"{name} of {getattr(x, 'dtype', kind.__name__)}, shape {shape}" + (f", on {where}" if where else "")

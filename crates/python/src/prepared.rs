@@ -1,0 +1,208 @@
+//! Prepared calls on NumPy arrays: checked and planned once, for arrays of the same type, shape
+//! and strides. Arrays of references, and tensors of other libraries, are prepared in Python.
+
+use crate::errors::raised;
+use crate::ndarray;
+use crate::operand::{self, Operand};
+use crate::operation::{Asked, Operation, Visitor};
+use crate::threads;
+use crate::view::View;
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use retrograde::{Layout, Plan, Reversal, Shape, Strides};
+
+/// A call that was checked and planned for a NumPy array and a new output.
+#[pyclass(frozen, module = "retrograde._engine")]
+pub(crate) struct Prepared {
+    asked: Asked,
+    lengths: Option<Py<PyAny>>,
+    dtype: Py<PyArrayDescr>,
+    shape: Shape,
+    strides: Strides,
+    planned: Planned,
+}
+
+/// The plan, and the layouts of the output and the lengths that it is for.
+struct Planned {
+    plan: Plan,
+    output: Strides,
+    lengths: Option<Layout>,
+}
+
+/// `retrograde.prepare(retrograde.reverse, ..)`.
+#[pyfunction]
+#[pyo3(signature = (x, axes=None, mask=None, /))]
+pub(crate) fn prepare_reverse<'py>(
+    x: &Bound<'py, PyUntypedArray>,
+    axes: Option<&Bound<'py, PyAny>>,
+    mask: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Prepared>> {
+    Prepared::of(x, Asked::reverse(axes, mask)?, None)
+}
+
+/// `retrograde.prepare(retrograde.reverse_sequence, ..)`.
+#[pyfunction]
+#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, /))]
+pub(crate) fn prepare_reverse_sequence<'py>(
+    x: &Bound<'py, PyUntypedArray>,
+    lengths: &Bound<'py, PyAny>,
+    time_axis: &Bound<'py, PyAny>,
+    batch_axis: &Bound<'py, PyAny>,
+    policy: &str,
+) -> PyResult<Option<Prepared>> {
+    Prepared::of(x, Asked::sequence(time_axis, batch_axis, policy)?, Some(lengths))
+}
+
+/// `retrograde.prepare(retrograde.reverse_subsequences, ..)`.
+#[pyfunction]
+#[pyo3(signature = (x, lengths, axis, policy, /))]
+pub(crate) fn prepare_reverse_subsequences<'py>(
+    x: &Bound<'py, PyUntypedArray>,
+    lengths: &Bound<'py, PyAny>,
+    axis: &Bound<'py, PyAny>,
+    policy: &str,
+) -> PyResult<Option<Prepared>> {
+    Prepared::of(x, Asked::subsequences(axis, policy)?, Some(lengths))
+}
+
+impl Prepared {
+    /// None if the array holds references, which are moved in another way.
+    fn of(
+        x: &Bound<'_, PyUntypedArray>,
+        asked: Asked,
+        lengths: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Self>> {
+        if ndarray::holds_references(x) {
+            return Ok(None);
+        }
+        let view = ndarray::view(x);
+        let operation = asked.operation(lengths, &view.shape)?;
+        let planned = operation.visit(MakePlan { view: &view, operation: &operation })?;
+        Ok(Some(Prepared {
+            asked,
+            lengths: lengths.map(|lengths| lengths.clone().unbind()),
+            dtype: x.dtype().unbind(),
+            shape: view.shape,
+            strides: view.strides,
+            planned,
+        }))
+    }
+
+    /// Whether an array is like the one that the call was prepared for.
+    fn check(&self, x: &Bound<'_, PyUntypedArray>, view: &View) -> PyResult<()> {
+        let dtype = self.dtype.bind(x.py());
+        if view.shape == self.shape && view.strides == self.strides && x.dtype().is_equiv_to(dtype)
+        {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!(
+            "x has type {}, shape {:?} and strides {:?}; the call was prepared for type {dtype}, \
+             shape {:?} and strides {:?}",
+            x.dtype(),
+            view.shape,
+            view.strides,
+            self.shape,
+            self.strides
+        )))
+    }
+}
+
+#[pymethods]
+impl Prepared {
+    /// Runs the call on another array, with other lengths if they are given.
+    #[pyo3(signature = (x, lengths=None, out=None, /))]
+    fn run<'py>(
+        &self,
+        x: &Bound<'py, PyUntypedArray>,
+        lengths: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = x.py();
+        let view = ndarray::view(x);
+        self.check(x, &view)?;
+        let kept = self.lengths.as_ref().map(|lengths| lengths.bind(py));
+        let operation = self.asked.operation(lengths.or(kept), &view.shape)?;
+        let input = Operand::Array(x.clone());
+        let (planned, operation) = (&self.planned, &operation);
+        operation.visit(Run { py, planned, operation, input, view, out })
+    }
+
+    /// The plan as text.
+    #[getter]
+    fn plan(&self) -> String {
+        self.planned.plan.to_string()
+    }
+}
+
+/// Plans the call for a new output.
+struct MakePlan<'a> {
+    view: &'a View,
+    operation: &'a Operation,
+}
+
+impl Visitor for MakePlan<'_> {
+    type Output = Planned;
+
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Planned> {
+        let name = operator.operator();
+        // SAFETY: the tensor is used for its layout alone.
+        let source = unsafe { self.view.tensor(name)? };
+        let width = self.view.dtype.bits().unwrap_or(0) / 8;
+        let output = self.view.dense_strides("out", width)?;
+        let to = View { strides: output.clone(), ..self.view.clone() };
+        // SAFETY: as above.
+        let target = unsafe { to.tensor(name)? };
+        let prepared = operator.prepare(source.layout(), target.layout()).map_err(raised)?;
+        let work = self.operation.work_on(self.view);
+        threads::run(work, || prepared.check().map(|_| ()))?.map_err(raised)?;
+        let lengths = prepared.lengths().map(|lengths| lengths.layout().clone());
+        Ok(Planned { plan: prepared.plan().clone(), output, lengths })
+    }
+}
+
+/// Runs the call with the kept plan, or with a new one for an output of other strides.
+struct Run<'a, 'py> {
+    py: Python<'py>,
+    planned: &'a Planned,
+    operation: &'a Operation,
+    input: Operand<'py>,
+    view: View,
+    out: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl<'py> Visitor for Run<'_, 'py> {
+    type Output = Bound<'py, PyAny>;
+
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
+        let name = operator.operator();
+        let (out, to) = match self.out {
+            None => operand::empty_like(&self.input, &self.view, self.py)?,
+            Some(out) => {
+                let output = Operand::output(name, out)?;
+                output.check_output(name, &self.input)?;
+                (out.clone(), output.view())
+            }
+        };
+        // SAFETY: input and output are borrowed for the whole call. Python threads that access
+        // them meanwhile are responsible for the result, as with NumPy's own functions.
+        let (source, mut target) = unsafe { (self.view.tensor(name)?, to.tensor_mut(name)?) };
+        let lengths = self.operation.lengths().map(|lengths| lengths.tensor()).transpose()?;
+        let same = to.shape == self.view.shape
+            && to.strides == self.planned.output
+            && lengths.as_ref().map(|lengths| lengths.layout()) == self.planned.lengths.as_ref();
+        let prepared = match same {
+            true => retrograde::Prepared::from_plan(name, self.planned.plan.clone(), lengths),
+            false => operator.prepare(source.layout(), target.layout()).map_err(raised)?,
+        };
+        let work = self.operation.work_on(&self.view);
+        let mut go = || prepared.run(source.memory(), target.memory());
+        let done = if work < threads::DETACH_FROM {
+            go()
+        } else {
+            self.py.detach(|| threads::run(work, go))?
+        };
+        done.map_err(raised)?;
+        Ok(out)
+    }
+}
