@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["retrograde", "retrograde._explain", "retrograde._show"])
+@pytest.mark.parametrize("name", ["retrograde", "retrograde._explain", "retrograde._prepare", "retrograde._show"])
 def test_examples(name):
     module = importlib.import_module(name)
     result = doctest.testmod(module, extraglobs={"np": np, "retrograde": retrograde})

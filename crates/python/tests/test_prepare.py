@@ -1,0 +1,129 @@
+"""Prepared calls give what direct calls give, and refuse tensors that they were not prepared for."""
+
+import gc
+import sys
+import threading
+
+import naive
+import numpy as np
+import pytest
+import retrograde
+
+X = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+CALLS = [
+    ("reverse", (), {"axes": [0, -1]}),
+    ("reverse", (), {"mask": [False, True, False]}),
+    ("reverse_sequence", ([3, 2],), {"time_axis": 1, "batch_axis": 0}),
+    ("reverse_sequence", ([9, 0],), {"time_axis": 2, "batch_axis": 0, "policy": "clamp"}),
+    ("reverse_subsequences", (np.arange(8).reshape(2, 1, 4) % 4,), {"axis": 1}),
+]
+LAYOUTS = {
+    "dense": lambda x: x,
+    "fortran": np.asfortranarray,
+    "backward": lambda x: x[::-1, :, ::-1],
+    "swapped bytes": lambda x: x.astype(x.dtype.newbyteorder()),
+    "records": lambda x: x.astype([("a", "i1"), ("b", "f8")]),
+    "objects": lambda x: x.astype(object),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("name", "args", "kwargs"), CALLS)
+def test_it_gives_what_the_direct_call_gives(name, args, kwargs, layout):
+    x = LAYOUTS[layout](X)
+    operator = getattr(retrograde, name)
+    wanted = operator(x, *args, **kwargs)
+    for given in (operator, name):
+        prepared = retrograde.prepare(given, x, *args, **kwargs)
+        assert prepared.operator == name
+        for _ in range(3):
+            y = prepared(x)
+            assert y.dtype == wanted.dtype and y.strides == wanted.strides
+            np.testing.assert_array_equal(y, wanted)
+    # Another array of the same layout, an output with other strides, and in place.
+    other = x[::-1].copy(order="K") if layout != "backward" else x.copy(order="K")[:, ::-1][:, ::-1]
+    if other.strides == x.strides:
+        np.testing.assert_array_equal(prepared(other), operator(other, *args, **kwargs))
+    out = np.empty(x.shape, x.dtype, order="F")
+    assert prepared(x, out=out) is out
+    np.testing.assert_array_equal(out, wanted)
+    if layout == "dense":
+        mine = x.copy()
+        assert prepared(mine, out=mine) is mine
+        np.testing.assert_array_equal(mine, wanted)
+
+
+def test_lengths_can_change():
+    x = np.arange(12).reshape(3, 4)
+    rows = retrograde.prepare(retrograde.reverse_sequence, x, [4, 4, 4], time_axis=1, batch_axis=0)
+    # The same type, another one, strided ones, and tensors.
+    for lengths in ([1, 2, 3], np.array([3, 0, 4], np.uint8), np.array([2, 9, 3, 9, 4, 9])[::2], (4, 3, 2)):
+        wanted = naive.reverse_sequence(x, np.asarray(lengths), 1, 0)
+        np.testing.assert_array_equal(rows(x, lengths), wanted)
+    np.testing.assert_array_equal(rows(x), x[:, ::-1])
+
+
+def test_wrong_calls_say_what_is_wrong():
+    x = np.arange(12).reshape(3, 4)
+    with pytest.raises(ValueError, match=r"^Reverse: axes\[0\] is 7, outside \[-2, 1\]"):
+        retrograde.prepare(retrograde.reverse, x, axes=7)
+    with pytest.raises(ValueError, match=r"^ReverseSequence: lengths\[1\] is 5, outside \[0, 4\]$"):
+        retrograde.prepare(retrograde.reverse_sequence, x, [1, 5, 0], time_axis=1, batch_axis=0)
+    with pytest.raises(ValueError, match="expected retrograde.reverse, reverse_sequence or"):
+        retrograde.prepare(np.flip, x)
+    with pytest.raises(TypeError, match="reverse\\(\\) takes axes=, not axis="):
+        retrograde.prepare(retrograde.reverse, x, axis=1)
+    flip = retrograde.prepare(retrograde.reverse, x, axes=1)
+    with pytest.raises(TypeError, match="reverse has no lengths"):
+        flip(x, [1, 2, 3])
+    for other in (x[:2], x.T.copy(), x.astype(np.int32), x[:, ::-1], x.astype(">i8")):
+        with pytest.raises(ValueError, match="the call was prepared for type int64, shape"):
+            flip(other)
+    with pytest.raises(ValueError, match="^Reverse: "):
+        flip(x, out=np.empty((4, 3), x.dtype))
+    rows = retrograde.prepare(retrograde.reverse_sequence, x, [1, 2, 3], time_axis=1, batch_axis=0)
+    out = np.full_like(x, 7)
+    with pytest.raises(ValueError, match=r"^ReverseSequence: lengths\[2\] is -1, outside \[0, 4\]$"):
+        rows(x, [1, 2, -1], out=out)
+    assert (out == 7).all()
+
+
+def test_arrays_of_objects_keep_their_references():
+    x = np.array([[object() for _ in range(3)] for _ in range(2)])
+    flip = retrograde.prepare(retrograde.reverse, x, axes=1)
+    before = sys.getrefcount(x[0, 0])
+    y = flip(x)
+    assert y[0, 2] is x[0, 0] and sys.getrefcount(x[0, 0]) == before + 1
+    del y
+    gc.collect()
+    assert sys.getrefcount(x[0, 0]) == before
+
+
+def test_threads_share_a_prepared_call():
+    x = np.random.default_rng(0).integers(0, 99, (64, 1000))
+    lengths = np.arange(64) * 15
+    rows = retrograde.prepare(retrograde.reverse_sequence, x, lengths, time_axis=1, batch_axis=0)
+    wanted = retrograde.reverse_sequence(x, lengths, time_axis=1, batch_axis=0)
+    results = [None] * 8
+
+    def work(at):
+        for _ in range(20):
+            results[at] = rows(x)
+
+    threads = [threading.Thread(target=work, args=(at,)) for at in range(len(results))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        np.testing.assert_array_equal(result, wanted)
+
+
+def test_tensors_of_other_libraries():
+    jnp = pytest.importorskip("jax.numpy")
+    x = jnp.arange(12.0).reshape(3, 4)
+    flip = retrograde.prepare(retrograde.reverse, x, axes=1)
+    assert type(flip(x)) is type(x)
+    np.testing.assert_array_equal(np.asarray(flip(x)), np.asarray(x)[:, ::-1])
+    with pytest.raises(ValueError, match="the call was prepared for"):
+        flip(x[:2])
