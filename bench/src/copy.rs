@@ -31,7 +31,7 @@ impl<T: Copy> Shared<T> {
 unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
     let threads = rayon::current_num_threads();
     if threads == 1 || len / threads < SHARE {
-        // SAFETY: the caller's promise.
+        // SAFETY: both are valid for `len` bytes and do not overlap, as required.
         unsafe { std::ptr::copy_nonoverlapping(src, dst, len) };
         return;
     }
@@ -57,7 +57,7 @@ pub unsafe fn reused(threads: usize, src: *const u8, dst: *mut u8, len: usize, i
     let (src, dst) = (Shared(src), Shared(dst));
     pool(threads).install(|| {
         for _ in 0..iterations {
-            // SAFETY: the caller's promise.
+            // SAFETY: both are valid for `len` bytes and do not overlap, as required.
             unsafe { copy(black_box(src.get()), black_box(dst.get()), len) };
         }
     });

@@ -54,7 +54,7 @@ pub extern "C" fn rb_error() -> *const c_char {
 /// entries as stated; names are C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rb_call_new(spec: &CallSpec) -> *mut Call {
-    // SAFETY: the caller's promise.
+    // SAFETY: every pointer of the specification is valid, as required, for `prepare` too.
     match unsafe { prepare(spec) } {
         Ok(call) => Box::into_raw(Box::new(call)),
         Err(failure) => {
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn rb_call_new(spec: &CallSpec) -> *mut Call {
 /// `call` came from [`rb_call_new`] and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rb_call_free(call: *mut Call) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the call came from `rb_call_new`, which leaked a box, and is not used again.
     drop(unsafe { Box::from_raw(call) });
 }
 
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn rb_run(
     plan_each_call: bool,
     iterations: usize,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `src` and `dst` are valid for the call's bytes, as required.
     let (src, dst) = unsafe {
         (slice::from_raw_parts(src, call.bytes()), slice::from_raw_parts_mut(dst, call.bytes()))
     };
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn rb_in_place(
     memory: *mut u8,
     iterations: usize,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `memory` is valid for the call's bytes, as required.
     let memory = unsafe { slice::from_raw_parts_mut(memory, call.bytes()) };
     code(call.in_place(threads, memory, iterations))
 }
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn rb_fresh(
     keep: *mut u8,
     iterations: usize,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `src`, and `keep` unless it is null, are valid for the call's bytes, as required.
     let (src, keep) = unsafe {
         let keep = (!keep.is_null()).then(|| slice::from_raw_parts_mut(keep, call.bytes()));
         (slice::from_raw_parts(src, call.bytes()), keep)
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn rb_copy(
     len: usize,
     iterations: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `src` and `dst` are valid for `len` bytes, as required.
     unsafe { copy::reused(threads, src, dst, len, iterations) };
 }
 
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn rb_copy_fresh(
     len: usize,
     iterations: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `src` is valid for `len` bytes, as required.
     copy::fresh(threads, unsafe { slice::from_raw_parts(src, len) }, iterations);
 }
 
@@ -182,13 +182,13 @@ pub extern "C" fn rb_overhead(step: usize, iterations: usize) -> i32 {
 /// As for [`rb_call_new`].
 unsafe fn prepare(spec: &CallSpec) -> Result<Call, Failure> {
     let rank = spec.rank as usize;
-    // SAFETY: the caller's promise.
+    // SAFETY: shape and strides have `rank` entries and axes `axes_len`, as required.
     let (shape, strides, axes) = unsafe {
         let strides = (!spec.strides.is_null()).then(|| slice::from_raw_parts(spec.strides, rank));
         let axes = slice::from_raw_parts(spec.axes, spec.axes_len);
         (slice::from_raw_parts(spec.shape, rank), strides, axes)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: names are C strings and lengths have the stated size, as required.
     let (dtype, lengths) = unsafe {
         let lengths = match spec.lengths.is_null() {
             true => None,
@@ -211,7 +211,7 @@ unsafe fn prepare(spec: &CallSpec) -> Result<Call, Failure> {
 /// # Safety
 /// `text` is a C string.
 unsafe fn name(text: *const c_char) -> Result<DType, Failure> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is a C string, as required.
     Ok(unsafe { CStr::from_ptr(text) }.to_str()?.parse()?)
 }
 

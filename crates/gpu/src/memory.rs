@@ -93,7 +93,7 @@ impl DeviceBuffer {
 /// # Safety
 /// The device has room for the data at `address`, and its context is current.
 pub(crate) unsafe fn copy_to_device<T>(address: u64, data: &[T]) -> Result<(), Error> {
-    // SAFETY: the caller's promise; the default stream is always there.
+    // SAFETY: the device has room at `address`, as required; the default stream always exists.
     unsafe {
         result::memcpy_htod_sync(address, data).asked("copy to the device")?;
         result::stream::synchronize(result::stream::null()).asked("finish its work")

@@ -90,7 +90,7 @@ impl Cuda {
 /// # Safety
 /// The device has room for `len` reports at `address`, and its context is current.
 pub(crate) unsafe fn clear(address: u64, len: usize) -> Result<(), Error> {
-    // SAFETY: the caller's promise; `Report` is plain data.
+    // SAFETY: there is room for `len` reports, as required; `Report` is plain data.
     unsafe { copy_to_device(address, &vec![Report::CLEAR; len]) }
 }
 
@@ -104,13 +104,14 @@ pub(crate) unsafe fn read(
     stream: sys::CUstream,
 ) -> Result<Vec<Option<ExecuteError>>, Error> {
     let mut reports = vec![Report::CLEAR; len];
-    // SAFETY: the caller's promise; the host waits before it reads or drops the vector.
+    // SAFETY: there are `len` reports, as required; the host waits before it reads or drops the
+    // vector.
     unsafe {
         result::memcpy_dtoh_async(&mut reports, address, stream).asked("read a report")?;
         result::stream::synchronize(stream).asked("finish its work")?;
     }
     if reports.iter().any(|report| report.failed != 0) {
-        // SAFETY: the caller's promise; the stream is idle, so nothing uses them now.
+        // SAFETY: there are `len` reports, used only on this stream, as required; it is idle now.
         unsafe { clear(address, len)? };
     }
     Ok(reports.iter().map(error).collect())

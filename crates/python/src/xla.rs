@@ -119,7 +119,7 @@ unsafe fn answer<P: Place>(
     frame: *mut CallFrame,
     work: impl FnOnce(&Call<'_>) -> Result<(), Failure>,
 ) -> *mut ForeignError {
-    // SAFETY: the caller's promise.
+    // SAFETY: XLA created the frame, as required, and it lives until the handler returns.
     let (call, prepares) = match unsafe { CallFrame::request(frame, P::TRAITS) } {
         Request::Nothing => return ptr::null_mut(),
         Request::Initialize(call) => (call, true),

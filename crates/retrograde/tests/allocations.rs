@@ -24,24 +24,24 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, block: Block) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises.
+        // SAFETY: the contract of `GlobalAlloc`, passed on to the system's allocator.
         unsafe { System.alloc(block) }
     }
 
     unsafe fn alloc_zeroed(&self, block: Block) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises.
+        // SAFETY: the contract of `GlobalAlloc`, passed on to the system's allocator.
         unsafe { System.alloc_zeroed(block) }
     }
 
     unsafe fn realloc(&self, old: *mut u8, block: Block, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises.
+        // SAFETY: the contract of `GlobalAlloc`, passed on to the system's allocator.
         unsafe { System.realloc(old, block, size) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, block: Block) {
-        // SAFETY: the caller's promises.
+        // SAFETY: the contract of `GlobalAlloc`, passed on to the system's allocator.
         unsafe { System.dealloc(old, block) }
     }
 }

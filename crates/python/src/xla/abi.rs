@@ -211,7 +211,8 @@ impl CallFrame {
     /// # Safety
     /// XLA created the frame, and it is alive for `'a`.
     pub(crate) unsafe fn request<'a>(frame: *mut CallFrame, traits: u32) -> Request<'a> {
-        // SAFETY: the caller's promise. Size and extension are the first fields in every version.
+        // SAFETY: XLA created the frame, as required. Size and extension are the first fields in
+        // every version.
         unsafe {
             let extension = (*frame).extension;
             if !extension.is_null() && (*extension).kind == METADATA_EXTENSION {
@@ -392,7 +393,7 @@ impl Text {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: the caller's promise; it is not empty, so there is a start.
+        // SAFETY: XLA created it, as required: it has `len` bytes, and so a start.
         unsafe { slice::from_raw_parts(self.start.cast(), self.len) }
     }
 }
