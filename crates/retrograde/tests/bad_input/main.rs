@@ -57,18 +57,18 @@ macro_rules! groups {
 }
 
 groups! {
-    layouts_are_refused: layouts::layouts, 1;
-    views_are_refused: layouts::views, 1;
-    outputs_are_refused: operators::outputs, 1;
-    reverse_is_refused: operators::reverse, 1;
-    reverse_sequence_is_refused: operators::reverse_sequence, 1;
-    reverse_subsequences_is_refused: operators::reverse_subsequences, 1;
-    slices_are_refused: execution::slices, 1;
-    plans_are_refused: execution::plans, 1;
-    overlaps_are_refused: execution::overlaps, 1;
-    descriptors_are_refused: directml::descriptors, 1;
-    descriptors_together_are_refused: directml::descriptors_together, 1;
-    bindings_are_refused: directml::bindings, 1;
+    layouts_are_refused: layouts::layouts, 20;
+    views_are_refused: layouts::views, 9;
+    outputs_are_refused: operators::outputs, 9;
+    reverse_is_refused: operators::reverse, 15;
+    reverse_sequence_is_refused: operators::reverse_sequence, 28;
+    reverse_subsequences_is_refused: operators::reverse_subsequences, 10;
+    slices_are_refused: execution::slices, 7;
+    plans_are_refused: execution::plans, 9;
+    overlaps_are_refused: execution::overlaps, 2;
+    descriptors_are_refused: directml::descriptors, 20;
+    descriptors_together_are_refused: directml::descriptors_together, 8;
+    bindings_are_refused: directml::bindings, 7;
 }
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {
