@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "usage: retrograde-conformance [quick | sample | cuda [quick | rows | tight | ptx] | simulated [quick] | levels | export FILE | types FILE]";
+const USAGE: &str = "usage: retrograde-conformance [best | quick | sample | cuda [quick | rows | tight | ptx] | simulated [quick] | levels | export FILE | types FILE]";
 
 /// The cases to run on a backend.
 struct Suite {
@@ -61,6 +61,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => run_all(&backends(), &FULL),
+        // Everything, but on one level only: the one that users get here.
+        ["best"] => run_all(&[Box::new(Cpu::new())], &FULL),
         ["quick"] => run_all(&backends(), &QUICK),
         ["sample"] => run_all(&backends(), &SAMPLE),
         #[cfg(feature = "cuda")]

@@ -199,7 +199,7 @@ def test_masked_arrays():
         retrograde.reverse(x, out=np.zeros((2, 3), int))
 
 
-@pytest.mark.parametrize("x", [[1, 2, 3], (1, 2, 3), range(1, 4), bytearray(b"\1\2\3"), memoryview(b"\1\2\3")], ids=repr)
+@pytest.mark.parametrize("x", [[1, 2, 3], (1, 2, 3), range(1, 4), bytearray(b"\1\2\3"), memoryview(b"\1\2\3")], ids=lambda x: type(x).__name__)
 def test_what_is_nearly_an_array(x):
     assert retrograde.reverse(x).tolist() == [3, 2, 1]
 

@@ -69,16 +69,24 @@ def refused(out, error, text, x=X, **arguments):
     assert naive.bits(out) == before
 
 
-def test_outputs():
-    refused(np.zeros((3, 5)), ValueError, "output has shape [3, 5], expected the input's shape [3, 4]")
-    refused(np.zeros((3, 4), "f4"), TypeError, "out has dtype float32, expected the input's dtype float64")
-    refused(np.zeros((3, 4), ">f8"), TypeError, "out has dtype >f8, expected the input's dtype float64")
-    refused(np.broadcast_to(np.zeros(4), (3, 4)), ValueError, "out is read-only")
-    same = as_strided(np.zeros(4), (3, 4), (0, 8))
-    refused(same, ValueError, "two elements on the same memory")
-    for out in ([[0.0] * 4] * 3, "out", 3):
-        with pytest.raises(TypeError, match="expected an array or a tensor"):
-            retrograde.reverse(X, out=out)
+@pytest.mark.parametrize(
+    "out, error, text",
+    [
+        (np.zeros((3, 5)), ValueError, "output has shape [3, 5], expected the input's shape [3, 4]"),
+        (np.zeros((3, 4), "f4"), TypeError, "out has dtype float32, expected the input's dtype float64"),
+        (np.zeros((3, 4), ">f8"), TypeError, "out has dtype >f8, expected the input's dtype float64"),
+        (np.broadcast_to(np.zeros(4), (3, 4)), ValueError, "out is read-only"),
+        (as_strided(np.zeros(4), (3, 4), (0, 8)), ValueError, "two elements on the same memory"),
+    ],
+)
+def test_outputs(out, error, text):
+    refused(out, error, text)
+
+
+@pytest.mark.parametrize("out", [[[0.0] * 4] * 3, "out", 3])
+def test_outputs_that_are_no_arrays(out):
+    with pytest.raises(TypeError, match="expected an array or a tensor"):
+        retrograde.reverse(X, out=out)
 
 
 def test_read_only():

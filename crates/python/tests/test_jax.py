@@ -315,27 +315,28 @@ def test_lengths_of_a_compiled_program_are_checked_when_it_runs():
     same(run(x, jnp.array([8, 4, 8])), np.asarray(x))
 
 
-def test_arguments_that_are_wrong():
-    x = jnp.ones((2, 3))
-    cases = [
-        (ValueError, r"axes\[0\] is 2, outside \[-2, 1\]", lambda: rj.reverse(x, 2)),
-        (ValueError, "both given", lambda: rj.reverse(x, 0, mask=[True, False])),
-        (TypeError, r"axes\[0\] is True", lambda: rj.reverse(x, [True, False])),
-        (TypeError, "axes is 1.5", lambda: rj.reverse(x, 1.5)),
-        (ValueError, "mask", lambda: rj.reverse(x, mask=[True])),
-        (ValueError, "lengths", lambda: rj.reverse_sequence(x, [1, 1])),
-        (TypeError, "float32, expected an integer", lambda: rj.reverse_sequence(x, jnp.ones(3))),
-        (TypeError, "bool, expected an integer", lambda: rj.reverse_sequence(x, jnp.ones(3, bool))),
-        (TypeError, "float32, expected an integer", lambda: jax.jit(rj.reverse_sequence)(x, jnp.ones(3))),
-        (ValueError, 'policy "lax"', lambda: rj.reverse_sequence(x, [1, 1, 1], policy="lax")),
-        (ValueError, "axis", lambda: rj.reverse_sequence(x, [1, 1], time_axis=1, batch_axis=1)),
-        (ValueError, "axis", lambda: rj.reverse_subsequences(x, [1, 1], axis=5)),
-        (ValueError, "lengths", lambda: rj.reverse_subsequences(x, jnp.ones((3, 2), int), axis=1)),
-        (TypeError, "immutable", lambda: retrograde.reverse(x, out=x)),
-    ]
-    for kind, text, call in cases:
-        with pytest.raises(kind, match=text):
-            call()
+@pytest.mark.parametrize(
+    "kind, text, call",
+    [
+        (ValueError, r"axes\[0\] is 2, outside \[-2, 1\]", lambda x: rj.reverse(x, 2)),
+        (ValueError, "both given", lambda x: rj.reverse(x, 0, mask=[True, False])),
+        (TypeError, r"axes\[0\] is True", lambda x: rj.reverse(x, [True, False])),
+        (TypeError, "axes is 1.5", lambda x: rj.reverse(x, 1.5)),
+        (ValueError, "mask", lambda x: rj.reverse(x, mask=[True])),
+        (ValueError, "lengths", lambda x: rj.reverse_sequence(x, [1, 1])),
+        (TypeError, "float32, expected an integer", lambda x: rj.reverse_sequence(x, jnp.ones(3))),
+        (TypeError, "bool, expected an integer", lambda x: rj.reverse_sequence(x, jnp.ones(3, bool))),
+        (TypeError, "float32, expected an integer", lambda x: jax.jit(rj.reverse_sequence)(x, jnp.ones(3))),
+        (ValueError, 'policy "lax"', lambda x: rj.reverse_sequence(x, [1, 1, 1], policy="lax")),
+        (ValueError, "axis", lambda x: rj.reverse_sequence(x, [1, 1], time_axis=1, batch_axis=1)),
+        (ValueError, "axis", lambda x: rj.reverse_subsequences(x, [1, 1], axis=5)),
+        (ValueError, "lengths", lambda x: rj.reverse_subsequences(x, jnp.ones((3, 2), int), axis=1)),
+        (TypeError, "immutable", lambda x: retrograde.reverse(x, out=x)),
+    ],
+)
+def test_arguments_that_are_wrong(kind, text, call):
+    with pytest.raises(kind, match=text):
+        call(jnp.ones((2, 3)))
 
 
 def test_through_the_package():
