@@ -1,5 +1,6 @@
 //! Raw bytes: elements and nothing else, of a type and a shape that somebody says.
 
+use crate::words::bytes;
 use retrograde::{DType, Layout, LayoutError};
 use thiserror::Error as ThisError;
 
@@ -17,7 +18,8 @@ pub enum RawError {
     Shape(#[from] LayoutError),
     /// Not the number of bytes that the shape takes.
     #[error(
-        "shape {shape:?} of {dtype} takes {expected} bytes but the file has {}",
+        "shape {shape:?} of {dtype} takes {} but the file has {}",
+        bytes(*expected),
         available.map_or("more".to_owned(), |bytes| bytes.to_string())
     )]
     Size {
@@ -31,7 +33,7 @@ pub enum RawError {
         available: Option<u64>,
     },
     /// Not a whole number of elements.
-    #[error("the file has {available} bytes, which is no whole number of {dtype} elements")]
+    #[error("the file has {}, which is no whole number of {dtype} elements", bytes(*available))]
     Rest {
         /// The type.
         dtype: DType,
