@@ -3,7 +3,7 @@
 use super::entry::{Entry, Family};
 use super::rows::rows_of;
 use super::{AnyParams, Call, Job};
-use crate::choose::{self, Choice};
+use crate::choose::{self, Choice, Width};
 use crate::kernel::Kernel;
 use crate::params::{Axis, Rows};
 
@@ -18,16 +18,22 @@ const MARGIN: u64 = 48;
 /// How far the banks of one warp's memory lie from the next one's: anything but multiples of 32
 /// gained 2 %.
 const SKEW: u64 = 80;
+/// The version for units of two bytes that begin at any: the end of staged.cuh.
+const LOOSE: u8 = 22;
 /// Bytes before what is staged, for each short row: `header_of` in short.cuh.
 const HEADER: u64 = 2 * 16 + 4;
 
 /// Rows in segments of whole units, a warp for each; in place, for each and its mirror image.
 pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     // Wide units that lengths move are rows themselves.
-    let pieces = (call.shape.unit >= choose::WIDE_UNIT).then_some(choice.width);
+    let pieces = (call.shape.unit >= choose::WIDE_UNIT).then_some(choice.width.bytes());
     let unit = pieces.unwrap_or(call.shape.unit);
     let (mut params, ..) = rows_of(call, pieces);
     let swaps = choice.kernel == Kernel::StagedSwaps;
+    let version = match choice.width {
+        Width::Loose(_) => LOOSE,
+        width => width.bytes() as u8,
+    };
     // In place a segment is one of two.
     let units = if swaps { params.units.div_ceil(2) } else { params.units };
     // Segments of the same size, but for the last. Those that do not trade places may be half as
@@ -37,7 +43,7 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
         false => ((units * unit + SEGMENT / 2) / SEGMENT).max(1),
     };
     // Those that begin with a vector, and not where a row does, are whole vectors, and reach farther.
-    let vector = if swaps || !matches!(choice.width, 1 | 2 | 4 | 8) { 1 } else { 16 / unit };
+    let vector = if swaps || !matches!(version, 1 | 2 | 4 | 8) { 1 } else { 16 / unit };
     let reach = units + vector - 1;
     let segment = reach.div_ceil(segments).next_multiple_of(vector);
     let segments = reach.div_ceil(segment);
@@ -50,7 +56,7 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     params.chunk = Axis::count(segments);
     params.threads = params.count * segments * WARP;
     params.count = segment;
-    launch(Entry(family, choice.width as u8), params, room)
+    launch(Entry(family, version), params, room)
 }
 
 /// As many short rows a warp as a segment has room for.
