@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from . import _engine
+from . import _engine, _torch_private
 
 
 #: How many classes each of these keeps: libraries have a few, programs may make any number of their own.
@@ -23,16 +23,15 @@ _torchs = {}
 torch = None
 
 
+@_torch_private.constant
 def _is_torch(kind):
-    """Whether tensors of this class are for :mod:`retrograde.torch`, which is loaded then."""
+    """Whether tensors of this class are for :mod:`retrograde.torch`, which is loaded then.
+
+    A program that ``torch.compile`` makes depends on the answer alone. If it depended on what is known here, the
+    first call would change that, and the second one would compile again.
+    """
     known = _torchs.get(kind)
     return _asked_whether_torch(kind) if known is None else known
-
-
-# What ``torch.compiler.assume_constant_result`` does, which cannot be asked before PyTorch is loaded: a program
-# that ``torch.compile`` makes depends on the answer alone. If it depended on what is known here, the first call
-# would change that, and the second one would compile again.
-_is_torch._dynamo_marked_constant = True
 
 
 def _asked_whether_torch(kind):
