@@ -429,7 +429,7 @@ def hostile():
         ("deep.safetensors", safetensors_bytes(b'{"x":' * 100000), "malformed header"),
         ("array.safetensors", safetensors_bytes(b"[]"), "malformed header"),
         ("outside.safetensors", safetensors_bytes({"x": entry}, bytes(11)), "its data_offsets are [0, 12] but the file has 11"),
-        ("after.safetensors", safetensors_bytes({"x": entry}, bytes(13)), "1 bytes follow the last tensor"),
+        ("after.safetensors", safetensors_bytes({"x": entry}, bytes(13)), "1 byte follows the last tensor"),
         ("overlap.safetensors", safetensors_bytes({"x": entry, "y": entry}, bytes(12)), "its data starts at 0, expected 12"),
         ("gap.safetensors", safetensors_bytes({"x": {**entry, "data_offsets": [4, 16]}}, bytes(16)), "expected 0"),
         ("size.safetensors", safetensors_bytes({"x": {**entry, "shape": [4]}}, bytes(12)), "takes 16 bytes"),

@@ -5,13 +5,39 @@ use crate::params::{FEW, MANY};
 use crate::shape::{Shape, Site};
 use retrograde::{Flow, Grain, Plan};
 
-/// A kernel, and the width in bytes of what it moves: a unit for rows, a granule for others. It is
-/// 0 for rows that run forward and for pixels in unaligned rows, and the kernel's variant for
-/// staged rows.
+/// A kernel, and the width of what it moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) kernel: Kernel,
-    pub(crate) width: u64,
+    pub(crate) width: Width,
+}
+
+/// What a kernel moves as one, with its width in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// Nothing, or packed elements, which are narrower than a byte.
+    None,
+    /// Units of the plan, at multiples of what they are made of.
+    Unit(u64),
+    /// Units of the plan that begin at any byte: pixels in rows, and staged units of two bytes.
+    Loose(u64),
+    /// Units that staged rows have no version for.
+    Other,
+    /// Granules: units are a whole number of these.
+    Granule(u64),
+    /// Vectors of a unit, which is a row that goes forward.
+    Vectors,
+}
+
+impl Width {
+    /// Bytes of it, where that is what the kernels are told.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Width::Unit(bytes) | Width::Loose(bytes) | Width::Granule(bytes) => bytes,
+            Width::Vectors => 16,
+            Width::None | Width::Other => 0,
+        }
+    }
 }
 
 /// The narrowest strip of columns, in bytes.
@@ -69,10 +95,10 @@ pub fn kernel_in_place(plan: &Plan, limits: &Limits) -> Kernel {
 /// Out of place.
 pub(crate) fn choose(plan: &Plan, shape: &Shape, at: Site, limits: &Limits) -> Choice {
     if plan.is_empty() {
-        return Choice { kernel: Kernel::None, width: 0 };
+        return Choice { kernel: Kernel::None, width: Width::None };
     }
     if plan.unit().grain != Grain::Byte {
-        return Choice { kernel: Kernel::Packed, width: 0 };
+        return Choice { kernel: Kernel::Packed, width: Width::None };
     }
     let found = rows(shape, at)
         .or_else(|| columns(shape, at, limits, false))
@@ -85,17 +111,20 @@ pub(crate) fn choose(plan: &Plan, shape: &Shape, at: Site, limits: &Limits) -> C
 pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limits) -> Choice {
     // A whole packed tensor that keeps its order still gets its unused bits cleared.
     if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) {
-        return Choice { kernel: Kernel::None, width: 0 };
+        return Choice { kernel: Kernel::None, width: Width::None };
     }
     if plan.unit().grain != Grain::Byte {
-        return Choice { kernel: Kernel::Packed, width: 0 };
+        return Choice { kernel: Kernel::Packed, width: Width::None };
     }
     let site = Site { src: at, dst: at };
     let found = row_swaps(plan, shape, site)
         .or_else(|| short_swaps(plan, shape, site))
         .or_else(|| staged_swaps(plan, shape, site))
         .or_else(|| columns(shape, site, limits, true));
-    found.unwrap_or_else(|| Choice { kernel: Kernel::Swaps, width: shape.granule(site) })
+    found.unwrap_or_else(|| Choice {
+        kernel: Kernel::Swaps,
+        width: Width::Granule(shape.granule(site)),
+    })
 }
 
 /// Units that are contiguous on both sides.
@@ -144,8 +173,10 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     let width = match kernel {
         Kernel::StagedRows => staged_width(shape, at),
         // The variant for aligned rows needs whole pieces.
-        Kernel::Pixels if !(vectors && row.dst > 0 && granule * 3 >= shape.unit) => 0,
-        _ => shape.unit,
+        Kernel::Pixels if !(vectors && row.dst > 0 && granule * 3 >= shape.unit) => {
+            Width::Loose(shape.unit)
+        }
+        _ => Width::Unit(shape.unit),
     };
     Some(Choice { kernel, width })
 }
@@ -170,12 +201,13 @@ fn wide(shape: &Shape, at: Site) -> Option<Choice> {
     }
     let granule = shape.granule(at);
     if granule == 16 {
-        return Some(Choice { kernel: Kernel::AlignedRows, width: 0 });
+        return Some(Choice { kernel: Kernel::AlignedRows, width: Width::Vectors });
     }
+    let width = Width::Granule(granule);
     if shape.unit >= WIDE_STAGED && shape.prefix.is_some() {
-        return Some(Choice { kernel: Kernel::StagedRows, width: granule });
+        return Some(Choice { kernel: Kernel::StagedRows, width });
     }
-    (shape.unit >= WIDE_UNIT).then_some(Choice { kernel: Kernel::Rows, width: granule })
+    (shape.unit >= WIDE_UNIT).then_some(Choice { kernel: Kernel::Rows, width })
 }
 
 /// The row size in bytes from which rows of whole vectors with lengths are moved by vectors, and
@@ -229,15 +261,19 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
         return None;
     }
     if steps * STRIP <= limits.shared as u64 {
-        return Some(Choice { kernel: Kernel::Columns, width: granule });
+        return Some(Choice { kernel: Kernel::Columns, width: Width::Granule(granule) });
     }
     let vectors = width.is_multiple_of(16)
         && [at.src as i64 + shape.src, at.dst as i64 + shape.dst].iter().all(|a| a % 16 == 0)
         && outer.iter().all(|dim| dim.src % 16 == 0 && dim.dst % 16 == 0);
     if limits.clusters && vectors && cluster_shared(steps) <= limits.shared as u64 {
-        return Some(Choice { kernel: Kernel::ClusterColumns, width: granule.min(4) });
+        return Some(Choice {
+            kernel: Kernel::ClusterColumns,
+            width: Width::Granule(granule.min(4)),
+        });
     }
-    (!in_place && granule < 16).then_some(Choice { kernel: Kernel::DirectColumns, width: granule })
+    let width = Width::Granule(granule);
+    (!in_place && granule < 16).then_some(Choice { kernel: Kernel::DirectColumns, width })
 }
 
 /// Rows per block of a cluster.
@@ -281,19 +317,19 @@ fn is_short(shape: &Shape, at: Site, most: u64) -> bool {
 /// Short rows, if nothing else is reversed, as a whole or up to a length.
 fn short_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
     let found = reverses_rows_only(plan, shape) && is_short(shape, at, SHORT_SWAP);
-    found.then_some(Choice { kernel: Kernel::ShortRows, width: shape.unit })
+    found.then_some(Choice { kernel: Kernel::ShortRows, width: Width::Unit(shape.unit) })
 }
 
-/// The variant of the kernels that stage rows: the width of units that divide a vector, or of
-/// pixels; 22 for unaligned units of two bytes; 0 for all others.
-fn staged_width(shape: &Shape, at: Site) -> u64 {
+/// The variant of the kernels that stage rows: units that divide a vector, or pixels; unaligned
+/// units of two bytes; all others.
+fn staged_width(shape: &Shape, at: Site) -> Width {
     match shape.unit {
-        1 | 2 | 4 | 8 | 16 if shape.granule(at) >= shape.unit => shape.unit,
+        1 | 2 | 4 | 8 | 16 if shape.granule(at) >= shape.unit => Width::Unit(shape.unit),
         // Units of 3 or 6 bytes can be assembled from any bytes; those of 12 need words.
-        3 | 6 => shape.unit,
-        12 if shape.granule(at) >= 4 => 12,
-        2 => 22,
-        _ => 0,
+        3 | 6 => Width::Unit(shape.unit),
+        12 if shape.granule(at) >= 4 => Width::Unit(12),
+        2 => Width::Loose(2),
+        _ => Width::Other,
     }
 }
 
@@ -314,7 +350,7 @@ pub(crate) fn turned(shape: &Shape) -> Option<usize> {
 fn tiles(shape: &Shape, at: Site) -> Option<Choice> {
     let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && shape.granule(at) >= shape.unit;
     let found = natural && turned(shape).is_some() && shape.dims.len() - 2 <= FEW;
-    found.then_some(Choice { kernel: Kernel::Tiles, width: shape.unit })
+    found.then_some(Choice { kernel: Kernel::Tiles, width: Width::Unit(shape.unit) })
 }
 
 fn any(shape: &Shape, at: Site) -> Choice {
@@ -323,10 +359,8 @@ fn any(shape: &Shape, at: Site) -> Choice {
     // ones.
     let axes = shape.dims.len() + usize::from(shape.unit > granule);
     let gathers = granule < 16 && shape.run() >= SHORT_RUN && axes <= FEW + 2;
-    match gathers {
-        true => Choice { kernel: Kernel::Gather, width: granule },
-        false => Choice { kernel: Kernel::Strided, width: granule },
-    }
+    let kernel = if gathers { Kernel::Gather } else { Kernel::Strided };
+    Choice { kernel, width: Width::Granule(granule) }
 }
 
 /// One flipped dimension, the innermost, of aligned rows.
@@ -337,7 +371,7 @@ fn row_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
     let whole = (row.len as u64 * shape.unit).is_multiple_of(16) && outer_is_aligned(shape, at);
     let is_it = shape.prefix.is_none() && flips == 1 && row.src < 0;
     (is_it && natural && whole && outer <= FEW)
-        .then_some(Choice { kernel: Kernel::RowSwaps, width: shape.unit })
+        .then_some(Choice { kernel: Kernel::RowSwaps, width: Width::Unit(shape.unit) })
 }
 
 /// Whether only rows are reversed, as a whole or up to a length.

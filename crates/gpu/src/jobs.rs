@@ -110,7 +110,7 @@ pub(crate) struct Call<'a> {
 
 /// The launch for a call; `None` if nothing moves.
 pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Job> {
-    let width = choice.width;
+    let width = choice.width.bytes();
     Some(match choice.kernel {
         Kernel::None => return None,
         Kernel::AlignedRows

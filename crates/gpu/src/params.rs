@@ -1,4 +1,8 @@
-//! The arguments of kernels, as declared in `kernels/*.cuh`; keep both in sync.
+//! The arguments of kernels, as `kernels/*.cuh` declare them: `mirror` compares the two, field by
+//! field.
+
+#[cfg(test)]
+mod mirror;
 
 /// No such dimension.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -11,20 +15,45 @@ pub(crate) const MANY: usize = 48;
 /// A kernel's arguments: plain data, passed by value.
 ///
 /// # Safety
-/// `repr(C)`, without references, and with the same layout as the struct of that name in the
-/// kernels.
+/// `repr(C)`, without references, and the same as the struct of that name in the kernels: one of
+/// those in `mirror`.
 pub(crate) unsafe trait Params {}
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Axis {
-    pub(crate) len: u64,
-    pub(crate) mul: u64,
-    pub(crate) src: i64,
-    pub(crate) dst: i64,
-    pub(crate) lengths: i64,
-    pub(crate) shift: u32,
-    pub(crate) mul32: u32,
+/// Declares arguments as `repr(C)`, and lists their fields for the tests.
+macro_rules! arguments {
+    (
+        $(#[$attribute:meta])*
+        struct $name:ident $(<const $count:ident: usize>)? { $($field:ident: $kind:ty,)* }
+    ) => {
+        #[repr(C)]
+        $(#[$attribute])*
+        pub(crate) struct $name $(<const $count: usize>)? { $(pub(crate) $field: $kind,)* }
+
+        #[cfg(test)]
+        impl $(<const $count: usize>)? mirror::Fields for $name $(<$count>)? {
+            fn fields() -> Vec<mirror::Field> {
+                vec![$(mirror::Field {
+                    name: stringify!($field).to_owned(),
+                    kind: stringify!($kind).to_owned(),
+                    offset: std::mem::offset_of!(Self, $field),
+                    size: size_of::<$kind>(),
+                }),*]
+            }
+        }
+    };
+}
+
+arguments! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    struct Axis {
+        len: u64,
+        mul: u64,
+        src: i64,
+        dst: i64,
+        lengths: i64,
+        shift: u32,
+        mul32: u32,
+    }
 }
 
 impl Axis {
@@ -53,12 +82,13 @@ pub(crate) fn divisor(d: u64) -> (u64, u32) {
     (mul as u64, shift)
 }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Loops<const N: usize> {
-    pub(crate) rank: u32,
-    pub(crate) prefix: u32,
-    pub(crate) axis: [Axis; N],
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Loops<const N: usize> {
+        rank: u32,
+        prefix: u32,
+        axis: [Axis; N],
+    }
 }
 
 impl<const N: usize> Loops<N> {
@@ -70,136 +100,144 @@ impl<const N: usize> Loops<N> {
     }
 }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Lengths {
-    pub(crate) first: u64,
-    pub(crate) stop: u64,
-    pub(crate) limit: u64,
-    pub(crate) kind: u32,
-    pub(crate) unused: u32,
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Lengths {
+        first: u64,
+        stop: u64,
+        limit: u64,
+        kind: u32,
+        unused: u32,
+    }
 }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Rows {
-    pub(crate) src: u64,
-    pub(crate) dst: u64,
-    pub(crate) policy: u64,
-    pub(crate) src_begin: u64,
-    pub(crate) src_end: u64,
-    pub(crate) threads: u64,
-    pub(crate) units: u64,
-    pub(crate) chunk: Axis,
-    pub(crate) unit: Axis,
-    pub(crate) src_back: u32,
-    pub(crate) dst_back: u32,
-    pub(crate) by_length: u32,
-    pub(crate) room: u32,
-    pub(crate) count: u64,
-    pub(crate) lengths: Lengths,
-    pub(crate) rows: Loops<FEW>,
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Rows {
+        src: u64,
+        dst: u64,
+        policy: u64,
+        src_begin: u64,
+        src_end: u64,
+        threads: u64,
+        units: u64,
+        chunk: Axis,
+        unit: Axis,
+        src_back: u32,
+        dst_back: u32,
+        by_length: u32,
+        room: u32,
+        count: u64,
+        lengths: Lengths,
+        rows: Loops<FEW>,
+    }
 }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Strided<const N: usize> {
-    pub(crate) src: u64,
-    pub(crate) dst: u64,
-    pub(crate) threads: u64,
-    pub(crate) lengths: Lengths,
-    pub(crate) loops: Loops<N>,
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Strided<const N: usize> {
+        src: u64,
+        dst: u64,
+        threads: u64,
+        lengths: Lengths,
+        loops: Loops<N>,
+    }
 }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Gather {
-    pub(crate) src: u64,
-    pub(crate) dst: u64,
-    pub(crate) threads: u64,
-    pub(crate) run: u64,
-    pub(crate) chunk: Axis,
-    pub(crate) inner: [Axis; 2],
-    pub(crate) prefix: u32,
-    pub(crate) uniform: u32,
-    pub(crate) lengths: Lengths,
-    pub(crate) outer: Loops<FEW>,
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Gather {
+        src: u64,
+        dst: u64,
+        threads: u64,
+        run: u64,
+        chunk: Axis,
+        inner: [Axis; 2],
+        prefix: u32,
+        uniform: u32,
+        lengths: Lengths,
+        outer: Loops<FEW>,
+    }
 }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Columns {
-    pub(crate) src: u64,
-    pub(crate) dst: u64,
-    pub(crate) policy: u64,
-    pub(crate) src_step: i64,
-    pub(crate) dst_step: i64,
-    pub(crate) steps: u64,
-    pub(crate) width: u64,
-    pub(crate) strip: Axis,
-    pub(crate) unit: Axis,
-    pub(crate) strips: u64,
-    pub(crate) lengths_step: i64,
-    pub(crate) strip_shift: u32,
-    pub(crate) vectors: u32,
-    pub(crate) words: u32,
-    pub(crate) rows: u32,
-    pub(crate) pitch: u32,
-    pub(crate) unused: u32,
-    pub(crate) lengths: Lengths,
-    pub(crate) outer: Loops<FEW>,
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Columns {
+        src: u64,
+        dst: u64,
+        policy: u64,
+        src_step: i64,
+        dst_step: i64,
+        steps: u64,
+        width: u64,
+        strip: Axis,
+        unit: Axis,
+        strips: u64,
+        lengths_step: i64,
+        strip_shift: u32,
+        vectors: u32,
+        words: u32,
+        rows: u32,
+        pitch: u32,
+        unused: u32,
+        lengths: Lengths,
+        outer: Loops<FEW>,
+    }
 }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Tiles {
-    pub(crate) src: u64,
-    pub(crate) dst: u64,
-    pub(crate) policy: u64,
-    pub(crate) a: Axis,
-    pub(crate) b: Axis,
-    pub(crate) tiles_a: Axis,
-    pub(crate) tiles_b: Axis,
-    pub(crate) words: u32,
-    pub(crate) unused: u32,
-    pub(crate) lengths: Lengths,
-    pub(crate) outer: Loops<FEW>,
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Tiles {
+        src: u64,
+        dst: u64,
+        policy: u64,
+        a: Axis,
+        b: Axis,
+        tiles_a: Axis,
+        tiles_b: Axis,
+        words: u32,
+        unused: u32,
+        lengths: Lengths,
+        outer: Loops<FEW>,
+    }
 }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Packed {
-    pub(crate) src: u64,
-    pub(crate) dst: u64,
-    pub(crate) threads: u64,
-    pub(crate) src_origin: i64,
-    pub(crate) src_begin: i64,
-    pub(crate) src_end: i64,
-    pub(crate) dst_begin: i64,
-    pub(crate) dst_end: i64,
-    pub(crate) first_chunk: i64,
-    pub(crate) bits_log2: u32,
-    pub(crate) high_first: u32,
-    pub(crate) seals: u32,
-    pub(crate) prefix_back: u32,
-    pub(crate) row: u32,
-    pub(crate) src_back: u32,
-    pub(crate) lengths: Lengths,
-    pub(crate) loops: Loops<MANY>,
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Packed {
+        src: u64,
+        dst: u64,
+        threads: u64,
+        src_origin: i64,
+        src_begin: i64,
+        src_end: i64,
+        dst_begin: i64,
+        dst_end: i64,
+        first_chunk: i64,
+        bits_log2: u32,
+        high_first: u32,
+        seals: u32,
+        prefix_back: u32,
+        row: u32,
+        src_back: u32,
+        lengths: Lengths,
+        loops: Loops<MANY>,
+    }
 }
 
-/// The result of a length check on the device.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Report {
-    pub(crate) stop: u32,
-    pub(crate) failed: u32,
-    pub(crate) ordinal: u64,
-    pub(crate) value: i64,
-    pub(crate) limit: u64,
-    pub(crate) least: u64,
-    pub(crate) arrived: u32,
-    pub(crate) is_signed: u32,
+arguments! {
+    /// What the check leaves on the device.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    struct Report {
+        stop: u32,
+        failed: u32,
+        ordinal: u64,
+        value: i64,
+        limit: u64,
+        least: u64,
+        arrived: u32,
+        is_signed: u32,
+    }
 }
 
 impl Report {
@@ -216,17 +254,18 @@ impl Report {
     };
 }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Check {
-    pub(crate) first: u64,
-    pub(crate) report: u64,
-    pub(crate) count: u64,
-    pub(crate) most: u64,
-    pub(crate) limit: u64,
-    pub(crate) kind: u32,
-    pub(crate) unused: u32,
-    pub(crate) loops: Loops<MANY>,
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Check {
+        first: u64,
+        report: u64,
+        count: u64,
+        most: u64,
+        limit: u64,
+        kind: u32,
+        unused: u32,
+        loops: Loops<MANY>,
+    }
 }
 
 // SAFETY: `repr(C)`, numbers only; fields as in rows.cuh.

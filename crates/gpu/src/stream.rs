@@ -329,7 +329,7 @@ impl Stream {
             .asked("copy on the device")?;
         debug_assert!(matches!(plan.unit().grain, Grain::Packed { .. }));
         let site = Site { src: to.wrapping_sub(start as u64), dst: at };
-        let choice = choose::Choice { kernel: Kernel::Packed, width: 0 };
+        let choice = choose::Choice { kernel: Kernel::Packed, width: choose::Width::None };
         let policy = self.cuda.limits().policy(shape.grains());
         let call = Call { plan, shape, at: site, lengths, policy };
         // It follows the copy, not the check.

@@ -38,6 +38,7 @@ mod integers;
 mod latched;
 mod map;
 mod model;
+mod model_file;
 pub mod npy;
 mod npz;
 pub mod onnx;

@@ -1,5 +1,6 @@
 //! Raw bytes: elements without a header; type and shape come from the caller.
 
+use crate::words::bytes;
 use retrograde::{DType, Layout, LayoutError};
 use thiserror::Error as ThisError;
 
@@ -15,7 +16,8 @@ pub enum RawError {
     Shape(#[from] LayoutError),
     /// The size does not match the shape.
     #[error(
-        "shape {shape:?} of {dtype} takes {expected} bytes but the file has {}",
+        "shape {shape:?} of {dtype} takes {} but the file has {}",
+        bytes(*expected),
         available.map_or("more".to_owned(), |bytes| bytes.to_string())
     )]
     Size {
@@ -29,7 +31,7 @@ pub enum RawError {
         available: Option<u64>,
     },
     /// Not a whole number of elements.
-    #[error("the file has {available} bytes, not a whole number of {dtype} elements")]
+    #[error("the file has {}, not a whole number of {dtype} elements", bytes(*available))]
     Rest {
         /// The type.
         dtype: DType,

@@ -240,7 +240,12 @@ mod tests {
             (
                 one("F32", "[2]", "[0,8]"),
                 9,
-                "1 bytes follow the last tensor: either the header is wrong or something was appended",
+                "1 byte follows the last tensor: either the header is wrong or something was appended",
+            ),
+            (
+                one("F32", "[2]", "[0,8]"),
+                10,
+                "2 bytes follow the last tensor: either the header is wrong or something was appended",
             ),
             (
                 one("F32", "[2]", "[4,12]"),

@@ -11,6 +11,11 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
+/// A number of bytes, which may be one.
+pub(crate) fn bytes(count: u64) -> String {
+    format!("{count} byte{}", if count == 1 { "" } else { "s" })
+}
+
 /// A library's message, on one line.
 pub(crate) fn one_line(error: &impl std::fmt::Display) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")

@@ -91,7 +91,14 @@ def test_a_strict_type_checker_agrees_with_users(tmp_path):
 
 
 #: Modules for frameworks, which cannot be imported if those are not installed.
-FRAMEWORKS = {"torch": "torch", "_tensorflow": "tensorflow", "jax": "jax", "onnx_backend": "onnx"}
+FRAMEWORKS = {
+    "torch": "torch",
+    "_torch_gradients": "torch",
+    "_torch_operators": "torch",
+    "_tensorflow": "tensorflow",
+    "jax": "jax",
+    "onnx_backend": "onnx",
+}
 
 
 def test_the_stubs_say_what_the_modules_have(tmp_path):

@@ -29,7 +29,7 @@ const MANY_STRIPS: u64 = 64;
 
 pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let &Call { shape, at, lengths, .. } = call;
-    let Choice { kernel, width: granule } = choice;
+    let (kernel, granule) = (choice.kernel, choice.width.bytes());
     let inner = shape.dims[shape.dims.len() - 1];
     let prefix = shape.prefix.unwrap_or_default();
     let lane = shape.dims[prefix];

@@ -2,7 +2,7 @@
 
 use super::entry::Family;
 use super::{AnyParams, Call, Job, address, axes, count, flat};
-use crate::choose::{self, Choice};
+use crate::choose::{self, Choice, Width};
 use crate::kernel::{Kernel, Limits};
 use crate::params::{Axis, Loops, Rows};
 use retrograde::{Dim, Flow};
@@ -53,26 +53,28 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let pairs_from = limits.pairs_from;
     let Choice { kernel, width } = choice;
     let pieces = match width {
-        // Pixels in unaligned rows; all others of that width run forward.
-        0 if kernel == Kernel::Pixels => None,
-        0 => Some(16),
-        width => (width != shape.unit).then_some(width),
+        Width::Granule(_) | Width::Vectors => Some(width.bytes()),
+        _ => None,
     };
     let (params, _, outer) = rows_of(call, pieces);
     let outer = &shape.dims[..outer];
     let bytes = params.units * params.unit.len;
     let alike = outer.iter().all(|dim| dim.dst % 16 == 0);
     let whole = bytes / 16;
-    let part = super::chunks(bytes, width, alike.then_some(params.dst % 16));
+    let (loose, forward) = (matches!(width, Width::Loose(_)), width == Width::Vectors);
+    let aligned = if loose { 1 } else { width.bytes() };
+    let part = super::chunks(bytes, aligned, alike.then_some(params.dst % 16));
+    // The version of the kernels.
+    let width = if forward { 0 } else { width.bytes() };
     let (family, width, chunk) = match kernel {
         // Two vectors per thread, if it has to wait for a length.
-        Kernel::AlignedRows if width == 0 && shape.prefix.is_some() => {
+        Kernel::AlignedRows if forward && shape.prefix.is_some() => {
             (Family::RowsBlocks, 0, whole.div_ceil(MOVED))
         }
         Kernel::CutRows => (Family::RowsCut, width, whole.div_ceil(CUT)),
         Kernel::AlignedRows => (Family::RowsAligned, width, whole),
-        Kernel::Pixels if width > 0 => (Family::RowsAligned, width, whole),
-        Kernel::Pixels => (Family::RowsAny, shape.unit, part),
+        Kernel::Pixels if loose => (Family::RowsAny, width, part),
+        Kernel::Pixels => (Family::RowsAligned, width, whole),
         // Here `chunk` is the bytes of a row, not the threads per row.
         Kernel::DenseRows if choose::flips_words(shape) => (Family::RowsFlip, width, bytes),
         // Lengths may have no effect on the movement, and still have to be checked.

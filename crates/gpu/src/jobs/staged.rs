@@ -3,7 +3,7 @@
 use super::entry::{Entry, Family};
 use super::rows::rows_of;
 use super::{AnyParams, Call, Job};
-use crate::choose::{self, Choice};
+use crate::choose::{self, Choice, Width};
 use crate::kernel::Kernel;
 use crate::params::{Axis, Rows};
 
@@ -18,6 +18,8 @@ const MARGIN: u64 = 48;
 /// Offset between the banks of consecutive warps' memory: any value that is not a multiple of 32
 /// gained 2 %.
 const SKEW: u64 = 80;
+/// The variant for unaligned units of two bytes: the end of staged.cuh.
+const LOOSE: u8 = 22;
 /// Bytes before the staged data, per short row: `header_of` in short.cuh.
 const HEADER: u64 = 2 * 16 + 4;
 
@@ -25,11 +27,15 @@ const HEADER: u64 = 2 * 16 + 4;
 /// image.
 pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     // Wide units that lengths move are treated as rows.
-    let pieces = (call.shape.unit >= choose::WIDE_UNIT).then_some(choice.width);
+    let pieces = (call.shape.unit >= choose::WIDE_UNIT).then_some(choice.width.bytes());
     let unit = pieces.unwrap_or(call.shape.unit);
     let (mut params, ..) = rows_of(call, pieces);
     let swaps = choice.kernel == Kernel::StagedSwaps;
-    // In place, a segment is one of two.
+    let version = match choice.width {
+        Width::Loose(_) => LOOSE,
+        width => width.bytes() as u8,
+    };
+    // In place a segment is one of two.
     let units = if swaps { params.units.div_ceil(2) } else { params.units };
     // Segments of equal size, except for the last. Those that are not swapped may be 1.5 times as
     // large, to avoid many small ones.
@@ -39,7 +45,7 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     };
     // Segments that begin at a vector boundary instead of the start of a row consist of whole
     // vectors, and extend farther.
-    let vector = if swaps || !matches!(choice.width, 1 | 2 | 4 | 8) { 1 } else { 16 / unit };
+    let vector = if swaps || !matches!(version, 1 | 2 | 4 | 8) { 1 } else { 16 / unit };
     let reach = units + vector - 1;
     let segment = reach.div_ceil(segments).next_multiple_of(vector);
     let segments = reach.div_ceil(segment);
@@ -52,7 +58,7 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     params.chunk = Axis::count(segments);
     params.threads = params.count * segments * WARP;
     params.count = segment;
-    launch(Entry(family, choice.width as u8), params, room)
+    launch(Entry(family, version), params, room)
 }
 
 /// As many short rows per warp as fit into a segment.

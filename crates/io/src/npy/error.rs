@@ -1,5 +1,6 @@
 //! Errors in the content of a `.npy` file.
 
+use crate::words::bytes;
 use retrograde::LayoutError;
 use std::io;
 use thiserror::Error as ThisError;
@@ -24,7 +25,8 @@ pub enum NpyError {
     },
     /// The file ends inside its header.
     #[error(
-        "the file is cut short: its header should have {declared} bytes but only {available} follow"
+        "the file is cut short: its header should have {} but only {available} follow",
+        bytes(*declared)
     )]
     HeaderCut {
         /// Bytes that the header should have.
@@ -118,8 +120,9 @@ pub enum NpyError {
     },
     /// Less data than the shape needs.
     #[error(
-        "shape {shape:?} of {descr:?} takes {expected} bytes but the file has {available}: \
-         it is cut short"
+        "shape {shape:?} of {descr:?} takes {} but the file has {available}: \
+         it is cut short",
+        bytes(*expected)
     )]
     DataTooShort {
         /// The shape.
@@ -133,8 +136,9 @@ pub enum NpyError {
     },
     /// More data than the shape needs.
     #[error(
-        "shape {shape:?} of {descr:?} takes {expected} bytes but the file has {}: \
+        "shape {shape:?} of {descr:?} takes {} but the file has {}: \
          either the shape is wrong or something was appended",
+        bytes(*expected),
         available.map_or("more".to_owned(), |bytes| bytes.to_string())
     )]
     DataTooLong {

@@ -1,7 +1,7 @@
 //! Errors in a TensorProto.
 
 use crate::external::ExternalError;
-use crate::words::reason;
+use crate::words::{bytes, reason};
 use retrograde::{DType, LayoutError};
 use std::io;
 use std::path::PathBuf;
@@ -102,7 +102,8 @@ pub enum TensorError {
     },
     /// External data whose size does not match the shape.
     #[error(
-        "external data: length is {length} but shape {shape:?} of {dtype} takes {expected} bytes"
+        "external data: length is {length} but shape {shape:?} of {dtype} takes {}",
+        bytes(*expected as u64)
     )]
     ExternalLength {
         /// The declared length.

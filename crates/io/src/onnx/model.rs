@@ -16,6 +16,7 @@ use crate::graph::{
 };
 use crate::identity::FilesRead;
 use crate::model::ModelError;
+use crate::model_file;
 use crate::spool;
 use crate::value::Value;
 use crate::words::short;
@@ -52,25 +53,12 @@ pub fn read_model_in(
     temporary: impl AsRef<Path>,
     read: &FilesRead,
 ) -> Result<Graph, Error> {
-    let (path, temporary) = (path.as_ref(), temporary.as_ref());
-    read.add(path);
-    with_content(path, |content| {
-        decode_model(content, &mut Folder::of(path).spooling_in(temporary).noting(read))
-    })
+    model_file::read_in(path.as_ref(), temporary.as_ref(), read, decode_model)
 }
 
 /// Describes a `.onnx` file, whether it can be run or not.
 pub fn outline(path: impl AsRef<Path>) -> Result<Outline, Error> {
-    with_content(path.as_ref(), outline_of)
-}
-
-fn with_content<T>(
-    path: &Path,
-    read: impl FnOnce(Bytes) -> Result<T, ModelError>,
-) -> Result<T, Error> {
-    let content =
-        crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    read(content).map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
+    model_file::read(path.as_ref(), outline_of)
 }
 
 /// A model whose graph has yet to be read, node by node.
@@ -126,10 +114,11 @@ impl Opened {
     }
 }
 
-fn decode_model(content: Bytes, folder: &mut Folder) -> Result<Graph, ModelError> {
+fn decode_model(content: Bytes, mut folder: Folder) -> Result<Graph, ModelError> {
     let opened = Opened::new(&content)?;
     let opset = opened.opset()?;
     let Opened { functions, graph, decoder, .. } = opened;
+    let folder = &mut folder;
     let mut reader = Reader { opset, functions, folder, decoder, parts: Parts::default() };
     // Nodes first, so that the error for unsupported operators lists all of them, whatever else is
     // wrong.

@@ -1,6 +1,7 @@
 //! Parses protocol buffers in place, field by field: a list of numbers may be as large as the file,
 //! and a struct for the message would hold all of it in memory.
 
+use crate::words;
 use prost::DecodeError;
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 use std::ops::Range;
@@ -114,8 +115,8 @@ impl Numbers {
         match self.width() {
             Some(width) if content.len().is_multiple_of(width) => Ok(content.len() / width),
             Some(width) => Err(format!(
-                "field {number} has {} bytes, not a multiple of {width}",
-                content.len()
+                "field {number} has {}, not a multiple of {width}",
+                words::bytes(content.len() as u64)
             )),
             None if content.last().is_some_and(|last| *last >= 0x80) => {
                 Err(format!("field {number} ends inside a number"))

@@ -8,6 +8,7 @@ use crate::graph::{
 };
 use crate::identity::FilesRead;
 use crate::model::ModelError;
+use crate::model_file;
 use crate::onnx::TensorError;
 use crate::strings::Strings;
 use crate::value::Value;
@@ -41,27 +42,17 @@ pub fn read_model_in(
     temporary: impl AsRef<Path>,
     read: &FilesRead,
 ) -> Result<Graph, Error> {
-    let (path, temporary) = (path.as_ref(), temporary.as_ref());
-    read.add(path);
+    let path = path.as_ref();
     read.add(path.with_extension("bin"));
-    with_document(path, |document| graph_of(document, path, temporary))
+    model_file::read_in(path, temporary.as_ref(), read, |content, folder| {
+        graph_of(&document_of(&content)?, path, folder)
+    })
 }
 
 /// Describes an `.xml` file, whether it can be run or not.
 pub fn outline(path: impl AsRef<Path>) -> Result<Outline, Error> {
     let path = path.as_ref();
-    with_document(path, |document| outline_of(document, path))
-}
-
-fn with_document<T>(
-    path: &Path,
-    read: impl FnOnce(&Document) -> Result<T, ModelError>,
-) -> Result<T, Error> {
-    let content =
-        crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    document_of(&content)
-        .and_then(|document| read(&document))
-        .map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
+    model_file::read(path, |content| outline_of(&document_of(&content)?, path))
 }
 
 fn not_ir(reason: impl Into<String>) -> ModelError {
@@ -88,7 +79,7 @@ fn document_of(content: &[u8]) -> Result<Document, ModelError> {
 }
 
 fn outline_of(document: &Document, path: &Path) -> Result<Outline, ModelError> {
-    let mut reader = Reader::new(document, path)?;
+    let mut reader = Reader::new(document, path, Folder::of(path))?;
     let mut nodes = Vec::new();
     for layer in &document.layers {
         let standard = layer.version.starts_with("opset");
@@ -115,9 +106,8 @@ fn full_kind(layer: &Layer) -> String {
     }
 }
 
-fn graph_of(document: &Document, path: &Path, temporary: &Path) -> Result<Graph, ModelError> {
-    let mut reader = Reader::new(document, path)?;
-    reader.folder = reader.folder.spooling_in(temporary);
+fn graph_of(document: &Document, path: &Path, folder: Folder) -> Result<Graph, ModelError> {
+    let mut reader = Reader::new(document, path, folder)?;
     for layer in &document.layers {
         reader.layer(layer)?;
     }
@@ -170,12 +160,12 @@ fn value_name(layer: &str, port: &str) -> String {
 }
 
 impl<'a> Reader<'a> {
-    fn new(document: &'a Document, path: &Path) -> Result<Reader<'a>, ModelError> {
+    fn new(document: &'a Document, path: &Path, folder: Folder) -> Result<Reader<'a>, ModelError> {
         let weights = path.with_extension("bin");
         let weights = weights.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Reader {
             wires: Wires::of(document)?,
-            folder: Folder::of(path),
+            folder,
             weights,
             parts: Parts::default(),
             taken: HashSet::new(),

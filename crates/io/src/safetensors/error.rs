@@ -1,5 +1,6 @@
 //! Errors in `.safetensors` files.
 
+use crate::words::bytes;
 use retrograde::{DType, LayoutError};
 use thiserror::Error as ThisError;
 
@@ -9,7 +10,8 @@ use thiserror::Error as ThisError;
 pub enum SafetensorsError {
     /// Too short to hold the header's length.
     #[error(
-        "not a .safetensors file: it has {available} bytes, fewer than the 8 that say how long its header is"
+        "not a .safetensors file: it has {}, fewer than the 8 that say how long its header is",
+        bytes(*available)
     )]
     NoLength {
         /// Bytes in the file.
@@ -27,7 +29,8 @@ pub enum SafetensorsError {
     },
     /// The file ends inside its header.
     #[error(
-        "the file is cut short: its header should have {declared} bytes but only {available} follow"
+        "the file is cut short: its header should have {} but only {available} follow",
+        bytes(*declared)
     )]
     HeaderCut {
         /// Bytes that the header should have.
@@ -59,7 +62,8 @@ pub enum SafetensorsError {
     },
     /// The offsets of the data do not match the size of the tensor.
     #[error(
-        "tensor {name:?}: shape {shape:?} of {dtype} takes {expected} bytes but its data_offsets are [{start}, {end}]"
+        "tensor {name:?}: shape {shape:?} of {dtype} takes {} but its data_offsets are [{start}, {end}]",
+        bytes(*expected)
     )]
     Size {
         /// The tensor.
@@ -77,7 +81,8 @@ pub enum SafetensorsError {
     },
     /// The data is outside the file.
     #[error(
-        "tensor {name:?}: its data_offsets are [{start}, {end}] but the file has {available} bytes of data: it is cut short, or the header is wrong"
+        "tensor {name:?}: its data_offsets are [{start}, {end}] but the file has {} of data: it is cut short, or the header is wrong",
+        bytes(*available)
     )]
     Outside {
         /// The tensor.
@@ -103,7 +108,9 @@ pub enum SafetensorsError {
     },
     /// Data after the last tensor.
     #[error(
-        "{extra} bytes follow the last tensor: either the header is wrong or something was appended"
+        "{} follow{} the last tensor: either the header is wrong or something was appended",
+        bytes(*extra),
+        if *extra == 1 { "s" } else { "" }
     )]
     Trailing {
         /// How many bytes.

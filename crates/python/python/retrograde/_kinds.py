@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from . import _engine
+from . import _engine, _torch_private
 
 
 #: The most classes in each cache: libraries have a few, but programs may define any number.
@@ -22,16 +22,15 @@ _torchs = {}
 torch = None
 
 
+@_torch_private.constant
 def _is_torch(kind):
-    """Whether tensors of this class are handled by :mod:`retrograde.torch`, which is then loaded."""
+    """Whether tensors of this class are handled by :mod:`retrograde.torch`, which is then loaded.
+
+    A program compiled by ``torch.compile`` depends on the result only. If it depended on our caches,
+    the first call would change them, and the second one would compile again.
+    """
     known = _torchs.get(kind)
     return _asked_whether_torch(kind) if known is None else known
-
-
-# Equivalent to ``torch.compiler.assume_constant_result``, which cannot be called before PyTorch is
-# loaded: a program compiled by ``torch.compile`` then depends on the result only. If it depended on
-# our caches, the first call would change them, and the second one would compile again.
-_is_torch._dynamo_marked_constant = True
 
 
 def _asked_whether_torch(kind):

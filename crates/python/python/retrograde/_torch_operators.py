@@ -1,0 +1,174 @@
+"""The operators as PyTorch's dispatcher has them: schemas, kernels, shapes for compilers, rules for ``vmap``."""
+
+import torch
+from torch.autograd.graph import increment_version
+
+from . import _engine, _torch_gradients
+
+#: From here on outputs come from the engine, in large pages that are used again: smaller ones the
+#: system's allocator has at hand, larger ones it would ask the system for each time.
+LARGE = 32 << 20
+
+
+class Operator:
+    """An operator with its three variants, registered with PyTorch.
+
+    ``parameters`` is what stands between the input and the output in a schema; ``more`` is what the engine's
+    function takes behind them.
+    """
+
+    def __init__(self, name, parameters, batched, more=()):
+        self.name, self.library = name, _library
+        self.batched = batched
+        self.arity, self.more = parameters.count(",") + 1, more
+        _library.define(f"{name}(Tensor x, {parameters}) -> Tensor", tags=_TAGS)
+        _library.define(f"{name}_(Tensor(a!) x, {parameters}) -> ()", tags=_TAGS)
+        _library.define(f"{name}_out(Tensor x, {parameters}, Tensor(a!) out) -> ()", tags=_TAGS)
+        ops = torch.ops.retrograde
+        self.new = getattr(ops, name).default
+        self.in_place = getattr(ops, f"{name}_").default
+        self.out = getattr(ops, f"{name}_out").default
+        self.engine = getattr(_engine, name)
+        for key in ("CPU", "CUDA"):
+            self._register_kernels(key, self._new, self._in_place, self._out)
+        self._register_fakes()
+        torch.library.register_vmap(f"retrograde::{name}", self._new_batched, lib=_library)
+
+    def complete(self, arguments):
+        """The arguments of a schema as the engine has them."""
+        return (*arguments, *self.more)
+
+    def _register_kernels(self, key, new, in_place, out):
+        _library.impl(self.name, new, key)
+        _library.impl(f"{self.name}_", in_place, key)
+        _library.impl(f"{self.name}_out", out, key)
+
+    # Lazy conjugates and negatives never get here: PyTorch or whoever calls makes them real first.
+
+    def _new(self, x, *arguments):
+        _torch_gradients.check_forward_mode(self.name, x)
+        out = torch.empty_like(x) if x.nbytes < LARGE else large(x)
+        self.engine(bits(x), *arguments, *self.more, bits(out))
+        return out
+
+    def _in_place(self, x, *arguments):
+        self._write(x, arguments, x)
+
+    def _out(self, x, *arguments):
+        *arguments, out = arguments
+        self._write(x, arguments, out)
+
+    def _write(self, x, arguments, out):
+        alone = _torch_gradients.writes_alone
+        if alone:
+            _torch_gradients.before_write(self.name, x, out)
+        self.engine(bits(x), *arguments, *self.more, bits(out))
+        if alone:
+            increment_version(out)
+
+    def _register_fakes(self):
+        fake = torch.library.register_fake
+        fake(f"retrograde::{self.name}", self._new_fake, lib=_library)
+        fake(f"retrograde::{self.name}_", self._fake, lib=_library)
+        fake(f"retrograde::{self.name}_out", self._fake, lib=_library)
+
+    def _new_fake(self, x, *arguments):
+        return torch.empty_like(x)
+
+    def _fake(self, x, *arguments):
+        return None
+
+    def _new_batched(self, info, dims, x, *arguments):
+        return self.batched(info.batch_size, dims, x, *arguments)
+
+
+def bits(x):
+    """The same elements in a type that DLPack has."""
+    if x.dtype in _STAND_INS:
+        return x.view(_STAND_INS[x.dtype])
+    # Older releases lend only what needs no gradient.
+    return x if _DESCRIBES or not x.requires_grad else x.detach()
+
+
+def large(x):
+    """A large output, in the engine's memory if that is laid out as PyTorch would."""
+    if x.is_contiguous() and x.is_cpu and x.dtype in _KEPT:
+        return torch.from_dlpack(_engine.empty_like(bits(x)))
+    return torch.empty_like(x)
+
+
+# Under ``vmap``: one more axis.
+
+
+def _reverse_batched(size, dims, x, axes):
+    at = dims[0]
+    rank = x.dim() - 1
+    return OPERATORS["reverse"].new(x, [_shifted(axis % rank, at) for axis in axes]), at
+
+
+def _sequence_batched(size, dims, x, lengths, time_axis, batch_axis, policy):
+    run = OPERATORS["reverse_sequence"].new
+    at, lengths_at = dims[:2]
+    rank = x.dim() - (at is not None)
+    time_axis, batch_axis = time_axis % rank, batch_axis % rank
+    if lengths_at is None:
+        return run(x, lengths, _shifted(time_axis, at), _shifted(batch_axis, at), policy), at
+    # Every sequence of every batch has its own length: the two axes of sequences become one.
+    lengths = lengths.movedim(lengths_at, 0)
+    if at is None:
+        x = x.unsqueeze(batch_axis).expand(*x.shape[:batch_axis], size, *x.shape[batch_axis:])
+    else:
+        x = x.movedim(at, batch_axis)
+    # The time axis is one further on now, if it came after, until the two are one.
+    out = run(x.flatten(batch_axis, batch_axis + 1), lengths.flatten(), time_axis, batch_axis, policy)
+    return out.unflatten(batch_axis, (size, -1 if out.numel() else x.shape[batch_axis + 1])), batch_axis
+
+
+def _subsequences_batched(size, dims, x, lengths, axis, policy):
+    at, lengths_at = dims[:2]
+    rank = x.dim() - (at is not None)
+    axis = axis % rank
+    x = x.expand(size, *x.shape) if at is None else x.movedim(at, 0)
+    lengths = lengths.expand(size, *lengths.shape) if lengths_at is None else lengths.movedim(lengths_at, 0)
+    return OPERATORS["reverse_subsequences"].new(x, lengths, axis + 1, policy), 0
+
+
+def _shifted(axis, at):
+    """Where an axis is once there is another one at ``at``."""
+    return axis + (axis >= at)
+
+
+def _named(*names):
+    return {getattr(torch, name) for name in names if hasattr(torch, name)}
+
+
+#: Types that are several elements to a byte, or that PyTorch packs its own way.
+PACKED = _named("bits1x8", "bits2x4", "bits4x2", "quint4x2", "quint2x4", "qint8", "quint8", "qint32")
+#: Types that DLPack does not have, and others of the same width.
+_STAND_INS = {
+    getattr(torch, name): stand_in
+    for name, stand_in in [("bits8", torch.uint8), ("bits16", torch.int16), ("bcomplex32", torch.int32)]
+    if hasattr(torch, name)
+}
+#: Types that come back from DLPack as they went there: not those of less than a byte.
+_KEPT = _named(
+    *("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"),
+    *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
+)
+
+#: Whether the engine reads tensors through C (DLPack 1.3).
+_DESCRIBES = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
+
+_TAGS = (torch.Tag.pt2_compliant_tag,)
+_library = torch.library.Library("retrograde", "DEF")
+OPERATORS = {
+    operator.name: operator
+    for operator in (
+        # The engine's has a mask too.
+        Operator("reverse", "int[] axes", _reverse_batched, more=(None,)),
+        Operator(
+            "reverse_sequence", "Tensor lengths, int time_axis, int batch_axis, str policy", _sequence_batched
+        ),
+        Operator("reverse_subsequences", "Tensor lengths, int axis, str policy", _subsequences_batched),
+    )
+}
