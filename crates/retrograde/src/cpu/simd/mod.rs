@@ -18,6 +18,8 @@ mod bits;
 mod lanes;
 mod odd;
 mod partial;
+#[cfg(test)]
+mod tests;
 mod vector;
 pub(in crate::cpu) mod words;
 

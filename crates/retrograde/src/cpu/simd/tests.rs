@@ -1,0 +1,242 @@
+//! Every register type against a naive version of each method, defaults included.
+
+use super::*;
+use std::fmt::Debug;
+
+/// Runs a generic check on every register type that this processor has.
+macro_rules! on_every_level {
+    ($check:ident) => {{
+        $check::<portable::Pair>("portable");
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            if is_x86_feature_detected!("ssse3") {
+                $check::<ssse3::Sse>("ssse3");
+            }
+            if is_x86_feature_detected!("avx2") {
+                $check::<avx2::Avx>("avx2");
+            }
+            let wide = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl");
+            if wide {
+                $check::<avx512::Avx512>("avx512");
+            }
+            if wide && is_x86_feature_detected!("avx512vbmi") {
+                $check::<vbmi::Vbmi>("avx512-vbmi");
+            }
+        }
+        #[cfg(all(target_arch = "aarch64", not(miri)))]
+        $check::<neon::Neon>("neon");
+    }};
+}
+
+/// Bytes that differ from their neighbours, from `seed` on.
+fn bytes(seed: usize) -> [u8; 4 * WIDEST] {
+    std::array::from_fn(|at| ((at + seed) * 151 + at / 7) as u8)
+}
+
+fn stored<V: Vector>(vector: V) -> Vec<u8> {
+    let mut out = [0u8; WIDEST];
+    // SAFETY: `on_every_level` detected the instructions; no register is wider.
+    unsafe { vector.store(out.as_mut_ptr()) };
+    out[..V::BYTES].to_vec()
+}
+
+fn loaded<V: Vector>(from: &[u8]) -> V {
+    assert!(from.len() >= V::BYTES);
+    // SAFETY: `on_every_level` detected the instructions; there are enough bytes.
+    unsafe { V::load(from.as_ptr()) }
+}
+
+/// Units of `width` bytes, the first `head` of them reversed.
+fn head_reversed(from: &[u8], width: usize, head: usize) -> Vec<u8> {
+    let mut units: Vec<&[u8]> = from.chunks(width).collect();
+    units[..head].reverse();
+    units.concat()
+}
+
+fn same<T: PartialEq + Debug>(got: T, wanted: T, what: &str, level: &str) {
+    assert_eq!(got, wanted, "{what} at {level}");
+}
+
+macro_rules! every_width {
+    ($check:ident::<$V:ident>($($argument:expr),*)) => {
+        $check::<$V, 1>($($argument),*);
+        $check::<$V, 2>($($argument),*);
+        $check::<$V, 4>($($argument),*);
+        $check::<$V, 8>($($argument),*);
+        $check::<$V, 16>($($argument),*);
+    };
+}
+
+fn units<V: Simd, const W: usize>(level: &str) {
+    let (a, b) = (bytes(1), bytes(99));
+    let (n, units) = (V::BYTES, V::BYTES / W);
+    // SAFETY: `on_every_level` detected the instructions; the arrays are wider than registers,
+    // and counts are in range.
+    unsafe {
+        let reversed = loaded::<V>(&a).reversed::<W>();
+        same(stored(reversed), head_reversed(&a[..n], W, units), "reversed", level);
+        let (low, high) = V::interleave::<W>(loaded(&a), loaded(&b));
+        let pairs = a[..n].chunks(W).zip(b[..n].chunks(W));
+        let wanted: Vec<u8> = pairs.flat_map(|(a, b)| [a, b].concat()).collect();
+        same([stored(low), stored(high)].concat(), wanted, "interleave", level);
+        for reversed in [false, true] {
+            let wanted = head_reversed(&a[..n], W, if reversed { units } else { 0 });
+            same(stored(V::load_either::<W>(a.as_ptr(), reversed)), wanted, "load_either", level);
+        }
+        for count in 0..=units {
+            let mut wanted = head_reversed(&a[..n], W, 0);
+            wanted.truncate(count * W);
+            let mut wanted = head_reversed(&wanted, W, count);
+            wanted.extend(&b[count * W..n]);
+            // Only the first `count` units are read of the first address.
+            let got = V::partly_reversed::<W>(a.as_ptr(), b.as_ptr(), count);
+            same(stored(got), wanted, "partly_reversed", level);
+
+            let mut out = [7u8; WIDEST];
+            if count < units {
+                V::reverse_short::<W>(a.as_ptr().add(n), out.as_mut_ptr(), count * W);
+                let last = &a[n - count * W..n];
+                same(&out[..count * W], &head_reversed(last, W, count)[..], "short", level);
+                assert!(out[count * W..].iter().all(|&byte| byte == 7), "short at {level}");
+            }
+            for head in 0..=count {
+                let mut out = [7u8; WIDEST];
+                V::lane_short::<W>(a.as_ptr(), out.as_mut_ptr(), head, count);
+                let wanted = head_reversed(&a[..count * W], W, head);
+                same(&out[..count * W], &wanted[..], "lane_short", level);
+                assert!(out[count * W..].iter().all(|&byte| byte == 7), "lane at {level}");
+            }
+        }
+    }
+}
+
+#[test]
+fn units_of_every_width() {
+    fn check<V: Simd>(level: &str) {
+        every_width!(units::<V>(level));
+    }
+    on_every_level!(check);
+}
+
+fn lanes<V: Simd, const W: usize>(level: &str) {
+    let (data, n) = (bytes(5), V::BYTES);
+    for len in 1..=n / W / 2 {
+        let map = LaneMap::new(n, W, len);
+        let together = n / W / len;
+        for seed in 0..4 {
+            // One more than the register has units may be loaded.
+            let heads: [u8; 2 * WIDEST] =
+                std::array::from_fn(|at| ((at * 5 + seed * 3 + 1) % (len + 1)) as u8);
+            // SAFETY: as in `units`; heads are at most the length of a lane.
+            let got = unsafe { V::packed_lanes::<W>(data.as_ptr(), heads.as_ptr(), &map) };
+            let mut wanted: Vec<u8> = Vec::new();
+            for lane in 0..together {
+                let at = lane * len * W;
+                wanted.extend(head_reversed(&data[at..at + len * W], W, heads[lane].into()));
+            }
+            let whole = wanted.len();
+            same(&stored(got)[..whole], &wanted[..], "packed_lanes", level);
+        }
+    }
+}
+
+#[test]
+fn short_lanes_packed_into_a_register() {
+    fn check<V: Simd>(level: &str) {
+        // Units of 16 bytes are never packed, and their indices are narrower than they are.
+        lanes::<V, 1>(level);
+        lanes::<V, 2>(level);
+        lanes::<V, 4>(level);
+        lanes::<V, 8>(level);
+    }
+    on_every_level!(check);
+}
+
+#[test]
+fn odd_widths_and_byte_permutations() {
+    fn odd<V: OddVector, const W: usize>(level: &str) {
+        let (data, n) = (bytes(3), V::BYTES);
+        let whole = n / W * W;
+        // SAFETY: as in `units`.
+        let got = unsafe { loaded::<V>(&data).reversed_odd::<W>() };
+        let wanted = head_reversed(&data[n - whole..n], W, n / W);
+        same(&stored(got)[..whole], &wanted[..], "reversed_odd", level);
+    }
+    fn check<V: Simd>(level: &str) {
+        odd::<V::Odd, 3>(level);
+        odd::<V::Odd, 6>(level);
+        odd::<V::Odd, 12>(level);
+        let (a, b, n) = (bytes(1), bytes(99), V::BYTES);
+        for seed in 0..8 {
+            let order: [u8; WIDEST] =
+                std::array::from_fn(|at| ((at * 29 + seed * 11) % (2 * n)) as u8);
+            // SAFETY: as in `units`; there are as many numbers as bytes.
+            let got = unsafe { V::permute(loaded(&a), loaded(&b), order.as_ptr()) };
+            let pair = [&a[..n], &b[..n]].concat();
+            let wanted: Vec<u8> = order[..n].iter().map(|&at| pair[usize::from(at)]).collect();
+            same(stored(got), wanted, "permute", level);
+        }
+    }
+    on_every_level!(check);
+}
+
+#[test]
+fn sub_byte_elements() {
+    fn reversal<V: Simd, const BITS: usize>(level: &str) {
+        let data = bytes(17);
+        // SAFETY: as in `units`.
+        let got = unsafe { loaded::<V>(&data).reversed_in_bytes::<BITS>() };
+        let one = |&byte: &u8| {
+            let elements =
+                (0..8 / BITS).map(|at| byte >> (at * BITS) & (1u8 << BITS).wrapping_sub(1));
+            elements.fold(0u8, |sum, element| sum << BITS | element)
+        };
+        let wanted: Vec<u8> = data[..V::BYTES].iter().map(one).collect();
+        same(stored(got), wanted, "reversed_in_bytes", level);
+    }
+    fn check<V: Simd>(level: &str) {
+        reversal::<V, 1>(level);
+        reversal::<V, 2>(level);
+        reversal::<V, 4>(level);
+        let (a, b) = (bytes(1), bytes(99));
+        for shift in 1..8 {
+            for high_first in [false, true] {
+                // SAFETY: as in `units`; the shift is in range.
+                let got = unsafe { loaded::<V>(&a).funnel(loaded(&b), shift, high_first) };
+                let one = |(&a, &b): (&u8, &u8)| match high_first {
+                    true => a << shift | b >> (8 - shift),
+                    false => a >> shift | b << (8 - shift),
+                };
+                let wanted: Vec<u8> = a.iter().zip(&b).take(V::BYTES).map(one).collect();
+                same(stored(got), wanted, "funnel", level);
+            }
+        }
+    }
+    on_every_level!(check);
+}
+
+#[test]
+fn parts_and_nontemporal_stores() {
+    fn check<V: Simd>(level: &str) {
+        #[repr(align(64))]
+        struct Line([u8; WIDEST]);
+        let data = bytes(23);
+        let mut line = Line([0; WIDEST]);
+        // SAFETY: as in `units`; the line is aligned.
+        unsafe { loaded::<V>(&data).store_nontemporal(line.0.as_mut_ptr()) };
+        same(&line.0[..V::BYTES], &data[..V::BYTES], "store_nontemporal", level);
+        for from in 0..=V::BYTES {
+            for to in from..=V::BYTES {
+                let mut out = [7u8; WIDEST];
+                // SAFETY: as in `units`; the range is in the register.
+                unsafe { loaded::<V>(&data).store_part(out.as_mut_ptr(), from, to) };
+                let mut wanted = [7u8; WIDEST];
+                wanted[from..to].copy_from_slice(&data[from..to]);
+                same(out, wanted, "store_part", level);
+            }
+        }
+    }
+    on_every_level!(check);
+}
