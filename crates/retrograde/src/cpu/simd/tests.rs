@@ -132,9 +132,8 @@ fn lanes<V: Simd, const W: usize>(level: &str) {
             // SAFETY: as in `units`; heads are at most the length of a lane.
             let got = unsafe { V::packed_lanes::<W>(data.as_ptr(), heads.as_ptr(), &map) };
             let mut wanted: Vec<u8> = Vec::new();
-            for lane in 0..together {
-                let at = lane * len * W;
-                wanted.extend(head_reversed(&data[at..at + len * W], W, heads[lane].into()));
+            for (lane, &head) in data.chunks(len * W).zip(&heads).take(together) {
+                wanted.extend(head_reversed(lane, W, head.into()));
             }
             let whole = wanted.len();
             same(&stored(got)[..whole], &wanted[..], "packed_lanes", level);
