@@ -80,7 +80,7 @@ def same_lists(options, chosen):
     theirs = set(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines())
     mine = {case.name for case in chosen}
     for name in sorted(theirs ^ mine):
-        print(f"{name}: only in {'bench-gpu' if name in theirs else 'bench/gpu/cases.py'}", flush=True)
+        print(f"{name}: only in {'bench-gpu' if name in theirs else 'bench/cases.jsonl'}", flush=True)
 
 
 def native_row(found, case, page):

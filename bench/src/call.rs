@@ -12,7 +12,7 @@ use std::hint::black_box;
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// An operator and its axes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operator {
     /// `Reverse` along these axes.
     Reverse(Vec<i64>),

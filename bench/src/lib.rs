@@ -4,6 +4,7 @@
 //! `bench/rust-peers` uses it as a crate.
 
 pub mod call;
+pub mod cases;
 pub mod copy;
 pub mod ffi;
 pub mod overhead;

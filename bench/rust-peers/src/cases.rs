@@ -2,6 +2,7 @@
 
 use retrograde::DType;
 use retrograde_bench::call::{Call, Failure, Operator};
+use retrograde_bench::cases::{self, Harness};
 
 /// A shape, a type and what is reversed.
 #[derive(Debug, Clone)]
@@ -20,22 +21,23 @@ pub(crate) enum Reversed {
     Time(usize),
 }
 
-/// The cases that other crates support.
-pub(crate) fn all() -> Vec<Case> {
-    use Reversed::{Axis, Time};
-    let case = |dtype, shape: &[usize], reversed| Case { dtype, shape: shape.to_vec(), reversed };
-    vec![
-        case(DType::U8, &[256 << 20], Axis(0)),
-        case(DType::F32, &[8192, 8192], Axis(1)),
-        case(DType::F32, &[8192, 8192], Axis(0)),
-        case(DType::U8, &[64, 704, 704, 3], Axis(2)),
-        case(DType::F32, &[512, 256, 512], Time(0)),
-        case(DType::F32, &[4096, 8192], Time(1)),
-        case(DType::F32, &[8192, 4096], Time(0)),
-    ]
+/// The cases that other crates have something for.
+pub(crate) fn all() -> Result<Vec<Case>, Failure> {
+    Harness::Rust.cases()?.into_iter().map(Case::of).collect()
 }
 
 impl Case {
+    fn of(case: cases::Case) -> Result<Case, Failure> {
+        let reversed = match case.operator {
+            Operator::Reverse(axes) if axes.len() == 1 => Reversed::Axis(axes[0] as usize),
+            Operator::Sequence { time, batch } if batch == 1 - time => {
+                Reversed::Time(time as usize)
+            }
+            other => return Err(format!("{}: nobody has {other:?}", case.name).into()),
+        };
+        Ok(Case { dtype: case.dtype, shape: case.shape, reversed })
+    }
+
     pub(crate) fn name(&self) -> String {
         let mut sizes: Vec<_> = self.shape.iter().map(usize::to_string).collect();
         if let Reversed::Time(time) = self.reversed {

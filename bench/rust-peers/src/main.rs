@@ -69,7 +69,7 @@ fn main() -> Result<(), Failure> {
         let reason = "large to build: bench/run --peers all measures them";
         println!("{}", json!({ "peer": "candle, burn", "reason": reason }));
     }
-    for case in cases::all() {
+    for case in cases::all()? {
         let case = case.shrunk(arguments.max_bytes);
         if !case.name().to_lowercase().contains(&arguments.filter.to_lowercase()) {
             continue;

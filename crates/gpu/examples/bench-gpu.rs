@@ -2,212 +2,24 @@
 //!
 //! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES]
 //! [--no-clusters] [--pairs-from VECTORS] [--keep-from BYTES]` prints a table. `bench/gpu/bench.py
-//! --native` starts it, times the same cases (`bench/gpu/cases.py`) and other libraries from
-//! Python, and combines the results.
+//! --native` starts it, times the same cases (`bench/cases.jsonl`) and other libraries from Python,
+//! and combines the results.
 
 use cudarc::driver::{result, sys};
 use retrograde::{
     DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSequence,
     ReverseSubsequences,
 };
+use retrograde_bench::call::{Failure, Operator};
+use retrograde_bench::cases::{Case, Harness};
 use retrograde_gpu::{Cuda, DeviceBuffer, Stream, kernel, kernel_in_place};
 use std::fmt::Write as _;
 use std::time::Instant;
 
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+type Result<T> = std::result::Result<T, Failure>;
 
 /// More bytes than any cache holds.
 const OTHER: usize = 1 << 28;
-
-/// A case to time.
-struct Case {
-    name: &'static str,
-    dtype: DType,
-    shape: Vec<usize>,
-    op: Op,
-    /// Offset of both buffers from a multiple of 256 bytes.
-    offset: usize,
-    in_place: bool,
-    /// The last two axes of the input are transposed in memory.
-    transposed: bool,
-}
-
-#[derive(Clone)]
-enum Op {
-    Flip(Vec<i64>),
-    Sequence { time: i64, batch: i64 },
-    Lanes { axis: i64 },
-}
-
-fn case(name: &'static str, dtype: DType, shape: &[usize], op: Op) -> Case {
-    let shape = shape.to_vec();
-    Case { name, dtype, shape, op, offset: 0, in_place: false, transposed: false }
-}
-
-fn cases() -> Vec<Case> {
-    use DType::*;
-    let flip = |axes: &[i64]| Op::Flip(axes.to_vec());
-    let sequence = |time, batch| Op::Sequence { time, batch };
-    let lanes = |axis| Op::Lanes { axis };
-    let square = &[16384, 16384];
-    let batch = &[512, 512, 1024];
-    let off = |case: Case, offset| Case { offset, ..case };
-    let in_place = |case: Case| Case { in_place: true, ..case };
-    let transposed = |case: Case| Case { transposed: true, ..case };
-    let (pixels, odd_pixels) = ([512, 704, 704, 3], [512, 704, 705, 3]);
-    let lanes_shape = &[64, 2048, 2048];
-    vec![
-        case("flip u8 1 GiB", U8, &[1 << 30], flip(&[0])),
-        case("flip f16 [16384,32768] axis 1", F16, &[16384, 32768], flip(&[1])),
-        case("flip f32 [16384,16384] axis 1", F32, square, flip(&[1])),
-        case("flip f32 [16384,16384] axis 0", F32, square, flip(&[0])),
-        case("flip f32 [16384,16384] both", F32, square, flip(&[0, 1])),
-        case("flip f64 [16384,8192] axis 1", F64, &[16384, 8192], flip(&[1])),
-        case("flip c128 [8192,8192] axis 1", C128, &[8192, 8192], flip(&[1])),
-        case("flip u8 [512,704,704,3] axis 2", U8, &pixels, flip(&[2])),
-        case("flip u16 [512,704,704,3] axis 2", U16, &pixels, flip(&[2])),
-        case("flip f32 [256,704,704,3] axis 2", F32, &[256, 704, 704, 3], flip(&[2])),
-        case("flip u8 [512,704,705,3] axis 2", U8, &odd_pixels, flip(&[2])),
-        case("flip u16 [512,704,705,3] axis 2", U16, &odd_pixels, flip(&[2])),
-        case("flip f32 [256,704,705,3] axis 2", F32, &[256, 704, 705, 3], flip(&[2])),
-        case("flip bytes5 [200000000]", Bytes(5), &[200_000_000], flip(&[0])),
-        case("flip f32 [16384,16383] axis 1", F32, &[16384, 16383], flip(&[1])),
-        case("flip f16 [16384,32767] axis 1", F16, &[16384, 32767], flip(&[1])),
-        case("flip u8 [32768,32767] axis 1", U8, &[32768, 32767], flip(&[1])),
-        case("flip f64 [16384,8191] axis 1", F64, &[16384, 8191], flip(&[1])),
-        off(case("flip u8 1 GiB, base + 1", U8, &[1 << 30], flip(&[0])), 1),
-        case("flip u8 [4194304,256] axis 1", U8, &[4_194_304, 256], flip(&[1])),
-        case("flip u8 [16777216,63] axis 1", U8, &[16_777_216, 63], flip(&[1])),
-        case("flip f32 [4194304,61] axis 1", F32, &[4_194_304, 61], flip(&[1])),
-        case("flip f32 [16777216,16] axis 1", F32, &[16_777_216, 16], flip(&[1])),
-        case("flip f32 [16384,16383] axis 0", F32, &[16384, 16383], flip(&[0])),
-        transposed(case("flip f32 [16384,16384] axis 1, transposed in", F32, square, flip(&[1]))),
-        transposed(case(
-            "flip f32 [256,1024,1024] axis 2, transposed in",
-            F32,
-            &[256, 1024, 1024],
-            flip(&[2]),
-        )),
-        transposed(case(
-            "flip u8 [32768,32768] axis 1, transposed in",
-            U8,
-            &[32768, 32768],
-            flip(&[1]),
-        )),
-        transposed(case(
-            "flip f16 [16384,32768] axis 1, transposed in",
-            F16,
-            &[16384, 32768],
-            flip(&[1]),
-        )),
-        transposed(case(
-            "flip f64 [8192,16384] axis 1, transposed in",
-            F64,
-            &[8192, 16384],
-            flip(&[1]),
-        )),
-        transposed(case(
-            "flip c128 [8192,8192] axis 1, transposed in",
-            C128,
-            &[8192, 8192],
-            flip(&[1]),
-        )),
-        transposed(case(
-            "flip f32 [16383,16381] axis 1, transposed in",
-            F32,
-            &[16383, 16381],
-            flip(&[1]),
-        )),
-        case("flip u4 [2147483648]", U4, &[1 << 31], flip(&[0])),
-        case("flip u1 [8589934592]", U1, &[1 << 33], flip(&[0])),
-        case("sequence f32 [512,512,1024] time 0", F32, batch, sequence(0, 1)),
-        case("sequence f32 [512,512,1024] time 1", F32, batch, sequence(1, 0)),
-        case("sequence f32 [16384,16384] time 1", F32, square, sequence(1, 0)),
-        case("sequence f32 [16384,16384] time 0", F32, square, sequence(0, 1)),
-        case("sequence f16 [16384,32768] time 1", F16, &[16384, 32768], sequence(1, 0)),
-        case("sequence f64 [16384,8192] time 1", F64, &[16384, 8192], sequence(1, 0)),
-        case("sequence u8 [32768,32768] time 1", U8, &[32768, 32768], sequence(1, 0)),
-        case("sequence u8 [32768,32768] time 0", U8, &[32768, 32768], sequence(0, 1)),
-        case("sequence f32 [65536,4096] time 1", F32, &[65536, 4096], sequence(1, 0)),
-        case("sequence f16 [524288,1024] time 1", F16, &[524_288, 1024], sequence(1, 0)),
-        case("sequence c128 [16384,4096] time 1", C128, &[16384, 4096], sequence(1, 0)),
-        case("sequence u8 [16777216,63] time 1", U8, &[16_777_216, 63], sequence(1, 0)),
-        case("sequence u8 [512,704,704,3] time 1 batch 0", U8, &pixels, sequence(1, 0)),
-        case("sequence u8 [512,704,704,3] time 2 batch 0", U8, &pixels, sequence(2, 0)),
-        case("sequence u16 [512,704,704,3] time 2 batch 0", U16, &pixels, sequence(2, 0)),
-        case("sequence u16 [512,704,705,3] time 2 batch 0", U16, &odd_pixels, sequence(2, 0)),
-        case(
-            "sequence f32 [256,704,705,3] time 2 batch 0",
-            F32,
-            &[256, 704, 705, 3],
-            sequence(2, 0),
-        ),
-        case(
-            "sequence f32 [256,704,704,3] time 2 batch 0",
-            F32,
-            &[256, 704, 704, 3],
-            sequence(2, 0),
-        ),
-        case("sequence f32 [1024,704,256] time 1 batch 0", F32, &[1024, 704, 256], sequence(1, 0)),
-        case("sequence f32 [2097152,128] time 1", F32, &[2_097_152, 128], sequence(1, 0)),
-        case("sequence f32 [4194304,64] time 1", F32, &[4_194_304, 64], sequence(1, 0)),
-        case("sequence f64 [2097152,64] time 1", F64, &[2_097_152, 64], sequence(1, 0)),
-        case("sequence f16 [8388608,64] time 1", F16, &[8_388_608, 64], sequence(1, 0)),
-        case("sequence u8 [2097152,512] time 1", U8, &[2_097_152, 512], sequence(1, 0)),
-        case("sequence u8 [8388608,128] time 1", U8, &[8_388_608, 128], sequence(1, 0)),
-        case("sequence f32 [16384,16383] time 1", F32, &[16384, 16383], sequence(1, 0)),
-        case("sequence f16 [16384,32767] time 1", F16, &[16384, 32767], sequence(1, 0)),
-        case("sequence u8 [32768,32767] time 1", U8, &[32768, 32767], sequence(1, 0)),
-        case("sequence u8 [1048576,1023] time 1", U8, &[1_048_576, 1023], sequence(1, 0)),
-        case("sequence f32 [4194304,61] time 1", F32, &[4_194_304, 61], sequence(1, 0)),
-        case("sequence u8 [512,704,705,3] time 2 batch 0", U8, &odd_pixels, sequence(2, 0)),
-        case("sequence u8 [512,704,2115] time 1 batch 0", U8, &[512, 704, 2115], sequence(1, 0)),
-        case("sequence f32 [100000,2684] time 0", F32, &[100_000, 2684], sequence(0, 1)),
-        case("sequence f16 [2048,262144] time 0", F16, &[2048, 262_144], sequence(0, 1)),
-        case("sequence u8 [2048,524288] time 0", U8, &[2048, 524_288], sequence(0, 1)),
-        case("sequence f32 [128,2097152] time 0", F32, &[128, 2_097_152], sequence(0, 1)),
-        case("sequence f32 [512,524288] time 0", F32, &[512, 524_288], sequence(0, 1)),
-        case("lanes f32 [128,1024,2048] axis 1", F32, &[128, 1024, 2048], lanes(1)),
-        case("lanes f32 [64,2048,2048] axis 2", F32, lanes_shape, lanes(2)),
-        case("lanes f32 [64,2048,2048] axis 1", F32, lanes_shape, lanes(1)),
-        case("lanes f32 [2048,64,2048] axis 0", F32, &[2048, 64, 2048], lanes(0)),
-        case("lanes f16 [64,2048,4096] axis 1", F16, &[64, 2048, 4096], lanes(1)),
-        case("lanes c128 [64,2048,512] axis 1", C128, &[64, 2048, 512], lanes(1)),
-        case("lanes u8 [64,2048,8192] axis 1", U8, &[64, 2048, 8192], lanes(1)),
-        case("lanes u8 [64,2048,8192] axis 2", U8, &[64, 2048, 8192], lanes(2)),
-        in_place(case("in place: flip u8 1 GiB", U8, &[1 << 30], flip(&[0]))),
-        in_place(case("in place: flip f32 [16384,16384] axis 1", F32, square, flip(&[1]))),
-        in_place(case("in place: flip f32 [16384,16384] axis 0", F32, square, flip(&[0]))),
-        in_place(case("in place: flip u8 [32768,32767] axis 1", U8, &[32768, 32767], flip(&[1]))),
-        in_place(case("in place: flip u8 [512,704,704,3] axis 2", U8, &pixels, flip(&[2]))),
-        in_place(case("in place: sequence f32 [16384,16384] time 1", F32, square, sequence(1, 0))),
-        in_place(case(
-            "in place: sequence u8 [32768,32768] time 1",
-            U8,
-            &[32768, 32768],
-            sequence(1, 0),
-        )),
-        in_place(case("in place: lanes f32 [64,2048,2048] axis 2", F32, lanes_shape, lanes(2))),
-        in_place(case("in place: lanes f32 [64,2048,2048] axis 1", F32, lanes_shape, lanes(1))),
-        in_place(case("in place: sequence f32 [16384,16384] time 0", F32, square, sequence(0, 1))),
-    ]
-}
-
-/// Tensors so small that launch overhead dominates.
-fn small_cases() -> Vec<Case> {
-    use DType::*;
-    vec![
-        case("small: flip f32 [64,64] axis 1", F32, &[64, 64], Op::Flip(vec![1])),
-        case("small: flip u8 [3,3] axis 0", U8, &[3, 3], Op::Flip(vec![0])),
-        case(
-            "small: sequence f32 [32,64] time 1",
-            F32,
-            &[32, 64],
-            Op::Sequence { time: 1, batch: 0 },
-        ),
-        case("small: lanes f32 [4,64,64] axis 1", F32, &[4, 64, 64], Op::Lanes { axis: 1 }),
-    ]
-}
 
 /// Random lengths from 0 to the size of the axis, as 64-bit integers.
 fn lengths(count: usize, most: usize) -> Vec<u8> {
@@ -258,6 +70,8 @@ struct Ready<'a> {
     memory: &'a Memory,
     lengths: Option<DeviceBuffer>,
     bytes: usize,
+    /// Bytes of an element.
+    width: u64,
 }
 
 impl<'a> Ready<'a> {
@@ -278,16 +92,16 @@ impl<'a> Ready<'a> {
             }
             false => dense.clone(),
         };
-        // Strict, so that the length check is included in the time.
-        let (plan, lanes) = match case.op.clone() {
-            Op::Flip(axes) => (Reverse::axes(axes).plan(&input, &dense)?, None),
-            Op::Sequence { time, batch } => {
+        // Strict, so that the check is part of the time.
+        let (plan, lanes) = match case.operator.clone() {
+            Operator::Reverse(axes) => (Reverse::axes(axes).plan(&input, &dense)?, None),
+            Operator::Sequence { time, batch } => {
                 let count = case.shape[batch as usize];
                 let lanes = Layout::dense(DType::I64, &[count])?;
                 let operator = ReverseSequence::any_axes(time, batch).policy(LengthPolicy::Strict);
                 (operator.plan(&input, &lanes, &dense)?, Some((count, case.shape[time as usize])))
             }
-            Op::Lanes { axis } => {
+            Operator::Subsequences(axis) => {
                 let mut shape = case.shape.clone();
                 let most = std::mem::replace(&mut shape[axis as usize], 1);
                 let lanes = Layout::dense(DType::I64, &shape)?;
@@ -298,13 +112,14 @@ impl<'a> Ready<'a> {
         let lengths = lanes
             .map(|(count, most)| DeviceBuffer::from_host(cuda, &lengths(count, most)))
             .transpose()?;
-        Ok(Ready { plan, memory, lengths, bytes })
+        let width = case.dtype.bits().unwrap_or(8) as u64 / 8;
+        Ok(Ready { plan, memory, lengths, bytes, width })
     }
 
     fn run(&self, stream: &Stream, case: &Case) -> Result<()> {
         let lengths = self.lengths.as_ref().map(|lengths| lengths.view().into());
         let (src, dst) = (self.memory.src.address(), self.memory.dst.address());
-        let offset = case.offset as u64;
+        let offset = case.offset as u64 * self.width;
         // SAFETY: the buffers are 256 bytes longer than the largest tensor.
         let (from, to) = unsafe {
             (
@@ -397,8 +212,8 @@ fn main() -> Result<()> {
         }
     }
     let wanted = |case: &Case| only.iter().any(|text| case.name.contains(text.as_str()));
-    let large: Vec<Case> = cases().into_iter().filter(wanted).collect();
-    let small: Vec<Case> = small_cases().into_iter().filter(wanted).collect();
+    let cases = Harness::Cuda.cases()?.into_iter().filter(wanted);
+    let (small, large): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.group == "small");
     if list {
         large.iter().chain(&small).for_each(|case| println!("{}", case.name));
         return Ok(());
