@@ -19,6 +19,7 @@ mod memory;
 mod ndarray;
 mod operand;
 mod operation;
+mod picture;
 mod threads;
 mod view;
 mod xla;
@@ -42,6 +43,8 @@ mod _engine {
     use crate::maker::Maker;
     #[pymodule_export]
     use crate::memory::{kept_memory, set_kept_memory};
+    #[pymodule_export]
+    use crate::picture::Scene;
     #[pymodule_export]
     use crate::threads::{after_fork_in_child, get_num_threads, set_num_threads};
     #[pymodule_export]

@@ -10,6 +10,7 @@ __all__ = [
     "reverse_subsequences",
     "Buffer",
     "Maker",
+    "Scene",
     "command",
     "cuda_check",
     "cuda_device_count",
@@ -80,6 +81,24 @@ class Maker:
     def reverse_subsequences_into(
         self, x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, out: Any, /
     ) -> bool: ...
+
+@final
+class Scene:
+    def __new__(
+        cls,
+        operator: str,
+        axes: list[int],
+        shape: list[int],
+        what: str,
+        is_text: bool,
+        text: Callable[[tuple[int, ...]], str],
+        length: Callable[[tuple[int, ...]], int] | None,
+        /,
+    ) -> Scene: ...
+    def text(self, columns: int, /) -> str: ...
+    def svg(self) -> str: ...
+    def html(self) -> str: ...
+    def page(self) -> str: ...
 
 def reverse(x: Any, axes: Axes | None = None, mask: Mask | None = None, out: Any | None = None, /) -> Any: ...
 def reverse_sequence(
