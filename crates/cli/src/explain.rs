@@ -182,7 +182,7 @@ fn plan_record(plan: &Plan) -> PlanRecord {
 fn words(record: &Record, task: &Task, plan: &Plan) -> String {
     let bold = Style::new().bold();
     let Record { operator, tensor, dtype, shape, .. } = record;
-    let arguments = report::arguments(task);
+    let arguments = task.movement().arguments();
     let mut text =
         format!("{bold}{operator}{bold:#}  {tensor}  {dtype} {shape:?}  {arguments}\n\n");
     let indented = plan.to_string().replace('\n', "\n        ");

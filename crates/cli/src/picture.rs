@@ -1,63 +1,58 @@
-//! The picture of a reversal: the tensor before and after, side by side.
-//!
-//! The last two axes make a grid; a tensor of more has one grid for each index of the
-//! others. What moved is bright, what lies beyond its length is dim.
+//! The picture of a task: what of a file `retrograde_picture` draws, and its colours in a terminal.
 
-mod block;
-mod sheet;
-mod svg;
-mod window;
-
+use crate::elements;
 use crate::report;
 use crate::task::Task;
-use anstyle::Style;
-use block::Scene;
+use anstyle::{AnsiColor, Style};
 use retrograde_io::{Location, Tensor};
-use sheet::{Arrangement, Sheet};
+use retrograde_picture::{Role, Scene, Source};
+use std::convert::Infallible;
 
 /// Draws it as wide as the terminal; with colours, which the printing takes out again where
 /// there are none.
 pub(crate) fn draw(location: &Location, before: &Tensor, task: &Task) -> String {
-    let name = &report::name(location);
-    let bold = Style::new().bold();
-    let operator = task.operator();
-    let mut picture = format!("{bold}{operator}{bold:#}  {}\n\n", subject(name, before, task));
-    if before.layout().is_empty() {
-        picture.push_str("  (no elements)\n");
-        return picture;
-    }
-    let (sheet, arrangement) = fitting(&Scene { before, task }, report::columns());
-    sheet.render(arrangement, &mut picture);
-    picture
+    scene(location, before, task).text(report::columns(), &painted)
 }
 
 /// Draws it as an SVG image.
 pub(crate) fn draw_svg(location: &Location, before: &Tensor, task: &Task) -> String {
-    let name = report::name(location);
-    let title = format!("{}  {}", task.operator(), subject(&name, before, task));
-    svg::draw(&title, &Scene { before, task })
+    scene(location, before, task).svg()
 }
 
-/// What is reversed, and how, behind the operator's name.
-fn subject(name: &str, before: &Tensor, task: &Task) -> String {
+fn scene(location: &Location, before: &Tensor, task: &Task) -> Scene {
     let (element, shape) = (before.element_type(), before.shape());
-    format!("{name}  {element} {shape:?}  {}", report::arguments(task))
+    let what = format!("{}  {element} {shape:?}", report::name(location));
+    let (drawn, is_text) = (Drawn { before, task }, elements::is_text(element));
+    let Ok(scene) = Scene::of(&drawn, &task.movement(), shape, &what, is_text);
+    scene
 }
 
-/// As many columns of the tensor as fit, beside each other if possible.
-fn fitting(scene: &Scene<'_>, columns: usize) -> (Sheet, Arrangement) {
-    let width = scene.before.shape().last().copied().unwrap_or(1);
-    let mut narrowest = None;
-    for window in window::candidates(width) {
-        let sheet = Sheet::of(scene, &window);
-        for arrangement in [Arrangement::Beside, Arrangement::Below] {
-            if sheet.width(arrangement) <= columns {
-                return (sheet, arrangement);
-            }
-        }
-        narrowest = Some(sheet);
+/// A tensor of a file, and its task.
+struct Drawn<'a> {
+    before: &'a Tensor,
+    task: &'a Task,
+}
+
+impl Source for Drawn<'_> {
+    type Error = Infallible;
+
+    fn text(&self, index: &[usize]) -> Result<String, Infallible> {
+        let bytes = self.before.element(index).unwrap_or_default();
+        Ok(elements::text(self.before.element_type(), &bytes))
     }
-    // Nothing fits, not even two columns: better wrapped than not shown.
-    let sheet = narrowest.unwrap_or_else(|| Sheet::of(scene, &window::all(width)));
-    (sheet, Arrangement::Below)
+
+    fn length(&self, at: &[usize]) -> Result<i128, Infallible> {
+        Ok(self.task.length(at))
+    }
+}
+
+fn painted(role: Role, text: &str) -> String {
+    let style = match role {
+        Role::Plain => return text.to_owned(),
+        Role::Operator => Style::new().bold(),
+        Role::Length => AnsiColor::Yellow.on_default(),
+        Role::Moved => AnsiColor::Cyan.on_default().bold(),
+        Role::Label | Role::Padding => Style::new().dimmed(),
+    };
+    format!("{style}{text}{style:#}")
 }

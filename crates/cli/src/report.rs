@@ -113,27 +113,11 @@ pub(crate) fn name(location: &Location) -> String {
     elements::printable(&format!("{file}{tensor}"))
 }
 
-/// The operator's arguments, for a headline.
-pub(crate) fn arguments(task: &Task) -> String {
-    match task {
-        Task::Reverse { .. } | Task::Subsequences { .. } => along(task),
-        Task::Sequence { time, batch, .. } => format!("time axis {time}, batch axis {batch}"),
-    }
-}
-
 /// The axes that are reversed.
 fn along(task: &Task) -> String {
     match task {
-        Task::Reverse { axes, .. } => match &axes[..] {
-            [] => "no axis".to_owned(),
-            [axis] => format!("axis {axis}"),
-            axes => {
-                let axes: Vec<_> = axes.iter().map(usize::to_string).collect();
-                format!("axes {}", axes.join(", "))
-            }
-        },
         Task::Sequence { time, .. } => format!("axis {time}"),
-        Task::Subsequences { axis, .. } => format!("axis {axis}"),
+        _ => task.movement().arguments(),
     }
 }
 

@@ -9,6 +9,7 @@ use retrograde::{
     ReverseSubsequences, cpu::Checked,
 };
 use retrograde_io::{FilesRead, Tensor};
+use retrograde_picture::Movement;
 
 /// An operator with everything that it needs except the tensor. Lengths have the shape that it
 /// expects.
@@ -91,75 +92,24 @@ impl Task {
         }
     }
 
-    /// The index of the input element that ends up at this index of the output.
-    ///
-    /// Used by pictures, which show a few elements of a tensor that may be very large.
-    pub(crate) fn origin(&self, index: &[usize], shape: &[usize]) -> Vec<usize> {
-        let mut origin = index.to_vec();
-        if let Task::Reverse { axes, .. } = self {
-            axes.iter().for_each(|&axis| origin[axis] = shape[axis] - 1 - index[axis]);
-        }
-        if let Some(lanes) = self.lanes() {
-            let (axis, at) = (lanes.axis, index[lanes.axis]);
-            // The operator has refused negative lengths.
-            let length = usize::try_from(lanes.length(index)).unwrap_or(0).min(shape[axis]);
-            if at < length {
-                origin[axis] = length - 1 - at;
-            }
-        }
-        origin
-    }
-
-    /// The lengths, with the lane that each belongs to.
-    pub(crate) fn lanes(&self) -> Option<Lanes<'_>> {
+    /// What moves, for headlines and pictures.
+    pub(crate) fn movement(&self) -> Movement {
         match self {
-            Task::Reverse { .. } => None,
-            Task::Sequence { time, batch, lengths, .. } => {
-                Some(Lanes { axis: *time, batch: Some(*batch), lengths })
-            }
-            Task::Subsequences { axis, lengths, .. } => {
-                Some(Lanes { axis: *axis, batch: None, lengths })
-            }
-        }
-    }
-}
-
-/// Maps elements to the lengths of their lanes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Lanes<'a> {
-    /// The axis that is reversed.
-    axis: usize,
-    /// The only axis that lengths vary over; `None` if they vary over all except the reversed one.
-    batch: Option<usize>,
-    lengths: &'a Tensor,
-}
-
-impl Lanes<'_> {
-    /// Whether the length may differ between two elements that differ only along this axis.
-    pub(crate) fn vary_over(&self, axis: usize) -> bool {
-        match self.batch {
-            Some(batch) => axis == batch,
-            None => axis != self.axis,
+            Task::Reverse { axes, .. } => Movement::Axes(axes.clone()),
+            Task::Sequence { time, batch, .. } => Movement::Sequence { time: *time, batch: *batch },
+            Task::Subsequences { axis, .. } => Movement::Lanes(*axis),
         }
     }
 
-    /// The length of the lane of this input element.
-    pub(crate) fn length(&self, index: &[usize]) -> i128 {
-        let at = match self.batch {
-            Some(batch) => vec![index[batch]],
-            None => {
-                let mut at = index.to_vec();
-                at[self.axis] = 0;
-                at
+    /// One of the lengths, by its index among them.
+    pub(crate) fn length(&self, at: &[usize]) -> i128 {
+        match self {
+            Task::Reverse { .. } => 0,
+            // The operator has accepted the lengths, so there is one.
+            Task::Sequence { lengths, .. } | Task::Subsequences { lengths, .. } => {
+                lengths.integer(at).unwrap_or(0)
             }
-        };
-        // The operator has accepted the lengths, so there is one.
-        self.lengths.integer(&at).unwrap_or(0)
-    }
-
-    /// Whether this element is beyond the length of its lane, where nothing moves.
-    pub(crate) fn is_padding(&self, index: &[usize]) -> bool {
-        index[self.axis] as i128 >= self.length(index)
+        }
     }
 }
 
@@ -249,7 +199,8 @@ mod tests {
             for (at, size) in index.iter_mut().zip(shape).rev() {
                 (*at, rest) = (rest % size, rest / size);
             }
-            let origin = task.origin(&index, shape);
+            let length = task.movement().length_at(&index).map(|at| task.length(&at));
+            let origin = task.movement().origin(&index, shape, length);
             let number = origin.iter().zip(shape).fold(0, |sum, (at, size)| sum * size + at);
             assert_eq!(number as u32, came_from, "{command} at {index:?}");
         }

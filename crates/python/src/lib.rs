@@ -19,6 +19,7 @@ mod memory;
 mod ndarray;
 mod operand;
 mod operation;
+mod picture;
 mod prepared;
 mod threads;
 mod view;
@@ -43,6 +44,8 @@ mod _engine {
     use crate::maker::Maker;
     #[pymodule_export]
     use crate::memory::{kept_memory, set_kept_memory};
+    #[pymodule_export]
+    use crate::picture::Scene;
     #[pymodule_export]
     use crate::prepared::{
         Prepared, prepare_reverse, prepare_reverse_sequence, prepare_reverse_subsequences,

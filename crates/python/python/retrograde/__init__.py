@@ -88,7 +88,7 @@ def reverse(x, axes=None, *, mask=None, out=None, **others):
     if kind is _ndarray:
         return _engine.reverse(x, axes, mask, out)
     if _is_torch(kind):
-        return _kinds.torch._reverse(x, (axes, mask), out)
+        return _kinds.torch._reverse((x, axes, mask), out)
     return (_reversals.get(kind) or _kinds.reverse)(x, axes, mask, out)
 
 
@@ -135,7 +135,7 @@ def reverse_sequence(
     if kind is _ndarray:
         return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
     if _is_torch(kind):
-        return _kinds.torch._reverse_sequence(x, (lengths, time_axis, batch_axis, policy), out)
+        return _kinds.torch._reverse_sequence((x, lengths, time_axis, batch_axis, policy), out)
     function = _sequences.get(kind) or _kinds.reverse_sequence
     return function(x, lengths, time_axis, batch_axis, policy, out)
 
@@ -178,7 +178,7 @@ def reverse_subsequences(x, lengths=_MISSING, *, axis=_MISSING, policy="clamp", 
     if kind is _ndarray:
         return _engine.reverse_subsequences(x, lengths, axis, policy, out)
     if _is_torch(kind):
-        return _kinds.torch._reverse_subsequences(x, (lengths, axis, policy), out)
+        return _kinds.torch._reverse_subsequences((x, lengths, axis, policy), out)
     function = _subsequences.get(kind) or _kinds.reverse_subsequences
     return function(x, lengths, axis, policy, out)
 

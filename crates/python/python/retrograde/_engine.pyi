@@ -11,6 +11,7 @@ __all__ = [
     "Buffer",
     "Maker",
     "Prepared",
+    "Scene",
     "command",
     "cuda_check",
     "cuda_device_count",
@@ -84,6 +85,24 @@ class Maker:
     def reverse_subsequences_into(
         self, x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, out: Any, /
     ) -> bool: ...
+
+@final
+class Scene:
+    def __new__(
+        cls,
+        operator: str,
+        axes: list[int],
+        shape: list[int],
+        what: str,
+        is_text: bool,
+        text: Callable[[tuple[int, ...]], str],
+        length: Callable[[tuple[int, ...]], int] | None,
+        /,
+    ) -> Scene: ...
+    def text(self, columns: int, /) -> str: ...
+    def svg(self) -> str: ...
+    def html(self) -> str: ...
+    def page(self) -> str: ...
 
 def reverse(x: Any, axes: Axes | None = None, mask: Mask | None = None, out: Any | None = None, /) -> Any: ...
 def reverse_sequence(

@@ -1,11 +1,14 @@
-"""A picture of a call: the tensor before and after, side by side."""
+"""A picture of a call: the tensor before and after, side by side. The engine draws it; here is what it asks for."""
 
+import operator as _operator
 import os
+from collections.abc import Iterator
+from functools import partial
 
+import numpy as np
+
+from . import _elements, _engine
 from ._explain import bound
-from ._picture import html, plain, svg
-from ._picture.blocks import scene
-from ._picture.call import Call
 
 
 class Picture:
@@ -16,24 +19,20 @@ class Picture:
     the tensor.
     """
 
-    def __init__(self, call):
-        self._scene = scene(call)
-        self._description = (
-            f"{self._scene.operator} of {self._scene.subject}:"
-            " the tensor before, at the left, and after, at the right."
-        )
+    def __init__(self, scene):
+        self._scene = scene
 
     def text(self, columns=100):
         """The picture as text, within this many columns if possible."""
-        return plain.draw(self._scene, columns)
+        return self._scene.text(columns)
 
     def svg(self):
         """The picture as an SVG image, in light or dark colours according to the reader's settings."""
-        return svg.draw(self._scene, self._description)
+        return self._scene.svg()
 
     def html(self):
         """The picture as an HTML fragment."""
-        return html.draw(self._scene, self._description)
+        return self._scene.html()
 
     def save(self, path):
         """Writes it to a file: an SVG image, an HTML page or text, by the file's extension.
@@ -48,7 +47,7 @@ class Picture:
         if ending == ".svg":
             content = self.svg()
         elif ending in (".html", ".htm"):
-            content = html.document(self._scene, self._description)
+            content = self._scene.page()
         elif ending == ".txt":
             content = self.text() + "\n"
         else:
@@ -93,4 +92,36 @@ def show(operator, x, *args, **kwargs):
     In a notebook it is shown in colours; ``.save("picture.svg")`` writes it to a file.
     """
     name, arguments = bound(operator, x, args, kwargs)
-    return Picture(Call(name, x, arguments))
+    return Picture(_scene(name, x, arguments))
+
+
+def _scene(name, x, arguments):
+    """What there is to show of a call; the engine's errors come from here."""
+    array = _elements.array_of(x)
+    shape, rank = array.shape, array.ndim
+    # An iterator gives its axes once, and they are read more than once.
+    arguments = [list(a) if isinstance(a, Iterator) else a for a in arguments]
+    # One element stands for all of them: the shape decides.
+    getattr(_engine, f"explain_{name}")(np.broadcast_to(np.uint8(0), shape), *arguments)
+    length = None
+    if name == "reverse":
+        axes = _axes(*arguments, rank)
+    else:
+        axes = [_operator.index(axis) % rank for axis in arguments[1:-1]]
+        lengths = _elements.array_of(arguments[0])
+        if name == "reverse_subsequences":
+            lengths = lengths.reshape([1 if axis == axes[0] else size for axis, size in enumerate(shape)])
+        length = lambda at: int(lengths[at])  # noqa: E731
+    what = _elements.printable(f"{_elements.type_name(x, array)} {list(shape)}")
+    text = partial(_elements.text, array)
+    return _engine.Scene(name, axes, shape, what, _elements.is_text(array.dtype), text, length)
+
+
+def _axes(axes, mask, rank):
+    """Which axes a call of ``reverse`` names, in order."""
+    if mask is not None:
+        return [axis for axis, is_reversed in enumerate(mask) if is_reversed]
+    if axes is None:
+        return list(range(rank))
+    axes = axes if hasattr(axes, "__iter__") and getattr(axes, "ndim", 1) else [axes]
+    return sorted({_operator.index(axis) % rank for axis in axes})

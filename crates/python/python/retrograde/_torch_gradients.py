@@ -51,15 +51,15 @@ def recorder(again, name):
 
     def forward(ctx, x, done):
         new, arguments = done
-        if type(arguments[0]) is Tensor:
-            ctx.save_for_backward(arguments[0])
-            ctx.others = arguments[1:]
+        if type(arguments[1]) is Tensor:
+            ctx.save_for_backward(arguments[1])
+            ctx.others = arguments[2:]
         else:
-            ctx.others = arguments
+            ctx.others = arguments[1:]
         return new
 
     def backward(ctx, gradient):
-        return again(gradient, (*ctx.saved_tensors, *ctx.others), None), None
+        return again((gradient, *ctx.saved_tensors, *ctx.others), None), None
 
     base = _torch_private.function_base()
     parts = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
@@ -93,7 +93,7 @@ def _register_own(operator, again):
 
         @staticmethod
         def backward(ctx, gradient):
-            gradient = again(gradient, operator.complete(_saved(ctx)), None)
+            gradient = again((gradient, *operator.complete(_saved(ctx))), None)
             return None, None, gradient, *(None for _ in ctx.arguments)
 
         @staticmethod
@@ -152,7 +152,7 @@ def _register_public(operator, again):
         _save(ctx, inputs[1:])
 
     def backward(ctx, gradient):
-        gradient = again(gradient, operator.complete(_saved(ctx)), None)
+        gradient = again((gradient, *operator.complete(_saved(ctx))), None)
         return gradient, *(None for _ in ctx.arguments)
 
     name, library = f"retrograde::{operator.name}", operator.library

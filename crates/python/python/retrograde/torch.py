@@ -55,7 +55,7 @@ def reverse(
     """
     if others:
         raise wrong(reverse, others)
-    return _reverse(x, (axes, mask), out)
+    return _reverse((x, axes, mask), out)
 
 
 @hinted
@@ -77,7 +77,7 @@ def reverse_sequence(
     """
     if others or lengths is MISSING:
         raise wrong(reverse_sequence, others, "lengths")
-    return _reverse_sequence(x, (lengths, time_axis, batch_axis, policy), out)
+    return _reverse_sequence((x, lengths, time_axis, batch_axis, policy), out)
 
 
 @hinted
@@ -97,7 +97,7 @@ def reverse_subsequences(
     """
     if others or lengths is MISSING or axis is MISSING:
         raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
-    return _reverse_subsequences(x, (lengths, axis, policy), out)
+    return _reverse_subsequences((x, lengths, axis, policy), out)
 
 
 # The one way of a call, whichever the operator. What nobody else sees goes straight to the engine: the dispatcher
@@ -111,44 +111,45 @@ _maker = _engine.Maker(Tensor, torch.empty_like, large, LARGE, *_torch_private.a
 
 
 def _path(public, settled, first, keywords):
-    """An operator as a function of a tensor, the arguments of the engine's in their order, and an output or None.
+    """An operator as a function of the engine's arguments, in their order and with the tensor first, and an output
+    or None.
 
-    ``settled`` makes arguments that stay what they are until the gradient needs them, of which the first is of a
-    type in ``first``. ``keywords`` are the names of the last arguments; those before have none.
+    ``settled`` makes arguments that stay what they are until the gradient needs them, of which the one behind the
+    tensor is of a type in ``first``. ``keywords`` are the names of the last ones; those before have none.
     """
     name = public.__name__
     operator = OPERATORS[name]
     make, write = getattr(_maker, name), getattr(_maker, f"{name}_into")
 
-    def run(x, arguments, out):
+    def run(arguments, out):
+        x = arguments[0]
         if type(x) is Tensor and _is_quiet() and not x.is_neg():
             if out is not None:
-                if _is_plain(x, out) and write(x, *arguments, out):
+                if _is_plain(x, out) and write(*arguments, out):
                     increment_version(out)
                     return out
             elif not (x.requires_grad and _is_recording()):
-                new = make(x, *arguments)
+                new = make(*arguments)
                 if new is not None:
                     return new
             else:
-                if not are_settled(arguments) and not _is_stood_in_for(*arguments):
-                    arguments = settled(x, arguments)
-                if are_settled(arguments):
-                    new = make(x, *arguments)
+                # The last one is a mask, which may change, or a policy.
+                lasts = type(arguments[1]) in first and type(arguments[-1]) in _LASTING
+                if lasts or not _is_stood_in_for(*arguments):
+                    if not lasts:
+                        arguments = settled(arguments)
+                    new = make(*arguments)
                     if new is not None:
                         return record(x, (new, arguments))
         return dispatch(x, arguments, out)
 
-    def are_settled(arguments):
-        return type(arguments[0]) in first and _LASTING.issuperset(map(type, arguments[1:]))
-
     def dispatch(x, arguments, out):
         """Through PyTorch's dispatcher, which knows who else wants to see the call."""
-        if _is_stood_in_for(x, *arguments, out):
+        if _is_stood_in_for(*arguments, out):
             unnamed = len(arguments) - len(keywords)
             given = {**dict(zip(keywords, arguments[unnamed:], strict=True)), "out": out}
-            return _handed_over(public, (x, *arguments[:unnamed]), given)
-        arguments = settled(x, arguments)[: operator.arity]
+            return _handed_over(public, arguments[:unnamed], given)
+        arguments = settled(arguments)[1 : operator.arity + 1]
         if not _is_compiling():
             # Kernels see no tangents of ``torch.func``.
             _torch_gradients.check_forward_mode(name, x)
@@ -169,8 +170,7 @@ def _path(public, settled, first, keywords):
     return run
 
 
-#: Types of arguments that do not change; tensors are watched by PyTorch.
-_LASTING = frozenset((type(None), int, str))
+_LASTING = frozenset((type(None), str))
 
 
 def _is_plain(x, out):
@@ -245,22 +245,22 @@ def _lengths(name, x, lengths):
     return lengths if lengths.is_cpu else lengths.to(x.device)
 
 
-def _settled_axes(x, arguments):
+def _settled_axes(arguments):
+    x, axes, mask = arguments
     _check(x)
-    axes, mask = arguments
-    return _axes.resolved(axes, mask, x.dim()), None
+    return x, _axes.resolved(axes, mask, x.dim()), None
 
 
-def _settled_sequence(x, arguments):
+def _settled_sequence(arguments):
+    x, lengths, *others = arguments
     _check(x)
-    lengths, *others = arguments
-    return _lengths("ReverseSequence", x, lengths), *others
+    return x, _lengths("ReverseSequence", x, lengths), *others
 
 
-def _settled_subsequences(x, arguments):
+def _settled_subsequences(arguments):
+    x, lengths, *others = arguments
     _check(x)
-    lengths, *others = arguments
-    return _lengths("ReverseSubsequences", x, lengths), *others
+    return x, _lengths("ReverseSubsequences", x, lengths), *others
 
 
 # ``retrograde.reverse`` and the others come here too.

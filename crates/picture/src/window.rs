@@ -1,7 +1,7 @@
 //! Which indices along an axis are shown, and which are left out.
 
 /// Indices in order; `None` stands for those left out.
-pub(super) type Window = Vec<Option<usize>>;
+pub(crate) type Window = Vec<Option<usize>>;
 
 /// Rows of a grid, or grids, beyond which only the first and last few are shown.
 const MOST_ROWS: usize = 12;
@@ -11,20 +11,20 @@ const MOST_BLOCKS: usize = 6;
 const EDGE: usize = 3;
 
 /// All of them.
-pub(super) fn all(size: usize) -> Window {
+pub(crate) fn all(size: usize) -> Window {
     (0..size).map(Some).collect()
 }
 
-pub(super) fn rows(size: usize) -> Window {
+pub(crate) fn rows(size: usize) -> Window {
     if size <= MOST_ROWS { all(size) } else { edges(size, EDGE) }
 }
 
-pub(super) fn blocks(count: usize) -> Window {
+pub(crate) fn blocks(count: usize) -> Window {
     if count <= MOST_BLOCKS { all(count) } else { edges(count, EDGE) }
 }
 
 /// Columns, from the most that should be shown to the fewest.
-pub(super) fn candidates(size: usize) -> impl Iterator<Item = Window> {
+pub(crate) fn candidates(size: usize) -> impl Iterator<Item = Window> {
     let whole = (size <= MOST_COLUMNS).then(|| all(size));
     let parts = (1..=EDGE).rev().filter(move |edge| 2 * edge + 1 < size);
     whole.into_iter().chain(parts.map(move |edge| edges(size, edge)))

@@ -1,16 +1,47 @@
-"""One element as text: numbers short, strings bare, whatever else there is as it prints itself."""
+"""Tensors of any library as arrays of NumPy, and their elements as text: numbers short, strings bare, whatever else
+there is as it prints itself."""
 
 import math
 import unicodedata
 
 import numpy as np
 
+from . import _kinds
+
 #: Significant digits of a float: a picture shows what moves, not every bit of it.
 DIGITS = 4
-#: Longer elements are cut.
-WIDEST = 24
 #: They would turn the order of a line round.
 _BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def array_of(x):
+    """The tensor as an array, on the CPU; types that NumPy does not have become float32."""
+    if isinstance(x, np.ndarray):
+        # Masked arrays show what is masked; other kinds may index in their own ways.
+        return x if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+    if _kinds._is(x, "torch", "Tensor"):
+        import torch
+
+        x = x.detach().cpu().resolve_conj().resolve_neg()
+        try:
+            return x.numpy()
+        except TypeError:
+            return x.to(torch.float32).numpy()
+    if _kinds._is(x, "cupy", "ndarray"):
+        return x.get()
+    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
+        return np.from_dlpack(x)
+    return _kinds._as_array(x)
+
+
+def type_name(x, array):
+    """What the tensor's own library calls its elements."""
+    dtype = getattr(x, "dtype", array.dtype)
+    if isinstance(dtype, np.dtype):
+        name = str(dtype)
+        # The order of bytes that the machine has needs no mark.
+        return name[1:] if dtype.isnative and name[0] in "<=>|" else name
+    return getattr(dtype, "name", None) or str(dtype).rpartition(".")[2]
 
 
 def is_text(dtype):
@@ -19,8 +50,8 @@ def is_text(dtype):
 
 
 def text(array, index):
-    """The element at an index, cut to what a cell may hold."""
-    return clipped(printable(_text(array, index)))
+    """The element at an index, fit to print."""
+    return printable(_text(array, index))
 
 
 def _text(array, index):
@@ -92,27 +123,3 @@ def _printable(character):
     if is_harmless:
         return character
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
-
-
-def clipped(text):
-    """The text, cut to what a cell may hold."""
-    if width(text) <= WIDEST:
-        return text
-    taken, used = [], 1
-    for character in text:
-        used += width(character)
-        if used > WIDEST:
-            break
-        taken.append(character)
-    return "".join(taken) + "…"
-
-
-def width(text):
-    """Columns that it takes in a terminal."""
-    return len(text) if text.isascii() else sum(map(_columns, text))
-
-
-def _columns(character):
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,105 @@
+//! The picture as tables of HTML, for notebooks.
+//!
+//! Colours are half transparent on whatever is behind, so it is legible on light and on dark. What
+//! moved is bold in the markup too: a notebook that is not trusted has its style sheets taken out.
+
+use crate::markup::escaped;
+use crate::scene::{Block, Cell, Kind, LengthsAt, Scene};
+
+/// Under one class, so that nothing else on the page changes; notebooks stripe the rows of tables.
+const STYLE: &str = "\
+<style>
+.retrograde-picture{font:13px/1.4 ui-monospace,Menlo,Consolas,monospace;overflow-x:auto}
+.retrograde-picture table{border-collapse:separate;border-spacing:3px;width:auto;margin:.3em 0}
+.retrograde-picture tr{background:none!important}
+.retrograde-picture caption{caption-side:top;color:inherit}
+.retrograde-picture td,.retrograde-picture th,.retrograde-picture caption{\
+padding:1px 7px;border:none;font-weight:normal;text-align:right;white-space:pre}
+.retrograde-picture .left td{text-align:left}
+.retrograde-picture .e{background:rgba(128,128,128,.14);border-radius:4px}
+.retrograde-picture .m{background:rgba(56,139,253,.36)}
+.retrograde-picture .p{background:rgba(128,128,128,.06);opacity:.55}
+.retrograde-picture .l{color:#b0780a}
+.retrograde-picture .q{opacity:.7;text-align:left}
+</style>
+";
+
+impl Scene {
+    /// The picture as a piece of HTML.
+    pub fn html(&self) -> String {
+        let description = escaped(&self.description());
+        let (operator, subject) = (escaped(self.operator), escaped(&self.subject));
+        let mut out = format!(
+            "<div class=\"retrograde-picture\" role=\"group\" aria-label=\"{description}\">\n{STYLE}\
+             <div><strong>{operator}</strong>&ensp;{subject}</div>\n"
+        );
+        if self.blocks.is_empty() {
+            out.push_str("<div class=\"q\">(no elements)</div>\n");
+        }
+        for block in &self.blocks {
+            match block {
+                Some(block) => self.table(block, &mut out),
+                None => out.push_str("<div class=\"q\">⋮</div>\n"),
+            }
+        }
+        out + "</div>\n"
+    }
+
+    /// The picture as a page of HTML.
+    pub fn page(&self) -> String {
+        let (title, body) = (escaped(&self.title()), self.html());
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n</head>\n\
+             <body>\n{body}</body>\n</html>\n"
+        )
+    }
+
+    fn table(&self, block: &Block, out: &mut String) {
+        // Lengths have a column at the left; where they stand above the columns, it has their title.
+        let has_gutter = matches!(self.lengths_at, LengthsAt::Rows | LengthsAt::Columns);
+        let label = if self.lengths_at == LengthsAt::Rows { "len" } else { "" };
+        let length = |scope: &str, text: &str| {
+            format!("<th class=\"l\" scope=\"{scope}\">{}</th>", escaped(text))
+        };
+        let gutter = if has_gutter { length("col", label) } else { String::new() };
+        let columns = self.columns.len();
+        let [before, after] = ["before", "after"].map(|title| {
+            format!("<th class=\"q\" scope=\"colgroup\" colspan=\"{columns}\">{title}</th>")
+        });
+        out.push_str(if self.is_text { "<table class=\"left\">\n" } else { "<table>\n" });
+        if let Some(caption) = &block.caption {
+            out.push_str(&format!("<caption class=\"q\">{}</caption>\n", escaped(caption)));
+        }
+        out.push_str(&format!("<tr>{gutter}{before}<td></td>{after}</tr>\n"));
+        if !block.lengths.is_empty() {
+            let lengths: String = block.lengths.iter().map(|text| length("col", text)).collect();
+            out.push_str(&format!("<tr>{}{lengths}</tr>\n", length("row", "len")));
+        }
+        let middle = (block.rows.len() - 1) / 2;
+        for (number, row) in block.rows.iter().enumerate() {
+            let gutter = match (&row.length[..], has_gutter) {
+                ("", false) => String::new(),
+                ("", true) => "<td></td>".to_owned(),
+                (text, _) => length("row", text),
+            };
+            let [before, after] =
+                [&row.before, &row.after].map(|cells| cells.iter().map(cell).collect::<String>());
+            let arrow = if number == middle { "→" } else { "" };
+            out.push_str(&format!("<tr>{gutter}{before}<td>{arrow}</td>{after}</tr>\n"));
+        }
+        out.push_str("</table>\n");
+    }
+}
+
+fn cell(cell: &Cell) -> String {
+    let text = escaped(&cell.text);
+    match &cell.kind {
+        Kind::Plain => format!("<td class=\"e\">{text}</td>"),
+        Kind::Padding => format!("<td class=\"e p\">{text}</td>"),
+        Kind::LeftOut => format!("<td class=\"q\">{text}</td>"),
+        Kind::Moved(origin) => {
+            format!("<td class=\"e m\" title=\"from {origin:?}\"><b>{text}</b></td>")
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a call moves, and where the elements of its result come from.
+
+/// An operator with its axes, counted from the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Movement {
+    /// `Reverse` along these axes, in order, each once.
+    Axes(Vec<usize>),
+    /// `ReverseSequence`.
+    Sequence {
+        /// The axis that is reversed.
+        time: usize,
+        /// The axis of the sequences, and of the lengths.
+        batch: usize,
+    },
+    /// `ReverseSubsequences` along this axis.
+    Lanes(usize),
+}
+
+impl Movement {
+    /// The operator's name.
+    pub fn operator(&self) -> &'static str {
+        match self {
+            Movement::Axes(_) => "Reverse",
+            Movement::Sequence { .. } => "ReverseSequence",
+            Movement::Lanes(_) => "ReverseSubsequences",
+        }
+    }
+
+    /// Its axes, for a headline.
+    pub fn arguments(&self) -> String {
+        match self {
+            Movement::Sequence { time, batch } => format!("time axis {time}, batch axis {batch}"),
+            Movement::Lanes(axis) => format!("axis {axis}"),
+            Movement::Axes(axes) => match &axes[..] {
+                [] => "no axis".to_owned(),
+                [axis] => format!("axis {axis}"),
+                axes => {
+                    let axes: Vec<_> = axes.iter().map(usize::to_string).collect();
+                    format!("axes {}", axes.join(", "))
+                }
+            },
+        }
+    }
+
+    /// The axis that lanes with lengths run along.
+    fn lane(&self) -> Option<usize> {
+        match self {
+            Movement::Axes(_) => None,
+            Movement::Sequence { time: axis, .. } | Movement::Lanes(axis) => Some(*axis),
+        }
+    }
+
+    /// Whether lengths may differ between two elements that differ along this axis only; none if
+    /// there are no lengths.
+    pub(crate) fn lengths_vary_over(&self, axis: usize) -> Option<bool> {
+        match self {
+            Movement::Axes(_) => None,
+            Movement::Sequence { batch, .. } => Some(axis == *batch),
+            Movement::Lanes(lane) => Some(axis != *lane),
+        }
+    }
+
+    /// Which of the lengths belongs to the element at this index; none if there are none.
+    pub fn length_at(&self, index: &[usize]) -> Option<Vec<usize>> {
+        match self {
+            Movement::Axes(_) => None,
+            Movement::Sequence { batch, .. } => Some(vec![index[*batch]]),
+            Movement::Lanes(axis) => {
+                let mut at = index.to_vec();
+                at[*axis] = 0;
+                Some(at)
+            }
+        }
+    }
+
+    /// Where the element that comes out at this index of a tensor of this shape came from, if its
+    /// lane has this length.
+    pub fn origin(&self, index: &[usize], shape: &[usize], length: Option<i128>) -> Vec<usize> {
+        let mut origin = index.to_vec();
+        if let Movement::Axes(axes) = self {
+            axes.iter().for_each(|&axis| origin[axis] = shape[axis] - 1 - index[axis]);
+        }
+        if let (Some(axis), Some(length)) = (self.lane(), length) {
+            // Operators refuse negative lengths; longer ones are those of the axis.
+            let length = length.clamp(0, shape[axis] as i128) as usize;
+            if index[axis] < length {
+                origin[axis] = length - 1 - index[axis];
+            }
+        }
+        origin
+    }
+
+    /// Whether the element at this index lies beyond the length of its lane, where nothing moves.
+    pub(crate) fn is_padding(&self, index: &[usize], length: Option<i128>) -> bool {
+        match (self.lane(), length) {
+            (Some(axis), Some(length)) => index[axis] as i128 >= length,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The cells of a picture: what each says, and whether it moved, stayed or is padding.
+
+use crate::movement::Movement;
+use crate::window::{self, Window};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Longer elements are cut.
+const WIDEST_CELL: usize = 24;
+
+/// Where the elements of a picture come from.
+pub trait Source {
+    /// What can go wrong.
+    type Error;
+
+    /// The element at this index of the input, as text.
+    fn text(&self, index: &[usize]) -> Result<String, Self::Error>;
+
+    /// The length at this index of the lengths ([`Movement::length_at`]).
+    fn length(&self, at: &[usize]) -> Result<i128, Self::Error>;
+}
+
+/// What became of an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    /// It came from there.
+    Moved(Vec<usize>),
+    Padding,
+    /// Not an element, but a mark for some that are not shown.
+    LeftOut,
+}
+
+/// One element, or a mark for some that are left out.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) kind: Kind,
+}
+
+impl Cell {
+    fn left_out(mark: &str) -> Cell {
+        Cell { text: mark.to_owned(), kind: Kind::LeftOut }
+    }
+}
+
+/// One row of both grids, with its length if it has one.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) length: String,
+    pub(crate) before: Vec<Cell>,
+    pub(crate) after: Vec<Cell>,
+    /// What stands for columns that are left out.
+    mark: &'static str,
+}
+
+/// One grid before and after.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    /// The index of the leading axes, if there are any.
+    pub(crate) caption: Option<String>,
+    /// The lengths of the columns, if they differ by column.
+    pub(crate) lengths: Vec<String>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// How lengths can be shown: by row or by column if they vary over only one of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LengthsAt {
+    Nowhere,
+    Caption,
+    Rows,
+    Columns,
+}
+
+impl LengthsAt {
+    fn of(movement: &Movement, rank: usize) -> LengthsAt {
+        let by = |from_end| {
+            rank >= from_end && movement.lengths_vary_over(rank - from_end) == Some(true)
+        };
+        match (by(2), by(1)) {
+            _ if movement.lengths_vary_over(0).is_none() => LengthsAt::Nowhere,
+            (true, true) => LengthsAt::Nowhere,
+            (true, false) => LengthsAt::Rows,
+            (false, true) => LengthsAt::Columns,
+            // One length for the whole grid; a single row may as well carry it.
+            (false, false) if rank < 2 => LengthsAt::Rows,
+            (false, false) => LengthsAt::Caption,
+        }
+    }
+}
+
+/// All that a picture shows. It keeps that, and not the tensor.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    pub(crate) operator: &'static str,
+    /// What is reversed, and how.
+    pub(crate) subject: String,
+    /// The grids; `None` stands for those left out. Empty if there are no elements.
+    pub(crate) blocks: Vec<Option<Block>>,
+    /// The columns of each grid that are shown.
+    pub(crate) columns: Window,
+    /// How many there are.
+    size: usize,
+    pub(crate) lengths_at: LengthsAt,
+    /// Whether elements line up at their left edge.
+    pub(crate) is_text: bool,
+}
+
+impl Scene {
+    /// What there is to show of a call on a tensor of this shape; `what` is how the headline calls
+    /// it. Texts, and not numbers, line up at their left edge.
+    pub fn of<S: Source>(
+        source: &S,
+        movement: &Movement,
+        shape: &[usize],
+        what: &str,
+        is_text: bool,
+    ) -> Result<Scene, S::Error> {
+        let size = shape.last().copied().unwrap_or(1);
+        let columns = window::candidates(size).next().unwrap_or_else(|| window::all(size));
+        let lengths_at = LengthsAt::of(movement, shape.len());
+        let mut blocks = Vec::new();
+        if !shape.contains(&0) {
+            let (leading, grid) = shape.split_at(shape.len().saturating_sub(2));
+            let rows = match grid {
+                [rows, _] => window::rows(*rows),
+                _ => window::all(1),
+            };
+            // Not empty, so no product of sizes overflows.
+            for number in window::blocks(leading.iter().product()) {
+                let block = number.map(|number| {
+                    let lead = unravel(number, leading);
+                    View { source, movement, shape, at: lengths_at, lead }.block(&rows, &columns)
+                });
+                blocks.push(block.transpose()?);
+            }
+        }
+        let subject = format!("{what}  {}", movement.arguments());
+        let operator = movement.operator();
+        Ok(Scene { operator, subject, blocks, columns, size, lengths_at, is_text })
+    }
+
+    /// The headline.
+    pub fn title(&self) -> String {
+        format!("{}  {}", self.operator, self.subject)
+    }
+
+    /// What the picture shows, for those who do not see it.
+    pub(crate) fn description(&self) -> String {
+        format!(
+            "{} of {}: the tensor before, at the left, and after, at the right.",
+            self.operator, self.subject
+        )
+    }
+
+    /// The grids that are not left out.
+    pub(crate) fn drawn(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter().flatten()
+    }
+
+    /// The width of the widest element or length of a column.
+    pub(crate) fn cell_width(&self) -> usize {
+        let texts = self.drawn().flat_map(|block| {
+            let rows = block.rows.iter().flat_map(|row| row.before.iter().chain(&row.after));
+            block.lengths.iter().chain(rows.map(|cell| &cell.text))
+        });
+        texts.map(|text| text.width()).max().unwrap_or(1).max(1)
+    }
+
+    /// The width of the widest length of a row; zero if they have none.
+    pub(crate) fn length_width(&self) -> usize {
+        let rows = self.drawn().flat_map(|block| &block.rows);
+        rows.map(|row| row.length.width()).max().unwrap_or(0)
+    }
+
+    /// The same with fewer columns, from the most that should be shown to the fewest.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = Scene> {
+        window::candidates(self.size).map(|columns| self.narrowed(columns))
+    }
+
+    /// With these columns, which are some of those that are shown.
+    fn narrowed(&self, columns: Window) -> Scene {
+        let place = |column: usize| self.columns.iter().position(|one| *one == Some(column));
+        let chosen: Vec<_> = columns.iter().map(|column| column.and_then(place)).collect();
+        let cells = |cells: &[Cell], mark: &str| {
+            let cell = |at: &Option<usize>| at.map_or(Cell::left_out(mark), |at| cells[at].clone());
+            chosen.iter().map(cell).collect::<Vec<_>>()
+        };
+        let row = |row: &Row| Row {
+            length: row.length.clone(),
+            before: cells(&row.before, row.mark),
+            after: cells(&row.after, row.mark),
+            mark: row.mark,
+        };
+        let lengths = |all: &[String]| match all {
+            [] => Vec::new(),
+            all => {
+                let one = |at: &Option<usize>| at.map_or("…".to_owned(), |at| all[at].clone());
+                chosen.iter().map(one).collect()
+            }
+        };
+        let block = |block: &Block| Block {
+            caption: block.caption.clone(),
+            lengths: lengths(&block.lengths),
+            rows: block.rows.iter().map(row).collect(),
+        };
+        let blocks = self.blocks.iter().map(|one| one.as_ref().map(block)).collect();
+        Scene { blocks, columns, subject: self.subject.clone(), ..*self }
+    }
+}
+
+/// One grid of a call.
+struct View<'a, S> {
+    source: &'a S,
+    movement: &'a Movement,
+    shape: &'a [usize],
+    at: LengthsAt,
+    /// The index of the leading axes.
+    lead: Vec<usize>,
+}
+
+impl<S: Source> View<'_, S> {
+    fn index(&self, row: usize, column: usize) -> Vec<usize> {
+        let mut index = self.lead.clone();
+        // A tensor of one axis has no rows, a scalar no columns either.
+        index.extend(&[row, column][2 - self.shape.len().min(2)..]);
+        index
+    }
+
+    fn length(&self, index: &[usize]) -> Result<Option<i128>, S::Error> {
+        self.movement.length_at(index).map(|at| self.source.length(&at)).transpose()
+    }
+
+    fn length_text(&self, row: usize, column: usize) -> Result<String, S::Error> {
+        let length = self.length(&self.index(row, column))?;
+        Ok(length.map_or(String::new(), |length| length.to_string()))
+    }
+
+    fn block(&self, rows: &Window, columns: &Window) -> Result<Block, S::Error> {
+        let mut caption = None;
+        if !self.lead.is_empty() {
+            let lead: Vec<_> = self.lead.iter().map(usize::to_string).collect();
+            let mut text = format!("[{}, :, :]", lead.join(", "));
+            if self.at == LengthsAt::Caption {
+                text += &format!("  len {}", self.length_text(0, 0)?);
+            }
+            caption = Some(text);
+        }
+        let mut lengths = Vec::new();
+        if self.at == LengthsAt::Columns {
+            for column in columns {
+                lengths.push(match column {
+                    Some(column) => self.length_text(0, *column)?,
+                    None => "…".to_owned(),
+                });
+            }
+        }
+        let rows = rows.iter().map(|row| self.row(*row, columns)).collect::<Result<_, _>>()?;
+        Ok(Block { caption, lengths, rows })
+    }
+
+    fn row(&self, row: Option<usize>, columns: &Window) -> Result<Row, S::Error> {
+        let mark = if row.is_some() { "…" } else { "⋱" };
+        let length = match row {
+            Some(row) if self.at == LengthsAt::Rows => self.length_text(row, 0)?,
+            None if self.at == LengthsAt::Rows => "⋮".to_owned(),
+            _ => String::new(),
+        };
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for column in columns {
+            let cells = match (row, *column) {
+                (Some(row), Some(column)) => self.cells(&self.index(row, column))?,
+                (None, Some(_)) => [Cell::left_out("⋮"), Cell::left_out("⋮")],
+                (_, None) => [Cell::left_out(mark), Cell::left_out(mark)],
+            };
+            let [one, other] = cells;
+            before.push(one);
+            after.push(other);
+        }
+        Ok(Row { length, before, after, mark })
+    }
+
+    /// What lies at an index before and after.
+    fn cells(&self, index: &[usize]) -> Result<[Cell; 2], S::Error> {
+        let length = self.length(index)?;
+        let origin = self.movement.origin(index, self.shape, length);
+        let stays = match self.movement.is_padding(index, length) {
+            true => Kind::Padding,
+            false => Kind::Plain,
+        };
+        let before = Cell { text: clipped(self.source.text(index)?), kind: stays.clone() };
+        let after = match origin == index {
+            true => Cell { text: before.text.clone(), kind: stays },
+            false => Cell { text: clipped(self.source.text(&origin)?), kind: Kind::Moved(origin) },
+        };
+        Ok([before, after])
+    }
+}
+
+/// The text, cut to what a cell may hold.
+fn clipped(text: String) -> String {
+    if text.width() <= WIDEST_CELL {
+        return text;
+    }
+    let mut width = 1;
+    let fits = |character: &char| {
+        width += character.width().unwrap_or(0);
+        width <= WIDEST_CELL
+    };
+    let mut short: String = text.chars().take_while(fits).collect();
+    short.push('…');
+    short
+}
+
+/// The index of the `number`-th element in row-major order.
+fn unravel(mut number: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (at, &size) in index.iter_mut().zip(shape).rev() {
+        *at = number % size.max(1);
+        number /= size.max(1);
+    }
+    index
+}
