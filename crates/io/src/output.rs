@@ -417,6 +417,8 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
         }
         // Strings in a TensorProto have no fixed width: cells are converted to strings at the end.
         Format::Pb if matches!(element.kind(), Kind::Text | Kind::Bytes) => {
+            let refused = |reason| Error::Strings { path: path.to_owned(), reason };
+            text::check_count(element, input.layout().len()).map_err(refused)?;
             // Reversing changes neither their number nor their lengths, so the message size is
             // known now.
             let (cells, mut wrong) =
@@ -433,7 +435,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
             let message = StringsMessage::of(name, input.shape(), lengths)
                 .map_err(|source| not_proto(path, source))?;
             if let Some(reason) = wrong {
-                return Err(Error::Strings { path: path.to_owned(), reason: reason.to_owned() });
+                return Err(refused(reason.to_owned()));
             }
             Ok(Laid {
                 element: element.to_little_endian(),
