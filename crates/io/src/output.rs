@@ -417,6 +417,8 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
         }
         // Strings have no width in a TensorProto: cells of one width become strings at the end.
         Format::Pb if matches!(element.kind(), Kind::Text | Kind::Bytes) => {
+            let refused = |reason| Error::Strings { path: path.to_owned(), reason };
+            text::check_count(element, input.layout().len()).map_err(refused)?;
             // Reversed they are as many and as long; so the message is known now.
             let (cells, mut wrong) =
                 (text::cells(element, input.data(), input.layout().len()), None);
@@ -432,7 +434,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
             let message = StringsMessage::of(name, input.shape(), lengths)
                 .map_err(|source| not_proto(path, source))?;
             if let Some(reason) = wrong {
-                return Err(Error::Strings { path: path.to_owned(), reason: reason.to_owned() });
+                return Err(refused(reason.to_owned()));
             }
             Ok(Laid {
                 element: element.to_little_endian(),

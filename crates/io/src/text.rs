@@ -14,6 +14,9 @@ use std::path::Path;
 /// string among many short ones must not fill the disk.
 const MOST: usize = 1 << 30;
 const MOST_TIMES: usize = 16;
+/// Cells of no width take nothing in a file, so a header may claim any number of them; as strings
+/// each of them takes room.
+const MOST_EMPTY: usize = 1 << 16;
 
 /// Cells that are as wide as the longest of some strings.
 #[derive(Debug)]
@@ -136,6 +139,16 @@ pub(crate) fn cells<'a>(
     (0..count).map(move |at| &data[at * width..(at + 1) * width])
 }
 
+/// Whether so many cells may become strings; or why not.
+pub(crate) fn check_count(element: &ElementType, count: usize) -> Result<(), String> {
+    match element.dtype().bits() {
+        Some(0) if count > MOST_EMPTY => Err(format!(
+            "{count} strings of no width: as strings there may be {MOST_EMPTY} of them"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The strings in cells; or why there are none. They are put together in this folder where
 /// they are many.
 pub(crate) fn strings_of(
@@ -144,6 +157,7 @@ pub(crate) fn strings_of(
     count: usize,
     folder: &Path,
 ) -> Result<Strings, String> {
+    check_count(element, count)?;
     let mut bytes = 0usize;
     for cell in cells(element, &data, count) {
         bytes += len_in(element, cell)?;
@@ -212,5 +226,9 @@ mod tests {
         assert!(len_in(&element("<U1"), &[0, 0xd8, 0, 0]).is_err());
         assert_eq!(*string_in(&element(">U1"), &[0, 0, 0, 0x41]), *b"A");
         assert_eq!(*string_in(&element("|S0"), &[]), *b"");
+        let folder = std::env::temp_dir();
+        let empty = |count| strings_of(&element("<U0"), Bytes::new(), count, &folder);
+        assert_eq!(empty(3).unwrap().iter().collect::<Vec<_>>(), [b""; 3]);
+        assert!(empty(1 << 50).unwrap_err().contains("strings of no width"));
     }
 }
