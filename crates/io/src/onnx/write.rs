@@ -75,7 +75,11 @@ fn start(dtype: DType, shape: &[usize]) -> Result<Vec<u8>, TensorError> {
     let Some((code, _)) = dtype.names().and_then(|names| names.onnx) else {
         return Err(TensorError::NotTensor { reason: format!("ONNX has no {dtype}") });
     };
-    let dims = shape.iter().map(|&size| size as i64).collect();
+    // Beside an axis of size 0 a size may be anything.
+    let dims: Result<_, _> = shape.iter().map(|&size| i64::try_from(size)).collect();
+    let dims = dims.map_err(|_| TensorError::NotTensor {
+        reason: format!("shape {shape:?} has a size beyond {}", i64::MAX),
+    })?;
     Ok(TensorHead { dims, data_type: Some(code) }.encode_to_vec())
 }
 
