@@ -1,0 +1,92 @@
+//! Decisions read from the bytes of an input, one after the other; zeros when there are no more.
+
+use retrograde_conformance::placement::Width;
+use retrograde_conformance::runner::split_mix;
+
+/// Elements of a tensor, and bytes: no more than the oracle can walk in an instant.
+const MOST: usize = 2048;
+const MOST_BYTES: usize = 32 << 10;
+
+/// The bytes that are left.
+pub(crate) struct Choices<'a>(&'a [u8]);
+
+impl<'a> Choices<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Choices(bytes)
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        first
+    }
+
+    pub(crate) fn flag(&mut self) -> bool {
+        self.byte() & 1 == 1
+    }
+
+    /// A number below a limit of at most 256.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        usize::from(self.byte()) % limit.max(1)
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+
+    pub(crate) fn u16(&mut self) -> u16 {
+        u16::from_le_bytes([self.byte(), self.byte()])
+    }
+
+    pub(crate) fn u32(&mut self) -> u32 {
+        u32::from(self.u16()) | u32::from(self.u16()) << 16
+    }
+
+    pub(crate) fn u64(&mut self) -> u64 {
+        u64::from(self.u32()) | u64::from(self.u32()) << 32
+    }
+
+    /// Noise that depends on a few bytes of the input: contents, of which there are too many to
+    /// read each of them.
+    pub(crate) fn noise(&mut self) -> Noise {
+        Noise(self.u16().into())
+    }
+
+    /// A size of an axis: mostly small, sometimes around the widths of vectors.
+    pub(crate) fn size(&mut self) -> usize {
+        match self.byte() {
+            small @ 0..128 => usize::from(small) % 6,
+            large => usize::from(large - 127) * if self.flag() { 1 } else { 5 },
+        }
+    }
+
+    /// Up to eight axes.
+    pub(crate) fn shape(&mut self, width: Width) -> Vec<usize> {
+        let mut room = MOST.min(MOST_BYTES * 8 / width.bits());
+        let rank = self.pick(&[2, 1, 3, 4, 0, 5, 6, 8]);
+        let mut size = || {
+            let size = self.size().min(room);
+            room /= size.max(1);
+            size
+        };
+        (0..rank).map(|_| size()).collect()
+    }
+}
+
+/// Pseudo-random numbers.
+#[derive(Clone)]
+pub(crate) struct Noise(u64);
+
+impl Noise {
+    pub(crate) fn next(&mut self) -> u64 {
+        split_mix(&mut self.0)
+    }
+
+    /// A buffer whose allocation is no larger than it is, so that a sanitizer sees its end.
+    pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.reserve_exact(count);
+        bytes.extend((0..count).map(|_| self.next() as u8));
+        bytes
+    }
+}

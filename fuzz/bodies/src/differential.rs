@@ -1,0 +1,285 @@
+//! Operator calls on views of any strides, run at every instruction set and compared with the
+//! oracle of the conformance suite, byte for byte.
+
+use crate::arguments;
+use crate::choices::Choices;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use retrograde_conformance::backend::{Backend, Cpu, Outcome};
+use retrograde_conformance::case::{
+    Case, CaseLengths, Expected, Integer, Operation, Output, Policy,
+};
+use retrograde_conformance::oracle;
+use retrograde_conformance::placement::{Kind, Placement, Width, copy_element};
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
+
+/// Threads that share a call.
+const THREADS: [usize; 3] = [2, 3, 5];
+
+pub(crate) fn differential(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    match choices.below(4) {
+        0 => arguments::check(&mut choices),
+        1 => check(&mut choices, true),
+        _ => check(&mut choices, false),
+    }
+}
+
+/// One call at every level. The layouts are right, or `wild`: any strides at all.
+fn check(choices: &mut Choices<'_>, wild: bool) {
+    let how = How::choose(choices);
+    let width = choices.pick(&Width::ALL);
+    let shape = choices.shape(width);
+    let operation = operation(choices, &shape);
+    let lengths = lengths(choices, &operation, &shape);
+    let mut place = |output| match wild {
+        true => any(choices, width, &shape),
+        false => right(choices, width, &shape, output),
+    };
+    let separate = place(true);
+    let input = place(false);
+    let in_place = choices.flag();
+    let (input, output) = match in_place {
+        true => (separate, Output::InPlace),
+        false => (input, Output::Separate(Arc::new(separate))),
+    };
+    let case = Case { operation, input: Arc::new(input), lengths, output };
+    let margins = (choices.below(65), choices.pick(&[0, 0, 37]));
+    let noise = choices.noise();
+    let call = Call { case: &case, margins, noise };
+    // Every level is compared with the oracle, so they all agree with each other too.
+    at_every_level(how, |backend| call.check(backend, wild));
+}
+
+/// How calls are stored and shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Plain,
+    /// Past the caches.
+    Streamed,
+    /// Among so many threads.
+    Shared(usize),
+}
+
+impl How {
+    fn choose(choices: &mut Choices<'_>) -> How {
+        match choices.below(6) {
+            0..3 => How::Plain,
+            3 => How::Streamed,
+            _ => How::Shared(choices.below(THREADS.len())),
+        }
+    }
+}
+
+/// The only place that chooses an instruction set: [`Backend::prepare`] sets it for the process.
+fn at_every_level(how: How, call: impl Fn(&Cpu) + Send + Sync) {
+    static LEVELS: LazyLock<Vec<Cpu>> = LazyLock::new(Cpu::all);
+    static POOLS: LazyLock<[ThreadPool; 3]> = LazyLock::new(|| {
+        THREADS.map(|count| {
+            ThreadPoolBuilder::new().num_threads(count).build().expect("a few threads")
+        })
+    });
+    for backend in LEVELS.iter() {
+        let is = match how {
+            How::Plain => !backend.name().contains(", "),
+            How::Streamed => backend.name().ends_with(", streamed"),
+            How::Shared(_) => backend.name().ends_with(", shared"),
+        };
+        if is {
+            backend.prepare();
+            match how {
+                How::Shared(pool) => POOLS[pool].install(|| call(backend)),
+                _ => call(backend),
+            }
+        }
+    }
+}
+
+/// A call, and the memory it runs on.
+struct Call<'a> {
+    case: &'a Case,
+    /// Bytes in front of a buffer and behind it.
+    margins: (usize, usize),
+    noise: crate::choices::Noise,
+}
+
+impl Call<'_> {
+    fn check(&self, backend: &Cpu, wild: bool) {
+        let (case, (front, back)) = (self.case, self.margins);
+        let mut noise = self.noise.clone();
+        let mut buffer = |bytes| noise.bytes(front + bytes + back);
+        let placement = match &case.output {
+            Output::InPlace => &case.input,
+            Output::Separate(placement) => placement,
+        };
+        let (range, mut memory) = (front..front + placement.bytes, buffer(placement.bytes));
+        let before = memory.clone();
+        let (outcome, source) = match &case.output {
+            Output::InPlace => {
+                let source = memory[range.clone()].to_vec();
+                (backend.run_in_place(case, &mut memory[range.clone()]), source)
+            }
+            Output::Separate(_) => {
+                let source = buffer(case.input.bytes);
+                let source = &source[front..front + case.input.bytes];
+                (backend.run(case, source, &mut memory[range.clone()]), source.to_vec())
+            }
+        };
+        let at = backend.name();
+        let mut wanted = before;
+        match (outcome, case.expected()) {
+            (Outcome::Refused(why), _) if wild => {
+                let fits = is_inside(&case.input) && is_inside(placement) && nests(placement);
+                assert!(!fits, "{at}: refused ({why}): {case:?}");
+            }
+            (Outcome::Done, Expected::Sources(sources)) => {
+                assert!(is_inside(&case.input) && is_inside(placement), "{at}: outside: {case:?}");
+                assert!(is_apart(placement), "{at}: written twice: {case:?}");
+                let wanted = &mut wanted[range];
+                for (from, &to) in sources.into_iter().zip(&placement.positions) {
+                    copy_element(placement.width, &source, case.input.positions[from], wanted, to);
+                }
+                placement.clear_tail(wanted);
+            }
+            (Outcome::BadLength(index), Expected::BadLength(blamed)) => {
+                let shape = case.lengths.as_ref().map(|lengths| &lengths.placement.shape);
+                let index = shape.map(|shape| oracle::ordinal(shape, &index));
+                assert_eq!(index, Some(blamed), "{at}: blamed another length: {case:?}");
+            }
+            (outcome, expected) => panic!("{at}: {outcome:?}, not {expected:?}: {case:?}"),
+        }
+        if memory != wanted {
+            let first = memory.iter().zip(&wanted).position(|(is, should)| is != should);
+            let first = first.unwrap_or(0) as isize - front as isize;
+            panic!("{at}: byte {first} of the output is not what the oracle wants: {case:?}");
+        }
+    }
+}
+
+fn operation(choices: &mut Choices<'_>, shape: &[usize]) -> Operation {
+    let rank = shape.len();
+    let policy = choices.pick(&[Policy::Strict, Policy::Clamp]);
+    match choices.below(3) {
+        1 if rank >= 2 => {
+            let time = choices.below(rank);
+            let batch = (time + 1 + choices.below(rank - 1)) % rank;
+            Operation::Sequence { time, batch, policy }
+        }
+        2 if rank >= 1 => Operation::Subsequences { axis: choices.below(rank), policy },
+        _ => Operation::Reverse { flips: (0..rank).map(|_| choices.flag()).collect() },
+    }
+}
+
+fn lengths(
+    choices: &mut Choices<'_>,
+    operation: &Operation,
+    shape: &[usize],
+) -> Option<Arc<CaseLengths>> {
+    let limit = match operation {
+        Operation::Reverse { .. } => return None,
+        Operation::Sequence { time, .. } => shape[*time],
+        Operation::Subsequences { axis, .. } => shape[*axis],
+    };
+    let lanes = Case::lengths_shape(operation, shape);
+    let integer = choices.pick(&Integer::ALL);
+    let bits = 8 * integer.bytes() as u32 - u32::from(integer.is_signed());
+    let most = if bits < 63 { (1i64 << bits) - 1 } else { i64::MAX };
+    let least = if integer.is_signed() { -most - 1 } else { 0 };
+    let beyond = choices.pick(&[0, 0, 0, 3]) as u64;
+    let mut noise = choices.noise();
+    let count = lanes.iter().product();
+    let mut values: Vec<i64> = (0..count)
+        .map(|_| (noise.next() % (limit as u64 + beyond + 1)).min(most as u64) as i64)
+        .collect();
+    // One that stands out.
+    let odd =
+        choices.pick(&[None, None, None, Some(least), Some(-1), Some(most), Some(limit as i64)]);
+    if let (Some(odd), false) = (odd, values.is_empty()) {
+        let at = noise.next() as usize % values.len();
+        values[at] = odd.clamp(least, most);
+    }
+    let kind = choices.pick(&Kind::OUTPUTS);
+    Some(Arc::new(CaseLengths::new(values, &lanes, integer, kind)))
+}
+
+/// Steps from one element to the next in a dense row, and bits of a step.
+fn steps(width: Width) -> (usize, usize) {
+    match width {
+        Width::Bytes(bytes) => (bytes, 8),
+        packed => (1, packed.bits()),
+    }
+}
+
+/// A layout that must be taken: axes in any order, gaps, either direction; repeated elements where
+/// it is only read.
+fn right(choices: &mut Choices<'_>, width: Width, shape: &[usize], output: bool) -> Placement {
+    if choices.below(3) == 0 {
+        let kinds = if output { &Kind::OUTPUTS[..] } else { &Kind::INPUTS[..] };
+        return Placement::new(choices.pick(kinds), width, shape);
+    }
+    let (pitch, step_bits) = steps(width);
+    let mut order: Vec<usize> = (0..shape.len()).rev().collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, at - choices.below(at + 1));
+    }
+    let mut strides = vec![0isize; shape.len()];
+    let lead = choices.below(17);
+    let (mut extent, mut offset) = (pitch, lead);
+    for axis in order {
+        let how = choices.byte();
+        if how == 0xFF && !output {
+            continue;
+        }
+        let stride = extent + [0, 0, 1, 7][usize::from(how % 4)];
+        let span = stride * shape[axis].saturating_sub(1);
+        let backwards = how & 0x40 != 0;
+        strides[axis] = if backwards { -(stride as isize) } else { stride as isize };
+        offset += if backwards { span } else { 0 };
+        extent += span;
+    }
+    let bytes = ((lead + extent) * step_bits).div_ceil(8);
+    Placement::custom(width, shape, strides, offset, bytes, false)
+}
+
+/// Any strides over a buffer of any size.
+fn any(choices: &mut Choices<'_>, width: Width, shape: &[usize]) -> Placement {
+    let (pitch, _) = steps(width);
+    let mut stride = || match choices.below(4) {
+        0 => isize::from(choices.byte() as i8),
+        1 => isize::from(choices.byte() as i8) * pitch as isize,
+        2 => isize::from(choices.u16() as i16),
+        _ => (choices.u64() as i64 as isize) >> choices.below(64),
+    };
+    // Beyond this the naive arithmetic of the oracle would overflow, not the library's.
+    let strides: Vec<isize> = shape.iter().map(|_| stride().clamp(-(1 << 48), 1 << 48)).collect();
+    let (offset, bytes) = (usize::from(choices.u16()) % 4096, usize::from(choices.u16()));
+    Placement::custom(width, shape, strides, offset, bytes, false)
+}
+
+/// Whether all elements lie in the buffer.
+fn is_inside(placement: &Placement) -> bool {
+    let (pitch, step_bits) = steps(placement.width);
+    // Positions in front of the buffer have wrapped around.
+    let end = |&at: &usize| at.checked_add(pitch).and_then(|end| end.checked_mul(step_bits));
+    placement.positions.iter().all(|at| end(at).is_some_and(|end| end <= placement.bytes * 8))
+}
+
+/// Whether no two elements share memory.
+fn is_apart(placement: &Placement) -> bool {
+    let (pitch, _) = steps(placement.width);
+    let mut taken = HashSet::new();
+    placement.positions.iter().all(|&at| (at..at + pitch).all(|step| taken.insert(step)))
+}
+
+/// Whether each stride steps over everything that the smaller ones reach: what outputs must do.
+fn nests(placement: &Placement) -> bool {
+    let (mut extent, _) = steps(placement.width);
+    let axes = placement.shape.iter().zip(&placement.strides).filter(|(size, _)| **size > 1);
+    let mut axes: Vec<_> = axes.map(|(size, stride)| (stride.unsigned_abs(), size - 1)).collect();
+    axes.sort_unstable();
+    axes.into_iter().all(|(stride, last)| {
+        let nests = stride >= extent;
+        extent += stride * last;
+        nests
+    }) || placement.positions.is_empty()
+}

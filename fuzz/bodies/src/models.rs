@@ -1,0 +1,128 @@
+//! Models: outlined, read, run on inputs that are made from what they declare, and their results
+//! written and read again.
+
+use crate::files::{Folder, checked};
+use bytes::Bytes;
+use retrograde::{DType, Layout};
+use retrograde_io::graph::{Declared, Dim, Graph, Outline};
+use retrograde_io::{
+    Error, FilesRead, Location, Opening, Output, Saving, Value, onnx, open_value, openvino,
+};
+use std::path::Path;
+
+/// Bytes of an input that is made.
+const MOST: usize = 64 << 10;
+/// Inputs of a model that is run.
+const MOST_INPUTS: usize = 16;
+
+/// A ModelProto, beside which there is a file of 64 bytes, `beside.bin`.
+pub(crate) fn onnx_model(data: &[u8]) {
+    let folder = Folder::new();
+    folder.write("beside.bin", &(0..64).collect::<Vec<u8>>());
+    let at = folder.write("x.onnx", data);
+    let temporary = folder.path();
+    let read = onnx::read_model_in(&at.path, temporary, &FilesRead::default());
+    model(onnx::outline(&at.path), read, temporary);
+}
+
+/// An IR: a document, and behind the first zero byte what is in the file beside it.
+pub(crate) fn ir(data: &[u8]) {
+    let folder = Folder::new();
+    let mut parts = data.splitn(2, |byte| *byte == 0);
+    let at = folder.write("x.xml", parts.next().unwrap_or_default());
+    if let Some(weights) = parts.next() {
+        folder.write("x.bin", weights);
+    }
+    let temporary = folder.path();
+    let read = openvino::read_model_in(&at.path, temporary, &FilesRead::default());
+    model(openvino::outline(&at.path), read, temporary);
+}
+
+fn model(outline: Result<Outline, Error>, read: Result<Graph, Error>, folder: &Path) {
+    let outline = checked(outline);
+    let Some(graph) = checked(read) else { return };
+    let outline = outline.expect("a model that can be read can be outlined");
+    assert_eq!(outline.inputs.len(), graph.inputs().len());
+    assert_eq!(outline.outputs.len(), graph.outputs().len());
+    for pattern in [Pattern::Ones, Pattern::Few] {
+        let Some(inputs) = inputs(&graph, pattern) else { return };
+        let Some(results) = checked(graph.run_in(inputs.clone(), folder, &mut |_, _| {})) else {
+            continue;
+        };
+        assert_eq!(results.len(), graph.outputs().len());
+        let again = graph.run_in(inputs, folder, &mut |_, _| {}).expect("it ran before");
+        assert_eq!(results, again);
+        results.iter().take(2).for_each(|result| written(result, folder));
+    }
+}
+
+/// Writes a result as a TensorProto, which holds whatever a model may have made.
+fn written(result: &Value, folder: &Path) {
+    let at = Location::file(folder.join("y.pb"));
+    let Some(output) =
+        checked(Output::of_value(result, "y", at.clone(), &Saving::default(), &mut |_| {}))
+    else {
+        return;
+    };
+    output.finish().expect("room for temporary files");
+    let back = open_value(&at, &Opening::default(), None).expect("what was written can be read");
+    assert_eq!(back, *result);
+}
+
+/// The numbers of an input: some are lengths or axes, so they are small.
+#[derive(Clone, Copy)]
+enum Pattern {
+    Ones,
+    /// 0, 1, 2, 0 and so on.
+    Few,
+}
+
+impl Pattern {
+    fn number(self, at: usize) -> u8 {
+        match self {
+            Pattern::Ones => 1,
+            Pattern::Few => (at % 3) as u8,
+        }
+    }
+}
+
+/// Inputs as a model declares them; `None` if they are many or large. What has a default keeps it
+/// half of the time.
+fn inputs(graph: &Graph, pattern: Pattern) -> Option<Vec<(String, Value)>> {
+    if graph.inputs().len() > MOST_INPUTS {
+        return None;
+    }
+    let given =
+        graph.inputs().iter().filter(|input| !input.has_default || matches!(pattern, Pattern::Few));
+    given
+        .map(|input| Some((input.names.first()?.clone(), value(&input.declared, pattern)?)))
+        .collect()
+}
+
+fn value(declared: &Declared, pattern: Pattern) -> Option<Value> {
+    let dims = declared.dims.clone().unwrap_or_else(|| vec![Dim::Any, Dim::Fixed(3)]);
+    let size = |dim: &Dim| match dim {
+        Dim::Any => 2,
+        Dim::Fixed(size) => *size,
+        // The same for the same name.
+        Dim::Named(name) => 1 + name.len() % 4,
+        Dim::Between(low, high) => (*low).max(2).min(*high),
+    };
+    let shape: Vec<usize> = dims.iter().map(size).collect();
+    let count = Layout::dense(DType::U8, &shape).ok()?.len();
+    match declared.dtype.unwrap_or(DType::F32) {
+        DType::String if count <= MOST / 16 => {
+            let text = |at| Bytes::from(vec![b'a'; usize::from(pattern.number(at))]);
+            Value::strings(&shape, (0..count).map(text).collect()).ok()
+        }
+        DType::String => None,
+        dtype => {
+            let bytes = Layout::dense(dtype, &shape).ok()?.byte_len();
+            let width = dtype.bits()?.div_ceil(8).max(1);
+            let byte =
+                |at: usize| if at.is_multiple_of(width) { pattern.number(at / width) } else { 0 };
+            (bytes <= MOST)
+                .then(|| Value::new(dtype, &shape, (0..bytes).map(byte).collect::<Vec<_>>()).ok())?
+        }
+    }
+}
