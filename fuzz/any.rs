@@ -1,4 +1,4 @@
-//! libFuzzer around the body that `FUZZ_TARGET` names; see `bodies/`.
+//! Runs the fuzz target that `FUZZ_TARGET` names under libFuzzer; see `bodies/`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,7 +9,7 @@ static COUNTED: Counting = Counting;
 
 fuzz_target!(
     init: {
-        // Fails now if there is no such target.
+        // Fail at startup if the target does not exist.
         let _ = chosen();
     },
     |data: &[u8]| chosen().run(data)
@@ -18,7 +18,7 @@ fuzz_target!(
 fn chosen() -> Target {
     static NAME: std::sync::OnceLock<Target> = std::sync::OnceLock::new();
     *NAME.get_or_init(|| {
-        let name = std::env::var("FUZZ_TARGET").expect("FUZZ_TARGET names a target");
+        let name = std::env::var("FUZZ_TARGET").expect("set FUZZ_TARGET to the name of a target");
         Target::named(&name).unwrap_or_else(|| panic!("FUZZ_TARGET={name}: no such target"))
     })
 }

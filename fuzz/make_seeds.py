@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes fuzz/seeds/: small inputs for each fuzz target, good and malicious. Needs Python alone.
+"""Writes the seeds in fuzz/seeds/: small inputs for each fuzz target, both valid and malicious.
 
     fuzz/make_seeds.py
 
-Files that a fuzzer found lie beside these and are kept; their names begin with `found-`.
+It uses the standard library only. It keeps files whose names begin with `found-`: inputs that a fuzzer found.
 """
 
 import io
@@ -87,7 +87,7 @@ def npz(*members, method=zipfile.ZIP_STORED, comment=b""):
 
 
 def with_sizes(archive, packed, unpacked):
-    """Other sizes in the local header and in the directory."""
+    """Replaces the sizes in the local header and in the central directory."""
     data = bytearray(archive)
     for mark, at in ((b"PK\3\4", 18), (b"PK\1\2", 20)):
         struct.pack_into("<II", data, data.index(mark) + at, packed, unpacked)
@@ -398,7 +398,7 @@ IR = {
 
 
 def noise(first, count):
-    """Inputs whose bytes are decisions: any will do. The first byte says which kind of call."""
+    """Random inputs for the targets that decode bytes into decisions. The first byte selects the kind of call."""
     dice = random.Random(1)
     out = {}
     for kind in first:

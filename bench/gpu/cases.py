@@ -1,11 +1,11 @@
-"""The cases that are measured on a GPU; `bench-gpu` reads the same list."""
+"""The benchmark cases for GPUs. `bench-gpu` reads the same list."""
 
 import json
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
-# Element types that PyTorch tensors can have, in bytes; only `bench-gpu` measures the others.
+# Widths in bytes of the element types that PyTorch supports. Only `bench-gpu` measures the others.
 WIDTHS = {"u8": 1, "u16": 2, "f16": 2, "f32": 4, "f64": 8, "c128": 16}
 NATIVE_BITS = {"bytes5": 40, "u4": 4, "u1": 1}
 
@@ -41,12 +41,12 @@ class Case:
 
     @property
     def has_rows(self):
-        """Whether whole rows move: a sequence whose two axes come first, followed by others."""
+        """Whether the case moves whole rows: a sequence whose time and batch axes are the first two of several."""
         return self.operator == "sequence" and set(self.axes) == {0, 1} and len(self.shape) > 2
 
 
 def all_cases():
-    """Those of `bench/cases.jsonl` that are measured on a GPU, in its order."""
+    """The GPU cases of `bench/cases.jsonl`, in file order."""
     for one in map(json.loads, LIST.read_text(encoding="utf-8").splitlines()):
         if "cuda" in one.pop("in"):
             one |= {"operator": WORDS[one["operator"]], "shape": tuple(one["shape"]), "axes": tuple(one["axes"])}
@@ -54,7 +54,7 @@ def all_cases():
 
 
 def texts(words):
-    """The texts of a list; commas in brackets belong to a shape."""
+    """The items of a comma-separated list. Commas inside brackets belong to a shape."""
     parts, depth = [""], 0
     for letter in words:
         depth += (letter == "[") - (letter == "]")
@@ -66,7 +66,7 @@ def texts(words):
 
 
 def chosen(only, max_bytes):
-    """Cases whose names contain any of these texts, shrunk to at most so many bytes."""
+    """The cases whose names contain any of these texts, shrunk to at most ``max_bytes``."""
     wanted = texts(only)
     for case in all_cases():
         if any(text in case.name for text in wanted):
@@ -74,7 +74,7 @@ def chosen(only, max_bytes):
 
 
 def shrunk(case, most):
-    """The case with its largest axes halved; odd sizes mostly stay odd."""
+    """The case with its largest axis halved repeatedly, until it has at most ``most`` bytes."""
     shape = list(case.shape)
     while prod(shape) * WIDTHS[case.dtype] > most and max(shape) > 1:
         largest = shape.index(max(shape))

@@ -1,11 +1,11 @@
-"""The cases with their shapes, and how they are shrunk for a quick run."""
+"""The benchmark cases for the CPU, and how they are shrunk for a quick run."""
 
 import json
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
-# Bits of the element types that cases use; the names are the engine's.
+# Widths in bits of the element types in the cases, under the engine's names.
 BITS = {"u4": 4, "u8": 8, "u16": 16, "f16": 16, "f32": 32, "f64": 64, "c128": 128}
 NUMPY = {"u8": "uint8", "u16": "uint16", "f16": "float16", "f32": "float32", "f64": "float64", "c128": "complex128"}
 
@@ -51,7 +51,7 @@ class Case:
 
 
 def all_cases():
-    """Those of `bench/cases.jsonl` that are measured on the CPU, in its order."""
+    """The CPU cases of `bench/cases.jsonl`, in file order."""
     for line in LIST.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
         if "cpu" not in one.pop("in"):
@@ -64,7 +64,7 @@ def all_cases():
 
 
 def shrunk(case, most):
-    """The case with its largest axes halved until it has no more bytes than this."""
+    """The case with its largest axis halved repeatedly, until it has at most this many bytes."""
     shape = list(case.shape)
     while prod(shape) * BITS[case.dtype] // 8 > most and max(shape) > 1:
         largest = shape.index(max(shape))
@@ -73,7 +73,7 @@ def shrunk(case, most):
 
 
 def chosen(options):
-    """The cases that the command line selects, each once."""
+    """The cases that the command line selects, without duplicates."""
     cases = {}
     for case in all_cases():
         most = options.max_bytes or case.bytes

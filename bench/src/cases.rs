@@ -1,11 +1,11 @@
-//! The cases of all benchmarks: `bench/cases.jsonl`, one line a case, which the harnesses in Python
-//! read too.
+//! The cases of all benchmarks, from `bench/cases.jsonl`: one case per line. The Python harnesses
+//! read the same file.
 
 use crate::call::{Failure, Operator};
 use retrograde::DType;
 use serde_json::Value;
 
-/// The list, as it is in the repository.
+/// The content of `bench/cases.jsonl`.
 const LIST: &str = include_str!("../cases.jsonl");
 
 /// Which program measures a case.
@@ -19,24 +19,24 @@ pub enum Harness {
     Cuda,
 }
 
-/// What is measured.
+/// A benchmark case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// Its name in records.
+    /// The name in result files.
     pub name: String,
-    /// Which of them it is shown beside.
+    /// The group under which results are listed.
     pub group: String,
     /// The element type.
     pub dtype: DType,
     /// The shape of the tensor.
     pub shape: Vec<usize>,
-    /// The operator, with its axes.
+    /// The operator and its axes.
     pub operator: Operator,
     /// Whether the output is the input.
     pub in_place: bool,
-    /// Elements that both buffers begin behind an aligned address.
+    /// The offset of both buffers from an aligned address, in elements.
     pub offset: usize,
-    /// Whether the last two axes of the input lie in memory the other way round.
+    /// Whether the last two axes of the input are transposed in memory.
     pub transposed: bool,
 }
 
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// What the names of cases on a GPU say, of the forms that there are.
+    /// The names that a GPU case may have.
     fn names(case: &Case) -> [String; 2] {
         let place = match (case.in_place, case.group.as_str()) {
             (true, _) => "in place: ",

@@ -1,4 +1,5 @@
-//! The picture of a task: what of a file `retrograde_picture` draws, and its colours in a terminal.
+//! Draws the picture of a task: supplies elements of a file to `retrograde_picture`, and the
+//! terminal colours.
 
 use crate::elements;
 use crate::report;
@@ -8,13 +9,13 @@ use retrograde_io::{Location, Tensor};
 use retrograde_picture::{Role, Scene, Source};
 use std::convert::Infallible;
 
-/// Draws it as wide as the terminal; with colours, which the printing takes out again where
-/// there are none.
+/// Draws the picture as text, as wide as the terminal. It contains colour codes, which are stripped
+/// on output if the terminal does not support them.
 pub(crate) fn draw(location: &Location, before: &Tensor, task: &Task) -> String {
     scene(location, before, task).text(report::columns(), &painted)
 }
 
-/// Draws it as an SVG image.
+/// Draws the picture as an SVG image.
 pub(crate) fn draw_svg(location: &Location, before: &Tensor, task: &Task) -> String {
     scene(location, before, task).svg()
 }
@@ -27,7 +28,7 @@ fn scene(location: &Location, before: &Tensor, task: &Task) -> Scene {
     scene
 }
 
-/// A tensor of a file, and its task.
+/// A tensor from a file, and the task to draw.
 struct Drawn<'a> {
     before: &'a Tensor,
     task: &'a Task,

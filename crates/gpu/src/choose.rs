@@ -5,32 +5,33 @@ use crate::params::{FEW, MANY};
 use crate::shape::{Shape, Site};
 use retrograde::{Flow, Grain, Plan};
 
-/// A kernel, and the width of what it moves.
+/// A kernel, and the width of the unit that it moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) kernel: Kernel,
     pub(crate) width: Width,
 }
 
-/// What a kernel moves as one, with its width in bytes.
+/// The unit that a kernel moves at a time, with its width in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// Nothing, or packed elements, which are narrower than a byte.
+    /// No unit: the kernel moves nothing, or packed elements, which are narrower than a byte.
     None,
-    /// Units of the plan, at multiples of what they are made of.
+    /// Units of the plan: naturally aligned, or pixels (3, 6 or 12 bytes) with the alignment that
+    /// the kernel needs.
     Unit(u64),
-    /// Units of the plan that begin at any byte: pixels in rows, and staged units of two bytes.
+    /// Units of the plan at any byte address: pixels in rows, and staged two-byte units.
     Loose(u64),
-    /// Units that staged rows have no version for.
+    /// Units of a width for which the staged row kernel has no variant.
     Other,
-    /// Granules: units are a whole number of these.
+    /// Granules, of which each unit is a whole number.
     Granule(u64),
-    /// Vectors of a unit, which is a row that goes forward.
+    /// Vectors of a unit that is a whole row, copied in forward order.
     Vectors,
 }
 
 impl Width {
-    /// Bytes of it, where that is what the kernels are told.
+    /// The width in bytes that is passed to the kernels.
     pub(crate) fn bytes(self) -> u64 {
         match self {
             Width::Unit(bytes) | Width::Loose(bytes) | Width::Granule(bytes) => bytes,

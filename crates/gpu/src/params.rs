@@ -1,25 +1,25 @@
-//! The arguments of kernels, as `kernels/*.cuh` declare them: `mirror` compares the two, field by
-//! field.
+//! The kernel arguments, with the same layout as the structs in `kernels/*.cuh`. The tests in
+//! `mirror` compare both declarations field by field.
 
 #[cfg(test)]
 mod mirror;
 
-/// No such dimension.
+/// Marks a dimension that does not exist.
 pub(crate) const NONE: u32 = u32::MAX;
-/// The most dimensions that the fast kernels take in addition to their own.
+/// The maximum number of outer dimensions of the fast kernels.
 pub(crate) const FEW: usize = 6;
-/// The most dimensions of the general variant of each kernel: more than any tensor in memory can
-/// have, as each has a size of at least 2.
+/// The maximum number of dimensions of the general variant of each kernel. No tensor in memory has
+/// more, because each dimension here has a size of at least 2.
 pub(crate) const MANY: usize = 48;
 
-/// A kernel's arguments: plain data, passed by value.
+/// The arguments of a kernel: plain data, passed by value.
 ///
 /// # Safety
-/// `repr(C)`, without references, and the same as the struct of that name in the kernels: one of
-/// those in `mirror`.
+/// The type must be `repr(C)`, contain no references, and match the struct of the same name in the
+/// kernels. `mirror` must compare it.
 pub(crate) unsafe trait Params {}
 
-/// Declares arguments as `repr(C)`, and lists their fields for the tests.
+/// Declares a struct of arguments as `repr(C)`, and lists its fields for the tests.
 macro_rules! arguments {
     (
         $(#[$attribute:meta])*
@@ -57,24 +57,24 @@ arguments! {
 }
 
 impl Axis {
-    /// A dimension of this many steps.
+    /// A dimension of size `len` with these strides.
     pub(crate) fn new(len: u64, src: i64, dst: i64, lengths: i64) -> Self {
         let (mul, shift) = divisor(len);
-        // The same for 32 bits: the upper half of the quotient, rounded up again.
+        // The multiplier for 32-bit division: the upper half of `mul`, rounded up.
         let mul32 = mul.div_ceil(1 << 32) as u32;
         Axis { len, mul, src, dst, lengths, shift, mul32 }
     }
 
-    /// Only a divisor.
+    /// A divisor without strides.
     pub(crate) fn count(len: u64) -> Self {
         Axis::new(len, 0, 0, 0)
     }
 }
 
-/// Factor and shift for `divide` in `common.cuh`: `n / d` for `n` below 2^63.
+/// The multiplier and shift with which `divide` in `common.cuh` computes `n / d` for `n < 2^63`.
 ///
-/// With `l = ceil(log2 d)`, `mul = ceil(2^(63 + l) / d)` is between 2^63 and 2^64, and exceeds
-/// the quotient by less than `2^l / d`, which no `n` below 2^63 can notice.
+/// With `l = ceil(log2 d)`, `mul = ceil(2^(63 + l) / d)` is between 2^63 and 2^64. Rounding up adds
+/// less than 1 to `mul`, which cannot change the result for any `n < 2^63`.
 pub(crate) fn divisor(d: u64) -> (u64, u32) {
     let d = d.max(1);
     let shift = 64 - (d - 1).leading_zeros();
@@ -92,7 +92,7 @@ arguments! {
 }
 
 impl<const N: usize> Loops<N> {
-    /// At most `N` axes, outermost first.
+    /// Loops over at most `N` axes, outermost first.
     pub(crate) fn new(axes: &[Axis], prefix: Option<usize>) -> Self {
         let mut axis = [Axis::default(); N];
         axis[..axes.len()].copy_from_slice(axes);
@@ -226,7 +226,7 @@ arguments! {
 }
 
 arguments! {
-    /// What the check leaves on the device.
+    /// The result of the length check, in device memory.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     struct Report {
         stop: u32,
@@ -268,7 +268,7 @@ arguments! {
     }
 }
 
-// SAFETY: `repr(C)`, numbers only; fields as in rows.cuh.
+// SAFETY: `repr(C)` with numeric fields only; the fields match rows.cuh.
 unsafe impl Params for Rows {}
 // SAFETY: as above, strided.cuh.
 unsafe impl<const N: usize> Params for Strided<N> {}

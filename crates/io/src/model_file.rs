@@ -1,4 +1,4 @@
-//! The file of a model: mapped, with the folder that it lies in, and its name in errors.
+//! Reads a model file: memory-maps it, resolves its folder, and adds its path to errors.
 
 use crate::error::Error;
 use crate::external::Folder;
@@ -8,7 +8,7 @@ use crate::model::ModelError;
 use bytes::Bytes;
 use std::path::Path;
 
-/// Hands over the content of the file of a model.
+/// Parses the content of a model file, which is memory-mapped.
 pub(crate) fn read<T>(
     path: &Path,
     parse: impl FnOnce(Bytes) -> Result<T, ModelError>,
@@ -19,8 +19,8 @@ pub(crate) fn read<T>(
         .map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
 }
 
-/// The same with its folder. Temporary files go to `temporary`; the file, and those of the folder
-/// that are opened, are noted.
+/// Like [`read`], and passes the folder of the file to `parse`. Temporary files are created in
+/// `temporary`. `noted` records the file and every file in the folder that is opened.
 pub(crate) fn read_in<T>(
     path: &Path,
     temporary: &Path,

@@ -1,8 +1,8 @@
-//! Text that errors share: system errors, names and excerpts in printable form.
+//! Formats text for error messages: system errors, byte counts, names and excerpts.
 
 use std::io;
 
-/// The system's message, without the number that Rust appends.
+/// The system's error message, without the error number that Rust appends.
 pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {
@@ -11,17 +11,17 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
-/// A number of bytes, which may be one.
+/// A number of bytes, with the unit in singular or plural.
 pub(crate) fn bytes(count: u64) -> String {
     format!("{count} byte{}", if count == 1 { "" } else { "s" })
 }
 
-/// A library's message, on one line.
+/// The error message of a library, on one line.
 pub(crate) fn one_line(error: &impl std::fmt::Display) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A name from a file, shortened for printing.
+/// A name from a file, truncated for printing.
 pub(crate) fn short(name: &str) -> String {
     const MOST: usize = 120;
     match name.char_indices().nth(MOST) {
@@ -30,18 +30,18 @@ pub(crate) fn short(name: &str) -> String {
     }
 }
 
-/// Some bytes of a file, quoted and printable, at most `limit` of them.
+/// The first `limit` bytes of some content, escaped and in quotes.
 pub(crate) fn excerpt(bytes: &[u8], limit: usize) -> String {
     if bytes.is_empty() {
         return "nothing".to_owned();
     }
     let shown = &bytes[..bytes.len().min(limit)];
     let more = if bytes.len() > limit { "..." } else { "" };
-    // Inside double quotes, single ones need no escape.
+    // Single quotes need no escape inside double quotes.
     format!("\"{}{more}\"", shown.escape_ascii().to_string().replace("\\'", "'"))
 }
 
-/// Names in quotes, and how many more there are.
+/// Names in quotes, followed by the number of names that are not listed.
 pub(crate) fn listed(names: &[String], more: usize) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -1,12 +1,13 @@
-//! The picture as tables of HTML, for notebooks.
+//! Renders the picture as HTML tables, for notebooks.
 //!
-//! Colours are half transparent on whatever is behind, so it is legible on light and on dark. What
-//! moved is bold in the markup too: a notebook that is not trusted has its style sheets taken out.
+//! Colours are semi-transparent, so the picture is legible on light and dark backgrounds. Moved
+//! elements are also bold in the markup, because untrusted notebooks strip style sheets.
 
 use crate::markup::escaped;
 use crate::scene::{Block, Cell, Kind, LengthsAt, Scene};
 
-/// Under one class, so that nothing else on the page changes; notebooks stripe the rows of tables.
+/// All rules are scoped to one class, so they do not affect the rest of the page. The rule for `tr`
+/// overrides the row stripes that notebooks give to tables.
 const STYLE: &str = "\
 <style>
 .retrograde-picture{font:13px/1.4 ui-monospace,Menlo,Consolas,monospace;overflow-x:auto}
@@ -25,7 +26,7 @@ padding:1px 7px;border:none;font-weight:normal;text-align:right;white-space:pre}
 ";
 
 impl Scene {
-    /// The picture as a piece of HTML.
+    /// The picture as an HTML fragment.
     pub fn html(&self) -> String {
         let description = escaped(&self.description());
         let (operator, subject) = (escaped(self.operator), escaped(&self.subject));
@@ -45,7 +46,7 @@ impl Scene {
         out + "</div>\n"
     }
 
-    /// The picture as a page of HTML.
+    /// The picture as a complete HTML page.
     pub fn page(&self) -> String {
         let (title, body) = (escaped(&self.title()), self.html());
         format!(
@@ -56,7 +57,7 @@ impl Scene {
     }
 
     fn table(&self, block: &Block, out: &mut String) {
-        // Lengths have a column at the left; where they stand above the columns, it has their title.
+        // Lengths use a column at the left. If they are above the columns, it holds their label.
         let has_gutter = matches!(self.lengths_at, LengthsAt::Rows | LengthsAt::Columns);
         let label = if self.lengths_at == LengthsAt::Rows { "len" } else { "" };
         let length = |scope: &str, text: &str| {

@@ -1,9 +1,10 @@
-//! Pictures of reversals: the tensor before and after, side by side, as text, as an SVG image and as
+//! Pictures of reversals: the tensor before and after, side by side, as text, as an SVG image or as
 //! HTML.
 //!
-//! The last two axes make a grid; a tensor of more has one grid for each index of the others. What
-//! moved is bright, what lies beyond its length is dim. A [`Scene`] asks its [`Source`] for the few
-//! elements that it shows, so drawing is instant for a tensor of any size.
+//! The last two axes form a grid. A tensor of higher rank has one grid for each index of the
+//! leading axes. Moved elements are highlighted, and elements beyond their length are dimmed. A
+//! [`Scene`] reads only the elements that it shows from its [`Source`], so the cost of drawing does
+//! not depend on the size of the tensor.
 //!
 //! ```
 //! use retrograde_picture::{Movement, Scene, Source, plain};
@@ -18,7 +19,7 @@
 //!     }
 //!
 //!     fn length(&self, _: &[usize]) -> Result<i128, Self::Error> {
-//!         Ok(0) // nobody asks: whole axes have no lengths
+//!         Ok(0) // never called: `Reverse` has no lengths
 //!     }
 //! }
 //!

@@ -1,6 +1,6 @@
-//! Text as XML and HTML have it.
+//! Escapes text for XML and HTML.
 
-/// The text with everything escaped that would be more than text.
+/// Escapes the characters that have a meaning in markup.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -10,7 +10,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#x27;"),
-            // XML has no place for these, not even escaped.
+            // XML does not allow these characters, even escaped.
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
             other => safe.push(other),
         }

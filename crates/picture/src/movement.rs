@@ -1,15 +1,15 @@
-//! What a call moves, and where the elements of its result come from.
+//! Describes which elements a call moves, and maps each element of the result to its source.
 
-/// An operator with its axes, counted from the first.
+/// An operator with its axes, as non-negative indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Movement {
-    /// `Reverse` along these axes, in order, each once.
+    /// `Reverse` along these axes, in ascending order and without duplicates.
     Axes(Vec<usize>),
     /// `ReverseSequence`.
     Sequence {
         /// The axis that is reversed.
         time: usize,
-        /// The axis of the sequences, and of the lengths.
+        /// The axis that enumerates the sequences and their lengths.
         batch: usize,
     },
     /// `ReverseSubsequences` along this axis.
@@ -26,7 +26,7 @@ impl Movement {
         }
     }
 
-    /// Its axes, for a headline.
+    /// The axes, formatted for the headline.
     pub fn arguments(&self) -> String {
         match self {
             Movement::Sequence { time, batch } => format!("time axis {time}, batch axis {batch}"),
@@ -42,7 +42,7 @@ impl Movement {
         }
     }
 
-    /// The axis that lanes with lengths run along.
+    /// The axis along which lanes with lengths run.
     fn lane(&self) -> Option<usize> {
         match self {
             Movement::Axes(_) => None,
@@ -50,8 +50,7 @@ impl Movement {
         }
     }
 
-    /// Whether lengths may differ between two elements that differ along this axis only; none if
-    /// there are no lengths.
+    /// Whether lengths may vary along this axis; `None` if the operator has no lengths.
     pub(crate) fn lengths_vary_over(&self, axis: usize) -> Option<bool> {
         match self {
             Movement::Axes(_) => None,
@@ -60,7 +59,8 @@ impl Movement {
         }
     }
 
-    /// Which of the lengths belongs to the element at this index; none if there are none.
+    /// The index of the length that applies to the element at `index`; `None` if the operator has
+    /// no lengths.
     pub fn length_at(&self, index: &[usize]) -> Option<Vec<usize>> {
         match self {
             Movement::Axes(_) => None,
@@ -73,15 +73,15 @@ impl Movement {
         }
     }
 
-    /// Where the element that comes out at this index of a tensor of this shape came from, if its
-    /// lane has this length.
+    /// The index in the input of the element at `index` of the output, for a tensor of this shape
+    /// whose lane has this length.
     pub fn origin(&self, index: &[usize], shape: &[usize], length: Option<i128>) -> Vec<usize> {
         let mut origin = index.to_vec();
         if let Movement::Axes(axes) = self {
             axes.iter().for_each(|&axis| origin[axis] = shape[axis] - 1 - index[axis]);
         }
         if let (Some(axis), Some(length)) = (self.lane(), length) {
-            // Operators refuse negative lengths; longer ones are those of the axis.
+            // Operators reject negative lengths and clamp longer ones to the size of the axis.
             let length = length.clamp(0, shape[axis] as i128) as usize;
             if index[axis] < length {
                 origin[axis] = length - 1 - index[axis];
@@ -90,7 +90,7 @@ impl Movement {
         origin
     }
 
-    /// Whether the element at this index lies beyond the length of its lane, where nothing moves.
+    /// Whether the element at this index is beyond the length of its lane, so it does not move.
     pub(crate) fn is_padding(&self, index: &[usize], length: Option<i128>) -> bool {
         match (self.lane(), length) {
             (Some(axis), Some(length)) => index[axis] as i128 >= length,

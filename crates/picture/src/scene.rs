@@ -1,36 +1,36 @@
-//! The cells of a picture: what each says, and whether it moved, stayed or is padding.
+//! The cells of a picture: the text of each, and whether it moved, stayed or is padding.
 
 use crate::movement::Movement;
 use crate::window::{self, Window};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Longer elements are cut.
+/// The maximum width of a cell in columns. Longer elements are truncated.
 const WIDEST_CELL: usize = 24;
 
-/// Where the elements of a picture come from.
+/// Supplies the elements and lengths of a picture.
 pub trait Source {
-    /// What can go wrong.
+    /// The error of reading an element or a length.
     type Error;
 
     /// The element at this index of the input, as text.
     fn text(&self, index: &[usize]) -> Result<String, Self::Error>;
 
-    /// The length at this index of the lengths ([`Movement::length_at`]).
+    /// The length at this index of the lengths; see [`Movement::length_at`].
     fn length(&self, at: &[usize]) -> Result<i128, Self::Error>;
 }
 
-/// What became of an element.
+/// How a cell is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,
-    /// It came from there.
+    /// An element that moved here from this index.
     Moved(Vec<usize>),
     Padding,
-    /// Not an element, but a mark for some that are not shown.
+    /// A mark for elements that are not shown.
     LeftOut,
 }
 
-/// One element, or a mark for some that are left out.
+/// One element, or a mark for elements that are not shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     pub(crate) text: String,
@@ -43,27 +43,27 @@ impl Cell {
     }
 }
 
-/// One row of both grids, with its length if it has one.
+/// One row of both grids, with its length if there is one.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) length: String,
     pub(crate) before: Vec<Cell>,
     pub(crate) after: Vec<Cell>,
-    /// What stands for columns that are left out.
+    /// The mark for columns that are not shown.
     mark: &'static str,
 }
 
-/// One grid before and after.
+/// One grid, before and after the call.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     /// The index of the leading axes, if there are any.
     pub(crate) caption: Option<String>,
-    /// The lengths of the columns, if they differ by column.
+    /// The lengths of the columns, if lengths vary by column.
     pub(crate) lengths: Vec<String>,
     pub(crate) rows: Vec<Row>,
 }
 
-/// How lengths can be shown: by row or by column if they vary over only one of the two.
+/// Where lengths are shown: by row or by column, if they vary along only one of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LengthsAt {
     Nowhere,
@@ -82,33 +82,33 @@ impl LengthsAt {
             (true, true) => LengthsAt::Nowhere,
             (true, false) => LengthsAt::Rows,
             (false, true) => LengthsAt::Columns,
-            // One length for the whole grid; a single row may as well carry it.
+            // One length for the whole grid. A grid of one row shows it next to the row.
             (false, false) if rank < 2 => LengthsAt::Rows,
             (false, false) => LengthsAt::Caption,
         }
     }
 }
 
-/// All that a picture shows. It keeps that, and not the tensor.
+/// The content of a picture. It stores the elements that are shown, not the tensor.
 #[derive(Debug, Clone)]
 pub struct Scene {
     pub(crate) operator: &'static str,
-    /// What is reversed, and how.
+    /// The tensor and the axes, for the headline.
     pub(crate) subject: String,
-    /// The grids; `None` stands for those left out. Empty if there are no elements.
+    /// The grids; `None` stands for grids that are not shown. Empty if there are no elements.
     pub(crate) blocks: Vec<Option<Block>>,
     /// The columns of each grid that are shown.
     pub(crate) columns: Window,
-    /// How many there are.
+    /// The number of columns of the tensor.
     size: usize,
     pub(crate) lengths_at: LengthsAt,
-    /// Whether elements line up at their left edge.
+    /// Whether elements are text, which is left-aligned. Numbers are right-aligned.
     pub(crate) is_text: bool,
 }
 
 impl Scene {
-    /// What there is to show of a call on a tensor of this shape; `what` is how the headline calls
-    /// it. Texts, and not numbers, line up at their left edge.
+    /// Reads what a picture of a call on a tensor of this shape shows. `what` describes the tensor
+    /// in the headline. Text is left-aligned, numbers are right-aligned.
     pub fn of<S: Source>(
         source: &S,
         movement: &Movement,
@@ -126,7 +126,7 @@ impl Scene {
                 [rows, _] => window::rows(*rows),
                 _ => window::all(1),
             };
-            // Not empty, so no product of sizes overflows.
+            // No size is 0, so the product of the sizes cannot overflow.
             for number in window::blocks(leading.iter().product()) {
                 let block = number.map(|number| {
                     let lead = unravel(number, leading);
@@ -145,7 +145,7 @@ impl Scene {
         format!("{}  {}", self.operator, self.subject)
     }
 
-    /// What the picture shows, for those who do not see it.
+    /// A description of the picture for screen readers.
     pub(crate) fn description(&self) -> String {
         format!(
             "{} of {}: the tensor before, at the left, and after, at the right.",
@@ -153,7 +153,7 @@ impl Scene {
         )
     }
 
-    /// The grids that are not left out.
+    /// The grids that are shown.
     pub(crate) fn drawn(&self) -> impl Iterator<Item = &Block> {
         self.blocks.iter().flatten()
     }
@@ -167,18 +167,18 @@ impl Scene {
         texts.map(|text| text.width()).max().unwrap_or(1).max(1)
     }
 
-    /// The width of the widest length of a row; zero if they have none.
+    /// The width of the widest length of a row; 0 if rows have no lengths.
     pub(crate) fn length_width(&self) -> usize {
         let rows = self.drawn().flat_map(|block| &block.rows);
         rows.map(|row| row.length.width()).max().unwrap_or(0)
     }
 
-    /// The same with fewer columns, from the most that should be shown to the fewest.
+    /// This scene with different numbers of columns, widest first.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = Scene> {
         window::candidates(self.size).map(|columns| self.narrowed(columns))
     }
 
-    /// With these columns, which are some of those that are shown.
+    /// This scene with a subset of its columns.
     fn narrowed(&self, columns: Window) -> Scene {
         let place = |column: usize| self.columns.iter().position(|one| *one == Some(column));
         let chosen: Vec<_> = columns.iter().map(|column| column.and_then(place)).collect();
@@ -222,7 +222,7 @@ struct View<'a, S> {
 impl<S: Source> View<'_, S> {
     fn index(&self, row: usize, column: usize) -> Vec<usize> {
         let mut index = self.lead.clone();
-        // A tensor of one axis has no rows, a scalar no columns either.
+        // A tensor of rank 1 has no row index, and a scalar has no column index either.
         index.extend(&[row, column][2 - self.shape.len().min(2)..]);
         index
     }
@@ -280,7 +280,7 @@ impl<S: Source> View<'_, S> {
         Ok(Row { length, before, after, mark })
     }
 
-    /// What lies at an index before and after.
+    /// The cells at an index, before and after.
     fn cells(&self, index: &[usize]) -> Result<[Cell; 2], S::Error> {
         let length = self.length(index)?;
         let origin = self.movement.origin(index, self.shape, length);
@@ -297,7 +297,7 @@ impl<S: Source> View<'_, S> {
     }
 }
 
-/// The text, cut to what a cell may hold.
+/// The text, truncated to the maximum width of a cell.
 fn clipped(text: String) -> String {
     if text.width() <= WIDEST_CELL {
         return text;

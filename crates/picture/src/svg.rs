@@ -1,4 +1,4 @@
-//! The picture as an SVG image: every element a box, what moved in colour.
+//! Renders the picture as an SVG image: a box for each element, with moved elements in colour.
 
 use crate::markup::escaped;
 use crate::scene::{Block, Cell, Kind, Scene};
@@ -11,7 +11,7 @@ const GAP: usize = 4;
 const MARGIN: usize = 16;
 const BETWEEN: usize = 48;
 
-/// Under one class, so that nothing else on a page changes that this is put into.
+/// All rules are scoped to one class, so they do not affect a page that embeds the image.
 const STYLE: &str = "\
 .retrograde text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328;white-space:pre}
 .retrograde .background{fill:#ffffff}
@@ -29,7 +29,7 @@ const STYLE: &str = "\
 }";
 
 impl Scene {
-    /// The picture as an SVG image, in light or dark colours as the reader prefers.
+    /// The picture as an SVG image, in light or dark colours according to the viewer's settings.
     pub fn svg(&self) -> String {
         let title = self.title();
         let mut image = Image { body: String::new(), width: 0, y: MARGIN };
@@ -54,18 +54,18 @@ impl Scene {
     }
 }
 
-/// What is drawn, and where the next thing goes.
+/// The image so far, and the position of the next item.
 struct Image {
     body: String,
     width: usize,
     y: usize,
 }
 
-/// Where grids are.
+/// The horizontal positions and widths of the grids.
 struct Places {
     before: usize,
     after: usize,
-    /// The width of a cell, and of a grid.
+    /// The width of a cell; `grid` is the width of a grid.
     cell: usize,
     grid: usize,
 }
@@ -131,7 +131,7 @@ impl Image {
 
     fn cell(&mut self, x: usize, width: usize, cell: &Cell) {
         let (class, origin) = match &cell.kind {
-            // What is left out has no box.
+            // A mark for elements that are not shown has no box.
             Kind::LeftOut => return self.text(x + width / 2, "quiet middle", &cell.text),
             Kind::Plain => ("", String::new()),
             Kind::Padding => (" class=\"padding\"", String::new()),
@@ -152,7 +152,7 @@ impl Image {
     }
 
     fn line(&mut self, line: &str) {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.body, "{line}");
     }
 }

@@ -1,41 +1,41 @@
-//! The picture as lines of text: the common width of the cells, then row by row.
+//! Renders the picture as lines of text. All cells have the same width.
 
 use crate::scene::{Block, Cell, Kind, LengthsAt, Scene};
 use unicode_width::UnicodeWidthStr;
 
 const INDENT: &str = "  ";
-/// Between before and after: an arrow in the middle row, space in the others.
+/// The separator between the two grids: an arrow in the middle row, spaces in the others.
 const ARROW: &str = "  →  ";
 const SPACE: &str = "     ";
 
-/// What a piece of the text is, for colours.
+/// The role of a piece of text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The operator's name.
     Operator,
-    /// What says something about the elements, or stands for those left out.
+    /// A label, or a mark for elements that are not shown.
     Label,
     /// A length.
     Length,
-    /// An element that stayed.
+    /// An element that did not move.
     Plain,
-    /// An element that came from elsewhere.
+    /// An element that moved.
     Moved,
     /// An element beyond its length.
     Padding,
 }
 
-/// Text without colours.
+/// Returns the text without colours.
 pub fn plain(_: Role, text: &str) -> String {
     text.to_owned()
 }
 
-/// Gives a piece of text its colours; they take no columns.
+/// Adds colours to a piece of text. They must not change its width.
 type Paint<'a> = &'a dyn Fn(Role, &str) -> String;
 
 impl Scene {
-    /// The picture within this many columns if possible, before and after beside each other if that
-    /// is, as lines that end.
+    /// The picture as text, within this many columns if possible. The grids are side by side if
+    /// they fit, otherwise one below the other. Every line ends with a newline.
     pub fn text(&self, columns: usize, paint: Paint<'_>) -> String {
         let operator = paint(Role::Operator, self.operator);
         let mut out = format!("{operator}  {}\n\n", self.subject);
@@ -55,23 +55,23 @@ impl Scene {
                 break;
             }
         }
-        // Maybe nothing fits, not even two columns: better wrapped than not shown.
+        // If even the narrowest version does not fit, print it anyway and let the terminal wrap it.
         Sheet::of(narrowest.as_ref().unwrap_or(self), paint).below(&mut out);
         out
     }
 }
 
-/// The grids, ready to be lined up.
+/// The scene with the column widths for text output.
 struct Sheet<'a> {
     scene: &'a Scene,
     paint: Paint<'a>,
-    /// Widths of the columns of one grid.
+    /// The widths of the columns of one grid.
     widths: Vec<usize>,
-    /// Spaces between two columns.
+    /// The number of spaces between two columns.
     gap: usize,
-    /// Width of the lengths at the left; zero if there are none.
+    /// The width of the lengths at the left; 0 if there are none.
     gutter: usize,
-    /// What stands above them.
+    /// The label above the lengths.
     label: &'static str,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Columns that the picture takes: beside each other, and one below the other.
+    /// The width of the picture with the grids side by side, and with one below the other.
     fn widths(&self) -> [usize; 2] {
         let below = self.margin(Role::Plain, "").width() + self.column_width();
         [below + SPACE.len() + self.grid_width().max("after".len()), below]
@@ -132,7 +132,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The block, with its caption written; none if some are left out here, which is written too.
+    /// Writes the caption of a block and returns the block. For blocks that are not shown, writes a
+    /// mark and returns `None`.
     fn captioned<'b>(
         &self,
         block: &'b Option<Block>,
@@ -163,12 +164,12 @@ impl<'a> Sheet<'a> {
         self.widths.iter().sum::<usize>() + self.gap * self.widths.len().saturating_sub(1)
     }
 
-    /// The grid's width, or its title's if that is wider.
+    /// The width of the grid or of its title, whichever is wider.
     fn column_width(&self) -> usize {
         self.grid_width().max("before".len())
     }
 
-    /// What stands left of a grid.
+    /// The margin to the left of a grid.
     fn margin(&self, role: Role, text: &str) -> String {
         if self.gutter == 0 {
             return INDENT.to_owned();
@@ -204,7 +205,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// One line, without trailing spaces.
+/// Writes one line without trailing spaces.
 fn line(out: &mut String, parts: &[&str]) {
     parts.iter().for_each(|part| out.push_str(part));
     out.truncate(out.trim_end_matches(' ').len());

@@ -1,16 +1,16 @@
-//! Which indices along an axis are shown, and which are left out.
+//! Selects the indices along an axis that are shown.
 
-/// Indices in order; `None` stands for those left out.
+/// Indices in ascending order; `None` stands for indices that are not shown.
 pub(crate) type Window = Vec<Option<usize>>;
 
-/// Rows of a grid, or grids, beyond which only the first and last few are shown.
+/// Beyond these limits, only the first and last few are shown.
 const MOST_ROWS: usize = 12;
 const MOST_COLUMNS: usize = 32;
 const MOST_BLOCKS: usize = 6;
-/// How many are shown at either end, as in NumPy.
+/// How many are shown at each end, as in NumPy.
 const EDGE: usize = 3;
 
-/// All of them.
+/// All indices.
 pub(crate) fn all(size: usize) -> Window {
     (0..size).map(Some).collect()
 }
@@ -23,14 +23,14 @@ pub(crate) fn blocks(count: usize) -> Window {
     if count <= MOST_BLOCKS { all(count) } else { edges(count, EDGE) }
 }
 
-/// Columns, from the most that should be shown to the fewest.
+/// The possible selections of columns, widest first.
 pub(crate) fn candidates(size: usize) -> impl Iterator<Item = Window> {
     let whole = (size <= MOST_COLUMNS).then(|| all(size));
     let parts = (1..=EDGE).rev().filter(move |edge| 2 * edge + 1 < size);
     whole.into_iter().chain(parts.map(move |edge| edges(size, edge)))
 }
 
-/// The first and the last few.
+/// The first and last `edge` indices.
 fn edges(size: usize, edge: usize) -> Window {
     let first = (0..edge).map(Some);
     let last = (size - edge..size).map(Some);

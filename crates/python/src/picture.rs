@@ -1,18 +1,19 @@
-//! Pictures of calls: what Python says of a tensor, drawn by `retrograde_picture`.
+//! Pictures of calls: Python callbacks supply the elements, and `retrograde_picture` draws them.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use retrograde_picture::{Movement, Source, plain};
 
-/// What a picture shows of a call; the tensor is not kept.
+/// The content of a picture. It does not keep the tensor.
 #[pyclass(frozen, module = "retrograde._engine")]
 pub(crate) struct Scene(retrograde_picture::Scene);
 
 #[pymethods]
 impl Scene {
-    /// `axes` count from the first: those that are reversed; time and batch; or the axis of lanes.
-    /// `text` gives the element at an index, `length` the length at an index of the lengths.
+    /// `axes` are non-negative: the reversed axes, the time and batch axes, or the axis of the
+    /// lanes. `text` returns the element at an index as text, and `length` the length at an index
+    /// of the lengths.
     #[new]
     #[pyo3(signature = (operator, axes, shape, what, is_text, text, length, /))]
     fn new(
@@ -37,7 +38,7 @@ impl Scene {
         retrograde_picture::Scene::of(&source, &movement, &shape, what, is_text).map(Scene)
     }
 
-    /// Within this many columns if possible, without the end of the last line.
+    /// The picture as text, within this many columns if possible, without the final newline.
     #[pyo3(signature = (columns, /))]
     fn text(&self, columns: isize) -> String {
         let mut text = self.0.text(columns.max(0) as usize, &plain);
@@ -58,7 +59,7 @@ impl Scene {
     }
 }
 
-/// Functions of Python that know the tensor.
+/// Python callbacks that read the tensor and its lengths.
 struct Asked<'a, 'py> {
     text: &'a Bound<'py, PyAny>,
     length: Option<&'a Bound<'py, PyAny>>,
@@ -73,7 +74,7 @@ impl Source for Asked<'_, '_> {
 
     fn length(&self, at: &[usize]) -> PyResult<i128> {
         let length = self.length.ok_or_else(|| PyValueError::new_err("no lengths"))?;
-        // No type of lengths goes beyond 64 bits.
+        // Lengths have at most 64 bits.
         let value = length.call1((PyTuple::new(length.py(), at)?,))?;
         value.extract::<i64>().map(i128::from).or_else(|_| value.extract::<u64>().map(i128::from))
     }

@@ -1,5 +1,5 @@
-//! Axes, masks and lengths of any value on small dense tensors: refused exactly where the rules say
-//! so, and otherwise what the oracle says.
+//! Calls with arbitrary axes, masks and lengths on small dense tensors. A call must be rejected
+//! exactly if the rules of the operator reject it; otherwise the result must equal the oracle's.
 
 use crate::choices::Choices;
 use crate::files::checked;
@@ -20,25 +20,26 @@ pub(crate) fn check(choices: &mut Choices<'_>) {
     let shape = choices.shape(width);
     let count: usize = shape.iter().product();
     let data = choices.noise().bytes((count * width.bits()).div_ceil(8));
-    let view = TensorRef::dense(dtype, &data[..], &shape).expect("as many bytes as it takes");
+    let view = TensorRef::dense(dtype, &data[..], &shape).expect("the buffer has the right size");
     let (result, sources) = call(choices, &view, &shape);
     match (checked(result), sources) {
         (Some(bytes), Some(sources)) => {
             let mut wanted = vec![0; data.len()];
-            // Places are counted in bytes, or in elements of a packed type.
+            // Positions are in bytes, or in elements for a packed type.
             let step = (width.bits() / 8).max(1);
             for (to, from) in sources.into_iter().enumerate() {
                 copy_element(width, &data, from * step, &mut wanted, to * step);
             }
-            assert_eq!(bytes, wanted, "not what the oracle wants");
+            assert_eq!(bytes, wanted, "differs from the oracle");
         }
         (result, sources) => {
-            assert_eq!(result.is_some(), sources.is_some(), "left: taken; right: allowed");
+            assert_eq!(result.is_some(), sources.is_some(), "left: accepted; right: valid");
         }
     }
 }
 
-/// A call, and what must come of it; `None` if it must be refused.
+/// Runs a call. Returns its result and the expected source indices, which are `None` if the call
+/// must be rejected.
 fn call(
     choices: &mut Choices<'_>,
     view: &TensorRef<'_>,
@@ -98,7 +99,7 @@ fn call(
     }
 }
 
-/// Mostly an axis that there is.
+/// An axis, in most cases a valid one.
 fn axis(choices: &mut Choices<'_>, rank: usize) -> i64 {
     match choices.byte() {
         0xFF => choices.u64() as i64,
@@ -112,7 +113,7 @@ fn resolved(axis: i64, rank: usize) -> Option<usize> {
     (0..rank).contains(&at).then_some(at as usize)
 }
 
-/// Mostly as many lengths as there must be.
+/// Lengths, in most cases the right number of them.
 fn lengths(choices: &mut Choices<'_>, count: usize) -> (Vec<i64>, LengthPolicy) {
     let policy = choices.pick(&[LengthPolicy::Strict, LengthPolicy::Clamp]);
     let count = if choices.below(8) == 7 { choices.below(9) } else { count };
@@ -126,7 +127,7 @@ fn lengths(choices: &mut Choices<'_>, count: usize) -> (Vec<i64>, LengthPolicy) 
     (values, policy)
 }
 
-/// The lengths as the oracle takes them; `None` if they must be refused.
+/// The lengths for the oracle; `None` if they must be rejected.
 fn allowed(values: &[i64], count: usize, limit: usize, policy: LengthPolicy) -> Option<Vec<usize>> {
     let strict = policy == LengthPolicy::Strict;
     let wrong = |&value: &i64| value < 0 || strict && value as u64 > limit as u64;

@@ -1,13 +1,13 @@
-//! Decisions read from the bytes of an input, one after the other; zeros when there are no more.
+//! Decodes a fuzz input into decisions, byte by byte. Returns zeros after the end of the input.
 
 use retrograde_conformance::placement::Width;
 use retrograde_conformance::runner::split_mix;
 
-/// Elements of a tensor, and bytes: no more than the oracle can walk in an instant.
+/// The maximum number of elements and bytes of a tensor. The limits keep the oracle fast.
 const MOST: usize = 2048;
 const MOST_BYTES: usize = 32 << 10;
 
-/// The bytes that are left.
+/// The bytes of the input that have not been read yet.
 pub(crate) struct Choices<'a>(&'a [u8]);
 
 impl<'a> Choices<'a> {
@@ -46,13 +46,13 @@ impl<'a> Choices<'a> {
         u64::from(self.u32()) | u64::from(self.u32()) << 32
     }
 
-    /// Noise that depends on a few bytes of the input: contents, of which there are too many to
-    /// read each of them.
+    /// A pseudo-random generator seeded from two bytes of the input. It fills buffers, which are
+    /// too large to take every byte from the input.
     pub(crate) fn noise(&mut self) -> Noise {
         Noise(self.u16().into())
     }
 
-    /// A size of an axis: mostly small, sometimes around the widths of vectors.
+    /// The size of an axis: usually small, sometimes close to a vector width.
     pub(crate) fn size(&mut self) -> usize {
         match self.byte() {
             small @ 0..128 => usize::from(small) % 6,
@@ -60,7 +60,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// Up to eight axes.
+    /// A shape of up to eight axes.
     pub(crate) fn shape(&mut self, width: Width) -> Vec<usize> {
         let mut room = MOST.min(MOST_BYTES * 8 / width.bits());
         let rank = self.pick(&[2, 1, 3, 4, 0, 5, 6, 8]);
@@ -73,7 +73,7 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// Pseudo-random numbers.
+/// A pseudo-random number generator.
 #[derive(Clone)]
 pub(crate) struct Noise(u64);
 
@@ -82,7 +82,8 @@ impl Noise {
         split_mix(&mut self.0)
     }
 
-    /// A buffer whose allocation is no larger than it is, so that a sanitizer sees its end.
+    /// A buffer of random bytes without spare capacity, so that a sanitizer detects any access
+    /// beyond its end.
     pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.reserve_exact(count);

@@ -1,5 +1,5 @@
-//! Operator calls on views of any strides, run at every instruction set and compared with the
-//! oracle of the conformance suite, byte for byte.
+//! Runs operator calls on views with arbitrary strides on every instruction set, and compares each
+//! result byte for byte with the oracle of the conformance suite.
 
 use crate::arguments;
 use crate::choices::Choices;
@@ -13,7 +13,7 @@ use retrograde_conformance::placement::{Kind, Placement, Width, copy_element};
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
-/// Threads that share a call.
+/// The thread counts for multi-threaded calls.
 const THREADS: [usize; 3] = [2, 3, 5];
 
 pub(crate) fn differential(data: &[u8]) {
@@ -25,7 +25,7 @@ pub(crate) fn differential(data: &[u8]) {
     }
 }
 
-/// One call at every level. The layouts are right, or `wild`: any strides at all.
+/// Runs one call on every instruction set. The layouts are valid, or arbitrary if `wild`.
 fn check(choices: &mut Choices<'_>, wild: bool) {
     let how = How::choose(choices);
     let width = choices.pick(&Width::ALL);
@@ -47,17 +47,17 @@ fn check(choices: &mut Choices<'_>, wild: bool) {
     let margins = (choices.below(65), choices.pick(&[0, 0, 37]));
     let noise = choices.noise();
     let call = Call { case: &case, margins, noise };
-    // Every level is compared with the oracle, so they all agree with each other too.
+    // Each level is compared with the oracle, so the levels also agree with each other.
     at_every_level(how, |backend| call.check(backend, wild));
 }
 
-/// How calls are stored and shared.
+/// How a call stores its output and whether it runs on several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     Plain,
-    /// Past the caches.
+    /// With non-temporal stores.
     Streamed,
-    /// Among so many threads.
+    /// On several threads: an index into [`THREADS`].
     Shared(usize),
 }
 
@@ -71,7 +71,8 @@ impl How {
     }
 }
 
-/// The only place that chooses an instruction set: [`Backend::prepare`] sets it for the process.
+/// Runs a call on every instruction set. Only this function selects one, because
+/// [`Backend::prepare`] changes it for the whole process.
 fn at_every_level(how: How, call: impl Fn(&Cpu) + Send + Sync) {
     static LEVELS: LazyLock<Vec<Cpu>> = LazyLock::new(Cpu::all);
     static POOLS: LazyLock<[ThreadPool; 3]> = LazyLock::new(|| {
@@ -95,10 +96,10 @@ fn at_every_level(how: How, call: impl Fn(&Cpu) + Send + Sync) {
     }
 }
 
-/// A call, and the memory it runs on.
+/// A call, and how its buffers are allocated.
 struct Call<'a> {
     case: &'a Case,
-    /// Bytes in front of a buffer and behind it.
+    /// Guard bytes before and after a buffer.
     margins: (usize, usize),
     noise: crate::choices::Noise,
 }
@@ -130,7 +131,7 @@ impl Call<'_> {
         match (outcome, case.expected()) {
             (Outcome::Refused(why), _) if wild => {
                 let fits = is_inside(&case.input) && is_inside(placement) && nests(placement);
-                assert!(!fits, "{at}: refused ({why}): {case:?}");
+                assert!(!fits, "{at}: rejected ({why}): {case:?}");
             }
             (Outcome::Done, Expected::Sources(sources)) => {
                 assert!(is_inside(&case.input) && is_inside(placement), "{at}: outside: {case:?}");
@@ -144,14 +145,14 @@ impl Call<'_> {
             (Outcome::BadLength(index), Expected::BadLength(blamed)) => {
                 let shape = case.lengths.as_ref().map(|lengths| &lengths.placement.shape);
                 let index = shape.map(|shape| oracle::ordinal(shape, &index));
-                assert_eq!(index, Some(blamed), "{at}: blamed another length: {case:?}");
+                assert_eq!(index, Some(blamed), "{at}: reported another length: {case:?}");
             }
-            (outcome, expected) => panic!("{at}: {outcome:?}, not {expected:?}: {case:?}"),
+            (outcome, expected) => panic!("{at}: {outcome:?}, expected {expected:?}: {case:?}"),
         }
         if memory != wanted {
             let first = memory.iter().zip(&wanted).position(|(is, should)| is != should);
             let first = first.unwrap_or(0) as isize - front as isize;
-            panic!("{at}: byte {first} of the output is not what the oracle wants: {case:?}");
+            panic!("{at}: byte {first} of the output differs from the oracle: {case:?}");
         }
     }
 }
@@ -191,7 +192,7 @@ fn lengths(
     let mut values: Vec<i64> = (0..count)
         .map(|_| (noise.next() % (limit as u64 + beyond + 1)).min(most as u64) as i64)
         .collect();
-    // One that stands out.
+    // One length with an unusual value.
     let odd =
         choices.pick(&[None, None, None, Some(least), Some(-1), Some(most), Some(limit as i64)]);
     if let (Some(odd), false) = (odd, values.is_empty()) {
@@ -202,7 +203,8 @@ fn lengths(
     Some(Arc::new(CaseLengths::new(values, &lanes, integer, kind)))
 }
 
-/// Steps from one element to the next in a dense row, and bits of a step.
+/// The number of stride units between adjacent elements of a dense row, and the bits of a stride
+/// unit.
 fn steps(width: Width) -> (usize, usize) {
     match width {
         Width::Bytes(bytes) => (bytes, 8),
@@ -210,8 +212,8 @@ fn steps(width: Width) -> (usize, usize) {
     }
 }
 
-/// A layout that must be taken: axes in any order, gaps, either direction; repeated elements where
-/// it is only read.
+/// A valid layout: axes in any order, with gaps and negative strides. An input may also have
+/// strides of 0.
 fn right(choices: &mut Choices<'_>, width: Width, shape: &[usize], output: bool) -> Placement {
     if choices.below(3) == 0 {
         let kinds = if output { &Kind::OUTPUTS[..] } else { &Kind::INPUTS[..] };
@@ -241,7 +243,7 @@ fn right(choices: &mut Choices<'_>, width: Width, shape: &[usize], output: bool)
     Placement::custom(width, shape, strides, offset, bytes, false)
 }
 
-/// Any strides over a buffer of any size.
+/// A layout with arbitrary strides over a buffer of arbitrary size, which may be invalid.
 fn any(choices: &mut Choices<'_>, width: Width, shape: &[usize]) -> Placement {
     let (pitch, _) = steps(width);
     let mut stride = || match choices.below(4) {
@@ -250,16 +252,16 @@ fn any(choices: &mut Choices<'_>, width: Width, shape: &[usize]) -> Placement {
         2 => isize::from(choices.u16() as i16),
         _ => (choices.u64() as i64 as isize) >> choices.below(64),
     };
-    // Beyond this the naive arithmetic of the oracle would overflow, not the library's.
+    // Larger strides would overflow the naive arithmetic of the oracle, though not the library's.
     let strides: Vec<isize> = shape.iter().map(|_| stride().clamp(-(1 << 48), 1 << 48)).collect();
     let (offset, bytes) = (usize::from(choices.u16()) % 4096, usize::from(choices.u16()));
     Placement::custom(width, shape, strides, offset, bytes, false)
 }
 
-/// Whether all elements lie in the buffer.
+/// Whether all elements are inside the buffer.
 fn is_inside(placement: &Placement) -> bool {
     let (pitch, step_bits) = steps(placement.width);
-    // Positions in front of the buffer have wrapped around.
+    // Positions before the buffer have wrapped around to large values.
     let end = |&at: &usize| at.checked_add(pitch).and_then(|end| end.checked_mul(step_bits));
     placement.positions.iter().all(|at| end(at).is_some_and(|end| end <= placement.bytes * 8))
 }
@@ -271,7 +273,7 @@ fn is_apart(placement: &Placement) -> bool {
     placement.positions.iter().all(|&at| (at..at + pitch).all(|step| taken.insert(step)))
 }
 
-/// Whether each stride steps over everything that the smaller ones reach: what outputs must do.
+/// Whether each stride is at least the extent of all smaller strides, as outputs require.
 fn nests(placement: &Placement) -> bool {
     let (mut extent, _) = steps(placement.width);
     let axes = placement.shape.iter().zip(&placement.strides).filter(|(size, _)| **size > 1);

@@ -1,5 +1,5 @@
-//! DirectML's descriptors and bindings: valid ones with faults here and there. What compiles is
-//! run and compared with the oracle; what has no fault must compile.
+//! DirectML descriptors and bindings: valid ones, some with injected faults. A descriptor without a
+//! fault must compile. Every operator that compiles is run and compared with the oracle.
 
 use crate::choices::{Choices, Noise};
 use crate::files::checked;
@@ -10,12 +10,12 @@ use retrograde::directml::{
 };
 use retrograde_conformance::oracle;
 
-/// Elements of a tensor.
+/// The maximum number of elements of a tensor.
 const MOST: u64 = 2048;
-/// Bytes of a buffer.
+/// The maximum size of a buffer in bytes.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// A tensor's descriptor, with sizes of its own.
+/// The fields of a tensor descriptor, with owned sizes and strides.
 #[derive(Debug, Clone)]
 struct Described {
     dtype: DType,
@@ -23,9 +23,9 @@ struct Described {
     strides: Option<Vec<u32>>,
     flags: u32,
     tensor_type: u32,
-    /// Instead of the type's own.
+    /// Overrides the code of `dtype`.
     data_type: Option<u32>,
-    /// Bytes more than needed, or fewer.
+    /// The difference between the declared and the required size in bytes.
     extra: i64,
     alignment: u32,
 }
@@ -46,7 +46,7 @@ impl Described {
         }
     }
 
-    /// Where each element lies, in bytes.
+    /// The byte offset of each element.
     fn positions(&self) -> Vec<usize> {
         let shape: Vec<usize> = self.sizes.iter().map(|&size| size as usize).collect();
         let width = self.dtype.bits().unwrap_or(8) / 8;
@@ -96,14 +96,14 @@ pub(crate) fn directml(data: &[u8]) {
     };
     let valid = checked(desc.validate(level)).is_some();
     let compiled = checked(desc.compile(level));
-    assert_eq!(valid, compiled.is_some(), "validated and compiled alike");
+    assert_eq!(valid, compiled.is_some(), "validate and compile disagree");
     assert!(valid || faults > 0, "{:?}: {desc:?}", desc.validate(level));
     let Some(operator) = compiled else { return };
     let totals = [&desc.input, &desc.sequence_lengths, &desc.output];
     if totals.iter().any(|desc| desc.total_size_in_bytes > MOST_BYTES) {
         return;
     }
-    // What compiled has the sizes of the descriptors, whatever the faults were.
+    // An operator that compiled has the sizes of its descriptors, even if faults were injected.
     let mut noise = choices.noise();
     let bound = tensors.each_ref().map(|tensor| Bound::new(&mut choices, tensor, &mut noise));
     let [source, mut counts, mut target] = bound;
@@ -115,8 +115,8 @@ pub(crate) fn directml(data: &[u8]) {
         BufferBindingMut { buffer: &mut target.buffer, offset: target.offset, size: target.size },
     );
     if checked(result).is_none() {
-        assert!(source.odd || counts.odd || target.odd, "refused without a fault");
-        assert_eq!(target.buffer, before, "refused, and written to");
+        assert!(source.odd || counts.odd || target.odd, "rejected without a fault");
+        assert_eq!(target.buffer, before, "rejected, but the output was written");
         return;
     }
     let shape: Vec<usize> = input.sizes.iter().map(|&size| size as usize).collect();
@@ -135,7 +135,7 @@ pub(crate) fn directml(data: &[u8]) {
         let to = target.offset as usize + to;
         wanted[to..to + width].copy_from_slice(&source.buffer[from..from + width]);
     }
-    assert!(target.buffer == wanted, "not what the oracle wants: {desc:?}");
+    assert!(target.buffer == wanted, "differs from the oracle: {desc:?}");
 }
 
 fn sizes(choices: &mut Choices<'_>, rank: usize) -> Vec<u32> {
@@ -148,7 +148,7 @@ fn sizes(choices: &mut Choices<'_>, rank: usize) -> Vec<u32> {
     (0..rank).map(|_| size()).collect()
 }
 
-/// A tensor without a fault.
+/// A valid tensor descriptor.
 fn described(
     choices: &mut Choices<'_>,
     level: FeatureLevel,
@@ -159,7 +159,7 @@ fn described(
     let strides = match choices.below(4) {
         0 => None,
         kind => {
-            // Axes in any order, with gaps; what is read may repeat elements.
+            // Axes in any order, with gaps. Inputs may have strides of 0.
             let mut order: Vec<usize> = (0..sizes.len()).collect();
             let turned = choices.below(sizes.len());
             order.rotate_left(turned);
@@ -186,7 +186,7 @@ fn described(
     }
 }
 
-/// Breaks one thing, which may still be right by chance.
+/// Changes one field at random. The result may still be valid by chance.
 fn fault(choices: &mut Choices<'_>, tensor: &mut Described) {
     let at = choices.below(8);
     match choices.below(10) {
@@ -217,12 +217,12 @@ fn fault(choices: &mut Choices<'_>, tensor: &mut Described) {
     }
 }
 
-/// A buffer and the part of it that is bound.
+/// A buffer, and the range of it that is bound.
 struct Bound {
     buffer: Vec<u8>,
     offset: u64,
     size: u64,
-    /// Whether it may be refused.
+    /// Whether the binding may be rejected.
     odd: bool,
 }
 
@@ -255,7 +255,7 @@ impl Bound {
     }
 }
 
-/// Most lengths are not beyond the axis.
+/// Replaces the lengths by values of which most do not exceed the size of the axis.
 fn small(counts: &mut Bound, lengths: &Described, size: u32, noise: &mut Noise) {
     for at in lengths.positions() {
         let at = counts.offset as usize + at;

@@ -1,25 +1,25 @@
-//! A folder for one input, and what is checked of every error.
+//! A temporary folder for one input, and the check of every error message.
 
 use retrograde_io::Location;
 use std::fmt::Display;
 use std::fs;
 use tempfile::TempDir;
 
-/// Characters that the message of an error may have. A name in it is shortened, a shape has at
-/// most as many axes as the format allows.
+/// The maximum length of an error message in bytes. Messages are bounded because names are
+/// truncated and formats limit the number of axes.
 const LONGEST: usize = 64 << 10;
 
-/// A new folder, in `TMPDIR`; gone when it is dropped, so that inputs do not see each other.
+/// A new folder in `TMPDIR`. It is deleted on drop, so inputs do not affect each other.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
     pub(crate) fn new() -> Folder {
-        Folder(tempfile::tempdir().expect("a folder for temporary files"))
+        Folder(tempfile::tempdir().expect("cannot create a temporary folder"))
     }
 
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Location {
         let at = self.at(name);
-        fs::write(&at.path, content).expect("room for temporary files");
+        fs::write(&at.path, content).expect("cannot write a temporary file");
         at
     }
 
@@ -32,13 +32,13 @@ impl Folder {
     }
 }
 
-/// The result, whose error must be one line of bounded length.
+/// Returns the success value, and checks that an error message is one line of bounded length.
 pub(crate) fn checked<T, E: Display>(result: Result<T, E>) -> Option<T> {
     result
         .inspect_err(|error| {
             let text = error.to_string();
-            assert!(text.len() <= LONGEST, "a message of {} bytes", text.len());
-            assert!(!text.contains('\n'), "a message of several lines: {text}");
+            assert!(text.len() <= LONGEST, "an error message of {} bytes", text.len());
+            assert!(!text.contains('\n'), "an error message of several lines: {text}");
         })
         .ok()
 }

@@ -1,8 +1,8 @@
-//! What each fuzz target does with its bytes.
+//! The bodies of the fuzz targets.
 //!
-//! A body panics where something is wrong and returns where everything is right, an error of the
-//! library included. `fuzz/any.rs` hands bodies to libFuzzer; `tests/replay.rs` runs them on
-//! every file under `fuzz/seeds/`.
+//! A body panics if it finds a bug, and returns otherwise. An error that the library returns is not
+//! a bug. `fuzz/any.rs` runs the bodies under libFuzzer, and `tests/replay.rs` runs them on every
+//! file in `fuzz/seeds/`.
 
 mod arguments;
 mod choices;
@@ -18,19 +18,20 @@ pub use memory::Counting;
 /// A fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name, which is that of its folder of seeds.
+    /// The name, which is also the name of its folder of seeds.
     pub name: &'static str,
-    /// What it does with an input.
+    /// Runs one input.
     body: fn(&[u8]),
-    /// Bytes of memory that one byte of input may take.
+    /// The bytes of memory that are allowed for each byte of input.
     factor: usize,
 }
 
-/// What any input may take: buffers, tables, messages of errors.
+/// The memory that is allowed for any input: buffers, tables, error messages.
 const BASE: usize = 2 << 20;
-/// Headers and messages grow when they are parsed, and bodies keep a few copies of the data.
+/// The factor for parsed formats. Parsed headers and messages are larger than their encoding, and
+/// bodies keep a few copies of the data.
 const PARSED: usize = 256;
-/// The most that deflate makes of a byte, for a few copies.
+/// The factor for compressed formats: the maximum compression ratio of deflate, for eight copies.
 const INFLATED: usize = 1032 * 8;
 
 /// Every target.
@@ -46,17 +47,17 @@ pub const TARGETS: [Target; 8] = [
 ];
 
 impl Target {
-    /// The target of this name.
+    /// Finds a target by name.
     pub fn named(name: &str) -> Option<Target> {
         TARGETS.into_iter().find(|target| target.name == name)
     }
 
-    /// Runs the body, and panics if that took far more memory than the input has bytes (where
-    /// [`Counting`] is the allocator; otherwise memory is not looked at).
+    /// Runs the body, and panics if it used more memory than is allowed for the size of the input.
+    /// Memory is checked only if [`Counting`] is the global allocator.
     pub fn run(self, data: &[u8]) {
         let Target { name, body, factor } = self;
         let (len, peak) = (data.len(), memory::peak_of(|| body(data)));
         let most = BASE + factor * len;
-        assert!(peak <= most, "{name}: {len} bytes of input took {peak} of memory, beyond {most}");
+        assert!(peak <= most, "{name}: {len} bytes of input used {peak} of memory, limit {most}");
     }
 }

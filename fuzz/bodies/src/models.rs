@@ -1,5 +1,5 @@
-//! Models: outlined, read, run on inputs that are made from what they declare, and their results
-//! written and read again.
+//! Models: outlines and reads them, runs them on generated inputs that match their declarations,
+//! and writes the results and reads them back.
 
 use crate::files::{Folder, checked};
 use bytes::Bytes;
@@ -10,12 +10,12 @@ use retrograde_io::{
 };
 use std::path::Path;
 
-/// Bytes of an input that is made.
+/// The maximum size of a generated input in bytes.
 const MOST: usize = 64 << 10;
-/// Inputs of a model that is run.
+/// Models with more inputs are not run.
 const MOST_INPUTS: usize = 16;
 
-/// A ModelProto, beside which there is a file of 64 bytes, `beside.bin`.
+/// A ModelProto. The same folder contains `beside.bin`, a file of 64 bytes for external data.
 pub(crate) fn onnx_model(data: &[u8]) {
     let folder = Folder::new();
     folder.write("beside.bin", &(0..64).collect::<Vec<u8>>());
@@ -25,7 +25,7 @@ pub(crate) fn onnx_model(data: &[u8]) {
     model(onnx::outline(&at.path), read, temporary);
 }
 
-/// An IR: a document, and behind the first zero byte what is in the file beside it.
+/// An OpenVINO IR: the XML document, and after the first zero byte the content of the `.bin` file.
 pub(crate) fn ir(data: &[u8]) {
     let folder = Folder::new();
     let mut parts = data.splitn(2, |byte| *byte == 0);
@@ -50,13 +50,14 @@ fn model(outline: Result<Outline, Error>, read: Result<Graph, Error>, folder: &P
             continue;
         };
         assert_eq!(results.len(), graph.outputs().len());
-        let again = graph.run_in(inputs, folder, &mut |_, _| {}).expect("it ran before");
+        let again = graph.run_in(inputs, folder, &mut |_, _| {}).expect("the first run succeeded");
         assert_eq!(results, again);
         results.iter().take(2).for_each(|result| written(result, folder));
     }
 }
 
-/// Writes a result as a TensorProto, which holds whatever a model may have made.
+/// Writes a result as a TensorProto, which supports every type that a model can produce, and reads
+/// it back.
 fn written(result: &Value, folder: &Path) {
     let at = Location::file(folder.join("y.pb"));
     let Some(output) =
@@ -64,16 +65,16 @@ fn written(result: &Value, folder: &Path) {
     else {
         return;
     };
-    output.finish().expect("room for temporary files");
-    let back = open_value(&at, &Opening::default(), None).expect("what was written can be read");
+    output.finish().expect("cannot write a temporary file");
+    let back = open_value(&at, &Opening::default(), None).expect("cannot read what was written");
     assert_eq!(back, *result);
 }
 
-/// The numbers of an input: some are lengths or axes, so they are small.
+/// The values of an input. They are small, because some inputs are lengths or axes.
 #[derive(Clone, Copy)]
 enum Pattern {
     Ones,
-    /// 0, 1, 2, 0 and so on.
+    /// 0, 1, 2, 0, 1, 2, ...
     Few,
 }
 
@@ -86,8 +87,8 @@ impl Pattern {
     }
 }
 
-/// Inputs as a model declares them; `None` if they are many or large. What has a default keeps it
-/// half of the time.
+/// Inputs that match the declarations of a model; `None` if there are too many or they are too
+/// large. Only one of the two patterns overrides inputs that have a default.
 fn inputs(graph: &Graph, pattern: Pattern) -> Option<Vec<(String, Value)>> {
     if graph.inputs().len() > MOST_INPUTS {
         return None;
@@ -104,7 +105,7 @@ fn value(declared: &Declared, pattern: Pattern) -> Option<Value> {
     let size = |dim: &Dim| match dim {
         Dim::Any => 2,
         Dim::Fixed(size) => *size,
-        // The same for the same name.
+        // Equal names get equal sizes.
         Dim::Named(name) => 1 + name.len() % 4,
         Dim::Between(low, high) => (*low).max(2).min(*high),
     };

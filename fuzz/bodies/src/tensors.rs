@@ -1,4 +1,5 @@
-//! Tensor files: listed, opened, read to the last byte, reversed, written and read again.
+//! Tensor files: lists, opens and reads them completely, reverses the tensors, and writes them and
+//! reads them back.
 
 use crate::files::{Folder, checked};
 use retrograde::{Reverse, TensorRef};
@@ -8,11 +9,11 @@ use retrograde_io::{
 };
 use std::fs;
 
-/// Tensors of one file that are looked at.
+/// The maximum number of tensors of a file that are checked.
 const LOOKED_AT: usize = 3;
 
 pub(crate) fn npy(data: &[u8]) {
-    // The other way in, for arrays that are to be in memory.
+    // `npy::read` is a second entry point, which loads the array into memory.
     let folder = Folder::new();
     let array = checked(npy::read(folder.write("x.npy", data).path));
     let tensors = tensor_file(data, Format::Npy);
@@ -20,7 +21,7 @@ pub(crate) fn npy(data: &[u8]) {
         (Some(array), Some(tensor)) => {
             assert_eq!((array.shape(), array.data()), (tensor.shape(), tensor.data()));
         }
-        (array, tensor) => assert_eq!(array.is_some(), tensor.is_some(), "read as open does"),
+        (array, tensor) => assert_eq!(array.is_some(), tensor.is_some(), "npy::read differs"),
     }
 }
 
@@ -33,15 +34,15 @@ pub(crate) fn safetensors(data: &[u8]) {
 }
 
 pub(crate) fn tensor_proto(data: &[u8]) {
-    // In memory there is no folder beside it, so external data is not found there.
+    // A tensor in memory has no folder, so its external data cannot be found.
     let decoded = checked(onnx::decode_tensor(data.to_vec()));
     let tensors = tensor_file(data, Format::Pb);
     if let (Some(decoded), Some(tensor)) = (decoded, tensors.first()) {
-        assert_eq!(decoded.value, tensor.to_value(None).expect("it is as models have it"));
+        assert_eq!(decoded.value, tensor.to_value(None).expect("cannot convert to a value"));
     }
 }
 
-/// Everything that can be done with a file; the tensors that were opened.
+/// Exercises every operation on a file. Returns the tensors that were opened.
 fn tensor_file(data: &[u8], format: Format) -> Vec<Tensor> {
     let folder = Folder::new();
     folder.write("beside.bin", &(0..64).collect::<Vec<u8>>());
@@ -50,7 +51,7 @@ fn tensor_file(data: &[u8], format: Format) -> Vec<Tensor> {
     let only = checked(open(&at, &opening));
     checked(open_integers(&at, &opening));
     let Some(listing) = checked(list(&at, &opening)) else {
-        // A listing looks at every tensor, `open` at one.
+        // `list` checks every tensor, `open` only one, so `open` may succeed alone.
         return only.into_iter().collect();
     };
     assert_eq!((listing.format, listing.file_bytes), (format, data.len() as u64));
@@ -59,7 +60,7 @@ fn tensor_file(data: &[u8], format: Format) -> Vec<Tensor> {
         let at =
             Location { name: listed.name.clone().filter(|_| format.has_names()), ..at.clone() };
         let Some(tensor) = checked(open(&at, &opening)) else { continue };
-        // Of two tensors of a name, the last one is opened.
+        // If several tensors have the same name, `open` returns the last one.
         let same = |other: &&Listed| other.name == listed.name;
         if listing.tensors.iter().filter(same).count() == 1 {
             assert_eq!(tensor.shape(), listed.shape);
@@ -75,7 +76,7 @@ fn tensor_file(data: &[u8], format: Format) -> Vec<Tensor> {
     tensors
 }
 
-/// Reads every byte, by elements and as a whole, and reverses it twice.
+/// Reads single elements and the whole tensor, and reverses it twice.
 fn read(tensor: &Tensor) {
     let (shape, layout) = (tensor.shape(), tensor.layout());
     assert_eq!(tensor.data().len(), layout.byte_len());
@@ -88,7 +89,7 @@ fn read(tensor: &Tensor) {
     assert!(tensor.element(shape).is_none() || shape.is_empty());
     let view = tensor.view().expect("the data fits its layout");
     let once = Reverse::all().to_bytes(&view).expect("any tensor can be reversed");
-    let dense = TensorRef::dense(layout.dtype(), &once[..], shape).expect("a dense result");
+    let dense = TensorRef::dense(layout.dtype(), &once[..], shape).expect("the result is dense");
     let twice = Reverse::all().to_bytes(&dense).expect("any tensor can be reversed");
     assert_eq!(twice, in_rows(tensor));
 }
@@ -98,14 +99,14 @@ fn in_rows(tensor: &Tensor) -> Vec<u8> {
     Reverse::axes([]).to_bytes(&view).expect("any tensor can be copied")
 }
 
-/// Writes it in its own format and in another one, and reads that again.
+/// Writes the tensor in its own format and in another one, and reads it back.
 fn written(tensor: &Tensor, folder: &Folder, pick: usize) {
     let value = checked(tensor.to_value(None));
     let other = Format::ALL[pick % (Format::ALL.len() - 1)];
     for format in [tensor.format(), other] {
         let name = tensor.name().filter(|_| format.has_names()).map(str::to_owned);
         let at = Location { name, ..folder.at(&format!("y.{format}")) };
-        // An archive is not replaced where other tensors would be lost.
+        // An existing archive with other tensors would not be replaced.
         let _ = fs::remove_file(&at.path);
         let mut output = match Output::like(tensor, at.clone(), &Saving::default()) {
             Ok(output) => output,
@@ -115,26 +116,26 @@ fn written(tensor: &Tensor, folder: &Folder, pick: usize) {
                 continue;
             }
         };
-        // Column-major data goes to row-major formats.
+        // Column-major data may be written to a row-major format.
         match output.layout() == tensor.layout() {
             true => output.data_mut().copy_from_slice(tensor.data()),
             false => output.data_mut().copy_from_slice(&in_rows(tensor)),
         }
-        output.finish().expect("room for temporary files");
-        let back = open(&at, &Opening::default()).expect("what was written can be opened");
+        output.finish().expect("cannot write a temporary file");
+        let back = open(&at, &Opening::default()).expect("cannot open what was written");
         assert_eq!(back.shape(), tensor.shape());
         if format == tensor.format() {
             assert_eq!(back.element_type(), tensor.element_type());
             assert_eq!(back.fortran_order(), tensor.fortran_order());
         }
         if let Some(value) = &value {
-            let back = open_value(&at, &Opening::default(), None).expect("as it was before");
-            assert!(same(&back, value), "{back:?} was {value:?}");
+            let back = open_value(&at, &Opening::default(), None).expect("cannot read it back");
+            assert!(same(&back, value), "{back:?}, expected {value:?}");
         }
     }
 }
 
-/// Whether the elements are the same; formats do not all have a name for a type.
+/// Whether shapes and elements are equal. Types may differ, because a format may lack a type.
 fn same(left: &Value, right: &Value) -> bool {
     let equal = match (left.elements(), right.elements()) {
         (Elements::Bytes(left), Elements::Bytes(right)) => left == right,

@@ -1,4 +1,4 @@
-//! Every seed and every input that a fuzzer found, without a fuzzer: any toolchain runs this.
+//! Runs every seed and every input that a fuzzer found, without a fuzzer, on any toolchain.
 
 use retrograde_fuzz_bodies::{Counting, TARGETS};
 use std::fs;

@@ -1,24 +1,24 @@
-//! The arguments here and in the kernels: the same fields, in the same order, of the same types, at
-//! the same offsets.
+//! Checks that the host and the kernels declare the same argument structs: the same fields, in the
+//! same order, with the same types and offsets.
 
 use super::*;
 
-/// A field of some arguments.
+/// A field of an argument struct.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) name: String,
-    /// Its type, as Rust has it.
+    /// The Rust type.
     pub(crate) kind: String,
     pub(crate) offset: usize,
     pub(crate) size: usize,
 }
 
-/// Arguments that can list their fields, in order.
+/// Lists the fields of an argument struct, in declaration order.
 pub(crate) trait Fields {
     fn fields() -> Vec<Field>;
 }
 
-/// What the kernels declare.
+/// The kernel sources that declare the structs.
 const SOURCES: [&str; 7] = [
     include_str!("../../kernels/common.cuh"),
     include_str!("../../kernels/check.cuh"),
@@ -29,7 +29,7 @@ const SOURCES: [&str; 7] = [
     include_str!("../../kernels/tiles.cuh"),
 ];
 
-/// The body of the struct of this name.
+/// The body of the struct `name`.
 fn body(source: &str, name: &str) -> String {
     let start = source.split(&format!("\nstruct {name} {{\n")).nth(1);
     let body = start.and_then(|rest| rest.split("\n};").next()).unwrap_or_else(|| panic!("{name}"));
@@ -37,7 +37,8 @@ fn body(source: &str, name: &str) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// The fields of a struct of the kernels, laid out as C++ does it. `count` stands for `N`.
+/// The fields of a struct in the kernels, with offsets by the C++ layout rules. `count` is the
+/// value of `N`.
 fn declared(source: &str, name: &str, count: usize) -> Vec<Field> {
     let mut at = 0usize;
     let declarations = body(source, name);
@@ -58,16 +59,16 @@ fn declared(source: &str, name: &str, count: usize) -> Vec<Field> {
         };
         let offset = at.next_multiple_of(align);
         at = offset + size;
-        // A word that Rust keeps for itself.
+        // `type` is a keyword in Rust.
         let name = if name == "type" { "kind" } else { name }.to_owned();
         Field { name, kind, offset, size }
     });
     fields.collect()
 }
 
-/// A type of the kernels as Rust has it, its size and its alignment.
+/// The Rust equivalent of a type in the kernels, with its size and alignment.
 fn kind_of(source: &str, kind: &str, count: usize) -> (String, usize, usize) {
-    // Addresses are numbers to the host.
+    // The host stores device addresses as `u64`.
     if kind.ends_with('*') {
         return ("u64".to_owned(), 8, 8);
     }
@@ -84,13 +85,13 @@ fn kind_of(source: &str, kind: &str, count: usize) -> (String, usize, usize) {
         _ => {
             let fields = declared(source, name, count);
             let end = fields.last().map_or(0, |field| field.offset + field.size);
-            // All of them hold a number of 64 bits.
+            // Every struct has a 64-bit field, so its alignment is 8.
             (rust, end.next_multiple_of(8), 8)
         }
     }
 }
 
-/// Every struct that host and kernels share, here and as a source declares it.
+/// Every struct that the host and the kernels share: its fields here, and in `source`.
 fn pairs(source: &str) -> Vec<(&'static str, Vec<Field>, Vec<Field>)> {
     let pair = |name, here, count| (name, here, declared(source, name, count));
     vec![
@@ -127,7 +128,7 @@ fn a_field_on_one_side_only_or_of_another_type_or_order_is_found() {
     let source = SOURCES.concat();
     assert_eq!(differences(&source), [] as [&str; 0]);
     let edits = [
-        // Each leaves the size of the struct as it is, but for the first.
+        // Size checks miss some of these edits, because the size of the struct stays the same.
         ("    u64 run;", "    u64 run;\n    u32 more;", "Gather"),
         ("    u32 uniform;", "", "Gather"),
         ("    u32 words;  // bytes", "    i64 words;  // bytes", "Tiles"),

@@ -1,4 +1,4 @@
-"""Prepared calls: checked and planned once, for tensors like the first one."""
+"""Prepared calls: checked and planned once, then run on tensors of the same kind and layout."""
 
 from numpy import ndarray
 
@@ -17,7 +17,7 @@ class Prepared:
         #: The operator's name.
         self.operator, self._arguments = bound(operator, x, args, kwargs)
         self._function = getattr(retrograde, self.operator)
-        # What the call is checked against, and the arguments by their names.
+        # The arguments by name, and the description that later tensors must match.
         names = [name for name in self._function.__signature__.parameters if name not in ("x", "out")]
         self._first = dict(zip(names, self._arguments, strict=True))
         self._like = _described(x)
@@ -26,7 +26,7 @@ class Prepared:
             prepared = getattr(_engine, f"prepare_{self.operator}")(x, *self._arguments)
             self._run = prepared and prepared.run
         else:
-            # Raises what is wrong with the call.
+            # Raises an error if the call is invalid.
             getattr(_engine, f"explain_{self.operator}")(_kinds.of(x), *self._arguments)
 
     def __call__(self, x, lengths=None, *, out=None):
@@ -62,7 +62,7 @@ def prepare(operator, x, *args, **kwargs):
     array([[12, 11, 10],
            [15, 14, 13]])
 
-    Lengths belong to the call, and the next batch can bring others:
+    Later calls can pass other lengths:
 
     >>> rows = retrograde.prepare(retrograde.reverse_sequence, x, [3, 2], time_axis=1, batch_axis=0)
     >>> rows(x, [1, 3])
@@ -77,7 +77,7 @@ int64, shape [2, 3] and strides [24, 8]
 
 
 def _described(x):
-    """The type, shape and place of a tensor, as text."""
+    """The type, shape and device of a tensor, as text."""
     kind = type(x)
     name = f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"
     shape = tuple(getattr(x, "shape", ()))

@@ -1,4 +1,4 @@
-"""A picture of a call: the tensor before and after, side by side. The engine draws it; here is what it asks for."""
+"""Pictures of calls: the tensor before and after, side by side. This module supplies the data; the engine draws it."""
 
 import operator as _operator
 import os
@@ -96,12 +96,12 @@ def show(operator, x, *args, **kwargs):
 
 
 def _scene(name, x, arguments):
-    """What there is to show of a call; the engine's errors come from here."""
+    """Collects what a picture of a call shows. Raises the engine's errors for an invalid call."""
     array = _elements.array_of(x)
     shape, rank = array.shape, array.ndim
-    # An iterator gives its axes once, and they are read more than once.
+    # An iterator can be read only once, and the axes are read several times.
     arguments = [list(a) if isinstance(a, Iterator) else a for a in arguments]
-    # One element stands for all of them: the shape decides.
+    # The check depends on the shape only, so broadcast a single element.
     getattr(_engine, f"explain_{name}")(np.broadcast_to(np.uint8(0), shape), *arguments)
     length = None
     if name == "reverse":
@@ -118,7 +118,7 @@ def _scene(name, x, arguments):
 
 
 def _axes(axes, mask, rank):
-    """Which axes a call of ``reverse`` names, in order."""
+    """The axes that a call of ``reverse`` reverses, in ascending order."""
     if mask is not None:
         return [axis for axis, is_reversed in enumerate(mask) if is_reversed]
     if axes is None:

@@ -1,7 +1,7 @@
 """Gradients of the operators for PyTorch's dispatcher: a reversal is linear and its own transpose.
 
-The kernels are ours, rather than those of ``torch.library.register_autograd``, which support neither forward mode
-nor ``torch.func``; these are registered where a release lacks what ours need.
+We register our own autograd kernels, because those of ``torch.library.register_autograd`` support neither forward
+mode nor ``torch.func``. The latter are the fallback if a release lacks the private functions that ours need.
 """
 
 import torch
@@ -15,14 +15,14 @@ _layers = _torch_private.layers()
 
 
 def is_frozen(out):
-    """Whether a tensor was made in inference mode and this is outside of it: nothing may write to it."""
+    """Whether a tensor was created in inference mode and is used outside of it, where it must not be written to."""
     return out.is_inference() and not torch.is_inference_mode_enabled()
 
 
 def _check_writable(out):
-    """Refuses it in PyTorch's own words, before anything is written."""
+    """Raises PyTorch's own error for a frozen tensor, before anything is written."""
     if is_frozen(out):
-        # Of no elements: it changes nothing even if it is allowed.
+        # A view without elements: the write changes nothing even if PyTorch allows it.
         out.as_strided((0,), (1,)).zero_()
 
 
@@ -34,7 +34,7 @@ def _check_output(name, x, out):
 
 
 def _save(ctx, arguments):
-    # Lengths are saved, so that PyTorch notices if they are written to meanwhile.
+    # Save the lengths, so that PyTorch detects if they are modified before the backward pass.
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     ctx.save_for_backward(*tensors)
     ctx.arguments = [None if isinstance(a, Tensor) else a for a in arguments]
@@ -47,7 +47,7 @@ def _saved(ctx):
 
 
 def recorder(again, name):
-    """Records a reversal that is done already; ``again`` is the function that does it to a gradient."""
+    """Returns a function that records a completed reversal; ``again`` applies the reversal to a gradient."""
 
     def forward(ctx, x, done):
         new, arguments = done
@@ -71,7 +71,7 @@ def title(name):
 
 
 def register(operator, again):
-    """Registers the gradients of an operator; ``again`` does it to a gradient, as :func:`recorder` wants it."""
+    """Registers the gradients of an operator; ``again`` is as in :func:`recorder`."""
     (_register_public if _layers is None else _register_own)(operator, again)
 
 
@@ -80,12 +80,12 @@ def _register_own(operator, again):
     below_autograd, after_autograd = _layers.below_autograd, _layers.after_autograd
 
     class Function(_layers.Function):
-        """Of one level: the dispatcher comes here again for every further one of ``torch.func``'s."""
+        """Handles one level of ``torch.func``; the dispatcher calls it again for each further level."""
 
         @staticmethod
         def forward(ctx, modes, keyset, x, *arguments):
             ctx.save_for_forward(*_save(ctx, arguments))
-            # Here both are off; the levels below have them as the caller does.
+            # Both modes are off here. Restore the caller's modes for the levels below.
             backward, forward = modes
             modes = torch.set_grad_enabled(backward), _layers.set_forward(forward)
             with modes[0], modes[1], below_autograd():
@@ -112,7 +112,7 @@ def _register_own(operator, again):
 
     def in_place_autograd(keyset, x, *arguments):
         if (x.requires_grad and torch.is_grad_enabled()) or forward_ad._current_level >= 0:
-            # PyTorch's own assignment refuses leaves and keeps the graph.
+            # ``copy_`` rejects leaf tensors and records the write in the graph.
             x.copy_(new(x, *arguments))
             return
         with below_autograd():
@@ -159,12 +159,12 @@ def _register_public(operator, again):
     torch.library.register_autograd(name, backward, setup_context=setup_context, lib=library)
 
 
-#: Whether the kernels that write have no others above them, and do what those would.
+#: Whether the writing kernels have no autograd kernels above them and must do their work.
 writes_alone = _layers is None
 
 
 def before_write(name, x, out):
-    """What kernels that write alone check first."""
+    """The checks of writing kernels that have no autograd kernels above them."""
     check_forward_mode(name, x, out)
     if out is not x:
         _check_output(name, x, out)
@@ -174,11 +174,11 @@ def before_write(name, x, out):
 
 
 def assigns(x):
-    """Whether writing to ``x`` in place is an assignment that PyTorch has to see, and no kernel above will say so."""
+    """Whether PyTorch must record an in-place write to ``x``, and no autograd kernel of ours does."""
     return writes_alone and x.requires_grad and torch.is_grad_enabled()
 
 
 def check_forward_mode(name, *tensors):
-    """Refuses tensors with tangents where nothing would pass them on."""
+    """Raises an error for tensors with tangents if no kernel propagates them."""
     if writes_alone and any(forward_ad.unpack_dual(x).tangent is not None for x in tensors):
         raise NotImplementedError(f"{name}: no forward-mode differentiation with PyTorch {torch.__version__}")

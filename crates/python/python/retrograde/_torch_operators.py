@@ -1,20 +1,20 @@
-"""The operators as PyTorch's dispatcher has them: schemas, kernels, shapes for compilers, rules for ``vmap``."""
+"""Registers the operators with PyTorch's dispatcher: schemas, kernels, fake kernels and ``vmap`` rules."""
 
 import torch
 from torch.autograd.graph import increment_version
 
 from . import _engine, _torch_gradients
 
-#: From here on outputs come from the engine, in large pages that are used again: smaller ones the
-#: system's allocator has at hand, larger ones it would ask the system for each time.
+#: Outputs of at least this many bytes are allocated by the engine, which reuses large pages. The system allocator
+#: caches smaller blocks, but requests larger ones from the operating system each time.
 LARGE = 32 << 20
 
 
 class Operator:
     """An operator with its three variants, registered with PyTorch.
 
-    ``parameters`` is what stands between the input and the output in a schema; ``more`` is what the engine's
-    function takes behind them.
+    ``parameters`` are the schema's parameters between the input and the output. ``more`` are additional arguments
+    of the engine's function, after these parameters.
     """
 
     def __init__(self, name, parameters, batched, more=()):
@@ -35,7 +35,7 @@ class Operator:
         torch.library.register_vmap(f"retrograde::{name}", self._new_batched, lib=_library)
 
     def complete(self, arguments):
-        """The arguments of a schema as the engine has them."""
+        """The arguments of the engine's function for the arguments of a schema."""
         return (*arguments, *self.more)
 
     def _register_kernels(self, key, new, in_place, out):
@@ -43,7 +43,7 @@ class Operator:
         _library.impl(f"{self.name}_", in_place, key)
         _library.impl(f"{self.name}_out", out, key)
 
-    # Lazy conjugates and negatives never get here: PyTorch or whoever calls makes them real first.
+    # Kernels never receive lazy conjugates or negatives: PyTorch or the caller materialises them first.
 
     def _new(self, x, *arguments):
         _torch_gradients.check_forward_mode(self.name, x)
@@ -83,21 +83,21 @@ class Operator:
 
 
 def bits(x):
-    """The same elements in a type that DLPack has."""
+    """The same elements, viewed as a dtype that DLPack supports."""
     if x.dtype in _STAND_INS:
         return x.view(_STAND_INS[x.dtype])
-    # Older releases lend only what needs no gradient.
+    # Older releases export only tensors that do not require grad.
     return x if _DESCRIBES or not x.requires_grad else x.detach()
 
 
 def large(x):
-    """A large output, in the engine's memory if that is laid out as PyTorch would."""
+    """Allocates a large output. Uses the engine's memory if the layout matches ``torch.empty_like``."""
     if x.is_contiguous() and x.is_cpu and x.dtype in _KEPT:
         return torch.from_dlpack(_engine.empty_like(bits(x)))
     return torch.empty_like(x)
 
 
-# Under ``vmap``: one more axis.
+# Rules for ``vmap``, which adds one axis.
 
 
 def _reverse_batched(size, dims, x, axes):
@@ -113,13 +113,13 @@ def _sequence_batched(size, dims, x, lengths, time_axis, batch_axis, policy):
     time_axis, batch_axis = time_axis % rank, batch_axis % rank
     if lengths_at is None:
         return run(x, lengths, _shifted(time_axis, at), _shifted(batch_axis, at), policy), at
-    # Every sequence of every batch has its own length: the two axes of sequences become one.
+    # Every sequence of every batch has its own length, so merge the two batch axes.
     lengths = lengths.movedim(lengths_at, 0)
     if at is None:
         x = x.unsqueeze(batch_axis).expand(*x.shape[:batch_axis], size, *x.shape[batch_axis:])
     else:
         x = x.movedim(at, batch_axis)
-    # The time axis is one further on now, if it came after, until the two are one.
+    # Inserting an axis shifted the time axis if it came later; merging the two restores its position.
     out = run(x.flatten(batch_axis, batch_axis + 1), lengths.flatten(), time_axis, batch_axis, policy)
     return out.unflatten(batch_axis, (size, -1 if out.numel() else x.shape[batch_axis + 1])), batch_axis
 
@@ -134,7 +134,7 @@ def _subsequences_batched(size, dims, x, lengths, axis, policy):
 
 
 def _shifted(axis, at):
-    """Where an axis is once there is another one at ``at``."""
+    """The position of an axis after another axis was inserted at ``at``."""
     return axis + (axis >= at)
 
 
@@ -142,15 +142,15 @@ def _named(*names):
     return {getattr(torch, name) for name in names if hasattr(torch, name)}
 
 
-#: Types that are several elements to a byte, or that PyTorch packs its own way.
+#: Dtypes with several elements per byte, or with PyTorch's own packing.
 PACKED = _named("bits1x8", "bits2x4", "bits4x2", "quint4x2", "quint2x4", "qint8", "quint8", "qint32")
-#: Types that DLPack does not have, and others of the same width.
+#: Dtypes that DLPack does not support, and a supported dtype of the same width for each.
 _STAND_INS = {
     getattr(torch, name): stand_in
     for name, stand_in in [("bits8", torch.uint8), ("bits16", torch.int16), ("bcomplex32", torch.int32)]
     if hasattr(torch, name)
 }
-#: Types that come back from DLPack as they went there: not those of less than a byte.
+#: Dtypes that survive a round trip through DLPack. Sub-byte dtypes do not.
 _KEPT = _named(
     *("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"),
     *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
@@ -164,7 +164,7 @@ _library = torch.library.Library("retrograde", "DEF")
 OPERATORS = {
     operator.name: operator
     for operator in (
-        # The engine's has a mask too.
+        # The engine's function also takes a mask.
         Operator("reverse", "int[] axes", _reverse_batched, more=(None,)),
         Operator(
             "reverse_sequence", "Tensor lengths, int time_axis, int batch_axis, str policy", _sequence_batched

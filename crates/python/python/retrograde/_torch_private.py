@@ -1,48 +1,48 @@
-"""Names of PyTorch outside its documented interface: looked up here and nowhere else.
+"""Looks up the private PyTorch functions that the package uses. No other module accesses private names.
 
-A release may drop any of them. Whatever uses one has another way, which is slower or does less and is never
-wrong; tests take them away (``tests/heavy/test_torch_private.py``). All of them are in PyTorch 2.11, the oldest
-release that is supported, and in 2.15. Nothing is imported here: PyTorch may not be loaded yet.
+A PyTorch release may remove any of them. Each use has a fallback that is slower or supports less, but is never
+wrong. Tests remove the names to check this (``tests/heavy/test_torch_private.py``). All of them exist in PyTorch
+2.11, the oldest supported release, and in 2.15. This module does not import PyTorch, which may not be loaded yet.
 """
 
 import sys
 from types import SimpleNamespace
 
-#: How to learn whether anybody else wants to see a call. Without one of them nobody can tell, and each call goes
-#: through the dispatcher, which knows.
+#: Used to check whether a mode, transform or tracer is active. If one of them is missing, every call goes through
+#: the dispatcher.
 WATCHERS = {
     "tracing_state": "_C._get_tracing_state",  # `torch.jit.trace`
-    "is_included": "_C._dispatch_tls_is_dispatch_key_included",  # what the dispatcher does on this thread
+    "is_included": "_C._dispatch_tls_is_dispatch_key_included",  # the dispatch keys of this thread
     "python_mode": "_C.DispatchKey.Python",  # `TorchDispatchMode`
     "functional_mode": "_C.DispatchKey.FuncTorchDynamicLayerFrontMode",  # `torch.func`
     "function_modes": "_C._len_torch_function_stack",  # `TorchFunctionMode`
-    "forward_level": "autograd.forward_ad._current_level",  # forward-mode differentiation; changes
+    "forward_level": "autograd.forward_ad._current_level",  # forward-mode differentiation; not a constant
 }
-#: Autograd kernels of our own, which every transform of ``torch.func`` and forward mode can see through. Without
-#: one of them the kernel is that of ``torch.library.register_autograd``: gradients, but neither of these two, which
-#: raise errors then (except that ``torch.func.jvp`` of ``torch.ops.retrograde``, not of our functions, loses tangents).
+#: Used by our own autograd kernels, which support ``torch.func`` and forward mode. If one of them is missing, we use
+#: ``torch.library.register_autograd``, which supports gradients only: ``torch.func`` and forward mode then raise
+#: errors. The exception is ``torch.func.jvp`` of ``torch.ops.retrograde`` (not of our functions), which loses tangents.
 LAYERS = {
-    "after_autograd": "_C._after_autograd_keyset",  # what the dispatcher does next
+    "after_autograd": "_C._after_autograd_keyset",  # the remaining dispatch keys
     "below_autograd": "_C._AutoDispatchBelowAutograd",
     "after_writes": "_C._after_ADInplaceOrView_keyset",
     "below_writes": "_C._AutoDispatchBelowADInplaceOrView",
-    "Function": "autograd.function._SingleLevelFunction",  # of one level of `torch.func`
+    "Function": "autograd.function._SingleLevelFunction",  # handles one level of `torch.func`
     "single_level": "_functorch.utils.enable_single_level_autograd_function",
     "set_forward": "autograd.forward_ad._set_fwd_grad_enabled",
     "is_forward": "_C._is_fwd_grad_enabled",
     "forward_level": "autograd.forward_ad._current_level",
 }
-#: New tensors, as PyTorch's own compiler allocates them: half the time of ``torch.empty_like``, which it is
-#: without them.
+#: The allocation functions of PyTorch's compiler, which take half the time of ``torch.empty_like``, the fallback.
 EMPTY_HERE = "_C._dynamo.guards._empty_strided_cpu"
 EMPTY_THERE = "_C._dynamo.guards._empty_strided_cuda"
 CURRENT_DEVICE = "_C._cuda_getDevice"
-#: ``torch.autograd.Function`` without what ``torch.func`` needs, where nothing of it is active. Without it, that.
+#: ``torch.autograd.Function`` without the overhead for ``torch.func``, for use if no transform is active. The fallback
+#: is ``torch.autograd.Function``.
 FUNCTION = "autograd.function._SingleLevelFunction"
 
 
 def find(path):
-    """What a name stands for, or None if this release does not have it."""
+    """The object at a dotted path in ``torch``, or None if this release does not have it."""
     found = sys.modules["torch"]
     for name in path.split("."):
         found = getattr(found, name, None)
@@ -50,13 +50,13 @@ def find(path):
 
 
 def find_all(paths):
-    """All of them by our names, or None if one is missing: they are of use together."""
+    """All objects under our names, or None if one is missing, because they are only useful together."""
     found = {name: find(path) for name, path in paths.items()}
     return None if any(value is None for value in found.values()) else SimpleNamespace(**found)
 
 
 def quiet_test():
-    """A function that says whether nothing on this thread wants to see calls, but for gradients."""
+    """Returns a function that checks that no mode, transform or tracer is active on this thread, except autograd."""
     torch, names = sys.modules["torch"], find_all(WATCHERS)
     if names is None:
         return _never
@@ -82,27 +82,27 @@ def _never():
 
 
 def layers():
-    """What autograd kernels of our own need, or None."""
+    """The functions that our own autograd kernels need, or None."""
     return find_all(LAYERS)
 
 
 def function_base():
-    """The class of a differentiable function where no transform is active."""
+    """The base class of a differentiable function for use if no transform is active."""
     return find(FUNCTION) or sys.modules["torch"].autograd.Function
 
 
 def allocators():
-    """What makes a tensor of a shape, strides and a type: on the CPU, and on the current CUDA device with what
-    says which that is; None for each that is missing."""
+    """Functions that allocate a tensor from a shape, strides and a dtype: one for the CPU, and for CUDA a pair of the
+    one for the current device and a function that returns this device. None replaces each that is missing."""
     there = find(EMPTY_THERE), find(CURRENT_DEVICE)
     return find(EMPTY_HERE), None if None in there else there
 
 
 def constant(function):
-    """Marks a function whose answer a compiled program takes as a constant.
+    """Marks a function whose result compiled programs may treat as a constant.
 
-    That is all ``torch.compiler.assume_constant_result`` does, which cannot be asked before PyTorch is loaded.
-    A release that does not know the mark follows the function: programs are right, and may be compiled twice.
+    ``torch.compiler.assume_constant_result`` does the same, but is not available before PyTorch is loaded. A release
+    that does not know the mark traces the function: programs are correct, but may be compiled twice.
     """
     function._dynamo_marked_constant = True
     return function

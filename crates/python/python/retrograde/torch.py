@@ -1,4 +1,4 @@
-"""The operators as PyTorch has them: registered, with gradients, for eager code and for compilers.
+"""The operators as registered PyTorch operators, with gradients, for eager code and for compilers.
 
 >>> import torch, retrograde.torch
 >>> x = torch.arange(6.0).reshape(2, 3).requires_grad_()
@@ -9,16 +9,16 @@
 >>> x.grad.tolist()
 [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
 
-The operators are ``torch.ops.retrograde.reverse``, ``reverse_sequence`` and ``reverse_subsequences``, each
-with a variant that works in place (``reverse_``) and one that writes to a tensor (``reverse_out``). They
-run under ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``,
-``vmap``) and forward-mode differentiation, and ``torch.fx.symbolic_trace`` writes them down as calls of the
-functions here. The gradient of a reversal is the same reversal; lengths have none.
+The operators are ``torch.ops.retrograde.reverse``, ``reverse_sequence`` and ``reverse_subsequences``. Each
+has an in-place variant (``reverse_``) and one that writes to a given tensor (``reverse_out``). They support
+``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``, ``vmap``) and
+forward-mode differentiation. ``torch.fx.symbolic_trace`` records them as calls of the functions in this module.
+The gradient of a reversal is the same reversal. Lengths have no gradient.
 
-Under ``vmap`` the tensor, the lengths or both may be batched; the variants that write are for calls outside
-of it. Tensors are on the CPU or on a CUDA device, of any type and any strides; quantised, sparse and nested
-ones are refused. On a CUDA device calls go to the current stream and do not wait; lengths that lie there are
-checked there (:mod:`retrograde.cuda`).
+Under ``vmap`` the tensor, the lengths or both may be batched. The in-place and out variants do not support
+``vmap``. Tensors may be on the CPU or on a CUDA device and may have any dtype and strides. Quantised, sparse and
+nested tensors are rejected. On a CUDA device, calls run asynchronously on the current stream, and lengths in
+device memory are checked on the device (:mod:`retrograde.cuda`).
 """
 
 from collections.abc import Iterable
@@ -100,22 +100,23 @@ def reverse_subsequences(
     return _reverse_subsequences((x, lengths, axis, policy), out)
 
 
-# The one way of a call, whichever the operator. What nobody else sees goes straight to the engine: the dispatcher
-# and back costs more than the reversal of a small tensor. Everything that could be watching is asked first.
+# All operators share this call path. It bypasses PyTorch's dispatcher and calls the engine directly if no mode,
+# transform or tracer is active, because the dispatcher takes longer than the reversal of a small tensor.
 
 _is_quiet = _torch_private.quiet_test()
 _is_compiling = torch.compiler.is_dynamo_compiling
 _is_recording = torch.is_grad_enabled
-#: The operators with outputs of PyTorch's own, made inside the call.
+#: Runs the operators and allocates their outputs with PyTorch's allocators.
 _maker = _engine.Maker(Tensor, torch.empty_like, large, LARGE, *_torch_private.allocators())
 
 
 def _path(public, settled, first, keywords):
-    """An operator as a function of the engine's arguments, in their order and with the tensor first, and an output
-    or None.
+    """Returns the operator as a function ``run(arguments, out)``.
 
-    ``settled`` makes arguments that stay what they are until the gradient needs them, of which the one behind the
-    tensor is of a type in ``first``. ``keywords`` are the names of the last ones; those before have none.
+    ``arguments`` are the engine's arguments in order, beginning with the tensor; ``out`` may be None. ``settled``
+    checks the arguments and converts them to values that do not change before the gradient is computed. ``first``
+    contains the types of such values for the argument after the tensor. ``keywords`` are the names of the last
+    arguments, which are passed by keyword.
     """
     name = public.__name__
     operator = OPERATORS[name]
@@ -133,7 +134,7 @@ def _path(public, settled, first, keywords):
                 if new is not None:
                     return new
             else:
-                # The last one is a mask, which may change, or a policy.
+                # The last argument is a mask, which may be mutable, or a policy.
                 lasts = type(arguments[1]) in first and type(arguments[-1]) in _LASTING
                 if lasts or not _is_stood_in_for(*arguments):
                     if not lasts:
@@ -144,20 +145,20 @@ def _path(public, settled, first, keywords):
         return dispatch(x, arguments, out)
 
     def dispatch(x, arguments, out):
-        """Through PyTorch's dispatcher, which knows who else wants to see the call."""
+        """Calls the operator through PyTorch's dispatcher, which handles modes, transforms and tracers."""
         if _is_stood_in_for(*arguments, out):
             unnamed = len(arguments) - len(keywords)
             given = {**dict(zip(keywords, arguments[unnamed:], strict=True)), "out": out}
             return _handed_over(public, arguments[:unnamed], given)
         arguments = settled(arguments)[1 : operator.arity + 1]
         if not _is_compiling():
-            # Kernels see no tangents of ``torch.func``.
+            # Kernels cannot see the tangents of ``torch.func``.
             _torch_gradients.check_forward_mode(name, x)
         if out is None:
             return operator.new(x, *arguments)
         if out is not x:
             _check_output(x, out)
-            # What writes gets memory as it is: PyTorch makes lazy tensors real only for what returns.
+            # PyTorch materialises lazy conjugates and negatives only for operators that return a tensor.
             operator.out(x.resolve_conj().resolve_neg() if _is_lazy(x) else x, *arguments, out)
         elif _is_lazy(x) or _torch_gradients.assigns(x):
             x.copy_(operator.new(x, *arguments))
@@ -174,7 +175,7 @@ _LASTING = frozenset((type(None), str))
 
 
 def _is_plain(x, out):
-    """Whether writing to ``out`` is writing to memory, and nothing is differentiated."""
+    """Whether ``out`` can be written to directly, without autograd or a dtype conversion."""
     return (
         type(out) is Tensor
         and out.dtype is x.dtype
@@ -185,12 +186,12 @@ def _is_plain(x, out):
 
 
 def _is_lazy(x):
-    """Whether a tensor is the conjugate or the negative of its memory; compilers cannot ask."""
+    """Whether a tensor is a lazy conjugate or negative. Compiled code cannot check this."""
     return not _is_compiling() and (x.is_conj() or x.is_neg())
 
 
-# What stands in for tensors without being one: it says itself what a call of it means. ``torch.fx`` writes the
-# call down.
+# Objects that are not tensors but implement ``__torch_function__``, such as the proxies of ``torch.fx``, which
+# record the call.
 
 
 def _is_stood_in_for(*tensors):
@@ -198,14 +199,14 @@ def _is_stood_in_for(*tensors):
 
 
 def _handed_over(function, tensors, given):
-    """Calls the public function as PyTorch would its own, with what was given of its arguments."""
+    """Dispatches the public function to ``__torch_function__``, with the arguments that are not None."""
     given = {name: value for name, value in given.items() if value is not None}
     everything = (*tensors, *given.values())
     relevant = [x for x in everything if hasattr(type(x), "__torch_function__")]
     return handle_torch_function(function, relevant, *tensors, **given)
 
 
-# What is checked before a call
+# Argument checks
 
 
 def _check(x):
@@ -231,7 +232,7 @@ def _check_output(x, out):
 
 
 def _lengths(name, x, lengths):
-    """As a tensor that the engine can read."""
+    """The lengths as a tensor that the engine can read."""
     if not isinstance(lengths, Tensor):
         if not isinstance(lengths, (list, tuple)):
             lengths = np.asarray(lengths)
@@ -241,7 +242,7 @@ def _lengths(name, x, lengths):
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         dtype = str(lengths.dtype).removeprefix("torch.")
         raise TypeError(f"{name}: lengths have type {dtype}, expected an integer type")
-    # On the CPU they are checked before anything runs, wherever the tensor is.
+    # Lengths on the CPU are checked before the call runs, even if the tensor is on another device.
     return lengths if lengths.is_cpu else lengths.to(x.device)
 
 
@@ -263,7 +264,7 @@ def _settled_subsequences(arguments):
     return x, _lengths("ReverseSubsequences", x, lengths), *others
 
 
-# ``retrograde.reverse`` and the others come here too.
+# ``retrograde.reverse`` and the other functions of the package call these for PyTorch tensors.
 _reverse = _path(reverse, _settled_axes, {type(None), int, tuple}, ("axes", "mask"))
 _reverse_sequence = _path(
     reverse_sequence, _settled_sequence, {Tensor}, ("time_axis", "batch_axis", "policy")
