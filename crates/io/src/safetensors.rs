@@ -9,6 +9,7 @@ pub(crate) mod error;
 
 pub use error::SafetensorsError;
 
+use crate::words::one_line;
 use retrograde::{DType, Layout};
 use serde::Deserialize;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
@@ -109,7 +110,7 @@ pub(crate) fn read(
     let parsed = parse(&mut reader.take(declared), 8 + declared, size);
     Ok(match parsed {
         Err(error) if error.is_io() => return Err(error.into()),
-        Err(error) => Err(SafetensorsError::Json { reason: error.to_string() }),
+        Err(error) => Err(SafetensorsError::Json { reason: one_line(&error) }),
         Ok(tensors) => tensors.and_then(|tensors| in_order(tensors, 8 + declared, size)),
     })
 }

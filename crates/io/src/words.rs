@@ -18,7 +18,13 @@ pub(crate) fn bytes(count: u64) -> String {
 
 /// The error message of a library, on one line.
 pub(crate) fn one_line(error: &impl std::fmt::Display) -> String {
-    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+    let joined = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    // Names from a file may contain anything, such as escape sequences of terminals.
+    let printable = |character: char| match character.is_control() {
+        true => character.escape_default().to_string(),
+        false => character.to_string(),
+    };
+    joined.chars().map(printable).collect()
 }
 
 /// A name from a file, truncated for printing.
@@ -51,6 +57,14 @@ pub(crate) fn listed(names: &[String], more: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_of_libraries_are_one_printable_line() {
+        assert_eq!(
+            one_line(&"unknown field `a\n\u{1b}[2Jb`,\r\n  at 3"),
+            r"unknown field `a \u{1b}[2Jb`, at 3"
+        );
+    }
 
     #[test]
     fn long_names_are_shortened() {

@@ -85,9 +85,10 @@ impl Noise {
     /// A buffer of random bytes without spare capacity, so that a sanitizer detects any access
     /// beyond its end.
     pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        bytes.reserve_exact(count);
-        bytes.extend((0..count).map(|_| self.next() as u8));
+        let mut bytes = vec![0; count];
+        for eight in bytes.chunks_mut(8) {
+            eight.copy_from_slice(&self.next().to_le_bytes()[..eight.len()]);
+        }
         bytes
     }
 }

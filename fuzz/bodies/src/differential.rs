@@ -10,7 +10,6 @@ use retrograde_conformance::case::{
 };
 use retrograde_conformance::oracle;
 use retrograde_conformance::placement::{Kind, Placement, Width, copy_element};
-use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
 /// The thread counts for multi-threaded calls.
@@ -44,9 +43,7 @@ fn check(choices: &mut Choices<'_>, wild: bool) {
         false => (input, Output::Separate(Arc::new(separate))),
     };
     let case = Case { operation, input: Arc::new(input), lengths, output };
-    let margins = (choices.below(65), choices.pick(&[0, 0, 37]));
-    let noise = choices.noise();
-    let call = Call { case: &case, margins, noise };
+    let call = Call::new(choices, &case);
     // Each level is compared with the oracle, so the levels also agree with each other.
     at_every_level(how, |backend| call.check(backend, wild));
 }
@@ -96,61 +93,79 @@ fn at_every_level(how: How, call: impl Fn(&Cpu) + Send + Sync) {
     }
 }
 
-/// A call, and how its buffers are allocated.
+/// A call, its buffers and the expected result, which are the same at every level.
 struct Call<'a> {
     case: &'a Case,
-    /// Guard bytes before and after a buffer.
-    margins: (usize, usize),
-    noise: crate::choices::Noise,
+    /// Where the result goes.
+    placement: &'a Placement,
+    expected: Expected,
+    /// The memory of the input; of a call in place, that of the output.
+    source: Vec<u8>,
+    /// Guard bytes before each buffer.
+    front: usize,
+    /// The memory of the output, before and after.
+    before: Vec<u8>,
+    wanted: Vec<u8>,
 }
 
-impl Call<'_> {
-    fn check(&self, backend: &Cpu, wild: bool) {
-        let (case, (front, back)) = (self.case, self.margins);
-        let mut noise = self.noise.clone();
-        let mut buffer = |bytes| noise.bytes(front + bytes + back);
+impl<'a> Call<'a> {
+    fn new(choices: &mut Choices<'_>, case: &'a Case) -> Self {
         let placement = match &case.output {
             Output::InPlace => &case.input,
             Output::Separate(placement) => placement,
         };
-        let (range, mut memory) = (front..front + placement.bytes, buffer(placement.bytes));
-        let before = memory.clone();
-        let (outcome, source) = match &case.output {
-            Output::InPlace => {
-                let source = memory[range.clone()].to_vec();
-                (backend.run_in_place(case, &mut memory[range.clone()]), source)
+        let (front, back) = (choices.below(65), choices.pick(&[0, 0, 37]));
+        let mut noise = choices.noise();
+        let before = noise.bytes(front + placement.bytes + back);
+        let source = match &case.output {
+            Output::InPlace => before.clone(),
+            Output::Separate(_) => noise.bytes(front + case.input.bytes),
+        };
+        let (expected, mut wanted) = (case.expected(), before.clone());
+        if let Expected::Sources(sources) = &expected
+            && is_inside(&case.input)
+            && is_inside(placement)
+        {
+            let (source, wanted) = (&source[front..], &mut wanted[front..front + placement.bytes]);
+            for (&from, &to) in sources.iter().zip(&placement.positions) {
+                copy_element(placement.width, source, case.input.positions[from], wanted, to);
             }
+            placement.clear_tail(wanted);
+        }
+        Call { case, placement, expected, source, front, before, wanted }
+    }
+
+    fn check(&self, backend: &Cpu, wild: bool) {
+        let Call { case, placement, front, .. } = *self;
+        let mut memory = self.before.clone();
+        let output = &mut memory[front..front + placement.bytes];
+        let outcome = match &case.output {
+            Output::InPlace => backend.run_in_place(case, output),
             Output::Separate(_) => {
-                let source = buffer(case.input.bytes);
-                let source = &source[front..front + case.input.bytes];
-                (backend.run(case, source, &mut memory[range.clone()]), source.to_vec())
+                backend.run(case, &self.source[front..front + case.input.bytes], output)
             }
         };
         let at = backend.name();
-        let mut wanted = before;
-        match (outcome, case.expected()) {
+        let inside = is_inside(&case.input) && is_inside(placement);
+        let mut wanted = &self.before;
+        match (outcome, &self.expected) {
             (Outcome::Refused(why), _) if wild => {
-                let fits = is_inside(&case.input) && is_inside(placement) && nests(placement);
-                assert!(!fits, "{at}: rejected ({why}): {case:?}");
+                assert!(!inside || !nests(placement), "{at}: rejected ({why}): {case:?}");
             }
-            (Outcome::Done, Expected::Sources(sources)) => {
-                assert!(is_inside(&case.input) && is_inside(placement), "{at}: outside: {case:?}");
+            (Outcome::Done, Expected::Sources(_)) => {
+                assert!(inside, "{at}: outside: {case:?}");
                 assert!(is_apart(placement), "{at}: written twice: {case:?}");
-                let wanted = &mut wanted[range];
-                for (from, &to) in sources.into_iter().zip(&placement.positions) {
-                    copy_element(placement.width, &source, case.input.positions[from], wanted, to);
-                }
-                placement.clear_tail(wanted);
+                wanted = &self.wanted;
             }
             (Outcome::BadLength(index), Expected::BadLength(blamed)) => {
                 let shape = case.lengths.as_ref().map(|lengths| &lengths.placement.shape);
                 let index = shape.map(|shape| oracle::ordinal(shape, &index));
-                assert_eq!(index, Some(blamed), "{at}: reported another length: {case:?}");
+                assert_eq!(index, Some(*blamed), "{at}: reported another length: {case:?}");
             }
             (outcome, expected) => panic!("{at}: {outcome:?}, expected {expected:?}: {case:?}"),
         }
-        if memory != wanted {
-            let first = memory.iter().zip(&wanted).position(|(is, should)| is != should);
+        if memory != *wanted {
+            let first = memory.iter().zip(wanted).position(|(is, should)| is != should);
             let first = first.unwrap_or(0) as isize - front as isize;
             panic!("{at}: byte {first} of the output differs from the oracle: {case:?}");
         }
@@ -266,11 +281,12 @@ fn is_inside(placement: &Placement) -> bool {
     placement.positions.iter().all(|at| end(at).is_some_and(|end| end <= placement.bytes * 8))
 }
 
-/// Whether no two elements share memory.
+/// Whether no two elements share memory. The layout must be inside its buffer.
 fn is_apart(placement: &Placement) -> bool {
-    let (pitch, _) = steps(placement.width);
-    let mut taken = HashSet::new();
-    placement.positions.iter().all(|&at| (at..at + pitch).all(|step| taken.insert(step)))
+    let (pitch, step_bits) = steps(placement.width);
+    let mut taken = vec![false; placement.bytes * 8 / step_bits];
+    let mut take = |step: usize| !std::mem::replace(&mut taken[step], true);
+    placement.positions.iter().all(|&at| (at..at + pitch).all(&mut take))
 }
 
 /// Whether each stride is at least the extent of all smaller strides, as outputs require.

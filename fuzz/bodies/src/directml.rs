@@ -13,7 +13,7 @@ use retrograde_conformance::oracle;
 /// The maximum number of elements of a tensor.
 const MOST: u64 = 2048;
 /// The maximum size of a buffer in bytes.
-const MOST_BYTES: u64 = 256 << 10;
+const MOST_BYTES: u64 = 64 << 10;
 
 /// The fields of a tensor descriptor, with owned sizes and strides.
 #[derive(Debug, Clone)]

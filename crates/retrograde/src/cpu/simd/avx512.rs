@@ -2,6 +2,7 @@
 
 use super::avx2::Avx;
 use super::bits::nibble_tables;
+use super::lanes::by_units;
 use super::ssse3::Sse;
 use super::words::own_bits;
 use super::{BitVector, BytePermute, LaneMap, PackedLanes, PartialVector, Simd, Vector};
@@ -243,6 +244,10 @@ impl PackedLanes for Avx512 {
     ) -> Self {
         // SAFETY: contract 1 and 2.
         unsafe {
+            if W == 1 {
+                // No byte permutation at this level, and `packs` says so.
+                return by_units::<Self, W>(src, heads, map);
+            }
             let row = _mm512_loadu_si512(src.cast());
             let lane = _mm512_load_si512(map.lane.as_ptr().cast());
             let within = _mm512_load_si512(map.within.as_ptr().cast());

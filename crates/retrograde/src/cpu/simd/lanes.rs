@@ -62,16 +62,30 @@ pub(in crate::cpu) trait PackedLanes: Vector {
         heads: *const u8,
         map: &LaneMap,
     ) -> Self {
-        let mut mixed = MaybeUninit::<[u8; WIDEST]>::uninit();
-        let mixed = mixed.as_mut_ptr().cast::<u8>();
-        // SAFETY: contract 1, and 2 for a register at `src` and a head per unit; contract 3: no
-        // head is longer than its lane, so units come from inside the register.
-        unsafe {
-            for own in 0..Self::BYTES / W {
-                let from = map.source(own, W, |lane| usize::from(heads.add(lane).read()));
-                copy_unit::<W>(src.add(from * W), mixed.add(own * W));
-            }
-            Self::load(mixed)
+        // SAFETY: passed on.
+        unsafe { by_units::<Self, W>(src, heads, map) }
+    }
+}
+
+/// [`PackedLanes::packed_lanes`] unit by unit, for widths that have no permutation.
+///
+/// # Safety
+/// As for [`PackedLanes::packed_lanes`].
+#[inline(always)]
+pub(super) unsafe fn by_units<V: Vector, const W: usize>(
+    src: *const u8,
+    heads: *const u8,
+    map: &LaneMap,
+) -> V {
+    let mut mixed = MaybeUninit::<[u8; WIDEST]>::uninit();
+    let mixed = mixed.as_mut_ptr().cast::<u8>();
+    // SAFETY: contract 1, and 2 for a register at `src` and a head per unit; contract 3: no
+    // head is longer than its lane, so units come from inside the register.
+    unsafe {
+        for own in 0..V::BYTES / W {
+            let from = map.source(own, W, |lane| usize::from(heads.add(lane).read()));
+            copy_unit::<W>(src.add(from * W), mixed.add(own * W));
         }
+        V::load(mixed)
     }
 }
