@@ -20,15 +20,18 @@ pub(in crate::cpu) fn second_level() -> usize {
 /// Asks the processor: Intel answers at leaf 4, AMD at 0x8000_001D, in the same format.
 // Miri runs no assembly, so there is no processor to ask.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
+#[allow(unused_unsafe, reason = "older Rust has these calls as unsafe")]
 fn detect() -> Option<usize> {
     use std::arch::x86_64::{__cpuid, __cpuid_count};
-    let (highest, highest_extended) = (__cpuid(0).eax, __cpuid(0x8000_0000).eax);
+    // SAFETY: every x86-64 processor has the instruction.
+    let (highest, highest_extended) = unsafe { (__cpuid(0).eax, __cpuid(0x8000_0000).eax) };
     for leaf in [4, 0x8000_001D] {
         if leaf > if leaf < 0x8000_0000 { highest } else { highest_extended } {
             continue;
         }
         for index in 0..8 {
-            let answer = __cpuid_count(leaf, index);
+            // SAFETY: as above, for a leaf that the processor has.
+            let answer = unsafe { __cpuid_count(leaf, index) };
             let (kind, level) = (answer.eax & 0x1F, answer.eax >> 5 & 0x7);
             if kind == 0 {
                 break;
