@@ -561,7 +561,7 @@ def test_export_with_dynamic_shapes():
     assert torch.equal(program.module()(x, n), rt.reverse_sequence(x, n, policy="clamp"))
 
 
-def test_whoever_watches_sees_the_call():
+def test_observers_see_the_call():
     from torch.fx.experimental.proxy_tensor import make_fx
     from torch.utils._python_dispatch import TorchDispatchMode
 
