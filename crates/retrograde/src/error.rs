@@ -8,7 +8,7 @@ use crate::dtype::DType;
 use std::fmt;
 use thiserror::Error as ThisError;
 
-/// The three operators, for errors and reports.
+/// The operators, for errors and reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// Whole axes ([`Reverse`](crate::Reverse)).
@@ -17,6 +17,8 @@ pub enum Operator {
     ReverseSequence,
     /// Each lane by its own length ([`ReverseSubsequences`](crate::ReverseSubsequences)).
     ReverseSubsequences,
+    /// Segments of one axis ([`ReverseSegments`](crate::ReverseSegments)).
+    ReverseSegments,
 }
 
 impl fmt::Display for Operator {
@@ -25,6 +27,7 @@ impl fmt::Display for Operator {
             Operator::Reverse => "Reverse",
             Operator::ReverseSequence => "ReverseSequence",
             Operator::ReverseSubsequences => "ReverseSubsequences",
+            Operator::ReverseSegments => "ReverseSegments",
         })
     }
 }
@@ -357,6 +360,47 @@ pub enum Error {
         limit: usize,
     },
 
+    /// A tail of zeros for elements that may have no value of zero bytes.
+    #[error(
+        "{operator}: tail \"zero\" needs elements of a known type, got {dtype}: use to_vec_of, or views"
+    )]
+    TailType {
+        /// The operator.
+        operator: Operator,
+        /// The type of the elements.
+        dtype: DType,
+    },
+    /// Offsets of a type that is not an integer.
+    #[error("ReverseSegments: offsets have type {dtype}, expected {allowed}")]
+    OffsetsType {
+        /// Type given.
+        dtype: DType,
+        /// Types allowed.
+        allowed: &'static str,
+    },
+    /// Offsets that are not one or more values in one dimension.
+    #[error(
+        "ReverseSegments: offsets have shape {shape:?}, expected [n + 1] for n segments"
+    )]
+    OffsetsShape {
+        /// Shape given.
+        shape: Vec<usize>,
+    },
+    /// An offset that descends, is beyond the axis, or is the first one and not 0.
+    #[error("{operator}: offsets[{index}] is {value}, outside [{low}, {high}]")]
+    OffsetOutOfRange {
+        /// The operator.
+        operator: Operator,
+        /// Which one.
+        index: usize,
+        /// The offset found there.
+        value: i128,
+        /// The offset before it: 0 for the first.
+        low: usize,
+        /// The size of the axis: 0 for the first.
+        high: usize,
+    },
+
     /// The plan could not run on these buffers.
     #[error("{operator}: {source}")]
     Execute {
@@ -412,6 +456,18 @@ pub enum ExecuteError {
         value: i128,
         /// Size of the reversed axis.
         limit: usize,
+    },
+    /// An offset that descends, is beyond the axis, or is the first one and not 0.
+    #[error("offset number {ordinal} is {value}, outside [{low}, {high}]")]
+    OffsetOutOfRange {
+        /// Index of the offset.
+        ordinal: usize,
+        /// The offset found there.
+        value: i128,
+        /// The offset before it: 0 for the first.
+        low: usize,
+        /// The size of the axis: 0 for the first.
+        high: usize,
     },
 }
 

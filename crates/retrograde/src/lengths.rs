@@ -20,6 +20,28 @@ pub enum LengthPolicy {
     Clamp,
 }
 
+/// At which end of the axis each sequence is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Align {
+    /// Sequences start at step 0, and padding follows them: the first `len` steps are reversed.
+    #[default]
+    Start,
+    /// Sequences end at the last step, and padding precedes them, as in left-padded batches of
+    /// language models: the last `len` steps are reversed.
+    End,
+}
+
+/// What happens to the padding: the steps of the axis beyond a length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Tail {
+    /// It stays as it is.
+    #[default]
+    Keep,
+    /// It becomes zero bytes. For element types that are known to have such a value: not for
+    /// slices of arbitrary types, where zero bytes may be invalid.
+    Zero,
+}
+
 /// Lengths given to an operator.
 ///
 /// Created from a [`TensorRef`] of the shape that the operator expects, or from a slice with one
@@ -50,6 +72,28 @@ impl<'a> Lengths<'a> {
     /// ```
     pub fn flat(dtype: DType, memory: impl Into<Memory<'a>>) -> Self {
         Lengths { values: Values::Flat { dtype, memory: memory.into() } }
+    }
+
+    /// The values as a 1-D tensor, if they are a flat slice; a tensor is returned unchanged.
+    pub(crate) fn in_a_row(&self, operator: Operator) -> Result<TensorRef<'a>, Error> {
+        match &self.values {
+            Values::Tensor(tensor) => Ok(tensor.clone()),
+            Values::Flat { dtype, .. } if !dtype.is_integer() => {
+                Err(Error::OffsetsType { dtype: *dtype, allowed: ANY_INTEGER })
+            }
+            Values::Flat { dtype, memory } => {
+                let argument = |source| Error::Argument { operator, argument: "offsets", source };
+                let width = Layout::dense(*dtype, &[]).map_err(argument)?.width();
+                let layout = Layout::dense(*dtype, &[memory.len() / width]).map_err(argument)?;
+                let (expected, available) = (layout.byte_len(), memory.len());
+                if expected != available {
+                    let (shape, dtype) = (layout.shape().to_vec(), *dtype);
+                    let source = LayoutError::SizeMismatch { shape, dtype, expected, available };
+                    return Err(argument(source));
+                }
+                TensorRef::new(layout, *memory).map_err(argument)
+            }
+        }
     }
 
     /// The lengths as a tensor of the shape that `operator` expects.

@@ -6,6 +6,7 @@
 //! | [`Reverse`] | whole axes | OpenVINO `Reverse-1` |
 //! | [`ReverseSequence`] | the first `lengths[b]` steps of each sequence in a batch | ONNX |
 //! | [`ReverseSubsequences`] | the first `len` elements of each lane, a `len` per lane | DirectML |
+//! | [`ReverseSegments`] | segments of one axis, cut by offsets (`cu_seqlens`) | ragged tensors |
 //!
 //! ```
 //! use retrograde::ReverseSequence;
@@ -68,11 +69,12 @@ pub use dtype::{BitOrder, DType, Grain, TypeNames, UnknownType};
 pub use element::{AnyBits, Element, LengthElement};
 pub use error::{Error, ExecuteError, LayoutError, Operator};
 pub use layout::{Layout, Reach, Shape, Strides};
-pub use lengths::{LengthPolicy, Lengths};
+pub use lengths::{Align, LengthPolicy, Lengths, Tail};
 pub use op::{
-    LengthsOperator, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences, WithLengths,
+    LengthsOperator, Reverse, ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences,
+    WithLengths,
 };
-pub use plan::{Dim, Flow, LengthsPlan, Pieces, Plan, Unit};
+pub use plan::{Dim, Flow, LengthsPlan, Meaning, Pieces, Plan, Unit};
 pub use prepared::Prepared;
 pub use run::Reversal;
 pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};

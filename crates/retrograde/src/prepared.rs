@@ -114,6 +114,9 @@ impl<'a> Prepared<'a> {
                 let index = unravel(ordinal, lengths.layout().shape());
                 Error::LengthOutOfRange { operator, index, value, limit }
             }
+            (ExecuteError::OffsetOutOfRange { ordinal: index, value, low, high }, _) => {
+                Error::OffsetOutOfRange { operator, index, value, low, high }
+            }
             (source, _) => Error::Execute { operator, source },
         }
     }

@@ -2,9 +2,10 @@
 //! CPU backend.
 
 use crate::dtype::DType;
+use crate::element::AnyBits;
 use crate::error::{Error, LayoutError, Operator};
 use crate::fresh::vec_with_capacity;
-use crate::layout::{Layout, Shape};
+use crate::layout::Layout;
 use crate::op::sealed::Sealed;
 use crate::op::{LengthsOperator, Reverse, WithLengths};
 use crate::prepared::Prepared;
@@ -153,8 +154,7 @@ impl<O: LengthsOperator> Reversal for WithLengths<'_, O> {
 impl<'a, O: LengthsOperator> WithLengths<'a, O> {
     /// Borrows the lengths, not the operator.
     fn prepared(&self, src: &Layout, dst: &Layout) -> Result<Prepared<'a>, Error> {
-        let expected: Shape = self.operator.lengths_shape(src.shape())?;
-        let lengths = self.lengths.shaped(O::OPERATOR, &expected)?;
+        let lengths = self.operator.shaped(&self.lengths, src.shape())?;
         let plan = self.operator.plan(src, lengths.layout(), dst)?;
         Ok(Prepared::from_plan(O::OPERATOR, plan, Some(lengths)))
     }
@@ -177,6 +177,22 @@ impl Reverse {
     /// ```
     pub fn prepare(&self, src: &Layout, dst: &Layout) -> Result<Prepared<'static>, Error> {
         Ok(Prepared::from_plan(Operator::Reverse, self.plan(src, dst)?, None))
+    }
+}
+
+impl<O: LengthsOperator> WithLengths<'_, O> {
+    /// Runs from a dense slice of elements of a known type to a new vector. As
+    /// [`to_vec`](Self::to_vec), and allowed with [`Tail::Zero`](crate::Tail) too.
+    pub fn to_vec_of<T: AnyBits>(&self, src: &[T], shape: &[usize]) -> Result<Vec<T>, Error> {
+        let argument = |source| Error::Argument { operator: O::OPERATOR, argument: "input", source };
+        let view = TensorRef::from_slice(src, shape).map_err(argument)?;
+        let prepared = self.prepare(view.layout(), view.layout())?;
+        let mut out = vec_with_capacity(src.len());
+        prepared.run(view.memory(), &mut out.spare_capacity_mut()[..src.len()])?;
+        // SAFETY: `run` succeeded, so it has written every element of the dense layout, which has
+        // `src.len()` of them.
+        unsafe { out.set_len(src.len()) };
+        Ok(out)
     }
 }
 

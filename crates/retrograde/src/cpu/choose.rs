@@ -31,6 +31,8 @@ pub enum Kernel {
     Blocks,
     /// Adjacent lanes, transposed through a staging buffer.
     Columns,
+    /// Segments of one axis.
+    Segments,
     /// Transposed planes, in tiles.
     Tiles,
     /// Lanes of any other shape, one by one.
@@ -51,6 +53,7 @@ impl Kernel {
             Kernel::Short => "short lanes",
             Kernel::Blocks => "blocks",
             Kernel::Columns => "columns",
+            Kernel::Segments => "segments",
             Kernel::Tiles => "tiles",
             Kernel::Prefixes => "prefixes",
             Kernel::Strided => "strided",
@@ -67,6 +70,7 @@ impl Kernel {
             Kernel::Short => "lanes of a few elements, several at a time",
             Kernel::Blocks => "wide units, in the order of the output",
             Kernel::Columns => "adjacent lanes, transposed through a staging buffer",
+            Kernel::Segments => "segments of one axis, one behind the other",
             Kernel::Tiles => "transposed planes, in tiles",
             Kernel::Prefixes => "lanes one by one",
             Kernel::Strided => "units one by one",
@@ -99,12 +103,13 @@ pub fn kernel(plan: &Plan) -> Kernel {
             let (dims, unit) = dims_of(plan);
             let window = Window { dim: 0, start: 0, end: dims[0].len };
             let nest = Nest::of(&dims, window, 0);
-            match of_nest(&nest, unit) {
+            match of_nest(&nest, unit, plan.zeroes_tail()) {
                 NestChoice::Loops => of_loops(&nest.inner, unit).kernel(),
                 NestChoice::Blocks => Kernel::Blocks,
                 NestChoice::ShortLanes => Kernel::Short,
                 NestChoice::Lanes => Kernel::Lanes,
                 NestChoice::Columns => Kernel::Columns,
+                NestChoice::Segments => Kernel::Segments,
                 NestChoice::Prefixes => Kernel::Prefixes,
             }
         }
@@ -134,7 +139,7 @@ pub(super) fn of_simple(plan: &Plan) -> Option<Simple> {
         _ => return None,
     };
     let contiguous = row.src == unit as isize && row.dst == unit as isize;
-    if !contiguous || row.flow == Flow::FlipPrefix || rows.flow == Flow::FlipPrefix {
+    if !contiguous || row.flow.reads_lengths() || rows.flow.reads_lengths() {
         return None;
     }
     let (row_start, row_step) = walk_of(&row, 0);
@@ -196,20 +201,24 @@ pub(super) enum NestChoice {
     ShortLanes,
     Lanes,
     Columns,
-    /// Lane by lane; each is loops again.
+    Segments,
+    /// Lane by lane (and segment by segment); each is loops again.
     Prefixes,
 }
 
-/// Chooses for a nest of units of `unit` bytes.
-pub(super) fn of_nest(nest: &Nest, unit: usize) -> NestChoice {
+/// Chooses for a nest of units of `unit` bytes; `zero` says that the rest of a lane becomes zero.
+pub(super) fn of_nest(nest: &Nest, unit: usize, zero: bool) -> NestChoice {
     let Some((prefix, steps)) = nest.prefix else { return NestChoice::Loops };
+    if prefix.flow == Flow::FlipSegments {
+        return if nest.inner.is_empty() { NestChoice::Segments } else { NestChoice::Prefixes };
+    }
     let step = unit as isize;
-    let contiguous = prefix.src == step && prefix.dst == step;
+    let contiguous = prefix.src == prefix.dst && prefix.src.abs() == step;
     let whole = steps.start == 0 && steps.end == prefix.len;
     if unit >= WIDE && nest.inner.is_empty() {
         NestChoice::Blocks
     } else if contiguous && whole && nest.inner.is_empty() {
-        match has_short_lanes(nest, prefix, unit) {
+        match has_short_lanes(nest, prefix, unit) && !zero {
             true => NestChoice::ShortLanes,
             false => NestChoice::Lanes,
         }
@@ -224,7 +233,8 @@ pub(super) fn of_nest(nest: &Nest, unit: usize) -> NestChoice {
 /// Whether lanes are short and contiguous in the output.
 pub(super) fn has_short_lanes(nest: &Nest, prefix: Dim, unit: usize) -> bool {
     let (lanes, _) = nest.innermost_lanes();
-    prefix.dst == unit as isize && short_lanes::are_short(prefix.len, unit, lanes.steps[1])
+    let forward = prefix.src == unit as isize && prefix.dst == unit as isize;
+    forward && short_lanes::are_short(prefix.len, unit, lanes.steps[1])
 }
 
 /// Whether lanes are adjacent, on both sides, in units that the column kernel knows.

@@ -7,16 +7,18 @@ use super::kernels::blocks::Blocks;
 use super::kernels::columns::{self, Columns};
 use super::kernels::lanes::Lanes;
 use super::kernels::rows::Rows;
+use super::kernels::segments::Segments;
 use super::kernels::short_lanes::ShortLanes;
 use super::kernels::stream::to_line;
 use super::kernels::tiles::Tiles;
 use super::kernels::units;
-use super::lengths::LengthReader;
+use super::lengths::{Bounds, LengthReader};
 use super::nest::{Loop, Loops, Nest, walk};
 use super::schedule::{Cut, Window, threads, tuning};
 use crate::plan::{Dim, Flow, Plan};
 use std::cell::Cell;
 use std::convert::Infallible;
+use std::ops::Range;
 
 /// Lengths read at a time.
 const MOST_LANES: usize = 2048;
@@ -35,7 +37,7 @@ thread_local! {
 /// 1. `src` and `dst` are the plan's origins, in memory valid over its reaches: for reads and
 ///    for writes.
 /// 2. The reaches do not overlap, or (in place) are the same.
-/// 3. `lengths` is there if the plan has a `FlipPrefix`, and covers its lengths.
+/// 3. `lengths` is there if the plan has a `FlipPrefix` or `FlipSegments`, and covers its values.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) src: *const u8,
@@ -55,7 +57,7 @@ unsafe impl Sync for Call<'_> {}
 ///
 /// # Safety
 /// `src` is valid for reads over the plan's input reach, `dst` for writes over its output
-/// reach, the two do not overlap, and `lengths` is there if the plan has a `FlipPrefix`.
+/// reach, the two do not overlap, and `lengths` is there if the plan reads any.
 pub(super) unsafe fn run(
     plan: &Plan,
     src: *const u8,
@@ -102,15 +104,18 @@ unsafe fn part_of(call: &Call<'_>, dims: &[Dim], window: Window) {
     // lengths of their lanes.
     unsafe {
         match (nest.prefix, call.lengths) {
-            (Some((prefix, steps)), Some(lengths)) => match choose::of_nest(&nest, call.unit) {
-                NestChoice::Blocks => blocks(call, &nest, prefix, steps, lengths),
-                NestChoice::Lanes => lanes(call, &nest, prefix, lengths),
-                NestChoice::ShortLanes => short_lanes(call, &nest, prefix, lengths),
-                NestChoice::Columns => copy_columns(call, &nest, prefix, steps, lengths),
-                NestChoice::Prefixes | NestChoice::Loops => {
-                    prefixes(call, &nest, prefix, steps, lengths);
+            (Some((prefix, steps)), Some(lengths)) => {
+                match choose::of_nest(&nest, call.unit, lengths.zeroes_tail()) {
+                    NestChoice::Blocks => blocks(call, &nest, prefix, steps, lengths),
+                    NestChoice::Lanes => lanes(call, &nest, prefix, lengths),
+                    NestChoice::ShortLanes => short_lanes(call, &nest, prefix, lengths),
+                    NestChoice::Columns => copy_columns(call, &nest, prefix, steps, lengths),
+                    NestChoice::Segments => segments(call, &nest, prefix, steps, lengths),
+                    NestChoice::Prefixes | NestChoice::Loops => {
+                        prefixes(call, &nest, prefix, steps, lengths);
+                    }
                 }
-            },
+            }
             _ => loops(call, &nest.inner, [from, to]),
         }
     }
@@ -152,18 +157,23 @@ unsafe fn each_group(
 /// As for [`part_of`], for lanes that are whole and contiguous on both sides.
 unsafe fn lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthReader<'_>) {
     let (lanes, _) = nest.innermost_lanes();
+    let at_end = prefix.dst < 0;
+    // From step 0 of the axis to the lowest address of the lane.
+    let low = if at_end { prefix.dst * (prefix.len as isize - 1) } else { 0 };
     let group = |from: isize, to: isize, heads: &[usize]| {
         // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, 3 by the `Isa`, 4 because
         // lengths are clamped to the size of the axis.
         unsafe {
             call.isa.lanes(&Lanes {
-                src: call.src.offset(from),
-                dst: call.dst.offset(to),
+                src: call.src.offset(from + low),
+                dst: call.dst.offset(to + low),
                 heads,
                 src_step: lanes.steps[0],
                 dst_step: lanes.steps[1],
                 len: prefix.len,
                 unit: call.unit,
+                at_end,
+                zero: lengths.zeroes_tail(),
                 stream: call.stream,
             });
         }
@@ -228,6 +238,7 @@ unsafe fn blocks(
                 from: steps.start,
                 to: steps.end,
                 bytes: call.unit,
+                zero: lengths.zeroes_tail(),
                 stream: call.stream,
             });
         }
@@ -270,6 +281,7 @@ unsafe fn copy_columns(
                 len: prefix.len,
                 unit: call.unit,
                 stage: buffer,
+                zero: lengths.zeroes_tail(),
                 stream: call.stream,
             });
         }
@@ -281,7 +293,46 @@ unsafe fn copy_columns(
     }
 }
 
-/// Any other prefix: for each lane, the wanted steps of its head and of its rest.
+/// Segments of an axis with nothing but units inside it.
+///
+/// # Safety
+/// As for [`part_of`], with a `FlipSegments`.
+unsafe fn segments(
+    call: &Call<'_>,
+    nest: &Nest,
+    cut: Dim,
+    steps: Window,
+    offsets: LengthReader<'_>,
+) {
+    let Ok(()) = walk(&nest.lanes, nest.start, |[from, to, _]| {
+        offsets.each_bounds(steps.start..steps.end, |bounds| {
+            // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, since bounds are clamped to
+            // the axis and ascend; 3 by the `Isa`. What is behind the segments is inside the axis.
+            unsafe {
+                match bounds {
+                    Bounds::Segments(bounds) => call.isa.segments(&Segments {
+                        src: call.src.offset(from),
+                        dst: call.dst.offset(to),
+                        bounds,
+                        steps: steps.start..steps.end,
+                        axis_steps: [cut.src, cut.dst],
+                        unit: call.unit,
+                        stream: call.stream,
+                    }),
+                    Bounds::Rest(rest) => {
+                        let row = Loop { len: rest.len(), steps: [cut.src, cut.dst] };
+                        let first = rest.start as isize;
+                        loops(call, &[row], [from + cut.src * first, to + cut.dst * first]);
+                    }
+                }
+            }
+        });
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// Any other prefix: for each lane, the wanted steps of its head and of its rest. Or any other
+/// segments: for each lane, the wanted steps of each of them.
 ///
 /// # Safety
 /// As for [`part_of`].
@@ -295,10 +346,50 @@ unsafe fn prefixes(
     let Ok(()) = walk(&nest.lanes, nest.start, |[from, to, length_at]| {
         // SAFETY: the nest visits lanes of the plan and their lengths.
         unsafe {
-            let len = lengths.at(length_at);
-            copy_prefix(call, &nest.inner, prefix, steps, len, [from, to]);
+            if prefix.flow == Flow::FlipSegments {
+                copy_segments(call, &nest.inner, prefix, steps, lengths, [from, to]);
+            } else {
+                let len = lengths.at(length_at);
+                let zero = lengths.zeroes_tail();
+                copy_prefix(call, &nest.inner, prefix, steps, len, zero, [from, to]);
+            }
         }
         Ok::<(), Infallible>(())
+    });
+}
+
+/// One lane, cut into segments that are reversed, with what moves along.
+///
+/// # Safety
+/// As for [`part_of`], for the lane at these offsets.
+unsafe fn copy_segments(
+    call: &Call<'_>,
+    inner: &[Loop<2>],
+    cut: Dim,
+    wanted: Window,
+    offsets: LengthReader<'_>,
+    [from, to]: [isize; 2],
+) {
+    let mut nested = Loops::<2>::with_capacity(inner.len() + 1);
+    nested.push(Loop { len: 0, steps: [0, 0] });
+    nested.extend_from_slice(inner);
+    let mut run = |first: usize, steps: Range<usize>, direction: isize| {
+        nested[0] = Loop { len: steps.len(), steps: [cut.src * direction, cut.dst] };
+        let start = [from + cut.src * first as isize, to + cut.dst * steps.start as isize];
+        // SAFETY: bounds are clamped to the axis and ascend, so all of it is inside the lane.
+        unsafe { loops(call, &nested, start) };
+    };
+    offsets.each_bounds(wanted.start..wanted.end, |bounds| match bounds {
+        Bounds::Segments(bounds) => {
+            for pair in bounds.windows(2) {
+                let (start, end) = (pair[0], pair[1]);
+                let steps = start.max(wanted.start)..end.min(wanted.end);
+                if !steps.is_empty() {
+                    run(start + end - 1 - steps.start, steps, -1);
+                }
+            }
+        }
+        Bounds::Rest(rest) => run(rest.start, rest, 1),
     });
 }
 
@@ -312,6 +403,7 @@ unsafe fn copy_prefix(
     prefix: Dim,
     steps: Window,
     len: usize,
+    zero: bool,
     [from, to]: [isize; 2],
 ) {
     let mut nested = Loops::<2>::with_capacity(inner.len() + 1);
@@ -329,9 +421,38 @@ unsafe fn copy_prefix(
         if middle < steps.end {
             nested[0] = Loop { len: steps.end - middle, steps: [prefix.src, prefix.dst] };
             let rest = middle as isize;
-            loops(call, &nested, [from + prefix.src * rest, to + prefix.dst * rest]);
+            let (from, to) = (from + prefix.src * rest, to + prefix.dst * rest);
+            match zero {
+                true => zero_loops(call, &nested, to),
+                false => loops(call, &nested, [from, to]),
+            }
         }
     }
+}
+
+/// Writes zeros along nested loops; in place too.
+///
+/// # Safety
+/// As for [`loops`], for the output.
+pub(super) unsafe fn zero_loops(call: &Call<'_>, loops: &[Loop<2>], start: isize) {
+    let unit = call.unit as isize;
+    let one = Loop { len: 1, steps: [0, 0] };
+    let (row, outer) = loops.split_last().map_or((one, &[][..]), |(row, rest)| (*row, rest));
+    // Contiguous units are one run, from its lowest address.
+    let (row, run, low) = match row.steps[1] {
+        step if step == unit => (one, call.unit * row.len, 0),
+        step if step == -unit && row.len > 0 => {
+            (one, call.unit * row.len, step * (row.len as isize - 1))
+        }
+        _ => (row, call.unit, 0),
+    };
+    let Ok(()) = walk(outer, [0, start], |[_, to]| {
+        for index in 0..row.len as isize {
+            // SAFETY: combinations of steps, which are inside the output.
+            unsafe { call.dst.offset(to + low + row.steps[1] * index).write_bytes(0, run) };
+        }
+        Ok::<(), Infallible>(())
+    });
 }
 
 /// Copies units along nested loops: the innermost is a row, the next one many rows.

@@ -10,6 +10,7 @@ use super::kernels::lengths::{Check, Fill};
 use super::kernels::packed_rows::PackedRow;
 use super::kernels::packed_swaps::PackedSwaps;
 use super::kernels::rows::Rows;
+use super::kernels::segments::Segments;
 use super::kernels::short_lanes::ShortLanes;
 use super::kernels::swaps::Swaps;
 use super::kernels::tiles::Tiles;
@@ -28,6 +29,7 @@ macro_rules! entries {
                 short_lanes(&ShortLanes<'_>) => kernels::short_lanes::run::<$vector>;
                 blocks(&Blocks<'_>) => kernels::blocks::run::<$vector>;
                 columns(&Columns<'_>) => kernels::columns::run::<$vector>;
+                segments(&Segments<'_>) => kernels::segments::run::<$vector>;
                 tiles(&Tiles) => kernels::tiles::run::<$vector>;
                 swaps(&Swaps) => kernels::swaps::run::<$vector>;
                 fill(&mut Fill<'_>) => kernels::lengths::fill;
@@ -202,6 +204,7 @@ impl Isa {
         short_lanes(&ShortLanes<'_>);
         blocks(&Blocks<'_>);
         columns(&Columns<'_>);
+        segments(&Segments<'_>);
         tiles(&Tiles);
         swaps(&Swaps);
         fill(&mut Fill<'_>);

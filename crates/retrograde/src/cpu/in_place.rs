@@ -6,8 +6,8 @@ use super::copy::{self, Call};
 use super::dispatch::Isa;
 use super::kernels::swaps::{Swaps, swap_runs};
 use super::kernels::units;
-use super::lengths::LengthReader;
-use super::nest::{Dims, Loop, Nest, mirror, swap_pairs, walk};
+use super::lengths::{Bounds, LengthReader};
+use super::nest::{Dims, Loop, Loops, Nest, mirror, swap_pairs, walk};
 use super::packed::{self, PackedCall};
 use super::schedule::{Cut, Window, threads};
 use crate::dtype::Grain;
@@ -24,6 +24,12 @@ trait SwapLoops: Sync {
     /// meets one of the other, and no other thread uses their bytes.
     unsafe fn swap(&self, loops: &[Loop<2>], start: [isize; 2]);
 
+    /// Writes zeros along nested loops from `start` on; the loops' second steps count.
+    ///
+    /// # Safety
+    /// As for [`swap`](Self::swap), for that side.
+    unsafe fn zero(&self, loops: &[Loop<2>], start: isize);
+
     /// Reverses short lanes that are contiguous, if there is a kernel for them; otherwise returns
     /// false.
     ///
@@ -38,7 +44,7 @@ trait SwapLoops: Sync {
 ///
 /// # Safety
 /// The plan fits in place, `memory` is valid and initialised over its reach, and `lengths` is
-/// there if the plan has a `FlipPrefix`.
+/// there if the plan reads any.
 pub(super) unsafe fn run(plan: &Plan, memory: *mut u8, lengths: Option<LengthReader<'_>>) {
     let isa = Isa::current();
     // SAFETY: passed on; both kinds of call get the whole plan's memory.
@@ -79,7 +85,11 @@ unsafe fn reverse(
     let per_byte = plan.unit().grain.per_byte();
     let bytes = plan.units() * plan.unit().count / per_byte;
     let parts = threads::parts_for(bytes, threads::threads_for(bytes));
-    let cut = Cut::new(dims, origin, per_byte, parts, |dim| dim.flow == Flow::Keep);
+    // Segments are swapped within themselves. Those of packed elements may share a byte.
+    let may_cut = |dim: &Dim| {
+        dim.flow == Flow::Keep || (dim.flow == Flow::FlipSegments && per_byte == 1)
+    };
+    let cut = Cut::new(dims, origin, per_byte, parts, may_cut);
     let flips = dims.iter().filter(|dim| dim.flow == Flow::Flip).count();
     if lengths.is_none() && cut.parts() == 1 && parts > 1 && flips == 1 {
         // SAFETY: passed on, with one flip.
@@ -131,7 +141,8 @@ unsafe fn mirror_shared(
 }
 
 /// # Safety
-/// As for [`run`], for the window, which is of a `Keep` dimension or everything.
+/// As for [`run`], for the window, which is of a `Keep` dimension, or the segments that start in
+/// it, or everything.
 unsafe fn reverse_part(
     call: &impl SwapLoops,
     dims: &[Dim],
@@ -143,8 +154,8 @@ unsafe fn reverse_part(
         // SAFETY: `mirror` gives pairs of steps of the window's dimensions, inside the reach.
         unsafe { call.swap(loops, start) }
     };
-    let has_prefix = dims.iter().any(|dim| dim.flow == Flow::FlipPrefix);
-    let Some(lengths) = lengths.filter(|_| has_prefix) else {
+    let reads_lengths = dims.iter().any(|dim| dim.flow.reads_lengths());
+    let Some(lengths) = lengths.filter(|_| reads_lengths) else {
         let mut dims = Dims::from_slice(dims);
         if dims[window.dim].flow == Flow::Keep {
             origin += dims[window.dim].dst * window.start as isize;
@@ -154,9 +165,11 @@ unsafe fn reverse_part(
         return;
     };
     let nest = Nest::of(dims, window, lengths.origin());
-    let Some((prefix, _)) = nest.prefix else { return };
+    let Some((prefix, steps)) = nest.prefix else { return };
+    let (segments, zero) = (prefix.flow == Flow::FlipSegments, lengths.zeroes_tail());
+    let may_be_short = nest.inner.is_empty() && !segments && !zero;
     // SAFETY: the nest is of the plan's own lanes.
-    if nest.inner.is_empty() && unsafe { call.short_lanes(&nest, prefix, lengths) } {
+    if may_be_short && unsafe { call.short_lanes(&nest, prefix, lengths) } {
         return;
     }
     let kept = |l: &Loop<2>| {
@@ -166,10 +179,28 @@ unsafe fn reverse_part(
     let mut lane_dims = Dims::with_capacity(nest.inner.len() + 1);
     lane_dims.push(prefix);
     lane_dims.extend(nest.inner.iter().map(kept));
+    let mut rest = Loops::<2>::with_capacity(nest.inner.len() + 1);
+    rest.push(Loop { len: 0, steps: [prefix.src, prefix.dst] });
+    rest.extend_from_slice(&nest.inner);
+    if segments {
+        let Ok(()) = walk(&nest.lanes, nest.start, |[_, lane, _]| {
+            each_segment(lengths, steps, |start, len| {
+                lane_dims[0] = Dim { len, flow: Flow::Flip, ..prefix };
+                mirror(&lane_dims, origin + lane + prefix.dst * start as isize, swap);
+            });
+            Ok::<(), Infallible>(())
+        });
+        return;
+    }
     let Ok(()) = walk(&nest.lanes, nest.start, |[_, lane, length_at]| {
         // SAFETY: the nest visits lengths of the plan.
         let len = unsafe { lengths.at(length_at) };
         let lane = origin + lane;
+        if zero {
+            rest[0].len = prefix.len - len;
+            // SAFETY: the lane's steps from `len` on, which no other thread uses.
+            unsafe { call.zero(&rest, lane + prefix.dst * len as isize) };
+        }
         if !nest.inner.is_empty() {
             lane_dims[0] = Dim { len, flow: Flow::Flip, ..prefix };
             mirror(&lane_dims, lane, swap);
@@ -179,6 +210,18 @@ unsafe fn reverse_part(
             swap(&[row], [lane, lane + prefix.dst * (len as isize - 1)]);
         }
         Ok::<(), Infallible>(())
+    });
+}
+
+/// Visits the segments that start in the window: where, and how long they are.
+fn each_segment(offsets: LengthReader<'_>, window: Window, mut visit: impl FnMut(usize, usize)) {
+    offsets.each_bounds(window.start..window.end, |bounds| {
+        let Bounds::Segments(bounds) = bounds else { return };
+        for pair in bounds.windows(2) {
+            if (window.start..window.end).contains(&pair[0]) && pair[1] - pair[0] > 1 {
+                visit(pair[0], pair[1] - pair[0]);
+            }
+        }
     });
 }
 
@@ -205,6 +248,11 @@ impl SwapLoops for Call<'_> {
         });
     }
 
+    unsafe fn zero(&self, loops: &[Loop<2>], start: isize) {
+        // SAFETY: passed on.
+        unsafe { copy::zero_loops(self, loops, start) };
+    }
+
     unsafe fn short_lanes(&self, nest: &Nest, prefix: Dim, lengths: LengthReader<'_>) -> bool {
         let short = choose::has_short_lanes(nest, prefix, self.unit);
         if short {
@@ -220,5 +268,10 @@ impl SwapLoops for PackedCall {
     unsafe fn swap(&self, loops: &[Loop<2>], start: [isize; 2]) {
         // SAFETY: passed on.
         unsafe { packed::swap_loops(self, loops, start) }
+    }
+
+    unsafe fn zero(&self, loops: &[Loop<2>], start: isize) {
+        // SAFETY: passed on.
+        unsafe { packed::zero_loops(self, loops, start) }
     }
 }

@@ -5,13 +5,25 @@ use super::kernels::lengths::{self, Check, Fill, Values};
 use super::nest::{Loop, walk};
 use super::schedule::threads;
 use crate::error::ExecuteError;
-use crate::lengths::LengthPolicy;
-use crate::plan::LengthsPlan;
+use crate::lengths::{LengthPolicy, Tail};
+use crate::plan::{LengthsPlan, Meaning};
 use crate::tensor::Memory;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Lengths that one thread checks at a time.
 const SHARE: usize = 1 << 17;
+
+/// Offsets read at a time.
+const GROUP: usize = 256;
+
+/// What [`LengthReader::each_bounds`] visits.
+pub(super) enum Bounds<'a> {
+    /// Adjacent segments: each starts at one bound and ends at the next.
+    Segments(&'a [usize]),
+    /// Steps behind the last segment, which keep their order.
+    Rest(Range<usize>),
+}
 
 /// Lengths in memory that has been checked to hold them.
 #[derive(Clone, Copy)]
@@ -25,6 +37,11 @@ impl<'a> LengthReader<'a> {
     pub(super) fn new(plan: &'a LengthsPlan, memory: Memory<'a>) -> Self {
         debug_assert!(plan.reach.end <= memory.len());
         LengthReader { plan, memory }
+    }
+
+    /// Whether elements beyond a length become zero.
+    pub(super) fn zeroes_tail(&self) -> bool {
+        self.plan.tail == Tail::Zero
     }
 
     /// Offset of the first lane's length.
@@ -84,11 +101,15 @@ impl<'a> LengthReader<'a> {
         Values { first, stride, dtype: self.plan.dtype }
     }
 
-    /// Finds the first length that is negative or, under the strict policy, too long.
+    /// Finds the first length that is negative or, under the strict policy, too long; or the
+    /// first offset out of order.
     pub(super) fn check_all(&self) -> Result<(), ExecuteError> {
         let plan = self.plan;
         if !plan.needs_check() {
             return Ok(());
+        }
+        if plan.meaning == Meaning::Offsets {
+            return self.check_offsets();
         }
         let most = match plan.policy {
             LengthPolicy::Strict => plan.limit as u64,
@@ -116,6 +137,77 @@ impl<'a> LengthReader<'a> {
             ordinal += len;
             Ok(())
         })
+    }
+
+    /// Finds the first offset that descends or is beyond the axis, or a first one other than 0.
+    fn check_offsets(&self) -> Result<(), ExecuteError> {
+        let (count, stride) = self.row();
+        let values = self.values(self.plan.first as isize, stride);
+        // SAFETY: these are the plan's offsets, inside the reach that the memory covers.
+        let bad = unsafe { lengths::first_descent(values, count, self.plan.limit) };
+        bad.map_or(Ok(()), |(ordinal, value, low)| {
+            let high = if ordinal == 0 { 0 } else { self.plan.limit };
+            Err(ExecuteError::OffsetOutOfRange { ordinal, value, low, high })
+        })
+    }
+
+    /// The number of offsets and the bytes from one to the next.
+    fn row(&self) -> (usize, isize) {
+        self.plan.dims.last().copied().unwrap_or((1, 0))
+    }
+
+    /// The offsets of segments that have a step in `steps`: visits them in groups, each as the
+    /// ascending bounds of adjacent segments, and finally what is behind the last one as a range
+    /// of its own. Bounds may lie outside `steps`. All of them are clamped to the axis and ascend, even if another thread changes
+    /// them.
+    pub(super) fn each_bounds(&self, steps: Range<usize>, mut visit: impl FnMut(Bounds<'_>)) {
+        if steps.is_empty() {
+            return;
+        }
+        let (count, stride) = self.row();
+        let first = self.plan.first as isize;
+        // SAFETY: `at` is below the number of offsets.
+        let value = |at: usize| unsafe { self.at(first + stride * at as isize) };
+        // The last offset that is not beyond the first step: by bisection.
+        let (mut low, mut high) = (0, count);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if value(middle) <= steps.start { low = middle } else { high = middle }
+        }
+        let mut bounds = [0; GROUP + 1];
+        let mut last = value(low).min(steps.start);
+        bounds[0] = last;
+        let mut next = low + 1;
+        while next < count && last < steps.end {
+            let group = GROUP.min(count - next);
+            let read = &mut bounds[1..=group];
+            // SAFETY: offsets `next..next + group` are the plan's.
+            unsafe { self.fill(first + stride * next as isize, stride, read) };
+            for bound in read {
+                *bound = last.max(*bound);
+                last = *bound;
+            }
+            visit(Bounds::Segments(&bounds[..=group]));
+            bounds[0] = last;
+            next += group;
+        }
+        let rest = last.max(steps.start)..steps.end;
+        if !rest.is_empty() {
+            visit(Bounds::Rest(rest));
+        }
+    }
+
+    /// The step of the input that becomes step `at` of the output.
+    pub(super) fn segment_source(&self, at: usize) -> usize {
+        let mut source = at;
+        self.each_bounds(at..at + 1, |bounds| {
+            if let Bounds::Segments(bounds) = bounds {
+                if let Some(pair) = bounds.windows(2).find(|pair| (pair[0]..pair[1]).contains(&at)) {
+                    source = pair[0] + pair[1] - 1 - at;
+                }
+            }
+        });
+        source
     }
 
     /// The first of `len` lengths that is negative or more than `most`.

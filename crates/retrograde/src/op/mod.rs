@@ -4,17 +4,21 @@
 //! [`Reverse::from_tensor`], for the axes.
 
 mod reverse;
+mod reverse_segments;
 mod reverse_sequence;
 mod reverse_subsequences;
 
 pub use reverse::{Reverse, ReverseMode};
+pub use reverse_segments::ReverseSegments;
 pub use reverse_sequence::ReverseSequence;
 pub use reverse_subsequences::ReverseSubsequences;
 
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
-use crate::lengths::{ANY_INTEGER, Lengths};
+use crate::dtype::DType;
+use crate::lengths::{ANY_INTEGER, Lengths, Tail};
 use crate::plan::Plan;
+use crate::tensor::TensorRef;
 
 /// Only operators of this crate make prepared calls: slices rely on plans that write exactly the
 /// layout they were made from.
@@ -22,15 +26,21 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// An operator that needs lengths as well as its input.
+/// An operator that needs lengths or offsets as well as its input.
 ///
-/// Bind lengths to it with `lengths(..)`, then [`prepare`](WithLengths::prepare) or run it.
+/// Bind them with `lengths(..)` or `offsets(..)`, then [`prepare`](WithLengths::prepare) or run it.
 pub trait LengthsOperator: sealed::Sealed {
     /// Which operator this is.
     const OPERATOR: Operator;
 
     /// The shape that lengths must have for an input of this shape.
     fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error>;
+
+    /// The lengths as the tensor that they are for an input of this shape: a flat slice is
+    /// reshaped, a tensor is returned unchanged.
+    fn shaped<'a>(&self, lengths: &Lengths<'a>, input: &[usize]) -> Result<TensorRef<'a>, Error> {
+        lengths.shaped(Self::OPERATOR, &self.lengths_shape(input)?)
+    }
 
     /// Checks the operands and lowers them to a plan.
     fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error>;
@@ -74,6 +84,15 @@ fn check_lengths(operator: Operator, lengths: &Layout, expected: &[usize]) -> Re
         return Err(Error::LengthsShape { operator, got, expected });
     }
     Ok(())
+}
+
+/// A tail of zeros needs elements that are known to have a value of zero bytes. Slices of arbitrary
+/// types, references among them, are opaque bytes here.
+fn check_tail(operator: Operator, tail: Tail, dtype: DType) -> Result<(), Error> {
+    match dtype {
+        DType::Bytes(_) if tail == Tail::Zero => Err(Error::TailType { operator, dtype }),
+        _ => Ok(()),
+    }
 }
 
 /// Resolves an axis that may count from the end.

@@ -1,11 +1,13 @@
 //! ReverseSequence: padded batches of sequences, by the rules of ONNX.
 
-use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis, sealed};
+use super::{
+    LengthsOperator, WithLengths, check_lengths, check_output, check_tail, resolve_axis, sealed,
+};
 use crate::dtype::DType;
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
-use crate::lengths::{LengthPolicy, Lengths};
-use crate::plan::{Flow, LengthsSource, Plan};
+use crate::lengths::{Align, LengthPolicy, Lengths, Tail};
+use crate::plan::{Flow, LengthsSource, Meaning, Plan};
 use smallvec::smallvec;
 
 const OPERATOR: Operator = Operator::ReverseSequence;
@@ -34,6 +36,8 @@ pub struct ReverseSequence {
     time_axis: i64,
     batch_axis: i64,
     policy: LengthPolicy,
+    align: Align,
+    tail: Tail,
     rules: Rules,
 }
 
@@ -58,8 +62,14 @@ impl ReverseSequence {
     /// Time on axis 0, batch on axis 1, strict about lengths; any element type, and lengths of
     /// any integer type.
     pub fn new() -> Self {
-        let policy = LengthPolicy::Strict;
-        ReverseSequence { time_axis: 0, batch_axis: 1, policy, rules: Rules::Ours }
+        ReverseSequence {
+            time_axis: 0,
+            batch_axis: 1,
+            policy: LengthPolicy::Strict,
+            align: Align::Start,
+            tail: Tail::Keep,
+            rules: Rules::Ours,
+        }
     }
 
     /// The same, but only what this ONNX opset allows: its element types (bfloat16 came with
@@ -84,8 +94,8 @@ impl ReverseSequence {
     /// # Ok::<(), retrograde::Error>(())
     /// ```
     pub fn any_axes(time: i64, batch: i64) -> Self {
-        let policy = LengthPolicy::Strict;
-        ReverseSequence { time_axis: time, batch_axis: batch, policy, rules: Rules::AnyAxes }
+        let rules = Rules::AnyAxes;
+        ReverseSequence { time_axis: time, batch_axis: batch, rules, ..Self::new() }
     }
 
     /// The axis that is reversed: 0 or 1, unless made by [`any_axes`](Self::any_axes).
@@ -106,6 +116,46 @@ impl ReverseSequence {
     #[must_use]
     pub fn policy(mut self, policy: LengthPolicy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// At which end of the time axis sequences are. With [`Align::End`] the last `len` steps are
+    /// reversed, and the padding in front of them stays.
+    ///
+    /// ```
+    /// use retrograde::{Align, ReverseSequence};
+    ///
+    /// let left_padded = ReverseSequence::new().time_axis(1).batch_axis(0).align(Align::End);
+    /// let x = [0, 0, 1, 2,
+    ///          0, 3, 4, 5];
+    /// assert_eq!(left_padded.lengths(&[2, 3]).to_vec(&x, &[2, 4])?,
+    ///            [0, 0, 2, 1,
+    ///             0, 5, 4, 3]);
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    #[must_use]
+    pub fn align(mut self, align: Align) -> Self {
+        self.align = align;
+        self
+    }
+
+    /// What happens to the steps beyond a length. [`Tail::Zero`] needs elements of a known type:
+    /// use [`to_vec_of`](WithLengths::to_vec_of), or views.
+    ///
+    /// ```
+    /// use retrograde::{ReverseSequence, Tail};
+    ///
+    /// let masked = ReverseSequence::new().time_axis(1).batch_axis(0).tail(Tail::Zero);
+    /// let x = [1, 2, 9, 9,
+    ///          3, 4, 5, 9];
+    /// assert_eq!(masked.lengths(&[2, 3]).to_vec_of(&x, &[2, 4])?,
+    ///            [2, 1, 0, 0,
+    ///             5, 4, 3, 0]);
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    #[must_use]
+    pub fn tail(mut self, tail: Tail) -> Self {
+        self.tail = tail;
         self
     }
 
@@ -178,11 +228,15 @@ impl LengthsOperator for ReverseSequence {
         self.check_opset(src.dtype(), lengths.dtype())?;
         check_lengths(OPERATOR, lengths, &[src.shape()[batch]])?;
         check_output(OPERATOR, src, dst)?;
+        check_tail(OPERATOR, self.tail, src.dtype())?;
         let source = LengthsSource {
+            meaning: Meaning::Lengths,
             layout: lengths,
             axis_of: &|axis| (axis == batch).then_some(0),
             limit: src.shape()[time],
             policy: self.policy,
+            align: self.align,
+            tail: self.tail,
         };
         let flow_of = |axis| if axis == time { Flow::FlipPrefix } else { Flow::Keep };
         Ok(Plan::build(src, dst, flow_of, Some(source)))

@@ -3,11 +3,13 @@
 //! The descriptor and feature-level rules of the DirectML interface itself are in
 //! [`directml`](crate::directml); this is the operator without them.
 
-use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis, sealed};
+use super::{
+    LengthsOperator, WithLengths, check_lengths, check_output, check_tail, resolve_axis, sealed,
+};
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
-use crate::lengths::{LengthPolicy, Lengths};
-use crate::plan::{Flow, LengthsSource, Plan};
+use crate::lengths::{Align, LengthPolicy, Lengths, Tail};
+use crate::plan::{Flow, LengthsSource, Meaning, Plan};
 
 const OPERATOR: Operator = Operator::ReverseSubsequences;
 
@@ -34,18 +36,37 @@ const OPERATOR: Operator = Operator::ReverseSubsequences;
 pub struct ReverseSubsequences {
     axis: i64,
     policy: LengthPolicy,
+    align: Align,
+    tail: Tail,
 }
 
 impl ReverseSubsequences {
     /// Along this axis, which may count from the end; lengths are clamped.
     pub fn along(axis: i64) -> Self {
-        ReverseSubsequences { axis, policy: LengthPolicy::Clamp }
+        let policy = LengthPolicy::Clamp;
+        ReverseSubsequences { axis, policy, align: Align::Start, tail: Tail::Keep }
     }
 
     /// What to do with lengths beyond the size of the axis.
     #[must_use]
     pub fn policy(mut self, policy: LengthPolicy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// At which end of the axis subsequences are. With [`Align::End`] the last `len` elements of
+    /// each lane are reversed.
+    #[must_use]
+    pub fn align(mut self, align: Align) -> Self {
+        self.align = align;
+        self
+    }
+
+    /// What happens to the elements beyond a length, as in
+    /// [`ReverseSequence::tail`](crate::ReverseSequence::tail).
+    #[must_use]
+    pub fn tail(mut self, tail: Tail) -> Self {
+        self.tail = tail;
         self
     }
 
@@ -75,11 +96,15 @@ impl LengthsOperator for ReverseSubsequences {
         let reversed = self.checked_axis(src.rank())?;
         check_lengths(OPERATOR, lengths, &self.lengths_shape(src.shape())?)?;
         check_output(OPERATOR, src, dst)?;
+        check_tail(OPERATOR, self.tail, src.dtype())?;
         let source = LengthsSource {
+            meaning: Meaning::Lengths,
             layout: lengths,
             axis_of: &|axis| (axis != reversed).then_some(axis),
             limit: src.shape()[reversed],
             policy: self.policy,
+            align: self.align,
+            tail: self.tail,
         };
         let flow_of = |axis| if axis == reversed { Flow::FlipPrefix } else { Flow::Keep };
         Ok(Plan::build(src, dst, flow_of, Some(source)))

@@ -3,14 +3,16 @@
 //! Each rule of the canonical form (numbered in [`Plan`]'s documentation) is one small
 //! function with its own tests.
 
-use super::{Dim, Flow, LengthsPlan, Plan, Unit};
+use super::{Dim, Flow, LengthsPlan, Meaning, Plan, Unit};
 use crate::dtype::Grain;
 use crate::layout::{Layout, Reach};
-use crate::lengths::LengthPolicy;
+use crate::lengths::{Align, LengthPolicy, Tail};
 use smallvec::{SmallVec, smallvec};
 
 /// Where lengths come from, already checked against the operator's rules.
 pub(crate) struct LengthsSource<'a> {
+    /// What they mean.
+    pub(crate) meaning: Meaning,
     /// The lengths tensor.
     pub(crate) layout: &'a Layout,
     /// Which of its axes runs along each axis of the data; `None` where it does not vary.
@@ -19,6 +21,10 @@ pub(crate) struct LengthsSource<'a> {
     pub(crate) limit: usize,
     /// What to do beyond the limit.
     pub(crate) policy: LengthPolicy,
+    /// At which end of the axis sequences are.
+    pub(crate) align: Align,
+    /// What happens to the rest.
+    pub(crate) tail: Tail,
 }
 
 impl Plan {
@@ -43,8 +49,11 @@ impl Plan {
             }
             None => 0,
         };
+        let tail = lengths.as_ref().map_or(Tail::Keep, |source| source.tail);
+        let align = lengths.as_ref().map_or(Align::Start, |source| source.align);
+        let zeroes = |axis: usize| tail == Tail::Zero && flow_of(axis) == Flow::FlipPrefix;
         let mut dims: SmallVec<[Dim; 8]> = (0..dst.rank())
-            .filter(|&axis| dst.shape()[axis] != 1)
+            .filter(|&axis| dst.shape()[axis] != 1 || zeroes(axis))
             .map(|axis| Dim {
                 len: dst.shape()[axis],
                 src: src.grain_strides()[axis],
@@ -60,8 +69,13 @@ impl Plan {
             lengths: lengths_plan.as_ref().map_or(0, |lengths| lengths.reach.origin),
         };
         for dim in &mut dims {
+            if dim.flow == Flow::FlipPrefix && align == Align::End {
+                // A prefix of the axis walked from its other end.
+                walk_backward(&mut dim.dst, &mut origins.dst, dim.len);
+                walk_backward(&mut dim.src, &mut origins.src, dim.len);
+            }
             point_forward(dim, &mut origins);
-            settle_broadcast(dim);
+            settle_broadcast(dim, tail);
         }
         drop_idle_lengths(&mut dims, &mut lengths_plan, &mut origins);
         sort_by_output_stride(&mut dims);
@@ -136,9 +150,10 @@ struct Origins {
     lengths: usize,
 }
 
-/// Rule 3. A `FlipPrefix` keeps its direction: its prefix is at one end.
+/// Rule 3. A `FlipPrefix` keeps its direction: its prefix is at one end. So does a `FlipSegments`,
+/// whose offsets count from one end.
 fn point_forward(dim: &mut Dim, origins: &mut Origins) {
-    if dim.flow == Flow::FlipPrefix {
+    if dim.flow.reads_lengths() {
         return;
     }
     if dim.dst < 0 {
@@ -160,16 +175,16 @@ fn walk_backward(stride: &mut isize, origin: &mut usize, len: usize) {
     *stride = -*stride;
 }
 
-/// Rule 4.
-fn settle_broadcast(dim: &mut Dim) {
-    if dim.src == 0 {
+/// Rule 4, and its exception, rule 9.
+fn settle_broadcast(dim: &mut Dim, tail: Tail) {
+    if dim.src == 0 && (tail == Tail::Keep || dim.flow != Flow::FlipPrefix) {
         dim.flow = Flow::Keep;
     }
 }
 
 /// Rule 8: lengths that steer nothing are still checked, but no dimension steps through them.
 fn drop_idle_lengths(dims: &mut [Dim], lengths: &mut Option<LengthsPlan>, origins: &mut Origins) {
-    if dims.iter().any(|dim| dim.flow == Flow::FlipPrefix) {
+    if dims.iter().any(|dim| dim.flow.reads_lengths()) {
         return;
     }
     dims.iter_mut().for_each(|dim| dim.lengths = 0);
@@ -210,7 +225,7 @@ fn fuse(outer: &Dim, inner: &Dim) -> bool {
     // A product that overflows is not a stride of any layout.
     let continues = |outer: isize, step: isize| step.checked_mul(inner.len as isize) == Some(outer);
     outer.flow == inner.flow
-        && outer.flow != Flow::FlipPrefix
+        && !outer.flow.reads_lengths()
         && continues(outer.src, inner.src)
         && continues(outer.dst, inner.dst)
         && continues(outer.lengths, inner.lengths)
@@ -242,12 +257,14 @@ fn lengths_plan(source: &LengthsSource<'_>) -> LengthsPlan {
         }
     }
     LengthsPlan {
+        meaning: source.meaning,
         dtype: layout.dtype(),
         dims,
         first: layout.reach().origin,
         reach: layout.reach(),
         limit: source.limit,
         policy: source.policy,
+        tail: source.tail,
     }
 }
 

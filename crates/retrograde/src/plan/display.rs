@@ -1,8 +1,8 @@
 //! A plan in words: what will move, how, and what will be read to decide it.
 
-use super::{Dim, Flow, LengthsPlan, Plan, Unit};
+use super::{Dim, Flow, LengthsPlan, Meaning, Plan, Unit};
 use crate::dtype::Grain;
-use crate::lengths::LengthPolicy;
+use crate::lengths::{LengthPolicy, Tail};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Plan {
@@ -25,6 +25,13 @@ impl Display for Plan {
 impl Plan {
     fn verb(&self) -> &'static str {
         let any = |flow| self.dims.iter().any(|dim| dim.flow == flow);
+        if any(Flow::FlipSegments) {
+            return if any(Flow::Flip) {
+                "reverse each segment, and whole axes"
+            } else {
+                "reverse each segment"
+            };
+        }
         match (any(Flow::FlipPrefix), any(Flow::Flip), self.dims.is_empty()) {
             (true, false, _) => "reverse the start of each lane",
             (true, true, _) => "reverse the start of each lane, and whole axes",
@@ -67,6 +74,7 @@ impl Display for Line<'_> {
             Flow::Keep => "keep",
             Flow::Flip => "flip",
             Flow::FlipPrefix => "flip prefix",
+            Flow::FlipSegments => "flip segments",
         };
         let grain = match self.grain {
             Grain::Byte => "B",
@@ -88,11 +96,21 @@ struct LengthsLine<'a> {
 
 impl Display for LengthsLine<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let LengthsPlan { dtype, limit, policy, .. } = self.lengths;
-        write!(f, "lengths: {} of {dtype}", self.lengths.count())?;
-        match policy {
-            LengthPolicy::Strict => write!(f, ", each must be in [0, {limit}]")?,
-            LengthPolicy::Clamp => write!(f, ", clamped to {limit}")?,
+        let LengthsPlan { meaning, dtype, limit, policy, tail, .. } = self.lengths;
+        let count = self.lengths.count();
+        match (meaning, policy) {
+            (Meaning::Offsets, _) => {
+                write!(f, "offsets: {count} of {dtype}, ascending from 0 to at most {limit}")?;
+            }
+            (Meaning::Lengths, LengthPolicy::Strict) => {
+                write!(f, "lengths: {count} of {dtype}, each must be in [0, {limit}]")?;
+            }
+            (Meaning::Lengths, LengthPolicy::Clamp) => {
+                write!(f, "lengths: {count} of {dtype}, clamped to {limit}")?;
+            }
+        }
+        if *tail == Tail::Zero {
+            f.write_str("; the rest becomes zero")?;
         }
         if self.moot {
             f.write_str(" (checked, but nothing depends on them)")?;

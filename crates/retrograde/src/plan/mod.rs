@@ -13,7 +13,7 @@ pub use pieces::Pieces;
 
 use crate::dtype::{DType, Grain};
 use crate::layout::Reach;
-use crate::lengths::LengthPolicy;
+use crate::lengths::{LengthPolicy, Tail};
 use smallvec::SmallVec;
 
 /// What happens along one dimension.
@@ -23,9 +23,19 @@ pub enum Flow {
     Keep,
     /// Elements are reversed.
     Flip,
-    /// The first `len` elements are reversed, the rest keep their order; `len` is
-    /// read from the lengths at each lane.
+    /// The first `len` elements are reversed, the rest keep their order (or become zero, see
+    /// [`LengthsPlan::tail`]); `len` is read from the lengths at each lane.
     FlipPrefix,
+    /// The dimension is cut into segments, each of which is reversed; the offsets at which they
+    /// start are read from the lengths' memory. Elements behind the last offset keep their order.
+    FlipSegments,
+}
+
+impl Flow {
+    /// Whether the movement depends on values that are read when the plan runs.
+    pub fn reads_lengths(self) -> bool {
+        matches!(self, Flow::FlipPrefix | Flow::FlipSegments)
+    }
 }
 
 /// One dimension of the movement. Strides count the plan's grains, `lengths` counts bytes.
@@ -59,9 +69,21 @@ impl Unit {
     }
 }
 
-/// The lengths a plan reads when it runs.
+/// What the values mean that a plan reads when it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Meaning {
+    /// A length per lane, for [`Flow::FlipPrefix`].
+    Lengths,
+    /// The offsets of [`Flow::FlipSegments`], one more than segments: the first is 0, they ascend,
+    /// and the last is at most the size of the dimension.
+    Offsets,
+}
+
+/// The lengths (or offsets) a plan reads when it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LengthsPlan {
+    /// What the values mean.
+    pub meaning: Meaning,
     /// Their integer type.
     pub dtype: DType,
     /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is what
@@ -73,8 +95,10 @@ pub struct LengthsPlan {
     pub reach: Reach,
     /// Size of the reversed axis: the largest length that means anything.
     pub limit: usize,
-    /// What to do beyond the limit.
+    /// What to do beyond the limit. Offsets are always strict.
     pub policy: LengthPolicy,
+    /// What happens to the elements beyond a length. Those behind the last offset are kept.
+    pub tail: Tail,
 }
 
 impl LengthsPlan {
@@ -86,7 +110,9 @@ impl LengthsPlan {
     /// Whether any value could be an error, so that they must be looked at beforehand.
     pub fn needs_check(&self) -> bool {
         use DType::*;
-        self.policy == LengthPolicy::Strict || matches!(self.dtype, I8 | I16 | I32 | I64)
+        self.meaning == Meaning::Offsets
+            || self.policy == LengthPolicy::Strict
+            || matches!(self.dtype, I8 | I16 | I32 | I64)
     }
 }
 
@@ -99,10 +125,13 @@ impl LengthsPlan {
 /// 3. `Keep` and `Flip` dimensions have a positive output stride and an input stride that is
 ///    not negative: a view that runs backwards is a `Flip`;
 /// 4. a dimension along which the input does not step is a `Keep`;
-/// 5. neighbours of the same flow that step as one dimension are one (never `FlipPrefix`);
+/// 5. neighbours of the same flow that step as one dimension are one, if the flow is `Keep` or
+///    `Flip`;
 /// 6. an innermost `Keep` that is contiguous on both sides is part of the unit;
 /// 7. packed elements that only ever move in whole bytes are bytes;
-/// 8. there is at most one `FlipPrefix`; without one, no dimension has a lengths stride.
+/// 8. there is at most one `FlipPrefix` or `FlipSegments`; without a `FlipPrefix`, no dimension has
+///    a lengths stride;
+/// 9. if the tail becomes zero, rules 1 and 4 do not apply to the `FlipPrefix`.
 ///
 /// ```
 /// use retrograde::{DType, Flow, Layout, Reverse};
@@ -163,6 +192,11 @@ impl Plan {
         self.unit.grain != Grain::Byte && !self.seals && !self.is_empty()
     }
 
+    /// Whether elements beyond a length become zero.
+    pub fn zeroes_tail(&self) -> bool {
+        self.lengths.as_ref().is_some_and(|lengths| lengths.tail == Tail::Zero)
+    }
+
     /// Number of units moved.
     pub fn units(&self) -> usize {
         self.dims.iter().map(|dim| dim.len).product()
@@ -185,7 +219,7 @@ impl Plan {
         self.src == self.dst
             && self.dims.iter().all(|dim| dim.src == dim.dst)
             // If lanes move and their lengths do not, no two of them are mirror images.
-            && !(any(Flow::FlipPrefix) && any(Flow::Flip))
+            && !((any(Flow::FlipPrefix) || any(Flow::FlipSegments)) && any(Flow::Flip))
     }
 
     /// Bytes read plus bytes written, rounded up.

@@ -60,7 +60,7 @@ impl Plan {
         let dims = self.dims.iter().enumerate();
         let dims = dims.map(|(index, dim)| (index, dim.len, dim.dst.unsigned_abs(), dim.flow));
         for (index, len, stride, flow) in dims.chain([unit]) {
-            if flow == Flow::FlipPrefix {
+            if flow.reads_lengths() {
                 if !starts_bytes(stride) {
                     return whole;
                 }
@@ -192,7 +192,8 @@ impl Plan {
 
     /// The canonical form of a piece.
     fn tidy(&mut self) {
-        self.dims.retain(|dim| dim.len != 1);
+        let zeroes = self.zeroes_tail();
+        self.dims.retain(|dim| dim.len != 1 || (zeroes && dim.flow == Flow::FlipPrefix));
         super::build::fuse_neighbours(&mut self.dims);
         self.widen_unit();
         self.src = self.reach(self.src.origin, |dim| dim.src);

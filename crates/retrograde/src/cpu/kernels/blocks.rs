@@ -1,6 +1,6 @@
 //! Blocks: wide units with adjacent lanes, written in the order of the output.
 
-use super::runs::{Forward, copy_run, runs_ahead};
+use super::runs::{Forward, copy_run, runs_ahead, zero_run};
 use super::stream::{self, Run, STREAMS, Stream, To};
 use crate::cpu::simd::Vector;
 use std::ptr::{null, null_mut};
@@ -24,6 +24,8 @@ pub(in crate::cpu) struct Blocks<'a> {
     pub(in crate::cpu) to: usize,
     /// Bytes in a block.
     pub(in crate::cpu) bytes: usize,
+    /// Whether blocks behind the reversed ones become zero.
+    pub(in crate::cpu) zero: bool,
     /// Whether to use non-temporal stores.
     pub(in crate::cpu) stream: bool,
 }
@@ -75,6 +77,12 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
     for at in blocks.from..blocks.to {
         for lane in 0..lanes {
             let run = blocks.run_at(at, lane, ahead);
+            if blocks.zero && at >= blocks.heads[lane] {
+                let to = To { stream: &mut stream, next: null() };
+                // SAFETY: kernel contract 1 to 4.
+                unsafe { zero_run::<V>(run.dst, blocks.bytes, blocks.stream.then_some(to)) };
+                continue;
+            }
             if in_fours {
                 waiting[count] = run;
                 count += 1;

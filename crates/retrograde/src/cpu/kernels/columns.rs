@@ -4,6 +4,7 @@
 //! first transposed into a staging buffer that stays in cache, where each column is contiguous;
 //! from there pieces of columns are reversed like any row and transposed back.
 
+use super::runs::ZEROS;
 use super::stream::{LINE, to_line};
 use super::transpose::{Square, no_square, transpose};
 use crate::cpu::simd::{PartialVector, Simd, Vector, WIDEST, copy_unit};
@@ -26,6 +27,8 @@ pub(in crate::cpu) struct Columns<'a> {
     pub(in crate::cpu) unit: usize,
     /// Room for [`stage_bytes`] bytes.
     pub(in crate::cpu) stage: *mut u8,
+    /// Whether steps behind the reversed ones become zero.
+    pub(in crate::cpu) zero: bool,
     /// Whether to use non-temporal stores.
     pub(in crate::cpu) stream: bool,
 }
@@ -37,7 +40,14 @@ const STAGE: usize = 9 << 17;
 /// Bytes the buffer needs: for columns as long as the axis, each a little longer so that they
 /// do not all meet in the same places of the cache.
 pub(in crate::cpu) fn stage_bytes(len: usize, unit: usize) -> Option<usize> {
-    column_bytes(len, unit).checked_mul(WIDEST / unit)?.max(STAGE).checked_add(LINE)
+    let columns = column_bytes(len, unit).checked_mul(WIDEST / unit)?.max(STAGE);
+    columns.checked_add(WIDEST + LINE)
+}
+
+/// Where a vector of zeros is, behind all columns.
+#[inline(always)]
+fn zeros_at(len: usize, unit: usize) -> usize {
+    (column_bytes(len, unit) * (WIDEST / unit)).max(STAGE)
 }
 
 #[inline(always)]
@@ -51,8 +61,11 @@ fn column_bytes(len: usize, unit: usize) -> usize {
 /// Kernel contract 1 to 4; `stage` is valid for writes of [`stage_bytes`].
 #[inline(always)]
 pub(in crate::cpu) unsafe fn run<V: Simd>(columns: &Columns<'_>) {
-    // SAFETY: kernel contract 1 to 4.
+    // SAFETY: kernel contract 1 to 4; `stage_bytes` has room for the zeros.
     unsafe {
+        if columns.zero {
+            columns.stage.add(zeros_at(columns.len, columns.unit)).write_bytes(0, WIDEST);
+        }
         match columns.unit {
             1 => of_width::<V, 1>(columns),
             2 => of_width::<V, 2>(columns),
@@ -163,7 +176,10 @@ unsafe fn single<const W: usize>(columns: &Columns<'_>, column: usize) {
         unsafe {
             let src = columns.src.add(column * W).offset(columns.pitches[0] * from);
             let dst = columns.dst.add(column * W).offset(columns.pitches[1] * at as isize);
-            copy_unit::<W>(src, dst);
+            match columns.zero && at >= head {
+                true => dst.write_bytes(0, W),
+                false => copy_unit::<W>(src, dst),
+            }
         }
     }
 }
@@ -201,9 +217,11 @@ impl Strip<'_> {
         for at in 0..self.columns.len {
             let head = self.heads[0];
             let from = if at < head { head - 1 - at } else { at };
+            let zero = self.columns.zero && at >= head;
             for vector in 0..self.vectors {
-                // SAFETY: kernel contract 1 to 4.
-                unsafe { self.write(at, vector, V::load(self.row::<V>(from, vector))) };
+                let row = if zero { ZEROS.as_ptr() } else { self.row::<V>(from, vector) };
+                // SAFETY: kernel contract 1 to 4; there are more zeros than in a vector.
+                unsafe { self.write(at, vector, V::load(row)) };
             }
         }
     }
@@ -281,7 +299,12 @@ impl Strip<'_> {
                 let at = first + step;
                 let from = if at < head { head - 1 - at } else { at };
                 // SAFETY: kernel contract 1 to 4; there is room for `N` steps behind a column.
-                unsafe { copy_unit::<W>(staged.add(from * W), mixed.add(step * W)) };
+                unsafe {
+                    match self.columns.zero && at >= head {
+                        true => mixed.add(step * W).write_bytes(0, W),
+                        false => copy_unit::<W>(staged.add(from * W), mixed.add(step * W)),
+                    }
+                }
             }
         }
     }
@@ -350,12 +373,14 @@ impl Strip<'_> {
     #[inline(always)]
     fn find<const W: usize, const N: usize>(&self, first: usize, pieces: &mut Pieces) {
         let pitch = column_bytes(self.columns.len, W);
+        let zeros = zeros_at(self.columns.len, W);
         let places = pieces.from.iter_mut().zip(&mut pieces.reversed);
         for (column, (&head, (from, reversed))) in self.heads.iter().zip(places).enumerate() {
             let left = head.wrapping_sub(first) as isize;
             let step = if left > 0 { self.columns.len } else { first };
             let step = if left >= N as isize { left as usize - N } else { step };
-            *from = column * pitch + step * W;
+            let place = column * pitch + step * W;
+            *from = if self.columns.zero && left <= 0 { zeros } else { place };
             *reversed = left >= N as isize;
         }
     }

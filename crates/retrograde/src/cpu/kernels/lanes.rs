@@ -1,6 +1,8 @@
-//! Lanes: rows of which only the first so many units are reversed.
+//! Lanes: rows of which only so many units at one end are reversed.
 
-use super::runs::{PREFETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead};
+use super::runs::{
+    PREFETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead, zero_run,
+};
 use super::stream::{Stream, To};
 use crate::cpu::simd::Simd;
 use std::ptr::null;
@@ -22,6 +24,10 @@ pub(in crate::cpu) struct Lanes<'a> {
     pub(in crate::cpu) len: usize,
     /// Bytes in a unit.
     pub(in crate::cpu) unit: usize,
+    /// Whether the last units are reversed instead of the first.
+    pub(in crate::cpu) at_end: bool,
+    /// Whether the others become zero.
+    pub(in crate::cpu) zero: bool,
     /// Whether to use non-temporal stores.
     pub(in crate::cpu) stream: bool,
 }
@@ -31,6 +37,34 @@ impl Lanes<'_> {
     #[inline(always)]
     fn to<'a>(&self, stream: &'a mut Stream, next: *const u8) -> Option<To<'a>> {
         self.stream.then_some(To { stream, next })
+    }
+
+    /// Offsets in a lane of `bytes` bytes of which `head` are reversed: of those, and of the rest.
+    #[inline(always)]
+    fn places(&self, head: usize, bytes: usize) -> (usize, usize) {
+        if self.at_end { (bytes - head, 0) } else { (0, head) }
+    }
+
+    /// Copies the rest of a lane, or fills it with zeros.
+    ///
+    /// # Safety
+    /// Kernel contract 1 to 3, for these bytes.
+    #[inline(always)]
+    unsafe fn rest<V: Simd>(
+        &self,
+        src: *const u8,
+        dst: *mut u8,
+        bytes: usize,
+        to: Option<To<'_>>,
+    ) {
+        // SAFETY: kernel contract 1 to 3.
+        unsafe {
+            if self.zero {
+                zero_run::<V>(dst, bytes, to);
+            } else {
+                copy_run::<V>(src, dst, bytes, to);
+            }
+        }
     }
 }
 
@@ -69,7 +103,7 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stre
         unsafe {
             let src = lanes.src.offset(lanes.src_step * index as isize);
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
-            if bytes <= V::BYTES {
+            if bytes <= V::BYTES && !lanes.at_end && !lanes.zero {
                 V::lane_short::<W>(src, dst, head, lanes.len);
                 continue;
             }
@@ -78,9 +112,12 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stre
                 true => src.wrapping_offset(lanes.src_step * runs_ahead(bytes) as isize),
                 false => null(),
             };
-            reverse_run::<V, W>(src.add(head), dst, head, lanes.to(stream, next));
-            let next = if next.is_null() { next } else { next.wrapping_add(head) };
-            copy_run::<V>(src.add(head), dst.add(head), bytes - head, lanes.to(stream, next));
+            let (reversed, rest) = lanes.places(head, bytes);
+            let end = src.add(reversed + head);
+            reverse_run::<V, W>(end, dst.add(reversed), head, lanes.to(stream, next));
+            let next = if next.is_null() { next } else { next.wrapping_add(rest) };
+            let to = lanes.to(stream, next);
+            lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - head, to);
         }
     }
 }
@@ -94,10 +131,11 @@ unsafe fn of_odd_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut 
         unsafe {
             let src = lanes.src.offset(lanes.src_step * index as isize);
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
-            let head = head * W;
-            reverse_odd_run::<V::Odd, W>(src.add(head), dst, head);
-            let rest = lanes.len * W - head;
-            copy_run::<V>(src.add(head), dst.add(head), rest, lanes.to(stream, null()));
+            let (head, bytes) = (head * W, lanes.len * W);
+            let (reversed, rest) = lanes.places(head, bytes);
+            reverse_odd_run::<V::Odd, W>(src.add(reversed + head), dst.add(reversed), head);
+            let to = lanes.to(stream, null());
+            lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - head, to);
         }
     }
 }
@@ -112,17 +150,14 @@ unsafe fn of_any_width<V: Simd>(lanes: &Lanes<'_>, stream: &mut Stream) {
         unsafe {
             let src = lanes.src.offset(lanes.src_step * index as isize);
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
+            let (reversed, rest) = lanes.places(head * unit, lanes.len * unit);
             for at in 0..head {
-                let from = src.add((head - 1 - at) * unit);
-                copy_any::<V>(from, dst.add(at * unit), unit, lanes.to(stream, null()));
+                let from = src.add(reversed + (head - 1 - at) * unit);
+                let place = dst.add(reversed + at * unit);
+                copy_any::<V>(from, place, unit, lanes.to(stream, null()));
             }
-            let rest = (lanes.len - head) * unit;
-            copy_run::<V>(
-                src.add(head * unit),
-                dst.add(head * unit),
-                rest,
-                lanes.to(stream, null()),
-            );
+            let bytes = (lanes.len - head) * unit;
+            lanes.rest::<V>(src.add(rest), dst.add(rest), bytes, lanes.to(stream, null()));
         }
     }
 }

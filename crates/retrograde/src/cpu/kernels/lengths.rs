@@ -113,6 +113,32 @@ pub(in crate::cpu) unsafe fn first_bad(
     })
 }
 
+/// The first of `len` offsets that is smaller than the one before it or more than `limit`, or a
+/// first one that is not 0: its index, its value, and the least value allowed.
+///
+/// # Safety
+/// `len` offsets are valid for reads.
+pub(in crate::cpu) unsafe fn first_descent(
+    values: Values,
+    len: usize,
+    limit: usize,
+) -> Option<(usize, i128, usize)> {
+    let Values { first, stride, dtype } = values;
+    by_type!(dtype, T => {
+        let mut least: T = 0;
+        for index in 0..len {
+            // SAFETY: the offset is valid, as required.
+            let value: T = unsafe { read(first.offset(stride * index as isize)) };
+            let beyond = u64::try_from(value).is_ok_and(|value| value > limit as u64);
+            if value < least || beyond || (index == 0 && value != 0) {
+                return Some((index, i128::from(value), least as usize));
+            }
+            least = value;
+        }
+        None
+    })
+}
+
 /// # Safety
 /// As many lengths of type `T` as `heads` has entries are valid for reads.
 #[inline(always)]

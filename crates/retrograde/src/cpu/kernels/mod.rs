@@ -21,6 +21,7 @@ pub(super) mod packed_rows;
 pub(super) mod packed_swaps;
 pub(super) mod rows;
 pub(super) mod runs;
+pub(super) mod segments;
 pub(super) mod short_lanes;
 pub(super) mod stream;
 pub(super) mod swaps;

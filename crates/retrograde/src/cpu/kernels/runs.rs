@@ -4,6 +4,7 @@
 use super::stream::{self, To, to_line};
 use crate::cpu::simd::{OddVector, PartialVector, Source, Vector, copy_unit};
 use std::mem::MaybeUninit;
+use std::ptr::null;
 
 /// Rows longer than this are left to the hardware prefetcher.
 pub(in crate::cpu) const PREFETCHED: usize = 128 << 10;
@@ -56,6 +57,33 @@ pub(in crate::cpu) unsafe fn copy_run<V: Vector>(
             Some(to) => to.stream.bytes::<V>(src, dst, bytes),
             None => src.copy_to_nonoverlapping(dst, bytes),
         }
+    }
+}
+
+/// A page of zeros, to be copied.
+pub(in crate::cpu) static ZEROS: [u8; 4096] = [0; 4096];
+
+/// Writes zeros. As a copy, so that a stream keeps its order.
+///
+/// # Safety
+/// Kernel contract 1 to 3, for the output.
+#[inline(always)]
+pub(in crate::cpu) unsafe fn zero_run<V: Vector>(
+    dst: *mut u8,
+    bytes: usize,
+    stream: Option<To<'_>>,
+) {
+    let Some(To { stream, .. }) = stream else {
+        // SAFETY: kernel contract 1.
+        return unsafe { dst.write_bytes(0, bytes) };
+    };
+    let mut done = 0;
+    while done < bytes {
+        let count = ZEROS.len().min(bytes - done);
+        let to = To { stream: &mut *stream, next: null() };
+        // SAFETY: kernel contract 1 to 3.
+        unsafe { copy_run::<V>(ZEROS.as_ptr(), dst.add(done), count, Some(to)) };
+        done += count;
     }
 }
 

@@ -7,7 +7,7 @@ pub(super) use mirror::{mirror, swap_pairs};
 pub(super) use walk::{Loop, walk, walk_of};
 
 use super::schedule::Window;
-use crate::plan::{Dim, Flow};
+use crate::plan::Dim;
 use smallvec::SmallVec;
 
 /// Dimensions of a plan.
@@ -19,13 +19,13 @@ pub(super) type Loops<const K: usize> = SmallVec<[Loop<K>; 8]>;
 /// along with each step of it.
 ///
 /// A `Flip` is a loop that reads backward. A `FlipPrefix` is, lane by lane, a flip of the first
-/// `len` steps and a copy of the rest. So one nest of loops with signed steps serves all.
+/// `len` steps and a copy of the rest; a `FlipSegments` is a flip of each segment. So one nest of loops with signed steps serves all.
 pub(super) struct Nest {
     /// Offsets of the first lane: input, output, lengths.
     pub(super) start: [isize; 3],
     /// One visit per length that applies.
     pub(super) lanes: Loops<3>,
-    /// The `FlipPrefix` dimension and the steps of it that are wanted.
+    /// The `FlipPrefix` or `FlipSegments` dimension and the steps of it that are wanted.
     pub(super) prefix: Option<(Dim, Window)>,
     /// Dimensions along which the length stays the same.
     pub(super) inner: Loops<2>,
@@ -33,7 +33,7 @@ pub(super) struct Nest {
 
 impl Nest {
     pub(super) fn of(dims: &[Dim], window: Window, lengths_origin: isize) -> Self {
-        let prefix = dims.iter().position(|dim| dim.flow == Flow::FlipPrefix);
+        let prefix = dims.iter().position(|dim| dim.flow.reads_lengths());
         let mut nest = Nest {
             start: [0, 0, lengths_origin],
             lanes: Loops::new(),
@@ -42,7 +42,7 @@ impl Nest {
         };
         for (index, dim) in dims.iter().enumerate() {
             let steps = window.steps(index, dim.len);
-            if dim.flow == Flow::FlipPrefix {
+            if dim.flow.reads_lengths() {
                 let wanted = Window { dim: index, start: steps.start, end: steps.end };
                 nest.prefix = Some((*dim, wanted));
                 continue;

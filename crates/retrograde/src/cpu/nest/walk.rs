@@ -58,7 +58,7 @@ fn advance<const K: usize>(offsets: &mut [isize; K], steps: &[isize; K], times: 
 
 /// Where a dimension's walk starts and how it steps, for input, output and lengths.
 ///
-/// Not for `FlipPrefix`, whose input depends on the length.
+/// Not for `FlipPrefix` and `FlipSegments`, whose input depends on values.
 pub(in crate::cpu) fn walk_of(dim: &Dim, start: usize) -> ([isize; 3], [isize; 3]) {
     let (first, step) = match dim.flow {
         Flow::Flip => (dim.src * (dim.len - 1 - start) as isize, -dim.src),

@@ -14,6 +14,7 @@ use super::dispatch::Isa;
 use super::lengths::LengthReader;
 use super::nest::{Dims, Loop, walk};
 use super::schedule::{Cut, Window, threads, tuning};
+use super::simd::words;
 use crate::dtype::{BitOrder, Grain};
 use crate::plan::{Dim, Flow, Plan};
 use job::BitRuns;
@@ -78,7 +79,7 @@ fn bytes_of(plan: &Plan) -> usize {
 /// # Safety
 /// `src` is valid for reads over the plan's input reach, `dst` for writes over its output
 /// reach (and initialised, if the plan merges bytes), the two do not overlap, and `lengths`
-/// is there if the plan has a `FlipPrefix`.
+/// is there if the plan reads any.
 pub(super) unsafe fn copy(
     plan: &Plan,
     src: *const u8,
@@ -155,6 +156,24 @@ pub(super) unsafe fn swap_loops(call: &PackedCall, loops: &[Loop<2>], start: [is
                 steps: in_order(rows.steps),
                 isa: call.isa,
             });
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// Writes zeros along nested loops, whose second steps count.
+///
+/// # Safety
+/// As for [`swap_loops`], for that side.
+pub(super) unsafe fn zero_loops(call: &PackedCall, loops: &[Loop<2>], start: isize) {
+    let Ok(()) = walk(loops, [0, start], |[_, at]| {
+        // SAFETY: combinations of steps, which are inside the memory, and initialised in place.
+        unsafe {
+            match call.bits {
+                4 => words::store::<4>(0, call.memory, at as usize, 1),
+                2 => words::store::<2>(0, call.memory, at as usize, 1),
+                _ => words::store::<1>(0, call.memory, at as usize, 1),
+            }
         }
         Ok::<(), Infallible>(())
     });

@@ -6,6 +6,7 @@ use super::short::{ShortRows, is_short};
 use super::sink::Sink;
 use crate::cpu::kernels::runs::{PREFETCHED, runs_ahead};
 use crate::cpu::kernels::stream::Stream;
+use crate::cpu::lengths::{Bounds, LengthReader};
 use crate::cpu::nest::walk_of;
 use crate::cpu::simd::words;
 use crate::plan::{Dim, Flow};
@@ -18,7 +19,7 @@ use std::ptr::null;
 /// # Safety
 /// The window's elements are inside memory valid for reads (`src`) and writes (`dst`, which is
 /// initialised unless the job seals), which do not overlap; no other thread writes to their bytes;
-/// and lengths are there if there is a `FlipPrefix`.
+/// and lengths are there if a dimension reads any.
 pub(super) unsafe fn copy_runs(job: &BitRuns<'_>) {
     // SAFETY: the contract of [`copy_runs`].
     unsafe {
@@ -35,6 +36,7 @@ struct Prefix {
     level: usize,
     start: usize,
     src: isize,
+    segments: bool,
 }
 
 /// # Safety
@@ -52,10 +54,11 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
     for (level, dim) in outer.iter().enumerate() {
         let wanted = job.window.steps(level, dim.len);
         let (mut first, mut step) = walk_of(dim, wanted.start);
-        if dim.flow == Flow::FlipPrefix {
+        if dim.flow.reads_lengths() {
             // Which step it comes from depends on the length.
             (first[0], step[0]) = (0, 0);
-            prefix = Some(Prefix { level, start: wanted.start, src: dim.src });
+            let segments = dim.flow == Flow::FlipSegments;
+            prefix = Some(Prefix { level, start: wanted.start, src: dim.src, segments });
         }
         for (at, first) in at.iter_mut().zip(first) {
             *at += first;
@@ -65,7 +68,9 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
     let ahead = ahead::<BITS>(row, &steps, levels.last());
     let mut stream = job.stream.then(Stream::new);
     let mut sink = Sink::<BITS>::new(job.dst, job.seals, stream.as_mut(), job.isa);
-    let short = |rows: &&Level| prefix.is_none() && is_short::<BITS>(row, &steps, rows);
+    let zero = job.lengths.is_some_and(|lengths| lengths.zeroes_tail());
+    let may_be_short = prefix.is_none() && !zero && row.flow != Flow::FlipSegments;
+    let short = |rows: &&Level| may_be_short && is_short::<BITS>(row, &steps, rows);
     if let Some(rows) = levels.last().filter(short) {
         let rows = ShortRows { row, count: rows.len, steps: rows.steps };
         levels.pop();
@@ -85,7 +90,11 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
         // SAFETY: the levels run over the window, so rows are inside both sides, and lengths
         // of the plan at these offsets.
         unsafe {
-            if let Some(Prefix { level, start, src }) = prefix {
+            if let Some(Prefix { level, start, src, segments: true }) = prefix {
+                let step = start + levels[level].done;
+                let source = job.lengths.map_or(step, |offsets| offsets.segment_source(step));
+                from += src * source as isize;
+            } else if let Some(Prefix { level, start, src, .. }) = prefix {
                 let step = start + levels[level].done;
                 if row.lengths != 0 {
                     let lanes = Lanes { step, axis: src, from, to, length_at };
@@ -96,6 +105,13 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
                     continue;
                 }
                 let len = job.lengths.map_or(0, |lengths| lengths.at(length_at));
+                if zero && step >= len {
+                    zero_run(part(row, 0, to, steps.clone(), 1), &mut sink);
+                    if !advance(&mut levels, &mut at) {
+                        break;
+                    }
+                    continue;
+                }
                 from += src * if step < len { len - 1 - step } else { step } as isize;
             }
             match row.flow {
@@ -116,10 +132,31 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
                     let kept = part(row, from, to, middle..steps.end, 1);
                     // From low addresses to high ones.
                     let both = if row.dst < 0 { [kept, reversed] } else { [reversed, kept] };
-                    for run in both {
-                        if run.len > 0 {
+                    let zero_at = if row.dst < 0 { 0 } else { 1 };
+                    for (index, run) in both.into_iter().enumerate() {
+                        if zero && index == zero_at {
+                            zero_run(run, &mut sink);
+                        } else if run.len > 0 {
                             copy_run(run, job.src, &mut sink, ahead);
                         }
+                    }
+                }
+                Flow::FlipSegments => {
+                    let copy = |sink: &mut Sink<'_, BITS>, start: usize, end: usize, back: bool| {
+                        let wanted = start.max(steps.start)..end.min(steps.end);
+                        if wanted.is_empty() {
+                            return;
+                        }
+                        // `part` counts from step 0, so a segment is mirrored around its middle.
+                        let first = if back { row.src * (start + end - 1) as isize } else { 0 };
+                        let direction = if back { -1 } else { 1 };
+                        let run = part(row, from + first, to, wanted, direction);
+                        copy_run(run, job.src, sink, 0);
+                    };
+                    if let Some(offsets) = job.lengths {
+                        segments(offsets, steps.clone(), row.dst < 0, |start, end, back| {
+                            copy(&mut sink, start, end, back);
+                        });
                     }
                 }
             }
@@ -130,6 +167,61 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
     }
     // SAFETY: as above.
     unsafe { sink.finish() };
+}
+
+/// Visits segments with a step in `steps`, and what is behind the last one: where they start and
+/// end, and whether they are reversed. In the order of the output's addresses.
+fn segments(
+    offsets: LengthReader<'_>,
+    steps: Range<usize>,
+    descending: bool,
+    mut visit: impl FnMut(usize, usize, bool),
+) {
+    if !descending {
+        offsets.each_bounds(steps, |bounds| match bounds {
+            Bounds::Segments(bounds) => {
+                bounds.windows(2).for_each(|pair| visit(pair[0], pair[1], true));
+            }
+            Bounds::Rest(rest) => visit(rest.start, rest.end, false),
+        });
+        return;
+    }
+    // The sink is written from low addresses to high ones: the last segment comes first. That
+    // takes a list of them.
+    let mut all = Vec::new();
+    offsets.each_bounds(steps, |bounds| match bounds {
+        Bounds::Segments(bounds) => all.extend(bounds.windows(2).map(|pair| (pair[0], pair[1], true))),
+        Bounds::Rest(rest) => all.push((rest.start, rest.end, false)),
+    });
+    all.into_iter().rev().for_each(|(start, end, back)| visit(start, end, back));
+}
+
+/// Writes zeros to the places of a run.
+///
+/// # Safety
+/// The run is inside memory valid for the sink's writes.
+unsafe fn zero_run<const BITS: usize>(run: Run, sink: &mut Sink<BITS>) {
+    if run.len == 0 {
+        return;
+    }
+    let last = run.len as isize - 1;
+    // SAFETY: the contract of [`copy_runs`].
+    unsafe {
+        if run.dst.abs() != 1 {
+            for index in 0..=last {
+                sink.seek((run.to + run.dst * index) as usize);
+                sink.push(0, 1);
+            }
+            return;
+        }
+        sink.seek(if run.dst < 0 { run.to - last } else { run.to } as usize);
+        let mut left = run.len;
+        while left > 0 {
+            let count = (words::MOST / BITS).min(left);
+            sink.push(0, count);
+            left -= count;
+        }
+    }
 }
 
 /// Distance in bytes to the run to prefetch while one is written; 0 for none.
@@ -199,7 +291,10 @@ unsafe fn side_by_side<const BITS: usize>(
                 let along = if row.flow == Flow::Flip { row.len as isize - 1 - lane } else { lane };
                 let across = if step < len { len - 1 - step } else { step } as isize;
                 let place = (from + axis * across + row.src * along) as usize;
-                let element = words::load::<BITS>(job.src, place, 1);
+                let element = match step >= len && lengths.zeroes_tail() {
+                    true => 0,
+                    false => words::load::<BITS>(job.src, place, 1),
+                };
                 if row.dst == 1 {
                     word |= element << (index * BITS);
                 } else {

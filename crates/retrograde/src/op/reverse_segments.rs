@@ -1,0 +1,92 @@
+//! ReverseSegments: one axis cut by offsets, each segment reversed.
+
+use super::{LengthsOperator, WithLengths, check_output, resolve_axis, sealed};
+use crate::error::{Error, Operator};
+use crate::layout::{Layout, Shape};
+use crate::lengths::{ANY_INTEGER, Align, LengthPolicy, Lengths, Tail};
+use crate::plan::{Flow, LengthsSource, Meaning, Plan};
+use crate::tensor::TensorRef;
+use smallvec::smallvec;
+
+const OPERATOR: Operator = Operator::ReverseSegments;
+
+/// Reverses every segment of one axis, for sequences that are packed one behind the other instead
+/// of padded: `cu_seqlens` of attention kernels, the offsets of ragged and nested tensors and of
+/// Arrow lists.
+///
+/// Segment `i` is `offsets[i]..offsets[i + 1]`. There is one offset more than segments, of any
+/// integer type; the first is 0, they ascend (a segment may be empty), and the last is at most the
+/// size of the axis. Elements behind the last offset stay.
+///
+/// ```
+/// use retrograde::ReverseSegments;
+///
+/// let x = *b"stressedliveradar..";
+/// let words = ReverseSegments::along(0).offsets(&[0, 8, 12, 17]);
+/// assert_eq!(&words.to_vec(&x, &[19])?, b"dessertsevilradar..");
+///
+/// // Offsets must ascend.
+/// let error = ReverseSegments::along(0).offsets(&[0, 8, 5]).to_vec(&x, &[19]).unwrap_err();
+/// assert_eq!(error.to_string(), "ReverseSegments: offsets[2] is 5, outside [8, 19]");
+/// # Ok::<(), retrograde::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReverseSegments {
+    axis: i64,
+}
+
+impl ReverseSegments {
+    /// Along this axis, which may count from the end.
+    pub fn along(axis: i64) -> Self {
+        ReverseSegments { axis }
+    }
+
+    /// Binds offsets: one more than segments.
+    pub fn offsets<'a>(&self, offsets: impl Into<Lengths<'a>>) -> WithLengths<'a, Self> {
+        WithLengths { operator: self.clone(), lengths: offsets.into() }
+    }
+
+    fn checked_axis(&self, rank: usize) -> Result<usize, Error> {
+        resolve_axis(OPERATOR, || "axis".to_owned(), self.axis.into(), rank)
+    }
+}
+
+impl sealed::Sealed for ReverseSegments {}
+
+impl LengthsOperator for ReverseSegments {
+    const OPERATOR: Operator = OPERATOR;
+
+    /// One segment: two offsets. Any number is allowed.
+    fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error> {
+        self.checked_axis(input.len())?;
+        Ok(smallvec![2])
+    }
+
+    fn shaped<'a>(&self, offsets: &Lengths<'a>, input: &[usize]) -> Result<TensorRef<'a>, Error> {
+        self.checked_axis(input.len())?;
+        offsets.in_a_row(OPERATOR)
+    }
+
+    fn plan(&self, src: &Layout, offsets: &Layout, dst: &Layout) -> Result<Plan, Error> {
+        let cut = self.checked_axis(src.rank())?;
+        if !offsets.dtype().is_integer() {
+            let dtype = offsets.dtype();
+            return Err(Error::OffsetsType { dtype, allowed: ANY_INTEGER });
+        }
+        if offsets.rank() != 1 || offsets.is_empty() {
+            return Err(Error::OffsetsShape { shape: offsets.shape().to_vec() });
+        }
+        check_output(OPERATOR, src, dst)?;
+        let source = LengthsSource {
+            meaning: Meaning::Offsets,
+            layout: offsets,
+            axis_of: &|_| None,
+            limit: src.shape()[cut],
+            policy: LengthPolicy::Strict,
+            align: Align::Start,
+            tail: Tail::Keep,
+        };
+        let flow_of = |axis| if axis == cut { Flow::FlipSegments } else { Flow::Keep };
+        Ok(Plan::build(src, dst, flow_of, Some(source)))
+    }
+}
