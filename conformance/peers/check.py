@@ -105,6 +105,11 @@ class Numpy:
     def reverse(self, x, axes):
         return np.flip(x, tuple(axes))
 
+    def reverse_segments(self, x, offsets, axis):
+        segments = np.split(x, offsets, axis)
+        kept, rest = segments[1:-1], segments[-1]
+        return np.concatenate([*(np.flip(s, axis) for s in kept), rest], axis)
+
 
 class OpenVino:
     """Uses 32-bit integers, which its CPU plugin moves exactly below 2**24."""
@@ -168,6 +173,8 @@ def check_oracle(path):
                 axis = call["axis"]
                 lanes = [1 if i == axis else n for i, n in enumerate(shape)]
                 y = peer.reverse_subsequences(x, lens.reshape(lanes), axis)
+            elif call["op"] == "ReverseSegments" and hasattr(peer, "reverse_segments"):
+                y = peer.reverse_segments(x, lens, call["axis"])
             else:
                 continue
             check(f"{peer.name}: {call['op']}", np.array_equal(y, expected), line)

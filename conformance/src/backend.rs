@@ -1,11 +1,11 @@
 //! Backends under test. A backend moves bytes; the runner checks them.
 
-use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
+use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy, Rule};
 use crate::placement::{Placement, Width};
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
-    DType, Error, Layout, LengthPolicy, Reversal, Reverse, ReverseSequence, ReverseSubsequences,
-    TensorMut, TensorRef,
+    Align, DType, Error, Layout, LengthPolicy, Reversal, Reverse, ReverseSegments, ReverseSequence,
+    ReverseSubsequences, Tail, TensorMut, TensorRef,
 };
 use std::ops::Range;
 
@@ -160,26 +160,47 @@ impl Backend for Cpu {
 fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Error>) -> Outcome {
     let result = (|| match (&case.operation, &case.lengths) {
         (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),
-        (Operation::Sequence { time, batch, policy }, Some(lengths)) => {
-            let (time, batch) = (*time as i64, *batch as i64);
-            let operator = match time + batch {
-                1 => ReverseSequence::new().time_axis(time).batch_axis(batch),
-                _ => ReverseSequence::any_axes(time, batch),
-            };
-            let operator = operator.policy(length_policy(*policy));
-            call(&operator.lengths(tensor(lengths)?))
+        (Operation::Sequence { time, batch, rule }, Some(lengths)) => {
+            call(&sequence(*time, *batch, *rule).lengths(tensor(lengths)?))
         }
-        (Operation::Subsequences { axis, policy }, Some(lengths)) => {
-            let operator = ReverseSubsequences::along(*axis as i64).policy(length_policy(*policy));
-            call(&operator.lengths(tensor(lengths)?))
+        (Operation::Subsequences { axis, rule }, Some(lengths)) => {
+            call(&subsequences(*axis, *rule).lengths(tensor(lengths)?))
+        }
+        (Operation::Segments { axis }, Some(offsets)) => {
+            call(&ReverseSegments::along(*axis as i64).offsets(tensor(offsets)?))
         }
         (_, None) => unreachable!("the case generator gives lengths to these"),
     })();
     match result {
         Ok(()) => Outcome::Done,
         Err(Error::LengthOutOfRange { index, .. }) => Outcome::BadLength(index),
+        Err(Error::OffsetOutOfRange { index, .. }) => Outcome::BadLength(vec![index]),
         Err(error) => Outcome::Refused(error.to_string()),
     }
+}
+
+/// The operator of a sequence case.
+pub(crate) fn sequence(time: usize, batch: usize, rule: Rule) -> ReverseSequence {
+    let (time, batch) = (time as i64, batch as i64);
+    let operator = match time + batch {
+        1 => ReverseSequence::new().time_axis(time).batch_axis(batch),
+        _ => ReverseSequence::any_axes(time, batch),
+    };
+    operator.policy(length_policy(rule.policy)).align(align(rule)).tail(tail(rule))
+}
+
+/// The operator of a case of subsequences.
+pub(crate) fn subsequences(axis: usize, rule: Rule) -> ReverseSubsequences {
+    let operator = ReverseSubsequences::along(axis as i64).policy(length_policy(rule.policy));
+    operator.align(align(rule)).tail(tail(rule))
+}
+
+fn align(rule: Rule) -> Align {
+    if rule.end { Align::End } else { Align::Start }
+}
+
+fn tail(rule: Rule) -> Tail {
+    if rule.zero { Tail::Zero } else { Tail::Keep }
 }
 
 pub(crate) fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
@@ -226,7 +247,7 @@ fn integer_type(integer: Integer) -> DType {
     }
 }
 
-pub(crate) fn length_policy(policy: Policy) -> LengthPolicy {
+fn length_policy(policy: Policy) -> LengthPolicy {
     match policy {
         Policy::Strict => LengthPolicy::Strict,
         Policy::Clamp => LengthPolicy::Clamp,

@@ -13,6 +13,31 @@ pub enum Policy {
     Clamp,
 }
 
+/// How an operator reads its lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// For lengths beyond the axis.
+    pub policy: Policy,
+    /// Whether sequences are at the end of the axis.
+    pub end: bool,
+    /// Whether what is beyond a length becomes zero.
+    pub zero: bool,
+}
+
+impl Rule {
+    /// As in ONNX.
+    pub const STRICT: Rule = Rule { policy: Policy::Strict, end: false, zero: false };
+    /// As in DirectML.
+    pub const CLAMP: Rule = Rule { policy: Policy::Clamp, ..Rule::STRICT };
+
+    /// Every alignment and tail but the usual ones, with both policies among them.
+    pub const OTHERS: [Rule; 3] = [
+        Rule { end: true, ..Rule::STRICT },
+        Rule { zero: true, ..Rule::CLAMP },
+        Rule { end: true, zero: true, ..Rule::CLAMP },
+    ];
+}
+
 /// An operator and its attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
@@ -27,16 +52,41 @@ pub enum Operation {
         time: usize,
         /// The axis with one length per entry.
         batch: usize,
-        /// For lengths beyond the axis.
-        policy: Policy,
+        /// How lengths are read.
+        rule: Rule,
     },
     /// Every lane by its own length.
     Subsequences {
         /// The reversed axis.
         axis: usize,
-        /// For lengths beyond the axis.
-        policy: Policy,
+        /// How lengths are read.
+        rule: Rule,
     },
+    /// Segments between offsets, which take the place of lengths.
+    Segments {
+        /// The axis that is cut.
+        axis: usize,
+    },
+}
+
+impl Operation {
+    /// Whether applying it twice gives the input back.
+    pub fn is_involution(&self) -> bool {
+        match self {
+            Operation::Sequence { rule, .. } | Operation::Subsequences { rule, .. } => !rule.zero,
+            Operation::Reverse { .. } | Operation::Segments { .. } => true,
+        }
+    }
+
+    /// The size of the axis that lengths or offsets count.
+    pub fn limit(&self, shape: &[usize]) -> Option<usize> {
+        match self {
+            Operation::Reverse { .. } => None,
+            Operation::Sequence { time: axis, .. }
+            | Operation::Subsequences { axis, .. }
+            | Operation::Segments { axis } => Some(shape[*axis]),
+        }
+    }
 }
 
 /// The integer types that lengths may have.
@@ -137,7 +187,8 @@ pub struct Case {
 /// The expected result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected {
-    /// For each position of the output, in row-major order, the input element it holds.
+    /// For each position of the output, in row-major order, the input element it holds, or
+    /// [`oracle::ZERO`].
     Sources(Vec<usize>),
     /// An error about this length, counted in row-major order, and nothing written.
     BadLength(usize),
@@ -147,35 +198,46 @@ impl Case {
     /// Computed by the oracle.
     pub fn expected(&self) -> Expected {
         let shape = &self.input.shape;
-        let (limit, policy) = match &self.operation {
-            Operation::Reverse { flips } => {
-                return Expected::Sources(oracle::reverse(shape, flips));
-            }
-            Operation::Sequence { time, policy, .. } => (shape[*time], *policy),
-            Operation::Subsequences { axis, policy } => (shape[*axis], *policy),
-        };
         let values = self.lengths.as_ref().map_or(&[][..], |lengths| &lengths.values);
-        let bad =
-            |&value: &i64| value < 0 || (policy == Policy::Strict && value as u64 > limit as u64);
-        if let Some(at) = values.iter().position(bad) {
-            return Expected::BadLength(at);
-        }
-        let clamped: Vec<usize> = values.iter().map(|&v| (v as usize).min(limit)).collect();
-        Expected::Sources(match &self.operation {
-            Operation::Sequence { time, batch, .. } => {
-                oracle::reverse_sequence(shape, *time, *batch, &clamped)
+        let limit = self.operation.limit(shape).unwrap_or(0);
+        let clamped = |policy: Policy| -> Result<Vec<usize>, usize> {
+            let bad =
+                |value: i64| value < 0 || (policy == Policy::Strict && value as u64 > limit as u64);
+            let clamp = |(at, &value): (usize, &i64)| {
+                if bad(value) { Err(at) } else { Ok((value as usize).min(limit)) }
+            };
+            values.iter().enumerate().map(clamp).collect()
+        };
+        let sources = match &self.operation {
+            Operation::Reverse { flips } => Ok(oracle::reverse(shape, flips)),
+            Operation::Sequence { time, batch, rule } => {
+                let Rule { policy, end, zero } = *rule;
+                let sources = |l: Vec<usize>| {
+                    oracle::reverse_sequence_at(shape, *time, *batch, &l, end, zero)
+                };
+                clamped(policy).map(sources)
             }
-            Operation::Subsequences { axis, .. } => {
-                oracle::reverse_subsequences(shape, *axis, &clamped)
+            Operation::Subsequences { axis, rule } => {
+                let Rule { policy, end, zero } = *rule;
+                let sources =
+                    |l: Vec<usize>| oracle::reverse_subsequences_at(shape, *axis, &l, end, zero);
+                clamped(policy).map(sources)
             }
-            Operation::Reverse { .. } => unreachable!("returned above"),
-        })
+            Operation::Segments { axis } => match oracle::first_bad_offset(values, limit) {
+                Some(at) => Err(at),
+                None => {
+                    let offsets: Vec<usize> = values.iter().map(|&v| v as usize).collect();
+                    Ok(oracle::reverse_segments(shape, *axis, &offsets))
+                }
+            },
+        };
+        sources.map_or_else(Expected::BadLength, Expected::Sources)
     }
 
-    /// The shape the operator's lengths must have.
+    /// The shape the operator's lengths must have. Offsets may be any number.
     pub fn lengths_shape(operation: &Operation, shape: &[usize]) -> Vec<usize> {
         match operation {
-            Operation::Reverse { .. } => vec![],
+            Operation::Reverse { .. } | Operation::Segments { .. } => vec![],
             Operation::Sequence { batch, .. } => vec![shape[*batch]],
             Operation::Subsequences { axis, .. } => {
                 let mut lanes = shape.to_vec();

@@ -1,12 +1,9 @@
 //! The CUDA backend under test. Calls are batched: one copy to the device, all their launches on a
 //! stream, one copy back. Lengths are on the device, and sometimes on the host.
 
-use crate::backend::{Backend, Call, Outcome, layout, length_policy, tensor};
+use crate::backend::{Backend, Call, Outcome, layout, sequence, subsequences, tensor};
 use crate::case::{Case, CaseLengths, Operation, Output};
-use retrograde::{
-    Error, ExecuteError, Layout, LengthsOperator, Plan, Reverse, ReverseSequence,
-    ReverseSubsequences,
-};
+use retrograde::{Error, ExecuteError, Layout, LengthsOperator, Plan, Reverse, ReverseSegments};
 use retrograde_gpu::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Reports, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -278,16 +275,14 @@ pub(crate) fn plan_of(case: &Case) -> Result<Plan, Error> {
     };
     match &case.operation {
         Operation::Reverse { flips } => Reverse::mask(flips.iter().copied()).plan(&src, &dst),
-        Operation::Sequence { time, batch, policy } => {
-            let (time, batch) = (*time as i64, *batch as i64);
-            let operator = match time + batch {
-                1 => ReverseSequence::new().time_axis(time).batch_axis(batch),
-                _ => ReverseSequence::any_axes(time, batch),
-            };
-            operator.policy(length_policy(*policy)).plan(&src, &lengths()?, &dst)
+        Operation::Sequence { time, batch, rule } => {
+            sequence(*time, *batch, *rule).plan(&src, &lengths()?, &dst)
         }
-        Operation::Subsequences { axis, policy } => ReverseSubsequences::along(*axis as i64)
-            .policy(length_policy(*policy))
-            .plan(&src, &lengths()?, &dst),
+        Operation::Subsequences { axis, rule } => {
+            subsequences(*axis, *rule).plan(&src, &lengths()?, &dst)
+        }
+        Operation::Segments { axis } => {
+            ReverseSegments::along(*axis as i64).plan(&src, &lengths()?, &dst)
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The worked examples in the three specifications.
 
 use crate::backend::{Backend, Outcome};
-use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
+use crate::case::{Case, CaseLengths, Integer, Operation, Output, Rule};
 use crate::placement::{Kind, Placement, Width};
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub fn all() -> Vec<Example> {
     vec![
         Example {
             source: "DirectML ReverseSubsequences, example 1",
-            operation: Operation::Subsequences { axis: 3, policy: Policy::Clamp },
+            operation: Operation::Subsequences { axis: 3, rule: Rule::CLAMP },
             shape: vec![1, 1, 3, 4],
             lengths: Some((vec![2, 4, 3], Integer::U32)),
             input: counting(1, 12),
@@ -35,7 +35,7 @@ pub fn all() -> Vec<Example> {
         },
         Example {
             source: "DirectML ReverseSubsequences, example 2",
-            operation: Operation::Subsequences { axis: 2, policy: Policy::Clamp },
+            operation: Operation::Subsequences { axis: 2, rule: Rule::CLAMP },
             shape: vec![1, 1, 3, 4],
             lengths: Some((vec![2, 3, 1, 0], Integer::U32)),
             input: counting(1, 12),
@@ -43,7 +43,7 @@ pub fn all() -> Vec<Example> {
         },
         Example {
             source: "ONNX ReverseSequence, example 1",
-            operation: Operation::Sequence { time: 0, batch: 1, policy: Policy::Strict },
+            operation: Operation::Sequence { time: 0, batch: 1, rule: Rule::STRICT },
             shape: vec![4, 4],
             lengths: Some((vec![4, 3, 2, 1], Integer::I64)),
             input: vec![0., 4., 8., 12., 1., 5., 9., 13., 2., 6., 10., 14., 3., 7., 11., 15.],
@@ -51,7 +51,7 @@ pub fn all() -> Vec<Example> {
         },
         Example {
             source: "ONNX ReverseSequence, example 2",
-            operation: Operation::Sequence { time: 1, batch: 0, policy: Policy::Strict },
+            operation: Operation::Sequence { time: 1, batch: 0, rule: Rule::STRICT },
             shape: vec![4, 4],
             lengths: Some((vec![1, 2, 3, 4], Integer::I64)),
             input: counting(0, 15),

@@ -6,7 +6,7 @@
 //! placements in rotation; together they cover all placements many times.
 
 use crate::backend::Backend;
-use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
+use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Rule};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::{Runner, Share, Tally};
 use std::sync::Arc;
@@ -64,16 +64,48 @@ fn run_shape(runner: &mut Runner<'_>, shape: &[usize]) {
         let flips = (0..shape.len()).map(|axis| set >> axis & 1 == 1).collect();
         run_everywhere(runner, &layouts, Operation::Reverse { flips }, None);
     }
-    for policy in [Policy::Clamp, Policy::Strict] {
+    for rule in [Rule::CLAMP, Rule::STRICT].into_iter().chain(Rule::OTHERS) {
         for (time, batch) in pairs(shape.len()) {
-            let operation = Operation::Sequence { time, batch, policy };
-            run_lengths(runner, &layouts, operation, shape, shape[time], &mut turn);
+            let operation = Operation::Sequence { time, batch, rule };
+            run_lengths(runner, &layouts, operation, rule, shape, &mut turn);
         }
         for axis in 0..shape.len() {
-            let operation = Operation::Subsequences { axis, policy };
-            run_lengths(runner, &layouts, operation, shape, shape[axis], &mut turn);
+            let operation = Operation::Subsequences { axis, rule };
+            run_lengths(runner, &layouts, operation, rule, shape, &mut turn);
         }
     }
+    for axis in 0..shape.len() {
+        for values in offset_values(shape[axis] as i64) {
+            let integer = signed_if_needed(&values, &mut turn);
+            let kind = turn.pick(&Kind::OUTPUTS);
+            let count = values.len();
+            let offsets = Arc::new(CaseLengths::new(values, &[count], integer, kind));
+            let operation = Operation::Segments { axis };
+            run_in_turn(runner, &layouts, operation, offsets, &mut turn);
+        }
+    }
+}
+
+/// Every list of up to three ascending offsets, and lists that are wrong in every way.
+fn offset_values(size: i64) -> Vec<Vec<i64>> {
+    let mut all = vec![vec![0], vec![1], vec![-1], vec![0, -1], vec![0, size + 1]];
+    for first in 0..=size {
+        all.push(vec![0, first]);
+        all.extend((first..=size).map(|second| vec![0, first, second]));
+        all.extend((first..=size).map(|second| vec![0, first, second, size]));
+        all.push(vec![0, first, first - 1]);
+    }
+    all
+}
+
+/// A type for these values.
+fn signed_if_needed(values: &[i64], turn: &mut Turn) -> Integer {
+    let negative = values.iter().any(|&value| value < 0);
+    let mut integer = turn.pick(&Integer::ALL);
+    while negative && !integer.is_signed() {
+        integer = turn.pick(&Integer::ALL);
+    }
+    integer
 }
 
 /// Every time and batch axis.
@@ -87,22 +119,21 @@ fn run_lengths(
     runner: &mut Runner<'_>,
     layouts: &[Layouts],
     operation: Operation,
+    rule: Rule,
     shape: &[usize],
-    limit: usize,
     turn: &mut Turn,
 ) {
+    let limit = operation.limit(shape).unwrap_or(0);
     let lanes = Case::lengths_shape(&operation, shape);
     let count: usize = lanes.iter().product();
     for (uniform, values) in length_values(count, limit as i64 + 1) {
-        let negative = values.iter().any(|&value| value < 0);
-        let mut integer = turn.pick(&Integer::ALL);
-        while negative && !integer.is_signed() {
-            integer = turn.pick(&Integer::ALL);
-        }
+        let integer = signed_if_needed(&values, turn);
         let kind = turn.pick(&Kind::OUTPUTS);
         let lengths = Arc::new(CaseLengths::new(values, &lanes, integer, kind));
         // All runtimes support the axes of ONNX; other pairs use the placements in rotation.
-        let rare = matches!(operation, Operation::Sequence { time, batch, .. } if time + batch > 1);
+        let other =
+            matches!(operation, Operation::Sequence { time, batch, .. } if time + batch > 1);
+        let rare = other || Rule::OTHERS.contains(&rule);
         if uniform && !rare {
             run_everywhere(runner, layouts, operation.clone(), Some(lengths));
         } else {

@@ -4,7 +4,7 @@
 //! output. Other runtimes are run on the same calls to check whether they agree with the oracle,
 //! which validates the oracle.
 
-use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
+use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Rule};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::split_mix;
 use retrograde::DType;
@@ -59,14 +59,18 @@ pub fn write(out: &mut impl Write) -> io::Result<usize> {
         }
         for (time, batch) in crate::exhaustive::pairs(rank) {
             let lengths = (0..shape[batch]).map(|_| draw(shape[time])).collect();
-            let policy = Policy::Strict;
-            calls.push((Operation::Sequence { time, batch, policy }, lengths));
+            let rule = Rule::STRICT;
+            calls.push((Operation::Sequence { time, batch, rule }, lengths));
         }
         for axis in 0..rank {
-            let operation = Operation::Subsequences { axis, policy: Policy::Clamp };
+            let operation = Operation::Subsequences { axis, rule: Rule::CLAMP };
             let lanes: usize = Case::lengths_shape(&operation, &shape).iter().product();
             let lengths = (0..lanes).map(|_| draw(shape[axis])).collect();
             calls.push((operation, lengths));
+            let mut offsets: Vec<i64> = (0..3).map(|_| draw(shape[axis])).collect();
+            offsets.sort_unstable();
+            offsets.insert(0, 0);
+            calls.push((Operation::Segments { axis }, offsets));
         }
         for (operation, lengths) in calls {
             writeln!(out, "{}", line(&operation, &shape, lengths))?;
@@ -88,9 +92,13 @@ fn line(operation: &Operation, shape: &[usize], lengths: Vec<i64>) -> String {
         Operation::Subsequences { axis, .. } => {
             format!(r#""op": "ReverseSubsequences", "axis": {axis}"#)
         }
+        Operation::Segments { axis } => format!(r#""op": "ReverseSegments", "axis": {axis}"#),
     };
     let place = Arc::new(Placement::new(Kind::Dense, Width::Bytes(8), shape));
-    let lanes = Case::lengths_shape(operation, shape);
+    let lanes = match operation {
+        Operation::Segments { .. } => vec![lengths.len()],
+        _ => Case::lengths_shape(operation, shape),
+    };
     let case = Case {
         operation: operation.clone(),
         input: place,

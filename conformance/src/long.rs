@@ -3,7 +3,7 @@
 //! rows from every bit offset to every other.
 
 use crate::backend::Backend;
-use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy};
+use crate::case::{Case, CaseLengths, Integer, Operation, Output, Rule};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::{Runner, Share, Tally, split_mix};
 use std::sync::Arc;
@@ -99,7 +99,7 @@ fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
         let output = Output::Separate(Arc::new(Placement::new(Kind::Dense, width, &shape)));
         let values = (0..2).map(|_| draw(state, count)).collect();
         let lengths = Some(Arc::new(CaseLengths::new(values, &[2], Integer::I32, Kind::Dense)));
-        let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Strict };
+        let operation = Operation::Sequence { time: 0, batch: 1, rule: Rule::STRICT };
         let case = Case { operation, input: input.clone(), lengths, output: output.clone() };
         runner.check(&case, &case.expected());
         let operation = Operation::Reverse { flips: vec![true, false, true, true] };
@@ -111,7 +111,7 @@ fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
 /// A few columns that are too long for the shared memory of one block.
 fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     let (steps, columns) = (4500, 272usize.div_ceil(width.bits()));
-    let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Clamp };
+    let operation = Operation::Sequence { time: 0, batch: 1, rule: Rule::CLAMP };
     let values = (0..columns).map(|_| draw(state, steps)).collect();
     let lengths = CaseLengths::new(values, &[columns], Integer::I64, Kind::Dense);
     let place = |kind| Arc::new(Placement::new(kind, width, &[steps, columns]));
@@ -136,7 +136,7 @@ fn full_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
         (3001, 80, Integer::I32, Kind::Odd),
         (3588, 80, Integer::U32, Kind::Padded),
     ] {
-        let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Clamp };
+        let operation = Operation::Sequence { time: 0, batch: 1, rule: Rule::CLAMP };
         let ends = (0..8).chain(steps as i64 - 5..=steps as i64);
         let values = ends.chain((0..).map(|_| draw(state, steps + 1))).take(columns).collect();
         let lengths = CaseLengths::new(values, &[columns], integer, kind);
@@ -157,7 +157,7 @@ fn deep(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     check(runner, width, &shape, Operation::Reverse { flips }, None);
     let lengths = (0..3).map(|_| draw(state, 3)).collect();
     let lengths = CaseLengths::new(lengths, &[3], Integer::U64, Kind::Dense);
-    let operation = Operation::Sequence { time: 4, batch: 1, policy: Policy::Clamp };
+    let operation = Operation::Sequence { time: 4, batch: 1, rule: Rule::CLAMP };
     let mut case = Case {
         operation,
         input: Arc::new(Placement::new(Kind::Padded, width, &shape)),
@@ -174,17 +174,48 @@ fn deep(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
 fn rows(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, state: &mut u64) {
     let shape = [count, size];
     check(runner, width, &shape, Operation::Reverse { flips: vec![false, true] }, None);
-    let operation = Operation::Sequence { time: 1, batch: 0, policy: Policy::Clamp };
+    let operation = Operation::Sequence { time: 1, batch: 0, rule: Rule::CLAMP };
     let values = (0..count).map(|_| draw(state, size + 1)).collect();
     let lengths = CaseLengths::new(values, &[count], Integer::I64, Kind::Dense);
     check(runner, width, &shape, operation, Some(lengths));
+    others(runner, width, &shape, [1, 0], state);
+}
+
+/// Other alignments and tails, and segments of about a vector to a few lines, along one axis.
+fn others(
+    runner: &mut Runner<'_>,
+    width: Width,
+    shape: &[usize; 2],
+    [time, batch]: [usize; 2],
+    state: &mut u64,
+) {
+    // One in three sizes: the kernels are those of the usual rule.
+    if !shape[time].is_multiple_of(3) && shape[time] > 8 {
+        return;
+    }
+    let (size, count) = (shape[time], shape[batch]);
+    let rule = Rule::OTHERS[draw(state, 2) as usize];
+    let rule = Rule { policy: Rule::CLAMP.policy, ..rule };
+    let values = (0..count).map(|_| draw(state, size + 1)).collect();
+    let lengths = CaseLengths::new(values, &[count], Integer::I64, Kind::Dense);
+    check(runner, width, shape, Operation::Sequence { time, batch, rule }, Some(lengths));
+    let most = [3, 40, 300][draw(state, 2) as usize];
+    let mut offsets = vec![0];
+    let mut last = 0;
+    while last < size as i64 {
+        last += draw(state, most);
+        offsets.push(last.min(size as i64 - draw(state, 1)));
+    }
+    offsets.sort_unstable();
+    let offsets = CaseLengths::new(offsets.clone(), &[offsets.len()], Integer::I32, Kind::Dense);
+    check(runner, width, shape, Operation::Segments { axis: time }, Some(offsets));
 }
 
 /// Rows in reverse order, and columns each by their own length; a few of them equal.
 fn columns(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, state: &mut u64) {
     let shape = [size, count];
     check(runner, width, &shape, Operation::Reverse { flips: vec![true, false] }, None);
-    let operation = Operation::Sequence { time: 0, batch: 1, policy: Policy::Clamp };
+    let operation = Operation::Sequence { time: 0, batch: 1, rule: Rule::CLAMP };
     let alike = draw(state, size);
     let values = (0..count)
         .map(|column| if column % 80 < 64 { alike } else { draw(state, size + 1) })
@@ -194,6 +225,7 @@ fn columns(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, sta
     let values = (0..count).map(|_| draw(state, size)).collect();
     let lengths = CaseLengths::new(values, &[count], Integer::I32, Kind::Padded);
     check(runner, width, &shape, operation, Some(lengths));
+    others(runner, width, &shape, [0, 1], state);
 }
 
 /// Packed rows of about this many bytes that start at every bit offset on both sides, and in place.
@@ -235,7 +267,7 @@ fn phases(runner: &mut Runner<'_>, width: Width, bytes: usize, state: &mut u64) 
     }
 }
 
-/// All three operators, along rows and across them.
+/// All operators, along rows and across them.
 fn packed_calls(
     count: usize,
     size: usize,
@@ -246,17 +278,29 @@ fn packed_calls(
         let values = (0..count).map(|_| draw(state, most)).collect();
         Some(CaseLengths::new(values, shape, Integer::U32, Kind::Dense))
     };
-    let policy = Policy::Clamp;
+    let rule = Rule::CLAMP;
+    let end = Rule { end: true, ..rule };
+    let zero = Rule { zero: true, ..rule };
+    let offsets = |size: usize| {
+        let values = vec![0, size as i64 / 3, size as i64 / 3 + 1, size as i64 * 3 / 4];
+        Some(CaseLengths::new(values, &[4], Integer::U32, Kind::Dense))
+    };
     let mut calls = vec![
         flip([false, true]),
         flip([true, false]),
         flip([true, true]),
-        (Operation::Sequence { time: 1, batch: 0, policy }, lengths(count, &[count], size)),
-        (Operation::Subsequences { axis: 1, policy }, lengths(count, &[count, 1], size)),
+        (Operation::Sequence { time: 1, batch: 0, rule }, lengths(count, &[count], size)),
+        (Operation::Subsequences { axis: 1, rule }, lengths(count, &[count, 1], size)),
+        (Operation::Sequence { time: 1, batch: 0, rule: end }, lengths(count, &[count], size)),
+        (Operation::Sequence { time: 1, batch: 0, rule: zero }, lengths(count, &[count], size)),
+        (Operation::Segments { axis: 1 }, offsets(size)),
     ];
     if count > 1 {
-        let across = Operation::Subsequences { axis: 0, policy };
+        let across = Operation::Subsequences { axis: 0, rule };
         calls.push((across, lengths(size, &[1, size], count)));
+        let across = Operation::Subsequences { axis: 0, rule: zero };
+        calls.push((across, lengths(size, &[1, size], count)));
+        calls.push((Operation::Segments { axis: 0 }, offsets(count)));
     }
     calls
 }

@@ -1,4 +1,4 @@
-//! The oracle: the three definitions, written as literally as possible.
+//! The oracle: the definitions of all operators, written as literally as possible.
 //!
 //! It imports nothing. For each position of the output, in row-major order, it returns the ordinal
 //! of the input element (also in row-major order) that belongs there.
@@ -58,6 +58,17 @@ pub fn reverse(shape: &[usize], flips: &[bool]) -> Vec<usize> {
     sources
 }
 
+/// In place of a source: the element becomes zero.
+pub const ZERO: usize = usize::MAX;
+
+/// Where the element at position `at` of an axis of `size` comes from, if `length` elements of it
+/// are a sequence: at the start, or at the `end`. `None` if the position is outside the sequence.
+fn in_sequence(at: usize, size: usize, length: usize, end: bool) -> Option<usize> {
+    let start = if end { size - length } else { 0 };
+    let is_inside = at >= start && at < start + length;
+    is_inside.then(|| start + (start + length - 1 - at))
+}
+
 /// ReverseSequence: in batch entry `b`, the first `lengths[b]` time steps are reversed.
 pub fn reverse_sequence(
     shape: &[usize],
@@ -65,13 +76,28 @@ pub fn reverse_sequence(
     batch_axis: usize,
     lengths: &[usize],
 ) -> Vec<usize> {
+    reverse_sequence_at(shape, time_axis, batch_axis, lengths, false, false)
+}
+
+/// The same with sequences at the start or `end` of the time axis. The other steps stay, or become
+/// `zero`.
+pub fn reverse_sequence_at(
+    shape: &[usize],
+    time_axis: usize,
+    batch_axis: usize,
+    lengths: &[usize],
+    end: bool,
+    zero: bool,
+) -> Vec<usize> {
     let mut sources = Vec::new();
     let mut source = shape.to_vec();
     for_each_index(shape, |index| {
         let length = lengths[index[batch_axis]];
         source.copy_from_slice(index);
-        if index[time_axis] < length {
-            source[time_axis] = length - 1 - index[time_axis];
+        match in_sequence(index[time_axis], shape[time_axis], length, end) {
+            Some(from) => source[time_axis] = from,
+            None if zero => return sources.push(ZERO),
+            None => {}
         }
         sources.push(ordinal(shape, &source));
     });
@@ -81,6 +107,18 @@ pub fn reverse_sequence(
 /// ReverseSubsequences: in each lane along `axis`, the first `length` elements are reversed. The
 /// lengths tensor has the input's shape with 1 at the axis, and is in row-major order.
 pub fn reverse_subsequences(shape: &[usize], axis: usize, lengths: &[usize]) -> Vec<usize> {
+    reverse_subsequences_at(shape, axis, lengths, false, false)
+}
+
+/// The same with subsequences at the start or `end` of the axis. The other elements stay, or become
+/// `zero`.
+pub fn reverse_subsequences_at(
+    shape: &[usize],
+    axis: usize,
+    lengths: &[usize],
+    end: bool,
+    zero: bool,
+) -> Vec<usize> {
     let mut lengths_shape = shape.to_vec();
     lengths_shape[axis] = 1;
     let mut sources = Vec::new();
@@ -90,10 +128,42 @@ pub fn reverse_subsequences(shape: &[usize], axis: usize, lengths: &[usize]) -> 
         lane[axis] = 0;
         let length = lengths[ordinal(&lengths_shape, &lane)];
         source.copy_from_slice(index);
-        if index[axis] < length {
-            source[axis] = length - 1 - index[axis];
+        match in_sequence(index[axis], shape[axis], length, end) {
+            Some(from) => source[axis] = from,
+            None if zero => return sources.push(ZERO),
+            None => {}
         }
         sources.push(ordinal(shape, &source));
     });
     sources
+}
+
+/// ReverseSegments: segment `i` of the axis is `offsets[i]..offsets[i + 1]`, and reversed.
+pub fn reverse_segments(shape: &[usize], axis: usize, offsets: &[usize]) -> Vec<usize> {
+    let mut sources = Vec::new();
+    let mut source = shape.to_vec();
+    for_each_index(shape, |index| {
+        source.copy_from_slice(index);
+        for segment in 1..offsets.len() {
+            let (start, end) = (offsets[segment - 1], offsets[segment]);
+            if index[axis] >= start && index[axis] < end {
+                source[axis] = start + end - 1 - index[axis];
+            }
+        }
+        sources.push(ordinal(shape, &source));
+    });
+    sources
+}
+
+/// The first offset that is wrong: the first must be 0, none is smaller than the one before it or
+/// larger than the axis.
+pub fn first_bad_offset(offsets: &[i64], size: usize) -> Option<usize> {
+    for at in 0..offsets.len() {
+        let least = if at == 0 { 0 } else { offsets[at - 1] };
+        let most = if at == 0 { 0 } else { size as i64 };
+        if offsets[at] < least || offsets[at] > most {
+            return Some(at);
+        }
+    }
+    None
 }

@@ -2,7 +2,7 @@
 //! involution: applying the same reversal twice returns the input.
 
 use crate::backend::{Backend, Outcome};
-use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy};
+use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy, Rule};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::{Runner, Share, Tally, split_mix};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub fn run(backend: &dyn Backend, draw: Draw) -> Tally {
             ..case.clone()
         };
         runner.check(&in_place, &expected);
-        if matches!(expected, Expected::Sources(_)) {
+        if matches!(expected, Expected::Sources(_)) && case.operation.is_involution() {
             involution.add(twice(backend, &in_place));
         }
     }
@@ -145,14 +145,16 @@ impl Dice {
         let (shape, width) = (self.shape(), self.pick(&Width::ALL));
         let policy = if self.below(3) == 0 { Policy::Strict } else { Policy::Clamp };
         let rank = shape.len();
-        let operation = match self.below(3) {
+        let rule = Rule { policy, end: self.below(3) == 0, zero: self.below(3) == 0 };
+        let operation = match self.below(4) {
             0 => Operation::Reverse { flips: (0..rank).map(|_| self.below(2) == 1).collect() },
             1 if rank >= 2 => {
                 let time = self.below(rank);
                 let batch = (time + 1 + self.below(rank - 1)) % rank;
-                Operation::Sequence { time, batch, policy }
+                Operation::Sequence { time, batch, rule }
             }
-            _ => Operation::Subsequences { axis: self.below(rank), policy },
+            2 => Operation::Segments { axis: self.below(rank) },
+            _ => Operation::Subsequences { axis: self.below(rank), rule },
         };
         let lengths = self.lengths(&operation, &shape);
         let input = Arc::new(self.placement(width, &shape));
@@ -161,14 +163,19 @@ impl Dice {
     }
 
     fn lengths(&mut self, operation: &Operation, shape: &[usize]) -> Option<Arc<CaseLengths>> {
-        let limit = match operation {
-            Operation::Reverse { .. } => return None,
-            Operation::Sequence { time, .. } => shape[*time],
-            Operation::Subsequences { axis, .. } => shape[*axis],
-        };
+        let limit = operation.limit(shape)?;
         let lanes = Case::lengths_shape(operation, shape);
         // Types that can hold every generated length; the exhaustive suite covers the small types.
         let integer = self.pick(&[Integer::I64, Integer::U32, Integer::I32, Integer::U64]);
+        if matches!(operation, Operation::Segments { .. }) {
+            let most = self.pick(&[2, 8, 40, 600]).min(2 * limit + 2);
+            let count = self.below(most);
+            let mut values: Vec<i64> = (0..count).map(|_| self.below(limit + 1) as i64).collect();
+            values.sort_unstable();
+            values.insert(0, 0);
+            let (count, kind) = (values.len(), self.pick(&Kind::OUTPUTS));
+            return Some(Arc::new(CaseLengths::new(values, &[count], integer, kind)));
+        }
         // Mostly valid; sometimes beyond the axis, to be clamped or refused.
         let beyond = if self.below(3) == 0 { limit + 3 } else { limit };
         let count = lanes.iter().product();

@@ -153,6 +153,7 @@ fn plan_record(plan: &Plan) -> PlanRecord {
         Flow::Keep => "keep",
         Flow::Flip => "flip",
         Flow::FlipPrefix => "flip prefix",
+        Flow::FlipSegments => "flip segments",
     };
     PlanRecord {
         unit_bits: u64::try_from(plan.unit().bits()).unwrap_or(u64::MAX),

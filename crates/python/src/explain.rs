@@ -121,6 +121,7 @@ fn dims<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Vec<Bound<'py, PyDict>>> 
             Flow::Keep => "keep",
             Flow::Flip => "flip",
             Flow::FlipPrefix => "flip prefix",
+            Flow::FlipSegments => "flip segments",
         };
         record.set_item("len", dim.len)?;
         record.set_item("flow", flow)?;

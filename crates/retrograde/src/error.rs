@@ -362,13 +362,11 @@ pub enum Error {
 
     /// A tail of zeros for elements that may have no value of zero bytes.
     #[error(
-        "{operator}: tail \"zero\" needs elements of a known type, got {dtype}: use to_vec_of, or views"
+        "{operator}: a tail of zeros needs elements of a known type, not a slice of any type: use to_vec_of or views"
     )]
-    TailType {
+    TailOfAnyType {
         /// The operator.
         operator: Operator,
-        /// The type of the elements.
-        dtype: DType,
     },
     /// Offsets of a type that is not an integer.
     #[error("ReverseSegments: offsets have type {dtype}, expected {allowed}")]
@@ -379,9 +377,7 @@ pub enum Error {
         allowed: &'static str,
     },
     /// Offsets that are not one or more values in one dimension.
-    #[error(
-        "ReverseSegments: offsets have shape {shape:?}, expected [n + 1] for n segments"
-    )]
+    #[error("ReverseSegments: offsets have shape {shape:?}, expected [n + 1] for n segments")]
     OffsetsShape {
         /// Shape given.
         shape: Vec<usize>,

@@ -6,7 +6,7 @@ use crate::error::{Error, LayoutError};
 use crate::layout::Strides;
 use crate::lengths::Lengths;
 use crate::op::{LengthsOperator, Reverse, WithLengths};
-use crate::run::Reversal;
+use crate::run::{Reversal, for_any_type};
 use crate::tensor::{TensorMut, TensorRef};
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
@@ -41,7 +41,7 @@ macro_rules! array_methods {
                 // SAFETY: the array's own shape and strides, over memory that this call owns and
                 // that is uninitialised.
                 let target = unsafe { TensorMut::from_raw_uninit(dtype, ptr, shape, &strides) };
-                self.run(&view_of(&src)?, &mut target?)?;
+                run_any(self, &view_of(&src)?, &mut target?)?;
                 // SAFETY: `run` succeeded, so it has written every element.
                 Ok(unsafe { out.assume_init() })
             }
@@ -52,7 +52,7 @@ macro_rules! array_methods {
                 src: ArrayView<'_, T, D>,
                 mut dst: ArrayViewMut<'_, T, D>,
             ) -> Result<(), Error> {
-                self.run(&view_of(&src)?, &mut view_mut_of(&mut dst)?)
+                run_any(self, &view_of(&src)?, &mut view_mut_of(&mut dst)?)
             }
 
             /// Runs on an `ndarray` view, in place. The elements may be of any type: they are only
@@ -72,7 +72,9 @@ macro_rules! array_methods {
                 mut array: ArrayViewMut<'_, T, D>,
             ) -> Result<(), Error> {
                 // In place, whole elements are swapped, which is sound for any `T`.
-                Reversal::run_in_place(self, &mut view_mut_of(&mut array)?)
+                let mut view = view_mut_of(&mut array)?;
+                let prepared = Reversal::prepare(self, view.layout(), view.layout())?;
+                for_any_type(prepared)?.run_in_place(view.memory())
             }
         }
     };
@@ -80,6 +82,16 @@ macro_rules! array_methods {
 
 array_methods!(impl [] Reverse);
 array_methods!(impl [O: LengthsOperator] WithLengths<'_, O>);
+
+/// Runs between views of elements of any type.
+fn run_any(
+    reversal: &impl Reversal,
+    src: &TensorRef<'_>,
+    dst: &mut TensorMut<'_>,
+) -> Result<(), Error> {
+    let prepared = reversal.prepare(src.layout(), dst.layout())?;
+    for_any_type(prepared)?.run(src.memory(), dst.memory())
+}
 
 fn view_of<'v, T, D: Dimension>(view: &'v ArrayView<'_, T, D>) -> Result<TensorRef<'v>, Error> {
     let strides = byte_strides::<T>(view.strides(), view.shape())?;

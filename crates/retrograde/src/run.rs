@@ -81,7 +81,7 @@ pub trait Reversal: Sealed {
         let layout = dense_of::<T>(self.operator(), slice.len(), shape)?;
         // Sound for any `T`: in place, a plan only swaps whole elements, and no code of
         // the caller runs in between.
-        self.prepare(&layout, &layout)?.run_in_place(MemoryMut::of(slice))
+        for_any_type(self.prepare(&layout, &layout)?)?.run_in_place(MemoryMut::of(slice))
     }
 
     /// Runs from a dense slice to a new vector.
@@ -106,7 +106,7 @@ pub trait Reversal: Sealed {
     {
         // Before cloning: is the call valid?
         let layout = dense_of::<T>(self.operator(), src.len(), shape)?;
-        self.prepare(&layout, &layout)?;
+        for_any_type(self.prepare(&layout, &layout)?)?;
         let mut out = src.to_vec();
         self.run_slice_in_place(&mut out, shape)?;
         Ok(out)
@@ -184,7 +184,8 @@ impl<O: LengthsOperator> WithLengths<'_, O> {
     /// Runs from a dense slice of elements of a known type to a new vector. As
     /// [`to_vec`](Self::to_vec), and allowed with [`Tail::Zero`](crate::Tail) too.
     pub fn to_vec_of<T: AnyBits>(&self, src: &[T], shape: &[usize]) -> Result<Vec<T>, Error> {
-        let argument = |source| Error::Argument { operator: O::OPERATOR, argument: "input", source };
+        let argument =
+            |source| Error::Argument { operator: O::OPERATOR, argument: "input", source };
         let view = TensorRef::from_slice(src, shape).map_err(argument)?;
         let prepared = self.prepare(view.layout(), view.layout())?;
         let mut out = vec_with_capacity(src.len());
@@ -377,7 +378,16 @@ fn run_dense<T: Copy>(
         let source = LayoutError::SizeMismatch { shape, dtype, expected, available };
         return Err(Error::Argument { operator, argument: "output", source });
     }
-    reversal.prepare(&layout, &layout)?.run(Memory::of(src), dst)
+    for_any_type(reversal.prepare(&layout, &layout)?)?.run(Memory::of(src), dst)
+}
+
+/// Lets a call run on elements of any type, references among them: not if it writes zeros, which
+/// may be no value of the type.
+pub(crate) fn for_any_type(prepared: Prepared<'_>) -> Result<Prepared<'_>, Error> {
+    if prepared.plan().zeroes_tail() {
+        return Err(Error::TailOfAnyType { operator: prepared.operator() });
+    }
+    Ok(prepared)
 }
 
 /// The dense layout of a slice of any type, if the shape is the slice's.

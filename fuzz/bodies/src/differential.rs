@@ -6,7 +6,7 @@ use crate::choices::Choices;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use retrograde_conformance::backend::{Backend, Cpu, Outcome};
 use retrograde_conformance::case::{
-    Case, CaseLengths, Expected, Integer, Operation, Output, Policy,
+    Case, CaseLengths, Expected, Integer, Operation, Output, Policy, Rule,
 };
 use retrograde_conformance::oracle;
 use retrograde_conformance::placement::{Kind, Placement, Width, copy_element};
@@ -175,13 +175,15 @@ impl<'a> Call<'a> {
 fn operation(choices: &mut Choices<'_>, shape: &[usize]) -> Operation {
     let rank = shape.len();
     let policy = choices.pick(&[Policy::Strict, Policy::Clamp]);
-    match choices.below(3) {
+    let rule = Rule { policy, end: choices.flag(), zero: choices.flag() };
+    match choices.below(4) {
         1 if rank >= 2 => {
             let time = choices.below(rank);
             let batch = (time + 1 + choices.below(rank - 1)) % rank;
-            Operation::Sequence { time, batch, policy }
+            Operation::Sequence { time, batch, rule }
         }
-        2 if rank >= 1 => Operation::Subsequences { axis: choices.below(rank), policy },
+        2 if rank >= 1 => Operation::Subsequences { axis: choices.below(rank), rule },
+        3 if rank >= 1 => Operation::Segments { axis: choices.below(rank) },
         _ => Operation::Reverse { flips: (0..rank).map(|_| choices.flag()).collect() },
     }
 }
@@ -191,12 +193,12 @@ fn lengths(
     operation: &Operation,
     shape: &[usize],
 ) -> Option<Arc<CaseLengths>> {
-    let limit = match operation {
-        Operation::Reverse { .. } => return None,
-        Operation::Sequence { time, .. } => shape[*time],
-        Operation::Subsequences { axis, .. } => shape[*axis],
+    let limit = operation.limit(shape)?;
+    let segments = matches!(operation, Operation::Segments { .. });
+    let lanes = match segments {
+        true => vec![1 + choices.below(40)],
+        false => Case::lengths_shape(operation, shape),
     };
-    let lanes = Case::lengths_shape(operation, shape);
     let integer = choices.pick(&Integer::ALL);
     let bits = 8 * integer.bytes() as u32 - u32::from(integer.is_signed());
     let most = if bits < 63 { (1i64 << bits) - 1 } else { i64::MAX };
@@ -207,6 +209,10 @@ fn lengths(
     let mut values: Vec<i64> = (0..count)
         .map(|_| (noise.next() % (limit as u64 + beyond + 1)).min(most as u64) as i64)
         .collect();
+    if segments {
+        values.sort_unstable();
+        values[0] = 0;
+    }
     // One length with an unusual value.
     let odd =
         choices.pick(&[None, None, None, Some(least), Some(-1), Some(most), Some(limit as i64)]);

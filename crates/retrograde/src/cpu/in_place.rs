@@ -86,9 +86,8 @@ unsafe fn reverse(
     let bytes = plan.units() * plan.unit().count / per_byte;
     let parts = threads::parts_for(bytes, threads::threads_for(bytes));
     // Segments are swapped within themselves. Those of packed elements may share a byte.
-    let may_cut = |dim: &Dim| {
-        dim.flow == Flow::Keep || (dim.flow == Flow::FlipSegments && per_byte == 1)
-    };
+    let may_cut =
+        |dim: &Dim| dim.flow == Flow::Keep || (dim.flow == Flow::FlipSegments && per_byte == 1);
     let cut = Cut::new(dims, origin, per_byte, parts, may_cut);
     let flips = dims.iter().filter(|dim| dim.flow == Flow::Flip).count();
     if lengths.is_none() && cut.parts() == 1 && parts > 1 && flips == 1 {

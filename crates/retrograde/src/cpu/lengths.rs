@@ -202,7 +202,8 @@ impl<'a> LengthReader<'a> {
         let mut source = at;
         self.each_bounds(at..at + 1, |bounds| {
             if let Bounds::Segments(bounds) = bounds {
-                if let Some(pair) = bounds.windows(2).find(|pair| (pair[0]..pair[1]).contains(&at)) {
+                if let Some(pair) = bounds.windows(2).find(|pair| (pair[0]..pair[1]).contains(&at))
+                {
                     source = pair[0] + pair[1] - 1 - at;
                 }
             }

@@ -15,8 +15,7 @@ pub use reverse_subsequences::ReverseSubsequences;
 
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
-use crate::dtype::DType;
-use crate::lengths::{ANY_INTEGER, Lengths, Tail};
+use crate::lengths::{ANY_INTEGER, Lengths};
 use crate::plan::Plan;
 use crate::tensor::TensorRef;
 
@@ -84,15 +83,6 @@ fn check_lengths(operator: Operator, lengths: &Layout, expected: &[usize]) -> Re
         return Err(Error::LengthsShape { operator, got, expected });
     }
     Ok(())
-}
-
-/// A tail of zeros needs elements that are known to have a value of zero bytes. Slices of arbitrary
-/// types, references among them, are opaque bytes here.
-fn check_tail(operator: Operator, tail: Tail, dtype: DType) -> Result<(), Error> {
-    match dtype {
-        DType::Bytes(_) if tail == Tail::Zero => Err(Error::TailType { operator, dtype }),
-        _ => Ok(()),
-    }
 }
 
 /// Resolves an axis that may count from the end.

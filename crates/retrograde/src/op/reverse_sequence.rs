@@ -1,8 +1,6 @@
 //! ReverseSequence: padded batches of sequences, by the rules of ONNX.
 
-use super::{
-    LengthsOperator, WithLengths, check_lengths, check_output, check_tail, resolve_axis, sealed,
-};
+use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis, sealed};
 use crate::dtype::DType;
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
@@ -228,7 +226,6 @@ impl LengthsOperator for ReverseSequence {
         self.check_opset(src.dtype(), lengths.dtype())?;
         check_lengths(OPERATOR, lengths, &[src.shape()[batch]])?;
         check_output(OPERATOR, src, dst)?;
-        check_tail(OPERATOR, self.tail, src.dtype())?;
         let source = LengthsSource {
             meaning: Meaning::Lengths,
             layout: lengths,

@@ -3,9 +3,7 @@
 //! The descriptor and feature-level rules of the DirectML interface itself are in
 //! [`directml`](crate::directml); this is the operator without them.
 
-use super::{
-    LengthsOperator, WithLengths, check_lengths, check_output, check_tail, resolve_axis, sealed,
-};
+use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis, sealed};
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
 use crate::lengths::{Align, LengthPolicy, Lengths, Tail};
@@ -96,7 +94,6 @@ impl LengthsOperator for ReverseSubsequences {
         let reversed = self.checked_axis(src.rank())?;
         check_lengths(OPERATOR, lengths, &self.lengths_shape(src.shape())?)?;
         check_output(OPERATOR, src, dst)?;
-        check_tail(OPERATOR, self.tail, src.dtype())?;
         let source = LengthsSource {
             meaning: Meaning::Lengths,
             layout: lengths,

@@ -50,13 +50,7 @@ impl Lanes<'_> {
     /// # Safety
     /// Kernel contract 1 to 3, for these bytes.
     #[inline(always)]
-    unsafe fn rest<V: Simd>(
-        &self,
-        src: *const u8,
-        dst: *mut u8,
-        bytes: usize,
-        to: Option<To<'_>>,
-    ) {
+    unsafe fn rest<V: Simd>(&self, src: *const u8, dst: *mut u8, bytes: usize, to: Option<To<'_>>) {
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             if self.zero {

@@ -34,9 +34,19 @@ pub(super) unsafe fn copy_runs(job: &BitRuns<'_>) {
 /// The reversed axis, if it is outside the rows.
 struct Prefix {
     level: usize,
-    start: usize,
+    /// The steps that are wanted.
+    steps: Range<usize>,
+    /// Whether they are taken from the last to the first: the sink writes low addresses first.
+    down: bool,
     src: isize,
     segments: bool,
+}
+
+impl Prefix {
+    /// The step of the axis after `done` of them.
+    fn step(&self, done: usize) -> usize {
+        if self.down { self.steps.end - 1 - done } else { self.steps.start + done }
+    }
 }
 
 /// # Safety
@@ -57,8 +67,12 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
         if dim.flow.reads_lengths() {
             // Which step it comes from depends on the length.
             (first[0], step[0]) = (0, 0);
-            let segments = dim.flow == Flow::FlipSegments;
-            prefix = Some(Prefix { level, start: wanted.start, src: dim.src, segments });
+            let (segments, down) = (dim.flow == Flow::FlipSegments, dim.dst < 0);
+            if down && !wanted.is_empty() {
+                (first[1], step[1]) = (dim.dst * (wanted.end as isize - 1), -dim.dst);
+            }
+            let steps = wanted.clone();
+            prefix = Some(Prefix { level, steps, down, src: dim.src, segments });
         }
         for (at, first) in at.iter_mut().zip(first) {
             *at += first;
@@ -90,12 +104,12 @@ unsafe fn of_width<const BITS: usize>(job: &BitRuns<'_>) {
         // SAFETY: the levels run over the window, so rows are inside both sides, and lengths
         // of the plan at these offsets.
         unsafe {
-            if let Some(Prefix { level, start, src, segments: true }) = prefix {
-                let step = start + levels[level].done;
+            if let Some(cut) = prefix.as_ref().filter(|prefix| prefix.segments) {
+                let step = cut.step(levels[cut.level].done);
                 let source = job.lengths.map_or(step, |offsets| offsets.segment_source(step));
-                from += src * source as isize;
-            } else if let Some(Prefix { level, start, src, .. }) = prefix {
-                let step = start + levels[level].done;
+                from += cut.src * source as isize;
+            } else if let Some(prefix) = &prefix {
+                let (step, src) = (prefix.step(levels[prefix.level].done), prefix.src);
                 if row.lengths != 0 {
                     let lanes = Lanes { step, axis: src, from, to, length_at };
                     side_by_side::<BITS>(job, row, steps.clone(), lanes, &mut sink);
@@ -190,7 +204,9 @@ fn segments(
     // takes a list of them.
     let mut all = Vec::new();
     offsets.each_bounds(steps, |bounds| match bounds {
-        Bounds::Segments(bounds) => all.extend(bounds.windows(2).map(|pair| (pair[0], pair[1], true))),
+        Bounds::Segments(bounds) => {
+            all.extend(bounds.windows(2).map(|pair| (pair[0], pair[1], true)))
+        }
         Bounds::Rest(rest) => all.push((rest.start, rest.end, false)),
     });
     all.into_iter().rev().for_each(|(start, end, back)| visit(start, end, back));
