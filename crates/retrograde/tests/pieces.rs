@@ -2,8 +2,8 @@
 
 use retrograde::cpu::{self, Checked};
 use retrograde::{
-    DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSequence,
-    ReverseSubsequences,
+    Align, DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, Tail,
 };
 
 /// Bytes in a piece.
@@ -253,4 +253,32 @@ fn a_piece_of_a_strict_plan_is_strict() {
         assert!(ran.is_err());
     }
     assert_eq!(out, [0; 300]);
+}
+
+#[test]
+fn aligned_ends_zero_tails_and_segments() {
+    let all: [&[usize]; 4] = [&[7, 5, 3], &[5, 9000], &[3000, 4], &[6, 1]];
+    for shape in shapes(&all, &[&[3, 5], &[6, 1]]) {
+        for dtype in [DType::U8, DType::F32, DType::U4] {
+            let (layout, lengths) = (dense(dtype, shape), dense(DType::I64, &[shape[0]]));
+            let values: Vec<u8> =
+                (0..shape[0]).flat_map(|at| ((at % (shape[1] + 1)) as i64).to_ne_bytes()).collect();
+            let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
+            for align in [Align::Start, Align::End] {
+                for tail in [Tail::Keep, Tail::Zero] {
+                    let rows = rows.clone().align(align).tail(tail);
+                    let plan = rows.plan(&layout, &lengths, &layout).unwrap();
+                    same_in_pieces(&plan, layout.byte_len(), Some(&values));
+                }
+            }
+            for axis in 0..shape.len() {
+                let size = shape[axis] as i64;
+                let offsets = [0, size / 3, size / 2, size - size / 5];
+                let bytes: Vec<u8> = offsets.iter().flat_map(|at| at.to_ne_bytes()).collect();
+                let segments = ReverseSegments::along(axis as i64);
+                let plan = segments.plan(&layout, &dense(DType::I64, &[4]), &layout).unwrap();
+                same_in_pieces(&plan, layout.byte_len(), Some(&bytes));
+            }
+        }
+    }
 }

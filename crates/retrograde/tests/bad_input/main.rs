@@ -69,6 +69,7 @@ groups! {
     descriptors_are_refused: directml::descriptors, 20;
     descriptors_together_are_refused: directml::descriptors_together, 8;
     bindings_are_refused: directml::bindings, 7;
+    offsets_and_tails_are_refused: operators::offsets_and_tails, 13;
 }
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {

@@ -3,7 +3,7 @@
 use crate::{dense, refused};
 use retrograde::{
     DType, Error, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Reverse, ReverseMode,
-    ReverseSequence, ReverseSubsequences, TensorMut, TensorRef,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
 };
 
 pub(crate) fn outputs() {
@@ -381,4 +381,81 @@ pub(crate) fn reverse_subsequences() {
         "ReverseSubsequences: lengths have type f16, expected an integer type (i8 ... u64)"
     );
     assert_eq!(out, [9; 6]);
+}
+
+pub(crate) fn offsets_and_tails() {
+    use Error::{OffsetOutOfRange, OffsetsShape, OffsetsType, TailOfAnyType};
+    let x = [1f32, 2., 3., 4., 5., 6.];
+    let rows = ReverseSegments::along(0);
+    let call = |offsets: &[i64]| rows.offsets(offsets).to_vec(&x, &[6]);
+    refused!(
+        call(&[1, 6]),
+        OffsetOutOfRange { operator: Operator::ReverseSegments, index: 0, value: 1, .. },
+        "ReverseSegments: offsets[0] is 1, outside [0, 0]"
+    );
+    refused!(
+        call(&[-1]),
+        OffsetOutOfRange { .. },
+        "ReverseSegments: offsets[0] is -1, outside [0, 0]"
+    );
+    refused!(
+        call(&[0, 4, 3, 6]),
+        OffsetOutOfRange { index: 2, value: 3, low: 4, high: 6, .. },
+        "ReverseSegments: offsets[2] is 3, outside [4, 6]"
+    );
+    refused!(
+        call(&[0, 7]),
+        OffsetOutOfRange { .. },
+        "ReverseSegments: offsets[1] is 7, outside [0, 6]"
+    );
+    refused!(
+        call(&[0, 5, i64::MIN]),
+        OffsetOutOfRange { .. },
+        "ReverseSegments: offsets[2] is -9223372036854775808, outside [5, 6]"
+    );
+    refused!(
+        rows.offsets(&[0, u64::MAX]).to_vec(&x, &[6]),
+        OffsetOutOfRange { .. },
+        "ReverseSegments: offsets[1] is 18446744073709551615, outside [0, 6]"
+    );
+    refused!(
+        call(&[]),
+        OffsetsShape { .. },
+        "ReverseSegments: offsets have shape [0], expected [n + 1] for n segments"
+    );
+    let square = TensorRef::from_slice(&[0i64, 1, 2, 3], &[2, 2]).unwrap();
+    refused!(
+        rows.offsets(square).to_vec(&x, &[6]),
+        OffsetsShape { .. },
+        "ReverseSegments: offsets have shape [2, 2], expected [n + 1] for n segments"
+    );
+    refused!(
+        rows.offsets(Lengths::flat(DType::F32, &x[..])).to_vec(&x, &[6]),
+        OffsetsType { dtype: DType::F32, .. },
+        "ReverseSegments: offsets have type f32, expected an integer type (i8 ... u64)"
+    );
+    refused!(
+        rows.offsets(Lengths::flat(DType::I32, &[0u8, 0, 0][..])).to_vec(&x, &[6]),
+        Error::Argument { argument: "offsets", .. },
+        "ReverseSegments: offsets: shape [0] of i32 takes 0 bytes but the buffer has 3"
+    );
+    refused!(
+        ReverseSegments::along(1).offsets(&[0, 1]).to_vec(&x, &[6]),
+        Error::AxisOutOfRange { .. },
+        "ReverseSegments: axis is 1, outside [-1, 0] for a tensor of rank 1"
+    );
+    // A reference has no value of zero bytes.
+    let masked = ReverseSubsequences::along(0).tail(Tail::Zero);
+    refused!(
+        masked.lengths(&[1]).to_vec(&["a", "b"], &[2]),
+        TailOfAnyType { operator: Operator::ReverseSubsequences },
+        "ReverseSubsequences: a tail of zeros needs elements of a known type, not a slice of any type: use to_vec_of or views"
+    );
+    let mut words = ["a", "b"];
+    refused!(
+        masked.lengths(&[1]).run_slice_in_place(&mut words, &[2]),
+        TailOfAnyType { .. },
+        "ReverseSubsequences: a tail of zeros needs elements of a known type, not a slice of any type: use to_vec_of or views"
+    );
+    assert_eq!(words, ["a", "b"]);
 }
