@@ -107,11 +107,20 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stre
                 false => null(),
             };
             let (reversed, rest) = lanes.places(head, bytes);
-            let end = src.add(reversed + head);
-            reverse_run::<V, W>(end, dst.add(reversed), head, lanes.to(stream, next));
-            let next = if next.is_null() { next } else { next.wrapping_add(rest) };
-            let to = lanes.to(stream, next);
-            lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - head, to);
+            let ahead = |place: usize| match next.is_null() {
+                true => next,
+                false => next.wrapping_add(place),
+            };
+            // In the order of the output's addresses; one loop, so that each is compiled once.
+            for second in [false, true] {
+                if second == lanes.at_end {
+                    let to = lanes.to(stream, ahead(reversed));
+                    reverse_run::<V, W>(src.add(reversed + head), dst.add(reversed), head, to);
+                } else {
+                    let to = lanes.to(stream, ahead(rest));
+                    lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - head, to);
+                }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Segments: one axis cut by bounds, every piece reversed.
 
-use super::runs::{copy_any, reverse_odd_run, reverse_run};
+use super::runs::{PREFETCHED, copy_any, reverse_odd_run, reverse_run, runs_ahead};
 use super::stream::{Stream, To};
 use crate::cpu::simd::Simd;
 use std::ops::Range;
@@ -42,6 +42,20 @@ impl Segments<'_> {
             (from < to).then(|| Piece { end: start + end - from, to: from, len: to - from })
         })
     }
+
+    /// Where a run of `bytes` bytes goes if it is streamed. What is read while later runs are
+    /// written is prefetched: segments follow each other, so it is as far ahead of step `at`, on
+    /// which this run is written.
+    #[inline(always)]
+    fn to<'s>(&self, stream: &'s mut Stream, at: usize, bytes: usize) -> Option<To<'s>> {
+        let here = self.axis_steps[0].wrapping_mul(at as isize);
+        let ahead = (runs_ahead(bytes) * bytes) as isize;
+        let next = match bytes <= PREFETCHED && self.axis_steps[0] > 0 {
+            true => self.src.wrapping_offset(here.wrapping_add(ahead)),
+            false => null(),
+        };
+        self.stream.then_some(To { stream, next })
+    }
 }
 
 /// Runs all segments.
@@ -78,8 +92,8 @@ unsafe fn of_width<V: Simd, const W: usize>(segments: &Segments<'_>, stream: &mu
         // SAFETY: kernel contract 1 to 3; the piece is inside the axis on both sides.
         unsafe {
             let (end, dst) = (segments.src.add(piece.end * W), segments.dst.add(piece.to * W));
-            let to = segments.stream.then_some(To { stream: &mut *stream, next: null() });
-            reverse_run::<V, W>(end, dst, piece.len * W, to);
+            let bytes = piece.len * W;
+            reverse_run::<V, W>(end, dst, bytes, segments.to(stream, piece.to, bytes));
         }
     }
 }
@@ -108,7 +122,7 @@ unsafe fn of_any_width<V: Simd>(segments: &Segments<'_>, stream: &mut Stream) {
             unsafe {
                 let src = segments.src.offset(src_step * (piece.end - 1 - step) as isize);
                 let dst = segments.dst.offset(dst_step * (piece.to + step) as isize);
-                let to = segments.stream.then_some(To { stream: &mut *stream, next: null() });
+                let to = segments.to(stream, piece.to + step, segments.unit);
                 copy_any::<V>(src, dst, segments.unit, to);
             }
         }
