@@ -45,6 +45,13 @@ impl Source for Drawn<'_> {
     fn length(&self, at: &[usize]) -> Result<i128, Infallible> {
         Ok(self.task.length(at))
     }
+
+    fn zero(&self) -> String {
+        let element = self.before.element_type();
+        // A string of no bytes, if it has no fixed width.
+        let width = element.dtype().bits().unwrap_or(0).div_ceil(8);
+        elements::text(element, &vec![0; width])
+    }
 }
 
 fn painted(role: Role, text: &str) -> String {

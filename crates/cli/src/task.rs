@@ -1,23 +1,44 @@
 //! The task: an operator with its arguments, checked against the input.
 
-use crate::args::{Axes, LengthsArgument, Mask, Operation, ReverseArguments};
+use crate::args::{
+    Alignment, Axes, LengthsArgument, Mask, Operation, PaddingArguments, Rest, ReverseArguments,
+};
 use crate::load;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use retrograde::{
-    Error, ExecuteError, Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSequence,
-    ReverseSubsequences, cpu::Checked,
+    Error, ExecuteError, Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, cpu::Checked,
 };
 use retrograde_io::{FilesRead, Tensor};
-use retrograde_picture::Movement;
+use retrograde_picture::{Movement, Padding};
 
 /// An operator with everything that it needs except the tensor. Lengths have the shape that it
 /// expects.
 #[derive(Debug)]
 pub(crate) enum Task {
-    Reverse { operator: Reverse, axes: Vec<usize> },
-    Sequence { operator: ReverseSequence, time: usize, batch: usize, lengths: Tensor },
-    Subsequences { operator: ReverseSubsequences, axis: usize, lengths: Tensor },
+    Reverse {
+        operator: Reverse,
+        axes: Vec<usize>,
+    },
+    Sequence {
+        operator: ReverseSequence,
+        time: usize,
+        batch: usize,
+        padding: Padding,
+        lengths: Tensor,
+    },
+    Subsequences {
+        operator: ReverseSubsequences,
+        axis: usize,
+        padding: Padding,
+        lengths: Tensor,
+    },
+    Segments {
+        operator: ReverseSegments,
+        axis: usize,
+        offsets: Tensor,
+    },
 }
 
 impl Task {
@@ -46,18 +67,31 @@ impl Task {
                 let operator = ReverseSequence::new()
                     .time_axis(arguments.time_axis)
                     .batch_axis(arguments.batch_axis)
-                    .policy(arguments.policy.into());
+                    .policy(arguments.policy.into())
+                    .align(arguments.padding.align.into())
+                    .tail(arguments.padding.tail.into());
+                let padding = padding_of(arguments.padding);
                 let lengths = lengths_for(&operator, &arguments.lengths, input, read)?;
                 let (time, batch) = (arguments.time_axis, arguments.batch_axis);
                 let (time, batch) = (from_start(time, rank), from_start(batch, rank));
-                Ok(Task::Sequence { operator, time, batch, lengths })
+                Ok(Task::Sequence { operator, time, batch, padding, lengths })
             }
             Operation::ReverseSubsequences(arguments) => {
-                let operator =
-                    ReverseSubsequences::along(arguments.axis).policy(arguments.policy.into());
+                let operator = ReverseSubsequences::along(arguments.axis)
+                    .policy(arguments.policy.into())
+                    .align(arguments.padding.align.into())
+                    .tail(arguments.padding.tail.into());
+                let padding = padding_of(arguments.padding);
                 let lengths = lengths_for(&operator, &arguments.lengths, input, read)?;
                 let axis = from_start(arguments.axis, rank);
-                Ok(Task::Subsequences { operator, axis, lengths })
+                Ok(Task::Subsequences { operator, axis, padding, lengths })
+            }
+            Operation::ReverseSegments(arguments) => {
+                let operator = ReverseSegments::along(arguments.axis);
+                let offsets = load::lengths(&arguments.offsets, read)?;
+                operator.plan(input, offsets.layout(), input)?;
+                let axis = from_start(arguments.axis, rank);
+                Ok(Task::Segments { operator, axis, offsets })
             }
         }
     }
@@ -68,6 +102,7 @@ impl Task {
             Task::Reverse { .. } => Operator::Reverse,
             Task::Sequence { .. } => Operator::ReverseSequence,
             Task::Subsequences { .. } => Operator::ReverseSubsequences,
+            Task::Segments { .. } => Operator::ReverseSegments,
         }
     }
 
@@ -89,6 +124,7 @@ impl Task {
             Task::Subsequences { operator, lengths, .. } => {
                 bound(&operator.lengths(lengths.view()?))
             }
+            Task::Segments { operator, offsets, .. } => bound(&operator.offsets(offsets.view()?)),
         }
     }
 
@@ -96,21 +132,34 @@ impl Task {
     pub(crate) fn movement(&self) -> Movement {
         match self {
             Task::Reverse { axes, .. } => Movement::Axes(axes.clone()),
-            Task::Sequence { time, batch, .. } => Movement::Sequence { time: *time, batch: *batch },
-            Task::Subsequences { axis, .. } => Movement::Lanes(*axis),
+            &Task::Sequence { time, batch, padding, .. } => {
+                Movement::Sequence { time, batch, padding }
+            }
+            &Task::Subsequences { axis, padding, .. } => Movement::Lanes { axis, padding },
+            Task::Segments { axis, offsets, .. } => {
+                // The operator has accepted the offsets, so each is a number of steps.
+                let offset = |at| offsets.integer(&[at]).and_then(|value| value.try_into().ok());
+                let offsets = (0..offsets.shape()[0]).filter_map(offset).collect();
+                Movement::Segments { axis: *axis, offsets }
+            }
         }
     }
 
     /// One of the lengths, by its index among them.
     pub(crate) fn length(&self, at: &[usize]) -> i128 {
         match self {
-            Task::Reverse { .. } => 0,
+            Task::Reverse { .. } | Task::Segments { .. } => 0,
             // The operator has accepted the lengths, so there is one.
             Task::Sequence { lengths, .. } | Task::Subsequences { lengths, .. } => {
                 lengths.integer(at).unwrap_or(0)
             }
         }
     }
+}
+
+/// What pictures and headlines say about padding.
+fn padding_of(arguments: PaddingArguments) -> Padding {
+    Padding { in_front: arguments.align == Alignment::End, zero: arguments.tail == Rest::Zero }
 }
 
 /// The operator, and its axes in order.
@@ -218,5 +267,9 @@ mod tests {
         );
         agrees("reverse-subsequences x --axis 1 --lengths 0,1,2,3,9,2", &[2, 3, 3]);
         agrees("reverse-subsequences x --axis=-3 --lengths 0,1,2,3", &[3, 2, 2]);
+        agrees("reverse-sequence x --lengths 0,3,1,2 --align end", &[3, 4, 2]);
+        agrees("reverse-subsequences x --axis=-3 --lengths 0,1,2,3 --align end", &[3, 2, 2]);
+        agrees("reverse-segments x --offsets 0,2,2,5", &[6, 2]);
+        agrees("reverse-segments x --offsets 0,2,5 --axis=-1", &[2, 5]);
     }
 }

@@ -41,6 +41,6 @@ mod svg;
 mod text;
 mod window;
 
-pub use movement::Movement;
+pub use movement::{Movement, Padding};
 pub use scene::{Scene, Source};
 pub use text::{Role, plain};

@@ -17,6 +17,11 @@ pub trait Source {
 
     /// The length at this index of the lengths; see [`Movement::length_at`].
     fn length(&self, at: &[usize]) -> Result<i128, Self::Error>;
+
+    /// An element of zero bytes, as text.
+    fn zero(&self) -> String {
+        "0".to_owned()
+    }
 }
 
 /// How a cell is drawn.
@@ -284,12 +289,15 @@ impl<S: Source> View<'_, S> {
     fn cells(&self, index: &[usize]) -> Result<[Cell; 2], S::Error> {
         let length = self.length(index)?;
         let origin = self.movement.origin(index, self.shape, length);
-        let stays = match self.movement.is_padding(index, length) {
+        let stays = match self.movement.is_padding(index, self.shape, length) {
             true => Kind::Padding,
             false => Kind::Plain,
         };
         let before = Cell { text: clipped(self.source.text(index)?), kind: stays.clone() };
         let after = match origin == index {
+            _ if self.movement.is_zero(index, self.shape, length) => {
+                Cell { text: self.source.zero(), kind: stays }
+            }
             true => Cell { text: before.text.clone(), kind: stays },
             false => Cell { text: clipped(self.source.text(&origin)?), kind: Kind::Moved(origin) },
         };

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use retrograde_picture::{Movement, Source, plain};
+use retrograde_picture::{Movement, Padding, Source, plain};
 
 /// The content of a picture. It does not keep the tensor.
 #[pyclass(frozen, module = "retrograde._engine")]
@@ -13,9 +13,12 @@ pub(crate) struct Scene(retrograde_picture::Scene);
 impl Scene {
     /// `axes` are non-negative: the reversed axes, the time and batch axes, or the axis of the
     /// lanes. `text` returns the element at an index as text, and `length` the length at an index
-    /// of the lengths.
+    /// of the lengths. `padding` says whether it is in front, and whether it becomes zero.
     #[new]
-    #[pyo3(signature = (operator, axes, shape, what, is_text, text, length, /))]
+    #[pyo3(signature = (
+        operator, axes, shape, what, is_text, text, length, /, padding=(false, false), offsets=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "called in one place, from Python")]
     fn new(
         operator: &str,
         axes: Vec<usize>,
@@ -24,14 +27,20 @@ impl Scene {
         is_text: bool,
         text: &Bound<'_, PyAny>,
         length: Option<&Bound<'_, PyAny>>,
+        padding: (bool, bool),
+        offsets: Option<Vec<usize>>,
     ) -> PyResult<Self> {
+        let padding = Padding { in_front: padding.0, zero: padding.1 };
         if let Some(axis) = axes.iter().find(|&&axis| axis >= shape.len()) {
             return Err(PyValueError::new_err(format!("axis {axis} of {shape:?}")));
         }
         let movement = match (operator, &axes[..]) {
             ("reverse", _) => Movement::Axes(axes),
-            ("reverse_sequence", &[time, batch]) => Movement::Sequence { time, batch },
-            ("reverse_subsequences", &[axis]) => Movement::Lanes(axis),
+            ("reverse_sequence", &[time, batch]) => Movement::Sequence { time, batch, padding },
+            ("reverse_subsequences", &[axis]) => Movement::Lanes { axis, padding },
+            ("reverse_segments", &[axis]) => {
+                Movement::Segments { axis, offsets: offsets.unwrap_or_default() }
+            }
             _ => return Err(PyValueError::new_err(format!("{operator} along {axes:?}"))),
         };
         let source = Asked { text, length };

@@ -2,7 +2,7 @@
 
 use super::lists::{Axes, LengthsArgument, Mask};
 use clap::{Args, Subcommand, ValueEnum};
-use retrograde::LengthPolicy;
+use retrograde::{Align, LengthPolicy, Tail};
 use retrograde_io::FilesRead;
 
 /// An operator and its arguments.
@@ -15,6 +15,8 @@ pub(crate) enum Operation<F: Args> {
     ReverseSequence(ReverseSequenceArguments<F>),
     /// Reverse the first elements of each lane by its own length (DirectML ReverseSubsequences)
     ReverseSubsequences(ReverseSubsequencesArguments<F>),
+    /// Reverse every segment of an axis that is cut by offsets (cu_seqlens, ragged tensors)
+    ReverseSegments(ReverseSegmentsArguments<F>),
 }
 
 impl<F: Args> Operation<F> {
@@ -24,16 +26,18 @@ impl<F: Args> Operation<F> {
             Operation::Reverse(arguments) => &arguments.files,
             Operation::ReverseSequence(arguments) => &arguments.files,
             Operation::ReverseSubsequences(arguments) => &arguments.files,
+            Operation::ReverseSegments(arguments) => &arguments.files,
         }
     }
 
-    /// The file that holds the lengths, if there is one: no output may replace it.
+    /// The file that holds the lengths or offsets, if there is one: no output may replace it.
     pub(crate) fn lengths_read(&self) -> FilesRead {
         let read = FilesRead::default();
         let lengths = match self {
             Operation::Reverse(_) => None,
             Operation::ReverseSequence(arguments) => Some(&arguments.lengths),
             Operation::ReverseSubsequences(arguments) => Some(&arguments.lengths),
+            Operation::ReverseSegments(arguments) => Some(&arguments.offsets),
         };
         if let Some(LengthsArgument::File(location)) = lengths {
             read.add(&location.path);
@@ -70,6 +74,8 @@ pub(crate) struct ReverseSequenceArguments<F: Args> {
     /// What to do with a length beyond the axis
     #[arg(long, value_enum, default_value_t = Policy::Strict)]
     pub(crate) policy: Policy,
+    #[command(flatten)]
+    pub(crate) padding: PaddingArguments,
 }
 
 #[derive(Debug, Args)]
@@ -85,6 +91,66 @@ pub(crate) struct ReverseSubsequencesArguments<F: Args> {
     /// What to do with a length beyond the axis
     #[arg(long, value_enum, default_value_t = Policy::Clamp)]
     pub(crate) policy: Policy,
+    #[command(flatten)]
+    pub(crate) padding: PaddingArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReverseSegmentsArguments<F: Args> {
+    #[command(flatten)]
+    pub(crate) files: F,
+    /// Where segments start, and the end of the last one: 0,3,7 or a file of integers (also .csv
+    /// and .txt)
+    #[arg(long, value_name = "OFFSETS", allow_hyphen_values = true)]
+    pub(crate) offsets: LengthsArgument,
+    /// The axis that is cut; negative values count from the end
+    #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) axis: i64,
+}
+
+/// Where the padding of sequences is, and what becomes of it.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct PaddingArguments {
+    /// At which end of the axis sequences are
+    #[arg(long, value_enum, default_value_t = Alignment::Start)]
+    pub(crate) align: Alignment,
+    /// What happens to the elements beyond a length
+    #[arg(long, value_enum, default_value_t = Rest::Keep)]
+    pub(crate) tail: Rest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Alignment {
+    /// At its start: the first elements are reversed
+    Start,
+    /// At its end, as in left-padded batches: the last elements are reversed
+    End,
+}
+
+impl From<Alignment> for Align {
+    fn from(align: Alignment) -> Self {
+        match align {
+            Alignment::Start => Align::Start,
+            Alignment::End => Align::End,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rest {
+    /// They stay
+    Keep,
+    /// They become zero
+    Zero,
+}
+
+impl From<Rest> for Tail {
+    fn from(tail: Rest) -> Self {
+        match tail {
+            Rest::Keep => Tail::Keep,
+            Rest::Zero => Tail::Zero,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

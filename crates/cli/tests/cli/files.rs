@@ -236,3 +236,41 @@ fn structured_arrays_are_reversed_as_wholes() {
     let refused = run(command(folder.path(), &["reverse", "x.npy", "-o", "y.raw"]));
     assert!(refused.stderr.ends_with("elements; write .npy or .npz\n"), "{refused:?}");
 }
+
+#[test]
+fn segments_and_zero_tails_are_written() {
+    let folder = folder_with(&[
+        ("x.npy", array("|u1", &[5, 2], 0..10)),
+        ("offsets.npy", array("<i4", &[3], [0, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0])),
+    ]);
+    let at = |name: &str| folder.path().join(name);
+    let done = |words: &str| {
+        let arguments: Vec<&str> = words.split(' ').collect();
+        let outcome = run(command(folder.path(), &arguments));
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        outcome.stderr
+    };
+    assert_eq!(
+        done("reverse-segments x.npy --offsets offsets.npy -o y.npy"),
+        "y.npy: u8 [5, 2], 10 bytes reversed along axis 0, 2 segments\n"
+    );
+    let want = [2, 3, 0, 1, 8, 9, 6, 7, 4, 5];
+    assert_eq!(npy::read(at("y.npy")).unwrap(), array("|u1", &[5, 2], want));
+    done("reverse-subsequences x.npy --axis 0 --lengths 2,1 --tail zero -o z.npy");
+    let want = [2, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(npy::read(at("z.npy")).unwrap(), array("|u1", &[5, 2], want));
+    // In place, and refused without a change.
+    done("reverse-segments x.npy --offsets 0,5 --in-place");
+    let flipped = array("|u1", &[5, 2], [8, 9, 6, 7, 4, 5, 2, 3, 0, 1]);
+    assert_eq!(npy::read(at("x.npy")).unwrap(), flipped);
+    let outcome = run(command(
+        folder.path(),
+        &["reverse-segments", "x.npy", "--offsets", "0,3,2", "--in-place"],
+    ));
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(
+        outcome.stderr.contains("ReverseSegments: offsets[2] is 2, outside [3, 5]"),
+        "{outcome:?}"
+    );
+    assert_eq!(npy::read(at("x.npy")).unwrap(), flipped);
+}

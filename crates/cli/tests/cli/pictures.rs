@@ -295,3 +295,46 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]));
 }
+
+#[test]
+fn padding_in_front_and_padding_that_becomes_zero() {
+    let folder = folder_with(&[("x.npy", array("|u1", &[2, 4], [9, 9, 1, 2, 9, 3, 4, 5]))]);
+    let words = "reverse-sequence x.npy --lengths 2,3 --time-axis 1 --batch-axis 0 --align end";
+    let arguments: Vec<&str> = words.split(' ').collect();
+    assert_eq!(
+        shown_in(folder.path(), &arguments),
+        "\
+ReverseSequence  x.npy  u8 [2, 4]  time axis 1, batch axis 0, aligned at the end
+
+  len  before      after
+    2  9 9 1 2  →  9 9 2 1
+    3  9 3 4 5     9 5 4 3
+"
+    );
+    let words = format!("{words} --tail zero");
+    let arguments: Vec<&str> = words.split(' ').collect();
+    assert_eq!(
+        shown_in(folder.path(), &arguments),
+        "\
+ReverseSequence  x.npy  u8 [2, 4]  time axis 1, batch axis 0, aligned at the end, padding becomes zero
+
+  len  before      after
+    2  9 9 1 2  →  0 0 2 1
+    3  9 3 4 5     0 5 4 3
+"
+    );
+}
+
+#[test]
+fn segments() {
+    let folder = folder_with(&[("x.npy", array("|S1", &[19], *b"stressedliveradar.."))]);
+    assert_eq!(
+        shown_in(folder.path(), &["reverse-segments", "x.npy", "--offsets", "0,8,12,17"]),
+        "\
+ReverseSegments  x.npy  S1 [19]  axis 0, 3 segments
+
+  before                                    after
+  s t r e s s e d l i v e r a d a r . .  →  d e s s e r t s e v i l r a d a r . .
+"
+    );
+}
