@@ -11,7 +11,7 @@ pub(crate) use bench::{BenchArguments, Op};
 pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments};
 pub(crate) use files::{Device, Files, InPlace};
 pub(crate) use lists::{Axes, LengthsArgument, Mask};
-pub(crate) use operators::{Operation, ReverseArguments};
+pub(crate) use operators::{Duplicates, Operation, ReverseArguments};
 pub(crate) use run::{NamedFile, RunArguments};
 
 use clap::{Parser, Subcommand};

@@ -8,22 +8,24 @@ import numpy as np
 from . import _engine
 
 
-def resolved(axes, mask, rank):
+def resolved(axes, mask, duplicates, rank):
     """Sorted, unique, non-negative axes. The engine raises the errors."""
     if mask is None:
-        if axes is None:
+        if axes is None and duplicates in ("set", "error"):
             return tuple(range(rank))
         if type(axes) is int:
             axes = (axes,)
         # The common case does not call the engine: compilers can trace this code, but not that
         # call.
         if type(axes) in (tuple, list) and all(type(a) is int and -rank <= a < rank for a in axes):
-            return tuple(sorted({a % rank for a in axes}))
-    elif axes is None and type(mask) in (tuple, list) and len(mask) == rank:
+            unique = {a % rank for a in axes}
+            if duplicates == "set" or duplicates == "error" and len(unique) == len(axes):
+                return tuple(sorted(unique))
+    elif axes is None and type(mask) in (tuple, list) and len(mask) == rank and duplicates in ("set", "error"):
         if all(type(m) in (bool, int) and m in (0, 1) for m in mask):
             return tuple(at for at, flip in enumerate(mask) if flip)
     axes, mask = _several(axes), _several(mask)
-    _engine.explain_reverse(np.broadcast_to(np.uint8(0), (1,) * rank), axes, mask)
+    _engine.explain_reverse(np.broadcast_to(np.uint8(0), (1,) * rank), axes, mask, duplicates)
     if axes is not None:
         return tuple(sorted({operator.index(a) % rank for a in axes}))
     return tuple(at for at, flip in enumerate(mask) if flip)
