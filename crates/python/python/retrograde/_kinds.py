@@ -113,6 +113,8 @@ def of(x):
 
 def is_readable(x):
     """Whether the CPU can read the elements of ``x`` now."""
+    if _is(x, "torch", "Tensor"):
+        return x.is_cpu
     if _is(x, "jax", "Array"):
         from . import jax
 

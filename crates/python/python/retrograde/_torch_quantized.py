@@ -3,6 +3,8 @@
 PyTorch's dispatcher has no part in this: quantised tensors have no gradients.
 """
 
+from typing import NamedTuple
+
 import torch
 
 from . import _engine, _names, _torch_private
@@ -17,10 +19,10 @@ def run(name, arguments, out):
     x, *others = arguments
     operator = OPERATORS[name]
     if name in ("reverse", "flip"):
-        parameters = _Parameters(x).reversed(others[0], x.dim())
+        parameters = _Parameters.of(x).reversed(others[0], x.dim())
     else:
         # The axis that is reversed is the argument after the lengths.
-        parameters = _Parameters(x).mixed(name, others[1], x.dim())
+        parameters = _Parameters.of(x).mixed(name, others[1], x.dim())
     if out is None:
         out = parameters.empty(x.shape, x, operator.order)
     else:
@@ -31,7 +33,7 @@ def run(name, arguments, out):
 
 def flip(x, axes, swapped):
     """Swaps two axes if they are given, then reverses axes of the result, into a contiguous tensor."""
-    parameters, integers = _Parameters(x), _integers(x)
+    parameters, integers = _Parameters.of(x), _integers(x)
     if swapped is not None:
         # PyTorch does not transpose tensors with scales of channels, but their integers.
         parameters, integers = parameters.swapped(*swapped), integers.transpose(*swapped)
@@ -41,34 +43,33 @@ def flip(x, axes, swapped):
     return out
 
 
-class _Parameters:
-    """The scale and zero point of a tensor, or those of its channels along an axis."""
+class _Parameters(NamedTuple):
+    """The scale and zero point of a tensor, or those of all channels along an axis."""
 
-    def __init__(self, x):
-        self.dtype, self.changed = x.dtype, False
+    scale: float | torch.Tensor
+    zero_point: int | torch.Tensor
+    axis: int | None = None
+
+    @classmethod
+    def of(cls, x):
         if x.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
-            self.axis, self.values = None, (x.q_scale(), x.q_zero_point())
-        else:
-            self.axis = x.q_per_channel_axis()
-            self.values = x.q_per_channel_scales(), x.q_per_channel_zero_points()
+            return cls(x.q_scale(), x.q_zero_point())
+        return cls(x.q_per_channel_scales(), x.q_per_channel_zero_points(), x.q_per_channel_axis())
 
     def reversed(self, axes, rank):
-        """After these axes were reversed."""
-        if self.axis is not None and self.axis in [axis % rank for axis in axes]:
-            self.values = tuple(value.flip(0) for value in self.values)
-            self.changed = True
-        return self
+        """Those of the tensor with these axes reversed."""
+        if self.axis is None or self.axis not in [axis % rank for axis in axes]:
+            return self
+        return self._replace(scale=self.scale.flip(0), zero_point=self.zero_point.flip(0))
 
     def swapped(self, first, second):
-        """After two axes were swapped."""
-        self.changed = True
-        self.axis = {first: second, second: first}.get(self.axis, self.axis)
-        return self
+        """Those of the tensor with two axes swapped."""
+        return self._replace(axis={first: second, second: first}.get(self.axis, self.axis))
 
     def mixed(self, name, axis, rank):
-        """After elements moved along an axis, by a different distance in each lane."""
+        """Those of the tensor after elements moved along an axis, in each lane by its own length."""
         if self.axis is not None and self.axis == axis % rank:
-            if any((value != value[:1]).any() for value in self.values):
+            if any((value != value[:1]).any() for value in (self.scale, self.zero_point)):
                 raise TypeError(
                     f"{name}: x has a scale or zero point for each channel of axis {self.axis}: a sequence along"
                     " that axis cannot be reversed, because its elements would change channels"
@@ -77,25 +78,20 @@ class _Parameters:
 
     def empty(self, shape, x, order):
         """An uninitialised tensor with these parameters, otherwise like ``x``."""
-        if not self.changed:
-            return torch.empty_like(x, memory_format=order)
         if self.axis is None:
-            scale, zero_point = self.values
-            new = torch.empty_quantized(tuple(shape), x)
-            assert (new.q_scale(), new.q_zero_point()) == (scale, zero_point)
-            return new
-        scales, zero_points = self.values
+            same = tuple(shape) == tuple(x.shape)
+            return torch.empty_like(x, memory_format=order) if same else torch.empty_quantized(shape, x)
         make = _torch_private.find(_torch_private.EMPTY_CHANNELS)
         if make is None:
-            zeros = torch.zeros(tuple(shape), device=x.device)
-            return torch.quantize_per_channel(zeros, scales, zero_points, self.axis, self.dtype)
-        more = {"axis": self.axis, "dtype": self.dtype, "device": x.device}
-        return make(tuple(shape), scales=scales, zero_points=zero_points, **more)
+            zeros = torch.zeros(shape, device=x.device)
+            return torch.quantize_per_channel(zeros, self.scale, self.zero_point, self.axis, x.dtype)
+        more = {"axis": self.axis, "dtype": x.dtype, "device": x.device}
+        return make(shape, scales=self.scale, zero_points=self.zero_point, **more)
 
-    def __eq__(self, other):
+    def equal(self, other):
         if self.axis is None or other.axis is None:
-            return (self.axis, self.values) == (other.axis, other.values)
-        pairs = zip(self.values, other.values, strict=True)
+            return self == other
+        pairs = (self.scale, other.scale), (self.zero_point, other.zero_point)
         return self.axis == other.axis and all(torch.equal(ours, theirs) for ours, theirs in pairs)
 
 
@@ -103,7 +99,7 @@ def _check_output(name, x, out, parameters):
     if not isinstance(out, torch.Tensor) or out.dtype != x.dtype:
         kind = out.dtype if isinstance(out, torch.Tensor) else type(out).__name__
         raise TypeError(f"{name}: out is of type {kind}, expected the input's dtype {x.dtype}")
-    if out.shape == x.shape and _Parameters(out) != parameters:
+    if out.shape == x.shape and not _Parameters.of(out).equal(parameters):
         raise ValueError(f"{name}: out has other scales or zero points than the result")
 
 
