@@ -72,10 +72,12 @@ def _rank(x):
     rank = getattr(x, "ndim", None)
     if isinstance(rank, int):
         return rank
-    try:
+    if not hasattr(x.shape, "rank"):
         return len(x.shape)
-    except ValueError:
-        raise TypeError("x has an unknown rank") from None
+    # A symbolic tensor of TensorFlow.
+    if x.shape.rank is None:
+        raise TypeError("x has an unknown rank, expected a known one")
+    return x.shape.rank
 
 
 def _function(known, name, x):
