@@ -197,7 +197,7 @@ fn big_endian_stays_big_endian() {
 }
 
 #[test]
-fn lengths_may_be_a_tensor_of_the_operators_shape_in_either_order_or_a_flat_file() {
+fn lengths_may_be_a_tensor_of_the_operators_shape_in_either_order_or_a_list() {
     let x = array("|u1", &[2, 2, 3], 0..12);
     // lengths[i, j, 0] = [[3, 2], [1, 0]]
     let folder = folder_with(&[
@@ -207,12 +207,12 @@ fn lengths_may_be_a_tensor_of_the_operators_shape_in_either_order_or_a_flat_file
             "columns.npy",
             NpyArray::new("<i2", &[2, 2, 1], true, vec![3, 0, 1, 0, 2, 0, 0, 0]).unwrap(),
         ),
-        ("flat.npy", array(">u2", &[4], [0, 3, 0, 2, 0, 1, 0, 0])),
+        ("without.npy", array(">u2", &[2, 2], [0, 3, 0, 2, 0, 1, 0, 0])),
     ]);
     fs::write(folder.path().join("column.csv"), "3\n2\n1\n0\n").unwrap();
     fs::write(folder.path().join("row.txt"), "3 2 1 0").unwrap();
     fs::write(folder.path().join("nameless"), "3.0e+00\n2.0e+00\n1.0e+00\n0.0e+00\n").unwrap();
-    let files = ["rows.npy", "columns.npy", "flat.npy", "column.csv", "row.txt", "nameless"];
+    let files = ["rows.npy", "columns.npy", "without.npy", "column.csv", "row.txt", "nameless"];
     for lengths in files.into_iter().chain(["3,2,1,0", " 3, 2, 1, 0 "]) {
         let arguments =
             ["reverse-subsequences", "x.npy", "-o", "y.npy", "--axis", "2", "--lengths", lengths];

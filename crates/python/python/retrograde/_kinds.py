@@ -70,11 +70,11 @@ def _named(name, m, *arguments):
 
 def _rank(x):
     rank = getattr(x, "ndim", None)
-    if isinstance(rank, int):
+    if isinstance(rank, int) and rank >= 0:
         return rank
     if not hasattr(x.shape, "rank"):
         return len(x.shape)
-    # A symbolic tensor of TensorFlow.
+    # A symbolic tensor of TensorFlow, whose ``ndim`` is -1.
     if x.shape.rank is None:
         raise TypeError("x has an unknown rank, expected a known one")
     return x.shape.rank
