@@ -138,8 +138,8 @@ fn refuse_duplicates<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> R
         let same = |&other: &i64| from_start(other, rank) == from_start(axis, rank);
         if let Some(first) = axes[..at].iter().position(same) {
             bail!(
-                "Reverse: axes[{at}] is {axis}, the same axis as axes[{first}]: expected each axis \
-                 at most once (--duplicates error)"
+                "Reverse: axes[{at}] is {axis}, the same axis as axes[{first}], expected distinct \
+                 axes"
             );
         }
     }

@@ -57,8 +57,8 @@ impl Distinct {
             let same = |other: &i64| valid(other) && from_start(*other) == from_start(axis);
             if let Some(first) = axes[..at].iter().position(same) {
                 return Err(PyValueError::new_err(format!(
-                    "Reverse: axes[{at}] is {axis}, the same axis as axes[{first}]: expected each \
-                     axis at most once (duplicates=\"error\")"
+                    "Reverse: axes[{at}] is {axis}, the same axis as axes[{first}], expected \
+                     distinct axes"
                 )));
             }
         }

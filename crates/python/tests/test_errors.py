@@ -33,7 +33,7 @@ X = naive.filled((3, 4), "f8")
         (lambda: retrograde.reverse(X, mask=[[True, False]]), TypeError, "Reverse: mask[0] is [True, False] (list), expected a boolean, 0 or 1"),
         (lambda: retrograde.reverse(X, mask=[[True], [False]]), TypeError, "Reverse: mask[0] is [True] (list), expected a boolean"),
         (lambda: retrograde.reverse(X, mask=[np.array([True]), False]), TypeError, "Reverse: mask[0] is array([ True]) (ndarray), expected a boolean"),
-        (lambda: retrograde.reverse(X, [0, 0], duplicates="error"), ValueError, 'Reverse: axes[1] is 0, the same axis as axes[0]: expected each axis at most once (duplicates="error")'),
+        (lambda: retrograde.reverse(X, [0, 0], duplicates="error"), ValueError, "Reverse: axes[1] is 0, the same axis as axes[0], expected distinct axes"),
         (lambda: retrograde.reverse(X, (1, 0, -1), duplicates="error"), ValueError, "Reverse: axes[2] is -1, the same axis as axes[0]"),
         (lambda: retrograde.reverse(X, np.array([1, 0, 1]), duplicates="error"), ValueError, "axes[2] is 1, the same axis as axes[0]"),
         (lambda: retrograde.reverse(X, [0, 5], duplicates="error"), ValueError, "axes[1] is 5, outside [-2, 1]"),

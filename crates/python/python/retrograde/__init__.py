@@ -89,8 +89,7 @@ def reverse(x, axes=None, *, mask=None, duplicates="set", out=None, **others):
     ValueError: Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2
     >>> retrograde.reverse(x, axes=(1, -1), duplicates="error")
     Traceback (most recent call last):
-    ValueError: Reverse: axes[1] is -1, the same axis as axes[0]: expected each axis at most once \
-(duplicates="error")
+    ValueError: Reverse: axes[1] is -1, the same axis as axes[0], expected distinct axes
     """
     if others:
         raise _wrong(reverse, others)
