@@ -11,7 +11,9 @@ pub(crate) use bench::{BenchArguments, Op};
 pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments};
 pub(crate) use files::{Device, Files, InPlace};
 pub(crate) use lists::{Axes, LengthsArgument, Mask};
-pub(crate) use operators::{Alignment, Operation, PaddingArguments, Rest, ReverseArguments};
+pub(crate) use operators::{
+    Alignment, Duplicates, Operation, PaddingArguments, Rest, ReverseArguments,
+};
 pub(crate) use run::{NamedFile, RunArguments};
 
 use clap::{Parser, Subcommand};

@@ -1,16 +1,17 @@
 //! The task: an operator with its arguments, checked against the input.
 
 use crate::args::{
-    Alignment, Axes, LengthsArgument, Mask, Operation, PaddingArguments, Rest, ReverseArguments,
+    Alignment, Axes, Duplicates, LengthsArgument, Mask, Operation, PaddingArguments, Rest,
+    ReverseArguments,
 };
 use crate::load;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use retrograde::{
     Error, ExecuteError, Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSegments,
     ReverseSequence, ReverseSubsequences, cpu::Checked,
 };
-use retrograde_io::{FilesRead, Tensor};
+use retrograde_io::{FilesRead, Format, Tensor};
 use retrograde_picture::{Movement, Padding};
 
 /// An operator with everything that it needs except the tensor. Lengths have the shape that it
@@ -61,18 +62,19 @@ impl Task {
             Operation::Reverse(arguments) => {
                 let (operator, axes) = reverse_along(arguments, rank);
                 operator.plan(input, input)?;
+                if arguments.duplicates == Duplicates::Error {
+                    refuse_duplicates(arguments, rank)?;
+                }
                 Ok(Task::Reverse { operator, axes })
             }
             Operation::ReverseSequence(arguments) => {
-                let operator = ReverseSequence::new()
-                    .time_axis(arguments.time_axis)
-                    .batch_axis(arguments.batch_axis)
+                let (time, batch) = (arguments.time_axis, arguments.batch_axis);
+                let operator = ReverseSequence::any_axes(time, batch)
                     .policy(arguments.policy.into())
                     .align(arguments.padding.align.into())
                     .tail(arguments.padding.tail.into());
                 let padding = padding_of(arguments.padding);
-                let lengths = lengths_for(&operator, &arguments.lengths, input, read)?;
-                let (time, batch) = (arguments.time_axis, arguments.batch_axis);
+                let lengths = lengths_for(&operator, &arguments.lengths, None, input, read)?;
                 let (time, batch) = (from_start(time, rank), from_start(batch, rank));
                 Ok(Task::Sequence { operator, time, batch, padding, lengths })
             }
@@ -82,8 +84,8 @@ impl Task {
                     .align(arguments.padding.align.into())
                     .tail(arguments.padding.tail.into());
                 let padding = padding_of(arguments.padding);
-                let lengths = lengths_for(&operator, &arguments.lengths, input, read)?;
                 let axis = from_start(arguments.axis, rank);
+                let lengths = lengths_for(&operator, &arguments.lengths, Some(axis), input, read)?;
                 Ok(Task::Subsequences { operator, axis, padding, lengths })
             }
             Operation::ReverseSegments(arguments) => {
@@ -179,20 +181,56 @@ fn reverse_along<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> (Reve
     }
 }
 
-/// Loads lengths and reshapes a flat list to the shape that the operator expects.
+/// Refuses an axis that is named twice. All axes are within the rank.
+fn refuse_duplicates<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> Result<()> {
+    let Some(Axes(axes)) = &arguments.axes else { return Ok(()) };
+    for (at, &axis) in axes.iter().enumerate() {
+        let same = |&other: &i64| from_start(other, rank) == from_start(axis, rank);
+        if let Some(first) = axes[..at].iter().position(same) {
+            bail!(
+                "Reverse: axes[{at}] is {axis}, the same axis as axes[{first}], expected distinct \
+                 axes"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Loads lengths, in the shape that the operator expects. `omitted` is an axis of size 1 that the
+/// shape of a tensor may omit.
 fn lengths_for<O: LengthsOperator>(
     operator: &O,
     argument: &LengthsArgument,
+    omitted: Option<usize>,
     input: &Layout,
     read: &FilesRead,
 ) -> Result<Tensor> {
     let expected = operator.lengths_shape(input.shape())?;
     let lengths = load::lengths(argument, read)?;
-    if lengths.shape().len() != 1 {
+    // Lists and text: a file without a header would need a type, which lengths cannot be given.
+    if lengths.format() == Format::Raw {
+        return listed(operator, lengths, &expected);
+    }
+    let Some(axis) = omitted else {
         operator.plan(input, lengths.layout(), input)?;
         return Ok(lengths);
+    };
+    let mut without = expected.clone();
+    without.remove(axis);
+    if lengths.shape() == &without[..] {
+        return with_shape(lengths, &expected);
     }
-    let got = lengths.shape()[0];
+    if lengths.shape() != &expected[..] {
+        let (name, got) = (O::OPERATOR, lengths.shape());
+        bail!("{name}: lengths have shape {got:?}, expected {expected:?} or {without:?}");
+    }
+    operator.plan(input, lengths.layout(), input)?;
+    Ok(lengths)
+}
+
+/// A list of lengths, one per lane in row-major order.
+fn listed<O: LengthsOperator>(_: &O, lengths: Tensor, expected: &[usize]) -> Result<Tensor> {
+    let got = lengths.layout().len();
     // A product that overflows is more than any file holds; with an empty axis it is zero.
     let product = expected.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
     let needed = if expected.contains(&0) { 0 } else { product.unwrap_or(usize::MAX) };
@@ -200,8 +238,26 @@ fn lengths_for<O: LengthsOperator>(
         let (operator, lanes) = (O::OPERATOR, expected.to_vec());
         return Err(Error::LengthsCount { operator, got, expected: needed, lanes }.into());
     }
-    // As many elements along one axis: reshape them.
-    Ok(lengths.reshaped(&expected).unwrap_or(lengths))
+    with_shape(lengths, expected)
+}
+
+/// The same lengths in another shape of as many elements.
+fn with_shape(lengths: Tensor, shape: &[usize]) -> Result<Tensor> {
+    if let Some(reshaped) = lengths.reshaped(shape) {
+        return Ok(reshaped);
+    }
+    // Column-major: read them one by one. A length beyond 63 bits is beyond every axis.
+    let sizes = lengths.shape();
+    let value = |mut place: usize| {
+        let mut index = vec![0; sizes.len()];
+        for (at, size) in index.iter_mut().zip(sizes).rev() {
+            (*at, place) = (place % size, place / size);
+        }
+        i64::try_from(lengths.integer(&index).unwrap_or(0)).unwrap_or(i64::MAX)
+    };
+    let values: Vec<i64> = (0..lengths.layout().len()).map(value).collect();
+    let rows = Tensor::from_integers(&values)?.to_native_integers()?;
+    Ok(rows.reshaped(shape).unwrap_or(rows))
 }
 
 /// An axis counted from the start; the operator checks that it is within the rank.
@@ -265,6 +321,8 @@ mod tests {
             "reverse-sequence x --lengths 9,1,4 --time-axis=1 --batch-axis=0 --policy=clamp",
             &[3, 4, 2],
         );
+        agrees("reverse-sequence x --lengths 2,0 --time-axis=-1 --batch-axis=0", &[2, 4, 3]);
+        agrees("reverse-sequence x --lengths 2,0,1,3 --time-axis 2 --batch-axis 1", &[2, 4, 3]);
         agrees("reverse-subsequences x --axis 1 --lengths 0,1,2,3,9,2", &[2, 3, 3]);
         agrees("reverse-subsequences x --axis=-3 --lengths 0,1,2,3", &[3, 2, 2]);
         agrees("reverse-sequence x --lengths 0,3,1,2 --align end", &[3, 4, 2]);

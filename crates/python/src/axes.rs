@@ -1,4 +1,4 @@
-//! `axes` and `mask` of `reverse`: any Python value that is a list of axes.
+//! `axes`, `mask` and `duplicates` of `reverse`: any Python value that is a list of axes.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -6,23 +6,68 @@ use pyo3::types::{PyBool, PyInt, PyList, PyTuple};
 use retrograde::Reverse;
 use smallvec::SmallVec;
 
+/// Several axes, as the caller counts them.
+type Indices = SmallVec<[i64; 8]>;
+
 /// All axes if neither is given.
 pub(crate) fn reverse(
     axes: Option<&Bound<'_, PyAny>>,
     mask: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Reverse> {
+    duplicates: &str,
+) -> PyResult<(Reverse, Distinct)> {
+    let distinct = parse(duplicates)?;
     match (axes, mask) {
-        (None, None) => Ok(Reverse::all()),
-        (Some(axes), None) => Ok(Reverse::axes(indices(axes)?)),
-        (None, Some(mask)) => Ok(Reverse::mask(booleans(mask)?)),
+        (None, None) => Ok((Reverse::all(), Distinct::default())),
+        (Some(axes), None) => {
+            let axes = indices(axes)?;
+            let operator = Reverse::axes(axes.iter().copied());
+            Ok((operator, Distinct(distinct.then_some(axes))))
+        }
+        (None, Some(mask)) => Ok((Reverse::mask(booleans(mask)?), Distinct::default())),
         (Some(_), Some(_)) => Err(PyValueError::new_err(
             "Reverse: axes and mask are both given: expected only one of them",
         )),
     }
 }
 
+/// Whether duplicates are errors.
+fn parse(duplicates: &str) -> PyResult<bool> {
+    match duplicates {
+        "set" => Ok(false),
+        "error" => Ok(true),
+        other => Err(PyValueError::new_err(format!(
+            "Reverse: duplicates {other:?} does not exist, expected \"set\" or \"error\""
+        ))),
+    }
+}
+
+/// The axes of a call in which duplicates are errors; otherwise nothing.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(crate) struct Distinct(Option<Indices>);
+
+impl Distinct {
+    /// Refuses an axis of a tensor of this rank that is named twice. Axes out of range are left to
+    /// the operator.
+    pub(crate) fn check(&self, rank: usize) -> PyResult<()> {
+        let Some(axes) = &self.0 else { return Ok(()) };
+        let rank = rank as i64;
+        let from_start = |axis: i64| if axis < 0 { axis + rank } else { axis };
+        let valid = |axis: &i64| (-rank..rank).contains(axis);
+        for (at, &axis) in axes.iter().enumerate().filter(|(_, axis)| valid(axis)) {
+            let same = |other: &i64| valid(other) && from_start(*other) == from_start(axis);
+            if let Some(first) = axes[..at].iter().position(same) {
+                return Err(PyValueError::new_err(format!(
+                    "Reverse: axes[{at}] is {axis}, the same axis as axes[{first}], expected \
+                     distinct axes"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// One integer, or any iterable of them.
-fn indices(axes: &Bound<'_, PyAny>) -> PyResult<SmallVec<[i64; 8]>> {
+fn indices(axes: &Bound<'_, PyAny>) -> PyResult<Indices> {
     if axes.is_exact_instance_of::<PyInt>() {
         return Ok(SmallVec::from_iter([index(0, axes)?]));
     }
@@ -76,9 +121,18 @@ fn integer(value: &Bound<'_, PyAny>, argument: impl Fn() -> String, hint: &str) 
 }
 
 fn booleans(mask: &Bound<'_, PyAny>) -> PyResult<SmallVec<[bool; 8]>> {
+    let expected = "expected one boolean (or 0 or 1) per axis";
+    if let Some(rank) = rank(mask)
+        && rank != 1
+    {
+        let mask = described(mask);
+        return Err(PyValueError::new_err(format!(
+            "Reverse: mask is {mask}, of rank {rank}, {expected}: rank 1"
+        )));
+    }
     let Ok(iterator) = mask.try_iter() else {
         return Err(PyTypeError::new_err(format!(
-            "Reverse: mask is {}, expected one boolean (or 0 or 1) per axis",
+            "Reverse: mask is {}, {expected}",
             described(mask)
         )));
     };
@@ -111,7 +165,17 @@ fn is_boolean(value: &Bound<'_, PyAny>) -> PyResult<bool> {
         return Ok(false);
     }
     let Ok(dtype) = value.getattr("dtype") else { return Ok(false) };
-    Ok(dtype.str()?.to_string().rsplit('.').next().is_some_and(|name| name.starts_with("bool")))
+    if rank(value).is_some_and(|rank| rank != 0) {
+        return Ok(false);
+    }
+    // TensorFlow's prints as <dtype: 'bool'>.
+    let name = dtype.getattr("name").and_then(|name| name.str()).or_else(|_| dtype.str())?;
+    Ok(name.to_string().rsplit('.').next().is_some_and(|name| name.starts_with("bool")))
+}
+
+/// The rank of an array or tensor; none for other values.
+fn rank(value: &Bound<'_, PyAny>) -> Option<usize> {
+    value.getattr("ndim").ok()?.extract().ok()
 }
 
 /// A value as an error shows it: abbreviated, with its type.

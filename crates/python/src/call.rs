@@ -11,18 +11,19 @@ use crate::view::{Place, View};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograde::Reversal;
+use retrograde::{Reversal, Reverse};
 
 /// `retrograde.reverse`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, axes=None, mask=None, out=None, /))]
+#[pyo3(signature = (x, axes=None, mask=None, duplicates="set", out=None, /))]
 pub(crate) fn reverse<'py>(
     x: &Bound<'py, PyAny>,
     axes: Option<&Bound<'py, PyAny>>,
     mask: Option<&Bound<'py, PyAny>>,
+    duplicates: &str,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::reverse(axes, mask)?, None, out)
+    start(x, &Asked::reverse(axes, mask, duplicates)?, None, out)
 }
 
 /// `retrograde.reverse_sequence`, on an array or a tensor.
@@ -52,12 +53,50 @@ pub(crate) fn reverse_subsequences<'py>(
     start(x, &Asked::subsequences(axis, policy)?, Some(lengths), out)
 }
 
-/// An uninitialised output like this tensor.
+/// `retrograde.flip` and `rot90`, on an array or a tensor: swaps two axes if they are given, then
+/// reverses axes of the result, into a new row-major output. All in one pass: the input is read
+/// through a view with swapped strides.
 #[pyfunction]
-#[pyo3(signature = (x, /))]
-pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (x, axes, swapped=None, /))]
+pub(crate) fn flip<'py>(
+    x: &Bound<'py, PyAny>,
+    axes: Vec<i64>,
+    swapped: Option<(usize, usize)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, input) = (x.py(), Operand::of(x)?);
+    let mut from = input.view();
+    if let Some((first, second)) = swapped {
+        let rank = from.shape.len();
+        if first.max(second) >= rank {
+            return Err(PyValueError::new_err(format!("axes {first}, {second} of rank {rank}")));
+        }
+        from.shape.swap(first, second);
+        from.strides.swap(first, second);
+    }
+    let (operator, work) = (Reverse::axes(axes), from.bytes());
+    if let Operand::Array(array) = &input
+        && ndarray::holds_references(array)
+    {
+        let turned = match swapped {
+            Some(axes) => array.call_method1("swapaxes", axes)?,
+            None => array.clone().into_any(),
+        };
+        let out = turned.call_method1("copy", ("C",))?.cast_into()?;
+        in_place(&operator, &out, work)?;
+        return Ok(out.into_any());
+    }
+    let (out, to) = operand::empty_in_rows(&input, &from, py)?;
+    Move { py, input: &input, out: None, work }.go(&operator, &from, &to)?;
+    Ok(out)
+}
+
+/// An uninitialised output like this tensor, in its memory order or row-major.
+#[pyfunction]
+#[pyo3(signature = (x, in_rows=false, /))]
+pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>, in_rows: bool) -> PyResult<Bound<'py, PyAny>> {
     let input = Operand::of(x)?;
-    Ok(operand::empty_like(&input, &input.view(), x.py())?.0)
+    let empty = if in_rows { operand::empty_in_rows } else { operand::empty_like };
+    Ok(empty(&input, &input.view(), x.py())?.0)
 }
 
 /// Runs a cached plan if a similar call was made before, otherwise the full path.

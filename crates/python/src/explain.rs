@@ -2,7 +2,7 @@
 
 use crate::errors::raised;
 use crate::operand::{Operand, on_host};
-use crate::operation::{Operation, Visitor};
+use crate::operation::{Asked, Visitor};
 use crate::threads;
 use crate::view::View;
 use pyo3::prelude::*;
@@ -12,14 +12,14 @@ use retrograde::{Flow, Grain, Layout, Plan, Reversal};
 
 /// Explains a call of `reverse`.
 #[pyfunction]
-#[pyo3(signature = (x, axes=None, mask=None, /))]
+#[pyo3(signature = (x, axes=None, mask=None, duplicates="set", /))]
 pub(crate) fn explain_reverse<'py>(
     x: &Bound<'py, PyAny>,
     axes: Option<&Bound<'py, PyAny>>,
     mask: Option<&Bound<'py, PyAny>>,
+    duplicates: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = Operand::of(x)?.view();
-    explain(x.py(), &Operation::reverse(axes, mask)?, &view)
+    explain(x, &Asked::reverse(axes, mask, duplicates)?, None)
 }
 
 /// Explains a call of `reverse_sequence`.
@@ -32,9 +32,7 @@ pub(crate) fn explain_reverse_sequence<'py>(
     batch_axis: &Bound<'py, PyAny>,
     policy: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = Operand::of(x)?.view();
-    let operation = Operation::sequence(lengths, time_axis, batch_axis, policy)?;
-    explain(x.py(), &operation, &view)
+    explain(x, &Asked::sequence(time_axis, batch_axis, policy)?, Some(lengths))
 }
 
 /// Explains a call of `reverse_subsequences`.
@@ -46,18 +44,19 @@ pub(crate) fn explain_reverse_subsequences<'py>(
     axis: &Bound<'py, PyAny>,
     policy: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = Operand::of(x)?.view();
-    let operation = Operation::subsequences(lengths, axis, policy, &view.shape)?;
-    explain(x.py(), &operation, &view)
+    explain(x, &Asked::subsequences(axis, policy)?, Some(lengths))
 }
 
 fn explain<'py>(
-    py: Python<'py>,
-    operation: &Operation,
-    view: &View,
+    x: &Bound<'py, PyAny>,
+    asked: &Asked,
+    lengths: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let input = Operand::of(x)?;
+    let view = &input.view();
+    let operation = asked.operation(lengths, &view.shape)?;
     on_host("x", view)?;
-    operation.visit(Explain { py, view, work: operation.work_on(view) })
+    operation.visit(Explain { py: x.py(), view, work: operation.work_on(view) })
 }
 
 struct Explain<'a, 'py> {

@@ -47,8 +47,24 @@ pub(crate) struct Kept {
     to: Span,
     /// Bytes to move.
     pub(crate) work: usize,
-    /// Arguments with which the library allocates another such output.
-    pub(crate) fresh: OnceCell<Py<PyTuple>>,
+    /// Arguments with which the library allocates another such output, by [`Order`].
+    fresh: [OnceCell<Py<PyTuple>>; 2],
+}
+
+/// The memory order of new outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// That of the input.
+    Input,
+    /// Row-major.
+    Rows,
+}
+
+impl Kept {
+    /// Arguments with which the library allocates another output of this order.
+    pub(crate) fn fresh(&self, order: Order) -> &OnceCell<Py<PyTuple>> {
+        &self.fresh[order as usize]
+    }
 }
 
 /// A library's description of a tensor, without its address.
@@ -212,7 +228,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
             counts,
             to,
             work: operation.work_on(&view),
-            fresh: OnceCell::new(),
+            fresh: [const { OnceCell::new() }; 2],
         });
         // The replaced entry is dropped after the borrow ends, because it may hold Python objects.
         let gone = LATEST.with_borrow_mut(|latest| latest.put(Rc::clone(&kept)));

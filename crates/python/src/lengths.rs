@@ -9,8 +9,8 @@ use crate::dlpack::Imported;
 use crate::ndarray::{self, integer_type};
 use crate::threads;
 use crate::view::{Place, View};
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 use retrograde::{DType, Layout, Operator, Reverse, Shape, Strides, TensorRef};
@@ -71,13 +71,15 @@ impl Lengths {
     fn of_array(operator: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
         let mut view = ndarray::view(array);
         let Some(dtype) = integer_type(&array.dtype()) else {
-            if matches!(array.dtype().kind(), b'i' | b'u') {
+            let native = match array.dtype().kind() {
                 // Foreign byte order: NumPy converts it.
-                let native = array.dtype().call_method1("newbyteorder", ("=",))?;
-                let native = array.call_method1("astype", (native,))?;
-                return Self::of_array(operator, native.cast()?);
-            }
-            return Err(wrong_type(operator, array.dtype().as_any()));
+                b'i' | b'u' => array.dtype().call_method1("newbyteorder", ("=",))?,
+                // Integers of `ml_dtypes`, one in each byte.
+                _ if is_narrow(&array.dtype())? => numpy::dtype::<i8>(array.py()).into_any(),
+                _ => return Err(wrong_type(operator, array.dtype().as_any())),
+            };
+            let native = array.call_method1("astype", (native,))?;
+            return Self::of_array(operator, native.cast()?);
         };
         view.dtype = dtype;
         if view.bytes() >= FEW {
@@ -122,21 +124,31 @@ impl Lengths {
         Ok(Lengths { dtype, shape, values: Values::Copied(bytes) })
     }
 
-    /// Inserts the axis of size 1 that lengths along `axis` have, if exactly that was omitted.
-    pub(crate) fn along(mut self, axis: i64, shape: &[usize]) -> Self {
+    /// Lengths of the lanes along an axis of a tensor of this shape: they have its shape with 1 at
+    /// the axis or without it. An axis out of range is left to the operator.
+    pub(crate) fn along(mut self, axis: i64, shape: &[usize]) -> PyResult<Self> {
         let rank = shape.len() as i64;
         let at = if axis < 0 { axis + rank } else { axis };
-        if (0..rank).contains(&at) {
-            let mut lanes = Shape::from_slice(shape);
-            lanes.remove(at as usize);
-            if self.shape == lanes {
-                self.shape.insert(at as usize, 1);
-                if let Values::There { strides, .. } = &mut self.values {
-                    strides.insert(at as usize, 0);
-                }
+        if !(0..rank).contains(&at) {
+            return Ok(self);
+        }
+        let at = at as usize;
+        let (mut with, mut without) = (Shape::from_slice(shape), Shape::from_slice(shape));
+        with[at] = 1;
+        without.remove(at);
+        if self.shape == without {
+            self.shape.insert(at, 1);
+            if let Values::There { strides, .. } = &mut self.values {
+                strides.insert(at, 0);
             }
         }
-        self
+        if self.shape != with {
+            return Err(PyValueError::new_err(format!(
+                "ReverseSubsequences: lengths have shape {:?}, expected {with:?} or {without:?}",
+                self.shape
+            )));
+        }
+        Ok(self)
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -183,6 +195,12 @@ fn small_integers(lengths: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
 fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let numpy = object.py().import("numpy")?;
     Ok(numpy.call_method1("asarray", (object,))?.cast_into()?)
+}
+
+/// Whether this is an integer type of less than a byte.
+fn is_narrow(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<bool> {
+    let name = dtype.getattr("name")?.extract::<String>()?;
+    Ok(matches!(&name[..], "int1" | "int2" | "int4" | "uint1" | "uint2" | "uint4"))
 }
 
 fn wrong_type(operator: &str, dtype: &Bound<'_, PyAny>) -> PyErr {

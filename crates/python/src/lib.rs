@@ -31,7 +31,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _engine {
     #[pymodule_export]
-    use crate::call::{empty_like, reverse, reverse_sequence, reverse_subsequences};
+    use crate::call::{empty_like, flip, reverse, reverse_sequence, reverse_subsequences};
     #[pymodule_export]
     use crate::command::command;
     #[pymodule_export]

@@ -3,7 +3,7 @@
 
 use crate::call;
 use crate::dlpack::{self, Glance};
-use crate::kept::{Kept, Tensors};
+use crate::kept::{Kept, Order, Tensors};
 use crate::operation::Asked;
 use crate::view::Place;
 use pyo3::intern;
@@ -20,6 +20,8 @@ const DTYPE: usize = 2;
 /// describe, lazy ones, lengths that are not integers. No argument has been consumed then.
 #[pyclass(frozen, module = "retrograde._engine")]
 pub(crate) struct Maker {
+    /// The memory order of outputs, which determines which cached arguments apply.
+    order: Order,
     /// Allocates a tensor like another one.
     like: Py<PyAny>,
     /// The same, for the CPU and at least this many bytes.
@@ -33,8 +35,9 @@ pub(crate) struct Maker {
 #[pymethods]
 impl Maker {
     #[new]
-    #[pyo3(signature = (class, like, large, least, here, there, /))]
+    #[pyo3(signature = (in_rows, class, like, large, least, here, there, /))]
     fn new(
+        in_rows: bool,
         class: &Bound<'_, PyType>,
         like: Py<PyAny>,
         large: Py<PyAny>,
@@ -43,17 +46,19 @@ impl Maker {
         there: Option<(Py<PyAny>, Py<PyAny>)>,
     ) -> PyResult<Self> {
         dlpack::know(class)?;
-        Ok(Maker { like, large: (large, least), here, there })
+        let order = if in_rows { Order::Rows } else { Order::Input };
+        Ok(Maker { order, like, large: (large, least), here, there })
     }
 
-    #[pyo3(signature = (x, axes, mask, /))]
+    #[pyo3(signature = (x, axes, mask, duplicates, /))]
     fn reverse<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         axes: Option<&Bound<'py, PyAny>>,
         mask: Option<&Bound<'py, PyAny>>,
+        duplicates: &str,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.make(x, None, || Asked::reverse(axes, mask))
+        self.make(x, None, || Asked::reverse(axes, mask, duplicates))
     }
 
     #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, /))]
@@ -80,15 +85,16 @@ impl Maker {
     }
 
     /// `reverse` into a tensor; returns whether it was done.
-    #[pyo3(signature = (x, axes, mask, out, /))]
+    #[pyo3(signature = (x, axes, mask, duplicates, out, /))]
     fn reverse_into<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         axes: Option<&Bound<'py, PyAny>>,
         mask: Option<&Bound<'py, PyAny>>,
+        duplicates: &str,
         out: &Bound<'py, PyAny>,
     ) -> PyResult<bool> {
-        write(x, None, || Asked::reverse(axes, mask), out)
+        write(x, None, || Asked::reverse(axes, mask, duplicates), out)
     }
 
     /// `reverse_sequence` into a tensor; returns whether it was done.
@@ -137,7 +143,7 @@ impl Maker {
             let out = self.like(x, &input)?;
             return call::all_the_way(x, &asked, lengths, Some(&out)).map(Some);
         };
-        let known = tensors.find(&asked, |kept| kept.fresh.get().is_some());
+        let known = tensors.find(&asked, |kept| kept.fresh(self.order).get().is_some());
         if let Some(kept) = known
             && let Some(out) = self.another(x, &kept, &input)?
         {
@@ -171,7 +177,7 @@ impl Maker {
         kept: &Kept,
         input: &Glance<'_>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (py, Some(fresh)) = (x.py(), kept.fresh.get()) else { return Ok(None) };
+        let (py, Some(fresh)) = (x.py(), kept.fresh(self.order).get()) else { return Ok(None) };
         let fresh = fresh.bind(py);
         // Several types of a library may map to one type in DLPack.
         if !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?) {
@@ -205,7 +211,7 @@ impl Maker {
             let strides = PyTuple::new(py, output.strides())?;
             let fresh = (shape, strides, x.getattr(intern!(py, "dtype"))?).into_pyobject(py)?;
             // If two threads store the same value, the first one is kept.
-            let _ = kept.fresh.set(fresh.unbind());
+            let _ = kept.fresh(self.order).set(fresh.unbind());
         }
         Ok(())
     }

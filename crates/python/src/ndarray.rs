@@ -89,7 +89,36 @@ pub(crate) fn empty_like<'py>(
     }
 }
 
-/// The same, in memory that we allocate.
+/// A new row-major array of the same class and type, of the view's shape. The view is
+/// [row-major](View::in_rows).
+pub(crate) fn empty_in_rows<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    view: &View,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = array.py();
+    if view.bytes() >= memory::LEAST {
+        return in_block(array, view);
+    }
+    let mut shape = view.shape.clone();
+    // SAFETY: the type is an array's, the call steals the reference to the descriptor, and the
+    // shape has one entry per axis. Without strides and data, NumPy allocates a row-major array.
+    unsafe {
+        let out = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            array.get_type().as_type_ptr(),
+            array.dtype().into_dtype_ptr(),
+            shape.len() as i32,
+            shape.as_mut_ptr().cast(),
+            ptr::null_mut(),
+            ptr::null_mut(),
+            0,
+            array.as_ptr(),
+        );
+        Ok(Bound::from_owned_ptr_or_err(py, out)?.cast_into_unchecked())
+    }
+}
+
+/// A new array of the view's shape and memory order, in memory that we allocate.
 fn in_block<'py>(
     array: &Bound<'py, PyUntypedArray>,
     view: &View,

@@ -79,6 +79,24 @@ pub(crate) fn empty_like<'py>(
     }
 }
 
+/// The same in row-major order. The shape is the view's, which may have swapped axes.
+pub(crate) fn empty_in_rows<'py>(
+    input: &Operand<'py>,
+    view: &View,
+    py: Python<'py>,
+) -> PyResult<(Bound<'py, PyAny>, View)> {
+    on_host("x", view)?;
+    let rows = view.in_rows();
+    match input {
+        Operand::Array(array) => {
+            let out = ndarray::empty_in_rows(array, &rows)?;
+            let view = ndarray::view(&out);
+            Ok((out.into_any(), view))
+        }
+        Operand::Tensor(_) => empty_like(input, &rows, py),
+    }
+}
+
 /// Refuses tensors that the CPU cannot access.
 pub(crate) fn on_host(argument: &str, view: &View) -> PyResult<()> {
     match view.place {

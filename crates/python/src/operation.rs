@@ -1,6 +1,6 @@
 //! An operator with the arguments of a call, ready to run or to be explained.
 
-use crate::axes;
+use crate::axes::{self, Distinct};
 use crate::lengths::Lengths;
 use crate::view::{Place, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -23,7 +23,8 @@ pub(crate) enum Operation {
 /// A requested operator, without lengths.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
-    Reverse(Reverse),
+    /// With axes that must be distinct.
+    Reverse(Reverse, Distinct),
     Sequence(ReverseSequence),
     /// With its axis.
     Subsequences(ReverseSubsequences, i64),
@@ -33,8 +34,10 @@ impl Asked {
     pub(crate) fn reverse(
         axes: Option<&Bound<'_, PyAny>>,
         mask: Option<&Bound<'_, PyAny>>,
+        duplicates: &str,
     ) -> PyResult<Self> {
-        axes::reverse(axes, mask).map(Asked::Reverse)
+        let (operator, distinct) = axes::reverse(axes, mask, duplicates)?;
+        Ok(Asked::Reverse(operator, distinct))
     }
 
     pub(crate) fn sequence(
@@ -56,8 +59,7 @@ impl Asked {
         Ok(Asked::Subsequences(operator, axis))
     }
 
-    /// Adds the lengths, for a tensor of this shape: lengths of subsequences may omit the axis of
-    /// size 1.
+    /// Adds the lengths, and performs the checks of this package that depend on the tensor's shape.
     pub(crate) fn operation(
         &self,
         lengths: Option<&Bound<'_, PyAny>>,
@@ -68,12 +70,15 @@ impl Asked {
             None => Err(PyTypeError::new_err(format!("{name}: lengths are missing"))),
         };
         Ok(match self {
-            Asked::Reverse(operator) => Operation::Reverse(operator.clone()),
+            Asked::Reverse(operator, distinct) => {
+                distinct.check(shape.len())?;
+                Operation::Reverse(operator.clone())
+            }
             Asked::Sequence(operator) => {
                 Operation::Sequence(operator.clone(), lengths("ReverseSequence")?)
             }
             Asked::Subsequences(operator, axis) => {
-                let lengths = lengths("ReverseSubsequences")?.along(*axis, shape);
+                let lengths = lengths("ReverseSubsequences")?.along(*axis, shape)?;
                 Operation::Subsequences(operator.clone(), lengths)
             }
         })
@@ -81,32 +86,6 @@ impl Asked {
 }
 
 impl Operation {
-    pub(crate) fn reverse(
-        axes: Option<&Bound<'_, PyAny>>,
-        mask: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        axes::reverse(axes, mask).map(Operation::Reverse)
-    }
-
-    pub(crate) fn sequence(
-        lengths: &Bound<'_, PyAny>,
-        time_axis: &Bound<'_, PyAny>,
-        batch_axis: &Bound<'_, PyAny>,
-        policy: &str,
-    ) -> PyResult<Self> {
-        Asked::sequence(time_axis, batch_axis, policy)?.operation(Some(lengths), &[])
-    }
-
-    /// `shape` is the tensor's: lengths may omit the axis of size 1.
-    pub(crate) fn subsequences(
-        lengths: &Bound<'_, PyAny>,
-        axis: &Bound<'_, PyAny>,
-        policy: &str,
-        shape: &[usize],
-    ) -> PyResult<Self> {
-        Asked::subsequences(axis, policy)?.operation(Some(lengths), shape)
-    }
-
     /// The amount of work on such an input in bytes: large calls use several threads.
     pub(crate) fn work_on(&self, input: &View) -> usize {
         let lengths = self.lengths().map_or(0, Lengths::count);

@@ -32,13 +32,14 @@ struct Planned {
 
 /// `retrograde.prepare(retrograde.reverse, ..)`.
 #[pyfunction]
-#[pyo3(signature = (x, axes=None, mask=None, /))]
+#[pyo3(signature = (x, axes=None, mask=None, duplicates="set", /))]
 pub(crate) fn prepare_reverse<'py>(
     x: &Bound<'py, PyUntypedArray>,
     axes: Option<&Bound<'py, PyAny>>,
     mask: Option<&Bound<'py, PyAny>>,
+    duplicates: &str,
 ) -> PyResult<Option<Prepared>> {
-    Prepared::of(x, Asked::reverse(axes, mask)?, None)
+    Prepared::of(x, Asked::reverse(axes, mask, duplicates)?, None)
 }
 
 /// `retrograde.prepare(retrograde.reverse_sequence, ..)`.

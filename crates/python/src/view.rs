@@ -60,6 +60,12 @@ impl View {
             .map_err(|source| raised(Error::Argument { operator, argument: "out", source }))
     }
 
+    /// A description of the same elements whose [dense strides](Self::dense_strides) are row-major.
+    /// Its own strides are not those of the elements.
+    pub(crate) fn in_rows(&self) -> Self {
+        View { strides: Strides::from_elem(0, self.shape.len()), ..self.clone() }
+    }
+
     /// Strides of a dense tensor with the same memory order as this one, as in `numpy.copy`, to
     /// preserve locality.
     pub(crate) fn dense_strides(&self, operator: &str, width: usize) -> PyResult<Strides> {

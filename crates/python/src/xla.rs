@@ -9,7 +9,7 @@ mod tensor;
 use crate::threads;
 use abi::{Call, CallFrame, Failure, ForeignError, Handler, Request};
 use cuda::{Clamping, Reporting};
-use place::Place;
+use place::{Input, Place};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use retrograde::{
@@ -35,9 +35,9 @@ impl Place for Host {
     fn run(
         operator: &(impl Reversal + Sync),
         call: &Call<'_>,
-        arguments: usize,
+        input: Input,
     ) -> Result<(), Failure> {
-        let source = tensor(call.argument(0, arguments)?)?;
+        let source = input.tensor(call)?;
         let mut target = tensor_mut(call.result()?)?;
         let bytes = source.memory().len();
         threads::run(bytes, || operator.run(&source, &mut target))
@@ -52,13 +52,15 @@ impl Place for Host {
 /// which cannot be recorded, have separate handlers.
 #[pyfunction]
 pub(crate) fn xla_handlers(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let host: [(&str, Handler); 3] = [
+    let host: [(&str, Handler); 4] = [
         ("retrograde_reverse", reverse::<Host>),
+        ("retrograde_rot90", rot90::<Host>),
         ("retrograde_reverse_sequence", reverse_sequence::<Host>),
         ("retrograde_reverse_subsequences", reverse_subsequences::<Host>),
     ];
-    let device: [(&str, Handler); 5] = [
+    let device: [(&str, Handler); 6] = [
         ("retrograde_reverse", reverse::<Clamping>),
+        ("retrograde_rot90", rot90::<Clamping>),
         ("retrograde_reverse_sequence", reverse_sequence::<Clamping>),
         ("retrograde_reverse_subsequences", reverse_subsequences::<Clamping>),
         ("retrograde_reverse_sequence_strict", reverse_sequence::<Reporting>),
@@ -87,8 +89,24 @@ fn capsule(py: Python<'_>, handler: Handler) -> PyResult<Bound<'_, PyCapsule>> {
 }
 
 unsafe extern "C" fn reverse<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
-    let work = |call: &Call<'_>| P::run(&Reverse::axes(call.integers("axes")?), call, 1);
+    let work =
+        |call: &Call<'_>| P::run(&Reverse::axes(call.integers("axes")?), call, Input::plain(1));
     // SAFETY: XLA calls this with a valid frame.
+    unsafe { answer::<P>(frame, work) }
+}
+
+/// Swaps two axes, then reverses axes of the result.
+unsafe extern "C" fn rot90<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
+    let work = |call: &Call<'_>| {
+        let axis = |name| {
+            let axis = call.integer(name)?;
+            usize::try_from(axis).map_err(|_| Failure::internal(format!("{name} is {axis}")))
+        };
+        let swapped = Some((axis("first")?, axis("second")?));
+        let input = Input { count: 1, swapped };
+        P::run(&Reverse::axes(call.integers("axes")?), call, input)
+    };
+    // SAFETY: as above.
     unsafe { answer::<P>(frame, work) }
 }
 
@@ -96,7 +114,7 @@ unsafe extern "C" fn reverse_sequence<P: Place>(frame: *mut CallFrame) -> *mut F
     let work = |call: &Call<'_>| {
         let (time, batch) = (call.integer("time_axis")?, call.integer("batch_axis")?);
         let operator = ReverseSequence::any_axes(time, batch).policy(policy(call)?);
-        P::run(&operator.lengths(lengths(call)?), call, 2)
+        P::run(&operator.lengths(lengths(call)?), call, Input::plain(2))
     };
     // SAFETY: as above.
     unsafe { answer::<P>(frame, work) }
@@ -105,7 +123,7 @@ unsafe extern "C" fn reverse_sequence<P: Place>(frame: *mut CallFrame) -> *mut F
 unsafe extern "C" fn reverse_subsequences<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
     let work = |call: &Call<'_>| {
         let operator = ReverseSubsequences::along(call.integer("axis")?).policy(policy(call)?);
-        P::run(&operator.lengths(lengths(call)?), call, 2)
+        P::run(&operator.lengths(lengths(call)?), call, Input::plain(2))
     };
     // SAFETY: as above.
     unsafe { answer::<P>(frame, work) }

@@ -97,11 +97,45 @@ def test_an_empty_batch_has_empty_lengths():
 
 
 def test_lengths_with_or_without_the_axis():
+    x = naive.filled((2, 3, 4, 5), "i4")
+    for axis in range(4):
+        lengths = np.arange(120).reshape(x.shape).take([0], axis) % 7
+        expected = bits(naive.reverse_subsequences(x, lengths, axis))
+        for given in (lengths, lengths.squeeze(axis), lengths.squeeze(axis).tolist(), lengths.copy("F").squeeze(axis)):
+            assert bits(retrograde.reverse_subsequences(x, given, axis=axis)) == expected
     x = naive.filled((3, 4), "i4")
     lengths = np.array([4, 2, 3])
     expected = bits(naive.reverse_subsequences(x, lengths[:, None], 1))
     assert bits(retrograde.reverse_subsequences(x, lengths[:, None], axis=1)) == expected
     assert bits(retrograde.reverse_subsequences(x, lengths, axis=-1)) == expected
+
+
+@pytest.mark.parametrize("kind", ["int2", "int4", "uint2", "uint4"])
+def test_lengths_of_narrow_types(kind):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = naive.filled((3, 2), "f4")
+    lengths = np.array([1, 0]).astype(getattr(ml_dtypes, kind))
+    assert bits(retrograde.reverse_sequence(x, lengths)) == bits(naive.reverse_sequence(x, [1, 0], 0, 1))
+    assert bits(retrograde.reverse_subsequences(x, lengths, axis=0)) == bits(naive.reverse_sequence(x, [1, 0], 0, 1))
+
+
+def test_duplicates():
+    x = naive.filled((3, 4), "i4")
+    for axes in (1, -1, [0, 1], (1, -2), np.array([0, -1]), range(2), iter([1, 0]), [], None):
+        axes = list(axes) if hasattr(axes, "__next__") else axes
+        expected = bits(retrograde.reverse(x, axes))
+        assert bits(retrograde.reverse(x, axes, duplicates="error")) == expected
+        assert bits(retrograde.prepare("reverse", x, axes, duplicates="error")(x)) == expected
+    assert bits(retrograde.reverse(x, iter([1, 0]), duplicates="error")) == bits(x[::-1, ::-1])
+    assert bits(retrograde.reverse(x, mask=[0, 1], duplicates="error")) == bits(x[:, ::-1])
+    # A set by default, of any number of entries.
+    assert bits(retrograde.reverse(x, [1, -1, 1, 1])) == bits(x[:, ::-1])
+    for call in (retrograde.reverse, *(lambda x, *a, f=f, **k: f("reverse", x, *a, **k) for f in (retrograde.explain, retrograde.show, retrograde.prepare))):
+        with pytest.raises(ValueError, match=r"^Reverse: axes\[1\] is -1, the same axis as axes\[0\]"):
+            call(x, (1, -1), duplicates="error")
+    for x in (np.ma.array([1, 2]), [1, 2], np.array([None, 1])):
+        with pytest.raises(ValueError, match="the same axis"):
+            retrograde.reverse(x, (0, -1), duplicates="error")
 
 
 def test_policies():

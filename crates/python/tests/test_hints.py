@@ -70,7 +70,7 @@ def test_explain_and_show_give_the_same_hints():
 def test_signatures_have_the_right_names_only(module):
     out = {} if module.__name__ == "retrograde.jax" else {"out": None}
     for name, required, optional in [
-        ("reverse", ["x"], {"axes": None, "mask": None, **out}),
+        ("reverse", ["x"], {"axes": None, "mask": None, "duplicates": "set", **out}),
         ("reverse_sequence", ["x", "lengths"], {"time_axis": 0, "batch_axis": 1, "policy": "strict", **out}),
         ("reverse_subsequences", ["x", "lengths", "axis"], {"policy": "clamp", **out}),
     ]:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import export
 from jax.test_util import check_grads
 
 import retrograde
@@ -236,6 +237,89 @@ def test_other_devices_compute_the_same():
         jax.jit(rj.reverse_sequence).trace(x, jnp.arange(6)).lower(lowering_platforms=("tpu",))
 
 
+# NumPy's functions
+
+NAMES = {
+    "flip": lambda f, x: f.flip(x, (0, -1)),
+    "all": lambda f, x: f.flip(x),
+    "fliplr": lambda f, x: f.fliplr(x),
+    "flipud": lambda f, x: f.flipud(x),
+    **{f"rot90 {k}": lambda f, x, k=k: f.rot90(x, k, (2, 0)) for k in range(4)},
+}
+each_name = pytest.mark.parametrize("call", NAMES.values(), ids=NAMES)
+
+
+@each_name
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_names_of_every_type(dtype, call):
+    with enable_x64(True):
+        x = sample(np.random.default_rng(1), (3, 4, 5), dtype)
+        same(call(rj, jnp.asarray(x)), call(np, x))
+        same(jax.jit(lambda x: call(retrograde, x))(x), call(np, x))
+
+
+@each_name
+def test_transformations_of_names(call):
+    x = jnp.sin(jnp.arange(24.0)).reshape(2, 3, 4)
+    ours, theirs = lambda x: call(rj, x), lambda x: call(jnp, x)
+    weights = jnp.cos(theirs(x))
+    for f in (ours, jax.jit(ours), jax.checkpoint(ours)):
+        same(jax.grad(lambda x: (f(x) * weights).sum())(x), np.asarray(jax.grad(lambda x: (theirs(x) * weights).sum())(x)))
+        same(jax.jvp(f, (x,), (x,))[1], np.asarray(theirs(x)))
+        same(jax.linear_transpose(f, x)(weights)[0], np.asarray(jax.linear_transpose(theirs, x)(weights)[0]))
+    with enable_x64(True):
+        check_grads(ours, (jnp.asarray(np.asarray(x), jnp.float64),), order=2, modes=("fwd", "rev"))
+    many = np.asarray(jnp.stack([x, x + 1, x + 2]))
+    for at in range(4):
+        moved = np.moveaxis(many, 0, at)
+        same(jax.vmap(ours, at)(moved), np.stack([call(np, one) for one in many]))
+        same(jax.jit(jax.vmap(ours, at, 1))(moved), np.stack([call(np, one) for one in many], 1))
+    with jax.disable_jit():
+        same(ours(x), call(np, np.asarray(x)))
+
+
+@each_name
+def test_names_on_other_devices(call):
+    traced = jax.jit(lambda x: call(rj, x)).trace(jnp.ones((2, 3, 4)))
+    assert "custom_call" not in traced.lower(lowering_platforms=("tpu",)).as_text()
+    x = np.arange(24).reshape(2, 3, 4)
+    same(rj._rot90_elsewhere(jnp.asarray(x), axes=(2,), first=2, second=0), np.asarray(jnp.rot90(x, 1, (2, 0))))
+
+
+def test_rot90_is_one_call_into_the_engine():
+    text = jax.jit(rj.rot90).lower(jnp.ones((2, 3))).compile().as_text()
+    assert 'custom_call_target="retrograde_rot90"' in text and "transpose(" not in text
+    x = jnp.arange(3 << 20).reshape(1024, 3072)
+    same(rj.rot90(x, 3), np.rot90(np.asarray(x), 3))
+    assert rj.rot90(jnp.zeros((0, 3))).shape == (3, 0)
+
+
+def test_export():
+    """The caller allows our calls by a list that we give it, and a loaded program runs them."""
+    x, n = jnp.arange(6.0).reshape(2, 3), jnp.array([3, 2])
+    for call, arguments in [
+        (lambda x: rj.flip(x, 1), (x,)),
+        (rj.rot90, (x,)),
+        (lambda x, n: rj.reverse_sequence(x, n, time_axis=1, batch_axis=0), (x, n)),
+        (lambda x, n: rj.reverse_subsequences(x, n, axis=1), (x, n)),
+    ]:
+        exported = export.export(jax.jit(call), disabled_checks=rj.export_checks())(*arguments)
+        loaded = export.deserialize(exported.serialize())
+        same(loaded.call(*arguments), np.asarray(call(*arguments)))
+        with pytest.raises(ValueError, match="custom calls"):
+            export.export(jax.jit(call))(*arguments)
+
+
+def test_duplicates():
+    x = jnp.ones((2, 3))
+    assert rj.reverse(x, (1, -1)).shape == rj.reverse(x, (1, 0), duplicates="error").shape
+    for axes in ((1, -1), [0, 0], np.array([1, 1]), (0, 1, -2)):
+        for call in (rj.reverse, retrograde.reverse, jax.jit(rj.reverse, static_argnames=("axes", "duplicates"))):
+            if isinstance(axes, tuple) or call is not None and not hasattr(call, "lower"):
+                with pytest.raises(ValueError, match="the same axis as axes"):
+                    call(x, axes=axes, duplicates="error")
+
+
 # Without ``jit``, which then returns the plain function.
 
 
@@ -331,6 +415,11 @@ def test_lengths_of_a_compiled_program_are_checked_when_it_runs():
         (ValueError, "axis", lambda x: rj.reverse_sequence(x, [1, 1], time_axis=1, batch_axis=1)),
         (ValueError, "axis", lambda x: rj.reverse_subsequences(x, [1, 1], axis=5)),
         (ValueError, "lengths", lambda x: rj.reverse_subsequences(x, jnp.ones((3, 2), int), axis=1)),
+        (ValueError, r"expected \[2, 1\] or \[2\]", lambda x: rj.reverse_subsequences(x, [1, 1, 1], axis=1)),
+        (np.exceptions.AxisError, r"axis\[0\]: axis 2 is out", lambda x: rj.flip(x, 2)),
+        (ValueError, "repeated axis", lambda x: retrograde.flip(x, (1, -1))),
+        (ValueError, "must be different", lambda x: retrograde.rot90(x, 1, (1, -1))),
+        (ValueError, "of rank 2, expected one boolean", lambda x: rj.reverse(x, mask=np.array([[True], [False]]))),
         (TypeError, "immutable", lambda x: retrograde.reverse(x, out=x)),
     ],
 )

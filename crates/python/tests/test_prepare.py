@@ -121,6 +121,39 @@ def test_threads_share_a_prepared_call():
         np.testing.assert_array_equal(result, wanted)
 
 
+class OnADevice:
+    """A tensor on a CUDA device, as far as it can be described without one: its elements cannot be read."""
+
+    def __init__(self, *shape, dtype="float32"):
+        self.shape, self.dtype, self.device = shape, dtype, "cuda:0"
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, **_):
+        raise AssertionError("its elements were asked for")
+
+
+def test_tensors_on_a_device_are_prepared_by_their_shape():
+    """Lengths on the device are checked there, when the call runs; those on the CPU are checked now."""
+    x, lengths = OnADevice(3, 4), OnADevice(4, dtype="int64")
+    assert repr(retrograde.prepare("reverse", x, 0)).endswith("float32, shape (3, 4), on cuda:0>")
+    rows = retrograde.prepare("reverse_sequence", x, lengths)
+    assert rows.operator == "reverse_sequence"
+    with pytest.raises(AssertionError, match="asked for"):
+        rows(x, out=x)
+    retrograde.prepare("reverse_sequence", x, [1, 2, 3, 0])
+    retrograde.prepare("reverse_subsequences", x, lengths, axis=0)
+    for text, call in [
+        (r"axes\[0\] is 2", lambda: retrograde.prepare("reverse", x, 2)),
+        (r"lengths have shape \[3\], expected \[4\]", lambda: retrograde.prepare("reverse_sequence", x, OnADevice(3))),
+        (r"lengths\[1\] is 4, outside \[0, 3\]", lambda: retrograde.prepare("reverse_sequence", x, [1, 4, 3, 0])),
+        (r"expected \[3, 1\] or \[3\]", lambda: retrograde.prepare("reverse_subsequences", x, lengths, axis=1)),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            call()
+
+
 def test_tensors_of_other_libraries():
     jnp = pytest.importorskip("jax.numpy")
     x = jnp.arange(12.0).reshape(3, 4)

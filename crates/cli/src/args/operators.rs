@@ -56,19 +56,30 @@ pub(crate) struct ReverseArguments<F: Args> {
     /// One boolean (true, false, 1 or 0) per axis
     #[arg(long, value_name = "MASK")]
     pub(crate) mask: Option<Mask>,
+    /// What to do with an axis that --axes names twice
+    #[arg(long, value_enum, default_value_t = Duplicates::Set, requires = "axes")]
+    pub(crate) duplicates: Duplicates,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Duplicates {
+    /// It is reversed once
+    Set,
+    /// It is an error
+    Error,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReverseSequenceArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
-    /// One length per batch entry: 4,3,2,1 or a file of integers (also .csv and .txt)
+    /// One length per batch entry: 4,3,2,1 or a file of integers of any type (also .csv and .txt)
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: LengthsArgument,
-    /// The axis that is reversed, 0 or 1
+    /// The axis that is reversed; negative values count from the end
     #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) time_axis: i64,
-    /// The axis with one length per entry, 0 or 1
+    /// The axis with one length per entry; negative values count from the end
     #[arg(long, value_name = "AXIS", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) batch_axis: i64,
     /// What to do with a length beyond the axis
@@ -82,7 +93,10 @@ pub(crate) struct ReverseSequenceArguments<F: Args> {
 pub(crate) struct ReverseSubsequencesArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
-    /// One length per lane, in row-major order: 4,3,2,1 or a file of integers (also .csv and .txt)
+    /// One length per lane: 4,3,2,1 or a file of integers of any type (also .csv and .txt)
+    ///
+    /// A tensor has the shape of the input with 1 at the axis, or without it. Lists and text have
+    /// no shape: they are in row-major order.
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: LengthsArgument,
     /// The axis that is reversed; negative values count from the end

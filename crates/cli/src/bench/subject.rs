@@ -27,10 +27,12 @@ impl Subject {
             Op::ReverseSequence => {
                 let time = arguments.time_axis.unwrap_or(0);
                 let batch = arguments.batch_axis.unwrap_or(1);
-                let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
+                let operator = ReverseSequence::any_axes(time, batch);
                 let count = operator.lengths_shape(shape)?.iter().product();
+                let from_end = if time < 0 { shape.len() } else { 0 };
                 // Just checked: both axes exist.
-                let lengths = draw(count, shape[time as usize]);
+                let lengths =
+                    draw(count, shape[time.wrapping_add_unsigned(from_end as u64) as usize]);
                 Subject::Sequence { operator, time, batch, lengths }
             }
             Op::ReverseSubsequences => {

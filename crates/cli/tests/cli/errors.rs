@@ -24,6 +24,7 @@ fn folder() -> TempDir {
         ("scalar.npy", array("|u1", &[], [1])),
         ("floats.npy", array("<f4", &[3], vec![0; 12])),
         ("square.npy", array("<i4", &[2, 2], vec![0; 16])),
+        ("cube.npy", array("|u1", &[2, 3, 2], 0..12)),
     ]);
     let bad = [
         ("text.npy", b"hello, world".to_vec()),
@@ -127,6 +128,10 @@ fn failures_are_one_line_each_and_leave_no_file() {
             "Reverse: axes[0] is 0, but a scalar (rank 0) has no axes",
         ),
         (
+            &["reverse", "x.npy", "--axes", "0,1,-2", "--duplicates", "error"],
+            "Reverse: axes[2] is -2, the same axis as axes[0], expected distinct axes",
+        ),
+        (
             &["reverse", "x.npy", "--mask", "1,0,1"],
             "Reverse: the mask has 3 entries, expected 2, one per axis",
         ),
@@ -135,8 +140,8 @@ fn failures_are_one_line_each_and_leave_no_file() {
             "ReverseSequence: input has rank 1, expected at least 2",
         ),
         (
-            &["reverse-sequence", "x.npy", "--lengths", "1", "--time-axis", "-1"],
-            "ReverseSequence: time_axis is -1, expected 0 or 1",
+            &["reverse-sequence", "x.npy", "--lengths", "1", "--time-axis", "-3"],
+            "ReverseSequence: time_axis is -3, outside [-2, 1] for a tensor of rank 2",
         ),
         (
             &["reverse-sequence", "x.npy", "--lengths", "1", "--batch-axis", "0"],
@@ -170,6 +175,18 @@ fn failures_are_one_line_each_and_leave_no_file() {
         (
             &["reverse-sequence", "x.npy", "--lengths", "square.npy"],
             "ReverseSequence: lengths have shape [2, 2], expected [3]",
+        ),
+        (
+            &["reverse-subsequences", "x.npy", "--axis=1", "--lengths=square.npy"],
+            "ReverseSubsequences: lengths have shape [2, 2], expected [2, 1] or [2]",
+        ),
+        (
+            &["reverse-subsequences", "cube.npy", "--axis=1", "--lengths=vector.npy"],
+            "ReverseSubsequences: lengths have shape [4], expected [2, 1, 2] or [2, 2]",
+        ),
+        (
+            &["reverse-subsequences", "cube.npy", "--axis=1", "--lengths=1,2,3"],
+            "ReverseSubsequences: 3 lengths given, expected 4, one per lane of shape [2, 1, 2]",
         ),
         (
             &["reverse-sequence", "x.npy", "--lengths", "floats.npy"],

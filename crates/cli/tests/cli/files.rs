@@ -36,6 +36,54 @@ fn directml_example() {
 }
 
 #[test]
+fn lengths_of_lanes_have_the_axis_or_not() {
+    let lengths = [0u8, 3, 2, 1];
+    let columns = |shape: &str| {
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        let header = format!("{{'descr': '|u1', 'fortran_order': True, 'shape': {shape}, }}");
+        file.extend((header.len() as u16).to_le_bytes());
+        file.extend(header.as_bytes());
+        file.extend([0u8, 2, 3, 1]);
+        file
+    };
+    let folder = folder_with(&[
+        ("x.npy", array("|u1", &[2, 3, 2], 0..12)),
+        ("with.npy", array("|u1", &[2, 1, 2], lengths)),
+        ("without.npy", array("<i2", &[2, 2], [0u8, 0, 3, 0, 2, 0, 1, 0])),
+    ]);
+    fs::write(folder.path().join("columns.npy"), columns("(2, 2)")).unwrap();
+    fs::write(folder.path().join("lengths.csv"), "0,3\n2,1\n").unwrap();
+    let expected = [0, 5, 2, 3, 4, 1, 8, 7, 6, 9, 10, 11];
+    for given in ["with.npy", "without.npy", "columns.npy", "lengths.csv", "0,3,2,1"] {
+        let lengths = format!("--lengths={given}");
+        let all = ["reverse-subsequences", "x.npy", "--axis=-2", &lengths, "-o", "y.npy"];
+        let outcome = run(command(folder.path(), &all));
+        assert_eq!(outcome.code, Some(0), "{given}: {outcome:?}");
+        assert_eq!(npy::read(folder.path().join("y.npy")).unwrap().data(), expected, "{given}");
+    }
+}
+
+#[test]
+fn sequences_on_any_two_axes() {
+    let folder = folder_with(&[
+        ("x.npy", array("|u1", &[2, 2, 3], 0..12)),
+        ("u8.npy", array("|u1", &[2], [3, 2])),
+        ("i8.npy", array("<i8", &[2], [3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0])),
+    ]);
+    for (axes, expected) in [
+        (["--time-axis=2", "--batch-axis=0"], [2, 1, 0, 5, 4, 3, 7, 6, 8, 10, 9, 11]),
+        (["--time-axis=-1", "--batch-axis=-2"], [2, 1, 0, 4, 3, 5, 8, 7, 6, 10, 9, 11]),
+    ] {
+        for lengths in ["--lengths=3,2", "--lengths=u8.npy", "--lengths=i8.npy"] {
+            let all = ["reverse-sequence", "x.npy", lengths, axes[0], axes[1], "-o", "y.npy"];
+            let outcome = run(command(folder.path(), &all));
+            assert_eq!(outcome.code, Some(0), "{outcome:?}");
+            assert_eq!(npy::read(folder.path().join("y.npy")).unwrap().data(), expected);
+        }
+    }
+}
+
+#[test]
 fn words_example() {
     let lengths = example("words-lengths.npy");
     let axes = ["--time-axis=1", "--batch-axis=0"];
@@ -149,7 +197,7 @@ fn big_endian_stays_big_endian() {
 }
 
 #[test]
-fn lengths_may_be_a_tensor_of_the_operators_shape_in_either_order_or_a_flat_file() {
+fn lengths_may_be_a_tensor_of_the_operators_shape_in_either_order_or_a_list() {
     let x = array("|u1", &[2, 2, 3], 0..12);
     // lengths[i, j, 0] = [[3, 2], [1, 0]]
     let folder = folder_with(&[
@@ -159,12 +207,12 @@ fn lengths_may_be_a_tensor_of_the_operators_shape_in_either_order_or_a_flat_file
             "columns.npy",
             NpyArray::new("<i2", &[2, 2, 1], true, vec![3, 0, 1, 0, 2, 0, 0, 0]).unwrap(),
         ),
-        ("flat.npy", array(">u2", &[4], [0, 3, 0, 2, 0, 1, 0, 0])),
+        ("without.npy", array(">u2", &[2, 2], [0, 3, 0, 2, 0, 1, 0, 0])),
     ]);
     fs::write(folder.path().join("column.csv"), "3\n2\n1\n0\n").unwrap();
     fs::write(folder.path().join("row.txt"), "3 2 1 0").unwrap();
     fs::write(folder.path().join("nameless"), "3.0e+00\n2.0e+00\n1.0e+00\n0.0e+00\n").unwrap();
-    let files = ["rows.npy", "columns.npy", "flat.npy", "column.csv", "row.txt", "nameless"];
+    let files = ["rows.npy", "columns.npy", "without.npy", "column.csv", "row.txt", "nameless"];
     for lengths in files.into_iter().chain(["3,2,1,0", " 3, 2, 1, 0 "]) {
         let arguments =
             ["reverse-subsequences", "x.npy", "-o", "y.npy", "--axis", "2", "--lengths", lengths];

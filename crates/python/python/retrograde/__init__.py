@@ -5,7 +5,7 @@
 array([[3, 2, 1],
        [6, 5, 4]])
 
-The three operators take NumPy arrays of every type, and tensors of PyTorch, JAX, TensorFlow, CuPy
+The functions take NumPy arrays of every type, and tensors of PyTorch, JAX, TensorFlow, CuPy
 and any other library that supports DLPack, without copying them. The result has the type of the
 input. Elements are moved as bits, never converted: NaN payloads, 64-bit integers and -0.0 are
 preserved.
@@ -24,7 +24,7 @@ from ._explain import Explanation, explain
 from ._hints import MISSING as _MISSING
 from ._hints import hinted as _hinted
 from ._hints import wrong as _wrong
-from ._kinds import _is_torch, _reversals, _sequences, _subsequences
+from ._kinds import _is_torch, _named, _reversals, _sequences, _subsequences
 from ._prepare import Prepared, prepare
 from ._show import Picture, show
 
@@ -33,12 +33,16 @@ __all__ = [
     "Picture",
     "Prepared",
     "explain",
+    "flip",
+    "fliplr",
+    "flipud",
     "get_num_threads",
     "kept_memory",
     "prepare",
     "reverse",
     "reverse_sequence",
     "reverse_subsequences",
+    "rot90",
     "set_kept_memory",
     "set_num_threads",
     "show",
@@ -46,7 +50,7 @@ __all__ = [
 
 
 @_hinted
-def reverse(x, axes=None, *, mask=None, out=None, **others):
+def reverse(x, axes=None, *, mask=None, duplicates="set", out=None, **others):
     """Reverses whole axes (OpenVINO ``Reverse``).
 
     Parameters
@@ -54,10 +58,12 @@ def reverse(x, axes=None, *, mask=None, out=None, **others):
     x : array or tensor
         The input. Any element type, any strides.
     axes : int or iterable of int, optional
-        The axes to reverse; negative ones count from the end, and duplicates are ignored. Without
-        axes and mask, all axes are reversed.
+        The axes to reverse; negative ones count from the end. Without axes and mask, all axes are
+        reversed.
     mask : iterable of bool, optional
         Instead of ``axes``: one boolean per axis. 0 and 1 are accepted too.
+    duplicates : {"set", "error"}
+        Whether an axis that is named twice is reversed once, or is an error as in ``numpy.flip``.
     out : array or tensor, optional
         The output, of the same library, type and shape. ``out=x`` reverses in place.
 
@@ -81,15 +87,18 @@ def reverse(x, axes=None, *, mask=None, out=None, **others):
     >>> retrograde.reverse(x, axes=2)
     Traceback (most recent call last):
     ValueError: Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2
+    >>> retrograde.reverse(x, axes=(1, -1), duplicates="error")
+    Traceback (most recent call last):
+    ValueError: Reverse: axes[1] is -1, the same axis as axes[0], expected distinct axes
     """
     if others:
         raise _wrong(reverse, others)
     kind = type(x)
     if kind is _ndarray:
-        return _engine.reverse(x, axes, mask, out)
+        return _engine.reverse(x, axes, mask, duplicates, out)
     if _is_torch(kind):
-        return _kinds.torch._reverse((x, axes, mask), out)
-    return (_reversals.get(kind) or _kinds.reverse)(x, axes, mask, out)
+        return _kinds.torch._reverse((x, axes, mask, duplicates), out)
+    return (_reversals.get(kind) or _kinds.reverse)(x, axes, mask, duplicates, out)
 
 
 @_hinted
@@ -151,7 +160,7 @@ def reverse_subsequences(x, lengths=_MISSING, *, axis=_MISSING, policy="clamp", 
     x : array or tensor
         The input. Any element type, any strides.
     lengths : array-like of int
-        One per lane: ``x``'s shape with 1 at ``axis``, or without that axis.
+        One per lane: ``x``'s shape with 1 at ``axis``, or without that axis. Any integer type.
     axis : int
         The axis of the lanes; negative values count from the end.
     policy : {"clamp", "strict"}
@@ -181,6 +190,89 @@ def reverse_subsequences(x, lengths=_MISSING, *, axis=_MISSING, policy="clamp", 
         return _kinds.torch._reverse_subsequences((x, lengths, axis, policy), out)
     function = _subsequences.get(kind) or _kinds.reverse_subsequences
     return function(x, lengths, axis, policy, out)
+
+
+def flip(m, axis=None):
+    """Reverses axes, as ``numpy.flip`` does, into a new contiguous array.
+
+    Parameters
+    ----------
+    m : array or tensor
+        The input. Any element type, any strides.
+    axis : int or tuple of int, optional
+        The axes to reverse, all of them by default; negative ones count from the end. An axis that
+        is named twice is an error.
+
+    Returns
+    -------
+    A new row-major array or tensor of the same kind. ``numpy.flip`` returns a view instead.
+
+    Examples
+    --------
+    >>> x = np.arange(6).reshape(2, 3)
+    >>> retrograde.flip(x, 1)
+    array([[2, 1, 0],
+           [5, 4, 3]])
+    >>> retrograde.flip(x, (0, 2))
+    Traceback (most recent call last):
+    numpy.exceptions.AxisError: flip: axis[1]: axis 2 is out of bounds for array of dimension 2
+    """
+    return _named("flip", m, axis)
+
+
+def fliplr(m):
+    """Reverses axis 1, as ``numpy.fliplr`` does, into a new contiguous array.
+
+    ``m`` has at least two axes.
+
+    >>> retrograde.fliplr(np.array([[1, 2], [3, 4]]))
+    array([[2, 1],
+           [4, 3]])
+    """
+    return _named("fliplr", m)
+
+
+def flipud(m):
+    """Reverses axis 0, as ``numpy.flipud`` does, into a new contiguous array.
+
+    ``m`` has at least one axis.
+
+    >>> retrograde.flipud(np.array([[1, 2], [3, 4]]))
+    array([[3, 4],
+           [1, 2]])
+    """
+    return _named("flipud", m)
+
+
+def rot90(m, k=1, axes=(0, 1)):
+    """Rotates by 90 degrees, as ``numpy.rot90`` does, into a new contiguous array, in one pass.
+
+    Parameters
+    ----------
+    m : array or tensor
+        The input. Any element type, any strides.
+    k : int
+        The number of turns; negative ones turn the other way.
+    axes : pair of int
+        The plane: turns go from the first axis towards the second.
+
+    Returns
+    -------
+    A new row-major array or tensor of the same kind. ``numpy.rot90`` returns a view instead.
+
+    Examples
+    --------
+    >>> x = np.array([[1, 2, 3], [4, 5, 6]])
+    >>> retrograde.rot90(x)
+    array([[3, 6],
+           [2, 5],
+           [1, 4]])
+    >>> retrograde.rot90(x, k=-1)
+    array([[4, 1],
+           [5, 2],
+           [6, 3]])
+    """
+    return _named("rot90", m, k, axes)
 
 
 if hasattr(_os, "register_at_fork"):

@@ -7,19 +7,23 @@ from ._engine import get_num_threads, kept_memory, set_kept_memory, set_num_thre
 from ._explain import Explanation, explain
 from ._prepare import Prepared, prepare
 from ._show import Picture, show
-from ._typing import Axes, Lengths, Mask, Policy, TensorT
+from ._typing import Axes, Duplicates, Lengths, Mask, Plane, Policy, TensorT
 
 __all__ = [
     "Explanation",
     "Picture",
     "Prepared",
     "explain",
+    "flip",
+    "fliplr",
+    "flipud",
     "get_num_threads",
     "kept_memory",
     "prepare",
     "reverse",
     "reverse_sequence",
     "reverse_subsequences",
+    "rot90",
     "set_kept_memory",
     "set_num_threads",
     "show",
@@ -28,12 +32,38 @@ __all__ = [
 # A tensor returns a tensor of the same type; anything else that NumPy can read returns an array.
 
 @overload
+def flip(m: TensorT, axis: Axes | None = None) -> TensorT: ...
+@overload
+def flip(m: ArrayLike, axis: Axes | None = None) -> NDArray[Any]: ...
+@overload
+def fliplr(m: TensorT) -> TensorT: ...
+@overload
+def fliplr(m: ArrayLike) -> NDArray[Any]: ...
+@overload
+def flipud(m: TensorT) -> TensorT: ...
+@overload
+def flipud(m: ArrayLike) -> NDArray[Any]: ...
+@overload
+def rot90(m: TensorT, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> TensorT: ...
+@overload
+def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> NDArray[Any]: ...
+@overload
 def reverse(
-    x: TensorT, axes: Axes | None = None, *, mask: Mask | None = None, out: TensorT | None = None
+    x: TensorT,
+    axes: Axes | None = None,
+    *,
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
+    out: TensorT | None = None,
 ) -> TensorT: ...
 @overload
 def reverse(
-    x: ArrayLike, axes: Axes | None = None, *, mask: Mask | None = None, out: NDArray[Any] | None = None
+    x: ArrayLike,
+    axes: Axes | None = None,
+    *,
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 @overload
 def reverse_sequence(

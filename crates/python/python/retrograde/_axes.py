@@ -8,30 +8,41 @@ import numpy as np
 from . import _engine
 
 
-def resolved(axes, mask, rank):
+def resolved(axes, mask, duplicates, rank):
     """Sorted, unique, non-negative axes. The engine raises the errors."""
+    if duplicates in ("set", "error"):
+        # The common case does not call the engine: compilers can trace this code, but not that
+        # call.
+        found = _plain(axes, mask, duplicates == "error", rank)
+        if found is not None:
+            return found
+    axes, mask = _several(axes), _several(mask)
+    _engine.explain_reverse(np.broadcast_to(np.uint8(0), (1,) * rank), axes, mask, duplicates)
+    if axes is not None:
+        axes = (axes,) if np.ndim(axes) == 0 else axes
+        return tuple(sorted({operator.index(a) % rank for a in axes}))
+    return tuple(at for at, flip in enumerate(mask) if flip)
+
+
+def _plain(axes, mask, distinct, rank):
+    """The same for integers and lists of them; None for anything else and for errors."""
     if mask is None:
         if axes is None:
             return tuple(range(rank))
         if type(axes) is int:
             axes = (axes,)
-        # The common case does not call the engine: compilers can trace this code, but not that
-        # call.
         if type(axes) in (tuple, list) and all(type(a) is int and -rank <= a < rank for a in axes):
-            return tuple(sorted({a % rank for a in axes}))
+            unique = {a % rank for a in axes}
+            if not distinct or len(unique) == len(axes):
+                return tuple(sorted(unique))
     elif axes is None and type(mask) in (tuple, list) and len(mask) == rank:
         if all(type(m) in (bool, int) and m in (0, 1) for m in mask):
             return tuple(at for at, flip in enumerate(mask) if flip)
-    axes, mask = _several(axes), _several(mask)
-    _engine.explain_reverse(np.broadcast_to(np.uint8(0), (1,) * rank), axes, mask)
-    if axes is not None:
-        return tuple(sorted({operator.index(a) % rank for a in axes}))
-    return tuple(at for at, flip in enumerate(mask) if flip)
+    return None
 
 
 def _several(values):
     """A sequence that can be read twice, unlike some iterables."""
     if hasattr(values, "__array__"):
-        values = np.asarray(values)
-        return (values[()],) if values.ndim == 0 else tuple(values)
+        return np.asarray(values)
     return tuple(values) if hasattr(values, "__iter__") else values

@@ -1,13 +1,14 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, SupportsIndex, final
 
 from ._explain import Record
-from ._typing import Axes, Lengths, Mask, Policy
+from ._typing import Axes, Duplicates, Lengths, Mask, Policy
 
 __all__ = [
     "reverse",
     "reverse_sequence",
     "reverse_subsequences",
+    "flip",
     "Buffer",
     "Maker",
     "Prepared",
@@ -50,6 +51,7 @@ class Buffer:
 class Maker:
     def __new__(
         cls,
+        in_rows: bool,
         type: type,
         like: Callable[[Any], Any],
         large: Callable[[Any], Any],
@@ -58,7 +60,9 @@ class Maker:
         there: tuple[Callable[..., Any], Callable[[], int]] | None,
         /,
     ) -> Maker: ...
-    def reverse(self, x: Any, axes: Axes | None, mask: Mask | None, /) -> Any | None: ...
+    def reverse(
+        self, x: Any, axes: Axes | None, mask: Mask | None, duplicates: Duplicates, /
+    ) -> Any | None: ...
     def reverse_sequence(
         self,
         x: Any,
@@ -71,7 +75,9 @@ class Maker:
     def reverse_subsequences(
         self, x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, /
     ) -> Any | None: ...
-    def reverse_into(self, x: Any, axes: Axes | None, mask: Mask | None, out: Any, /) -> bool: ...
+    def reverse_into(
+        self, x: Any, axes: Axes | None, mask: Mask | None, duplicates: Duplicates, out: Any, /
+    ) -> bool: ...
     def reverse_sequence_into(
         self,
         x: Any,
@@ -104,7 +110,15 @@ class Scene:
     def html(self) -> str: ...
     def page(self) -> str: ...
 
-def reverse(x: Any, axes: Axes | None = None, mask: Mask | None = None, out: Any | None = None, /) -> Any: ...
+def reverse(
+    x: Any,
+    axes: Axes | None = None,
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
+    out: Any | None = None,
+    /,
+) -> Any: ...
+def flip(x: Any, axes: Sequence[int], swapped: tuple[int, int] | None = None, /) -> Any: ...
 def reverse_sequence(
     x: Any,
     lengths: Lengths,
@@ -117,7 +131,9 @@ def reverse_sequence(
 def reverse_subsequences(
     x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, out: Any | None = None, /
 ) -> Any: ...
-def explain_reverse(x: Any, axes: Axes | None = None, mask: Mask | None = None, /) -> Record: ...
+def explain_reverse(
+    x: Any, axes: Axes | None = None, mask: Mask | None = None, duplicates: Duplicates = "set", /
+) -> Record: ...
 def explain_reverse_sequence(
     x: Any, lengths: Lengths, time_axis: SupportsIndex, batch_axis: SupportsIndex, policy: Policy, /
 ) -> Record: ...
@@ -131,7 +147,7 @@ def get_num_threads() -> int: ...
 def set_num_threads(threads: SupportsIndex | None, /) -> None: ...
 def xla_check(device: int, /) -> None: ...
 def xla_handlers() -> dict[str, dict[str, Any]]: ...
-def empty_like(x: Any, /) -> Buffer: ...
+def empty_like(x: Any, in_rows: bool = False, /) -> Any: ...
 def command(arguments: list[str]) -> int: ...
 def cuda_check(x: Any, /) -> None: ...
 def cuda_device_count() -> int: ...
@@ -141,7 +157,9 @@ class Prepared:
     plan: Final[str]
     def run(self, x: Any, lengths: Lengths | None = None, out: Any | None = None, /) -> Any: ...
 
-def prepare_reverse(x: Any, axes: Axes | None = None, mask: Mask | None = None, /) -> Prepared | None: ...
+def prepare_reverse(
+    x: Any, axes: Axes | None = None, mask: Mask | None = None, duplicates: Duplicates = "set", /
+) -> Prepared | None: ...
 def prepare_reverse_sequence(
     x: Any, lengths: Lengths, time_axis: SupportsIndex, batch_axis: SupportsIndex, policy: Policy, /
 ) -> Prepared | None: ...

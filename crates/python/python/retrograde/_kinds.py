@@ -8,8 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from . import _engine, _torch_private
-
+from . import _engine, _names, _torch_private
 
 #: The most classes in each cache: libraries have a few, but programs may define any number.
 _MOST = 32
@@ -47,8 +46,8 @@ def _asked_whether_torch(kind):
     return answer
 
 
-def reverse(x, axes, mask, out):
-    return _function(_reversals, "reverse", x)(x, axes, mask, out)
+def reverse(x, axes, mask, duplicates, out):
+    return _function(_reversals, "reverse", x)(x, axes, mask, duplicates, out)
 
 
 def reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
@@ -57,6 +56,28 @@ def reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
 
 def reverse_subsequences(x, lengths, axis, policy, out):
     return _function(_subsequences, "reverse_subsequences", x)(x, lengths, axis, policy, out)
+
+
+def _named(name, m, *arguments):
+    """One of NumPy's functions (:mod:`._names`), for any kind of tensor."""
+    if _is_torch(type(m)):
+        return getattr(torch, name)(m, *arguments)
+    flip = _FLIPS[_handler(m)]
+    if flip is _flip_array_like:
+        m, flip = _as_array(m), _engine.flip
+    return flip(m, *getattr(_names, name)(_rank(m), *arguments))
+
+
+def _rank(x):
+    rank = getattr(x, "ndim", None)
+    if isinstance(rank, int) and rank >= 0:
+        return rank
+    if not hasattr(x.shape, "rank"):
+        return len(x.shape)
+    # A symbolic tensor of TensorFlow, whose ``ndim`` is -1.
+    if x.shape.rank is None:
+        raise TypeError("x has an unknown rank, expected a known one")
+    return x.shape.rank
 
 
 def _function(known, name, x):
@@ -90,6 +111,22 @@ def of(x):
 
         return _tensorflow.readable(x)
     return x if hasattr(x, "__dlpack__") else _as_array(x)
+
+
+def is_readable(x):
+    """Whether the CPU can read the elements of ``x`` now."""
+    if _is(x, "torch", "Tensor"):
+        return x.is_cpu
+    if _is(x, "jax", "Array"):
+        from . import jax
+
+        return jax._is_at_hand(x)
+    if _is(x, "tensorflow", "Tensor"):
+        from . import _tensorflow
+
+        return _tensorflow._is_eager(x)
+    # DLPack's numbers of devices whose memory the CPU can access.
+    return not hasattr(x, "__dlpack_device__") or x.__dlpack_device__()[0] in (1, 3, 11)
 
 
 def check(x):
@@ -140,6 +177,15 @@ def _masked(name, x, *arguments):
     return out
 
 
+def _flip_masked(x, axes, swapped):
+    turned = x if swapped is None else x.swapaxes(*swapped)
+    out = np.ma.empty_like(turned, order="C")
+    _engine.reverse(np.ma.getdata(turned), axes, None, "set", np.ma.getdata(out))
+    mask = np.ma.getmask(x)
+    out.mask = mask if mask is np.ma.nomask else _engine.flip(mask, axes, swapped)
+    return out
+
+
 def _jax(name, x, *arguments):
     *arguments, out = arguments
     from . import jax
@@ -147,6 +193,12 @@ def _jax(name, x, *arguments):
     if out is not None:
         raise TypeError("out is not supported: JAX arrays are immutable")
     return jax._apply(name, x, arguments)
+
+
+def _flip_jax(x, axes, swapped):
+    from . import jax
+
+    return jax._flip(x, axes, swapped)
 
 
 def _tensorflow(name, x, *arguments):
@@ -158,6 +210,12 @@ def _tensorflow(name, x, *arguments):
     return _tensorflow.apply(name, x, arguments)
 
 
+def _flip_tensorflow(x, axes, swapped):
+    from . import _tensorflow
+
+    return _tensorflow.flip(x, axes, swapped)
+
+
 def _cupy(name, x, *arguments):
     *arguments, out = arguments
     if out is None:
@@ -167,16 +225,48 @@ def _cupy(name, x, *arguments):
     return getattr(_engine, name)(x, *arguments, out)
 
 
+def _flip_cupy(x, axes, swapped):
+    turned = x if swapped is None else x.swapaxes(*swapped)
+    import cupy
+
+    return _engine.reverse(turned, axes, None, "set", cupy.empty_like(turned, order="C"))
+
+
 def _dlpack(name, x, *arguments):
     """Any other library, through DLPack: returns its own arrays if it has an array namespace."""
     *arguments, out = arguments
     if out is not None:
         getattr(_engine, name)(x, *arguments, out)
         return out
+    library = _library(x, ": pass out=")
+    return library.from_dlpack(getattr(_engine, name)(x, *arguments, None))
+
+
+def _flip_dlpack(x, axes, swapped):
+    return _library(x).from_dlpack(_engine.flip(x, axes, swapped))
+
+
+def _library(x, hint=""):
+    """The array namespace of a tensor, which can create others."""
     if not hasattr(x, "__array_namespace__"):
         raise TypeError(
             f"{type(x).__module__}.{type(x).__name__} can be read but not created"
-            " (it has no __array_namespace__): pass out="
+            f" (it has no __array_namespace__){hint}"
         )
-    library = x.__array_namespace__()
-    return library.from_dlpack(getattr(_engine, name)(x, *arguments, None))
+    return x.__array_namespace__()
+
+
+def _flip_array_like(x, axes, swapped):
+    return _engine.flip(_as_array(x), axes, swapped)
+
+
+#: How each kind of tensor flips and turns, by its handler.
+_FLIPS = {
+    _array: _engine.flip,
+    _array_like: _flip_array_like,
+    _masked: _flip_masked,
+    _jax: _flip_jax,
+    _tensorflow: _flip_tensorflow,
+    _cupy: _flip_cupy,
+    _dlpack: _flip_dlpack,
+}

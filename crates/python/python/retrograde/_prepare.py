@@ -1,5 +1,6 @@
 """Prepared calls: checked and planned once, then run on tensors of the same kind and layout."""
 
+import numpy as np
 from numpy import ndarray
 
 from . import _engine, _kinds
@@ -9,25 +10,24 @@ from ._explain import bound
 class Prepared:
     """A call that was prepared for a tensor: call it with others of the same kind and layout."""
 
-    __slots__ = ("_arguments", "_first", "_function", "_like", "_run", "operator")
+    __slots__ = ("_first", "_function", "_like", "_run", "operator")
 
     def __init__(self, operator, x, args, kwargs):
         import retrograde
 
         #: The operator's name.
-        self.operator, self._arguments = bound(operator, x, args, kwargs)
+        self.operator, arguments = bound(operator, x, args, kwargs)
         self._function = getattr(retrograde, self.operator)
         # The arguments by name, and the description that later tensors must match.
         names = [name for name in self._function.__signature__.parameters if name not in ("x", "out")]
-        self._first = dict(zip(names, self._arguments, strict=True))
+        self._first = dict(zip(names, arguments, strict=True))
         self._like = _described(x)
         self._run = None
         if type(x) is ndarray:
-            prepared = getattr(_engine, f"prepare_{self.operator}")(x, *self._arguments)
+            prepared = getattr(_engine, f"prepare_{self.operator}")(x, *arguments)
             self._run = prepared and prepared.run
         else:
-            # Raises an error if the call is invalid.
-            getattr(_engine, f"explain_{self.operator}")(_kinds.of(x), *self._arguments)
+            _check(self.operator, x, self._first)
 
     def __call__(self, x, lengths=None, *, out=None):
         """Runs the call on ``x``, with other ``lengths`` if they are given."""
@@ -74,6 +74,16 @@ def prepare(operator, x, *args, **kwargs):
 int64, shape [2, 3] and strides [24, 8]
     """
     return Prepared(operator, x, args, kwargs)
+
+
+def _check(name, x, arguments):
+    """Raises an error if the call is invalid. Lengths that are not on the CPU are checked when it runs."""
+    lengths = arguments.get("lengths")
+    if lengths is not None and not _kinds.is_readable(lengths):
+        arguments = {**arguments, "lengths": np.zeros(tuple(lengths.shape), np.int64)}
+    shape = tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
+    # Only the shape matters: this array takes no memory.
+    getattr(_engine, f"explain_{name}")(np.broadcast_to(np.uint8(0), shape), *arguments.values())
 
 
 def _described(x):

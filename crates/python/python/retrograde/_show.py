@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from . import _elements, _engine
+from . import _axes, _elements, _engine
 from ._explain import bound
 
 
@@ -105,7 +105,7 @@ def _scene(name, x, arguments):
     getattr(_engine, f"explain_{name}")(np.broadcast_to(np.uint8(0), shape), *arguments)
     length = None
     if name == "reverse":
-        axes = _axes(*arguments, rank)
+        axes = list(_axes.resolved(*arguments, rank))
     else:
         axes = [_operator.index(axis) % rank for axis in arguments[1:-1]]
         lengths = _elements.array_of(arguments[0])
@@ -115,13 +115,3 @@ def _scene(name, x, arguments):
     what = _elements.printable(f"{_elements.type_name(x, array)} {list(shape)}")
     text = partial(_elements.text, array)
     return _engine.Scene(name, axes, shape, what, _elements.is_text(array.dtype), text, length)
-
-
-def _axes(axes, mask, rank):
-    """The axes that a call of ``reverse`` reverses, in ascending order."""
-    if mask is not None:
-        return [axis for axis, is_reversed in enumerate(mask) if is_reversed]
-    if axes is None:
-        return list(range(rank))
-    axes = axes if hasattr(axes, "__iter__") and getattr(axes, "ndim", 1) else [axes]
-    return sorted({_operator.index(axis) % rank for axis in axes})

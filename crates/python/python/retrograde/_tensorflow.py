@@ -6,11 +6,11 @@ The gradient of a reversal is the same reversal; lengths have none.
 import numpy as np
 import tensorflow as tf
 
-from . import _engine
+from . import _engine, _names
 
 
 def apply(name, x, arguments):
-    """The operator of this name, its arguments in the engine's order."""
+    """The operator of this name, its arguments in the engine's order, without ``out``."""
     x = tf.convert_to_tensor(x)
     arguments = [a.numpy() if isinstance(a, tf.Variable) or _is_eager(a) else a for a in arguments]
     if not (x.dtype.is_floating or x.dtype.is_complex):
@@ -19,6 +19,19 @@ def apply(name, x, arguments):
     @tf.custom_gradient
     def recorded(x):
         return _run(name, x, arguments), lambda gradient: apply(name, gradient, arguments)
+
+    return recorded(x)
+
+
+def flip(x, axes, swapped):
+    """Swaps two axes if they are given, then reverses axes of the result."""
+    x = tf.convert_to_tensor(x)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        return _run("flip", x, (axes, swapped))
+
+    @tf.custom_gradient
+    def recorded(x):
+        return _run("flip", x, (axes, swapped)), lambda gradient: flip(gradient, *_names.inverse(axes, swapped))
 
     return recorded(x)
 
@@ -32,23 +45,25 @@ def readable(x):
 
 
 def _run(name, x, arguments):
+    """Runs a function of the engine."""
+    shape = tf.TensorShape(_names.shape_of(x.shape, arguments[1])) if name == "flip" else x.shape
     if not _is_eager(x) or any(tf.is_tensor(a) for a in arguments):
-        return _later(name, x, arguments)
+        return _later(name, x, arguments, shape)
     run = getattr(_engine, name)
     if x.dtype == tf.string:
         # A scalar string is bytes, not an array.
-        return tf.constant(run(np.asarray(x.numpy(), object), *arguments, None), tf.string, x.shape)
+        return tf.constant(run(np.asarray(x.numpy(), object), *arguments), tf.string, shape)
     if x.dtype.is_quantized:
         return tf.bitcast(_run(name, tf.bitcast(x, _INTEGERS[x.dtype.size]), arguments), x.dtype)
     try:
         tensor = tf.experimental.dlpack.to_dlpack(x)
     except Exception:
         # A type that DLPack does not have, or that TensorFlow does not export.
-        return tf.constant(run(x.numpy(), *arguments, None), x.dtype, x.shape)
-    return tf.experimental.dlpack.from_dlpack(run(tensor, *arguments, None).__dlpack__())
+        return tf.constant(run(x.numpy(), *arguments), x.dtype, shape)
+    return tf.experimental.dlpack.from_dlpack(run(tensor, *arguments).__dlpack__())
 
 
-def _later(name, x, arguments):
+def _later(name, x, arguments, shape):
     """Adds a node that calls Python when the graph runs."""
     places = [at for at, argument in enumerate(arguments) if tf.is_tensor(argument)]
 
@@ -59,7 +74,7 @@ def _later(name, x, arguments):
         return _run(name, x, complete)
 
     out = tf.py_function(call, [x, *(arguments[at] for at in places)], x.dtype)
-    out.set_shape(x.shape)
+    out.set_shape(shape)
     return out
 
 

@@ -14,12 +14,13 @@ class Operator:
     """An operator with its three variants, registered with PyTorch.
 
     ``parameters`` are the schema's parameters between the input and the output. ``more`` are additional arguments
-    of the engine's function, after these parameters.
+    of the engine's function, after these parameters. ``engine`` is the name of that function. ``order`` is the
+    memory order of new outputs.
     """
 
-    def __init__(self, name, parameters, batched, more=()):
+    def __init__(self, name, parameters, batched, more=(), engine=None, order=torch.preserve_format):
         self.name, self.library = name, _library
-        self.batched = batched
+        self.batched, self.order = batched, order
         self.arity, self.more = parameters.count(",") + 1, more
         _library.define(f"{name}(Tensor x, {parameters}) -> Tensor", tags=_TAGS)
         _library.define(f"{name}_(Tensor(a!) x, {parameters}) -> ()", tags=_TAGS)
@@ -28,7 +29,7 @@ class Operator:
         self.new = getattr(ops, name).default
         self.in_place = getattr(ops, f"{name}_").default
         self.out = getattr(ops, f"{name}_out").default
-        self.engine = getattr(_engine, name)
+        self.engine = getattr(_engine, engine or name)
         for key in ("CPU", "CUDA"):
             self._register_kernels(key, self._new, self._in_place, self._out)
         self._register_fakes()
@@ -47,9 +48,12 @@ class Operator:
 
     def _new(self, x, *arguments):
         _torch_gradients.check_forward_mode(self.name, x)
-        out = torch.empty_like(x) if x.nbytes < LARGE else large(x)
+        out = self._like(x) if x.nbytes < LARGE else large(x, self.order)
         self.engine(bits(x), *arguments, *self.more, bits(out))
         return out
+
+    def _like(self, x):
+        return torch.empty_like(x, memory_format=self.order)
 
     def _in_place(self, x, *arguments):
         self._write(x, arguments, x)
@@ -73,7 +77,7 @@ class Operator:
         fake(f"retrograde::{self.name}_out", self._fake, lib=_library)
 
     def _new_fake(self, x, *arguments):
-        return torch.empty_like(x)
+        return self._like(x)
 
     def _fake(self, x, *arguments):
         return None
@@ -90,20 +94,37 @@ def bits(x):
     return x if _DESCRIBES or not x.requires_grad else x.detach()
 
 
-def large(x):
+def like_in_rows(x):
+    """An uninitialised tensor, contiguous whatever the strides of ``x`` are."""
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+def large(x, order=torch.preserve_format):
     """Allocates a large output. Uses the engine's memory if the layout matches ``torch.empty_like``."""
-    if x.is_contiguous() and x.is_cpu and x.dtype in _KEPT:
-        return torch.from_dlpack(_engine.empty_like(bits(x)))
-    return torch.empty_like(x)
+    in_rows = order is torch.contiguous_format
+    if (in_rows or x.is_contiguous()) and x.is_cpu and x.dtype in _KEPT:
+        return torch.from_dlpack(_engine.empty_like(bits(x), in_rows))
+    return torch.empty_like(x, memory_format=order)
+
+
+def large_in_rows(x):
+    return large(x, torch.contiguous_format)
 
 
 # Rules for ``vmap``, which adds one axis.
 
 
 def _reverse_batched(size, dims, x, axes):
-    at = dims[0]
+    return _axes_batched("reverse", dims[0], x, axes)
+
+
+def _flip_batched(size, dims, x, axes):
+    return _axes_batched("flip", dims[0], x, axes)
+
+
+def _axes_batched(name, at, x, axes):
     rank = x.dim() - 1
-    return OPERATORS["reverse"].new(x, [_shifted(axis % rank, at) for axis in axes]), at
+    return OPERATORS[name].new(x, [_shifted(axis % rank, at) for axis in axes]), at
 
 
 def _sequence_batched(size, dims, x, lengths, time_axis, batch_axis, policy):
@@ -142,8 +163,8 @@ def _named(*names):
     return {getattr(torch, name) for name in names if hasattr(torch, name)}
 
 
-#: Dtypes with several elements per byte, or with PyTorch's own packing.
-PACKED = _named("bits1x8", "bits2x4", "bits4x2", "quint4x2", "quint2x4", "qint8", "quint8", "qint32")
+#: Dtypes with several elements per byte.
+PACKED = _named("bits1x8", "bits2x4", "bits4x2", "quint4x2", "quint2x4")
 #: Dtypes that DLPack does not support, and a supported dtype of the same width for each.
 _STAND_INS = {
     getattr(torch, name): stand_in
@@ -164,8 +185,17 @@ _library = torch.library.Library("retrograde", "DEF")
 OPERATORS = {
     operator.name: operator
     for operator in (
-        # The engine's function also takes a mask.
-        Operator("reverse", "int[] axes", _reverse_batched, more=(None,)),
+        # The engine's function also takes a mask, and whether duplicates are errors.
+        Operator("reverse", "int[] axes", _reverse_batched, more=(None, "set")),
+        # The same into a contiguous output, for NumPy's functions.
+        Operator(
+            "flip",
+            "int[] axes",
+            _flip_batched,
+            more=(None, "set"),
+            engine="reverse",
+            order=torch.contiguous_format,
+        ),
         Operator(
             "reverse_sequence", "Tensor lengths, int time_axis, int batch_axis, str policy", _sequence_batched
         ),

@@ -36,6 +36,8 @@ LAYERS = {
 EMPTY_HERE = "_C._dynamo.guards._empty_strided_cpu"
 EMPTY_THERE = "_C._dynamo.guards._empty_strided_cuda"
 CURRENT_DEVICE = "_C._cuda_getDevice"
+#: Allocates a quantised tensor with scales of channels. The fallback quantises zeros.
+EMPTY_CHANNELS = "_empty_per_channel_affine_quantized"
 #: ``torch.autograd.Function`` without the overhead for ``torch.func``, for use if no transform is active. The fallback
 #: is ``torch.autograd.Function``.
 FUNCTION = "autograd.function._SingleLevelFunction"

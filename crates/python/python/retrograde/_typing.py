@@ -17,7 +17,10 @@ TensorT = TypeVar("TensorT", bound=Tensor)
 
 Axes: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 Mask: TypeAlias = Iterable[SupportsIndex | np.bool_]
+#: Two axes.
+Plane: TypeAlias = Iterable[SupportsIndex]
 Lengths: TypeAlias = ArrayLike | Tensor
 # Two of them, because stubtest misreads one Literal with two values.
+Duplicates: TypeAlias = Literal["set"] | Literal["error"]
 Policy: TypeAlias = Literal["strict"] | Literal["clamp"]
 Operator: TypeAlias = Callable[..., Any] | Literal["reverse", "reverse_sequence", "reverse_subsequences"]

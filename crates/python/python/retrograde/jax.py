@@ -11,8 +11,10 @@ Array([[2., 1., 0.],
 
 On CPUs and CUDA devices a call is one XLA custom call into the engine, without Python in between;
 on a device it is launched asynchronously on XLA's stream. On other devices it is lowered to XLA
-operations (``rev``, a gather). To serialise the custom calls, ``jax.export`` has to allow them
-(``DisabledSafetyCheck.custom_call("retrograde_reverse")``).
+operations (``rev``, a gather).
+
+``jax.export`` serialises only custom calls in a list that is built into JAX, which other libraries
+cannot extend. The caller has to allow all others: pass ``disabled_checks=export_checks()``.
 
 Lengths that are known when the call is made or traced are checked then, and an error is a
 ``ValueError``: lists, NumPy arrays, and JAX arrays, unless they are on a CUDA device, where reading
@@ -40,10 +42,19 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.typing import ArrayLike
 
-from . import _axes, _engine
+from . import _axes, _engine, _names
 from ._hints import MISSING, hinted, wrong
 
-__all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
+__all__ = [
+    "export_checks",
+    "flip",
+    "fliplr",
+    "flipud",
+    "reverse",
+    "reverse_sequence",
+    "reverse_subsequences",
+    "rot90",
+]
 
 
 @hinted
@@ -52,6 +63,7 @@ def reverse(
     axes: int | Iterable[int] | None = None,
     *,
     mask: Iterable[bool | int] | None = None,
+    duplicates: Literal["set", "error"] = "set",
     **others,
 ) -> Array:
     """Reverses whole axes; see :func:`retrograde.reverse`.
@@ -61,7 +73,7 @@ def reverse(
     """
     if others:
         raise wrong(reverse, others)
-    return _apply("reverse", x, (axes, mask))
+    return _apply("reverse", x, (axes, mask, duplicates))
 
 
 @hinted
@@ -106,6 +118,64 @@ def reverse_subsequences(
     if others or lengths is MISSING or axis is MISSING:
         raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
     return _apply("reverse_subsequences", x, (lengths, axis, policy))
+
+
+def flip(m: ArrayLike, axis: int | Iterable[int] | None = None) -> Array:
+    """Reverses axes; see :func:`retrograde.flip`.
+
+    >>> flip(jnp.array([[1, 2], [3, 4]]), 1).tolist()
+    [[2, 1], [4, 3]]
+    """
+    return _named("flip", m, axis)
+
+
+def fliplr(m: ArrayLike) -> Array:
+    """Reverses axis 1; see :func:`retrograde.fliplr`."""
+    return _named("fliplr", m)
+
+
+def flipud(m: ArrayLike) -> Array:
+    """Reverses axis 0; see :func:`retrograde.flipud`."""
+    return _named("flipud", m)
+
+
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """Rotates by 90 degrees in one pass; see :func:`retrograde.rot90`.
+
+    >>> rot90(jnp.array([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+    """
+    return _named("rot90", m, k, axes)
+
+
+def export_checks():
+    """The safety checks that ``jax.export`` has to disable to serialise programs with these functions.
+
+    A program that was exported this way needs ``import retrograde.jax`` where it is loaded.
+
+    >>> from jax import export
+    >>> exported = export.export(jax.jit(flip), disabled_checks=export_checks())(jnp.arange(3))
+    >>> export.deserialize(exported.serialize()).call(jnp.arange(3)).tolist()
+    [2, 1, 0]
+    """
+    from jax import export
+
+    names = {name for handlers in _engine.xla_handlers().values() for name in handlers}
+    return [export.DisabledSafetyCheck.custom_call(name) for name in sorted(names)]
+
+
+def _named(name, m, *arguments):
+    if not isinstance(m, jax.Array):
+        m = jnp.asarray(m)
+    return _flip(m, *getattr(_names, name)(m.ndim, *arguments))
+
+
+def _flip(x, axes, swapped):
+    """Swaps two axes if they are given, then reverses axes of the result."""
+    if swapped is None:
+        return _compiled(_reverse_p, axes=tuple(sorted(axes)))(x)
+    first, second = swapped
+    return _compiled(_rot90_p, axes=axes, first=first, second=second)(x)
 
 
 def _apply(name, x, arguments):
@@ -189,10 +259,14 @@ def _of_shape(shape):
     return np.broadcast_to(np.uint8(0), shape)
 
 
-def _primitive(name, fallback, batch):
-    """An operator that JAX can transform: linear in ``x``; its transpose is itself."""
+def _primitive(name, fallback, batch, like=lambda x, **params: x, inverse=dict):
+    """An operator that JAX can transform: linear in ``x``.
+
+    ``like`` returns the type of the result. The transpose is the operator itself, with the parameters that ``inverse``
+    returns.
+    """
     primitive = Primitive(name)
-    primitive.def_abstract_eval(lambda x, *lengths, **params: x)
+    primitive.def_abstract_eval(lambda x, *lengths, **params: like(x, **params))
     primitive.def_impl(partial(_run, primitive))
 
     def jvp(operands, tangents, **params):
@@ -205,7 +279,7 @@ def _primitive(name, fallback, batch):
 
     def transpose(cotangent, x, *lengths, **params):
         if not isinstance(cotangent, ad.Zero):
-            cotangent = primitive.bind(cotangent, *lengths, **params)
+            cotangent = primitive.bind(cotangent, *lengths, **inverse(**params))
         return [cotangent] + [None for _ in lengths]
 
     ad.primitive_jvps[primitive] = jvp
@@ -241,6 +315,10 @@ def _reverse_elsewhere(x, *, axes):
     return lax.rev(x, axes)
 
 
+def _rot90_elsewhere(x, *, axes, first, second):
+    return lax.rev(jnp.swapaxes(x, first, second), axes)
+
+
 def _sequence_elsewhere(x, lengths, *, time_axis, batch_axis, policy):
     return _gathered(x, jnp.expand_dims(lengths, _others(x.ndim, batch_axis)), time_axis, policy)
 
@@ -269,6 +347,12 @@ def _gathered(x, lengths, axis, policy):
 def _reverse_batched(operands, dims, *, axes):
     (x,), (at,) = operands, dims
     return _reverse_p.bind(x, axes=tuple(_shifted(axis, at) for axis in axes)), at
+
+
+def _rot90_batched(operands, dims, *, axes, first, second):
+    (x,), (at,) = operands, dims
+    axes = tuple(_shifted(axis, at) for axis in axes)
+    return _rot90_p.bind(x, axes=axes, first=_shifted(first, at), second=_shifted(second, at)), at
 
 
 def _sequence_batched(operands, dims, *, time_axis, batch_axis, policy):
@@ -315,11 +399,21 @@ def _others(rank, axis):
     return tuple(other for other in range(rank) if other != axis)
 
 
+def _rot90_like(x, *, axes, first, second):
+    return x.update(shape=_names.shape_of(x.shape, (first, second)))
+
+
+def _rot90_inverse(*, axes, first, second):
+    axes, _ = _names.inverse(axes, (first, second))
+    return {"axes": axes, "first": first, "second": second}
+
+
 for _platform, _handlers in _engine.xla_handlers().items():
     for _name, _handler in _handlers.items():
         jax.ffi.register_ffi_target(_name, _handler, platform=_platform)
 
 _reverse_p = _primitive("retrograde_reverse", _reverse_elsewhere, _reverse_batched)
+_rot90_p = _primitive("retrograde_rot90", _rot90_elsewhere, _rot90_batched, _rot90_like, _rot90_inverse)
 _sequence_p = _primitive("retrograde_reverse_sequence", _sequence_elsewhere, _sequence_batched)
 _subsequences_p = _primitive(
     "retrograde_reverse_subsequences", _subsequences_elsewhere, _subsequences_batched

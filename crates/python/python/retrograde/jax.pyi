@@ -1,13 +1,30 @@
 from typing import SupportsIndex
 
 from jax import Array
+from jax.export import DisabledSafetyCheck
 from jax.typing import ArrayLike
 
-from ._typing import Axes, Lengths, Mask, Policy
+from ._typing import Axes, Duplicates, Lengths, Mask, Plane, Policy
 
-__all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
+__all__ = [
+    "export_checks",
+    "flip",
+    "fliplr",
+    "flipud",
+    "reverse",
+    "reverse_sequence",
+    "reverse_subsequences",
+    "rot90",
+]
 
-def reverse(x: ArrayLike, axes: Axes | None = None, *, mask: Mask | None = None) -> Array: ...
+def export_checks() -> list[DisabledSafetyCheck]: ...
+def flip(m: ArrayLike, axis: Axes | None = None) -> Array: ...
+def fliplr(m: ArrayLike) -> Array: ...
+def flipud(m: ArrayLike) -> Array: ...
+def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> Array: ...
+def reverse(
+    x: ArrayLike, axes: Axes | None = None, *, mask: Mask | None = None, duplicates: Duplicates = "set"
+) -> Array: ...
 def reverse_sequence(
     x: ArrayLike,
     lengths: Lengths,

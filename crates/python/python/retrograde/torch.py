@@ -9,15 +9,15 @@
 >>> x.grad.tolist()
 [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
 
-The operators are ``torch.ops.retrograde.reverse``, ``reverse_sequence`` and ``reverse_subsequences``. Each
+The operators are ``torch.ops.retrograde.reverse``, ``flip``, ``reverse_sequence`` and ``reverse_subsequences``. Each
 has an in-place variant (``reverse_``) and one that writes to a given tensor (``reverse_out``). They support
 ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``, ``vmap``) and
 forward-mode differentiation. ``torch.fx.symbolic_trace`` records them as calls of the functions in this module.
 The gradient of a reversal is the same reversal. Lengths have no gradient.
 
 Under ``vmap`` the tensor, the lengths or both may be batched. The in-place and out variants do not support
-``vmap``. Tensors may be on the CPU or on a CUDA device and may have any dtype and strides. Quantised, sparse and
-nested tensors are rejected. On a CUDA device, calls run asynchronously on the current stream, and lengths in
+``vmap``. Tensors may be on the CPU or on a CUDA device and may have any dtype and strides. Sparse and nested tensors
+are rejected. Quantised tensors keep their scales and zero points, also those of channels. On a CUDA device, calls run asynchronously on the current stream, and lengths in
 device memory are checked on the device (:mod:`retrograde.cuda`).
 """
 
@@ -31,12 +31,12 @@ from torch import Tensor
 from torch.autograd.graph import increment_version
 from torch.overrides import handle_torch_function
 
-from . import _axes, _engine, _torch_gradients, _torch_private
+from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized
 from ._hints import MISSING, hinted, wrong
 from ._torch_gradients import is_frozen
-from ._torch_operators import LARGE, OPERATORS, PACKED, large
+from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 
-__all__ = ["reverse", "reverse_sequence", "reverse_subsequences"]
+__all__ = ["flip", "fliplr", "flipud", "reverse", "reverse_sequence", "reverse_subsequences", "rot90"]
 
 
 @hinted
@@ -45,6 +45,7 @@ def reverse(
     axes: int | Iterable[int] | None = None,
     *,
     mask: Iterable[bool | int] | None = None,
+    duplicates: Literal["set", "error"] = "set",
     out: Tensor | None = None,
     **others,
 ) -> Tensor:
@@ -55,7 +56,7 @@ def reverse(
     """
     if others:
         raise wrong(reverse, others)
-    return _reverse((x, axes, mask), out)
+    return _reverse((x, axes, mask, duplicates), out)
 
 
 @hinted
@@ -100,6 +101,46 @@ def reverse_subsequences(
     return _reverse_subsequences((x, lengths, axis, policy), out)
 
 
+def flip(m: Tensor, axis: int | Iterable[int] | None = None) -> Tensor:
+    """Reverses axes into a contiguous tensor; see :func:`retrograde.flip`.
+
+    >>> flip(torch.tensor([[1, 2], [3, 4]]), 1).tolist()
+    [[2, 1], [4, 3]]
+    """
+    return _named(flip, m, axis=axis)
+
+
+def fliplr(m: Tensor) -> Tensor:
+    """Reverses axis 1 into a contiguous tensor; see :func:`retrograde.fliplr`."""
+    return _named(fliplr, m)
+
+
+def flipud(m: Tensor) -> Tensor:
+    """Reverses axis 0 into a contiguous tensor; see :func:`retrograde.flipud`."""
+    return _named(flipud, m)
+
+
+def rot90(m: Tensor, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Tensor:
+    """Rotates by 90 degrees into a contiguous tensor, in one pass; see :func:`retrograde.rot90`.
+
+    >>> rot90(torch.tensor([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+    """
+    return _named(rot90, m, k=k, axes=axes)
+
+
+def _named(public, m, **arguments):
+    if not isinstance(m, Tensor):
+        if _is_stood_in_for(m):
+            return _handed_over(public, (m,), arguments)
+        _check(m)
+    axes, swapped = getattr(_names, public.__name__)(m.dim(), **arguments)
+    if m.is_quantized:
+        _check(m)
+        return _torch_quantized.flip(m, axes, swapped)
+    return _flip((m if swapped is None else m.transpose(*swapped), axes, None, "set"), None)
+
+
 # All operators share this call path. It bypasses PyTorch's dispatcher and calls the engine directly if no mode,
 # transform or tracer is active, because the dispatcher takes longer than the reversal of a small tensor.
 
@@ -107,20 +148,23 @@ _is_quiet = _torch_private.quiet_test()
 _is_compiling = torch.compiler.is_dynamo_compiling
 _is_recording = torch.is_grad_enabled
 #: Runs the operators and allocates their outputs with PyTorch's allocators.
-_maker = _engine.Maker(Tensor, torch.empty_like, large, LARGE, *_torch_private.allocators())
+_maker = _engine.Maker(False, Tensor, torch.empty_like, large, LARGE, *_torch_private.allocators())
+#: The same with contiguous outputs.
+_row_maker = _engine.Maker(True, Tensor, like_in_rows, large_in_rows, LARGE, *_torch_private.allocators())
 
 
-def _path(public, settled, first, keywords):
+def _path(public, settled, first, keywords, engine=None, maker=_maker):
     """Returns the operator as a function ``run(arguments, out)``.
 
     ``arguments`` are the engine's arguments in order, beginning with the tensor; ``out`` may be None. ``settled``
     checks the arguments and converts them to values that do not change before the gradient is computed. ``first``
     contains the types of such values for the argument after the tensor. ``keywords`` are the names of the last
-    arguments, which are passed by keyword.
+    arguments, which are passed by keyword. ``engine`` is the name of the engine's function.
     """
     name = public.__name__
+    engine = engine or name
     operator = OPERATORS[name]
-    make, write = getattr(_maker, name), getattr(_maker, f"{name}_into")
+    make, write = getattr(maker, engine), getattr(maker, f"{engine}_into")
 
     def run(arguments, out):
         x = arguments[0]
@@ -134,8 +178,8 @@ def _path(public, settled, first, keywords):
                 if new is not None:
                     return new
             else:
-                # The last argument is a mask, which may be mutable, or a policy.
-                lasts = type(arguments[1]) in first and type(arguments[-1]) in _LASTING
+                # Others, such as a mask, may be mutable.
+                lasts = type(arguments[1]) in first and all(type(a) in _LASTING for a in arguments[2:])
                 if lasts or not _is_stood_in_for(*arguments):
                     if not lasts:
                         arguments = settled(arguments)
@@ -150,6 +194,8 @@ def _path(public, settled, first, keywords):
             unnamed = len(arguments) - len(keywords)
             given = {**dict(zip(keywords, arguments[unnamed:], strict=True)), "out": out}
             return _handed_over(public, arguments[:unnamed], given)
+        if isinstance(x, Tensor) and x.is_quantized:
+            return _torch_quantized.run(name, settled(arguments), out)
         arguments = settled(arguments)[1 : operator.arity + 1]
         if not _is_compiling():
             # Kernels cannot see the tangents of ``torch.func``.
@@ -171,7 +217,7 @@ def _path(public, settled, first, keywords):
     return run
 
 
-_LASTING = frozenset((type(None), str))
+_LASTING = frozenset((type(None), int, str))
 
 
 def _is_plain(x, out):
@@ -216,7 +262,7 @@ def _check(x):
         raise TypeError("x is a nested tensor: its lanes have lengths of their own; pad it first")
     if x.layout is not torch.strided:
         raise TypeError(f"x has layout {x.layout}, expected torch.strided (x.to_dense())")
-    if x.is_quantized or x.dtype in PACKED:
+    if x.dtype in PACKED:
         raise TypeError(f"x has dtype {x.dtype}, whose elements cannot be moved one by one")
 
 
@@ -247,9 +293,9 @@ def _lengths(name, x, lengths):
 
 
 def _settled_axes(arguments):
-    x, axes, mask = arguments
+    x, axes, mask, duplicates = arguments
     _check(x)
-    return x, _axes.resolved(axes, mask, x.dim()), None
+    return x, _axes.resolved(axes, mask, duplicates, x.dim()), None, "set"
 
 
 def _settled_sequence(arguments):
@@ -265,7 +311,8 @@ def _settled_subsequences(arguments):
 
 
 # ``retrograde.reverse`` and the other functions of the package call these for PyTorch tensors.
-_reverse = _path(reverse, _settled_axes, {type(None), int, tuple}, ("axes", "mask"))
+_reverse = _path(reverse, _settled_axes, {type(None), int, tuple}, ("axes", "mask", "duplicates"))
+_flip = _path(flip, _settled_axes, {tuple}, ("axes", "mask", "duplicates"), "reverse", _row_maker)
 _reverse_sequence = _path(
     reverse_sequence, _settled_sequence, {Tensor}, ("time_axis", "batch_axis", "policy")
 )

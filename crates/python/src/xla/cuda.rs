@@ -4,7 +4,7 @@
 //! clamped. Invalid lengths of strict calls are reported as well, for `retrograde.cuda.check`.
 
 use super::abi::{COMMAND_BUFFER_COMPATIBLE, Call, Failure};
-use super::place::Place;
+use super::place::{Input, Place};
 use super::tensor::tensor;
 use crate::cuda;
 use pyo3::exceptions::PyValueError;
@@ -33,10 +33,10 @@ impl Place for Clamping {
     fn run(
         operator: &(impl Reversal + Sync),
         call: &Call<'_>,
-        arguments: usize,
+        input: Input,
     ) -> Result<(), Failure> {
         let stream = stream(&device(call)?, call.stream()?);
-        launch(&stream, operator, call, arguments)
+        launch(&stream, operator, call, input)
     }
 }
 
@@ -52,12 +52,12 @@ impl Place for Reporting {
     fn run(
         operator: &(impl Reversal + Sync),
         call: &Call<'_>,
-        arguments: usize,
+        input: Input,
     ) -> Result<(), Failure> {
         let (device, handle) = (device(call)?, call.stream()?);
         let (reports, at) = report(&device, handle).map_err(Failure::internal)?;
         let stream = stream(&device, handle).reporting_to(&reports, at);
-        launch(&stream, operator, call, arguments)
+        launch(&stream, operator, call, input)
     }
 }
 
@@ -75,9 +75,9 @@ fn launch(
     stream: &Stream,
     operator: &impl Reversal,
     call: &Call<'_>,
-    arguments: usize,
+    input: Input,
 ) -> Result<(), Failure> {
-    let source = tensor(call.argument(0, arguments)?)?;
+    let source = input.tensor(call)?;
     let target = tensor(call.result()?)?;
     let prepared = operator.prepare(source.layout(), target.layout()).map_err(Failure::argument)?;
     let there = |tensor: &TensorRef<'_>| {

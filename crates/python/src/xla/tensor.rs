@@ -1,7 +1,7 @@
 //! XLA's buffers as the engine's tensors.
 
 use super::abi::{Buffer, Failure};
-use retrograde::{DType, Layout, Memory, MemoryMut, Shape, TensorMut, TensorRef};
+use retrograde::{DType, Layout, Memory, MemoryMut, Shape, Strides, TensorMut, TensorRef};
 use std::ptr::NonNull;
 
 pub(super) fn tensor(buffer: &Buffer) -> Result<TensorRef<'_>, Failure> {
@@ -17,6 +17,28 @@ pub(super) fn tensor_mut(buffer: &Buffer) -> Result<TensorMut<'_>, Failure> {
     // SAFETY: as above; only the handler writes to a result.
     let memory = unsafe { MemoryMut::from_raw(data, len, false) };
     TensorMut::dense(dtype, memory, &shape).map_err(Failure::internal)
+}
+
+/// A view of a dense tensor with two axes swapped.
+pub(super) fn swapped<'a>(
+    tensor: &TensorRef<'a>,
+    (first, second): (usize, usize),
+) -> Result<TensorRef<'a>, Failure> {
+    let layout = tensor.layout();
+    if first.max(second) >= layout.rank() {
+        let rank = layout.rank();
+        return Err(Failure::internal(format!("axes {first}, {second} of rank {rank}")));
+    }
+    let mut shape = Shape::from_slice(layout.shape());
+    let mut strides = Strides::from_elem(1, shape.len());
+    for axis in (1..shape.len()).rev() {
+        // The number of elements is at most that of the layout, or there are none.
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis] as isize);
+    }
+    shape.swap(first, second);
+    strides.swap(first, second);
+    let layout = Layout::strided(layout.dtype(), &shape, &strides, 0).map_err(Failure::internal)?;
+    TensorRef::new(layout, tensor.memory()).map_err(Failure::internal)
 }
 
 fn described(buffer: &Buffer) -> Result<(DType, Shape, *mut u8, usize), Failure> {

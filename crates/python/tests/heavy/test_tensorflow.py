@@ -84,16 +84,135 @@ def test_strings():
     assert retrograde.reverse(tf.zeros((0, 2), tf.string)).shape == (0, 2)
 
 
-def test_large_tensors_variables_and_quantised_ones():
+#: The integers that a quantised type stores.
+QUANTISED = {
+    tf.quint8: tf.uint8,
+    tf.qint8: tf.int8,
+    tf.quint16: tf.uint16,
+    tf.qint16: tf.int16,
+    tf.qint32: tf.int32,
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+@pytest.mark.parametrize("dtype", QUANTISED, ids=lambda dtype: dtype.name)
+def test_quantised_types(dtype, wrap):
+    stored = QUANTISED[dtype]
+    data = np.arange(24).reshape(2, 3, 4).astype(stored.as_numpy_dtype)
+    x = tf.bitcast(tf.constant(data), dtype)
+    lengths = np.array([2, 0, 1, 2])
+    lanes = np.broadcast_to(lengths, (1, 3, 4))
+    for call, expected in [
+        (lambda x: retrograde.reverse(x, (0, -1)), np.flip(data, (0, 2))),
+        (lambda x: retrograde.flip(x, 1), np.flip(data, 1)),
+        (lambda x: retrograde.rot90(x, 3), np.rot90(data, 3)),
+        (lambda x: retrograde.reverse_sequence(x, lengths, time_axis=0, batch_axis=2), naive(data, 0, lanes)),
+        (lambda x: retrograde.reverse_subsequences(x, lanes, axis=0), naive(data, 0, lanes)),
+    ]:
+        got = wrap(call)(x)
+        assert got.dtype == dtype and got.shape == expected.shape
+        same(tf.bitcast(got, stored), expected)
+
+
+def test_large_tensors_and_variables():
     data = np.arange(2 << 20, dtype=np.float32).reshape(1024, -1)
     for _ in range(3):
         same(retrograde.reverse(tf.constant(data), 1), np.flip(data, 1))
     same(retrograde.reverse(tf.Variable(data)), np.flip(data))
     lengths = tf.Variable([1024] * 2048)
     same(retrograde.reverse_sequence(tf.constant(data), lengths), np.flip(data, 0))
-    quantised = tf.bitcast(tf.constant([1, 2, 3], tf.int8), tf.qint8)
-    back = retrograde.reverse(quantised)
-    assert back.dtype == tf.qint8 and tf.bitcast(back, tf.int8).numpy().tolist() == [3, 2, 1]
+
+
+NAMES = {
+    "flip": (lambda f, x: f.flip(x, (0, -1)), lambda x: tf.reverse(x, [0, 2])),
+    "all": (lambda f, x: f.flip(x), lambda x: tf.reverse(x, [0, 1, 2])),
+    "fliplr": (lambda f, x: f.fliplr(x), lambda x: tf.reverse(x, [1])),
+    "flipud": (lambda f, x: f.flipud(x), lambda x: tf.reverse(x, [0])),
+    **{
+        f"rot90 {k}": (
+            lambda f, x, k=k: f.rot90(x, k, (1, 2)),
+            lambda x, k=k: tf.image.rot90(x[..., None], k)[..., 0],
+        )
+        for k in range(4)
+    },
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+@pytest.mark.parametrize("call, theirs", NAMES.values(), ids=NAMES)
+def test_the_functions_of_numpy(call, theirs, wrap):
+    for dtype in (tf.float32, tf.bfloat16, tf.int64, tf.string, tf.complex64):
+        numbers = tf.reshape(tf.range(24), (2, 3, 4))
+        x = tf.strings.as_string(numbers) if dtype == tf.string else tf.cast(numbers, dtype)
+        got = wrap(lambda x: call(retrograde, x))(x)
+        expected = call(np, x.numpy())
+        assert got.dtype == dtype and got.shape == expected.shape
+        assert got.numpy().tolist() == expected.tolist()
+    if dtype != tf.string:
+        assert np.array_equal(got, theirs(x))
+    x = tf.Variable(tf.random.normal((2, 3, 4)))
+    weights = tf.random.normal(call(np, x.numpy()).shape)
+    with tf.GradientTape(persistent=True) as outer:
+        with tf.GradientTape(persistent=True) as inner:
+            y = tf.reduce_sum(wrap(lambda x: call(retrograde, x))(x) ** 3 * weights)
+            z = tf.reduce_sum(theirs(x) ** 3 * weights)
+        first, expected = inner.gradient(y, x), inner.gradient(z, x)
+        total, wanted = tf.reduce_sum(first), tf.reduce_sum(expected)
+    assert np.allclose(first, expected, rtol=1e-5)
+    assert np.allclose(outer.gradient(total, x), outer.gradient(wanted, x), rtol=1e-5)
+
+
+def test_shapes_that_are_known_in_part():
+    x = tf.reshape(tf.range(24), (2, 3, 4))
+
+    @tf.function(input_signature=[tf.TensorSpec((None, 3, None), tf.int32)])
+    def turn(x):
+        y = retrograde.rot90(x)
+        assert y.shape.as_list() == [3, None, None]
+        return y
+
+    assert np.array_equal(turn(x), np.rot90(x))
+
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.int32)])
+    def unknown(x):
+        return retrograde.flip(x)
+
+    with pytest.raises(TypeError, match="unknown rank"):
+        unknown(x)
+
+
+def test_duplicates():
+    x = tf.constant([[1, 2], [3, 4]])
+    assert np.array_equal(retrograde.reverse(x, (0, -2)), [[3, 4], [1, 2]])
+    assert np.array_equal(retrograde.reverse(x, tf.constant([0, 1]), duplicates="error"), [[4, 3], [2, 1]])
+    for axes in ((0, -2), tf.constant([1, 1])):
+        with pytest.raises(ValueError, match="the same axis as axes"):
+            retrograde.reverse(x, axes, duplicates="error")
+    run = tf.function(lambda x, axes: retrograde.reverse(x, axes, duplicates="error"))
+    assert np.array_equal(run(x, tf.constant([1, 0])), [[4, 3], [2, 1]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="the same axis as axes"):
+        run(x, tf.constant([1, -1]))
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+def test_lengths_of_every_type(kind):
+    x = tf.reshape(tf.range(24), (2, 3, 4))
+    want = tf.reverse_sequence(x, [3, 1], seq_axis=1, batch_axis=0).numpy()
+    lengths = tf.constant(np.array([3, 1], kind))
+    same(retrograde.reverse_sequence(x, lengths, time_axis=1, batch_axis=0), want)
+    same(tf.function(lambda x, n: retrograde.reverse_sequence(x, n, time_axis=-2, batch_axis=0))(x, lengths), want)
+
+
+def test_masks_and_lengths_for_arrays_of_numpy():
+    x = np.arange(24).reshape(2, 3, 4)
+    y = retrograde.reverse(x, mask=tf.constant([True, False, True]))
+    assert type(y) is np.ndarray and np.array_equal(y, np.flip(x, (0, 2)))
+    assert np.array_equal(retrograde.reverse(x, tf.constant([0, 2])), np.flip(x, (0, 2)))
+    assert np.array_equal(retrograde.reverse(x, mask=tf.constant([1, 0, 1])), np.flip(x, (0, 2)))
+    with pytest.raises(ValueError, match="of rank 2, expected one boolean"):
+        retrograde.reverse(x, mask=tf.constant([[True, False, True]]))
+    y = retrograde.reverse_sequence(x, tf.constant([1, 2], tf.uint8), time_axis=2, batch_axis=0)
+    assert np.array_equal(y, tf.reverse_sequence(x, [1, 2], seq_axis=2, batch_axis=0))
 
 
 def test_gradients():
@@ -132,11 +251,22 @@ def test_what_is_refused():
         (ValueError, r"axes\[0\] is 2", lambda: retrograde.reverse(x, 2)),
         (ValueError, r"lengths\[1\] is 3", lambda: retrograde.reverse_sequence(x, tf.constant([1, 3]))),
         (TypeError, "float32, expected", lambda: retrograde.reverse_sequence(x, tf.constant([1.0, 1.0]))),
+        (np.exceptions.AxisError, r"axis\[0\]: axis 2", lambda: retrograde.flip(x, 2)),
+        (ValueError, r"expected \[2, 1\] or \[2\]", lambda: retrograde.reverse_subsequences(x, [1, 1, 1], axis=1)),
         (TypeError, "RaggedTensor", lambda: retrograde.reverse(tf.ragged.constant([[1], [2, 3]]))),
     ]
     for kind, text, call in table:
         with pytest.raises(kind, match=text):
             call()
+
+
+def test_prepared():
+    x = tf.reshape(tf.range(6.0), (2, 3))
+    rows = retrograde.prepare("reverse_sequence", x, tf.constant([3, 2]), time_axis=1, batch_axis=0)
+    assert np.array_equal(rows(x), [[2, 1, 0], [4, 3, 5]])
+    assert np.array_equal(rows(x, tf.constant([1, 3])), [[0, 1, 2], [5, 4, 3]])
+    strings = tf.constant(["a", "b"])
+    assert retrograde.prepare("reverse", strings)(strings).numpy().tolist() == [b"b", b"a"]
 
 
 def test_explained():

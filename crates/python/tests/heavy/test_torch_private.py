@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_torch import ONE_PROGRAM
+from test_torch_compilers import ONE_PROGRAM
 
 from retrograde import _torch_private as private
 
@@ -60,10 +60,11 @@ def test_without_one_allocator_outputs_are_like_inputs(monkeypatch):
     assert private.function_base() is torch.autograd.Function
 
 
-def test_everything_else_works_without():
+@pytest.mark.parametrize("subject", ["", "_transforms", "_compilers", "_errors", "_names", "_quantized"])
+def test_everything_else_works_without(subject):
     """The tests of ``retrograde.torch``, but for what fallbacks do not have; compilers with one back end."""
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "not inductor"]
-    assert " passed" in without(tests, str(HERE / "test_torch.py"))
+    assert " passed" in without(tests, str(HERE / f"test_torch{subject}.py"))
 
 
 GRADIENTS = """

@@ -1,0 +1,111 @@
+"""Gradients, ``torch.func`` and ``vmap`` of ``retrograde.torch``."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp
+from torch_cases import each_call, naive, naive_sequence, own_kernels
+
+import retrograde.torch as rt
+
+
+@own_kernels
+@each_call
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
+def test_gradients(call, dtype):
+    x = torch.randn(4, 3, 2, dtype=dtype, requires_grad=True)
+    more = {"check_forward_ad": True, "check_batched_grad": True, "check_batched_forward_grad": True}
+    assert gradcheck(call, (x,), **more)
+    assert gradgradcheck(lambda x: call(x) ** 2, (x,))
+    weights = torch.randn_like(call(x))
+    call(x).backward(weights)
+    if weights.shape == x.shape:
+        # A permutation that is its own inverse: the gradient is the same reversal.
+        assert torch.equal(x.grad, call(weights))
+    assert call(x).requires_grad and not call(x.detach()).requires_grad
+    with torch.no_grad():
+        assert not call(x).requires_grad
+    with torch.inference_mode():
+        assert call(x).is_inference()
+    assert torch.equal(call(torch.nn.Parameter(x.detach())), call(x))
+
+
+@own_kernels
+@each_call
+def test_functional_transforms(call):
+    x = torch.randn(4, 3, 2, dtype=torch.float64)
+    weights = torch.randn_like(x)
+    want = call(weights)
+    assert torch.equal(grad(lambda x: (call(x) * weights).sum())(x), want)
+    assert torch.equal(jvp(call, (x,), (weights,))[1], want)
+    assert torch.equal(vjp(call, x)[1](weights)[0], want)
+    assert torch.equal(jacfwd(call)(x), jacrev(call)(x))
+    # Second derivatives, in every combination of modes.
+    cube = lambda x: (call(x) ** 3).sum()
+    diagonal = torch.diag(6 * x.flatten()).reshape(4, 3, 2, 4, 3, 2)
+    for outer, inner in itertools.product((jacfwd, jacrev), repeat=2):
+        assert torch.allclose(outer(inner(cube))(x), diagonal)
+    assert torch.allclose(hessian(cube)(x), diagonal)
+    double = jvp(lambda x: jvp(lambda x: call(x) ** 2, (x,), (weights,))[1], (x,), (weights,))[1]
+    assert torch.allclose(double, 2 * call(weights) ** 2)
+    many = torch.randn(5, 4, 3, 2, dtype=torch.float64)
+    assert torch.allclose(torch.vmap(grad(cube))(many), 3 * many**2)
+    with torch.autograd.forward_ad.dual_level():
+        out = call(torch.autograd.forward_ad.make_dual(x, weights))
+        assert torch.equal(torch.autograd.forward_ad.unpack_dual(out).tangent, want)
+
+
+def compiled(f):
+    torch._dynamo.reset()
+    return torch.compile(f, backend="aot_eager", fullgraph=True)
+
+
+@pytest.mark.parametrize("outer", [lambda f: f, compiled], ids=["eager", "compiled"])
+def test_vmap_of_every_operand_at_every_place(outer):
+    rng = np.random.default_rng(3)
+    size = 3
+    places = (1,) if outer is compiled else range(4)
+    for at in places:
+        x = torch.randn(4, 5, 2)
+        many = torch.randn(*np.insert(x.shape, at, size).tolist())
+        each = [many.select(at, i) for i in range(size)]
+        run = outer(torch.vmap(lambda x: rt.reverse(x, (-1, 0)), in_dims=at))
+        assert torch.equal(run(many), torch.stack([e.flip(0, 2) for e in each]))
+        for time, batch in itertools.permutations(range(-3, 0) if at % 2 else range(3), 2):
+
+            def call(x, n):
+                return rt.reverse_sequence(x, n, time_axis=time, batch_axis=batch)
+
+            def loop(x, n):
+                return torch.from_numpy(naive_sequence(x.numpy(), n, time % 3, batch % 3, 3))
+
+            n = torch.from_numpy(rng.integers(0, x.shape[time] + 1, (size, x.shape[batch])))
+            want = torch.stack([loop(e, n[0]) for e in each])
+            assert torch.equal(outer(torch.vmap(call, (at, None)))(many, n[0]), want)
+            want = torch.stack([loop(e, i) for e, i in zip(each, n)])
+            assert torch.equal(outer(torch.vmap(call, (at, 0)))(many, n), want)
+            assert torch.equal(outer(torch.vmap(call, (at, 1), 1))(many, n.T), want.movedim(0, 1))
+            want = torch.stack([loop(x, i) for i in n])
+            assert torch.equal(outer(torch.vmap(call, (None, 0)))(x, n), want)
+        for axis in range(-3, 3, 2):
+
+            def call(x, n):
+                return rt.reverse_subsequences(x, n, axis=axis)
+
+            def loop(x, n):
+                return torch.from_numpy(naive(x.numpy(), axis % 3, n.numpy()))
+
+            shape = [1 if a == axis % 3 else s for a, s in enumerate(x.shape)]
+            n = torch.from_numpy(rng.integers(0, x.shape[axis] + 2, (size, *shape)))
+            want = torch.stack([loop(e, n[0]) for e in each])
+            assert torch.equal(outer(torch.vmap(call, (at, None)))(many, n[0]), want)
+            want = torch.stack([loop(e, i) for e, i in zip(each, n)])
+            assert torch.equal(outer(torch.vmap(call, (at, 0)))(many, n), want)
+            assert torch.equal(outer(torch.vmap(call, (at, 0)))(many, n.squeeze(1 + axis % 3)), want)
+            want = torch.stack([loop(x, i) for i in n])
+            assert torch.equal(outer(torch.vmap(call, (None, 0)))(x, n), want)
+    empty = torch.vmap(rt.reverse_sequence)(torch.ones(3, 4, 0), torch.ones(3, 0, dtype=torch.int64))
+    assert empty.shape == (3, 4, 0)
