@@ -117,6 +117,39 @@ pub enum LayoutError {
         /// Elements in the slice.
         available: usize,
     },
+    /// An order that does not name every axis once.
+    #[error("axis order {order:?} does not name each of the {rank} axes once")]
+    AxisOrder {
+        /// The order given.
+        order: Vec<usize>,
+        /// Rank of the layout.
+        rank: usize,
+    },
+    /// An axis that the layout does not have.
+    #[error("axis {axis} does not exist: the layout has rank {rank}")]
+    NoAxis {
+        /// The axis given.
+        axis: usize,
+        /// Rank of the layout.
+        rank: usize,
+    },
+    /// A slice that leaves its axis.
+    #[error(
+        "slice of axis {axis}: {} from {start} on, {step} apart, leave its size {size}",
+        elements(*count)
+    )]
+    SliceOutside {
+        /// The axis.
+        axis: usize,
+        /// The first element.
+        start: usize,
+        /// How many.
+        count: usize,
+        /// From one to the next.
+        step: isize,
+        /// Size of the axis.
+        size: usize,
+    },
     /// Strings have no width.
     #[error(
         "string elements have no fixed width: use the slice functions (run_slice_in_place, to_vec_cloned)"

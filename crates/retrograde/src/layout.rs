@@ -175,6 +175,79 @@ impl Layout {
         Ok(Layout { dtype, shape, strides, reach, owns_last_byte: false })
     }
 
+    /// The same elements with their axes in another order: axis `i` of the result is axis
+    /// `order[i]` of this layout. As an output, it makes a transpose and a reversal one pass:
+    ///
+    /// ```
+    /// use retrograde::{DType, Layout, Reverse};
+    ///
+    /// // Rotates an image by 90 degrees: flips its columns into the rows of the output.
+    /// let image = Layout::dense(DType::U8, &[2, 3])?;
+    /// let turned = Layout::dense(DType::U8, &[3, 2])?.permuted(&[1, 0])?;
+    /// let rotate = Reverse::axes([1]).prepare(&image, &turned)?;
+    /// let mut out = [0u8; 6];
+    /// rotate.run(b"abcdef", &mut out)?;
+    /// assert_eq!(&out, b"cfbead");
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    pub fn permuted(&self, order: &[usize]) -> Result<Layout, LayoutError> {
+        let rank = self.rank();
+        let names_all = (0..rank).all(|axis| order.contains(&axis));
+        if order.len() != rank || !names_all {
+            return Err(LayoutError::AxisOrder { order: order.to_vec(), rank });
+        }
+        Ok(Layout {
+            shape: order.iter().map(|&axis| self.shape[axis]).collect(),
+            strides: order.iter().map(|&axis| self.strides[axis]).collect(),
+            ..self.clone()
+        })
+    }
+
+    /// A part of one axis: `count` elements from `start` on, `step` apart. A negative step walks
+    /// backward.
+    ///
+    /// ```
+    /// use retrograde::{DType, Layout, Reverse, TensorRef};
+    ///
+    /// // x[6:0:-2]
+    /// let x = Layout::dense(DType::U8, &[8])?.sliced(0, 6, 3, -2)?;
+    /// let x = TensorRef::new(x, b"abcdefgh")?;
+    /// assert_eq!(Reverse::axes([]).to_bytes(&x)?, b"gec");
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    pub fn sliced(
+        &self,
+        axis: usize,
+        start: usize,
+        count: usize,
+        step: isize,
+    ) -> Result<Layout, LayoutError> {
+        let Some(&size) = self.shape.get(axis) else {
+            return Err(LayoutError::NoAxis { axis, rank: self.rank() });
+        };
+        let outside = || LayoutError::SliceOutside { axis, start, count, step, size };
+        let mut shape = self.shape.clone();
+        shape[axis] = count;
+        let mut strides = self.strides.clone();
+        let mut origin = self.reach.origin;
+        if count > 0 && !self.is_empty() {
+            let span = isize::try_from(count - 1).ok().and_then(|last| last.checked_mul(step));
+            let last = span.and_then(|span| start.checked_add_signed(span)).ok_or_else(outside)?;
+            if start >= size || last >= size {
+                return Err(outside());
+            }
+            // Both ends are elements of this layout, so nothing overflows (invariant 3).
+            origin = origin.wrapping_add_signed(self.strides[axis] * start as isize);
+            strides[axis] = match count {
+                1 => self.strides[axis],
+                _ => self.strides[axis] * step,
+            };
+        } else if start > size {
+            return Err(outside());
+        }
+        Self::checked(self.dtype, shape, strides, origin, 1)
+    }
+
     /// For a foreign pointer to element `[0, 0, ..]`: the layout over the memory that the strides
     /// (in grains) reach, and how many bytes before the pointer that memory begins.
     pub(crate) fn around_origin(
@@ -309,6 +382,37 @@ fn width(dtype: DType) -> Result<usize, LayoutError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn permuted_axes_keep_their_strides() {
+        let layout = Layout::dense(DType::F32, &[2, 3, 4]).unwrap();
+        let turned = layout.permuted(&[2, 0, 1]).unwrap();
+        assert_eq!((turned.shape(), turned.grain_strides()), (&[4, 2, 3][..], &[4, 48, 16][..]));
+        assert_eq!(turned.reach(), layout.reach());
+        for order in [&[0, 1][..], &[0, 0, 1], &[0, 1, 3], &[0, 1, 2, 2]] {
+            let error = layout.permuted(order).unwrap_err();
+            assert_eq!(error, LayoutError::AxisOrder { order: order.to_vec(), rank: 3 });
+        }
+    }
+
+    #[test]
+    fn slices_stay_inside_the_axis() {
+        let layout = Layout::dense(DType::U16, &[3, 10]).unwrap();
+        let odd = layout.sliced(1, 9, 5, -2).unwrap();
+        assert_eq!((odd.shape(), odd.grain_strides()), (&[3, 5][..], &[20, -4][..]));
+        assert_eq!(odd.reach(), Reach { origin: 18, start: 2, end: 60 });
+        assert!(layout.sliced(0, 3, 0, 1).unwrap().is_empty());
+        assert_eq!(layout.sliced(0, 2, 1, isize::MIN).unwrap().shape(), [1, 10]);
+        for (start, count, step) in
+            [(10, 1, 1), (0, 11, 1), (0, 2, -1), (8, 2, 2), (0, usize::MAX, 3), (11, 0, 1)]
+        {
+            let error = layout.sliced(1, start, count, step).unwrap_err();
+            let wanted = LayoutError::SliceOutside { axis: 1, start, count, step, size: 10 };
+            assert_eq!(error, wanted);
+        }
+        let error = layout.sliced(2, 0, 1, 1).unwrap_err();
+        assert_eq!(error, LayoutError::NoAxis { axis: 2, rank: 2 });
+    }
 
     #[test]
     fn dense_strides_are_row_major_in_bytes() {
