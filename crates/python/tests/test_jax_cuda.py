@@ -42,6 +42,17 @@ def test_flips_are_lowered_to_our_call():
     assert "stablehlo.reverse" not in text
 
 
+def test_turns_are_lowered_to_one_call():
+    ((name, attributes, operands, result),), text = calls(lambda x: rj.rot90(x, 1, (2, 0)), X)
+    assert name == "retrograde_rot90" and "stablehlo.transpose" not in text
+    for attribute in ("axes = dense<2> : tensor<1xi64>", "first = 2 : i64", "second = 0 : i64"):
+        assert attribute in attributes
+    assert operands == "tensor<4x6x3xbf16>" and result == "tensor<3x6x4xbf16>"
+    assert set(HANDLERS["CUDA"]["retrograde_rot90"]) == {"initialize", "execute"}
+    ((name, _, _, result),), _ = calls(lambda x: rj.rot90(x, 2), X)
+    assert name == "retrograde_reverse" and result == "tensor<4x6x3xbf16>"
+
+
 @pytest.mark.parametrize("policy", ["strict", "clamp"])
 def test_lengths_of_the_program_go_to_the_handler_of_their_policy(policy):
     suffix = "_strict" if policy == "strict" else ""

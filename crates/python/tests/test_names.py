@@ -1,7 +1,9 @@
 """NumPy's functions that flip and turn, compared with NumPy: results, contiguity, errors by type."""
 
 import itertools
+import sys
 import tracemalloc
+import types
 
 import naive
 import numpy as np
@@ -145,6 +147,24 @@ def test_other_libraries():
     unmakeable.__class__ = type("Unmakeable", (), {n: getattr(Foreign, n) for n in ("__dlpack__", "__dlpack_device__")})
     with pytest.raises(TypeError, match="can be read but not created"):
         retrograde.flip(unmakeable)
+
+
+class OfCupy(Foreign):
+    """What stands in for an array of CuPy where there is no device."""
+
+    def swapaxes(self, first, second):
+        return OfCupy(self.array.swapaxes(first, second))
+
+
+def test_cupy(monkeypatch):
+    empty_like = lambda x, order: OfCupy(np.empty_like(x.array, order=order))
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(ndarray=OfCupy, empty_like=empty_like))
+    x = naive.filled((3, 4, 2), "f4")
+    for view in (x, x.T):
+        for call in (lambda f, x: f.flip(x, (0, -1)), lambda f, x: f.flipud(x), lambda f, x: f.rot90(x, 3, (2, 0))):
+            got = call(retrograde, OfCupy(view))
+            assert type(got) is OfCupy
+            same(got.array, call(np, view))
 
 
 X = np.arange(24).reshape(2, 3, 4)

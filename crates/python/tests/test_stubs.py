@@ -30,6 +30,12 @@ assert_type(retrograde.reverse(x, axes=(0, -1), out=x), NDArray[np.float32])
 assert_type(retrograde.reverse(x, mask=np.array([True, False])), NDArray[np.float32])
 assert_type(retrograde.reverse(x, mask=[1, 0]), NDArray[np.float32])
 assert_type(retrograde.reverse([1, 2]), NDArray[Any])
+assert_type(retrograde.reverse(x, (0, 1), duplicates="error"), NDArray[np.float32])
+assert_type(retrograde.flip(x), NDArray[np.float32])
+assert_type(retrograde.flip(x, (0, 1)), NDArray[np.float32])
+assert_type(retrograde.fliplr(x), NDArray[np.float32])
+assert_type(retrograde.flipud([1, 2]), NDArray[Any])
+assert_type(retrograde.rot90(x, -1, axes=(1, 0)), NDArray[np.float32])
 assert_type(retrograde.reverse(masked), np.ma.MaskedArray[tuple[int], np.dtype[np.int8]])
 assert_type(retrograde.reverse_sequence(x, [1, 2, 0]), NDArray[np.float32])
 assert_type(retrograde.reverse_sequence(x, np.array([1, 2]), time_axis=1, batch_axis=0), NDArray[np.float32])
@@ -59,6 +65,10 @@ MISTAKES = [
     "retrograde.reverse(x, mask=1)",
     "retrograde.reverse(x, mask=[1.0, 0.0])",
     "retrograde.reverse(x, out=[1])",
+    "retrograde.reverse(x, duplicates='once')",
+    "retrograde.flip(x, '1')",
+    "retrograde.rot90(x, 1.5)",
+    "retrograde.fliplr(x, 1)",
     "retrograde.reverse(object())",
     "retrograde.reverse_sequence(x)",
     "retrograde.reverse_sequence(x, [1], 0, 1)",
@@ -95,6 +105,7 @@ FRAMEWORKS = {
     "torch": "torch",
     "_torch_gradients": "torch",
     "_torch_operators": "torch",
+    "_torch_quantized": "torch",
     "_tensorflow": "tensorflow",
     "jax": "jax",
     "onnx_backend": "onnx",

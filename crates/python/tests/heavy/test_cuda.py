@@ -187,6 +187,32 @@ def test_cupy():
         y = retrograde.reverse(x + 1, 1)
         assert (y == (x + 1)[:, ::-1]).all()
     retrograde.reverse(x, out=x)
+    for call in (lambda f, x: f.flip(x, 1), lambda f, x: f.fliplr(x), lambda f, x: f.rot90(x, 3)):
+        y = call(retrograde, x[::-1])
+        assert isinstance(y, cupy.ndarray) and y.flags.c_contiguous
+        assert (y.get() == call(np, x[::-1].get())).all()
+
+
+def test_the_functions_of_numpy():
+    for shape in [(4, 7), (3, 33, 65), (0, 3)]:
+        for x in (made(shape, torch.float32), made(shape, torch.uint8).transpose(0, 1)):
+            for _ in range(2):
+                y = retrograde.flip(x, (0, -1))
+                assert y.is_cuda and y.is_contiguous() and torch.equal(y, x.flip(0, -1))
+                for k in range(4):
+                    y = retrograde.rot90(x, k)
+                    assert y.is_contiguous() and torch.equal(y, torch.rot90(x, k))
+    x = torch.randn(3, 4, dtype=torch.float64, device="cuda", requires_grad=True)
+    assert torch.autograd.gradcheck(retrograde.rot90, (x,))
+
+
+def test_prepared_calls_with_lengths_on_the_device():
+    x, lengths = made((5, 6), torch.float32), torch.arange(6, device="cuda") % 6
+    rows = retrograde.prepare("reverse_sequence", x, lengths)
+    assert torch.equal(rows(x), retrograde.reverse_sequence(x, lengths))
+    assert torch.equal(rows(x, lengths.flip(0)), retrograde.reverse_sequence(x, lengths.flip(0)))
+    flip = retrograde.prepare("reverse", x, 0)
+    assert torch.equal(flip(x), x.flip(0))
 
 
 def test_mixed_places():

@@ -89,7 +89,6 @@ CALLS = {
     "list": lambda x: retrograde.reverse_sequence(x, [4, 3, 0]),
     "subsequences": lambda x: rt.reverse_subsequences(x, LANES, axis=1),
     "flip": lambda x: retrograde.flip(x, (0, -1)),
-    "rot90": lambda x: retrograde.rot90(x, 3, (1, 2)),
     "duplicates": lambda x: rt.reverse(x, (1, -3), duplicates="error"),
     "operator": lambda x: OPS.reverse_sequence(x, N, 0, 1, "strict"),
 }
