@@ -20,9 +20,12 @@ pub(crate) struct BenchArguments {
     /// For reverse: the axes (default: the last one)
     #[arg(long, value_name = "AXES", allow_hyphen_values = true)]
     pub(crate) axes: Option<Axes>,
-    /// For reverse-subsequences: the axis (default: the last one)
+    /// For reverse-subsequences and reverse-segments: the axis (default: the last one)
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub(crate) axis: Option<i64>,
+    /// For reverse-segments: the steps of a segment (default: 256)
+    #[arg(long, value_name = "N")]
+    pub(crate) segment: Option<NonZeroUsize>,
     /// For reverse-sequence: the axis that is reversed (default: 0)
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub(crate) time_axis: Option<i64>,
@@ -45,15 +48,20 @@ pub(crate) enum Op {
     ReverseSequence,
     /// Each lane by its own random length
     ReverseSubsequences,
+    /// Segments of one axis, all of the same length
+    ReverseSegments,
 }
 
 impl BenchArguments {
     /// Refuses options of other operators, which would otherwise be ignored silently.
     pub(crate) fn refuse_strangers(&self) -> Result<()> {
         let (sequence, given) = (Op::ReverseSequence, |axis: Option<i64>| axis.is_some());
+        let segments = self.op == Op::ReverseSegments;
         let owners = [
             ("--axes", self.axes.is_some(), Op::Reverse),
-            ("--axis", given(self.axis), Op::ReverseSubsequences),
+            // Segments have an axis too.
+            ("--axis", given(self.axis) && !segments, Op::ReverseSubsequences),
+            ("--segment", self.segment.is_some(), Op::ReverseSegments),
             ("--time-axis", given(self.time_axis), sequence),
             ("--batch-axis", given(self.batch_axis), sequence),
         ];

@@ -3,8 +3,10 @@
 use crate::args::{Axes, BenchArguments, Op};
 use anyhow::Result;
 use retrograde::{
-    Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSequence, ReverseSubsequences,
+    Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSegments, ReverseSequence,
+    ReverseSubsequences,
 };
+use std::num::NonZeroUsize;
 
 /// An operator, with lengths if it takes them.
 #[derive(Debug)]
@@ -12,6 +14,7 @@ pub(super) enum Subject {
     Reverse(Reverse, Vec<i64>),
     Sequence { operator: ReverseSequence, time: i64, batch: i64, lengths: Vec<i64> },
     Subsequences { operator: ReverseSubsequences, axis: i64, lengths: Vec<i64> },
+    Segments { operator: ReverseSegments, axis: i64, step: usize, offsets: Vec<i64> },
 }
 
 impl Subject {
@@ -45,6 +48,17 @@ impl Subject {
                 let lengths = draw(lanes.iter().product(), size);
                 Subject::Subsequences { operator, axis, lengths }
             }
+            Op::ReverseSegments => {
+                let axis = arguments.axis.unwrap_or(-1);
+                let operator = ReverseSegments::along(axis);
+                operator.lengths_shape(shape)?;
+                let from_end = if axis < 0 { shape.len() } else { 0 };
+                // Just checked: the axis exists.
+                let size = shape[(axis + from_end as i64) as usize];
+                let step = arguments.segment.map_or(256, NonZeroUsize::get);
+                let offsets = (0..size).step_by(step).chain([size]).map(|at| at as i64).collect();
+                Subject::Segments { operator, axis, step, offsets }
+            }
         })
     }
 
@@ -54,6 +68,7 @@ impl Subject {
             Subject::Reverse(operator, _) => body(operator),
             Subject::Sequence { operator, lengths, .. } => body(&operator.lengths(lengths)),
             Subject::Subsequences { operator, lengths, .. } => body(&operator.lengths(lengths)),
+            Subject::Segments { operator, offsets, .. } => body(&operator.offsets(offsets)),
         }
     }
 
@@ -66,6 +81,9 @@ impl Subject {
             }
             Subject::Subsequences { axis, .. } => {
                 (Operator::ReverseSubsequences, format!("axis {axis}"))
+            }
+            Subject::Segments { axis, step, .. } => {
+                (Operator::ReverseSegments, format!("axis {axis}, segments of {step}"))
             }
         }
     }
