@@ -17,8 +17,9 @@ The gradient of a reversal is the same reversal. Lengths have no gradient.
 
 Under ``vmap`` the tensor, the lengths or both may be batched. The in-place and out variants do not support
 ``vmap``. Tensors may be on the CPU or on a CUDA device and may have any dtype and strides. Sparse and nested tensors
-are rejected. Quantised tensors keep their scales and zero points, also those of channels. On a CUDA device, calls run asynchronously on the current stream, and lengths in
-device memory are checked on the device (:mod:`retrograde.cuda`).
+are rejected. Quantised tensors keep their scales and zero points, also those of channels. On a CUDA device, calls
+run asynchronously on the current stream, and lengths in device memory are checked on the device
+(:mod:`retrograde.cuda`).
 """
 
 from collections.abc import Iterable
