@@ -62,9 +62,6 @@ impl Task {
             Operation::Reverse(arguments) => {
                 let (operator, axes) = reverse_along(arguments, rank);
                 operator.plan(input, input)?;
-                if arguments.duplicates == Duplicates::Error {
-                    refuse_duplicates(arguments, rank)?;
-                }
                 Ok(Task::Reverse { operator, axes })
             }
             Operation::ReverseSequence(arguments) => {
@@ -171,7 +168,9 @@ fn reverse_along<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> (Reve
             let mut resolved: Vec<_> = axes.iter().map(|&axis| from_start(axis, rank)).collect();
             resolved.sort_unstable();
             resolved.dedup();
-            (Reverse::axes(axes.iter().copied()), resolved)
+            let operator = Reverse::axes(axes.iter().copied());
+            let distinct = arguments.duplicates == Duplicates::Error;
+            (if distinct { operator.distinct() } else { operator }, resolved)
         }
         (None, Some(Mask(mask))) => {
             let chosen = (0..mask.len()).filter(|&axis| mask[axis]).collect();
@@ -179,21 +178,6 @@ fn reverse_along<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> (Reve
         }
         (None, None) => (Reverse::all(), (0..rank).collect()),
     }
-}
-
-/// Refuses an axis that is named twice. All axes are within the rank.
-fn refuse_duplicates<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> Result<()> {
-    let Some(Axes(axes)) = &arguments.axes else { return Ok(()) };
-    for (at, &axis) in axes.iter().enumerate() {
-        let same = |&other: &i64| from_start(other, rank) == from_start(axis, rank);
-        if let Some(first) = axes[..at].iter().position(same) {
-            bail!(
-                "Reverse: axes[{at}] is {axis}, the same axis as axes[{first}], expected distinct \
-                 axes"
-            );
-        }
-    }
-    Ok(())
 }
 
 /// Loads lengths, in the shape that the operator expects. `omitted` is an axis of size 1 that the

@@ -258,6 +258,18 @@ pub enum Error {
         /// Rank of the tensor.
         rank: usize,
     },
+    /// An axis that is named twice, where axes must be distinct.
+    #[error(
+        "Reverse: axes[{position}] is {value}, the same axis as axes[{first}], expected distinct axes"
+    )]
+    AxisTwice {
+        /// Which of the axes.
+        position: usize,
+        /// Its value, as given.
+        value: i128,
+        /// Which one is the same.
+        first: usize,
+    },
     /// An axis of a scalar.
     #[error("{operator}: {argument} is {value}, but a scalar (rank 0) has no axes")]
     ScalarHasNoAxes {

@@ -33,6 +33,7 @@ const OPERATOR: Operator = Operator::Reverse;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reverse {
     which: Which,
+    distinct: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,20 +66,41 @@ impl FromStr for ReverseMode {
     }
 }
 
+impl From<Which> for Reverse {
+    fn from(which: Which) -> Self {
+        Reverse { which, distinct: false }
+    }
+}
+
 impl Reverse {
     /// Along these axes.
     pub fn axes(axes: impl IntoIterator<Item = i64>) -> Self {
-        Reverse { which: Which::Index(axes.into_iter().map(i128::from).collect()) }
+        Which::Index(axes.into_iter().map(i128::from).collect()).into()
     }
 
     /// Along every axis whose entry is true; there must be one entry per axis.
     pub fn mask(mask: impl IntoIterator<Item = bool>) -> Self {
-        Reverse { which: Which::Mask(mask.into_iter().collect()) }
+        Which::Mask(mask.into_iter().collect()).into()
     }
 
     /// Along all axes.
     pub fn all() -> Self {
-        Reverse { which: Which::All }
+        Which::All.into()
+    }
+
+    /// Makes it an error to name an axis twice, as in NumPy, PyTorch, TensorFlow and WebNN.
+    ///
+    /// ```
+    /// use retrograde::Reverse;
+    ///
+    /// let error = Reverse::axes([1, -1]).distinct().to_vec(&[1, 2], &[1, 2]).unwrap_err();
+    /// let text = "Reverse: axes[1] is -1, the same axis as axes[0], expected distinct axes";
+    /// assert_eq!(error.to_string(), text);
+    /// ```
+    #[must_use]
+    pub fn distinct(mut self) -> Self {
+        self.distinct = true;
+        self
     }
 
     /// Along the axes that a tensor names, as OpenVINO's second input does: 1-D, of any
@@ -95,8 +117,8 @@ impl Reverse {
         }
         let values = crate::integers::values(axes);
         Ok(match mode {
-            ReverseMode::Index => Reverse { which: Which::Index(values.collect()) },
-            ReverseMode::Mask => Reverse { which: Which::Mask(values.map(|v| v != 0).collect()) },
+            ReverseMode::Index => Which::Index(values.collect()).into(),
+            ReverseMode::Mask => Which::Mask(values.map(|v| v != 0).collect()).into(),
         })
     }
 
@@ -120,7 +142,13 @@ impl Reverse {
                 let mut flips = SmallVec::from_elem(false, rank);
                 for (position, &axis) in axes.iter().enumerate() {
                     let argument = || format!("axes[{position}]");
-                    flips[resolve_axis(OPERATOR, argument, axis, rank)?] = true;
+                    let at = resolve_axis(OPERATOR, argument, axis, rank)?;
+                    if flips[at] && self.distinct {
+                        let same = |&&other: &&i128| other.rem_euclid(rank as i128) == at as i128;
+                        let first = axes[..position].iter().take_while(|axis| !same(axis)).count();
+                        return Err(Error::AxisTwice { position, value: axis, first });
+                    }
+                    flips[at] = true;
                 }
                 Ok(flips)
             }
