@@ -2,6 +2,7 @@
 
 use crate::graph::error::GraphError;
 use crate::onnx::error::TensorError;
+use crate::words::short;
 use thiserror::Error as ThisError;
 
 /// Why a model file was refused.
@@ -43,6 +44,12 @@ pub enum ModelError {
         /// Its name.
         name: String,
     },
+    /// A sparse tensor.
+    #[error("initializer {name:?} is sparse, expected a dense tensor")]
+    Sparse {
+        /// Its name.
+        name: String,
+    },
     /// It is not an OpenVINO IR.
     #[error("not an OpenVINO IR: {reason}")]
     NotIr {
@@ -52,4 +59,16 @@ pub enum ModelError {
     /// An invalid graph.
     #[error(transparent)]
     Graph(#[from] GraphError),
+}
+
+impl ModelError {
+    /// The error for a file that is not an IR.
+    pub(crate) fn not_ir(reason: impl Into<String>) -> ModelError {
+        ModelError::NotIr { reason: reason.into() }
+    }
+
+    /// The error of an invalid tensor.
+    pub(crate) fn tensor(what: &str, source: TensorError) -> ModelError {
+        ModelError::Tensor { what: short(what), source: Box::new(source) }
+    }
 }

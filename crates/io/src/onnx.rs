@@ -4,10 +4,14 @@
 //! them. Tensors may be large, so their messages are parsed field by field instead. A graph becomes
 //! a [`Graph`](crate::graph::Graph), which does not depend on ONNX.
 
+mod attributes;
+mod constant;
+mod declared;
 mod decode;
 pub(crate) mod error;
 mod messages;
 mod model;
+mod nodes;
 mod survey;
 mod tensor;
 mod wire;

@@ -9,7 +9,7 @@ fn named(name: &str) -> NodeName {
 }
 
 fn node(name: &str, op: Op, inputs: &[&str], output: &str) -> Node {
-    let inputs = inputs.iter().map(|&input| input.to_owned()).collect();
+    let inputs = inputs.iter().map(|&input| Source::Value(input.to_owned())).collect();
     Node { name: named(name), op, inputs, output: output.to_owned() }
 }
 
