@@ -22,7 +22,7 @@ mod view;
 
 pub use declared::{Declared, Dim};
 pub use error::{GraphError, NodeName};
-pub(crate) use op::{Masks, Op};
+pub(crate) use op::{Function, Masks, Op};
 pub use operand::OperandError;
 pub use parts::{Input, Outline, Output};
 pub(crate) use parts::{Node, Source};

@@ -110,10 +110,10 @@ fn result(
     let (temporary, most) = (std::env::temp_dir(), SMALL as u64);
     let mut room = Workroom { temporary: &temporary, most, moved: &mut |_| {} };
     let len = match (op, known.shape()) {
-        // The only operators whose result may be much larger than their operands.
-        (Op::Fill(_) | Op::Gather | Op::Concat { .. }, Some(shape)) => {
+        (op, Some(shape)) if grows(op) => {
             shape.iter().try_fold(16usize, |all, &size| all.checked_mul(size))
         }
+        (op, None) if grows(op) => None,
         _ => Some(SMALL),
     };
     let Some(left) = len.filter(|&len| len <= SMALL).and_then(|len| budget.checked_sub(len)) else {
@@ -122,6 +122,15 @@ fn result(
     *budget = left;
     let view = operators::run(op, &views, &mut room)?;
     Ok(Known::of_value(&super::movement::dense(&view, &mut room)?))
+}
+
+/// Whether the result may be much larger than the operands.
+fn grows(op: &Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        Fill(_) | Gather | Concat { .. } | Expand { .. } | Range(_) | Arithmetic(_) | Select
+    )
 }
 
 fn is_small(value: &Value) -> bool {

@@ -67,7 +67,7 @@ impl Known {
 
     /// The entries of a list of integers, if they are constant.
     pub(super) fn list(&self, argument: &'static str) -> Result<Option<Vec<i128>>, OperandError> {
-        numbers::check_list(argument, self.dtype, self.rank(), &self.sizes())?;
+        numbers::check_list(argument, self.dtype, self.rank())?;
         self.value.as_ref().map(|value| numbers::list(argument, value)).transpose()
     }
 

@@ -60,10 +60,7 @@ pub(super) fn assembled(
     let Some(first) = parts.first() else { return Err(OperandError::NoRoom { len: 0 }) };
     let dtype = first.elements.moving_type();
     let whole = Layout::dense(dtype, shape)?;
-    let (len, limit) = (whole.byte_len() as u64, room.most);
-    if len > limit {
-        return Err(OperandError::TooLarge { len, limit });
-    }
+    check_size(whole.byte_len(), room)?;
     let bytes = filled(whole.byte_len(), room, |output, moved| {
         for part in parts {
             let view = &part.elements;
@@ -77,6 +74,11 @@ pub(super) fn assembled(
         Ok(())
     })?;
     Ok(view::with_bytes(first.elements.value(), shape, bytes)?)
+}
+
+fn check_size(len: usize, room: &Workroom<'_>) -> Result<(), OperandError> {
+    let (len, limit) = (len as u64, room.most);
+    if len > limit { Err(OperandError::TooLarge { len, limit }) } else { Ok(()) }
 }
 
 fn run(

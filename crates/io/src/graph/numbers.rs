@@ -60,7 +60,7 @@ fn all(argument: &'static str, value: &Value) -> Result<Vec<i128>, OperandError>
 
 /// The entries of a list: 1-D, or one number.
 pub(super) fn list(argument: &'static str, value: &Value) -> Result<Vec<i128>, OperandError> {
-    check_list(argument, Some(value.dtype()), Some(value.shape().len()), value.shape())?;
+    check_list(argument, Some(value.dtype()), Some(value.shape().len()))?;
     all(argument, value)
 }
 
@@ -69,16 +69,14 @@ pub(super) fn check_list(
     argument: &'static str,
     dtype: Option<DType>,
     rank: Option<usize>,
-    shape: &[usize],
 ) -> Result<(), OperandError> {
     if let Some(dtype) = dtype.filter(|&dtype| !is_integer(dtype)) {
         return Err(OperandError::Type { argument, dtype, allowed: INTEGERS });
     }
-    if rank.is_some_and(|rank| rank > 1) {
-        let (shape, expected) = (shape.to_vec(), "a list");
-        return Err(OperandError::Shape { argument, shape, expected });
+    match rank {
+        Some(rank) if rank > 1 => Err(OperandError::NoList { argument, rank }),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Integers of any shape: the indices of Gather.
@@ -93,6 +91,17 @@ pub(super) fn from_list(numbers: impl Iterator<Item = i64>, dtype: DType) -> Val
     let bytes = numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width));
     let bytes: Vec<u8> = bytes.collect();
     Value::new(dtype, &[numbers.len()], bytes).expect("there are as many bytes as the list needs")
+}
+
+/// Integers as a value of this shape; higher bits are dropped.
+pub(super) fn from_integers(
+    numbers: impl Iterator<Item = i128>,
+    dtype: DType,
+    shape: &[usize],
+) -> Result<Value, OperandError> {
+    let width = dtype.bits().unwrap_or(8) / 8;
+    let bytes = numbers.flat_map(|number| number.to_le_bytes().into_iter().take(width));
+    Ok(Value::new(dtype, shape, bytes.collect::<Vec<u8>>())?)
 }
 
 /// Checks that integers or booleans can be converted to this type.
@@ -202,7 +211,7 @@ mod tests {
         );
         assert_eq!(
             wrong(Value::new(DType::I8, &[2, 1], vec![0; 2]).unwrap()),
-            "axes has shape [2, 1], expected a list"
+            "axes has 2 axes, expected a list"
         );
         assert_eq!(
             wrong(Value::new(DType::I8, &[MOST + 1], vec![0; MOST + 1]).unwrap()),

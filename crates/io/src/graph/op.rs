@@ -43,6 +43,56 @@ pub(crate) enum Op {
     Cast(DType),
     /// A tensor of one repeated element, which is this one: shape.
     Fill(Box<Value>),
+    /// ONNX Expand, OpenVINO Broadcast: data, shape.
+    Expand {
+        /// Whether axes of size 1 of the shape are repeated too.
+        both: bool,
+    },
+    /// The same elements in another shape: data, shape.
+    Reshape {
+        /// Whether a size of 0 means that of the input.
+        zero_keeps: bool,
+    },
+    /// Integers at equal distances: start, limit, delta. They have the type of `start`, or this one.
+    Range(Option<DType>),
+    /// Integers, element by element: two tensors.
+    Arithmetic(Function),
+    /// ONNX Where, OpenVINO Select, of integers: condition, yes, no.
+    Select,
+    /// Picks elements along an axis: data, indices.
+    GatherElements { axis: i64 },
+    /// GatherND by one index each, which picks an entry of the first axis: data, indices.
+    GatherRows,
+}
+
+/// A function of two integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Function {
+    Add,
+    Subtract,
+    Multiply,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+}
+
+impl Function {
+    /// By its name in ONNX or OpenVINO.
+    pub(crate) fn named(name: &str) -> Option<Function> {
+        Some(match name {
+            "Add" => Function::Add,
+            "Sub" | "Subtract" => Function::Subtract,
+            "Mul" | "Multiply" => Function::Multiply,
+            "Less" => Function::Less,
+            "LessOrEqual" | "LessEqual" => Function::LessOrEqual,
+            "Greater" => Function::Greater,
+            "GreaterOrEqual" | "GreaterEqual" => Function::GreaterOrEqual,
+            "Equal" => Function::Equal,
+            _ => return None,
+        })
+    }
 }
 
 /// The masks of a StridedSlice, one entry for each entry of `begin`; missing entries are false.
@@ -65,9 +115,11 @@ impl Op {
     pub(super) fn arity(&self) -> RangeInclusive<usize> {
         match self {
             Op::Identity | Op::Cast(_) | Op::Shape { .. } | Op::Fill(_) => 1..=1,
-            Op::Reverse(_) | Op::Sequence { .. } | Op::Unsqueeze => 2..=2,
+            Op::Reverse(_) | Op::Sequence { .. } | Op::Unsqueeze | Op::Expand { .. } => 2..=2,
+            Op::Reshape { .. } | Op::Arithmetic(_) => 2..=2,
+            Op::GatherElements { .. } | Op::GatherRows => 2..=2,
             Op::Transpose | Op::Squeeze { .. } => 1..=2,
-            Op::Gather => 3..=3,
+            Op::Gather | Op::Range(_) | Op::Select => 3..=3,
             Op::StridedSlice(_) => 3..=4,
             Op::Slice => 3..=5,
             Op::Concat { .. } => 1..=usize::MAX,
@@ -76,8 +128,11 @@ impl Op {
 
     /// Whether it changes only how its first input is read, and moves nothing.
     pub(super) fn is_view(&self) -> bool {
-        use Op::*;
-        matches!(self, Identity | Slice | StridedSlice(_) | Transpose | Squeeze { .. } | Unsqueeze)
+        match self {
+            Op::Identity | Op::Slice | Op::StridedSlice(_) | Op::Transpose => true,
+            Op::Squeeze { .. } | Op::Unsqueeze | Op::Expand { .. } | Op::Reshape { .. } => true,
+            _ => false,
+        }
     }
 
     /// How many of the first inputs must be there; others may be omitted.

@@ -28,6 +28,14 @@ pub enum OperandError {
         /// What was expected.
         expected: &'static str,
     },
+    /// A tensor where a list is expected.
+    #[error("{argument} has {rank} axes, expected a list")]
+    NoList {
+        /// The operand.
+        argument: &'static str,
+        /// The number of its axes.
+        rank: usize,
+    },
     /// Lists of different lengths.
     #[error("{argument} has {count} entries but {other} has {expected}")]
     Count {
@@ -131,6 +139,24 @@ pub enum OperandError {
         dtype: DType,
         /// The type of the first input.
         first: DType,
+    },
+    /// A shape that does not match another one.
+    #[error("{argument} is {shape:?}, to which shape {input:?} cannot be repeated")]
+    Repeat {
+        /// The operand.
+        argument: &'static str,
+        /// Its shape, or the shape that it names.
+        shape: Vec<usize>,
+        /// The shape of the input.
+        input: Vec<usize>,
+    },
+    /// A shape with another number of elements.
+    #[error("shape is {shape:?}, which does not fit shape {input:?} of the input")]
+    Reshape {
+        /// The shape that is asked for.
+        shape: Vec<i128>,
+        /// The shape of the input.
+        input: Vec<usize>,
     },
     /// More integers than arguments of an operator have.
     #[error("{argument} has {count} entries, more than the {limit} that are accepted")]

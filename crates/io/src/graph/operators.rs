@@ -3,7 +3,10 @@
 //! Each operator is two functions in one of these modules. The second one (`known_..`) returns what
 //! is known about the result, and the errors that are certain without the elements.
 
+mod arithmetic;
 mod axes;
+mod broadcast;
+mod elements;
 mod join;
 mod reverse;
 mod slice;
@@ -19,8 +22,6 @@ use crate::value::{Elements, Value};
 use retrograde::{DType, Layout};
 use reverse::Sequence;
 
-/// The most axes of a result.
-pub(super) const MOST_AXES: usize = 64;
 /// The most elements of a tensor of one repeated element.
 const MOST_REPEATED: usize = 1 << 20;
 
@@ -62,7 +63,7 @@ impl Operands<'_> {
 
 /// Refuses results with more axes than tensors in files may have.
 fn check_rank(count: usize) -> Result<(), OperandError> {
-    let (argument, limit) = ("the shape of the result", MOST_AXES);
+    let (argument, limit) = ("the shape of the result", axes::MOST);
     if count > limit { Err(OperandError::TooMany { argument, count, limit }) } else { Ok(()) }
 }
 
@@ -126,12 +127,30 @@ fn computed(
             let list = numbers::indices("indices", &indices)?;
             join::gather(data, &list, indices.shape(), axis, room)
         }
+        Op::GatherRows => {
+            let indices = given.value(1, room)?;
+            join::check_rows(Some(indices.shape()))?;
+            let list = numbers::indices("indices", &indices)?;
+            let shape = &indices.shape()[..indices.shape().len() - 1];
+            join::gather(data, &list, shape, 0, room)
+        }
         Op::Concat { axis } => {
             let tensors: Vec<View> = operands.iter().flatten().cloned().collect();
             join::concat(&tensors, *axis, room)
         }
         Op::Cast(to) => Ok(View::of(numbers::cast(&given.value(0, room)?, *to)?)),
         Op::Fill(element) => filled(element, &given.list(0, "shape", room)?),
+        Op::Expand { both } => broadcast::expand(data, &given.list(1, "shape", room)?, *both),
+        Op::Reshape { zero_keeps } => {
+            broadcast::reshape(data, &given.list(1, "shape", room)?, *zero_keeps, room)
+        }
+        Op::Range(dtype) => {
+            let [start, end, step] = [0, 1, 2].map(|at| given.value(at, room));
+            arithmetic::range(&start?, &end?, &step?, *dtype)
+        }
+        Op::Arithmetic(function) => arithmetic::binary(*function, data, given.view(1)?, room),
+        Op::Select => arithmetic::select(data, given.view(1)?, given.view(2)?, room),
+        Op::GatherElements { axis } => elements::gather(data, given.view(1)?, *axis, room),
     }
 }
 
@@ -162,6 +181,7 @@ fn inferred(op: &Op, operands: &[Option<Known>]) -> Result<Known, OperandError> 
         Op::Unsqueeze => axes::known_unsqueeze(data, at(1)),
         &Op::Shape { start, end, dtype } => Ok(known_shape(data, start, end, dtype)),
         Op::Gather => join::known_gather(data, at(1), at(2)),
+        Op::GatherRows => join::known_rows(data, at(1)),
         Op::Concat { axis } => {
             join::known_concat(&operands.iter().flatten().collect::<Vec<_>>(), *axis)
         }
@@ -172,10 +192,16 @@ fn inferred(op: &Op, operands: &[Option<Known>]) -> Result<Known, OperandError> 
             Ok(Known::new(Some(*to), data.dims.clone()))
         }
         Op::Fill(element) => {
-            let dims = data.list("shape")?.map(|shape| sizes(&shape)).transpose()?;
+            let dims = data.list("shape")?.map(|shape| axes::sizes(&shape)).transpose()?;
             let dims = dims.map(|dims| dims.into_iter().map(Some).collect());
             Ok(Known::new(Some(element.dtype()), dims))
         }
+        Op::Expand { both } => broadcast::known_expand(data, at(1), *both),
+        Op::Reshape { zero_keeps } => broadcast::known_reshape(data, at(1), *zero_keeps),
+        Op::Range(dtype) => arithmetic::known_range(data, *dtype),
+        Op::Arithmetic(function) => arithmetic::known_binary(*function, data, at(1)),
+        Op::Select => arithmetic::known_select(data, at(1), at(2)),
+        Op::GatherElements { axis } => elements::known_gather(data, at(1), *axis),
     }
 }
 
@@ -197,21 +223,8 @@ fn part<T>(list: &[T], start: i64, end: Option<i64>) -> &[T] {
     &list[start.min(end)..end]
 }
 
-/// Sizes of a result that an operand names.
-fn sizes(shape: &[i128]) -> Result<Vec<usize>, OperandError> {
-    let argument = "shape";
-    let mut sizes = Vec::with_capacity(shape.len());
-    for (position, &value) in shape.iter().enumerate() {
-        let size = usize::try_from(value).ok().filter(|&size| size <= isize::MAX as usize);
-        let (low, high) = (0, isize::MAX as i128);
-        let outside = OperandError::Outside { argument, position, value, low, high };
-        sizes.push(size.ok_or(outside)?);
-    }
-    Ok(sizes)
-}
-
 fn filled(element: &Value, shape: &[i128]) -> Result<View, OperandError> {
-    let shape = sizes(shape)?;
+    let shape = axes::sizes(shape)?;
     let layout = Layout::dense(element.dtype(), &shape)?;
     let (count, limit) = (layout.len(), MOST_REPEATED);
     if count > limit {

@@ -1,7 +1,7 @@
 //! A value as a node sees it: its elements in another order, or some of them.
 //!
-//! Slice, Transpose, Squeeze and Unsqueeze only change the view. The elements move once, when an
-//! operator or an output needs them.
+//! Slice, Transpose, Squeeze, Unsqueeze and Expand only change the view. The elements move once,
+//! when an operator or an output needs them.
 
 use crate::strings;
 use crate::value::{Elements, Value};
@@ -114,6 +114,24 @@ impl View {
         let shape = order.iter().map(|axis| axis.map_or(1, |axis| self.shape[axis])).collect();
         let strides = order.iter().map(|axis| axis.map_or(0, |axis| self.strides[axis])).collect();
         View { value: self.value.clone(), shape, strides, offset: self.offset }.normal()
+    }
+
+    /// Repeated to this shape, which has at least as many axes. Those of size 1 are repeated; others
+    /// have the same size.
+    pub(super) fn repeated(&self, shape: &[usize]) -> View {
+        let new = shape.len().saturating_sub(self.shape.len());
+        let stride = |axis: usize| match axis.checked_sub(new) {
+            Some(own) if self.shape[own] != 1 => self.strides[own],
+            _ => 0,
+        };
+        let strides = (0..shape.len()).map(stride).collect();
+        let (value, shape) = (self.value.clone(), shape.to_vec());
+        View { value, shape, strides, offset: self.offset }.normal()
+    }
+
+    /// Whether all entries of an axis are the same elements.
+    pub(super) fn repeats(&self, axis: usize) -> bool {
+        self.strides[axis] == 0
     }
 
     /// Invariant 3.

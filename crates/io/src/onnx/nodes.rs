@@ -5,25 +5,39 @@ use super::attributes::Attributes;
 use super::messages::NodeProto;
 use super::tensor::value_of;
 use crate::external::Folder;
-use crate::graph::{GraphError, NodeName, Op, Source};
+use crate::graph::{Function, GraphError, NodeName, Op, Source};
 use crate::model::ModelError;
 use crate::value::Value;
 use retrograde::DType;
 
 /// Operators and the first opset in which they can be used.
-const OPERATORS: [(&str, u32); 12] = [
-    ("Cast", 1),
-    ("Concat", 1),
+const OPERATORS: [(&str, u32); 26] = [
+    ("Add", 7),
+    ("Cast", 6),
+    ("Concat", 4),
     ("Constant", 1),
     ("ConstantOfShape", 9),
+    ("Equal", 7),
+    ("Expand", 8),
     ("Gather", 1),
+    ("GatherElements", 11),
+    ("GatherND", 11),
+    ("Greater", 9),
+    ("GreaterOrEqual", 12),
     ("Identity", 1),
+    ("Less", 9),
+    ("LessOrEqual", 12),
+    ("Mul", 7),
+    ("Range", 11),
+    ("Reshape", 5),
     ("ReverseSequence", 10),
     ("Shape", 1),
     ("Slice", 1),
     ("Squeeze", 1),
+    ("Sub", 7),
     ("Transpose", 1),
     ("Unsqueeze", 1),
+    ("Where", 9),
 ];
 
 /// Whether the operator is supported.
@@ -110,9 +124,34 @@ pub(super) fn operator(
             attributes.only(&["value"])?;
             Op::Fill(Box::new(element(name, attributes, folder)?))
         }
-        _ => {
+        "GatherElements" => {
+            attributes.only(&["axis"])?;
+            Op::GatherElements { axis: attributes.int("axis")?.unwrap_or(0) }
+        }
+        "GatherND" => {
+            attributes.only(if opset < 12 { &[] } else { &["batch_dims"] })?;
+            match attributes.int("batch_dims")?.unwrap_or(0) {
+                0 => Op::GatherRows,
+                value => {
+                    let (node, attribute) = (name.clone(), "batch_dims".to_owned());
+                    let (value, expected) = (value.to_string(), "0");
+                    return Err(GraphError::Attribute { node, attribute, value, expected }.into());
+                }
+            }
+        }
+        "Reshape" => {
+            attributes.only(if opset < 14 { &[] } else { &["allowzero"] })?;
+            Op::Reshape { zero_keeps: attributes.int("allowzero")?.unwrap_or(0) == 0 }
+        }
+        kind => {
             attributes.only(&[])?;
-            Op::Identity
+            match Function::named(kind) {
+                Some(function) => Op::Arithmetic(function),
+                None if kind == "Expand" => Op::Expand { both: true },
+                None if kind == "Range" => Op::Range(None),
+                None if kind == "Where" => Op::Select,
+                None => Op::Identity,
+            }
         }
     };
     Ok((op, inputs))

@@ -2,21 +2,35 @@
 //! of the common form.
 
 use super::xml::Layer;
-use crate::graph::{GraphError, Masks, NodeName, Op, Source};
+use crate::graph::{Function, GraphError, Masks, NodeName, Op, Source};
 use crate::words::short;
 use retrograde::{DType, ReverseMode};
 
 /// The operators that are supported.
-const OPERATORS: [&str; 11] = [
+const OPERATORS: [&str; 25] = [
+    "Add",
+    "Broadcast",
     "Concat",
     "Convert",
+    "Equal",
     "Gather",
+    "GatherElements",
+    "GatherND",
+    "Greater",
+    "GreaterEqual",
+    "Less",
+    "LessEqual",
+    "Multiply",
+    "Range",
+    "Reshape",
     "Reverse",
     "ReverseSequence",
+    "Select",
     "ShapeOf",
     "Slice",
     "Squeeze",
     "StridedSlice",
+    "Subtract",
     "Transpose",
     "Unsqueeze",
 ];
@@ -139,13 +153,30 @@ pub(super) fn operator(
             }
             Op::Shape { start: 0, end: None, dtype }
         }
-        "Gather" => {
+        kind @ ("Gather" | "GatherND") => {
             if attributes.integer("batch_dims", Some(0))? != 0 {
                 return Err(attributes.wrong("batch_dims", "0"));
             }
-            Op::Gather
+            if kind == "Gather" { Op::Gather } else { Op::GatherRows }
         }
-        _ => Op::Concat { axis: attributes.integer("axis", None)? },
+        "Concat" => Op::Concat { axis: attributes.integer("axis", None)? },
+        "GatherElements" => Op::GatherElements { axis: attributes.integer("axis", None)? },
+        "Broadcast" => match attributes.text("mode").unwrap_or("numpy") {
+            "numpy" => Op::Expand { both: false },
+            "bidirectional" => Op::Expand { both: true },
+            _ => return Err(attributes.wrong("mode", "numpy or bidirectional")),
+        },
+        "Reshape" => Op::Reshape { zero_keeps: attributes.truth("special_zero")? },
+        "Range" => {
+            let dtype =
+                attributes.text("output_type").map(|_| attributes.dtype("output_type", None));
+            Op::Range(dtype.transpose()?)
+        }
+        "Select" => Op::Select,
+        kind => match Function::named(kind) {
+            Some(function) => Op::Arithmetic(function),
+            None => Op::Identity,
+        },
     };
     Ok((op, inputs))
 }

@@ -5,6 +5,9 @@ use super::super::known::Known;
 use super::super::operand::OperandError;
 use super::super::view::View;
 
+/// The most axes of a result.
+pub(super) const MOST: usize = 64;
+
 /// The axis that an entry of a list names.
 pub(super) fn axis(
     argument: &'static str,
@@ -41,6 +44,19 @@ pub(super) fn distinct(
         axes.push(axis);
     }
     Ok(axes)
+}
+
+/// Sizes of a result that an operand names.
+pub(super) fn sizes(shape: &[i128]) -> Result<Vec<usize>, OperandError> {
+    let argument = "shape";
+    let mut sizes = Vec::with_capacity(shape.len());
+    for (position, &value) in shape.iter().enumerate() {
+        let size = usize::try_from(value).ok().filter(|&size| size <= isize::MAX as usize);
+        let (low, high) = (0, isize::MAX as i128);
+        let outside = OperandError::Outside { argument, position, value, low, high };
+        sizes.push(size.ok_or(outside)?);
+    }
+    Ok(sizes)
 }
 
 /// The order of the axes of a Transpose; reversed if there is none.

@@ -2,6 +2,7 @@
 
 use super::super::known::Known;
 use super::super::movement::{Part, Workroom, assembled};
+use super::super::numbers;
 use super::super::operand::OperandError;
 use super::super::view::{self, Span, View, dense_strides};
 use super::axes;
@@ -51,7 +52,7 @@ pub(super) fn gather(
 }
 
 /// Indices as runs at equal distances: where each begins in the list, and what it picks.
-fn runs(indices: &[i128], size: usize) -> Result<Vec<(usize, Span)>, OperandError> {
+pub(super) fn runs(indices: &[i128], size: usize) -> Result<Vec<(usize, Span)>, OperandError> {
     let (argument, len) = ("indices", size as i128);
     let mut runs: Vec<(usize, Span)> = Vec::new();
     for (position, &value) in indices.iter().enumerate() {
@@ -85,7 +86,7 @@ pub(super) fn known_gather(
     indices: &Known,
     axis: &Known,
 ) -> Result<Known, OperandError> {
-    if let Some(dtype) = indices.dtype.filter(|&dtype| !super::super::numbers::is_integer(dtype)) {
+    if let Some(dtype) = indices.dtype.filter(|&dtype| !numbers::is_integer(dtype)) {
         let (argument, allowed) = ("indices", "an integer type");
         return Err(OperandError::Type { argument, dtype, allowed });
     }
@@ -95,10 +96,34 @@ pub(super) fn known_gather(
     };
     let axis = axes::axis("axis", 0, axis, dims.len())?;
     if let (Some(size), Some(value)) = (dims[axis], &indices.value) {
-        runs(&super::super::numbers::indices("indices", value)?, size)?;
+        runs(&numbers::indices("indices", value)?, size)?;
     }
     let Some(shape) = &indices.dims else { return Ok(Known::new(data.dtype, None)) };
     Ok(Known::new(data.dtype, Some([&dims[..axis], shape, &dims[axis + 1..]].concat())))
+}
+
+/// Checks that each entry of the indices of a GatherND is one number.
+pub(super) fn check_rows(shape: Option<&[usize]>) -> Result<(), OperandError> {
+    match shape {
+        None | Some([.., 1]) => Ok(()),
+        Some(shape) => {
+            let (argument, shape) = ("indices", shape.to_vec());
+            let expected = "a last axis of size 1: one index each";
+            Err(OperandError::Shape { argument, shape, expected })
+        }
+    }
+}
+
+pub(super) fn known_rows(data: &Known, indices: &Known) -> Result<Known, OperandError> {
+    check_rows(indices.shape().as_deref())?;
+    let mut rows = indices.clone();
+    rows.value = None;
+    rows.dims = rows.dims.map(|mut dims| {
+        dims.pop();
+        dims
+    });
+    let axis = numbers::from_list([0].into_iter(), DType::I64);
+    known_gather(data, &rows, &Known::of_value(&axis))
 }
 
 /// The only entry of a list, if it is known.
@@ -155,20 +180,20 @@ pub(super) fn concat(
 }
 
 pub(super) fn known_concat(tensors: &[&Known], axis: i64) -> Result<Known, OperandError> {
-    let first = tensors.iter().find_map(|known| known.dtype);
+    let dtype = tensors.iter().find_map(|known| known.dtype);
     for (position, known) in tensors.iter().enumerate() {
         if known.dtype == Some(DType::String) && tensors.len() > 1 {
             let (argument, dtype, allowed) = ("input 0", DType::String, "numbers");
             return Err(OperandError::Type { argument, dtype, allowed });
         }
-        if let (Some(dtype), Some(first)) = (known.dtype, first)
+        if let (Some(dtype), Some(first)) = (known.dtype, dtype)
             && dtype != first
         {
             return Err(OperandError::JoinType { position, dtype, first });
         }
     }
     let Some(rank) = tensors.iter().find_map(|known| known.rank()) else {
-        return Ok(Known::new(first, None));
+        return Ok(Known::new(dtype, None));
     };
     let axis = axes::axis("axis", 0, axis.into(), rank)?;
     // Sizes that are not known are those of the other tensors.
@@ -183,7 +208,10 @@ pub(super) fn known_concat(tensors: &[&Known], axis: i64) -> Result<Known, Opera
             at == axis || own.is_none() || all.is_none() || own == all
         };
         if own.len() != rank || !own.iter().zip(&dims).enumerate().all(fits) {
-            let (shape, first) = (known.sizes(), tensors[0].sizes());
+            // With a size that is not known, the error waits until it is.
+            let (Some(shape), Some(first)) = (known.shape(), tensors[0].shape()) else {
+                return Ok(Known::new(dtype, None));
+            };
             return Err(OperandError::Join { position, shape, first, axis });
         }
         dims.iter_mut().zip(own).for_each(|(all, own)| *all = all.or(*own));
@@ -196,7 +224,7 @@ pub(super) fn known_concat(tensors: &[&Known], axis: i64) -> Result<Known, Opera
         };
     }
     dims[axis] = total;
-    Ok(Known::new(first, Some(dims)))
+    Ok(Known::new(dtype, Some(dims)))
 }
 
 #[cfg(test)]

@@ -125,8 +125,11 @@ pub(super) fn known_sequence(
         // A batch of unknown size has as many entries as there are lengths.
         let batch = usize::try_from(sequence.batch.rem_euclid(sizes.len() as i64)).unwrap_or(0);
         let open = data.dims.as_ref().is_none_or(|dims| dims[batch].is_none());
-        if let (true, [count]) = (open, &shape[..]) {
-            sizes[batch] = *count;
+        match (open, &shape[..]) {
+            (true, [count]) => sizes[batch] = *count,
+            // The error waits until the size is known.
+            (true, _) => return Ok(result),
+            (false, _) => {}
         }
         expected = shape;
     }
