@@ -37,6 +37,10 @@ pub(super) fn reversed(
 ) -> Result<Value, OperandError> {
     let (from, to) = (input.layout()?, Layout::dense(input.moving_type(), input.shape())?);
     let prepared = operator.prepare(&from, &to)?;
+    // Only repeated elements make a result larger than what it is made from.
+    if to.byte_len() > input.bytes().len() {
+        check_size(to.byte_len(), room)?;
+    }
     let bytes =
         filled(to.byte_len(), room, |output, moved| run(&prepared, input.bytes(), output, moved))?;
     Ok(view::with_bytes(input.value(), input.shape(), bytes)?)
