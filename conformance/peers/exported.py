@@ -228,7 +228,7 @@ def with_tensorflow(binary, folder):
             shape = [None, None, SHAPE[2]] if free else list(SHAPE)
             specs = [tf.TensorSpec(shape, tf.float32, "x")]
             specs += [tf.TensorSpec([None] if free else list(n.shape), n.dtype, "lens") for n in more]
-            compiled = tf.function(function, input_signature=specs)
+            compiled = tf.function(function, input_signature=specs, autograph=False)
             arrays = [X, *more]
             check("tensorflow", same(compiled(*arrays).numpy(), np.array(expected, order="C")), name)
             for opset in (11, 13, 18):

@@ -74,6 +74,30 @@ def official_cases(binary):
     print("official cases: " + ", ".join(f"{kind} {count}" for kind, count in sorted(ran.items())))
 
 
+def containers(binary):
+    """Sequences and optional values, as the official tests of Identity write them, in and out."""
+    x = [np.array([1, 2], np.float32), np.zeros((0, 3), np.float32)]
+    sequence = numpy_helper.from_list(x, "x")
+    tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, None)
+    kind = helper.make_sequence_type_proto(tensor)
+    cases = [
+        ("sequence", sequence, kind, 16),
+        ("optional sequence", numpy_helper.from_optional(x, "x"), helper.make_optional_type_proto(kind), 16),
+        ("optional tensor", numpy_helper.from_optional(x[0], "x"), helper.make_optional_type_proto(tensor), 28),
+    ]
+    for what, proto, kind, opset in cases:
+        ports = [helper.make_value_info(name, kind) for name in ("x", "y")]
+        model = model_of([helper.make_node("Identity", ["x"], ["y"])], ports[:1], ports[1:], opset)
+        onnx.checker.check_model(model)
+        with Folder(binary) as folder:
+            write(folder / "m.onnx", model)
+            write(folder / "x.pb", proto)
+            if folder.expect("onnx: sequences", what, "m.onnx", "-i", "x.pb", "--output", "y.pb"):
+                found = type(proto)()
+                found.ParseFromString((folder / "y.pb").read_bytes())
+                check("onnx: sequences", found == proto, what)
+
+
 def positions(start, end, step, size):
     """Which positions a slice picks, as the specification describes it."""
     start, end = (at + size if at < 0 else at for at in (start, end))
@@ -268,6 +292,7 @@ def main():
         sys.exit(__doc__)
     binary = str(Path(sys.argv[1]).resolve())
     official_cases(binary)
+    containers(binary)
     slices(binary)
     older_forms(binary)
     ir_slices(binary)

@@ -72,6 +72,18 @@ def refusals(binary):
         odd = sequence()
         odd.attribute.append(helper.make_attribute("color", 3))
         refused("attribute", 'attribute "color"', model_of([odd], [x_info, lens_info], [y_info]))
+        for value, kind in [(1.0, "FLOAT"), ("1", "STRING"), ([1], "INTS")]:
+            odd = helper.make_node("ReverseSequence", ["x", "lens"], ["y"], "n", time_axis=value, batch_axis=1)
+            refused(f"attribute of {kind}", f'attribute "time_axis" is {kind}, expected INT', model_of([odd], [x_info, lens_info], [y_info]), [])
+        odd = sequence()
+        odd.attribute[0].ref_attr_name = "outer"
+        refused("reference", 'is a reference to "outer"', model_of([odd], [x_info, lens_info], [y_info]), [])
+        sparse = helper.make_sparse_tensor(helper.make_tensor("v", TensorProto.FLOAT, [1], [1.0]), helper.make_tensor("i", TensorProto.INT64, [1], [0]), [4])
+        odd = node("Constant", [], ["lens"], "c", sparse_value=sparse)
+        odd.attribute[0].name = "value"
+        refused("sparse value", 'attribute "value" is SPARSE_TENSOR, expected TENSOR', model_of([odd, sequence()], [x_info], [y_info]), [])
+        wrong_lens = info("lens", TensorProto.INT32, ["B"])
+        refused("lengths of int32", "lengths have type i32, expected i64", model_of([sequence()], [x_info, wrong_lens], [y_info]), [])
         refused("axes", "time_axis and batch_axis are both 0", model_of(
             [node("ReverseSequence", ["x", "lens"], ["y"], "n", time_axis=0, batch_axis=0)], [x_info, lens_info], [y_info]))  # fmt: skip
         refused("axis 2", "time_axis is 2, expected 0 or 1", model_of(

@@ -20,7 +20,7 @@ mod run;
 mod sizes;
 mod view;
 
-pub use declared::{Declared, Dim};
+pub use declared::{Container, Declared, Dim};
 pub use error::{GraphError, NodeName};
 pub(crate) use op::{Function, Masks, Op};
 pub use operand::OperandError;

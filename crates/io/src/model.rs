@@ -37,7 +37,7 @@ pub enum ModelError {
         source: Box<TensorError>,
     },
     /// A value that is not a tensor.
-    #[error("{what} {name:?} is not a tensor, but a sequence, a map or the like")]
+    #[error("{what} {name:?} is a map or a sparse tensor, expected a tensor or a sequence")]
     NoTensor {
         /// Its role in the graph.
         what: &'static str,

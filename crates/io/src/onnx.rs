@@ -9,6 +9,7 @@ mod constant;
 mod declared;
 mod decode;
 pub(crate) mod error;
+mod message;
 mod messages;
 mod model;
 mod nodes;
@@ -18,6 +19,7 @@ mod wire;
 mod write;
 
 pub use error::TensorError;
+pub use message::read_message;
 pub use model::{outline, read_model, read_model_in};
 pub(crate) use tensor::{Located, Place, locate, string_bytes, value_of};
 pub use tensor::{NamedTensor, decode_tensor, read_tensor, write_tensor};

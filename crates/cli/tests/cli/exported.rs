@@ -229,3 +229,55 @@ fn constants_of_an_ir_may_be_empty_packed_or_floats() {
         "error: m.xml: turn (ReverseSequence): lengths[1] is 1.5, expected a whole number\n"
     );
 }
+
+/// Sequences of tensors pass through an Identity; other operators refuse them.
+#[test]
+fn sequences_pass_through_an_identity() {
+    let folder = folder();
+    let port = |number: u8, name: &str| {
+        field(number, &[text_field(1, name), field(2, &field(4, &[]))].concat())
+    };
+    let with = |kind: &str| model(&[node(kind, &["s"], "t", &[]), port(11, "s"), port(12, "t")]);
+    fs::write(folder.path().join("same.onnx"), with("Identity")).unwrap();
+    // A name, the type of the elements, and a tensor of two bytes.
+    let tensor = [vec![1 << 3, 2, 2 << 3, U8], field(9, &[7, 8])].concat();
+    let sequence = [text_field(1, "s"), vec![2 << 3, 1], field(3, &tensor)].concat();
+    fs::write(folder.path().join("s.pb"), &sequence).unwrap();
+    for output in [&["--output", "t.pb"][..], &["-o", "out"]] {
+        let arguments = [&["run", "same.onnx", "-i", "s.pb"], output].concat();
+        let outcome = run(command(folder.path(), &arguments));
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let size = sequence.len();
+        assert!(
+            outcome.stderr.ends_with(&format!(": a sequence or an optional value, {size} bytes\n"))
+        );
+    }
+    for name in ["t.pb", "out/t.pb"] {
+        assert_eq!(fs::read(folder.path().join(name)).unwrap(), sequence);
+    }
+    fs::write(folder.path().join("turned.onnx"), with("Transpose")).unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["same.onnx", "-i", "x.npy"],
+            "x.npy: the input is a sequence, which only a .pb file can hold",
+        ),
+        (
+            &["same.onnx", "-i", "broken.pb"],
+            "broken.pb: not a sequence: field 4 is not a tensor or a sequence",
+        ),
+        (
+            &["same.onnx", "-i", "s.pb", "--output", "t.npy"],
+            "t.npy: the output is a sequence or an optional value: choose a .pb file",
+        ),
+        (
+            &["turned.onnx"],
+            "turned.onnx: the Transpose (Transpose): input 0 is a sequence or an optional value, \
+             expected a tensor",
+        ),
+    ];
+    fs::write(folder.path().join("broken.pb"), [4 << 3 | 2, 0]).unwrap();
+    for (arguments, text) in cases {
+        let outcome = run(command(folder.path(), &[&["run"], *arguments].concat()));
+        assert_eq!(outcome.stderr, format!("error: {text}\n"));
+    }
+}

@@ -141,6 +141,10 @@ fn is_small(value: &Value) -> bool {
 }
 
 fn check(what: &str, known: &Known, declared: &Declared) -> Result<(), GraphError> {
+    // What is not known may be anything.
+    if known.is_message || known.dtype.is_some() {
+        sizes::check_container(what, known.is_message, declared)?;
+    }
     if let Some(dtype) = known.dtype {
         sizes::check_type(what, dtype, declared)?;
     }

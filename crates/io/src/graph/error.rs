@@ -133,6 +133,16 @@ pub enum GraphError {
         /// What is declared.
         declared: Declared,
     },
+    /// A tensor that should be a sequence, or the other way round.
+    #[error("{value}: is {found}, expected {declared}")]
+    OtherKind {
+        /// The value.
+        value: String,
+        /// What it is.
+        found: &'static str,
+        /// What is declared.
+        declared: Declared,
+    },
     /// A value whose rank or size is not the declared one.
     #[error("{value}: has shape {shape:?}, expected {declared}")]
     OtherShape {

@@ -18,23 +18,28 @@ pub(crate) struct Known {
     pub(super) dims: Option<Vec<Option<usize>>>,
     /// The elements, if the value is constant.
     pub(super) value: Option<Value>,
+    /// Whether it is a sequence or an optional value, and not a tensor.
+    pub(super) is_message: bool,
 }
 
 impl Known {
     pub(super) fn new(dtype: Option<DType>, dims: Option<Vec<Option<usize>>>) -> Known {
-        Known { dtype, dims, value: None }
+        Known { dtype, dims, ..Known::default() }
     }
 
     pub(super) fn of_value(value: &Value) -> Known {
         let dims = value.shape().iter().map(|&size| Some(size)).collect();
-        Known { dtype: Some(value.dtype()), dims: Some(dims), value: Some(value.clone()) }
+        let value_type = Some(value.dtype());
+        let value = Some(value.clone());
+        Known { value, ..Known::new(value_type, Some(dims)) }
     }
 
     pub(super) fn of_declared(declared: &Declared) -> Known {
         let size = |dim: &Dim| if let Dim::Fixed(size) = dim { Some(*size) } else { None };
         // A model may declare many sizes, and they are kept for each value.
         let dims = declared.dims.as_ref().filter(|dims| dims.len() <= MOST_KEPT);
-        Known::new(declared.dtype, dims.map(|dims| dims.iter().map(size).collect()))
+        let known = Known::new(declared.dtype, dims.map(|dims| dims.iter().map(size).collect()));
+        Known { is_message: declared.container.is_some(), ..known }
     }
 
     pub(super) fn rank(&self) -> Option<usize> {

@@ -128,11 +128,9 @@ impl Op {
 
     /// Whether it changes only how its first input is read, and moves nothing.
     pub(super) fn is_view(&self) -> bool {
-        match self {
-            Op::Identity | Op::Slice | Op::StridedSlice(_) | Op::Transpose => true,
-            Op::Squeeze { .. } | Op::Unsqueeze | Op::Expand { .. } | Op::Reshape { .. } => true,
-            _ => false,
-        }
+        use Op::*;
+        let picks = matches!(self, Identity | Slice | StridedSlice(_) | Transpose);
+        picks || matches!(self, Squeeze { .. } | Unsqueeze | Expand { .. } | Reshape { .. })
     }
 
     /// How many of the first inputs must be there; others may be omitted.

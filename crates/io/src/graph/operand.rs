@@ -18,6 +18,12 @@ pub enum OperandError {
         /// The accepted types.
         allowed: &'static str,
     },
+    /// A sequence or an optional value.
+    #[error("input {position} is a sequence or an optional value, expected a tensor")]
+    NoTensor {
+        /// Which input.
+        position: usize,
+    },
     /// A shape that the operator does not accept.
     #[error("{argument} has shape {shape:?}, expected {expected}")]
     Shape {

@@ -67,12 +67,25 @@ fn check_rank(count: usize) -> Result<(), OperandError> {
     if count > limit { Err(OperandError::TooMany { argument, count, limit }) } else { Ok(()) }
 }
 
+fn is_message(view: Option<&View>) -> bool {
+    view.is_some_and(|view| view.value().is_message())
+}
+
+/// Refuses sequences and optional values, which only an Identity accepts.
+fn check_tensors(op: &Op, mut messages: impl Iterator<Item = bool>) -> Result<(), OperandError> {
+    match messages.position(|is| is).filter(|_| *op != Op::Identity) {
+        Some(position) => Err(OperandError::NoTensor { position }),
+        None => Ok(()),
+    }
+}
+
 /// Runs an operator.
 pub(super) fn run(
     op: &Op,
     operands: &[Option<View>],
     room: &mut Workroom<'_>,
 ) -> Result<View, OperandError> {
+    check_tensors(op, operands.iter().map(|view| is_message(view.as_ref())))?;
     let view = computed(op, operands, room)?;
     check_rank(view.shape().len())?;
     Ok(view)
@@ -156,6 +169,8 @@ fn computed(
 
 /// What is known about the result of an operator.
 pub(super) fn known(op: &Op, operands: &[Option<Known>]) -> Result<Known, OperandError> {
+    let is_message = |known: &Option<Known>| known.as_ref().is_some_and(|known| known.is_message);
+    check_tensors(op, operands.iter().map(is_message))?;
     let known = inferred(op, operands)?;
     check_rank(known.rank().unwrap_or(0))?;
     Ok(known)

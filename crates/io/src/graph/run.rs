@@ -62,7 +62,7 @@ impl Graph {
             })?;
             if let Some(declared) = self.declared.get(&node.output) {
                 let what = format!("value {:?}", node.output);
-                sizes.check(&what, result.dtype(), result.shape(), declared)?;
+                sizes.check(&what, &result, declared)?;
             }
             if readers.contains_key(node.output.as_str()) {
                 values.insert(&node.output, result);
@@ -72,12 +72,7 @@ impl Graph {
         for output in &self.outputs {
             let view = take(&mut values, &mut readers, &output.value);
             let name = output.names.first().map_or("", String::as_str);
-            sizes.check(
-                &format!("output {name:?}"),
-                view.dtype(),
-                view.shape(),
-                &output.declared,
-            )?;
+            sizes.check(&format!("output {name:?}"), &view, &output.declared)?;
             let value = dense(&view, &mut room).map_err(|source| GraphError::Result {
                 name: name.to_owned(),
                 source: Box::new(source),
@@ -117,7 +112,7 @@ impl Graph {
                 }
             };
             let what = format!("input {name:?}");
-            sizes.check(&what, value.dtype(), value.shape(), &input.declared)?;
+            sizes.check(&what, &value, &input.declared)?;
             values.insert(&input.value, value);
         }
         Ok(values)

@@ -2,6 +2,7 @@
 
 use super::declared::{Declared, Dim};
 use super::error::GraphError;
+use super::view::View;
 use crate::words::short;
 use retrograde::DType;
 use std::collections::HashMap;
@@ -17,6 +18,21 @@ pub(super) fn check_type(what: &str, dtype: DType, declared: &Declared) -> Resul
         return Err(GraphError::OtherType { value, dtype, declared });
     }
     Ok(())
+}
+
+/// Checks that a value is a tensor, or is none, as declared. Nothing may be declared.
+pub(super) fn check_container(
+    what: &str,
+    is_message: bool,
+    declared: &Declared,
+) -> Result<(), GraphError> {
+    let free = *declared == Declared::default();
+    if is_message == declared.container.is_some() || (free && is_message) {
+        return Ok(());
+    }
+    let found = if is_message { "a sequence or an optional value" } else { "a tensor" };
+    let (value, declared) = (short(what), declared.clone());
+    Err(GraphError::OtherKind { value, found, declared })
 }
 
 /// Checks a shape against the declared one, without named sizes.
@@ -42,10 +58,15 @@ impl Sizes {
     pub(super) fn check(
         &mut self,
         what: &str,
-        dtype: DType,
-        shape: &[usize],
+        value: &View,
         declared: &Declared,
     ) -> Result<(), GraphError> {
+        let is = value.value().is_message();
+        check_container(what, is, declared)?;
+        if is {
+            return Ok(());
+        }
+        let (dtype, shape) = (value.dtype(), value.shape());
         check_type(what, dtype, declared)?;
         check_shape(what, shape, declared)?;
         let Some(dims) = &declared.dims else { return Ok(()) };

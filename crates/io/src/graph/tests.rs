@@ -14,7 +14,8 @@ fn node(name: &str, op: Op, inputs: &[&str], output: &str) -> Node {
 }
 
 fn input(name: &str, dtype: DType, dims: &[Dim]) -> Input {
-    let declared = Declared { dtype: Some(dtype), dims: Some(dims.to_vec()) };
+    let declared =
+        Declared { dtype: Some(dtype), dims: Some(dims.to_vec()), ..Declared::default() };
     Input { names: vec![name.to_owned()], value: name.to_owned(), declared, has_default: false }
 }
 

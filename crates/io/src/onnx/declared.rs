@@ -3,14 +3,14 @@
 use super::decode::Decoder;
 use super::error::TensorError;
 use super::messages::{Dimension, ValueInfoProto};
-use crate::graph::{Declared, Dim};
+use crate::graph::{Container, Declared, Dim};
 use crate::model::ModelError;
 use crate::words::short;
 use bytes::Bytes;
 use prost::Message;
 use retrograde::DType;
 
-/// A name and its declaration. A value that is not a tensor, or has an unknown type, is an error;
+/// A name and its declaration. A map, a sparse tensor, and a tensor of an unknown type are errors;
 /// with `any` it counts as undeclared.
 pub(super) fn declared_in(
     decoder: &mut Decoder,
@@ -20,8 +20,16 @@ pub(super) fn declared_in(
 ) -> Result<(String, Declared), ModelError> {
     let info: ValueInfoProto = decoder.declaration(bytes, what)?;
     let kind = info.kind.unwrap_or_default();
-    let other = [kind.sequence_type, kind.map_type, kind.sparse_tensor_type, kind.optional_type];
-    if other.iter().any(Option::is_some) && !any {
+    let container = match (&kind.sequence_type, &kind.optional_type) {
+        (Some(_), _) => Some(Container::Sequence),
+        (None, Some(_)) => Some(Container::Optional),
+        (None, None) => None,
+    };
+    if let Some(container) = container {
+        let declared = Declared { container: Some(container), ..Declared::default() };
+        return Ok((info.name, declared));
+    }
+    if (kind.map_type.is_some() || kind.sparse_tensor_type.is_some()) && !any {
         return Err(ModelError::NoTensor { what, name: short(&info.name) });
     }
     let Some(tensor) = kind.tensor_type else { return Ok((info.name, Declared::default())) };
@@ -40,7 +48,7 @@ pub(super) fn declared_in(
             Some(shape.dim.iter().map(dim_of).collect::<Result<_, _>>()?)
         }
     };
-    Ok((info.name, Declared { dtype, dims }))
+    Ok((info.name, Declared { dtype, dims, container: None }))
 }
 
 fn dim_of(bytes: &Bytes) -> Result<Dim, ModelError> {

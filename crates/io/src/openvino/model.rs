@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
             Err(_) if any => None,
             dtype => Some(dtype?),
         };
-        let declared = Declared { dtype, dims };
+        let declared = Declared { dtype, dims, ..Declared::default() };
         let mut names = split_names(&port.names);
         names.push(layer.name.clone());
         let value = value_name(&layer.id, &port.id);

@@ -52,7 +52,7 @@ pub(super) fn declared_at(port: &Port) -> Declared {
     };
     let size = |&size: &i64| usize::try_from(size).map_or(Dim::Any, Dim::Fixed);
     let dims = (!port.dims.is_empty()).then(|| port.dims.iter().map(size).collect());
-    Declared { dtype, dims }
+    Declared { dtype, dims, ..Declared::default() }
 }
 
 /// Comma-separated names; a comma inside a name is escaped with a backslash.
