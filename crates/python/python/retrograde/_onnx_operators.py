@@ -327,7 +327,7 @@ def _computed(function: Callable[[Any, Any], Any], one: Any, other: Any) -> Arra
 def _selected(condition: Any, yes: Any, no: Any) -> Array:
     if np.asarray(condition).dtype != bool:
         raise TypeError(f"the condition has type {np.asarray(condition).dtype}, expected bool")
-    return np.where(condition, yes, no)
+    return np.asarray(np.where(condition, yes, no))
 
 
 _PREPARED: dict[str, Callable[[str, NodeProto, int], Operator]] = {
