@@ -1,19 +1,31 @@
 //! The common form of all models: named values, nodes that compute values from values, and what is
 //! declared about them.
 //!
-//! A [`Graph`] is checked when it is built (every value is produced once, before it is read). Its
-//! inputs are checked against the declarations when it runs.
+//! A [`Graph`] is checked when it is built: every value is produced once, before it is read, and
+//! the types, shapes and constants that are known are those that the operators accept. Its inputs
+//! are checked against the declarations when it runs.
 
+mod check;
 mod declared;
 pub(crate) mod error;
+mod known;
+mod movement;
+mod numbers;
+mod op;
+mod operand;
+mod operators;
 mod order;
 mod parts;
 mod run;
+mod sizes;
+mod view;
 
-pub use declared::{Declared, Dim};
+pub use declared::{Container, Declared, Dim};
 pub use error::{GraphError, NodeName};
+pub(crate) use op::{Function, Masks, Op};
+pub use operand::OperandError;
 pub use parts::{Input, Outline, Output};
-pub(crate) use parts::{Node, Op};
+pub(crate) use parts::{Node, Source};
 
 use crate::value::Value;
 use crate::words::short;
@@ -49,10 +61,7 @@ impl Parts {
             return Err(GraphError::CannotRun { nodes: self.foreign });
         }
         for node in &self.nodes {
-            let (given, expected) = (node.inputs.len(), node.op.arity());
-            if given != expected {
-                return Err(GraphError::InputCount { node: node.name.clone(), given, expected });
-            }
+            check::operand_count(node)?;
         }
         self.check_made_once()?;
         if self.outputs.is_empty() {
@@ -62,13 +71,16 @@ impl Parts {
         let given = given.chain(self.constants.iter().map(|(name, _)| name.as_str())).collect();
         let order = order::sorted(&self.nodes, &self.outputs, given)?;
         let mut nodes: Vec<Option<Node>> = self.nodes.into_iter().map(Some).collect();
-        Ok(Graph {
+        let graph = Graph {
             inputs: self.inputs,
             outputs: self.outputs,
             constants: self.constants.into_iter().collect(),
             nodes: order.into_iter().filter_map(|at| nodes[at].take()).collect(),
             declared: self.declared,
-        })
+        };
+        let known = check::values(&graph.inputs, &graph.constants);
+        check::nodes(&graph.nodes, &graph.outputs, &graph.declared, known)?;
+        Ok(graph)
     }
 
     /// An input may have a constant as its default; nothing else is produced twice.

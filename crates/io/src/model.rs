@@ -2,6 +2,7 @@
 
 use crate::graph::error::GraphError;
 use crate::onnx::error::TensorError;
+use crate::words::short;
 use thiserror::Error as ThisError;
 
 /// Why a model file was refused.
@@ -36,10 +37,16 @@ pub enum ModelError {
         source: Box<TensorError>,
     },
     /// A value that is not a tensor.
-    #[error("{what} {name:?} is not a tensor, but a sequence, a map or the like")]
+    #[error("{what} {name:?} is a map or a sparse tensor, expected a tensor or a sequence")]
     NoTensor {
         /// Its role in the graph.
         what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// A sparse tensor.
+    #[error("initializer {name:?} is sparse, expected a dense tensor")]
+    Sparse {
         /// Its name.
         name: String,
     },
@@ -52,4 +59,16 @@ pub enum ModelError {
     /// An invalid graph.
     #[error(transparent)]
     Graph(#[from] GraphError),
+}
+
+impl ModelError {
+    /// The error for a file that is not an IR.
+    pub(crate) fn not_ir(reason: impl Into<String>) -> ModelError {
+        ModelError::NotIr { reason: reason.into() }
+    }
+
+    /// The error of an invalid tensor.
+    pub(crate) fn tensor(what: &str, source: TensorError) -> ModelError {
+        ModelError::Tensor { what: short(what), source: Box::new(source) }
+    }
 }

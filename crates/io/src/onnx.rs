@@ -4,16 +4,22 @@
 //! them. Tensors may be large, so their messages are parsed field by field instead. A graph becomes
 //! a [`Graph`](crate::graph::Graph), which does not depend on ONNX.
 
+mod attributes;
+mod constant;
+mod declared;
 mod decode;
 pub(crate) mod error;
+mod message;
 mod messages;
 mod model;
+mod nodes;
 mod survey;
 mod tensor;
 mod wire;
 mod write;
 
 pub use error::TensorError;
+pub use message::read_message;
 pub use model::{outline, read_model, read_model_in};
 pub(crate) use tensor::{Located, Place, locate, string_bytes, value_of};
 pub use tensor::{NamedTensor, decode_tensor, read_tensor, write_tensor};

@@ -10,6 +10,7 @@ pub struct Value {
     dtype: DType,
     shape: Vec<usize>,
     elements: Elements,
+    is_message: bool,
 }
 
 /// The elements of a tensor.
@@ -34,7 +35,21 @@ impl Value {
             let shape = shape.to_vec();
             return Err(LayoutError::SizeMismatch { shape, dtype, expected, available });
         }
-        Ok(Value { dtype, shape: shape.to_vec(), elements: Elements::Bytes(data) })
+        let (shape, elements) = (shape.to_vec(), Elements::Bytes(data));
+        Ok(Value { dtype, shape, elements, is_message: false })
+    }
+
+    /// A sequence of tensors, or an optional value: the bytes of its message, which are not parsed
+    /// into tensors. Only an Identity accepts it.
+    pub(crate) fn message(bytes: Bytes) -> Value {
+        let (shape, elements) = (vec![bytes.len()], Elements::Bytes(bytes));
+        Value { dtype: DType::U8, shape, elements, is_message: true }
+    }
+
+    /// Whether it is a sequence of tensors or an optional value: then its elements are the bytes of
+    /// the SequenceProto or OptionalProto.
+    pub fn is_message(&self) -> bool {
+        self.is_message
     }
 
     /// A tensor of strings, one per element.
@@ -45,7 +60,8 @@ impl Value {
             return Err(LayoutError::ElementCount { shape: shape.to_vec(), expected, available });
         }
         let elements = Elements::Strings(strings);
-        Ok(Value { dtype: DType::String, shape: shape.to_vec(), elements })
+        let (dtype, shape) = (DType::String, shape.to_vec());
+        Ok(Value { dtype, shape, elements, is_message: false })
     }
 
     /// The element type.

@@ -15,6 +15,7 @@ from onnx.backend.test.loader import load_model_tests
 from retrograde import onnx_backend
 
 RNG = np.random.default_rng(5)
+X3 = np.arange(24).reshape(2, 3, 4)
 
 
 class Official(unittest.TestResult):
@@ -48,7 +49,8 @@ def test_the_official_runner_passes_and_runs_what_we_say_we_run(monkeypatch, tmp
     # Older releases of ONNX have the models in files.
     models = {
         f"{case.name}_cpu": case.model or onnx.load(f"{case.model_dir}/model.onnx")
-        for case in load_model_tests(kind="node")
+        for kind in ("node", "simple", "pytorch-converted", "pytorch-operator")
+        for case in load_model_tests(kind=kind)
     }
     assert result.ran == {name for name, model in models.items() if onnx_backend.is_compatible(model)}
     reversals = {
@@ -66,6 +68,82 @@ def test_the_official_runner_passes_and_runs_what_we_say_we_run(monkeypatch, tmp
             f" {passed_over} skipped for other operators or opsets,"
             f" {len(skipped)} skipped by the runner (CUDA, models of files)"
         )
+
+
+def naive_slice(x, axis, start, end, step):
+    """Positions one by one, as the specification of Slice describes them."""
+    size = x.shape[axis]
+    start, end = (at + size if at < 0 else at for at in (start, end))
+    low, high = (0, size) if step > 0 else (0, size - 1)
+    at, stop = min(max(start, low), high), min(max(end, low if step > 0 else -1), high)
+    picked = []
+    while size and (at < stop if step > 0 else at > stop):
+        picked.append(at)
+        at += step
+    return np.stack([x.take(n, axis) for n in picked], axis) if picked else x.take([], axis)
+
+
+def test_slices_take_any_step_and_older_forms():
+    x = np.arange(24).reshape(2, 3, 4)
+    for axis, start, end, step in itertools.product((0, 1, -1), (-9, -2, 0, 1, 9), (-9, -1, 0, 2, 9), (-3, -1, 1, 2)):
+        lists = [np.array([n]) for n in (start, end, axis, step)]
+        proto = model([helper.make_node("Slice", ["x", "a", "b", "c", "d"], ["y"])], ["x", "a", "b", "c", "d"])
+        assert same(onnx_backend.run_model(proto, [x, *lists])[0], naive_slice(x, axis, start, end, step))
+        if step == 1:
+            old = helper.make_node("Slice", ["x"], ["y"], starts=[start], ends=[end], axes=[axis % 3])
+            found = onnx_backend.run_model(model([old], ["x"], opset=9), [x])[0]
+            assert same(found, naive_slice(x, axis, start, end, step))
+    # An omitted input in the middle; the result is not a view of the input.
+    proto = model([helper.make_node("Slice", ["x", "a", "b", "", "d"], ["y"])], ["x", "a", "b", "d"])
+    found = onnx_backend.run_model(proto, [x, np.array([-1]), np.array([-9]), np.array([-1])])[0]
+    assert same(found, x[::-1]) and not np.shares_memory(found, x) and found.flags.c_contiguous
+
+
+def test_padded_reversal_by_indices():
+    x, lengths = np.arange(24).reshape(2, 4, 3), np.array([3, 1])
+    proto = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["": 18]>
+        padded (int64[B, T, F] x, int64[B] lengths) => (int64[B, T, F] y) {
+            one = Constant <value_ints = [1]> ()
+            two = Constant <value_ints = [2]> ()
+            zero = Constant <value_int = 0> ()
+            step = Constant <value_int = 1> ()
+            shape = Shape (x)
+            size = Gather (shape, step)
+            times = Range (zero, size, step)
+            column = Unsqueeze (lengths, one)
+            inside = Less (times, column)
+            last = Sub (column, one)
+            mirrored = Sub (last, times)
+            indices = Where (inside, mirrored, times)
+            deep = Unsqueeze (indices, two)
+            wide = Expand (deep, shape)
+            y = GatherElements <axis = 1> (x, wide)
+        }""")
+    assert same(onnx_backend.run_model(proto, [x, lengths])[0], naively(x, lengths, 1, 0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "operands", "attributes", "text"),
+    [
+        ("Slice", [X3, [0], [1], [3]], {}, "axes[0] is 3, outside [-3, 2]"),
+        ("Slice", [X3, [0], [1, 2]], {}, "ends has 2 entries but starts has 1"),
+        ("Slice", [X3, [0], [1], [0], [0]], {}, "steps[0] is 0, expected a positive or a negative step"),
+        ("Transpose", [X3], {"perm": [0, 0, 1]}, "perm[1] is 0, which is given twice"),
+        ("Squeeze", [X3, [1]], {}, "axes[0] is axis 1, which has size 3, expected 1"),
+        ("Gather", [X3, [4]], {"axis": 2}, "indices[0] is 4, outside [-4, 3]"),
+        ("Gather", [X3, [0]], {"axis": 3}, "axis[0] is 3, outside [-3, 2]"),
+        ("Cast", [X3], {}, "attribute 'to' is missing"),
+        ("Concat", [X3], {"axis": 0.5}, "attribute 'axis' is FLOAT, expected INT"),
+        ("Add", [X3, np.float32([1])], {}, "input 1 has type float32, expected integers"),
+    ],
+)
+def test_operators_around_a_reversal_name_what_is_wrong(kind, operands, attributes, text):
+    names = [f"i{n}" for n in range(len(operands))]
+    proto = model([helper.make_node(kind, names, ["y"], name="n", **attributes)], names)
+    with pytest.raises((TypeError, ValueError)) as raised:
+        onnx_backend.run_model(proto, list(map(np.asarray, operands)))
+    assert str(raised.value) == f"n ({kind}): {text}"
 
 
 TYPES = {
@@ -288,18 +366,22 @@ def test_a_model_with_other_operators_is_told_all_of_them():
 def test_opsets_and_devices():
     for opset in range(1, 40):
         proto = model([node()], ["x", "lengths"], opset=opset)
-        is_known = 10 <= opset <= 28
-        assert onnx_backend.is_compatible(proto) == is_known
+        # ReverseSequence was added in opset 10.
+        assert onnx_backend.is_compatible(proto) == (10 <= opset <= 28)
+        is_known = 7 <= opset <= 28
         assert onnx_backend.is_opset_supported(proto)[0] == is_known
-        if is_known:
+        if is_known and opset < 10:
+            with pytest.raises(onnx_backend.Unsupported, match=r"\(ReverseSequence\)$"):
+                onnx_backend.run_model(proto, [X, LENGTHS])
+        elif is_known:
             assert same(onnx_backend.run_model(proto, [X, LENGTHS])[0], Y)
         else:
-            with pytest.raises(onnx_backend.Unsupported, match=f"opset is {opset}, expected 10 to 28"):
+            with pytest.raises(onnx_backend.Unsupported, match=f"opset is {opset}, expected 7 to 28"):
                 onnx_backend.run_model(proto, [X, LENGTHS])
     del proto.opset_import[:]
     assert onnx_backend.is_opset_supported(proto) == (
         False,
-        "the model's opset is missing, expected 10 to 28",
+        "the model's opset is missing, expected 7 to 28",
     )
     assert onnx_backend.supports_device("CPU") and onnx_backend.supports_device("CPU:0")
     assert not onnx_backend.supports_device("CUDA") and not onnx_backend.supports_device("?")

@@ -4,7 +4,7 @@
 use anyhow::{Result, anyhow, bail};
 use retrograde_io::graph::{Declared, Dim};
 use retrograde_io::{
-    Error, FilesRead, Format, Location, Opening, Output, Saving, Value, open_value,
+    Error, FilesRead, Format, Location, Opening, Output, Saving, Value, onnx, open_value,
 };
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -19,6 +19,12 @@ pub(super) fn load(
 ) -> Result<Value> {
     let named = Format::of(&location.path).filter(|_| !location.is_stream());
     let format = named.or(from);
+    if let Some(container) = declared.container {
+        if location.is_stream() || format != Some(Format::Pb) {
+            bail!("{location}: the input is {declared}, which only a .pb file can hold");
+        }
+        return Ok(onnx::read_message(&location.path, container)?);
+    }
     let known = match format {
         Some(Format::Raw) => raw_opening(location, declared)?,
         _ => Opening::default(),
@@ -66,7 +72,14 @@ pub(super) fn begin(
     watch: &mut dyn FnMut(usize),
 ) -> Result<Output> {
     let named = Format::of(&location.path).filter(|_| !location.is_stream());
-    let saving = Saving { format: named.or(saving.format), ..saving.clone() };
+    let mut saving = Saving { format: named.or(saving.format), ..saving.clone() };
+    if value.is_message() {
+        if saving.format != Some(Format::Pb) {
+            bail!("{location}: the output is a sequence or an optional value: choose a .pb file");
+        }
+        // The bytes of the message are the file.
+        saving.format = Some(Format::Raw);
+    }
     Ok(Output::of_value(value, name, location.clone(), &saving, watch)?)
 }
 
@@ -81,6 +94,10 @@ pub(super) fn begin_in(
     watch: &mut dyn FnMut(usize),
 ) -> Result<Output> {
     let at = |format: Format| Location::file(folder.join(format!("{stem}.{format}")));
+    if value.is_message() {
+        let saving = Saving { format: saving.format.or(Some(Format::Pb)), ..saving.clone() };
+        return begin(&at(Format::Pb), name, value, &saving, watch);
+    }
     if let Some(format) = saving.format {
         return Ok(Output::of_value(value, name, at(format), saving, watch)?);
     }

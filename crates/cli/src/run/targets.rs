@@ -153,7 +153,11 @@ fn size(value: &Value) -> usize {
 }
 
 fn described(value: &Value) -> String {
-    format!("{} {:?}, {}", value.dtype(), value.shape(), report::bytes(size(value)))
+    let size = report::bytes(size(value));
+    match value.is_message() {
+        true => format!("a sequence or an optional value, {size}"),
+        false => format!("{} {:?}, {size}", value.dtype(), value.shape()),
+    }
 }
 
 /// The index of the output with this name.

@@ -3,6 +3,7 @@
 mod bench;
 mod cuda;
 mod errors;
+mod exported;
 mod faults;
 mod files;
 mod formats;

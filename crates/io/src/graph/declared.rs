@@ -11,6 +11,28 @@ pub struct Declared {
     pub dtype: Option<DType>,
     /// One entry per axis.
     pub dims: Option<Vec<Dim>>,
+    /// What it is if it is not a tensor.
+    pub container: Option<Container>,
+}
+
+/// A value of ONNX that is not a tensor, but holds some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Container {
+    /// A list of tensors, or of other lists.
+    Sequence,
+    /// A tensor or a sequence, or nothing.
+    Optional,
+}
+
+impl Container {
+    /// Its name in errors, with an article.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Container::Sequence => "a sequence",
+            Container::Optional => "an optional value",
+        }
+    }
 }
 
 /// What a model declares about the size of an axis.
@@ -41,6 +63,9 @@ impl fmt::Display for Dim {
 /// As `f32 [2, T, ?]`.
 impl fmt::Display for Declared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(container) = self.container {
+            return f.write_str(container.name());
+        }
         match self.dtype {
             Some(dtype) => write!(f, "{dtype} ")?,
             None => f.write_str("? ")?,

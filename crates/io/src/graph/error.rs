@@ -1,6 +1,7 @@
 //! Errors of a graph, or of the inputs it is run on.
 
 use super::declared::{Declared, Dim};
+use super::operand::OperandError;
 use crate::words::short;
 use retrograde::{DType, LayoutError};
 use std::collections::BTreeMap;
@@ -44,7 +45,15 @@ pub enum GraphError {
         /// Inputs it has.
         given: usize,
         /// Inputs it should have.
-        expected: usize,
+        expected: String,
+    },
+    /// An input that is omitted, but is not optional.
+    #[error("{node}: input {position} is omitted, expected a value")]
+    InputOmitted {
+        /// The node.
+        node: NodeName,
+        /// Which input.
+        position: usize,
     },
     /// An attribute that the operator does not have, or an invalid value.
     #[error("{node}: attribute {attribute:?} is {value}, expected {expected}")]
@@ -124,6 +133,16 @@ pub enum GraphError {
         /// What is declared.
         declared: Declared,
     },
+    /// A tensor that should be a sequence, or the other way round.
+    #[error("{value}: is {found}, expected {declared}")]
+    OtherKind {
+        /// The value.
+        value: String,
+        /// What it is.
+        found: &'static str,
+        /// What is declared.
+        declared: Declared,
+    },
     /// A value whose rank or size is not the declared one.
     #[error("{value}: has shape {shape:?}, expected {declared}")]
     OtherShape {
@@ -156,7 +175,15 @@ pub enum GraphError {
         /// The node.
         node: NodeName,
         /// Why not.
-        source: Box<retrograde::Error>,
+        source: Box<OperandError>,
+    },
+    /// An output that cannot be made.
+    #[error("output {name:?}: {source}")]
+    Result {
+        /// Its name.
+        name: String,
+        /// Why not.
+        source: Box<OperandError>,
     },
     /// A result that is too large for memory.
     #[error("{node}: {source}")]

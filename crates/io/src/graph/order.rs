@@ -19,13 +19,13 @@ pub(super) fn sorted(
     let mut readers = vec![Vec::new(); nodes.len()];
     let mut waits_for = vec![0usize; nodes.len()];
     for (at, node) in nodes.iter().enumerate() {
-        for value in &node.inputs {
-            match maker.get(value.as_str()) {
+        for value in node.reads() {
+            match maker.get(value) {
                 Some(&by) => {
                     readers[by].push(at);
                     waits_for[at] += 1;
                 }
-                None if given.contains(value.as_str()) => {}
+                None if given.contains(value) => {}
                 None => return Err(not_made(node.name.to_string(), value)),
             }
         }
@@ -64,7 +64,7 @@ fn cycle(
     let mut seen = HashMap::from([(stuck, 0)]);
     loop {
         let at = path[path.len() - 1];
-        let makers = nodes[at].inputs.iter().filter_map(|value| maker.get(value.as_str()));
+        let makers = nodes[at].reads().filter_map(|value| maker.get(value));
         let Some(&before) = makers.into_iter().find(|&&by| waits_for[by] > 0) else {
             // Unreachable, since `at` is blocked; the nodes found so far still show where to look.
             break path.iter().rev().map(|&at| nodes[at].name.clone()).collect();

@@ -2,7 +2,7 @@
 
 use super::declared::Declared;
 use super::error::NodeName;
-use retrograde::ReverseMode;
+use super::op::Op;
 
 /// An input of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,33 +33,35 @@ pub struct Output {
 pub(crate) struct Node {
     pub(crate) name: NodeName,
     pub(crate) op: Op,
-    pub(crate) inputs: Vec<String>,
+    pub(crate) inputs: Vec<Source>,
     pub(crate) output: String,
 }
 
-/// The operator of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Op {
-    /// Returns its input.
-    Identity,
-    /// OpenVINO Reverse: data, axes.
-    Reverse(ReverseMode),
-    /// ONNX or OpenVINO ReverseSequence: data, lengths.
-    Sequence {
-        time: i64,
-        batch: i64,
-        /// The ONNX opset whose rules apply; OpenVINO's if `None`.
-        opset: Option<u32>,
-    },
+/// Where an operand of a node comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A value of the graph.
+    Value(String),
+    /// An attribute: a list of integers.
+    Integers(Vec<i64>),
+    /// It is omitted.
+    Absent,
 }
 
-impl Op {
-    /// The number of inputs.
-    pub(super) fn arity(self) -> usize {
+impl Source {
+    /// The value of the graph that is read, if any.
+    pub(super) fn value(&self) -> Option<&str> {
         match self {
-            Op::Identity => 1,
-            Op::Reverse(_) | Op::Sequence { .. } => 2,
+            Source::Value(name) => Some(name),
+            _ => None,
         }
+    }
+}
+
+impl Node {
+    /// The values that it reads.
+    pub(super) fn reads(&self) -> impl Iterator<Item = &str> {
+        self.inputs.iter().filter_map(Source::value)
     }
 }
 

@@ -9,12 +9,13 @@ fn named(name: &str) -> NodeName {
 }
 
 fn node(name: &str, op: Op, inputs: &[&str], output: &str) -> Node {
-    let inputs = inputs.iter().map(|&input| input.to_owned()).collect();
+    let inputs = inputs.iter().map(|&input| Source::Value(input.to_owned())).collect();
     Node { name: named(name), op, inputs, output: output.to_owned() }
 }
 
 fn input(name: &str, dtype: DType, dims: &[Dim]) -> Input {
-    let declared = Declared { dtype: Some(dtype), dims: Some(dims.to_vec()) };
+    let declared =
+        Declared { dtype: Some(dtype), dims: Some(dims.to_vec()), ..Declared::default() };
     Input { names: vec![name.to_owned()], value: name.to_owned(), declared, has_default: false }
 }
 
@@ -196,4 +197,136 @@ fn inputs_must_be_what_is_declared() {
     assert_eq!(run(&[2, 3], &[1, 1]), "input \"x\": has shape [2, 3], expected u8 [3, 1..4]");
     assert_eq!(run(&[3, 5], &[1; 3]), "input \"x\": has shape [3, 5], expected u8 [3, 1..4]");
     assert_eq!(run(&[3, 4], &[1; 3]), "output \"y\": has shape [3, 4], expected ? [?, 9]");
+}
+
+/// The results of nodes that read `x`, a 2 x 3 tensor of the bytes 0 to 5, and lists of integers.
+fn computed(nodes: Vec<Node>, lists: &[(&str, &[i64])]) -> Result<(Vec<usize>, Vec<u8>), String> {
+    let last = nodes.last().unwrap().output.clone();
+    let parts = Parts {
+        inputs: vec![input("x", DType::U8, &[Dim::Any, Dim::Fixed(3)])],
+        outputs: vec![output(&last)],
+        constants: lists.iter().map(|(name, list)| ((*name).to_owned(), integers(list))).collect(),
+        nodes,
+        ..Parts::default()
+    };
+    let graph = parts.check().map_err(|error| error.to_string())?;
+    let results =
+        graph.run(given(&[("x", bytes(&[2, 3]))])).map_err(|error| format!("ran: {error}"))?;
+    let crate::Elements::Bytes(bytes) = results[0].elements() else { return Err("text".into()) };
+    assert!(bytes.len() < 100, "the result has {} bytes", bytes.len());
+    Ok((results[0].shape().to_vec(), bytes.to_vec()))
+}
+
+#[test]
+fn views_move_once_and_compose() {
+    let slice = node("s", Op::Slice, &["x", "a", "b", "c", "d"], "s");
+    let lists: &[(&str, &[i64])] = &[
+        ("a", &[-1]),
+        ("b", &[i64::MIN]),
+        ("c", &[1]),
+        ("d", &[-1]),
+        ("zero", &[0]),
+        ("picks", &[0, 2, 1]),
+    ];
+    assert_eq!(computed(vec![slice.clone()], lists).unwrap(), (vec![2, 3], vec![2, 1, 0, 5, 4, 3]));
+    let turned = node("t", Op::Transpose, &["s"], "t");
+    assert_eq!(
+        computed(vec![slice.clone(), turned.clone()], lists).unwrap(),
+        (vec![3, 2], vec![2, 5, 1, 4, 0, 3])
+    );
+    let wide = node("u", Op::Unsqueeze, &["t", "zero"], "u");
+    let thin = node("q", Op::Squeeze { skips: false }, &["u"], "q");
+    let both = node("j", Op::Concat { axis: 1 }, &["q", "t"], "j");
+    assert_eq!(
+        computed(vec![slice.clone(), turned.clone(), wide, thin, both], lists).unwrap(),
+        (vec![3, 4], vec![2, 5, 2, 5, 1, 4, 1, 4, 0, 3, 0, 3])
+    );
+    let picked = node("g", Op::Gather, &["s", "picks", "c"], "g");
+    assert_eq!(computed(vec![slice, picked], lists).unwrap(), (vec![2, 3], vec![2, 0, 1, 5, 3, 4]));
+}
+
+#[test]
+fn integers_around_a_reversal_are_computed() {
+    let lists: &[(&str, &[i64])] = &[("zero", &[0]), ("two", &[2]), ("shape", &[2, 1])];
+    let nodes = vec![
+        node("shape", Op::Shape { start: 1, end: None, dtype: DType::I64 }, &["x"], "sizes"),
+        node("less", Op::Arithmetic(Function::Subtract), &["sizes", "two"], "one"),
+        node("range", Op::Range(None), &["zero", "sizes", "one"], "times"),
+        node("back", Op::Arithmetic(Function::Subtract), &["two", "times"], "back"),
+        node("rows", Op::Expand { both: true }, &["back", "shape"], "rows"),
+        node("pick", Op::GatherElements { axis: 1 }, &["x", "rows"], "y"),
+    ];
+    assert_eq!(computed(nodes, lists).unwrap(), (vec![2, 3], vec![2, 1, 0, 5, 4, 3]));
+    let fill =
+        Op::Fill(Box::new(Value::new(DType::I64, &[1], vec![3, 0, 0, 0, 0, 0, 0, 0]).unwrap()));
+    let nodes = vec![
+        node("fill", fill, &["two"], "lens"),
+        node("cast", Op::Cast(DType::I64), &["lens"], "long"),
+        node("turn", ROWS, &["x", "long"], "y"),
+    ];
+    assert_eq!(computed(nodes, lists).unwrap(), (vec![2, 3], vec![2, 1, 0, 5, 4, 3]));
+}
+
+/// Everything that is known without inputs is checked before the graph runs.
+#[test]
+fn nodes_are_checked_before_they_run() {
+    let lists: &[(&str, &[i64])] =
+        &[("one", &[1]), ("three", &[3]), ("zero", &[0]), ("long", &[3, 4]), ("huge", &[1 << 40])];
+    let wrong =
+        |op: Op, inputs: &[&str]| computed(vec![node("n", op, inputs, "y")], lists).unwrap_err();
+    let squeeze = Op::Squeeze { skips: false };
+    let cases = [
+        (wrong(squeeze, &["x", "one"]), "axes[0] is axis 1, which has size 3, expected 1"),
+        (wrong(Op::Unsqueeze, &["x", "three"]), "axes[0] is 3, outside [-3, 2]"),
+        (wrong(Op::Gather, &["x", "three", "one"]), "indices[0] is 3, outside [-3, 2]"),
+        (wrong(Op::Gather, &["x", "one", "three"]), "axis is 3, outside [-2, 1]"),
+        (wrong(Op::Concat { axis: 2 }, &["x", "x"]), "axis is 2, outside [-2, 1]"),
+        (
+            wrong(Op::Concat { axis: 0 }, &["x", "one"]),
+            "input 1 has type i64, expected u8 as input 0",
+        ),
+        (
+            wrong(Op::Transpose, &["x", "one"]),
+            "order has 1 entries but the shape of the input has 2",
+        ),
+        (wrong(Op::Slice, &["x", "one", "long"]), "ends has 2 entries but starts has 1"),
+        (wrong(Op::Slice, &["x", "x", "one"]), "starts has 2 axes, expected a list"),
+        (
+            wrong(Op::Cast(DType::F32), &["x"]),
+            "the result has type f32, expected integers or booleans (other numbers are never converted)",
+        ),
+        (
+            wrong(Op::Reverse(retrograde::ReverseMode::Index), &["x", "three"]),
+            "Reverse: axis 3 is out of range",
+        ),
+        (
+            wrong(Op::Arithmetic(Function::Add), &["x", "one"]),
+            "input 1 has type i64, expected u8 as input 0",
+        ),
+        (wrong(ROWS, &["x", "one"]), "ran: n (Test): ReverseSequence: "),
+    ];
+    for (found, expected) in cases {
+        let found = found.strip_prefix("n (Test): ").unwrap_or(&found).to_owned();
+        if expected.starts_with("Reverse:") {
+            assert!(found.starts_with("Reverse: "), "{found}");
+        } else {
+            assert!(found.starts_with(expected), "{found}");
+        }
+    }
+    assert_eq!(wrong(Op::Slice, &["x", "one"]), "n (Test): has 2 inputs, expected 3 to 5");
+    // Results that are much larger than what is read, and lists that never end.
+    let nodes = vec![
+        node("wide", Op::Expand { both: true }, &["x", "shape"], "wide"),
+        node("turn", ROWS, &["wide", "lens"], "y"),
+    ];
+    let error = computed(nodes, &[("shape", &[1 << 30, 2, 3]), ("lens", &[1])]).unwrap_err();
+    assert!(error.contains("ReverseSequence: lengths have shape [1]"), "{error}");
+    let wide = vec![node("wide", Op::Expand { both: true }, &["x", "shape"], "y")];
+    let error = computed(wide, &[("shape", &[1 << 30, 2, 3])]).unwrap_err();
+    assert_eq!(
+        error,
+        "ran: output \"y\": the result has 6442450944 bytes, more than the 67108864 that are accepted"
+    );
+    let error = wrong(Op::Range(None), &["zero", "huge", "one"]);
+    assert!(error.contains("more than the 1048576 that are accepted"), "{error}");
 }

@@ -17,6 +17,14 @@ pub enum TensorError {
         /// The decoder's error.
         reason: String,
     },
+    /// It is not the sequence or the optional value that it should be.
+    #[error("not {expected}: {reason}")]
+    NotContainer {
+        /// What it should be.
+        expected: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// An unknown or unsupported element type.
     #[error("element type {code} is not supported, expected one of 1 (FLOAT) to 26 (INT2)")]
     Type {

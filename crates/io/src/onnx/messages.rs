@@ -47,6 +47,15 @@ pub(super) struct GraphProto {
     pub(super) output: Vec<Bytes>,
     #[prost(bytes = "bytes", repeated, tag = "13")]
     pub(super) value_info: Vec<Bytes>,
+    #[prost(bytes = "bytes", repeated, tag = "15")]
+    pub(super) sparse_initializer: Vec<Bytes>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct SparseTensorProto {
+    /// A TensorProto, which also has the name.
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub(super) values: Option<Bytes>,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -78,6 +87,12 @@ pub(super) struct AttributeProto {
     /// A TensorProto.
     #[prost(bytes = "bytes", optional, tag = "5")]
     pub(super) t: Option<Bytes>,
+    /// Which field holds the value.
+    #[prost(int32, optional, tag = "20")]
+    pub(super) kind: Option<i32>,
+    /// The attribute of the enclosing function whose value this is.
+    #[prost(string, tag = "21")]
+    pub(super) ref_attr_name: String,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]

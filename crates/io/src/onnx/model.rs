@@ -1,37 +1,29 @@
 //! ModelProto: reads the graph of a `.onnx` file into the common form.
 
+use super::attributes::Attributes;
+use super::constant;
+use super::declared::declared_in;
 use super::decode::{Decoder, check_counts};
-use super::error::TensorError;
 use super::messages::{
-    AttributeProto, Dimension, FunctionProto, GraphProto, ModelProto, NodeProto,
-    OperatorSetIdProto, ValueInfoProto,
+    FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, SparseTensorProto,
 };
+use super::nodes;
 use super::survey::Survey;
-use super::tensor::{NamedTensor, strings, value_of};
-use super::wire::{self, Numbers};
+use super::tensor::{NamedTensor, value_of};
 use crate::error::Error;
 use crate::external::Folder;
-use crate::graph::{
-    Declared, Dim, Graph, GraphError, Input, Node, NodeName, Op, Outline, Output, Parts,
-};
+use crate::graph::{Graph, GraphError, Input, Node, NodeName, Outline, Output, Parts};
 use crate::identity::FilesRead;
 use crate::model::ModelError;
 use crate::model_file;
-use crate::spool;
-use crate::value::Value;
 use crate::words::short;
 use bytes::Bytes;
-use prost::Message;
-use retrograde::{DType, Layout};
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Opsets whose ReverseSequence, Constant and Identity are supported.
-const OPSETS: RangeInclusive<i64> = 10..=28;
-/// More attributes than any supported operator has.
-const MOST_ATTRIBUTES: usize = 64;
+/// Opsets whose operators are supported. ReverseSequence exists from opset 10 on.
+const OPSETS: RangeInclusive<i64> = 7..=28;
 
 /// Reads a `.onnx` file and its external data.
 ///
@@ -86,6 +78,7 @@ impl Opened {
             (11, "inputs"),
             (12, "outputs"),
             (13, "declared values"),
+            (15, "sparse initializers"),
         ];
         check_counts(graph, "GraphProto", &lists)?;
         let mut opsets = Vec::new();
@@ -120,12 +113,19 @@ fn decode_model(content: Bytes, mut folder: Folder) -> Result<Graph, ModelError>
     let Opened { functions, graph, decoder, .. } = opened;
     let folder = &mut folder;
     let mut reader = Reader { opset, functions, folder, decoder, parts: Parts::default() };
-    // Nodes first, so that the error for unsupported operators lists all of them, whatever else is
-    // wrong.
+    // All nodes first, so that the error for unsupported operators lists all of them, whatever else
+    // is wrong.
+    let mut wrong = None;
     for bytes in &graph.node {
-        reader.node(bytes)?;
+        match reader.node(bytes) {
+            Err(error @ ModelError::Graph(GraphError::Attribute { .. })) => {
+                wrong.get_or_insert(error);
+            }
+            done => done?,
+        }
     }
     if reader.parts.foreign.is_empty() {
+        wrong.map_or(Ok(()), Err)?;
         reader.values(&graph)?;
     }
     Ok(reader.parts.check()?)
@@ -133,7 +133,7 @@ fn decode_model(content: Bytes, mut folder: Folder) -> Result<Graph, ModelError>
 
 fn outline_of(content: Bytes) -> Result<Outline, ModelError> {
     let opened = Opened::new(&content)?;
-    let known = opened.opset().is_ok();
+    let opset = opened.opset().ok();
     let Opened { ir_version, opsets, functions, graph, mut decoder } = opened;
     let mut outline = Outline { ir_version, opsets, ..Outline::default() };
     for bytes in &graph.node {
@@ -143,7 +143,7 @@ fn outline_of(content: Bytes) -> Result<Outline, ModelError> {
         if kind == "Constant" && !own {
             continue;
         }
-        let runs = known && !own && matches!(kind.as_str(), "Identity" | "ReverseSequence");
+        let runs = !own && opset.is_some_and(|opset| nodes::is_known(&kind, opset));
         outline.nodes.push((NodeName { name: node.name, kind }, runs));
     }
     let mut initialized = HashSet::new();
@@ -190,94 +190,32 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn node(&mut self, bytes: &Bytes) -> Result<(), ModelError> {
         let node: NodeProto = self.decoder.decode(bytes, "node", NODE_TEXTS)?;
-        let node = &node;
         let kind = full_name(&node.domain, &node.op_type);
-        let name = NodeName { name: node.name.clone(), kind: kind.clone() };
-        if self.functions.contains(&kind) {
+        let own = self.functions.contains(&kind);
+        let name = NodeName { name: node.name.clone(), kind };
+        if own || !nodes::is_known(&name.kind, self.opset) {
             self.parts.foreign.push(name);
             return Ok(());
         }
-        let mut attributes = Vec::new();
-        for bytes in node.attribute.iter().take(MOST_ATTRIBUTES) {
-            let attribute: AttributeProto = self.decoder.decode(bytes, "attribute", &[1])?;
-            attributes.push((attribute, bytes));
-        }
-        let op = match kind.as_str() {
-            "Identity" => Op::Identity,
-            "ReverseSequence" => {
-                let (mut time, mut batch) = (0, 1);
-                for (attribute, _) in attributes {
-                    let axis = match attribute.name.as_str() {
-                        "time_axis" => &mut time,
-                        "batch_axis" => &mut batch,
-                        _ => return Err(unknown(name, &attribute)),
-                    };
-                    *axis = attribute.i.unwrap_or(0);
-                }
-                Op::Sequence { time, batch, opset: Some(self.opset) }
-            }
-            "Constant" => {
-                match self.constant(&name, &attributes)? {
-                    Some(value) => {
-                        let output = output_of(node, &name)?;
-                        if !node.input.is_empty() {
-                            let given = node.input.len();
-                            return Err(
-                                GraphError::InputCount { node: name, given, expected: 0 }.into()
-                            );
-                        }
-                        self.parts.constants.push((output, value));
-                    }
-                    None => self.parts.foreign.push(name),
-                }
-                return Ok(());
-            }
-            _ => {
+        let attributes = Attributes::of(&name, &node, &mut self.decoder)?;
+        if name.kind == "Constant" {
+            let Some(value) = constant::value(&name, &attributes, self.folder)? else {
                 self.parts.foreign.push(name);
                 return Ok(());
+            };
+            let output = nodes::output_of(&node, &name)?;
+            let given = node.input.len();
+            if given > 0 {
+                let expected = "0".to_owned();
+                return Err(GraphError::InputCount { node: name, given, expected }.into());
             }
-        };
-        let output = output_of(node, &name)?;
-        self.parts.nodes.push(Node { name, op, inputs: node.input.clone(), output });
+            self.parts.constants.push((output, value));
+            return Ok(());
+        }
+        let (op, inputs) = nodes::operator(&name, &node, &attributes, self.opset, self.folder)?;
+        let output = nodes::output_of(&node, &name)?;
+        self.parts.nodes.push(Node { name, op, inputs, output });
         Ok(())
-    }
-
-    /// The value of a Constant; `None` for a sparse one.
-    fn constant(
-        &mut self,
-        name: &NodeName,
-        attributes: &[(AttributeProto, &Bytes)],
-    ) -> Result<Option<Value>, ModelError> {
-        let [(attribute, content)] = attributes else {
-            return Err(GraphError::Attribute {
-                node: name.clone(),
-                attribute: "value".to_owned(),
-                value: format!("given {} times", attributes.len()),
-                expected: "exactly one value",
-            }
-            .into());
-        };
-        let wrong = |source: TensorError| tensor_error(&name.to_string(), source);
-        let AttributeProto { f, i, s, t, .. } = attribute;
-        let value = match attribute.name.as_str() {
-            "sparse_value" => return Ok(None),
-            "value" => {
-                let tensor = t.clone().unwrap_or_default();
-                return Ok(Some(value_of(&tensor, self.folder).map_err(wrong)?.value));
-            }
-            "value_float" => Value::new(DType::F32, &[], f.unwrap_or(0.0).to_le_bytes().to_vec()),
-            "value_int" => Value::new(DType::I64, &[], i.unwrap_or(0).to_le_bytes().to_vec()),
-            "value_string" => {
-                Value::strings(&[], std::iter::once(s.clone().unwrap_or_default()).collect())
-            }
-            "value_floats" | "value_ints" | "value_strings" => {
-                return list(&attribute.name, content, self.folder.spool())
-                    .map(Some)
-                    .map_err(wrong);
-            }
-            _ => return Err(unknown(name.clone(), attribute)),
-        };
-        value.map(Some).map_err(|source| GraphError::Layout { node: name.clone(), source }.into())
     }
 
     /// Reads initializers, inputs, outputs and the declarations of all other values.
@@ -287,10 +225,17 @@ impl Reader<'_> {
             let NamedTensor { name, value } = value_of(bytes, self.folder).map_err(|source| {
                 // The name itself may be invalid.
                 let name = Survey::of(bytes).map(|survey| survey.name).unwrap_or_default();
-                tensor_error(&format!("initializer {:?}", short(&name)), source)
+                ModelError::tensor(&format!("initializer {:?}", short(&name)), source)
             })?;
             initialized.insert(name.clone());
             self.parts.constants.push((name, value));
+        }
+        if let Some(bytes) = graph.sparse_initializer.first() {
+            let sparse: SparseTensorProto =
+                self.decoder.decode(bytes, "sparse_initializer", &[])?;
+            let name = sparse.values.and_then(|values| Survey::of(&values).ok());
+            let name = short(&name.map(|survey| survey.name).unwrap_or_default());
+            return Err(ModelError::Sparse { name });
         }
         for bytes in &graph.input {
             let (name, declared) = declared_in(&mut self.decoder, bytes, "input", false)?;
@@ -312,105 +257,4 @@ impl Reader<'_> {
         }
         Ok(())
     }
-}
-
-fn tensor_error(what: &str, source: TensorError) -> ModelError {
-    ModelError::Tensor { what: short(what), source: Box::new(source) }
-}
-
-fn unknown(node: NodeName, attribute: &AttributeProto) -> ModelError {
-    let attribute = short(&attribute.name);
-    let (value, expected) = ("unknown".to_owned(), "one that the operator has");
-    GraphError::Attribute { node, attribute, value, expected }.into()
-}
-
-/// The only output of a node.
-fn output_of(node: &NodeProto, name: &NodeName) -> Result<String, ModelError> {
-    match &node.output[..] {
-        [output] if !output.is_empty() => Ok(output.clone()),
-        outputs => Err(GraphError::Attribute {
-            node: name.clone(),
-            attribute: "output".to_owned(),
-            value: format!("a list of {}", outputs.len()),
-            expected: "one output with a name",
-        }
-        .into()),
-    }
-}
-
-/// A list attribute: `value_floats` and similar.
-fn list(name: &str, content: &Bytes, folder: &Path) -> Result<Value, TensorError> {
-    let (number, kind, dtype) = match name {
-        "value_floats" => (7, Numbers::Fixed32, DType::F32),
-        "value_ints" => (8, Numbers::Varint, DType::I64),
-        _ => (9, Numbers::Varint, DType::String),
-    };
-    let mine = || {
-        wire::fields(content).filter(|field| !matches!(field, Ok(field) if field.number != number))
-    };
-    let mut count = 0;
-    for field in mine() {
-        let field = field?;
-        count += if dtype == DType::String { 1 } else { kind.count(content, &field)? };
-    }
-    if dtype == DType::String {
-        return Ok(Value::strings(&[count], strings(content, number, count, folder)?)?);
-    }
-    let width = dtype.bits().unwrap_or(0) / 8;
-    let mut data = spool::zeroed(Layout::dense(dtype, &[count])?.byte_len(), folder)?;
-    let mut places = data.chunks_exact_mut(width);
-    for field in mine() {
-        kind.each::<TensorError>(content, &field?, |bits| {
-            let place = places
-                .next()
-                .ok_or_else(|| io::Error::other("the file changed while it was being read"))?;
-            place.copy_from_slice(&bits.to_le_bytes()[..width]);
-            Ok(())
-        })?;
-    }
-    Ok(Value::new(dtype, &[count], Bytes::from_owner(data.freeze()?))?)
-}
-
-/// A name and its declaration. A value that is not a tensor, or has an unknown type, is an error;
-/// with `any` it counts as undeclared.
-fn declared_in(
-    decoder: &mut Decoder,
-    bytes: &Bytes,
-    what: &'static str,
-    any: bool,
-) -> Result<(String, Declared), ModelError> {
-    let info: ValueInfoProto = decoder.declaration(bytes, what)?;
-    let kind = info.kind.unwrap_or_default();
-    let other = [kind.sequence_type, kind.map_type, kind.sparse_tensor_type, kind.optional_type];
-    if other.iter().any(Option::is_some) && !any {
-        return Err(ModelError::NoTensor { what, name: short(&info.name) });
-    }
-    let Some(tensor) = kind.tensor_type else { return Ok((info.name, Declared::default())) };
-    let dtype = match (tensor.elem_type, DType::from_onnx(tensor.elem_type)) {
-        (0, _) => None,
-        (code, None) if !any => {
-            let what = format!("{what} {:?}", short(&info.name));
-            return Err(tensor_error(&what, TensorError::Type { code }));
-        }
-        (_, dtype) => dtype,
-    };
-    let dims = match tensor.shape {
-        None => None,
-        Some(shape) => {
-            decoder.spend(std::mem::size_of::<Dim>() * shape.dim.len())?;
-            Some(shape.dim.iter().map(dim_of).collect::<Result<_, _>>()?)
-        }
-    };
-    Ok((info.name, Declared { dtype, dims }))
-}
-
-fn dim_of(bytes: &Bytes) -> Result<Dim, ModelError> {
-    let dim = Dimension::decode(bytes.clone())
-        .map_err(|error| ModelError::NotOnnx { reason: format!("dim: {error}") })?;
-    Ok(match (dim.dim_value, dim.dim_param) {
-        // Some exporters write -1 for an unknown size.
-        (Some(size), _) => usize::try_from(size).map_or(Dim::Any, Dim::Fixed),
-        (None, Some(name)) if !name.is_empty() => Dim::Named(name),
-        _ => Dim::Any,
-    })
 }

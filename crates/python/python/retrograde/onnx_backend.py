@@ -1,4 +1,4 @@
-"""An ONNX backend: runs models made of ReverseSequence, and of Constant and Identity around it.
+"""An ONNX backend: runs models made of reversals, as exporters write them.
 
 It implements ``onnx.backend.base.Backend``, so the official test runner
 (``onnx.backend.test.BackendTest(retrograde.onnx_backend, __name__)``) and anything else that takes
@@ -16,8 +16,10 @@ array([[4., 3.],
        [2., 1.],
        [0., 5.]], dtype=float32)
 
-It supports opsets 10 to 28, with their rules: axes 0 and 1, lengths of int64, 15 element types, and
-from opset 28 on also bfloat16 (of ``ml_dtypes``). Strings are arrays of objects. A model with other
+It supports opsets 7 to 28. ReverseSequence exists from opset 10 on, and follows its rules: axes 0
+and 1, lengths of int64, 15 element types, and from opset 28 on also bfloat16 (of ``ml_dtypes``).
+Slice with any step, Transpose, Gather, Expand and other operators that pick, permute or repeat
+elements take any type; arithmetic is for integers. Strings are arrays of objects. A model with other
 operators raises :class:`Unsupported`, which lists all of them. An invalid model or input raises a
 ``ValueError`` or a ``TypeError`` that says where.
 """
@@ -46,6 +48,7 @@ from onnx.backend.base import Backend, BackendRep, Device, DeviceType, namedtupl
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 import retrograde
+from retrograde import _onnx_operators
 
 __all__ = [
     "Prepared",
@@ -60,8 +63,8 @@ __all__ = [
     "supports_device",
 ]
 
-#: Opsets whose ReverseSequence, Constant and Identity are supported.
-OPSETS = range(10, 29)
+#: Opsets whose operators are supported. ReverseSequence exists from opset 10 on.
+OPSETS = range(7, 29)
 #: Element types of ReverseSequence, by the opset that introduced them.
 _TYPES = {
     10: frozenset(
@@ -201,8 +204,10 @@ class _Node:
     name: str
     inputs: list[str]
     output: str
-    #: The axes of ReverseSequence; an Identity has none.
+    #: The axes of ReverseSequence; other operators have none.
     axes: tuple[int, int] | None
+    #: What another operator computes; an Identity has neither.
+    compute: _onnx_operators.Operator | None
 
 
 @dataclass
@@ -223,11 +228,14 @@ class _Graph:
             values[name] = _check(f"input {name!r}", value, self.inputs[name], sizes)
         # Values that belong to the model or to the caller are copied before they are returned.
         kept = {id(value) for value in values.values()}
-        reads = Counter(name for node in self.nodes for name in node.inputs)
+        reads = Counter(name for node in self.nodes for name in node.inputs if name)
         reads.update(list(self.outputs))
         for node in self.nodes:
-            operands = [_take(values, reads, name) for name in node.inputs]
-            result = operands[0] if node.axes is None else self._reversed(node, *operands)
+            operands = [_take(values, reads, name) if name else None for name in node.inputs]
+            if node.axes is not None:
+                result = self._reversed(node, *operands)
+            else:
+                result = operands[0] if node.compute is None else _computed(node, operands)
             if node.output in self.declared:
                 result = _check(f"value {node.output!r}", result, self.declared[node.output], sizes)
             if reads[node.output]:
@@ -235,8 +243,8 @@ class _Graph:
         results = []
         for name, declared in self.outputs.items():
             value = _check(f"output {name!r}", values[name], declared, sizes)
-            if isinstance(value, np.ndarray) and id(value) in kept:
-                value = value.copy()
+            if isinstance(value, np.ndarray) and (id(value) in kept or value.base is not None):
+                value = _copied(value)
             kept.add(id(value))
             results.append(value)
         return results
@@ -284,6 +292,27 @@ class _Graph:
             raise kind(f"{node.name}: {error}") from None
 
 
+def _computed(node: _Node, operands: list[Any]) -> Any:
+    assert node.compute is not None
+    for at, operand in enumerate(operands):
+        if not isinstance(operand, np.ndarray) and operand is not None:
+            raise TypeError(f"{node.name}: input {at} is a {type(operand).__name__}, expected a tensor")
+    while operands and operands[-1] is None:
+        operands.pop()
+    try:
+        return np.asarray(node.compute(*operands))
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{node.name}: {error}") from None
+
+
+def _copied(view: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The elements of a view in new memory, moved by the engine."""
+    if any(step == 0 for step, size in zip(view.strides, view.shape, strict=True) if size > 1):
+        return view.copy()
+    return retrograde.reverse(view, (), out=np.empty(view.shape, view.dtype))
+
+
 def _decoded(content: bytes) -> ModelProto:
     try:
         return onnx.load_model_from_string(content)
@@ -322,9 +351,7 @@ def _read(model: ModelProto, base_dir: str) -> _Graph:
             _check_inputs(proto, 0)
             constant(output, _constant(proto, base_dir))
             continue
-        axes = _axes(proto) if proto.op_type == "ReverseSequence" else None
-        _check_inputs(proto, 1 if axes is None else 2)
-        nodes.append(_Node(name, list(proto.input), output, axes))
+        nodes.append(_node(proto, name, output, opset))
     for info in graph.output:
         if info.name in read.outputs:
             raise ValueError(f"value {info.name!r} is produced twice")
@@ -338,6 +365,18 @@ def _read(model: ModelProto, base_dir: str) -> _Graph:
     return read
 
 
+def _node(proto: NodeProto, name: str, output: str, opset: int) -> _Node:
+    axes = compute = None
+    if proto.op_type in _onnx_operators.OPERATORS:
+        compute = _onnx_operators.prepare(name, proto, opset)
+    elif proto.op_type == "ReverseSequence":
+        axes = _axes(proto)
+        _check_inputs(proto, 2)
+    else:
+        _check_inputs(proto, 1)
+    return _Node(name, list(proto.input), output, axes, compute)
+
+
 def _opset(model: ModelProto) -> int:
     """The version of the default operator set."""
     versions = [opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")]
@@ -349,7 +388,8 @@ def _opset(model: ModelProto) -> int:
 
 def _check_operators(model: ModelProto) -> None:
     functions = {_full_name(function.domain, function.name) for function in model.functions}
-    foreign = [node for node in model.graph.node if not _is_known(node, functions)]
+    opset, types = _opset(model), _element_types(model)
+    foreign = [node for node in model.graph.node if not _is_known(node, functions, opset, types)]
     if foreign:
         shown = ", ".join(map(_name, foreign[:_MOST_LISTED]))
         rest = Counter(_full_name(node.domain, node.op_type) for node in foreign[_MOST_LISTED:])
@@ -361,14 +401,35 @@ def _check_operators(model: ModelProto) -> None:
         raise Unsupported("the model has sparse initializers, which retrograde cannot read")
 
 
-def _is_known(node: NodeProto, functions: set[str]) -> bool:
+def _element_types(model: ModelProto) -> dict[str, int]:
+    """The element types of values, as far as they are declared."""
+    graph = model.graph
+    declared = [*graph.input, *graph.value_info, *graph.output]
+    types = {info.name: info.type.tensor_type.elem_type for info in declared}
+    return types | {tensor.name: tensor.data_type for tensor in graph.initializer}
+
+
+def _is_known(node: NodeProto, functions: set[str], opset: int, types: dict[str, int]) -> bool:
     kind = _full_name(node.domain, node.op_type)
     if kind in functions:
         # Functions that the model defines take precedence over operators of the same name.
         return False
     if kind == "Constant":
         return all(attribute.name != "sparse_value" for attribute in node.attribute)
-    return kind in ("ReverseSequence", "Identity")
+    if kind in ("ReverseSequence", "Identity"):
+        return kind == "Identity" or opset >= 10
+    if kind not in _onnx_operators.OPERATORS or opset < _onnx_operators.OPERATORS[kind]:
+        return False
+    if kind == "GatherND":
+        return all(attribute.name != "batch_dims" or not attribute.i for attribute in node.attribute)
+    # Arithmetic is for integers. What is not declared is checked when the model runs.
+    read = [types.get(name, 0) for name in (*node.input, *node.output)] if kind in _onnx_operators.INTEGER_ONLY else []
+    return all(not code or _onnx_operators.is_integer(kind, code) or _is_condition(kind, code) for code in read)
+
+
+def _is_condition(kind: str, code: int) -> bool:
+    """Whether a comparison may have or be this: its result is a boolean."""
+    return code == TensorProto.BOOL and kind not in ("Add", "Sub", "Mul", "Range")
 
 
 def _full_name(domain: str, name: str) -> str:
@@ -472,6 +533,8 @@ def _sorted(nodes: list[_Node], made: Counter[str]) -> list[_Node]:
     waits_for = [0] * len(nodes)
     for at, node in enumerate(nodes):
         for value in node.inputs:
+            if not value and node.compute is not None:
+                continue  # an optional input that is omitted
             if value in maker:
                 readers[maker[value]].append(at)
                 waits_for[at] += 1

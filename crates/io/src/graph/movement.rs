@@ -1,0 +1,132 @@
+//! Moves elements through the engine: a view to a dense value, reversed or not, or several views
+//! into one value.
+
+use super::operand::OperandError;
+use super::view::{self, View};
+use crate::spool;
+use crate::value::Value;
+use bytes::Bytes;
+use retrograde::{Error, Layout, LayoutError, Prepared, Reversal, Reverse};
+use std::path::Path;
+
+/// Bytes to move between two calls of the progress callback.
+const PIECE: usize = 16 << 20;
+
+/// The folder for temporary files and the progress callback.
+pub(crate) struct Workroom<'a> {
+    pub(crate) temporary: &'a Path,
+    /// The most bytes of a result that may be larger than its inputs.
+    pub(crate) most: u64,
+    /// Called with the number of bytes moved.
+    pub(crate) moved: &'a mut dyn FnMut(u64),
+}
+
+/// The elements of a view as a value.
+pub(super) fn dense(view: &View, room: &mut Workroom<'_>) -> Result<Value, OperandError> {
+    match view.whole() {
+        Some(value) => Ok(value),
+        None => reversed(&Reverse::axes([]), view, room),
+    }
+}
+
+/// The elements of a view, reversed.
+pub(super) fn reversed(
+    operator: &impl Reversal,
+    input: &View,
+    room: &mut Workroom<'_>,
+) -> Result<Value, OperandError> {
+    let (from, to) = (input.layout()?, Layout::dense(input.moving_type(), input.shape())?);
+    let prepared = operator.prepare(&from, &to)?;
+    // Only repeated elements make a result larger than what it is made from.
+    if to.byte_len() > input.bytes().len() {
+        check_size(to.byte_len(), room)?;
+    }
+    let bytes =
+        filled(to.byte_len(), room, |output, moved| run(&prepared, input.bytes(), output, moved))?;
+    Ok(view::with_bytes(input.value(), input.shape(), bytes)?)
+}
+
+/// A part of a result: elements, and where the first one goes.
+pub(super) struct Part {
+    pub(super) elements: View,
+    /// In elements.
+    pub(super) offset: usize,
+}
+
+/// A value of this shape that consists of these parts; there is at least one. All have the type of
+/// the first, and `strides` are those of the result, in elements.
+pub(super) fn assembled(
+    shape: &[usize],
+    strides: &[isize],
+    parts: &[Part],
+    room: &mut Workroom<'_>,
+) -> Result<Value, OperandError> {
+    let Some(first) = parts.first() else { return Err(OperandError::NoRoom { len: 0 }) };
+    let dtype = first.elements.moving_type();
+    let whole = Layout::dense(dtype, shape)?;
+    check_size(whole.byte_len(), room)?;
+    let bytes = filled(whole.byte_len(), room, |output, moved| {
+        for part in parts {
+            let view = &part.elements;
+            if view.shape().contains(&0) {
+                continue;
+            }
+            let to = Layout::strided(dtype, view.shape(), strides, part.offset)?;
+            let prepared = Reverse::axes([]).prepare(&view.layout()?, &to)?;
+            run(&prepared, view.bytes(), output, moved)?;
+        }
+        Ok(())
+    })?;
+    Ok(view::with_bytes(first.elements.value(), shape, bytes)?)
+}
+
+fn check_size(len: usize, room: &Workroom<'_>) -> Result<(), OperandError> {
+    let (len, limit) = (len as u64, room.most);
+    if len > limit { Err(OperandError::TooLarge { len, limit }) } else { Ok(()) }
+}
+
+fn run(
+    prepared: &Prepared<'_>,
+    input: &[u8],
+    output: &mut [u8],
+    moved: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    for piece in prepared.check()?.pieces(PIECE) {
+        piece.execute(input, &mut *output).map_err(|error| prepared.explain(error))?;
+        moved((piece.plan().bytes_moved() / 2) as u64);
+    }
+    Ok(())
+}
+
+/// A buffer of zeros that `fill` writes to. Large ones go to an unnamed temporary file, so that
+/// they take no anonymous memory. Without space for one, fall back to the heap.
+fn filled(
+    len: usize,
+    room: &mut Workroom<'_>,
+    mut fill: impl FnMut(&mut [u8], &mut dyn FnMut(u64)) -> Result<(), Error>,
+) -> Result<Bytes, OperandError> {
+    if let Ok(mut output) = spool::zeroed(len, room.temporary) {
+        fill(&mut output, room.moved)?;
+        if let Ok(output) = output.freeze() {
+            return Ok(Bytes::from_owner(output));
+        }
+    }
+    let mut output = Vec::new();
+    output.try_reserve_exact(len).map_err(|_| OperandError::NoRoom { len })?;
+    output.resize(len, 0u8);
+    fill(&mut output, room.moved)?;
+    Ok(output.into())
+}
+
+/// A tensor of numbers in the native byte order, as a view of the engine.
+pub(super) fn native(value: &Value) -> Result<std::borrow::Cow<'_, [u8]>, OperandError> {
+    use crate::value::Elements;
+    let Elements::Bytes(bytes) = value.elements() else { return Err(LayoutError::Strings.into()) };
+    let width = value.dtype().bits().unwrap_or(8) / 8;
+    if cfg!(target_endian = "little") || width < 2 {
+        return Ok(bytes.as_ref().into());
+    }
+    let mut turned = bytes.to_vec();
+    turned.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    Ok(turned.into())
+}

@@ -1,0 +1,282 @@
+//! What the operators do: on values when the model runs, and on what is known about them before.
+//!
+//! Each operator is two functions in one of these modules. The second one (`known_..`) returns what
+//! is known about the result, and the errors that are certain without the elements.
+
+mod arithmetic;
+mod axes;
+mod broadcast;
+mod elements;
+mod join;
+mod reverse;
+mod slice;
+mod strided;
+
+use super::known::Known;
+use super::movement::{Workroom, dense};
+use super::numbers;
+use super::op::Op;
+use super::operand::OperandError;
+use super::view::View;
+use crate::value::{Elements, Value};
+use retrograde::{DType, Layout};
+use reverse::Sequence;
+
+/// The most elements of a tensor of one repeated element.
+const MOST_REPEATED: usize = 1 << 20;
+
+/// The operands of a node while it runs.
+struct Operands<'a> {
+    views: &'a [Option<View>],
+}
+
+impl Operands<'_> {
+    fn view(&self, at: usize) -> Result<&View, OperandError> {
+        // `Parts::check` has counted the operands.
+        self.views.get(at).and_then(Option::as_ref).ok_or(OperandError::NoRoom { len: 0 })
+    }
+
+    fn value(&self, at: usize, room: &mut Workroom<'_>) -> Result<Value, OperandError> {
+        dense(self.view(at)?, room)
+    }
+
+    fn list(
+        &self,
+        at: usize,
+        argument: &'static str,
+        room: &mut Workroom<'_>,
+    ) -> Result<Vec<i128>, OperandError> {
+        numbers::list(argument, &self.value(at, room)?)
+    }
+
+    /// A list that may be omitted.
+    fn optional(
+        &self,
+        at: usize,
+        argument: &'static str,
+        room: &mut Workroom<'_>,
+    ) -> Result<Option<Vec<i128>>, OperandError> {
+        let there = self.views.get(at).is_some_and(Option::is_some);
+        there.then(|| self.list(at, argument, room)).transpose()
+    }
+}
+
+/// Refuses results with more axes than tensors in files may have.
+fn check_rank(count: usize) -> Result<(), OperandError> {
+    let (argument, limit) = ("the shape of the result", axes::MOST);
+    if count > limit { Err(OperandError::TooMany { argument, count, limit }) } else { Ok(()) }
+}
+
+fn is_message(view: Option<&View>) -> bool {
+    view.is_some_and(|view| view.value().is_message())
+}
+
+/// Refuses sequences and optional values, which only an Identity accepts.
+fn check_tensors(op: &Op, mut messages: impl Iterator<Item = bool>) -> Result<(), OperandError> {
+    match messages.position(|is| is).filter(|_| *op != Op::Identity) {
+        Some(position) => Err(OperandError::NoTensor { position }),
+        None => Ok(()),
+    }
+}
+
+/// Runs an operator.
+pub(super) fn run(
+    op: &Op,
+    operands: &[Option<View>],
+    room: &mut Workroom<'_>,
+) -> Result<View, OperandError> {
+    check_tensors(op, operands.iter().map(|view| is_message(view.as_ref())))?;
+    let view = computed(op, operands, room)?;
+    check_rank(view.shape().len())?;
+    Ok(view)
+}
+
+fn computed(
+    op: &Op,
+    operands: &[Option<View>],
+    room: &mut Workroom<'_>,
+) -> Result<View, OperandError> {
+    let given = Operands { views: operands };
+    let data = given.view(0)?;
+    match op {
+        Op::Identity => Ok(data.clone()),
+        Op::Reverse(mode) => reverse::reverse(data, *mode, &given.value(1, room)?, room),
+        &Op::Sequence { time, batch, opset } => {
+            let sequence = Sequence { time, batch, opset };
+            reverse::sequence(data, sequence, &given.value(1, room)?, room)
+        }
+        Op::Slice => {
+            let lists = slice::Lists {
+                starts: given.list(1, "starts", room)?,
+                ends: given.list(2, "ends", room)?,
+                axes: given.optional(3, "axes", room)?,
+                steps: given.optional(4, "steps", room)?,
+            };
+            slice::slice(data, &lists)
+        }
+        Op::StridedSlice(masks) => {
+            let lists = strided::Lists {
+                begin: given.list(1, "begin", room)?,
+                end: given.list(2, "end", room)?,
+                strides: given.optional(3, "strides", room)?,
+            };
+            strided::slice(data, masks, &lists)
+        }
+        Op::Transpose => {
+            let order = given.optional(1, "order", room)?.filter(|order| !order.is_empty());
+            axes::transpose(data, order.as_deref())
+        }
+        Op::Squeeze { skips } => {
+            axes::squeeze(data, given.optional(1, "axes", room)?.as_deref(), *skips)
+        }
+        Op::Unsqueeze => axes::unsqueeze(data, &given.list(1, "axes", room)?),
+        &Op::Shape { start, end, dtype } => {
+            let sizes = part(data.shape(), start, end).iter().map(|&size| size as i64);
+            Ok(View::of(numbers::from_list(sizes, dtype)))
+        }
+        Op::Gather => {
+            let indices = given.value(1, room)?;
+            let axis = join::only(&given.list(2, "axis", room)?)?;
+            let list = numbers::indices("indices", &indices)?;
+            join::gather(data, &list, indices.shape(), axis, room)
+        }
+        Op::GatherRows => {
+            let indices = given.value(1, room)?;
+            join::check_rows(Some(indices.shape()))?;
+            let list = numbers::indices("indices", &indices)?;
+            let shape = &indices.shape()[..indices.shape().len() - 1];
+            join::gather(data, &list, shape, 0, room)
+        }
+        Op::Concat { axis } => {
+            let tensors: Vec<View> = operands.iter().flatten().cloned().collect();
+            join::concat(&tensors, *axis, room)
+        }
+        Op::Cast(to) => Ok(View::of(numbers::cast(&given.value(0, room)?, *to)?)),
+        Op::Fill(element) => filled(element, &given.list(0, "shape", room)?),
+        Op::Expand { both } => broadcast::expand(data, &given.list(1, "shape", room)?, *both),
+        Op::Reshape { zero_keeps } => {
+            broadcast::reshape(data, &given.list(1, "shape", room)?, *zero_keeps, room)
+        }
+        Op::Range(dtype) => {
+            let [start, end, step] = [0, 1, 2].map(|at| given.value(at, room));
+            arithmetic::range(&start?, &end?, &step?, *dtype)
+        }
+        Op::Arithmetic(function) => arithmetic::binary(*function, data, given.view(1)?, room),
+        Op::Select => arithmetic::select(data, given.view(1)?, given.view(2)?, room),
+        Op::GatherElements { axis } => elements::gather(data, given.view(1)?, *axis, room),
+    }
+}
+
+/// What is known about the result of an operator.
+pub(super) fn known(op: &Op, operands: &[Option<Known>]) -> Result<Known, OperandError> {
+    let is_message = |known: &Option<Known>| known.as_ref().is_some_and(|known| known.is_message);
+    check_tensors(op, operands.iter().map(is_message))?;
+    let known = inferred(op, operands)?;
+    check_rank(known.rank().unwrap_or(0))?;
+    Ok(known)
+}
+
+fn inferred(op: &Op, operands: &[Option<Known>]) -> Result<Known, OperandError> {
+    let none = Known::default();
+    let optional = |at: usize| operands.get(at).and_then(Option::as_ref);
+    let at = |at: usize| optional(at).unwrap_or(&none);
+    let data = at(0);
+    match op {
+        Op::Identity => Ok(data.clone()),
+        Op::Reverse(mode) => reverse::known_reverse(data, *mode, at(1)),
+        &Op::Sequence { time, batch, opset } => {
+            reverse::known_sequence(data, Sequence { time, batch, opset }, at(1))
+        }
+        Op::Slice => slice::known_slice(data, [optional(1), optional(2), optional(3), optional(4)]),
+        Op::StridedSlice(masks) => {
+            strided::known_slice(data, masks, [optional(1), optional(2), optional(3)])
+        }
+        Op::Transpose => axes::known_transpose(data, optional(1)),
+        Op::Squeeze { skips } => axes::known_squeeze(data, optional(1), *skips),
+        Op::Unsqueeze => axes::known_unsqueeze(data, at(1)),
+        &Op::Shape { start, end, dtype } => Ok(known_shape(data, start, end, dtype)),
+        Op::Gather => join::known_gather(data, at(1), at(2)),
+        Op::GatherRows => join::known_rows(data, at(1)),
+        Op::Concat { axis } => {
+            join::known_concat(&operands.iter().flatten().collect::<Vec<_>>(), *axis)
+        }
+        Op::Cast(to) => {
+            if let Some(from) = data.dtype {
+                numbers::check_cast(from, *to)?;
+            }
+            Ok(Known::new(Some(*to), data.dims.clone()))
+        }
+        Op::Fill(element) => {
+            let dims = data.list("shape")?.map(|shape| axes::sizes(&shape)).transpose()?;
+            let dims = dims.map(|dims| dims.into_iter().map(Some).collect());
+            Ok(Known::new(Some(element.dtype()), dims))
+        }
+        Op::Expand { both } => broadcast::known_expand(data, at(1), *both),
+        Op::Reshape { zero_keeps } => broadcast::known_reshape(data, at(1), *zero_keeps),
+        Op::Range(dtype) => arithmetic::known_range(data, *dtype),
+        Op::Arithmetic(function) => arithmetic::known_binary(*function, data, at(1)),
+        Op::Select => arithmetic::known_select(data, at(1), at(2)),
+        Op::GatherElements { axis } => elements::known_gather(data, at(1), *axis),
+    }
+}
+
+fn known_shape(data: &Known, start: i64, end: Option<i64>, dtype: DType) -> Known {
+    let Some(dims) = &data.dims else { return Known::new(Some(dtype), Some(vec![None])) };
+    let sizes = part(dims, start, end);
+    let whole: Option<Vec<i64>> = sizes.iter().map(|size| size.map(|size| size as i64)).collect();
+    match whole {
+        Some(sizes) => Known::of_value(&numbers::from_list(sizes.into_iter(), dtype)),
+        None => Known::new(Some(dtype), Some(vec![Some(sizes.len())])),
+    }
+}
+
+/// The entries from `start` to `end`, both of which may count from the end.
+fn part<T>(list: &[T], start: i64, end: Option<i64>) -> &[T] {
+    let len = list.len() as i64;
+    let inside = |at: i64| if at < 0 { at.saturating_add(len) } else { at }.clamp(0, len) as usize;
+    let (start, end) = (inside(start), inside(end.unwrap_or(len)));
+    &list[start.min(end)..end]
+}
+
+fn filled(element: &Value, shape: &[i128]) -> Result<View, OperandError> {
+    let shape = axes::sizes(shape)?;
+    let layout = Layout::dense(element.dtype(), &shape)?;
+    let (count, limit) = (layout.len(), MOST_REPEATED);
+    if count > limit {
+        return Err(OperandError::TooMany { argument: "the result", count, limit });
+    }
+    let Elements::Bytes(bytes) = element.elements() else {
+        let (argument, dtype, allowed) = ("the element", element.dtype(), "a number");
+        return Err(OperandError::Type { argument, dtype, allowed });
+    };
+    Ok(View::of(Value::new(element.dtype(), &shape, bytes.repeat(count))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_shape_stays_inside() {
+        let list = [2, 3, 4];
+        assert_eq!(part(&list, 0, None), list);
+        assert_eq!(part(&list, -1, None), [4]);
+        assert_eq!(part(&list, -9, Some(9)), list);
+        assert!(part(&list, 2, Some(1)).is_empty());
+        assert_eq!(part(&list, i64::MIN, Some(i64::MAX)), list);
+    }
+
+    #[test]
+    fn repeated_elements_are_counted_first() {
+        let byte = Value::new(DType::U8, &[1], vec![7]).unwrap();
+        let view = filled(&byte, &[2, 3]).unwrap();
+        assert_eq!((view.shape(), &view.bytes()[..]), (&[2, 3][..], &[7; 6][..]));
+        let wrong = |shape: &[i128]| filled(&byte, shape).unwrap_err().to_string();
+        assert_eq!(wrong(&[3, -1]), format!("shape[1] is -1, outside [0, {}]", isize::MAX));
+        assert_eq!(
+            wrong(&[1 << 40]),
+            "the result has 1099511627776 entries, more than the 1048576 that are accepted"
+        );
+        assert!(wrong(&[1 << 40, 1 << 40]).contains("needs more than"));
+    }
+}

@@ -1,0 +1,274 @@
+//! Operators whose result is assembled from parts: Gather and Concat.
+
+use super::super::known::Known;
+use super::super::movement::{Part, Workroom, assembled};
+use super::super::numbers;
+use super::super::operand::OperandError;
+use super::super::view::{self, Span, View, dense_strides};
+use super::axes;
+use super::slice::all;
+use bytes::Bytes;
+use retrograde::DType;
+
+/// Entries of one axis. `shape` is that of the indices, which replaces the axis.
+pub(super) fn gather(
+    data: &View,
+    indices: &[i128],
+    shape: &[usize],
+    axis: i128,
+    room: &mut Workroom<'_>,
+) -> Result<View, OperandError> {
+    let axis = axes::axis("axis", 0, axis, data.shape().len())?;
+    let runs = runs(indices, data.shape()[axis])?;
+    let mut sizes = data.shape().to_vec();
+    let spans = |span: Span| {
+        let mut spans: Vec<Span> = sizes.iter().map(|&size| all(size)).collect();
+        spans[axis] = span;
+        data.spans(&spans)
+    };
+    match (&runs[..], shape) {
+        // Entries at equal distances are a view.
+        ([(_, span)], [_]) => return Ok(spans(*span)),
+        ([(_, span)], []) => {
+            let view = spans(*span);
+            let left = (0..sizes.len()).filter(|&own| own != axis).map(Some);
+            return Ok(view.axes(&left.collect::<Vec<_>>()));
+        }
+        _ => {}
+    }
+    let parts: Vec<(usize, View)> = runs.iter().map(|(at, span)| (*at, spans(*span))).collect();
+    sizes[axis] = indices.len();
+    let strides = dense_strides(&sizes);
+    let part = |(at, elements)| Part { elements, offset: at * strides[axis] as usize };
+    let parts: Vec<Part> = parts.into_iter().map(part).collect();
+    let replaced = [&sizes[..axis], shape, &sizes[axis + 1..]].concat();
+    if sizes.contains(&0) {
+        return Ok(View::of(view::with_bytes(data.value(), &replaced, Bytes::new())?));
+    }
+    let joined = assembled(&sizes, &strides, &parts, room)?;
+    // The same elements in the same order.
+    let bytes = View::of(joined.clone()).bytes().clone();
+    Ok(View::of(view::with_bytes(&joined, &replaced, bytes)?))
+}
+
+/// Indices as runs at equal distances: where each begins in the list, and what it picks.
+pub(super) fn runs(indices: &[i128], size: usize) -> Result<Vec<(usize, Span)>, OperandError> {
+    let (argument, len) = ("indices", size as i128);
+    let mut runs: Vec<(usize, Span)> = Vec::new();
+    for (position, &value) in indices.iter().enumerate() {
+        if size == 0 {
+            let what = "the axis is empty";
+            return Err(OperandError::Nothing { argument, position, value, what });
+        }
+        if !(-len..len).contains(&value) {
+            let (low, high) = (-len, len - 1);
+            return Err(OperandError::Outside { argument, position, value, low, high });
+        }
+        let index = value.rem_euclid(len) as usize;
+        match runs.last_mut() {
+            Some((_, run)) if run.len == 1 => {
+                run.step = index as isize - run.start as isize;
+                run.len = 2;
+            }
+            Some((_, run))
+                if run.start as isize + run.step * run.len as isize == index as isize =>
+            {
+                run.len += 1;
+            }
+            _ => runs.push((position, Span { start: index, len: 1, step: 1 })),
+        }
+    }
+    Ok(runs)
+}
+
+pub(super) fn known_gather(
+    data: &Known,
+    indices: &Known,
+    axis: &Known,
+) -> Result<Known, OperandError> {
+    if let Some(dtype) = indices.dtype.filter(|&dtype| !numbers::is_integer(dtype)) {
+        let (argument, allowed) = ("indices", "an integer type");
+        return Err(OperandError::Type { argument, dtype, allowed });
+    }
+    let axis = single(axis)?;
+    let (Some(dims), Some(axis)) = (&data.dims, axis) else {
+        return Ok(Known::new(data.dtype, None));
+    };
+    let axis = axes::axis("axis", 0, axis, dims.len())?;
+    if let (Some(size), Some(value)) = (dims[axis], &indices.value) {
+        runs(&numbers::indices("indices", value)?, size)?;
+    }
+    let Some(shape) = &indices.dims else { return Ok(Known::new(data.dtype, None)) };
+    Ok(Known::new(data.dtype, Some([&dims[..axis], shape, &dims[axis + 1..]].concat())))
+}
+
+/// Checks that each entry of the indices of a GatherND is one number.
+pub(super) fn check_rows(shape: Option<&[usize]>) -> Result<(), OperandError> {
+    match shape {
+        None | Some([.., 1]) => Ok(()),
+        Some(shape) => {
+            let (argument, shape) = ("indices", shape.to_vec());
+            let expected = "a last axis of size 1: one index each";
+            Err(OperandError::Shape { argument, shape, expected })
+        }
+    }
+}
+
+pub(super) fn known_rows(data: &Known, indices: &Known) -> Result<Known, OperandError> {
+    check_rows(indices.shape().as_deref())?;
+    let mut rows = indices.clone();
+    rows.value = None;
+    rows.dims = rows.dims.map(|mut dims| {
+        dims.pop();
+        dims
+    });
+    let axis = numbers::from_list([0].into_iter(), DType::I64);
+    known_gather(data, &rows, &Known::of_value(&axis))
+}
+
+/// The only entry of a list, if it is known.
+fn single(axis: &Known) -> Result<Option<i128>, OperandError> {
+    let Some(list) = axis.list("axis")? else { return Ok(None) };
+    only(&list).map(Some)
+}
+
+/// The only entry of a list.
+pub(super) fn only(list: &[i128]) -> Result<i128, OperandError> {
+    match list {
+        [axis] => Ok(*axis),
+        list => {
+            let (argument, shape, expected) = ("axis", vec![list.len()], "one number");
+            Err(OperandError::Shape { argument, shape, expected })
+        }
+    }
+}
+
+/// All tensors, one after the other along an axis.
+pub(super) fn concat(
+    tensors: &[View],
+    axis: i64,
+    room: &mut Workroom<'_>,
+) -> Result<View, OperandError> {
+    let known: Vec<Known> = tensors
+        .iter()
+        .map(|view| {
+            let dims = view.shape().iter().map(|&size| Some(size)).collect();
+            Known::new(Some(view.dtype()), Some(dims))
+        })
+        .collect();
+    let joined = known_concat(&known.iter().collect::<Vec<_>>(), axis)?;
+    let [first, others @ ..] = tensors else { return Err(OperandError::NoRoom { len: 0 }) };
+    if others.is_empty() {
+        return Ok(first.clone());
+    }
+    let axis = axes::axis("axis", 0, axis.into(), first.shape().len())?;
+    let Some(shape) = joined.shape() else { return Err(OperandError::NoRoom { len: 0 }) };
+    if shape.contains(&0) {
+        return Ok(View::of(view::with_bytes(first.value(), &shape, Bytes::new())?));
+    }
+    let strides = dense_strides(&shape);
+    let mut at = 0;
+    let parts: Vec<Part> = tensors
+        .iter()
+        .map(|view| {
+            let offset = at * strides[axis] as usize;
+            at += view.shape()[axis];
+            Part { elements: view.clone(), offset }
+        })
+        .collect();
+    Ok(View::of(assembled(&shape, &strides, &parts, room)?))
+}
+
+pub(super) fn known_concat(tensors: &[&Known], axis: i64) -> Result<Known, OperandError> {
+    let dtype = tensors.iter().find_map(|known| known.dtype);
+    for (position, known) in tensors.iter().enumerate() {
+        if known.dtype == Some(DType::String) && tensors.len() > 1 {
+            let (argument, dtype, allowed) = ("input 0", DType::String, "numbers");
+            return Err(OperandError::Type { argument, dtype, allowed });
+        }
+        if let (Some(dtype), Some(first)) = (known.dtype, dtype)
+            && dtype != first
+        {
+            return Err(OperandError::JoinType { position, dtype, first });
+        }
+    }
+    let Some(rank) = tensors.iter().find_map(|known| known.rank()) else {
+        return Ok(Known::new(dtype, None));
+    };
+    let axis = axes::axis("axis", 0, axis.into(), rank)?;
+    // Sizes that are not known are those of the other tensors.
+    let mut dims: Vec<Option<usize>> = vec![None; rank];
+    let mut total = Some(0usize);
+    for (position, known) in tensors.iter().enumerate() {
+        let Some(own) = &known.dims else {
+            total = None;
+            continue;
+        };
+        let fits = |(at, (own, all)): (usize, (&Option<usize>, &Option<usize>))| {
+            at == axis || own.is_none() || all.is_none() || own == all
+        };
+        if own.len() != rank || !own.iter().zip(&dims).enumerate().all(fits) {
+            // With a size that is not known, the error waits until it is.
+            let (Some(shape), Some(first)) = (known.shape(), tensors[0].shape()) else {
+                return Ok(Known::new(dtype, None));
+            };
+            return Err(OperandError::Join { position, shape, first, axis });
+        }
+        dims.iter_mut().zip(own).for_each(|(all, own)| *all = all.or(*own));
+        let len = u64::MAX;
+        total = match (total, own[axis]) {
+            (Some(total), Some(size)) => {
+                Some(total.checked_add(size).ok_or(OperandError::TooLarge { len, limit: len })?)
+            }
+            _ => None,
+        };
+    }
+    dims[axis] = total;
+    Ok(Known::new(dtype, Some(dims)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_runs_of_equal_distance() {
+        let span = |start, len, step| Span { start, len, step };
+        assert_eq!(runs(&[4, 3, 2, 1, 0], 5).unwrap(), [(0, span(4, 5, -1))]);
+        assert_eq!(runs(&[-1], 5).unwrap(), [(0, span(4, 1, 1))]);
+        assert_eq!(runs(&[2, 2, 2, 0], 5).unwrap(), [(0, span(2, 3, 0)), (3, span(0, 1, 1))]);
+        assert_eq!(runs(&[0, 2, 4, 1, 0], 5).unwrap(), [(0, span(0, 3, 2)), (3, span(1, 2, -1))]);
+        assert_eq!(runs(&[], 0).unwrap(), []);
+        assert_eq!(runs(&[0, 5], 5).unwrap_err().to_string(), "indices[1] is 5, outside [-5, 4]");
+        assert_eq!(
+            runs(&[0], 0).unwrap_err().to_string(),
+            "indices[0] is 0, but the axis is empty"
+        );
+    }
+
+    #[test]
+    fn tensors_are_joined_if_they_fit() {
+        let known = |dtype, dims: &[Option<usize>]| Known::new(Some(dtype), Some(dims.to_vec()));
+        let joined = |tensors: &[Known], axis| {
+            known_concat(&tensors.iter().collect::<Vec<_>>(), axis).map(|known| known.dims.unwrap())
+        };
+        let u8s = |dims: &[Option<usize>]| known(DType::U8, dims);
+        let (two, three) = (Some(2), Some(3));
+        assert_eq!(
+            joined(&[u8s(&[two, three]), u8s(&[three, None])], 0).unwrap(),
+            [Some(5), three]
+        );
+        assert_eq!(joined(&[u8s(&[two, None]), u8s(&[two, three])], -1).unwrap(), [two, None]);
+        let wrong = |tensors: &[Known], axis| joined(tensors, axis).unwrap_err().to_string();
+        assert_eq!(
+            wrong(&[u8s(&[two, three]), u8s(&[two, two])], 0),
+            "input 1 has shape [2, 2], expected [2, 3] as input 0, except on axis 0"
+        );
+        assert_eq!(
+            wrong(&[u8s(&[two]), known(DType::I8, &[two])], 0),
+            "input 1 has type i8, expected u8 as input 0"
+        );
+        assert_eq!(wrong(&[u8s(&[two])], 1), "axis is 1, outside [-1, 0]");
+        assert_eq!(wrong(&[u8s(&[])], 0), "axis is 0, but the tensor has no axes");
+    }
+}
