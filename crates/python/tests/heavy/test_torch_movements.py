@@ -53,7 +53,7 @@ def test_every_type(dtype):
             out = torch.empty_like(x)
             assert rt.reverse_sequence(x, N, **rules, out=out) is out
             same(out, want)
-            mine = x.clone()
+            mine = rt.reverse(x, ())  # PyTorch cannot copy all types
             assert rt.reverse_sequence(mine, N.tolist(), **rules, out=mine) is mine
             same(mine, want)
             want = naive.reverse_subsequences(plain, lanes, 1, align, tail)
@@ -66,7 +66,7 @@ def test_every_type(dtype):
         out = torch.empty_like(x)
         assert rt.reverse_segments(x, CUTS, out=out) is out
         same(out, want)
-        mine = x.clone()
+        mine = rt.reverse(x, ())
         assert rt.reverse_segments(mine, (0, 1, 1, 3), out=mine) is mine
         same(mine, want)
 
