@@ -1,4 +1,4 @@
-//! The three operators as Python calls them.
+//! The operators as Python calls them.
 
 use crate::cuda;
 use crate::errors::raised;
@@ -28,29 +28,46 @@ pub(crate) fn reverse<'py>(
 
 /// `retrograde.reverse_sequence`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, out=None, /))]
+#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out=None, /))]
+#[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
 pub(crate) fn reverse_sequence<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
     time_axis: &Bound<'py, PyAny>,
     batch_axis: &Bound<'py, PyAny>,
     policy: &str,
+    align: &str,
+    tail: &str,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::sequence(time_axis, batch_axis, policy)?, Some(lengths), out)
+    start(x, &Asked::sequence(time_axis, batch_axis, policy, align, tail)?, Some(lengths), out)
 }
 
 /// `retrograde.reverse_subsequences`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, axis, policy, out=None, /))]
+#[pyo3(signature = (x, lengths, axis, policy, align, tail, out=None, /))]
 pub(crate) fn reverse_subsequences<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
     axis: &Bound<'py, PyAny>,
     policy: &str,
+    align: &str,
+    tail: &str,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::subsequences(axis, policy)?, Some(lengths), out)
+    start(x, &Asked::subsequences(axis, policy, align, tail)?, Some(lengths), out)
+}
+
+/// `retrograde.reverse_segments`, on an array or a tensor.
+#[pyfunction]
+#[pyo3(signature = (x, offsets, axis, out=None, /))]
+pub(crate) fn reverse_segments<'py>(
+    x: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    axis: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    start(x, &Asked::segments(axis)?, Some(offsets), out)
 }
 
 /// `retrograde.flip` and `rot90`, on an array or a tensor: swaps two axes if they are given, then
@@ -123,6 +140,7 @@ pub(crate) fn all_the_way<'py>(
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let input = Operand::of(x)?;
+    asked.check_elements(&input)?;
     let operation = asked.operation(lengths, &input.view().shape)?;
     run(x, &operation, &input, out)
 }

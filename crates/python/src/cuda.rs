@@ -30,8 +30,9 @@ pub(crate) fn run<'py>(
     if let Place::Cuda(other) = lengths
         && other != device
     {
+        let argument = operation.lengths().map_or("lengths", |lengths| lengths.argument());
         return Err(PyValueError::new_err(format!(
-            "lengths are on cuda:{other}, expected them on the input's device, cuda:{device}, or on the CPU"
+            "{argument} are on cuda:{other}, expected them on the input's device, cuda:{device}, or on the CPU"
         )));
     }
     let stream = stream_of(x, device)?;

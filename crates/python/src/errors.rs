@@ -12,7 +12,8 @@ pub(crate) fn raised(error: Error) -> PyErr {
         | Error::AxesType { .. }
         | Error::MaskType { .. }
         | Error::InputType { .. }
-        | Error::LengthsType { .. } => PyTypeError::new_err(text),
+        | Error::LengthsType { .. }
+        | Error::OffsetsType { .. } => PyTypeError::new_err(text),
         _ => PyValueError::new_err(text),
     }
 }

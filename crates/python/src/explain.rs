@@ -24,27 +24,42 @@ pub(crate) fn explain_reverse<'py>(
 
 /// Explains a call of `reverse_sequence`.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, /))]
+#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, /))]
 pub(crate) fn explain_reverse_sequence<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
     time_axis: &Bound<'py, PyAny>,
     batch_axis: &Bound<'py, PyAny>,
     policy: &str,
+    align: &str,
+    tail: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    explain(x, &Asked::sequence(time_axis, batch_axis, policy)?, Some(lengths))
+    explain(x, &Asked::sequence(time_axis, batch_axis, policy, align, tail)?, Some(lengths))
 }
 
 /// Explains a call of `reverse_subsequences`.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, axis, policy, /))]
+#[pyo3(signature = (x, lengths, axis, policy, align, tail, /))]
 pub(crate) fn explain_reverse_subsequences<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
     axis: &Bound<'py, PyAny>,
     policy: &str,
+    align: &str,
+    tail: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    explain(x, &Asked::subsequences(axis, policy)?, Some(lengths))
+    explain(x, &Asked::subsequences(axis, policy, align, tail)?, Some(lengths))
+}
+
+/// Explains a call of `reverse_segments`.
+#[pyfunction]
+#[pyo3(signature = (x, offsets, axis, /))]
+pub(crate) fn explain_reverse_segments<'py>(
+    x: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    axis: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    explain(x, &Asked::segments(axis)?, Some(offsets))
 }
 
 fn explain<'py>(
@@ -53,6 +68,7 @@ fn explain<'py>(
     lengths: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let input = Operand::of(x)?;
+    asked.check_elements(&input)?;
     let view = &input.view();
     let operation = asked.operation(lengths, &view.shape)?;
     on_host("x", view)?;

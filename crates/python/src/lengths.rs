@@ -1,4 +1,4 @@
-//! Lengths as an argument: any Python value that is a list of integers.
+//! Lengths or offsets as an argument: any Python value that is a list of integers.
 //!
 //! The engine checks lengths and reads them again while it runs, clamping each: if another Python
 //! thread changes them in between, the result may be wrong, but nothing else. Short lists are
@@ -15,8 +15,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 use retrograde::{DType, Layout, Operator, Reverse, Shape, Strides, TensorRef};
 
-/// Lengths of one call.
+/// Lengths of one call, or its offsets.
 pub(crate) struct Lengths {
+    /// What the caller knows them as.
+    argument: &'static str,
     dtype: DType,
     shape: Shape,
     values: Values,
@@ -47,28 +49,38 @@ unsafe impl Sync for Values {}
 const FEW: usize = 1 << 20;
 
 impl Lengths {
-    pub(crate) fn of(operator: &str, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn of(
+        operator: &str,
+        argument: &'static str,
+        lengths: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
         if let Ok(array) = lengths.cast::<PyUntypedArray>() {
-            return Self::of_array(operator, array);
+            return Self::of_array(operator, argument, array);
         }
         if let Some(numbers) = small_integers(lengths)? {
             let shape = Shape::from_slice(&[numbers.len()]);
             let bytes = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-            return Ok(Lengths { dtype: DType::I64, shape, values: Values::Copied(bytes) });
+            let values = Values::Copied(bytes);
+            return Ok(Lengths { argument, dtype: DType::I64, shape, values });
         }
         if Imported::is_one(lengths)? {
-            return Self::of_tensor(operator, lengths);
+            return Self::of_tensor(operator, argument, lengths);
         }
         let array = as_array(lengths)?;
         // An empty list has no type; NumPy reads it as float64.
         if array.len() == 0 && array.dtype().kind() == b'f' {
             let shape = Shape::from_slice(array.shape());
-            return Ok(Lengths { dtype: DType::I64, shape, values: Values::Copied(Vec::new()) });
+            let values = Values::Copied(Vec::new());
+            return Ok(Lengths { argument, dtype: DType::I64, shape, values });
         }
-        Self::of_array(operator, &array)
+        Self::of_array(operator, argument, &array)
     }
 
-    fn of_array(operator: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
+    fn of_array(
+        operator: &str,
+        argument: &'static str,
+        array: &Bound<'_, PyUntypedArray>,
+    ) -> PyResult<Self> {
         let mut view = ndarray::view(array);
         let Some(dtype) = integer_type(&array.dtype()) else {
             let native = match array.dtype().kind() {
@@ -76,41 +88,46 @@ impl Lengths {
                 b'i' | b'u' => array.dtype().call_method1("newbyteorder", ("=",))?,
                 // Integers of `ml_dtypes`, one in each byte.
                 _ if is_narrow(&array.dtype())? => numpy::dtype::<i8>(array.py()).into_any(),
-                _ => return Err(wrong_type(operator, array.dtype().as_any())),
+                _ => return Err(wrong_type(operator, argument, array.dtype().as_any())),
             };
             let native = array.call_method1("astype", (native,))?;
-            return Self::of_array(operator, native.cast()?);
+            return Self::of_array(operator, argument, native.cast()?);
         };
         view.dtype = dtype;
         if view.bytes() >= FEW {
-            return Ok(Self::there(view, Owner::Array(array.clone().unbind())));
+            return Ok(Self::there(argument, view, Owner::Array(array.clone().unbind())));
         }
         // SAFETY: `array` lives until the copy is made, right below, with the GIL held.
         let tensor = unsafe { view.tensor(Operator::Reverse)? };
-        Self::copied(tensor)
+        Self::copied(argument, tensor)
     }
 
-    fn there(view: View, owner: Owner) -> Self {
+    fn there(argument: &'static str, view: View, owner: Owner) -> Self {
         let View { dtype, origin, shape, strides, place } = view;
-        Lengths { dtype, shape, values: Values::There { origin, strides, place, _owner: owner } }
+        let values = Values::There { origin, strides, place, _owner: owner };
+        Lengths { argument, dtype, shape, values }
     }
 
-    fn of_tensor(operator: &str, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn of_tensor(
+        operator: &str,
+        argument: &'static str,
+        lengths: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
         let imported = Imported::of(lengths)?;
         let view = imported.view();
         if !view.dtype.is_integer() {
             let dtype = lengths.getattr("dtype")?;
-            return Err(wrong_type(operator, &dtype));
+            return Err(wrong_type(operator, argument, &dtype));
         }
         if view.place != Place::Host || view.bytes() >= FEW {
-            return Ok(Self::there(view, Owner::Tensor(imported)));
+            return Ok(Self::there(argument, view, Owner::Tensor(imported)));
         }
         // SAFETY: `imported` lives until the copy is made, right below.
         let tensor = unsafe { view.tensor(Operator::Reverse)? };
-        Self::copied(tensor)
+        Self::copied(argument, tensor)
     }
 
-    fn copied(tensor: TensorRef<'_>) -> PyResult<Self> {
+    fn copied(argument: &'static str, tensor: TensorRef<'_>) -> PyResult<Self> {
         let (dtype, shape) = (tensor.layout().dtype(), Shape::from_slice(tensor.layout().shape()));
         let dense = Layout::dense(dtype, &shape).is_ok_and(|dense| dense == *tensor.layout());
         let bytes = if dense {
@@ -121,7 +138,7 @@ impl Lengths {
             let bytes = threads::run(FEW, || Reverse::axes([]).to_bytes(&tensor))?;
             bytes.map_err(crate::errors::raised)?
         };
-        Ok(Lengths { dtype, shape, values: Values::Copied(bytes) })
+        Ok(Lengths { argument, dtype, shape, values: Values::Copied(bytes) })
     }
 
     /// Lengths of the lanes along an axis of a tensor of this shape: they have its shape with 1 at
@@ -149,6 +166,11 @@ impl Lengths {
             )));
         }
         Ok(self)
+    }
+
+    /// The name of the argument: lengths or offsets.
+    pub(crate) fn argument(&self) -> &'static str {
+        self.argument
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -203,6 +225,8 @@ fn is_narrow(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<bool> {
     Ok(matches!(&name[..], "int1" | "int2" | "int4" | "uint1" | "uint2" | "uint4"))
 }
 
-fn wrong_type(operator: &str, dtype: &Bound<'_, PyAny>) -> PyErr {
-    PyTypeError::new_err(format!("{operator}: lengths have type {dtype}, expected an integer type"))
+fn wrong_type(operator: &str, argument: &str, dtype: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{operator}: {argument} have type {dtype}, expected an integer type"
+    ))
 }

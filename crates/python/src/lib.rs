@@ -31,7 +31,9 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _engine {
     #[pymodule_export]
-    use crate::call::{empty_like, flip, reverse, reverse_sequence, reverse_subsequences};
+    use crate::call::{
+        empty_like, flip, reverse, reverse_segments, reverse_sequence, reverse_subsequences,
+    };
     #[pymodule_export]
     use crate::command::command;
     #[pymodule_export]
@@ -39,7 +41,10 @@ mod _engine {
     #[pymodule_export]
     use crate::dlpack::Buffer;
     #[pymodule_export]
-    use crate::explain::{explain_reverse, explain_reverse_sequence, explain_reverse_subsequences};
+    use crate::explain::{
+        explain_reverse, explain_reverse_segments, explain_reverse_sequence,
+        explain_reverse_subsequences,
+    };
     #[pymodule_export]
     use crate::maker::Maker;
     #[pymodule_export]
@@ -48,7 +53,8 @@ mod _engine {
     use crate::picture::Scene;
     #[pymodule_export]
     use crate::prepared::{
-        Prepared, prepare_reverse, prepare_reverse_sequence, prepare_reverse_subsequences,
+        Prepared, prepare_reverse, prepare_reverse_segments, prepare_reverse_sequence,
+        prepare_reverse_subsequences,
     };
     #[pymodule_export]
     use crate::threads::{after_fork_in_child, get_num_threads, set_num_threads};

@@ -61,7 +61,8 @@ impl Maker {
         self.make(x, None, || Asked::reverse(axes, mask, duplicates))
     }
 
-    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, /))]
+    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, /))]
+    #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
     fn reverse_sequence<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -69,19 +70,33 @@ impl Maker {
         time_axis: &Bound<'py, PyAny>,
         batch_axis: &Bound<'py, PyAny>,
         policy: &str,
+        align: &str,
+        tail: &str,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.make(x, Some(lengths), || Asked::sequence(time_axis, batch_axis, policy))
+        self.make(x, Some(lengths), || Asked::sequence(time_axis, batch_axis, policy, align, tail))
     }
 
-    #[pyo3(signature = (x, lengths, axis, policy, /))]
+    #[pyo3(signature = (x, lengths, axis, policy, align, tail, /))]
     fn reverse_subsequences<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         lengths: &Bound<'py, PyAny>,
         axis: &Bound<'py, PyAny>,
         policy: &str,
+        align: &str,
+        tail: &str,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.make(x, Some(lengths), || Asked::subsequences(axis, policy))
+        self.make(x, Some(lengths), || Asked::subsequences(axis, policy, align, tail))
+    }
+
+    #[pyo3(signature = (x, offsets, axis, /))]
+    fn reverse_segments<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        offsets: &Bound<'py, PyAny>,
+        axis: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.make(x, Some(offsets), || Asked::segments(axis))
     }
 
     /// `reverse` into a tensor; returns whether it was done.
@@ -98,7 +113,8 @@ impl Maker {
     }
 
     /// `reverse_sequence` into a tensor; returns whether it was done.
-    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, out, /))]
+    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out, /))]
+    #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
     fn reverse_sequence_into<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -106,22 +122,39 @@ impl Maker {
         time_axis: &Bound<'py, PyAny>,
         batch_axis: &Bound<'py, PyAny>,
         policy: &str,
+        align: &str,
+        tail: &str,
         out: &Bound<'py, PyAny>,
     ) -> PyResult<bool> {
-        write(x, Some(lengths), || Asked::sequence(time_axis, batch_axis, policy), out)
+        write(x, Some(lengths), || Asked::sequence(time_axis, batch_axis, policy, align, tail), out)
     }
 
     /// `reverse_subsequences` into a tensor; returns whether it was done.
-    #[pyo3(signature = (x, lengths, axis, policy, out, /))]
+    #[pyo3(signature = (x, lengths, axis, policy, align, tail, out, /))]
+    #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
     fn reverse_subsequences_into<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         lengths: &Bound<'py, PyAny>,
         axis: &Bound<'py, PyAny>,
         policy: &str,
+        align: &str,
+        tail: &str,
         out: &Bound<'py, PyAny>,
     ) -> PyResult<bool> {
-        write(x, Some(lengths), || Asked::subsequences(axis, policy), out)
+        write(x, Some(lengths), || Asked::subsequences(axis, policy, align, tail), out)
+    }
+
+    /// `reverse_segments` into a tensor; returns whether it was done.
+    #[pyo3(signature = (x, offsets, axis, out, /))]
+    fn reverse_segments_into<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        offsets: &Bound<'py, PyAny>,
+        axis: &Bound<'py, PyAny>,
+        out: &Bound<'py, PyAny>,
+    ) -> PyResult<bool> {
+        write(x, Some(offsets), || Asked::segments(axis), out)
     }
 }
 

@@ -2,10 +2,15 @@
 
 use crate::axes::{self, Distinct};
 use crate::lengths::Lengths;
+use crate::ndarray;
+use crate::operand::Operand;
 use crate::view::{Place, View};
+use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use retrograde::{LengthPolicy, Reverse, ReverseSequence, ReverseSubsequences};
+use retrograde::{
+    Align, LengthPolicy, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail,
+};
 
 /// A generic callback: the operators have different types, and one call serves them all.
 pub(crate) trait Visitor {
@@ -13,21 +18,23 @@ pub(crate) trait Visitor {
     fn visit(self, operator: &(impl retrograde::Reversal + Sync)) -> PyResult<Self::Output>;
 }
 
-/// One of the three operators with everything that it needs except the tensor.
+/// One of the operators with everything that it needs except the tensor.
 pub(crate) enum Operation {
     Reverse(Reverse),
     Sequence(ReverseSequence, Lengths),
     Subsequences(ReverseSubsequences, Lengths),
+    Segments(ReverseSegments, Lengths),
 }
 
-/// A requested operator, without lengths.
+/// A requested operator, without lengths or offsets.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// With axes that must be distinct.
     Reverse(Reverse, Distinct),
-    Sequence(ReverseSequence),
+    Sequence(ReverseSequence, Tail),
     /// With its axis.
-    Subsequences(ReverseSubsequences, i64),
+    Subsequences(ReverseSubsequences, Tail, i64),
+    Segments(ReverseSegments),
 }
 
 impl Asked {
@@ -44,42 +51,81 @@ impl Asked {
         time_axis: &Bound<'_, PyAny>,
         batch_axis: &Bound<'_, PyAny>,
         policy: &str,
+        align: &str,
+        tail: &str,
     ) -> PyResult<Self> {
         let name = "ReverseSequence";
         let time = axes::single(name, "time_axis", time_axis)?;
         let batch = axes::single(name, "batch_axis", batch_axis)?;
-        let operator = ReverseSequence::any_axes(time, batch).policy(parse(name, policy)?);
-        Ok(Asked::Sequence(operator))
+        let (policy, align, tail) =
+            (policy_of(name, policy)?, align_of(name, align)?, tail_of(name, tail)?);
+        let operator = ReverseSequence::any_axes(time, batch).policy(policy);
+        Ok(Asked::Sequence(operator.align(align).tail(tail), tail))
     }
 
-    pub(crate) fn subsequences(axis: &Bound<'_, PyAny>, policy: &str) -> PyResult<Self> {
+    pub(crate) fn subsequences(
+        axis: &Bound<'_, PyAny>,
+        policy: &str,
+        align: &str,
+        tail: &str,
+    ) -> PyResult<Self> {
         let name = "ReverseSubsequences";
         let axis = axes::single(name, "axis", axis)?;
-        let operator = ReverseSubsequences::along(axis).policy(parse(name, policy)?);
-        Ok(Asked::Subsequences(operator, axis))
+        let (policy, align, tail) =
+            (policy_of(name, policy)?, align_of(name, align)?, tail_of(name, tail)?);
+        let operator = ReverseSubsequences::along(axis).policy(policy);
+        Ok(Asked::Subsequences(operator.align(align).tail(tail), tail, axis))
     }
 
-    /// Adds the lengths, and performs the checks of this package that depend on the tensor's shape.
+    pub(crate) fn segments(axis: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Asked::Segments(ReverseSegments::along(axes::single("ReverseSegments", "axis", axis)?)))
+    }
+
+    /// Refuses elements that the operator cannot write: references have no zero bytes.
+    pub(crate) fn check_elements(&self, input: &Operand<'_>) -> PyResult<()> {
+        let (name, tail) = match self {
+            Asked::Sequence(_, tail) => ("ReverseSequence", tail),
+            Asked::Subsequences(_, tail, _) => ("ReverseSubsequences", tail),
+            Asked::Reverse(..) | Asked::Segments(_) => return Ok(()),
+        };
+        match input {
+            Operand::Array(array) if *tail == Tail::Zero && ndarray::holds_references(array) => {
+                Err(PyTypeError::new_err(format!(
+                    "{name}: x has dtype {}, whose elements are references: they have no zero \
+                     bytes, expected tail \"keep\"",
+                    array.dtype()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the lengths or offsets, and performs the checks of this package that depend on the
+    /// tensor's shape.
     pub(crate) fn operation(
         &self,
         lengths: Option<&Bound<'_, PyAny>>,
         shape: &[usize],
     ) -> PyResult<Operation> {
-        let lengths = |name| match lengths {
-            Some(lengths) => Lengths::of(name, lengths),
-            None => Err(PyTypeError::new_err(format!("{name}: lengths are missing"))),
+        let counts = |name, argument| match lengths {
+            Some(lengths) => Lengths::of(name, argument, lengths),
+            None => Err(PyTypeError::new_err(format!("{name}: {argument} are missing"))),
         };
+        let lengths = |name| counts(name, "lengths");
         Ok(match self {
             Asked::Reverse(operator, distinct) => {
                 distinct.check(shape.len())?;
                 Operation::Reverse(operator.clone())
             }
-            Asked::Sequence(operator) => {
+            Asked::Sequence(operator, _) => {
                 Operation::Sequence(operator.clone(), lengths("ReverseSequence")?)
             }
-            Asked::Subsequences(operator, axis) => {
+            Asked::Subsequences(operator, _, axis) => {
                 let lengths = lengths("ReverseSubsequences")?.along(*axis, shape)?;
                 Operation::Subsequences(operator.clone(), lengths)
+            }
+            Asked::Segments(operator) => {
+                Operation::Segments(operator.clone(), counts("ReverseSegments", "offsets")?)
             }
         })
     }
@@ -92,20 +138,26 @@ impl Operation {
         input.bytes().max(lengths.saturating_mul(size_of::<i64>()))
     }
 
+    /// Its lengths or offsets.
     pub(crate) fn lengths(&self) -> Option<&Lengths> {
         match self {
             Operation::Reverse(_) => None,
-            Operation::Sequence(_, lengths) | Operation::Subsequences(_, lengths) => Some(lengths),
+            Operation::Sequence(_, lengths)
+            | Operation::Subsequences(_, lengths)
+            | Operation::Segments(_, lengths) => Some(lengths),
         }
     }
 
     /// For the CPU: lengths must be readable there.
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> PyResult<V::Output> {
-        match self.lengths().map_or(Place::Host, Lengths::place) {
-            Place::Host => self.visit_anywhere(visitor),
-            place => Err(PyValueError::new_err(format!(
-                "lengths are on {place}, expected them where the input is, on the CPU"
-            ))),
+        match self.lengths() {
+            Some(lengths) if lengths.place() != Place::Host => {
+                let (argument, place) = (lengths.argument(), lengths.place());
+                Err(PyValueError::new_err(format!(
+                    "{argument} are on {place}, expected them where the input is, on the CPU"
+                )))
+            }
+            _ => self.visit_anywhere(visitor),
         }
     }
 
@@ -119,16 +171,39 @@ impl Operation {
             Operation::Subsequences(operator, lengths) => {
                 visitor.visit(&operator.lengths(lengths.tensor()?))
             }
+            Operation::Segments(operator, offsets) => {
+                visitor.visit(&operator.offsets(offsets.tensor()?))
+            }
         }
     }
 }
 
-fn parse(operator: &str, policy: &str) -> PyResult<LengthPolicy> {
+fn policy_of(operator: &str, policy: &str) -> PyResult<LengthPolicy> {
     match policy {
         "strict" => Ok(LengthPolicy::Strict),
         "clamp" => Ok(LengthPolicy::Clamp),
-        other => Err(PyValueError::new_err(format!(
-            "{operator}: policy {other:?} does not exist, expected \"strict\" or \"clamp\""
-        ))),
+        other => Err(unknown(operator, "policy", other, "\"strict\" or \"clamp\"")),
     }
+}
+
+fn align_of(operator: &str, align: &str) -> PyResult<Align> {
+    match align {
+        "start" => Ok(Align::Start),
+        "end" => Ok(Align::End),
+        other => Err(unknown(operator, "align", other, "\"start\" or \"end\"")),
+    }
+}
+
+fn tail_of(operator: &str, tail: &str) -> PyResult<Tail> {
+    match tail {
+        "keep" => Ok(Tail::Keep),
+        "zero" => Ok(Tail::Zero),
+        other => Err(unknown(operator, "tail", other, "\"keep\" or \"zero\"")),
+    }
+}
+
+fn unknown(operator: &str, argument: &str, given: &str, expected: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "{operator}: {argument} {given:?} does not exist, expected {expected}"
+    ))
 }

@@ -44,27 +44,42 @@ pub(crate) fn prepare_reverse<'py>(
 
 /// `retrograde.prepare(retrograde.reverse_sequence, ..)`.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, /))]
+#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, /))]
 pub(crate) fn prepare_reverse_sequence<'py>(
     x: &Bound<'py, PyUntypedArray>,
     lengths: &Bound<'py, PyAny>,
     time_axis: &Bound<'py, PyAny>,
     batch_axis: &Bound<'py, PyAny>,
     policy: &str,
+    align: &str,
+    tail: &str,
 ) -> PyResult<Option<Prepared>> {
-    Prepared::of(x, Asked::sequence(time_axis, batch_axis, policy)?, Some(lengths))
+    Prepared::of(x, Asked::sequence(time_axis, batch_axis, policy, align, tail)?, Some(lengths))
 }
 
 /// `retrograde.prepare(retrograde.reverse_subsequences, ..)`.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, axis, policy, /))]
+#[pyo3(signature = (x, lengths, axis, policy, align, tail, /))]
 pub(crate) fn prepare_reverse_subsequences<'py>(
     x: &Bound<'py, PyUntypedArray>,
     lengths: &Bound<'py, PyAny>,
     axis: &Bound<'py, PyAny>,
     policy: &str,
+    align: &str,
+    tail: &str,
 ) -> PyResult<Option<Prepared>> {
-    Prepared::of(x, Asked::subsequences(axis, policy)?, Some(lengths))
+    Prepared::of(x, Asked::subsequences(axis, policy, align, tail)?, Some(lengths))
+}
+
+/// `retrograde.prepare(retrograde.reverse_segments, ..)`.
+#[pyfunction]
+#[pyo3(signature = (x, offsets, axis, /))]
+pub(crate) fn prepare_reverse_segments<'py>(
+    x: &Bound<'py, PyUntypedArray>,
+    offsets: &Bound<'py, PyAny>,
+    axis: &Bound<'py, PyAny>,
+) -> PyResult<Option<Prepared>> {
+    Prepared::of(x, Asked::segments(axis)?, Some(offsets))
 }
 
 impl Prepared {
@@ -74,6 +89,7 @@ impl Prepared {
         asked: Asked,
         lengths: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Self>> {
+        asked.check_elements(&Operand::Array(x.clone()))?;
         if ndarray::holds_references(x) {
             return Ok(None);
         }

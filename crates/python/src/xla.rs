@@ -13,7 +13,8 @@ use place::{Input, Place};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use retrograde::{
-    LengthPolicy, Reversal, Reverse, ReverseSequence, ReverseSubsequences, TensorRef,
+    Align, LengthPolicy, Reversal, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences,
+    Tail, TensorRef,
 };
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,19 +53,22 @@ impl Place for Host {
 /// which cannot be recorded, have separate handlers.
 #[pyfunction]
 pub(crate) fn xla_handlers(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let host: [(&str, Handler); 4] = [
+    let host: [(&str, Handler); 5] = [
         ("retrograde_reverse", reverse::<Host>),
         ("retrograde_rot90", rot90::<Host>),
         ("retrograde_reverse_sequence", reverse_sequence::<Host>),
         ("retrograde_reverse_subsequences", reverse_subsequences::<Host>),
+        ("retrograde_reverse_segments", reverse_segments::<Host>),
     ];
-    let device: [(&str, Handler); 6] = [
+    let device: [(&str, Handler); 8] = [
         ("retrograde_reverse", reverse::<Clamping>),
         ("retrograde_rot90", rot90::<Clamping>),
         ("retrograde_reverse_sequence", reverse_sequence::<Clamping>),
         ("retrograde_reverse_subsequences", reverse_subsequences::<Clamping>),
+        ("retrograde_reverse_segments", reverse_segments::<Clamping>),
         ("retrograde_reverse_sequence_strict", reverse_sequence::<Reporting>),
         ("retrograde_reverse_subsequences_strict", reverse_subsequences::<Reporting>),
+        ("retrograde_reverse_segments_strict", reverse_segments::<Reporting>),
     ];
     let (cpu, cuda) = (PyDict::new(py), PyDict::new(py));
     for (name, handler) in host {
@@ -114,6 +118,7 @@ unsafe extern "C" fn reverse_sequence<P: Place>(frame: *mut CallFrame) -> *mut F
     let work = |call: &Call<'_>| {
         let (time, batch) = (call.integer("time_axis")?, call.integer("batch_axis")?);
         let operator = ReverseSequence::any_axes(time, batch).policy(policy(call)?);
+        let operator = operator.align(align(call)?).tail(tail(call)?);
         P::run(&operator.lengths(lengths(call)?), call, Input::plain(2))
     };
     // SAFETY: as above.
@@ -123,7 +128,18 @@ unsafe extern "C" fn reverse_sequence<P: Place>(frame: *mut CallFrame) -> *mut F
 unsafe extern "C" fn reverse_subsequences<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
     let work = |call: &Call<'_>| {
         let operator = ReverseSubsequences::along(call.integer("axis")?).policy(policy(call)?);
+        let operator = operator.align(align(call)?).tail(tail(call)?);
         P::run(&operator.lengths(lengths(call)?), call, Input::plain(2))
+    };
+    // SAFETY: as above.
+    unsafe { answer::<P>(frame, work) }
+}
+
+/// Offsets are always strict. The policy of the call chooses the handler.
+unsafe extern "C" fn reverse_segments<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
+    let work = |call: &Call<'_>| {
+        let operator = ReverseSegments::along(call.integer("axis")?);
+        P::run(&operator.offsets(lengths(call)?), call, Input::plain(2))
     };
     // SAFETY: as above.
     unsafe { answer::<P>(frame, work) }
@@ -163,6 +179,23 @@ fn policy(call: &Call<'_>) -> Result<LengthPolicy, Failure> {
     }
 }
 
+fn align(call: &Call<'_>) -> Result<Align, Failure> {
+    match call.text("align")? {
+        b"start" => Ok(Align::Start),
+        b"end" => Ok(Align::End),
+        _ => Err(Failure::argument("align is unknown, expected \"start\" or \"end\"")),
+    }
+}
+
+fn tail(call: &Call<'_>) -> Result<Tail, Failure> {
+    match call.text("tail")? {
+        b"keep" => Ok(Tail::Keep),
+        b"zero" => Ok(Tail::Zero),
+        _ => Err(Failure::argument("tail is unknown, expected \"keep\" or \"zero\"")),
+    }
+}
+
+/// The second operand: lengths or offsets.
 fn lengths<'a>(call: &Call<'a>) -> Result<TensorRef<'a>, Failure> {
     tensor(call.argument(1, 2)?)
 }

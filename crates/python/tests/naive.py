@@ -30,29 +30,48 @@ def reverse(x, axes):
     return result
 
 
-def reverse_sequence(x, lengths, time, batch):
-    """Reverses the first steps of every sequence; lengths must be within the axis."""
+def reverse_sequence(x, lengths, time, batch, align="start", tail="keep"):
+    """Reverses the steps of every sequence; lengths must be within the axis."""
+    return _padded(x, lambda index: int(lengths[index[batch]]), time, align, tail)
+
+
+def reverse_subsequences(x, lengths, axis, align="start", tail="keep"):
+    """Reverses the elements of every lane; lengths have ``x``'s shape with 1 at the axis."""
+
+    def length(index):
+        lane = index[:axis] + (0,) + index[axis + 1 :]
+        return min(int(lengths[lane]), x.shape[axis])
+
+    return _padded(x, length, axis, align, tail)
+
+
+def _padded(x, length_of, axis, align, tail):
     result, y, x = blank(x)
     for index in np.ndindex(x.shape):
-        source = list(index)
-        length = int(lengths[index[batch]])
-        if index[time] < length:
-            source[time] = length - 1 - index[time]
-        y[index] = x[tuple(source)]
+        source, length = list(index), length_of(index)
+        first = x.shape[axis] - length if align == "end" else 0
+        if first <= index[axis] < first + length:
+            source[axis] = first + first + length - 1 - index[axis]
+            y[index] = x[tuple(source)]
+        else:
+            y[index] = x[index] if tail == "keep" else np.zeros((), y.dtype)
     return result
 
 
-def reverse_subsequences(x, lengths, axis):
-    """Reverses the first elements of every lane; lengths have ``x``'s shape with 1 at the axis."""
+def reverse_segments(x, offsets, axis):
+    """Reverses the segments between offsets."""
     result, y, x = blank(x)
+    order = list(range(x.shape[axis]))
+    for first, last in itertools.pairwise(int(offset) for offset in offsets):
+        order[first:last] = order[first:last][::-1]
     for index in np.ndindex(x.shape):
-        source, lane = list(index), list(index)
-        lane[axis] = 0
-        length = min(int(lengths[tuple(lane)]), x.shape[axis])
-        if index[axis] < length:
-            source[axis] = length - 1 - index[axis]
-        y[index] = x[tuple(source)]
+        y[index] = x[index[:axis] + (order[index[axis]],) + index[axis + 1 :]]
     return result
+
+
+def cuts(rng, size, segments):
+    """Ascending offsets of this many segments within an axis."""
+    return np.concatenate([[0], np.sort(rng.integers(0, size + 1, segments))])
 
 
 #: Every element type of NumPy and ml_dtypes.

@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[3]
 # A fenced block of Python; after the language, the library that it needs besides NumPy.
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
+LIBRARIES = ["", "torch", "jax", "onnx", "pyarrow"]
+
 
 @pytest.mark.parametrize("name", ["retrograde", "retrograde._explain", "retrograde._prepare", "retrograde._show"])
 def test_examples(name):
@@ -25,7 +27,7 @@ def test_examples(name):
 
 @pytest.mark.parametrize(
     ("page", "library"),
-    [("README.md", ""), *(("docs/python.md", library) for library in ["", "torch", "jax", "onnx"])],
+    [("README.md", ""), *(("docs/python.md", library) for library in LIBRARIES)],
 )
 def test_examples_of_pages(page, library):
     """A page's blocks that need this library, in order, as one program."""
@@ -34,7 +36,7 @@ def test_examples_of_pages(page, library):
     text = (ROOT / page).read_text(encoding="utf-8")
     examples = []
     for block in BLOCK.finditer(text):
-        assert block[1] in ("", "torch", "jax", "onnx"), block[1]
+        assert block[1] in LIBRARIES, block[1]
         if block[1] == library:
             before = text.count("\n", 0, block.start(2))
             found = doctest.DocTestParser().get_examples(block[2], page)

@@ -69,10 +69,13 @@ def test_explain_and_show_give_the_same_hints():
 
 def test_signatures_have_the_right_names_only(module):
     out = {} if module.__name__ == "retrograde.jax" else {"out": None}
+    padding = {"align": "start", "tail": "keep"}
     for name, required, optional in [
         ("reverse", ["x"], {"axes": None, "mask": None, "duplicates": "set", **out}),
-        ("reverse_sequence", ["x", "lengths"], {"time_axis": 0, "batch_axis": 1, "policy": "strict", **out}),
-        ("reverse_subsequences", ["x", "lengths", "axis"], {"policy": "clamp", **out}),
+        ("reverse_sequence", ["x", "lengths"], {"time_axis": 0, "batch_axis": 1, "policy": "strict", **padding, **out}),
+        ("reverse_subsequences", ["x", "lengths", "axis"], {"policy": "clamp", **padding, **out}),
+        # A nested tensor has offsets of its own; JAX has none.
+        ("reverse_segments", ["x", "offsets"], {"axis": 0}) if not out else ("reverse_segments", ["x"], {"offsets": None, "axis": 0, **out}),
     ]:
         parameters = inspect.signature(getattr(module, name)).parameters
         assert list(parameters) == [*required, *optional]

@@ -69,7 +69,7 @@ def test_wrong_calls_say_what_is_wrong():
         retrograde.prepare(retrograde.reverse, x, axes=7)
     with pytest.raises(ValueError, match=r"^ReverseSequence: lengths\[1\] is 5, outside \[0, 4\]$"):
         retrograde.prepare(retrograde.reverse_sequence, x, [1, 5, 0], time_axis=1, batch_axis=0)
-    with pytest.raises(ValueError, match="expected retrograde.reverse, reverse_sequence or"):
+    with pytest.raises(ValueError, match="expected retrograde.reverse, reverse_sequence, reverse_subsequences or reverse_segments$"):
         retrograde.prepare(np.flip, x)
     with pytest.raises(TypeError, match="reverse\\(\\) takes axes=, not axis="):
         retrograde.prepare(retrograde.reverse, x, axis=1)

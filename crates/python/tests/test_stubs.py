@@ -40,6 +40,11 @@ assert_type(retrograde.reverse(masked), np.ma.MaskedArray[tuple[int], np.dtype[n
 assert_type(retrograde.reverse_sequence(x, [1, 2, 0]), NDArray[np.float32])
 assert_type(retrograde.reverse_sequence(x, np.array([1, 2]), time_axis=1, batch_axis=0), NDArray[np.float32])
 assert_type(retrograde.reverse_subsequences(x, [1, 2], axis=1, policy="strict"), NDArray[np.float32])
+assert_type(retrograde.reverse_sequence(x, [1, 2, 0], align="end", tail="zero"), NDArray[np.float32])
+assert_type(retrograde.reverse_subsequences(x, [1, 2], axis=1, align="start", tail="keep"), NDArray[np.float32])
+assert_type(retrograde.reverse_segments(x, [0, 1], axis=1, out=x), NDArray[np.float32])
+assert_type(retrograde.reverse_segments([1, 2], np.array([0, 2])), NDArray[Any])
+assert_type(retrograde.explain("reverse_segments", x, [0, 1]).operator, str)
 
 
 class Mine:
@@ -74,6 +79,9 @@ MISTAKES = [
     "retrograde.reverse_sequence(x, [1], 0, 1)",
     "retrograde.reverse_sequence(x, [1], policy='loose')",
     "retrograde.reverse_subsequences(x, [1])",
+    "retrograde.reverse_sequence(x, [1], align='left')",
+    "retrograde.reverse_subsequences(x, [1], axis=0, tail='0')",
+    "retrograde.reverse_segments(x, [0], 1)",
     "retrograde.explain('transpose', x)",
     "retrograde.show('reverse', x).save(1)",
     "retrograde.set_num_threads('all')",

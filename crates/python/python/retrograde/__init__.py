@@ -1,4 +1,4 @@
-"""Reverses tensors: whole axes, padded batches of sequences, and each lane by its own length.
+"""Reverses tensors: whole axes, padded or packed batches of sequences, each lane by its own length.
 
 >>> import numpy as np, retrograde
 >>> retrograde.reverse(np.array([[1, 2, 3], [4, 5, 6]]), axes=1)
@@ -24,7 +24,7 @@ from ._explain import Explanation, explain
 from ._hints import MISSING as _MISSING
 from ._hints import hinted as _hinted
 from ._hints import wrong as _wrong
-from ._kinds import _is_torch, _named, _reversals, _sequences, _subsequences
+from ._kinds import _is_torch, _named, _reversals, _segments, _sequences, _subsequences
 from ._prepare import Prepared, prepare
 from ._show import Picture, show
 
@@ -40,6 +40,7 @@ __all__ = [
     "kept_memory",
     "prepare",
     "reverse",
+    "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
     "rot90",
@@ -103,12 +104,21 @@ def reverse(x, axes=None, *, mask=None, duplicates="set", out=None, **others):
 
 @_hinted
 def reverse_sequence(
-    x, lengths=_MISSING, *, time_axis=0, batch_axis=1, policy="strict", out=None, **others
+    x,
+    lengths=_MISSING,
+    *,
+    time_axis=0,
+    batch_axis=1,
+    policy="strict",
+    align="start",
+    tail="keep",
+    out=None,
+    **others,
 ):
     """Reverses the first ``lengths[b]`` steps of every sequence ``b`` of a padded batch.
 
     Padding is not moved. This is ONNX ``ReverseSequence``, on any two axes as in OpenVINO and
-    ``tf.reverse_sequence``.
+    ``tf.reverse_sequence``. With ``align="end"`` the last ``lengths[b]`` steps are reversed.
 
     Parameters
     ----------
@@ -121,6 +131,12 @@ def reverse_sequence(
     policy : {"strict", "clamp"}
         Whether a length beyond the time axis is an error or is clamped to it. A negative length is
         always an error.
+    align : {"start", "end"}
+        Where each sequence is: at the start of the axis, with padding behind it, or at the end,
+        with padding in front of it, as in left-padded batches of language models.
+    tail : {"keep", "zero"}
+        Whether the padding stays or becomes zero (zero bytes). References, such as the elements of
+        object arrays, cannot become zero.
     out : array or tensor, optional
         The output; ``out=x`` reverses in place.
 
@@ -137,23 +153,46 @@ def reverse_sequence(
     >>> retrograde.reverse_sequence(x, [8, 4, 9], time_axis=1, batch_axis=0)
     Traceback (most recent call last):
     ValueError: ReverseSequence: lengths[2] is 9, outside [0, 8]
+
+    A left-padded batch, and padding that becomes zero:
+
+    >>> x = np.array([[9, 9, 1, 2], [9, 3, 4, 5]])
+    >>> retrograde.reverse_sequence(x, [2, 3], time_axis=1, batch_axis=0, align="end")
+    array([[9, 9, 2, 1],
+           [9, 5, 4, 3]])
+    >>> retrograde.reverse_sequence(
+    ...     x, [2, 3], time_axis=1, batch_axis=0, align="end", tail="zero"
+    ... )
+    array([[0, 0, 2, 1],
+           [0, 5, 4, 3]])
     """
     if others or lengths is _MISSING:
         raise _wrong(reverse_sequence, others, "lengths")
     kind = type(x)
     if kind is _ndarray:
-        return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, out)
+        return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
     if _is_torch(kind):
-        return _kinds.torch._reverse_sequence((x, lengths, time_axis, batch_axis, policy), out)
+        arguments = x, lengths, time_axis, batch_axis, policy, align, tail
+        return _kinds.torch._reverse_sequence(arguments, out)
     function = _sequences.get(kind) or _kinds.reverse_sequence
-    return function(x, lengths, time_axis, batch_axis, policy, out)
+    return function(x, lengths, time_axis, batch_axis, policy, align, tail, out)
 
 
 @_hinted
-def reverse_subsequences(x, lengths=_MISSING, *, axis=_MISSING, policy="clamp", out=None, **others):
+def reverse_subsequences(
+    x,
+    lengths=_MISSING,
+    *,
+    axis=_MISSING,
+    policy="clamp",
+    align="start",
+    tail="keep",
+    out=None,
+    **others,
+):
     """Reverses the first elements of every lane along an axis, each lane by its own length.
 
-    This is DirectML ``ReverseSubsequences``.
+    This is DirectML ``ReverseSubsequences``. With ``align="end"`` the last elements are reversed.
 
     Parameters
     ----------
@@ -166,6 +205,12 @@ def reverse_subsequences(x, lengths=_MISSING, *, axis=_MISSING, policy="clamp", 
     policy : {"clamp", "strict"}
         Whether a length beyond the axis is clamped to it or is an error. A negative length is
         always an error.
+    align : {"start", "end"}
+        Where each sequence is: at the start of the axis, with padding behind it, or at the end,
+        with padding in front of it, as in left-padded batches of language models.
+    tail : {"keep", "zero"}
+        Whether the padding stays or becomes zero (zero bytes). References, such as the elements of
+        object arrays, cannot become zero.
     out : array or tensor, optional
         The output; ``out=x`` reverses in place.
 
@@ -180,16 +225,64 @@ def reverse_subsequences(x, lengths=_MISSING, *, axis=_MISSING, policy="clamp", 
     array([[7, 5, 3],
            [4, 2, 6],
            [1, 8, 9]])
+    >>> retrograde.reverse_subsequences(x, [3, 2, 0], axis=0, align="end", tail="zero")
+    array([[7, 0, 0],
+           [4, 8, 0],
+           [1, 5, 0]])
     """
     if others or lengths is _MISSING or axis is _MISSING:
         raise _wrong(reverse_subsequences, others, "lengths" if lengths is _MISSING else "axis")
     kind = type(x)
     if kind is _ndarray:
-        return _engine.reverse_subsequences(x, lengths, axis, policy, out)
+        return _engine.reverse_subsequences(x, lengths, axis, policy, align, tail, out)
     if _is_torch(kind):
-        return _kinds.torch._reverse_subsequences((x, lengths, axis, policy), out)
+        return _kinds.torch._reverse_subsequences((x, lengths, axis, policy, align, tail), out)
     function = _subsequences.get(kind) or _kinds.reverse_subsequences
-    return function(x, lengths, axis, policy, out)
+    return function(x, lengths, axis, policy, align, tail, out)
+
+
+@_hinted
+def reverse_segments(x, offsets=None, *, axis=0, out=None, **others):
+    """Reverses every segment of an axis that is cut by offsets.
+
+    For sequences that are packed one behind the other instead of padded: ``cu_seqlens`` of
+    attention kernels, and ragged, jagged and list arrays. Segment ``i`` is
+    ``offsets[i]:offsets[i + 1]``. Elements behind the last offset stay.
+
+    Parameters
+    ----------
+    x : array or tensor
+        The input. Any element type, any strides. Or a nested tensor of PyTorch (layout
+        ``torch.jagged``) or a list array of Arrow, which have offsets of their own.
+    offsets : array-like of int
+        One more than segments, of any integer type: the first is 0, they ascend, and the last is at
+        most the size of the axis. Not for nested tensors and list arrays.
+    axis : int
+        The axis that is cut; negative values count from the end.
+    out : array or tensor, optional
+        The output; ``out=x`` reverses in place.
+
+    Returns
+    -------
+    A new array or tensor of the same kind with the same memory order, or ``out``.
+
+    Examples
+    --------
+    >>> x = np.array(list("stressedliveradar.."))
+    >>> "".join(retrograde.reverse_segments(x, [0, 8, 12, 17]))
+    'dessertsevilradar..'
+    >>> retrograde.reverse_segments(x, [0, 8, 5])
+    Traceback (most recent call last):
+    ValueError: ReverseSegments: offsets[2] is 5, outside [8, 19]
+    """
+    if others:
+        raise _wrong(reverse_segments, others)
+    kind = type(x)
+    if kind is _ndarray and offsets is not None:
+        return _engine.reverse_segments(x, offsets, axis, out)
+    if _is_torch(kind):
+        return _kinds.torch._segments(x, offsets, axis, out)
+    return (_segments.get(kind) or _kinds.reverse_segments)(x, offsets, axis, out)
 
 
 def flip(m, axis=None):

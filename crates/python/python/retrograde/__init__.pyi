@@ -7,7 +7,7 @@ from ._engine import get_num_threads, kept_memory, set_kept_memory, set_num_thre
 from ._explain import Explanation, explain
 from ._prepare import Prepared, prepare
 from ._show import Picture, show
-from ._typing import Axes, Duplicates, Lengths, Mask, Plane, Policy, TensorT
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail, TensorT
 
 __all__ = [
     "Explanation",
@@ -21,6 +21,7 @@ __all__ = [
     "kept_memory",
     "prepare",
     "reverse",
+    "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
     "rot90",
@@ -73,6 +74,8 @@ def reverse_sequence(
     time_axis: SupportsIndex = 0,
     batch_axis: SupportsIndex = 1,
     policy: Policy = "strict",
+    align: Align = "start",
+    tail: Tail = "keep",
     out: TensorT | None = None,
 ) -> TensorT: ...
 @overload
@@ -83,6 +86,8 @@ def reverse_sequence(
     time_axis: SupportsIndex = 0,
     batch_axis: SupportsIndex = 1,
     policy: Policy = "strict",
+    align: Align = "start",
+    tail: Tail = "keep",
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 @overload
@@ -92,6 +97,8 @@ def reverse_subsequences(
     *,
     axis: SupportsIndex,
     policy: Policy = "clamp",
+    align: Align = "start",
+    tail: Tail = "keep",
     out: TensorT | None = None,
 ) -> TensorT: ...
 @overload
@@ -101,5 +108,23 @@ def reverse_subsequences(
     *,
     axis: SupportsIndex,
     policy: Policy = "clamp",
+    align: Align = "start",
+    tail: Tail = "keep",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+@overload
+def reverse_segments(
+    x: TensorT,
+    offsets: Lengths | None = None,
+    *,
+    axis: SupportsIndex = 0,
+    out: TensorT | None = None,
+) -> TensorT: ...
+@overload
+def reverse_segments(
+    x: ArrayLike,
+    offsets: Lengths | None = None,
+    *,
+    axis: SupportsIndex = 0,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...

@@ -2,12 +2,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, SupportsIndex, final
 
 from ._explain import Record
-from ._typing import Axes, Duplicates, Lengths, Mask, Policy
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Policy, Tail
 
 __all__ = [
     "reverse",
     "reverse_sequence",
     "reverse_subsequences",
+    "reverse_segments",
     "flip",
     "Buffer",
     "Maker",
@@ -20,11 +21,13 @@ __all__ = [
     "explain_reverse",
     "explain_reverse_sequence",
     "explain_reverse_subsequences",
+    "explain_reverse_segments",
     "after_fork_in_child",
     "kept_memory",
     "prepare_reverse",
     "prepare_reverse_sequence",
     "prepare_reverse_subsequences",
+    "prepare_reverse_segments",
     "set_kept_memory",
     "get_num_threads",
     "set_num_threads",
@@ -70,11 +73,14 @@ class Maker:
         time_axis: SupportsIndex,
         batch_axis: SupportsIndex,
         policy: Policy,
+        align: Align,
+        tail: Tail,
         /,
     ) -> Any | None: ...
     def reverse_subsequences(
-        self, x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, /
+        self, x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, align: Align, tail: Tail, /
     ) -> Any | None: ...
+    def reverse_segments(self, x: Any, offsets: Lengths, axis: SupportsIndex, /) -> Any | None: ...
     def reverse_into(
         self, x: Any, axes: Axes | None, mask: Mask | None, duplicates: Duplicates, out: Any, /
     ) -> bool: ...
@@ -85,11 +91,24 @@ class Maker:
         time_axis: SupportsIndex,
         batch_axis: SupportsIndex,
         policy: Policy,
+        align: Align,
+        tail: Tail,
         out: Any,
         /,
     ) -> bool: ...
     def reverse_subsequences_into(
-        self, x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, out: Any, /
+        self,
+        x: Any,
+        lengths: Lengths,
+        axis: SupportsIndex,
+        policy: Policy,
+        align: Align,
+        tail: Tail,
+        out: Any,
+        /,
+    ) -> bool: ...
+    def reverse_segments_into(
+        self, x: Any, offsets: Lengths, axis: SupportsIndex, out: Any, /
     ) -> bool: ...
 
 @final
@@ -104,6 +123,8 @@ class Scene:
         text: Callable[[tuple[int, ...]], str],
         length: Callable[[tuple[int, ...]], int] | None,
         /,
+        padding: tuple[bool, bool] = (False, False),
+        offsets: list[int] | None = None,
     ) -> Scene: ...
     def text(self, columns: int, /) -> str: ...
     def svg(self) -> str: ...
@@ -125,21 +146,45 @@ def reverse_sequence(
     time_axis: SupportsIndex,
     batch_axis: SupportsIndex,
     policy: Policy,
+    align: Align,
+    tail: Tail,
     out: Any | None = None,
     /,
 ) -> Any: ...
 def reverse_subsequences(
-    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, out: Any | None = None, /
+    x: Any,
+    lengths: Lengths,
+    axis: SupportsIndex,
+    policy: Policy,
+    align: Align,
+    tail: Tail,
+    out: Any | None = None,
+    /,
+) -> Any: ...
+def reverse_segments(
+    x: Any, offsets: Lengths, axis: SupportsIndex, out: Any | None = None, /
 ) -> Any: ...
 def explain_reverse(
-    x: Any, axes: Axes | None = None, mask: Mask | None = None, duplicates: Duplicates = "set", /
+    x: Any,
+    axes: Axes | None = None,
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
+    /,
 ) -> Record: ...
 def explain_reverse_sequence(
-    x: Any, lengths: Lengths, time_axis: SupportsIndex, batch_axis: SupportsIndex, policy: Policy, /
+    x: Any,
+    lengths: Lengths,
+    time_axis: SupportsIndex,
+    batch_axis: SupportsIndex,
+    policy: Policy,
+    align: Align,
+    tail: Tail,
+    /,
 ) -> Record: ...
 def explain_reverse_subsequences(
-    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, /
+    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, align: Align, tail: Tail, /
 ) -> Record: ...
+def explain_reverse_segments(x: Any, offsets: Lengths, axis: SupportsIndex, /) -> Record: ...
 def after_fork_in_child() -> None: ...
 def kept_memory() -> int: ...
 def set_kept_memory(bytes: SupportsIndex, /) -> None: ...
@@ -158,11 +203,25 @@ class Prepared:
     def run(self, x: Any, lengths: Lengths | None = None, out: Any | None = None, /) -> Any: ...
 
 def prepare_reverse(
-    x: Any, axes: Axes | None = None, mask: Mask | None = None, duplicates: Duplicates = "set", /
+    x: Any,
+    axes: Axes | None = None,
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
+    /,
 ) -> Prepared | None: ...
 def prepare_reverse_sequence(
-    x: Any, lengths: Lengths, time_axis: SupportsIndex, batch_axis: SupportsIndex, policy: Policy, /
+    x: Any,
+    lengths: Lengths,
+    time_axis: SupportsIndex,
+    batch_axis: SupportsIndex,
+    policy: Policy,
+    align: Align,
+    tail: Tail,
+    /,
 ) -> Prepared | None: ...
 def prepare_reverse_subsequences(
-    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, /
+    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, align: Align, tail: Tail, /
+) -> Prepared | None: ...
+def prepare_reverse_segments(
+    x: Any, offsets: Lengths, axis: SupportsIndex, /
 ) -> Prepared | None: ...

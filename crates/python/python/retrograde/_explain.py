@@ -4,6 +4,15 @@ from . import _engine, _kinds
 from ._hints import hint_for
 
 
+#: The operators, and which of their arguments are axes.
+OPERATORS = {
+    "reverse": (),
+    "reverse_sequence": ("time_axis", "batch_axis"),
+    "reverse_subsequences": ("axis",),
+    "reverse_segments": ("axis",),
+}
+
+
 class Explanation:
     """How a call would run: ``str()`` is text, the attributes are data."""
 
@@ -53,21 +62,24 @@ def explain(operator, x, *args, **kwargs):
     >>> [(dim["len"], dim["flow"]) for dim in how.dims]
     [(128, 'flip')]
     """
-    name, arguments = bound(operator, x, args, kwargs)
+    name, x, arguments = bound(operator, x, args, kwargs)
     return Explanation(getattr(_engine, f"explain_{name}")(_kinds.of(x), *arguments))
 
 
 def bound(operator, x, args, kwargs):
-    """The operator's name, and its arguments in the engine's order, without ``x`` and ``out``."""
+    """The operator's name, the tensor, and its arguments in the engine's order, without ``x`` and ``out``.
+
+    The tensor is ``x``, or the values of a nested tensor or list array, whose offsets are then arguments.
+    """
     import retrograde
 
     name = operator if isinstance(operator, str) else getattr(operator, "__name__", None)
     module = getattr(operator, "__module__", None) or ""
     ours = isinstance(operator, str) or module.partition(".")[0] == "retrograde"
-    if not ours or name not in ("reverse", "reverse_sequence", "reverse_subsequences"):
+    if not ours or name not in OPERATORS:
         raise ValueError(
-            f"operator is {operator!r}, expected retrograde.reverse, reverse_sequence or"
-            " reverse_subsequences"
+            f"operator is {operator!r}, expected retrograde.reverse, reverse_sequence, reverse_subsequences or"
+            " reverse_segments"
         )
     function = getattr(retrograde, name)
     hint = hint_for(function, kwargs)
@@ -77,4 +89,6 @@ def bound(operator, x, args, kwargs):
     call.apply_defaults()
     given = dict(call.arguments)
     del given["x"], given["out"]
-    return name, tuple(given.values())
+    if name == "reverse_segments" and given["offsets"] is None:
+        x, given["offsets"], given["axis"] = _kinds.segments_of(x, given["axis"])
+    return name, x, tuple(given.values())

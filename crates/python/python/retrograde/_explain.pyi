@@ -8,7 +8,7 @@ from ._typing import Operator, Tensor
 @type_check_only
 class Dim(TypedDict):
     len: int
-    flow: Literal["keep", "flip", "flip prefix"]
+    flow: Literal["keep", "flip", "flip prefix", "flip segments"]
     src: int
     dst: int
     strides_in: Literal["bytes", "elements"]
@@ -26,6 +26,8 @@ class Record(TypedDict):
     bytes_read: int
     bytes_written: int
 
+OPERATORS: dict[str, tuple[str, ...]]
+
 class Explanation:
     operator: str
     plan: str
@@ -42,4 +44,4 @@ class Explanation:
 def explain(operator: Operator, x: ArrayLike | Tensor, *args: Any, **kwargs: Any) -> Explanation: ...
 def bound(
     operator: Operator, x: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> tuple[str, tuple[Any, ...]]: ...
+) -> tuple[str, Any, tuple[Any, ...]]: ...

@@ -23,6 +23,10 @@ _RIGHT = {
         **_LENGTHS,
         **dict.fromkeys(("axes", "dim", "dims", "seq_axis", "seq_dim", "time_axis"), "axis"),
     },
+    "reverse_segments": {
+        **dict.fromkeys(("cu_seqlens", "cu_seq_lens", "row_splits", "splits", "indptr", "offset"), "offsets"),
+        **dict.fromkeys(("axes", "dim", "dims", "seq_axis", "seq_dim", "time_axis", "jagged_dim"), "axis"),
+    },
 }
 
 
@@ -58,8 +62,8 @@ def hint_for(function, others):
     if not meant:
         return None
     names = "; ".join(f"{ours}=, not {other}=" for ours, (other, _) in meant.items())
-    call = ["x"] if function.__name__ == "reverse" else ["x", "lengths"]
-    call += [f"{ours}={_short(value)}" for ours, (_, value) in meant.items() if ours != "lengths"]
+    call = {"reverse": ["x"], "reverse_segments": ["x", "offsets"]}.get(function.__name__, ["x", "lengths"])
+    call += [f"{ours}={_short(value)}" for ours, (_, value) in meant.items() if ours not in ("lengths", "offsets")]
     if function.__name__ == "reverse_subsequences" and "axis" not in meant:
         call.append("axis=...")
     return f"{function.__name__}() takes {names}: {function.__module__}.{function.__name__}({', '.join(call)})"

@@ -14,7 +14,7 @@ from . import _engine, _names, _torch_private
 _MOST = 32
 #: Caches of the operators by class of tensor: a lookup takes longer than a small call.
 #: Callers check them first.
-_reversals, _sequences, _subsequences = {}, {}, {}
+_reversals, _sequences, _subsequences, _segments = {}, {}, {}, {}
 #: A cache of whether a class is PyTorch's.
 _torchs = {}
 #: :mod:`retrograde.torch`, once a PyTorch tensor was seen.
@@ -50,12 +50,44 @@ def reverse(x, axes, mask, duplicates, out):
     return _function(_reversals, "reverse", x)(x, axes, mask, duplicates, out)
 
 
-def reverse_sequence(x, lengths, time_axis, batch_axis, policy, out):
-    return _function(_sequences, "reverse_sequence", x)(x, lengths, time_axis, batch_axis, policy, out)
+def reverse_sequence(x, *arguments):
+    return _function(_sequences, "reverse_sequence", x)(x, *arguments)
 
 
-def reverse_subsequences(x, lengths, axis, policy, out):
-    return _function(_subsequences, "reverse_subsequences", x)(x, lengths, axis, policy, out)
+def reverse_subsequences(x, *arguments):
+    return _function(_subsequences, "reverse_subsequences", x)(x, *arguments)
+
+
+def reverse_segments(x, *arguments):
+    if _arrow_kind(x):
+        return _function(_segments, "reverse_segments", x, _arrow)(x, *arguments)
+    return _function(_segments, "reverse_segments", x, _with_offsets(_handler(x)))(x, *arguments)
+
+
+def missing_offsets():
+    return TypeError("reverse_segments() missing 1 required positional argument: 'offsets'")
+
+
+def segments_of(x, axis):
+    """The values, the offsets and the axis of a tensor that has offsets of its own."""
+    if _arrow_kind(x):
+        from . import _arrow
+
+        return _arrow.segments_of(x, axis)
+    if _is_torch(type(x)):
+        return torch._segments_of(x, axis)
+    raise missing_offsets()
+
+
+def _with_offsets(handler):
+    """The handler of a kind of tensor that has no offsets of its own."""
+
+    def handle(name, x, offsets, *others):
+        if offsets is None:
+            raise missing_offsets()
+        return handler(name, x, offsets, *others)
+
+    return handle
 
 
 def _named(name, m, *arguments):
@@ -80,9 +112,9 @@ def _rank(x):
     return x.shape.rank
 
 
-def _function(known, name, x):
+def _function(known, name, x, handler=None):
     """The operator of this name for tensors of this class, with arguments in the engine's order."""
-    function = partial(_handler(x), name)
+    function = partial(handler or _handler(x), name)
     if len(known) < _MOST:
         known[type(x)] = function
     return function
@@ -184,6 +216,17 @@ def _flip_masked(x, axes, swapped):
     mask = np.ma.getmask(x)
     out.mask = mask if mask is np.ma.nomask else _engine.flip(mask, axes, swapped)
     return out
+
+
+def _arrow_kind(x):
+    """Whether ``x`` is an array of Arrow, which only :func:`reverse_segments` takes as it is."""
+    return _is(x, "pyarrow", "Array") or _is(x, "pyarrow", "ChunkedArray")
+
+
+def _arrow(name, x, offsets, axis, out):
+    from . import _arrow
+
+    return _arrow.reverse_segments(x, offsets, axis, out)
 
 
 def _jax(name, x, *arguments):

@@ -16,7 +16,12 @@ class Prepared:
         import retrograde
 
         #: The operator's name.
-        self.operator, arguments = bound(operator, x, args, kwargs)
+        self.operator, plain, arguments = bound(operator, x, args, kwargs)
+        if plain is not x:
+            raise TypeError(
+                f"reverse_segments: x is of type {type(x).__name__}, which has offsets of its own: prepare a call"
+                " on its values, with its offsets"
+            )
         self._function = getattr(retrograde, self.operator)
         # The arguments by name, and the description that later tensors must match.
         names = [name for name in self._function.__signature__.parameters if name not in ("x", "out")]
@@ -30,15 +35,15 @@ class Prepared:
             _check(self.operator, x, self._first)
 
     def __call__(self, x, lengths=None, *, out=None):
-        """Runs the call on ``x``, with other ``lengths`` if they are given."""
-        if lengths is not None and "lengths" not in self._first:
+        """Runs the call on ``x``, with other ``lengths`` (or offsets) if they are given."""
+        if lengths is not None and self.operator == "reverse":
             raise TypeError("reverse has no lengths")
         if self._run is not None and type(x) is ndarray:
             return self._run(x, lengths, out)
         found = _described(x)
         if found != self._like:
             raise ValueError(f"x is {found}; the call was prepared for {self._like}")
-        arguments = self._first if lengths is None else {**self._first, "lengths": lengths}
+        arguments = self._first if lengths is None else {**self._first, _counts(self._first): lengths}
         return self._function(x, **arguments, out=out)
 
     def __repr__(self):
@@ -78,12 +83,18 @@ int64, shape [2, 3] and strides [24, 8]
 
 def _check(name, x, arguments):
     """Raises an error if the call is invalid. Lengths that are not on the CPU are checked when it runs."""
-    lengths = arguments.get("lengths")
+    counts = _counts(arguments)
+    lengths = arguments.get(counts)
     if lengths is not None and not _kinds.is_readable(lengths):
-        arguments = {**arguments, "lengths": np.zeros(tuple(lengths.shape), np.int64)}
+        arguments = {**arguments, counts: np.zeros(tuple(lengths.shape), np.int64)}
     shape = tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
     # Only the shape matters: this array takes no memory.
     getattr(_engine, f"explain_{name}")(np.broadcast_to(np.uint8(0), shape), *arguments.values())
+
+
+def _counts(arguments):
+    """The name of the argument that later calls may replace."""
+    return "offsets" if "offsets" in arguments else "lengths"
 
 
 def _described(x):

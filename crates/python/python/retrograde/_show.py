@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from . import _axes, _elements, _engine
-from ._explain import bound
+from ._explain import OPERATORS, bound
 
 
 class Picture:
@@ -91,7 +91,7 @@ def show(operator, x, *args, **kwargs):
 
     In a notebook it is shown in colours; ``.save("picture.svg")`` writes it to a file.
     """
-    name, arguments = bound(operator, x, args, kwargs)
+    name, x, arguments = bound(operator, x, args, kwargs)
     return Picture(_scene(name, x, arguments))
 
 
@@ -101,17 +101,24 @@ def _scene(name, x, arguments):
     shape, rank = array.shape, array.ndim
     # An iterator can be read only once, and the axes are read several times.
     arguments = [list(a) if isinstance(a, Iterator) else a for a in arguments]
-    # The check depends on the shape only, so broadcast a single element.
-    getattr(_engine, f"explain_{name}")(np.broadcast_to(np.uint8(0), shape), *arguments)
-    length = None
+    # The check depends on the shape and the kind of elements, so broadcast a single element.
+    getattr(_engine, f"explain_{name}")(np.broadcast_to(np.empty((), array.dtype), shape), *arguments)
+    length = offsets = None
+    padding = False, False
     if name == "reverse":
         axes = list(_axes.resolved(*arguments, rank))
     else:
-        axes = [_operator.index(axis) % rank for axis in arguments[1:-1]]
+        axes = [_operator.index(axis) % rank for axis in arguments[1 : 1 + len(OPERATORS[name])]]
         lengths = _elements.array_of(arguments[0])
+        if name == "reverse_segments":
+            offsets = [int(offset) for offset in lengths]
+        else:
+            align, tail = arguments[-2:]
+            padding = align == "end", tail == "zero"
         if name == "reverse_subsequences":
             lengths = lengths.reshape([1 if axis == axes[0] else size for axis, size in enumerate(shape)])
         length = lambda at: int(lengths[at])  # noqa: E731
     what = _elements.printable(f"{_elements.type_name(x, array)} {list(shape)}")
     text = partial(_elements.text, array)
-    return _engine.Scene(name, axes, shape, what, _elements.is_text(array.dtype), text, length)
+    is_text = _elements.is_text(array.dtype)
+    return _engine.Scene(name, axes, shape, what, is_text, text, length, padding=padding, offsets=offsets)

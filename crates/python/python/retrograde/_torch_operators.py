@@ -1,5 +1,7 @@
 """Registers the operators with PyTorch's dispatcher: schemas, kernels, fake kernels and ``vmap`` rules."""
 
+import re
+
 import torch
 from torch.autograd.graph import increment_version
 
@@ -13,18 +15,21 @@ LARGE = 32 << 20
 class Operator:
     """An operator with its three variants, registered with PyTorch.
 
-    ``parameters`` are the schema's parameters between the input and the output. ``more`` are additional arguments
-    of the engine's function, after these parameters. ``engine`` is the name of that function. ``order`` is the
-    memory order of new outputs.
+    ``parameters`` are the schema's parameters between the input and the output. ``more`` are the last arguments of the
+    engine's function: those that the schema does not have, or the defaults of those that it has. ``engine`` is the
+    name of that function. ``order`` is the memory order of new outputs.
     """
 
     def __init__(self, name, parameters, batched, more=(), engine=None, order=torch.preserve_format):
         self.name, self.library = name, _library
         self.batched, self.order = batched, order
         self.arity, self.more = parameters.count(",") + 1, more
+        # PyTorch omits arguments from a kernel's call that have their default.
+        self.required = self.arity - parameters.count("=")
+        every = re.sub(r'="\w+"', "", parameters)
         _library.define(f"{name}(Tensor x, {parameters}) -> Tensor", tags=_TAGS)
         _library.define(f"{name}_(Tensor(a!) x, {parameters}) -> ()", tags=_TAGS)
-        _library.define(f"{name}_out(Tensor x, {parameters}, Tensor(a!) out) -> ()", tags=_TAGS)
+        _library.define(f"{name}_out(Tensor x, {every}, Tensor(a!) out) -> ()", tags=_TAGS)
         ops = torch.ops.retrograde
         self.new = getattr(ops, name).default
         self.in_place = getattr(ops, f"{name}_").default
@@ -37,7 +42,7 @@ class Operator:
 
     def complete(self, arguments):
         """The arguments of the engine's function for the arguments of a schema."""
-        return (*arguments, *self.more)
+        return (*arguments, *self.more[len(arguments) - self.required :])
 
     def _register_kernels(self, key, new, in_place, out):
         _library.impl(self.name, new, key)
@@ -49,7 +54,7 @@ class Operator:
     def _new(self, x, *arguments):
         _torch_gradients.check_forward_mode(self.name, x)
         out = self._like(x) if x.nbytes < LARGE else large(x, self.order)
-        self.engine(bits(x), *arguments, *self.more, bits(out))
+        self.engine(bits(x), *self.complete(arguments), bits(out))
         return out
 
     def _like(self, x):
@@ -66,7 +71,7 @@ class Operator:
         alone = _torch_gradients.writes_alone
         if alone:
             _torch_gradients.before_write(self.name, x, out)
-        self.engine(bits(x), *arguments, *self.more, bits(out))
+        self.engine(bits(x), *self.complete(arguments), bits(out))
         if alone:
             increment_version(out)
 
@@ -127,13 +132,13 @@ def _axes_batched(name, at, x, axes):
     return OPERATORS[name].new(x, [_shifted(axis % rank, at) for axis in axes]), at
 
 
-def _sequence_batched(size, dims, x, lengths, time_axis, batch_axis, policy):
+def _sequence_batched(size, dims, x, lengths, time_axis, batch_axis, *rules):
     run = OPERATORS["reverse_sequence"].new
     at, lengths_at = dims[:2]
     rank = x.dim() - (at is not None)
     time_axis, batch_axis = time_axis % rank, batch_axis % rank
     if lengths_at is None:
-        return run(x, lengths, _shifted(time_axis, at), _shifted(batch_axis, at), policy), at
+        return run(x, lengths, _shifted(time_axis, at), _shifted(batch_axis, at), *rules), at
     # Every sequence of every batch has its own length, so merge the two batch axes.
     lengths = lengths.movedim(lengths_at, 0)
     if at is None:
@@ -141,17 +146,30 @@ def _sequence_batched(size, dims, x, lengths, time_axis, batch_axis, policy):
     else:
         x = x.movedim(at, batch_axis)
     # Inserting an axis shifted the time axis if it came later; merging the two restores its position.
-    out = run(x.flatten(batch_axis, batch_axis + 1), lengths.flatten(), time_axis, batch_axis, policy)
+    out = run(x.flatten(batch_axis, batch_axis + 1), lengths.flatten(), time_axis, batch_axis, *rules)
     return out.unflatten(batch_axis, (size, -1 if out.numel() else x.shape[batch_axis + 1])), batch_axis
 
 
-def _subsequences_batched(size, dims, x, lengths, axis, policy):
+def _subsequences_batched(size, dims, x, lengths, axis, *rules):
     at, lengths_at = dims[:2]
     rank = x.dim() - (at is not None)
     axis = axis % rank
     x = x.expand(size, *x.shape) if at is None else x.movedim(at, 0)
     lengths = lengths.expand(size, *lengths.shape) if lengths_at is None else lengths.movedim(lengths_at, 0)
-    return OPERATORS["reverse_subsequences"].new(x, lengths, axis + 1, policy), 0
+    return OPERATORS["reverse_subsequences"].new(x, lengths, axis + 1, *rules), 0
+
+
+def _segments_batched(size, dims, x, offsets, axis):
+    run = OPERATORS["reverse_segments"].new
+    at, offsets_at = dims[:2]
+    axis = axis % (x.dim() - (at is not None))
+    if offsets_at is None:
+        return run(x, offsets, _shifted(axis, at)), at
+    # Every tensor is cut in its own way, and elements behind the last offset stay: one call each.
+    xs = [x] * size if at is None else x.unbind(at)
+    if size == 0:
+        return torch.empty_like(x) if at is not None else x.new_empty((0, *x.shape)), at or 0
+    return torch.stack([run(*pair, axis) for pair in zip(xs, offsets.unbind(offsets_at), strict=True)]), 0
 
 
 def _shifted(axis, at):
@@ -180,6 +198,8 @@ _KEPT = _named(
 #: Whether the engine reads tensors through C (DLPack 1.3).
 _DESCRIBES = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
+#: Where sequences are, and what happens to padding. Programs that were exported without them are still valid.
+_PADDING = 'str align="start", str tail="keep"'
 _TAGS = (torch.Tag.pt2_compliant_tag,)
 _library = torch.library.Library("retrograde", "DEF")
 OPERATORS = {
@@ -197,8 +217,17 @@ OPERATORS = {
             order=torch.contiguous_format,
         ),
         Operator(
-            "reverse_sequence", "Tensor lengths, int time_axis, int batch_axis, str policy", _sequence_batched
+            "reverse_sequence",
+            f"Tensor lengths, int time_axis, int batch_axis, str policy, {_PADDING}",
+            _sequence_batched,
+            more=("start", "keep"),
         ),
-        Operator("reverse_subsequences", "Tensor lengths, int axis, str policy", _subsequences_batched),
+        Operator(
+            "reverse_subsequences",
+            f"Tensor lengths, int axis, str policy, {_PADDING}",
+            _subsequences_batched,
+            more=("start", "keep"),
+        ),
+        Operator("reverse_segments", "Tensor offsets, int axis", _segments_batched),
     )
 }

@@ -36,6 +36,8 @@ LAYERS = {
 EMPTY_HERE = "_C._dynamo.guards._empty_strided_cpu"
 EMPTY_THERE = "_C._dynamo.guards._empty_strided_cuda"
 CURRENT_DEVICE = "_C._cuda_getDevice"
+#: The ragged axis of a nested tensor. The fallback is the first axis whose size is symbolic.
+RAGGED = "_ragged_idx"
 #: Allocates a quantised tensor with scales of channels. The fallback quantises zeros.
 EMPTY_CHANNELS = "_empty_per_channel_affine_quantized"
 #: ``torch.autograd.Function`` without the overhead for ``torch.func``, for use if no transform is active. The fallback
@@ -98,6 +100,14 @@ def allocators():
     one for the current device and a function that returns this device. None replaces each that is missing."""
     there = find(EMPTY_THERE), find(CURRENT_DEVICE)
     return find(EMPTY_HERE), None if None in there else there
+
+
+def ragged_axis(x):
+    """The ragged axis of a nested tensor of layout ``torch.jagged``."""
+    axis = getattr(x, RAGGED, None)
+    if isinstance(axis, int):
+        return axis
+    return next(axis for axis, size in enumerate(x.shape) if type(size) is not int)
 
 
 def constant(function):

@@ -21,6 +21,10 @@ def run(name, arguments, out):
     if name in ("reverse", "flip"):
         parameters = _Parameters.of(x).reversed(others[0], x.dim())
     else:
+        if others[-1] == "zero":
+            raise TypeError(
+                f"{name}: x is quantised: zero bytes are the value 0 only for some zero points, expected tail \"keep\""
+            )
         # The axis that is reversed is the argument after the lengths.
         parameters = _Parameters.of(x).mixed(name, others[1], x.dim())
     if out is None:

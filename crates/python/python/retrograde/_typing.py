@@ -23,4 +23,8 @@ Lengths: TypeAlias = ArrayLike | Tensor
 # Two of them, because stubtest misreads one Literal with two values.
 Duplicates: TypeAlias = Literal["set"] | Literal["error"]
 Policy: TypeAlias = Literal["strict"] | Literal["clamp"]
-Operator: TypeAlias = Callable[..., Any] | Literal["reverse", "reverse_sequence", "reverse_subsequences"]
+Align: TypeAlias = Literal["start"] | Literal["end"]
+Tail: TypeAlias = Literal["keep"] | Literal["zero"]
+Operator: TypeAlias = (
+    Callable[..., Any] | Literal["reverse", "reverse_sequence", "reverse_subsequences", "reverse_segments"]
+)

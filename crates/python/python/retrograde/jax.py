@@ -51,6 +51,7 @@ __all__ = [
     "fliplr",
     "flipud",
     "reverse",
+    "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
     "rot90",
@@ -84,6 +85,8 @@ def reverse_sequence(
     time_axis: int = 0,
     batch_axis: int = 1,
     policy: Literal["strict", "clamp"] = "strict",
+    align: Literal["start", "end"] = "start",
+    tail: Literal["keep", "zero"] = "keep",
     **others,
 ) -> Array:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
@@ -98,7 +101,7 @@ def reverse_sequence(
     """
     if others or lengths is MISSING:
         raise wrong(reverse_sequence, others, "lengths")
-    return _apply("reverse_sequence", x, (lengths, time_axis, batch_axis, policy))
+    return _apply("reverse_sequence", x, (lengths, time_axis, batch_axis, policy, align, tail))
 
 
 @hinted
@@ -108,6 +111,8 @@ def reverse_subsequences(
     *,
     axis: int = MISSING,
     policy: Literal["clamp", "strict"] = "clamp",
+    align: Literal["start", "end"] = "start",
+    tail: Literal["keep", "zero"] = "keep",
     **others,
 ) -> Array:
     """Reverses the first elements of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
@@ -117,7 +122,21 @@ def reverse_subsequences(
     """
     if others or lengths is MISSING or axis is MISSING:
         raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
-    return _apply("reverse_subsequences", x, (lengths, axis, policy))
+    return _apply("reverse_subsequences", x, (lengths, axis, policy, align, tail))
+
+
+@hinted
+def reverse_segments(
+    x: ArrayLike, offsets: ArrayLike | Sequence[int] = MISSING, *, axis: int = 0, **others
+) -> Array:
+    """Reverses every segment of an axis that is cut by offsets; see :func:`retrograde.reverse_segments`.
+
+    >>> reverse_segments(jnp.arange(6), [0, 2, 5]).tolist()
+    [1, 0, 4, 3, 2, 5]
+    """
+    if others or offsets is MISSING:
+        raise wrong(reverse_segments, others, "offsets")
+    return _apply("reverse_segments", x, (offsets, axis))
 
 
 def flip(m: ArrayLike, axis: int | Iterable[int] | None = None) -> Array:
@@ -184,16 +203,26 @@ def _apply(name, x, arguments):
         x = jnp.asarray(x)
     if name == "reverse":
         return _compiled(_reverse_p, axes=_axes.resolved(*arguments, x.ndim))(x)
-    lengths, *axes, policy = arguments
-    lengths, policy = _lengths(name, x.shape, lengths, axes, policy)
+    lengths, *others = arguments
+    if name == "reverse_segments":
+        axes, rules = others, {"policy": "strict"}
+        lengths, known = _lengths(name, x.shape, lengths, axes)
+    else:
+        *axes, policy, align, tail = others
+        lengths, known = _lengths(name, x.shape, lengths, axes, policy, align, tail)
+        rules = {"policy": policy, "align": align, "tail": tail}
+    if known:
+        # They were checked, and need no check on a device.
+        rules["policy"] = "clamp"
     axes = [operator.index(axis) % x.ndim for axis in axes]
     if name == "reverse_sequence":
         time_axis, batch_axis = axes
-        run = _compiled(_sequence_p, time_axis=time_axis, batch_axis=batch_axis, policy=policy)
-        return run(x, lengths)
+        return _compiled(_sequence_p, time_axis=time_axis, batch_axis=batch_axis, **rules)(x, lengths)
     (axis,) = axes
+    if name == "reverse_segments":
+        return _compiled(_segments_p, axis=axis, **rules)(x, lengths)
     lengths = lengths.reshape(x.shape[:axis] + (1,) + x.shape[axis + 1 :])
-    return _compiled(_subsequences_p, axis=axis, policy=policy)(x, lengths)
+    return _compiled(_subsequences_p, axis=axis, **rules)(x, lengths)
 
 
 @lru_cache(maxsize=4096)
@@ -213,10 +242,10 @@ def _run(primitive, *operands, **params):
         return run(*operands)
 
 
-def _lengths(name, shape, lengths, axes, policy):
-    """Lengths as an operand of the program, and how to check them when it runs.
+def _lengths(name, shape, lengths, axes, *rules):
+    """Lengths (or offsets) as an operand of the program, and whether they are known and valid.
 
-    Axes, shapes and types are always checked now, and the lengths if they are known.
+    The other arguments, shapes and types are always checked now.
     """
     check = partial(getattr(_engine, f"explain_{name}"), _of_shape(shape))
     if not isinstance(lengths, jax.Array):
@@ -224,13 +253,13 @@ def _lengths(name, shape, lengths, axes, policy):
     if jnp.issubdtype(lengths.dtype, jnp.integer) and jnp.iinfo(lengths.dtype).bits < 8:
         lengths = lengths.astype(np.int8)
     if isinstance(lengths, jax.Array) and not _is_at_hand(lengths):
-        check(np.zeros(lengths.shape, lengths.dtype), *axes, policy)
-        return lengths, policy
-    check(np.asarray(lengths), *axes, policy)
+        check(np.zeros(lengths.shape, lengths.dtype), *axes, *rules)
+        return lengths, False
+    check(np.asarray(lengths), *axes, *rules)
     if isinstance(lengths, np.ndarray):
         # Clamped to the axis they fit into 32 bits: JAX would truncate wider ones silently.
         lengths = np.minimum(lengths.astype(np.uint64), np.uint64(shape[axes[0]])).astype(np.uint32)
-    return lengths, "clamp"
+    return lengths, True
 
 
 def _is_at_hand(array):
@@ -303,7 +332,7 @@ def _cuda_target(name, policy):
 
 
 def _attributes(params):
-    """In the form that the handlers read: 64-bit integers, one or several, and the policy."""
+    """In the form that the handlers read: 64-bit integers, one or several, and text."""
     kinds = {int: np.int64, tuple: partial(np.array, dtype=np.int64), str: str}
     return {name: kinds[type(value)](value) for name, value in params.items()}
 
@@ -319,15 +348,31 @@ def _rot90_elsewhere(x, *, axes, first, second):
     return lax.rev(jnp.swapaxes(x, first, second), axes)
 
 
-def _sequence_elsewhere(x, lengths, *, time_axis, batch_axis, policy):
-    return _gathered(x, jnp.expand_dims(lengths, _others(x.ndim, batch_axis)), time_axis, policy)
+def _sequence_elsewhere(x, lengths, *, time_axis, batch_axis, **rules):
+    return _gathered(x, jnp.expand_dims(lengths, _others(x.ndim, batch_axis)), time_axis, **rules)
 
 
-def _subsequences_elsewhere(x, lengths, *, axis, policy):
-    return _gathered(x, lengths, axis, policy)
+def _subsequences_elsewhere(x, lengths, *, axis, **rules):
+    return _gathered(x, lengths, axis, **rules)
 
 
-def _gathered(x, lengths, axis, policy):
+def _segments_elsewhere(x, offsets, *, axis, policy):
+    if policy == "strict":
+        raise NotImplementedError(
+            "offsets are known only when the program runs, and on this device it cannot stop to refuse invalid ones:"
+            " pass offsets that are known when the program is traced"
+        )
+    offsets = offsets.astype(jnp.int32)
+    step = jnp.arange(x.shape[axis], dtype=jnp.int32)
+    # The first offset beyond a step ends its segment; there is none behind the last offset.
+    end = jnp.searchsorted(offsets, step, side="right")
+    inside = end < offsets.shape[0]
+    last = jnp.minimum(end, offsets.shape[0] - 1)
+    mirrored = offsets[last - 1] + offsets[last] - 1 - step
+    return jnp.take(x, jnp.where(inside, mirrored, step), axis)
+
+
+def _gathered(x, lengths, axis, policy, align, tail):
     if policy == "strict":
         raise NotImplementedError(
             'policy is "strict", but lengths are known only when the program runs, and on this device it'
@@ -338,7 +383,13 @@ def _gathered(x, lengths, axis, policy):
     wide = jnp.maximum(lengths, 0).astype(jnp.uint64 if jax.config.jax_enable_x64 else jnp.uint32)
     lengths = jnp.minimum(wide, size).astype(jnp.int32)
     step = lax.broadcasted_iota(jnp.int32, (1,) * axis + (size,) + (1,) * (x.ndim - axis - 1), axis)
-    return jnp.take_along_axis(x, jnp.where(step < lengths, lengths - 1 - step, step), axis)
+    # Which steps move, and the sum of the two steps that are exchanged.
+    if align == "end":
+        inside, total = step >= size - lengths, 2 * size - 1 - lengths
+    else:
+        inside, total = step < lengths, lengths - 1
+    moved = jnp.take_along_axis(x, jnp.where(inside, total - step, step), axis)
+    return jnp.where(inside, moved, jnp.zeros((), x.dtype)) if tail == "zero" else moved
 
 
 # Under ``vmap``: one more axis.
@@ -355,11 +406,11 @@ def _rot90_batched(operands, dims, *, axes, first, second):
     return _rot90_p.bind(x, axes=axes, first=_shifted(first, at), second=_shifted(second, at)), at
 
 
-def _sequence_batched(operands, dims, *, time_axis, batch_axis, policy):
+def _sequence_batched(operands, dims, *, time_axis, batch_axis, **rules):
     (x, lengths), (at, lengths_at) = operands, dims
     if lengths_at is None:
         time_axis, batch_axis = _shifted(time_axis, at), _shifted(batch_axis, at)
-        return _sequence_p.bind(x, lengths, time_axis=time_axis, batch_axis=batch_axis, policy=policy), at
+        return _sequence_p.bind(x, lengths, time_axis=time_axis, batch_axis=batch_axis, **rules), at
     # Every sequence of every batch has its own length: the two batch axes are merged.
     lengths = jnp.moveaxis(lengths, lengths_at, 0)
     if at is None:
@@ -369,11 +420,11 @@ def _sequence_batched(operands, dims, *, time_axis, batch_axis, policy):
         x = jnp.moveaxis(x, at, batch_axis)
     shape = x.shape
     x = x.reshape(shape[:batch_axis] + (lengths.size,) + shape[batch_axis + 2 :])
-    x = _sequence_p.bind(x, lengths.reshape(-1), time_axis=time_axis, batch_axis=batch_axis, policy=policy)
+    x = _sequence_p.bind(x, lengths.reshape(-1), time_axis=time_axis, batch_axis=batch_axis, **rules)
     return x.reshape(shape), batch_axis
 
 
-def _subsequences_batched(operands, dims, *, axis, policy):
+def _subsequences_batched(operands, dims, *, axis, **rules):
     (x, lengths), (at, lengths_at) = operands, dims
     if at is None:
         lengths = jnp.moveaxis(lengths, lengths_at, 0)
@@ -383,7 +434,19 @@ def _subsequences_batched(operands, dims, *, axis, policy):
         lengths = jnp.broadcast_to(jnp.expand_dims(lengths, at), shape)
     else:
         lengths = jnp.moveaxis(lengths, lengths_at, at)
-    return _subsequences_p.bind(x, lengths, axis=_shifted(axis, at), policy=policy), at
+    return _subsequences_p.bind(x, lengths, axis=_shifted(axis, at), **rules), at
+
+
+def _segments_batched(operands, dims, *, axis, policy):
+    (x, offsets), (at, offsets_at) = operands, dims
+    run = partial(_segments_p.bind, policy=policy)
+    if offsets_at is None:
+        return run(x, offsets, axis=_shifted(axis, at)), at
+    # Every tensor is cut in its own way, and elements behind the last offset stay: one call each.
+    offsets = jnp.moveaxis(offsets, offsets_at, 0)
+    if at is None:
+        return lax.map(lambda offsets: run(x, offsets, axis=axis), offsets), 0
+    return lax.map(lambda pair: run(*pair, axis=axis), (jnp.moveaxis(x, at, 0), offsets)), 0
 
 
 def _shifted(axis, at):
@@ -418,3 +481,4 @@ _sequence_p = _primitive("retrograde_reverse_sequence", _sequence_elsewhere, _se
 _subsequences_p = _primitive(
     "retrograde_reverse_subsequences", _subsequences_elsewhere, _subsequences_batched
 )
+_segments_p = _primitive("retrograde_reverse_segments", _segments_elsewhere, _segments_batched)

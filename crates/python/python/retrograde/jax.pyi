@@ -4,7 +4,7 @@ from jax import Array
 from jax.export import DisabledSafetyCheck
 from jax.typing import ArrayLike
 
-from ._typing import Axes, Duplicates, Lengths, Mask, Plane, Policy
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
 __all__ = [
     "export_checks",
@@ -12,6 +12,7 @@ __all__ = [
     "fliplr",
     "flipud",
     "reverse",
+    "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
     "rot90",
@@ -32,7 +33,16 @@ def reverse_sequence(
     time_axis: SupportsIndex = 0,
     batch_axis: SupportsIndex = 1,
     policy: Policy = "strict",
+    align: Align = "start",
+    tail: Tail = "keep",
 ) -> Array: ...
 def reverse_subsequences(
-    x: ArrayLike, lengths: Lengths, *, axis: SupportsIndex, policy: Policy = "clamp"
+    x: ArrayLike,
+    lengths: Lengths,
+    *,
+    axis: SupportsIndex,
+    policy: Policy = "clamp",
+    align: Align = "start",
+    tail: Tail = "keep",
 ) -> Array: ...
+def reverse_segments(x: ArrayLike, offsets: Lengths, *, axis: SupportsIndex = 0) -> Array: ...

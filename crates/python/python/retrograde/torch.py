@@ -9,17 +9,17 @@
 >>> x.grad.tolist()
 [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
 
-The operators are ``torch.ops.retrograde.reverse``, ``flip``, ``reverse_sequence`` and ``reverse_subsequences``. Each
-has an in-place variant (``reverse_``) and one that writes to a given tensor (``reverse_out``). They support
+The operators are ``torch.ops.retrograde.reverse``, ``flip``, ``reverse_sequence``, ``reverse_subsequences`` and
+``reverse_segments``. Each has an in-place variant (``reverse_``) and one that writes to a given tensor (``reverse_out``). They support
 ``torch.compile(fullgraph=True)``, ``torch.export``, ``torch.func`` (``grad``, ``vjp``, ``jvp``, ``vmap``) and
 forward-mode differentiation. ``torch.fx.symbolic_trace`` records them as calls of the functions in this module.
 The gradient of a reversal is the same reversal. Lengths have no gradient.
 
 Under ``vmap`` the tensor, the lengths or both may be batched. The in-place and out variants do not support
-``vmap``. Tensors may be on the CPU or on a CUDA device and may have any dtype and strides. Sparse and nested tensors
-are rejected. Quantised tensors keep their scales and zero points, also those of channels. On a CUDA device, calls
-run asynchronously on the current stream, and lengths in device memory are checked on the device
-(:mod:`retrograde.cuda`).
+``vmap``. Tensors may be on the CPU or on a CUDA device and may have any dtype and strides. Sparse tensors are
+rejected. Nested tensors of layout ``torch.jagged`` are accepted by :func:`reverse_segments` and rejected by the other
+functions. Quantised tensors keep their scales and zero points, also those of channels. On a CUDA device, calls run
+asynchronously on the current stream, and lengths in device memory are checked on the device (:mod:`retrograde.cuda`).
 """
 
 from collections.abc import Iterable
@@ -34,10 +34,20 @@ from torch.overrides import handle_torch_function
 
 from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized
 from ._hints import MISSING, hinted, wrong
+from ._kinds import missing_offsets
 from ._torch_gradients import is_frozen
 from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 
-__all__ = ["flip", "fliplr", "flipud", "reverse", "reverse_sequence", "reverse_subsequences", "rot90"]
+__all__ = [
+    "flip",
+    "fliplr",
+    "flipud",
+    "reverse",
+    "reverse_segments",
+    "reverse_sequence",
+    "reverse_subsequences",
+    "rot90",
+]
 
 
 @hinted
@@ -68,6 +78,8 @@ def reverse_sequence(
     time_axis: int = 0,
     batch_axis: int = 1,
     policy: Literal["strict", "clamp"] = "strict",
+    align: Literal["start", "end"] = "start",
+    tail: Literal["keep", "zero"] = "keep",
     out: Tensor | None = None,
     **others,
 ) -> Tensor:
@@ -79,7 +91,7 @@ def reverse_sequence(
     """
     if others or lengths is MISSING:
         raise wrong(reverse_sequence, others, "lengths")
-    return _reverse_sequence((x, lengths, time_axis, batch_axis, policy), out)
+    return _reverse_sequence((x, lengths, time_axis, batch_axis, policy, align, tail), out)
 
 
 @hinted
@@ -89,6 +101,8 @@ def reverse_subsequences(
     *,
     axis: int = MISSING,
     policy: Literal["clamp", "strict"] = "clamp",
+    align: Literal["start", "end"] = "start",
+    tail: Literal["keep", "zero"] = "keep",
     out: Tensor | None = None,
     **others,
 ) -> Tensor:
@@ -99,7 +113,31 @@ def reverse_subsequences(
     """
     if others or lengths is MISSING or axis is MISSING:
         raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
-    return _reverse_subsequences((x, lengths, axis, policy), out)
+    return _reverse_subsequences((x, lengths, axis, policy, align, tail), out)
+
+
+@hinted
+def reverse_segments(
+    x: Tensor,
+    offsets: Tensor | ArrayLike | None = None,
+    *,
+    axis: int = 0,
+    out: Tensor | None = None,
+    **others,
+) -> Tensor:
+    """Reverses every segment of an axis that is cut by offsets; see :func:`retrograde.reverse_segments`.
+
+    A nested tensor of layout ``torch.jagged`` has offsets of its own: each of its sequences is reversed.
+
+    >>> reverse_segments(torch.arange(6), [0, 2, 5]).tolist()
+    [1, 0, 4, 3, 2, 5]
+    >>> x = torch.nested.nested_tensor([torch.arange(2), torch.arange(3)], layout=torch.jagged)
+    >>> [sequence.tolist() for sequence in reverse_segments(x).unbind()]
+    [[1, 0], [2, 1, 0]]
+    """
+    if others:
+        raise wrong(reverse_segments, others)
+    return _segments(x, offsets, axis, out)
 
 
 def flip(m: Tensor, axis: int | Iterable[int] | None = None) -> Tensor:
@@ -260,7 +298,7 @@ def _check(x):
     if not isinstance(x, Tensor):
         raise TypeError(f"x is a {type(x).__name__}, expected a torch.Tensor")
     if x.is_nested:
-        raise TypeError("x is a nested tensor: its lanes have lengths of their own; pad it first")
+        raise TypeError("x is a nested tensor: its lanes have lengths of their own; pad it first, or use reverse_segments")
     if x.layout is not torch.strided:
         raise TypeError(f"x has layout {x.layout}, expected torch.strided (x.to_dense())")
     if x.dtype in PACKED:
@@ -278,8 +316,8 @@ def _check_output(x, out):
         raise ValueError("out is a lazily conjugated or negated view, which cannot be written to")
 
 
-def _lengths(name, x, lengths):
-    """The lengths as a tensor that the engine can read."""
+def _lengths(name, x, lengths, argument="lengths"):
+    """The lengths (or offsets) as a tensor that the engine can read."""
     if not isinstance(lengths, Tensor):
         if not isinstance(lengths, (list, tuple)):
             lengths = np.asarray(lengths)
@@ -288,7 +326,7 @@ def _lengths(name, x, lengths):
         lengths = torch.as_tensor(lengths, dtype=torch.int64 if empty else None)
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         dtype = str(lengths.dtype).removeprefix("torch.")
-        raise TypeError(f"{name}: lengths have type {dtype}, expected an integer type")
+        raise TypeError(f"{name}: {argument} have type {dtype}, expected an integer type")
     # Lengths on the CPU are checked before the call runs, even if the tensor is on another device.
     return lengths if lengths.is_cpu else lengths.to(x.device)
 
@@ -311,10 +349,52 @@ def _settled_subsequences(arguments):
     return x, _lengths("ReverseSubsequences", x, lengths), *others
 
 
+def _settled_segments(arguments):
+    x, offsets, axis = arguments
+    _check(x)
+    return x, _lengths("ReverseSegments", x, offsets, "offsets"), axis
+
+
 # ``retrograde.reverse`` and the other functions of the package call these for PyTorch tensors.
 _reverse = _path(reverse, _settled_axes, {type(None), int, tuple}, ("axes", "mask", "duplicates"))
 _flip = _path(flip, _settled_axes, {tuple}, ("axes", "mask", "duplicates"), "reverse", _row_maker)
 _reverse_sequence = _path(
-    reverse_sequence, _settled_sequence, {Tensor}, ("time_axis", "batch_axis", "policy")
+    reverse_sequence, _settled_sequence, {Tensor}, ("time_axis", "batch_axis", "policy", "align", "tail")
 )
-_reverse_subsequences = _path(reverse_subsequences, _settled_subsequences, {Tensor}, ("axis", "policy"))
+_reverse_subsequences = _path(
+    reverse_subsequences, _settled_subsequences, {Tensor}, ("axis", "policy", "align", "tail")
+)
+_reverse_segments = _path(reverse_segments, _settled_segments, {Tensor}, ("axis",))
+
+
+def _segments(x, offsets, axis, out):
+    """``reverse_segments`` of a tensor with offsets, or of a nested tensor."""
+    if offsets is not None:
+        if isinstance(x, Tensor) and x.is_nested:
+            raise TypeError("reverse_segments: offsets are given, but x has its own (it is a nested tensor)")
+        return _reverse_segments((x, offsets, axis), out)
+    if _is_stood_in_for(x):
+        return _handed_over(reverse_segments, (x,), {"axis": axis, "out": out})
+    values, offsets, cut = _segments_of(x, axis)
+    if out is not None:
+        raise TypeError("reverse_segments: out is not supported for nested tensors")
+    # The same offsets: the result has the same symbolic size as ``x``, so that they can be added.
+    return torch.nested.nested_tensor_from_jagged(
+        _reverse_segments((values, offsets, cut), None), offsets, jagged_dim=cut + 1
+    )
+
+
+def _segments_of(x, axis):
+    """The values and offsets of a nested tensor, and the axis of the values that the offsets cut."""
+    if not isinstance(x, Tensor) or not x.is_nested:
+        raise missing_offsets()
+    if x.layout is not torch.jagged:
+        raise TypeError(
+            f"reverse_segments: x is a nested tensor of layout {x.layout}, expected torch.jagged"
+            " (torch.nested.nested_tensor(x.unbind(), layout=torch.jagged))"
+        )
+    if type(axis) is not int or axis != 0:
+        raise ValueError(f"reverse_segments: axis is {axis!r}, expected 0: a nested tensor has one ragged axis")
+    if x.lengths() is not None:
+        raise TypeError("reverse_segments: x is a nested tensor with holes, expected a contiguous one (x.contiguous())")
+    return x.values(), x.offsets(), _torch_private.ragged_axis(x) - 1

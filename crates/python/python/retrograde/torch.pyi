@@ -2,9 +2,18 @@ from typing import SupportsIndex
 
 from torch import Tensor
 
-from ._typing import Axes, Duplicates, Lengths, Mask, Plane, Policy
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
-__all__ = ["flip", "fliplr", "flipud", "reverse", "reverse_sequence", "reverse_subsequences", "rot90"]
+__all__ = [
+    "flip",
+    "fliplr",
+    "flipud",
+    "reverse",
+    "reverse_segments",
+    "reverse_sequence",
+    "reverse_subsequences",
+    "rot90",
+]
 
 def flip(m: Tensor, axis: Axes | None = None) -> Tensor: ...
 def fliplr(m: Tensor) -> Tensor: ...
@@ -25,8 +34,20 @@ def reverse_sequence(
     time_axis: SupportsIndex = 0,
     batch_axis: SupportsIndex = 1,
     policy: Policy = "strict",
+    align: Align = "start",
+    tail: Tail = "keep",
     out: Tensor | None = None,
 ) -> Tensor: ...
 def reverse_subsequences(
-    x: Tensor, lengths: Lengths, *, axis: SupportsIndex, policy: Policy = "clamp", out: Tensor | None = None
+    x: Tensor,
+    lengths: Lengths,
+    *,
+    axis: SupportsIndex,
+    policy: Policy = "clamp",
+    align: Align = "start",
+    tail: Tail = "keep",
+    out: Tensor | None = None,
+) -> Tensor: ...
+def reverse_segments(
+    x: Tensor, offsets: Lengths | None = None, *, axis: SupportsIndex = 0, out: Tensor | None = None
 ) -> Tensor: ...

@@ -271,3 +271,84 @@ def test_prepared():
 
 def test_explained():
     assert retrograde.explain("reverse", tf.zeros((128, 512)), 0).kernel == "rows"
+
+
+RULES = list(itertools.product(("start", "end"), ("keep", "zero")))
+
+
+def padded(x, axis, lengths, align, tail):
+    """By the loops above: to reverse the axis exchanges the two ends."""
+    turn = (lambda y: np.flip(y, axis)) if align == "end" else (lambda y: y)
+    out = turn(naive(turn(x), axis, lengths))
+    if tail == "zero":
+        step = np.arange(x.shape[axis]).reshape([-1 if a == axis else 1 for a in range(x.ndim)])
+        out = out * (turn(np.broadcast_to(step, x.shape)) < lengths)
+    return out
+
+
+@pytest.mark.parametrize(("align", "tail"), RULES)
+def test_padding(align, tail):
+    rng = np.random.default_rng(7)
+    rules = {"align": align, "tail": tail}
+    x, lengths = rng.integers(1, 99, (4, 3, 5)).astype(np.float32), np.array([5, 0, 2, 3])
+    lanes = rng.integers(0, 7, (4, 3, 1))
+    want = padded(x, 2, np.broadcast_to(lengths[:, None, None], (4, 3, 1)), align, tail)
+    by_lane = padded(x, 2, lanes, align, tail)
+    run = lambda x, n: retrograde.reverse_sequence(x, n, time_axis=2, batch_axis=0, **rules)
+    along = lambda x, n: retrograde.reverse_subsequences(x, n, axis=2, **rules)
+    for given in (lengths, lengths.tolist(), tf.constant(lengths), tf.Variable(lengths)):
+        same(run(tf.constant(x), given), want)
+    same(along(tf.constant(x), tf.constant(lanes)), by_lane)
+    same(tf.function(run)(tf.constant(x), tf.constant(lengths)), want)
+    same(tf.function(along)(tf.constant(x), lanes), by_lane)
+    weights = tf.constant(rng.standard_normal(x.shape).astype(np.float32))
+    for wrap in (lambda f: f, tf.function):
+        variable = tf.Variable(x)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(wrap(run)(tf.convert_to_tensor(variable), tf.constant(lengths)) * weights)
+        same(tape.gradient(loss, variable), run(weights, lengths).numpy())
+    strings = tf.constant([["a", "b", "c"]])
+    if tail == "zero":
+        with pytest.raises(TypeError, match="whose elements are references"):
+            retrograde.reverse_sequence(strings, [2], time_axis=1, batch_axis=0, **rules)
+    else:
+        got = retrograde.reverse_sequence(strings, [2], time_axis=1, batch_axis=0, **rules)
+        assert got.numpy().tolist() == [[b"b", b"a", b"c"] if align == "start" else [b"a", b"c", b"b"]]
+
+
+def test_segments_agree_with_ragged_tensors():
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        size = int(rng.integers(0, 30))
+        splits = np.concatenate([[0], np.sort(rng.integers(0, size + 1, 5)), [size]])
+        values = tf.constant(rng.standard_normal((size, 2)).astype(np.float32))
+        ragged = tf.RaggedTensor.from_row_splits(values, splits)
+        want = tf.concat([tf.reverse(row, [0]) for row in ragged], 0).numpy() if size else values.numpy()
+        for offsets in (splits, splits.tolist(), tf.constant(splits), ragged.row_splits, tf.constant(splits, tf.int32)):
+            same(retrograde.reverse_segments(values, offsets), want)
+        same(tf.function(retrograde.reverse_segments)(values, ragged.row_splits), want)
+        same(retrograde.reverse_segments(tf.transpose(values), splits, axis=-1), want.T)
+
+
+def test_segments_have_gradients():
+    x, offsets = tf.Variable(np.arange(12.0, dtype=np.float32).reshape(6, 2)), tf.constant([0, 2, 5])
+    weights = tf.constant(np.random.default_rng(9).standard_normal((6, 2)).astype(np.float32))
+    want = retrograde.reverse_segments(weights, offsets).numpy()
+    for run in (retrograde.reverse_segments, tf.function(retrograde.reverse_segments)):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(run(tf.convert_to_tensor(x), offsets) * weights)
+        same(tape.gradient(loss, x), want)
+    assert retrograde.reverse_segments(tf.constant(["a", "b", "c"]), [0, 2]).numpy().tolist() == [b"b", b"a", b"c"]
+
+
+def test_errors_of_segments():
+    x = tf.constant(np.arange(6.0))
+    for call, error, text in [
+        (lambda: retrograde.reverse_segments(x, [0, 7]), ValueError, "ReverseSegments: offsets[1] is 7, outside [0, 6]"),
+        (lambda: retrograde.reverse_segments(x, tf.constant([0.0])), TypeError, "ReverseSegments: offsets have type float32, expected an integer type"),
+        (lambda: retrograde.reverse_segments(x), TypeError, "reverse_segments() missing 1 required positional argument: 'offsets'"),
+        (lambda: retrograde.reverse_segments(x, [0], out=x), TypeError, "out is not supported: TensorFlow tensors are immutable"),
+    ]:  # fmt: skip
+        with pytest.raises(error) as raised:
+            call()
+        assert str(raised.value) == text

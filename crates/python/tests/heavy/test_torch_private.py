@@ -60,7 +60,7 @@ def test_without_one_allocator_outputs_are_like_inputs(monkeypatch):
     assert private.function_base() is torch.autograd.Function
 
 
-@pytest.mark.parametrize("subject", ["", "_transforms", "_compilers", "_errors", "_names", "_quantized"])
+@pytest.mark.parametrize("subject", ["", "_transforms", "_compilers", "_errors", "_movements", "_names", "_quantized"])
 def test_everything_else_works_without(subject):
     """The tests of ``retrograde.torch``, but for what fallbacks do not have; compilers with one back end."""
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "not inductor"]

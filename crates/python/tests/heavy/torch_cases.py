@@ -88,6 +88,8 @@ CALLS = {
     "sequence": lambda x: rt.reverse_sequence(x, N),
     "list": lambda x: retrograde.reverse_sequence(x, [4, 3, 0]),
     "subsequences": lambda x: rt.reverse_subsequences(x, LANES, axis=1),
+    "end": lambda x: rt.reverse_sequence(x, N, align="end"),
+    "segments": lambda x: rt.reverse_segments(x, [0, 1, 3]),
     "flip": lambda x: retrograde.flip(x, (0, -1)),
     "duplicates": lambda x: rt.reverse(x, (1, -3), duplicates="error"),
     "operator": lambda x: OPS.reverse_sequence(x, N, 0, 1, "strict"),
