@@ -85,7 +85,7 @@ pub(crate) struct Site {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retrograde::{DType, Layout, Reverse};
+    use retrograde::{DType, Layout, LengthsOperator, Reverse, ReverseSequence, Tail};
 
     #[test]
     fn a_flip_is_a_stride_that_runs_backward() {
@@ -95,6 +95,17 @@ mod tests {
         let steps: Vec<_> = shape.dims.iter().map(|d| (d.len, d.src, d.dst, d.flow)).collect();
         assert_eq!(steps, [(4, 15, 15, Flow::Keep), (5, -3, 3, Flow::Keep)]);
         assert_eq!(shape.run(), 60);
+    }
+
+    #[test]
+    fn a_prefix_of_one_step_is_outermost_whatever_its_stride() {
+        let lanes = Layout::dense(DType::U8, &[8]).unwrap();
+        let layout = Layout::strided(DType::F32, &[8, 1], &[1, 3], 0).unwrap();
+        let operator = ReverseSequence::new().time_axis(1).batch_axis(0).tail(Tail::Zero);
+        let shape = Shape::of(&operator.plan(&layout, &lanes, &layout).unwrap());
+        assert_eq!((shape.prefix, shape.zero, shape.dims[1].len), (Some(0), true, 8));
+        // Its stride divides nothing.
+        assert_eq!(shape.granule(Site { src: 0, dst: 0 }), 4);
     }
 
     #[test]
