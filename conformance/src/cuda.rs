@@ -258,6 +258,9 @@ pub(crate) fn outcome_of(case: &Case, error: retrograde_gpu::Error) -> Outcome {
             index.reverse();
             Outcome::BadLength(index)
         }
+        (retrograde_gpu::Error::Execute(ExecuteError::OffsetOutOfRange { ordinal, .. }), _) => {
+            Outcome::BadLength(vec![ordinal])
+        }
         (error, _) => Outcome::Refused(error.to_string()),
     }
 }

@@ -1,14 +1,15 @@
 //! Times plans on a CUDA device against a device-to-device copy of the same bytes.
 //!
 //! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES]
-//! [--no-clusters] [--pairs-from VECTORS] [--keep-from BYTES]` prints a table. `bench/gpu/bench.py
-//! --native` starts it, times the same cases (`bench/cases.jsonl`) and other libraries from Python,
-//! and combines the results.
+//! [--no-clusters] [--pairs-from VECTORS] [--keep-from BYTES] [--movements]` prints a table.
+//! `bench/gpu/bench.py --native` starts it, times the same cases (`bench/cases.jsonl`) and other
+//! libraries from Python, and combines the results. `--movements` times segments, tails that become
+//! zero and lengths at the end of rows instead, which no other library has.
 
 use cudarc::driver::{result, sys};
 use retrograde::{
-    DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSequence,
-    ReverseSubsequences,
+    Align, DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, Tail,
 };
 use retrograde_bench::call::{Failure, Operator};
 use retrograde_bench::cases::{Case, Harness};
@@ -64,14 +65,99 @@ impl Memory {
     }
 }
 
+/// How a case that is not in the list moves elements.
+#[derive(Clone, Copy)]
+enum Movement {
+    /// Segments of about this many steps along axis 0.
+    Segments(usize),
+    /// Rows with a length each.
+    Rows(Align, Tail),
+}
+
+/// A case that is not in the list.
+struct Other {
+    name: String,
+    dtype: DType,
+    shape: Vec<usize>,
+    movement: Movement,
+    in_place: bool,
+}
+
+/// Segments of contiguous units and of rows, zero tails, and lengths at the end of rows.
+fn movements() -> Vec<Other> {
+    use Movement::{Rows, Segments};
+    let of = |name: &str, dtype: DType, shape: &[usize], movement| {
+        let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+        let name = format!("{name} {dtype} [{}]", sizes.join(","));
+        Other { name, dtype, shape: shape.to_vec(), movement, in_place: false }
+    };
+    let words = 1 << 26;
+    let mut all = Vec::new();
+    for (bytes, name) in
+        [(256, "256 B"), (1 << 10, "1 KiB"), (4 << 10, "4 KiB"), (64 << 10, "64 KiB")]
+    {
+        let name = format!("segments of {name}");
+        all.push(of(&name, DType::F32, &[words], Segments(bytes / 4)));
+        if bytes == 1 << 10 {
+            all.push(of(&name, DType::U8, &[4 * words], Segments(bytes)));
+            all.push(of(&name, DType::F16, &[2 * words], Segments(bytes / 2)));
+            all.push(of(&name, DType::F64, &[words / 2], Segments(bytes / 8)));
+            all.push(of(&name, DType::C128, &[words / 4], Segments(bytes / 16)));
+        }
+    }
+    for rows in [4, 100] {
+        let name = format!("segments of {rows} rows");
+        all.push(of(&name, DType::F32, &[262_144, 256], Segments(rows)));
+        all.push(of(&name, DType::F32, &[262_144, 255], Segments(rows)));
+    }
+    for (name, align, tail) in [
+        ("kept tail", Align::Start, Tail::Keep),
+        ("zero tail", Align::Start, Tail::Zero),
+        ("aligned end", Align::End, Tail::Keep),
+        ("aligned end, zero tail", Align::End, Tail::Zero),
+    ] {
+        all.push(of(name, DType::F32, &[8192, 8192], Rows(align, tail)));
+        all.push(of(name, DType::F32, &[8192, 8191], Rows(align, tail)));
+        all.push(of(name, DType::U8, &[1 << 18, 1000], Rows(align, tail)));
+        all.push(of(name, DType::F32, &[512, 512, 256], Rows(align, tail)));
+    }
+    let in_place = all.iter().map(|other| Other {
+        name: format!("in place: {}", other.name),
+        shape: other.shape.clone(),
+        in_place: true,
+        ..*other
+    });
+    let in_place: Vec<Other> = in_place.collect();
+    all.extend(in_place);
+    all
+}
+
+/// Ascending offsets, 64-bit integers, between which there are `step` steps on average.
+fn offsets(size: usize, step: usize) -> Vec<u8> {
+    let mut all = vec![0u64];
+    let more = lengths(2 * size / step + 2, step);
+    let mut last = 0;
+    // From half to one and a half times as many steps.
+    for bytes in more.as_chunks::<8>().0 {
+        last += step as u64 / 2 + u64::from_ne_bytes(*bytes);
+        if last >= size as u64 {
+            break;
+        }
+        all.push(last);
+    }
+    all.push(size as u64);
+    all.into_iter().flat_map(u64::to_ne_bytes).collect()
+}
+
 /// A case that is ready to run.
 struct Ready<'a> {
     plan: Plan,
     memory: &'a Memory,
     lengths: Option<DeviceBuffer>,
     bytes: usize,
-    /// Bytes of an element.
-    width: u64,
+    /// The offset of both buffers in bytes.
+    offset: u64,
+    in_place: bool,
 }
 
 impl<'a> Ready<'a> {
@@ -113,21 +199,41 @@ impl<'a> Ready<'a> {
             .map(|(count, most)| DeviceBuffer::from_host(cuda, &lengths(count, most)))
             .transpose()?;
         let width = case.dtype.bits().unwrap_or(8) as u64 / 8;
-        Ok(Ready { plan, memory, lengths, bytes, width })
+        let offset = case.offset as u64 * width;
+        Ok(Ready { plan, memory, lengths, bytes, offset, in_place: case.in_place })
     }
 
-    fn run(&self, stream: &Stream, case: &Case) -> Result<()> {
+    fn other(cuda: &Cuda, memory: &'a Memory, case: &Other) -> Result<Self> {
+        let dense = Layout::dense(case.dtype, &case.shape)?;
+        let (plan, given) = match case.movement {
+            Movement::Segments(steps) => {
+                let given = offsets(case.shape[0], steps);
+                let of = Layout::dense(DType::I64, &[given.len() / 8])?;
+                (ReverseSegments::along(0).plan(&dense, &of, &dense)?, given)
+            }
+            Movement::Rows(align, tail) => {
+                let given = lengths(case.shape[0], case.shape[1]);
+                let of = Layout::dense(DType::I64, &[case.shape[0]])?;
+                let operator = ReverseSequence::new().time_axis(1).batch_axis(0);
+                (operator.align(align).tail(tail).plan(&dense, &of, &dense)?, given)
+            }
+        };
+        let lengths = Some(DeviceBuffer::from_host(cuda, &given)?);
+        let bytes = dense.byte_len();
+        Ok(Ready { plan, memory, lengths, bytes, offset: 0, in_place: case.in_place })
+    }
+
+    fn run(&self, stream: &Stream) -> Result<()> {
         let lengths = self.lengths.as_ref().map(|lengths| lengths.view().into());
         let (src, dst) = (self.memory.src.address(), self.memory.dst.address());
-        let offset = case.offset as u64 * self.width;
         // SAFETY: the buffers are 256 bytes longer than the largest tensor.
         let (from, to) = unsafe {
             (
-                retrograde_gpu::DeviceRef::from_raw(src + offset, self.bytes),
-                retrograde_gpu::DeviceMut::from_raw(dst + offset, self.bytes),
+                retrograde_gpu::DeviceRef::from_raw(src + self.offset, self.bytes),
+                retrograde_gpu::DeviceMut::from_raw(dst + self.offset, self.bytes),
             )
         };
-        match case.in_place {
+        match self.in_place {
             true => stream.execute_in_place(&self.plan, lengths, to)?,
             false => stream.execute(&self.plan, from, lengths, to)?,
         }
@@ -195,7 +301,7 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut json, mut rounds, mut only) = (None, 15usize, vec![String::new()]);
     let (mut shared, mut clusters, mut pairs_from, mut keep_from) = (usize::MAX, true, None, None);
-    let mut list = false;
+    let (mut list, mut others) = (false, false);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
@@ -203,6 +309,7 @@ fn main() -> Result<()> {
             "--rounds" => rounds = value()?.parse()?,
             "--only" => only = texts(&value()?),
             "--list" => list = true,
+            "--movements" => others = true,
             // As on a smaller device.
             "--shared" => shared = value()?.parse()?,
             "--no-clusters" => clusters = false,
@@ -211,11 +318,15 @@ fn main() -> Result<()> {
             _ => return Err(format!("unknown argument {argument}").into()),
         }
     }
-    let wanted = |case: &Case| only.iter().any(|text| case.name.contains(text.as_str()));
-    let cases = Harness::Cuda.cases()?.into_iter().filter(wanted);
+    let wanted = |name: &str| only.iter().any(|text| name.contains(text.as_str()));
+    let cases = if others { Vec::new() } else { Harness::Cuda.cases()? };
+    let cases = cases.into_iter().filter(|case| wanted(&case.name));
     let (small, large): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.group == "small");
+    let others = if others { movements() } else { Vec::new() };
+    let others: Vec<Other> = others.into_iter().filter(|case| wanted(&case.name)).collect();
     if list {
-        large.iter().chain(&small).for_each(|case| println!("{}", case.name));
+        let names = large.iter().chain(&small).map(|case| &case.name);
+        names.chain(others.iter().map(|case| &case.name)).for_each(|name| println!("{name}"));
         return Ok(());
     }
     let cuda = match Cuda::device(0) {
@@ -243,42 +354,49 @@ fn main() -> Result<()> {
     unsafe { result::ctx::set_current(result::primary_ctx::retain(device)?)? };
     let clock = Clock::new(&cuda)?;
     let mut most = 0;
-    for case in large.iter().chain(&small) {
-        most = most.max(Layout::dense(case.dtype, &case.shape)?.byte_len());
+    let tensors = large.iter().chain(&small).map(|case| (case.dtype, &case.shape));
+    for (dtype, shape) in tensors.chain(others.iter().map(|case| (case.dtype, &case.shape))) {
+        most = most.max(Layout::dense(dtype, shape)?.byte_len());
     }
     let memory = Memory::new(&cuda, most)?;
-    for case in &large {
-        let ready = Ready::new(&cuda, &memory, case)?;
+    // Made one by one: the lengths of all cases together take much memory.
+    let made = large.iter().map(|case| (&case.name, Ready::new(&cuda, &memory, case)));
+    let made_others = others.iter().map(|case| (&case.name, Ready::other(&cuda, &memory, case)));
+    for (name, ready) in made.chain(made_others) {
+        let ready = ready?;
         for _ in 0..2 {
             ready.copy(&stream)?;
-            ready.run(&stream, case)?;
+            ready.run(&stream)?;
         }
         stream.check()?;
         let (mut copies, mut times) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             copies.push(clock.time(&stream, || ready.copy(&stream))?);
-            times.push(clock.time(&stream, || ready.run(&stream, case))?);
+            times.push(clock.time(&stream, || ready.run(&stream))?);
         }
         stream.check()?;
         let (copy, time) = (quartiles(&mut copies), quartiles(&mut times));
         let ratio = [copy[1] / time[2], copy[1] / time[1], copy[1] / time[0]];
         let limits = cuda.limits();
-        let kernel = match case.in_place {
+        let kernel = match ready.in_place {
             true => kernel_in_place(&ready.plan, &limits),
             false => kernel(&ready.plan, &limits),
         };
         let rate = 2.0 * ready.bytes as f64 / time[1] / 1000.0;
         println!(
             "{:48} {:16} {:9.1} {:7.0} {:6.3}  {:.3}-{:.3}",
-            case.name, kernel, time[1], rate, ratio[1], ratio[0], ratio[2]
+            name, kernel, time[1], rate, ratio[1], ratio[0], ratio[2]
         );
         writeln!(
             lines,
-            "{{\"case\": \"{}\", \"kernel\": \"{kernel}\", \"bytes\": {}, \"us\": {time:?}, \"copy_us\": {copy:?}, \"ratio\": {ratio:?}}}",
-            case.name, ready.bytes
+            "{{\"case\": \"{name}\", \"kernel\": \"{kernel}\", \"bytes\": {}, \"us\": {time:?}, \"copy_us\": {copy:?}, \"ratio\": {ratio:?}}}",
+            ready.bytes
         )?;
     }
-    println!("{:48} {:16} {:>9} {:>12}", "small tensors", "kernel", "us a call", "us on device");
+    if !small.is_empty() {
+        let columns = ["small tensors", "kernel", "us a call", "us on device"];
+        println!("{:48} {:16} {:>9} {:>12}", columns[0], columns[1], columns[2], columns[3]);
+    }
     for case in &small {
         let ready = Ready::new(&cuda, &memory, case)?;
         let mut host = Vec::new();
@@ -287,7 +405,7 @@ fn main() -> Result<()> {
             let calls = 2000;
             let started = Instant::now();
             device.push(
-                clock.time(&stream, || (0..calls).try_for_each(|_| ready.run(&stream, case)))?
+                clock.time(&stream, || (0..calls).try_for_each(|_| ready.run(&stream)))?
                     / f64::from(calls),
             );
             host.push(started.elapsed().as_secs_f64() * 1e6 / f64::from(calls));

@@ -1,5 +1,5 @@
-// Checks lengths before anything moves. The first invalid one, in row-major order, is stored in a
-// report that subsequent kernels on the stream obey, and that the host may read later.
+// Checks lengths or offsets before anything moves. The first invalid one, in row-major order, is
+// stored in a report that subsequent kernels on the stream obey, and that the host may read later.
 #pragma once
 #include "common.cuh"
 
@@ -9,9 +9,12 @@ struct Report {
     u64 ordinal;
     i64 value;
     u64 limit;
+    u64 low;  // of an offset: the one before it
     u64 least;  // the lowest invalid index of the current call; ~0 between calls
     u32 arrived;  // blocks that have finished
     u32 is_signed;
+    u32 is_offset;
+    u32 unused;
 };
 
 struct Check {
@@ -29,7 +32,19 @@ __device__ __forceinline__ i64 checked_length(const Check& p, u64 ordinal) {
     return raw_length(p.first + place(p.loops, ordinal).lengths, p.type);
 }
 
-KERNEL(256) check_lengths(const __grid_constant__ Check p) {
+// Whether a length is out of range, or an offset is: the first is 0, and none is smaller than the
+// one before it or larger than the axis. If that one is invalid, so that it says nothing about
+// this, then this one is not the first.
+template <bool OFFSETS>
+__device__ __forceinline__ bool is_bad(const Check& p, u64 ordinal) {
+    const i64 value = checked_length(p, ordinal);
+    if ((value < 0 && p.type & SIGNED) || (u64)value > p.most) return true;
+    if (!OFFSETS) return false;
+    return ordinal == 0 ? value != 0 : (u64)value < (u64)checked_length(p, ordinal - 1);
+}
+
+template <bool OFFSETS>
+__device__ __forceinline__ void check(const Check& p) {
     __shared__ u64 least;
 #if __CUDA_ARCH__ >= 900
     // The next kernel may start and read; it waits for the end of this one before it writes.
@@ -39,8 +54,7 @@ KERNEL(256) check_lengths(const __grid_constant__ Check p) {
     __syncthreads();
     u64 mine = ~0ull;
     for (u64 i = thread_index(); i < p.count; i += (u64)gridDim.x * blockDim.x) {
-        i64 value = checked_length(p, i);
-        if ((value < 0 && p.type & SIGNED) || (u64)value > p.most) {
+        if (is_bad<OFFSETS>(p, i)) {
             mine = i;
             break;  // a thread visits indices in increasing order
         }
@@ -59,6 +73,11 @@ KERNEL(256) check_lengths(const __grid_constant__ Check p) {
     p.report->failed = 1;
     p.report->ordinal = worst;
     p.report->value = checked_length(p, worst);
-    p.report->limit = p.limit;
+    p.report->limit = OFFSETS && worst == 0 ? 0 : p.limit;
+    p.report->low = OFFSETS && worst != 0 ? (u64)checked_length(p, worst - 1) : 0;
     p.report->is_signed = (p.type & SIGNED) != 0;
+    p.report->is_offset = OFFSETS;
 }
+
+KERNEL(256) check_lengths(const __grid_constant__ Check p) { check<false>(p); }
+KERNEL(256) check_offsets(const __grid_constant__ Check p) { check<true>(p); }

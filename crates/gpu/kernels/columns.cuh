@@ -131,7 +131,8 @@ const int AT_A_TIME = 4;
 
 // A thread's words of S bytes in a strip: one every so many rows. Each is assembled from granules
 // of S / G columns.
-template <int G, int S>
+// If ZERO, steps beyond a length become zero.
+template <int G, int S, bool ZERO>
 struct Gathered {
     static const int COUNT = S / G;
     static const i32 STEP = COLUMN_THREADS * S;  // all threads' words are contiguous
@@ -149,8 +150,11 @@ struct Gathered {
             // Twice as far, so that the same constant is added to both.
             const i32 stays = here + 2 * i * STEP;
 #pragma unroll
-            for (int k = 0; k < COUNT; ++k)
-                load_shared(v[i][k], (mirror[k] >= base + i * STEP ? mirror[k] : stays) + (k * G - i * STEP));
+            for (int k = 0; k < COUNT; ++k) {
+                const bool back = mirror[k] >= base + i * STEP;
+                load_shared(v[i][k], (back ? mirror[k] : stays) + (k * G - i * STEP));
+                if (ZERO && !back) v[i][k] = zero_of<typename Word<G>::T>();
+            }
         }
         here += MANY * STEP;
 #pragma unroll
@@ -162,9 +166,9 @@ struct Gathered {
 
 // TOGETHER: the blocks of a cluster start writing at the same time, so that memory sees adjacent
 // strips as one.
-template <int G, int S, bool TOGETHER>
+template <int G, int S, bool TOGETHER, bool ZERO>
 __device__ __forceinline__ void columns_by(const Columns& p) {
-    typedef Gathered<G, S> W;
+    typedef Gathered<G, S, ZERO> W;
     const Strip s = strip_of(p, blockIdx.x);
     stage<G>(p, s, (u8*)staged);
     const u32 shift = p.strip_shift, per_row = shift - (__ffs(S) - 1), row = threadIdx.x >> per_row;
@@ -196,7 +200,7 @@ __device__ __forceinline__ void columns_by(const Columns& p) {
 // The same directly from the input, if a strip does not fit, with a slice of its rows per block:
 // the slices of a strip run one after the other, so that the rest of a cache line is still cached
 // for the next.
-template <int G, int S>
+template <int G, int S, bool ZERO>
 __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s, u64 first) {
     typedef typename Word<G>::T T;
     const int count = S / G;
@@ -211,16 +215,19 @@ __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s, u64
     for (u64 t = first + (threadIdx.x >> per_row); t < end; t += rows) {
         T v[count];
 #pragma unroll
-        for (int k = 0; k < count; ++k)
-            v[k] = *(const T*)(s.src + (i64)mirrored(t, length[k]) * p.src_step + byte + k * G);
+        for (int k = 0; k < count; ++k) {
+            v[k] = zero_of<T>();
+            if (!ZERO || t < length[k])
+                v[k] = *(const T*)(s.src + (i64)mirrored(t, length[k]) * p.src_step + byte + k * G);
+        }
         put_together<count>(s.dst + (i64)t * p.dst_step + byte, v);
     }
 }
 
-template <int G, bool TOGETHER>
+template <int G, bool TOGETHER, bool ZERO>
 __device__ __forceinline__ void columns(const Columns& p) {
-    if (G < 4 && p.words) columns_by<G, G < 4 ? 4 : G, TOGETHER>(p);
-    else columns_by<G, G, TOGETHER>(p);
+    if (G < 4 && p.words) columns_by<G, G < 4 ? 4 : G, TOGETHER, ZERO>(p);
+    else columns_by<G, G, TOGETHER, ZERO>(p);
 }
 
 template <int G>
@@ -230,12 +237,14 @@ __device__ __forceinline__ void columns_direct(const Columns& p) {
     const u32 strip = blockIdx.x / p.pitch;
     const u64 first = (u64)(blockIdx.x - strip * p.pitch) * p.rows;
     const Strip s = strip_of(p, strip);
-    if (G < 4 && p.words) put_direct<G, wide>(p, s, first);
-    else put_direct<G, G>(p, s, first);
+    if (p.lengths.zero) put_direct<G, G, true>(p, s, first);
+    else if (G < 4 && p.words) put_direct<G, wide, false>(p, s, first);
+    else put_direct<G, G, false>(p, s, first);
 }
 
-#define COLUMNS(G) \
-    KERNEL(COLUMN_THREADS) columns_##G(const __grid_constant__ Columns p) { columns<G, false>(p); }
+#define COLUMNS(G)                                                                                      \
+    KERNEL(COLUMN_THREADS) columns_##G(const __grid_constant__ Columns p) { columns<G, false, false>(p); } \
+    KERNEL(COLUMN_THREADS) columns_zero_##G(const __grid_constant__ Columns p) { columns<G, false, true>(p); }
 #define COLUMNS_DIRECT(G) \
     KERNEL(COLUMN_THREADS) columns_direct_##G(const __grid_constant__ Columns p) { columns_direct<G>(p); }
 
@@ -245,10 +254,10 @@ COLUMNS_DIRECT(1) COLUMNS_DIRECT(2) COLUMNS_DIRECT(4) COLUMNS_DIRECT(8)
 #if __CUDA_ARCH__ >= 900
 #define COLUMNS_TOGETHER(G)                                                                                \
     KERNEL(COLUMN_THREADS) __cluster_dims__(2, 1, 1) columns_two_##G(const __grid_constant__ Columns p) {  \
-        columns<G, true>(p);                                                                               \
+        columns<G, true, false>(p);                                                                               \
     }                                                                                                      \
     KERNEL(COLUMN_THREADS) __cluster_dims__(4, 1, 1) columns_four_##G(const __grid_constant__ Columns p) { \
-        columns<G, true>(p);                                                                               \
+        columns<G, true, false>(p);                                                                               \
     }
 
 COLUMNS_TOGETHER(2) COLUMNS_TOGETHER(4) COLUMNS_TOGETHER(8) COLUMNS_TOGETHER(16)

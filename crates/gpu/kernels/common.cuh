@@ -41,13 +41,15 @@ struct Loops {
     Axis axis[N];
 };
 
-// Lengths, one per lane. `first` is null if a plan has none.
+// Lengths, one per lane, or the offsets of segments. `first` is null if a plan has neither.
 struct Lengths {
     const u8* first;
     const u32* stop;  // nonzero: a length of this call is invalid, do not write
     u64 limit;
+    i64 step;  // from one offset to the next
+    u64 count;  // of offsets; 0 if these are lengths
     u32 type;
-    u32 unused;
+    u32 zero;  // steps beyond a length become zero
 };
 
 // n / d for n < 2^63, with l = ceil(log2 d) and mul = ceil(2^(63 + l) / d).
@@ -125,6 +127,34 @@ __device__ __forceinline__ u64 mirrored(u64 t, u64 length) {
     return t < length ? length - 1 - t : t;
 }
 
+// A segment: the steps from `start` to `end`, reversed, or those behind the last offset, which are
+// kept. Whatever is in memory, it contains the step that it was found for.
+struct Segment {
+    u64 start, end;
+    bool kept;
+
+    __device__ __forceinline__ u64 source(u64 t) const { return kept ? t : start + end - 1 - t; }
+    __device__ __forceinline__ bool contains(u64 t) const { return t >= start && t < end; }
+};
+
+// The segment of step `t`, among those from offset number `low` on, which is not beyond `t`.
+__device__ __forceinline__ Segment segment_of(const Lengths& offsets, u64 t, u64 low = 0) {
+    u64 high = offsets.count;
+    Segment s = {0, offsets.limit, false};
+    if (low > 0) {
+        const u64 value = length_at(offsets, (i64)low * offsets.step);
+        s.start = value < t ? value : t;
+    }
+#pragma unroll 1
+    while (high - low > 1) {
+        const u64 middle = low + (high - low) / 2, value = length_at(offsets, (i64)middle * offsets.step);
+        if (value <= t) low = middle, s.start = value;
+        else high = middle, s.end = value;
+    }
+    s.kept = high == offsets.count;
+    return s;
+}
+
 // Offsets of one index; along the prefix dimension, only that of the output and the step itself.
 struct Place {
     i64 src;
@@ -160,15 +190,24 @@ __device__ __forceinline__ Place place(const Loops<N>& loops, u64 index) {
     return at;
 }
 
-// The same, with the complete offset of the input.
+// The same, with the complete offset of the input. `beyond` says whether the step is beyond the
+// length and becomes zero; kernels that ignore it are not chosen for such plans.
 template <int N>
-__device__ __forceinline__ Place settled(const Loops<N>& loops, const Lengths& lengths, u64 index) {
+__device__ __forceinline__ Place settled(const Loops<N>& loops, const Lengths& lengths, u64 index, bool& beyond) {
     Place at = place(loops, index);
+    beyond = false;
     if (loops.prefix != NONE) {
-        u64 from = mirrored(at.step, length_at(lengths, at.lengths));
-        at.src += (i64)from * loops.axis[loops.prefix].src;
+        const u64 length = length_at(lengths, at.lengths);
+        at.src += (i64)mirrored(at.step, length) * loops.axis[loops.prefix].src;
+        beyond = lengths.zero && at.step >= length;
     }
     return at;
+}
+
+template <int N>
+__device__ __forceinline__ Place settled(const Loops<N>& loops, const Lengths& lengths, u64 index) {
+    bool beyond;
+    return settled(loops, lengths, index, beyond);
 }
 
 // Unsigned integers by their width, and 16 bytes as four words.
@@ -178,3 +217,8 @@ template <> struct Word<2> { typedef u16 T; };
 template <> struct Word<4> { typedef u32 T; };
 template <> struct Word<8> { typedef u64 T; };
 template <> struct Word<16> { typedef uint4 T; };
+
+template <typename T>
+__device__ __forceinline__ T zero_of() { return (T)0; }
+template <>
+__device__ __forceinline__ uint4 zero_of<uint4>() { return make_uint4(0, 0, 0, 0); }

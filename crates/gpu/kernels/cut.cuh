@@ -27,13 +27,15 @@ __device__ __forceinline__ void rows_blocks(const Rows& p) {
     if (thread >= p.threads) return;
     const Share share(p, thread);
     const i64 bytes = (i64)p.units * 16;
-    const u64 from = mirrored(share.at.step, length_at(p.lengths, share.at.lengths));
+    const u64 length = length_at(p.lengths, share.at.lengths), from = mirrored(share.at.step, length);
+    const bool beyond = p.lengths.zero && share.at.step >= length;
     const u8* in = kept(p.src, p.policy) + share.at.src + (i64)from * p.rows.axis[p.rows.prefix].src;
     uint4 v[MOVED];
 #pragma unroll
     for (int k = 0; k < MOVED; ++k) {
         const i64 at = share.first + k * share.step;
-        if (k == 0 || at < bytes) v[k] = load16(in + at);
+        v[k] = make_uint4(0, 0, 0, 0);
+        if (!beyond && (k == 0 || at < bytes)) v[k] = load16(in + at);
     }
     if (stopped(p.lengths)) return;
 #pragma unroll
@@ -44,7 +46,7 @@ __device__ __forceinline__ void rows_blocks(const Rows& p) {
 }
 
 // Sixteen bytes of a row of vectors, from either side of the end of its prefix. Vectors outside the
-// row are neither read nor needed.
+// row are neither read nor needed; of a row without bytes, all are zero.
 template <int W>
 struct Cutting {
     uint4 a, b;
@@ -65,8 +67,8 @@ struct Cutting {
     __device__ __forceinline__ uint4 shut() const { return turned<W>(a, b, shift, back); }
 };
 
-// Rows of whole vectors, each with a length.
-template <int W>
+// Rows of whole vectors, each with a length. If ZERO, what is beyond it becomes zero.
+template <int W, bool ZERO>
 __device__ __forceinline__ void rows_cut(const Rows& p) {
     const u64 thread = thread_index();
     if (thread >= p.threads) return;
@@ -75,13 +77,15 @@ __device__ __forceinline__ void rows_cut(const Rows& p) {
     const Cut c = cut((i64)p.units, (i64)length_at(p.lengths, share.at.lengths), p.src_back, p.dst_back);
     const i32 middle = (i32)c.at * W;
     const u8* in = kept(p.src, p.policy) + share.at.src;
+    // Parts that become zero have no bytes.
+    const i32 low_bytes = ZERO && p.dst_back ? 0 : bytes, high_bytes = ZERO && !p.dst_back ? 0 : bytes;
     Cutting<W> first[CUT];
 #pragma unroll
     for (int k = 0; k < CUT; ++k) {
         const i32 start = (i32)(share.first + k * share.step);
         const bool front = start < middle;
         const Way way = c.way(!front);
-        first[k].open(in, bytes, start, (i32)way.from, way.back);
+        first[k].open(in, front ? low_bytes : high_bytes, start, (i32)way.from, way.back);
     }
     if (stopped(p.lengths)) return;
 #pragma unroll
@@ -90,7 +94,7 @@ __device__ __forceinline__ void rows_cut(const Rows& p) {
         uint4 v = first[k].shut();
         if (left > 0 && left < 16) {
             Cutting<W> second;
-            second.open(in, bytes, start, (i32)c.behind.from, c.behind.back);
+            second.open(in, high_bytes, start, (i32)c.behind.from, c.behind.back);
             v = joined(v, second.shut(), left);
         }
         if (k == 0 || start < bytes) store16(p.dst + share.at.dst + start, v);
@@ -98,8 +102,8 @@ __device__ __forceinline__ void rows_cut(const Rows& p) {
 }
 
 ROWS_BY(8, rows_blocks_0, rows_blocks)
-ROWS_BY(4, rows_cut_1, rows_cut<1>)
-ROWS_BY(4, rows_cut_2, rows_cut<2>)
-ROWS_BY(4, rows_cut_4, rows_cut<4>)
-ROWS_BY(4, rows_cut_8, rows_cut<8>)
-ROWS_BY(4, rows_cut_16, rows_cut<16>)
+#define ROWS_CUT(W)                                                                                \
+    ROWS_BY(4, rows_cut_##W, rows_cut<W, false>)                                                   \
+    ROWS_BY(4, rows_cut_zero_##W, rows_cut<W, true>)
+
+ROWS_CUT(1) ROWS_CUT(2) ROWS_CUT(4) ROWS_CUT(8) ROWS_CUT(16)

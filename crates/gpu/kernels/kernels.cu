@@ -9,6 +9,7 @@
 #include "packed.cuh"
 #include "pixels.cuh"
 #include "rows.cuh"
+#include "segments.cuh"
 #include "short.cuh"
 #include "sizes.cuh"
 #include "staged.cuh"

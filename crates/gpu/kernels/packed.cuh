@@ -66,11 +66,20 @@ __device__ __forceinline__ Found find(const Packed& p, i64 position) {
     return f;
 }
 
-__device__ __forceinline__ i64 source(const Packed& p, const Found& f) {
+// The element that belongs there; `beyond` if it becomes zero instead. The latest segment is kept in
+// `s`, because the next element is probably in it too. MORE: with segments or zeros, which take more
+// registers.
+template <bool MORE>
+__device__ __forceinline__ i64 source(const Packed& p, const Found& f, Segment& s, bool& beyond) {
     i64 src = p.src_origin + f.at.src;
-    if (p.loops.prefix != NONE) {
-        u64 from = mirrored(f.at.step, length_at(p.lengths, f.at.lengths));
-        src += (i64)from * p.loops.axis[p.loops.prefix].src;
+    beyond = false;
+    if (MORE && p.lengths.count) {
+        if (!s.contains(f.at.step)) s = segment_of(p.lengths, f.at.step);
+        src += (i64)s.source(f.at.step) * p.loops.axis[p.loops.prefix].src;
+    } else if (p.loops.prefix != NONE) {
+        const u64 length = length_at(p.lengths, f.at.lengths);
+        src += (i64)mirrored(f.at.step, length) * p.loops.axis[p.loops.prefix].src;
+        beyond = MORE && p.lengths.zero && f.at.step >= length;
     }
     return src;
 }
@@ -83,7 +92,8 @@ __device__ __forceinline__ u32 shift_in_byte(const Packed& p, i64 position) {
 }
 
 // One byte of the output, element by element.
-__device__ __forceinline__ void put_byte(const Packed& p, i64 byte) {
+template <bool MORE>
+__device__ __forceinline__ void put_byte(const Packed& p, i64 byte, Segment& s) {
     const u32 per_byte_log2 = 3 - p.bits_log2, mask = (1u << (1u << p.bits_log2)) - 1;
     const i64 first = byte << per_byte_log2;
     u32 value = 0, written = 0;
@@ -92,8 +102,9 @@ __device__ __forceinline__ void put_byte(const Packed& p, i64 byte) {
         if (position < p.dst_begin || position >= p.dst_end) continue;
         Found f = find(p, position);
         if (!f.covered) continue;
-        i64 from = source(p, f);
-        u32 element = p.src[from >> per_byte_log2] >> shift_in_byte(p, from) & mask;
+        bool beyond;
+        i64 from = source<MORE>(p, f, s, beyond);
+        u32 element = beyond ? 0 : p.src[from >> per_byte_log2] >> shift_in_byte(p, from) & mask;
         u32 to = shift_in_byte(p, position);
         value |= element << to;
         written |= mask << to;
@@ -124,29 +135,46 @@ __device__ __forceinline__ bool bits_at(const Packed& p, i64 position, u32 (&out
 }
 
 // Moves all of a thread's elements, if they are contiguous in one row.
-__device__ __forceinline__ bool put_words(const Packed& p, i64 chunk) {
+template <bool MORE>
+__device__ __forceinline__ bool put_words(const Packed& p, i64 chunk, Segment& s) {
     const u32 per_byte_log2 = 3 - p.bits_log2;
     const i64 count = 16 << per_byte_log2, first = chunk << per_byte_log2;
     if (first < p.dst_begin || first + count > p.dst_end) return false;
     const Axis& row = p.loops.axis[p.loops.rank - 1];
     Found f = find(p, first);
     if (!f.covered || f.inner + count > row.len) return false;
-    bool by_length = p.loops.prefix == p.loops.rank - 1;
+    bool by_length = p.loops.prefix == p.loops.rank - 1, beyond = false;
     i64 src = p.src_origin + f.at.src;
-    i64 length = 0;
-    if (by_length) {
-        length = (i64)length_at(p.lengths, f.at.lengths);
+    i64 start = (i64)f.inner;
+    Way way;
+    if (MORE && p.lengths.count && by_length) {
+        // The first and the last step, from low output positions to high ones.
+        const u64 t = f.at.step, other = p.prefix_back ? t - (u64)(count - 1) : t + (u64)(count - 1);
+        s = segment_of(p.lengths, t);
+        if (!s.contains(other)) return false;
+        const i64 from = (i64)s.source(t) * row.src, to = (i64)s.source(other) * row.src;
+        way.back = to < from;
+        way.from = way.back ? from + start : from - start;
+    } else {
+        i64 length = 0;
+        if (by_length) {
+            length = (i64)length_at(p.lengths, f.at.lengths);
+        } else {
+            src = source<MORE>(p, f, s, beyond) - (i64)f.inner * row.src;
+        }
         // As for rows: from the lowest position.
         if (p.src_back) src -= (i64)row.len - 1;
-    } else {
-        src = source(p, f) - (i64)f.inner * row.src;
-        if (p.src_back) src -= (i64)row.len - 1;
+        const bool back = by_length && p.prefix_back;
+        Cut c = cut((i64)row.len, length, p.src_back, back);
+        bool before = start + count <= c.at;
+        if (!before && start < c.at) return false;
+        way = c.way(!before);
+        if (MORE && by_length && p.lengths.zero) beyond = before == back;
     }
-    Cut c = cut((i64)row.len, length, p.src_back, by_length && p.prefix_back);
-    i64 start = (i64)f.inner;
-    bool before = start + count <= c.at;
-    if (!before && start < c.at) return false;
-    Way way = c.way(!before);
+    if (MORE && beyond) {
+        store16(p.dst + chunk, make_uint4(0, 0, 0, 0));
+        return true;
+    }
     u32 w[4];
     if (!bits_at(p, src + way.source(way.back ? start + count - 1 : start), w)) return false;
     uint4 v = make_uint4(w[0], w[1], w[2], w[3]);
@@ -161,21 +189,34 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk) {
 }
 
 // Writes all bytes of a chunk that contain any position of the output.
-__device__ __forceinline__ void put_bytes(const Packed& p, i64 chunk) {
+template <bool MORE>
+__device__ __forceinline__ void put_bytes(const Packed& p, i64 chunk, Segment& s) {
     const u32 per_byte_log2 = 3 - p.bits_log2;
 #pragma unroll 1
     for (i64 byte = chunk; byte < chunk + 16; ++byte) {
         if (byte < p.dst_begin >> per_byte_log2) continue;
         if ((byte << per_byte_log2) >= p.dst_end) break;
-        put_byte(p, byte);
+        put_byte<MORE>(p, byte, s);
     }
+}
+
+template <bool MORE>
+__device__ __forceinline__ void put_chunk(const Packed& p, i64 chunk) {
+    Segment s = {0, 0, false};
+    if (!p.row || !put_words<MORE>(p, chunk, s)) put_bytes<MORE>(p, chunk, s);
 }
 
 KERNEL_BY(256, 8) packed(const __grid_constant__ Packed p) {
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
-    i64 chunk = p.first_chunk + (i64)thread * 16;
-    if (!p.row || !put_words(p, chunk)) put_bytes(p, chunk);
+    put_chunk<false>(p, p.first_chunk + (i64)thread * 16);
+}
+
+// One dimension is cut into segments, or what is beyond a length becomes zero.
+KERNEL(256) packed_more(const __grid_constant__ Packed p) {
+    u64 thread = thread_index();
+    if (thread >= p.threads || stopped(p.lengths)) return;
+    put_chunk<true>(p, p.first_chunk + (i64)thread * 16);
 }
 
 // One row that is reversed as a whole: every vector of the output has the same offset in two
@@ -193,7 +234,10 @@ KERNEL_BY(256, 8) packed_flip(const __grid_constant__ Packed p) {
         low - (THREADS - 1) * 16 >= p.src + (p.src_begin >> per_byte_log2) && low + 32 <= p.src + (p.src_end >> per_byte_log2);
     if (stopped(p.lengths)) return;
     if (!inside) {
-        if ((u64)blockIdx.x * THREADS + thread < p.threads) put_bytes(p, block + thread * 16);
+        if ((u64)blockIdx.x * THREADS + thread < p.threads) {
+            Segment s = {0, 0, false};
+            put_bytes<false>(p, block + thread * 16, s);
+        }
         return;
     }
     low -= thread * 16;

@@ -9,6 +9,7 @@ struct Pieces {
     i32 bytes;  // of a row
     i32 row, begin, end;
     bool back;
+    bool zero;  // the rest becomes zero
 
     __device__ __forceinline__ void go(i32 to_row) {
         row = to_row;
@@ -24,6 +25,7 @@ struct Pieces {
     // are staged from `from` on.
     template <int W>
     __device__ __forceinline__ uint4 sixteen(i32 from, i32 to) const {
+        if (zero && !back) return make_uint4(0, 0, 0, 0);
         return staged_at<W>(from, to, from + to, back);
     }
 
@@ -83,7 +85,7 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
     u8* out = p.dst + start;
     const i32 shift = (i32)((u64)out & 15);
     Pieces at;
-    at.ends = ends, at.bytes = bytes;
+    at.ends = ends, at.bytes = bytes, at.zero = p.lengths.zero;
     // First the vectors in which pieces meet, each assembled in shared memory by the first piece
     // that ends there. All of them at once: otherwise the warp would diverge every time one of its
     // threads has such a vector.
@@ -109,7 +111,8 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
         at.back = low - at.begin < at.end;
         const bool meet = at.edge() < last;
         const i32 forward = meet ? (i32)room + 16 * at.number() : from + to;
-        const uint4 v = at.staged_at<W>(from, to, forward, at.back && !meet);
+        uint4 v = at.staged_at<W>(from, to, forward, at.back && !meet);
+        if (at.zero && !at.back && !meet) v = make_uint4(0, 0, 0, 0);
         if (to >= 0 && last == to + 16) store16(out + to, v);
         else store_some<W == 3 || W == 6 ? 1 : W == 12 ? 4 : W>(out + to, v, -to, last - to);
     }

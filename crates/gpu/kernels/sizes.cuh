@@ -4,17 +4,19 @@
 #include "columns.cuh"
 #include "packed.cuh"
 #include "rows.cuh"
+#include "segments.cuh"
 #include "strided.cuh"
 #include "tiles.cuh"
 
 static_assert(sizeof(Axis) == 48, "Axis");
 static_assert(sizeof(Loops<6>) == 296, "Loops");
-static_assert(sizeof(Lengths) == 32, "Lengths");
-static_assert(sizeof(Rows) == 504, "Rows");
-static_assert(sizeof(Strided<6>) == 352, "Strided");
-static_assert(sizeof(Gather) == 512, "Gather");
-static_assert(sizeof(Tiles) == 552, "Tiles");
-static_assert(sizeof(Columns) == 520, "Columns");
-static_assert(sizeof(Packed) == 2440, "Packed");
-static_assert(sizeof(Report) == 48, "Report");
+static_assert(sizeof(Lengths) == 48, "Lengths");
+static_assert(sizeof(Rows) == 520, "Rows");
+static_assert(sizeof(Segments) == 504, "Segments");
+static_assert(sizeof(Strided<6>) == 368, "Strided");
+static_assert(sizeof(Gather) == 528, "Gather");
+static_assert(sizeof(Tiles) == 568, "Tiles");
+static_assert(sizeof(Columns) == 536, "Columns");
+static_assert(sizeof(Packed) == 2456, "Packed");
+static_assert(sizeof(Report) == 64, "Report");
 static_assert(sizeof(Check) == 2360, "Check");

@@ -10,29 +10,56 @@ extern __shared__ uint4 staged[];
 // Vectors are read up to this far around the staged bytes; the extra bytes are not used.
 const u32 MARGIN = 48;
 
-// Stages bytes of input in shared memory with the same alignment as in memory; returns the offset
-// of the first.
-__device__ __forceinline__ u32 stage_bytes(const Rows& p, u32 room, const u8* from, u32 bytes) {
-    const u32 shift = (u32)(u64)from & 15, lane = threadIdx.x & 31;
+// Stages bytes of input in shared memory with the same alignment as in memory, by COUNT threads, of
+// which this is number `thread`; returns the offset of the first.
+template <u32 COUNT>
+__device__ __forceinline__ u32 stage_range(const u8* begin, const u8* end, u64 policy, u32 room, const u8* from,
+                                           u32 bytes, u32 thread) {
+    const u32 shift = (u32)(u64)from & 15;
     const u8* low = from - shift;
     u8* held = (u8*)staged + room;
     // Usually the whole range is readable, and need not be checked for each vector.
     const u32 whole = (shift + bytes + 15) / 16 * 16;
-    if (low >= p.src_begin && low + whole <= p.src_end) {
+    if (low >= begin && low + whole <= end) {
 #pragma unroll 8
-        for (u32 at = lane * 16; at < whole; at += 512) copy_async16(held + at, low + at, p.policy);
+        for (u32 at = thread * 16; at < whole; at += COUNT * 16) copy_async16(held + at, low + at, policy);
         return room + shift;
     }
-    for (u32 at = lane * 16; at < whole; at += 512) {
+    for (u32 at = thread * 16; at < whole; at += COUNT * 16) {
         const u8* next = low + at;
-        if (next >= p.src_begin && next + 16 <= p.src_end) {
-            copy_async16(held + at, next, p.policy);
+        if (next >= begin && next + 16 <= end) {
+            copy_async16(held + at, next, policy);
         } else {
             for (u32 k = 0; k < 16; ++k)
-                if (next + k >= p.src_begin && next + k < p.src_end) held[at + k] = next[k];
+                if (next + k >= begin && next + k < end) held[at + k] = next[k];
         }
     }
     return room + shift;
+}
+
+// The same by a warp.
+__device__ __forceinline__ u32 stage_bytes(const Rows& p, u32 room, const u8* from, u32 bytes) {
+    return stage_range<32>(p.src_begin, p.src_end, p.policy, room, from, bytes, threadIdx.x & 31);
+}
+
+// Stages zeros instead, by a warp.
+__device__ __forceinline__ u32 stage_zeros(u32 room, u32 bytes) {
+    for (u32 at = (threadIdx.x & 31) * 16; at < bytes; at += 512) staged[(room + at) / 16] = make_uint4(0, 0, 0, 0);
+    return room;
+}
+
+// Writes zeros, by a warp.
+__device__ __forceinline__ void put_zeros(u8* out, i64 bytes) {
+    const i64 shift = (i64)((u64)out & 15);
+#pragma unroll 1
+    for (i64 to = (i64)(threadIdx.x & 31) * 16 - shift; to < bytes; to += 512) {
+        if (to >= 0 && to + 16 <= bytes) {
+            store16(out + to, make_uint4(0, 0, 0, 0));
+        } else {
+            for (i64 k = 0; k < 16; ++k)
+                if (to + k >= 0 && to + k < bytes) out[to + k] = 0;
+        }
+    }
 }
 
 // Shared memory for so many bytes with any alignment.
@@ -157,14 +184,14 @@ __device__ __forceinline__ void Words<UNIT>::put(const Rows& p, u8* out, i32 fro
     }
 }
 
-// The segment of a warp.
-struct Segment {
+// The segment of a row that a warp moves.
+struct WarpShare {
     u64 row;
     i64 first;  // unit
     u32 room;
 };
 
-__device__ __forceinline__ bool segment_of(const Rows& p, Segment& s) {
+__device__ __forceinline__ bool warp_share(const Rows& p, WarpShare& s) {
     const u64 warp = thread_index() / 32;
     if (warp >= p.threads / 32) return false;
     s.row = divide(warp, p.chunk);
@@ -176,10 +203,14 @@ __device__ __forceinline__ bool segment_of(const Rows& p, Segment& s) {
 template <typename By>
 __device__ __forceinline__ void rows_staged(const Rows& p) {
     const i64 width = (i64)p.unit.len, most = (i64)p.count;
-    Segment s;
-    if (!segment_of(p, s)) return;
-    Place at = settled(p.rows, p.lengths, s.row);
+    WarpShare s;
+    if (!warp_share(p, s)) return;
+    bool beyond;
+    Place at = settled(p.rows, p.lengths, s.row, beyond);
     const Cut c = cut_of<true>(p, at.lengths);
+    // The parts that become zero.
+    const bool ends = p.lengths.zero && p.by_length;
+    const bool no_before = ends && p.dst_back, no_behind = beyond || (ends && !p.dst_back);
     const u8* in = p.src + at.src;
     u8* out = p.dst + at.dst;
     i64 first = s.first, last = first + most < (i64)p.units ? first + most : (i64)p.units;
@@ -197,12 +228,14 @@ __device__ __forceinline__ void rows_staged(const Rows& p) {
     u32 room = s.room;
     if (before > 0) {
         const i64 low = c.before.source(c.before.back ? middle - 1 : first);
-        from_before = (i32)stage_bytes(p, room, in + low * width, (u32)(before * width));
-        room += room_for((u32)(before * width));
+        const u32 bytes = (u32)(before * width);
+        from_before = (i32)(no_before ? stage_zeros(room, bytes) : stage_bytes(p, room, in + low * width, bytes));
+        room += room_for(bytes);
     }
     if (behind > 0) {
         const i64 low = c.behind.source(c.behind.back ? last - 1 : middle);
-        from_behind = (i32)stage_bytes(p, room, in + low * width, (u32)(behind * width));
+        const u32 bytes = (u32)(behind * width);
+        from_behind = (i32)(no_behind ? stage_zeros(room, bytes) : stage_bytes(p, room, in + low * width, bytes));
     }
     wait_for_own_copies();
     __syncwarp();
@@ -219,15 +252,28 @@ __device__ __forceinline__ void rows_staged(const Rows& p) {
     if (behind > 0) By::put(p, out + middle * width, from_behind, (i32)(behind * width), c.behind.back);
 }
 
+// Clears steps of a row.
+__device__ __forceinline__ void zero_steps(const Rows& p, u8* row, i64 first, i64 last) {
+    const i64 width = (i64)p.unit.len;
+    if (first < last) put_zeros(row + (p.dst_back ? (i64)p.units - last : first) * width, (last - first) * width);
+}
+
 template <typename By>
 __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
     const i64 width = (i64)p.unit.len, most = (i64)p.count;
     const u32 half = room_for((u32)(most * width));
-    Segment s;
-    if (!segment_of(p, s)) return;
+    WarpShare s;
+    if (!warp_share(p, s)) return;
     Place at = place(p.rows, s.row);
     i64 length = (i64)p.units;
     if (p.by_length) length = (i64)length_at(p.lengths, at.lengths);
+    if (p.lengths.zero) {
+        if (stopped(p.lengths)) return;
+        // What is beyond the length, of the segment and of its mirror image in the row.
+        const i64 all = (i64)p.units, last = s.first + most < all ? s.first + most : all;
+        zero_steps(p, p.dst + at.dst, s.first > length ? s.first : length, last);
+        zero_steps(p, p.dst + at.dst, all - last > length ? all - last : length, all - s.first);
+    }
     if (2 * s.first >= length) return;
     // Its lowest byte: the prefix of a row that runs backward is at the high end.
     u8* base = p.dst + at.dst + (p.dst_back ? (i64)p.units - length : 0) * width;

@@ -17,11 +17,13 @@ __device__ __forceinline__ void strided(const Strided<N>& p) {
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
     typedef typename Word<G>::T T;
-    Place at = settled(p.loops, p.lengths, thread);
-    *(T*)(p.dst + at.dst) = *(const T*)(p.src + at.src);
+    bool beyond;
+    Place at = settled(p.loops, p.lengths, thread, beyond);
+    *(T*)(p.dst + at.dst) = beyond ? zero_of<T>() : *(const T*)(p.src + at.src);
 }
 
 // In place: `dst` is the address of a granule of the lower half and `src` that of its mirror image.
+// If steps beyond a length become zero, there is a thread for each of the upper half too.
 template <int G, int N>
 __device__ __forceinline__ void swap(const Strided<N>& p) {
     u64 thread = thread_index();
@@ -30,6 +32,7 @@ __device__ __forceinline__ void swap(const Strided<N>& p) {
     Place at = place(p.loops, thread);
     if (p.loops.prefix != NONE) {
         u64 length = length_at(p.lengths, at.lengths);
+        if (p.lengths.zero && at.step >= length) *(T*)(p.dst + at.dst) = zero_of<T>();
         if (at.step >= length / 2) return;
         at.src += (i64)(length - 1 - at.step) * p.loops.axis[p.loops.prefix].src;
     }
@@ -106,6 +109,12 @@ struct Cursor {
         return offset;
     }
 
+    // Whether the granule whose `src` was taken last becomes zero.
+    __device__ __forceinline__ bool beyond() const {
+        if (!PREFIX || !p.lengths.zero) return false;
+        return (p.prefix == 0 ? i0 : p.prefix == 1 ? i1 : at.step) >= length;
+    }
+
     // The number of granules from here to the end of `inner`.
     __device__ __forceinline__ u64 ahead() const {
         return (p.inner[1].len - i1) * p.inner[0].len - i0;
@@ -144,7 +153,8 @@ __device__ __forceinline__ void gather(const Gather& p) {
         T v[count];
 #pragma unroll
         for (int k = 0; k < count; ++k) {
-            v[k] = *(const T*)(p.src + cursor.src());
+            const i64 from = cursor.src();
+            v[k] = cursor.beyond() ? (T)0 : *(const T*)(p.src + from);
             if (k + 1 < count) cursor.advance();
         }
         u32 w[4];
@@ -167,7 +177,8 @@ __device__ __forceinline__ void gather(const Gather& p) {
 #pragma unroll 1
     for (int k = (int)(from - start); k < end; ++k) {
         cursor.seek(first + start + k);
-        *(T*)(out + k * G) = *(const T*)(p.src + cursor.src());
+        const i64 at = cursor.src();
+        *(T*)(out + k * G) = cursor.beyond() ? (T)0 : *(const T*)(p.src + at);
     }
 }
 

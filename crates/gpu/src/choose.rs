@@ -101,6 +101,9 @@ pub(crate) fn choose(plan: &Plan, shape: &Shape, at: Site, limits: &Limits) -> C
     if plan.unit().grain != Grain::Byte {
         return Choice { kernel: Kernel::Packed, width: Width::None };
     }
+    if shape.segments.is_some() {
+        return segments(shape, at);
+    }
     let found = rows(shape, at)
         .or_else(|| columns(shape, at, limits, false))
         .or_else(|| tiles(shape, at))
@@ -118,6 +121,10 @@ pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limi
         return Choice { kernel: Kernel::Packed, width: Width::None };
     }
     let site = Site { src: at, dst: at };
+    if shape.segments.is_some() {
+        let width = Width::Granule(shape.granule(site));
+        return Choice { kernel: Kernel::SegmentSwaps, width };
+    }
     let found = row_swaps(plan, shape, site)
         .or_else(|| short_swaps(plan, shape, site))
         .or_else(|| staged_swaps(plan, shape, site))
@@ -138,7 +145,7 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     let long = bytes >= if vectors { SHORT_VECTORS } else { SHORT_ROW };
     let all = bytes * shape.dims[..outer].iter().map(|dim| dim.len as u64).product::<u64>();
     // Rows that run backward in the output are contiguous as well, but `run` does not detect them.
-    let dense = bytes >= 16 && row.dst > 0 && shape.run() == all;
+    let dense = bytes >= 16 && row.dst > 0 && shape.run() == all && !shape.zero;
     let granule = shape.granule(at);
     let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && granule >= shape.unit;
     let words = flips_words(shape);
@@ -153,6 +160,10 @@ fn rows(shape: &Shape, at: Site) -> Option<Choice> {
     let triples = shape.unit < 12 || granule >= 4;
     let kernel = match shape.unit {
         _ if outer > FEW => None,
+        // Of rows that become zero as a whole, the kernel that can stage zeros.
+        _ if shape.zero && !by_length => {
+            (long && shape.unit < WIDE_UNIT && granule < 16).then_some(Kernel::StagedRows)
+        }
         _ if natural && vectors && long => Some(Kernel::AlignedRows),
         _ if natural && by_length && whole && bytes < MOST_DENSE && !(short && bytes < cut) => {
             Some(Kernel::CutRows)
@@ -205,7 +216,8 @@ fn wide(shape: &Shape, at: Site) -> Option<Choice> {
         return Some(Choice { kernel: Kernel::AlignedRows, width: Width::Vectors });
     }
     let width = Width::Granule(granule);
-    if shape.unit >= WIDE_STAGED && shape.prefix.is_some() {
+    let from = if shape.zero { WIDE_UNIT } else { WIDE_STAGED };
+    if shape.unit >= from && shape.prefix.is_some() {
         return Some(Choice { kernel: Kernel::StagedRows, width });
     }
     (shape.unit >= WIDE_UNIT).then_some(Choice { kernel: Kernel::Rows, width })
@@ -267,7 +279,7 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     let vectors = width.is_multiple_of(16)
         && [at.src as i64 + shape.src, at.dst as i64 + shape.dst].iter().all(|a| a % 16 == 0)
         && outer.iter().all(|dim| dim.src % 16 == 0 && dim.dst % 16 == 0);
-    if limits.clusters && vectors && cluster_shared(steps) <= limits.shared as u64 {
+    if limits.clusters && vectors && !shape.zero && cluster_shared(steps) <= limits.shared as u64 {
         return Some(Choice {
             kernel: Kernel::ClusterColumns,
             width: Width::Granule(granule.min(4)),
@@ -350,7 +362,7 @@ pub(crate) fn turned(shape: &Shape) -> Option<usize> {
 
 fn tiles(shape: &Shape, at: Site) -> Option<Choice> {
     let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && shape.granule(at) >= shape.unit;
-    let found = natural && turned(shape).is_some() && shape.dims.len() - 2 <= FEW;
+    let found = natural && !shape.zero && turned(shape).is_some() && shape.dims.len() - 2 <= FEW;
     found.then_some(Choice { kernel: Kernel::Tiles, width: Width::Unit(shape.unit) })
 }
 
@@ -362,6 +374,27 @@ fn any(shape: &Shape, at: Site) -> Choice {
     let gathers = granule < 16 && shape.run() >= SHORT_RUN && axes <= FEW + 2;
     let kernel = if gathers { Kernel::Gather } else { Kernel::Strided };
     Choice { kernel, width: Width::Granule(granule) }
+}
+
+/// A dimension that is cut into segments.
+fn segments(shape: &Shape, at: Site) -> Choice {
+    let granule = shape.granule(at);
+    let row = row_of(shape).filter(|(row, _)| row.src > 0 && row.dst > 0);
+    let long = row.is_some_and(|(row, _)| row.len as u64 * shape.unit >= SHORT_ROW);
+    let natural = matches!(shape.unit, 1 | 2 | 4 | 8) && granule >= shape.unit;
+    let innermost = cuts_innermost(shape, granule);
+    if innermost && natural && long {
+        return Choice { kernel: Kernel::SegmentRows, width: Width::Unit(shape.unit) };
+    }
+    let kernel = if innermost { Kernel::SegmentBlocks } else { Kernel::SegmentStrided };
+    Choice { kernel, width: Width::Granule(granule) }
+}
+
+/// Whether the innermost dimension is cut into segments, and the kernels for that can count the
+/// pieces of a unit.
+pub(crate) fn cuts_innermost(shape: &Shape, piece: u64) -> bool {
+    let innermost = shape.segments.is_some_and(|at| at + 1 == shape.dims.len());
+    innermost && shape.dims.len() - 1 <= FEW && shape.unit / piece < MOST_DENSE
 }
 
 /// One flipped dimension, the innermost, of aligned rows.

@@ -5,6 +5,7 @@ mod columns;
 mod entry;
 mod packed;
 mod rows;
+mod segments;
 mod staged;
 
 pub(crate) use entry::{Entry, Family};
@@ -12,10 +13,10 @@ pub(crate) use entry::{Entry, Family};
 use crate::choose::Choice;
 use crate::kernel::{Kernel, Limits};
 use crate::params::{
-    Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, Packed, Rows, Strided, Tiles,
+    Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, Packed, Rows, Segments, Strided, Tiles,
 };
 use crate::shape::{Shape, Site};
-use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Plan};
+use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Meaning, Plan};
 use smallvec::SmallVec;
 
 /// Threads per block: `THREADS` in common.cuh; and for tiles and length checks.
@@ -38,6 +39,7 @@ pub(crate) struct Job {
 #[derive(Debug)]
 pub(crate) enum AnyParams {
     Rows(Rows),
+    Segments(Segments),
     Strided(Strided<FEW>),
     Deep(Strided<MANY>),
     Gather(Gather),
@@ -52,11 +54,19 @@ pub(crate) fn lengths_of(plan: &Plan, address: u64, stop: u64) -> Lengths {
     match plan.lengths() {
         Some(lengths) => {
             let first = address + lengths.reach.origin as u64;
-            let steps = plan.dims().iter().map(|dim| dim.lengths as i64);
+            let (count, step) = match lengths.meaning {
+                Meaning::Lengths => (0, 0),
+                Meaning::Offsets => {
+                    let step = lengths.dims.last().map_or(0, |&(_, step)| step as i64);
+                    (lengths.count() as u64, step)
+                }
+            };
+            let steps = plan.dims().iter().map(|dim| dim.lengths as i64).chain([step]);
             let kind = length_kind(lengths.dtype, first, steps);
-            Lengths { first, stop, limit: lengths.limit as u64, kind, unused: 0 }
+            let zero = u32::from(plan.zeroes_tail());
+            Lengths { first, stop, limit: lengths.limit as u64, step, count, kind, zero }
         }
-        None => Lengths { first: 0, stop: 0, limit: 0, kind: 0, unused: 0 },
+        None => Lengths { first: 0, stop: 0, limit: 0, step: 0, count: 0, kind: 0, zero: 0 },
     }
 }
 
@@ -79,7 +89,7 @@ fn length_kind(dtype: DType, first: u64, mut steps: impl Iterator<Item = i64>) -
     if aligned { code } else { code | 8 }
 }
 
-/// The check of all lengths, in row-major order.
+/// The check of all lengths or offsets, in row-major order.
 pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64) -> Job {
     let first = address + lengths.first as u64;
     let axes: SmallVec<[Axis; 8]> =
@@ -94,7 +104,11 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64) -> Job {
     let blocks = count.div_ceil(u64::from(MORE_THREADS)).clamp(1, CHECK_BLOCKS);
     let params =
         AnyParams::Check(Check { first, report, count, most, limit, kind, unused: 0, loops });
-    Job { entry: Entry(Family::CheckLengths, 0), blocks, threads: MORE_THREADS, shared: 0, params }
+    let family = match lengths.meaning {
+        Meaning::Lengths => Family::CheckLengths,
+        Meaning::Offsets => Family::CheckOffsets,
+    };
+    Job { entry: Entry(family, 0), blocks, threads: MORE_THREADS, shared: 0, params }
 }
 
 /// A call to launch: a plan, its shape, and all addresses.
@@ -128,6 +142,9 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         Kernel::Gather => any::gather(call, width),
         Kernel::Strided => any::strided(call, width),
         Kernel::Swaps => return any::swaps(call, width),
+        Kernel::SegmentRows => segments::rows(call),
+        Kernel::SegmentBlocks | Kernel::SegmentStrided => segments::pieces(call, width, false),
+        Kernel::SegmentSwaps => segments::pieces(call, width, true),
         Kernel::Packed => packed::packed(call),
     })
 }

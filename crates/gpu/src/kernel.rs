@@ -43,6 +43,15 @@ pub enum Kernel {
     StagedSwaps,
     /// In place: pieces are swapped.
     Swaps,
+    /// Contiguous units that offsets cut into segments: tiles of 8 KiB, staged in shared memory.
+    SegmentRows,
+    /// Units of any width that offsets cut into segments, as the innermost dimension: tiles of
+    /// several pieces per thread.
+    SegmentBlocks,
+    /// Segments along any other dimension, piece by piece.
+    SegmentStrided,
+    /// In place: pieces are swapped with their mirror images in their segments.
+    SegmentSwaps,
 }
 
 impl Kernel {
@@ -67,6 +76,10 @@ impl Kernel {
             Kernel::RowSwaps => "row swaps",
             Kernel::StagedSwaps => "staged swaps",
             Kernel::Swaps => "swaps",
+            Kernel::SegmentRows => "segment rows",
+            Kernel::SegmentBlocks => "segment blocks",
+            Kernel::SegmentStrided => "segment strided",
+            Kernel::SegmentSwaps => "segment swaps",
         }
     }
 
@@ -93,6 +106,10 @@ impl Kernel {
             Kernel::RowSwaps => "in place: swaps vectors of aligned rows",
             Kernel::StagedSwaps => "in place: swaps segments of rows, staged in shared memory",
             Kernel::Swaps => "in place: swaps pieces",
+            Kernel::SegmentRows => "segments of contiguous units, by tiles in shared memory",
+            Kernel::SegmentBlocks => "segments of blocks, several pieces per thread",
+            Kernel::SegmentStrided => "segments piece by piece, each of which is searched for",
+            Kernel::SegmentSwaps => "in place: swaps pieces within their segments",
         }
     }
 }

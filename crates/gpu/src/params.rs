@@ -106,8 +106,10 @@ arguments! {
         first: u64,
         stop: u64,
         limit: u64,
+        step: i64,
+        count: u64,
         kind: u32,
-        unused: u32,
+        zero: u32,
     }
 }
 
@@ -130,6 +132,24 @@ arguments! {
         count: u64,
         lengths: Lengths,
         rows: Loops<FEW>,
+    }
+}
+
+arguments! {
+    #[derive(Debug, Clone, Copy)]
+    struct Segments {
+        src: u64,
+        dst: u64,
+        policy: u64,
+        src_begin: u64,
+        src_end: u64,
+        steps: u64,
+        src_step: i64,
+        dst_step: i64,
+        tiles: Axis,
+        pieces: Axis,
+        lengths: Lengths,
+        outer: Loops<FEW>,
     }
 }
 
@@ -226,7 +246,7 @@ arguments! {
 }
 
 arguments! {
-    /// The result of the length check, in device memory.
+    /// The result of the check of lengths or offsets, in device memory.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     struct Report {
         stop: u32,
@@ -234,23 +254,29 @@ arguments! {
         ordinal: u64,
         value: i64,
         limit: u64,
+        low: u64,
         least: u64,
         arrived: u32,
         is_signed: u32,
+        is_offset: u32,
+        unused: u32,
     }
 }
 
 impl Report {
-    /// No invalid length so far.
+    /// Nothing invalid so far.
     pub(crate) const CLEAR: Report = Report {
         stop: 0,
         failed: 0,
         ordinal: 0,
         value: 0,
         limit: 0,
+        low: 0,
         least: u64::MAX,
         arrived: 0,
         is_signed: 0,
+        is_offset: 0,
+        unused: 0,
     };
 }
 
@@ -270,6 +296,8 @@ arguments! {
 
 // SAFETY: `repr(C)` with numeric fields only; the fields match rows.cuh.
 unsafe impl Params for Rows {}
+// SAFETY: as above, segments.cuh.
+unsafe impl Params for Segments {}
 // SAFETY: as above, strided.cuh.
 unsafe impl<const N: usize> Params for Strided<N> {}
 // SAFETY: as above, strided.cuh.
@@ -331,14 +359,15 @@ mod tests {
     fn arguments_have_the_sizes_that_the_kernels_assert() {
         assert_eq!(size_of::<Axis>(), 48);
         assert_eq!(size_of::<Loops<FEW>>(), 296);
-        assert_eq!(size_of::<Lengths>(), 32);
-        assert_eq!(size_of::<Rows>(), 504);
-        assert_eq!(size_of::<Strided<FEW>>(), 352);
-        assert_eq!(size_of::<Gather>(), 512);
-        assert_eq!(size_of::<Columns>(), 520);
-        assert_eq!(size_of::<Tiles>(), 552);
-        assert_eq!(size_of::<Packed>(), 2440);
-        assert_eq!(size_of::<Report>(), 48);
+        assert_eq!(size_of::<Lengths>(), 48);
+        assert_eq!(size_of::<Rows>(), 520);
+        assert_eq!(size_of::<Segments>(), 504);
+        assert_eq!(size_of::<Strided<FEW>>(), 368);
+        assert_eq!(size_of::<Gather>(), 528);
+        assert_eq!(size_of::<Columns>(), 536);
+        assert_eq!(size_of::<Tiles>(), 568);
+        assert_eq!(size_of::<Packed>(), 2456);
+        assert_eq!(size_of::<Report>(), 64);
         assert_eq!(size_of::<Check>(), 2360);
     }
 }

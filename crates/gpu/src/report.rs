@@ -1,4 +1,4 @@
-//! The results of length checks on the device, for the host to read later.
+//! The results of checks of lengths and offsets on the device, for the host to read later.
 
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
@@ -10,7 +10,7 @@ use retrograde::ExecuteError;
 /// Reports allocated at a time.
 const REPORTS: usize = 256;
 
-/// Reports of invalid lengths, in device memory.
+/// Reports of invalid lengths and offsets, in device memory.
 ///
 /// Every [`Stream`](crate::Stream) has one. To find out which of many calls had an invalid length,
 /// give each its own ([`Stream::reporting_to`](crate::Stream::reporting_to)) and read them all at
@@ -124,5 +124,10 @@ pub(crate) fn error(report: &Report) -> Option<ExecuteError> {
         _ => i128::from(report.value),
     };
     let (ordinal, limit) = (report.ordinal as usize, report.limit as usize);
-    (report.failed != 0).then_some(ExecuteError::LengthOutOfRange { ordinal, value, limit })
+    let low = report.low as usize;
+    let error = match report.is_offset {
+        0 => ExecuteError::LengthOutOfRange { ordinal, value, limit },
+        _ => ExecuteError::OffsetOutOfRange { ordinal, value, low, high: limit },
+    };
+    (report.failed != 0).then_some(error)
 }

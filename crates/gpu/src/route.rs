@@ -137,7 +137,8 @@ impl Window {
 mod tests {
     use super::*;
     use retrograde::{
-        DType, Layout, LengthsOperator, Memory, MemoryMut, Reverse, ReverseSequence, cpu,
+        Align, DType, Layout, LengthsOperator, Memory, MemoryMut, Reverse, ReverseSegments,
+        ReverseSequence, Tail, cpu,
     };
 
     /// Runs a route on the CPU in the same way, with every piece on copies of its windows only.
@@ -187,6 +188,19 @@ mod tests {
         let layout = Layout::dense(DType::U16, &[50, 6]).unwrap();
         let plan = ReverseSequence::new().plan(&layout, &of, &layout).unwrap();
         assert_eq!(agrees(&plan, 200, Some(&lengths)), 1);
+    }
+
+    #[test]
+    fn segments_of_rows_and_zero_tails_are_cut_too() {
+        let layout = Layout::dense(DType::U16, &[6, 50]).unwrap();
+        let of = |count| Layout::dense(DType::I32, &[count]).unwrap();
+        let plan = ReverseSegments::along(1).plan(&layout, &of(4), &layout).unwrap();
+        assert_eq!(agrees(&plan, 200, Some(&[0, 7, 7, 48])), 3);
+        let plan = ReverseSegments::along(0).plan(&layout, &of(3), &layout).unwrap();
+        assert_eq!(agrees(&plan, 200, Some(&[0, 2, 5])), 1);
+        let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
+        let plan = rows.align(Align::End).tail(Tail::Zero).plan(&layout, &of(6), &layout).unwrap();
+        assert_eq!(agrees(&plan, 200, Some(&[0, 50, 3, 17, 1, 49])), 3);
     }
 
     #[test]

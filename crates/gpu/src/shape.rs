@@ -11,6 +11,10 @@ pub(crate) struct Shape {
     pub(crate) dims: SmallVec<[Dim; 8]>,
     /// The dimension with lengths.
     pub(crate) prefix: Option<usize>,
+    /// Whether what is beyond a length becomes zero.
+    pub(crate) zero: bool,
+    /// The dimension that offsets cut into segments.
+    pub(crate) segments: Option<usize>,
     /// The offset of the first step of all dimensions in the input buffer, in grains.
     pub(crate) src: i64,
     /// The same in the output buffer.
@@ -27,9 +31,13 @@ impl Shape {
                 (dim.src, dim.flow) = (-dim.src, Flow::Keep);
             }
         }
-        let prefix = dims.iter().position(|dim| dim.flow == Flow::FlipPrefix);
+        // A prefix of one step, which may become zero, is not part of any row: its strides have no
+        // meaning.
+        dims.sort_by_key(|dim| dim.len != 1);
+        let find = |flow| dims.iter().position(|dim| dim.flow == flow);
+        let (prefix, segments) = (find(Flow::FlipPrefix), find(Flow::FlipSegments));
         let (unit, dst) = (plan.unit().count as u64, plan.dst().origin as i64);
-        Shape { unit, dims, prefix, src, dst }
+        Shape { unit, prefix, zero: plan.zeroes_tail(), segments, src, dst, dims }
     }
 
     /// Whether `width` divides the unit, every step and both addresses of the first step.
@@ -38,7 +46,10 @@ impl Shape {
         self.unit.is_multiple_of(width)
             && whole(at.src as i64 + self.src)
             && whole(at.dst as i64 + self.dst)
-            && self.dims.iter().all(|dim| whole(dim.src as i64) && whole(dim.dst as i64))
+            && self
+                .dims
+                .iter()
+                .all(|dim| dim.len == 1 || (whole(dim.src as i64) && whole(dim.dst as i64)))
     }
 
     /// The widest piece that divides everything: 1, 2, 4, 8 or 16 bytes.
@@ -74,7 +85,7 @@ pub(crate) struct Site {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retrograde::{DType, Layout, Reverse};
+    use retrograde::{DType, Layout, LengthsOperator, Reverse, ReverseSequence, Tail};
 
     #[test]
     fn a_flip_is_a_stride_that_runs_backward() {
@@ -84,6 +95,17 @@ mod tests {
         let steps: Vec<_> = shape.dims.iter().map(|d| (d.len, d.src, d.dst, d.flow)).collect();
         assert_eq!(steps, [(4, 15, 15, Flow::Keep), (5, -3, 3, Flow::Keep)]);
         assert_eq!(shape.run(), 60);
+    }
+
+    #[test]
+    fn a_prefix_of_one_step_is_outermost_whatever_its_stride() {
+        let lanes = Layout::dense(DType::U8, &[8]).unwrap();
+        let layout = Layout::strided(DType::F32, &[8, 1], &[1, 3], 0).unwrap();
+        let operator = ReverseSequence::new().time_axis(1).batch_axis(0).tail(Tail::Zero);
+        let shape = Shape::of(&operator.plan(&layout, &lanes, &layout).unwrap());
+        assert_eq!((shape.prefix, shape.zero, shape.dims[1].len), (Some(0), true, 8));
+        // Its stride divides nothing.
+        assert_eq!(shape.granule(Site { src: 0, dst: 0 }), 4);
     }
 
     #[test]

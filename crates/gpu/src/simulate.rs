@@ -14,13 +14,15 @@ use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs plans on host memory with the code of the kernels, thread by thread: slow, for tests only.
 #[derive(Debug)]
 pub struct Simulator {
-    library: Library,
+    library: Arc<Library>,
     limits: Limits,
+    /// Whether an invalid length stops its call.
+    stops: bool,
     ran: Mutex<BTreeSet<String>>,
 }
 
@@ -57,7 +59,15 @@ impl Simulator {
         // large ones.
         let limits = Limits { multiprocessors: 1, ..Limits::default() };
         let limits = limits.at_most(usize::MAX, false);
-        Ok(Simulator { library, limits, ran: Mutex::default() })
+        let library = Arc::new(library);
+        Ok(Simulator { library, limits, stops: true, ran: Mutex::default() })
+    }
+
+    /// The same without checks of lengths and offsets: invalid ones are clamped, as on a
+    /// [clamping stream](crate::Cuda::borrow_stream_clamping).
+    pub fn clamping(&self) -> Self {
+        let (library, limits) = (self.library.clone(), self.limits);
+        Simulator { library, limits, stops: false, ran: Mutex::default() }
     }
 
     /// The limits that the choice of kernels depends on.
@@ -127,6 +137,7 @@ impl Simulator {
         let mut stop = 0;
         let address = lengths.map_or(0, |lengths| lengths.as_ptr().expose_provenance() as u64);
         if let Some(lengths) = plan.lengths()
+            && self.stops
             && lengths.needs_check()
             && lengths.count() > 0
         {
@@ -183,6 +194,7 @@ impl Simulator {
         let Some(Job { entry, blocks, threads, shared, params }) = job else { return };
         let (launcher, params): (&[u8], *const c_void) = match &params {
             AnyParams::Rows(params) => (b"launch_rows", (&raw const *params).cast()),
+            AnyParams::Segments(params) => (b"launch_segments", (&raw const *params).cast()),
             AnyParams::Strided(params) => (b"launch_strided", (&raw const *params).cast()),
             AnyParams::Deep(params) => (b"launch_deep", (&raw const *params).cast()),
             AnyParams::Gather(params) => (b"launch_gather", (&raw const *params).cast()),

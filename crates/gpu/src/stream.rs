@@ -358,6 +358,7 @@ impl Stream {
         let Some(job) = job else { return Ok(()) };
         match &job.params {
             AnyParams::Rows(params) => self.launch_with(job, params, early),
+            AnyParams::Segments(params) => self.launch_with(job, params, early),
             AnyParams::Strided(params) => self.launch_with(job, params, early),
             AnyParams::Deep(params) => self.launch_with(job, params, early),
             AnyParams::Gather(params) => self.launch_with(job, params, early),

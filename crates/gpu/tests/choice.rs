@@ -1,8 +1,8 @@
 //! Which kernel a plan runs on, by its shape.
 
 use retrograde::{
-    DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSequence,
-    ReverseSubsequences,
+    Align, DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, Tail,
 };
 use retrograde_gpu::{Kernel, Limits, kernel, kernel_in_place};
 
@@ -96,6 +96,102 @@ fn lengths_make_rows_blocks_or_columns() {
     let plan = sequence(DType::F32, &[2048, 64], 0, 1);
     assert_eq!(kernel(&plan, &lesser), Kernel::DirectColumns);
     assert_eq!(kernel_in_place(&plan, &lesser), Kernel::Swaps);
+}
+
+fn ends(dtype: DType, shape: &[usize], align: Align, tail: Tail) -> Plan {
+    let layout = dense(dtype, shape);
+    let axis = shape.len().min(2) - 1;
+    let lengths = dense(DType::I64, &[shape[1 - axis]]);
+    let operator = ReverseSequence::any_axes(axis as i64, 1 - axis as i64);
+    operator.align(align).tail(tail).plan(&layout, &lengths, &layout).unwrap()
+}
+
+#[test]
+fn lengths_at_the_end_use_the_kernels_of_long_rows() {
+    let limits = Limits::default();
+    let table = [
+        (DType::F32, &[64, 2048][..], Kernel::CutRows, Kernel::StagedSwaps),
+        (DType::U8, &[64, 4096], Kernel::CutRows, Kernel::StagedSwaps),
+        (DType::F32, &[64, 4095], Kernel::StagedRows, Kernel::StagedSwaps),
+        (DType::F32, &[64, 512, 256], Kernel::AlignedRows, Kernel::Swaps),
+        (DType::F32, &[64, 512, 255], Kernel::StagedRows, Kernel::Swaps),
+    ];
+    for (dtype, shape, wanted, in_place) in table {
+        for tail in [Tail::Keep, Tail::Zero] {
+            let plan = ends(dtype, shape, Align::End, tail);
+            assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
+            assert_eq!(kernel_in_place(&plan, &limits), in_place, "{plan}");
+        }
+    }
+}
+
+/// The kernels that can write zeros: not those that transpose, form clusters or cross rows.
+#[test]
+fn tails_that_become_zero_avoid_kernels_that_always_read() {
+    let limits = Limits::default();
+    let zero = |dtype, shape: &[usize]| ends(dtype, shape, Align::Start, Tail::Zero);
+    let table = [
+        (zero(DType::F32, &[64, 4096]), Kernel::CutRows),
+        (zero(DType::U8, &[64, 1024]), Kernel::ShortRows),
+        (zero(DType::F32, &[64, 4095]), Kernel::StagedRows),
+        (zero(DType::F32, &[64, 32, 1024]), Kernel::AlignedRows),
+        (zero(DType::U8, &[64, 32, 255]), Kernel::StagedRows),
+        (zero(DType::U4, &[64, 33]), Kernel::Packed),
+        (zero(DType::F32, &[64, 1]), Kernel::Columns),
+    ];
+    for (plan, wanted) in table {
+        assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
+    }
+    let columns = |steps: usize| {
+        let layout = dense(DType::F32, &[steps, 64]);
+        let operator = ReverseSequence::new().tail(Tail::Zero);
+        operator.plan(&layout, &dense(DType::I64, &[64]), &layout).unwrap()
+    };
+    assert_eq!(kernel(&columns(2048), &limits), Kernel::Columns);
+    assert_eq!(kernel(&columns(16_384), &limits), Kernel::DirectColumns);
+    assert_eq!(kernel_in_place(&columns(2048), &limits), Kernel::Columns);
+    assert_eq!(kernel_in_place(&columns(16_384), &limits), Kernel::Swaps);
+}
+
+#[test]
+fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
+    let limits = Limits::default();
+    let segments = |src: &Layout, dst: &Layout, axis| {
+        let offsets = dense(DType::I32, &[9]);
+        ReverseSegments::along(axis).plan(src, &offsets, dst).unwrap()
+    };
+    let of = |dtype, shape: &[usize], axis| {
+        let layout = dense(dtype, shape);
+        segments(&layout, &layout, axis)
+    };
+    let back = Layout::strided(DType::F32, &[4096], &[-1], 4095).unwrap();
+    let columns = Layout::strided(DType::F32, &[64, 64], &[1, 64], 0).unwrap();
+    let table = [
+        (of(DType::U8, &[4096], 0), Kernel::SegmentRows),
+        (of(DType::F32, &[3, 4097], 1), Kernel::SegmentRows),
+        (of(DType::F64, &[4096], 0), Kernel::SegmentRows),
+        (of(DType::C128, &[4096], 0), Kernel::SegmentBlocks),
+        (of(DType::F32, &[4096, 256], 0), Kernel::SegmentBlocks),
+        (of(DType::F32, &[8, 512, 255], 1), Kernel::SegmentBlocks),
+        (of(DType::Bytes(3), &[4096], 0), Kernel::SegmentBlocks),
+        (of(DType::U8, &[63], 0), Kernel::SegmentBlocks),
+        (segments(&back, &dense(DType::F32, &[4096]), 0), Kernel::SegmentBlocks),
+        (segments(&columns, &dense(DType::F32, &[64, 64]), 0), Kernel::SegmentStrided),
+        (of(DType::U4, &[4097], 0), Kernel::Packed),
+        (of(DType::F32, &[1, 64], 0), Kernel::AlignedRows),
+    ];
+    for (plan, wanted) in table {
+        assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
+        if plan.fits_in_place() {
+            let in_place = match wanted {
+                Kernel::Packed => Kernel::Packed,
+                // Nothing moves: the axis has one step.
+                Kernel::AlignedRows => Kernel::None,
+                _ => Kernel::SegmentSwaps,
+            };
+            assert_eq!(kernel_in_place(&plan, &limits), in_place, "{plan}");
+        }
+    }
 }
 
 #[test]

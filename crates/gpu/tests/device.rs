@@ -3,8 +3,8 @@
 
 use cudarc::driver::{result, sys};
 use retrograde::{
-    DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Memory, Plan, Reverse,
-    ReverseSequence, ReverseSubsequences,
+    Align, DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Memory, MemoryMut, Plan,
+    Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, cpu,
 };
 use retrograde_gpu::{Cuda, CudaLengths, DeviceBuffer, Error, Kernel, Reports, Stream, kernel};
 use std::sync::Arc;
@@ -607,4 +607,237 @@ fn buffers_that_do_not_fit_are_refused() {
     assert_eq!(refused(outcome), ExecuteError::Overlap);
     let outcome = stream.execute(&plan, input.view(), Some(input.view().into()), both.view_mut());
     assert_eq!(refused(outcome), ExecuteError::LengthsUnexpected);
+}
+
+/// Runs a plan out of place and in place, with lengths on the device; compares with the CPU.
+fn agrees_with_the_cpu(cuda: &Cuda, stream: &Stream, plan: &Plan, lengths: &[u64]) {
+    let per_byte = plan.unit().grain.per_byte();
+    let bytes = plan.src().end.max(plan.dst().end).div_ceil(per_byte);
+    let (before, given) = (noise(bytes), Memory::from(lengths));
+    let mut expected = before.clone();
+    let to = MemoryMut::from(&mut expected[..]);
+    cpu::execute(plan, before[..].into(), Some(given), to).unwrap();
+    let raw: Vec<u8> = lengths.iter().flat_map(|length| length.to_ne_bytes()).collect();
+    let raw = DeviceBuffer::from_host(cuda, &raw).unwrap();
+    let input = DeviceBuffer::from_host(cuda, &before).unwrap();
+    let mut output = DeviceBuffer::from_host(cuda, &before).unwrap();
+    stream.execute(plan, input.view(), Some(raw.view().into()), output.view_mut()).unwrap();
+    stream.check().unwrap();
+    let wrong = |got: &[u8]| got.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!(wrong(&output.to_vec().unwrap()), None, "the first wrong byte: {plan}");
+    if plan.fits_in_place() {
+        output.write(0, &before).unwrap();
+        stream.execute_in_place(plan, Some(raw.view().into()), output.view_mut()).unwrap();
+        stream.check().unwrap();
+        assert_eq!(wrong(&output.to_vec().unwrap()), None, "in place, the first one: {plan}");
+    }
+}
+
+/// Segments of every size, some of them empty, with and without a rest.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn segments_of_every_width() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let mut state = 3u64;
+    let mut draw = |most: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % (most as u64 + 1)
+    };
+    for (dtype, shape, axis) in [
+        (DType::U8, &[3_000_001][..], 0),
+        (DType::U16, &[5, 300_003], 1),
+        (DType::F32, &[2_000_000], 0),
+        (DType::F64, &[700_001], 0),
+        (DType::C128, &[3, 100_000], 1),
+        (DType::Bytes(3), &[500_000], 0),
+        (DType::F32, &[20_000, 64], 0),
+        (DType::F32, &[3, 5_000, 61], 1),
+        (DType::F16, &[300, 200, 33], 0),
+        (DType::U4, &[3_000_001], 0),
+        (DType::U1, &[3, 400_001], 1),
+    ] {
+        for most in [1, 5, 70, 1_000, 30_000, 10_000_000] {
+            let mut offsets = vec![0];
+            let mut last = 0;
+            while last < shape[axis] as u64 {
+                last += if draw(3) == 0 { 0 } else { draw(most) };
+                offsets.push(last.min(shape[axis] as u64 - most.min(7) as u64));
+            }
+            offsets.sort_unstable();
+            let layout = Layout::dense(dtype, shape).unwrap();
+            let of = Layout::dense(DType::U64, &[offsets.len()]).unwrap();
+            let plan = ReverseSegments::along(axis as i64).plan(&layout, &of, &layout).unwrap();
+            agrees_with_the_cpu(&cuda, &stream, &plan, &offsets);
+        }
+    }
+}
+
+/// More than 4 GiB in segments, so that steps and offsets of bytes take 64 bits.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn more_than_4_gib_of_segments() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let input = DeviceBuffer::from_host(&cuda, &noise(BIG)).unwrap();
+    let mut output = DeviceBuffer::allocate(&cuda, BIG).unwrap();
+    for width in [1, 4, 16, 1024] {
+        let steps = BIG / width;
+        // Two long segments, short ones of one, two, three steps, and a rest.
+        let mut offsets = vec![0, steps as u64 / 2 + 3];
+        offsets.extend((1..300).map(|at| steps as u64 / 2 + 3 + at * (at + 1) / 2));
+        offsets.push(steps as u64 - 5);
+        let layout = Layout::dense(DType::Bytes(width), &[steps]).unwrap();
+        let of = Layout::dense(DType::U64, &[offsets.len()]).unwrap();
+        let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
+        let host = CudaLengths::Host(Memory::from(&offsets[..]));
+        stream.execute(&plan, input.view(), Some(host), output.view_mut()).unwrap();
+        let source = |at: usize| {
+            let (unit, inside) = ((at / width) as u64, at % width);
+            let end = offsets.partition_point(|&offset| offset <= unit);
+            match offsets.get(end) {
+                Some(stop) => (offsets[end - 1] + stop - 1 - unit) as usize * width + inside,
+                None => at,
+            }
+        };
+        let mut got = output.to_vec().unwrap();
+        assert_from(&mut got[..layout.byte_len()], source);
+        let host = CudaLengths::Host(Memory::from(&offsets[..]));
+        stream.execute_in_place(&plan, Some(host), output.view_mut()).unwrap();
+        stream.synchronize().unwrap();
+        let mut got = output.to_vec().unwrap();
+        assert_from(&mut got[..layout.byte_len()], |at| at);
+    }
+}
+
+/// Lengths at both ends of an axis; the rest stays or becomes zero, in every kind of kernel.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn aligned_ends_and_zero_tails_of_every_kind() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    for (dtype, shape, axis) in [
+        (DType::F32, &[300, 8_192][..], 1),
+        (DType::U8, &[300, 8_192], 1),
+        (DType::U8, &[3_000, 100], 1),
+        (DType::U8, &[300, 1_001], 1),
+        (DType::F32, &[300, 8_191], 1),
+        (DType::Bytes(3), &[300, 2_001], 1),
+        (DType::Bytes(5), &[300, 2_001], 1),
+        (DType::C128, &[300, 500], 1),
+        (DType::F32, &[90, 50, 64], 1),
+        (DType::F32, &[90, 50, 63], 1),
+        (DType::F32, &[90, 50, 511], 1),
+        (DType::F32, &[2_000, 640], 0),
+        (DType::U8, &[3_000, 640], 0),
+        (DType::F32, &[16_384, 64], 0),
+        (DType::U16, &[70_000, 33], 0),
+        (DType::U8, &[9_000, 3], 0),
+        (DType::U4, &[500, 2_003], 1),
+        (DType::U1, &[500, 333], 0),
+        (DType::F32, &[700, 1], 1),
+    ] {
+        let layout = Layout::dense(dtype, shape).unwrap();
+        let mut lanes = shape.to_vec();
+        lanes[axis] = 1;
+        let lanes = Layout::dense(DType::U64, &lanes).unwrap();
+        let given = |at: u64| at.wrapping_mul(0x9E37_79B9) % (shape[axis] as u64 + 1);
+        let given: Vec<u64> = (0..lanes.len() as u64).map(given).collect();
+        for align in [Align::Start, Align::End] {
+            for tail in [Tail::Keep, Tail::Zero] {
+                let operator = ReverseSubsequences::along(axis as i64).align(align).tail(tail);
+                let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+                agrees_with_the_cpu(&cuda, &stream, &plan, &given);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_bad_offset_stops_its_own_call_and_is_told_later() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    // Tiles of contiguous units and of blocks, units of three bytes, and packed elements. Many
+    // offsets, of which the last is bad: kernels start while these are being checked.
+    let count = 1 << 20;
+    for (dtype, width) in [(DType::F32, 1), (DType::F32, 16), (DType::Bytes(3), 1), (DType::U4, 1)]
+    {
+        let layout = Layout::dense(dtype, &[2 * count, width]).unwrap();
+        let of = Layout::dense(DType::I32, &[count]).unwrap();
+        let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
+        let mut offsets: Vec<i32> = (0..count as i32).collect();
+        let good = on_device(&cuda, &offsets);
+        let bytes = layout.byte_len();
+        let input = DeviceBuffer::from_host(&cuda, &noise(bytes)).unwrap();
+        let mut written = DeviceBuffer::allocate(&cuda, bytes).unwrap();
+        let mut output = DeviceBuffer::from_host(&cuda, &vec![0xA5; bytes]).unwrap();
+        let last = count - 1;
+        for (at, value, low, high) in [
+            (last, last as i32 - 2, last - 1, 2 * count),
+            (last, 2 * count as i32 + 1, last - 1, 2 * count),
+            (0, 1, 0, 0),
+            (77, -1, 76, 2 * count),
+        ] {
+            let before = std::mem::replace(&mut offsets[at], value);
+            let bad = on_device(&cuda, &offsets);
+            for (offsets, output) in [(&good, &mut written), (&bad, &mut output)] {
+                let view = Some(offsets.view().into());
+                stream.execute(&plan, input.view(), view, output.view_mut()).unwrap();
+            }
+            let value = value.into();
+            let error = ExecuteError::OffsetOutOfRange { ordinal: at, value, low, high };
+            assert_eq!(stream.check(), Err(Error::Execute(error.clone())), "{plan}");
+            stream.execute_in_place(&plan, Some(bad.view().into()), output.view_mut()).unwrap();
+            assert_eq!(stream.check(), Err(Error::Execute(error)), "{plan}");
+            assert!(output.to_vec().unwrap().iter().all(|&b| b == 0xA5), "{plan}");
+            offsets[at] = before;
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn hostile_offsets_never_lead_out_of_bounds() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    // SAFETY: the stream outlives the borrowed one.
+    let clamping = unsafe { cuda.borrow_stream_clamping(stream.handle()) };
+    let mut state = 5u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state >> 20
+    };
+    for (dtype, shape) in [
+        (DType::U8, [200_000, 1]),
+        (DType::F32, [90_000, 1]),
+        (DType::F64, [30_000, 1]),
+        (DType::F32, [9_000, 12]),
+        (DType::Bytes(5), [9_000, 3]),
+        (DType::U4, [90_001, 1]),
+    ] {
+        for count in [1, 2, 30, 700, 30_000] {
+            for most in [shape[0] as u64 + 1, u64::MAX] {
+                let layout = Layout::dense(dtype, &shape).unwrap();
+                let of = Layout::dense(DType::U64, &[count]).unwrap();
+                let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
+                let offsets: Vec<u8> =
+                    (0..count).flat_map(|_| (next() % most).to_ne_bytes()).collect();
+                let offsets = DeviceBuffer::from_host(&cuda, &offsets).unwrap();
+                let (bytes, guard) = (layout.byte_len(), 4096);
+                let input = DeviceBuffer::from_host(&cuda, &noise(bytes)).unwrap();
+                let arena = vec![0xA5; 2 * guard + bytes];
+                let arena = DeviceBuffer::from_host(&cuda, &arena).unwrap();
+                let at = arena.address() + guard as u64;
+                // SAFETY: inside the arena, which outlives the work.
+                let view = || unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
+                let given = || Some(offsets.view().into());
+                clamping.execute(&plan, input.view(), given(), view()).unwrap();
+                clamping.execute_in_place(&plan, given(), view()).unwrap();
+                clamping.synchronize().unwrap();
+                let got = arena.to_vec().unwrap();
+                assert!(got[..guard].iter().chain(&got[guard + bytes..]).all(|&b| b == 0xA5));
+            }
+        }
+    }
 }

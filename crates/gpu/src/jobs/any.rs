@@ -9,7 +9,7 @@ use retrograde::{Dim, Flow};
 use smallvec::SmallVec;
 
 /// All dimensions, with the granules of a unit as the innermost.
-fn granules(shape: &Shape, width: u64) -> SmallVec<[Axis; 8]> {
+pub(super) fn granules(shape: &Shape, width: u64) -> SmallVec<[Axis; 8]> {
     let mut all = axes(&shape.dims);
     if shape.unit > width {
         all.push(Axis::new(shape.unit / width, width as i64, width as i64, 0));
@@ -50,12 +50,13 @@ fn by_depth(
 }
 
 /// In place: one half of the outermost flipped dimension, or of the one with lengths, is swapped
-/// with the other half.
+/// with the other half. If what is beyond a length becomes zero, both halves have threads.
 pub(super) fn swaps(call: &Call<'_>, width: u64) -> Option<Job> {
     let &Call { plan, shape, at, lengths, .. } = call;
     let mut all = granules(shape, width);
     let flips = |dim: &Dim| dim.flow == Flow::Flip;
     match (shape.prefix, plan.dims().iter().position(flips)) {
+        (Some(_), _) if shape.zero => {}
         (Some(prefix), _) => {
             let half = all[prefix].len / 2;
             all[prefix] = Axis::new(half, all[prefix].src, all[prefix].dst, 0);

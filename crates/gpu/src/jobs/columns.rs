@@ -86,6 +86,7 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     // apart rows are. Not for columns of bytes, which are limited by other work.
     let alone = 2 * steps * strip > limits.shared as u64;
     let (columns, together) = match lane.src.unsigned_abs() {
+        _ if shape.zero => (Family::ColumnsZero, 1),
         _ if !limits.clusters || !alone || all < MANY_STRIPS || granule == 1 => {
             (Family::Columns, 1)
         }
@@ -94,8 +95,8 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     };
     // Those are transposed, in groups of four rows.
     let held = BYTES_HELD + steps.next_multiple_of(4) * strip;
-    let bytes =
-        granule == 1 && alone && strip == STRIP && held <= MOST_HELD.min(limits.shared as u64);
+    let bytes = granule == 1 && alone && strip == STRIP && !shape.zero;
+    let bytes = bytes && held <= MOST_HELD.min(limits.shared as u64);
     let turned = bytes && params.vectors == 1 && params.words == 1;
     let (family, blocks, threads, shared) = match kernel {
         Kernel::Columns if turned => {

@@ -27,6 +27,7 @@ pub(crate) enum Family {
     RowsAligned,
     RowsBlocks,
     RowsCut,
+    RowsCutZero,
     RowsAny,
     RowsLong,
     RowsDense,
@@ -44,6 +45,7 @@ pub(crate) enum Family {
     GatherPrefix,
     Tiles,
     Columns,
+    ColumnsZero,
     ColumnsBytes,
     ColumnsTwo,
     ColumnsFour,
@@ -51,7 +53,14 @@ pub(crate) enum Family {
     ColumnsCluster,
     Packed,
     PackedFlip,
+    PackedMore,
+    SegmentsRows,
+    SegmentsBlocks,
+    SegmentsSwap,
+    SegmentsStrided,
+    SegmentsStridedSwap,
     CheckLengths,
+    CheckOffsets,
 }
 
 /// Variants of the kernels that stage rows.
@@ -59,10 +68,11 @@ const STAGED: &[u8] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 22];
 
 impl Family {
     /// All of them, with their names and widths.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 28] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 37] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsCut, "rows_cut", &[1, 2, 4, 8, 16]),
+        (Family::RowsCutZero, "rows_cut_zero", &[1, 2, 4, 8, 16]),
         (Family::RowsAny, "rows_any", &[1, 2, 3, 4, 6, 8, 12]),
         (Family::RowsLong, "rows_long", &[1, 2, 4, 8]),
         (Family::RowsDenseFlip, "rows_dense_flip", &[1, 2, 3, 6]),
@@ -80,6 +90,7 @@ impl Family {
         (Family::GatherPrefix, "gather_prefix", &[1, 2, 4, 8]),
         (Family::Tiles, "tiles", &[1, 2, 4, 8, 16]),
         (Family::Columns, "columns", &[1, 2, 4, 8, 16]),
+        (Family::ColumnsZero, "columns_zero", &[1, 2, 4, 8, 16]),
         (Family::ColumnsBytes, "columns_bytes", &[1]),
         (Family::ColumnsTwo, "columns_two", &[2, 4, 8, 16]),
         (Family::ColumnsFour, "columns_four", &[2, 4, 8, 16]),
@@ -87,7 +98,14 @@ impl Family {
         (Family::ColumnsCluster, "columns_cluster", &[1, 2, 4]),
         (Family::Packed, "packed", &[]),
         (Family::PackedFlip, "packed_flip", &[]),
+        (Family::PackedMore, "packed_more", &[]),
+        (Family::SegmentsRows, "segments_rows", &[1, 2, 4, 8]),
+        (Family::SegmentsBlocks, "segments_blocks", &[1, 2, 4, 8, 16]),
+        (Family::SegmentsSwap, "segments_swap", &[1, 2, 4, 8, 16]),
+        (Family::SegmentsStrided, "segments_strided", &[1, 2, 4, 8, 16]),
+        (Family::SegmentsStridedSwap, "segments_strided_swap", &[1, 2, 4, 8, 16]),
         (Family::CheckLengths, "check_lengths", &[]),
+        (Family::CheckOffsets, "check_offsets", &[]),
     ];
 
     /// Its index in the list.
@@ -101,7 +119,18 @@ impl Family {
         use Family::*;
         matches!(
             self,
-            RowsStaged | RowsStagedSwap | RowsShort | Tiles | Columns | ColumnsBytes | CheckLengths
+            RowsStaged
+                | RowsStagedSwap
+                | RowsShort
+                | Tiles
+                | Columns
+                | ColumnsZero
+                | ColumnsBytes
+                | SegmentsRows
+                | SegmentsBlocks
+                | SegmentsSwap
+                | CheckLengths
+                | CheckOffsets
         )
     }
 
@@ -112,6 +141,7 @@ impl Family {
 
     /// Whether its blocks need more shared memory than the default limit.
     pub(crate) fn stages(self) -> bool {
-        matches!(self, Family::Columns | Family::ColumnsBytes) || self.clusters()
+        matches!(self, Family::Columns | Family::ColumnsZero | Family::ColumnsBytes)
+            || self.clusters()
     }
 }

@@ -6,6 +6,9 @@ use crate::params::{Axis, Loops, Packed, divisor};
 use retrograde::{BitOrder, Grain};
 use smallvec::SmallVec;
 
+/// A stride that no position reaches.
+const ALONE: i64 = 1 << 62;
+
 pub(super) fn packed(call: &Call<'_>) -> Job {
     let &Call { plan, shape, at, lengths, .. } = call;
     let (bits, order) = match plan.unit().grain {
@@ -18,7 +21,8 @@ pub(super) fn packed(call: &Call<'_>) -> Job {
         .iter()
         .map(|dim| {
             let mut one = axis(dim);
-            one.dst = one.dst.abs();
+            // A single step may have any stride, but is not found by division.
+            one.dst = if dim.len == 1 { ALONE } else { one.dst.abs() };
             (one.mul, one.shift) = divisor(one.dst as u64);
             one
         })
@@ -28,7 +32,8 @@ pub(super) fn packed(call: &Call<'_>) -> Job {
         all.push(Axis { len: shape.unit, mul, src: 1, dst: 1, lengths: 0, shift, mul32: 0 });
     }
     let inner = all[all.len() - 1];
-    let prefix_back = shape.prefix.is_some_and(|prefix| shape.dims[prefix].dst < 0);
+    let steered = shape.prefix.or(shape.segments);
+    let prefix_back = steered.is_some_and(|dim| shape.dims[dim].dst < 0);
     let (start, end) = (plan.dst().start as i64, plan.dst().end as i64);
     let first = start / per_byte;
     let first_chunk = first - (at.dst as i64 + first) % 16;
@@ -50,10 +55,14 @@ pub(super) fn packed(call: &Call<'_>) -> Job {
         row: u32::from(inner.src.abs() == 1 && inner.dst == 1 && inner.lengths == 0),
         src_back: u32::from(inner.src < 0),
         lengths,
-        loops: Loops::new(&all, shape.prefix),
+        loops: Loops::new(&all, steered),
     };
     // A single reversed row: the shift is uniform for all of its vectors.
-    let flips = all.len() == 1 && params.row == 1 && params.src_back == 1 && shape.prefix.is_none();
-    let family = if flips { Family::PackedFlip } else { Family::Packed };
+    let flips = all.len() == 1 && params.row == 1 && params.src_back == 1 && steered.is_none();
+    let family = match shape.segments {
+        _ if flips => Family::PackedFlip,
+        None if !shape.zero => Family::Packed,
+        _ => Family::PackedMore,
+    };
     flat(family, 0, threads, AnyParams::Packed(params))
 }

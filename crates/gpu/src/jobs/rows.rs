@@ -71,6 +71,7 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         Kernel::AlignedRows if forward && shape.prefix.is_some() => {
             (Family::RowsBlocks, 0, whole.div_ceil(MOVED))
         }
+        Kernel::CutRows if shape.zero => (Family::RowsCutZero, width, whole.div_ceil(CUT)),
         Kernel::CutRows => (Family::RowsCut, width, whole.div_ceil(CUT)),
         Kernel::AlignedRows => (Family::RowsAligned, width, whole),
         Kernel::Pixels if loose => (Family::RowsAny, width, part),

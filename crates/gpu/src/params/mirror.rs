@@ -19,12 +19,13 @@ pub(crate) trait Fields {
 }
 
 /// The kernel sources that declare the structs.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     include_str!("../../kernels/common.cuh"),
     include_str!("../../kernels/check.cuh"),
     include_str!("../../kernels/columns.cuh"),
     include_str!("../../kernels/packed.cuh"),
     include_str!("../../kernels/rows.cuh"),
+    include_str!("../../kernels/segments.cuh"),
     include_str!("../../kernels/strided.cuh"),
     include_str!("../../kernels/tiles.cuh"),
 ];
@@ -100,6 +101,7 @@ fn pairs(source: &str) -> Vec<(&'static str, Vec<Field>, Vec<Field>)> {
         pair("Loops", Loops::<MANY>::fields(), MANY),
         pair("Lengths", Lengths::fields(), 0),
         pair("Rows", Rows::fields(), 0),
+        pair("Segments", Segments::fields(), 0),
         pair("Strided", Strided::<FEW>::fields(), FEW),
         pair("Strided", Strided::<MANY>::fields(), MANY),
         pair("Gather", Gather::fields(), 0),

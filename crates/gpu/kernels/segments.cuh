@@ -1,0 +1,341 @@
+// One dimension that offsets cut into segments, each of which is reversed; what is behind the last
+// offset keeps its order. A block writes a tile, a contiguous range of the dimension. It searches
+// the offsets once, all threads together, for those in its tile, which are then in shared memory.
+#pragma once
+#include "staged.cuh"
+#include "strided.cuh"
+
+struct Segments {
+    const u8* src;  // the first step of the first lane
+    u8* dst;
+    u64 policy;  // cache policy of loads
+    const u8* src_begin;  // what may be read
+    const u8* src_end;
+    u64 steps;  // of the dimension
+    i64 src_step;
+    i64 dst_step;
+    Axis tiles;  // of a lane
+    Axis pieces;  // of a unit
+    Lengths lengths;
+    Loops<6> outer;
+};
+
+// Bytes of a tile of contiguous units, and pieces per thread of other tiles. Keep in sync with
+// `src/jobs/segments.rs`.
+const i32 TILE_BYTES = 8192;
+const int SPREAD = 4;
+// Bounds that are loaded at first, and the most of a tile.
+const i32 SOME_BOUNDS = 32;
+const i32 MOST_BOUNDS = SOME_BOUNDS + 4 * THREADS;
+
+// The bounds of the segments of a tile, in shared memory.
+struct Bounds {
+    u64 range[2][2];  // of the search; each round writes the one that the last did not
+    u64 first[2];  // the first segment, which may begin before the tile
+    u64 last[2];  // the last segment, which may end after it
+    i32 count;  // of segments
+    u32 more;  // whether segments begin after those that are loaded
+    i32 at[MOST_BOUNDS + 1];  // steps from the start of the tile, clamped to it
+};
+
+__device__ __forceinline__ Bounds& bounds() {
+    __shared__ Bounds held;
+    return held;
+}
+
+// A tile: steps `first` to `last`, whose segments start with number `low`.
+struct Tile {
+    u64 first, last, low;
+    i32 count;  // of segments; 0 if there are more than shared memory holds
+    i32 kept;  // from this segment on, steps keep their order: the one behind the last offset
+
+    __device__ __forceinline__ i32 relative(u64 step) const {
+        return step <= first ? 0 : (i32)((step < last ? step : last) - first);
+    }
+
+    // The segment of a step of the tile, counted from its start.
+    __device__ __forceinline__ i32 segment_at(i32 step) const {
+        i32 low = 0, high = count;
+#pragma unroll 1
+        while (high - low > 1) {
+            const i32 middle = (low + high) / 2;
+            if (bounds().at[middle] <= step) low = middle;
+            else high = middle;
+        }
+        return low;
+    }
+
+    // The source of a step of the tile, counted from its start. No value leads out of bounds.
+    __device__ __forceinline__ u64 source(const Lengths& offsets, i32 step) const {
+        const u64 t = first + (u64)step;
+        if (!count) return segment_of(offsets, t, low).source(t);
+        const i32 k = segment_at(step);
+        if (k >= kept) return t;
+        const Bounds& b = bounds();
+        u64 sum = 2 * first + (u64)(b.at[k] + b.at[k + 1]);
+        if (k == 0) sum = b.first[0] + b.first[1];
+        else if (k == count - 1) sum = b.last[0] + b.last[1];
+        const u64 from = sum - 1 - t;
+        return from < offsets.limit ? from : t;
+    }
+};
+
+__device__ __forceinline__ u64 bound_at(const Lengths& offsets, u64 number) {
+    return number < offsets.count ? length_at(offsets, (i64)number * offsets.step) : offsets.limit;
+}
+
+// The number of the last offset that is not beyond a step, by all threads of a block: each round
+// divides the range by the number of threads.
+__device__ __forceinline__ u64 search(const Lengths& offsets, u64 step) {
+    u64 low = 0, high = offsets.count;
+#pragma unroll 1
+    for (u32 round = 0; high - low > 1; ++round) {
+        u64(&range)[2] = bounds().range[round & 1];
+        const u64 share = (high - low + THREADS - 1) / THREADS;
+        const u64 mine = low + threadIdx.x * share, next = mine + share;
+        if (mine < high) {
+            const u64 here = threadIdx.x ? bound_at(offsets, mine) : 0;
+            const u64 there = next < high ? bound_at(offsets, next) : ~0ull;
+            if (here <= step && there > step) range[0] = mine, range[1] = next < high ? next : high;
+        }
+        __syncthreads();
+        const u64 from = range[0], to = range[1];
+        // Only if offsets change meanwhile.
+        if (from < low || to > high || to <= from || to - from > share) break;
+        low = from, high = to;
+    }
+    return low;
+}
+
+// The tile from step `first` to `last`, with its bounds.
+__device__ __forceinline__ Tile tile_of(const Lengths& offsets, u64 first, u64 last) {
+    Tile tile = {first, last, search(offsets, first), 0, 0};
+    const u64 segments = offsets.count - 1 - tile.low;
+    tile.kept = segments < (u64)MOST_BOUNDS ? (i32)segments : MOST_BOUNDS;
+    Bounds& b = bounds();
+#pragma unroll 1
+    for (i32 begin = 0, size = SOME_BOUNDS; begin < MOST_BOUNDS; begin += size, size = THREADS) {
+        const i32 thread = (i32)threadIdx.x, k = begin + thread;
+        if (begin > 0) __syncthreads();
+        if (thread < size) {
+            const u64 here = bound_at(offsets, tile.low + (u64)k), next = bound_at(offsets, tile.low + (u64)k + 1);
+            b.at[k] = tile.relative(here);
+            if (k == 0) b.first[0] = here < first ? here : first, b.first[1] = next > first ? next : first;
+            if (next >= last && (k == 0 || here < last)) b.count = k + 1, b.last[0] = here, b.last[1] = next;
+            if (thread == size - 1) b.at[k + 1] = tile.relative(next), b.more = next < last;
+        }
+        __syncthreads();
+        if (!b.more) {
+            // Out of range only if offsets change meanwhile.
+            tile.count = b.count < 1 ? 1 : b.count > begin + size ? begin + size : b.count;
+            break;
+        }
+    }
+    return tile;
+}
+
+// Contiguous units of W bytes. The source of a tile is contiguous except for the segments that
+// begin before it and end after it, so it is staged as three ranges, in each of which segments are
+// mirrored within the tile.
+template <int W>
+struct StagedTile {
+    const Segments& p;
+    const Tile& tile;
+    i32 origin[3];  // of the first segment, of the last one, and of those between
+
+    // Dynamic shared memory: `src/jobs/segments.rs`.
+    static const i32 MOST = TILE_BYTES + 3 * ((30 / 16 * 16) + (i32)MARGIN) + 2 * (i32)MARGIN;
+
+    __device__ __forceinline__ StagedTile(const Segments& p, const Tile& tile) : p(p), tile(tile) {}
+
+    __device__ __forceinline__ i32 stage(u32& room, const u8* in, u64 unit, i32 units) {
+        if (units <= 0) return 0;
+        const u32 bytes = (u32)units * W;
+        const u32 held = stage_range<THREADS>(p.src_begin, p.src_end, p.policy, room, in + unit * W, bytes, threadIdx.x);
+        room += room_for(bytes);
+        return (i32)held;
+    }
+
+    __device__ __forceinline__ void stage_all(const u8* in) {
+        const Bounds& b = bounds();
+        const i32 all = (i32)(tile.last - tile.first), last = tile.count - 1;
+        const i32 begin = tile.kept == 0 ? 0 : tile.relative(b.first[1]);
+        i32 end = last == 0 || last >= tile.kept ? all : tile.relative(b.last[0]);
+        if (end < begin) end = begin;
+        u64 stop = b.last[1];
+        if (stop < tile.last || stop > p.lengths.limit) stop = tile.last;
+        u32 room = MARGIN;
+        origin[0] = stage(room, in, b.first[0] + b.first[1] - tile.first - (u64)begin, begin);
+        origin[2] = stage(room, in, tile.first + (u64)begin, end - begin) - begin * W;
+        origin[1] = stage(room, in, stop - (u64)(all - end), all - end) - end * W;
+    }
+
+    // Sixteen bytes from `to` on, as if all of them belonged to a segment.
+    __device__ __forceinline__ uint4 sixteen(i32 k, i32 to) const {
+        const bool back = k < tile.kept;
+        i32 at = origin[2];
+        if (back && k == tile.count - 1) at = origin[1];
+        if (back && k == 0) at = origin[0];
+        at += back ? (bounds().at[k] + bounds().at[k + 1]) * W - 16 - to : to;
+        // Only if offsets are invalid, and the call does not stop.
+        at = at < 0 ? 0 : at > MOST - 32 ? MOST - 32 : at;
+        const uint4* low = staged + ((u32)at >> 4);
+        return turned<W>(low[0], low[1], (u32)at & 15, back);
+    }
+
+    // `to` counts from the start of the tile; `end` is where the tile ends.
+    __device__ __forceinline__ void put(u8* out, i32 to, i32 end) const {
+        const i32 low = to < 0 ? 0 : to, high = to + 16 < end ? to + 16 : end;
+        i32 k = tile.segment_at(low / W);
+        uint4 v = sixteen(k, to);
+#pragma unroll 1
+        for (i32 edge; edge = bounds().at[k + 1] * W, edge < high && k + 1 < tile.count;) {
+            ++k;
+            // Bytes of earlier segments are kept.
+            v = joined(v, sixteen(k, to), edge - to);
+        }
+        if (to >= 0 && high == to + 16) store16(out + to, v);
+        else store_some<W>(out + to, v, -to, high - to);
+    }
+};
+
+template <int W>
+__device__ __forceinline__ void segments_rows(const Segments& p) {
+    typedef typename Word<W>::T T;
+    const u64 lane = divide(blockIdx.x, p.tiles);
+    const Place at = place(p.outer, lane);
+    const u8* in = p.src + at.src;
+    u8* out = p.dst + at.dst;
+    // Tiles begin at vector boundaries of the output.
+    const i64 begin = (i64)(blockIdx.x - lane * p.tiles.len) * TILE_BYTES - (i64)((u64)out & 15);
+    const i64 bytes = (i64)p.steps * W, stop = begin + TILE_BYTES;
+    const i64 first = begin < 0 ? 0 : begin, last = stop < bytes ? stop : bytes;
+    if (first >= last) return;
+    const Tile tile = tile_of(p.lengths, (u64)(first / W), (u64)(last / W));
+    out += first;
+    const i32 end = (i32)(last - first);
+    if (!tile.count) {
+        // Very short segments, unit by unit.
+        if (stopped(p.lengths)) return;
+#pragma unroll 1
+        for (i32 k = (i32)threadIdx.x; k < end / W; k += THREADS)
+            *(T*)(out + k * W) = *(const T*)(in + tile.source(p.lengths, k) * W);
+        return;
+    }
+    StagedTile<W> held(p, tile);
+    held.stage_all(in);
+    wait_for_copies();
+    if (stopped(p.lengths)) return;
+#pragma unroll 1
+    for (i32 to = (i32)(begin - first) + (i32)threadIdx.x * 16; to < end; to += THREADS * 16) held.put(out, to, end);
+}
+
+// A piece: the step that it belongs to, and its number there.
+struct PieceOf {
+    u32 step;
+    i64 part;
+
+    __device__ __forceinline__ PieceOf(const Segments& p, i32 number) {
+        step = divide32((u32)number, p.pieces);
+        part = number - (i32)(step * (u32)p.pieces.len);
+    }
+};
+
+template <typename T>
+__device__ __forceinline__ void put_piece(u8* to, T v) { *(T*)to = v; }
+__device__ __forceinline__ void put_piece(u8* to, uint4 v) { store16(to, v); }
+
+// A block's pieces, counted from the start of its first step.
+struct BlockOf {
+    u64 lane, first;  // lane and step
+    i32 begin, count;
+
+    __device__ __forceinline__ BlockOf(const Segments& p) {
+        const i32 size = THREADS * SPREAD;
+        lane = divide(blockIdx.x, p.tiles);
+        const u64 all = p.steps * p.pieces.len, start = (blockIdx.x - lane * p.tiles.len) * size;
+        first = divide(start, p.pieces);
+        begin = (i32)(start - first * p.pieces.len);
+        count = all - start < size ? (i32)(all - start) : size;
+    }
+
+    __device__ __forceinline__ Tile tile(const Segments& p) const {
+        return tile_of(p.lengths, first, first + divide32((u32)(begin + count - 1), p.pieces) + 1);
+    }
+};
+
+// Units of pieces of G bytes with any steps between them.
+template <int G>
+__device__ __forceinline__ void segments_blocks(const Segments& p) {
+    typedef typename Word<G>::T T;
+    const BlockOf block(p);
+    const Tile tile = block.tile(p);
+    const Place at = place(p.outer, block.lane);
+    const u8* in = kept(p.src, p.policy) + at.src;
+    u8* out = p.dst + at.dst;
+    T v[SPREAD];
+#pragma unroll
+    for (int k = 0; k < SPREAD; ++k) {
+        const i32 i = (i32)threadIdx.x + k * THREADS;
+        if (i >= block.count) continue;
+        const PieceOf piece(p, block.begin + i);
+        v[k] = *(const T*)(in + (i64)tile.source(p.lengths, (i32)piece.step) * p.src_step + piece.part * G);
+    }
+    if (stopped(p.lengths)) return;
+#pragma unroll
+    for (int k = 0; k < SPREAD; ++k) {
+        const i32 i = (i32)threadIdx.x + k * THREADS;
+        if (i >= block.count) continue;
+        // Computed again, which takes fewer registers.
+        const PieceOf piece(p, block.begin + i);
+        put_piece(out + (i64)(block.first + piece.step) * p.dst_step + piece.part * G, v[k]);
+    }
+}
+
+// The same in place: a thread swaps pieces of the lower half of a segment with their mirror images.
+template <int G>
+__device__ __forceinline__ void segments_swap(const Segments& p) {
+    typedef typename Word<G>::T T;
+    const BlockOf block(p);
+    const Tile tile = block.tile(p);
+    u8* out = p.dst + place(p.outer, block.lane).dst;
+    if (stopped(p.lengths)) return;
+#pragma unroll 1
+    for (i32 i = (i32)threadIdx.x; i < block.count; i += THREADS) {
+        const PieceOf piece(p, block.begin + i);
+        const u64 t = block.first + piece.step, source = tile.source(p.lengths, (i32)piece.step);
+        if (source <= t) continue;
+        T* here = (T*)(out + (i64)t * p.dst_step + piece.part * G);
+        T* there = (T*)(out + (i64)source * p.dst_step + piece.part * G);
+        const T v = *here, w = *there;
+        *here = w;
+        *there = v;
+    }
+}
+
+// Any plan: one piece per thread, which searches all offsets. SWAP: in place.
+template <int G, bool SWAP>
+__device__ __forceinline__ void segments_strided(const Strided<48>& p) {
+    typedef typename Word<G>::T T;
+    u64 thread = thread_index();
+    if (thread >= p.threads || stopped(p.lengths)) return;
+    const Place at = place(p.loops, thread);
+    const u64 from = segment_of(p.lengths, at.step).source(at.step);
+    if (SWAP && from <= at.step) return;
+    T* here = (T*)(p.dst + at.dst);
+    T* there = (T*)(p.src + at.src + (i64)from * p.loops.axis[p.loops.prefix].src);
+    const T v = *there;
+    if (SWAP) *there = *here;
+    *here = v;
+}
+
+#define SEGMENTS_ROWS(W) \
+    KERNEL_BY(128, W < 2 ? 10 : 12) segments_rows_##W(const __grid_constant__ Segments p) { segments_rows<W>(p); }
+#define SEGMENTS(G)                                                                                              \
+    KERNEL_BY(128, 10) segments_blocks_##G(const __grid_constant__ Segments p) { segments_blocks<G>(p); }        \
+    KERNEL_BY(128, 12) segments_swap_##G(const __grid_constant__ Segments p) { segments_swap<G>(p); }            \
+    KERNEL(256) segments_strided_##G(const __grid_constant__ Strided<48> p) { segments_strided<G, false>(p); }   \
+    KERNEL(256) segments_strided_swap_##G(const __grid_constant__ Strided<48> p) { segments_strided<G, true>(p); }
+
+SEGMENTS_ROWS(1) SEGMENTS_ROWS(2) SEGMENTS_ROWS(4) SEGMENTS_ROWS(8)
+SEGMENTS(1) SEGMENTS(2) SEGMENTS(4) SEGMENTS(8) SEGMENTS(16)

@@ -1,0 +1,77 @@
+//! One dimension that offsets cut into segments.
+
+use super::any::granules;
+use super::entry::{Entry, Family};
+use super::{AnyParams, Call, Job, THREADS, address, axes, count, flat};
+use crate::choose;
+use crate::params::{Axis, Loops, Segments, Strided};
+
+/// Bytes of a tile of contiguous units: `TILE_BYTES` in segments.cuh.
+const TILE: u64 = 8192;
+/// Pieces per thread of other tiles: `SPREAD` there.
+const SPREAD: u64 = 4;
+/// Shared memory for the three ranges of a tile: `StagedTile::MOST` there.
+const STAGED: u64 = TILE + 3 * (16 + 48) + 2 * 48;
+
+/// Contiguous units, staged in shared memory.
+pub(super) fn rows(call: &Call<'_>) -> Job {
+    let width = call.shape.unit;
+    let (params, lanes) = segments_of(call, width);
+    let alike = params.outer.axis.iter().all(|axis| axis.dst % 16 == 0);
+    let lead = if alike { params.dst % 16 } else { 16 - width };
+    let tiles = (params.steps * width + lead).div_ceil(TILE);
+    let params = AnyParams::Segments(Segments { tiles: Axis::count(tiles), ..params });
+    let entry = Entry(Family::SegmentsRows, width as u8);
+    Job { entry, blocks: lanes * tiles, threads: THREADS, shared: STAGED as u32, params }
+}
+
+/// Any units, by pieces of so many bytes: several per thread if the dimension is the innermost one,
+/// otherwise one.
+pub(super) fn pieces(call: &Call<'_>, width: u64, in_place: bool) -> Job {
+    if !choose::cuts_innermost(call.shape, width) {
+        return strided(call, width, in_place);
+    }
+    let (params, lanes) = segments_of(call, width);
+    let tiles = (params.steps * params.pieces.len).div_ceil(u64::from(THREADS) * SPREAD);
+    let params = AnyParams::Segments(Segments { tiles: Axis::count(tiles), ..params });
+    let family = if in_place { Family::SegmentsSwap } else { Family::SegmentsBlocks };
+    let entry = Entry(family, width as u8);
+    Job { entry, blocks: lanes * tiles, threads: THREADS, shared: 0, params }
+}
+
+fn strided(call: &Call<'_>, width: u64, in_place: bool) -> Job {
+    let &Call { shape, at, lengths, .. } = call;
+    let all = granules(shape, width);
+    let threads = all.iter().map(|axis| axis.len).product();
+    let family = if in_place { Family::SegmentsStridedSwap } else { Family::SegmentsStrided };
+    let params = Strided {
+        src: address(at.src, shape.src),
+        dst: address(at.dst, shape.dst),
+        threads,
+        lengths,
+        loops: Loops::new(&all, shape.segments),
+    };
+    flat(family, width, threads, AnyParams::Deep(params))
+}
+
+/// The arguments of the kernels for which the dimension is the innermost one, except for the number
+/// of tiles; and the number of lanes.
+fn segments_of(call: &Call<'_>, width: u64) -> (Segments, u64) {
+    let &Call { plan, shape, at, lengths, policy } = call;
+    let (cut, outer) = (shape.dims[shape.dims.len() - 1], &shape.dims[..shape.dims.len() - 1]);
+    let params = Segments {
+        src: address(at.src, shape.src),
+        dst: address(at.dst, shape.dst),
+        policy,
+        src_begin: at.src.wrapping_add(plan.src().start as u64),
+        src_end: at.src.wrapping_add(plan.src().end as u64),
+        steps: cut.len as u64,
+        src_step: cut.src as i64,
+        dst_step: cut.dst as i64,
+        tiles: Axis::default(),
+        pieces: Axis::count(shape.unit / width),
+        lengths,
+        outer: Loops::new(&axes(outer), None),
+    };
+    (params, count(outer))
+}

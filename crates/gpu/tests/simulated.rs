@@ -1,0 +1,278 @@
+//! Kernels on this processor, on tensors larger than those of the conformance suite: segments in
+//! many tiles, and tails that become zero in rows of every kernel. Compared with the CPU backend.
+#![cfg(feature = "simulate")]
+
+use retrograde::{
+    Align, DType, ExecuteError, Layout, LengthsOperator, Memory, MemoryMut, Plan, ReverseSegments,
+    ReverseSubsequences, Tail, cpu,
+};
+use retrograde_gpu::{Error, Kernel, Simulator, kernel};
+use std::sync::LazyLock;
+
+/// The kernels, compiled once; `None` if there is no compiler.
+fn simulator() -> Option<&'static Simulator> {
+    static COMPILED: LazyLock<Option<Simulator>> = LazyLock::new(|| {
+        if let Some(reason) = Simulator::unavailable() {
+            println!("SKIPPED: {reason}");
+            return None;
+        }
+        let name = format!("retrograde-gpu-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let made = Simulator::compile(&folder);
+        // The loaded library stays mapped.
+        let _ = std::fs::remove_dir_all(&folder);
+        Some(made.unwrap_or_else(|error| panic!("the kernels do not compile: {error}")))
+    });
+    COMPILED.as_ref()
+}
+
+/// Numbers that look random.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 >> 33
+    }
+
+    fn up_to(&mut self, most: usize) -> u64 {
+        self.next() % (most as u64 + 1)
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+}
+
+/// Offsets of segments of up to `most` steps, of which one in three is empty, up to near the end.
+fn offsets(dice: &mut Dice, size: usize, most: usize) -> Vec<u64> {
+    let mut all = vec![0];
+    let mut last = 0;
+    while last < size {
+        last += if dice.up_to(2) == 0 { 0 } else { dice.up_to(most) as usize };
+        if last + 5 < size {
+            all.push(last as u64);
+        }
+    }
+    all
+}
+
+fn raw(values: &[u64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_ne_bytes()).collect()
+}
+
+/// Bytes around the output, which no kernel may write.
+const GUARD: usize = 64;
+
+/// Runs a plan out of place, from and to these alignments, and in place.
+fn agrees(simulator: &Simulator, plan: &Plan, lengths: &[u64], [from, to]: [usize; 2]) {
+    let mut dice = Dice(plan.units() as u64);
+    let per_byte = plan.unit().grain.per_byte();
+    let input = dice.bytes(plan.src().end.div_ceil(per_byte));
+    let before = dice.bytes(plan.dst().end.div_ceil(per_byte));
+    let memory = || Some(Memory::from(lengths));
+    let mut expected = before.clone();
+    cpu::execute(plan, input[..].into(), memory(), MemoryMut::from(&mut expected[..])).unwrap();
+
+    let place = |bytes: &[u8], lead: usize| {
+        let mut held = vec![0u128; (lead + bytes.len() + 2 * GUARD).div_ceil(16)];
+        let at = GUARD + lead;
+        // SAFETY: the vector has room for the bytes and a guard on both sides of them.
+        unsafe {
+            let to = held.as_mut_ptr().cast::<u8>();
+            to.write_bytes(0xA5, held.len() * 16);
+            to.add(at).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        }
+        held
+    };
+    let bytes = |held: &mut Vec<u128>| -> *mut u8 { held.as_mut_ptr().cast() };
+    let check = |held: &mut Vec<u128>, lead: usize, expected: &[u8], how: &str| {
+        // SAFETY: all bytes of the vector, which were initialised.
+        let all = unsafe { std::slice::from_raw_parts(bytes(held), held.len() * 16) };
+        let (start, end) = (GUARD + lead, GUARD + lead + expected.len());
+        assert!(all[..start].iter().chain(&all[end..]).all(|&b| b == 0xA5), "{how}: {plan}");
+        let wrong = all[start..end].iter().zip(expected).position(|(a, b)| a != b);
+        assert_eq!(wrong, None, "{how}, the first wrong byte: {plan}");
+    };
+    let lengths = raw(lengths);
+    let (mut src, mut dst) = (place(&input, from), place(&before, to));
+    // SAFETY: the bytes that were placed there; the two vectors do not overlap.
+    unsafe {
+        let src = std::slice::from_raw_parts(bytes(&mut src).add(GUARD + from), input.len());
+        let dst = std::slice::from_raw_parts_mut(bytes(&mut dst).add(GUARD + to), before.len());
+        simulator.execute(plan, src, Some(&lengths), dst).unwrap();
+    }
+    check(&mut dst, to, &expected, "apart");
+    if plan.fits_in_place() {
+        let mut expected = input.clone();
+        let memory = Some(Memory::from(&lengths[..]));
+        cpu::execute_in_place(plan, memory, MemoryMut::from(&mut expected[..])).unwrap();
+        let mut held = place(&input, from);
+        // SAFETY: as above.
+        unsafe {
+            let at = bytes(&mut held).add(GUARD + from);
+            let memory = std::slice::from_raw_parts_mut(at, input.len());
+            simulator.execute_in_place(plan, Some(&lengths), memory).unwrap();
+        }
+        check(&mut held, from, &expected, "in place");
+    }
+}
+
+#[test]
+fn segments_of_every_size_cross_tiles() {
+    let Some(simulator) = simulator() else { return };
+    let mut dice = Dice(1);
+    let limits = simulator.limits();
+    for (dtype, shape, axis, wanted) in [
+        (DType::U8, &[40_001][..], 0, Kernel::SegmentRows),
+        (DType::U16, &[3, 9_001], 1, Kernel::SegmentRows),
+        (DType::F32, &[20_000], 0, Kernel::SegmentRows),
+        (DType::F32, &[2, 4_099], 1, Kernel::SegmentRows),
+        (DType::F64, &[5_000], 0, Kernel::SegmentRows),
+        (DType::C128, &[2, 1_300], 1, Kernel::SegmentBlocks),
+        (DType::Bytes(3), &[5_000], 0, Kernel::SegmentBlocks),
+        (DType::F32, &[700, 20], 0, Kernel::SegmentBlocks),
+        (DType::F32, &[300, 65], 0, Kernel::SegmentBlocks),
+        (DType::F16, &[40, 30, 3], 1, Kernel::SegmentBlocks),
+        (DType::U4, &[9_001], 0, Kernel::Packed),
+        (DType::U1, &[3, 5_003], 1, Kernel::Packed),
+    ] {
+        for most in [1, 3, 30, 300, 5_000, 100_000] {
+            let layout = Layout::dense(dtype, shape).unwrap();
+            let given = offsets(&mut dice, shape[axis], most);
+            let of = Layout::dense(DType::U64, &[given.len()]).unwrap();
+            let plan = ReverseSegments::along(axis as i64).plan(&layout, &of, &layout).unwrap();
+            assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
+            let width = dtype.bits().unwrap_or(8).div_ceil(8);
+            // Sixteen is aligned too.
+            let lead = width * dice.up_to(16 / width.min(16)) as usize;
+            agrees(simulator, &plan, &given, [0, 0]);
+            agrees(simulator, &plan, &given, [lead % 64, width % 64]);
+        }
+    }
+}
+
+#[test]
+fn segments_of_views_go_piece_by_piece() {
+    let Some(simulator) = simulator() else { return };
+    let mut dice = Dice(2);
+    let dense = Layout::dense(DType::F32, &[70, 90]).unwrap();
+    let columns = Layout::strided(DType::F32, &[70, 90], &[1, 70], 0).unwrap();
+    let back = Layout::strided(DType::F32, &[70, 90], &[-90, -1], 70 * 90 - 1).unwrap();
+    for (src, dst) in [(&dense, &columns), (&columns, &dense), (&back, &dense), (&back, &back)] {
+        for axis in [0, 1] {
+            let given = offsets(&mut dice, [70, 90][axis as usize], 20);
+            let of = Layout::dense(DType::U64, &[given.len()]).unwrap();
+            let plan = ReverseSegments::along(axis).plan(src, &of, dst).unwrap();
+            agrees(simulator, &plan, &given, [0, 0]);
+        }
+    }
+}
+
+#[test]
+fn tails_become_zero_at_either_end_in_every_kernel() {
+    let Some(simulator) = simulator() else { return };
+    let mut dice = Dice(3);
+    for (dtype, shape, axis) in [
+        (DType::F32, &[5, 2_000][..], 1),
+        (DType::U8, &[5, 4_096], 1),
+        (DType::U8, &[40, 100], 1),
+        (DType::F32, &[5, 2_001], 1),
+        (DType::Bytes(3), &[5, 2_001], 1),
+        (DType::Bytes(5), &[5, 1_001], 1),
+        (DType::F32, &[9, 5, 64], 1),
+        (DType::F32, &[9, 5, 63], 1),
+        (DType::F32, &[9, 5, 511], 1),
+        (DType::F32, &[300, 64], 0),
+        (DType::U8, &[3_000, 96], 0),
+        (DType::U16, &[5_000, 33], 0),
+        (DType::U8, &[900, 3], 0),
+        (DType::U4, &[5, 2_003], 1),
+        (DType::U4, &[50, 33], 0),
+        (DType::F32, &[7, 1], 1),
+        (DType::U2, &[7, 1], 1),
+    ] {
+        for align in [Align::Start, Align::End] {
+            for tail in [Tail::Keep, Tail::Zero] {
+                let layout = Layout::dense(dtype, shape).unwrap();
+                let mut lanes = shape.to_vec();
+                lanes[axis] = 1;
+                let lanes = Layout::dense(DType::U64, &lanes).unwrap();
+                let operator = ReverseSubsequences::along(axis as i64).align(align).tail(tail);
+                let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+                let given: Vec<u64> = (0..lanes.len()).map(|_| dice.up_to(shape[axis])).collect();
+                agrees(simulator, &plan, &given, [0, 0]);
+                agrees(simulator, &plan, &given, [4, 8]);
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_offsets_are_told_and_nothing_is_written() {
+    let Some(simulator) = simulator() else { return };
+    let layout = Layout::dense(DType::F32, &[1_000]).unwrap();
+    for (values, ordinal, value, low, high) in [
+        (vec![1i64, 5], 0, 1, 0, 0),
+        (vec![-1, 5], 0, -1, 0, 0),
+        (vec![0, 700, 699, 1_000], 2, 699, 700, 1_000),
+        (vec![0, 700, -1], 2, -1, 700, 1_000),
+        (vec![0, 5, 5, 1_001, 3], 3, 1_001, 5, 1_000),
+        ((0..600).chain([598]).collect(), 600, 598, 599, 1_000),
+    ] {
+        let of = Layout::dense(DType::I64, &[values.len()]).unwrap();
+        let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
+        let lengths: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        let mut output = vec![0xA5; 4_000];
+        let error = ExecuteError::OffsetOutOfRange { ordinal, value, low, high };
+        let error = Err(Error::Execute(error));
+        let input = vec![1; 4_000];
+        assert_eq!(simulator.execute(&plan, &input, Some(&lengths), &mut output), error);
+        assert_eq!(simulator.execute_in_place(&plan, Some(&lengths), &mut output), error);
+        assert_eq!(output, [0xA5; 4_000]);
+    }
+    // The largest unsigned value is not negative.
+    let of = Layout::dense(DType::U64, &[2]).unwrap();
+    let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
+    let value = u64::MAX.into();
+    let error = ExecuteError::OffsetOutOfRange { ordinal: 1, value, low: 0, high: 1_000 };
+    let mut output = vec![0xA5; 4_000];
+    let told = simulator.execute_in_place(&plan, Some(&raw(&[0, u64::MAX])), &mut output);
+    assert_eq!(told, Err(Error::Execute(error)));
+}
+
+/// Calls that do not stop: the output is meaningless, but nothing else is written or read.
+#[test]
+fn hostile_offsets_stay_in_bounds() {
+    let Some(simulator) = simulator() else { return };
+    let simulator = simulator.clamping();
+    let mut dice = Dice(4);
+    for (dtype, shape) in [
+        (DType::U8, &[20_000, 1][..]),
+        (DType::F32, &[9_000, 1]),
+        (DType::F64, &[3_000, 1]),
+        (DType::F32, &[900, 12]),
+        (DType::Bytes(5), &[900, 3]),
+        (DType::U4, &[9_001, 1]),
+    ] {
+        for count in [1, 2, 30, 700, 3_000] {
+            for huge in [false, true] {
+                let layout = Layout::dense(dtype, shape).unwrap();
+                let of = Layout::dense(DType::U64, &[count]).unwrap();
+                let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
+                let most = if huge { usize::MAX >> 32 } else { shape[0] };
+                let given: Vec<u64> = (0..count).map(|_| dice.up_to(most)).collect();
+                let bytes = layout.byte_len();
+                let input = dice.bytes(bytes);
+                let mut arena = vec![0xA5; bytes + 2 * GUARD];
+                let given = raw(&given);
+                let output = &mut arena[GUARD..GUARD + bytes];
+                simulator.execute(&plan, &input, Some(&given), output).unwrap();
+                simulator.execute_in_place(&plan, Some(&given), output).unwrap();
+                let (low, high) = (&arena[..GUARD], &arena[GUARD + bytes..]);
+                assert!(low.iter().chain(high).all(|&b| b == 0xA5), "{plan}");
+            }
+        }
+    }
+}
