@@ -14,16 +14,15 @@ pub(crate) fn reverse(
     axes: Option<&Bound<'_, PyAny>>,
     mask: Option<&Bound<'_, PyAny>>,
     duplicates: &str,
-) -> PyResult<(Reverse, Distinct)> {
+) -> PyResult<Reverse> {
     let distinct = parse(duplicates)?;
     match (axes, mask) {
-        (None, None) => Ok((Reverse::all(), Distinct::default())),
+        (None, None) => Ok(Reverse::all()),
         (Some(axes), None) => {
-            let axes = indices(axes)?;
-            let operator = Reverse::axes(axes.iter().copied());
-            Ok((operator, Distinct(distinct.then_some(axes))))
+            let operator = Reverse::axes(indices(axes)?);
+            Ok(if distinct { operator.distinct() } else { operator })
         }
-        (None, Some(mask)) => Ok((Reverse::mask(booleans(mask)?), Distinct::default())),
+        (None, Some(mask)) => Ok(Reverse::mask(booleans(mask)?)),
         (Some(_), Some(_)) => Err(PyValueError::new_err(
             "Reverse: axes and mask are both given: expected only one of them",
         )),
@@ -38,31 +37,6 @@ fn parse(duplicates: &str) -> PyResult<bool> {
         other => Err(PyValueError::new_err(format!(
             "Reverse: duplicates {other:?} does not exist, expected \"set\" or \"error\""
         ))),
-    }
-}
-
-/// The axes of a call in which duplicates are errors; otherwise nothing.
-#[derive(Clone, PartialEq, Eq, Default)]
-pub(crate) struct Distinct(Option<Indices>);
-
-impl Distinct {
-    /// Refuses an axis of a tensor of this rank that is named twice. Axes out of range are left to
-    /// the operator.
-    pub(crate) fn check(&self, rank: usize) -> PyResult<()> {
-        let Some(axes) = &self.0 else { return Ok(()) };
-        let rank = rank as i64;
-        let from_start = |axis: i64| if axis < 0 { axis + rank } else { axis };
-        let valid = |axis: &i64| (-rank..rank).contains(axis);
-        for (at, &axis) in axes.iter().enumerate().filter(|(_, axis)| valid(axis)) {
-            let same = |other: &i64| valid(other) && from_start(*other) == from_start(axis);
-            if let Some(first) = axes[..at].iter().position(same) {
-                return Err(PyValueError::new_err(format!(
-                    "Reverse: axes[{at}] is {axis}, the same axis as axes[{first}], expected \
-                     distinct axes"
-                )));
-            }
-        }
-        Ok(())
     }
 }
 

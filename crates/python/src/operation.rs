@@ -1,6 +1,6 @@
 //! An operator with the arguments of a call, ready to run or to be explained.
 
-use crate::axes::{self, Distinct};
+use crate::axes;
 use crate::lengths::Lengths;
 use crate::ndarray;
 use crate::operand::Operand;
@@ -29,8 +29,7 @@ pub(crate) enum Operation {
 /// A requested operator, without lengths or offsets.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// With axes that must be distinct.
-    Reverse(Reverse, Distinct),
+    Reverse(Reverse),
     Sequence(ReverseSequence, Tail),
     /// With its axis.
     Subsequences(ReverseSubsequences, Tail, i64),
@@ -43,8 +42,7 @@ impl Asked {
         mask: Option<&Bound<'_, PyAny>>,
         duplicates: &str,
     ) -> PyResult<Self> {
-        let (operator, distinct) = axes::reverse(axes, mask, duplicates)?;
-        Ok(Asked::Reverse(operator, distinct))
+        axes::reverse(axes, mask, duplicates).map(Asked::Reverse)
     }
 
     pub(crate) fn sequence(
@@ -113,10 +111,7 @@ impl Asked {
         };
         let lengths = |name| counts(name, "lengths");
         Ok(match self {
-            Asked::Reverse(operator, distinct) => {
-                distinct.check(shape.len())?;
-                Operation::Reverse(operator.clone())
-            }
+            Asked::Reverse(operator) => Operation::Reverse(operator.clone()),
             Asked::Sequence(operator, _) => {
                 Operation::Sequence(operator.clone(), lengths("ReverseSequence")?)
             }
