@@ -74,8 +74,8 @@ fn run_shape(runner: &mut Runner<'_>, shape: &[usize]) {
             run_lengths(runner, &layouts, operation, rule, shape, &mut turn);
         }
     }
-    for axis in 0..shape.len() {
-        for values in offset_values(shape[axis] as i64) {
+    for (axis, &size) in shape.iter().enumerate() {
+        for values in offset_values(size as i64) {
             let integer = signed_if_needed(&values, &mut turn);
             let kind = turn.pick(&Kind::OUTPUTS);
             let count = values.len();

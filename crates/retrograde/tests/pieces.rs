@@ -271,8 +271,8 @@ fn aligned_ends_zero_tails_and_segments() {
                     same_in_pieces(&plan, layout.byte_len(), Some(&values));
                 }
             }
-            for axis in 0..shape.len() {
-                let size = shape[axis] as i64;
+            for (axis, &size) in shape.iter().enumerate() {
+                let size = size as i64;
                 let offsets = [0, size / 3, size / 2, size - size / 5];
                 let bytes: Vec<u8> = offsets.iter().flat_map(|at| at.to_ne_bytes()).collect();
                 let segments = ReverseSegments::along(axis as i64);

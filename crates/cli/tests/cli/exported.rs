@@ -71,10 +71,13 @@ fn folder() -> TempDir {
     folder
 }
 
+/// A model, its arguments, and the shape and elements of its result.
+type Exported<'a> = (&'a str, &'a [&'a str], &'a [usize], &'a [u8]);
+
 #[test]
 fn reversals_run_as_exporters_write_them() {
     let folder = folder();
-    let cases: &[(&str, &[&str], &[usize], &[u8])] = &[
+    let cases: &[Exported<'_>] = &[
         ("flip.onnx", &[], &[2, 3], &[2, 1, 0, 5, 4, 3]),
         ("reverse.onnx", &[], &[3, 2], &[2, 5, 1, 4, 0, 3]),
         ("padded.onnx", &["-i", "lens=lens.npy"], &[2, 3], &[2, 1, 0, 4, 3, 5]),

@@ -201,11 +201,9 @@ impl<'a> LengthReader<'a> {
     pub(super) fn segment_source(&self, at: usize) -> usize {
         let mut source = at;
         self.each_bounds(at..at + 1, |bounds| {
-            if let Bounds::Segments(bounds) = bounds {
-                if let Some(pair) = bounds.windows(2).find(|pair| (pair[0]..pair[1]).contains(&at))
-                {
-                    source = pair[0] + pair[1] - 1 - at;
-                }
+            let Bounds::Segments(bounds) = bounds else { return };
+            if let Some(pair) = bounds.windows(2).find(|pair| (pair[0]..pair[1]).contains(&at)) {
+                source = pair[0] + pair[1] - 1 - at;
             }
         });
         source

@@ -129,7 +129,7 @@ pub(in crate::cpu) unsafe fn first_descent(
         for index in 0..len {
             // SAFETY: the offset is valid, as required.
             let value: T = unsafe { read(first.offset(stride * index as isize)) };
-            let beyond = u64::try_from(value).is_ok_and(|value| value > limit as u64);
+            let beyond = value.at_least_zero() > limit as u64;
             if value < least || beyond || (index == 0 && value != 0) {
                 return Some((index, i128::from(value), least as usize));
             }
