@@ -71,13 +71,12 @@ fn folder() -> TempDir {
     folder
 }
 
-/// A model, its arguments, and the shape and elements of its result.
-type Exported<'a> = (&'a str, &'a [&'a str], &'a [usize], &'a [u8]);
-
 #[test]
 fn reversals_run_as_exporters_write_them() {
+    /// A model, more inputs, and the shape and the bytes of the result.
+    type Case = (&'static str, &'static [&'static str], &'static [usize], &'static [u8]);
     let folder = folder();
-    let cases: &[Exported<'_>] = &[
+    let cases: &[Case] = &[
         ("flip.onnx", &[], &[2, 3], &[2, 1, 0, 5, 4, 3]),
         ("reverse.onnx", &[], &[3, 2], &[2, 5, 1, 4, 0, 3]),
         ("padded.onnx", &["-i", "lens=lens.npy"], &[2, 3], &[2, 1, 0, 4, 3, 5]),
