@@ -223,11 +223,12 @@ def test_other_devices_compute_the_same():
     x = rng.standard_normal((4, 6, 3)).astype(np.float32)
     lengths = jnp.asarray(rng.integers(0, 9, 3))
     same(rj._reverse_elsewhere(x, axes=(0, 2)), np.flip(x, (0, 2)))
-    got = rj._sequence_elsewhere(x, lengths, time_axis=1, batch_axis=2, policy="clamp")
+    rules = {"policy": "clamp", "align": "start", "tail": "keep"}
+    got = rj._sequence_elsewhere(x, lengths, time_axis=1, batch_axis=2, **rules)
     same(got, naive_sequence(x, lengths, 1, 2))
     for kind in (np.uint32, np.uint8, np.int8):
         lanes = rng.integers(0, np.iinfo(kind).max, (4, 1, 3), dtype=kind, endpoint=True) // 20 * 20
-        same(rj._subsequences_elsewhere(x, jnp.asarray(lanes), axis=1, policy="clamp"), naive(x, 1, lanes))
+        same(rj._subsequences_elsewhere(x, jnp.asarray(lanes), axis=1, **rules), naive(x, 1, lanes))
     # Compiled for a platform that is not available: no call into the engine.
     program = jax.jit(lambda x, n: rj.reverse(rj.reverse_sequence(x, n, policy="clamp")))
     traced = program.trace(x, jnp.arange(6))
@@ -235,6 +236,10 @@ def test_other_devices_compute_the_same():
     assert "@retrograde_reverse_sequence" in traced.lower(lowering_platforms=("cpu",)).as_text()
     with pytest.raises(NotImplementedError, match="cannot stop"):
         jax.jit(rj.reverse_sequence).trace(x, jnp.arange(6)).lower(lowering_platforms=("tpu",))
+    known = jax.jit(lambda x: rj.reverse_segments(x, [0, 1, 4])).trace(x)
+    assert "custom_call" not in known.lower(lowering_platforms=("tpu",)).as_text()
+    with pytest.raises(NotImplementedError, match="^offsets are known only when the program runs"):
+        jax.jit(rj.reverse_segments).trace(x, jnp.arange(2)).lower(lowering_platforms=("tpu",))
 
 
 # NumPy's functions

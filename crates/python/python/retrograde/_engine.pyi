@@ -123,7 +123,7 @@ class Scene:
         text: Callable[[tuple[int, ...]], str],
         length: Callable[[tuple[int, ...]], int] | None,
         /,
-        padding: tuple[bool, bool] = (False, False),
+        padding: tuple[bool, bool] = ...,
         offsets: list[int] | None = None,
     ) -> Scene: ...
     def text(self, columns: int, /) -> str: ...

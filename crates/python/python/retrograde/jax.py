@@ -27,6 +27,8 @@ them would block. Other lengths are checked when the program runs:
   the device are not recorded into XLA's command buffers (CUDA graphs); all others may be.
 - On other devices ``"strict"`` refuses such lengths when the program is compiled, and ``"clamp"``
   clamps a negative one to 0.
+
+Offsets are checked as strict lengths are.
 """
 
 import operator
