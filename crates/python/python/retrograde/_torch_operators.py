@@ -198,7 +198,8 @@ _KEPT = _named(
 #: Whether the engine reads tensors through C (DLPack 1.3).
 _DESCRIBES = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
-#: Where sequences are, and what happens to padding. Programs that were exported without them are still valid.
+#: Where sequences are, and what happens to padding. Calls without them are still valid, except those of the out
+#: variants: a schema cannot have a default before ``out``.
 _PADDING = 'str align="start", str tail="keep"'
 _TAGS = (torch.Tag.pt2_compliant_tag,)
 _library = torch.library.Library("retrograde", "DEF")

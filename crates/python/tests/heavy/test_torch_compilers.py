@@ -26,6 +26,8 @@ def test_opcheck(dtype):
         for input in (x, turned, x.clone().requires_grad_(dtype != torch.int64)):
             torch.library.opcheck(getattr(OPS, name).default, (input, *others))
         torch.library.opcheck(getattr(OPS, f"{name}_").default, (x.clone(), *others))
+        # Nothing before ``out`` has a default.
+        others = (*others, *(() if name == "reverse" else ("start", "keep")))
         torch.library.opcheck(getattr(OPS, f"{name}_out").default, (x, *others, torch.empty_like(x)))
 
 
@@ -177,7 +179,7 @@ def test_what_stands_in_for_a_tensor_sees_the_call():
 
     x = Standing()
     assert rt.reverse(x, 1) == (rt.reverse, (), {"axes": 1, "duplicates": "set"})
-    given = {"axis": 0, "policy": "clamp"}
+    given = {"axis": 0, "policy": "clamp", "align": "start", "tail": "keep"}
     assert rt.reverse_subsequences(x, [1], axis=0) == (rt.reverse_subsequences, ([1],), given)
 
 

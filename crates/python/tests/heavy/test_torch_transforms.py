@@ -38,9 +38,11 @@ def test_functional_transforms(call):
     x = torch.randn(4, 3, 2, dtype=torch.float64)
     weights = torch.randn_like(x)
     want = call(weights)
-    assert torch.equal(grad(lambda x: (call(x) * weights).sum())(x), want)
     assert torch.equal(jvp(call, (x,), (weights,))[1], want)
-    assert torch.equal(vjp(call, x)[1](weights)[0], want)
+    if want.shape == x.shape:
+        # A permutation that is its own inverse.
+        assert torch.equal(grad(lambda x: (call(x) * weights).sum())(x), want)
+        assert torch.equal(vjp(call, x)[1](weights)[0], want)
     assert torch.equal(jacfwd(call)(x), jacrev(call)(x))
     # Second derivatives, in every combination of modes.
     cube = lambda x: (call(x) ** 3).sum()
