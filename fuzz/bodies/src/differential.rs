@@ -128,7 +128,13 @@ impl<'a> Call<'a> {
         {
             let (source, wanted) = (&source[front..], &mut wanted[front..front + placement.bytes]);
             for (&from, &to) in sources.iter().zip(&placement.positions) {
-                copy_element(placement.width, source, case.input.positions[from], wanted, to);
+                match from {
+                    oracle::ZERO => copy_element(placement.width, &[0; 64], 0, wanted, to),
+                    _ => {
+                        let from = case.input.positions[from];
+                        copy_element(placement.width, source, from, wanted, to);
+                    }
+                }
             }
             placement.clear_tail(wanted);
         }
