@@ -53,7 +53,8 @@ impl fmt::Display for Dim {
         match self {
             Dim::Any => f.write_str("?"),
             Dim::Fixed(size) => write!(f, "{size}"),
-            Dim::Named(name) => f.write_str(&short(name)),
+            // Files may have any characters in names, line breaks among them.
+            Dim::Named(name) => write!(f, "{}", short(name).escape_debug()),
             Dim::Between(low, usize::MAX) => write!(f, "{low}.."),
             Dim::Between(low, high) => write!(f, "{low}..{high}"),
         }
