@@ -5,7 +5,7 @@
 use crate::backend::Backend;
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Rule};
 use crate::placement::{Kind, Placement, Width};
-use crate::runner::{Runner, Share, Tally, split_mix};
+use crate::runner::{FRONTS, Runner, Share, Tally, split_mix};
 use std::sync::Arc;
 use std::thread;
 
@@ -168,6 +168,13 @@ fn deep(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     runner.check(&case, &expected);
     case.output = Output::InPlace;
     runner.check(&case, &expected);
+    // Segments along a dimension that is not the innermost one, at every alignment of the runner.
+    let offsets = CaseLengths::new(vec![0, 2, 3], &[3], Integer::I32, Kind::Dense);
+    case.operation = Operation::Segments { axis: 4 };
+    case.input = Arc::new(Placement::new(Kind::Mixed, width, &shape));
+    case.lengths = Some(Arc::new(offsets));
+    let expected = case.expected();
+    (0..FRONTS.len()).for_each(|_| runner.check(&case, &expected));
 }
 
 /// Whole rows reversed, and each by its own length.

@@ -12,7 +12,7 @@ use std::ops::Range;
 const GUARD: usize = 37;
 /// Guard bytes before a buffer, in rotation: an allocation is aligned, so these determine the
 /// alignment of the base and its offset in a cache line.
-const FRONTS: [usize; 6] = [37, 64, 48, 41, 80, 96];
+pub(crate) const FRONTS: [usize; 6] = [37, 64, 48, 41, 80, 96];
 /// The same for buffers that end with their allocation, some of which also begin with it.
 const TIGHT_FRONTS: [usize; 6] = [0, 37, 0, 16, 32, 48];
 /// The number of failures described in full.

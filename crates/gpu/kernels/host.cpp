@@ -69,8 +69,8 @@ static inline unsigned atomicInc(unsigned* at, unsigned most) {
 }
 
 // Threads that wait for each other run alternately, each from one barrier to the next. A `ucontext`
-// only starts a thread: switching between contexts makes a system call each time, and `longjmp`
-// does not.
+// only starts a thread, which then runs the same thread of one block after the other: switching
+// between contexts makes a system call each time, and `longjmp` does not.
 namespace turns {
 const size_t STACK = 64 * 1024, MOST = 1024;
 struct Turn {
@@ -83,14 +83,15 @@ static thread_local Turn* current;
 static thread_local jmp_buf scheduler;
 static thread_local void (*body)();
 
-static void begin() {
-    body();
-    current->done = true;
-    _longjmp(scheduler, 1);
-}
-
 static void wait() {
     if (!_setjmp(current->here)) _longjmp(scheduler, 1);
+}
+
+static void begin() {
+    for (;; wait()) {
+        body();
+        current->done = true;
+    }
 }
 
 // Runs until the next barrier, or the end.
@@ -115,7 +116,7 @@ static void run(unsigned count, void (*what)()) {
         stacks = (char*)malloc(MOST * STACK);
     }
     body = what;
-    for (unsigned t = 0; t < count; ++t) all[t].begun = all[t].done = false;
+    for (unsigned t = 0; t < count; ++t) all[t].done = false;
     for (bool any = true; any;) {
         any = false;
         for (unsigned t = 0; t < count; ++t) {
