@@ -1,11 +1,14 @@
 //! The baseline: a plain copy of the same bytes on the same threads.
 
 use crate::pools::pool;
+use retrograde::cpu::ThreadPool;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-/// Below this many bytes per thread, waking another thread costs more than it saves.
-const SHARE: usize = 256 << 10;
+/// Fewer bytes are copied by the caller: sharing them costs more than it saves.
+const SHARE: usize = 128 << 10;
+/// Bytes that a thread copies at a time.
+const PART: usize = 64 << 10;
 
 /// A pointer that is sent to other threads; each of them accesses separate bytes.
 #[derive(Clone, Copy)]
@@ -24,23 +27,20 @@ impl<T: Copy> Shared<T> {
     }
 }
 
-/// Copies `len` bytes, split among the threads of the current pool.
+/// Copies `len` bytes in parts on the threads of a pool, or on this thread if they are few.
 ///
 /// # Safety
 /// `src` is valid for reads and `dst` for writes of `len` bytes, and they do not overlap.
-unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
-    let threads = rayon::current_num_threads();
-    if threads == 1 || len / threads < SHARE {
+pub unsafe fn copy(pool: &ThreadPool, src: *const u8, dst: *mut u8, len: usize) {
+    if pool.threads() == 1 || len < SHARE {
         // SAFETY: both are valid for `len` bytes and do not overlap, as required.
         unsafe { std::ptr::copy_nonoverlapping(src, dst, len) };
         return;
     }
     let (src, dst) = (Shared(src), Shared(dst));
-    // Whole cache lines each; the last thread takes the rest.
-    let share = len.div_ceil(threads).next_multiple_of(64);
-    rayon::broadcast(|context| {
-        let start = (context.index() * share).min(len);
-        let end = (start + share).min(len);
+    pool.run(len.div_ceil(PART), |part| {
+        let start = part * PART;
+        let end = (start + PART).min(len);
         // SAFETY: `start..end` is within `len`, and no other thread accesses it.
         unsafe {
             std::ptr::copy_nonoverlapping(src.get().add(start), dst.get().add(start), end - start);
@@ -54,24 +54,21 @@ unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
 /// As for a single copy: `src` is valid for reads and `dst` for writes of `len` bytes, and they do
 /// not overlap.
 pub unsafe fn reused(threads: usize, src: *const u8, dst: *mut u8, len: usize, iterations: usize) {
-    let (src, dst) = (Shared(src), Shared(dst));
-    pool(threads).install(|| {
-        for _ in 0..iterations {
-            // SAFETY: both are valid for `len` bytes and do not overlap, as required.
-            unsafe { copy(black_box(src.get()), black_box(dst.get()), len) };
-        }
-    });
+    let pool = pool(threads);
+    for _ in 0..iterations {
+        // SAFETY: both are valid for `len` bytes and do not overlap, as required.
+        unsafe { copy(&pool, black_box(src), black_box(dst), len) };
+    }
 }
 
 /// Copies into newly allocated memory and frees it.
 pub fn fresh(threads: usize, src: &[u8], iterations: usize) {
-    pool(threads).install(|| {
-        for _ in 0..iterations {
-            let mut out: Vec<MaybeUninit<u8>> = Vec::with_capacity(src.len());
-            let dst = black_box(out.as_mut_ptr().cast());
-            // SAFETY: the new vector has room for `src.len()` bytes and does not overlap `src`.
-            unsafe { copy(black_box(src.as_ptr()), dst, src.len()) };
-            drop(black_box(out));
-        }
-    });
+    let pool = pool(threads);
+    for _ in 0..iterations {
+        let mut out: Vec<MaybeUninit<u8>> = Vec::with_capacity(src.len());
+        let dst = black_box(out.as_mut_ptr().cast());
+        // SAFETY: the new vector has room for `src.len()` bytes and does not overlap `src`.
+        unsafe { copy(&pool, black_box(src.as_ptr()), dst, src.len()) };
+        drop(black_box(out));
+    }
 }

@@ -1,6 +1,6 @@
 //! One thread pool per requested thread count, created once and kept.
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use retrograde::cpu::ThreadPool;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -13,8 +13,7 @@ pub fn pool(threads: usize) -> Arc<ThreadPool> {
     let pools = POOLS.get_or_init(Mutex::default);
     let mut pools = pools.lock().unwrap_or_else(PoisonError::into_inner);
     let pool = pools.entry(threads.max(1)).or_insert_with_key(|&threads| {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        Arc::new(pool.expect("threads for the benchmark"))
+        Arc::new(ThreadPool::new(threads).expect("threads for the benchmark"))
     });
     Arc::clone(pool)
 }

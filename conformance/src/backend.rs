@@ -99,7 +99,7 @@ impl Cpu {
     /// one also with every call split among threads, whatever its size.
     pub fn all() -> Vec<Cpu> {
         let eager = Tuning { stream_from: Some(0), ..Tuning::default() };
-        let shared = Tuning { share_from: 0, least_part: 1, ..eager };
+        let shared = Tuning { share_from: 0, wake_from: 0, least_part: 1, ..eager };
         let mut all = Vec::new();
         for isa in Isa::available() {
             let plain = Cpu::at(isa);

@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
         plan: plan_record(&plan),
         kernel: cpu::kernel(&plan).name(),
         instructions: Isa::current().name(),
-        threads: rayon::current_num_threads(),
+        threads: cpu::num_threads(),
         bytes_read: written,
         bytes_written: written,
         copy_bytes_per_second: speed,

@@ -1,13 +1,12 @@
 //! The thread pool that large calls use.
 //!
-//! A separate pool instead of rayon's global one: its size can change, and a forked child, which
-//! inherits a pool without its threads, can create another.
+//! A separate pool instead of the engine's: its size can change, and a forked child, which inherits
+//! a pool without its threads, can create another.
 
 use crate::memory;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
-use retrograde::cpu::max_threads;
+use retrograde::cpu::{ThreadPool, max_threads};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Smaller calls finish before another thread could acquire the GIL.
 pub(crate) const DETACH_FROM: usize = 64 << 10;
 /// Calls that write less run on the caller's thread, as in the engine.
-const SHARE_FROM: usize = 512 << 10;
+const SHARE_FROM: usize = 128 << 10;
 
 type Pool = Mutex<Option<Arc<ThreadPool>>>;
 
@@ -40,11 +39,9 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
         return Ok(Arc::clone(pool));
     }
     let asked = SIZE.load(Ordering::Relaxed);
-    let size = if asked == 0 { from_environment().unwrap_or(0) } else { asked };
-    let built = ThreadPoolBuilder::new()
-        .num_threads(size)
-        .thread_name(|number| format!("retrograde-{number}"))
-        .build()
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let size = if asked == 0 { from_environment().unwrap_or_else(processors) } else { asked };
+    let built = ThreadPool::new(size)
         .map_err(|error| PyRuntimeError::new_err(format!("threads could not start: {error}")))?;
     let built = Arc::new(built);
     *held = Some(Arc::clone(&built));
@@ -96,7 +93,7 @@ fn checked(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// The number of threads that large calls use.
 #[pyfunction]
 pub(crate) fn get_num_threads() -> PyResult<usize> {
-    Ok(pool()?.current_num_threads())
+    Ok(pool()?.threads())
 }
 
 /// Python calls this in a forked child before anything else: the pool's threads do not exist there,

@@ -56,7 +56,7 @@ impl<const N: usize> Spaced<N> {
 /// the work shared among threads. The settings are the process's, but results depend on none.
 fn every_way(call: impl Fn()) {
     let eager = Tuning { stream_from: Some(0), ..Tuning::default() };
-    let shared = Tuning { share_from: 0, least_part: 1, ..eager };
+    let shared = Tuning { share_from: 0, wake_from: 0, least_part: 1, ..eager };
     for isa in Isa::available() {
         for tuning in [Tuning::default(), shared, eager] {
             if cfg!(miri) && tuning == eager {

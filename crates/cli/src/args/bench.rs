@@ -32,10 +32,13 @@ pub(crate) struct BenchArguments {
     /// For reverse-sequence: the axis with one length per entry (default: 1)
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub(crate) batch_axis: Option<i64>,
+    /// Measure tensors of 4 KiB to 64 MiB, with as many entries of the first axis as that takes
+    #[arg(long)]
+    pub(crate) sweep: bool,
     /// Number of threads (default: one per core)
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Approximate duration of the measurement
+    /// Approximate duration of the measurement, of each size in a sweep
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     pub(crate) seconds: f64,
 }

@@ -1,34 +1,43 @@
-//! The baseline: plain copies of the same bytes on the same threads.
+//! The baseline: plain copies of the same bytes, on the threads of a pool.
 
-use rayon::prelude::*;
+use retrograde::cpu::ThreadPool;
 use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
 
-/// Below this many bytes per thread, waking another thread costs more than it saves.
-const SHARE: usize = 256 << 10;
+/// Bytes that a thread copies at a time.
+const PART: usize = 64 << 10;
+/// Fewer bytes are left to the caller: sharing them costs more than it saves.
+const SHARE: usize = 128 << 10;
 
-/// Copies into memory that was used before.
-pub(super) fn into(src: &[u8], dst: &mut [u8]) {
-    match share(src.len()) {
-        None => dst.copy_from_slice(src),
-        Some(share) => {
-            let parts = src.par_chunks(share).zip(dst.par_chunks_mut(share));
-            parts.for_each(|(src, dst)| dst.copy_from_slice(src));
-        }
-    }
+/// Copies into memory that was used before, which is as long as the input.
+pub(super) fn into(pool: &ThreadPool, src: &[u8], dst: &mut [u8]) {
+    in_parts(pool, src, dst, |src, dst| dst.copy_from_slice(src));
 }
 
 /// Copies into newly allocated memory and frees it.
-pub(super) fn fresh(src: &[u8]) {
+pub(super) fn fresh(pool: &ThreadPool, src: &[u8]) {
     let mut out: Vec<u8> = Vec::with_capacity(src.len());
     let dst: &mut [MaybeUninit<u8>] = &mut out.spare_capacity_mut()[..src.len()];
-    match share(src.len()) {
-        None => write(src, dst),
-        Some(share) => {
-            let parts = src.par_chunks(share).zip(dst.par_chunks_mut(share));
-            parts.for_each(|(src, dst)| write(src, dst));
-        }
-    }
+    in_parts(pool, src, dst, write);
     drop(std::hint::black_box(out));
+}
+
+/// Copies part by part. A part has a lock, which only the thread that copies it ever takes.
+fn in_parts<T: Send>(
+    pool: &ThreadPool,
+    src: &[u8],
+    dst: &mut [T],
+    copy: impl Fn(&[u8], &mut [T]) + Sync,
+) {
+    if pool.threads() == 1 || src.len() < SHARE {
+        return copy(src, dst);
+    }
+    let parts: Vec<_> = src.chunks(PART).zip(dst.chunks_mut(PART)).map(Mutex::new).collect();
+    pool.run(parts.len(), |index| {
+        let mut part = parts[index].lock().unwrap_or_else(PoisonError::into_inner);
+        let (src, dst) = &mut *part;
+        copy(src, dst);
+    });
 }
 
 /// The compiler turns this loop into a call of memcpy.
@@ -36,10 +45,4 @@ fn write(src: &[u8], dst: &mut [MaybeUninit<u8>]) {
     for (from, to) in src.iter().zip(dst) {
         to.write(*from);
     }
-}
-
-/// Bytes per thread of the current pool, if using more than one is worthwhile.
-fn share(len: usize) -> Option<usize> {
-    let threads = rayon::current_num_threads();
-    (threads > 1 && len / threads >= SHARE).then(|| len.div_ceil(threads).next_multiple_of(64))
 }

@@ -1,7 +1,7 @@
 //! The table of results: throughput, ratio to memcpy, plan and kernel.
 
 use super::subject::Subject;
-use super::turns::{COPY, Sampled, Style};
+use super::turns::{Sampled, Style};
 use crate::report;
 use anstyle::Style as Weight;
 use retrograde::{Layout, Plan};
@@ -22,12 +22,12 @@ pub(super) fn draw(
     let mut text =
         format!("{bold}{operator}{bold:#}  {dtype} {shape:?}  {axes}  {size}  {threads}\n\n");
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "  {:24}{:>9}{:>11}{:>15}", "", "GB/s", "of memcpy", "p10 to p90");
+    let _ = writeln!(text, "  {:37}{:>9}{:>11}{:>15}", "", "GB/s", "of memcpy", "p10 to p90");
     for one in sampled {
         let gigabytes = plan.bytes_moved() as f64 / one.seconds / 1e9;
-        let _ = write!(text, "  {:24}{gigabytes:>9.1}", label(one));
+        let _ = write!(text, "  {:37}{gigabytes:>9.1}", label(one));
         let [median, low, high] = one.ratio;
-        if one.name == COPY {
+        if one.is_copy() {
             text.push('\n');
         } else {
             let spread = format!("{low:.2} to {high:.2}");

@@ -10,8 +10,9 @@ const MOST_ROUNDS: usize = 999;
 /// The minimum duration of a sample; short calls are repeated.
 const SAMPLE: Duration = Duration::from_millis(2);
 
-/// The name of the baselines.
+/// The names of the baselines: on all threads, and on one.
 pub(super) const COPY: &str = "memcpy";
+pub(super) const COPY_ALONE: &str = "memcpy on one thread";
 
 /// Where the output goes. Each style has its own baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +59,20 @@ pub(super) struct Sampled {
     pub(super) name: &'static str,
     pub(super) style: Style,
     pub(super) seconds: f64,
-    /// Time of the copy of the same style divided by the time of this one.
+    /// The 90th percentile of the seconds.
+    pub(super) slow: f64,
+    /// Time of the fastest copy of the same style divided by the time of this one.
     pub(super) ratio: [f64; 3],
+}
+
+impl Sampled {
+    pub(super) fn is_copy(&self) -> bool {
+        is_copy(self.name)
+    }
+}
+
+fn is_copy(name: &str) -> bool {
+    name == COPY || name == COPY_ALONE
 }
 
 /// Measures all contestants for about this long in total.
@@ -87,14 +100,17 @@ pub(super) fn alternate(
     }
     let sampled = |one: &Contestant<'_>| {
         let style = if one.style == Style::InPlace { Style::Reused } else { one.style };
-        let is_yardstick = |other: &&Contestant<'_>| other.name == COPY && other.style == style;
-        let yardstick = contestants.iter().find(is_yardstick).unwrap_or(one);
+        let is_yardstick = |other: &&Contestant<'_>| is_copy(other.name) && other.style == style;
+        let median = |other: &&Contestant<'_>| quantile(&other.seconds, 0.5);
+        let copies = contestants.iter().filter(is_yardstick);
+        let yardstick = copies.min_by(|a, b| median(a).total_cmp(&median(b))).unwrap_or(one);
         let pairs = yardstick.seconds.iter().zip(&one.seconds);
         let ratios: Vec<f64> = pairs.map(|(copy, own)| copy / own).collect();
         Sampled {
             name: one.name,
             style: one.style,
             seconds: quantile(&one.seconds, 0.5),
+            slow: quantile(&one.seconds, 0.9),
             ratio: [0.5, 0.1, 0.9].map(|part| quantile(&ratios, part)),
         }
     };

@@ -41,6 +41,22 @@ fn every_operator_has_a_table_and_a_plan() {
 }
 
 #[test]
+fn copies_run_on_all_threads_and_on_one() {
+    let text = measured(&["--shape", "4,8", "--threads", "2"]);
+    for row in ["memcpy, reused output", "memcpy on one thread, reused output"] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
+}
+
+#[test]
+fn a_sweep_has_a_line_for_each_size() {
+    let text = measured(&["--sweep", "--shape", "1,300", "--dtype", "u8"]);
+    assert!(text.starts_with("Reverse  u8 [N, 300]  axes [-1]  "), "{text}");
+    let sizes = text.lines().filter(|line| line.contains("iB ")).count();
+    assert_eq!(sizes, 15, "{text}");
+}
+
+#[test]
 fn nothing_to_move_is_no_trouble() {
     assert!(measured(&["--shape", "0,3"]).contains("plan  nothing to move"));
     assert!(measured(&["--shape", "0,3", "--op", "reverse-sequence"]).contains("plan  nothing"));

@@ -3,7 +3,7 @@
 
 use super::kernels::{columns, rows::Rows, short_lanes};
 use super::nest::{Dims, Loop, Nest, walk_of};
-use super::schedule::Window;
+use super::schedule::{Window, threads};
 use crate::dtype::Grain;
 use crate::plan::{Dim, Flow, Plan};
 use std::fmt;
@@ -247,7 +247,7 @@ fn has_columns(nest: &Nest, unit: isize) -> bool {
 /// Whether the buffers of all threads together may hold columns as long as this axis.
 fn fits_stage(prefix: Dim, unit: usize) -> bool {
     let room = columns::stage_bytes(prefix.len, unit);
-    room.is_some_and(|room| room <= MOST_STAGED / rayon::current_num_threads())
+    room.is_some_and(|room| room <= MOST_STAGED / threads::num_threads())
 }
 
 /// How nested loops are taken.

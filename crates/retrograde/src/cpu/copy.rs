@@ -14,7 +14,7 @@ use super::kernels::tiles::Tiles;
 use super::kernels::units;
 use super::lengths::{Bounds, LengthReader};
 use super::nest::{Loop, Loops, Nest, walk};
-use super::schedule::{Cut, Window, threads, tuning};
+use super::schedule::{Cut, Team, Window, tuning};
 use crate::plan::{Dim, Flow, Plan};
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -65,9 +65,9 @@ pub(super) unsafe fn run(
     lengths: Option<LengthReader<'_>>,
 ) {
     let bytes = plan.units() * plan.unit().count;
-    let threads = threads::threads_for(bytes);
-    let (isa, stream) = (Isa::current(), tuning::streams(bytes, threads));
-    if let Some(simple) = choose::of_simple(plan).filter(|_| threads == 1) {
+    let team = Team::new(bytes);
+    let (isa, stream) = (Isa::current(), tuning::streams(bytes));
+    if let Some(simple) = choose::of_simple(plan).filter(|_| team.threads() == 1) {
         // SAFETY: the job is the plan's own loops over both reaches, which are valid and
         // separate, as required.
         unsafe { isa.rows(&simple.job(plan, src, dst, stream)) };
@@ -79,12 +79,11 @@ pub(super) unsafe fn run(
     let (dims, unit) = choose::dims_of(plan);
     // A prefix is cut only where blocks move: columns and lanes need all of it.
     let may_cut = |dim: &Dim| dim.flow != Flow::FlipPrefix || unit >= WIDE;
-    let parts = threads::parts_for(bytes, threads);
-    let cut = Cut::new(&dims, plan.dst().origin, 1, parts, may_cut);
+    let cut = Cut::new(&dims, plan.dst().origin, 1, team.parts(bytes), may_cut);
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(plan.src().origin), dst.add(plan.dst().origin)) };
     let call = Call { src, dst, unit, lengths, isa, stream };
-    threads::run(cut.parts(), |part| {
+    team.run(cut.parts(), |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
         unsafe { part_of(&call, &dims, cut.window(part)) };

@@ -9,7 +9,7 @@ use super::kernels::units;
 use super::lengths::{Bounds, LengthReader};
 use super::nest::{Dims, Loop, Loops, Nest, mirror, swap_pairs, walk};
 use super::packed::{self, PackedCall};
-use super::schedule::{Cut, Window, threads};
+use super::schedule::{Cut, Team, Window};
 use crate::dtype::Grain;
 use crate::plan::{Dim, Flow, Plan};
 use std::convert::Infallible;
@@ -84,7 +84,8 @@ unsafe fn reverse(
     }
     let per_byte = plan.unit().grain.per_byte();
     let bytes = plan.units() * plan.unit().count / per_byte;
-    let parts = threads::parts_for(bytes, threads::threads_for(bytes));
+    let team = Team::new(bytes);
+    let parts = team.parts(bytes);
     // Segments are swapped within themselves. Those of packed elements may share a byte.
     let may_cut =
         |dim: &Dim| dim.flow == Flow::Keep || (dim.flow == Flow::FlipSegments && per_byte == 1);
@@ -92,10 +93,10 @@ unsafe fn reverse(
     let flips = dims.iter().filter(|dim| dim.flow == Flow::Flip).count();
     if lengths.is_none() && cut.parts() == 1 && parts > 1 && flips == 1 {
         // SAFETY: passed on, with one flip.
-        unsafe { mirror_shared(call, dims, origin as isize, per_byte, parts) };
+        unsafe { mirror_shared(call, dims, origin as isize, per_byte, parts, &team) };
         return;
     }
-    threads::run(cut.parts(), |part| {
+    team.run(cut.parts(), |part| {
         // SAFETY: passed on; a step of a kept dimension is swapped with no other, and parts
         // have no byte in common.
         unsafe { reverse_part(call, dims, origin as isize, cut.window(part), lengths) }
@@ -112,6 +113,7 @@ unsafe fn mirror_shared(
     origin: isize,
     per_byte: usize,
     parts: usize,
+    team: &Team,
 ) {
     let Some(at) = dims.iter().position(|dim| dim.flow == Flow::Flip) else { return };
     let distance = dims[at].dst.unsigned_abs();
@@ -125,7 +127,7 @@ unsafe fn mirror_shared(
         // SAFETY: the pairs of a flip are inside the reach, and each belongs to one part.
         unsafe { call.swap(loops, start) }
     };
-    threads::run(shared, |part| {
+    team.run(shared, |part| {
         let first = part * step + if part == 0 { 0 } else { gap };
         let last = ((part + 1) * step).min(pairs);
         if first < last {

@@ -3,7 +3,7 @@
 use super::dispatch::Isa;
 use super::kernels::lengths::{self, Check, Fill, Values};
 use super::nest::{Loop, walk};
-use super::schedule::threads;
+use super::schedule::Team;
 use crate::error::ExecuteError;
 use crate::lengths::{LengthPolicy, Tail};
 use crate::plan::{LengthsPlan, Meaning};
@@ -119,10 +119,11 @@ impl<'a> LengthReader<'a> {
         let (&(len, stride), outer) = plan.dims.split_last().unwrap_or((&one, &[]));
         let loops: SmallVec<[Loop<1>; 8]> =
             outer.iter().map(|&(len, stride)| Loop { len, steps: [stride] }).collect();
+        let team = Team::new(len * size_of::<i64>());
         let mut ordinal = 0;
         walk(&loops, [plan.first as isize], |[offset]| {
             let share = SHARE.min(len.max(1));
-            let bad = threads::first(len.div_ceil(share), |part| {
+            let bad = team.first(len.div_ceil(share), |part| {
                 let start = part * share;
                 let (offset, len) = (offset + stride * start as isize, share.min(len - start));
                 // SAFETY: the walk visits exactly the offsets of the lengths' layout, all of

@@ -13,7 +13,7 @@ mod swap;
 use super::dispatch::Isa;
 use super::lengths::LengthReader;
 use super::nest::{Dims, Loop, walk};
-use super::schedule::{Cut, Window, threads, tuning};
+use super::schedule::{Cut, Team, Window, tuning};
 use super::simd::words;
 use crate::dtype::{BitOrder, Grain};
 use crate::plan::{Dim, Flow, Plan};
@@ -89,8 +89,8 @@ pub(super) unsafe fn copy(
     let unfolded = (plan.unit().count > 1 || plan.dims().is_empty()).then(|| unfolded(plan));
     let dims = unfolded.as_deref().unwrap_or(plan.dims());
     let (bytes, per_byte) = (bytes_of(plan), plan.unit().grain.per_byte());
-    let threads = threads::threads_for(bytes);
-    let parts = threads::parts_for(bytes, threads);
+    let team = Team::new(bytes);
+    let parts = team.parts(bytes);
     let cut = Cut::new(dims, plan.dst().origin, per_byte, parts, |_| true);
     let long = dims.last().is_some_and(|row| row.dst.abs() == 1 && row.len / per_byte >= STREAMED);
     let job = Shared(BitRuns {
@@ -102,11 +102,11 @@ pub(super) unsafe fn copy(
         window: cut.window(0),
         lengths,
         seals: plan.seals_last_byte(),
-        stream: long && tuning::streams(bytes, threads),
+        stream: long && tuning::streams(bytes),
         isa: Isa::current(),
     });
     // SAFETY: the contract of this function; parts have no byte of the output in common.
-    threads::run(cut.parts(), |part| unsafe { job.run(cut.window(part)) });
+    team.run(cut.parts(), |part| unsafe { job.run(cut.window(part)) });
 }
 
 /// The plan's dimensions with a unit of several elements spelled out as one more.

@@ -3,7 +3,9 @@
 
 mod caches;
 mod parts;
+pub(super) mod pool;
 pub(super) mod threads;
 pub(super) mod tuning;
 
 pub(in crate::cpu) use parts::{Cut, Window};
+pub(in crate::cpu) use threads::Team;

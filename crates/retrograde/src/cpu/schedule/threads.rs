@@ -1,11 +1,13 @@
 //! How many threads share a call, and how. The kernels know nothing of it.
 
+use super::pool::{self, Shared};
 use super::tuning;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A thread gets its work in several parts, so that a slow one does not keep the rest waiting.
-const PARTS_PER_THREAD: usize = 4;
+const PARTS_PER_THREAD: usize = 8;
 /// Pools of this size are allowed on any machine.
 const ALWAYS_ALLOWED: usize = 256;
 /// Beyond that, so many threads per processor.
@@ -16,7 +18,7 @@ const THREADS_PER_PROCESSOR: usize = 4;
 ///
 /// A reversal is bound by memory, so more threads than processors gain nothing, and each costs a
 /// stack. A program that takes a number of threads from its user should check it against this before
-/// it builds a pool; the engine itself starts no threads.
+/// it builds a pool.
 ///
 /// ```
 /// assert!(retrograde::cpu::max_threads() >= 256);
@@ -29,45 +31,127 @@ fn most_for(processors: usize) -> usize {
     processors.saturating_mul(THREADS_PER_PROCESSOR).max(ALWAYS_ALLOWED)
 }
 
-/// How many threads a call that writes this many bytes may use: those of the caller's rayon
-/// pool (or the global one, which has one per processor this process may use), and no more
-/// than `RETROGRADE_NUM_THREADS`.
-pub(in crate::cpu) fn threads_for(bytes: usize) -> usize {
-    let limit = limit();
-    if bytes < tuning::share_from() || limit == 1 {
+/// The number of threads that a large call of this thread uses: those of the pool that it has
+/// [installed](super::super::ThreadPool::install), or of the rayon pool it belongs to, or one per
+/// processor that this process may use. `RETROGRADE_NUM_THREADS` is an upper limit.
+///
+/// ```
+/// use retrograde::cpu::{ThreadPool, num_threads};
+///
+/// assert_eq!(ThreadPool::new(3)?.install(num_threads), 3);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn num_threads() -> usize {
+    if limit() == 1 {
         return 1;
     }
-    rayon::current_num_threads().min(limit)
+    Pool::current().threads().min(limit())
 }
 
-/// How many parts to cut such a call into.
-pub(in crate::cpu) fn parts_for(bytes: usize, threads: usize) -> usize {
-    if threads == 1 {
-        return 1;
+/// The threads of this thread's calls.
+#[derive(Debug)]
+enum Pool {
+    Own(Arc<Shared>),
+    Rayon,
+}
+
+impl Pool {
+    fn current() -> Self {
+        if let Some(pool) = pool::installed() {
+            return Pool::Own(pool);
+        }
+        if rayon::current_thread_index().is_some() {
+            return Pool::Rayon;
+        }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Pool::Own(pool::global(processors.min(limit())))
     }
-    // Fewer threads than the pool has: it runs as many parts at once as there are.
-    let each = if threads < rayon::current_num_threads() { 1 } else { PARTS_PER_THREAD };
-    (bytes / tuning::least_part()).clamp(1, threads * each)
-}
 
-/// Runs every part, each once.
-pub(in crate::cpu) fn run(parts: usize, part: impl Fn(usize) + Sync + Send) {
-    if parts == 1 {
-        part(0);
-    } else {
-        (0..parts).into_par_iter().with_max_len(1).for_each(part);
+    fn threads(&self) -> usize {
+        match self {
+            Pool::Own(pool) => pool.threads(),
+            Pool::Rayon => rayon::current_num_threads(),
+        }
     }
 }
 
-/// The first part's answer, of those that have one.
-pub(in crate::cpu) fn first<T: Send>(
-    parts: usize,
-    part: impl Fn(usize) -> Option<T> + Sync + Send,
-) -> Option<T> {
-    if parts <= 1 || limit() == 1 {
-        (0..parts).find_map(part)
-    } else {
-        (0..parts).into_par_iter().with_max_len(1).find_map_first(part)
+/// The threads that share one call.
+#[derive(Debug)]
+pub(in crate::cpu) struct Team {
+    /// `None` if the caller works alone.
+    pool: Option<Pool>,
+    threads: usize,
+}
+
+impl Team {
+    /// Those for a call that writes this many bytes.
+    pub(in crate::cpu) fn new(bytes: usize) -> Self {
+        let alone = Team { pool: None, threads: 1 };
+        if bytes < tuning::share_from() || limit() == 1 {
+            return alone;
+        }
+        let pool = Pool::current();
+        if let Pool::Own(pool) = &pool
+            && bytes < tuning::wake_from()
+            && !pool.is_awake()
+        {
+            return alone;
+        }
+        let threads = pool.threads().min(limit()).min(bytes.div_ceil(tuning::least_part()));
+        if threads == 1 { alone } else { Team { pool: Some(pool), threads } }
+    }
+
+    /// How many they are.
+    pub(in crate::cpu) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// How many parts to cut such a call into.
+    pub(in crate::cpu) fn parts(&self, bytes: usize) -> usize {
+        let each = match &self.pool {
+            None => return 1,
+            // The pool runs as many parts at once as there are.
+            Some(pool @ Pool::Rayon) if self.threads < pool.threads() => 1,
+            Some(_) => PARTS_PER_THREAD,
+        };
+        (bytes / tuning::least_part()).clamp(1, self.threads * each)
+    }
+
+    /// Runs every part, each once.
+    pub(in crate::cpu) fn run(&self, parts: usize, part: impl Fn(usize) + Sync + Send) {
+        match &self.pool {
+            Some(Pool::Own(pool)) => pool.run(self.threads, parts, part),
+            Some(Pool::Rayon) if parts > 1 => {
+                (0..parts).into_par_iter().with_max_len(1).for_each(part);
+            }
+            _ => (0..parts).for_each(part),
+        }
+    }
+
+    /// The first part's answer, of those that have one.
+    pub(in crate::cpu) fn first<T: Send>(
+        &self,
+        parts: usize,
+        part: impl Fn(usize) -> Option<T> + Sync + Send,
+    ) -> Option<T> {
+        if parts <= 1 || self.threads == 1 {
+            return (0..parts).find_map(part);
+        }
+        let found = Mutex::new(None);
+        let lowest = AtomicUsize::new(usize::MAX);
+        self.run(parts, |index| {
+            if index >= lowest.load(Ordering::Relaxed) {
+                return;
+            }
+            if let Some(answer) = part(index) {
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                if index < lowest.load(Ordering::Relaxed) {
+                    lowest.store(index, Ordering::Relaxed);
+                    *found = Some(answer);
+                }
+            }
+        });
+        found.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const SHARED: usize = 512 << 10;
-const PART: usize = 128 << 10;
+const SHARED: usize = 128 << 10;
+const WOKEN: usize = 1 << 20;
+const PART: usize = 64 << 10;
 
 /// Sizes in bytes of output. Results do not depend on them.
 ///
@@ -11,25 +12,29 @@ const PART: usize = 128 << 10;
 #[cfg(any(feature = "testing", test))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
-    /// Calls that write less than this stay on the caller's thread: waking others costs more.
+    /// Calls that write less than this stay on the caller's thread.
     pub share_from: usize,
+    /// So do those that write less than this, unless another thread is awake: waking it costs more.
+    pub wake_from: usize,
     /// Parts that threads get are no smaller than this.
     pub least_part: usize,
-    /// Threads that write at least this use non-temporal stores; `None` for the size of the
-    /// L2 cache, beyond which they save reading the output.
+    /// Calls that write at least this use non-temporal stores; `None` for half of the last-level
+    /// cache, at most 32 MiB: beyond that, they save reading the output; below, they throw it out
+    /// of the cache.
     pub stream_from: Option<usize>,
 }
 
 #[cfg(any(feature = "testing", test))]
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { share_from: SHARED, least_part: PART, stream_from: None }
+        Tuning { share_from: SHARED, wake_from: WOKEN, least_part: PART, stream_from: None }
     }
 }
 
 static SHARE_FROM: AtomicUsize = AtomicUsize::new(SHARED);
+static WAKE_FROM: AtomicUsize = AtomicUsize::new(WOKEN);
 static LEAST_PART: AtomicUsize = AtomicUsize::new(PART);
-/// `usize::MAX` stands for the size of the L2 cache.
+/// `usize::MAX` stands for half of the last-level cache.
 static STREAM_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 #[cfg(any(feature = "testing", test))]
@@ -37,6 +42,7 @@ impl Tuning {
     /// Uses these from now on, in the whole process.
     pub fn apply(self) {
         SHARE_FROM.store(self.share_from, Ordering::Relaxed);
+        WAKE_FROM.store(self.wake_from, Ordering::Relaxed);
         LEAST_PART.store(self.least_part.max(1), Ordering::Relaxed);
         STREAM_FROM.store(self.stream_from.unwrap_or(usize::MAX), Ordering::Relaxed);
     }
@@ -46,15 +52,19 @@ pub(in crate::cpu) fn share_from() -> usize {
     SHARE_FROM.load(Ordering::Relaxed)
 }
 
+pub(in crate::cpu) fn wake_from() -> usize {
+    WAKE_FROM.load(Ordering::Relaxed)
+}
+
 pub(in crate::cpu) fn least_part() -> usize {
     LEAST_PART.load(Ordering::Relaxed)
 }
 
-/// Whether a call of so many bytes on so many threads uses non-temporal stores.
-pub(in crate::cpu) fn streams(bytes: usize, threads: usize) -> bool {
+/// Whether a call that writes this many bytes uses non-temporal stores.
+pub(in crate::cpu) fn streams(bytes: usize) -> bool {
     let from = match STREAM_FROM.load(Ordering::Relaxed) {
-        usize::MAX => super::caches::second_level(),
+        usize::MAX => super::caches::half_of_last_level(),
         from => from,
     };
-    bytes / threads >= from
+    bytes >= from
 }
