@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 /// How long a worker looks for more work before it sleeps: longer than it takes a program to call
 /// again right away, too short to be noticed by anyone else.
 const SPIN: Duration = Duration::from_micros(50);
+/// Calls that follow each other faster than this are worth waking a worker for, which then stays
+/// awake between them.
+const OFTEN: Duration = Duration::from_micros(150);
 /// How long a caller looks at parts that others still run before it sleeps. Where a worker has lost
 /// its processor, giving up this one lets it go on.
 const LINGER: Duration = Duration::from_micros(20);
@@ -55,6 +58,9 @@ pub struct ThreadPool {
 pub(super) struct Shared {
     /// Workers and a caller.
     threads: AtomicUsize,
+    /// When the pool was made, and when it was last asked for, in nanoseconds after that.
+    made: Instant,
+    asked: AtomicU64,
     /// Calls in progress. A caller that finds none of these free works alone.
     slots: [Slot; SLOTS],
     /// The number of jobs so far: workers that are awake watch it.
@@ -152,6 +158,8 @@ impl ThreadPool {
     fn start(threads: usize) -> (Self, Option<io::Error>) {
         let shared = Shared {
             threads: AtomicUsize::new(1),
+            made: Instant::now(),
+            asked: AtomicU64::new(0),
             slots: Default::default(),
             posted: AtomicUsize::new(0),
             spinning: AtomicUsize::new(0),
@@ -225,9 +233,13 @@ impl Shared {
         self.threads.load(Ordering::Relaxed)
     }
 
-    /// Whether a worker is awake and free.
+    /// Whether a worker is awake and free, or soon will be: whether even a small call is worth
+    /// sharing.
     pub(super) fn is_awake(&self) -> bool {
-        self.spinning.load(Ordering::Relaxed) > 0
+        let now = self.made.elapsed().as_nanos() as u64;
+        let before = self.asked.swap(now, Ordering::Relaxed);
+        let often = now.saturating_sub(before) < OFTEN.as_nanos() as u64;
+        often || self.spinning.load(Ordering::Relaxed) > 0
     }
 
     /// Runs every part, each once, on at most so many threads.
@@ -376,7 +388,7 @@ pub(super) fn installed() -> Option<Arc<Shared>> {
 
 /// The pool of the engine, of so many threads, if the system can start them. The first call creates
 /// it.
-pub(super) fn global(threads: usize) -> Arc<Shared> {
+pub(super) fn global(threads: impl Fn() -> usize) -> Arc<Shared> {
     /// A pool, and the process in which its threads run.
     struct Global {
         pool: ThreadPool,
@@ -392,7 +404,7 @@ pub(super) fn global(threads: usize) -> Arc<Shared> {
         if let Some(global) = unsafe { found.as_ref() }.filter(|it| it.process == process) {
             return Arc::clone(&global.pool.shared);
         }
-        let (pool, _) = ThreadPool::start(threads);
+        let (pool, _) = ThreadPool::start(threads());
         let made = Box::into_raw(Box::new(Global { pool, process }));
         let swapped = GLOBAL.compare_exchange(found, made, Ordering::AcqRel, Ordering::Acquire);
         if swapped.is_err() {

@@ -63,8 +63,9 @@ impl Pool {
         if rayon::current_thread_index().is_some() {
             return Pool::Rayon;
         }
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Pool::Own(pool::global(processors.min(limit())))
+        // Asked once: on Linux it reads files, which takes as long as a copy of a megabyte.
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        Pool::Own(pool::global(|| processors().min(limit())))
     }
 
     fn threads(&self) -> usize {
@@ -92,8 +93,8 @@ impl Team {
         }
         let pool = Pool::current();
         if let Pool::Own(pool) = &pool
-            && bytes < tuning::wake_from()
             && !pool.is_awake()
+            && bytes < tuning::wake_from()
         {
             return alone;
         }

@@ -1,0 +1,169 @@
+"""`bench/run --sweep`: time against size, as programs call it from Python.
+
+Every call is timed by itself: back to back, and after a millisecond of other work, in which threads
+fall asleep. Everyone runs in turns in one process, with the thread settings that users have; then
+each library alone, in a process of its own. The yardstick is the fastest copy that anyone makes at
+that size, into the same kind of output.
+"""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+from time import perf_counter
+
+import numpy as np
+
+from . import peers
+from .cases import BITS, Case
+from .contestants import Unsupported, from_python, into, making
+from .job import Job
+from .measure import quantile
+
+#: Operator, type, the axes after the first, and the axes of the call.
+KINDS = {
+    "f32 rows of 2 KiB": ("reverse", "f32", (512,), (1,)),
+    "u8 rows of 128 B": ("reverse", "u8", (128,), (1,)),
+    "f16 rows of 64 KiB": ("reverse", "f16", (32768,), (1,)),
+    "f64 rows of 4 KiB": ("reverse", "f64", (512,), (1,)),
+    "u8 RGB": ("reverse", "u8", (704, 3), (1,)),
+    "f32 axis 0": ("reverse", "f32", (512,), (0,)),
+    "f32 sequences": ("sequence", "f32", (512,), (1, 0)),
+    "f32 per lane": ("subsequences", "f32", (512,), (1,)),
+}
+PAUSES = {"back to back": 0.0, "after 1 ms": 1e-3}
+#: Calls of a turn, of which the first only warms up; and the time for one size in seconds.
+TURN, BUDGET = 5, 1.2
+FEWEST, MOST = 5, 60
+
+
+def sizes():
+    """Powers of two from 4 KiB to 64 MiB, and odd sizes between some of them."""
+    for bits in range(12, 27):
+        yield 1 << bits
+        if bits % 3 == 0 and bits < 26:
+            yield (1 << bits) * 3 // 2 + 100
+
+
+def case_of(kind, size):
+    operator, dtype, rest, axes = KINDS[kind]
+    row = int(np.prod(rest)) * BITS[dtype] // 8
+    return Case("size", operator, dtype, (max(size // row, 1), *rest), axes)
+
+
+def copies(job, others):
+    """Plain copies, by everyone who is there."""
+    x, out, package = job.x, job.out, __import__("retrograde")
+    yield into("copy: numpy", job, lambda: np.copyto(out, x))
+    yield making("copy: numpy", x.copy)
+    yield into("copy: retrograde", job, lambda: package.reverse(x, (), out=out))
+    yield making("copy: retrograde", lambda: package.reverse(x, ()))
+    if any(peer.name == "torch" for peer in others):
+        import torch
+
+        from_torch, to_torch = torch.from_numpy(x), torch.from_numpy(out)
+        yield into("copy: torch", job, lambda: to_torch.copy_(from_torch))
+        yield making("copy: torch", from_torch.clone)
+
+
+def own(job, others):
+    """Retrograde on NumPy arrays, and on tensors of PyTorch if that is there."""
+    for one in from_python(job, len(os.sched_getaffinity(0))):
+        one.name = "retrograde"
+        yield one
+    if any(peer.name == "torch" for peer in others):
+        import torch
+
+        tensors = Tensors(job, torch)
+        for one in from_python(tensors, len(os.sched_getaffinity(0))):
+            one.name = "retrograde on torch"
+            yield one
+
+
+class Tensors:
+    """The job as tensors of PyTorch."""
+
+    def __init__(self, job, torch):
+        self.case, self.src, self.dst = job.case, job.src, job.dst
+        self.x, self.out = torch.from_numpy(job.x), torch.from_numpy(job.out)
+        self.lengths = job.lengths
+
+
+def contestants(job, others):
+    yield from copies(job, others)
+    yield from own(job, others)
+    for peer in others:
+        try:
+            yield from peer.contestants(job, len(os.sched_getaffinity(0)))
+        except Unsupported:
+            continue
+
+
+def right(job, one):
+    if one.name.startswith("copy"):
+        return True
+    if one.style == "reused":
+        job.dst.fill(0xA5)
+        one.work(1)
+    return job.is_right(one.result())
+
+
+def timed(work, pause):
+    if pause:
+        until = perf_counter() + pause
+        while perf_counter() < until:
+            pass
+    start = perf_counter()
+    work(1)
+    return perf_counter() - start
+
+
+def measure(kind, size, others, budget):
+    """The times of every contestant for one size."""
+    job = Job(case_of(kind, size))
+    everyone = list(contestants(job, others))
+    wrong = [one.label for one in everyone if not right(job, one)]
+    if wrong:
+        raise SystemExit(f"WRONG: {job.case.name}: {', '.join(wrong)}")
+    for how, pause in PAUSES.items():
+        seconds = [[] for _ in everyone]
+        start = perf_counter()
+        for turn in range(MOST):
+            if turn >= FEWEST and perf_counter() - start > budget:
+                break
+            for one, times in zip(everyone, seconds, strict=True):
+                times += [timed(one.work, pause) for _ in range(TURN)][1:]
+        for one, times in zip(everyone, seconds, strict=True):
+            yield {
+                "kind": kind,
+                "bytes": job.case.bytes,
+                "how": how,
+                "name": one.name,
+                "style": one.style,
+                "us": round(quantile(times, 0.5) * 1e6, 2),
+                "p90": round(quantile(times, 0.9) * 1e6, 2),
+            }
+
+
+def run(names, kinds, budget):
+    """Measures in this process; prints one line of JSON per result."""
+    others = [peer for peer in peers.load("all")[0] if peer.name in names]
+    gc.disable()
+    for kind in kinds:
+        for size in sizes():
+            for row in measure(kind, size, others, budget):
+                print(json.dumps(row), flush=True)
+            gc.collect()
+
+
+def started(names, kinds, budget):
+    """The results of another process, in which only these libraries are loaded."""
+    command = [sys.executable, "-m", __name__, json.dumps([names, kinds, budget])]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return [row | {"process": "alone" if len(names) < 2 else "together"} for row in rows]
+
+
+if __name__ == "__main__":
+    run(*json.loads(sys.argv[1]))
