@@ -104,6 +104,24 @@ impl Output {
         place.begin(name, laid, swapped)
     }
 
+    /// As [`like`](Self::like), with two axes of the shape swapped, and in row-major order. `None`
+    /// swaps none and keeps the memory order.
+    pub fn like_swapped(
+        input: &Tensor,
+        axes: Option<(usize, usize)>,
+        location: Location,
+        saving: &Saving,
+    ) -> Result<Output, Error> {
+        let Some((first, second)) = axes else { return Output::like(input, location, saving) };
+        let mut shape = input.shape().to_vec();
+        shape.swap(first, second);
+        let layout = Layout::dense(input.layout().dtype(), &shape)
+            .map_err(|e| Error::Npy { path: location.path.clone(), source: e.into() })?;
+        // Only its shape, types and strings are used.
+        let swapped = Tensor { layout, fortran_order: false, ..input.clone() };
+        Output::like(&swapped, location, saving)
+    }
+
     /// Begins an output and fills it with a value, so that only [`finish`](Self::finish) remains.
     /// The name is used if the format has names and the location gives none. `watch` is called with
     /// the size of every piece that was copied, in bytes.

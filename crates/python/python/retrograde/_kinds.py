@@ -61,6 +61,8 @@ def reverse_subsequences(x, *arguments):
 def reverse_segments(x, *arguments):
     if _arrow_kind(x):
         return _function(_segments, "reverse_segments", x, _arrow)(x, *arguments)
+    if _is(x, "tensorflow", "RaggedTensor"):
+        return _function(_segments, "reverse_segments", x, _ragged)(x, *arguments)
     return _function(_segments, "reverse_segments", x, _with_offsets(_handler(x)))(x, *arguments)
 
 
@@ -74,6 +76,10 @@ def segments_of(x, axis):
         from . import _arrow
 
         return _arrow.segments_of(x, axis)
+    if _is(x, "tensorflow", "RaggedTensor"):
+        from . import _tensorflow
+
+        return _tensorflow.segments_of(x, axis)
     if _is_torch(type(x)):
         return torch._segments_of(x, axis)
     raise missing_offsets()
@@ -227,6 +233,12 @@ def _arrow(name, x, offsets, axis, out):
     from . import _arrow
 
     return _arrow.reverse_segments(x, offsets, axis, out)
+
+
+def _ragged(name, x, offsets, axis, out):
+    from . import _tensorflow
+
+    return _tensorflow.reverse_ragged(x, offsets, axis, out)
 
 
 def _jax(name, x, *arguments):
