@@ -22,8 +22,8 @@ pub(crate) struct Rot90Arguments {
     pub(crate) k: i64,
     /// The plane: elements turn from the first of these axes towards the second
     #[arg(
-        long, num_args = 2, value_names = ["A", "B"], value_delimiter = ',',
-        default_values_t = [0, 1], allow_negative_numbers = true
+        long, num_args = 2, value_names = ["A", "B"], default_values_t = [0, 1],
+        allow_negative_numbers = true
     )]
     pub(crate) axes: Vec<i64>,
 }

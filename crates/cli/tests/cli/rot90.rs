@@ -55,7 +55,6 @@ fn every_turn_in_every_plane() {
     let usual = rotated(folder.path(), &[]);
     let (shape, data) = expected(&[2, 3, 4], 1, (0, 1));
     assert_eq!((usual.shape(), usual.data()), (&shape[..], &data[..]));
-    assert_eq!(rotated(folder.path(), &["--axes", "0,1"]).data(), data);
 }
 
 #[test]
@@ -122,8 +121,16 @@ fn errors() {
         ("vector.npy", array("|u1", &[4], 0..4)),
     ]);
     let cases: &[(&[&str], i32, &str)] = &[
-        (&["x.npy", "--axes", "0", "2"], 1, "rot90: axes[1] is 2, out of range for a tensor of rank 2"),
-        (&["x.npy", "--axes", "-3", "1"], 1, "rot90: axes[0] is -3, out of range for a tensor of rank 2"),
+        (
+            &["x.npy", "--axes", "0", "2"],
+            1,
+            "rot90: axes[1] is 2, out of range for a tensor of rank 2",
+        ),
+        (
+            &["x.npy", "--axes", "-3", "1"],
+            1,
+            "rot90: axes[0] is -3, out of range for a tensor of rank 2",
+        ),
         (&["x.npy", "--axes", "1", "-1"], 1, "rot90: axes are both axis 1: they must be different"),
         (&["vector.npy"], 1, "rot90: axes[1] is 1, out of range for a tensor of rank 1"),
         (&["none.npy"], 1, "cannot read none.npy: No such file or directory"),
