@@ -349,7 +349,7 @@ def test_ragged_tensors(kind):
         loss = tf.reduce_sum(retrograde.reverse_segments(values).values * [1.0, 10.0, 100.0])
     same(tape.gradient(loss, variable), np.array([1, 100, 10], np.float32))
     assert retrograde.explain("reverse_segments", values).dims[0]["flow"] == "flip segments"
-    assert "1.0 3.0 2.0" in str(retrograde.show("reverse_segments", values))
+    assert "1 3 2" in str(retrograde.show("reverse_segments", values))
     with pytest.raises(TypeError, match="x is of type RaggedTensor, which has offsets of its own"):
         retrograde.prepare("reverse_segments", values)
 
