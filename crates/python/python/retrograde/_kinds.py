@@ -216,9 +216,9 @@ def _masked(name, x, *arguments):
 
 
 def _flip_masked(x, axes, swapped):
-    turned = x if swapped is None else x.swapaxes(*swapped)
-    out = np.ma.empty_like(turned, order="C")
-    _engine.reverse(np.ma.getdata(turned), axes, None, "set", np.ma.getdata(out))
+    view = x if swapped is None else x.swapaxes(*swapped)
+    out = np.ma.empty_like(view, order="C")
+    _engine.reverse(np.ma.getdata(view), axes, None, "set", np.ma.getdata(out))
     mask = np.ma.getmask(x)
     out.mask = mask if mask is np.ma.nomask else _engine.flip(mask, axes, swapped)
     return out
@@ -281,10 +281,10 @@ def _cupy(name, x, *arguments):
 
 
 def _flip_cupy(x, axes, swapped):
-    turned = x if swapped is None else x.swapaxes(*swapped)
+    view = x if swapped is None else x.swapaxes(*swapped)
     import cupy
 
-    return _engine.reverse(turned, axes, None, "set", cupy.empty_like(turned, order="C"))
+    return _engine.reverse(view, axes, None, "set", cupy.empty_like(view, order="C"))
 
 
 def _dlpack(name, x, *arguments):
