@@ -88,7 +88,8 @@ fn files_of_every_kind_and_order() {
     assert_eq!(raw, [1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0]);
     let text = |name| npy::read(folder.path().join(name)).unwrap();
     assert_eq!(text("text2.npy"), text("text.npy"));
-    assert_eq!((text("text3.npy").shape(), text("text3.npy").data()[0]), (&[1, 3][..], b'c'));
+    // One, two and one quarter turns are a whole one.
+    assert_eq!(text("text3.npy"), text("text.npy"));
 }
 
 #[test]
