@@ -5,6 +5,7 @@ mod commands;
 mod files;
 mod lists;
 mod operators;
+mod rot90;
 mod run;
 
 pub(crate) use bench::{BenchArguments, Op};
@@ -14,6 +15,7 @@ pub(crate) use lists::{Axes, LengthsArgument, Mask};
 pub(crate) use operators::{
     Alignment, Duplicates, Operation, PaddingArguments, Rest, ReverseArguments,
 };
+pub(crate) use rot90::Rot90Arguments;
 pub(crate) use run::{NamedFile, RunArguments};
 
 use clap::{Parser, Subcommand};
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     /// Run an operator on files
     #[command(flatten)]
     Operate(Operation<Files>),
+    /// Rotate by quarter turns in the plane of two axes (numpy.rot90)
+    Rot90(Rot90Arguments),
     /// List what a file or a model holds: types, shapes, memory order; inputs, nodes, outputs
     Info(InfoArguments),
     /// Explain how an operator would run: the plan, the kernel, the bytes, the least time

@@ -17,6 +17,7 @@ mod pages;
 mod picture;
 mod progress;
 mod report;
+mod rot90;
 mod run;
 mod show;
 mod signals;
@@ -66,6 +67,7 @@ fn command(arguments: &Arguments) -> Result<()> {
     interrupt::handle()?;
     match &arguments.command {
         Command::Operate(operation) => operate::run(operation),
+        Command::Rot90(arguments) => rot90::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Show(arguments) => show::run(arguments),

@@ -47,13 +47,13 @@ pub(crate) fn with_hint(error: anyhow::Error) -> anyhow::Error {
         }
         Some(Error::OtherShape { .. }) => ": --shape is for raw bytes",
         Some(Error::NotInPlace { .. }) => ": use -o",
-        Some(error @ Error::CannotHold { .. }) if ends_open(error) => " with --dtype",
+        Some(error @ Error::CannotHold { .. }) if asks_for_type(error) => " with --dtype",
         _ => return error,
     };
     anyhow!("{error}{hint}")
 }
 
 /// Whether the error asks for a type.
-fn ends_open(error: &Error) -> bool {
+fn asks_for_type(error: &Error) -> bool {
     error.to_string().ends_with("give their type")
 }

@@ -5,7 +5,6 @@ use crate::task::Task;
 use crate::{bench, cuda, interrupt, load, picture, report, work};
 use anyhow::{Result, bail};
 use retrograde_io::{Edit, Error, Format, Location, Output, Saving};
-use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 /// Runs one of the operators.
@@ -35,12 +34,18 @@ pub(crate) fn run(operation: &Operation<Files>) -> Result<()> {
     let mut after = Output::like(&before, output, &saving)?;
     let took = match &cuda {
         Some(cuda) => Some((cuda, cuda::reverse(cuda, &task, &before, &mut after)?)),
-        None => work::reverse(&task, &before, &mut after).map(|()| None)?,
+        None => work::reverse(&task, before.layout(), &before, &mut after).map(|()| None)?,
     };
     // Drawn now: the output may be about to replace the input.
     let picture = files.show.then(picture);
     let (shape, size) = (after.layout().shape(), after.data_bytes());
-    let saved = report::saved(after.location(), after.element_type(), shape, size, &task);
+    let saved = report::saved(
+        after.location(),
+        after.element_type(),
+        shape,
+        size,
+        &report::reversed(&task),
+    );
     let completed = Output::complete_all(vec![after])?;
     // Windows cannot replace a file that is mapped.
     drop(before);
@@ -77,7 +82,13 @@ fn in_place(operation: &Operation<Files>, saving: &Saving) -> Result<()> {
     interrupt::hold_back();
     work::reverse_in_place(&task, &mut tensor)?;
     let (shape, size) = (tensor.layout().shape(), tensor.layout().byte_len());
-    let saved = report::saved(tensor.location(), tensor.element_type(), shape, size, &task);
+    let saved = report::saved(
+        tensor.location(),
+        tensor.element_type(),
+        shape,
+        size,
+        &report::reversed(&task),
+    );
     tensor.finish()?;
     match picture {
         Some(picture) => report::print(&picture)?,
@@ -101,9 +112,7 @@ fn destination(files: &Files) -> Result<(Option<Location>, Option<Format>)> {
         if files.show {
             bail!("--show and -o - both write to stdout: use one of them, or -o FILE");
         }
-        if io::stdout().is_terminal() {
-            bail!("-o - writes bytes, and stdout is a terminal: redirect it, or use -o FILE");
-        }
     }
+    files.output.as_ref().map_or(Ok(()), report::check_stdout)?;
     Ok((files.output.clone(), files.to))
 }

@@ -19,18 +19,25 @@ pub(crate) fn error(error: &anyhow::Error) {
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {error}");
 }
 
-/// A line about what was written.
+/// Refuses to write the bytes of a tensor to a terminal.
+pub(crate) fn check_stdout(output: &Location) -> anyhow::Result<()> {
+    if output.is_stream() && io::stdout().is_terminal() {
+        anyhow::bail!("-o - writes bytes, and stdout is a terminal: redirect it, or use -o FILE");
+    }
+    Ok(())
+}
+
+/// A line about what was written: `how` says what was done.
 pub(crate) fn saved(
     location: &Location,
     element: &ElementType,
     shape: &[usize],
     size: usize,
-    task: &Task,
+    how: &str,
 ) -> String {
     let (size, style) = (bytes(size), Style::new().bold());
     let name = if location.is_stream() { "stdout".to_owned() } else { location.to_string() };
-    let along = along(task);
-    format!("{style}{name}{style:#}: {element} {shape:?}, {size} reversed along {along}")
+    format!("{style}{name}{style:#}: {element} {shape:?}, {size} {how}")
 }
 
 /// A line about the time on a GPU, compared with a memory copy.
@@ -113,12 +120,13 @@ pub(crate) fn name(location: &Location) -> String {
     elements::printable(&format!("{file}{tensor}"))
 }
 
-/// The axes that are reversed.
-fn along(task: &Task) -> String {
-    match task {
+/// What an operator did, for [`saved`].
+pub(crate) fn reversed(task: &Task) -> String {
+    let along = match task {
         Task::Sequence { time, .. } => format!("axis {time}"),
         _ => task.movement().arguments(),
-    }
+    };
+    format!("reversed along {along}")
 }
 
 /// A number of bytes with three digits and a unit.

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::task::Task;
 use anyhow::Result;
 use rayon::prelude::*;
-use retrograde::{ExecuteError, Grain, Plan};
+use retrograde::{ExecuteError, Grain, Layout, Plan};
 use retrograde_io::{Edit, Output, Tensor};
 use std::ops::Range;
 
@@ -17,10 +17,16 @@ pub(crate) const PIECE: usize = 16 << 20;
 /// Pages are prefaulted in parts of this size, in parallel.
 pub(crate) const PART: usize = 2 << 20;
 
-/// Reverses one tensor into another.
-pub(crate) fn reverse(task: &Task, input: &Tensor, output: &mut Output) -> Result<()> {
-    let (src, dst) = (input.layout().clone(), output.layout().clone());
-    task.prepared(&src, &dst, |checked| {
+/// Reverses one tensor into another. `src` is the layout by which the input is read: its own, or a
+/// permutation of it.
+pub(crate) fn reverse(
+    task: &Task,
+    src: &Layout,
+    input: &Tensor,
+    output: &mut Output,
+) -> Result<()> {
+    let dst = output.layout().clone();
+    task.prepared(src, &dst, |checked| {
         let progress = Progress::of(checked.plan());
         let mut pieces = checked.pieces(PIECE).peekable();
         while let Some(piece) = pieces.next() {

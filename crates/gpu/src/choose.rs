@@ -348,7 +348,7 @@ fn staged_width(shape: &Shape, at: Site) -> Width {
 
 /// The dimension along which the input's elements are contiguous, if it is not the output's
 /// innermost one and both are long enough for tiles.
-pub(crate) fn turned(shape: &Shape) -> Option<usize> {
+pub(crate) fn transposed_dim(shape: &Shape) -> Option<usize> {
     let (a, others) = shape.dims.split_last()?;
     let together = |dim: &retrograde::Dim| dim.src.unsigned_abs() as u64 == shape.unit;
     let at = others.iter().rposition(together)?;
@@ -362,7 +362,8 @@ pub(crate) fn turned(shape: &Shape) -> Option<usize> {
 
 fn tiles(shape: &Shape, at: Site) -> Option<Choice> {
     let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && shape.granule(at) >= shape.unit;
-    let found = natural && !shape.zero && turned(shape).is_some() && shape.dims.len() - 2 <= FEW;
+    let found =
+        natural && !shape.zero && transposed_dim(shape).is_some() && shape.dims.len() - 2 <= FEW;
     found.then_some(Choice { kernel: Kernel::Tiles, width: Width::Unit(shape.unit) })
 }
 

@@ -98,10 +98,28 @@ impl Output {
     pub fn like(input: &Tensor, location: Location, saving: &Saving) -> Result<Output, Error> {
         let place = Place::of(location, saving, input.format())?;
         let name = name_of(input.name(), &place.location, place.format)?;
-        let laid = lay_out(input, &place.location.path, place.format, &name)?;
-        let turned = laid.element.is_big_endian() != input.element_type().is_big_endian();
-        let swapped = if turned { laid.element.number_bytes() } else { 1 };
-        place.begin(name, laid, swapped)
+        let planned = lay_out(input, &place.location.path, place.format, &name)?;
+        let differs = planned.element.is_big_endian() != input.element_type().is_big_endian();
+        let swapped = if differs { planned.element.number_bytes() } else { 1 };
+        place.begin(name, planned, swapped)
+    }
+
+    /// As [`like`](Self::like), with two axes of the shape swapped, and in row-major order. `None`
+    /// swaps none and keeps the memory order.
+    pub fn like_swapped(
+        input: &Tensor,
+        axes: Option<(usize, usize)>,
+        location: Location,
+        saving: &Saving,
+    ) -> Result<Output, Error> {
+        let Some((first, second)) = axes else { return Output::like(input, location, saving) };
+        let mut shape = input.shape().to_vec();
+        shape.swap(first, second);
+        let layout = Layout::dense(input.layout().dtype(), &shape)
+            .map_err(|e| Error::Npy { path: location.path.clone(), source: e.into() })?;
+        // Only its shape, types and strings are used.
+        let swapped = Tensor { layout, fortran_order: false, ..input.clone() };
+        Output::like(&swapped, location, saving)
     }
 
     /// Begins an output and fills it with a value, so that only [`finish`](Self::finish) remains.
@@ -324,9 +342,9 @@ impl Place {
         Ok(Place { location, format, target })
     }
 
-    fn begin(self, name: String, laid: Laid, swapped: usize) -> Result<Output, Error> {
+    fn begin(self, name: String, planned: FileLayout, swapped: usize) -> Result<Output, Error> {
         let Place { location, format, target } = self;
-        let Laid { element, layout, header, coding, data_bytes } = laid;
+        let FileLayout { element, layout, header, coding, data_bytes } = planned;
         let path = location.path.clone();
         let failed = |error| Error::write(&path, error);
         if let Some(Target::File { path: target, replaces: true }) = &target {
@@ -368,7 +386,7 @@ impl Place {
 }
 
 /// How a tensor is stored in its file.
-struct Laid {
+struct FileLayout {
     element: ElementType,
     layout: Layout,
     header: Vec<u8>,
@@ -377,15 +395,15 @@ struct Laid {
     data_bytes: usize,
 }
 
-impl Laid {
+impl FileLayout {
     /// Elements that are written unchanged.
-    fn plain(element: ElementType, layout: Layout, header: Vec<u8>) -> Laid {
+    fn plain(element: ElementType, layout: Layout, header: Vec<u8>) -> FileLayout {
         let data_bytes = layout.byte_len();
-        Laid { element, layout, header, coding: Coding::Plain, data_bytes }
+        FileLayout { element, layout, header, coding: Coding::Plain, data_bytes }
     }
 }
 
-fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<Laid, Error> {
+fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<FileLayout, Error> {
     let element = input.element_type();
     let cannot =
         || Error::CannotHold { path: path.to_owned(), format, element: element.to_string() };
@@ -403,7 +421,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
             let (header, _) = npy::lay_out(&descr, fortran_order, input.shape())
                 .map_err(|source| Error::Npy { path: path.to_owned(), source })?;
             let layout = if fortran_order { input.layout().clone() } else { in_rows()? };
-            Ok(Laid::plain(element.clone(), layout, header))
+            Ok(FileLayout::plain(element.clone(), layout, header))
         }
         Format::Safetensors => {
             let dtype = element.dtype();
@@ -413,7 +431,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
                 return Err(cannot());
             }
             let header = safetensors::encode(name, spelled, &layout);
-            Ok(Laid::plain(ElementType::Plain(dtype), layout, header))
+            Ok(FileLayout::plain(ElementType::Plain(dtype), layout, header))
         }
         // Strings in a TensorProto have no fixed width: cells are converted to strings at the end.
         Format::Pb if matches!(element.kind(), Kind::Text | Kind::Bytes) => {
@@ -437,7 +455,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
             if let Some(reason) = wrong {
                 return Err(refused(reason.to_owned()));
             }
-            Ok(Laid {
+            Ok(FileLayout {
                 element: element.to_little_endian(),
                 layout: in_rows()?,
                 header: Vec::new(),
@@ -451,12 +469,12 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<La
             let layout = in_rows()?;
             let header = onnx::raw_head(name, dtype, input.shape(), layout.byte_len())
                 .map_err(|source| not_proto(path, source))?;
-            Ok(Laid::plain(ElementType::Plain(dtype), layout, header))
+            Ok(FileLayout::plain(ElementType::Plain(dtype), layout, header))
         }
         // Raw bytes are little-endian. A record with big-endian fields needs a format that can say
         // so.
         Format::Raw if element.kind() == Kind::Record && element.is_big_endian() => Err(cannot()),
-        Format::Raw => Ok(Laid::plain(element.to_little_endian(), in_rows()?, Vec::new())),
+        Format::Raw => Ok(FileLayout::plain(element.to_little_endian(), in_rows()?, Vec::new())),
     }
 }
 
@@ -467,14 +485,14 @@ fn lay_out_strings(
     path: &Path,
     format: Format,
     name: &str,
-) -> Result<Laid, Error> {
+) -> Result<FileLayout, Error> {
     let (layout, text) = (layout.clone(), strings.text().clone());
     if format == Format::Pb {
         let message = StringsMessage::of(name, layout.shape(), strings.iter().map(<[u8]>::len))
             .map_err(|source| not_proto(path, source))?;
         let (element, header) = (ElementType::Plain(DType::String), Vec::new());
         let (coding, data_bytes) = (Coding::Message(message, Some(text)), strings.byte_len());
-        return Ok(Laid { element, layout, header, coding, data_bytes });
+        return Ok(FileLayout { element, layout, header, coding, data_bytes });
     }
     if format == Format::Safetensors {
         let element = DType::String.to_string();
@@ -493,7 +511,7 @@ fn lay_out_strings(
     };
     let data_bytes = cells.width() * layout.len();
     let element = ElementType::Numpy(cells.descr.clone());
-    Ok(Laid { element, layout, header, coding: Coding::Cells(cells, text), data_bytes })
+    Ok(FileLayout { element, layout, header, coding: Coding::Cells(cells, text), data_bytes })
 }
 
 /// Its name in the file: the requested one, its own, or a default.

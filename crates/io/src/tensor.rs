@@ -149,9 +149,9 @@ impl Tensor {
 
     /// The elements in row-major order, little-endian.
     fn in_usual_order(&self, folder: &Path) -> Result<Data, Error> {
-        let turned = self.fortran_order && self.shape().len() > 1;
+        let column_major = self.fortran_order && self.shape().len() > 1;
         let swapped = self.element.is_big_endian() && self.element.number_bytes() > 1;
-        if !turned && !swapped {
+        if !column_major && !swapped {
             return Ok(self.data.clone());
         }
         let failed = |error| Error::read(&self.path, error);

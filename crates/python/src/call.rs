@@ -94,11 +94,11 @@ pub(crate) fn flip<'py>(
     if let Operand::Array(array) = &input
         && ndarray::holds_references(array)
     {
-        let turned = match swapped {
+        let view = match swapped {
             Some(axes) => array.call_method1("swapaxes", axes)?,
             None => array.clone().into_any(),
         };
-        let out = turned.call_method1("copy", ("C",))?.cast_into()?;
+        let out = view.call_method1("copy", ("C",))?.cast_into()?;
         in_place(&operator, &out, work)?;
         return Ok(out.into_any());
     }
@@ -129,11 +129,11 @@ fn start<'py>(
     {
         return Ok(out.clone());
     }
-    all_the_way(x, asked, lengths, out)
+    run_checked(x, asked, lengths, out)
 }
 
 /// The full path, with all checks.
-pub(crate) fn all_the_way<'py>(
+pub(crate) fn run_checked<'py>(
     x: &Bound<'py, PyAny>,
     asked: &Asked,
     lengths: Option<&Bound<'py, PyAny>>,

@@ -168,14 +168,14 @@ fn lent_without_version(
 
 /// A library's C description of a tensor: nothing is allocated, and nothing has been checked.
 #[derive(Clone, Copy)]
-pub(crate) struct Glance<'a> {
+pub(crate) struct RawTensor<'a> {
     tensor: DLTensor,
     /// Whether it may be written to.
     pub(crate) writable: bool,
     _object: PhantomData<&'a PyAny>,
 }
 
-impl<'a> Glance<'a> {
+impl<'a> RawTensor<'a> {
     /// Describes a tensor of a known class. `None` also for tensors that need more than a
     /// description: without strides, or with packed elements.
     pub(crate) fn at(object: &'a Bound<'_, PyAny>) -> Option<Self> {
@@ -188,7 +188,7 @@ impl<'a> Glance<'a> {
             return None;
         }
         let described = tensor.ndim == 0 || !tensor.shape.is_null() && !tensor.strides.is_null();
-        (tensor.ndim >= 0 && described && tensor.dtype.bits >= 8).then_some(Glance {
+        (tensor.ndim >= 0 && described && tensor.dtype.bits >= 8).then_some(RawTensor {
             tensor,
             writable: offers.writable,
             _object: PhantomData,

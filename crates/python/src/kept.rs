@@ -5,7 +5,7 @@
 //! equals one that was checked before, except for its address.
 
 use crate::cuda;
-use crate::dlpack::Glance;
+use crate::dlpack::RawTensor;
 use crate::errors::raised;
 use crate::operand::Operand;
 use crate::operation::{Asked, Visitor};
@@ -88,8 +88,8 @@ struct Span {
 /// The tensors of a call. Lengths are included only if they are on a device.
 pub(crate) struct Tensors<'a, 'py> {
     pub(crate) x: &'a Bound<'py, PyAny>,
-    pub(crate) input: Glance<'a>,
-    pub(crate) lengths: Option<(&'a Bound<'py, PyAny>, Glance<'a>)>,
+    pub(crate) input: RawTensor<'a>,
+    pub(crate) lengths: Option<(&'a Bound<'py, PyAny>, RawTensor<'a>)>,
 }
 
 impl<'a, 'py> Tensors<'a, 'py> {
@@ -98,22 +98,22 @@ impl<'a, 'py> Tensors<'a, 'py> {
         x: &'a Bound<'py, PyAny>,
         lengths: Option<&'a Bound<'py, PyAny>>,
     ) -> Option<Self> {
-        Self::seen(x, Glance::at(x)?, lengths)
+        Self::seen(x, RawTensor::at(x)?, lengths)
     }
 
     /// The same for an input that is already described.
     pub(crate) fn seen(
         x: &'a Bound<'py, PyAny>,
-        input: Glance<'a>,
+        input: RawTensor<'a>,
         lengths: Option<&'a Bound<'py, PyAny>>,
     ) -> Option<Self> {
         let lengths = match lengths {
             Some(lengths) => {
-                let glance = Glance::at(lengths)?;
-                if !matches!(glance.place(), Some(Place::Cuda(_))) {
+                let raw = RawTensor::at(lengths)?;
+                if !matches!(raw.place(), Some(Place::Cuda(_))) {
                     return None;
                 }
-                Some((lengths, glance))
+                Some((lengths, raw))
             }
             None => None,
         };
@@ -126,7 +126,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
             kept.input.fit(&self.input)
                 && kept.asked == *asked
                 && match (&kept.lengths, &self.lengths) {
-                    (Some(known), Some((_, glance))) => known.fit(glance),
+                    (Some(known), Some((_, raw))) => known.fit(raw),
                     (None, None) => true,
                     _ => false,
                 }
@@ -138,7 +138,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
     /// Runs a call into an output of the same library, planning it now if necessary. `None` if it
     /// needs the full path, which also gives the best errors.
     pub(crate) fn run(&self, asked: &Asked, out: &Bound<'py, PyAny>) -> PyResult<Option<Rc<Kept>>> {
-        let Some(output) = Glance::at(out).filter(|output| output.writable) else {
+        let Some(output) = RawTensor::at(out).filter(|output| output.writable) else {
             return Ok(None);
         };
         let kept = match self.find(asked, |kept| kept.output.fit(&output)) {
@@ -152,7 +152,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
     }
 
     /// Runs a plan that was found for these tensors, if the output fits it.
-    pub(crate) fn go(&self, kept: &Kept, output: &Glance<'_>) -> PyResult<bool> {
+    pub(crate) fn go(&self, kept: &Kept, output: &RawTensor<'_>) -> PyResult<bool> {
         if !kept.output.fit(output) || self.input.lacks_memory() || output.lacks_memory() {
             return Ok(false);
         }
@@ -164,8 +164,8 @@ impl<'a, 'py> Tensors<'a, 'py> {
         // SAFETY: the library describes these tensors exactly as those that the plan was made for
         // and checked with, and frees them in the order of its stream, on which this runs.
         let (from, counts, to) = unsafe {
-            let counts = self.lengths.as_ref().map(|(_, glance)| {
-                let first = kept.counts.of(glance).addr() as u64;
+            let counts = self.lengths.as_ref().map(|(_, raw)| {
+                let first = kept.counts.of(raw).addr() as u64;
                 CudaLengths::Device(DeviceRef::from_raw(first, kept.counts.len))
             });
             let from = DeviceRef::from_raw(from.addr() as u64, kept.from.len);
@@ -202,10 +202,10 @@ impl<'a, 'py> Tensors<'a, 'py> {
     }
 
     /// Plans a call with all checks and caches the plan. Errors are left to the full path.
-    fn plan(&self, asked: &Asked, out: &Bound<'py, PyAny>, to: &Glance<'_>) -> Option<Rc<Kept>> {
+    fn plan(&self, asked: &Asked, out: &Bound<'py, PyAny>, to: &RawTensor<'_>) -> Option<Rc<Kept>> {
         let (input, output) = (Facts::of(&self.input)?, Facts::of(to)?);
         let lengths = match &self.lengths {
-            Some((_, glance)) => Some(Facts::of(glance)?),
+            Some((_, raw)) => Some(Facts::of(raw)?),
             None => None,
         };
         let operand = Operand::of(self.x).ok()?;
@@ -273,33 +273,33 @@ impl Latest {
 }
 
 impl Facts {
-    fn of(glance: &Glance<'_>) -> Option<Self> {
+    fn of(raw: &RawTensor<'_>) -> Option<Self> {
         let (mut shape, mut strides) = ([0; MOST_AXES], [0; MOST_AXES]);
-        let rank = glance.shape().len();
-        shape.get_mut(..rank)?.copy_from_slice(glance.shape());
-        strides.get_mut(..rank)?.copy_from_slice(glance.strides());
-        Some(Facts { dtype: glance.dtype(), device: glance.device(), rank, shape, strides })
+        let rank = raw.shape().len();
+        shape.get_mut(..rank)?.copy_from_slice(raw.shape());
+        strides.get_mut(..rank)?.copy_from_slice(raw.strides());
+        Some(Facts { dtype: raw.dtype(), device: raw.device(), rank, shape, strides })
     }
 
     /// Whether another tensor has the same description.
-    fn fit(&self, glance: &Glance<'_>) -> bool {
-        let rank = glance.shape().len();
+    fn fit(&self, raw: &RawTensor<'_>) -> bool {
+        let rank = raw.shape().len();
         self.rank == rank
-            && self.dtype == glance.dtype()
-            && self.device == glance.device()
-            && self.shape[..rank] == *glance.shape()
-            && self.strides[..rank] == *glance.strides()
+            && self.dtype == raw.dtype()
+            && self.device == raw.device()
+            && self.shape[..rank] == *raw.shape()
+            && self.strides[..rank] == *raw.strides()
     }
 }
 
 impl Span {
     fn new(tensor: &TensorRef<'_>) -> Self {
-        // Elements are whole bytes: a `Glance` excludes others.
+        // Elements are whole bytes: a `RawTensor` excludes others.
         Span { before: tensor.layout().reach().origin, len: tensor.memory().len() }
     }
 
     /// The address at which these bytes begin.
-    fn of(self, glance: &Glance<'_>) -> *mut u8 {
-        glance.origin().wrapping_sub(self.before)
+    fn of(self, raw: &RawTensor<'_>) -> *mut u8 {
+        raw.origin().wrapping_sub(self.before)
     }
 }

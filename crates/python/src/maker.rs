@@ -2,7 +2,7 @@
 //! for Python.
 
 use crate::call;
-use crate::dlpack::{self, Glance};
+use crate::dlpack::{self, RawTensor};
 use crate::kept::{Kept, Order, Tensors};
 use crate::operation::Asked;
 use crate::view::Place;
@@ -174,18 +174,18 @@ impl Maker {
         let asked = asked()?;
         let Some(tensors) = Tensors::seen(x, input, lengths) else {
             let out = self.like(x, &input)?;
-            return call::all_the_way(x, &asked, lengths, Some(&out)).map(Some);
+            return call::run_checked(x, &asked, lengths, Some(&out)).map(Some);
         };
         let known = tensors.find(&asked, |kept| kept.fresh(self.order).get().is_some());
         if let Some(kept) = known
             && let Some(out) = self.another(x, &kept, &input)?
         {
-            if let Some(output) = Glance::at(&out)
+            if let Some(output) = RawTensor::at(&out)
                 && tensors.go(&kept, &output)?
             {
                 return Ok(Some(out));
             }
-            return call::all_the_way(x, &asked, lengths, Some(&out)).map(Some);
+            return call::run_checked(x, &asked, lengths, Some(&out)).map(Some);
         }
         let out = self.like(x, &input)?;
         match tensors.run(&asked, &out)? {
@@ -193,11 +193,15 @@ impl Maker {
                 self.remember(x, &kept, &out)?;
                 Ok(Some(out))
             }
-            None => call::all_the_way(x, &asked, lengths, Some(&out)).map(Some),
+            None => call::run_checked(x, &asked, lengths, Some(&out)).map(Some),
         }
     }
 
-    fn like<'py>(&self, x: &Bound<'py, PyAny>, input: &Glance<'_>) -> PyResult<Bound<'py, PyAny>> {
+    fn like<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        input: &RawTensor<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let large = input.place() == Some(Place::Host) && input.bytes() >= self.large.1;
         let like = if large { &self.large.0 } else { &self.like };
         like.bind(x.py()).call1((x,))
@@ -208,7 +212,7 @@ impl Maker {
         &self,
         x: &Bound<'py, PyAny>,
         kept: &Kept,
-        input: &Glance<'_>,
+        input: &RawTensor<'_>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, Some(fresh)) = (x.py(), kept.fresh(self.order).get()) else { return Ok(None) };
         let fresh = fresh.bind(py);
@@ -233,7 +237,7 @@ impl Maker {
     /// differently.
     fn remember(&self, x: &Bound<'_, PyAny>, kept: &Kept, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = x.py();
-        let Some(output) = Glance::at(out) else { return Ok(()) };
+        let Some(output) = RawTensor::at(out) else { return Ok(()) };
         let possible = match output.place() {
             Some(Place::Host) => self.here.is_some() && output.bytes() < self.large.1,
             Some(Place::Cuda(_)) => self.there.is_some(),
@@ -268,29 +272,29 @@ fn write<'py>(
     let asked = asked()?;
     match Tensors::seen(x, input, lengths) {
         Some(tensors) if tensors.run(&asked, out)?.is_some() => {}
-        _ => drop(call::all_the_way(x, &asked, lengths, Some(out))?),
+        _ => drop(call::run_checked(x, &asked, lengths, Some(out))?),
     }
     Ok(true)
 }
 
 /// A tensor without lazy conjugation. Only complex ones are checked for that; the caller knows that
 /// none is lazily negated.
-fn plain<'a>(x: &'a Bound<'_, PyAny>) -> PyResult<Option<Glance<'a>>> {
-    let Some(glance) = Glance::at(x) else { return Ok(None) };
-    let lazy = glance.is_complex() && x.call_method0(intern!(x.py(), "is_conj"))?.is_truthy()?;
-    let usable = !lazy && !glance.lacks_memory() && glance.place().is_some();
-    Ok(usable.then_some(glance))
+fn plain<'a>(x: &'a Bound<'_, PyAny>) -> PyResult<Option<RawTensor<'a>>> {
+    let Some(raw) = RawTensor::at(x) else { return Ok(None) };
+    let lazy = raw.is_complex() && x.call_method0(intern!(x.py(), "is_conj"))?.is_truthy()?;
+    let usable = !lazy && !raw.lacks_memory() && raw.place().is_some();
+    Ok(usable.then_some(raw))
 }
 
 /// Whether the engine can use lengths unchanged. If they are not a tensor, it tries to read them.
-fn are_readable(lengths: &Bound<'_, PyAny>, input: &Glance<'_>) -> PyResult<bool> {
+fn are_readable(lengths: &Bound<'_, PyAny>, input: &RawTensor<'_>) -> PyResult<bool> {
     if !dlpack::is_known(lengths) {
         return Ok(!lengths.hasattr(intern!(lengths.py(), "__dlpack__"))?
             || lengths.cast::<numpy::PyUntypedArray>().is_ok());
     }
-    Ok(Glance::at(lengths).is_some_and(|glance| {
-        let place = glance.place();
-        glance.is_integer() && (place == Some(Place::Host) || place == input.place())
+    Ok(RawTensor::at(lengths).is_some_and(|raw| {
+        let place = raw.place();
+        raw.is_integer() && (place == Some(Place::Host) || place == input.place())
     }))
 }
 

@@ -116,7 +116,7 @@ pub(crate) enum InPlace {
 }
 
 /// Parses a location; any text is valid.
-fn location() -> impl TypedValueParser<Value = Location> {
+pub(super) fn location() -> impl TypedValueParser<Value = Location> {
     OsStringValueParser::new().map(|text| Location::from(text.as_os_str()))
 }
 

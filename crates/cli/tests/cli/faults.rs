@@ -34,6 +34,7 @@ const COMMANDS: &[&[&str]] = &[
     &["reverse", "-", "-o", "new.npy"],
     &["reverse", "x.npy", "-o", "-"],
     &["reverse-sequence", "x.npy", "--lengths", "lengths.csv", "-o", "new.npy"],
+    &["rot90", "x.npy", "-o", "old.npy"],
     &["reverse-subsequences", "x.npy", "--lengths=2,1,0", "--axis=0", "-o", "new.raw"],
     &["run", "two.onnx", "-i", "x.npy", "-o", "results"],
     &["run", "two.onnx", "-i", "x.npy", "--output=y=old.npy", "--output=z=old.pb"],

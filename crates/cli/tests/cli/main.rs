@@ -11,6 +11,7 @@ mod models;
 mod pictures;
 mod replacing;
 mod reports;
+mod rot90;
 mod signals;
 
 use retrograde_io::npy::{self, NpyArray};

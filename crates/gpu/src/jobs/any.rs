@@ -124,11 +124,11 @@ pub(super) fn gather(call: &Call<'_>, width: u64) -> Job {
 pub(super) fn tiles(call: &Call<'_>) -> Job {
     let &Call { shape, at, lengths, .. } = call;
     let inner = shape.dims.len() - 1;
-    let turned = choose::turned(shape).unwrap_or_default();
-    let (a, b) = (&shape.dims[inner], &shape.dims[turned]);
+    let transposed = choose::transposed_dim(shape).unwrap_or_default();
+    let (a, b) = (&shape.dims[inner], &shape.dims[transposed]);
     let mut outer: SmallVec<[Dim; 8]> = SmallVec::from_slice(&shape.dims[..inner]);
-    outer.remove(turned);
-    let prefix = shape.prefix.map(|prefix| prefix - usize::from(prefix > turned));
+    outer.remove(transposed);
+    let prefix = shape.prefix.map(|prefix| prefix - usize::from(prefix > transposed));
     let width = shape.unit;
     // `Square` in tiles.cuh.
     let side = match width {

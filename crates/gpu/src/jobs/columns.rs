@@ -97,9 +97,9 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     let held = BYTES_HELD + steps.next_multiple_of(4) * strip;
     let bytes = granule == 1 && alone && strip == STRIP && !shape.zero;
     let bytes = bytes && held <= MOST_HELD.min(limits.shared as u64);
-    let turned = bytes && params.vectors == 1 && params.words == 1;
+    let transposed = bytes && params.vectors == 1 && params.words == 1;
     let (family, blocks, threads, shared) = match kernel {
-        Kernel::Columns if turned => {
+        Kernel::Columns if transposed => {
             (Family::ColumnsBytes, all.next_multiple_of(PAIR), BYTE_THREADS, held)
         }
         Kernel::Columns => (columns, all.next_multiple_of(together), COLUMN_THREADS, steps * strip),

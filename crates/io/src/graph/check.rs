@@ -4,7 +4,7 @@
 use super::declared::Declared;
 use super::error::GraphError;
 use super::known::Known;
-use super::movement::Workroom;
+use super::movement::Workspace;
 use super::op::Op;
 use super::operators;
 use super::parts::{Input, Node, Output, Source};
@@ -108,7 +108,7 @@ fn result(
     let views: Option<Vec<Option<View>>> = operands.iter().map(constant).collect();
     let (Some(views), None) = (views, &known.value) else { return Ok(known) };
     let (temporary, most) = (std::env::temp_dir(), SMALL as u64);
-    let mut room = Workroom { temporary: &temporary, most, moved: &mut |_| {} };
+    let mut workspace = Workspace { temporary: &temporary, most, moved: &mut |_| {} };
     let len = match (op, known.shape()) {
         (op, Some(shape)) if grows(op) => {
             shape.iter().try_fold(16usize, |all, &size| all.checked_mul(size))
@@ -120,8 +120,8 @@ fn result(
         return Ok(known);
     };
     *budget = left;
-    let view = operators::run(op, &views, &mut room)?;
-    Ok(Known::of_value(&super::movement::dense(&view, &mut room)?))
+    let view = operators::run(op, &views, &mut workspace)?;
+    Ok(Known::of_value(&super::movement::dense(&view, &mut workspace)?))
 }
 
 /// Whether the result may be much larger than the operands.

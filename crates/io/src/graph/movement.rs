@@ -13,7 +13,7 @@ use std::path::Path;
 const PIECE: usize = 16 << 20;
 
 /// The folder for temporary files and the progress callback.
-pub(crate) struct Workroom<'a> {
+pub(crate) struct Workspace<'a> {
     pub(crate) temporary: &'a Path,
     /// The most bytes of a result that may be larger than its inputs.
     pub(crate) most: u64,
@@ -22,10 +22,10 @@ pub(crate) struct Workroom<'a> {
 }
 
 /// The elements of a view as a value.
-pub(super) fn dense(view: &View, room: &mut Workroom<'_>) -> Result<Value, OperandError> {
+pub(super) fn dense(view: &View, workspace: &mut Workspace<'_>) -> Result<Value, OperandError> {
     match view.whole() {
         Some(value) => Ok(value),
-        None => reversed(&Reverse::axes([]), view, room),
+        None => reversed(&Reverse::axes([]), view, workspace),
     }
 }
 
@@ -33,16 +33,17 @@ pub(super) fn dense(view: &View, room: &mut Workroom<'_>) -> Result<Value, Opera
 pub(super) fn reversed(
     operator: &impl Reversal,
     input: &View,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<Value, OperandError> {
     let (from, to) = (input.layout()?, Layout::dense(input.moving_type(), input.shape())?);
     let prepared = operator.prepare(&from, &to)?;
     // Only repeated elements make a result larger than what it is made from.
     if to.byte_len() > input.bytes().len() {
-        check_size(to.byte_len(), room)?;
+        check_size(to.byte_len(), workspace)?;
     }
-    let bytes =
-        filled(to.byte_len(), room, |output, moved| run(&prepared, input.bytes(), output, moved))?;
+    let bytes = filled(to.byte_len(), workspace, |output, moved| {
+        run(&prepared, input.bytes(), output, moved)
+    })?;
     Ok(view::with_bytes(input.value(), input.shape(), bytes)?)
 }
 
@@ -59,13 +60,13 @@ pub(super) fn assembled(
     shape: &[usize],
     strides: &[isize],
     parts: &[Part],
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<Value, OperandError> {
     let Some(first) = parts.first() else { return Err(OperandError::NoRoom { len: 0 }) };
     let dtype = first.elements.moving_type();
     let whole = Layout::dense(dtype, shape)?;
-    check_size(whole.byte_len(), room)?;
-    let bytes = filled(whole.byte_len(), room, |output, moved| {
+    check_size(whole.byte_len(), workspace)?;
+    let bytes = filled(whole.byte_len(), workspace, |output, moved| {
         for part in parts {
             let view = &part.elements;
             if view.shape().contains(&0) {
@@ -80,8 +81,8 @@ pub(super) fn assembled(
     Ok(view::with_bytes(first.elements.value(), shape, bytes)?)
 }
 
-fn check_size(len: usize, room: &Workroom<'_>) -> Result<(), OperandError> {
-    let (len, limit) = (len as u64, room.most);
+fn check_size(len: usize, workspace: &Workspace<'_>) -> Result<(), OperandError> {
+    let (len, limit) = (len as u64, workspace.most);
     if len > limit { Err(OperandError::TooLarge { len, limit }) } else { Ok(()) }
 }
 
@@ -102,11 +103,11 @@ fn run(
 /// they take no anonymous memory. Without space for one, fall back to the heap.
 fn filled(
     len: usize,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
     mut fill: impl FnMut(&mut [u8], &mut dyn FnMut(u64)) -> Result<(), Error>,
 ) -> Result<Bytes, OperandError> {
-    if let Ok(mut output) = spool::zeroed(len, room.temporary) {
-        fill(&mut output, room.moved)?;
+    if let Ok(mut output) = spool::zeroed(len, workspace.temporary) {
+        fill(&mut output, workspace.moved)?;
         if let Ok(output) = output.freeze() {
             return Ok(Bytes::from_owner(output));
         }
@@ -114,7 +115,7 @@ fn filled(
     let mut output = Vec::new();
     output.try_reserve_exact(len).map_err(|_| OperandError::NoRoom { len })?;
     output.resize(len, 0u8);
-    fill(&mut output, room.moved)?;
+    fill(&mut output, workspace.moved)?;
     Ok(output.into())
 }
 
@@ -126,7 +127,7 @@ pub(super) fn native(value: &Value) -> Result<std::borrow::Cow<'_, [u8]>, Operan
     if cfg!(target_endian = "little") || width < 2 {
         return Ok(bytes.as_ref().into());
     }
-    let mut turned = bytes.to_vec();
-    turned.chunks_exact_mut(width).for_each(<[u8]>::reverse);
-    Ok(turned.into())
+    let mut native = bytes.to_vec();
+    native.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    Ok(native.into())
 }

@@ -13,7 +13,7 @@ mod slice;
 mod strided;
 
 use super::known::Known;
-use super::movement::{Workroom, dense};
+use super::movement::{Workspace, dense};
 use super::numbers;
 use super::op::Op;
 use super::operand::OperandError;
@@ -36,17 +36,17 @@ impl Operands<'_> {
         self.views.get(at).and_then(Option::as_ref).ok_or(OperandError::NoRoom { len: 0 })
     }
 
-    fn value(&self, at: usize, room: &mut Workroom<'_>) -> Result<Value, OperandError> {
-        dense(self.view(at)?, room)
+    fn value(&self, at: usize, workspace: &mut Workspace<'_>) -> Result<Value, OperandError> {
+        dense(self.view(at)?, workspace)
     }
 
     fn list(
         &self,
         at: usize,
         argument: &'static str,
-        room: &mut Workroom<'_>,
+        workspace: &mut Workspace<'_>,
     ) -> Result<Vec<i128>, OperandError> {
-        numbers::list(argument, &self.value(at, room)?)
+        numbers::list(argument, &self.value(at, workspace)?)
     }
 
     /// A list that may be omitted.
@@ -54,10 +54,10 @@ impl Operands<'_> {
         &self,
         at: usize,
         argument: &'static str,
-        room: &mut Workroom<'_>,
+        workspace: &mut Workspace<'_>,
     ) -> Result<Option<Vec<i128>>, OperandError> {
         let there = self.views.get(at).is_some_and(Option::is_some);
-        there.then(|| self.list(at, argument, room)).transpose()
+        there.then(|| self.list(at, argument, workspace)).transpose()
     }
 }
 
@@ -83,10 +83,10 @@ fn check_tensors(op: &Op, mut messages: impl Iterator<Item = bool>) -> Result<()
 pub(super) fn run(
     op: &Op,
     operands: &[Option<View>],
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
     check_tensors(op, operands.iter().map(|view| is_message(view.as_ref())))?;
-    let view = computed(op, operands, room)?;
+    let view = computed(op, operands, workspace)?;
     check_rank(view.shape().len())?;
     Ok(view)
 }
@@ -94,76 +94,76 @@ pub(super) fn run(
 fn computed(
     op: &Op,
     operands: &[Option<View>],
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
     let given = Operands { views: operands };
     let data = given.view(0)?;
     match op {
         Op::Identity => Ok(data.clone()),
-        Op::Reverse(mode) => reverse::reverse(data, *mode, &given.value(1, room)?, room),
+        Op::Reverse(mode) => reverse::reverse(data, *mode, &given.value(1, workspace)?, workspace),
         &Op::Sequence { time, batch, opset } => {
             let sequence = Sequence { time, batch, opset };
-            reverse::sequence(data, sequence, &given.value(1, room)?, room)
+            reverse::sequence(data, sequence, &given.value(1, workspace)?, workspace)
         }
         Op::Slice => {
             let lists = slice::Lists {
-                starts: given.list(1, "starts", room)?,
-                ends: given.list(2, "ends", room)?,
-                axes: given.optional(3, "axes", room)?,
-                steps: given.optional(4, "steps", room)?,
+                starts: given.list(1, "starts", workspace)?,
+                ends: given.list(2, "ends", workspace)?,
+                axes: given.optional(3, "axes", workspace)?,
+                steps: given.optional(4, "steps", workspace)?,
             };
             slice::slice(data, &lists)
         }
         Op::StridedSlice(masks) => {
             let lists = strided::Lists {
-                begin: given.list(1, "begin", room)?,
-                end: given.list(2, "end", room)?,
-                strides: given.optional(3, "strides", room)?,
+                begin: given.list(1, "begin", workspace)?,
+                end: given.list(2, "end", workspace)?,
+                strides: given.optional(3, "strides", workspace)?,
             };
             strided::slice(data, masks, &lists)
         }
         Op::Transpose => {
-            let order = given.optional(1, "order", room)?.filter(|order| !order.is_empty());
+            let order = given.optional(1, "order", workspace)?.filter(|order| !order.is_empty());
             axes::transpose(data, order.as_deref())
         }
         Op::Squeeze { skips } => {
-            axes::squeeze(data, given.optional(1, "axes", room)?.as_deref(), *skips)
+            axes::squeeze(data, given.optional(1, "axes", workspace)?.as_deref(), *skips)
         }
-        Op::Unsqueeze => axes::unsqueeze(data, &given.list(1, "axes", room)?),
+        Op::Unsqueeze => axes::unsqueeze(data, &given.list(1, "axes", workspace)?),
         &Op::Shape { start, end, dtype } => {
             let sizes = part(data.shape(), start, end).iter().map(|&size| size as i64);
             Ok(View::of(numbers::from_list(sizes, dtype)))
         }
         Op::Gather => {
-            let indices = given.value(1, room)?;
-            let axis = join::only(&given.list(2, "axis", room)?)?;
+            let indices = given.value(1, workspace)?;
+            let axis = join::only(&given.list(2, "axis", workspace)?)?;
             let list = numbers::indices("indices", &indices)?;
-            join::gather(data, &list, indices.shape(), axis, room)
+            join::gather(data, &list, indices.shape(), axis, workspace)
         }
         Op::GatherRows => {
-            let indices = given.value(1, room)?;
+            let indices = given.value(1, workspace)?;
             join::check_rows(Some(indices.shape()))?;
             let list = numbers::indices("indices", &indices)?;
             let shape = &indices.shape()[..indices.shape().len() - 1];
-            join::gather(data, &list, shape, 0, room)
+            join::gather(data, &list, shape, 0, workspace)
         }
         Op::Concat { axis } => {
             let tensors: Vec<View> = operands.iter().flatten().cloned().collect();
-            join::concat(&tensors, *axis, room)
+            join::concat(&tensors, *axis, workspace)
         }
-        Op::Cast(to) => Ok(View::of(numbers::cast(&given.value(0, room)?, *to)?)),
-        Op::Fill(element) => filled(element, &given.list(0, "shape", room)?),
-        Op::Expand { both } => broadcast::expand(data, &given.list(1, "shape", room)?, *both),
+        Op::Cast(to) => Ok(View::of(numbers::cast(&given.value(0, workspace)?, *to)?)),
+        Op::Fill(element) => filled(element, &given.list(0, "shape", workspace)?),
+        Op::Expand { both } => broadcast::expand(data, &given.list(1, "shape", workspace)?, *both),
         Op::Reshape { zero_keeps } => {
-            broadcast::reshape(data, &given.list(1, "shape", room)?, *zero_keeps, room)
+            broadcast::reshape(data, &given.list(1, "shape", workspace)?, *zero_keeps, workspace)
         }
         Op::Range(dtype) => {
-            let [start, end, step] = [0, 1, 2].map(|at| given.value(at, room));
+            let [start, end, step] = [0, 1, 2].map(|at| given.value(at, workspace));
             arithmetic::range(&start?, &end?, &step?, *dtype)
         }
-        Op::Arithmetic(function) => arithmetic::binary(*function, data, given.view(1)?, room),
-        Op::Select => arithmetic::select(data, given.view(1)?, given.view(2)?, room),
-        Op::GatherElements { axis } => elements::gather(data, given.view(1)?, *axis, room),
+        Op::Arithmetic(function) => arithmetic::binary(*function, data, given.view(1)?, workspace),
+        Op::Select => arithmetic::select(data, given.view(1)?, given.view(2)?, workspace),
+        Op::GatherElements { axis } => elements::gather(data, given.view(1)?, *axis, workspace),
     }
 }
 

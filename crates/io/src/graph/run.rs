@@ -1,7 +1,7 @@
 //! Runs a graph: inputs are checked against the declarations, nodes run one after the other, and a
 //! value is dropped after its last reader.
 
-use super::movement::{Workroom, dense};
+use super::movement::{Workspace, dense};
 use super::numbers;
 use super::parts::Source;
 use super::sizes::Sizes;
@@ -38,7 +38,7 @@ impl Graph {
         let total = self.bytes_to_move(&values);
         let read: u64 = values.values().map(size).fold(0, u64::saturating_add);
         let mut done = 0;
-        let mut room = Workroom {
+        let mut workspace = Workspace {
             temporary,
             most: read.saturating_mul(TIMES).max(ALWAYS),
             moved: &mut |bytes| {
@@ -57,7 +57,7 @@ impl Graph {
                 Source::Absent => None,
             };
             let operands: Vec<Option<View>> = node.inputs.iter().map(operand).collect();
-            let result = operators::run(&node.op, &operands, &mut room).map_err(|source| {
+            let result = operators::run(&node.op, &operands, &mut workspace).map_err(|source| {
                 GraphError::Node { node: node.name.clone(), source: Box::new(source) }
             })?;
             if let Some(declared) = self.declared.get(&node.output) {
@@ -73,7 +73,7 @@ impl Graph {
             let view = take(&mut values, &mut readers, &output.value);
             let name = output.names.first().map_or("", String::as_str);
             sizes.check(&format!("output {name:?}"), &view, &output.declared)?;
-            let value = dense(&view, &mut room).map_err(|source| GraphError::Result {
+            let value = dense(&view, &mut workspace).map_err(|source| GraphError::Result {
                 name: name.to_owned(),
                 source: Box::new(source),
             })?;

@@ -200,7 +200,8 @@ impl Reader<'_> {
         let attributes = Attributes::of(&name, &node, &mut self.decoder)?;
         if name.kind == "Constant" {
             let Some(value) = constant::value(&name, &attributes, self.folder)? else {
-                self.parts.foreign.push(name);
+                let kind = "Constant with sparse_value".to_owned();
+                self.parts.foreign.push(NodeName { kind, ..name });
                 return Ok(());
             };
             let output = nodes::output_of(&node, &name)?;

@@ -253,10 +253,11 @@ def reverse_segments(x, offsets=None, *, axis=0, out=None, **others):
     ----------
     x : array or tensor
         The input. Any element type, any strides. Or a nested tensor of PyTorch (layout
-        ``torch.jagged``) or a list array of Arrow, which have offsets of their own.
+        ``torch.jagged``), a ragged tensor of TensorFlow (of ragged rank 1) or a list array of
+        Arrow, which have offsets of their own.
     offsets : array-like of int
         One more than segments, of any integer type: the first is 0, they ascend, and the last is at
-        most the size of the axis. Not for nested tensors and list arrays.
+        most the size of the axis. Not for nested and ragged tensors and list arrays.
     axis : int
         The axis that is cut; negative values count from the end.
     out : array or tensor, optional

@@ -69,7 +69,7 @@ def explain(operator, x, *args, **kwargs):
 def bound(operator, x, args, kwargs):
     """The operator's name, the tensor, and its arguments in the engine's order, without ``x`` and ``out``.
 
-    The tensor is ``x``, or the values of a nested tensor or list array, whose offsets are then arguments.
+    The tensor is ``x``, or the values of a nested or ragged tensor or list array, whose offsets are then arguments.
     """
     import retrograde
 

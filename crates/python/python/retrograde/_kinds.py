@@ -61,6 +61,8 @@ def reverse_subsequences(x, *arguments):
 def reverse_segments(x, *arguments):
     if _arrow_kind(x):
         return _function(_segments, "reverse_segments", x, _arrow)(x, *arguments)
+    if _is(x, "tensorflow", "RaggedTensor"):
+        return _function(_segments, "reverse_segments", x, _ragged)(x, *arguments)
     return _function(_segments, "reverse_segments", x, _with_offsets(_handler(x)))(x, *arguments)
 
 
@@ -74,6 +76,10 @@ def segments_of(x, axis):
         from . import _arrow
 
         return _arrow.segments_of(x, axis)
+    if _is(x, "tensorflow", "RaggedTensor"):
+        from . import _tensorflow
+
+        return _tensorflow.segments_of(x, axis)
     if _is_torch(type(x)):
         return torch._segments_of(x, axis)
     raise missing_offsets()
@@ -210,9 +216,9 @@ def _masked(name, x, *arguments):
 
 
 def _flip_masked(x, axes, swapped):
-    turned = x if swapped is None else x.swapaxes(*swapped)
-    out = np.ma.empty_like(turned, order="C")
-    _engine.reverse(np.ma.getdata(turned), axes, None, "set", np.ma.getdata(out))
+    view = x if swapped is None else x.swapaxes(*swapped)
+    out = np.ma.empty_like(view, order="C")
+    _engine.reverse(np.ma.getdata(view), axes, None, "set", np.ma.getdata(out))
     mask = np.ma.getmask(x)
     out.mask = mask if mask is np.ma.nomask else _engine.flip(mask, axes, swapped)
     return out
@@ -227,6 +233,12 @@ def _arrow(name, x, offsets, axis, out):
     from . import _arrow
 
     return _arrow.reverse_segments(x, offsets, axis, out)
+
+
+def _ragged(name, x, offsets, axis, out):
+    from . import _tensorflow
+
+    return _tensorflow.reverse_ragged(x, offsets, axis, out)
 
 
 def _jax(name, x, *arguments):
@@ -269,10 +281,10 @@ def _cupy(name, x, *arguments):
 
 
 def _flip_cupy(x, axes, swapped):
-    turned = x if swapped is None else x.swapaxes(*swapped)
+    view = x if swapped is None else x.swapaxes(*swapped)
     import cupy
 
-    return _engine.reverse(turned, axes, None, "set", cupy.empty_like(turned, order="C"))
+    return _engine.reverse(view, axes, None, "set", cupy.empty_like(view, order="C"))
 
 
 def _dlpack(name, x, *arguments):

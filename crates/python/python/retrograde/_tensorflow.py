@@ -36,6 +36,25 @@ def flip(x, axes, swapped):
     return recorded(x)
 
 
+def reverse_ragged(x, offsets, axis, out):
+    """Reverses every row of a ragged tensor; the result has the same row splits."""
+    if offsets is not None:
+        raise TypeError("reverse_segments: offsets are given, but x has its own (it is a RaggedTensor)")
+    if out is not None:
+        raise TypeError("out is not supported: TensorFlow tensors are immutable")
+    values, offsets, axis = segments_of(x, axis)
+    return x.with_values(apply("reverse_segments", values, (offsets, axis)))
+
+
+def segments_of(x, axis):
+    """The values and row splits of a ragged tensor, and the axis of the values that the splits cut."""
+    if x.ragged_rank != 1:
+        raise TypeError(f"reverse_segments: x has ragged rank {x.ragged_rank}, expected 1 (reverse x.values instead)")
+    if type(axis) is not int or axis != 0:
+        raise ValueError(f"reverse_segments: axis is {axis!r}, expected 0: rows of a RaggedTensor are ragged on one axis")
+    return x.values, x.row_splits, 0
+
+
 def readable(x):
     """A tensor that the engine can read."""
     x = tf.convert_to_tensor(x)

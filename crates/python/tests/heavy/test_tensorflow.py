@@ -328,6 +328,30 @@ def test_segments_agree_with_ragged_tensors():
             same(retrograde.reverse_segments(values, offsets), want)
         same(tf.function(retrograde.reverse_segments)(values, ragged.row_splits), want)
         same(retrograde.reverse_segments(tf.transpose(values), splits, axis=-1), want.T)
+        for run in (retrograde.reverse_segments, tf.function(retrograde.reverse_segments)):
+            got = run(ragged)
+            assert isinstance(got, tf.RaggedTensor) and np.array_equal(got.row_splits, splits)
+            same(got.values, want)
+
+
+@pytest.mark.parametrize("kind", [tf.int32, tf.int64])
+def test_ragged_tensors(kind):
+    rows = [["a", "bc"], [], ["d", "e", "f"]]
+    x = tf.ragged.constant(rows, row_splits_dtype=kind)
+    y = retrograde.reverse_segments(x)
+    assert y.to_list() == [[b"bc", b"a"], [], [b"f", b"e", b"d"]]
+    assert y.row_splits.dtype == kind and y.shape.as_list() == x.shape.as_list()
+    uniform = tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3)
+    assert retrograde.reverse_segments(uniform).to_list() == [[2, 1, 0], [5, 4, 3]]
+    variable = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        values = tf.RaggedTensor.from_row_splits(tf.convert_to_tensor(variable), [0, 1, 3])
+        loss = tf.reduce_sum(retrograde.reverse_segments(values).values * [1.0, 10.0, 100.0])
+    same(tape.gradient(loss, variable), np.array([1, 100, 10], np.float32))
+    assert retrograde.explain("reverse_segments", values).dims[0]["flow"] == "flip segments"
+    assert "1 3 2" in str(retrograde.show("reverse_segments", values))
+    with pytest.raises(TypeError, match="x is of type RaggedTensor, which has offsets of its own"):
+        retrograde.prepare("reverse_segments", values)
 
 
 def test_segments_have_gradients():
@@ -343,11 +367,16 @@ def test_segments_have_gradients():
 
 def test_errors_of_segments():
     x = tf.constant(np.arange(6.0))
+    rows, nested = tf.ragged.constant([[1], [2, 3]]), tf.ragged.constant([[[1], [2, 3]], []])
     for call, error, text in [
         (lambda: retrograde.reverse_segments(x, [0, 7]), ValueError, "ReverseSegments: offsets[1] is 7, outside [0, 6]"),
         (lambda: retrograde.reverse_segments(x, tf.constant([0.0])), TypeError, "ReverseSegments: offsets have type float32, expected an integer type"),
         (lambda: retrograde.reverse_segments(x), TypeError, "reverse_segments() missing 1 required positional argument: 'offsets'"),
         (lambda: retrograde.reverse_segments(x, [0], out=x), TypeError, "out is not supported: TensorFlow tensors are immutable"),
+        (lambda: retrograde.reverse_segments(rows, [0]), TypeError, "reverse_segments: offsets are given, but x has its own (it is a RaggedTensor)"),
+        (lambda: retrograde.reverse_segments(rows, out=x), TypeError, "out is not supported: TensorFlow tensors are immutable"),
+        (lambda: retrograde.reverse_segments(rows, axis=1), ValueError, "reverse_segments: axis is 1, expected 0: rows of a RaggedTensor are ragged on one axis"),
+        (lambda: retrograde.reverse_segments(nested), TypeError, "reverse_segments: x has ragged rank 2, expected 1 (reverse x.values instead)"),
     ]:  # fmt: skip
         with pytest.raises(error) as raised:
             call()

@@ -1,7 +1,7 @@
 //! Arithmetic on the integers that exporters compute axes, indices and lengths from.
 
 use super::super::known::Known;
-use super::super::movement::{Workroom, dense};
+use super::super::movement::{Workspace, dense};
 use super::super::numbers;
 use super::super::op::Function;
 use super::super::operand::OperandError;
@@ -39,26 +39,26 @@ fn repeated(
     argument: &'static str,
     view: &View,
     shape: &[usize],
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<Vec<i128>, OperandError> {
     let limit = numbers::MOST;
     let count = shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n)).unwrap_or(usize::MAX);
     if count > limit {
         return Err(OperandError::TooMany { argument, count, limit });
     }
-    numbers::indices(argument, &dense(&view.repeated(shape), room)?)
+    numbers::indices(argument, &dense(&view.repeated(shape), workspace)?)
 }
 
 pub(super) fn binary(
     function: Function,
     one: &View,
     other: &View,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
     check_types(Some(one.dtype()), Some(other.dtype()))?;
     let shape = common("input 1", one.shape(), other.shape())?;
-    let left = repeated("input 0", one, &shape, room)?;
-    let right = repeated("input 1", other, &shape, room)?;
+    let left = repeated("input 0", one, &shape, workspace)?;
+    let right = repeated("input 1", other, &shape, workspace)?;
     let computed = left.iter().zip(&right).map(|(one, other)| match function {
         // They have 64 bits at most, so that nothing overflows.
         Function::Add => one + other,
@@ -94,16 +94,16 @@ pub(super) fn select(
     condition: &View,
     yes: &View,
     no: &View,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
     check_select(Some(condition.dtype()), Some(yes.dtype()), Some(no.dtype()))?;
     let shape = common("input 2", yes.shape(), no.shape())?;
     let shape = common("the condition", &shape, condition.shape())?;
-    let condition = dense(&condition.repeated(&shape), room)?;
+    let condition = dense(&condition.repeated(&shape), workspace)?;
     let condition = View::of(numbers::cast(&condition, DType::U8)?);
-    let holds = repeated("the condition", &condition, &shape, room)?;
+    let holds = repeated("the condition", &condition, &shape, workspace)?;
     let (yes_all, no_all) =
-        (repeated("input 1", yes, &shape, room)?, repeated("input 2", no, &shape, room)?);
+        (repeated("input 1", yes, &shape, workspace)?, repeated("input 2", no, &shape, workspace)?);
     let picked = holds.iter().zip(yes_all.iter().zip(&no_all));
     let picked = picked.map(|(&holds, (yes, no))| if holds != 0 { *yes } else { *no });
     Ok(View::of(numbers::from_integers(picked, yes.dtype(), &shape)?))

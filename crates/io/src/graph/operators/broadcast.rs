@@ -1,7 +1,7 @@
 //! Operators that repeat elements or regroup axes: Expand (OpenVINO: Broadcast) and Reshape.
 
 use super::super::known::Known;
-use super::super::movement::{Workroom, dense};
+use super::super::movement::{Workspace, dense};
 use super::super::operand::OperandError;
 use super::super::view::{self, View};
 use super::axes::{self, sizes};
@@ -87,10 +87,10 @@ pub(super) fn reshape(
     data: &View,
     shape: &[i128],
     zero_keeps: bool,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
     let shape = reshaped(data.shape(), shape, zero_keeps)?;
-    let value = dense(data, room)?;
+    let value = dense(data, workspace)?;
     let bytes = View::of(value.clone()).bytes().clone();
     Ok(View::of(view::with_bytes(&value, &shape, bytes)?))
 }

@@ -1,7 +1,7 @@
 //! GatherElements: along one axis, each element is picked by its own index.
 
 use super::super::known::Known;
-use super::super::movement::{Part, Workroom, assembled, dense};
+use super::super::movement::{Part, Workspace, assembled, dense};
 use super::super::numbers;
 use super::super::operand::OperandError;
 use super::super::view::{self, Span, View, dense_strides};
@@ -32,7 +32,7 @@ pub(super) fn gather(
     data: &View,
     indices: &View,
     axis: i64,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
     let some = |shape: &[usize]| shape.iter().map(|&size| Some(size)).collect::<Vec<_>>();
     let axis = check(&some(data.shape()), &some(indices.shape()), axis)?;
@@ -47,7 +47,7 @@ pub(super) fn gather(
     // The axis last, so that the indices along it follow each other.
     let outer: Vec<usize> = (0..shape.len()).filter(|&at| at != axis).collect();
     let order: Vec<Option<usize>> = outer.iter().chain([&axis]).map(|&at| Some(at)).collect();
-    let list = numbers::indices("indices", &dense(&distinct.axes(&order), room)?)?;
+    let list = numbers::indices("indices", &dense(&distinct.axes(&order), workspace)?)?;
     let strides = dense_strides(&shape);
     let mut parts = Vec::new();
     for (lane, indices) in list.chunks_exact(shape[axis]).enumerate() {
@@ -65,7 +65,7 @@ pub(super) fn gather(
             parts.push(Part { elements: data.spans(&spans), offset });
         }
     }
-    Ok(View::of(assembled(&shape, &strides, &parts, room)?))
+    Ok(View::of(assembled(&shape, &strides, &parts, workspace)?))
 }
 
 pub(super) fn known_gather(

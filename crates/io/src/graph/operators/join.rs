@@ -1,7 +1,7 @@
 //! Operators whose result is assembled from parts: Gather and Concat.
 
 use super::super::known::Known;
-use super::super::movement::{Part, Workroom, assembled};
+use super::super::movement::{Part, Workspace, assembled};
 use super::super::numbers;
 use super::super::operand::OperandError;
 use super::super::view::{self, Span, View, dense_strides};
@@ -16,7 +16,7 @@ pub(super) fn gather(
     indices: &[i128],
     shape: &[usize],
     axis: i128,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
     let axis = axes::axis("axis", 0, axis, data.shape().len())?;
     let runs = runs(indices, data.shape()[axis])?;
@@ -45,7 +45,7 @@ pub(super) fn gather(
     if sizes.contains(&0) {
         return Ok(View::of(view::with_bytes(data.value(), &replaced, Bytes::new())?));
     }
-    let joined = assembled(&sizes, &strides, &parts, room)?;
+    let joined = assembled(&sizes, &strides, &parts, workspace)?;
     // The same elements in the same order.
     let bytes = View::of(joined.clone()).bytes().clone();
     Ok(View::of(view::with_bytes(&joined, &replaced, bytes)?))
@@ -147,7 +147,7 @@ pub(super) fn only(list: &[i128]) -> Result<i128, OperandError> {
 pub(super) fn concat(
     tensors: &[View],
     axis: i64,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
     let known: Vec<Known> = tensors
         .iter()
@@ -176,7 +176,7 @@ pub(super) fn concat(
             Part { elements: view.clone(), offset }
         })
         .collect();
-    Ok(View::of(assembled(&shape, &strides, &parts, room)?))
+    Ok(View::of(assembled(&shape, &strides, &parts, workspace)?))
 }
 
 pub(super) fn known_concat(tensors: &[&Known], axis: i64) -> Result<Known, OperandError> {

@@ -1,7 +1,7 @@
 //! The reversals: Reverse and ReverseSequence, by the rules of the engine.
 
 use super::super::known::Known;
-use super::super::movement::{self, Workroom};
+use super::super::movement::{self, Workspace};
 use super::super::numbers;
 use super::super::operand::OperandError;
 use super::super::view::View;
@@ -27,9 +27,9 @@ pub(super) fn reverse(
     data: &View,
     mode: ReverseMode,
     axes: &Value,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
-    Ok(View::of(movement::reversed(&reverse_of(mode, axes)?, data, room)?))
+    Ok(View::of(movement::reversed(&reverse_of(mode, axes)?, data, workspace)?))
 }
 
 pub(super) fn known_reverse(
@@ -92,13 +92,13 @@ pub(super) fn sequence(
     data: &View,
     sequence: Sequence,
     lengths: &Value,
-    room: &mut Workroom<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
     let lengths = sequence.lengths(lengths)?;
     let operator = sequence.operator(data.dtype(), lengths.dtype())?;
     let bytes = movement::native(&lengths)?;
     let operator = operator.lengths(Lengths::from(tensor(&lengths, &bytes)?));
-    Ok(View::of(movement::reversed(&operator, data, room)?))
+    Ok(View::of(movement::reversed(&operator, data, workspace)?))
 }
 
 pub(super) fn known_sequence(
