@@ -439,15 +439,16 @@ fn features_are_those_of_the_level() {
 
 #[test]
 fn bindings_must_follow_the_rules() {
-    let cases: [(&str, [u64; 2], [u64; 2], [u64; 2]); 6] = [
-        ("offset 8, expected a multiple of 16", [8, 48], [64, 16], [128, 48]),
-        ("TotalTensorSizeInBytes is 48", [0, 47], [64, 16], [128, 48]),
-        ("of a buffer of 256 bytes", [0, 48], [64, 16], [224, 48]),
-        ("of a buffer of 256 bytes", [0, u64::MAX], [64, 16], [128, 48]),
-        ("ranges that intersect", [0, 48], [64, 16], [32, 48]),
-        ("ranges that intersect", [0, 48], [128, 16], [128, 48]),
+    // Offset and size of the input, the lengths and the output.
+    let cases: [(&str, [[u64; 2]; 3]); 6] = [
+        ("offset 8, expected a multiple of 16", [[8, 48], [64, 16], [128, 48]]),
+        ("TotalTensorSizeInBytes is 48", [[0, 47], [64, 16], [128, 48]]),
+        ("of a buffer of 256 bytes", [[0, 48], [64, 16], [224, 48]]),
+        ("of a buffer of 256 bytes", [[0, u64::MAX], [64, 16], [128, 48]]),
+        ("ranges that intersect", [[0, 48], [64, 16], [32, 48]]),
+        ("ranges that intersect", [[0, 48], [128, 16], [128, 48]]),
     ];
-    for (text, input, lengths, output) in cases {
+    for (text, [input, lengths, output]) in cases {
         let device = device();
         let op = Reverse::example().compile(&device);
         initialise(&device, &op);

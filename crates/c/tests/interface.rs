@@ -371,14 +371,12 @@ fn every_attribute_reaches_the_engine() {
     assert_eq!(strict, (RETROGRADE_LENGTH_OUT_OF_RANGE, vec![0; 10]));
     assert_eq!(message(), "ReverseSequence: lengths[1] is 6, outside [0, 5]");
     assert_eq!(retrograde_last_error_position(), 1);
-    let clamped = run(
+    let clamping = sequence(&|op| {
         // SAFETY: the operator is valid.
-        sequence(&|op| {
-            assert_eq!(unsafe { retrograde_operator_set_policy(op, RETROGRADE_CLAMP) }, 0)
-        }),
-        &lengths,
-        &[0, 9],
-    );
+        let status = unsafe { retrograde_operator_set_policy(op, RETROGRADE_CLAMP) };
+        assert_eq!(status, RETROGRADE_OK);
+    });
+    let clamped = run(clamping, &lengths, &[0, 9]);
     assert_eq!(clamped, (RETROGRADE_OK, vec![1, 2, 3, 4, 5, 10, 9, 8, 7, 6]));
     let ends = run(
         // SAFETY: the operator is valid.

@@ -330,7 +330,8 @@ pub unsafe extern "C" fn retrograde_dml_get_binding_properties(
         // SAFETY: as the caller promises.
         let properties = binding_properties(unsafe { Object::behind(dispatchable)? })?;
         // SAFETY: as the caller promises.
-        Ok(unsafe { write(result, properties, "result")? })
+        unsafe { write(result, properties, "result")? };
+        Ok(())
     };
     if let Err(fault) = contained(body) {
         report(fault);
