@@ -6,6 +6,9 @@
 //! including guard bytes, with the oracle's answer.
 
 pub mod backend;
+pub mod c;
+#[cfg(feature = "cuda")]
+pub mod c_cuda;
 pub mod case;
 #[cfg(feature = "cuda")]
 pub mod cuda;

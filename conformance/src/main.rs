@@ -2,6 +2,9 @@
 
 use retrograde::cpu::Isa;
 use retrograde_conformance::backend::{Backend, Cpu};
+use retrograde_conformance::c::CInterface;
+#[cfg(feature = "cuda")]
+use retrograde_conformance::c_cuda::CCuda;
 #[cfg(feature = "cuda")]
 use retrograde_conformance::cuda::Cuda;
 use retrograde_conformance::random::Draw;
@@ -14,7 +17,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "usage: retrograde-conformance [best | quick | sample | cuda [quick | rows | tight | ptx] | simulated [quick] | levels | export FILE | types FILE]";
+const USAGE: &str = "usage: retrograde-conformance [best | quick | sample | c [quick | cuda] | cuda [quick | rows | tight | ptx] | simulated [quick] | levels | export FILE | types FILE]";
 
 /// The cases to run on a backend.
 struct Suite {
@@ -65,6 +68,10 @@ fn main() -> ExitCode {
         ["best"] => run_all(&[Box::new(Cpu::new())], &FULL),
         ["quick"] => run_all(&backends(), &QUICK),
         ["sample"] => run_all(&backends(), &SAMPLE),
+        ["c"] => run_all(&[Box::new(CInterface::thorough())], &FULL),
+        ["c", "quick"] => run_all(&[Box::new(CInterface::new())], &QUICK),
+        #[cfg(feature = "cuda")]
+        ["c", "cuda"] => run_all(&[Box::new(CCuda::new())], &QUICK),
         #[cfg(feature = "cuda")]
         ["cuda"] => run_all(&[Box::new(Cuda::new())], &FULL),
         #[cfg(feature = "cuda")]
@@ -96,6 +103,7 @@ fn main() -> ExitCode {
 fn backends() -> Vec<Box<dyn Backend>> {
     let mut all: Vec<Box<dyn Backend>> = Vec::new();
     all.extend(Cpu::all().into_iter().map(|cpu| Box::new(cpu) as Box<dyn Backend>));
+    all.push(Box::new(CInterface::new()));
     #[cfg(feature = "cuda")]
     all.extend::<[Box<dyn Backend>; 2]>([Box::new(Cuda::new()), Box::new(Simulated::new())]);
     all

@@ -1,0 +1,258 @@
+//! Prepared calls: checked and planned once, then run on any memory of the same layout.
+
+use crate::guard::guarded;
+use crate::operator::{Operator, operator};
+use crate::pointer::{Tagged, handle, handle_mut, memory, memory_mut, write};
+use crate::status::{Failure, RETROGRADE_BUFFER_TOO_SMALL, Status};
+use crate::tensor::{Tensor, layout};
+use retrograde::{Error, ExecuteError, Layout, Memory, Plan, TensorRef, cpu};
+use std::ffi::{c_char, c_void};
+
+/// A prepared call. It is immutable: any number of threads may run it at the same time.
+#[derive(Debug)]
+pub struct Call {
+    tag: u64,
+    operator: retrograde::Operator,
+    plan: Plan,
+    lengths: Option<Layout>,
+}
+
+impl Tagged for Call {
+    const TAG: u64 = u64::from_ne_bytes(*b"rgCall\0\x01");
+    const NAME: &'static str = "call";
+
+    fn tag(&self) -> u64 {
+        self.tag
+    }
+}
+
+impl Call {
+    /// What it moves.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "for calls on a device"))]
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Adds the operator and the index of a wrong length to an error of a backend.
+    pub(crate) fn explain(&self, error: ExecuteError) -> Failure {
+        let operator = self.operator;
+        let position = match &error {
+            ExecuteError::LengthOutOfRange { ordinal, .. }
+            | ExecuteError::OffsetOutOfRange { ordinal, .. } => Some(*ordinal),
+            _ => None,
+        };
+        let explained = match error {
+            ExecuteError::LengthOutOfRange { ordinal, value, limit } => {
+                let shape = self.lengths.as_ref().map_or(&[][..], Layout::shape);
+                let index = unravel(ordinal, shape);
+                Error::LengthOutOfRange { operator, index, value, limit }
+            }
+            ExecuteError::OffsetOutOfRange { ordinal: index, value, low, high } => {
+                Error::OffsetOutOfRange { operator, index, value, low, high }
+            }
+            source => Error::Execute { operator, source },
+        };
+        Failure { position, ..Failure::from(explained) }
+    }
+
+    /// The lengths' memory, if the call has any.
+    ///
+    /// # Safety
+    /// As for [`memory`].
+    pub(crate) unsafe fn lengths_memory<'a>(
+        &self,
+        lengths: *const u8,
+        bytes: usize,
+    ) -> Result<Option<Memory<'a>>, Failure> {
+        match &self.lengths {
+            None if lengths.is_null() && bytes == 0 => Ok(None),
+            None => Err(self.explain(ExecuteError::LengthsUnexpected)),
+            Some(layout) => {
+                // SAFETY: passed on.
+                let memory = unsafe { memory(lengths, bytes, "lengths")? };
+                match TensorRef::new(layout.clone(), memory) {
+                    Ok(_) => Ok(Some(memory)),
+                    Err(error) => {
+                        let text = format!("{}: lengths: {error}", self.operator);
+                        Err(Failure::new(RETROGRADE_BUFFER_TOO_SMALL, text))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The index of the `ordinal`-th element in row-major order.
+fn unravel(mut ordinal: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (at, &size) in index.iter_mut().zip(shape).rev() {
+        *at = ordinal % size.max(1);
+        ordinal /= size.max(1);
+    }
+    index
+}
+
+/// Checks tensors against an operator and plans the call.
+///
+/// `lengths` describes the lengths of ReverseSequence (one per batch entry) and of
+/// ReverseSubsequences (the input's shape with 1 at the axis), and the offsets of ReverseSegments
+/// (one more than segments), of any integer type. It is null for Reverse. The descriptions are not
+/// kept. Destroy the result with `retrograde_call_destroy`.
+///
+/// # Safety
+/// `op` is null or valid; the descriptions are null or structs of `struct_bytes` bytes, whose
+/// arrays have `rank` entries; `result` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_prepare(
+    op: *const Operator,
+    input: *const Tensor,
+    lengths: *const Tensor,
+    output: *const Tensor,
+    result: *mut *mut Call,
+) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promises. Null until the call succeeds.
+        unsafe { write(result, std::ptr::null_mut(), "result")? };
+        // SAFETY: as the caller promises.
+        let operator = unsafe { self::operator(op)? };
+        // SAFETY: as the caller promises.
+        let input = unsafe { layout(input, "input")? };
+        let lengths = match lengths.is_null() {
+            true => None,
+            // SAFETY: as the caller promises.
+            false => Some(unsafe { layout(lengths, "lengths")? }),
+        };
+        // SAFETY: as the caller promises.
+        let output = unsafe { layout(output, "output")? };
+        let plan = operator.plan(&input, lengths.as_ref(), &output)?;
+        let call = Call { tag: Call::TAG, operator: operator.name(), plan, lengths };
+        // SAFETY: as the caller promises.
+        unsafe { write(result, Box::into_raw(Box::new(call)), "result") }
+    })
+}
+
+/// Destroys a prepared call. Null is ignored. Work that it launched on a CUDA stream goes on.
+///
+/// # Safety
+/// `call` is null or came from `retrograde_prepare`, is destroyed once, and no other thread uses
+/// it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_call_destroy(call: *mut Call) {
+    guarded(|| {
+        if call.is_null() {
+            return Ok(());
+        }
+        // SAFETY: as the caller promises.
+        unsafe { handle_mut(call)? }.tag = 0;
+        // SAFETY: made by `Box::into_raw`, and still a call, as just checked.
+        drop(unsafe { Box::from_raw(call) });
+        Ok(())
+    });
+}
+
+/// Runs a call from one buffer to another.
+///
+/// Sizes are checked against the tensors, all lengths against the policy, and buffers for overlap,
+/// before anything is written: on an error the output is unchanged. If input and output are the
+/// same tensor in the same memory, it runs in place. `lengths` is null and `lengths_bytes` 0 for
+/// Reverse. A buffer of 0 bytes may be null.
+///
+/// Packed elements of a tensor that is not dense share bytes with their neighbours, which are kept:
+/// such an output must be initialised.
+///
+/// # Safety
+/// `call` is null or valid; each buffer has as many bytes as stated, and no other thread writes to
+/// them, or reads the output, during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_run(
+    call: *const Call,
+    input: *const c_void,
+    input_bytes: usize,
+    lengths: *const c_void,
+    lengths_bytes: usize,
+    output: *mut c_void,
+    output_bytes: usize,
+) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let call = unsafe { handle(call)? };
+        // SAFETY: as the caller promises.
+        let src = unsafe { memory(input.cast(), input_bytes, "input")? };
+        // SAFETY: as the caller promises.
+        let lengths = unsafe { call.lengths_memory(lengths.cast(), lengths_bytes)? };
+        // SAFETY: as the caller promises.
+        let dst = unsafe { memory_mut(output.cast(), output_bytes, "output")? };
+        cpu::execute(&call.plan, src, lengths, dst).map_err(|error| call.explain(error))
+    })
+}
+
+/// Runs a call whose input and output have the same layout on one buffer.
+///
+/// # Safety
+/// As for `retrograde_run`, for `data` as for its output.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_run_in_place(
+    call: *const Call,
+    lengths: *const c_void,
+    lengths_bytes: usize,
+    data: *mut c_void,
+    data_bytes: usize,
+) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let call = unsafe { handle(call)? };
+        // SAFETY: as the caller promises.
+        let lengths = unsafe { call.lengths_memory(lengths.cast(), lengths_bytes)? };
+        // SAFETY: as the caller promises.
+        let data = unsafe { memory_mut(data.cast(), data_bytes, "data")? };
+        cpu::execute_in_place(&call.plan, lengths, data).map_err(|error| call.explain(error))
+    })
+}
+
+/// Writes what a call moves, as text for people, into `text`: at most `capacity` bytes including
+/// the final zero. `needed`, which may be null, receives the bytes of the whole text, so that a
+/// call with a null `text` and capacity 0 tells how much to allocate.
+///
+/// # Safety
+/// `call` is null or valid; `text` is null or has `capacity` bytes; `needed` is null or can be
+/// written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_call_describe(
+    call: *const Call,
+    text: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let call = unsafe { handle(call)? };
+        let described = format!("{}\n{}", call.operator, call.plan);
+        if !needed.is_null() {
+            // SAFETY: as the caller promises.
+            unsafe { write(needed, described.len() + 1, "needed")? };
+        }
+        if capacity == 0 {
+            return Ok(());
+        }
+        let text = crate::pointer::buffer(text.cast(), capacity, "text")?;
+        // Text of a plan is ASCII, so that any byte is a place to cut.
+        let len = described.len().min(capacity - 1);
+        // SAFETY: `len + 1` is at most `capacity`, which the caller promises, and the text is ours.
+        unsafe {
+            std::ptr::copy_nonoverlapping(described.as_ptr(), text, len);
+            text.add(len).write(0);
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unravel_counts_in_row_major_order() {
+        assert_eq!(unravel(4, &[2, 1, 3]), [1, 0, 1]);
+        assert_eq!(unravel(0, &[]), [0usize; 0]);
+    }
+}

@@ -1,0 +1,511 @@
+//! Operators: made by kind, given their attributes one by one, lowered to plans by the engine.
+
+use crate::guard::guarded;
+use crate::pointer::{Tagged, handle, handle_mut, slice, write};
+use crate::status::{Failure, Status};
+use retrograde::{
+    Align, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments, ReverseSequence,
+    ReverseSubsequences, Tail,
+};
+
+/// A kind of operator.
+pub type OperatorKind = u32;
+
+/// Whole axes (OpenVINO Reverse-1). Needs `set_axes`, `set_mask` or `set_all_axes`.
+pub const RETROGRADE_REVERSE: OperatorKind = 1;
+/// The first steps of each sequence of a batch (ONNX ReverseSequence). Time is axis 0 and the batch
+/// axis 1; a length beyond the time axis is an error.
+pub const RETROGRADE_REVERSE_SEQUENCE: OperatorKind = 2;
+/// The first elements of each lane (DirectML ReverseSubsequences). Needs `set_axis`; a length
+/// beyond the axis is clamped.
+pub const RETROGRADE_REVERSE_SUBSEQUENCES: OperatorKind = 3;
+/// Segments of one axis, cut by offsets (cu_seqlens). Needs `set_axis`.
+pub const RETROGRADE_REVERSE_SEGMENTS: OperatorKind = 4;
+
+/// What happens to a length beyond the axis. A negative one is always an error.
+pub type Policy = u32;
+
+/// It is an error, and nothing is written.
+pub const RETROGRADE_STRICT: Policy = 0;
+/// It is clamped to the size of the axis.
+pub const RETROGRADE_CLAMP: Policy = 1;
+
+/// At which end of the axis sequences are.
+pub type Alignment = u32;
+
+/// They start at step 0: the first steps are reversed.
+pub const RETROGRADE_ALIGN_START: Alignment = 0;
+/// They end at the last step (left-padded batches): the last steps are reversed.
+pub const RETROGRADE_ALIGN_END: Alignment = 1;
+
+/// What happens to the steps beyond a length.
+pub type Padding = u32;
+
+/// They stay as they are.
+pub const RETROGRADE_TAIL_KEEP: Padding = 0;
+/// They become zero bytes.
+pub const RETROGRADE_TAIL_ZERO: Padding = 1;
+
+/// What happens to an axis that is named twice.
+pub type Duplicates = u32;
+
+/// It is reversed once.
+pub const RETROGRADE_DUPLICATES_ALLOW: Duplicates = 0;
+/// It is an error.
+pub const RETROGRADE_DUPLICATES_ERROR: Duplicates = 1;
+
+/// An operator and its attributes.
+#[derive(Debug)]
+pub struct Operator {
+    tag: u64,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Reverse { axes: Axes, distinct: bool },
+    Sequence { time: i64, batch: i64, rules: Rules, rule: Rule },
+    Subsequences { axis: Option<i64>, rule: Rule },
+    Segments { axis: Option<i64> },
+}
+
+#[derive(Debug, Clone)]
+enum Axes {
+    Missing,
+    Index(Vec<i64>),
+    Mask(Vec<bool>),
+    All,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Rules {
+    Ours,
+    Onnx(u32),
+    AnyAxes,
+}
+
+/// How lengths are read.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    policy: LengthPolicy,
+    align: Align,
+    tail: Tail,
+}
+
+impl Rule {
+    fn new(policy: LengthPolicy) -> Self {
+        Rule { policy, align: Align::Start, tail: Tail::Keep }
+    }
+}
+
+impl Tagged for Operator {
+    const TAG: u64 = u64::from_ne_bytes(*b"rgOperat");
+    const NAME: &'static str = "operator";
+
+    fn tag(&self) -> u64 {
+        self.tag
+    }
+}
+
+impl Kind {
+    fn name(&self) -> retrograde::Operator {
+        match self {
+            Kind::Reverse { .. } => retrograde::Operator::Reverse,
+            Kind::Sequence { .. } => retrograde::Operator::ReverseSequence,
+            Kind::Subsequences { .. } => retrograde::Operator::ReverseSubsequences,
+            Kind::Segments { .. } => retrograde::Operator::ReverseSegments,
+        }
+    }
+
+    fn has_no(&self, attribute: &str) -> Failure {
+        Failure::argument(format!("{} has no attribute {attribute}", self.name()))
+    }
+
+    fn rule(&mut self, attribute: &str) -> Result<&mut Rule, Failure> {
+        match self {
+            Kind::Sequence { rule, .. } | Kind::Subsequences { rule, .. } => Ok(rule),
+            other => Err(other.has_no(attribute)),
+        }
+    }
+
+    fn needs(&self, attribute: &str) -> Failure {
+        Failure::argument(format!("{}: {attribute} has not been set", self.name()))
+    }
+}
+
+impl Operator {
+    /// Which operator it is, for errors.
+    pub(crate) fn name(&self) -> retrograde::Operator {
+        self.kind.name()
+    }
+
+    /// Lowers a call to a plan. All operators but Reverse need lengths.
+    pub(crate) fn plan(
+        &self,
+        input: &Layout,
+        lengths: Option<&Layout>,
+        output: &Layout,
+    ) -> Result<Plan, Failure> {
+        let lengths = match (&self.kind, lengths) {
+            (Kind::Reverse { axes, distinct }, None) => {
+                let reverse = match axes {
+                    Axes::Missing => return Err(self.kind.needs("axes")),
+                    Axes::Index(axes) => Reverse::axes(axes.iter().copied()),
+                    Axes::Mask(mask) => Reverse::mask(mask.iter().copied()),
+                    Axes::All => Reverse::all(),
+                };
+                let reverse = if *distinct { reverse.distinct() } else { reverse };
+                return Ok(reverse.plan(input, output)?);
+            }
+            (Kind::Reverse { .. }, Some(_)) => {
+                return Err(Failure::argument("Reverse takes no lengths: pass a null pointer"));
+            }
+            (_, Some(lengths)) => lengths,
+            (Kind::Segments { .. }, None) => {
+                return Err(Failure::argument("ReverseSegments: offsets are missing"));
+            }
+            (_, None) => {
+                return Err(Failure::argument(format!("{}: lengths are missing", self.name())));
+            }
+        };
+        let plan = match &self.kind {
+            Kind::Reverse { .. } => unreachable!("planned above"),
+            &Kind::Sequence { time, batch, rules, rule: Rule { policy, align, tail } } => {
+                let sequence = match rules {
+                    Rules::Ours => ReverseSequence::new(),
+                    Rules::Onnx(opset) => ReverseSequence::onnx(opset),
+                    Rules::AnyAxes => ReverseSequence::any_axes(time, batch),
+                };
+                let sequence = sequence.time_axis(time).batch_axis(batch);
+                sequence.policy(policy).align(align).tail(tail).plan(input, lengths, output)
+            }
+            &Kind::Subsequences { axis: Some(axis), rule: Rule { policy, align, tail } } => {
+                let lanes = ReverseSubsequences::along(axis).policy(policy);
+                lanes.align(align).tail(tail).plan(input, lengths, output)
+            }
+            &Kind::Segments { axis: Some(axis) } => {
+                ReverseSegments::along(axis).plan(input, lengths, output)
+            }
+            kind => return Err(kind.needs("axis")),
+        };
+        Ok(plan?)
+    }
+}
+
+/// Makes an operator with its defaults. Destroy it with `retrograde_operator_destroy`.
+///
+/// # Safety
+/// `result` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_create(
+    kind: OperatorKind,
+    result: *mut *mut Operator,
+) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promises. Null until the call succeeds.
+        unsafe { write(result, std::ptr::null_mut(), "result")? };
+        let kind = match kind {
+            RETROGRADE_REVERSE => Kind::Reverse { axes: Axes::Missing, distinct: false },
+            RETROGRADE_REVERSE_SEQUENCE => Kind::Sequence {
+                time: 0,
+                batch: 1,
+                rules: Rules::Ours,
+                rule: Rule::new(LengthPolicy::Strict),
+            },
+            RETROGRADE_REVERSE_SUBSEQUENCES => {
+                Kind::Subsequences { axis: None, rule: Rule::new(LengthPolicy::Clamp) }
+            }
+            RETROGRADE_REVERSE_SEGMENTS => Kind::Segments { axis: None },
+            other => {
+                let text = format!("kind is {other}, which is no operator: expected 1 to 4");
+                return Err(Failure::argument(text));
+            }
+        };
+        let operator = Box::into_raw(Box::new(Operator { tag: Operator::TAG, kind }));
+        // SAFETY: as the caller promises.
+        unsafe { write(result, operator, "result") }
+    })
+}
+
+/// Destroys an operator. Calls that were prepared from it stay valid. Null is ignored.
+///
+/// # Safety
+/// `op` is null or came from `retrograde_operator_create`, is destroyed once, and no other
+/// thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_destroy(op: *mut Operator) {
+    guarded(|| {
+        if op.is_null() {
+            return Ok(());
+        }
+        // SAFETY: as the caller promises.
+        unsafe { handle_mut(op)? }.tag = 0;
+        // SAFETY: made by `Box::into_raw`, and still an operator, as just checked.
+        drop(unsafe { Box::from_raw(op) });
+        Ok(())
+    });
+}
+
+/// Changes an operator.
+///
+/// # Safety
+/// As for [`handle_mut`].
+unsafe fn change(
+    op: *mut Operator,
+    change: impl FnOnce(&mut Kind) -> Result<(), Failure>,
+) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        change(&mut unsafe { handle_mut(op)? }.kind)
+    })
+}
+
+/// Reverse: the axes to reverse. Negative ones count from the end. None at all copies the tensor.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it; `axes` is null or has `count` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_axes(
+    op: *mut Operator,
+    axes: *const i64,
+    count: usize,
+) -> Status {
+    let set = |kind: &mut Kind| {
+        // SAFETY: as the caller promises.
+        let given = unsafe { slice(axes, count, "axes")? };
+        match kind {
+            Kind::Reverse { axes, .. } => *axes = Axes::Index(given.to_vec()),
+            other => return Err(other.has_no("axes")),
+        }
+        Ok(())
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// Reverse: one entry per axis; axes whose entry is not 0 are reversed.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it; `mask` is null or has `count` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_mask(
+    op: *mut Operator,
+    mask: *const u8,
+    count: usize,
+) -> Status {
+    let set = |kind: &mut Kind| {
+        // SAFETY: as the caller promises.
+        let given = unsafe { slice(mask, count, "mask")? };
+        match kind {
+            Kind::Reverse { axes, .. } => {
+                *axes = Axes::Mask(given.iter().map(|&entry| entry != 0).collect());
+            }
+            other => return Err(other.has_no("mask")),
+        }
+        Ok(())
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// Reverse: all axes.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_all_axes(op: *mut Operator) -> Status {
+    let set = |kind: &mut Kind| match kind {
+        Kind::Reverse { axes, .. } => {
+            *axes = Axes::All;
+            Ok(())
+        }
+        other => Err(other.has_no("axes")),
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// Reverse: whether an axis may be named twice (the default) or that is an error.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_duplicates(
+    op: *mut Operator,
+    duplicates: Duplicates,
+) -> Status {
+    let set = |kind: &mut Kind| {
+        let given = choice("duplicates", duplicates, [false, true])?;
+        match kind {
+            Kind::Reverse { distinct, .. } => *distinct = given,
+            other => return Err(other.has_no("duplicates")),
+        }
+        Ok(())
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// ReverseSequence: the axis that is reversed. 0 (the default) or 1, after
+/// `retrograde_operator_set_any_axes` any axis, also counted from the end.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_time_axis(op: *mut Operator, axis: i64) -> Status {
+    let set = |kind: &mut Kind| match kind {
+        Kind::Sequence { time, .. } => {
+            *time = axis;
+            Ok(())
+        }
+        other => Err(other.has_no("time_axis")),
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// ReverseSequence: the axis that lengths run along. 0 or 1 (the default), after
+/// `retrograde_operator_set_any_axes` any axis, also counted from the end.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_batch_axis(
+    op: *mut Operator,
+    axis: i64,
+) -> Status {
+    let set = |kind: &mut Kind| match kind {
+        Kind::Sequence { batch, .. } => {
+            *batch = axis;
+            Ok(())
+        }
+        other => Err(other.has_no("batch_axis")),
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// ReverseSequence: time and batch may be any two axes, as in OpenVINO.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_any_axes(op: *mut Operator) -> Status {
+    // SAFETY: as the caller promises.
+    unsafe { change(op, |kind| set_rules(kind, Rules::AnyAxes, "any_axes")) }
+}
+
+/// ReverseSequence: only what this ONNX opset allows (10 or later): its element types, and lengths
+/// of type I64.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_onnx_opset(
+    op: *mut Operator,
+    opset: u32,
+) -> Status {
+    let set = |kind: &mut Kind| {
+        if opset < 10 {
+            return Err(Failure::from(retrograde::Error::Opset { opset }));
+        }
+        set_rules(kind, Rules::Onnx(opset), "onnx_opset")
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+fn set_rules(kind: &mut Kind, given: Rules, attribute: &str) -> Result<(), Failure> {
+    match kind {
+        Kind::Sequence { rules, .. } => {
+            *rules = given;
+            Ok(())
+        }
+        other => Err(other.has_no(attribute)),
+    }
+}
+
+/// ReverseSubsequences and ReverseSegments: the axis, which may count from the end.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_axis(op: *mut Operator, axis: i64) -> Status {
+    let set = |kind: &mut Kind| match kind {
+        Kind::Subsequences { axis: place, .. } | Kind::Segments { axis: place } => {
+            *place = Some(axis);
+            Ok(())
+        }
+        other => Err(other.has_no("axis")),
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// ReverseSequence and ReverseSubsequences: what happens to a length beyond the axis.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_policy(
+    op: *mut Operator,
+    policy: Policy,
+) -> Status {
+    let set = |kind: &mut Kind| {
+        let given = choice("policy", policy, [LengthPolicy::Strict, LengthPolicy::Clamp])?;
+        kind.rule("policy")?.policy = given;
+        Ok(())
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// ReverseSequence and ReverseSubsequences: at which end of the axis sequences are.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_align(
+    op: *mut Operator,
+    align: Alignment,
+) -> Status {
+    let set = |kind: &mut Kind| {
+        let given = choice("align", align, [Align::Start, Align::End])?;
+        kind.rule("align")?.align = given;
+        Ok(())
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// ReverseSequence and ReverseSubsequences: what happens to the steps beyond a length.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_tail(op: *mut Operator, tail: Padding) -> Status {
+    let set = |kind: &mut Kind| {
+        let given = choice("tail", tail, [Tail::Keep, Tail::Zero])?;
+        kind.rule("tail")?.tail = given;
+        Ok(())
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+fn choice<T>(name: &str, value: u32, choices: [T; 2]) -> Result<T, Failure> {
+    match (value, choices) {
+        (0, [first, _]) => Ok(first),
+        (1, [_, second]) => Ok(second),
+        (other, _) => Err(Failure::argument(format!("{name} is {other}, expected 0 or 1"))),
+    }
+}
+
+/// The operator behind a handle.
+///
+/// # Safety
+/// As for [`handle`].
+pub(crate) unsafe fn operator<'a>(op: *const Operator) -> Result<&'a Operator, Failure> {
+    // SAFETY: passed on.
+    unsafe { handle(op) }
+}

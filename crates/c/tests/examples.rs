@@ -1,0 +1,52 @@
+//! The examples compile without warnings, with the static and the shared library, and print what
+//! they should.
+
+mod common;
+
+use common::{Compiler, Language, Linkage, crate_folder};
+
+fn check(source: &str, language: Language, standard: &str, expected: &str) {
+    let source = crate_folder().join("examples").join(source);
+    for linkage in [Linkage::Static, Linkage::Shared] {
+        let compiler = Compiler::new(language).strict().flag(standard);
+        if let Some(output) = compiler.run(&source, linkage) {
+            assert_eq!(output, expected, "{linkage:?}");
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "the names of libraries are those of Linux")]
+fn the_c_example() {
+    let expected = "\
+desserts
+evil....
+strap...
+edsserts
+veil....
+tsrap...
+RETROGRADE_LENGTH_OUT_OF_RANGE: ReverseSequence: lengths[1] is 9, outside [0, 8]
+edsserts
+veil....
+tsrap...
+";
+    check("reverse.c", Language::C, "-std=c99", expected);
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "the names of libraries are those of Linux")]
+fn the_cpp_example() {
+    let expected = "\
+ghidefabcGHIDEFABC
+dessertsevilradar
+Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2
+";
+    check("reverse.cpp", Language::Cpp, "-std=c++11", expected);
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "the names of libraries are those of Linux")]
+fn the_directml_example() {
+    let expected = "  5 10  3  4\n  1  6  7  8\n  9  2 11 12\n";
+    check("directml.cpp", Language::Cpp, "-std=c++11", expected);
+}
