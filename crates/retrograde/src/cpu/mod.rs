@@ -30,6 +30,6 @@ pub use checked::{Checked, Piece};
 pub use choose::{Kernel, kernel};
 pub use dispatch::Isa;
 pub use execute::{execute, execute_in_place};
-pub use schedule::threads::max_threads;
+pub use schedule::threads::{Workers, max_threads, with_workers};
 #[cfg(any(feature = "testing", test))]
 pub use schedule::tuning::Tuning;
