@@ -47,7 +47,7 @@ pub(crate) unsafe fn compile(
     }
     let version = runtime.version;
     let table = OrtNodeComputeInfo { version, create_state, compute, release_state };
-    let kernel = Kernel::new(runtime, operation, inputs);
+    let kernel = Kernel::new(runtime, operation, inputs, node.constants());
     Ok(Box::into_raw(Box::new(Compiled { table, kernel })).cast())
 }
 

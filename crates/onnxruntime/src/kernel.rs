@@ -4,17 +4,18 @@
 use crate::ffi::{OrtKernelContext, OrtValue};
 use crate::runtime::{Failure, Runtime};
 use crate::sequence::Axes;
-use crate::slice::View;
+use crate::slice::Operands;
 use crate::strings;
 use crate::tensor::{Integers, Sizes, Tensor, byte_len, filled};
 use crate::workers::Pool;
-use retrograde::cpu::with_workers;
+use retrograde::cpu::{self, with_workers};
 use retrograde::{
-    DType, Layout, LengthPolicy, LengthsOperator, MemoryMut, Operator, Plan, Prepared, Reverse,
-    TensorRef,
+    DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Memory, MemoryMut, Operator, Plan,
+    Prepared, Reverse, TensorRef,
 };
 use smallvec::SmallVec;
 use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a node does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,11 +35,37 @@ pub(crate) struct Kernel {
     runtime: Runtime,
     operation: Operation,
     inputs: Inputs,
+    /// The operands of a `Slice`, if all of them are constant.
+    constants: Option<Operands>,
+    /// The plan of the latest call, which the next call probably needs too.
+    latest: Mutex<Option<Arc<Planned>>>,
+}
+
+/// A plan, and what it was made for.
+#[derive(Debug)]
+struct Planned {
+    dtype: DType,
+    input: Sizes,
+    /// False if the operands of a `Slice` are not constant: such a plan serves one call.
+    reusable: bool,
+    output: Sizes,
+    plan: Plan,
+}
+
+impl Planned {
+    fn is_for(&self, data: &Tensor) -> bool {
+        self.reusable && self.dtype == data.dtype && self.input == data.shape
+    }
 }
 
 impl Kernel {
-    pub(crate) fn new(runtime: Runtime, operation: Operation, inputs: Inputs) -> Self {
-        Kernel { runtime, operation, inputs }
+    pub(crate) fn new(
+        runtime: Runtime,
+        operation: Operation,
+        inputs: Inputs,
+        constants: Option<Operands>,
+    ) -> Self {
+        Kernel { runtime, operation, inputs, constants, latest: Mutex::new(None) }
     }
 
     /// The runtime that the kernel belongs to.
@@ -72,63 +99,108 @@ impl Kernel {
         axes: Axes,
         policy: LengthPolicy,
     ) -> Result<(), Failure> {
-        let operator = axes.operator(policy);
         // SAFETY: an input of the node, which nothing writes to while the node runs.
-        let lengths = unsafe {
+        let (lengths, memory) = unsafe {
             let lengths = self.required(context, 1, "sequence_lens")?;
-            let layout = Layout::dense(lengths.dtype, &lengths.shape).map_err(Failure::argument)?;
-            TensorRef::new(layout, lengths.memory(&self.runtime)?).map_err(Failure::argument)?
+            let memory = lengths.memory(&self.runtime)?;
+            (lengths, memory)
         };
-        let layout = Layout::dense(moved_type(data.dtype), &data.shape);
-        let layout = layout.map_err(Failure::argument)?;
-        let plan = operator.plan(&layout, lengths.layout(), &layout).map_err(Failure::argument)?;
-        let prepared = Prepared::from_plan(Operator::ReverseSequence, plan, Some(lengths));
+        let layout = |tensor: &Tensor| {
+            Layout::dense(moved_type(tensor.dtype), &tensor.shape).map_err(Failure::argument)
+        };
+        // The memory of the lengths is compared with the plan by every run, but their rank is not.
+        let planned = self.latest(data).filter(|_| lengths.shape.len() == 1);
+        let planned = match planned.filter(|planned| fits(&planned.plan, &lengths)) {
+            Some(planned) => planned,
+            None => {
+                let source = layout(data)?;
+                let operator = axes.operator(policy);
+                let plan = operator.plan(&source, &layout(&lengths)?, &source);
+                let plan = plan.map_err(Failure::argument)?;
+                self.keep(data, true, data.shape.clone(), plan)
+            }
+        };
+        let explain = |error| {
+            let lengths = layout(&lengths).ok().and_then(|it| TensorRef::new(it, memory).ok());
+            let operator = Operator::ReverseSequence;
+            let prepared = Prepared::from_plan(operator, planned.plan.clone(), lengths);
+            Failure::argument(prepared.explain(error))
+        };
         // SAFETY: the plan is of this input and of an output of its shape.
-        unsafe { self.run(context, data, &data.shape, &prepared) }
+        unsafe { self.run(context, data, &planned, Some(memory), explain) }
     }
 
     /// # Safety
     /// As for [`compute`](Self::compute).
     unsafe fn slice(&self, context: *mut OrtKernelContext, data: &Tensor) -> Result<(), Failure> {
-        // SAFETY: inputs of the node.
-        let view = unsafe {
-            let starts = self.required(context, 1, "starts")?.integers(&self.runtime, "starts")?;
-            let ends = self.required(context, 2, "ends")?.integers(&self.runtime, "ends")?;
-            let axes = self.optional(context, 3, "axes")?;
-            let steps = self.optional(context, 4, "steps")?;
-            View::new(&data.shape, &starts, &ends, axes.as_deref(), steps.as_deref())?
+        let planned = match self.latest(data) {
+            Some(planned) => planned,
+            None => {
+                // SAFETY: inputs of the node.
+                let read =
+                    |index: usize, name: &str| unsafe { self.integers(context, index, name) };
+                let missing = |name: &str| Failure::argument(format!("Slice: {name} is missing"));
+                let view = match &self.constants {
+                    Some(constants) => constants.view(&data.shape)?,
+                    None => Operands::read(read, missing)?.view(&data.shape)?,
+                };
+                let dtype = moved_type(data.dtype);
+                let source = view.layout(dtype).map_err(Failure::argument)?;
+                let target = Layout::dense(dtype, &view.shape).map_err(Failure::argument)?;
+                let plan = Reverse::axes([]).plan(&source, &target);
+                let plan = plan.map_err(Failure::argument)?;
+                self.keep(data, self.constants.is_some(), view.shape, plan)
+            }
         };
-        let dtype = moved_type(data.dtype);
-        let source = view.layout(dtype).map_err(Failure::argument)?;
-        let target = Layout::dense(dtype, &view.shape).map_err(Failure::argument)?;
-        let plan: Plan = Reverse::axes([]).plan(&source, &target).map_err(Failure::argument)?;
-        let prepared = Prepared::from_plan(Operator::Reverse, plan, None);
+        let explain = |error| Failure::argument(format!("Slice: {error}"));
         // SAFETY: the plan is of this input and of an output of the view's shape.
-        unsafe { self.run(context, data, &view.shape, &prepared) }
+        unsafe { self.run(context, data, &planned, None, explain) }
+    }
+
+    /// The plan of the latest call, if it is one for this input.
+    fn latest(&self, data: &Tensor) -> Option<Arc<Planned>> {
+        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.as_ref().filter(|planned| planned.is_for(data)).map(Arc::clone)
+    }
+
+    /// Keeps a plan for the next call, if that can need it.
+    fn keep(&self, data: &Tensor, reusable: bool, output: Sizes, plan: Plan) -> Arc<Planned> {
+        let (dtype, input) = (data.dtype, data.shape.clone());
+        let planned = Arc::new(Planned { dtype, input, reusable, output, plan });
+        if reusable {
+            let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+            *latest = Some(Arc::clone(&planned));
+        }
+        planned
     }
 
     /// Allocates the output and moves the elements.
     ///
     /// # Safety
     /// As for [`compute`](Self::compute); the plan reads a dense tensor of the input's shape and
-    /// writes a dense one of `shape`, of the [moved](moved_type) type.
+    /// writes a dense one of the output's, of the [moved](moved_type) type.
     unsafe fn run(
         &self,
         context: *mut OrtKernelContext,
         data: &Tensor,
-        shape: &Sizes,
-        prepared: &Prepared<'_>,
+        planned: &Planned,
+        lengths: Option<Memory<'_>>,
+        explain: impl FnOnce(ExecuteError) -> Failure,
     ) -> Result<(), Failure> {
-        let runtime = self.runtime;
+        let (runtime, shape, plan) = (self.runtime, &planned.output, &planned.plan);
         // SAFETY: the context is alive during the call.
         let pool = unsafe { Pool::new(runtime, context) };
         if data.dtype == DType::String {
-            let order = with_workers(&pool, || positions(&data.shape, shape, prepared))?;
+            let count = data.shape.iter().product();
+            let numbers: Vec<u64> = (0..count as u64).collect();
+            let mut order = vec![0u64; shape.iter().product()];
+            let run = || cpu::execute(plan, (&numbers).into(), lengths, (&mut order).into());
+            with_workers(&pool, run).map_err(explain)?;
             // SAFETY: an output of this shape; the positions are a plan's over the input's. The
             // registry allows no alias for strings, so the output is another tensor.
             return unsafe {
                 let output = self.output(context, shape)?;
-                strings::copy(runtime, &pool, data.value, output, &order)
+                strings::copy(&runtime, data.value, count, output, &order)
             };
         }
         let bytes = byte_len(data.dtype, shape)?;
@@ -143,7 +215,7 @@ impl Kernel {
             let target = filled(target);
             let in_place = source.as_ptr() == target.cast_const();
             let target = MemoryMut::from_raw(target, bytes, in_place);
-            with_workers(&pool, || prepared.run(source, target)).map_err(Failure::argument)
+            with_workers(&pool, || cpu::execute(plan, source, lengths, target)).map_err(explain)
         }
     }
 
@@ -198,7 +270,7 @@ impl Kernel {
 
     /// # Safety
     /// As for [`compute`](Self::compute).
-    unsafe fn optional(
+    unsafe fn integers(
         &self,
         context: *mut OrtKernelContext,
         index: usize,
@@ -217,11 +289,8 @@ fn moved_type(dtype: DType) -> DType {
     if dtype == DType::String { DType::U64 } else { dtype }
 }
 
-/// Which element of the input every element of the output is.
-fn positions(from: &Sizes, to: &Sizes, prepared: &Prepared<'_>) -> Result<Vec<u64>, Failure> {
-    let count = |shape: &Sizes| shape.iter().product::<usize>();
-    let numbers: Vec<u64> = (0..count(from) as u64).collect();
-    let mut order = vec![0u64; count(to)];
-    prepared.run(&numbers, &mut order).map_err(Failure::argument)?;
-    Ok(order)
+/// Whether a plan is for lengths like these.
+fn fits(plan: &Plan, lengths: &Tensor) -> bool {
+    let expected = plan.lengths().map(|lengths| (lengths.count(), lengths.dtype));
+    expected == Some((lengths.shape.iter().product(), lengths.dtype))
 }

@@ -5,6 +5,7 @@ use crate::kernel::Operation;
 use crate::options::Options;
 use crate::runtime::{Failure, Runtime, text};
 use crate::sequence::{Axes, DEFAULT_BATCH, DEFAULT_TIME};
+use crate::slice::Operands;
 use crate::tensor::{Integers, Tensor, element};
 use retrograde::DType;
 use smallvec::SmallVec;
@@ -13,6 +14,13 @@ use std::ptr;
 
 /// Bytes that a string counts as: what the runtime's own type occupies.
 const STRING_BYTES: u64 = 32;
+
+/// From this size of input on the provider is faster (`bench/onnxruntime`).
+const FROM: u64 = 1 << 10;
+/// The same if whole rows of at least [`WIDE_ROW`] bytes move, which others copy as fast: only
+/// threads and non-temporal stores are faster.
+const FROM_WIDE: u64 = 1 << 20;
+const WIDE_ROW: u64 = 64;
 
 /// A node of the runtime's graph.
 pub(crate) struct Node<'a> {
@@ -83,11 +91,11 @@ impl<'a> Node<'a> {
         if self.since < 10 {
             return Err(format!("opset {} has no operator of this form", self.since));
         }
-        let operation = match self.operator {
+        let (operation, row) = match self.operator {
             "Slice" => self.slice()?,
-            _ => self.reverse_sequence(options)?,
+            _ => (self.reverse_sequence(options)?, 2),
         };
-        self.check_size(options)?;
+        self.check_size(row, options)?;
         Ok(operation)
     }
 
@@ -100,30 +108,72 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn slice(&self) -> Result<Operation, String> {
+    /// Also returns the axis that rows begin at.
+    fn slice(&self) -> Result<(Operation, usize), String> {
         let steps = self.inputs.get(4).filter(|steps| !steps.is_null());
         let Some(&steps) = steps else { return Err("its steps are 1".to_owned()) };
         match self.constant(steps) {
             None => Err("its steps are not constant".to_owned()),
-            Some(steps) if steps.iter().any(|&step| step < 0) => Ok(Operation::Slice),
+            Some(steps) if steps.iter().any(|&step| step < 0) => {
+                Ok((Operation::Slice, self.row_of_slice(&steps)))
+            }
             Some(steps) => Err(format!("no step is negative: {:?}", &steps[..])),
         }
     }
 
-    fn check_size(&self, options: &Options) -> Result<(), String> {
+    /// Leaves nodes to others that they run faster. Rows begin at axis `row`: elements that stay
+    /// together.
+    fn check_size(&self, row: usize, options: &Options) -> Result<(), String> {
         let known = self.inputs.first().and_then(|&input| self.known(input));
         let Some(known) = known else { return Err("the type of its input is unknown".to_owned()) };
+        if known.dtype == DType::String && !options.strings {
+            return Err("its elements are strings, which others copy faster".to_owned());
+        }
         let Some(dims) = known.dims else { return Ok(()) };
         let width = known.dtype.bits().map_or(STRING_BYTES, |bits| bits as u64 / 8);
-        let sizes = dims.iter().map(|&size| u64::try_from(size).ok());
-        let bytes = sizes.fold(Some(width), |all, size| Some(all?.saturating_mul(size?)));
-        match bytes {
-            Some(bytes) if bytes < options.min_bytes as u64 => {
-                let least = options.min_bytes;
-                Err(format!("its input has {bytes} bytes, fewer than min_bytes ({least})"))
+        let bytes = |dims: &[i64]| {
+            let sizes = dims.iter().map(|&size| u64::try_from(size).ok());
+            sizes.fold(Some(width), |all, size| Some(all?.saturating_mul(size?)))
+        };
+        let rows = bytes(dims.get(row..).unwrap_or_default());
+        let wide = rows.is_some_and(|bytes| bytes >= WIDE_ROW);
+        let from = if wide { FROM_WIDE } else { FROM };
+        let least = options.min_bytes.map_or(from, |bytes| bytes as u64);
+        match bytes(&dims) {
+            Some(bytes) if bytes < least => {
+                Err(format!("its input has {bytes} bytes, fewer than {least}"))
             }
             _ => Ok(()),
         }
+    }
+
+    /// The first axis behind those that a `Slice` changes; beyond all axes if they are not known,
+    /// or count from the end.
+    fn row_of_slice(&self, steps: &[i64]) -> usize {
+        let last = steps.iter().rposition(|&step| step != 1).unwrap_or(0);
+        let axis = match self.inputs.get(3) {
+            Some(&axes) if !self.name_of(axes).is_empty() => self.constant(axes).and_then(|axes| {
+                let changed = axes.iter().zip(steps).filter(|&(_, &step)| step != 1);
+                let axes = changed.map(|(&axis, _)| usize::try_from(axis).ok());
+                axes.max().flatten()
+            }),
+            _ => Some(last),
+        };
+        axis.map_or(usize::MAX, |axis| axis + 1)
+    }
+
+    /// The operands of a `Slice`, if all that it has are constant.
+    pub(crate) fn constants(&self) -> Option<Operands> {
+        if self.operator != "Slice" {
+            return None;
+        }
+        let read = |index: usize, _: &str| match self.inputs.get(index) {
+            Some(&input) if !self.name_of(input).is_empty() => {
+                self.constant(input).map(Some).ok_or(())
+            }
+            _ => Ok(None),
+        };
+        Operands::read(read, |_| ()).ok()
     }
 
     /// The names of the inputs; empty for one that is absent.
@@ -196,9 +246,9 @@ impl<'a> Node<'a> {
             if !self.runtime.succeeded(status) || tensor.is_null() {
                 return None;
             }
-            let read = Tensor::new(self.runtime, tensor)
-                .and_then(|tensor| tensor.integers(self.runtime, "steps"));
-            self.kept(read)
+            let tensor = Tensor::new(self.runtime, tensor);
+            let integers = tensor.and_then(|tensor| tensor.integers(self.runtime, "steps"));
+            integers.map_err(|failure| failure.release(self.runtime)).ok()
         }
     }
 
@@ -225,17 +275,6 @@ impl<'a> Node<'a> {
             let read = ok(api.dimensions(tensor, dims.as_mut_ptr(), count));
             // An unknown rank is reported as 0, which no input of these operators has.
             Some(Known { dtype: element(code)?, dims: (read && count > 0).then_some(dims) })
-        }
-    }
-
-    fn kept<T>(&self, result: Result<T, Failure>) -> Option<T> {
-        match result {
-            Ok(value) => Some(value),
-            Err(Failure::Foreign(status)) => {
-                self.runtime.succeeded(status.as_ptr());
-                None
-            }
-            Err(Failure::Ours(..)) => None,
         }
     }
 }

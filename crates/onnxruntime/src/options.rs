@@ -9,23 +9,23 @@ use std::ptr;
 /// The provider's name in lower case, as the runtime writes it.
 const PREFIX: &str = "ep.retrogradeexecutionprovider.";
 
-/// Nodes whose input is known to have fewer bytes are left to other providers.
-const SMALLEST: usize = 0;
-
 /// What a user can choose, for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
     /// `lengths`: what a length beyond the time axis is.
     pub(crate) policy: LengthPolicy,
-    /// `min_bytes`: the smallest input to claim a node for, if its shape is known.
-    pub(crate) min_bytes: usize,
+    /// `min_bytes`: the smallest input to claim a node for, if its shape is known. Without it, the
+    /// size from which on the provider is faster.
+    pub(crate) min_bytes: Option<usize>,
+    /// `strings`: whether to claim nodes whose elements are strings.
+    pub(crate) strings: bool,
     /// `report`: a file to write what was claimed to, as lines of JSON.
     pub(crate) report: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { policy: LengthPolicy::Strict, min_bytes: SMALLEST, report: None }
+        Options { policy: LengthPolicy::Strict, min_bytes: None, strings: false, report: None }
     }
 }
 
@@ -66,13 +66,19 @@ impl Options {
                     }
                 }
                 "min_bytes" => {
-                    let number = value.parse();
-                    options.min_bytes =
-                        number.map_err(|_| wrong(name, value, "a number of bytes"))?;
+                    let number = value.parse().map_err(|_| wrong(name, value, "a number of bytes"));
+                    options.min_bytes = Some(number?);
+                }
+                "strings" => {
+                    options.strings = match value {
+                        "0" => false,
+                        "1" => true,
+                        _ => return Err(wrong(name, value, "\"0\" or \"1\"")),
+                    }
                 }
                 "report" => options.report = Some(PathBuf::from(value)),
                 _ => {
-                    let known = "lengths, min_bytes, report";
+                    let known = "lengths, min_bytes, strings, report";
                     return Err(format!("provider option {name:?} is unknown, expected {known}"));
                 }
             }
@@ -101,7 +107,8 @@ mod tests {
             ("ep.retrogradeexecutionprovider.min_bytes", "4096"),
             ("ep.cpuexecutionprovider.lengths", "?"),
         ];
-        let wanted = Options { policy: LengthPolicy::Clamp, min_bytes: 4096, ..Options::default() };
+        let wanted =
+            Options { policy: LengthPolicy::Clamp, min_bytes: Some(4096), ..Options::default() };
         assert_eq!(read(&entries), Ok(wanted));
         assert_eq!(read(&[]), Ok(Options::default()));
     }
@@ -119,7 +126,7 @@ mod tests {
             ),
             (
                 ("ep.retrogradeexecutionprovider.length", "clamp"),
-                r#"provider option "length" is unknown, expected lengths, min_bytes, report"#,
+                r#"provider option "length" is unknown, expected lengths, min_bytes, strings, report"#,
             ),
         ];
         for (entry, wanted) in cases {

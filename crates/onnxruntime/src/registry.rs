@@ -9,7 +9,8 @@ use crate::kernel::{Inputs, Kernel, Operation};
 use crate::options::Options;
 use crate::runtime::{Failure, Runtime};
 use crate::sequence::{Axes, DEFAULT_BATCH, DEFAULT_TIME};
-use crate::tensor::TYPES;
+use crate::slice::Operands;
+use crate::tensor::{TYPES, Tensor};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
@@ -240,10 +241,44 @@ unsafe fn create(
             pre_pack_weight: unused(),
             set_shared_pre_packed_weight: unused(),
         };
-        let kernel = Kernel::new(runtime, operation, inputs);
+        let constants = constants(&runtime, info, operation, &inputs);
+        let kernel = Kernel::new(runtime, operation, inputs, constants);
         *out = Box::into_raw(Box::new(Registered { table, kernel })).cast();
         Ok(())
     })
+}
+
+/// The operands of a `Slice`, if all that it has are constant.
+///
+/// # Safety
+/// As for [`create`].
+unsafe fn constants(
+    runtime: &Runtime,
+    info: *const OrtKernelInfo,
+    operation: Operation,
+    inputs: &Inputs,
+) -> Option<Operands> {
+    if operation != Operation::Slice {
+        return None;
+    }
+    let read = |index: usize, name: &str| {
+        if inputs[index].is_none() {
+            return Ok(None);
+        }
+        let (mut constant, mut value) = (0, ptr::null());
+        // SAFETY: the runtime's own description of the node, which has this input; a constant
+        // lives as long as the session.
+        unsafe {
+            let status = runtime.api.kernel_constant(info, index, &mut constant, &mut value);
+            if !runtime.succeeded(status) || constant == 0 || value.is_null() {
+                return Err(());
+            }
+            let tensor = Tensor::new(runtime, value);
+            let integers = tensor.and_then(|tensor| tensor.integers(runtime, name));
+            integers.map(Some).map_err(|failure| failure.release(runtime))
+        }
+    };
+    Operands::read(read, |_| ()).ok()
 }
 
 /// # Safety

@@ -37,6 +37,13 @@ impl Failure {
         Failure::Ours(code::INVALID_ARGUMENT, text.to_string())
     }
 
+    /// Gives up an error that has no consequences.
+    pub(crate) fn release(self, runtime: &Runtime) {
+        if let Failure::Foreign(status) = self {
+            runtime.succeeded(status.as_ptr());
+        }
+    }
+
     /// Something else went wrong.
     pub(crate) fn other(text: impl Display) -> Self {
         Failure::Ours(code::FAIL, text.to_string())

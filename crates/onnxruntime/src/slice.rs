@@ -1,9 +1,39 @@
 //! `Slice` of ONNX, opset 10 and later, as a view of its input: where it starts, and its strides.
 
 use crate::runtime::Failure;
-use crate::tensor::Sizes;
+use crate::tensor::{Integers, Sizes};
 use retrograde::{DType, Layout, LayoutError};
 use smallvec::SmallVec;
+
+/// The operands beside the data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Operands {
+    pub(crate) starts: Integers,
+    pub(crate) ends: Integers,
+    pub(crate) axes: Option<Integers>,
+    pub(crate) steps: Option<Integers>,
+}
+
+impl Operands {
+    /// Reads all of them by their positions among the inputs; the last two may be absent.
+    pub(crate) fn read<E>(
+        mut read: impl FnMut(usize, &str) -> Result<Option<Integers>, E>,
+        missing: impl Fn(&str) -> E,
+    ) -> Result<Self, E> {
+        Ok(Operands {
+            starts: read(1, "starts")?.ok_or_else(|| missing("starts"))?,
+            ends: read(2, "ends")?.ok_or_else(|| missing("ends"))?,
+            axes: read(3, "axes")?,
+            steps: read(4, "steps")?,
+        })
+    }
+
+    /// What they select of an input of this shape.
+    pub(crate) fn view(&self, shape: &[usize]) -> Result<View, Failure> {
+        let (axes, steps) = (self.axes.as_deref(), self.steps.as_deref());
+        View::new(shape, &self.starts, &self.ends, axes, steps)
+    }
+}
 
 /// The result of a slice as a view of its dense input, in elements.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,7 +46,7 @@ pub(crate) struct View {
 impl View {
     /// Resolves the operands by the rules of ONNX: they are clamped to the axis, negative indices
     /// count from the end, and the largest integer as an end is the end in the slice's direction.
-    pub(crate) fn new(
+    fn new(
         shape: &[usize],
         starts: &[i64],
         ends: &[i64],

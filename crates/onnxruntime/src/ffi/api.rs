@@ -73,6 +73,9 @@ table! {
     Api:
     [0] CreateStatus => create_status(code: i32, message: *const c_char) -> Status;
     [51] GetTensorMutableData => tensor_mutable_data(value: *mut OrtValue, out: *mut *mut c_void) -> Status;
+    [52] FillStringTensor => fill_strings(value: *mut OrtValue, strings: *const *const c_char, count: usize) -> Status;
+    [53] GetStringTensorDataLength => strings_length(value: *const OrtValue, out: *mut usize) -> Status;
+    [54] GetStringTensorContent => strings_content(value: *const OrtValue, out: *mut c_void, len: usize, offsets: *mut usize, count: usize) -> Status;
     [55] CastTypeInfoToTensorInfo => tensor_info(info: *const OrtTypeInfo, out: *mut *const OrtTensorTypeAndShapeInfo) -> Status;
     [60] GetTensorElementType => element_type(info: *const OrtTensorTypeAndShapeInfo, out: *mut i32) -> Status;
     [61] GetDimensionsCount => dimensions_count(info: *const OrtTensorTypeAndShapeInfo, out: *mut usize) -> Status;
@@ -83,10 +86,9 @@ table! {
     [91] KernelContext_GetOutput => context_output(context: *mut OrtKernelContext, index: usize, dims: *const i64, count: usize, out: *mut *mut OrtValue) -> Status;
     [93] ReleaseStatus => release_status(status: *mut OrtStatus);
     [99] ReleaseTensorTypeAndShapeInfo => release_tensor_type_and_shape(info: *mut OrtTensorTypeAndShapeInfo);
-    [127] GetStringTensorElementLength => string_length(value: *const OrtValue, index: usize, out: *mut usize) -> Status;
-    [128] GetStringTensorElement => string(value: *const OrtValue, len: usize, index: usize, out: *mut c_void) -> Status;
     [230] KernelInfo_GetInputCount => kernel_input_count(info: *const OrtKernelInfo, out: *mut usize) -> Status;
     [247] Logger_LogMessage => log(logger: *const OrtLogger, level: i32, message: *const c_char, file: *const PathChar, line: c_int, function: *const c_char) -> Status;
+    [249] KernelInfoGetConstantInput_tensor => kernel_constant(info: *const OrtKernelInfo, index: usize, is_constant: *mut c_int, out: *mut *const OrtValue) -> Status;
     [252] GetResizedStringTensorElementBuffer => resized_string(value: *mut OrtValue, index: usize, len: usize, out: *mut *mut c_char) -> Status;
     [272] ReadOpAttr => read_attribute(attribute: *const OrtOpAttr, kind: i32, data: *mut c_void, len: usize, out: *mut usize) -> Status;
     [274] KernelContext_ParallelFor => parallel_for(context: *const OrtKernelContext, part: unsafe extern "C" fn(*mut c_void, usize), parts: usize, batches: usize, data: *mut c_void) -> Status;

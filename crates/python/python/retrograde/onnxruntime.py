@@ -116,7 +116,7 @@ def devices():
     return _devices()
 
 
-def session(model, sess_options=None, *, lengths="strict", min_bytes=None, **others):
+def session(model, sess_options=None, *, lengths="strict", min_bytes=None, strings=False, **others):
     """An ``onnxruntime.InferenceSession`` that runs reversals on Retrograde.
 
     Parameters
@@ -130,21 +130,25 @@ def session(model, sess_options=None, *, lengths="strict", min_bytes=None, **oth
         Whether a sequence length beyond the time axis is an error, as ONNX Runtime has it, or
         stands for the whole axis.
     min_bytes : int, optional
-        Nodes whose input is known to be smaller are left to the CPU provider.
+        Nodes whose input is known to be smaller are left to the CPU provider. By default 1 KiB, or
+        1 MiB if whole rows of 64 bytes or more move: from there on, Retrograde is faster.
+    strings : bool
+        Whether to run nodes whose elements are strings, too. ONNX Runtime gives other libraries no
+        direct access to strings, so that its own provider is faster.
     others
         Passed on to ``InferenceSession``.
     """
-    return _session(model, sess_options, _provider_options(lengths, min_bytes), others)
+    return _session(model, sess_options, _provider_options(lengths, min_bytes, strings), others)
 
 
-def explain(model, *, lengths="strict", min_bytes=None):
+def explain(model, *, lengths="strict", min_bytes=None, strings=False):
     """What the provider would run in a model: a :class:`Claim` for each candidate.
 
     ONNX Runtime decides this when it loads a model, so this creates a session, without running it.
     """
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "claims")
-        options = {**_provider_options(lengths, min_bytes), "report": report}
+        options = {**_provider_options(lengths, min_bytes, strings), "report": report}
         _session(model, None, options, {})
         with open(report, encoding="utf-8") as lines:
             return Claims(Claim(**json.loads(line)) for line in lines)
@@ -163,8 +167,9 @@ def _session(model, sess_options, options, others):
         _check_same(sess_options, options)
     if isinstance(model, os.PathLike):
         model = os.fspath(model)
+    # Otherwise it prints an error of the provider, and tries again without it.
+    others.setdefault("enable_fallback", 0)
     made = _ort.InferenceSession(model, sess_options, **others)
-    # ONNX Runtime falls back to the CPU provider without an error.
     if NAME not in made.get_providers():
         raise RuntimeError(f"onnxruntime {_ort.__version__} created a session without {NAME}: {made.get_providers()}")
     return made
@@ -181,10 +186,10 @@ def _check_same(sess_options, options):
             raise ValueError(f"sess_options already have providers, and {name} = {used!r}, not {value!r}: use new ones")
 
 
-def _provider_options(lengths, min_bytes):
+def _provider_options(lengths, min_bytes, strings):
     if lengths not in ("strict", "clamp"):
         raise ValueError(f'lengths is {lengths!r}, expected "strict" or "clamp"')
-    options = {"lengths": lengths}
+    options = {"lengths": lengths, "strings": "1" if strings else "0"}
     if min_bytes is not None:
         if min_bytes.__index__() < 0:
             raise ValueError(f"min_bytes is {min_bytes}, expected a number of bytes")

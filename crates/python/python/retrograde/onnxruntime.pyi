@@ -28,6 +28,7 @@ def session(
     *,
     lengths: Literal["strict", "clamp"] = "strict",
     min_bytes: int | None = None,
+    strings: bool = False,
     **others: Any,
 ) -> _ort.InferenceSession: ...
 def explain(
@@ -35,6 +36,7 @@ def explain(
     *,
     lengths: Literal["strict", "clamp"] = "strict",
     min_bytes: int | None = None,
+    strings: bool = False,
 ) -> Claims: ...
 
 __all__ = ["NAME", "Claim", "Claims", "devices", "explain", "library_path", "register", "session", "unregister"]
