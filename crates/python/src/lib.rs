@@ -27,6 +27,9 @@ mod xla;
 
 use pyo3::prelude::*;
 
+/// ONNX Runtime looks these up in the module's file, which is a library like any other.
+pub use retrograde_onnxruntime::{CreateEpFactories, ReleaseEpFactory};
+
 /// The engine behind `retrograde`; use that module, not this one.
 #[pymodule(gil_used = false)]
 mod _engine {

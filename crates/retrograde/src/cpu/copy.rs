@@ -22,6 +22,8 @@ use std::ops::Range;
 
 /// Lengths read at a time.
 const MOST_LANES: usize = 2048;
+/// Lengths read at a time by calls with no more than these.
+const FEW_LANES: usize = 64;
 
 /// The largest column buffer that a thread keeps for its next call.
 const MOST_KEPT: usize = 4 << 20;
@@ -133,11 +135,19 @@ unsafe fn each_group(
     mut visit: impl FnMut(isize, isize, &[usize]),
 ) {
     let (lanes, outer) = nest.innermost_lanes();
-    let mut heads = [0; MOST_LANES];
+    // Zeroing room for many lengths would take longer than a small call.
+    let (mut few, mut many);
+    let heads: &mut [usize] = if most.min(lanes.len) <= FEW_LANES {
+        few = [0; FEW_LANES];
+        &mut few
+    } else {
+        many = [0; MOST_LANES];
+        &mut many
+    };
     let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
         let mut first = 0;
         while first < lanes.len {
-            let count = most.min(MOST_LANES).min(lanes.len - first);
+            let count = most.min(heads.len()).min(lanes.len - first);
             let [from_step, to_step, length_step] = lanes.steps.map(|step| step * first as isize);
             let (offset, stride) = (length_at + length_step, lanes.steps[2]);
             let heads = &mut heads[..count];

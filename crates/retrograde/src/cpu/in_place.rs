@@ -113,7 +113,7 @@ unsafe fn mirror_shared(
     origin: isize,
     per_byte: usize,
     parts: usize,
-    team: &Team,
+    team: &Team<'_>,
 ) {
     let Some(at) = dims.iter().position(|dim| dim.flow == Flow::Flip) else { return };
     let distance = dims[at].dst.unsigned_abs();

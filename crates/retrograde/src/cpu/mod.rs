@@ -34,3 +34,4 @@ pub use schedule::pool::ThreadPool;
 pub use schedule::threads::{max_threads, num_threads};
 #[cfg(any(feature = "testing", test))]
 pub use schedule::tuning::Tuning;
+pub use schedule::workers::{Workers, with_workers};

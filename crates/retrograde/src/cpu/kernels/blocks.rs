@@ -40,18 +40,22 @@ impl Blocks<'_> {
         self.src.wrapping_offset(offset)
     }
 
+    /// The input address of the block that lane `lane`, counted on into the steps that follow, has
+    /// at step `at` of the output; null if there is none, or if it is too long to prefetch.
+    #[inline(always)]
+    fn next(&self, mut at: usize, mut lane: usize) -> *const u8 {
+        let lanes = self.heads.len();
+        if lane >= lanes {
+            (at, lane) = (at + lane / lanes, lane % lanes);
+        }
+        if at < self.to && self.bytes <= AHEAD { self.source(at, lane) } else { null() }
+    }
+
     /// The block of `lane` at step `at`, and the one to prefetch meanwhile, `ahead` blocks on.
     #[inline(always)]
     fn run_at(&self, at: usize, lane: usize, ahead: usize) -> Run<Forward> {
-        let lanes = self.heads.len();
-        let (mut next_at, mut next_lane) = (at, lane + ahead);
-        if next_lane >= lanes {
-            (next_at, next_lane) = (at + next_lane / lanes, next_lane % lanes);
-        }
-        let next = match next_at < self.to && self.bytes <= AHEAD {
-            true => self.source(next_at, next_lane),
-            false => null(),
-        };
+        // Only streams prefetch, and a division for each block takes as long as a short block.
+        let next = if self.stream { self.next(at, lane + ahead) } else { null() };
         let offset = self.axis_steps[1] * at as isize + self.lane_steps[1] * lane as isize;
         let dst = self.dst.wrapping_offset(offset);
         Run { source: Forward(self.source(at, lane)), dst, next }

@@ -6,6 +6,7 @@ mod parts;
 pub(super) mod pool;
 pub(super) mod threads;
 pub(super) mod tuning;
+pub(super) mod workers;
 
 pub(in crate::cpu) use parts::{Cut, Window};
 pub(in crate::cpu) use threads::Team;

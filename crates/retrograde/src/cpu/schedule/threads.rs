@@ -2,7 +2,9 @@
 
 use super::pool::{self, Shared};
 use super::tuning;
+use super::workers::{self, Workers};
 use rayon::prelude::*;
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,7 +33,8 @@ fn most_for(processors: usize) -> usize {
     processors.saturating_mul(THREADS_PER_PROCESSOR).max(ALWAYS_ALLOWED)
 }
 
-/// The number of threads that a large call of this thread uses: those of the pool that it has
+/// The number of threads that a large call of this thread uses: those that were
+/// [lent](super::super::with_workers) to it, or of the pool that it has
 /// [installed](super::super::ThreadPool::install), or of the rayon pool it belongs to, or one per
 /// processor that this process may use. `RETROGRADE_NUM_THREADS` is an upper limit.
 ///
@@ -49,14 +52,28 @@ pub fn num_threads() -> usize {
 }
 
 /// The threads of this thread's calls.
-#[derive(Debug)]
-enum Pool {
+enum Pool<'a> {
     Own(Arc<Shared>),
     Rayon,
+    Lent(&'a dyn Workers),
 }
 
-impl Pool {
+impl fmt::Debug for Pool<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Pool::Own(_) => "Own",
+            Pool::Rayon => "Rayon",
+            Pool::Lent(_) => "Lent",
+        };
+        f.write_str(name)
+    }
+}
+
+impl Pool<'_> {
     fn current() -> Self {
+        if let Some(workers) = workers::lent() {
+            return Pool::Lent(workers);
+        }
         if let Some(pool) = pool::installed() {
             return Pool::Own(pool);
         }
@@ -72,19 +89,20 @@ impl Pool {
         match self {
             Pool::Own(pool) => pool.threads(),
             Pool::Rayon => rayon::current_num_threads(),
+            Pool::Lent(workers) => workers.threads().max(1),
         }
     }
 }
 
 /// The threads that share one call.
 #[derive(Debug)]
-pub(in crate::cpu) struct Team {
+pub(in crate::cpu) struct Team<'a> {
     /// `None` if the caller works alone.
-    pool: Option<Pool>,
+    pool: Option<Pool<'a>>,
     threads: usize,
 }
 
-impl Team {
+impl Team<'_> {
     /// Those for a call that writes this many bytes.
     pub(in crate::cpu) fn new(bytes: usize) -> Self {
         let alone = Team { pool: None, threads: 1 };
@@ -92,10 +110,13 @@ impl Team {
             return alone;
         }
         let pool = Pool::current();
-        if let Pool::Own(pool) = &pool
-            && !pool.is_awake()
-            && bytes < tuning::wake_from()
-        {
+        let least = match &pool {
+            Pool::Own(pool) if pool.is_awake() => 0,
+            Pool::Own(_) => tuning::wake_from(),
+            // Whether these are awake is not known.
+            Pool::Rayon | Pool::Lent(_) => tuning::wake_from() / 2,
+        };
+        if bytes < least {
             return alone;
         }
         let threads = pool.threads().min(limit()).min(bytes.div_ceil(tuning::least_part()));
@@ -111,8 +132,9 @@ impl Team {
     pub(in crate::cpu) fn parts(&self, bytes: usize) -> usize {
         let each = match &self.pool {
             None => return 1,
-            // The pool runs as many parts at once as there are.
-            Some(pool @ Pool::Rayon) if self.threads < pool.threads() => 1,
+            Some(Pool::Own(_)) => PARTS_PER_THREAD,
+            // Others run as many parts at once as there are.
+            Some(pool) if self.threads < pool.threads() => 1,
             Some(_) => PARTS_PER_THREAD,
         };
         (bytes / tuning::least_part()).clamp(1, self.threads * each)
@@ -125,6 +147,7 @@ impl Team {
             Some(Pool::Rayon) if parts > 1 => {
                 (0..parts).into_par_iter().with_max_len(1).for_each(part);
             }
+            Some(Pool::Lent(workers)) if parts > 1 => workers.run(parts, &part),
             _ => (0..parts).for_each(part),
         }
     }
@@ -174,7 +197,46 @@ fn limit() -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::workers::with_workers;
     use super::*;
+
+    /// Counts the parts it was asked to run, and runs them in another order.
+    struct Counting(Mutex<Vec<usize>>);
+
+    // SAFETY: the loop runs every part once.
+    unsafe impl Workers for Counting {
+        fn threads(&self) -> usize {
+            3
+        }
+
+        fn run(&self, parts: usize, part: &(dyn Fn(usize) + Sync)) {
+            self.0.lock().unwrap().push(parts);
+            (0..parts).rev().for_each(part);
+        }
+    }
+
+    #[test]
+    fn lent_workers_run_the_parts_of_large_calls_until_they_are_returned() {
+        let counting = Counting(Mutex::new(Vec::new()));
+        let large = 4 << 20;
+        let sum = AtomicUsize::new(0);
+        let parts = with_workers(&counting, || {
+            let team = Team::new(large);
+            assert_eq!(team.threads(), 3.min(limit()));
+            let parts = team.parts(large);
+            team.run(parts, |part| {
+                sum.fetch_add(part, Ordering::Relaxed);
+            });
+            parts
+        });
+        if parts > 1 {
+            assert_eq!(*counting.0.lock().unwrap(), [parts]);
+        }
+        assert_eq!(sum.into_inner(), parts * (parts - 1) / 2);
+        assert!(workers::lent().is_none());
+        let _ = std::panic::catch_unwind(|| with_workers(&Counting(Mutex::default()), || panic!()));
+        assert!(workers::lent().is_none());
+    }
 
     #[test]
     fn the_most_threads_follow_the_processors_from_64_on() {

@@ -1,0 +1,214 @@
+"""Runs reversals in models of ONNX Runtime (1.23 and later), without changing the models.
+
+>>> import retrograde.onnxruntime
+>>> session = retrograde.onnxruntime.session("model.onnx")  # doctest: +SKIP
+
+The session runs ``ReverseSequence`` nodes, and ``Slice`` nodes whose constant steps are negative, on
+Retrograde's execution provider, and everything else as before. :func:`explain` lists them. From
+ONNX Runtime 1.25 on the provider can also be chosen by its name:
+
+>>> import onnxruntime as ort  # doctest: +SKIP
+>>> retrograde.onnxruntime.register()  # doctest: +SKIP
+>>> session = ort.InferenceSession(  # doctest: +SKIP
+...     "model.onnx", providers=["RetrogradeExecutionProvider", "CPUExecutionProvider"])
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnxruntime as _ort
+
+from . import _engine
+
+__all__ = ["NAME", "Claim", "Claims", "devices", "explain", "library_path", "register", "session", "unregister"]
+
+#: The name of the execution provider.
+NAME = "RetrogradeExecutionProvider"
+#: The name that the library is registered under.
+_LIBRARY = "retrograde"
+#: The oldest version that loads execution providers from libraries.
+_OLDEST = (1, 23)
+#: The oldest version that finds them by name. Older ones use the CPU provider without a warning.
+_BY_NAME = (1, 25)
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the provider decided about a node."""
+
+    #: The name of its graph; for a graph inside a node (If, Loop, Scan), after the name of the node.
+    graph: str
+    #: The name of the node, which may be empty.
+    node: str
+    #: ``"ReverseSequence"`` or ``"Slice"``.
+    operator: str
+    #: The name of its output.
+    output: str
+    #: Whether the provider runs it.
+    claimed: bool
+    #: Why not; ``None`` if it does.
+    reason: str | None
+
+
+class Claims(tuple):
+    """The candidates of a model, a :class:`Claim` each. Prints as a list."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        if not self:
+            return "no ReverseSequence and no Slice"
+        lines = []
+        for claim in self:
+            name = f"{claim.operator} {claim.node or claim.output} in {claim.graph or 'the model'}"
+            lines.append(f"{name}: " + ("claimed" if claim.claimed else f"not claimed, {claim.reason}"))
+        return "\n".join(lines)
+
+
+def library_path():
+    """The path of the library, for ``RegisterExecutionProviderLibrary`` of other languages.
+
+    A package that was built without a separate library answers with its extension module, which
+    loads in Python processes only. ``cargo build --release -p retrograde-onnxruntime`` builds the
+    separate library.
+    """
+    folder = Path(__file__).parent
+    for name in ("libretrograde_onnxruntime.so", "libretrograde_onnxruntime.dylib", "retrograde_onnxruntime.dll"):
+        if (folder / name).exists():
+            return str(folder / name)
+    return _engine.__file__
+
+
+def register():
+    """Makes the provider known to ONNX Runtime; needed once per process.
+
+    Warns if this version of ONNX Runtime cannot find it by name: use :func:`session` then.
+    """
+    _register()
+    if _version() < _BY_NAME:
+        warnings.warn(
+            f"onnxruntime {_ort.__version__} ignores {NAME} in a list of providers and runs everything on the "
+            "CPU provider: use retrograde.onnxruntime.session, or onnxruntime 1.25 or later",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def unregister():
+    """Unloads the library. All sessions that use it must have been deleted."""
+    with _lock:
+        if _devices():
+            _ort.unregister_execution_provider_library(_LIBRARY)
+
+
+def devices():
+    """The devices of the provider, for ``SessionOptions.add_provider_for_devices``: the CPU."""
+    _register()
+    return _devices()
+
+
+def session(model, sess_options=None, *, lengths="strict", min_bytes=None, strings=False, **others):
+    """An ``onnxruntime.InferenceSession`` that runs reversals on Retrograde.
+
+    Parameters
+    ----------
+    model : str, path or bytes
+        The model.
+    sess_options : onnxruntime.SessionOptions, optional
+        Options for the session, to which the provider is added. They may be used for several
+        sessions.
+    lengths : {"strict", "clamp"}
+        Whether a sequence length beyond the time axis is an error, as ONNX Runtime has it, or
+        stands for the whole axis.
+    min_bytes : int, optional
+        Nodes whose input is known to be smaller are left to the CPU provider. By default 1 KiB, or
+        1 MiB if whole rows of 64 bytes or more move: from there on, Retrograde is faster.
+    strings : bool
+        Whether to run nodes whose elements are strings, too. ONNX Runtime gives other libraries no
+        direct access to strings, so that its own provider is faster.
+    others
+        Passed on to ``InferenceSession``.
+    """
+    return _session(model, sess_options, _provider_options(lengths, min_bytes, strings), others)
+
+
+def explain(model, *, lengths="strict", min_bytes=None, strings=False):
+    """What the provider would run in a model: a :class:`Claim` for each candidate.
+
+    ONNX Runtime decides this when it loads a model, so this creates a session, without running it.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "claims")
+        options = {**_provider_options(lengths, min_bytes, strings), "report": report}
+        _session(model, None, options, {})
+        with open(report, encoding="utf-8") as lines:
+            return Claims(Claim(**json.loads(line)) for line in lines)
+
+
+def _session(model, sess_options, options, others):
+    for name in ("providers", "provider_options"):
+        if name in others:
+            raise TypeError(f"session() takes no {name}: register(), and pass them to InferenceSession")
+    _register()
+    if sess_options is None:
+        sess_options = _ort.SessionOptions()
+    if not sess_options.has_providers():
+        sess_options.add_provider_for_devices(_devices(), options)
+    else:
+        _check_same(sess_options, options)
+    if isinstance(model, os.PathLike):
+        model = os.fspath(model)
+    # Otherwise it prints an error of the provider, and tries again without it.
+    others.setdefault("enable_fallback", 0)
+    made = _ort.InferenceSession(model, sess_options, **others)
+    if NAME not in made.get_providers():
+        raise RuntimeError(f"onnxruntime {_ort.__version__} created a session without {NAME}: {made.get_providers()}")
+    return made
+
+
+def _check_same(sess_options, options):
+    """Providers cannot be removed from options, nor changed."""
+    for name, value in options.items():
+        try:
+            used = sess_options.get_session_config_entry(f"ep.{NAME.lower()}.{name}")
+        except RuntimeError:
+            used = None
+        if used != value:
+            raise ValueError(f"sess_options already have providers, and {name} = {used!r}, not {value!r}: use new ones")
+
+
+def _provider_options(lengths, min_bytes, strings):
+    if lengths not in ("strict", "clamp"):
+        raise ValueError(f'lengths is {lengths!r}, expected "strict" or "clamp"')
+    options = {"lengths": lengths, "strings": "1" if strings else "0"}
+    if min_bytes is not None:
+        if min_bytes.__index__() < 0:
+            raise ValueError(f"min_bytes is {min_bytes}, expected a number of bytes")
+        options["min_bytes"] = str(min_bytes.__index__())
+    return options
+
+
+def _register():
+    if _version() < _OLDEST:
+        raise RuntimeError(f"onnxruntime {_ort.__version__} is too old, 1.23 or later is needed")
+    with _lock:
+        if not _devices():
+            _ort.register_execution_provider_library(_LIBRARY, library_path())
+
+
+def _devices():
+    return [device for device in _ort.get_ep_devices() if device.ep_name == NAME]
+
+
+def _version():
+    major, minor = _ort.__version__.split(".")[:2]
+    return int(major), int(minor)

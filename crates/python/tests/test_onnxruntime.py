@@ -1,0 +1,528 @@
+"""The execution provider for ONNX Runtime: its results are those of the CPU provider, in models that
+are not changed for it. Also runs without pytest-xdist against older versions of ONNX Runtime
+(``scripts/test-onnxruntime``)."""
+
+import json
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+
+import retrograde.onnxruntime as provider  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+CPU = "CPUExecutionProvider"
+VERSION = tuple(map(int, ort.__version__.split(".")[:2]))
+#: Older versions return zeros for sequences of length 0.
+LEAST_LENGTH = 0 if VERSION >= (1, 28) else 1
+INT64_MIN = -(2**63)
+
+TYPES = {
+    "float32": TensorProto.FLOAT,
+    "uint8": TensorProto.UINT8,
+    "int8": TensorProto.INT8,
+    "uint16": TensorProto.UINT16,
+    "int16": TensorProto.INT16,
+    "int32": TensorProto.INT32,
+    "int64": TensorProto.INT64,
+    "bool": TensorProto.BOOL,
+    "float16": TensorProto.FLOAT16,
+    "float64": TensorProto.DOUBLE,
+    "uint32": TensorProto.UINT32,
+    "uint64": TensorProto.UINT64,
+    "object": TensorProto.STRING,
+}
+
+
+def random_array(dtype, shape, seed=0):
+    random = np.random.default_rng(seed)
+    if dtype == "object":
+        words = [f"word {n} " * (n % 4) for n in range(int(np.prod(shape)))]
+        return np.array(words, dtype=object).reshape(shape)
+    if dtype == "bool":
+        return random.integers(0, 2, shape).astype(bool)
+    count = int(np.prod(shape))
+    # All bit patterns: NaNs with payloads, -0.0.
+    return random.integers(0, 256, count * np.dtype(dtype).itemsize, np.uint8).view(dtype).reshape(shape)
+
+
+def same(a, b):
+    """Equal type, shape and bits."""
+    if a.dtype == object:
+        return a.shape == b.shape and a.tolist() == b.tolist()
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def constant(name, values, dtype=np.int64):
+    return numpy_helper.from_array(np.asarray(values, dtype), name)
+
+
+def value(name, dtype, shape):
+    return helper.make_tensor_value_info(name, TYPES.get(dtype, dtype), shape)
+
+
+def make(nodes, inputs, outputs, constants=(), opset=17):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(constants))
+    opsets = [helper.make_opsetid("", opset)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+
+def reverse_sequence(dtype="float32", shape=(None, None), time_axis=1, opset=17):
+    node = helper.make_node(
+        "ReverseSequence", ["x", "n"], ["y"], name="reverse", time_axis=time_axis, batch_axis=1 - time_axis
+    )
+    inputs = [value("x", dtype, shape), value("n", "int64", [None])]
+    return make([node], inputs, [value("y", dtype, shape)], opset=opset)
+
+
+def options(**others):
+    made = ort.SessionOptions()
+    made.log_severity_level = 4
+    for name, setting in others.items():
+        setattr(made, name, setting)
+    return made
+
+
+def stock(model, feeds, **others):
+    return ort.InferenceSession(model, options(**others), providers=[CPU]).run(None, feeds)
+
+
+def ours(model, feeds, **others):
+    return provider.session(model, options(), **others).run(None, feeds)
+
+
+def claimed(model, **others):
+    return [claim.node or claim.output for claim in provider.explain(model, **others) if claim.claimed]
+
+
+@pytest.mark.parametrize("time_axis", [0, 1])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_every_type(dtype, time_axis):
+    for shape in [(5, 7), (33, 20), (4, 3, 2), (6, 5, 1, 4), (3, 0), (0, 3), (130, 70, 3)]:
+        x = random_array(dtype, shape)
+        random = np.random.default_rng(1)
+        n = random.integers(LEAST_LENGTH, max(shape[time_axis], LEAST_LENGTH) + 1, shape[1 - time_axis])
+        n = np.minimum(n, shape[time_axis])
+        model = reverse_sequence(dtype, [None] * len(shape), time_axis)
+        feeds = {"x": x, "n": n}
+        assert claimed(model, strings=True) == ["reverse"]
+        (got,), (wanted,) = ours(model, feeds, strings=True), stock(model, feeds)
+        assert same(got, wanted), (shape, n)
+
+
+def test_lengths_of_zero_keep_their_sequence():
+    """Also where the CPU provider of older versions returns zeros."""
+    x = random_array("float32", (3, 4))
+    (y,) = ours(reverse_sequence(), {"x": x, "n": np.array([0, 4, 0])})
+    wanted = x.copy()
+    wanted[1] = x[1, ::-1]
+    assert same(y, wanted)
+
+
+@pytest.mark.parametrize("opset", [10, 11, 13, 17])
+def test_slices(opset):
+    """Random slices with a negative step, of every kind of operand."""
+    random = np.random.default_rng(opset)
+    extremes = [INT64_MIN, INT64_MIN + 1, 2**63 - 1, 2**31 - 1, -(2**31), 10**9]
+    names = list(TYPES)
+    for case in range(60):
+        rank = int(random.integers(1, 5))
+        shape = tuple(int(size) for size in random.integers(0 if case % 10 == 0 else 1, 9, rank))
+        dtype = names[case % len(names)]
+        axes = random.permutation(rank)[: random.integers(1, rank + 1)]
+        steps = random.choice([-3, -2, -1, -1, -1, 1, 2, -(10**12)], len(axes))
+        steps[0] = -abs(steps[0])
+        index_type = np.int64 if case % 3 else np.int32
+        ends = random.integers(-10, 10, len(axes))
+        starts = random.integers(-10, 10, len(axes))
+        if index_type is np.int64:
+            for list_ in (starts, ends):
+                for at in range(len(list_)):
+                    if random.integers(0, 3) == 0:
+                        list_[at] = random.choice(extremes)
+        else:
+            steps = np.clip(steps, -(10**6), None)
+        axes = np.where(random.integers(0, 2, len(axes)), axes, axes - rank)
+        lists = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
+        lists = {name: np.asarray(list_, index_type) for name, list_ in lists.items()}
+        # Only the steps have to be constant.
+        dynamic = {"starts", "ends"} if case % 2 else set()
+        inputs = [value("x", dtype, [None] * rank)]
+        inputs += [value(name, "int64" if index_type is np.int64 else "int32", [None]) for name in sorted(dynamic)]
+        constants = [constant(name, list_, index_type) for name, list_ in lists.items() if name not in dynamic]
+        node = helper.make_node("Slice", ["x", *lists], ["y"], name="slice")
+        model = make([node], inputs, [value("y", dtype, None)], constants, opset)
+        feeds = {"x": random_array(dtype, shape, case), **{name: lists[name] for name in dynamic}}
+        assert claimed(model, strings=True) == ["slice"]
+        session = provider.session(model, options(), strings=True)
+        for _ in range(2):
+            (got,), (wanted,) = session.run(None, feeds), stock(model, feeds)
+            assert same(got, wanted), (shape, lists)
+
+
+def test_bfloat16_and_an_absent_operand():
+    """Slice without axes; elements that NumPy does not have."""
+    nodes = [
+        helper.make_node("Cast", ["x"], ["a"], to=TensorProto.BFLOAT16),
+        helper.make_node("Slice", ["a", "starts", "ends", "", "steps"], ["b"], name="slice"),
+        helper.make_node("Cast", ["b"], ["y"], to=TensorProto.FLOAT),
+    ]
+    constants = [constant("starts", [-1, 0]), constant("ends", [INT64_MIN, 9]), constant("steps", [-1, 1])]
+    model = make(nodes, [value("x", "float32", [None, None])], [value("y", "float32", None)], constants)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    assert claimed(model) == ["slice"]
+    assert same(ours(model, {"x": x})[0], x[::-1])
+
+
+def test_nothing_else_is_claimed():
+    nodes = [
+        helper.make_node("Slice", ["x", "starts", "ends", "axes", "ones"], ["a"], name="forward"),
+        helper.make_node("Slice", ["a", "starts", "ends", "axes"], ["b"], name="without steps"),
+        helper.make_node("Slice", ["b", "starts", "ends", "axes", "given"], ["c"], name="computed"),
+        helper.make_node("Slice", ["c", "last", "first", "axes", "back"], ["d"], name="backward"),
+        helper.make_node("Transpose", ["d"], ["y"], name="transpose", perm=[1, 0]),
+    ]
+    constants = [constant("starts", [0]), constant("ends", [9]), constant("axes", [0]), constant("ones", [1])]
+    constants += [constant("last", [-1]), constant("first", [INT64_MIN]), constant("back", [-1])]
+    inputs = [value("x", "float32", [None, None]), value("given", "int64", [1])]
+    model = make(nodes, inputs, [value("y", "float32", None)], constants)
+    claims = {claim.node: claim for claim in provider.explain(model)}
+    assert {name for name, claim in claims.items() if claim.claimed} == {"backward"}
+    assert "not constant" in claims["computed"].reason
+    assert "claimed" in str(provider.explain(model))
+    feeds = {"x": random_array("float32", (4, 5)), "given": np.array([-1])}
+    assert same(ours(model, feeds)[0], stock(model, feeds)[0])
+
+
+def test_small_nodes_are_left_alone_if_their_size_is_known():
+    small = reverse_sequence(shape=(4, 4))
+    (claim,) = provider.explain(small, min_bytes=65)
+    assert not claim.claimed and "64 bytes" in claim.reason
+    assert claimed(small, min_bytes=64) == ["reverse"]
+    assert claimed(reverse_sequence(shape=(None, 4)), min_bytes=65) == ["reverse"]
+    # By default, where others are as fast: small tensors, and wide rows up to 1 MiB.
+    for shape, wanted in [((4, 4), 0), ((32, 32), 1), ((32, 32, 16), 0), ((128, 128, 16), 1), ((32, None, 16), 1)]:
+        assert len(claimed(reverse_sequence(shape=shape))) == wanted, shape
+
+
+def test_strings_are_left_alone_unless_requested():
+    model = reverse_sequence("object")
+    (claim,) = provider.explain(model)
+    assert not claim.claimed and "strings" in claim.reason
+    assert claimed(model, strings=True) == ["reverse"]
+    x = np.array([["a\0b", "", "é" * 40], ["\0", "d", "e"]], dtype=object)
+    assert ours(model, {"x": x, "n": np.array([3, 2])}, strings=True)[0].tolist() == [
+        ["é" * 40, "", "a\0b"],
+        ["d", "\0", "e"],
+    ]
+
+
+def test_shapes_may_change_from_run_to_run():
+    session = provider.session(reverse_sequence(), options())
+    flip = make(
+        [helper.make_node("Slice", ["x", "s", "e", "a", "t"], ["y"])],
+        [value("x", "float32", [None, None])],
+        [value("y", "float32", None)],
+        [constant("s", [-1]), constant("e", [INT64_MIN]), constant("a", [1]), constant("t", [-1])],
+    )
+    flips = provider.session(flip, options())
+    for shape in [(3, 4), (4, 3), (3, 4), (700, 900), (1, 1), (0, 5), (3, 4)]:
+        x = random_array("float32", shape)
+        n = np.full(shape[0], shape[1])
+        assert same(session.run(None, {"x": x, "n": n})[0], x[:, ::-1])
+        assert same(flips.run(None, {"x": x})[0], x[:, ::-1])
+
+
+def branch(name, node, output="z"):
+    return helper.make_graph([node], name, [], [value(output, "float32", None)])
+
+
+def test_subgraphs():
+    """In both branches of an If, with constants of the outer graph, and in a Loop and a Scan."""
+    reverse = helper.make_node("ReverseSequence", ["x", "n"], ["z"], name="in then", time_axis=1, batch_axis=0)
+    flip = helper.make_node("Slice", ["x", "s", "e", "a", "t"], ["z"], name="in else")
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["go"], ["still"]),
+            helper.make_node("Slice", ["state", "s", "e", "a", "t"], ["next"], name="in loop"),
+        ],
+        "body",
+        [value("i", "int64", []), value("go", "bool", []), value("state", "float32", None)],
+        [value("still", "bool", []), value("next", "float32", None)],
+    )
+    scan = helper.make_graph(
+        [helper.make_node("Slice", ["row", "s", "e", "zero", "t"], ["out"], name="in scan")],
+        "scan",
+        [value("row", "float32", [None])],
+        [value("out", "float32", [None])],
+    )
+    nodes = [
+        helper.make_node(
+            "If", ["which"], ["b"], name="if", then_branch=branch("then", reverse), else_branch=branch("else", flip)
+        ),
+        helper.make_node("Loop", ["times", "", "b"], ["c"], name="loop", body=body),
+        helper.make_node("Scan", ["c"], ["y"], name="scan", body=scan, num_scan_inputs=1),
+    ]
+    constants = [constant("s", [-1]), constant("e", [INT64_MIN]), constant("a", [1]), constant("t", [-1])]
+    constants += [constant("zero", [0]), constant("times", 3)]
+    inputs = [value("x", "float32", [None, None]), value("n", "int64", [None]), value("which", "bool", [])]
+    model = make(nodes, inputs, [value("y", "float32", [None, None])], constants)
+    assert sorted(claimed(model)) == ["in else", "in loop", "in scan", "in then"]
+    graphs = {claim.node: claim.graph for claim in provider.explain(model)}
+    assert graphs["in then"] == "if/then"
+    for which in (True, False):
+        feeds = {"x": random_array("float32", (6, 8)), "n": np.arange(1, 7), "which": np.array(which)}
+        assert same(ours(model, feeds)[0], stock(model, feeds)[0])
+
+
+def test_values_that_others_use_are_not_overwritten():
+    """The output may take the memory of the input only if nothing else needs that."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"]),
+        helper.make_node("ReverseSequence", ["a", "n"], ["b"], time_axis=1, batch_axis=0),
+        helper.make_node("ReverseSequence", ["b", "n"], ["c"], time_axis=1, batch_axis=0),
+        helper.make_node("Slice", ["c", "s", "e", "zero", "t"], ["d"]),
+        helper.make_node("Relu", ["d"], ["y"]),
+        helper.make_node("Add", ["a", "b"], ["z"]),
+    ]
+    constants = [constant("s", [-1]), constant("e", [INT64_MIN]), constant("zero", [0]), constant("t", [-1])]
+    inputs = [value("x", "float32", [40, 50]), value("n", "int64", [40])]
+    outputs = [value("y", "float32", [40, 50]), value("z", "float32", [40, 50])]
+    model = make(nodes, inputs, outputs, constants)
+    assert len(claimed(model, min_bytes=0)) == 3
+    feeds = {"x": np.random.default_rng(0).random((40, 50), np.float32), "n": np.arange(1, 41)}
+    kept = feeds["x"].copy()
+    for got, wanted in zip(ours(model, feeds, min_bytes=0), stock(model, feeds), strict=True):
+        assert same(got, wanted)
+    assert same(feeds["x"], kept)
+
+
+def test_wrong_operands_are_invalid_arguments_and_sessions_go_on():
+    session = provider.session(reverse_sequence(), options())
+    x = random_array("float32", (3, 4))
+    good = {"x": x, "n": np.array([4, 4, 4])}
+    cases = [
+        (np.array([4, 5, 0]), r"ReverseSequence: lengths\[1\] is 5, outside \[0, 4\]"),
+        (np.array([4, 0, -1]), r"ReverseSequence: lengths\[2\] is -1, outside \[0, 4\]"),
+        (np.array([4, 4]), r"lengths"),
+    ]
+    for lengths, text in cases:
+        for _ in range(3):
+            with pytest.raises(ort.capi.onnxruntime_pybind11_state.InvalidArgument, match=text):
+                session.run(None, {"x": x, "n": lengths})
+        assert same(session.run(None, good)[0], x[:, ::-1])
+    clamping = provider.session(reverse_sequence(), options(), lengths="clamp")
+    assert same(clamping.run(None, {"x": x, "n": np.array([9, 99, 2**62])})[0], x[:, ::-1])
+    with pytest.raises(ort.capi.onnxruntime_pybind11_state.InvalidArgument, match=r"\[0, 4\]"):
+        clamping.run(None, {"x": x, "n": np.array([9, -1, 1])})
+
+
+def test_wrong_options():
+    model = reverse_sequence()
+    with pytest.raises(ValueError, match="lengths is 'loose'"):
+        provider.session(model, lengths="loose")
+    with pytest.raises(ValueError, match="min_bytes is -1"):
+        provider.session(model, min_bytes=-1)
+    with pytest.raises(TypeError, match="takes no providers"):
+        provider.session(model, providers=[CPU])
+    for option, text in [("length", "unknown"), ("lengths", "strict")]:
+        wrong = options()
+        wrong.add_provider_for_devices(provider.devices(), {option: "loose"})
+        with pytest.raises(Exception, match=f'provider option "{option}".*{text}'):
+            ort.InferenceSession(model, wrong, enable_fallback=0)
+    # The same options serve several sessions, but not other provider options.
+    shared = options()
+    for _ in range(2):
+        assert provider.NAME in provider.session(model, shared).get_providers()
+    with pytest.raises(ValueError, match="sess_options already have providers"):
+        provider.session(model, shared, lengths="clamp")
+
+
+def test_by_name():
+    model = reverse_sequence()
+    x = random_array("float32", (3, 4))
+    if VERSION < (1, 25):
+        with pytest.warns(RuntimeWarning, match="ignores RetrogradeExecutionProvider"):
+            provider.register()
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        provider.register()
+    session = ort.InferenceSession(model, options(), providers=[provider.NAME, CPU])
+    assert session.get_providers() == [provider.NAME, CPU]
+    assert same(session.run(None, {"x": x, "n": np.array([4, 4, 4])})[0], x[:, ::-1])
+    session = ort.InferenceSession(model, options(), providers=[(provider.NAME, {"lengths": "clamp"}), CPU])
+    assert same(session.run(None, {"x": x, "n": np.array([9, 9, 9])})[0], x[:, ::-1])
+
+
+def test_the_profile_names_the_provider(tmp_path):
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"], name="before"),
+        helper.make_node("ReverseSequence", ["a", "n"], ["b"], name="reverse", time_axis=1, batch_axis=0),
+        helper.make_node("Relu", ["b"], ["y"], name="after"),
+    ]
+    inputs = [value("x", "float32", [None, None]), value("n", "int64", [None])]
+    model = make(nodes, inputs, [value("y", "float32", [None, None])])
+    profiled = options(enable_profiling=True, profile_file_prefix=str(tmp_path / "profile"))
+    session = provider.session(model, profiled)
+    session.run(None, {"x": random_array("float32", (3, 4)), "n": np.array([4, 4, 4])})
+    events = json.loads(Path(session.end_profiling()).read_text())
+    nodes = [event["args"]["provider"] for event in events if event["cat"] == "Node" and "kernel" in event["name"]]
+    # Nothing is copied between the providers.
+    assert nodes == [CPU, provider.NAME, CPU]
+
+
+def test_concurrent_runs_of_several_sessions():
+    sessions = [provider.session(reverse_sequence(), options(intra_op_num_threads=n)) for n in (1, 2, 3)]
+    shapes = [(5, 7), (64, 100), (600, 700)]
+    failures = []
+
+    def work(seed):
+        random = np.random.default_rng(seed)
+        for _ in range(40):
+            session = sessions[random.integers(len(sessions))]
+            shape = shapes[random.integers(len(shapes))]
+            x = random.random(shape, np.float32)
+            lengths = np.full(shape[0], shape[1])
+            if random.integers(4) == 0:
+                lengths[-1] = shape[1] + 1
+                try:
+                    session.run(None, {"x": x, "n": lengths})
+                    failures.append("no error")
+                except Exception as error:
+                    if "outside" not in str(error):
+                        failures.append(error)
+            elif not same(session.run(None, {"x": x, "n": lengths})[0], x[:, ::-1]):
+                failures.append(shape)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+UNLOAD = """
+import gc, sys
+import numpy as np, onnxruntime as ort
+import retrograde.onnxruntime as provider
+
+model = open(sys.argv[1], "rb").read()
+x = np.random.default_rng(0).random((700, 800), np.float32)
+for _ in range(5):
+    session = provider.session(model)
+    assert np.array_equal(session.run(None, {"x": x, "n": np.full(700, 800)})[0], x[:, ::-1])
+    try:
+        session.run(None, {"x": x, "n": np.full(700, 801)})
+    except Exception as error:
+        assert "outside [0, 800]" in str(error)
+    del session
+    gc.collect()
+    provider.unregister()
+    assert not [device for device in ort.get_ep_devices() if device.ep_name == provider.NAME]
+# The process ends with the library loaded and a session alive.
+session = provider.session(model)
+print("done")
+"""
+
+
+def test_the_library_can_be_unloaded_and_loaded_again(tmp_path):
+    """In a process of its own: other tests hold sessions."""
+    (tmp_path / "model.onnx").write_bytes(reverse_sequence())
+    command = [sys.executable, "-c", UNLOAD, str(tmp_path / "model.onnx")]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0 and result.stdout == "done\n", result.stderr
+
+
+def lstm(name, source, target, random, inputs, hidden):
+    shapes = {"W": (1, 4 * hidden, inputs), "R": (1, 4 * hidden, hidden), "B": (1, 8 * hidden)}
+    weights = [constant(f"{name}{key}", random.random(shape) - 0.5, np.float32) for key, shape in shapes.items()]
+    names = [f"{name}{key}" for key in shapes]
+    node = helper.make_node("LSTM", [source, *names, "n32"], [f"{name}Y"], hidden_size=hidden)
+    return [node, helper.make_node("Squeeze", [f"{name}Y", "one"], [target])], weights
+
+
+def gru(name, source, target, random, inputs, hidden):
+    shapes = {"W": (1, 3 * hidden, inputs), "R": (1, 3 * hidden, hidden), "B": (1, 6 * hidden)}
+    weights = [constant(f"{name}{key}", random.random(shape) - 0.5, np.float32) for key, shape in shapes.items()]
+    names = [f"{name}{key}" for key in shapes]
+    node = helper.make_node("GRU", [source, *names, "n32"], [f"{name}Y"], hidden_size=hidden)
+    return [node, helper.make_node("Squeeze", [f"{name}Y", "one"], [target])], weights
+
+
+@pytest.mark.parametrize("cell", [lstm, gru])
+def test_bidirectional_networks(cell):
+    """As converters of TensorFlow write them: the backward half between two ReverseSequence nodes."""
+    random = np.random.default_rng(0)
+    forward, weights = cell("f", "x", "ahead", random, 12, 16)
+    backward, more = cell("b", "reversed", "behind", random, 12, 16)
+    nodes = [
+        helper.make_node("Cast", ["n"], ["n32"], to=TensorProto.INT32),
+        *forward,
+        helper.make_node("ReverseSequence", ["x", "n"], ["reversed"], name="first", time_axis=0, batch_axis=1),
+        *backward,
+        helper.make_node("ReverseSequence", ["behind", "n"], ["restored"], name="second", time_axis=0, batch_axis=1),
+        helper.make_node("Concat", ["ahead", "restored"], ["y"], axis=2),
+    ]
+    inputs = [value("x", "float32", [None, None, 12]), value("n", "int64", [None])]
+    model = make(nodes, inputs, [value("y", "float32", None)], [*weights, *more, constant("one", [1])])
+    assert claimed(model) == ["first", "second"]
+    feeds = {"x": random.random((40, 9, 12)).astype(np.float32), "n": random.integers(1, 41, 9)}
+    assert same(ours(model, feeds)[0], stock(model, feeds)[0])
+
+
+def test_a_flip_of_an_image():
+    """As PyTorch exports ``torch.flip(x, [2, 3])``: one Slice per axis."""
+    nodes = [
+        helper.make_node("Slice", ["x", "s", "e", "two", "t"], ["a"], name="rows"),
+        helper.make_node("Slice", ["a", "s", "e", "three", "t"], ["y"], name="columns"),
+    ]
+    constants = [constant("s", [-1]), constant("e", [-(2**63) + 1]), constant("t", [-1])]
+    constants += [constant("two", [2]), constant("three", [3])]
+    shape = [2, 3, 40, 50]
+    for dtype in ("float32", "uint8"):
+        model = make(nodes, [value("x", dtype, shape)], [value("y", dtype, None)], constants)
+        assert claimed(model, min_bytes=0) == ["rows", "columns"]
+        feeds = {"x": random_array(dtype, shape)}
+        assert same(ours(model, feeds, min_bytes=0)[0], stock(model, feeds)[0])
+
+
+def official():
+    """The node tests of the ``onnx`` package: name, model and pairs of inputs and outputs."""
+    from onnx.backend.test.case.node import collect_testcases
+
+    for operator in ("ReverseSequence", "Slice"):
+        for case in collect_testcases(operator):
+            # bfloat16 came with opset 28, which no version of ONNX Runtime takes yet.
+            if case.model is not None and not case.name.endswith("bfloat16"):
+                yield pytest.param(case, id=case.name)
+
+
+@pytest.mark.parametrize("case", official())
+def test_official_node_tests(case):
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    # These types of ReverseSequence are the same at every opset, and older than any runtime here.
+    for opset in model.opset_import:
+        opset.version = min(opset.version, 17)
+    model.ir_version = 8
+    names = [entry.name for entry in model.graph.input]
+    for inputs, outputs in case.data_sets:
+        feeds = dict(zip(names, map(np.asarray, inputs), strict=False))
+        for got, wanted in zip(ours(model.SerializeToString(), feeds, min_bytes=0), outputs, strict=True):
+            assert same(got, np.asarray(wanted))
+
+
+def test_the_library_has_the_entry_points():
+    assert Path(provider.library_path()).exists()
+    with open(provider.library_path(), "rb") as library:
+        content = library.read()
+    assert b"CreateEpFactories" in content and b"ReleaseEpFactory" in content
