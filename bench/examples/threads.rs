@@ -16,7 +16,8 @@ const PART: usize = 64 << 10;
 /// Calls that are timed for each cell.
 const CALLS: usize = 120;
 
-type Contestant<'a> = (&'a str, Box<dyn Fn(&[u8], &mut [u8]) + 'a>);
+type Work<'a> = Box<dyn Fn(&[u8], &mut [u8]) + 'a>;
+type Contestant<'a> = (&'a str, Work<'a>);
 
 /// Forward copy on a pool of the engine.
 fn pooled(pool: &ThreadPool, src: &[u8], dst: &mut [u8]) {
@@ -50,9 +51,8 @@ fn main() {
             let always = Tuning { stream_from: Some(0), ..Tuning::default() };
             let alone = |tuning| Tuning { share_from: usize::MAX, ..tuning };
             let prepared = &prepared;
-            let flips = |tuning| -> Box<dyn Fn(&[u8], &mut [u8])> {
-                Box::new(move |src, dst| flip(prepared, tuning, src, dst))
-            };
+            let flips =
+                |tuning| -> Work<'_> { Box::new(move |src, dst| flip(prepared, tuning, src, dst)) };
             let contestants: [Contestant<'_>; 8] = [
                 ("memcpy", Box::new(|src, dst| dst.copy_from_slice(src))),
                 ("copy rayon", Box::new(on_rayon)),

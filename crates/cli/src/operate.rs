@@ -108,10 +108,8 @@ fn destination(files: &Files) -> Result<(Option<Location>, Option<Format>)> {
         }
         return Ok((Some(input.clone()), None));
     }
-    if files.output.as_ref().is_some_and(Location::is_stream) {
-        if files.show {
-            bail!("--show and -o - both write to stdout: use one of them, or -o FILE");
-        }
+    if files.output.as_ref().is_some_and(Location::is_stream) && files.show {
+        bail!("--show and -o - both write to stdout: use one of them, or -o FILE");
     }
     files.output.as_ref().map_or(Ok(()), report::check_stdout)?;
     Ok((files.output.clone(), files.to))

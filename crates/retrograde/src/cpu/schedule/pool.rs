@@ -96,6 +96,11 @@ struct Slot {
 /// One helper in the gate of a slot.
 const HELPER: u64 = 1 << 32;
 
+/// Workers that may still join, of a gate.
+fn seats(gate: u64) -> u64 {
+    gate % HELPER
+}
+
 /// A call in progress, on the stack of its caller.
 #[derive(Debug)]
 struct Job {
@@ -133,7 +138,7 @@ impl Job {
 impl Slot {
     /// Makes the calling worker a helper, if there is a seat.
     fn join(&self) -> bool {
-        let take = |gate: u64| (gate % HELPER > 0).then(|| gate - 1 + HELPER);
+        let take = |gate: u64| (seats(gate) > 0).then(|| gate - 1 + HELPER);
         self.gate.fetch_update(Ordering::Acquire, Ordering::Relaxed, take).is_ok()
     }
 
@@ -244,8 +249,8 @@ impl Shared {
 
     /// Runs every part, each once, on at most so many threads.
     pub(super) fn run(&self, threads: usize, parts: usize, part: impl Fn(usize) + Sync) {
-        let seats = threads.min(self.threads()).min(parts).saturating_sub(1);
-        let free = |slot: &&Slot| seats > 0 && !slot.taken.swap(true, Ordering::Acquire);
+        let helpers = threads.min(self.threads()).min(parts).saturating_sub(1);
+        let free = |slot: &&Slot| helpers > 0 && !slot.taken.swap(true, Ordering::Acquire);
         let Some(slot) = self.slots.iter().find(free) else {
             (0..parts).for_each(part);
             return;
@@ -258,7 +263,7 @@ impl Shared {
         };
         let next = AtomicUsize::new(0);
         let job = Job { part: NonNull::from(part), parts, next, panic: Mutex::new(None) };
-        self.open(slot, &job, seats);
+        self.open(slot, &job, helpers);
         job.work();
         self.close(slot);
         if let Some(panic) = job.panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -267,12 +272,12 @@ impl Shared {
     }
 
     /// Lets workers join.
-    fn open(&self, slot: &Slot, job: &Job, seats: usize) {
+    fn open(&self, slot: &Slot, job: &Job, helpers: usize) {
         slot.job.store(ptr::from_ref(job).cast_mut(), Ordering::Relaxed);
-        slot.gate.store(seats as u64, Ordering::Release);
+        slot.gate.store(helpers as u64, Ordering::Release);
         self.posted.fetch_add(1, Ordering::SeqCst);
         // One at a time: each wakes the next, so that the caller can begin.
-        if self.spinning.load(Ordering::SeqCst) < seats {
+        if self.spinning.load(Ordering::SeqCst) < helpers {
             self.wake_one();
         }
     }
@@ -295,7 +300,7 @@ impl Shared {
     /// Helps with one job, if there is one to help with.
     fn help(&self) -> bool {
         let Some(slot) = self.slots.iter().find(|slot| slot.join()) else { return false };
-        let more = slot.gate.load(Ordering::Relaxed) % HELPER > 0;
+        let more = seats(slot.gate.load(Ordering::Relaxed)) > 0;
         if more && self.spinning.load(Ordering::SeqCst) == 0 {
             self.wake_one();
         }
