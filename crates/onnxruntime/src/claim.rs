@@ -7,6 +7,10 @@ use crate::report::{Line, Report, graph_name};
 use crate::runtime::{Failure, Runtime};
 use std::ptr;
 
+/// Why a node in a second graph of a model is not claimed.
+const ONE_GRAPH: &str =
+    "ONNX Runtime 1.23 can compile nodes of one graph only, and another has some";
+
 /// Claims nodes of a graph, and adds every candidate to the report and the log.
 ///
 /// # Safety
@@ -19,6 +23,9 @@ pub(crate) unsafe fn claim(
     info: *mut OrtEpGraphSupportInfo,
     report: &mut Report,
 ) -> Result<(), Failure> {
+    // 1.23 numbers the nodes that it fuses from 0 in every graph, and refuses a second one of the
+    // same name.
+    let full = !runtime.has_registries() && report.has_claims();
     // SAFETY: the runtime's own graph, nodes and logger.
     unsafe {
         for node in Node::all_of(runtime, graph)? {
@@ -26,6 +33,7 @@ pub(crate) unsafe fn claim(
                 continue;
             }
             let reason = match node.operation(options) {
+                Ok(_) if full => Some(ONE_GRAPH.to_owned()),
                 Ok(_) => claim_node(runtime, info, &node)?,
                 Err(reason) => Some(reason),
             };

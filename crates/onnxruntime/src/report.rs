@@ -49,6 +49,11 @@ impl Report {
         }
     }
 
+    /// Whether any node was claimed.
+    pub(crate) fn has_claims(&self) -> bool {
+        self.lines.iter().any(|line| line.reason.is_none())
+    }
+
     /// Writes all of it.
     pub(crate) fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut all = String::new();
@@ -116,6 +121,7 @@ mod tests {
         report.add(line("z", Some("its steps are 1")));
         report.add(line("y", None));
         assert_eq!(report.lines.len(), 2);
+        assert!(report.has_claims() && !Report::default().has_claims());
         assert_eq!(
             report.lines[1].json(),
             r#"{"graph": "g", "node": "", "operator": "Slice", "output": "z", "claimed": false, "reason": "its steps are 1"}"#

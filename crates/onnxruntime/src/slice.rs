@@ -208,7 +208,8 @@ mod tests {
             Err(Failure::Ours(_, text)) => text,
             other => panic!("{other:?}"),
         };
-        let cases: [(&[usize], &[i64], &[i64], &[i64], &[i64], &str); 6] = [
+        type Wrong<'a> = (&'a [usize], &'a [i64], &'a [i64], &'a [i64], &'a [i64], &'a str);
+        let cases: [Wrong<'_>; 6] = [
             (
                 &[],
                 &[0],

@@ -274,9 +274,14 @@ def test_subgraphs():
     constants += [constant("zero", [0]), constant("times", 3)]
     inputs = [value("x", "float32", [None, None]), value("n", "int64", [None]), value("which", "bool", [])]
     model = make(nodes, inputs, [value("y", "float32", [None, None])], constants)
-    assert sorted(claimed(model)) == ["in else", "in loop", "in scan", "in then"]
+    if VERSION < (1, 24):
+        reasons = {claim.reason for claim in provider.explain(model) if not claim.claimed}
+        assert len(claimed(model)) == 1 and len(reasons) == 1 and "one graph only" in reasons.pop()
+    else:
+        assert sorted(claimed(model)) == ["in else", "in loop", "in scan", "in then"]
     graphs = {claim.node: claim.graph for claim in provider.explain(model)}
-    assert graphs["in then"] == "if/then"
+    # 1.23 does not say which node a graph is in.
+    assert graphs["in then"] == ("then" if VERSION < (1, 24) else "if/then")
     for which in (True, False):
         feeds = {"x": random_array("float32", (6, 8)), "n": np.arange(1, 7), "which": np.array(which)}
         assert same(ours(model, feeds)[0], stock(model, feeds)[0])

@@ -117,6 +117,7 @@ FRAMEWORKS = {
     "_tensorflow": "tensorflow",
     "jax": "jax",
     "onnx_backend": "onnx",
+    "onnxruntime": "onnxruntime",
 }
 
 
