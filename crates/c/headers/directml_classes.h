@@ -63,7 +63,9 @@ struct IDMLObject : RetrogradeUnknown {
 };
 
 struct IDMLDeviceChild : IDMLObject {
-    HRESULT GetDevice(REFIID riid, void **ppv) { return retrograde_dml_get_device(this, &riid, ppv); }
+    HRESULT GetDevice(REFIID riid, void **ppv) {
+        return retrograde_dml_get_device(this, &riid, ppv);
+    }
 };
 
 struct IDMLPageable : IDMLDeviceChild {};
@@ -177,8 +179,8 @@ inline HRESULT DMLCreateDevice1(ID3D12Device *d3d12Device, DML_CREATE_DEVICE_FLA
     return retrograde_dml_create_device(d3d12Device, flags, minimumFeatureLevel, &riid, ppv);
 }
 
-inline HRESULT DMLCreateDevice(ID3D12Device *d3d12Device, DML_CREATE_DEVICE_FLAGS flags, REFIID riid,
-                               void **ppv) {
+inline HRESULT DMLCreateDevice(ID3D12Device *d3d12Device, DML_CREATE_DEVICE_FLAGS flags,
+                               REFIID riid, void **ppv) {
     return DMLCreateDevice1(d3d12Device, flags, DML_FEATURE_LEVEL_1_0, riid, ppv);
 }
 
@@ -194,7 +196,8 @@ inline DML_EXECUTION_FLAGS operator|(DML_EXECUTION_FLAGS a, DML_EXECUTION_FLAGS 
     return static_cast<DML_EXECUTION_FLAGS>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 inline DML_CREATE_DEVICE_FLAGS operator|(DML_CREATE_DEVICE_FLAGS a, DML_CREATE_DEVICE_FLAGS b) {
-    return static_cast<DML_CREATE_DEVICE_FLAGS>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+    const unsigned both = static_cast<unsigned>(a) | static_cast<unsigned>(b);
+    return static_cast<DML_CREATE_DEVICE_FLAGS>(both);
 }
 
 /* The identifier of a pointer's interface, for IID_PPV_ARGS. */
@@ -205,7 +208,9 @@ inline const GUID &RetrogradeUuidOf(IDMLPageable **) { return IID_IDMLPageable; 
 inline const GUID &RetrogradeUuidOf(IDMLOperator **) { return IID_IDMLOperator; }
 inline const GUID &RetrogradeUuidOf(IDMLDispatchable **) { return IID_IDMLDispatchable; }
 inline const GUID &RetrogradeUuidOf(IDMLCompiledOperator **) { return IID_IDMLCompiledOperator; }
-inline const GUID &RetrogradeUuidOf(IDMLOperatorInitializer **) { return IID_IDMLOperatorInitializer; }
+inline const GUID &RetrogradeUuidOf(IDMLOperatorInitializer **) {
+    return IID_IDMLOperatorInitializer;
+}
 inline const GUID &RetrogradeUuidOf(IDMLBindingTable **) { return IID_IDMLBindingTable; }
 inline const GUID &RetrogradeUuidOf(IDMLCommandRecorder **) { return IID_IDMLCommandRecorder; }
 inline const GUID &RetrogradeUuidOf(ID3D12Resource **) { return IID_ID3D12Resource; }
