@@ -132,8 +132,8 @@ impl<'a> Node<'a> {
         let Some(dims) = known.dims else { return Ok(()) };
         let width = known.dtype.bits().map_or(STRING_BYTES, |bits| bits as u64 / 8);
         let bytes = |dims: &[i64]| {
-            let mut sizes = dims.iter().map(|&size| u64::try_from(size).ok());
-            sizes.try_fold(width, |all: u64, size| Some(all.saturating_mul(size?)))
+            let times = |all: u64, &size: &i64| Some(all.saturating_mul(size.try_into().ok()?));
+            dims.iter().try_fold(width, times)
         };
         let rows = bytes(dims.get(row..).unwrap_or_default());
         let wide = rows.is_some_and(|bytes| bytes >= WIDE_ROW);

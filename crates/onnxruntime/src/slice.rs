@@ -208,45 +208,31 @@ mod tests {
             Err(Failure::Ours(_, text)) => text,
             other => panic!("{other:?}"),
         };
-        type Wrong<'a> = (&'a [usize], &'a [i64], &'a [i64], &'a [i64], &'a [i64], &'a str);
-        let cases: [Wrong<'_>; 6] = [
+        // The shape, then starts, ends, axes and steps.
+        type Case<'a> = (&'a [usize], [&'a [i64]; 4], &'a str);
+        let cases: [Case<'_>; 6] = [
+            (&[], [&[0], &[1], &[0], &[-1]], "the input is a scalar, expected at least one axis"),
             (
-                &[],
-                &[0],
-                &[1],
-                &[0],
-                &[-1],
-                "Slice: the input is a scalar, expected at least one axis",
+                &[3],
+                [&[0], &[1, 2], &[0], &[-1]],
+                "ends has 2 entries, expected 1, as many as starts",
             ),
             (
                 &[3],
-                &[0],
-                &[1, 2],
-                &[0],
-                &[-1],
-                "Slice: ends has 2 entries, expected 1, as many as starts",
+                [&[0], &[1], &[0], &[-1, 1]],
+                "steps has 2 entries, expected 1, as many as starts",
             ),
-            (
-                &[3],
-                &[0],
-                &[1],
-                &[0],
-                &[-1, 1],
-                "Slice: steps has 2 entries, expected 1, as many as starts",
-            ),
-            (&[3], &[0], &[1], &[1], &[-1], "Slice: axes[0] is 1, outside [-1, 0]"),
+            (&[3], [&[0], &[1], &[1], &[-1]], "axes[0] is 1, outside [-1, 0]"),
             (
                 &[3, 2],
-                &[0, 0],
-                &[1, 1],
-                &[1, -1],
-                &[-1, 1],
-                "Slice: axes[1] is -1, which an earlier entry names too",
+                [&[0, 0], &[1, 1], &[1, -1], &[-1, 1]],
+                "axes[1] is -1, which an earlier entry names too",
             ),
-            (&[3], &[0], &[1], &[0], &[0], "Slice: steps[0] is 0"),
+            (&[3], [&[0], &[1], &[0], &[0]], "steps[0] is 0"),
         ];
-        for (shape, starts, ends, axes, steps, wanted) in cases {
-            assert_eq!(text(View::new(shape, starts, ends, Some(axes), Some(steps))), wanted);
+        for (shape, [starts, ends, axes, steps], wanted) in cases {
+            let error = text(View::new(shape, starts, ends, Some(axes), Some(steps)));
+            assert_eq!(error, format!("Slice: {wanted}"));
         }
         let many = View::new(&[3], &[0, 0], &[1, 1], None, None);
         assert_eq!(text(many), "Slice: axes[1] is 1, outside [-1, 0]");
