@@ -4,13 +4,15 @@ import datetime
 import shlex
 import sys
 
-from . import cases, machine, measure, native, options, peers, record, rust, table
+from . import cases, machine, measure, native, options, peers, record, rust, sizes, table
 from .contestants import Unsupported, from_python, retrograde
 from .job import Job
 
 
 def main():
     asked = options.parse()
+    if asked.sweep:
+        return sizes.main(asked)
     chosen = cases.chosen(asked)
     if not chosen:
         return f"bench/run: no case contains {asked.filter!r}"

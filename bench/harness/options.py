@@ -29,6 +29,11 @@ def parse(arguments=None):
         help="the other runtimes: none (only NumPy is installed, to check results); "
         "NumPy, PyTorch, ONNX Runtime, OpenVINO and the light Rust crates; or also TensorFlow, JAX, candle and burn",
     )
+    parser.add_argument(
+        "--sweep",
+        action="store_true",
+        help="time against size instead: single calls from Python, 4 KiB to 64 MiB, together and in separate processes",
+    )
     parser.add_argument("--filter", metavar="TEXT", default="", help="only cases whose name or group contains this")
     parser.add_argument("--max-bytes", metavar="N", type=positive, help="shrink larger cases to at most this size")
     parser.add_argument(
@@ -48,5 +53,5 @@ def parse(arguments=None):
     options = parser.parse_args(arguments)
     options.rounds = options.rounds or (9 if options.quick else 15)
     options.seconds = options.seconds or (1.5 if options.quick else 6.0)
-    options.full = not (options.quick or options.filter or options.max_bytes)
+    options.full = not (options.quick or options.filter or options.max_bytes or options.sweep)
     return options

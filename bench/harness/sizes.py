@@ -6,16 +6,18 @@ each library alone, in a process of its own. The yardstick is the fastest copy t
 that size, into the same kind of output.
 """
 
+import datetime
 import gc
 import json
 import os
+import shlex
 import subprocess
 import sys
 from time import perf_counter
 
 import numpy as np
 
-from . import peers
+from . import machine, peers, record, words
 from .cases import BITS, Case
 from .contestants import Unsupported, from_python, into, making
 from .job import Job
@@ -163,6 +165,62 @@ def started(names, kinds, budget):
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     return [row | {"process": "alone" if len(names) < 2 else "together"} for row in rows]
+
+
+def main(asked):
+    """Measures, and writes the results and a page."""
+    light = ["numpy", "torch", "onnxruntime"]
+    names = {"none": [], "light": light, "all": [*light, "jax"]}[asked.peers]
+    kinds = [kind for kind in KINDS if asked.filter.lower() in kind.lower()]
+    if not kinds:
+        return f"bench/run: no kind contains {asked.filter!r}"
+    budget = BUDGET / 4 if asked.quick else BUDGET
+    rows = started(names, kinds, budget)
+    for name in names if len(names) > 1 else []:
+        rows += started([name], kinds, budget)
+    date, facts = datetime.date.today().isoformat(), machine.describe()
+    where = record.folder(asked, facts, f"{date}-sizes")
+    where.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(row) for row in rows]
+    (where / "sizes.jsonl").write_text("\n".join(lines) + "\n")
+    text = page(rows, facts, date)
+    (where / "README.md").write_text(text)
+    print(text)
+    print(f"written: {where.relative_to(record.BENCH.parent)}/README.md, sizes.jsonl")
+    return 0
+
+
+def page(rows, facts, date):
+    command = shlex.join(["bench/run", *sys.argv[1:]])
+    parts = [f"# Time against size, {date}", f"```sh\n{command}\n```", HOW]
+    parts.append("\n".join(f"- {key}: {value}" for key, value in facts.items()))
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["process"], row["kind"], row["how"], row["style"]), []).append(row)
+    for (process, kind, how, style), group in groups.items():
+        if any(row["name"].startswith("retrograde") for row in group):
+            parts += [f"## {kind}, {how}, {style} output, {process}", lines_of(group)]
+    return "\n\n".join(parts) + "\n"
+
+
+HOW = """\
+Microseconds of single calls from Python: median, and 90th percentile in brackets. *Together*: all
+libraries in one process, in turns. *Alone*: this library (and Retrograde) in a process of its own.
+*Copy* is the fastest copy that anyone made there, into the same kind of output; the ratio is its
+time divided by Retrograde's."""
+
+
+def lines_of(group):
+    names = {row["name"] for row in group if not row["name"].startswith("copy")}
+    names = sorted(names, key=lambda name: (not name.startswith("retrograde"), name))
+    table = ["| size | copy | " + " | ".join(names) + " | ratio |", "|---" * (len(names) + 3) + "|"]
+    for size in sorted({row["bytes"] for row in group}):
+        at = {row["name"]: row for row in group if row["bytes"] == size}
+        copy = min(row["us"] for name, row in at.items() if name.startswith("copy"))
+        cells = [f"{at[name]['us']:.1f} ({at[name]['p90']:.1f})" if name in at else "" for name in names]
+        ratio = copy / at["retrograde"]["us"]
+        table.append(f"| {words.size(size)} | {copy:.1f} | " + " | ".join(cells) + f" | {ratio:.2f} |")
+    return "\n".join(table)
 
 
 if __name__ == "__main__":
