@@ -43,7 +43,7 @@ const LOOKS: usize = 32;
 /// use retrograde::{Reverse, cpu::ThreadPool};
 ///
 /// let pool = ThreadPool::new(2)?;
-/// let out = pool.install(|| Reverse::axes([0]).to_vec(&[3], &[1, 2, 3]))?;
+/// let out = pool.install(|| Reverse::axes([0]).to_vec(&[1, 2, 3], &[3]))?;
 /// assert_eq!(out, [3, 2, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
