@@ -119,7 +119,9 @@ impl Team<'_> {
         if bytes < least {
             return alone;
         }
-        let threads = pool.threads().min(limit()).min(bytes.div_ceil(tuning::least_part()));
+        // A packed tensor may be smaller than a byte.
+        let most = bytes.div_ceil(tuning::least_part()).max(1);
+        let threads = pool.threads().min(limit()).min(most);
         if threads == 1 { alone } else { Team { pool: Some(pool), threads } }
     }
 
