@@ -3,7 +3,7 @@
 
 def size(count):
     for unit in ["B", "KiB", "MiB"]:
-        if count < 1024:
+        if count < 1000:
             return f"{count:.3g} {unit}"
         count /= 1024
     return f"{count:.3g} GiB"

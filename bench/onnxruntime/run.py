@@ -21,7 +21,13 @@ import retrograde.onnxruntime
 from onnx import TensorProto, helper
 
 CPU = "CPUExecutionProvider"
-TYPES = {"f32": TensorProto.FLOAT, "u8": TensorProto.UINT8, "f16": TensorProto.FLOAT16, "i64": TensorProto.INT64, "string": TensorProto.STRING}
+TYPES = {
+    "f32": TensorProto.FLOAT,
+    "u8": TensorProto.UINT8,
+    "f16": TensorProto.FLOAT16,
+    "i64": TensorProto.INT64,
+    "string": TensorProto.STRING,
+}
 NUMPY = {"f32": np.float32, "u8": np.uint8, "f16": np.float16, "i64": np.int64}
 REVERSED = {"starts": [-1], "ends": [-(2**63)], "steps": [-1]}
 
@@ -38,8 +44,8 @@ def model(operator, dtype, shape, axes, chain):
             nodes.append(helper.make_node("Slice", [source, "starts", "ends", "axes", "steps"], [target]))
         else:
             time_axis, batch_axis = axes
-            node = helper.make_node("ReverseSequence", [source, "n"], [target], time_axis=time_axis, batch_axis=batch_axis)
-            nodes.append(node)
+            attributes = {"time_axis": time_axis, "batch_axis": batch_axis}
+            nodes.append(helper.make_node("ReverseSequence", [source, "n"], [target], **attributes))
     dynamic = [None] * len(shape)
     inputs = [helper.make_tensor_value_info("x", TYPES[dtype], dynamic)]
     if operator != "Slice":
@@ -59,7 +65,8 @@ def feeds(operator, dtype, shape, axes):
     if operator == "Slice":
         return {"x": x}
     time_axis, batch_axis = axes
-    return {"x": x, "n": random.integers(shape[time_axis] // 2, shape[time_axis] + 1, shape[batch_axis]).astype(np.int64)}
+    steps, count = shape[time_axis], shape[batch_axis]
+    return {"x": x, "n": random.integers(steps // 2, steps + 1, count, np.int64)}
 
 
 def sessions(model, **profile):
@@ -180,7 +187,8 @@ def main():
         before, after = (by_profile if arguments.what == "large" else by_chain)(case, arguments.rounds)
         slower += after > before
         operator, dtype, shape, axes = case
-        times = f"{before / 1000:.2f} ms | {after / 1000:.2f} ms" if arguments.what == "large" else f"{before:.2f} us | {after:.2f} us"
+        scale, unit = (1000, "ms") if arguments.what == "large" else (1, "us")
+        times = f"{before / scale:.2f} {unit} | {after / scale:.2f} {unit}"
         print(f"| {operator} | {dtype} | {list(shape)} | {axes} | {times} | {before / after:.1f} x |", flush=True)
     print(f"slower: {slower}")
     return 1 if slower else 0

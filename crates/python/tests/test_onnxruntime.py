@@ -20,7 +20,8 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 CPU = "CPUExecutionProvider"
 VERSION = tuple(map(int, ort.__version__.split(".")[:2]))
-#: Older versions return zeros for sequences of length 0.
+#: 1.23 and 1.24 return zeros for sequences of length 0, 1.31 does not; which version in between
+#: stopped is not known, so these are tested from length 1 on up to 1.27.
 LEAST_LENGTH = 0 if VERSION >= (1, 28) else 1
 INT64_MIN = -(2**63)
 

@@ -55,6 +55,11 @@ def wrong(function, others, missing=None):
     return TypeError(f"{name}() missing 1 required {kind} argument: {missing!r}")
 
 
+def missing_offsets():
+    """The error for a tensor that has no offsets of its own, without any."""
+    return TypeError("reverse_segments() missing 1 required positional argument: 'offsets'")
+
+
 def hint_for(function, others):
     """The intended arguments and the corrected call; None if there is no suggestion."""
     right = _RIGHT[function.__name__]

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from . import _engine, _names, _torch_private
+from ._hints import missing_offsets
 
 #: The most classes in each cache: libraries have a few, but programs may define any number.
 _MOST = 32
@@ -64,10 +65,6 @@ def reverse_segments(x, *arguments):
     if _is(x, "tensorflow", "RaggedTensor"):
         return _function(_segments, "reverse_segments", x, _ragged)(x, *arguments)
     return _function(_segments, "reverse_segments", x, _with_offsets(_handler(x)))(x, *arguments)
-
-
-def missing_offsets():
-    return TypeError("reverse_segments() missing 1 required positional argument: 'offsets'")
 
 
 def segments_of(x, axis):

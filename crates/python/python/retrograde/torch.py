@@ -33,8 +33,7 @@ from torch.autograd.graph import increment_version
 from torch.overrides import handle_torch_function
 
 from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized
-from ._hints import MISSING, hinted, wrong
-from ._kinds import missing_offsets
+from ._hints import MISSING, hinted, missing_offsets, wrong
 from ._torch_gradients import is_frozen
 from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 

@@ -31,10 +31,11 @@ const LOOKS: usize = 32;
 
 /// Threads for large calls, instead of those that the engine starts itself.
 ///
-/// Inside [`install`](Self::install), calls of this thread use the pool. Otherwise a call made on a
-/// thread of a rayon pool uses that pool, and any other call uses a pool of the engine, which has
-/// one thread per processor, but no more than the environment variable `RETROGRADE_NUM_THREADS`.
-/// That pool is created by the first large call.
+/// Inside [`install`](Self::install), calls of this thread use the pool, unless another runtime
+/// [lends](super::super::with_workers) its threads. Otherwise a call made on a thread of a rayon
+/// pool uses that pool, and any other call uses a pool of the engine, which has one thread per
+/// processor, but no more than the environment variable `RETROGRADE_NUM_THREADS`. That pool is
+/// created by the first large call.
 ///
 /// The calling thread is one of the threads, so a pool of one starts none. Workers sleep when they
 /// have had nothing to do for 50 microseconds. Dropping the pool ends them.
@@ -238,9 +239,9 @@ impl Shared {
         self.threads.load(Ordering::Relaxed)
     }
 
-    /// Whether a worker is awake and free, or soon will be: whether even a small call is worth
-    /// sharing.
-    pub(super) fn is_awake(&self) -> bool {
+    /// Notes that a call asks, and tells whether even a small one is worth sharing: a worker is awake
+    /// and free, or calls follow each other so fast that it stays awake once it is woken.
+    pub(super) fn welcomes_small_calls(&self) -> bool {
         let now = self.made.elapsed().as_nanos() as u64;
         let before = self.asked.swap(now, Ordering::Relaxed);
         let often = now.saturating_sub(before) < OFTEN.as_nanos() as u64;
