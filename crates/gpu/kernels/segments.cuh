@@ -1,6 +1,8 @@
 // One dimension that offsets cut into segments, each of which is reversed; what is behind the last
 // offset keeps its order. A block writes a tile, a contiguous range of the dimension. It searches
 // the offsets once, all threads together, for those in its tile, which are then in shared memory.
+// Of contiguous units, it writes several tiles in turn: where the offsets of the next one begin is
+// known then, and they are loaded while the tile itself is.
 #pragma once
 #include "staged.cuh"
 #include "strided.cuh"
@@ -14,7 +16,8 @@ struct Segments {
     u64 steps;  // of the dimension
     i64 src_step;
     i64 dst_step;
-    Axis tiles;  // of a lane
+    Axis tiles;  // of a lane, or runs of tiles
+    u64 run;  // tiles that a block writes
     Axis pieces;  // of a unit
     Lengths lengths;
     Loops<6> outer;
@@ -22,7 +25,7 @@ struct Segments {
 
 // Bytes of a tile of contiguous units, and pieces per thread of other tiles. Keep in sync with
 // `src/jobs/segments.rs`.
-const i32 TILE_BYTES = 8192;
+const i32 TILE_BYTES = 16384;
 const int SPREAD = 4;
 // Bounds that are loaded at first, and the most of a tile.
 const i32 SOME_BOUNDS = 32;
@@ -36,6 +39,9 @@ struct Bounds {
     i32 count;  // of segments
     u32 more;  // whether segments begin after those that are loaded
     i32 at[MOST_BOUNDS + 1];  // steps from the start of the tile, clamped to it
+    // Where what becomes byte 0 of the tile is staged, if a segment is continued to there: as its
+    // last bytes if it is reversed.
+    i32 from[MOST_BOUNDS];
 };
 
 __device__ __forceinline__ Bounds& bounds() {
@@ -107,18 +113,35 @@ __device__ __forceinline__ u64 search(const Lengths& offsets, u64 step) {
     return low;
 }
 
-// The tile from step `first` to `last`, with its bounds.
-__device__ __forceinline__ Tile tile_of(const Lengths& offsets, u64 first, u64 last) {
-    Tile tile = {first, last, search(offsets, first), 0, 0};
-    const u64 segments = offsets.count - 1 - tile.low;
+// Where a segment starts and ends.
+struct Extent {
+    u64 here, next;
+
+    __device__ __forceinline__ Extent(const Lengths& offsets, u64 number)
+        : here(bound_at(offsets, number)), next(bound_at(offsets, number + 1)) {}
+};
+
+// The extents of the first segments of a tile, one per thread.
+__device__ __forceinline__ Extent first_extents(const Lengths& offsets, u64 low) {
+    const u64 thread = threadIdx.x;
+    return Extent(offsets, low + (thread < SOME_BOUNDS ? thread : SOME_BOUNDS - 1));
+}
+
+// The tile from step `first` to `last`, with its bounds, from the first extents on.
+__device__ __forceinline__ Tile tile_of(const Lengths& offsets, u64 low, Extent extent, u64 first, u64 last) {
+    Tile tile = {first, last, low, 0, 0};
+    const u64 segments = offsets.count - 1 - low;
     tile.kept = segments < (u64)MOST_BOUNDS ? (i32)segments : MOST_BOUNDS;
     Bounds& b = bounds();
 #pragma unroll 1
     for (i32 begin = 0, size = SOME_BOUNDS; begin < MOST_BOUNDS; begin += size, size = THREADS) {
         const i32 thread = (i32)threadIdx.x, k = begin + thread;
-        if (begin > 0) __syncthreads();
+        if (begin > 0) {
+            __syncthreads();
+            extent = Extent(offsets, low + (u64)k);
+        }
         if (thread < size) {
-            const u64 here = bound_at(offsets, tile.low + (u64)k), next = bound_at(offsets, tile.low + (u64)k + 1);
+            const u64 here = extent.here, next = extent.next;
             b.at[k] = tile.relative(here);
             if (k == 0) b.first[0] = here < first ? here : first, b.first[1] = next > first ? next : first;
             if (next >= last && (k == 0 || here < last)) b.count = k + 1, b.last[0] = here, b.last[1] = next;
@@ -170,32 +193,59 @@ struct StagedTile {
         origin[1] = stage(room, in, stop - (u64)(all - end), all - end) - end * W;
     }
 
+    // Stores where the segments of the tile are staged, for the other threads.
+    __device__ __forceinline__ void tell() const {
+        Bounds& b = bounds();
+#pragma unroll 1
+        for (i32 k = (i32)threadIdx.x; k < tile.count; k += THREADS) {
+            const bool back = k < tile.kept;
+            i32 at = origin[2];
+            if (back && k == tile.count - 1) at = origin[1];
+            if (back && k == 0) at = origin[0];
+            b.from[k] = back ? at + (b.at[k] + b.at[k + 1]) * W - 16 : at;
+        }
+    }
+
     // Sixteen bytes from `to` on, as if all of them belonged to a segment.
     __device__ __forceinline__ uint4 sixteen(i32 k, i32 to) const {
         const bool back = k < tile.kept;
-        i32 at = origin[2];
-        if (back && k == tile.count - 1) at = origin[1];
-        if (back && k == 0) at = origin[0];
-        at += back ? (bounds().at[k] + bounds().at[k + 1]) * W - 16 - to : to;
+        i32 at = bounds().from[k] + (back ? -to : to);
         // Only if offsets are invalid, and the call does not stop.
         at = at < 0 ? 0 : at > MOST - 32 ? MOST - 32 : at;
         const uint4* low = staged + ((u32)at >> 4);
         return turned<W>(low[0], low[1], (u32)at & 15, back);
     }
 
-    // `to` counts from the start of the tile; `end` is where the tile ends.
+    // Where the segment ends; the last one has no end.
+    __device__ __forceinline__ i32 end_of(i32 k) const {
+        return k + 1 < tile.count ? bounds().at[k + 1] * W : 1 << 30;
+    }
+
+    // Writes the bytes up to `end`; those of a warp are contiguous, and begin at `to`, counted from
+    // the start of the tile.
     __device__ __forceinline__ void put(u8* out, i32 to, i32 end) const {
-        const i32 low = to < 0 ? 0 : to, high = to + 16 < end ? to + 16 : end;
-        i32 k = tile.segment_at(low / W);
-        uint4 v = sixteen(k, to);
+        const i32 warp = (i32)(threadIdx.x / 32), lane = (i32)(threadIdx.x & 31);
+        to += warp * (TILE_BYTES / (THREADS / 32));
+        // The same in all threads of a warp, which then go on from there.
+        i32 k = tile.segment_at((to < 0 ? 0 : to) / W);
+        to += lane * 16;
 #pragma unroll 1
-        for (i32 edge; edge = bounds().at[k + 1] * W, edge < high && k + 1 < tile.count;) {
-            ++k;
-            // Bytes of earlier segments are kept.
-            v = joined(v, sixteen(k, to), edge - to);
+        for (i32 j = 0; j < TILE_BYTES / (THREADS * 16); ++j, to += 512) {
+            if (to >= end) return;
+            const i32 low = to < 0 ? 0 : to, high = to + 16 < end ? to + 16 : end;
+            i32 edge = end_of(k);
+#pragma unroll 1
+            while (edge <= low) edge = end_of(++k);
+            uint4 v = sixteen(k, to);
+#pragma unroll 1
+            for (i32 next = k; edge < high; edge = end_of(next)) {
+                ++next;
+                // Bytes of earlier segments are kept.
+                v = joined(v, sixteen(next, to), edge - to);
+            }
+            if (to >= 0 && high == to + 16) store16(out + to, v);
+            else store_some<W>(out + to, v, -to, high - to);
         }
-        if (to >= 0 && high == to + 16) store16(out + to, v);
-        else store_some<W>(out + to, v, -to, high - to);
     }
 };
 
@@ -207,27 +257,46 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
     const u8* in = p.src + at.src;
     u8* out = p.dst + at.dst;
     // Tiles begin at vector boundaries of the output.
-    const i64 begin = (i64)(blockIdx.x - lane * p.tiles.len) * TILE_BYTES - (i64)((u64)out & 15);
-    const i64 bytes = (i64)p.steps * W, stop = begin + TILE_BYTES;
-    const i64 first = begin < 0 ? 0 : begin, last = stop < bytes ? stop : bytes;
-    if (first >= last) return;
-    const Tile tile = tile_of(p.lengths, (u64)(first / W), (u64)(last / W));
-    out += first;
-    const i32 end = (i32)(last - first);
-    if (!tile.count) {
-        // Very short segments, unit by unit.
-        if (stopped(p.lengths)) return;
+    i64 begin = (i64)((blockIdx.x - lane * p.tiles.len) * p.run) * TILE_BYTES - (i64)((u64)out & 15);
+    const i64 bytes = (i64)p.steps * W, all = begin + (i64)p.run * TILE_BYTES, stop = all < bytes ? all : bytes;
+    i64 first = begin < 0 ? 0 : begin;
+    if (first >= stop) return;
+    u64 low = search(p.lengths, (u64)(first / W));
+    Extent extent = first_extents(p.lengths, low);
+    bool checked = false;
 #pragma unroll 1
-        for (i32 k = (i32)threadIdx.x; k < end / W; k += THREADS)
-            *(T*)(out + k * W) = *(const T*)(in + tile.source(p.lengths, k) * W);
-        return;
+    for (;;) {
+        const i64 last = begin + TILE_BYTES < stop ? begin + TILE_BYTES : stop;
+        const i32 end = (i32)(last - first);
+        const Tile tile = tile_of(p.lengths, low, extent, (u64)(first / W), (u64)(last / W));
+        StagedTile<W> held(p, tile);
+        if (tile.count) held.stage_all(in), held.tell();
+        if (last < stop) {
+            // The last segment of this tile, or an empty one, is the first of the next. Beyond the
+            // last offset only if offsets change meanwhile.
+            if (tile.count) low += (u64)(tile.count - 1);
+            if (low >= p.lengths.count) low = p.lengths.count - 1;
+            extent = first_extents(p.lengths, low);
+        }
+        if (!checked && stopped(p.lengths)) return;
+        checked = true;
+        if (tile.count) {
+            wait_for_copies();
+            held.put(out + first, (i32)(begin - first), end);
+        } else {
+            // Very short segments, unit by unit.
+#pragma unroll 1
+            for (i32 k = (i32)threadIdx.x; k < end / W; k += THREADS)
+                *(T*)(out + first + k * W) = *(const T*)(in + tile.source(p.lengths, k) * W);
+        }
+        if (last >= stop) return;
+        first = begin = last;
+        if (!tile.count) {
+            low = search(p.lengths, (u64)(first / W));
+            extent = first_extents(p.lengths, low);
+        }
+        __syncthreads();
     }
-    StagedTile<W> held(p, tile);
-    held.stage_all(in);
-    wait_for_copies();
-    if (stopped(p.lengths)) return;
-#pragma unroll 1
-    for (i32 to = (i32)(begin - first) + (i32)threadIdx.x * 16; to < end; to += THREADS * 16) held.put(out, to, end);
 }
 
 // A piece: the step that it belongs to, and its number there.
@@ -260,7 +329,9 @@ struct BlockOf {
     }
 
     __device__ __forceinline__ Tile tile(const Segments& p) const {
-        return tile_of(p.lengths, first, first + divide32((u32)(begin + count - 1), p.pieces) + 1);
+        const u64 low = search(p.lengths, first);
+        return tile_of(p.lengths, low, first_extents(p.lengths, low), first,
+                       first + divide32((u32)(begin + count - 1), p.pieces) + 1);
     }
 };
 
@@ -330,7 +401,7 @@ __device__ __forceinline__ void segments_strided(const Strided<48>& p) {
 }
 
 #define SEGMENTS_ROWS(W) \
-    KERNEL_BY(128, W < 2 ? 10 : 12) segments_rows_##W(const __grid_constant__ Segments p) { segments_rows<W>(p); }
+    KERNEL_BY(128, 9) segments_rows_##W(const __grid_constant__ Segments p) { segments_rows<W>(p); }
 #define SEGMENTS(G)                                                                                              \
     KERNEL_BY(128, 10) segments_blocks_##G(const __grid_constant__ Segments p) { segments_blocks<G>(p); }        \
     KERNEL_BY(128, 12) segments_swap_##G(const __grid_constant__ Segments p) { segments_swap<G>(p); }            \

@@ -142,7 +142,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         Kernel::Gather => any::gather(call, width),
         Kernel::Strided => any::strided(call, width),
         Kernel::Swaps => return any::swaps(call, width),
-        Kernel::SegmentRows => segments::rows(call),
+        Kernel::SegmentRows => segments::rows(call, limits),
         Kernel::SegmentBlocks | Kernel::SegmentStrided => segments::pieces(call, width, false),
         Kernel::SegmentSwaps => segments::pieces(call, width, true),
         Kernel::Packed => packed::packed(call),

@@ -42,7 +42,7 @@ impl DeviceBuffer {
         unsafe { copy_to_device(self.address + offset as u64, bytes) }
     }
 
-    /// Copies bytes from `offset` on to the host; waits for completion.
+    /// Copies bytes from `offset` on to the host, and waits for that, but not for work on streams.
     ///
     /// # Panics
     /// If they are outside the buffer.
@@ -54,7 +54,7 @@ impl DeviceBuffer {
             .asked("copy from the device")
     }
 
-    /// All bytes, copied to the host.
+    /// All bytes, copied to the host. Does not wait for work on streams.
     pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; self.len];
         self.read(0, &mut bytes)?;

@@ -147,6 +147,7 @@ arguments! {
         src_step: i64,
         dst_step: i64,
         tiles: Axis,
+        run: u64,
         pieces: Axis,
         lengths: Lengths,
         outer: Loops<FEW>,
@@ -361,7 +362,7 @@ mod tests {
         assert_eq!(size_of::<Loops<FEW>>(), 296);
         assert_eq!(size_of::<Lengths>(), 48);
         assert_eq!(size_of::<Rows>(), 520);
-        assert_eq!(size_of::<Segments>(), 504);
+        assert_eq!(size_of::<Segments>(), 512);
         assert_eq!(size_of::<Strided<FEW>>(), 368);
         assert_eq!(size_of::<Gather>(), 528);
         assert_eq!(size_of::<Columns>(), 536);

@@ -692,6 +692,7 @@ fn more_than_4_gib_of_segments() {
         let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
         let host = CudaLengths::Host(Memory::from(&offsets[..]));
         stream.execute(&plan, input.view(), Some(host), output.view_mut()).unwrap();
+        stream.synchronize().unwrap();
         let source = |at: usize| {
             let (unit, inside) = ((at / width) as u64, at % width);
             let end = offsets.partition_point(|&offset| offset <= unit);
@@ -707,6 +708,40 @@ fn more_than_4_gib_of_segments() {
         stream.synchronize().unwrap();
         let mut got = output.to_vec().unwrap();
         assert_from(&mut got[..layout.byte_len()], |at| at);
+    }
+}
+
+/// So many tiles of contiguous units that a block writes several of them.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn segments_in_runs_of_tiles() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    const SIZE: usize = 200 << 20;
+    let input = DeviceBuffer::from_host(&cuda, &noise(SIZE)).unwrap();
+    for (width, most) in [(1, SIZE), (1, 3_000), (2, 100), (4, 70_000), (8, 900), (8, SIZE)] {
+        let steps = SIZE / width;
+        let mut offsets = vec![0u64];
+        while *offsets.last().unwrap() < steps as u64 {
+            let last = *offsets.last().unwrap();
+            let more = 1 + usize::from(byte(offsets.len())) * most / 256;
+            offsets.push((last + more as u64).min(steps as u64));
+        }
+        let layout = Layout::dense(DType::Bytes(width), &[steps]).unwrap();
+        let of = Layout::dense(DType::U64, &[offsets.len()]).unwrap();
+        let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
+        let source = |at: usize| {
+            let (unit, inside) = ((at / width) as u64, at % width);
+            let end = offsets.partition_point(|&offset| offset <= unit);
+            (offsets[end - 1] + offsets[end] - 1 - unit) as usize * width + inside
+        };
+        for _ in 0..3 {
+            let mut output = DeviceBuffer::from_host(&cuda, &vec![7; SIZE]).unwrap();
+            let host = CudaLengths::Host(Memory::from(&offsets[..]));
+            stream.execute(&plan, input.view(), Some(host), output.view_mut()).unwrap();
+            stream.synchronize().unwrap();
+            assert_from(&mut output.to_vec().unwrap(), source);
+        }
     }
 }
 

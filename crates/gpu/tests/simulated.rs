@@ -130,6 +130,9 @@ fn segments_of_every_size_cross_tiles() {
         (DType::F32, &[20_000], 0, Kernel::SegmentRows),
         (DType::F32, &[2, 4_099], 1, Kernel::SegmentRows),
         (DType::F64, &[5_000], 0, Kernel::SegmentRows),
+        // Several tiles per block.
+        (DType::U8, &[900_001], 0, Kernel::SegmentRows),
+        (DType::F32, &[2, 190_001], 1, Kernel::SegmentRows),
         (DType::C128, &[2, 1_300], 1, Kernel::SegmentBlocks),
         (DType::Bytes(3), &[5_000], 0, Kernel::SegmentBlocks),
         (DType::F32, &[700, 20], 0, Kernel::SegmentBlocks),

@@ -4,25 +4,34 @@ use super::any::granules;
 use super::entry::{Entry, Family};
 use super::{AnyParams, Call, Job, THREADS, address, axes, count, flat};
 use crate::choose;
+use crate::kernel::Limits;
 use crate::params::{Axis, Loops, Segments, Strided};
 
 /// Bytes of a tile of contiguous units: `TILE_BYTES` in segments.cuh.
-const TILE: u64 = 8192;
+const TILE: u64 = 16384;
 /// Pieces per thread of other tiles: `SPREAD` there.
 const SPREAD: u64 = 4;
 /// Shared memory for the three ranges of a tile: `StagedTile::MOST` there.
 const STAGED: u64 = TILE + 3 * (16 + 48) + 2 * 48;
 
+/// Blocks of so many per multiprocessor are enough; if there are more tiles, a block writes several.
+const ENOUGH: u64 = 24;
+/// The most tiles that a block writes.
+const LONGEST_RUN: u64 = 8;
+
 /// Contiguous units, staged in shared memory.
-pub(super) fn rows(call: &Call<'_>) -> Job {
+pub(super) fn rows(call: &Call<'_>, limits: &Limits) -> Job {
     let width = call.shape.unit;
     let (params, lanes) = segments_of(call, width);
     let alike = params.outer.axis.iter().all(|axis| axis.dst % 16 == 0);
     let lead = if alike { params.dst % 16 } else { 16 - width };
     let tiles = (params.steps * width + lead).div_ceil(TILE);
-    let params = AnyParams::Segments(Segments { tiles: Axis::count(tiles), ..params });
+    let run = lanes * tiles / (limits.multiprocessors as u64 * ENOUGH);
+    let run = run.clamp(1, LONGEST_RUN);
+    let runs = tiles.div_ceil(run);
+    let params = AnyParams::Segments(Segments { tiles: Axis::count(runs), run, ..params });
     let entry = Entry(Family::SegmentsRows, width as u8);
-    Job { entry, blocks: lanes * tiles, threads: THREADS, shared: STAGED as u32, params }
+    Job { entry, blocks: lanes * runs, threads: THREADS, shared: STAGED as u32, params }
 }
 
 /// Any units, by pieces of so many bytes: several per thread if the dimension is the innermost one,
@@ -69,6 +78,7 @@ fn segments_of(call: &Call<'_>, width: u64) -> (Segments, u64) {
         src_step: cut.src as i64,
         dst_step: cut.dst as i64,
         tiles: Axis::default(),
+        run: 1,
         pieces: Axis::count(shape.unit / width),
         lengths,
         outer: Loops::new(&axes(outer), None),
