@@ -123,11 +123,18 @@ fn start<'py>(
     lengths: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(out) = out
-        && let Some(tensors) = Tensors::of(x, lengths)
-        && tensors.run(asked, out)?.is_some()
-    {
-        return Ok(out.clone());
+    if let Some(tensors) = Tensors::of(x, lengths) {
+        let fresh = match (out, x.cast::<PyUntypedArray>()) {
+            (None, Ok(array)) => {
+                Some(ndarray::empty_like(array, &ndarray::view(array))?.into_any())
+            }
+            _ => None,
+        };
+        if let Some(out) = out.or(fresh.as_ref())
+            && tensors.run(asked, out)?.is_some()
+        {
+            return Ok(out.clone());
+        }
     }
     run_checked(x, asked, lengths, out)
 }

@@ -170,6 +170,8 @@ fn lent_without_version(
 #[derive(Clone, Copy)]
 pub(crate) struct RawTensor<'a> {
     tensor: DLTensor,
+    /// NumPy's number of the element type, for its arrays, whose strides count bytes.
+    numpy: Option<c_int>,
     /// Whether it may be written to.
     pub(crate) writable: bool,
     _object: PhantomData<&'a PyAny>,
@@ -190,9 +192,33 @@ impl<'a> RawTensor<'a> {
         let described = tensor.ndim == 0 || !tensor.shape.is_null() && !tensor.strides.is_null();
         (tensor.ndim >= 0 && described && tensor.dtype.bits >= 8).then_some(RawTensor {
             tensor,
+            numpy: None,
             writable: offers.writable,
             _object: PhantomData,
         })
+    }
+
+    /// Describes a NumPy array.
+    ///
+    /// # Safety
+    ///
+    /// Shape and strides have `rank` elements for as long as the object lives.
+    pub(crate) unsafe fn of_array(
+        _array: &'a Bound<'_, PyAny>,
+        number: c_int,
+        width: u8,
+        (data, writable): (*mut c_void, bool),
+        rank: c_int,
+        [shape, strides]: [*mut i64; 2],
+    ) -> Self {
+        let dtype = DLDataType { code: DLDataTypeCode::OPAQUEHANDLE, bits: 8 * width, lanes: 1 };
+        let tensor = DLTensor { data, ndim: rank, dtype, shape, strides, ..DLTensor::default() };
+        RawTensor { tensor, numpy: Some(number), writable, _object: PhantomData }
+    }
+
+    /// NumPy's number of the element type, for its arrays.
+    pub(crate) fn numpy(&self) -> Option<c_int> {
+        self.numpy
     }
 
     pub(crate) fn dtype(&self) -> DLDataType {
@@ -212,7 +238,7 @@ impl<'a> RawTensor<'a> {
         self.axes(self.tensor.shape)
     }
 
-    /// In elements.
+    /// In elements; of a NumPy array, in bytes.
     pub(crate) fn strides(&self) -> &[i64] {
         self.axes(self.tensor.strides)
     }

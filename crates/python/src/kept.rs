@@ -1,12 +1,13 @@
 //! A cache of the plans of recent calls.
 //!
-//! For small tensors of libraries that describe them in C, for which planning takes longer than
-//! moving. The descriptions are compared exactly, so that checks are skipped only for a tensor that
+//! For small tensors of libraries that describe them in C, and NumPy arrays, for which planning takes
+//! longer than moving. The descriptions are compared exactly, so that checks are skipped only for a tensor that
 //! equals one that was checked before, except for its address.
 
 use crate::cuda;
 use crate::dlpack::RawTensor;
 use crate::errors::raised;
+use crate::ndarray;
 use crate::operand::Operand;
 use crate::operation::{Asked, Visitor};
 use crate::threads;
@@ -17,6 +18,7 @@ use pyo3::types::PyTuple;
 use retrograde::{ExecuteError, Memory, MemoryMut, Plan, Reversal, TensorRef, cpu};
 use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error};
 use std::cell::{OnceCell, RefCell};
+use std::ffi::c_int;
 use std::rc::Rc;
 
 /// Tensors of higher rank are planned each time.
@@ -70,6 +72,7 @@ impl Kept {
 /// A library's description of a tensor, without its address.
 #[derive(PartialEq, Eq)]
 struct Facts {
+    numpy: Option<c_int>,
     dtype: DLDataType,
     device: DLDevice,
     rank: usize,
@@ -92,13 +95,18 @@ pub(crate) struct Tensors<'a, 'py> {
     pub(crate) lengths: Option<(&'a Bound<'py, PyAny>, RawTensor<'a>)>,
 }
 
+/// The description of a tensor or an array, if its plans can be cached.
+fn describe<'a>(object: &'a Bound<'_, PyAny>) -> Option<RawTensor<'a>> {
+    ndarray::described(object).or_else(|| RawTensor::at(object))
+}
+
 impl<'a, 'py> Tensors<'a, 'py> {
     /// `None` if the plan of this call cannot be cached.
     pub(crate) fn of(
         x: &'a Bound<'py, PyAny>,
         lengths: Option<&'a Bound<'py, PyAny>>,
     ) -> Option<Self> {
-        Self::seen(x, RawTensor::at(x)?, lengths)
+        Self::seen(x, describe(x)?, lengths)
     }
 
     /// The same for an input that is already described.
@@ -138,7 +146,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
     /// Runs a call into an output of the same library, planning it now if necessary. `None` if it
     /// needs the full path, which also gives the best errors.
     pub(crate) fn run(&self, asked: &Asked, out: &Bound<'py, PyAny>) -> PyResult<Option<Rc<Kept>>> {
-        let Some(output) = RawTensor::at(out).filter(|output| output.writable) else {
+        let Some(output) = describe(out).filter(|output| output.writable) else {
             return Ok(None);
         };
         let kept = match self.find(asked, |kept| kept.output.fit(&output)) {
@@ -278,13 +286,15 @@ impl Facts {
         let rank = raw.shape().len();
         shape.get_mut(..rank)?.copy_from_slice(raw.shape());
         strides.get_mut(..rank)?.copy_from_slice(raw.strides());
-        Some(Facts { dtype: raw.dtype(), device: raw.device(), rank, shape, strides })
+        let (dtype, device) = (raw.dtype(), raw.device());
+        Some(Facts { numpy: raw.numpy(), dtype, device, rank, shape, strides })
     }
 
     /// Whether another tensor has the same description.
     fn fit(&self, raw: &RawTensor<'_>) -> bool {
         let rank = raw.shape().len();
         self.rank == rank
+            && self.numpy == raw.numpy()
             && self.dtype == raw.dtype()
             && self.device == raw.device()
             && self.shape[..rank] == *raw.shape()

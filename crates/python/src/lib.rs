@@ -12,6 +12,7 @@ mod cuda;
 mod dlpack;
 mod errors;
 mod explain;
+mod hint;
 mod kept;
 mod lengths;
 mod maker;
@@ -48,6 +49,8 @@ mod _engine {
         explain_reverse, explain_reverse_segments, explain_reverse_sequence,
         explain_reverse_subsequences,
     };
+    #[pymodule_export]
+    use crate::hint::set_hint;
     #[pymodule_export]
     use crate::maker::Maker;
     #[pymodule_export]

@@ -1,17 +1,18 @@
 //! NumPy arrays: the layout of their elements, and new arrays like them.
 
+use crate::dlpack::RawTensor;
 use crate::memory::{self, Block};
 use crate::view::{Place, View};
 use numpy::npyffi::{
-    self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_ORDER, PY_ARRAY_API, PyDataType_FLAGS,
-    PyDataType_ISLEGACY,
+    self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_ORDER, NPY_TYPES, PY_ARRAY_API,
+    PyDataType_ELSIZE, PyDataType_FLAGS, PyDataType_ISLEGACY,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use retrograde::{DType, Operator, Shape, Strides};
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 
 /// A view of an array. The type of its elements does not matter, only their width.
@@ -26,6 +27,33 @@ pub(crate) fn view(array: &Bound<'_, PyUntypedArray>) -> View {
         shape: Shape::from_slice(array.shape()),
         strides: Strides::from_slice(array.strides()),
         place: Place::Host,
+    }
+}
+
+/// Describes an array of NumPy's own class whose elements are numbers in native byte order.
+pub(crate) fn described<'a>(object: &'a Bound<'_, PyAny>) -> Option<RawTensor<'a>> {
+    /// Half precision, which was added after the other numbers.
+    const HALF: c_int = NPY_TYPES::NPY_HALF as c_int;
+    const LAST: c_int = NPY_TYPES::NPY_CLONGDOUBLE as c_int;
+    const WIDEST: usize = 16;
+    if !object.is_exact_instance_of::<PyUntypedArray>() {
+        return None;
+    }
+    // SAFETY: the object is an array, which has these fields, and its descriptor is alive. Its
+    // shape and strides have as many elements as it has axes.
+    unsafe {
+        let array = &*npyffi::_PyArray_GET_ITEM_DATA(object.as_ptr().cast_const().cast());
+        let descriptor = &*npyffi::_PyDataType_GET_ITEM_DATA(array.descr);
+        let (number, order) = (descriptor.type_num, descriptor.byteorder as u8);
+        let width = PyDataType_ELSIZE(object.py(), array.descr) as usize;
+        let plain = (0..=LAST).contains(&number) || number == HALF;
+        if !plain || !matches!(order, b'=' | b'|') || width > WIDEST {
+            return None;
+        }
+        let writable = array.flags & NPY_ARRAY_WRITEABLE != 0;
+        let axes = [array.dimensions.cast(), array.strides.cast()];
+        let data = (array.data.cast(), writable);
+        Some(RawTensor::of_array(object, number, width as u8, data, array.nd, axes))
     }
 }
 

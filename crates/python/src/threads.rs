@@ -3,7 +3,7 @@
 //! A separate pool instead of the engine's: its size can change, and a forked child, which inherits
 //! a pool without its threads, can create another.
 
-use crate::memory;
+use crate::{hint, memory};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::cpu::{ThreadPool, max_threads};
@@ -28,9 +28,10 @@ static INSTEAD: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 /// Runs work that writes this many bytes, on the pool if that is worthwhile.
 pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     if bytes < SHARE_FROM {
-        return Ok(work());
+        return Ok(hint::apply(work));
     }
-    Ok(pool()?.install(work))
+    let pool = pool()?;
+    Ok(hint::apply(|| pool.install(work)))
 }
 
 fn pool() -> PyResult<Arc<ThreadPool>> {

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import retrograde
 from naive import bits
+from retrograde import _engine
 
 
 def check(run, x, expected):
@@ -199,6 +200,49 @@ def test_memory_of_large_outputs_is_used_again_but_never_shared():
     retrograde.reverse(np.zeros(8 << 20, np.uint8))
     assert retrograde.kept_memory() == 0
     retrograde.set_kept_memory(512 << 20)
+
+
+@pytest.mark.parametrize("size", [100, 70_000, 3 << 20])
+def test_hints_do_not_change_results(size):
+    x = np.arange(size, dtype=np.uint32)
+    soon, later = retrograde.hint("read-soon"), retrograde.hint("read-later")
+    with soon, later, soon:
+        assert _engine.set_hint("read-soon") == "read-soon"
+        assert np.array_equal(retrograde.reverse(x), x[::-1])
+    with later:
+        assert np.array_equal(retrograde.reverse(x), x[::-1])
+        with retrograde.hint(None):
+            assert _engine.set_hint(None) is None
+            assert np.array_equal(retrograde.reverse(x, out=x.copy()), x[::-1])
+        assert _engine.set_hint("read-later") == "read-later"
+    assert _engine.set_hint(None) is None
+
+
+def test_cached_plans_are_used_only_for_equal_arrays():
+    """The same call on arrays that differ in one respect each."""
+    numbers = np.arange(120)
+    for dtype in "?bBhHiIlLqQefdFD":
+        x = numbers.astype(dtype).reshape(10, 12)
+        kinds = [x, x.astype(x.dtype.newbyteorder()), np.asfortranarray(x), x[:, ::2], x[::-1], x[:5], x.reshape(12, 10)]
+        kinds += [x.view(f"V{x.itemsize}"), x.astype(object), x.copy().view(Tagged)]
+        for _ in range(2):
+            for y in kinds:
+                result = retrograde.reverse(y, 1)
+                assert result.dtype == y.dtype and type(result) is type(y)
+                assert result.tobytes() == np.ascontiguousarray(y[:, ::-1]).tobytes() or y.dtype == object
+                assert np.array_equal(result, y[:, ::-1])
+                out = np.empty(y.shape, y.dtype)
+                assert retrograde.reverse(y, 1, out=out) is out
+                assert np.array_equal(out, y[:, ::-1])
+    x, out = np.zeros((4, 4)), np.zeros((4, 4))
+    retrograde.reverse(x, 1, out=out)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="out is read-only"):
+        retrograde.reverse(x, 1, out=out)
+    with pytest.raises(TypeError, match="out has dtype float32"):
+        retrograde.reverse(x, 1, out=np.zeros((4, 4), np.float32))
+    with pytest.raises(ValueError, match="overlap"):
+        retrograde.reverse(x[:3], 1, out=x[1:])
 
 
 class Tagged(np.ndarray):

@@ -160,6 +160,11 @@ def test_zero_width_elements():
     assert retrograde.reverse(text, 0).shape == (2, 3)
 
 
+def test_hint():
+    with pytest.raises(ValueError, match='^hint: outputs is "soon", expected "read-soon", "read-later" or None$'):
+        retrograde.hint("soon")
+
+
 def test_kept_memory():
     with pytest.raises(ValueError, match="^bytes is -1, expected 0 or more$"):
         retrograde.set_kept_memory(-1)

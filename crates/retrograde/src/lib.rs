@@ -1,5 +1,6 @@
-//! Retrograde reverses tensors: whole axes, padded batches of sequences, and every lane by
-//! its own length, bit-exactly, for every element type and any strides.
+//! Retrograde reverses tensors: whole axes, padded batches of sequences, every lane by its own
+//! length, and packed sequences by their offsets; bit-exactly, for every element type and any
+//! strides.
 //!
 //! | operator | what it reverses | comes from |
 //! |---|---|---|

@@ -21,6 +21,7 @@ from numpy import ndarray as _ndarray
 from . import _engine, _kinds
 from ._engine import __version__, get_num_threads, kept_memory, set_kept_memory, set_num_threads
 from ._explain import Explanation, explain
+from ._hint import hint
 from ._hints import MISSING as _MISSING
 from ._hints import hinted as _hinted
 from ._hints import wrong as _wrong
@@ -37,6 +38,7 @@ __all__ = [
     "fliplr",
     "flipud",
     "get_num_threads",
+    "hint",
     "kept_memory",
     "prepare",
     "reverse",

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._engine import __version__ as __version__
 from ._engine import get_num_threads, kept_memory, set_kept_memory, set_num_threads
 from ._explain import Explanation, explain
+from ._hint import hint
 from ._prepare import Prepared, prepare
 from ._show import Picture, show
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail, TensorT
@@ -18,6 +19,7 @@ __all__ = [
     "fliplr",
     "flipud",
     "get_num_threads",
+    "hint",
     "kept_memory",
     "prepare",
     "reverse",

@@ -2,6 +2,7 @@
 //! on stores bypass the caches. Knows plans, but no kernels.
 
 mod caches;
+pub(super) mod hint;
 mod parts;
 pub(super) mod pool;
 pub(super) mod threads;

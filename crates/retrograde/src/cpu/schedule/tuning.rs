@@ -62,6 +62,9 @@ pub(in crate::cpu) fn least_part() -> usize {
 
 /// Whether a call that writes this many bytes uses non-temporal stores.
 pub(in crate::cpu) fn streams(bytes: usize) -> bool {
+    if let Some(hinted) = super::hint::streams(bytes) {
+        return hinted;
+    }
     let from = match STREAM_FROM.load(Ordering::Relaxed) {
         usize::MAX => super::caches::half_of_last_level(),
         from => from,
