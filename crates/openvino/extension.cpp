@@ -2,9 +2,9 @@
 // not changed for it. `scripts/build-openvino` compiles this file against the headers of an installed
 // openvino package, and docs/openvino.md says what the result does.
 //
-// The operators derive from those of OpenVINO, so that its transformations recognise them (it fuses a
-// ReverseSequence before and after an LSTM, for example). They have type names of their own, because
-// the CPU plugin chooses its kernels by that name: unknown ones are run by `evaluate`.
+// The operators derive from those of OpenVINO, so that its transformations may treat them as such. They
+// have type names of their own, because the CPU plugin chooses kernels by that name: nodes that it does
+// not know are run by `evaluate`.
 
 #include <cmath>
 #include <cstdint>
