@@ -118,6 +118,8 @@ FRAMEWORKS = {
     "jax": "jax",
     "onnx_backend": "onnx",
     "onnxruntime": "onnxruntime",
+    "openvino": "openvino",
+    "_openvino_operators": "openvino",
 }
 
 
