@@ -164,7 +164,7 @@ def test_a_model_written_by_hand(native, version, tmp_path):
 
 
 def random_tensor(name, shape):
-    """All bit patterns but NaNs of f16, whose payload the plugin changes on the way to f32."""
+    """All bit patterns but NaNs of f16: the plugin makes signalling ones quiet on the way to f32."""
     kind, bits, count = getattr(ov.Type, name), TYPES[name], int(np.prod(shape))
     random = np.random.default_rng(1)
     if bits < 8:
