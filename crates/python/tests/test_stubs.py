@@ -118,12 +118,15 @@ FRAMEWORKS = {
     "jax": "jax",
     "onnx_backend": "onnx",
     "onnxruntime": "onnxruntime",
+    "openvino": "openvino",
 }
 
 
 def test_the_stubs_say_what_the_modules_have(tmp_path):
     missing = [module for module, framework in FRAMEWORKS.items() if find_spec(framework) is None]
     allowed = tmp_path / "allowed"
+    # Its classes derive from ones of OpenVINO, whose metaclass no stub declares.
+    missing.append("_openvino_operators")
     allowed.write_text("".join(f"retrograde\\.{module}.*\n" for module in missing))
     arguments = ["--mypy-config-file", "mypy.ini", "--allowlist", allowed, "--ignore-unused-allowlist"]
     result = run("mypy.stubtest", "retrograde", *arguments)

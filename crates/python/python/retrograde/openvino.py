@@ -1,0 +1,166 @@
+"""Runs ``Reverse`` and ``ReverseSequence`` in models of OpenVINO, without changing the models.
+
+>>> import openvino as ov, retrograde.openvino  # doctest: +SKIP
+>>> core = ov.Core()  # doctest: +SKIP
+>>> retrograde.openvino.register(core)  # doctest: +SKIP
+>>> compiled = core.compile_model("model.xml", "CPU")  # doctest: +SKIP
+
+Models that this core reads (IR and ONNX) run these operators on Retrograde, and everything else as
+before. :func:`extensions` is for ``ov.convert_model``, and :func:`replace` for models in memory.
+
+The operators are C++ if ``scripts/build-openvino`` has compiled them for the installed version of
+OpenVINO, and Python otherwise, which takes longer for each call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from pathlib import Path
+
+import openvino as _ov
+from openvino.utils import replace_node as _replace_node
+from openvino.utils.node_factory import NodeFactory as _NodeFactory
+
+from . import _openvino_operators as _operators
+
+__all__ = ["extensions", "library_path", "register", "replace"]
+
+#: The numbers that the native library has for length policies.
+_POLICIES = {"strict": 0, "clamp": 1}
+#: The settings of each core that extensions were added to.
+_registered = weakref.WeakKeyDictionary()
+
+
+def library_path():
+    """The path of the native extension for this version of OpenVINO; ``None`` if it was not built.
+
+    It can also be passed to ``add_extension`` of other languages, or of a core without this package.
+    """
+    version = _ov.__version__.split("-")[0]
+    path = Path(__file__).parent / f"libretrograde_openvino-{version}.so"
+    return str(path) if path.exists() else None
+
+
+def register(core, *, lengths="strict", native=None):
+    """Makes models that a core reads from now on run reversals on Retrograde, on the CPU.
+
+    Parameters
+    ----------
+    core : openvino.Core
+        The core. ``read_model`` and ``compile_model`` of IR and ONNX models use its extensions.
+    lengths : {"strict", "clamp"}
+        Whether a sequence length beyond the time axis is an error, as OpenVINO has it, or stands for
+        the whole axis.
+    native : bool, optional
+        Whether to use the native library or the operators in Python. By default the native library
+        if it was built.
+    """
+    if not isinstance(core, _ov.Core):
+        raise TypeError(f"core is of type {type(core).__name__}, expected openvino.Core")
+    settings = lengths, _native(lengths, native)
+    if core in _registered:
+        # OpenVINO keeps the first extension for a type of node.
+        if _registered[core] != settings:
+            raise ValueError(f"core is registered already, with lengths = {_registered[core][0]!r}: use another core")
+        return
+    library = settings[1]
+    if library is None:
+        core.add_extension([*_operators.extensions(lengths), _onnx(lengths, None)])
+    else:
+        choose = ctypes.CDLL(library).retrograde_openvino_set_lengths
+        # For extensions that this thread creates next.
+        choose(ctypes.c_uint32(_POLICIES[lengths]))
+        try:
+            core.add_extension(library)
+        finally:
+            choose(ctypes.c_uint32(_POLICIES["strict"]))
+    _registered[core] = settings
+
+
+def extensions(*, lengths="strict", native=None):
+    """Extensions for ``ov.convert_model(model, extension=...)`` of ONNX models.
+
+    The parameters are those of :func:`register`. The converted model can be compiled by any core, but
+    only a registered one reads it back after it was saved.
+    """
+    return [_onnx(lengths, _native(lengths, native))]
+
+
+def replace(model, *, lengths="strict", native=None):
+    """Replaces the reversals of a model in memory, wherever it came from, by ours.
+
+    Bodies of ``If``, ``Loop`` and ``TensorIterator`` are searched too. The parameters are those of
+    :func:`register`. Returns the friendly names of the nodes that were replaced.
+    """
+    if not isinstance(model, _ov.Model):
+        raise TypeError(f"model is of type {type(model).__name__}, expected openvino.Model")
+    library = _native(lengths, native)
+    replaced = []
+    _replace_in(model, lengths, library, replaced)
+    return replaced
+
+
+def _replace_in(model, lengths, library, replaced):
+    for node in model.get_ordered_ops():
+        for body in _bodies(node):
+            _replace_in(body, lengths, library, replaced)
+        info = node.get_type_info()
+        if info.version_id == "opset1" and info.name in ("Reverse", "ReverseSequence"):
+            attributes = node.get_attributes()
+            if info.name == "ReverseSequence":
+                attributes["lengths"] = lengths
+            made = _node(info.name, node.input_values(), attributes, library)
+            made.set_friendly_name(node.get_friendly_name())
+            _replace_node(node, made)
+            replaced.append(node.get_friendly_name())
+
+
+def _bodies(node):
+    kind = node.get_type_name()
+    if kind == "If":
+        return [node.get_function(0), node.get_function(1)]
+    if kind == "Loop":
+        return [node.get_function()]
+    return [node.get_body()] if kind == "TensorIterator" else []
+
+
+def _native(lengths, native):
+    """The path of the library to use, or ``None`` for the operators in Python."""
+    if lengths not in _POLICIES:
+        raise ValueError(f'lengths is {lengths!r}, expected "strict" or "clamp"')
+    if native not in (None, True, False):
+        raise TypeError(f"native is {native!r}, expected True, False or None")
+    if native is False:
+        return None
+    path = library_path()
+    if native and path is None:
+        raise RuntimeError(f"there is no native library for openvino {_ov.__version__}: run scripts/build-openvino")
+    return path
+
+
+def _node(name, inputs, attributes, library):
+    """One of our operators."""
+    if library is None:
+        return _operators.node(name, inputs, attributes)
+    factory = _NodeFactory("opset1")
+    factory.add_extension(library)
+    return factory.create(f"Retrograde{name}", inputs, attributes)
+
+
+def _onnx(lengths, library):
+    """Converts ``ReverseSequence`` of ONNX."""
+    from openvino.frontend.onnx import ConversionExtension
+
+    def convert(node):
+        axes = {}
+        for ours, theirs, otherwise in (("seq_axis", "time_axis", 0), ("batch_axis", "batch_axis", 1)):
+            axes[ours] = node.get_attribute(theirs, otherwise)
+            if axes[ours] not in (0, 1):
+                raise ValueError(f"ReverseSequence: {theirs} is {axes[ours]}, outside [0, 1]")
+        if axes["seq_axis"] == axes["batch_axis"]:
+            raise ValueError(f"ReverseSequence: batch_axis is {axes['batch_axis']}, the same as time_axis")
+        inputs = [node.get_input(0), node.get_input(1)]
+        return _node("ReverseSequence", inputs, {**axes, "lengths": lengths}, library).outputs()
+
+    return ConversionExtension("ReverseSequence", "", convert)
