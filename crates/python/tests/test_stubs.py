@@ -116,6 +116,10 @@ FRAMEWORKS = {
     "_torch_quantized": "torch",
     "_tensorflow": "tensorflow",
     "jax": "jax",
+    "dask": "dask",
+    "_dask_expressions": "dask",
+    "_dask_graph": "dask",
+    "xarray": "xarray",
     "onnx_backend": "onnx",
     "onnxruntime": "onnxruntime",
 }

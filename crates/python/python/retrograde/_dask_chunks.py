@@ -16,19 +16,16 @@ import numpy as np
 
 import retrograde
 
-from . import _engine
+from . import _engine, _row_major
 from ._dask_plan import FLIP, KEEP, ZERO, segment_spans
+from ._row_major import contiguous
 
 #: The most elements whose masks are in memory at once.
 _SLAB = 1 << 20
 
 
 def flipped(chunk, axes):
-    return retrograde.flip(chunk, axes) if axes else contiguous(chunk)
-
-
-def contiguous(chunk):
-    return chunk if chunk.flags.c_contiguous else chunk.copy(order="C")
+    return _row_major.flip(chunk, axes) if axes else contiguous(chunk)
 
 
 def zeros(like, shape):
@@ -105,18 +102,16 @@ def _on_host(array):
 
 
 def sequence(chunk, lengths, axis, batch, align, tail):
-    result = retrograde.reverse_sequence(
-        chunk, lengths, time_axis=axis, batch_axis=batch, policy="clamp", align=align, tail=tail
-    )
-    return contiguous(result)
+    axes = {"time_axis": axis, "batch_axis": batch}
+    return _row_major.reverse_sequence(chunk, lengths, **axes, policy="clamp", align=align, tail=tail)
 
 
 def subsequences(chunk, lengths, axis, align, tail):
-    return contiguous(retrograde.reverse_subsequences(chunk, lengths, axis=axis, align=align, tail=tail))
+    return _row_major.reverse_subsequences(chunk, lengths, axis=axis, align=align, tail=tail)
 
 
 def segments(chunk, offsets, axis):
-    return contiguous(retrograde.reverse_segments(chunk, offsets, axis=axis))
+    return _row_major.reverse_segments(chunk, offsets, axis=axis)
 
 
 # All lanes alike: spans

@@ -5,6 +5,7 @@ Both get their tasks from the functions of a movement here, when Dask asks for t
 been optimised yet is a few numbers and the lengths, whatever the number of chunks.
 """
 
+from abc import ABCMeta
 from functools import cached_property
 from itertools import product
 from math import isnan
@@ -248,8 +249,11 @@ def _blocks(chunks):
     return product(*(range(len(sizes)) for sizes in chunks))
 
 
-class MovementLayer(Layer):
-    """The tasks of a movement in a high-level graph, made when they are needed."""
+class MovementLayer(Layer, metaclass=ABCMeta):
+    """The tasks of a movement in a high-level graph, made when they are needed.
+
+    The metaclass is that of Dask's class, and is named for type checkers that do not read Dask.
+    """
 
     def __init__(self, name, movement, x, lengths):
         super().__init__()
