@@ -17,11 +17,11 @@ import numpy as np
 import retrograde
 
 from . import _engine, _row_major
-from ._dask_plan import FLIP, KEEP, ZERO, segment_spans
+from ._dask_plan import FLIP, KEEP, segment_spans
 from ._row_major import contiguous
 
 #: The most elements whose masks are in memory at once.
-_SLAB = 1 << 20
+_SLAB = 1 << 18
 
 
 def flipped(chunk, axes):
@@ -52,12 +52,16 @@ def _library(array):
 
 def _copy(target, source):
     """Copies elements; the engine copies views with any strides."""
-    kind = type(source)
-    references = source.dtype.hasobject or isinstance(source.dtype, np.dtypes.StringDType)
-    if kind is type(target) is np.ndarray and not references:
+    if type(target) is np.ndarray and _is_plain(source):
         _engine.reverse(source, (), None, "set", target)
     else:
         target[...] = source
+
+
+def _is_plain(array):
+    """Whether it is a NumPy array whose elements are no more than their bytes."""
+    references = array.dtype.hasobject or isinstance(array.dtype, np.dtypes.StringDType)
+    return type(array) is np.ndarray and not references
 
 
 # Lengths and offsets that are computed
@@ -127,13 +131,11 @@ def joined(axis, spans, *chunks):
         return _piece(chunk, axis, first, last, how)
     shape = list(chunks[0].shape)
     shape[axis] = sum(last - first for _, first, last, _ in spans)
-    out, at = _empty(chunks[0], tuple(shape)), 0
+    zero = any(source is None for source, *_ in spans)
+    out, at = (zeros if zero else _empty)(chunks[0], tuple(shape)), 0
     for source, first, last, how in spans:
-        target = out[_along(axis, at, at + last - first)]
-        if isinstance(how, str) and how == ZERO:
-            _copy(target, zeros(target, target.shape))
-        else:
-            _write(target, chunks[source][_along(axis, first, last)], axis, how)
+        if source is not None:
+            _write(out[_along(axis, at, at + last - first)], chunks[source][_along(axis, first, last)], axis, how)
         at += last - first
     return out
 
@@ -153,16 +155,13 @@ def stitched(axis, zero, pieces):
     """An output chunk from what :func:`cut` returned; ``zero`` has the numbers and sizes of zero spans."""
     parts = dict(part for piece in pieces for part in piece)
     like = next(iter(parts.values()))
-    for number, size in zero:
-        parts[number] = zeros(like, like.shape[:axis] + (size,) + like.shape[axis + 1 :])
-    parts = [parts[number] for number in sorted(parts)]
-    shape = list(like.shape)
-    shape[axis] = sum(part.shape[axis] for part in parts)
-    out, at = _empty(like, tuple(shape)), 0
-    while parts:
-        part = parts.pop(0)
-        _copy(out[_along(axis, at, at + part.shape[axis])], part)
-        at += part.shape[axis]
+    sizes = {number: part.shape[axis] for number, part in parts.items()} | dict(zero)
+    out = (zeros if zero else _empty)(like, like.shape[:axis] + (sum(sizes.values()),) + like.shape[axis + 1 :])
+    at = 0
+    for number in sorted(sizes):
+        if number in parts:
+            _copy(out[_along(axis, at, at + sizes[number])], parts[number])
+        at += sizes[number]
     return out
 
 
@@ -174,10 +173,12 @@ def _piece(chunk, axis, first, last, how):
 
 
 def _write(target, view, axis, how):
-    if not isinstance(how, str):
-        _copy(target, retrograde.reverse_segments(view, how, axis=axis))
-    else:
+    if isinstance(how, str):
         _copy(target, view[_backwards(axis)] if how == FLIP else view)
+    elif _is_plain(view):
+        retrograde.reverse_segments(view, how, axis=axis, out=target)
+    else:
+        _copy(target, retrograde.reverse_segments(view, how, axis=axis))
 
 
 def _along(axis, first, last):

@@ -242,7 +242,25 @@ def _flipped(operator, x, dims):
     if not axes:
         return variable
     data = variable.data
-    return _with(variable, getattr(_module(data), operator)(data, axes))
+    if operator == "reverse" and _library(data) == "dask":
+        data = _reversed_in_chunks(data, axes)
+    else:
+        data = getattr(_module(data), operator)(data, axes)
+    return _with(variable, data)
+
+
+def _reversed_in_chunks(data, axes):
+    """Reverses whole axes of a Dask array without changing its chunks.
+
+    Coordinates keep their chunks, and those of a Dataset have to agree. An axis whose chunks are not the
+    same from both ends is reversed as one segment.
+    """
+    from . import dask
+
+    for axis in axes:
+        if data.chunks[axis] != data.chunks[axis][::-1]:
+            data = dask.reverse_segments(data, [0, data.shape[axis]], axis=axis)
+    return dask.reverse(data, [axis for axis in axes if data.chunks[axis] == data.chunks[axis][::-1]])
 
 
 def _call(operator, variable, lengths, **arguments):
