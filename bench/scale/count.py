@@ -5,7 +5,7 @@
 
 The array has sequences of 100,000 steps of 1000 float32 features, in chunks of 25 sequences and 1000
 steps (100 MB). `--chunks` is the number of chunks, 100,000 by default: 25,000 sequences, 10 TB. Needs
-the Python package and Dask; at full size, 6 GB of memory and a few minutes.
+the Python package and Dask; at full size, 10 GB of memory and eight minutes.
 
 Beside each call is what one would write without Retrograde: `dask.array.flip` and a copy of each chunk,
 or all steps of a sequence in one chunk, a call of NumPy for it, and the original chunks again.
