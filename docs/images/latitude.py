@@ -37,7 +37,7 @@ def main():
     after = before.retrograde.flip("lat")
     assert after.sel(lat=-87.5).equals(before.sel(lat=-87.5))
     figure, axes = plt.subplots(2, 2, figsize=(8, 4.6), layout="constrained", width_ratios=[3, 2])
-    for (grid, profile), x, title in zip(axes, (before, after), ("before", "after flip(\"lat\")"), strict=True):
+    for (grid, profile), x, title in zip(axes, (before, after), ("before", 'after flip("lat")'), strict=True):
         # As stored: row 0 is at the top.
         grid.imshow(x.t2m, cmap="coolwarm", vmin=-30, vmax=30, aspect="auto", interpolation="none")
         grid.set(title=f"{title}: rows as stored", ylabel="row", xlabel="column")

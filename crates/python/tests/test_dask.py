@@ -290,9 +290,9 @@ def test_chunks_of_unknown_sizes():
     cube = np.arange(36).reshape(3, 3, 4)
     rows = of_unknown_sizes(cube, (2, 2, 3))
     for tail in ("keep", "zero"):
-        for given in (lengths, [2, 2, 2], [0, 0, 0], da.from_array(np.array(lengths), chunks=1)):
-            y = rd.reverse_sequence(rows, given, time_axis=2, batch_axis=1, tail=tail)
-            known = given.compute() if isinstance(given, da.Array) else given
+        for some in (lengths, [2, 2, 2], [0, 0, 0], da.from_array(np.array(lengths), chunks=1)):
+            y = rd.reverse_sequence(rows, some, time_axis=2, batch_axis=1, tail=tail)
+            known = some.compute() if isinstance(some, da.Array) else some
             same(y.compute(), naive.reverse_sequence(cube, known, 2, 1, "start", tail))
     with pytest.raises(ValueError, match="ReverseSequence: x has chunks of unknown sizes along axis 0: call"):
         rd.reverse_sequence(x, [1] * 6)
@@ -310,11 +310,11 @@ def test_masked_chunks(lazy):
     for align, tail in itertools.product(["start", "end"], ["keep", "zero"]):
         options = {"align": align, "tail": tail}
         lengths = rng.integers(0, 10, 7)
-        given = da.from_array(lengths, chunks=3) if lazy else lengths
+        some = da.from_array(lengths, chunks=3) if lazy else lengths
         for y, expected in (
-            (rd.reverse_sequence(array, given, **options), retrograde.reverse_sequence(x, lengths, **options)),
+            (rd.reverse_sequence(array, some, **options), retrograde.reverse_sequence(x, lengths, **options)),
             (
-                rd.reverse_subsequences(array, given, axis=0, **options),
+                rd.reverse_subsequences(array, some, axis=0, **options),
                 retrograde.reverse_subsequences(x, lengths, axis=0, **options),
             ),
         ):
@@ -322,7 +322,9 @@ def test_masked_chunks(lazy):
             assert type(y) is np.ma.MaskedArray
             assert y.tolist() == expected.tolist()
     assert rd.flip(array).compute().tolist() == np.flip(x).tolist()
-    assert rd.reverse_segments(array, [0, 5, 9]).compute().tolist() == retrograde.reverse_segments(x, [0, 5, 9]).tolist()
+    assert (
+        rd.reverse_segments(array, [0, 5, 9]).compute().tolist() == retrograde.reverse_segments(x, [0, 5, 9]).tolist()
+    )
 
 
 @pytest.mark.skipif(EXPRESSIONS, reason="the counts are those of layers")

@@ -31,7 +31,9 @@ def reverse_sequence(x, lengths, **arguments):
 def reverse_subsequences(x, lengths, **arguments):
     axis = arguments["axis"]
     lengths = _checked("reverse_subsequences", x, lengths, arguments)
-    return _mapped("reverse_subsequences", x, axis, lengths.reshape(x.shape[:axis] + (1,) + x.shape[axis + 1 :]), arguments)
+    return _mapped(
+        "reverse_subsequences", x, axis, lengths.reshape(x.shape[:axis] + (1,) + x.shape[axis + 1 :]), arguments
+    )
 
 
 def reverse_segments(x, offsets, **arguments):

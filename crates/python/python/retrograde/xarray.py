@@ -151,9 +151,7 @@ class Reversals:
                 others = {d: n for d, n in variable.sizes.items() if d != dim}
                 given = lengths.set_dims(others).transpose(*others).data
             axis = variable.get_axis_num(dim)
-            return _call(
-                "reverse_subsequences", variable, given, axis=axis, policy=policy, align=align, tail=tail
-            )
+            return _call("reverse_subsequences", variable, given, axis=axis, policy=policy, align=align, tail=tail)
 
         needed = {dim, *lengths.dims} if named else {dim}
         return self._each(lambda variable: call(variable) if needed <= {*variable.dims} else variable)
