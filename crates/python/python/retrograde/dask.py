@@ -96,7 +96,7 @@ def reverse_sequence(
     time, batch = _sound("reverse_sequence", x, lengths, arguments, (time_axis, batch_axis))
     size = x.shape[time]
     if _is_lazy(lengths):
-        lengths = lengths.rechunk((x.chunks[batch],))
+        lengths = _rechunked(lengths, (x.chunks[batch],))
         known, lengths = None, _checked(lengths, "ReverseSequence", size, policy)
     else:
         known, lengths = _dask_chunks.clamped(_in_memory(lengths), size), None
@@ -139,7 +139,7 @@ def reverse_subsequences(
     if _is_lazy(lengths):
         if lengths.ndim < x.ndim:
             lengths = lengths[(slice(None),) * axis + (None,)]
-        known, lengths = None, _checked(lengths.rechunk(lanes), "ReverseSubsequences", size, policy)
+        known, lengths = None, _checked(_rechunked(lengths, lanes), "ReverseSubsequences", size, policy)
     else:
         shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
         known, lengths = _dask_chunks.clamped(_in_memory(lengths), size).reshape(shape), None
@@ -210,6 +210,11 @@ def _checked(lengths, operator, size, policy):
     movement = _dask_graph.Checked(lengths.chunks, operator, size, policy)
     meta = np.empty((0,) * lengths.ndim, np.int64)
     return _dask_graph.array("checked-lengths", movement, lengths, meta=meta)
+
+
+def _rechunked(lengths, chunks):
+    """In one step: they are small, and several steps of expressions refer to missing tasks (Dask 2026.8)."""
+    return lengths.rechunk(chunks, threshold=1 << 40)
 
 
 def _is_lazy(lengths):
