@@ -1,4 +1,4 @@
-"""The examples in the docstrings, in the README and in docs/python.md."""
+"""The examples in the docstrings, in the README, in docs/python.md and in docs/dask.md."""
 
 import doctest
 import importlib
@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[3]
 # A fenced block of Python; after the language, the library that it needs besides NumPy.
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
-LIBRARIES = ["", "torch", "jax", "onnx", "pyarrow"]
+LIBRARIES = ["", "torch", "jax", "onnx", "pyarrow", "dask", "xarray"]
+PAGES = [("docs/python.md", library) for library in LIBRARIES[:5]] + [("docs/dask.md", name) for name in LIBRARIES[5:]]
 
 
 @pytest.mark.parametrize("name", ["retrograde", "retrograde._explain", "retrograde._prepare", "retrograde._show"])
@@ -27,7 +28,7 @@ def test_examples(name):
 
 @pytest.mark.parametrize(
     ("page", "library"),
-    [("README.md", ""), *(("docs/python.md", library) for library in LIBRARIES)],
+    [("README.md", ""), *PAGES],
 )
 def test_examples_of_pages(page, library):
     """A page's blocks that need this library, in order, as one program."""
@@ -57,6 +58,26 @@ def test_every_public_function_is_in_the_page():
             function = getattr(module, name)
             if not inspect.isclass(function):
                 assert f"\n{module.__name__}.{name}{inspect.signature(function)}\n" in text
+
+
+@pytest.mark.parametrize("library", ["dask", "xarray"])
+def test_modules_for_chunked_arrays_are_documented(library):
+    """The examples of the module, and the signatures in docs/dask.md."""
+    pytest.importorskip(library)
+    module = importlib.import_module(f"retrograde.{library}")
+    result = doctest.testmod(module)
+    assert result.attempted > 0 and result.failed == 0
+    text = (ROOT / "docs/dask.md").read_text(encoding="utf-8")
+    if library == "dask":
+        signatures = {f"retrograde.dask.{name}{inspect.signature(getattr(module, name))}" for name in module.__all__}
+    else:
+        methods = {name: f for name, f in vars(module.Reversals).items() if not name.startswith("_")}
+        signatures = {
+            f"x.retrograde.{name}{inspect.signature(f)}".replace("(self, ", "(") for name, f in methods.items()
+        }
+    assert len(signatures) == 5
+    for signature in signatures:
+        assert f"\n{signature}\n" in text
 
 
 def test_every_public_name_is_documented():
