@@ -28,6 +28,7 @@ __all__ = [
     "prepare_reverse_sequence",
     "prepare_reverse_subsequences",
     "prepare_reverse_segments",
+    "set_hint",
     "set_kept_memory",
     "get_num_threads",
     "set_num_threads",
