@@ -8,7 +8,8 @@ use std::str::FromStr;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Models may consist of ReverseSequence, Reverse (OpenVINO), Constant and Identity. \
+    after_help = "Models may consist of reversals (ReverseSequence, Reverse, Slice) and the operators \
+    that exporters write around them; info lists what a model has. \
     With neither --output-dir nor --output, the outputs' types and shapes are printed."
 )]
 pub(crate) struct RunArguments {

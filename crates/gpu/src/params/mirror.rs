@@ -131,7 +131,7 @@ fn a_field_on_one_side_only_or_of_another_type_or_order_is_found() {
     assert_eq!(differences(&source), [] as [&str; 0]);
     let edits = [
         // Size checks miss some of these edits, because the size of the struct stays the same.
-        ("    u64 run;  // contiguous", "    u32 more;\n    u64 run;  //", "Gather"),
+        ("    u64 run;  // contiguous", "    u64 run;\n    u32 more;  //", "Gather"),
         ("    u32 uniform;", "", "Gather"),
         ("    u32 words;  // bytes", "    i64 words;  // bytes", "Tiles"),
         ("    i64 src_origin;", "    u64 src_origin;", "Packed"),
