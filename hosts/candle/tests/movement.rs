@@ -35,7 +35,9 @@ fn views(x: &Tensor) -> Result<Vec<Tensor>> {
         let size = x.dim(dim)?;
         if size > 2 {
             views.push(x.narrow(dim, 1, size - 2)?);
-            views.push(x.transpose(0, last)?.narrow(last - dim, 1, size - 2)?);
+            let there =
+                [(0, last), (last, 0)].iter().find(|swap| swap.0 == dim).map_or(dim, |swap| swap.1);
+            views.push(x.transpose(0, last)?.narrow(there, 1, size - 2)?);
         }
     }
     let mut shape = x.dims().to_vec();
