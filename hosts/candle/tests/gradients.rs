@@ -51,7 +51,8 @@ fn gradients_of_sequences_are_reversed_sequences() -> Result<()> {
 fn gradients_agree_with_differences() -> Result<()> {
     let (x, weights) = operands()?;
     let zeroed = ReverseSequence::any_axes(1, 0).tail(Tail::Zero);
-    let movements: [&dyn Fn(&Tensor) -> Result<Tensor>; 3] = [
+    type Movement<'a> = &'a dyn Fn(&Tensor) -> Result<Tensor>;
+    let movements: [Movement<'_>; 3] = [
         &|x| reverse(x, &Reverse::axes([1, -1])),
         &|x| reverse_sequence(x, &[1, 2, 4], 1, 0),
         &|x| reverse_by(x, &[1, 2, 4], &zeroed),
