@@ -48,8 +48,7 @@ unsafe impl Sync for Shared {}
 
 /// The number of CUDA devices; the error says why there are none.
 pub fn device_count() -> Result<usize, Error> {
-    // SAFETY: only looks for the library.
-    if !unsafe { sys::is_culib_present() } {
+    if !driver_is_installed() {
         let reason = "the NVIDIA driver (libcuda) is not installed".to_owned();
         return Err(Error::NoDevice { reason });
     }
@@ -59,6 +58,15 @@ pub fn device_count() -> Result<usize, Error> {
         0 => Err(Error::NoDevice { reason: "the driver found none".to_owned() }),
         count => Ok(count as usize),
     }
+}
+
+/// Whether the driver's library is there. `cudarc` panics if it is not, and its own check exists only
+/// where it loads the library itself. The names are among those that it tries.
+fn driver_is_installed() -> bool {
+    let names: &[&str] =
+        if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so", "libcuda.so.1"] };
+    // SAFETY: the driver's initialisers may run at any time; it is what every caller loads next.
+    names.iter().any(|name| unsafe { libloading::Library::new(*name) }.is_ok())
 }
 
 impl Cuda {
