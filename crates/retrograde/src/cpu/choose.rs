@@ -164,7 +164,7 @@ pub(super) struct Simple {
 }
 
 impl Simple {
-    /// The job on memory; `stream` says whether to use non-temporal stores.
+    /// The job on memory; `stream` and `prefetch` are those of [`Rows`].
     ///
     /// # Safety
     /// `src` and `dst` are valid over the reaches of the plan.
@@ -175,6 +175,7 @@ impl Simple {
         src: *const u8,
         dst: *mut u8,
         stream: bool,
+        prefetch: bool,
     ) -> Rows {
         // SAFETY: the first unit read and the first one written are inside the reaches.
         let (src, dst) = unsafe { (src.offset(self.from), dst.add(plan.dst().origin)) };
@@ -188,6 +189,7 @@ impl Simple {
             unit: plan.unit().count,
             backward: self.backward,
             stream,
+            prefetch,
         }
     }
 }

@@ -48,6 +48,7 @@ pub(super) struct Call<'a> {
     pub(super) lengths: Option<LengthReader<'a>>,
     pub(super) isa: Isa,
     pub(super) stream: bool,
+    pub(super) prefetch: bool,
 }
 
 // SAFETY: threads write separate parts of the output, and only read the rest.
@@ -69,10 +70,11 @@ pub(super) unsafe fn run(
     let bytes = plan.units() * plan.unit().count;
     let team = Team::new(bytes);
     let (isa, stream) = (Isa::current(), tuning::streams(bytes));
+    let prefetch = tuning::prefetches(bytes);
     if let Some(simple) = choose::of_simple(plan).filter(|_| team.threads() == 1) {
         // SAFETY: the job is the plan's own loops over both reaches, which are valid and
         // separate, as required.
-        unsafe { isa.rows(&simple.job(plan, src, dst, stream)) };
+        unsafe { isa.rows(&simple.job(plan, src, dst, stream, prefetch)) };
         if stream {
             isa.fence();
         }
@@ -84,7 +86,7 @@ pub(super) unsafe fn run(
     let cut = Cut::new(&dims, plan.dst().origin, 1, team.parts(bytes), may_cut);
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(plan.src().origin), dst.add(plan.dst().origin)) };
-    let call = Call { src, dst, unit, lengths, isa, stream };
+    let call = Call { src, dst, unit, lengths, isa, stream, prefetch };
     team.run(cut.parts(), |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
@@ -184,6 +186,7 @@ unsafe fn lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthReader
                 at_end,
                 zero: lengths.zeroes_tail(),
                 stream: call.stream,
+                prefetch: call.prefetch,
             });
         }
     };
@@ -327,6 +330,7 @@ unsafe fn segments(
                         axis_steps: [cut.src, cut.dst],
                         unit: call.unit,
                         stream: call.stream,
+                        prefetch: call.prefetch,
                     }),
                     Bounds::Rest(rest) => {
                         let row = Loop { len: rest.len(), steps: [cut.src, cut.dst] };
@@ -502,6 +506,7 @@ unsafe fn loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
                 unit: call.unit,
                 backward: row.steps[0] < 0,
                 stream: call.stream,
+                prefetch: call.prefetch,
             };
             if row.len != 1 || !units::copy(&job) {
                 call.isa.rows(&job);

@@ -53,7 +53,9 @@ pub(super) unsafe fn run(plan: &Plan, memory: *mut u8, lengths: Option<LengthRea
             Grain::Byte => {
                 let memory = memory.add(plan.dst().origin);
                 let unit = plan.unit().count;
-                let call = Call { src: memory, dst: memory, unit, lengths, isa, stream: false };
+                let (src, dst) = (memory, memory);
+                let (stream, prefetch) = (false, false);
+                let call = Call { src, dst, unit, lengths, isa, stream, prefetch };
                 reverse(plan, plan.dims(), 0, &call, lengths);
             }
             grain @ Grain::Packed { .. } => {

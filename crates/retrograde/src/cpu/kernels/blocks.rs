@@ -74,7 +74,7 @@ const AHEAD: usize = 128 << 10;
 pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
     let mut stream = Stream::new();
     let lanes = blocks.heads.len();
-    let ahead = runs_ahead(blocks.bytes).max(STREAMS);
+    let ahead = runs_ahead(blocks.bytes, true).max(STREAMS);
     let in_fours = blocks.stream && (stream::LEAST..stream::LONG).contains(&blocks.bytes);
     let mut waiting = [Run { source: Forward(null()), dst: null_mut(), next: null() }; STREAMS];
     let mut count = 0;
@@ -82,9 +82,9 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
         for lane in 0..lanes {
             let run = blocks.run_at(at, lane, ahead);
             if blocks.zero && at >= blocks.heads[lane] {
-                let to = To { stream: &mut stream, next: null() };
+                let to = To::new(&mut stream, blocks.stream);
                 // SAFETY: kernel contract 1 to 4.
-                unsafe { zero_run::<V>(run.dst, blocks.bytes, blocks.stream.then_some(to)) };
+                unsafe { zero_run::<V>(run.dst, blocks.bytes, to) };
                 continue;
             }
             if in_fours {
@@ -114,7 +114,7 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
 /// As for [`run`], for one of its blocks.
 #[inline(always)]
 unsafe fn copy_one<V: Vector>(blocks: &Blocks<'_>, run: Run<Forward>, stream: &mut Stream) {
-    let to = blocks.stream.then_some(To { stream, next: run.next });
+    let to = To { next: run.next, ..To::new(stream, blocks.stream) };
     // SAFETY: kernel contract 1 to 4.
     unsafe { copy_run::<V>(run.source.0, run.dst, blocks.bytes, to) };
 }

@@ -30,13 +30,15 @@ pub(in crate::cpu) struct Lanes<'a> {
     pub(in crate::cpu) zero: bool,
     /// Whether to use non-temporal stores.
     pub(in crate::cpu) stream: bool,
+    /// Whether to prefetch the lanes that follow.
+    pub(in crate::cpu) prefetch: bool,
 }
 
 impl Lanes<'_> {
-    /// Where a run goes if it is streamed.
+    /// How a run is written, and what to prefetch meanwhile.
     #[inline(always)]
-    fn to<'a>(&self, stream: &'a mut Stream, next: *const u8) -> Option<To<'a>> {
-        self.stream.then_some(To { stream, next })
+    fn to<'a>(&self, stream: &'a mut Stream, next: *const u8) -> To<'a> {
+        To { next, ..To::new(stream, self.stream) }
     }
 
     /// Offsets in a lane of `bytes` bytes of which `head` are reversed: of those, and of the rest.
@@ -50,7 +52,7 @@ impl Lanes<'_> {
     /// # Safety
     /// Kernel contract 1 to 3, for these bytes.
     #[inline(always)]
-    unsafe fn rest<V: Simd>(&self, src: *const u8, dst: *mut u8, bytes: usize, to: Option<To<'_>>) {
+    unsafe fn rest<V: Simd>(&self, src: *const u8, dst: *mut u8, bytes: usize, to: To<'_>) {
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             if self.zero {
@@ -102,8 +104,12 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stre
                 continue;
             }
             let head = head * W;
-            let next = match bytes <= PREFETCHED {
-                true => src.wrapping_offset(lanes.src_step * runs_ahead(bytes) as isize),
+            // A division takes as long as a short lane.
+            let next = match lanes.prefetch && bytes <= PREFETCHED {
+                true => {
+                    let further = runs_ahead(bytes, lanes.stream) as isize;
+                    src.wrapping_offset(lanes.src_step * further)
+                }
                 false => null(),
             };
             let (reversed, rest) = lanes.places(head, bytes);

@@ -68,9 +68,9 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(job: &PackedRow) {
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn to<'a>(job: &PackedRow) -> Option<To<'a>> {
+unsafe fn to<'a>(job: &PackedRow) -> To<'a> {
     // SAFETY: `stream` is null or exclusively this call's, as [`run`] requires.
-    unsafe { job.stream.as_mut() }.map(|stream| To { stream, next: job.next })
+    To { stream: unsafe { job.stream.as_mut() }, next: job.next }
 }
 
 /// Eight bits of input for each byte of output, a vector at a time.
@@ -114,13 +114,15 @@ unsafe fn write<V: Vector, S: Source<V>>(source: S, job: &PackedRow) {
     let PackedRow { dst, bytes, .. } = *job;
     // SAFETY: kernel contract 1 to 3.
     unsafe {
-        match to(job) {
-            Some(to) if bytes >= stream::LEAST => to.run::<V, S>(source, dst, bytes),
-            Some(to) => {
+        match to(job).stream {
+            Some(stream) if bytes >= stream::LEAST => {
+                stream.run::<V, S>(source, job.next, dst, bytes);
+            }
+            Some(stream) => {
                 let mut ready = MaybeUninit::<[u8; stream::LEAST]>::uninit();
                 let ready = ready.as_mut_ptr().cast::<u8>();
                 plain::<V, S, 1>(source, ready, bytes);
-                to.stream.bytes::<V>(ready, dst, bytes);
+                stream.bytes::<V>(ready, dst, bytes);
             }
             None => plain::<V, S, 4>(source, dst, bytes),
         }

@@ -9,7 +9,6 @@ use super::runs::{
 };
 use super::stream::{self, Run, Stream, To, to_line};
 use crate::cpu::simd::{BytePermute, OddVector, PartialVector, Simd, Source, Vector};
-use std::ptr::null;
 
 /// Rows of equal shape and spacing.
 #[derive(Debug, Clone, Copy)]
@@ -32,29 +31,32 @@ pub(in crate::cpu) struct Rows {
     pub(in crate::cpu) backward: bool,
     /// Whether to use non-temporal stores.
     pub(in crate::cpu) stream: bool,
+    /// Whether to prefetch the rows that follow.
+    pub(in crate::cpu) prefetch: bool,
 }
 
 impl Rows {
-    /// Where this row goes if it is streamed, with the row to prefetch meanwhile.
+    /// How this row is written, with the row to prefetch meanwhile.
     #[inline(always)]
     pub(in crate::cpu) fn to<'a>(
         &self,
         stream: &'a mut Stream,
         row: usize,
         bytes: usize,
-    ) -> Option<To<'a>> {
-        if !self.stream {
-            return None;
+    ) -> To<'a> {
+        let mut to = To::new(stream, self.stream);
+        // A division takes as long as a short row.
+        if !self.prefetch || bytes > PREFETCHED {
+            return to;
         }
-        let mut next = null();
-        let ahead = row + runs_ahead(bytes);
-        if bytes <= PREFETCHED && ahead < self.count {
-            next = self.src.wrapping_offset(self.src_step * ahead as isize);
+        let ahead = row + runs_ahead(bytes, self.stream);
+        if ahead < self.count {
+            to.next = self.src.wrapping_offset(self.src_step * ahead as isize);
             if self.backward {
-                next = next.wrapping_sub(bytes - self.unit);
+                to.next = to.next.wrapping_sub(bytes - self.unit);
             }
         }
-        Some(To { stream, next })
+        to
     }
 
     /// Where row `row` starts, on both sides.
@@ -115,7 +117,7 @@ pub(in crate::cpu) unsafe fn in_fours<V: Vector, S: Source<V>>(
         return 0;
     }
     let mut row = 0;
-    let ahead = runs_ahead(bytes).max(stream::STREAMS) as isize;
+    let ahead = runs_ahead(bytes, true).max(stream::STREAMS) as isize;
     while row + stream::STREAMS <= rows.count {
         // SAFETY: kernel contract 1 to 3.
         unsafe {
@@ -205,8 +207,9 @@ unsafe fn by_phases<V: BytePermute, const KNOWN: usize>(
         unsafe {
             let (src, dst) = rows.row(row);
             let source = source(src);
-            if let Some(to) = rows.to(stream, row, bytes).filter(|_| bytes >= stream::LEAST) {
-                to.run::<V, _>(source, dst, bytes);
+            let to = rows.to(stream, row, bytes);
+            if let Some(stream) = to.stream.filter(|_| bytes >= stream::LEAST) {
+                stream.run::<V, _>(source, to.next, dst, bytes);
                 continue;
             }
             let mut offset = 0;
@@ -249,8 +252,7 @@ unsafe fn backward_units<V: Vector>(rows: &Rows, stream: &mut Stream) {
             let (src, dst) = rows.row(row);
             for index in 0..rows.len {
                 let (from, to) = (src.sub(index * rows.unit), dst.add(index * rows.unit));
-                let to_stream = rows.stream.then_some(To { stream: &mut *stream, next: null() });
-                copy_any::<V>(from, to, rows.unit, to_stream);
+                copy_any::<V>(from, to, rows.unit, To::new(stream, rows.stream));
             }
         }
     }

@@ -4,7 +4,6 @@ use super::runs::{PREFETCHED, copy_any, reverse_odd_run, reverse_run, runs_ahead
 use super::stream::{Stream, To};
 use crate::cpu::simd::Simd;
 use std::ops::Range;
-use std::ptr::null;
 
 /// Adjacent segments along one axis.
 #[derive(Debug, Clone)]
@@ -23,6 +22,8 @@ pub(in crate::cpu) struct Segments<'a> {
     pub(in crate::cpu) unit: usize,
     /// Whether to use non-temporal stores.
     pub(in crate::cpu) stream: bool,
+    /// Whether to prefetch what follows.
+    pub(in crate::cpu) prefetch: bool,
 }
 
 /// The wanted part of a segment: `len` steps from `to` on in the output, which come from the
@@ -43,18 +44,19 @@ impl Segments<'_> {
         })
     }
 
-    /// Where a run of `bytes` bytes goes if it is streamed. What is read while later runs are
-    /// written is prefetched: segments follow each other, so it is as far ahead of step `at`, on
-    /// which this run is written.
+    /// How a run of `bytes` bytes is written. What is read while later runs are written is
+    /// prefetched: segments follow each other, so it is as far ahead of step `at`, on which this run
+    /// is written.
     #[inline(always)]
-    fn to<'s>(&self, stream: &'s mut Stream, at: usize, bytes: usize) -> Option<To<'s>> {
-        let here = self.axis_steps[0].wrapping_mul(at as isize);
-        let ahead = (runs_ahead(bytes) * bytes) as isize;
-        let next = match bytes <= PREFETCHED && self.axis_steps[0] > 0 {
-            true => self.src.wrapping_offset(here.wrapping_add(ahead)),
-            false => null(),
-        };
-        self.stream.then_some(To { stream, next })
+    fn to<'s>(&self, stream: &'s mut Stream, at: usize, bytes: usize) -> To<'s> {
+        let mut to = To::new(stream, self.stream);
+        // A division takes as long as a short run.
+        if self.prefetch && bytes <= PREFETCHED && self.axis_steps[0] > 0 {
+            let here = self.axis_steps[0].wrapping_mul(at as isize);
+            let ahead = (runs_ahead(bytes, self.stream) * bytes) as isize;
+            to.next = self.src.wrapping_offset(here.wrapping_add(ahead));
+        }
+        to
     }
 }
 

@@ -7,7 +7,6 @@ use super::runs::copy_run;
 use super::stream::{Stream, To};
 use crate::cpu::simd::{LaneMap, Simd, WIDEST};
 use std::mem::MaybeUninit;
-use std::ptr::null;
 
 /// Lanes up to this many bytes are short.
 const MOST_BYTES: usize = 512;
@@ -93,8 +92,7 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut
             let group = Group { src, src_step: lanes.src_step, heads, len: lanes.len };
             group.write::<V, W>(if through { tile } else { dst }, map.as_ref());
             if through {
-                let to = lanes.stream.then_some(To { stream: &mut *stream, next: null() });
-                copy_run::<V>(tile, dst, count * bytes, to);
+                copy_run::<V>(tile, dst, count * bytes, To::new(stream, lanes.stream));
             }
         }
         first += count;

@@ -31,19 +31,20 @@ pub(in crate::cpu) struct Run<S> {
     pub(in crate::cpu) next: *const u8,
 }
 
-/// Where a run is written to, and what to prefetch meanwhile.
+/// How a run is written, and what to prefetch meanwhile.
 pub(in crate::cpu) struct To<'a> {
-    pub(in crate::cpu) stream: &'a mut Stream,
+    /// Where non-temporal stores go; `None` for ordinary stores.
+    pub(in crate::cpu) stream: Option<&'a mut Stream>,
     /// The run that comes next: prefetched line by line as this one is written, because hardware
-    /// prefetchers do not predict its address. Need not be valid.
+    /// prefetchers do not predict its address. Null for none; need not be valid.
     pub(in crate::cpu) next: *const u8,
 }
 
 /// A source that prefetches the next one.
 #[derive(Clone, Copy)]
-struct Ahead<S> {
-    source: S,
-    next: *const u8,
+pub(in crate::cpu) struct Ahead<S> {
+    pub(in crate::cpu) source: S,
+    pub(in crate::cpu) next: *const u8,
 }
 
 impl<V: Vector, S: Source<V>> Source<V> for Ahead<S> {
@@ -55,26 +56,11 @@ impl<V: Vector, S: Source<V>> Source<V> for Ahead<S> {
     }
 }
 
-impl To<'_> {
-    /// Writes a run of at least [`LEAST`] bytes.
-    ///
-    /// # Safety
-    /// As for [`Stream::run`].
+impl<'a> To<'a> {
+    /// Writes with non-temporal stores if `streams`, and prefetches nothing.
     #[inline(always)]
-    pub(in crate::cpu) unsafe fn run<V: Vector, S: Source<V>>(
-        self,
-        source: S,
-        dst: *mut u8,
-        bytes: usize,
-    ) {
-        // SAFETY: the contract of [`Stream::run`].
-        unsafe {
-            if self.next.is_null() {
-                self.stream.run::<V, S>(source, dst, bytes);
-            } else {
-                self.stream.run::<V, _>(Ahead { source, next: self.next }, dst, bytes);
-            }
-        }
+    pub(in crate::cpu) fn new(stream: &'a mut Stream, streams: bool) -> Self {
+        To { stream: streams.then_some(stream), next: std::ptr::null() }
     }
 }
 
@@ -108,17 +94,27 @@ impl Stream {
         Stream { line: Line(MaybeUninit::uninit()), next: std::ptr::null_mut(), waiting: 0 }
     }
 
-    /// Writes a run of at least [`LEAST`] bytes.
+    /// Writes a run of at least [`LEAST`] bytes, and prefetches `next` meanwhile, as [`To`] has it.
     ///
     /// # Safety
     /// `dst` is valid for writes of `bytes`; the source is valid at 0, at the next line of
     /// `dst` and every multiple of `V::BYTES` from there, and at `bytes - V::BYTES`.
     #[inline(always)]
-    unsafe fn run<V: Vector, S: Source<V>>(&mut self, source: S, dst: *mut u8, bytes: usize) {
+    pub(in crate::cpu) unsafe fn run<V: Vector, S: Source<V>>(
+        &mut self,
+        source: S,
+        next: *const u8,
+        dst: *mut u8,
+        bytes: usize,
+    ) {
         // SAFETY: the contract of [`Stream::run`].
         unsafe {
             self.edges::<V, S>(source, dst, bytes);
-            lines::<V, S>(source, to_line(dst), dst, bytes);
+            if next.is_null() {
+                lines::<V, S>(source, to_line(dst), dst, bytes);
+            } else {
+                lines::<V, _>(Ahead { source, next }, to_line(dst), dst, bytes);
+            }
         }
     }
 

@@ -104,6 +104,7 @@ unsafe fn by_blocks<V: Simd>(swaps: &Swaps) {
                 unit,
                 backward: true,
                 stream: false,
+                prefetch: false,
             };
             rows::run::<V>(&rows);
             rows::run::<V>(&Rows { src: back.add(bytes - unit), dst: front, ..rows });

@@ -245,7 +245,7 @@ fn ahead<const BITS: usize>(row: &Dim, steps: &Range<usize>, rows: Option<&Level
     let bytes = steps.len() / words::per_byte::<BITS>();
     match rows {
         Some(rows) if bytes <= PREFETCHED && row.src.abs() == 1 => {
-            let runs = runs_ahead(bytes) as isize;
+            let runs = runs_ahead(bytes, true) as isize;
             // Never used as an address of anything but a fetch.
             rows.steps[0].wrapping_mul(runs) / words::per_byte::<BITS>() as isize
         }

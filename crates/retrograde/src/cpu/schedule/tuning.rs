@@ -5,6 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const SHARED: usize = 128 << 10;
 const WOKEN: usize = 1 << 20;
 const PART: usize = 64 << 10;
+/// From here on the input comes from the last-level cache, and the row that comes next is worth
+/// prefetching: the hardware prefetcher does not follow a jump back. Measured at 2 to 8 MiB: 4 to
+/// 15 % faster; below, it costs as much as it gains, or more.
+const PREFETCHED: usize = 2 << 20;
 
 /// Sizes in bytes of output. Results do not depend on them.
 ///
@@ -58,6 +62,11 @@ pub(in crate::cpu) fn wake_from() -> usize {
 
 pub(in crate::cpu) fn least_part() -> usize {
     LEAST_PART.load(Ordering::Relaxed)
+}
+
+/// Whether a call that writes this many bytes prefetches the rows that follow.
+pub(in crate::cpu) fn prefetches(bytes: usize) -> bool {
+    bytes >= PREFETCHED.min(STREAM_FROM.load(Ordering::Relaxed))
 }
 
 /// Whether a call that writes this many bytes uses non-temporal stores.
