@@ -8,11 +8,16 @@ sharding moves to another axis and back.
 import math
 from typing import NamedTuple
 
-import jax
 from jax import lax
-from jax.experimental.custom_partitioning import ArrayMapping, SdyShardingRule, custom_partitioning
 from jax.interpreters import mlir
 from jax.sharding import NamedSharding, PartitionSpec
+
+try:
+    # Experimental, and the set of primitives is not documented. A release may lack them.
+    from jax._src.dispatch import prim_requires_devices_during_lowering as _needing_devices
+    from jax.experimental.custom_partitioning import ArrayMapping, SdyShardingRule, custom_partitioning
+except ImportError:
+    _needing_devices = None
 
 
 class Layout(NamedTuple):
@@ -56,32 +61,26 @@ def segments(rank, *, axis, **rules):
 
 
 def announce(primitive):
-    """Tells JAX that the lowering of a primitive needs to know the devices; returns whether it could be told.
+    """Tells JAX that the lowering of a primitive needs to know the devices. Returns whether it can be partitioned.
 
-    JAX has no public function for this. Without it, programs are partitioned as before: every device gathers ``x``.
+    Without it, programs are still right, but every device gathers all of ``x``.
     """
-    known = _needing_devices()
-    if known is None:
+    if _needing_devices is None:
         return False
-    known.add(primitive)
+    _needing_devices.add(primitive)
     return True
 
 
-def _needing_devices():
-    """The set of primitives for which JAX passes devices on, or None in a release that does not have it."""
-    try:
-        from jax._src.dispatch import prim_requires_devices_during_lowering
-    except ImportError:
-        return None
-    return prim_requires_devices_during_lowering
-
-
 def is_partitioned(ctx):
-    """Whether a program is for several devices, and is compiled in this process: a serialised one cannot call back."""
+    """Whether a program is for a mesh of several devices, and is compiled in this process.
+
+    A serialised program cannot call back. Where ``shard_map`` handles some mesh axes and the compiler the others, JAX
+    does not pass the mesh to the callbacks.
+    """
     module = ctx.module_context
-    if module.lowering_parameters.for_export:
-        return False
-    return getattr(module.axis_context, "num_devices", None) != 1
+    parameters, context = getattr(module, "lowering_parameters", None), getattr(module, "axis_context", None)
+    mesh = getattr(context, "abstract_mesh", None)
+    return mesh is not None and mesh.size > 1 and not getattr(parameters, "for_export", True)
 
 
 def lowered(layout, call, ctx, *operands):
@@ -152,7 +151,7 @@ class _Partition:
 
 def _names(sharding, rank):
     """The mesh axes of every axis, outermost first."""
-    names = [(), ] * rank
+    names = [()] * rank
     for axis, name in enumerate(sharding.spec):
         names[axis] = () if name is None else name if isinstance(name, tuple) else (name,)
     return names

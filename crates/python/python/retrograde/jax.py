@@ -42,6 +42,7 @@ import numpy as np
 from jax import Array, lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from jax.sharding import NamedSharding, PartitionSpec
 from jax.typing import ArrayLike
 
 from . import _axes, _engine, _jax_partition, _names
@@ -473,7 +474,13 @@ def _others(rank, axis):
 
 
 def _rot90_like(x, *, axes, first, second):
-    return x.update(shape=_names.shape_of(x.shape, (first, second)))
+    shape = _names.shape_of(x.shape, (first, second))
+    mesh = x.sharding.mesh
+    if mesh.empty:
+        return x.update(shape=shape)
+    # The type includes the sharding if mesh axes are explicit.
+    spec = PartitionSpec(*_names.shape_of(x.sharding.spec, (first, second)))
+    return x.update(shape=shape, sharding=NamedSharding(mesh, spec))
 
 
 def _rot90_inverse(*, axes, first, second):
