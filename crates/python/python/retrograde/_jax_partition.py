@@ -1,44 +1,37 @@
-"""How the operators are partitioned in programs of JAX over several devices: rules for Shardy, and what each device runs.
+"""How programs of JAX over several devices are partitioned: rules for Shardy, and callbacks of XLA's partitioner.
 
 Axes that are not reversed stay sharded, lengths are sharded like the axes they belong to, and nothing is
-communicated. Along a reversed axis, devices exchange blocks: as a whole if it is reversed as a whole, otherwise the
-sharding moves to another axis and back.
+communicated. If a sharded axis is reversed as a whole, devices exchange their blocks. If it is reversed by lengths or
+offsets, its sharding moves to another axis and back.
 """
 
-import math
+import io
+from functools import partial
 from typing import NamedTuple
 
-from jax import lax
-from jax.interpreters import mlir
-from jax.sharding import NamedSharding, PartitionSpec
+import jax
+import numpy as np
+from jax.extend.mlir import ir
+from jax.extend.mlir.dialects import sdy
 
-try:
-    # Experimental, and the set of primitives is not documented. A release may lack them.
-    from jax._src.dispatch import prim_requires_devices_during_lowering as _needing_devices
-    from jax.experimental.custom_partitioning import ArrayMapping, SdyShardingRule, custom_partitioning
-except ImportError:
-    _needing_devices = None
+from ._jax_private import enable_x64, partitioner
 
 
 class Layout(NamedTuple):
     """How an operator's operands and result correspond, for one rank and set of parameters.
 
     Axes are those of ``x``. ``result`` lists them in the order of the result's axes, ``lengths`` in that of the
-    lengths' axes; None is an axis of the lengths that is on every device as a whole. ``is_whole`` says that the
-    reversed axes are reversed from end to end, which devices do by exchanging blocks.
+    lengths' axes; None is an axis of the lengths that every device needs as a whole. Without lengths, the reversed
+    axes are reversed from end to end.
     """
 
     reversed: tuple[int, ...]
     result: tuple[int, ...]
     lengths: tuple[int | None, ...] | None = None
 
-    @property
-    def is_whole(self):
-        return self.lengths is None
-
 
 def reverse(rank, *, axes):
-    return Layout(axes, tuple(range(rank)))
+    return Layout(tuple(axes), tuple(range(rank)))
 
 
 def rot90(rank, *, axes, first, second):
@@ -60,120 +53,168 @@ def segments(rank, *, axis, **rules):
     return Layout((axis,), tuple(range(rank)), (None,))
 
 
-def announce(primitive):
-    """Tells JAX that the lowering of a primitive needs to know the devices. Returns whether it can be partitioned.
-
-    Without it, programs are still right, but every device gathers all of ``x``.
-    """
-    if _needing_devices is None:
-        return False
-    _needing_devices.add(primitive)
-    return True
+def register(targets, layout):
+    """Registers the callbacks for custom calls of these targets; ``layout`` is one of the functions above."""
+    if partitioner is None:
+        return
+    for target in targets:
+        partitioner.register(target, _asked, partial(_partitioned, target, layout), partial(_inferred, layout))
 
 
-def is_partitioned(ctx):
-    """Whether a program is for a mesh of several devices, and is compiled in this process.
-
-    A serialised program cannot call back. Where ``shard_map`` handles some mesh axes and the compiler the others, JAX
-    does not pass the mesh to the callbacks.
-    """
-    module = ctx.module_context
-    parameters, context = getattr(module, "lowering_parameters", None), getattr(module, "axis_context", None)
-    mesh = getattr(context, "abstract_mesh", None)
-    return mesh is not None and mesh.size > 1 and not getattr(parameters, "for_export", True)
-
-
-def lowered(layout, call, ctx, *operands):
-    """Lowers ``call`` of the operands so that the compiler partitions it."""
-    run = custom_partitioning(call)
-    mapping = _Partition(layout, call)
-    run.def_partition(
-        mapping.partition, infer_sharding_from_operands=mapping.inferred, sharding_rule=_rule(layout, ctx.avals_in)
-    )
-    return mlir.lower_fun(run, multiple_results=False)(ctx, *operands)
-
-
-def _rule(layout, avals):
-    """For Shardy: which axes are sharded alike. The reversed ones are too, as :class:`_Partition` handles them."""
-    factors = [f"x{axis}" for axis in range(avals[0].ndim)]
-    operands = [ArrayMapping(*factors)]
-    alone = ()
+def annotate(results, layout, avals):
+    """Adds the rule for Shardy to the custom call that has these results: which axes are sharded alike."""
+    shapes = [aval.shape for aval in avals]
+    if partitioner is None or not jax.config.jax_use_shardy_partitioner:
+        return
+    if not all(type(size) is int and size > 0 for shape in shapes for size in shape):
+        # Unknown until the program is compiled, or empty. The compiler gathers these.
+        return
+    factors = list(range(len(shapes[0])))
+    sizes = list(shapes[0])
+    operands, alone = [factors], []
     if layout.lengths is not None:
-        names = [f"l{at}" if axis is None else factors[axis] for at, axis in enumerate(layout.lengths)]
-        alone = tuple(name for name, axis in zip(names, layout.lengths, strict=True) if axis is None)
-        operands.append(ArrayMapping(*names))
-    result = ArrayMapping(*(factors[axis] for axis in layout.result))
-    moved = tuple(factors[axis] for axis in sorted(layout.reversed))
-    return SdyShardingRule(tuple(operands), (result,), need_replication_factors=alone, permutation_factors=moved)
+        alone = [len(sizes) + at for at in range(layout.lengths.count(None))]
+        sizes += [size for size, axis in zip(shapes[1], layout.lengths, strict=True) if axis is None]
+        fresh = iter(alone)
+        operands.append([next(fresh) if axis is None else axis for axis in layout.lengths])
+    rule = sdy.OpShardingRuleAttr.get(
+        factor_sizes=sizes,
+        operand_mappings=[_mapping(axes) for axes in operands],
+        result_mappings=[_mapping(layout.result)],
+        need_replication_factors=alone,
+        # Sharded too: XLA exchanges them as the callback asks for.
+        permutation_factors=sorted(layout.reversed),
+        is_custom=True,
+    )
+    results[0].owner.attributes["sdy.sharding_rule"] = rule
 
 
-class _Partition:
-    """The callbacks for a call: how operands and result are sharded, and what each device runs."""
-
-    def __init__(self, layout, call):
-        self.layout, self.call = layout, call
-
-    def inferred(self, mesh, operands, result):
-        """For the partitioner before Shardy: the result is sharded as ``x`` is."""
-        x = operands[0].sharding
-        names = _names(x, operands[0].ndim)
-        return NamedSharding(x.mesh, self._spec(names))
-
-    def partition(self, mesh, operands, result):
-        x, layout = operands[0], self.layout
-        names = _names(x.sharding, x.ndim)
-        if not any(names):
-            # Every device has all of ``x``: it runs only the part of the result that it is asked for.
-            wanted = _names(result.sharding, x.ndim)
-            for at, axis in enumerate(layout.result):
-                names[axis] = wanted[at]
-        names = _even(names, x.shape, mesh)
-        exchanged = ()
-        if layout.is_whole:
-            exchanged = tuple(name for axis in layout.reversed for name in names[axis])
-        else:
-            names = _moved(names, layout.reversed, x.shape, mesh)
-        specs = [PartitionSpec(*names)]
-        if layout.lengths is not None:
-            specs.append(PartitionSpec(*(() if axis is None else names[axis] for axis in layout.lengths)))
-        run = self._exchanging(exchanged, mesh) if exchanged else self.call
-        return mesh, run, NamedSharding(mesh, self._spec(names)), tuple(NamedSharding(mesh, spec) for spec in specs)
-
-    def _spec(self, names):
-        return PartitionSpec(*(names[axis] for axis in self.layout.result))
-
-    def _exchanging(self, names, mesh):
-        last = math.prod(mesh.shape[name] for name in names) - 1
-        pairs = [(at, last - at) for at in range(last + 1)]
-        # The index over several mesh axes is reversed if each of them is.
-        return lambda x: self.call(lax.ppermute(x, names, pairs))
+def _mapping(factors):
+    return sdy.TensorMappingAttr.get(dim_mappings=[sdy.DimMappingAttr.get(factor_indices=[f]) for f in factors])
 
 
-def _names(sharding, rank):
-    """The mesh axes of every axis, outermost first."""
-    names = [()] * rank
-    for axis, name in enumerate(sharding.spec):
-        names[axis] = () if name is None else name if isinstance(name, tuple) else (name,)
-    return names
+# Callbacks, which are called while a program is compiled. A tile is the block of an array that one device has. Tiles
+# are an array of devices, with an axis for each axis of the tensor and one more for devices with equal blocks.
 
 
-def _even(names, shape, mesh):
-    """Without the mesh axes that would leave blocks of different sizes: the compiler pads those with anything."""
-    kept = []
-    for size, axes in zip(shape, names, strict=True):
-        kept.append(axes if size % math.prod(mesh.shape[name] for name in axes) == 0 else ())
-    return kept
+def _asked(sharding, shape, text):
+    """For the partitioner before Shardy: the sharding of a call whose result is used with this one."""
+    return sharding
 
 
-def _moved(names, reversed_axes, shape, mesh):
-    """With the mesh axes of reversed axes moved to axes that they divide into even blocks, or dropped."""
-    names = list(names)
-    for axis in reversed_axes:
-        homeless, names[axis] = names[axis], ()
-        for name in homeless:
-            for other, size in enumerate(shape):
-                blocks = math.prod(mesh.shape[n] for n in (*names[other], name))
-                if other not in reversed_axes and size % blocks == 0:
-                    names[other] = (*names[other], name)
-                    break
-    return names
+def _inferred(layout, shapes, shardings, result, text):
+    """For the partitioner before Shardy: the sharding of the result."""
+    tiles = _tiles(shardings[0], shapes[0])
+    return shardings[0] if tiles is None else _sharding(_ordered(tiles, _layout(layout, shapes, text).result))
+
+
+def _partitioned(target, layout, shapes, shardings, result, result_sharding, text):
+    """The program of each device, and the shardings of its operands and result. XLA converts to and from these."""
+    if any(not (s.is_tiled() or s.is_replicated()) for s in (*shardings, result_sharding)):
+        # Inside ``shard_map``: every device has its own array of this shape.
+        blocks = [_aval(shape) for shape in shapes]
+        return _program(target, blocks, _aval(result), _parameters(text)), shardings, result_sharding
+    plan, size = _layout(layout, shapes, text), shapes[0].dimensions()
+    tiles = _tiles(shardings[0], shapes[0])
+    if tiles is None:
+        # Every device has all of ``x``: it runs only the part of the result that is asked for.
+        tiles = _tiles(result_sharding, result)
+        if tiles is None:
+            tiles = np.zeros((1,) * (len(size) + 1), np.int64)
+        tiles = _ordered(tiles, np.argsort(plan.result))
+    for axis, extent in enumerate(size):
+        if extent % tiles.shape[axis]:
+            # Blocks of different sizes are padded, and the padding would be reversed.
+            tiles = _merged(tiles, axis, len(size))
+    taken = tiles
+    if plan.lengths is None:
+        # A device takes the block at the other end, and flips it.
+        taken = np.flip(tiles, plan.reversed)
+    else:
+        for axis in plan.reversed:
+            taken = tiles = _merged(tiles, axis, _free(tiles, axis, size))
+    needed = [_sharding(taken)]
+    if plan.lengths is not None:
+        needed.append(_sharding(_ordered(tiles, plan.lengths)))
+    made = _sharding(_ordered(tiles, plan.result))
+    blocks = [_aval(sharding.tile(shape)) for sharding, shape in zip(needed, shapes, strict=True)]
+    return _program(target, blocks, _aval(made.tile(result)), _parameters(text)), needed, made
+
+
+def _layout(layout, shapes, text):
+    return layout(len(shapes[0].dimensions()), **_parameters(text))
+
+
+def _tiles(sharding, shape):
+    """The devices of every tile, or None if every device has the whole array."""
+    if not sharding.is_tiled():
+        return None
+    rank, counts = len(shape.dimensions()), sharding.tile_assignment_dimensions()
+    devices = np.array(sharding.tile_assignment_devices(), np.int64)
+    return devices.reshape(*counts[:rank], -1)
+
+
+def _sharding(tiles):
+    if tiles.size == tiles.shape[-1]:
+        return partitioner.replicated()
+    return partitioner.tiled(tiles)
+
+
+def _ordered(tiles, axes):
+    """The tiles of an array with these axes. None is an axis of one tile, and devices of other axes have equal blocks."""
+    kept = [axis for axis in axes if axis is not None]
+    others = [axis for axis in range(tiles.ndim) if axis not in kept]
+    counts = [1 if axis is None else tiles.shape[axis] for axis in axes]
+    return tiles.transpose(*kept, *others).reshape(*counts, -1)
+
+
+def _merged(tiles, axis, other):
+    """With the tiles of an axis as minor parts of those of another axis, or of equal blocks."""
+    counts = list(tiles.shape)
+    counts[other], counts[axis] = counts[other] * counts[axis], 1
+    # Moving the axis behind the other one shifts the other one if it comes later.
+    moved = np.moveaxis(tiles, axis, other if axis < other else other + 1)
+    return moved.reshape(counts)
+
+
+def _free(tiles, axis, size):
+    """The first other axis that the tiles of this one can move to, so that all blocks have equal sizes."""
+    for other, extent in enumerate(size):
+        if other != axis and extent % (tiles.shape[other] * tiles.shape[axis]) == 0:
+            return other
+    return len(size)
+
+
+def _aval(shape):
+    return jax.ShapeDtypeStruct(shape.dimensions(), shape.numpy_dtype())
+
+
+def _program(target, operands, result, parameters):
+    """The call of the engine for one block, as bytes of MLIR."""
+    attributes = {name: np.array(v, np.int64) if type(v) is list else _wide(v) for name, v in parameters.items()}
+
+    def call(*blocks):
+        return jax.ffi.ffi_call(target, result)(*blocks, **attributes)
+
+    # The program that is being compiled may use 64 bits, whatever the settings are here.
+    with enable_x64(True), jax.disable_jit(False):
+        module = jax.jit(call).lower(*operands).compiler_ir("stablehlo")
+    written = io.BytesIO()
+    module.operation.write_bytecode(written)
+    return written.getvalue()
+
+
+def _wide(value):
+    return np.int64(value) if type(value) is int else value
+
+
+def _parameters(text):
+    """The attributes of a custom call, from their text."""
+    with ir.Context():
+        return {item.name: _value(item.attr) for item in ir.DictAttr(ir.Attribute.parse(text.decode()))}
+
+
+def _value(attribute):
+    if isinstance(attribute, (ir.StringAttr, ir.IntegerAttr)):
+        return attribute.value
+    return [int(value) for value in attribute]

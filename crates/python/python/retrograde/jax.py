@@ -318,23 +318,18 @@ def _primitive(name, fallback, batch, layout, like=lambda x, **params: x, invers
     ad.primitive_transposes[primitive] = transpose
     batching.primitive_batchers[primitive] = batch
     mlir.register_lowering(primitive, mlir.lower_fun(fallback, multiple_results=False))
-    if not _jax_partition.announce(primitive):
-        layout = None
     for platform, target in (("cpu", lambda policy: name), ("cuda", partial(_cuda_target, name))):
-        mlir.register_lowering(primitive, partial(_lowered, target, like, layout), platform)
+        mlir.register_lowering(primitive, partial(_lowered, target, layout), platform)
+    _jax_partition.register([name, f"{name}_strict"], layout)
     return primitive
 
 
-def _lowered(target, like, layout, ctx, *operands, **params):
-    """A call of the handler that ``target`` returns for a policy, on every device with its part of the operands."""
-    target, attributes = target(params.get("policy")), _attributes(params)
-    if layout is None or not _jax_partition.is_partitioned(ctx):
-        return jax.ffi.ffi_lowering(target)(ctx, *operands, **attributes)
-
-    def call(x, *lengths):
-        return jax.ffi.ffi_call(target, like(jax.typeof(x), **params))(x, *lengths, **attributes)
-
-    return _jax_partition.lowered(layout(ctx.avals_in[0].ndim, **params), call, ctx, *operands)
+def _lowered(target, layout, ctx, *operands, **params):
+    """A call of the handler that ``target`` returns for a policy."""
+    call = jax.ffi.ffi_lowering(target(params.get("policy")))
+    results = call(ctx, *operands, **_attributes(params))
+    _jax_partition.annotate(results, layout(ctx.avals_in[0].ndim, **params), ctx.avals_in)
+    return results
 
 
 def _cuda_target(name, policy):
