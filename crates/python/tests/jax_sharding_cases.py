@@ -14,8 +14,14 @@ from jax import export, lax
 from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-import retrograde
-import retrograde.jax as rj
+if "without" in sys.argv:
+    # As if this release did not have what is not documented.
+    from jax._src.lib import xla_client
+
+    del xla_client.register_custom_call_partitioner
+
+import retrograde  # noqa: E402
+import retrograde.jax as rj  # noqa: E402
 
 COLLECTIVES = re.compile(r"\b(all-gather|all-to-all|collective-permute|all-reduce|reduce-scatter)(?:-start)?\(")
 
@@ -106,17 +112,23 @@ def other_cases():
     # Blocks of different sizes, and axes that cannot be cut in four.
     odd = X[:7, :5, :3]
     record("uneven", lambda x: rj.reverse(placed("a", "b")(x), 1), [jnp.asarray(odd)], np.flip(odd, 1))
+    # One program with two meshes.
+    flat = NamedSharding(Mesh(np.array(jax.devices()), ("u",)), P("u"))
+    record("two meshes", sequence, [x, jax.device_put(LENGTHS, flat)], SEQUENCES)
     known = np.array([5, 4, 0])
     call = lambda x: sequence(placed(None, "a")(x), known)  # noqa: E731
     record("uneven time", call, [odd[:3]], retrograde.reverse_sequence(odd[:3], known, time_axis=1, batch_axis=0))
     narrow = X[:3, :, :3]
     want = retrograde.reverse_sequence(narrow, known, time_axis=1, batch_axis=0)
     record("no other axis", lambda x: sequence(x, known), [put(narrow, None, "a")], want)
-    for name, axes in [("shard_map", {"a", "b"}), ("shard_map, one axis", {"a"})]:
-        spec = P(*("ab" if len(axes) == 2 else "a"))
-        run = jax.shard_map(lambda x: rj.reverse(x, 1), mesh=MESH, in_specs=spec, out_specs=spec, axis_names=axes)
-        want = np.concatenate([np.flip(part, 1) for part in np.split(X, len(axes), 1)], 1)
-        record(name, run, [put(X, "a", "b" if len(axes) == 2 else None, None if len(axes) == 2 else "b")], want)
+    flip = lambda x: rj.reverse(x, 1)  # noqa: E731
+    run = jax.shard_map(flip, mesh=MESH, in_specs=P("a", "b"), out_specs=P("a", "b"))
+    halves = np.concatenate([np.flip(half, 1) for half in np.split(X, 2, 1)], 1)
+    record("shard_map", run, [put(X, "a", "b")], halves)
+    # The compiler partitions the other mesh axis.
+    run = jax.shard_map(flip, mesh=MESH, in_specs=P("a"), out_specs=P("a"), axis_names={"a"})
+    record("shard_map, one axis", run, [put(X, "a", None, "b")], np.flip(X, 1))
+    record("shard_map, one axis, time", run, [put(X, "a", "b")], np.flip(X, 1))
 
 
 def explicit():
@@ -148,19 +160,39 @@ def eager():
 
 def exported():
     call = jax.jit(lambda x: rj.reverse(x, 1))
+    nowhere = NamedSharding(MESH.abstract_mesh, P("a", None, "b"))
     for name, example in {
         "exported for one": jax.ShapeDtypeStruct(X.shape, X.dtype),
         "exported for eight": put(X, "a", None, "b"),
+        "exported without devices": jax.ShapeDtypeStruct(X.shape, X.dtype, sharding=nowhere),
     }.items():
-        program = export.export(call, disabled_checks=rj.export_checks())(example)
+        program = export.export(call, platforms=["cpu"], disabled_checks=rj.export_checks())(example)
         program = export.deserialize(program.serialize())
         record(name, program.call, [put(X, "a", None, "b")], np.flip(X, 1))
+
+
+def types():
+    """Of all widths; with 64 bits too, which are a setting of the thread that compiles."""
+    with jax.enable_x64(True):
+        for name in "bool int4 bfloat16 float32 int64 float64 complex128 float8_e4m3fn".split():
+            x = (X > 0).astype(jnp.dtype(name))
+            want = retrograde.reverse_sequence(x, LENGTHS, time_axis=1, batch_axis=0)
+            for where in ("batch and features", "time"):
+                record(f"type {name}: {where}", sequence, [put(x, *SPECS[where]), put(LENGTHS)], want)
+    for shape in [(), (8, 0, 4)]:
+        x = np.zeros(shape, np.float32)
+        record(f"shape {shape}", rj.reverse, [put(x, *"a"[: len(shape)])], x)
 
 
 if __name__ == "__main__":
     if "gspmd" in sys.argv:
         jax.config.update("jax_use_shardy_partitioner", False)
+    if "long" in sys.argv:
         every_operator()
+        other_cases()
+        explicit()
+        exported()
+        types()
     elif "basic" in sys.argv:
         SPECS = {name: SPECS[name] for name in ("batch and features", "time")}
         every_operator()
@@ -168,8 +200,4 @@ if __name__ == "__main__":
         eager()
     else:
         every_operator()
-        other_cases()
-        explicit()
-        eager()
-        exported()
     print(json.dumps(results))
