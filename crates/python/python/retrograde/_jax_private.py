@@ -8,6 +8,9 @@ from types import SimpleNamespace
 
 import jax
 
+#: Methods of shardings that callbacks call.
+_METHODS = ("is_tiled", "is_replicated", "tile_assignment_dimensions", "tile_assignment_devices", "tile")
+
 
 def _partitioner():
     """Functions of XLA's partitioner: one registers callbacks for a custom call, two make shardings."""
@@ -18,9 +21,9 @@ def _partitioner():
         add, sharding = xla_client.register_custom_call_partitioner, xla_client.HloSharding
         tiled, replicated = sharding.subgroup_with_device_ordering, sharding.replicate
         equal = xla_client.OpSharding.Type.REPLICATED
-        # Callbacks use these.
-        sharding.is_tiled, sharding.tile_assignment_dimensions, sharding.tile_assignment_devices, sharding.tile
     except (ImportError, AttributeError):
+        return None
+    if not all(hasattr(sharding, name) for name in _METHODS):
         return None
 
     def register(target, asked, partitioned, inferred):

@@ -84,7 +84,8 @@ def work(rank, folder, without):
             return leaf.grad
 
         record(f"gradient: {where}", gradient, sequences)
-        changed = put(x, placement)
+        # A copy: a replicated tensor has the memory of the one that it was made from.
+        changed = put(x.clone(), placement)
         record(f"in place: {where}", lambda: rt.reverse(changed, 1, out=changed), x.flip(1))
         given = put(torch.zeros_like(x), placement)
         record(f"out: {where}", lambda: rt.reverse(part, 1, out=given), x.flip(1))
@@ -102,7 +103,8 @@ def work(rank, folder, without):
     # Modes, which count, do not get along with compiled programs.
     record("compiled", lambda: compiled(sharded, put(lengths, Shard(0))), want, counted=False)
     with torch.inference_mode():
-        record("inference", lambda: OPS.reverse(put(x, Shard(0)), [1]), x.flip(1))
+        part = put(x, Shard(0))
+        record("inference", lambda: OPS.reverse(part, [1]), x.flip(1))
 
     # Six and seven lengths in two shards: the first ones are of equal sizes.
     refused("shape", lambda: sequence(sharded, lengths[:6]))
