@@ -9,8 +9,9 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 
-from . import _torch_private
+from . import _torch_private, _torch_sharding
 
+_is_compiling = torch.compiler.is_dynamo_compiling
 _layers = _torch_private.layers()
 
 
@@ -103,6 +104,9 @@ def _register_own(operator, again):
     Function.__name__ = Function.__qualname__ = title(name)
 
     def new_autograd(keyset, x, *arguments):
+        # Calls of ``torch.ops`` come here first.
+        if type(x) is not Tensor and not _is_compiling():
+            _torch_sharding.is_sharded(x)
         if (x.requires_grad and torch.is_grad_enabled()) or forward_ad._current_level >= 0:
             modes = torch.is_grad_enabled(), _layers.is_forward()
             with _layers.single_level():
@@ -176,6 +180,13 @@ def before_write(name, x, out):
 def assigns(x):
     """Whether PyTorch must record an in-place write to ``x``, and no autograd kernel of ours does."""
     return writes_alone and x.requires_grad and torch.is_grad_enabled()
+
+
+def assign(name, x, out, result):
+    """Writes a result to a given tensor of a subclass, for which the writing kernels do not run."""
+    if out is not x:
+        _check_output(name, x, out)
+    return out.copy_(result)
 
 
 def check_forward_mode(name, *tensors):

@@ -43,6 +43,8 @@ EMPTY_CHANNELS = "_empty_per_channel_affine_quantized"
 #: ``torch.autograd.Function`` without the overhead for ``torch.func``, for use if no transform is active. The fallback
 #: is ``torch.autograd.Function``.
 FUNCTION = "autograd.function._SingleLevelFunction"
+#: What the cache of sharding rules compares, by operator. Without it, ``reverse`` and ``flip`` of a ``DTensor`` gather it.
+SHARDING_SCHEMAS = "distributed.tensor.DTensor._op_dispatcher.sharding_propagator.op_to_schema_info"
 
 
 def find(path):

@@ -42,9 +42,10 @@ import numpy as np
 from jax import Array, lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from jax.sharding import NamedSharding, PartitionSpec
 from jax.typing import ArrayLike
 
-from . import _axes, _engine, _names
+from . import _axes, _engine, _jax_partition, _names
 from ._hints import MISSING, hinted, wrong
 
 __all__ = [
@@ -290,11 +291,11 @@ def _of_shape(shape):
     return np.broadcast_to(np.uint8(0), shape)
 
 
-def _primitive(name, fallback, batch, like=lambda x, **params: x, inverse=dict):
+def _primitive(name, fallback, batch, layout, like=lambda x, **params: x, inverse=dict):
     """An operator that JAX can transform: linear in ``x``.
 
-    ``like`` returns the type of the result. The transpose is the operator itself, with the parameters that ``inverse``
-    returns.
+    ``layout`` says which axes correspond (:class:`_jax_partition.Layout`). ``like`` returns the type of the result. The
+    transpose is the operator itself, with the parameters that ``inverse`` returns.
     """
     primitive = Primitive(name)
     primitive.def_abstract_eval(lambda x, *lengths, **params: like(x, **params))
@@ -318,14 +319,17 @@ def _primitive(name, fallback, batch, like=lambda x, **params: x, inverse=dict):
     batching.primitive_batchers[primitive] = batch
     mlir.register_lowering(primitive, mlir.lower_fun(fallback, multiple_results=False))
     for platform, target in (("cpu", lambda policy: name), ("cuda", partial(_cuda_target, name))):
-        mlir.register_lowering(primitive, partial(_lowered, target), platform)
+        mlir.register_lowering(primitive, partial(_lowered, target, layout), platform)
+    _jax_partition.register([name, f"{name}_strict"], layout)
     return primitive
 
 
-def _lowered(target, ctx, *operands, **params):
+def _lowered(target, layout, ctx, *operands, **params):
     """A call of the handler that ``target`` returns for a policy."""
     call = jax.ffi.ffi_lowering(target(params.get("policy")))
-    return call(ctx, *operands, **_attributes(params))
+    results = call(ctx, *operands, **_attributes(params))
+    _jax_partition.annotate(results, layout(ctx.avals_in[0].ndim, **params), ctx.avals_in)
+    return results
 
 
 def _cuda_target(name, policy):
@@ -465,7 +469,13 @@ def _others(rank, axis):
 
 
 def _rot90_like(x, *, axes, first, second):
-    return x.update(shape=_names.shape_of(x.shape, (first, second)))
+    shape = _names.shape_of(x.shape, (first, second))
+    mesh = x.sharding.mesh
+    if mesh.empty:
+        return x.update(shape=shape)
+    # The type includes the sharding if mesh axes are explicit.
+    spec = PartitionSpec(*_names.shape_of(x.sharding.spec, (first, second)))
+    return x.update(shape=shape, sharding=NamedSharding(mesh, spec))
 
 
 def _rot90_inverse(*, axes, first, second):
@@ -477,10 +487,16 @@ for _platform, _handlers in _engine.xla_handlers().items():
     for _name, _handler in _handlers.items():
         jax.ffi.register_ffi_target(_name, _handler, platform=_platform)
 
-_reverse_p = _primitive("retrograde_reverse", _reverse_elsewhere, _reverse_batched)
-_rot90_p = _primitive("retrograde_rot90", _rot90_elsewhere, _rot90_batched, _rot90_like, _rot90_inverse)
-_sequence_p = _primitive("retrograde_reverse_sequence", _sequence_elsewhere, _sequence_batched)
-_subsequences_p = _primitive(
-    "retrograde_reverse_subsequences", _subsequences_elsewhere, _subsequences_batched
+_reverse_p = _primitive("retrograde_reverse", _reverse_elsewhere, _reverse_batched, _jax_partition.reverse)
+_rot90_p = _primitive(
+    "retrograde_rot90", _rot90_elsewhere, _rot90_batched, _jax_partition.rot90, _rot90_like, _rot90_inverse
 )
-_segments_p = _primitive("retrograde_reverse_segments", _segments_elsewhere, _segments_batched)
+_sequence_p = _primitive(
+    "retrograde_reverse_sequence", _sequence_elsewhere, _sequence_batched, _jax_partition.sequence
+)
+_subsequences_p = _primitive(
+    "retrograde_reverse_subsequences", _subsequences_elsewhere, _subsequences_batched, _jax_partition.subsequences
+)
+_segments_p = _primitive(
+    "retrograde_reverse_segments", _segments_elsewhere, _segments_batched, _jax_partition.segments
+)

@@ -32,7 +32,7 @@ from torch import Tensor
 from torch.autograd.graph import increment_version
 from torch.overrides import handle_torch_function
 
-from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized
+from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized, _torch_sharding
 from ._hints import MISSING, hinted, missing_offsets, wrong
 from ._torch_gradients import is_frozen
 from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
@@ -234,7 +234,12 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
             return _handed_over(public, arguments[:unnamed], given)
         if isinstance(x, Tensor) and x.is_quantized:
             return _torch_quantized.run(name, settled(arguments), out)
-        arguments = settled(arguments)[1 : operator.arity + 1]
+        arguments = settled(arguments)
+        if not _is_compiling() and _torch_sharding.is_sharded(x):
+            arguments = _torch_sharding.settled(name, arguments)
+            if out is not None:
+                return _torch_gradients.assign(name, x, out, operator.new(x, *arguments[1 : operator.arity + 1]))
+        arguments = arguments[1 : operator.arity + 1]
         if not _is_compiling():
             # Kernels cannot see the tangents of ``torch.func``.
             _torch_gradients.check_forward_mode(name, x)
@@ -364,6 +369,7 @@ _reverse_subsequences = _path(
     reverse_subsequences, _settled_subsequences, {Tensor}, ("axis", "policy", "align", "tail")
 )
 _reverse_segments = _path(reverse_segments, _settled_segments, {Tensor}, ("axis",))
+_torch_sharding.register_if_loaded()
 
 
 def _segments(x, offsets, axis, out):
