@@ -23,7 +23,7 @@ use std::sync::Mutex;
 const ROWS: u64 = 8 << 20;
 
 /// A dataset of a file.
-pub struct Dataset {
+pub(crate) struct Dataset {
     path: PathBuf,
     /// The name for messages.
     pub(crate) name: String,
@@ -87,7 +87,7 @@ fn bad(path: &Path, inside: &str, why: impl ToString) -> Error {
 
 impl Dataset {
     /// Opens a dataset by its path in the file.
-    pub fn open(path: &Path, inside: &str) -> Result<Dataset, Error> {
+    pub(crate) fn open(path: &Path, inside: &str) -> Result<Dataset, Error> {
         let file = open(path)?;
         let bad = |why: String| bad(path, inside, why);
         if inside.is_empty() {

@@ -5,8 +5,6 @@ use crate::axes::Axes;
 use crate::error::Error;
 use crate::ome;
 use crate::stage::{Begun, Kind, Stage};
-#[cfg(feature = "remote")]
-use crate::store::Remote;
 use crate::store::Store;
 use crate::tree::Tree;
 use crate::work::{Counts, Settings, Work};
@@ -87,38 +85,6 @@ impl<'a> Job<'a> {
                 Err(error)
             }
         }
-    }
-
-    /// Writes the output to a URL. A marker beside the chunks says which job they belong to, until
-    /// the metadata is written.
-    #[cfg(feature = "remote")]
-    pub fn write_remote(&self, output: &Remote, settings: &Settings<'_>) -> Result<Summary, Error> {
-        const MARKER: &str = ".retrograde-job.json";
-        let at = || output.name("");
-        let failed = |source| Error::Write { at: output.name(MARKER), source };
-        if settings.force {
-            let what = "--force is for folders; remove the store first".to_owned();
-            return Err(Error::Unsupported { at: at(), what });
-        }
-        let mut found = Vec::new();
-        let marked = output.read(MARKER, None, &mut found).map_err(failed)?.is_some();
-        let resumed = marked && found == self.identity().as_bytes();
-        if marked && !resumed {
-            let what = "the incomplete output of another job is here; remove it first".to_owned();
-            return Err(Error::Unsupported { at: at(), what });
-        }
-        if !marked {
-            for name in crate::array::METADATA {
-                if output.stat(name).map_err(failed)?.is_some() {
-                    return Err(Error::Exists { at: at() });
-                }
-            }
-            output.write(MARKER, self.identity().as_bytes()).map_err(failed)?;
-        }
-        let counts = self.fill(output, resumed, settings)?;
-        output.remove(MARKER).map_err(failed)?;
-        let arrays = self.tree.arrays.len();
-        Ok(Summary { counts, arrays, bytes: self.bytes(), complete: false })
     }
 
     /// Writes all chunks, then all metadata: a store without metadata is not yet one.

@@ -8,9 +8,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// Why a URL is refused.
-#[cfg(not(feature = "remote"))]
-pub(crate) const NO_URLS: &str =
-    "URLs need a build with them: `cargo install --path zarr --features remote`";
+pub(crate) const NO_URLS: &str = "URLs are not supported yet; copy the store to a folder";
 
 /// A store or file, and what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +33,6 @@ impl Location {
     /// The store that it names.
     pub(crate) fn open(&self) -> Result<Box<dyn Store>> {
         if self.is_url() {
-            #[cfg(feature = "remote")]
-            return Ok(Box::new(self.remote()?));
-            #[cfg(not(feature = "remote"))]
             bail!("{self}: {NO_URLS}");
         }
         let path = Path::new(&self.place);
@@ -45,13 +40,6 @@ impl Location {
             bail!("cannot read {}: {error}", self.place);
         }
         Ok(Box::new(Local::new(path.join(&self.inside))))
-    }
-
-    /// The store behind a URL.
-    #[cfg(feature = "remote")]
-    pub(crate) fn remote(&self) -> Result<retrograde_zarr::store::Remote> {
-        let opened = retrograde_zarr::store::Remote::open(&self.place, &self.inside);
-        opened.map_err(|error| anyhow::anyhow!("{self}: {error}"))
     }
 
     /// Whether the place has this extension.

@@ -1,7 +1,7 @@
 //! Runs `reverse` on stores.
 
 use crate::args::{ReverseArguments, Size};
-use crate::location::Location;
+use crate::location::{Location, NO_URLS};
 use crate::progress::Progress;
 use crate::{interrupt, report};
 use anyhow::{Result, bail};
@@ -24,16 +24,6 @@ pub(crate) fn run(arguments: &ReverseArguments, quiet: bool) -> Result<()> {
     }
     let job = Job::new(store.as_ref(), &axes)?;
     let Some(output) = &arguments.output else { return report::plan(&job) };
-    if output.is_url() {
-        #[cfg(feature = "remote")]
-        {
-            let target = output.remote()?;
-            let write = |_: &Path, settings: &Settings<'_>| job.write_remote(&target, settings);
-            return save(output, job.bytes(), arguments, quiet, write);
-        }
-        #[cfg(not(feature = "remote"))]
-        bail!("{output}: {}", crate::location::NO_URLS);
-    }
     let write = |target: &Path, settings: &Settings<'_>| job.write(target, settings);
     save(output, job.bytes(), arguments, quiet, write)
 }
@@ -41,9 +31,6 @@ pub(crate) fn run(arguments: &ReverseArguments, quiet: bool) -> Result<()> {
 /// Reverses one array into another format.
 fn convert(conversion: &Conversion<'_>, arguments: &ReverseArguments, quiet: bool) -> Result<()> {
     let Some(output) = &arguments.output else { return report::print(&conversion.described()) };
-    if output.is_url() {
-        bail!("-o {output}: a change of format is written to a file or a folder, not to a URL");
-    }
     let write = |target: &Path, settings: &Settings<'_>| conversion.write(target, settings);
     save(output, conversion.bytes(), arguments, quiet, write)
 }
@@ -56,6 +43,9 @@ fn save(
     quiet: bool,
     write: impl FnOnce(&Path, &Settings<'_>) -> Result<Summary, Error>,
 ) -> Result<()> {
+    if output.is_url() {
+        bail!("-o {output}: {NO_URLS}");
+    }
     if !output.inside.is_empty() {
         bail!("-o {output}: an output is a whole store, without a path inside");
     }

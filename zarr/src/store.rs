@@ -1,13 +1,8 @@
-//! Keys and bytes: what a Zarr store is made of. A folder is one; with the feature `remote` so is
-//! anything that has a URL.
+//! Keys and bytes: what a Zarr store is made of. A folder is one.
 
 mod local;
-#[cfg(feature = "remote")]
-mod remote;
 
 pub use local::Local;
-#[cfg(feature = "remote")]
-pub use remote::Remote;
 
 use std::io;
 use std::ops::Range;

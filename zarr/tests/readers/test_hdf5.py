@@ -20,7 +20,7 @@ STORAGE = {
 
 @pytest.mark.parametrize("dtype", ["<f4", ">f4", "<i2", ">u8", "f2", "bool", "i1"])
 @pytest.mark.parametrize("storage", STORAGE)
-@pytest.mark.parametrize("libver", ["earliest", "latest"])
+@pytest.mark.parametrize("libver", ["earliest", ("v110", "v110")], ids=str)
 def test_datasets(folder, libver, storage, dtype):
     data = values((10, 9, 5), dtype)
     with h5py.File("in.h5", "w", libver=libver) as file:

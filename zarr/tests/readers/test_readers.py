@@ -63,7 +63,8 @@ def check(data, version, mask):
     run("reverse", "in.zarr", "--mask", listed, "-o", "out.zarr")
     out = zarr.open_array("out.zarr", mode="r")
     assert same(out[...], flip(data, mask))
-    assert same(by_tensorstore("out.zarr", version), flip(data, mask))
+    # It returns the byte order of the machine.
+    assert same(by_tensorstore("out.zarr", version).astype(data.dtype), flip(data, mask))
     source = zarr.open_array("in.zarr", mode="r")
     assert dict(out.attrs) == dict(source.attrs)
     run("reverse", "out.zarr", "--mask", listed, "-o", "back.zarr")
