@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 /// A small generator of random numbers.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) % limit as u64) as usize
     }
@@ -16,7 +16,7 @@ impl Random {
 
 /// How the store keeps its chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Plain2,
     Plain3,
     /// Big-endian.
@@ -24,24 +24,24 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 3] = [Kind::Plain2, Kind::Plain3, Kind::Big3];
+    pub(crate) const ALL: [Kind; 3] = [Kind::Plain2, Kind::Plain3, Kind::Big3];
 
-    pub fn metadata_name(self) -> &'static str {
+    pub(crate) fn metadata_name(self) -> &'static str {
         if self == Kind::Plain2 { ".zarray" } else { "zarr.json" }
     }
 }
 
 /// An array.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Naive {
-    pub kind: Kind,
-    pub shape: Vec<u64>,
-    pub chunk: Vec<u64>,
-    pub width: usize,
+pub(crate) struct Naive {
+    pub(crate) kind: Kind,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) chunk: Vec<u64>,
+    pub(crate) width: usize,
     /// Elements in the byte order of the store, row-major.
-    pub elements: Vec<Vec<u8>>,
+    pub(crate) elements: Vec<Vec<u8>>,
     /// Which chunks exist, row-major.
-    pub exists: Vec<bool>,
+    pub(crate) exists: Vec<bool>,
 }
 
 /// The value of missing elements.
@@ -61,7 +61,7 @@ fn number(index: &[u64], sizes: &[u64]) -> usize {
 }
 
 impl Naive {
-    pub fn random(
+    pub(crate) fn random(
         kind: Kind,
         shape: &[u64],
         chunk: &[u64],
@@ -104,7 +104,7 @@ impl Naive {
     }
 
     /// The array reversed. A chunk exists if one of its elements comes from a chunk that does.
-    pub fn reversed(&self, mask: &[bool]) -> Naive {
+    pub(crate) fn reversed(&self, mask: &[bool]) -> Naive {
         let mut out = Naive { exists: vec![false; self.exists.len()], ..self.clone() };
         for at in 0..self.elements.len() {
             let mut from = index(at, &self.shape);
@@ -129,7 +129,7 @@ impl Naive {
         }
     }
 
-    pub fn write(&self, folder: &Path) {
+    pub(crate) fn write(&self, folder: &Path) {
         fs::create_dir_all(folder).unwrap();
         let (shape, chunk, bits) = (&self.shape, &self.chunk, 8 * self.width);
         let metadata = match self.kind {
@@ -183,7 +183,7 @@ impl Naive {
     }
 
     /// Reads an array with the metadata of another. Padding must be the fill value.
-    pub fn read(folder: &Path, like: &Naive) -> Naive {
+    pub(crate) fn read(folder: &Path, like: &Naive) -> Naive {
         let mut out = like.clone();
         out.exists.fill(false);
         out.elements.fill(like.fill());
