@@ -21,6 +21,7 @@ mod rot90;
 mod run;
 mod show;
 mod signals;
+mod stores;
 mod task;
 mod work;
 
@@ -40,6 +41,15 @@ const PIPE_CLOSED: u8 = 141;
 ///
 /// It installs signal handlers for the process: from then on, Ctrl-C ends it.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    match stores::dispatch(&arguments) {
+        Ok(None) => {}
+        Ok(Some(code)) => return code,
+        Err(error) => {
+            report::error(&error);
+            return FAILED;
+        }
+    }
     let done = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => command(&arguments),
         Err(answer) if answer.use_stderr() => {

@@ -13,6 +13,7 @@ mod replacing;
 mod reports;
 mod rot90;
 mod signals;
+mod stores;
 
 use retrograde_io::npy::{self, NpyArray};
 use std::path::{Path, PathBuf};

@@ -1,0 +1,152 @@
+//! Zarr stores, HDF5 files and URLs: they belong to a second program, `retrograde-zarr`, which has
+//! the same command line. The codecs that it needs would multiply the size of this one.
+//!
+//! This runs before arguments are parsed, because the other program has options of its own.
+
+use anyhow::{Result, anyhow, bail};
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The other program.
+const PROGRAM: &str = "retrograde-zarr";
+/// Commands that it has.
+const COMMANDS: [&str; 2] = ["reverse", "info"];
+/// Commands of this program that take a tensor, and so might be given a store.
+const OTHERS: [&str; 6] =
+    ["reverse-sequence", "reverse-subsequences", "reverse-segments", "rot90", "show", "explain"];
+/// Options whose values are neither inputs nor outputs.
+const VALUES: [&str; 10] = [
+    "--axes",
+    "--mask",
+    "--duplicates",
+    "--memory",
+    "--threads",
+    "--dtype",
+    "--shape",
+    "--from",
+    "--to",
+    "--device",
+];
+const URLS: [&str; 3] = ["s3://", "http://", "https://"];
+const EXTENSIONS: [&str; 6] = ["zarr", "h5", "hdf5", "nc", "nc4", "he5"];
+/// How HDF5 files begin.
+const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
+
+/// Runs the other program if the input or output is a store, and returns its exit code. On Unix a
+/// program that was found replaces this one and does not return.
+pub(crate) fn dispatch(arguments: &[OsString]) -> Result<Option<u8>> {
+    let words = || arguments.iter().skip(1);
+    let Some(name) = words().find(|word| !word.to_string_lossy().starts_with('-')) else {
+        return Ok(None);
+    };
+    let Some(store) = files(arguments).into_iter().find(|file| is_store(file)) else {
+        return Ok(None);
+    };
+    let shown = store.to_string_lossy();
+    if OTHERS.iter().any(|other| name == other) {
+        let name = name.to_string_lossy();
+        bail!("{shown}: {name} does not take Zarr stores, HDF5 files or URLs; reverse and info do");
+    }
+    if !COMMANDS.iter().any(|known| name == known) {
+        return Ok(None);
+    }
+    let program = find().ok_or_else(|| {
+        anyhow!(
+            "{shown}: Zarr stores, HDF5 files and URLs need the program {PROGRAM}, which is neither \
+             beside this one nor in PATH: install it with `cargo install --path zarr`"
+        )
+    })?;
+    let mut command = Command::new(&program);
+    command.args(words());
+    let failed = |error| anyhow!("cannot run {}: {error}", program.display());
+    #[cfg(unix)]
+    return Err(failed(std::os::unix::process::CommandExt::exec(&mut command)));
+    #[cfg(not(unix))]
+    {
+        let code = command.status().map_err(failed)?.code();
+        Ok(Some(code.and_then(|code| code.try_into().ok()).unwrap_or(crate::FAILED)))
+    }
+}
+
+/// Arguments that may be inputs or outputs.
+fn files(arguments: &[OsString]) -> Vec<OsString> {
+    let mut found = Vec::new();
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if VALUES.contains(&text.as_ref()) {
+            words.next();
+        } else if let Some(output) = text.strip_prefix("--output=") {
+            found.push(output.into());
+        } else if let Some(output) = text.strip_prefix("-o").filter(|rest| !rest.is_empty()) {
+            found.push(output.into());
+        } else if !text.starts_with('-') {
+            found.push(word.clone());
+        }
+    }
+    found
+}
+
+/// Whether a text names a store: by its content if it exists, or by its ending.
+fn is_store(text: &OsStr) -> bool {
+    let Some(text) = text.to_str() else { return is_store_at(Path::new(text)) };
+    if URLS.iter().any(|scheme| text.starts_with(scheme)) || text.contains(".zarr:") {
+        return true;
+    }
+    let inside = text.rsplit_once(':').filter(|_| !Path::new(text).exists());
+    is_store_at(Path::new(inside.map_or(text, |(path, _)| path)))
+}
+
+fn is_store_at(path: &Path) -> bool {
+    if path.is_dir() {
+        return ["zarr.json", ".zarray", ".zgroup"].iter().any(|name| path.join(name).exists());
+    }
+    if path.is_file() {
+        let mut start = [0; 8];
+        let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        return read.is_ok() && start == *SIGNATURE;
+    }
+    let extension = path.extension();
+    extension.is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
+}
+
+/// The other program: beside this one, or in `PATH`.
+fn find() -> Option<PathBuf> {
+    let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
+    let own = std::env::current_exe().ok();
+    let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
+    let listed = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect());
+    let folders = beside.into_iter().chain(listed.unwrap_or_else(Vec::new));
+    folders.map(|folder| folder.join(&name)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_and_outputs_are_found_among_options() {
+        let found = |line: &str| -> Vec<String> {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            files(&words).into_iter().map(|file| file.into_string().unwrap()).collect()
+        };
+        let all = ["reverse", "a.zarr", "b.zarr"];
+        assert_eq!(found("retrograde reverse a.zarr --axes x -o b.zarr"), all);
+        assert_eq!(found("retrograde -q reverse a.zarr --output=b.zarr --memory 1G"), all);
+        assert_eq!(found("retrograde reverse a.zarr -ob.zarr --axes=0"), all);
+    }
+
+    #[test]
+    fn stores_are_known_by_their_names_and_contents() {
+        let is = |text: &str| is_store(OsStr::new(text));
+        for store in ["a.zarr", "a.ZARR", "a.zarr:x/y", "s3://b/c", "http://h/x", "no.nc:t", "x.h5"]
+        {
+            assert!(is(store), "{store}");
+        }
+        for other in ["a.npy", "a.npz:zarr", "reverse", "-", "src", "zarr", "src/lib.rs"] {
+            assert!(!is(other), "{other}");
+        }
+    }
+}

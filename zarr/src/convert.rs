@@ -1,0 +1,262 @@
+//! One array from one format to another, reversed on the way: HDF5 to Zarr or `.npy`, and Zarr to
+//! `.npy`.
+
+use crate::array::Array;
+use crate::axes::Axes;
+use crate::element::Element;
+use crate::error::Error;
+use crate::grid::Grid;
+use crate::hdf5::Dataset;
+use crate::job::{Summary, refuse_overlap};
+use crate::npy::NpySink;
+use crate::stage::{Begun, Kind, Stage};
+use crate::store::{Local, Store};
+use crate::tree::Tree;
+use crate::work::{Counts, Settings, Sink, Source, Work};
+use crate::zarr::{Chunks, ZarrSink};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// An array that is read by one format and written by another.
+pub struct Conversion<'a> {
+    name: String,
+    grid: Grid,
+    element: Element,
+    flipped: Vec<bool>,
+    /// What identifies the input, besides its name.
+    stamp: Value,
+    /// The file or folder that is read.
+    from: Option<PathBuf>,
+    input: Input<'a>,
+}
+
+enum Input<'a> {
+    Dataset(Box<Dataset>),
+    Zarr { store: &'a dyn Store, array: Box<Array> },
+}
+
+impl<'a> Conversion<'a> {
+    /// A dataset of an HDF5 or NetCDF4 file.
+    pub fn of_hdf5(path: &Path, inside: &str, axes: &Axes) -> Result<Conversion<'a>, Error> {
+        let dataset = Dataset::open(path, inside)?;
+        axes.check_names(dataset.axes.iter().flatten())?;
+        let flipped = axes.of(&dataset.name, false, &dataset.axes)?;
+        let stamp = std::fs::metadata(path).map(|found| {
+            let time = found.modified().ok();
+            let time = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+            json!([found.len(), time.map(|time| time.as_nanos().to_string())])
+        });
+        let (name, grid) = (dataset.name.clone(), dataset.grid.clone());
+        Ok(Conversion {
+            name,
+            grid,
+            element: dataset.element.clone(),
+            flipped,
+            stamp: stamp.unwrap_or_default(),
+            from: Some(path.to_owned()),
+            input: Input::Dataset(Box::new(dataset)),
+        })
+    }
+
+    /// The only array of a Zarr store, to be written to an `.npy` file.
+    pub fn of_zarr(store: &'a dyn Store, axes: &Axes) -> Result<Conversion<'a>, Error> {
+        let mut tree = Tree::read(store)?;
+        let (count, is_array) = (tree.arrays.len(), tree.is_array());
+        let (Some(array), true) = (tree.arrays.pop(), is_array) else {
+            let what = format!("a group of {count} arrays; an .npy file holds one: STORE:PATH");
+            return Err(Error::Unsupported { at: store.name(""), what });
+        };
+        let flipped = axes.resolve(std::slice::from_ref(&array))?.pop().unwrap_or_default();
+        let kind = array.type_name();
+        let mut element = Element::from_zarr(&kind, &array.codec.missing);
+        if let Some(element) = &mut element {
+            // Decoded elements have the byte order of the machine; plain ones that of the store.
+            element.big = match array.is_plain() {
+                true => array.is_big(),
+                false => cfg!(target_endian = "big"),
+            };
+        }
+        let element = element.ok_or_else(|| {
+            let what = format!("an .npy file cannot hold elements of the type {kind}");
+            Error::Unsupported { at: array.name.clone(), what }
+        })?;
+        Ok(Conversion {
+            name: array.name.clone(),
+            grid: array.grid.clone(),
+            element,
+            flipped,
+            stamp: array.metadata.clone(),
+            from: store.path(""),
+            input: Input::Zarr { store, array: Box::new(array) },
+        })
+    }
+
+    /// The bytes of all chunks.
+    pub fn bytes(&self) -> u64 {
+        let chunk = self.grid.chunk_len().unwrap_or(u64::MAX);
+        chunk.saturating_mul(self.grid.chunks()).saturating_mul(self.element.width as u64)
+    }
+
+    /// What is converted and reversed, in one line.
+    pub fn described(&self) -> String {
+        let axes: Vec<usize> = (0..self.flipped.len()).filter(|&axis| self.flipped[axis]).collect();
+        let (shape, chunk) = (self.grid.shape(), self.grid.chunk());
+        let kind = self.element.zarr_name();
+        let chunks = self.grid.chunks();
+        format!(
+            "{}: {kind} {shape:?} in {chunks} chunks of {chunk:?}; reversed along {axes:?}",
+            self.name
+        )
+    }
+
+    /// Writes the result, an `.npy` file or a folder that is a Zarr store.
+    pub fn write(&self, target: &Path, settings: &Settings<'_>) -> Result<Summary, Error> {
+        if let Some(from) = &self.from {
+            refuse_overlap(from, target)?;
+        }
+        let npy = target.extension().is_some_and(|found| found.eq_ignore_ascii_case("npy"));
+        let kind = if npy { Kind::File } else { Kind::Folder };
+        let identity = json!({
+            "retrograde": 1, "input": self.name, "stamp": self.stamp, "axes": self.flipped,
+        });
+        let done = |counts, complete| Summary { counts, arrays: 1, bytes: self.bytes(), complete };
+        let stage = match Stage::begin(target, &identity.to_string(), kind, settings.force)? {
+            Begun::Complete => return Ok(done(Counts::default(), true)),
+            Begun::Stage(stage) => stage,
+        };
+        let filled = match kind {
+            Kind::File => self.fill_file(&stage, settings),
+            Kind::Folder => self.fill_store(&stage, settings),
+        };
+        match filled {
+            Ok(counts) => stage.publish().map(|()| done(counts, false)),
+            Err(error) => {
+                if !error.can_resume() {
+                    stage.discard();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn fill_file(&self, stage: &Stage, settings: &Settings<'_>) -> Result<Counts, Error> {
+        let sink = NpySink::open(stage, &self.grid, &self.element);
+        let at = || stage.store().display().to_string();
+        let sink = sink.map_err(|source| Error::Write { at: at(), source })?;
+        self.run(&sink, &self.element.missing, stage.resumed, settings)
+    }
+
+    fn fill_store(&self, stage: &Stage, settings: &Settings<'_>) -> Result<Counts, Error> {
+        let output: Local = stage.local();
+        let Input::Dataset(dataset) = &self.input else {
+            let what = "only an HDF5 dataset becomes a new Zarr array".to_owned();
+            return Err(Error::Unsupported { at: self.name.clone(), what });
+        };
+        let metadata = self.metadata(dataset);
+        let array = Array::new(&output, "", "zarr.json", metadata.clone(), Value::Null)?;
+        let sink = ZarrSink { output: Chunks { store: &output, array: &array }, input: None };
+        // Elements of a file stay in its byte order, which is that of plain chunks; codecs take
+        // those of the machine.
+        let native = cfg!(target_endian = "big") == self.element.big || self.element.width == 1;
+        let counts = if array.is_plain() || native {
+            self.run(&sink, &array.codec.missing, stage.resumed, settings)?
+        } else {
+            let swapped = Swapped { dataset, width: self.element.width };
+            self.run_from(&swapped, &sink, &array.codec.missing, stage.resumed, settings)?
+        };
+        let text = serde_json::to_vec_pretty(&metadata).unwrap_or_default();
+        let written = output.write("zarr.json", &text);
+        written.map_err(|source| Error::Write { at: output.name("zarr.json"), source })?;
+        Ok(counts)
+    }
+
+    /// The metadata of a new Zarr array.
+    fn metadata(&self, dataset: &Dataset) -> Value {
+        let endian = if self.element.big { "big" } else { "little" };
+        let mut codecs = vec![match self.element.width {
+            1 => json!({ "name": "bytes" }),
+            _ => json!({ "name": "bytes", "configuration": { "endian": endian } }),
+        }];
+        if dataset.compressed {
+            let configuration = json!({ "level": 3, "checksum": false });
+            codecs.push(json!({ "name": "zstd", "configuration": configuration }));
+        }
+        let mut metadata = json!({
+            "zarr_format": 3,
+            "node_type": "array",
+            "shape": self.grid.shape(),
+            "data_type": self.element.zarr_name(),
+            "chunk_grid": {
+                "name": "regular", "configuration": { "chunk_shape": self.grid.chunk() },
+            },
+            "chunk_key_encoding": { "name": "default", "configuration": { "separator": "/" } },
+            "fill_value": self.element.zarr_fill(),
+            "codecs": codecs,
+            "attributes": dataset.attributes,
+        });
+        if dataset.axes.iter().any(Option::is_some) {
+            metadata["dimension_names"] = json!(dataset.axes);
+        }
+        metadata
+    }
+
+    fn run(
+        &self,
+        sink: &dyn Sink,
+        missing: &[u8],
+        resumed: bool,
+        settings: &Settings<'_>,
+    ) -> Result<Counts, Error> {
+        match &self.input {
+            Input::Dataset(dataset) => {
+                self.run_from(dataset.as_ref(), sink, missing, resumed, settings)
+            }
+            Input::Zarr { store, array } => {
+                let source = Chunks { store: *store, array };
+                self.run_from(&source, sink, missing, resumed, settings)
+            }
+        }
+    }
+
+    fn run_from(
+        &self,
+        source: &dyn Source,
+        sink: &dyn Sink,
+        missing: &[u8],
+        resumed: bool,
+        settings: &Settings<'_>,
+    ) -> Result<Counts, Error> {
+        let width = Some(self.element.width);
+        let (name, grid, flipped) = (&self.name, &self.grid, &self.flipped);
+        Work { name, grid, flipped, width, missing, source, sink }.run(settings, resumed)
+    }
+}
+
+/// A dataset with the bytes of its elements in the other order.
+struct Swapped<'a> {
+    dataset: &'a Dataset,
+    width: usize,
+}
+
+impl Source for Swapped<'_> {
+    fn chunk(&self, index: &[u64]) -> Result<Option<Vec<u8>>, Error> {
+        let mut elements = self.dataset.chunk(index)?;
+        if let Some(elements) = &mut elements {
+            elements.chunks_exact_mut(self.width).for_each(<[u8]>::reverse);
+        }
+        Ok(elements)
+    }
+
+    fn has_parts(&self) -> bool {
+        false
+    }
+
+    fn part(&self, _: &[u64], _: std::ops::Range<u64>, _: &mut Vec<u8>) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn copies(&self) -> u64 {
+        self.dataset.copies()
+    }
+}

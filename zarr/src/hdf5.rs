@@ -1,0 +1,293 @@
+//! Datasets of HDF5 and NetCDF4 files as sources, read by `hdf5-pure`.
+//!
+//! Chunks with the usual filters (deflate, shuffle, fletcher32) are read one by one, by any thread.
+//! Other layouts are read by rows of the first axis.
+
+mod attributes;
+mod filters;
+
+use crate::element::{Class, Element};
+use crate::error::Error;
+use crate::grid::Grid;
+use crate::work::Source;
+use filters::Filters;
+use hdf5_pure::{Datatype, DatatypeByteOrder, File, Layout};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Datasets without chunks are read in rows of about this many bytes.
+const ROWS: u64 = 8 << 20;
+
+/// A dataset of a file.
+pub(crate) struct Dataset {
+    path: PathBuf,
+    /// The name for messages.
+    pub(crate) name: String,
+    /// Its chunks, or rows that serve as such.
+    pub(crate) grid: Grid,
+    pub(crate) element: Element,
+    pub(crate) axes: Vec<Option<String>>,
+    pub(crate) attributes: Map<String, Value>,
+    /// Whether the file stores it compressed.
+    pub(crate) compressed: bool,
+    stored: Stored,
+}
+
+/// Where the elements are in the file.
+enum Stored {
+    /// In chunks: address, size and skipped filters by their position in the grid.
+    Chunks { chunks: HashMap<Vec<u64>, (u64, u64, u32)>, filters: Filters },
+    /// One after the other from this address.
+    Contiguous(u64),
+    /// Only `hdf5-pure` knows: read rows.
+    Rows(Mutex<hdf5_pure::Dataset>),
+}
+
+/// Whether a file is HDF5, by its first bytes.
+pub fn is_hdf5(path: &Path) -> bool {
+    path.is_file() && hdf5_pure::is_hdf5(path).unwrap_or(false)
+}
+
+/// The datasets of a file with their types and shapes, a line each.
+pub fn list(path: &Path) -> Result<Vec<String>, Error> {
+    let file = open(path)?;
+    let bad = |error: hdf5_pure::Error| bad(path, "", error);
+    let (mut lines, mut groups) = (Vec::new(), vec![(String::new(), file.root(), 0)]);
+    while let Some((prefix, group, depth)) = groups.pop() {
+        for name in group.datasets().map_err(bad)? {
+            let dataset = group.dataset(&name).map_err(bad)?;
+            let (shape, dtype) = (dataset.shape().map_err(bad)?, dataset.dtype().map_err(bad)?);
+            let chunk = dataset.chunk_shape().map_err(bad)?;
+            let chunk =
+                chunk.map_or("contiguous".to_owned(), |chunk| format!("chunks of {chunk:?}"));
+            lines.push(format!("{prefix}{name}: {dtype} {shape:?} in {chunk}"));
+        }
+        // Links may form a circle.
+        for name in group.groups().map_err(bad)?.into_iter().filter(|_| depth < 64) {
+            let child = group.group(&name).map_err(bad)?;
+            groups.push((format!("{prefix}{name}/"), child, depth + 1));
+        }
+    }
+    lines.sort();
+    Ok(lines)
+}
+
+fn open(path: &Path) -> Result<File, Error> {
+    File::open_streaming(path).map_err(|error| bad(path, "", error))
+}
+
+fn bad(path: &Path, inside: &str, why: impl ToString) -> Error {
+    let colon = if inside.is_empty() { "" } else { ":" };
+    Error::Metadata { at: format!("{}{colon}{inside}", path.display()), why: why.to_string() }
+}
+
+impl Dataset {
+    /// Opens a dataset by its path in the file.
+    pub(crate) fn open(path: &Path, inside: &str) -> Result<Dataset, Error> {
+        let file = open(path)?;
+        let bad = |why: String| bad(path, inside, why);
+        if inside.is_empty() {
+            let known = list(path)?;
+            let known: Vec<_> = known.iter().filter_map(|line| line.split(':').next()).collect();
+            return Err(bad(format!("name a dataset: FILE:NAME, one of {}", known.join(", "))));
+        }
+        let text = |error: hdf5_pure::Error| bad(error.to_string());
+        let dataset = file.dataset(inside).map_err(text)?;
+        let shape = dataset.shape().map_err(text)?;
+        let mut element = element_of(&dataset.datatype().map_err(text)?).map_err(bad)?;
+        let width = element.width as u64;
+        let layout = dataset.layout().map_err(text)?;
+        let chunk = match &layout {
+            Layout::Chunked { chunk_shape, .. } => chunk_shape.clone(),
+            _ => rows(&shape, width),
+        };
+        let described = format!("shape {shape:?} in chunks of {chunk:?}");
+        let grid =
+            Grid::new(shape, chunk).ok_or_else(|| bad(format!("{described} is not a grid")))?;
+        let pipeline = dataset.filter_pipeline();
+        let attributes = dataset.attrs().map_err(text)?;
+        let axes = attributes::axes(&file, &attributes, &grid);
+        let attributes = attributes::to_json(&attributes);
+        let stored = match (&layout, Filters::new(&pipeline, element.width)) {
+            (Layout::Chunked { .. }, Some(filters)) => match dataset.chunks() {
+                Ok(found) => {
+                    let position = |chunk: &hdf5_pure::Chunk| {
+                        let at = chunk.offset.iter().zip(grid.chunk()).map(|(at, size)| at / size);
+                        (at.collect(), (chunk.address, chunk.storage_size, chunk.filter_mask))
+                    };
+                    Stored::Chunks { chunks: found.iter().map(position).collect(), filters }
+                }
+                Err(_) => Stored::Rows(Mutex::new(dataset)),
+            },
+            (Layout::Contiguous { address: Some(address), .. }, _) => Stored::Contiguous(*address),
+            _ => Stored::Rows(Mutex::new(dataset)),
+        };
+        // A chunk that was never written reads as the fill value.
+        if let Stored::Chunks { chunks, .. } = &stored {
+            let order: Vec<usize> = (0..grid.rank()).collect();
+            let absent = (0..grid.chunks()).map(|number| grid.index(number, &order));
+            if let Some(index) = absent.into_iter().find(|index| !chunks.contains_key(index)) {
+                let again = file.dataset(inside).map_err(text)?;
+                let row = index.first().map_or(0, |at| at * grid.chunk()[0]);
+                let raw = again.read_raw_rows(row, 1).map_err(text)?;
+                let start = index.iter().enumerate().skip(1);
+                let start = start
+                    .fold(0, |sum, (axis, at)| sum * grid.shape()[axis] + at * grid.chunk()[axis]);
+                let start = (start * width) as usize;
+                let found = raw.get(start..start + element.width);
+                element.missing =
+                    found.ok_or_else(|| bad("a row is too short".to_owned()))?.to_vec();
+            }
+        }
+        let name = format!("{}:{inside}", path.display());
+        let compressed = pipeline.iter().any(|filter| filter.id != 2 && filter.id != 3);
+        let path = path.to_owned();
+        Ok(Dataset { path, name, grid, element, axes, attributes, compressed, stored })
+    }
+
+    /// Reads part of the file.
+    fn bytes(&self, at: u64, len: u64) -> io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(&self.path)?;
+        file.seek(SeekFrom::Start(at))?;
+        let mut bytes = Vec::new();
+        file.take(len).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 == len {
+            true => Ok(bytes),
+            false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is truncated")),
+        }
+    }
+
+    fn chunk_bytes(&self) -> u64 {
+        self.grid.chunk_len().unwrap_or(u64::MAX).saturating_mul(self.element.width as u64)
+    }
+}
+
+/// A chunk of whole rows.
+fn rows(shape: &[u64], width: u64) -> Vec<u64> {
+    let inner = shape.iter().skip(1).fold(width, |product, &size| product.saturating_mul(size));
+    let mut chunk: Vec<u64> = shape.iter().map(|&size| size.max(1)).collect();
+    if let Some(first) = chunk.first_mut() {
+        *first = (ROWS / inner.max(1)).clamp(1, *first);
+    }
+    chunk
+}
+
+/// The element type, if Zarr and NumPy have it.
+fn element_of(datatype: &Datatype) -> Result<Element, String> {
+    let of = |class, size: u32, order: &DatatypeByteOrder| match order {
+        DatatypeByteOrder::Vax => Err("the byte order is that of a VAX".to_owned()),
+        order => {
+            let (width, big) = (size as usize, *order == DatatypeByteOrder::BigEndian);
+            Ok(Element { class, width, big, missing: vec![0; width] })
+        }
+    };
+    match datatype {
+        Datatype::FixedPoint { size: size @ (1 | 2 | 4 | 8), byte_order, layout } => {
+            let class = if layout.signed { Class::Signed } else { Class::Unsigned };
+            of(class, *size, byte_order)
+        }
+        Datatype::FloatingPoint { size: size @ (2 | 4 | 8), byte_order, .. } => {
+            of(Class::Float, *size, byte_order)
+        }
+        // How h5py stores booleans.
+        Datatype::Enumeration { size: 1, members, .. }
+            if members.len() == 2 && members.iter().any(|member| member.name == "TRUE") =>
+        {
+            of(Class::Bool, 1, &DatatypeByteOrder::LittleEndian)
+        }
+        Datatype::Enumeration { base_type, .. } => element_of(base_type),
+        other => {
+            let shown: String = format!("{other:?}").chars().take(80).collect();
+            Err(format!("elements are {shown}, expected integers, floats or booleans"))
+        }
+    }
+}
+
+impl Source for Dataset {
+    fn chunk(&self, index: &[u64]) -> Result<Option<Vec<u8>>, Error> {
+        let bad = |why: String| Error::Chunk { at: self.name.clone(), index: index.to_vec(), why };
+        let size = self.chunk_bytes();
+        match &self.stored {
+            Stored::Chunks { chunks, filters } => {
+                let Some(&(address, stored, mask)) = chunks.get(index) else { return Ok(None) };
+                let bytes = self.bytes(address, stored).map_err(|error| bad(error.to_string()))?;
+                filters.undo(bytes, mask, size).map(Some).map_err(bad)
+            }
+            Stored::Contiguous(address) => {
+                // All axes but the first are whole.
+                let inside: u64 = self.grid.inside(index).iter().product();
+                let at = index.first().map_or(0, |at| at * size);
+                let len = inside * self.element.width as u64;
+                let start =
+                    address.checked_add(at).ok_or_else(|| bad("is past the end".to_owned()))?;
+                let mut bytes = self.bytes(start, len).map_err(|error| bad(error.to_string()))?;
+                bytes.resize(size as usize, 0);
+                Ok(Some(bytes))
+            }
+            Stored::Rows(dataset) => {
+                let (first, count) = match (index.first(), self.grid.chunk().first()) {
+                    (Some(at), Some(&count)) => (at * count, count),
+                    _ => (0, 1),
+                };
+                let dataset = dataset.lock().unwrap_or_else(|error| error.into_inner());
+                let raw = dataset.read_raw_rows(first, count);
+                let raw = raw.map_err(|error| bad(error.to_string()))?;
+                cut(&raw, &self.grid, index, self.element.width).map(Some).map_err(bad)
+            }
+        }
+    }
+
+    fn has_parts(&self) -> bool {
+        false
+    }
+
+    fn part(&self, _: &[u64], _: Range<u64>, _: &mut Vec<u8>) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn copies(&self) -> u64 {
+        match &self.stored {
+            Stored::Chunks { .. } | Stored::Contiguous(_) => 2,
+            Stored::Rows(_) => {
+                let counts = (1..self.grid.rank()).map(|axis| self.grid.count(axis));
+                1 + counts.fold(1, u64::saturating_mul)
+            }
+        }
+    }
+}
+
+/// Cuts a chunk out of whole rows.
+fn cut(raw: &[u8], grid: &Grid, index: &[u64], width: usize) -> Result<Vec<u8>, String> {
+    let (shape, chunk, inside) = (grid.shape(), grid.chunk(), grid.inside(index));
+    let count = grid.chunk_len().unwrap_or(0) as usize;
+    let mut out = vec![0; count * width];
+    let Some(last) = shape.len().checked_sub(1) else {
+        let whole = raw.get(..width).ok_or("is too short")?;
+        return Ok(whole.to_vec());
+    };
+    let runs: u64 = inside[..last].iter().product();
+    for run in 0..runs {
+        let (mut rest, mut at) = (run, vec![0; last]);
+        for axis in (0..last).rev() {
+            at[axis] = rest % inside[axis];
+            rest /= inside[axis];
+        }
+        let (mut from, mut to) = (0, 0);
+        for axis in 0..last {
+            let base = if axis == 0 { 0 } else { index[axis] * chunk[axis] };
+            from = from * shape[axis] + base + at[axis];
+            to = to * chunk[axis] + at[axis];
+        }
+        let base = if last == 0 { 0 } else { index[last] * chunk[last] };
+        let from = ((from * shape[last] + base) as usize) * width;
+        let to = ((to * chunk[last]) as usize) * width;
+        let len = inside[last] as usize * width;
+        let source = raw.get(from..from + len).ok_or("the rows are too short")?;
+        out[to..to + len].copy_from_slice(source);
+    }
+    Ok(out)
+}

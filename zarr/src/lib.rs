@@ -1,0 +1,33 @@
+//! Reverses Zarr stores chunk by chunk: arrays and groups, versions 2 and 3, in parallel and in
+//! bounded memory. Stores are read and written as they are: metadata is copied, missing chunks stay
+//! missing, and chunks that only move are not decoded.
+//!
+//! [`Job`] is the outline. [`Grid`] says which input chunks an output chunk consists of; it knows no
+//! data. [`Array`] is metadata and codecs, by `zarrs`. The elements are moved by `retrograde`.
+
+mod array;
+mod axes;
+mod convert;
+mod element;
+mod error;
+mod flip;
+mod grid;
+mod hdf5;
+mod job;
+mod npy;
+mod ome;
+mod stage;
+pub mod store;
+mod tree;
+mod work;
+mod zarr;
+
+pub use array::Array;
+pub use axes::{Axes, Axis};
+pub use convert::Conversion;
+pub use error::Error;
+pub use grid::{Grid, Piece, Span};
+pub use hdf5::{is_hdf5, list as list_hdf5};
+pub use job::{Job, Summary};
+pub use tree::Tree;
+pub use work::{Counts, Settings};

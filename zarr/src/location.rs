@@ -1,0 +1,102 @@
+//! Where arrays are: `STORE`, `STORE:PATH`, `FILE:DATASET`, or the same with a URL.
+
+use anyhow::{Result, bail};
+use retrograde_zarr::store::{Local, Store};
+use std::convert::Infallible;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+/// Why a URL is refused.
+pub(crate) const NO_URLS: &str = "URLs are not supported yet; copy the store to a folder";
+
+/// A store or file, and what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Location {
+    /// The path or URL.
+    pub(crate) place: String,
+    /// The path of an array or group in it; empty for the whole.
+    pub(crate) inside: String,
+}
+
+impl Location {
+    /// Whether it is a URL.
+    pub(crate) fn is_url(&self) -> bool {
+        self.place.contains("://")
+    }
+
+    /// Whether it is an HDF5 file.
+    pub(crate) fn is_hdf5(&self) -> bool {
+        !self.is_url() && retrograde_zarr::is_hdf5(Path::new(&self.place))
+    }
+
+    /// The store that it names.
+    pub(crate) fn open(&self) -> Result<Box<dyn Store>> {
+        if self.is_url() {
+            bail!("{self}: {NO_URLS}");
+        }
+        let path = Path::new(&self.place);
+        if let Err(error) = path.metadata() {
+            bail!("cannot read {}: {error}", self.place);
+        }
+        Ok(Box::new(Local::new(path.join(&self.inside))))
+    }
+
+    /// Whether the place has this extension.
+    pub(crate) fn has_extension(&self, known: &[&str]) -> bool {
+        let extension = Path::new(&self.place).extension();
+        extension.is_some_and(|found| known.iter().any(|known| found.eq_ignore_ascii_case(known)))
+    }
+}
+
+impl FromStr for Location {
+    type Err = Infallible;
+
+    /// The part after a colon is a path inside if the part before it exists or ends in `.zarr`, and
+    /// the whole text does not exist.
+    fn from_str(text: &str) -> std::result::Result<Self, Infallible> {
+        let split = |at: usize| Location {
+            place: text[..at].to_owned(),
+            inside: text[at + 1..].trim_matches('/').to_owned(),
+        };
+        let whole = Location { place: text.to_owned(), inside: String::new() };
+        if let Some(at) = text.find(".zarr:") {
+            return Ok(split(at + ".zarr".len()));
+        }
+        if whole.is_url() || Path::new(text).exists() {
+            return Ok(whole);
+        }
+        let named = text.rfind(':').filter(|&at| at > 0 && Path::new(&text[..at]).exists());
+        Ok(named.map_or(whole, split))
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.inside.as_str() {
+            "" => write!(f, "{}", self.place),
+            inside => write!(f, "{}:{inside}", self.place),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_inside_stand_behind_a_colon() {
+        let at = |text: &str| {
+            let Ok(location) = text.parse::<Location>();
+            (location.place, location.inside)
+        };
+        let is = |place: &str, inside: &str| (place.to_owned(), inside.to_owned());
+        assert_eq!(at("a/in.zarr"), is("a/in.zarr", ""));
+        assert_eq!(at("a/in.zarr:x/y"), is("a/in.zarr", "x/y"));
+        assert_eq!(at("in.zarr:/x/"), is("in.zarr", "x"));
+        assert_eq!(at("s3://b/in.zarr:x"), is("s3://b/in.zarr", "x"));
+        assert_eq!(at("http://h:80/data"), is("http://h:80/data", ""));
+        assert_eq!(at("none:x"), is("none:x", ""));
+        assert_eq!(at("Cargo.toml:x"), is("Cargo.toml", "x"));
+    }
+}

@@ -1,0 +1,157 @@
+//! An `.npy` file as a sink: chunks are written at their places, in any order, and a second file
+//! notes which are complete.
+
+use crate::element::Element;
+use crate::error::Error;
+use crate::flip;
+use crate::grid::{Grid, Piece};
+use crate::stage::Stage;
+use crate::work::{Copied, Sink};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::sync::Mutex;
+
+/// An array in a file.
+pub(crate) struct NpySink<'a> {
+    name: String,
+    grid: &'a Grid,
+    element: &'a Element,
+    file: Mutex<File>,
+    done: Mutex<File>,
+    /// The chunks that earlier runs have written, one byte each.
+    earlier: Vec<u8>,
+    /// The size of the header.
+    start: u64,
+}
+
+impl<'a> NpySink<'a> {
+    /// Opens the file of a stage.
+    pub(crate) fn open(stage: &Stage, grid: &'a Grid, element: &'a Element) -> io::Result<Self> {
+        let open = |path| {
+            OpenOptions::new().create(true).write(true).read(true).truncate(false).open(path)
+        };
+        let (file, mut done) = (open(stage.store())?, open(stage.done())?);
+        let header = header(grid.shape(), element);
+        let elements =
+            grid.shape().iter().try_fold(1u64, |product, &size| product.checked_mul(size));
+        let size = elements.and_then(|count| count.checked_mul(element.width as u64));
+        let size = size.and_then(|size| size.checked_add(header.len() as u64));
+        let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, "the array is too large");
+        file.set_len(size.ok_or_else(too_large)?)?;
+        write_at(&file, 0, &header)?;
+        let mut earlier = Vec::new();
+        done.read_to_end(&mut earlier)?;
+        let start = header.len() as u64;
+        let (file, done, name) =
+            (Mutex::new(file), Mutex::new(done), stage.store().display().to_string());
+        Ok(NpySink { name, grid, element, file, done, earlier, start })
+    }
+
+    fn number(&self, index: &[u64]) -> u64 {
+        (0..self.grid.rank()).fold(0, |number, axis| number * self.grid.count(axis) + index[axis])
+    }
+
+    /// Writes the part of a chunk that is inside the array.
+    fn place(&self, index: &[u64], elements: &[u8]) -> io::Result<()> {
+        let (shape, chunk) = (self.grid.shape(), self.grid.chunk());
+        let inside = self.grid.inside(index);
+        let width = self.element.width as u64;
+        // Axes from here on are contiguous in the chunk and in the file.
+        let mut first = shape.len();
+        let mut run = width;
+        while first > 0 {
+            first -= 1;
+            run *= inside[first];
+            if inside[first] != shape[first] || inside[first] != chunk[first] {
+                break;
+            }
+        }
+        let runs: u64 = inside[..first].iter().product();
+        let mut at = vec![0; shape.len()];
+        let file = self.file.lock().unwrap_or_else(|error| error.into_inner());
+        for mut number in 0..runs {
+            for axis in (0..first).rev() {
+                at[axis] = number % inside[axis];
+                number /= inside[axis];
+            }
+            let place = |sizes: &[u64], base: &[u64], scale: &[u64]| {
+                (0..sizes.len())
+                    .fold(0, |sum, axis| sum * sizes[axis] + at[axis] + base[axis] * scale[axis])
+            };
+            let from = (place(chunk, &vec![0; shape.len()], chunk) * width) as usize;
+            let to = self.start + place(shape, index, chunk) * width;
+            write_at(&file, to, &elements[from..from + run as usize])?;
+        }
+        drop(file);
+        let done = self.done.lock().unwrap_or_else(|error| error.into_inner());
+        write_at(&done, self.number(index), &[1])
+    }
+}
+
+impl Sink for NpySink<'_> {
+    fn is_done(&self, index: &[u64], _pieces: &[Piece]) -> Result<bool, Error> {
+        let number = usize::try_from(self.number(index)).unwrap_or(usize::MAX);
+        Ok(self.earlier.get(number) == Some(&1))
+    }
+
+    fn write(&self, index: &[u64], elements: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let placed = self.place(index, &elements);
+        placed.map_err(|source| Error::Write { at: self.name.clone(), source })?;
+        Ok(elements)
+    }
+
+    fn leave_out(&self, index: &[u64]) -> Result<(), Error> {
+        let count = self.grid.chunk_len().unwrap_or(0) as usize;
+        let mut elements = vec![0; count * self.element.width];
+        flip::fill(&mut elements, &self.element.missing);
+        self.write(index, elements).map(|_| ())
+    }
+
+    fn copy(&self, _index: &[u64], _source: &[u64]) -> Result<Copied, Error> {
+        Ok(Copied::MustDecode)
+    }
+
+    fn copies(&self) -> u64 {
+        1
+    }
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(not(unix))]
+fn write_at(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom, Write};
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)
+}
+
+/// The header of a row-major array, padded to 64 bytes as NumPy does.
+fn header(shape: &[u64], element: &Element) -> Vec<u8> {
+    let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    let mut text = format!(
+        "{{'descr': '{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+        element.descr(),
+        sizes.join(", ")
+    );
+    // Ten bytes for versions of one, twelve for longer headers.
+    let long = text.len() + 11 > usize::from(u16::MAX) - 64;
+    let fixed = if long { 12 } else { 10 };
+    while !(fixed + text.len() + 1).is_multiple_of(64) {
+        text.push(' ');
+    }
+    text.push('\n');
+    let mut bytes = b"\x93NUMPY".to_vec();
+    match long {
+        false => bytes.extend([1, 0, text.len() as u8, (text.len() >> 8) as u8]),
+        true => {
+            bytes.extend([2, 0]);
+            bytes.extend((text.len() as u32).to_le_bytes());
+        }
+    }
+    bytes.extend(text.bytes());
+    bytes
+}

@@ -1,0 +1,136 @@
+//! A store that is a folder.
+
+use super::{Listing, Store};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// A store in a folder. Files are written to a second folder and renamed.
+#[derive(Debug)]
+pub struct Local {
+    root: PathBuf,
+    scratch: Option<PathBuf>,
+    next: AtomicU64,
+}
+
+impl Local {
+    /// A store that is only read.
+    pub fn new(root: impl Into<PathBuf>) -> Local {
+        Local { root: root.into(), scratch: None, next: AtomicU64::new(0) }
+    }
+
+    /// A store that is written. Incomplete files are in `scratch`, on the same file system.
+    pub fn writable(root: impl Into<PathBuf>, scratch: impl Into<PathBuf>) -> Local {
+        Local { scratch: Some(scratch.into()), ..Local::new(root) }
+    }
+
+    fn at(&self, key: &str) -> PathBuf {
+        if key.is_empty() { self.root.clone() } else { self.root.join(key) }
+    }
+
+    /// Lets `fill` create a file, which then gets its name.
+    fn place(&self, key: &str, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        let Some(scratch) = &self.scratch else {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the store is read-only"));
+        };
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (incomplete, target) = (scratch.join(number.to_string()), self.at(key));
+        fill(&incomplete)?;
+        match fs::rename(&incomplete, &target) {
+            // The first chunk in its folder.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                target.parent().map_or(Ok(()), fs::create_dir_all)?;
+                fs::rename(&incomplete, &target)
+            }
+            result => result,
+        }
+    }
+}
+
+/// An absent file is no error. Neither is a file where a folder was expected.
+fn absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
+impl Store for Local {
+    fn name(&self, key: &str) -> String {
+        self.at(key).display().to_string()
+    }
+
+    fn read(
+        &self,
+        key: &str,
+        range: Option<Range<u64>>,
+        into: &mut Vec<u8>,
+    ) -> io::Result<Option<u64>> {
+        let Some(mut file) = absent(File::open(self.at(key)))? else { return Ok(None) };
+        let size = file.metadata()?.len();
+        let (start, len) = range.map_or((0, size), |range| (range.start, range.end - range.start));
+        if start > 0 {
+            file.seek(SeekFrom::Start(start))?;
+        }
+        into.clear();
+        // Not more than the file has, whatever was asked for.
+        let there = usize::try_from(len.min(size)).map_err(io::Error::other)?;
+        into.try_reserve_exact(there).map_err(io::Error::other)?;
+        file.take(len).read_to_end(into)?;
+        Ok(Some(size))
+    }
+
+    fn stat(&self, key: &str) -> io::Result<Option<(u64, Option<SystemTime>)>> {
+        let found = absent(fs::metadata(self.at(key)))?.filter(fs::Metadata::is_file);
+        Ok(found.map(|found| (found.len(), found.modified().ok())))
+    }
+
+    fn write(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
+        self.place(key, |path| File::create(path)?.write_all(bytes))
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Listing> {
+        let mut listing = Listing::default();
+        for entry in absent(fs::read_dir(self.at(folder)))?.into_iter().flatten() {
+            let entry = entry?;
+            let name = entry.file_name().into_string().map_err(|name| {
+                let why = format!("the name {name:?} is not UTF-8");
+                io::Error::new(io::ErrorKind::InvalidData, why)
+            })?;
+            // Follows links, as opening a chunk would.
+            match fs::metadata(entry.path())?.is_dir() {
+                true => listing.folders.push(name),
+                false => listing.files.push(name),
+            }
+        }
+        listing.files.sort();
+        listing.folders.sort();
+        Ok(listing)
+    }
+
+    fn path(&self, key: &str) -> Option<PathBuf> {
+        Some(self.at(key))
+    }
+
+    fn copy(&self, key: &str, from: &dyn Store, source: &str) -> io::Result<bool> {
+        let Some(source) = from.path(source) else {
+            let mut bytes = Vec::new();
+            let found = from.read(source, None, &mut bytes)?;
+            return if found.is_some() {
+                self.write(key, &bytes).map(|()| true)
+            } else {
+                Ok(false)
+            };
+        };
+        let Some(mut file) = absent(File::open(source))? else { return Ok(false) };
+        // The system copies between the files, or shares their blocks.
+        self.place(key, |path| io::copy(&mut file, &mut File::create(path)?).map(|_| ()))?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,34 @@
+"""What the tests share: the command, and a folder for each test."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAM = Path(os.environ.get("RETROGRADE_ZARR", ROOT / "zarr/target/debug/retrograde-zarr"))
+
+
+def start(*words, **options):
+    command = [str(PROGRAM), *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def run(*words, code=0, **options):
+    """Runs the command, which must end with this code; returns what it printed."""
+    process = start(*words, **options)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == code, f"{words}: code {process.returncode}\n{out}{err}"
+    return out + err
+
+
+def tree(folder):
+    """Every file of a folder with its bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

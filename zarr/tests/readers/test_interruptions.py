@@ -1,0 +1,99 @@
+"""The command is killed at random points and run again: the store is identical to that of one run. And memory."""
+
+import os
+import random
+import shutil
+import signal
+import time
+
+import numpy as np
+import pytest
+import zarr
+from conftest import PROGRAM, run, start, tree
+from zarr.codecs import ZstdCodec
+
+KILLS = 20
+
+
+def large(path, shape, chunks, **options):
+    array = zarr.create_array(path, shape=shape, chunks=chunks, dtype="f4", zarr_format=3, **options)
+    rng = np.random.default_rng(0)
+    for row in range(0, shape[0], chunks[0]):
+        part = array[row : row + chunks[0]].shape
+        array[row : row + chunks[0]] = rng.integers(0, 1000, part, dtype="i4").astype("f4")
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
+@pytest.mark.parametrize("codec", ["plain", "zstd"])
+def test_killed_at_random_points(folder, codec, how):
+    compressors = None if codec == "plain" else ZstdCodec(level=1)
+    large("in.zarr", (1001, 400), (20, 50), compressors=compressors)
+    words = ["reverse", "in.zarr", "--threads", "2", "-o"]
+    began = time.perf_counter()
+    run(*words, "whole.zarr")
+    took = time.perf_counter() - began
+    expected = tree("whole.zarr")
+    rng = random.Random(1)
+    kills = resumed = rounds = 0
+    while kills < KILLS:
+        rounds += 1
+        assert rounds < 20 * KILLS, f"only {kills} of {rounds} runs were interrupted"
+        process = start(*words, "out.zarr")
+        time.sleep(rng.uniform(0, took))
+        process.send_signal(how)
+        _, err = process.communicate(timeout=60)
+        if process.returncode in (-how, 130):
+            kills += 1
+            if (folder / "out.zarr").exists():
+                # It had its name already. The next run finds it complete, or refuses to replace it.
+                assert how == signal.SIGKILL and tree("out.zarr") == expected
+                again = start(*words, "out.zarr")
+                _, err = again.communicate(timeout=60)
+                assert (again.returncode, "exists already" in err) in [(0, False), (1, True)], err
+                assert not (folder / ".out.zarr.retrograde").exists()
+                shutil.rmtree("out.zarr")
+            continue
+        # It had completed before the signal came: compare, and begin again.
+        assert process.returncode == 0, err
+        resumed += "complete from an earlier run" in err
+        assert tree("out.zarr") == expected
+        assert sorted(path.name for path in folder.iterdir()) == ["in.zarr", "out.zarr", "whole.zarr"]
+        shutil.rmtree("out.zarr")
+    last = run(*words, "out.zarr") if not (folder / "out.zarr").exists() else ""
+    assert tree("out.zarr") == expected
+    assert resumed or "complete from an earlier run" in last
+    print(f"{codec}: {kills} interruptions in {rounds} runs of {took:.2f} s")
+
+
+def test_two_processes_do_not_write_the_same_output(folder):
+    large("in.zarr", (4000, 1000), (10, 1000), compressors=ZstdCodec(level=9))
+    first = start("reverse", "in.zarr", "-o", "out.zarr")
+    while not (folder / ".out.zarr.retrograde/job.json").exists() and first.poll() is None:
+        time.sleep(0.005)
+    if first.poll() is None:
+        error = run("reverse", "in.zarr", "-o", "out.zarr", code=1)
+        assert "another process is writing" in error
+    first.communicate(timeout=60)
+    assert first.returncode == 0 and (folder / "out.zarr").exists()
+
+
+def peak(*words):
+    """The most resident memory of a run in bytes, by the kernel's account."""
+    process = os.posix_spawn(PROGRAM, [str(PROGRAM), *words], os.environ)
+    _, status, usage = os.wait4(process, 0)
+    assert status == 0
+    return usage.ru_maxrss * 1024
+
+
+@pytest.mark.parametrize("codec", ["plain", "zstd", "shards"])
+def test_memory(folder, codec):
+    """The array is eight times the limit."""
+    limit = 128 << 20
+    options = {"plain": {"compressors": None}, "zstd": {"compressors": ZstdCodec(level=1)}, "shards": {"shards": (256, 4096), "compressors": ZstdCodec(level=1)}}
+    shape, chunks = (8 * limit // 4 // 4096 - 100, 4096), (256, 1024)
+    large("in.zarr", shape, chunks, **options[codec])
+    used = peak("reverse", "in.zarr", "--memory", "128M", "-o", "out.zarr")
+    print(f"{codec}: {used / 2**20:.0f} MiB of {limit / 2**20:.0f}, array {shape[0] * shape[1] * 4 / 2**20:.0f} MiB")
+    assert used <= limit
+    source, out = zarr.open_array("in.zarr", mode="r"), zarr.open_array("out.zarr", mode="r")
+    assert (out[:256] == source[-256:][::-1, ::-1]).all()

@@ -1,0 +1,251 @@
+//! Reverses stores that are written and read here by hand, against a naive oracle: every shape,
+//! chunk and mask of a table and many random ones, plain and with codecs, with missing chunks.
+
+mod naive;
+
+use naive::{Kind, Naive, Random};
+use retrograde_zarr::store::Local;
+use retrograde_zarr::{Axes, Axis, Counts, Error, Job, Settings, Summary};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// Reverses a store with these axes.
+fn reverse(input: &Path, output: &Path, axes: &Axes) -> Result<Summary, Error> {
+    let store = Local::new(input);
+    let settings = Settings {
+        memory: 1 << 30,
+        threads: 2,
+        force: false,
+        stop: &AtomicBool::new(false),
+        progress: &|_| {},
+    };
+    Job::new(&store, axes)?.write(output, &settings)
+}
+
+fn list(axes: &[i64]) -> Axes {
+    Axes::List { axes: axes.iter().map(|&axis| Axis::Number(axis)).collect(), distinct: false }
+}
+
+/// Writes an array, reverses it, and compares every chunk file with the oracle.
+fn agrees(array: &Naive, mask: &[bool]) -> Counts {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    array.write(&input);
+    let summary = reverse(&input, &output, &Axes::Mask(mask.to_vec())).unwrap();
+    let expected = array.reversed(mask);
+    assert_eq!(expected, Naive::read(&output, array), "{array:?} {mask:?}");
+    let name = array.kind.metadata_name();
+    assert_eq!(fs::read(input.join(name)).unwrap(), fs::read(output.join(name)).unwrap());
+    // Nothing but the output is left.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    summary.counts
+}
+
+#[test]
+fn stores_agree_with_the_oracle() {
+    let mut random = Random(7);
+    for kind in Kind::ALL {
+        for round in 0..120 {
+            let rank = 1 + random.below(3);
+            let shape: Vec<u64> = (0..rank).map(|_| 1 + random.below(9) as u64).collect();
+            let chunk: Vec<u64> = (0..rank).map(|_| 1 + random.below(5) as u64).collect();
+            let width = [1, 2, 4, 8][random.below(4)];
+            let mask: Vec<bool> = (0..rank).map(|_| random.below(2) == 1).collect();
+            let missing = if round % 3 == 0 { 30 } else { 0 };
+            let array = Naive::random(kind, &shape, &chunk, width, missing, &mut random);
+            agrees(&array, &mask);
+        }
+    }
+}
+
+#[test]
+fn ragged_chunks_read_two_and_no_more() {
+    let mut random = Random(1);
+    let ragged = Naive::random(Kind::Plain3, &[10, 4], &[4, 4], 4, 0, &mut random);
+    // Three output chunks: 2 + 2 + 1 inputs.
+    assert_eq!(agrees(&ragged, &[true, false]).reads, 5);
+    let even = Naive::random(Kind::Plain3, &[12, 4], &[4, 4], 4, 0, &mut random);
+    assert_eq!(agrees(&even, &[true, true]).reads, 3);
+}
+
+#[test]
+fn chunks_that_only_move_are_not_decoded() {
+    let mut random = Random(2);
+    for kind in Kind::ALL {
+        let array = Naive::random(kind, &[5, 6], &[1, 4], 2, 0, &mut random);
+        let counts = agrees(&array, &[true, false]);
+        assert_eq!((counts.copied, counts.reads), (10, 10));
+        let counts = agrees(&array, &[false, false]);
+        assert_eq!(counts.copied, 10);
+        assert_eq!(agrees(&array, &[true, true]).copied, 0);
+    }
+}
+
+#[test]
+fn missing_chunks_stay_missing() {
+    let mut random = Random(3);
+    let array = Naive::random(Kind::Plain2, &[8, 8], &[4, 4], 4, 100, &mut random);
+    let counts = agrees(&array, &[true, true]);
+    assert_eq!((counts.missing, counts.chunks), (4, 4));
+}
+
+#[test]
+fn bad_stores_are_errors_that_say_where() {
+    let mut random = Random(4);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    let fails = |axes: &Axes| {
+        let error = reverse(&input, &output, axes).unwrap_err();
+        assert!(!output.exists());
+        assert!(!folder.path().join(".out.zarr.retrograde").exists(), "{error}");
+        error.to_string()
+    };
+    let array = Naive::random(Kind::Plain3, &[8, 8], &[4, 4], 4, 0, &mut random);
+    array.write(&input);
+    let chunk = input.join("c/1/0");
+    fs::write(&chunk, [0; 63]).unwrap();
+    let error = fails(&list(&[0]));
+    assert!(error.ends_with("c/1/0: chunk [1, 0]: has 63 bytes, expected 64"), "{error}");
+
+    let error = fails(&list(&[0, 2]));
+    assert!(error.contains("axes[1] is 2") && error.contains("[-2, 1]"), "{error}");
+    let error = fails(&Axes::Mask(vec![true]));
+    assert!(error.contains("the mask has 1 entries, expected 2"), "{error}");
+    let named = Axes::List { axes: vec![Axis::Name("lat".to_owned())], distinct: false };
+    let error = fails(&named);
+    assert!(error.contains("axes[0] is \"lat\""), "{error}");
+
+    let metadata = input.join("zarr.json");
+    let good = fs::read_to_string(&metadata).unwrap();
+    for (from, to, expected) in [
+        ("\"regular\"", "\"spiral\"", "the chunk grid is \"spiral\""),
+        ("[4,4]", "[4,0]", ""),
+        ("[4,4]", "[4]", ""),
+        ("[8,8]", "[8,-8]", ""),
+        ("[8,8]", "[18446744073709551615,18446744073709551615]", "is not a grid"),
+        ("\"bytes\"", "\"zip\"", "zip"),
+        ("{", "", ""),
+    ] {
+        fs::write(&metadata, good.replacen(from, to, 1)).unwrap();
+        let error = fails(&list(&[0]));
+        assert!(error.contains("zarr.json") && error.contains(expected), "{error}");
+    }
+    fs::remove_file(&metadata).unwrap();
+    assert!(fails(&list(&[0])).contains("not a Zarr array or group"));
+}
+
+#[test]
+fn an_output_is_not_replaced_by_accident() {
+    let mut random = Random(5);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    Naive::random(Kind::Plain3, &[4], &[2], 1, 0, &mut random).write(&input);
+    fs::create_dir(&output).unwrap();
+    assert!(matches!(reverse(&input, &output, &Axes::All), Err(Error::Exists { .. })));
+    let inside = input.join("out.zarr");
+    assert!(matches!(reverse(&input, &inside, &Axes::All), Err(Error::Overlap { .. })));
+    assert!(matches!(reverse(&input, &input, &Axes::All), Err(Error::Overlap { .. })));
+    assert!(matches!(reverse(&input, folder.path(), &Axes::All), Err(Error::Overlap { .. })));
+}
+
+#[test]
+fn a_chunk_that_needs_too_much_memory_is_refused() {
+    let mut random = Random(6);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    Naive::random(Kind::Plain3, &[4], &[4], 1, 0, &mut random).write(&input);
+    let store = Local::new(&input);
+    let stop = AtomicBool::new(false);
+    let settings =
+        Settings { memory: 1 << 20, threads: 1, force: false, stop: &stop, progress: &|_| {} };
+    let error = Job::new(&store, &Axes::All).unwrap().write(&output, &settings).unwrap_err();
+    assert!(matches!(error, Error::Memory { limit: 1048576, .. }), "{error}");
+    assert!(!output.exists());
+}
+
+#[test]
+fn an_interrupted_job_goes_on() {
+    let mut random = Random(8);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    let array = Naive::random(Kind::Plain2, &[23, 9], &[2, 4], 2, 20, &mut random);
+    array.write(&input);
+    let store = Local::new(&input);
+    let mut runs = 0;
+    loop {
+        let stop = AtomicBool::new(false);
+        let seen = std::sync::atomic::AtomicU64::new(0);
+        // Stops after a few chunks; more in every run, because complete ones are counted too.
+        let progress = |_| {
+            if seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 4 * runs {
+                stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        let settings = Settings {
+            memory: 1 << 30,
+            threads: 1,
+            force: false,
+            stop: &stop,
+            progress: &progress,
+        };
+        let done = Job::new(&store, &Axes::All).unwrap().write(&output, &settings);
+        match done {
+            Ok(summary) => {
+                assert!(summary.counts.resumed > 0);
+                break;
+            }
+            Err(Error::Interrupted { .. }) => assert!(!output.exists()),
+            Err(other) => panic!("{other}"),
+        }
+        runs += 1;
+    }
+    assert!(runs > 3);
+    assert_eq!(array.reversed(&[true, true]), Naive::read(&output, &array));
+    assert!(!folder.path().join(".out.zarr.retrograde").exists());
+}
+
+#[test]
+fn a_different_job_starts_anew() {
+    let mut random = Random(9);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    let array = Naive::random(Kind::Plain3, &[8, 8], &[2, 2], 2, 0, &mut random);
+    array.write(&input);
+    let store = Local::new(&input);
+    let stop = AtomicBool::new(false);
+    let progress = |_| stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let settings =
+        Settings { memory: 1 << 30, threads: 1, force: false, stop: &stop, progress: &progress };
+    let job = Job::new(&store, &list(&[0])).unwrap();
+    assert!(matches!(job.write(&output, &settings), Err(Error::Interrupted { .. })));
+    let summary = reverse(&input, &output, &list(&[1])).unwrap();
+    assert_eq!(summary.counts.resumed, 0);
+    assert_eq!(array.reversed(&[false, true]), Naive::read(&output, &array));
+}
+
+#[test]
+fn a_changed_input_chunk_is_written_again() {
+    let mut random = Random(10);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    let mut array = Naive::random(Kind::Plain3, &[8], &[2], 2, 0, &mut random);
+    array.write(&input);
+    let store = Local::new(&input);
+    let (stop, seen) = (AtomicBool::new(false), AtomicBool::new(false));
+    let progress = |_| {
+        // The second chunk.
+        if seen.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    };
+    let settings =
+        Settings { memory: 1 << 30, threads: 1, force: false, stop: &stop, progress: &progress };
+    let job = Job::new(&store, &Axes::All).unwrap();
+    assert!(matches!(job.write(&output, &settings), Err(Error::Interrupted { done: 2, total: 4 })));
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    array.elements[7] = vec![0xab, 0xcd];
+    array.write(&input);
+    reverse(&input, &output, &Axes::All).unwrap();
+    assert_eq!(array.reversed(&[true]), Naive::read(&output, &array));
+}
