@@ -117,8 +117,10 @@ fn find() -> Option<PathBuf> {
     let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
     let own = std::env::current_exe().ok();
     let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
-    let listed = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect());
-    let folders = beside.into_iter().chain(listed.unwrap_or_else(Vec::new));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // An empty entry would mean the current directory.
+    let listed = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
+    let folders = beside.into_iter().chain(listed);
     folders.map(|folder| folder.join(&name)).find(|path| path.is_file())
 }
 
