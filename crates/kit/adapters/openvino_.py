@@ -24,7 +24,7 @@ def start():
     from openvino.utils.node_factory import NodeFactory
 
     core, device = ov.Core(), os.environ.get("RETROGRADE_KIT_DEVICE", "CPU")
-    models = {}
+    models, kept = {}, []
 
     def kind(name):
         theirs = TYPES.get(name)
@@ -38,9 +38,10 @@ def start():
             return ov.Tensor(value.numpy().astype(str)) if value.data else ov.Tensor(of, ov.Shape(value.shape))
         if not value.data:
             return ov.Tensor(of, ov.Shape(value.shape))
-        # The array must outlive the tensor that views it; a copy belongs to the tensor.
-        view = ov.Tensor(np.frombuffer(value.data, np.uint8).copy(), ov.Shape(value.shape), of)
-        return view
+        # Such a tensor is a view and does not keep its array alive.
+        array = np.frombuffer(value.data, np.uint8).copy()
+        kept.append(array)
+        return ov.Tensor(array, ov.Shape(value.shape), of)
 
     def bytes_of(out):
         name = OURS[out.get_element_type().get_type_name()]

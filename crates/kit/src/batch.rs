@@ -1,7 +1,8 @@
 //! Runs cases in batches, each in a process of its own, and finds the case that ended one.
 //!
-//! If a process ends early, the first case without an answer is tried alone. If it is innocent (an
-//! adapter may buffer its answers), the others are halved until the culprit is alone.
+//! If a process ends badly, the first case without an answer is tried alone, then the last one with
+//! an answer. If both are innocent (an adapter may buffer its answers, and corrupted memory shows
+//! late), the others are halved until the culprit is alone.
 
 use crate::case::Case;
 use crate::process::{Ended, Limits, Process};
@@ -21,7 +22,8 @@ pub fn ask(command: &[OsString], limits: Limits) -> Result<Hello, String> {
     }
 }
 
-/// Runs these cases and reports each result once.
+/// Runs these cases and reports their results. A case that turns out to have corrupted its process
+/// after it answered is reported again; the last report counts.
 pub fn run(
     command: &[OsString],
     cases: &[&Case],
@@ -31,27 +33,39 @@ pub fn run(
     let mut parts = vec![cases.to_vec()];
     while let Some(part) = parts.pop() {
         let (left, ended) = once(command, &part, limits, report);
-        let (Some(ended), Some((&suspect, others))) = (ended, left.split_first()) else { continue };
-        if part.len() == 1 {
-            report(suspect, verdict_of(ended));
+        let Some(ended) = ended else { continue };
+        if let [only] = part[..] {
+            report(only, verdict_of(ended));
             continue;
         }
-        let (alone, ended) = once(command, &[suspect], limits, report);
-        if alone.is_empty() {
-            // Innocent: the culprit is among the others, or needs company. Halve them.
-            let (front, back) = others.split_at(others.len() / 2);
+        let answered: Vec<&Case> =
+            part.iter().copied().filter(|case| !left.iter().any(|one| one.id == case.id)).collect();
+        let mut guilty = |case: &Case| {
+            let (_, ended) = once(command, &[case], limits, report);
+            let ended = ended.map(verdict_of);
+            ended.map(|result| report(case, result)).is_some()
+        };
+        let others = left.split_first();
+        if others.is_some_and(|(&suspect, _)| guilty(suspect)) {
+            parts.extend(others.map(|(_, others)| others.to_vec()).filter(|one| !one.is_empty()));
+            continue;
+        }
+        let rest = others.map_or(&[][..], |(_, others)| others);
+        // The case before it may have corrupted the process, which shows only later.
+        if answered.last().is_some_and(|&previous| guilty(previous)) {
+            parts.extend([rest.to_vec()].into_iter().filter(|one| !one.is_empty()));
+            continue;
+        }
+        // The culprit is among the others, or among those that seemed to be done. Halve both.
+        for one in [rest, &answered[..answered.len().saturating_sub(1)]] {
+            let (front, back) = one.split_at(one.len() / 2);
             parts.extend([back.to_vec(), front.to_vec()].into_iter().filter(|one| !one.is_empty()));
-        } else {
-            report(suspect, verdict_of(ended.unwrap_or(Ended::Silent)));
-            if !others.is_empty() {
-                parts.push(others.to_vec());
-            }
         }
     }
 }
 
 /// Runs a process once. Returns the cases without an answer, and how the process ended if it did
-/// not answer all.
+/// not answer all or did not end well.
 fn once<'a>(
     command: &[OsString],
     cases: &[&'a Case],
@@ -67,7 +81,7 @@ fn once<'a>(
     let mut first = true;
     let ended = loop {
         if open.is_empty() {
-            break None;
+            break process.finish();
         }
         match process.line(first) {
             Ok(line) => {

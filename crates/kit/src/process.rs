@@ -127,6 +127,21 @@ impl Process {
         }
     }
 
+    /// Waits for the end of a process that has answered everything; `None` if it ends well. One
+    /// that does not end is stopped, which is not held against it.
+    pub(crate) fn finish(&mut self) -> Option<Ended> {
+        let start = Instant::now();
+        while start.elapsed() < self.limits.case {
+            match self.child.try_wait() {
+                Ok(Some(status)) if status.success() => return None,
+                Ok(Some(status)) => return Some(Ended::Exited(self.described(status))),
+                Ok(None) => thread::sleep(TICK / 5),
+                Err(error) => return Some(Ended::Exited(error.to_string())),
+            }
+        }
+        None
+    }
+
     /// Waits for a process whose output is closed, and says how it ended.
     fn end(&mut self) -> Ended {
         let start = Instant::now();
