@@ -8,7 +8,13 @@ use crate::tensor::{Data, Tensor};
 use crate::types::Kind;
 
 /// The likely cause, or `None` if no hypothesis explains the difference.
-pub fn likely(call: &Call, input: &Tensor, argument: &Tensor, expected: &Tensor, got: &Tensor) -> Option<String> {
+pub fn likely(
+    call: &Call,
+    input: &Tensor,
+    argument: &Tensor,
+    expected: &Tensor,
+    got: &Tensor,
+) -> Option<String> {
     if got.dtype != expected.dtype {
         return Some(format!("the type became {}", got.dtype.name));
     }
@@ -35,7 +41,10 @@ pub fn likely(call: &Call, input: &Tensor, argument: &Tensor, expected: &Tensor,
 }
 
 /// Elements that are in their places, but changed.
-fn element_cause(expected: &Tensor, all: &dyn Fn(&dyn Fn(u128) -> u128) -> bool) -> Option<&'static str> {
+fn element_cause(
+    expected: &Tensor,
+    all: &dyn Fn(&dyn Fn(u128) -> u128) -> bool,
+) -> Option<&'static str> {
     let width = expected.dtype.bits;
     match expected.dtype.kind {
         Kind::Signed | Kind::Unsigned if width == 64 => {
@@ -141,7 +150,8 @@ fn moved_cause(
     );
     if differing.iter().all(|&at| got.bits(at) == 0) {
         return Some(match lengths {
-            true => "elements became zero, as if the tail, or a lane of length 0, were not copied".to_owned(),
+            true => "elements became zero, as if the tail, or a lane of length 0, were not copied"
+                .to_owned(),
             false => "elements became zero".to_owned(),
         });
     }
@@ -165,7 +175,9 @@ fn moved_cause(
         }
         let other = match *call {
             Call::Sequence { time, batch } => Some(Call::Sequence { time: batch, batch: time }),
-            Call::AnySequence { time, batch } => Some(Call::AnySequence { time: batch, batch: time }),
+            Call::AnySequence { time, batch } => {
+                Some(Call::AnySequence { time: batch, batch: time })
+            }
             _ => None,
         };
         if let Some(other) = other
@@ -176,7 +188,8 @@ fn moved_cause(
     }
     if matches!(call, Call::Reverse { mask: false } | Call::Flip) {
         let rank = input.shape.len() as i128;
-        let axes: Vec<_> = argument.to_integers().iter().map(|&axis| axis.rem_euclid(rank.max(1))).collect();
+        let axes: Vec<_> =
+            argument.to_integers().iter().map(|&axis| axis.rem_euclid(rank.max(1))).collect();
         let mut toggled: Vec<i128> = Vec::new();
         for &axis in &axes {
             match toggled.iter().position(|&one| one == axis) {

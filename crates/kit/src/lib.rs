@@ -10,6 +10,7 @@ pub mod call;
 pub mod case;
 pub mod cases;
 pub mod cause;
+pub mod export;
 pub mod oracle;
 pub mod process;
 pub mod protocol;

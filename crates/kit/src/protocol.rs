@@ -74,7 +74,9 @@ pub fn parse_answer(line: &str) -> Option<(String, Outcome)> {
 /// The answer to a case, for adapters in Rust.
 pub fn answer(id: &str, outcome: &Outcome) -> Value {
     match outcome {
-        Outcome::Value(tensor) => json!({ "id": id, "outcome": "value", "output": tensor.to_json() }),
+        Outcome::Value(tensor) => {
+            json!({ "id": id, "outcome": "value", "output": tensor.to_json() })
+        }
         Outcome::Refused(message) => json!({ "id": id, "outcome": "refused", "message": message }),
         Outcome::Unsupported(message) | Outcome::Invalid(message) => {
             json!({ "id": id, "outcome": "unsupported", "message": message })

@@ -43,7 +43,11 @@ impl Row {
 
     /// How many cases failed.
     pub fn failures(&self) -> usize {
-        self.verdicts.iter().filter_map(|&letter| Verdict::lettered(letter)).filter(|one| one.is_failure()).count()
+        self.verdicts
+            .iter()
+            .filter_map(|&letter| Verdict::lettered(letter))
+            .filter(|one| one.is_failure())
+            .count()
     }
 }
 
@@ -127,7 +131,9 @@ impl Report {
     /// Reads a report. The error says what is wrong with it.
     pub fn from_json(value: &Value) -> Result<Report, String> {
         let list = |name: &str| {
-            value[name].as_array().ok_or_else(|| format!("\"{name}\" is not a list: not a report of the kit"))
+            value[name]
+                .as_array()
+                .ok_or_else(|| format!("\"{name}\" is not a list: not a report of the kit"))
         };
         let text = |value: &Value, name: &str| value[name].as_str().unwrap_or("").to_owned();
         if value["kit"] != cases::VERSION {

@@ -36,13 +36,16 @@ pub fn run(
     stop: &AtomicBool,
     progress: &(dyn Fn(&Case, &CaseResult) + Sync),
 ) -> Result<RuntimeResults, String> {
-    let open: Vec<&Case> = cases.iter().copied().filter(|case| !held.contains_key(&case.id)).collect();
+    let open: Vec<&Case> =
+        cases.iter().copied().filter(|case| !held.contains_key(&case.id)).collect();
     let batches = Mutex::new(open.chunks(manner.batch.max(1)).rev().collect::<Vec<_>>());
     let results = Mutex::new(held);
     let failure = Mutex::new(None);
     let work = || {
         while !stop.load(Ordering::Relaxed) {
-            let Some(batch) = batches.lock().ok().and_then(|mut batches| batches.pop()) else { break };
+            let Some(batch) = batches.lock().ok().and_then(|mut batches| batches.pop()) else {
+                break;
+            };
             batch::run(command, batch, manner.limits, &mut |case, result| {
                 let written = journal.lock().map(|mut journal| journal.add(hello, case, &result));
                 if let (Ok(Err(error)), Ok(mut failure)) = (written, failure.lock()) {

@@ -56,7 +56,9 @@ pub fn chosen(seed: u64, full: bool, only: &[String]) -> Result<Vec<Case>, Strin
     let mut all = cases::all(seed, full);
     for prefix in only {
         if !all.iter().any(|case| case.id.starts_with(prefix)) {
-            return Err(format!("no case begins with {prefix:?}: `conformance rules` lists the rules"));
+            return Err(format!(
+                "no case begins with {prefix:?}: `conformance rules` lists the rules"
+            ));
         }
     }
     all.retain(|case| only.is_empty() || only.iter().any(|prefix| case.id.starts_with(prefix)));
@@ -76,7 +78,8 @@ pub fn run(options: &Options, watch: &dyn Watch, stop: &AtomicBool) -> Result<Re
     let adapters = options.folder.join("adapters");
     let (mut results, mut missing) = (Vec::new(), Vec::new());
     for name in &options.runtimes {
-        let command = command_of(name, options, &adapters).map_err(|error| cannot(&adapters, error))?;
+        let command =
+            command_of(name, options, &adapters).map_err(|error| cannot(&adapters, error))?;
         let hello = match batch::ask(&command, options.manner.limits) {
             Ok(hello) => hello,
             Err(reason) => {
@@ -87,13 +90,13 @@ pub fn run(options: &Options, watch: &dyn Watch, stop: &AtomicBool) -> Result<Re
         };
         let has = |case: &&Case| hello.operators.iter().any(|one| one == case.call.operator());
         let cases: Vec<&Case> = all.iter().filter(has).collect();
-        let mut done = held.remove(&(hello.runtime.clone(), hello.version.clone())).unwrap_or_default();
+        let mut done =
+            held.remove(&(hello.runtime.clone(), hello.version.clone())).unwrap_or_default();
         done.retain(|id, _| cases.iter().any(|case| case.id == *id));
         watch.begins(&hello, cases.len(), done.len());
         let progress = |case: &Case, result: &CaseResult| watch.result(case, result);
-        let one: RuntimeResults = run::run(
-            &command, &hello, &cases, done, options.manner, &journal, stop, &progress,
-        )?;
+        let one: RuntimeResults =
+            run::run(&command, &hello, &cases, done, options.manner, &journal, stop, &progress)?;
         results.push(one);
     }
     Ok(Report::new(&options.date, (options.seed, options.full), &all, &results, missing))

@@ -106,9 +106,7 @@ pub fn judge(case: &Case, outcome: Outcome) -> CaseResult {
         (Expected::Value(_), Outcome::Refused(message)) => {
             CaseResult::of(Verdict::Refused, message)
         }
-        (Expected::Refusal(_), Outcome::Refused(message)) => {
-            CaseResult::of(Verdict::Pass, message)
-        }
+        (Expected::Refusal(_), Outcome::Refused(message)) => CaseResult::of(Verdict::Pass, message),
         (Expected::Refusal(_), Outcome::Value(got)) => {
             let message = "returned a result".to_owned();
             CaseResult { verdict: Verdict::Accepted, message, got: Some(got) }
@@ -124,7 +122,8 @@ fn difference(expected: &Tensor, got: &Tensor) -> String {
     if got.shape != expected.shape {
         return format!("shape {:?}, expected {:?}", got.shape, expected.shape);
     }
-    let differs = |at: &usize| got.bits(*at) != expected.bits(*at) || got.text(*at) != expected.text(*at);
+    let differs =
+        |at: &usize| got.bits(*at) != expected.bits(*at) || got.text(*at) != expected.text(*at);
     let mut all = (0..got.len()).filter(differs);
     match all.next() {
         None => "unused bits of the last byte are not zero, or text differs".to_owned(),

@@ -52,7 +52,13 @@ fn compared(out: &mut String, (old, then): (&Report, &Row), (new, now): (&Report
     let _ = writeln!(out, "{} {version}: {regressed} worse, {fixed} better", now.name);
     for (key, (count, first)) in &changes {
         let (rule, was, is) = key;
-        let mark = if worse(key) { "worse " } else if is.is_failure() { "other " } else { "better" };
+        let mark = if worse(key) {
+            "worse "
+        } else if is.is_failure() {
+            "other "
+        } else {
+            "better"
+        };
         let (was, is) = (was.name(), is.name());
         let _ = writeln!(out, "  {mark} {rule:<24} {was} -> {is}: {count}, first {first}");
     }

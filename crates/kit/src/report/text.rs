@@ -41,7 +41,8 @@ pub fn text(report: &Report) -> String {
     }
     out.push('\n');
     for rule in RULES {
-        let broken: Vec<String> = report.runtimes.iter().filter_map(|row| line(report, row, rule.id)).collect();
+        let broken: Vec<String> =
+            report.runtimes.iter().filter_map(|row| line(report, row, rule.id)).collect();
         if !broken.is_empty() {
             let _ = writeln!(out, "{:<24} {}", rule.id, broken.join("; "));
         }
