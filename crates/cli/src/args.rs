@@ -10,7 +10,7 @@ mod rot90;
 mod run;
 
 pub(crate) use bench::{BenchArguments, Op};
-pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments};
+pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments, VerifyArguments};
 pub(crate) use conformance::{
     Conformance, ConformanceArguments, ExportArguments, RunKitArguments, Set,
 };
@@ -77,6 +77,8 @@ pub(crate) enum Command {
     /// Run an ONNX or OpenVINO IR model that consists of reversals
     #[command(name = "run")]
     Model(RunArguments),
+    /// Compare the result of another program with ours, bit by bit
+    Verify(VerifyArguments),
     /// Test runtimes against the rules of the reversal operators
     Conformance(ConformanceArguments),
     /// Print completions for a shell

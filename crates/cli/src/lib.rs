@@ -23,6 +23,7 @@ mod run;
 mod show;
 mod signals;
 mod task;
+mod verify;
 mod work;
 
 use anyhow::Result;
@@ -74,6 +75,7 @@ fn command(arguments: &Arguments) -> Result<()> {
         Command::Show(arguments) => show::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Model(arguments) => run::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
         Command::Conformance(arguments) => conformance::run(arguments),
         Command::Completions { shell } => pages::completions(*shell),
         Command::Man { dir } => pages::manual(dir.as_deref()),

@@ -18,7 +18,8 @@ fn examples() -> PathBuf {
 }
 
 fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    let found =
+        Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
     if !found {
         println!("skipped: there is no {program}");
     }
@@ -63,7 +64,11 @@ fn the_example_in_c_passes() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("adapter");
     let source = examples().join("adapter.c");
-    let built = Command::new("cc").args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-o"]).arg(&program).arg(source).status();
+    let built = Command::new("cc")
+        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-o"])
+        .arg(&program)
+        .arg(source)
+        .status();
     assert!(built.unwrap().success());
     passes(&[program.into()], "example-c");
 }
@@ -122,7 +127,8 @@ fn the_case_that_ends_a_process_is_found() {
 
 #[test]
 fn what_is_not_installed_is_said() {
-    let missing = batch::ask(&["no-such-program-of-the-kit".into()], Limits::default()).unwrap_err();
+    let missing =
+        batch::ask(&["no-such-program-of-the-kit".into()], Limits::default()).unwrap_err();
     assert!(missing.contains("no-such-program-of-the-kit"), "{missing}");
     if has("python3") {
         let folder = tempfile::tempdir().unwrap();

@@ -75,7 +75,10 @@ fn lengths(case: &Case, by: &dyn Fn(usize, i128) -> i128) -> Outcome {
 }
 
 fn has_lengths(case: &Case) -> bool {
-    matches!(case.call, Call::Sequence { .. } | Call::AnySequence { .. } | Call::Subsequences { .. })
+    matches!(
+        case.call,
+        Call::Sequence { .. } | Call::AnySequence { .. } | Call::Subsequences { .. }
+    )
 }
 
 /// The size of the axis of lengths, if the call is valid that far.
@@ -118,7 +121,11 @@ fn broken(rule: &str, case: &Case) -> Outcome {
             if bits & !sign < 1 << f { bits & sign } else { bits }
         }),
         "bits.wide-integer" => changed(case, &|tensor, at| {
-            if kind.ends_with("64") && tensor.dtype.is_integer() { tensor.bits(at) & 0xffff_ffff } else { tensor.bits(at) }
+            if kind.ends_with("64") && tensor.dtype.is_integer() {
+                tensor.bits(at) & 0xffff_ffff
+            } else {
+                tensor.bits(at)
+            }
         }),
         "bits.integer-beyond-f32" => changed(case, &|tensor, at| match kind {
             "i32" => (tensor.integer(at) as f32) as i32 as u32 as u128,
@@ -138,7 +145,11 @@ fn broken(rule: &str, case: &Case) -> Outcome {
         "strings.content" => match right(case) {
             Outcome::Value(Tensor { dtype, shape, data: Data::Text(texts) }) => {
                 let cut = |text: &Vec<u8>| text.split(|&byte| byte == 0).next().unwrap().to_vec();
-                Outcome::Value(Tensor { dtype, shape, data: Data::Text(texts.iter().map(cut).collect()) })
+                Outcome::Value(Tensor {
+                    dtype,
+                    shape,
+                    data: Data::Text(texts.iter().map(cut).collect()),
+                })
             }
             other => other,
         },
@@ -163,7 +174,8 @@ fn broken(rule: &str, case: &Case) -> Outcome {
         },
         "shape.one" => match right(case) {
             Outcome::Value(tensor) => {
-                let sizes: Vec<_> = tensor.shape.iter().copied().filter(|&size| size != 1).collect();
+                let sizes: Vec<_> =
+                    tensor.shape.iter().copied().filter(|&size| size != 1).collect();
                 Outcome::Value(tensor.reshaped(&sizes))
             }
             other => other,
@@ -177,7 +189,9 @@ fn broken(rule: &str, case: &Case) -> Outcome {
         },
         "axes.negative" => {
             let attribute = match call {
-                Call::Sequence { time, batch } | Call::AnySequence { time, batch } => time.min(batch) < 0,
+                Call::Sequence { time, batch } | Call::AnySequence { time, batch } => {
+                    time.min(batch) < 0
+                }
                 Call::Subsequences { axis } | Call::Segments { axis } => axis < 0,
                 _ => values.len() == 1 && values[0] < 0,
             };
@@ -194,9 +208,9 @@ fn broken(rule: &str, case: &Case) -> Outcome {
         "axes.out-of-range" => {
             let outside = list(case) && values.iter().any(|&axis| axis < -rank || axis >= rank);
             let attribute = match call {
-                Call::AnySequence { time, batch } => {
-                    [time, batch].iter().any(|&axis| i128::from(axis) >= rank || i128::from(axis) < -rank)
-                }
+                Call::AnySequence { time, batch } => [time, batch]
+                    .iter()
+                    .any(|&axis| i128::from(axis) >= rank || i128::from(axis) < -rank),
                 Call::Subsequences { axis } => i128::from(axis) >= rank,
                 _ => false,
             };
@@ -226,7 +240,9 @@ fn broken(rule: &str, case: &Case) -> Outcome {
             }
             _ => right(case),
         },
-        "axes.mask-refused" => keeps(case, call == Call::Reverse { mask: true } && rank > 0 && refusal),
+        "axes.mask-refused" => {
+            keeps(case, call == Call::Reverse { mask: true } && rank > 0 && refusal)
+        }
         "axes.integer-types" => {
             refuses(case, call == Call::Reverse { mask: false } && argument.dtype.name != "i64")
         }
@@ -235,7 +251,9 @@ fn broken(rule: &str, case: &Case) -> Outcome {
             keeps(case, call == Call::Reverse { mask: false } && odd)
         }
         "sequence.axes" => match call {
-            Call::Sequence { time: 1, batch: 0 } | Call::AnySequence { time: 1, batch: 0 } => keeps(case, true),
+            Call::Sequence { time: 1, batch: 0 } | Call::AnySequence { time: 1, batch: 0 } => {
+                keeps(case, true)
+            }
             _ => right(case),
         },
         "sequence.axes-refused" => match call {
@@ -252,7 +270,10 @@ fn broken(rule: &str, case: &Case) -> Outcome {
             Call::Subsequences { axis } => keeps(case, i128::from(axis) + 1 < rank),
             _ => right(case),
         },
-        "lengths.each" => match has_lengths(case) && !refusal && values.iter().all(|&one| one >= 2 && one <= size(case)) {
+        "lengths.each" => match has_lengths(case)
+            && !refusal
+            && values.iter().all(|&one| one >= 2 && one <= size(case))
+        {
             true => lengths(case, &|_, _| values[0]),
             false => right(case),
         },
@@ -294,7 +315,8 @@ fn broken(rule: &str, case: &Case) -> Outcome {
         "lengths.negative" => keeps(case, has_lengths(case) && values.iter().any(|&one| one < 0)),
         "lengths.wide" => {
             let narrow = |value: i128| i128::from(value as u32);
-            let wide = has_lengths(case) && values.iter().all(|&one| one > 1 << 32 && one < 1 << 62);
+            let wide =
+                has_lengths(case) && values.iter().all(|&one| one > 1 << 32 && one < 1 << 62);
             match wide && !values.is_empty() {
                 true => lengths(case, &|_, length| narrow(length)),
                 false => right(case),
@@ -307,14 +329,20 @@ fn broken(rule: &str, case: &Case) -> Outcome {
             }
             _ => right(case),
         },
-        "lengths.shape-refused" => keeps(case, has_lengths(case) && refusal && rank > 1 && !fits(case)),
+        "lengths.shape-refused" => {
+            keeps(case, has_lengths(case) && refusal && rank > 1 && !fits(case))
+        }
         "lengths.types" => refuses(case, has_lengths(case) && argument.dtype.name == "i32"),
         "lengths.type-refused" => match call {
             Call::Sequence { .. } => keeps(case, argument.dtype.name != "i64"),
             _ => right(case),
         },
         "segments.each" => match call {
-            Call::Segments { .. } if !refusal && values.len() > 2 && values.windows(2).all(|pair| pair[0] < pair[1]) => {
+            Call::Segments { .. }
+                if !refusal
+                    && values.len() > 2
+                    && values.windows(2).all(|pair| pair[0] < pair[1]) =>
+            {
                 let ends = [0, *values.last().unwrap()];
                 // Negative axes have their own rule; this fault is on all others.
                 if matches!(call, Call::Segments { axis } if axis < 0) {
@@ -340,7 +368,8 @@ fn broken(rule: &str, case: &Case) -> Outcome {
 
 /// Whether a mask has no true.
 fn no_axis(case: &Case) -> bool {
-    case.call == Call::Reverse { mask: true } && (0..case.argument.len()).all(|at| case.argument.bits(at) == 0)
+    case.call == Call::Reverse { mask: true }
+        && (0..case.argument.len()).all(|at| case.argument.bits(at) == 0)
 }
 
 fn sequence(case: &Case) -> bool {
@@ -356,7 +385,9 @@ fn fits(case: &Case) -> bool {
         }
         Call::Subsequences { axis } => {
             let mut expected = shape.clone();
-            let Some(size) = usize::try_from(axis).ok().and_then(|at| expected.get_mut(at)) else { return true };
+            let Some(size) = usize::try_from(axis).ok().and_then(|at| expected.get_mut(at)) else {
+                return true;
+            };
             *size = 1;
             case.argument.shape == expected
         }

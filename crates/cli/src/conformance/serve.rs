@@ -3,8 +3,8 @@
 use crate::report;
 use anyhow::{Result, anyhow};
 use retrograde::{
-    DType, Reversal, Reverse, ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences,
-    TensorRef,
+    DType, Layout, LengthsOperator, Reversal, Reverse, ReverseMode, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, TensorRef,
 };
 use retrograde_kit::call::{Call, OPERATORS};
 use retrograde_kit::protocol::{Outcome, PROTOCOL, answer};
@@ -68,6 +68,14 @@ fn run(call: &Call, input: &Tensor, argument: &Tensor) -> Result<Tensor> {
         }
         Call::Sequence { time, batch } => {
             let operator = ReverseSequence::onnx(OPSET).time_axis(time).batch_axis(batch);
+            if !input.dtype.is_text() {
+                return moved(&operator.lengths(argument), input);
+            }
+            // Slices of strings have no type that an opset could list, so its other rules are
+            // checked as for bytes.
+            let bytes = Layout::dense(DType::U8, &input.shape)?;
+            operator.plan(&bytes, argument.layout(), &bytes)?;
+            let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
             moved(&operator.lengths(argument), input)
         }
         Call::AnySequence { time, batch } => {

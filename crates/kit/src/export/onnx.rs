@@ -8,7 +8,7 @@ use crate::call::Call;
 use crate::case::{Case, Expected};
 use crate::tensor::{Data, Tensor};
 
-/// The files of a case: `node/CASE/model.onnx` and `test_data_set_0`, which ONNX's runner loads.
+/// The files of a case: `reversal/test_CASE/model.onnx` and `test_data_set_0`, which ONNX's runner loads.
 pub(super) fn files(case: &Case, opset: u64) -> Option<Files> {
     if case.input.dtype.name == "bf16" && opset < 28 {
         return None;
@@ -16,7 +16,7 @@ pub(super) fn files(case: &Case, opset: u64) -> Option<Files> {
     let ranks = (case.input.shape.len(), case.argument.shape.len());
     let kinds = (case.input.dtype.onnx?, case.argument.dtype.onnx?);
     let folder = place(case);
-    let folder = if case.is_refusal() { folder } else { format!("node/{folder}") };
+    let folder = if case.is_refusal() { folder } else { format!("reversal/test_{folder}") };
     let set = format!("{folder}/test_data_set_0");
     let mut files = vec![
         (format!("{folder}/model.onnx"), model(&case.call, kinds, ranks, opset)?),

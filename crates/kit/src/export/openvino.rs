@@ -72,7 +72,10 @@ pub fn model(
             port(0, other, &argument.shape)
         );
         bin.clone_from(bytes);
+        // OpenVINO does not read an empty file.
+        bin.resize(bin.len().max(8), 0);
     } else {
+        bin.resize(8, 0);
         out += &parameter(1, "lengths", other, &a, &argument.shape);
     }
     let _ = writeln!(
