@@ -15,7 +15,8 @@ def start():
     def session(call):
         one = key(call)
         if one not in sessions:
-            sessions[one] = plugin.InferenceSession(sequence_model(call).SerializeToString())
+            model = sequence_model(call).SerializeToString()
+            sessions[one] = plugin.session(model, min_bytes=0, strings=True)
         return sessions[one]
 
     def run(call):

@@ -155,7 +155,6 @@ def serve(runtime, operators, start, install):
         except Unsupported as error:
             answer |= {"outcome": "unsupported", "message": str(error)}
         except Exception as error:  # a runtime may raise anything
-            lines = str(error).strip().splitlines() or [""]
-            text = next((one for one in lines if one.strip()), "")
+            text = " ".join(str(error).split())
             answer |= {"outcome": "refused", "message": f"{type(error).__name__}: {text}"[:300]}
         say(answer)

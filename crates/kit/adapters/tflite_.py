@@ -33,8 +33,13 @@ def start():
             function = lambda x, n: tf.raw_ops.ReverseSequence(
                 input=x, seq_lengths=n, seq_dim=axes["time_axis"], batch_dim=axes["batch_axis"]
             )
-        concrete = tf.function(function, input_signature=signature).get_concrete_function()
-        models[one] = tf.lite.TFLiteConverter.from_concrete_functions([concrete]).convert()
+        # What TensorFlow or the converter refuses says nothing about the interpreter.
+        try:
+            concrete = tf.function(function, input_signature=signature).get_concrete_function()
+            models[one] = tf.lite.TFLiteConverter.from_concrete_functions([concrete]).convert()
+        except Exception as error:
+            text = " ".join(str(error).split())[:120]
+            raise Unsupported(f"not converted: {text}") from error
         return models[one]
 
     def run(call):

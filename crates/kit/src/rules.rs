@@ -53,6 +53,11 @@ pub const RULES: &[Rule] = &[
         &[
             known("onnxruntime", "has no kernel for complex64 and complex128", ""),
             known("openvino", "aborts the process on a string tensor (Reverse)", ""),
+            known(
+                "openvino",
+                "moves f4e2m1, nf4 and u2 as bytes and reads beyond the input (Reverse)",
+                "",
+            ),
         ],
     ),
     rule(
