@@ -21,8 +21,9 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<()> {
         load::tensor(&arguments.against, &Opening { read: read.clone(), ..Opening::default() })?;
     let task = Task::prepare(&arguments.operation, before.layout(), &read)?;
     let (name, operator) = (report::name(&arguments.against), task.operator());
-    if other.element_type() != before.element_type() {
-        let (got, expected) = (other.element_type(), before.element_type());
+    // Formats spell a type differently; the text is the same, and says the byte order.
+    let (got, expected) = (other.element_type().to_string(), before.element_type().to_string());
+    if got != expected {
         bail!("verify: {operator}: {name} has type {got}, expected {expected}");
     }
     if other.shape() != before.shape() {
