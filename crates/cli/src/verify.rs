@@ -22,9 +22,9 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<()> {
     let task = Task::prepare(&arguments.operation, before.layout(), &read)?;
     let (name, operator) = (report::name(&arguments.against), task.operator());
     // Formats spell a type differently; the text is the same, and says the byte order.
-    let (got, expected) = (other.element_type().to_string(), before.element_type().to_string());
-    if got != expected {
-        bail!("verify: {operator}: {name} has type {got}, expected {expected}");
+    let (theirs, ours) = (other.element_type().to_string(), before.element_type().to_string());
+    if theirs != ours {
+        bail!("verify: {operator}: {name} has type {theirs}, expected {ours}");
     }
     if other.shape() != before.shape() {
         let (got, expected) = (other.shape(), before.shape());
