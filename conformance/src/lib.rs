@@ -16,9 +16,10 @@ pub mod examples;
 pub mod exhaustive;
 pub mod export;
 pub mod long;
-pub mod oracle;
 pub mod placement;
 pub mod random;
 pub mod runner;
 #[cfg(feature = "cuda")]
 pub mod simulated;
+
+pub use retrograde_kit::oracle;

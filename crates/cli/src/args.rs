@@ -2,6 +2,7 @@
 
 mod bench;
 mod commands;
+mod conformance;
 mod files;
 mod lists;
 mod operators;
@@ -9,7 +10,10 @@ mod rot90;
 mod run;
 
 pub(crate) use bench::{BenchArguments, Op};
-pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments};
+pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments, VerifyArguments};
+pub(crate) use conformance::{
+    Conformance, ConformanceArguments, ExportArguments, RunKitArguments, Set,
+};
 pub(crate) use files::{Device, Files, InPlace};
 pub(crate) use lists::{Axes, LengthsArgument, Mask};
 pub(crate) use operators::{
@@ -73,6 +77,10 @@ pub(crate) enum Command {
     /// Run an ONNX or OpenVINO IR model that consists of reversals
     #[command(name = "run")]
     Model(RunArguments),
+    /// Compare the result of another program with ours, bit by bit
+    Verify(VerifyArguments),
+    /// Test runtimes against the rules of the reversal operators
+    Conformance(ConformanceArguments),
     /// Print completions for a shell
     Completions {
         /// The shell

@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod conformance;
 mod cuda;
 mod elements;
 mod explain;
@@ -23,6 +24,7 @@ mod show;
 mod signals;
 mod stores;
 mod task;
+mod verify;
 mod work;
 
 use anyhow::Result;
@@ -83,6 +85,8 @@ fn command(arguments: &Arguments) -> Result<()> {
         Command::Show(arguments) => show::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Model(arguments) => run::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
+        Command::Conformance(arguments) => conformance::run(arguments),
         Command::Completions { shell } => pages::completions(*shell),
         Command::Man { dir } => pages::manual(dir.as_deref()),
     }

@@ -1,6 +1,7 @@
 //! Runs the real `retrograde` command on the shipped examples and on files made here.
 
 mod bench;
+mod conformance;
 mod cuda;
 mod errors;
 mod exported;

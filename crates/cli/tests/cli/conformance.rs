@@ -1,0 +1,83 @@
+//! `conformance` and `verify`, as a user runs them.
+
+use super::{command, run, shown_in};
+use retrograde_io::npy::{self, NpyArray};
+use tempfile::TempDir;
+
+#[test]
+fn the_engine_is_a_runtime_of_the_kit() {
+    let folder = TempDir::new().unwrap();
+    let words = ["conformance", "run", "--runtime", "retrograde", "--case", "lengths", "--strict"];
+    let done = run(command(folder.path(), &words));
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stdout.contains("retrograde"), "{}", done.stdout);
+    let report = folder.path().join("conformance-report");
+    for name in ["report.html", "report.json", "report.txt", "junit.xml", "results.jsonl"] {
+        assert!(report.join(name).is_file(), "{name}");
+    }
+    // The second run continues the first, and its report is the same.
+    let again = run(command(folder.path(), &words));
+    assert!(again.stderr.contains("already done"), "{}", again.stderr);
+    let json = "conformance-report/report.json";
+    let same = shown_in(folder.path(), &["conformance", "diff", json, json]);
+    assert!(same.contains("0 worse, 0 better"), "{same}");
+}
+
+#[test]
+fn a_runtime_that_is_missing_is_said() {
+    let folder = TempDir::new().unwrap();
+    let words = ["conformance", "run", "--runtime", "no-such-adapter", "--case", "shape.one"];
+    let done = run(command(folder.path(), &words));
+    assert_eq!(done.code, Some(1));
+    assert!(done.stderr.contains("no-such-adapter: not run"), "{}", done.stderr);
+}
+
+#[test]
+fn exports_of_models_run_here() {
+    let folder = TempDir::new().unwrap();
+    for format in ["onnx", "openvino"] {
+        let done =
+            run(command(folder.path(), &["conformance", "export", format, "--format", format]));
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+    }
+    let case = "onnx/reversal/test_lengths.each.sequence.f32.4x3.1";
+    let (model, x) = (format!("{case}/model.onnx"), format!("x={case}/test_data_set_0/input_0.pb"));
+    let lens = format!("lens={case}/test_data_set_0/input_1.pb");
+    let done =
+        run(command(folder.path(), &["run", &model, "-i", &x, "-i", &lens, "--output", "y=y.npy"]));
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let expected = format!("{case}/test_data_set_0/output_0.pb");
+    let words = ["verify", "reverse", "y.npy", "--axes", "", "--against", &expected];
+    let same = run(command(folder.path(), &words));
+    assert_eq!(same.code, Some(0), "{}", same.stderr);
+    let case = "openvino/axes.several.reverse.i64.2x3x4.1";
+    let (model, x) = (format!("{case}/model.xml"), format!("x={case}/input_0.npy"));
+    let done = run(command(folder.path(), &["run", &model, "-i", &x, "-o", "out"]));
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+}
+
+#[test]
+fn verify_finds_the_first_difference_and_its_cause() {
+    let folder = TempDir::new().unwrap();
+    let file = |name: &str, values: [i64; 3]| {
+        let data = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        npy::write(folder.path().join(name), &NpyArray::new("<i8", &[3], false, data).unwrap())
+            .unwrap();
+    };
+    let wide = (1 << 53) + 1;
+    file("x.npy", [wide, 2, 3]);
+    file("right.npy", [3, 2, wide]);
+    file("narrow.npy", [3, 2, 1]);
+    let against = |other: &str| {
+        run(command(
+            folder.path(),
+            &["verify", "reverse", "x.npy", "--axes", "0", "--against", other],
+        ))
+    };
+    assert_eq!(against("right.npy").code, Some(0));
+    let wrong = against("narrow.npy");
+    assert_eq!(wrong.code, Some(1));
+    let text = "error: verify: Reverse: narrow.npy: 1 of 3 elements differ, the first at [2]: 1, \
+                expected 9007199254740993; likely cause: narrowed to the low 32 bits\n";
+    assert_eq!(wrong.stderr, text);
+}

@@ -1,0 +1,127 @@
+//! ONNX backend tests: a model and its tensors as protocol buffers, written by hand.
+//!
+//! Only a dozen fields are needed. A writer of its own keeps the kit independent of the readers that
+//! it tests.
+
+use super::{Files, place};
+use crate::call::Call;
+use crate::case::{Case, Expected};
+use crate::tensor::{Data, Tensor};
+
+/// The files of a case: `reversal/test_CASE/model.onnx` and `test_data_set_0`, which ONNX's runner loads.
+pub(super) fn files(case: &Case, opset: u64) -> Option<Files> {
+    if case.input.dtype.name == "bf16" && opset < 28 {
+        return None;
+    }
+    let ranks = (case.input.shape.len(), case.argument.shape.len());
+    let kinds = (case.input.dtype.onnx?, case.argument.dtype.onnx?);
+    let folder = place(case);
+    let folder = if case.is_refusal() { folder } else { format!("reversal/test_{folder}") };
+    let set = format!("{folder}/test_data_set_0");
+    let mut files = vec![
+        (format!("{folder}/model.onnx"), model(&case.call, kinds, ranks, opset)?),
+        (format!("{set}/input_0.pb"), tensor("x", &case.input)?),
+        (format!("{set}/input_1.pb"), tensor("lens", &case.argument)?),
+    ];
+    if let Expected::Value(expected) = &case.expected {
+        files.push((format!("{set}/output_0.pb"), tensor("y", expected)?));
+    }
+    Some(files)
+}
+
+/// A model of one ReverseSequence, for tensors of these types and ranks; `None` for other operators.
+pub fn model(call: &Call, kinds: (u64, u64), ranks: (usize, usize), opset: u64) -> Option<Vec<u8>> {
+    let (Call::Sequence { time, batch } | Call::AnySequence { time, batch }) = *call else {
+        return None;
+    };
+    let mut node = Message::default();
+    node.text(1, "x").text(1, "lens").text(2, "y").text(4, "ReverseSequence");
+    for (name, axis) in [("batch_axis", batch), ("time_axis", time)] {
+        let mut attribute = Message::default();
+        // 2 is AttributeProto.INT.
+        attribute.text(1, name).number(3, axis as u64).number(20, 2);
+        node.message(5, attribute);
+    }
+    let value = |name: &str, kind: u64, prefix: &str, rank: usize| {
+        let mut shape = Message::default();
+        for axis in 0..rank {
+            let mut dim = Message::default();
+            dim.text(2, &format!("{prefix}{axis}"));
+            shape.message(1, dim);
+        }
+        let (mut tensor, mut of, mut value) =
+            (Message::default(), Message::default(), Message::default());
+        tensor.number(1, kind).message(2, shape);
+        of.message(1, tensor);
+        value.text(1, name).message(2, of);
+        value
+    };
+    let mut graph = Message::default();
+    graph.message(1, node).text(2, "case");
+    graph.message(11, value("x", kinds.0, "d", ranks.0));
+    graph.message(11, value("lens", kinds.1, "n", ranks.1));
+    graph.message(12, value("y", kinds.0, "d", ranks.0));
+    let (mut version, mut out) = (Message::default(), Message::default());
+    version.text(1, "").number(2, opset);
+    // IR version 10 is the oldest that has opset 21 and later.
+    out.number(1, 10).text(2, "retrograde-kit").message(7, graph).message(8, version);
+    Some(out.bytes)
+}
+
+/// A TensorProto.
+fn tensor(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
+    let mut out = Message::default();
+    for &size in &tensor.shape {
+        out.number(1, size as u64);
+    }
+    out.number(2, tensor.dtype.onnx?);
+    match &tensor.data {
+        Data::Text(texts) => {
+            for text in texts {
+                out.bytes(6, text);
+            }
+            out.text(8, name);
+        }
+        Data::Bytes(bytes) => {
+            out.text(8, name).bytes(9, bytes);
+        }
+    }
+    Some(out.bytes)
+}
+
+/// A message under construction.
+#[derive(Debug, Default)]
+struct Message {
+    bytes: Vec<u8>,
+}
+
+impl Message {
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+
+    fn number(&mut self, field: u64, value: u64) -> &mut Self {
+        self.varint(field << 3);
+        self.varint(value);
+        self
+    }
+
+    fn bytes(&mut self, field: u64, content: &[u8]) -> &mut Self {
+        self.varint(field << 3 | 2);
+        self.varint(content.len() as u64);
+        self.bytes.extend_from_slice(content);
+        self
+    }
+
+    fn text(&mut self, field: u64, text: &str) -> &mut Self {
+        self.bytes(field, text.as_bytes())
+    }
+
+    fn message(&mut self, field: u64, message: Message) -> &mut Self {
+        self.bytes(field, &message.bytes)
+    }
+}
