@@ -40,11 +40,11 @@ pub fn likely(
     moved_cause(call, input, argument, expected, got)
 }
 
+/// What may have happened to the bits of every element.
+type Change<'a> = &'a dyn Fn(u128) -> u128;
+
 /// Elements that are in their places, but changed.
-fn element_cause(
-    expected: &Tensor,
-    all: &dyn Fn(&dyn Fn(u128) -> u128) -> bool,
-) -> Option<&'static str> {
+fn element_cause(expected: &Tensor, all: &dyn Fn(Change<'_>) -> bool) -> Option<&'static str> {
     let width = expected.dtype.bits;
     match expected.dtype.kind {
         Kind::Signed | Kind::Unsigned if width == 64 => {

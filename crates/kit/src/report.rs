@@ -166,10 +166,13 @@ impl Report {
     }
 }
 
+/// A rule, an operator and a verdict.
+type Key<'a> = (&'a str, &'a str, Verdict);
+
 /// The failures of a runtime, in the order of the cases.
 fn groups(all: &[Case], one: &RuntimeResults) -> Vec<Value> {
-    let mut order: Vec<(&str, &str, Verdict)> = Vec::new();
-    let mut found: BTreeMap<(&str, &str, Verdict), Vec<(&Case, &CaseResult)>> = BTreeMap::new();
+    let mut order: Vec<Key<'_>> = Vec::new();
+    let mut found: BTreeMap<Key<'_>, Vec<(&Case, &CaseResult)>> = BTreeMap::new();
     for case in all {
         let Some(result) = one.results.get(&case.id).filter(|one| one.verdict.is_failure()) else {
             continue;

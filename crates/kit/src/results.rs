@@ -31,6 +31,9 @@ pub struct Journal {
     file: File,
 }
 
+/// Results by runtime and version, and then by case.
+pub type Held = BTreeMap<(String, String), BTreeMap<String, CaseResult>>;
+
 /// Which set of cases a file of results belongs to.
 fn header(seed: u64, full: bool) -> Value {
     json!({ "kit": crate::cases::VERSION, "seed": seed, "full": full })
@@ -39,13 +42,8 @@ fn header(seed: u64, full: bool) -> Value {
 impl Journal {
     /// Opens the file to add to it. A file of another set of cases is begun anew, and so is any file
     /// if `fresh`. Also returns what it already holds, by runtime and version.
-    pub fn open(
-        path: &Path,
-        seed: u64,
-        full: bool,
-        fresh: bool,
-    ) -> io::Result<(Journal, BTreeMap<(String, String), BTreeMap<String, CaseResult>>)> {
-        let mut held = BTreeMap::new();
+    pub fn open(path: &Path, seed: u64, full: bool, fresh: bool) -> io::Result<(Journal, Held)> {
+        let mut held = Held::new();
         let expected = header(seed, full);
         let mut usable = false;
         if !fresh && let Ok(file) = File::open(path) {

@@ -18,6 +18,7 @@ mod lengths;
 mod maker;
 mod memory;
 mod ndarray;
+mod openmp;
 mod operand;
 mod operation;
 mod picture;

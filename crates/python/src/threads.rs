@@ -1,12 +1,13 @@
 //! The thread pool that large calls use.
 //!
 //! A separate pool instead of the engine's: its size can change, and a forked child, which inherits
-//! a pool without its threads, can create another.
+//! a pool without its threads, can create another. Beside PyTorch, its OpenMP threads instead.
 
+use crate::openmp::{self, OpenMp};
 use crate::{hint, memory};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use retrograde::cpu::{ThreadPool, max_threads};
+use retrograde::cpu::{ThreadPool, max_threads, with_workers};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,8 +31,17 @@ pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyR
     if bytes < SHARE_FROM {
         return Ok(hint::apply(work));
     }
+    if let Some(workers) = lent() {
+        return Ok(hint::apply(|| with_workers(&workers, work)));
+    }
     let pool = pool()?;
     Ok(hint::apply(|| pool.install(work)))
+}
+
+/// The threads of another library, unless the user has asked for a number of ours.
+fn lent() -> Option<OpenMp> {
+    let asked = SIZE.load(Ordering::Relaxed) != 0 || from_environment().is_some();
+    if asked { None } else { openmp::current() }
 }
 
 fn pool() -> PyResult<Arc<ThreadPool>> {
@@ -66,7 +76,8 @@ fn from_environment() -> Option<usize> {
 /// Sets how many threads large calls use: from 1 to 256, or to four per processor if that is more.
 ///
 /// Another number is a ``ValueError``. ``None`` restores the default: the environment variable
-/// ``RETROGRADE_NUM_THREADS``, limited to that range, or one thread per processor.
+/// ``RETROGRADE_NUM_THREADS``, limited to that range, or one thread per processor. Where PyTorch is
+/// loaded, the default is its OpenMP threads (``torch.set_num_threads``), for calls of the main thread.
 #[pyfunction]
 #[pyo3(signature = (threads, /))]
 pub(crate) fn set_num_threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
@@ -94,7 +105,10 @@ fn checked(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// The number of threads that large calls use.
 #[pyfunction]
 pub(crate) fn get_num_threads() -> PyResult<usize> {
-    Ok(pool()?.threads())
+    match lent() {
+        Some(workers) => Ok(workers.max_threads()),
+        None => Ok(pool()?.threads()),
+    }
 }
 
 /// Python calls this in a forked child before anything else: the pool's threads do not exist there,
@@ -104,4 +118,5 @@ pub(crate) fn after_fork_in_child() {
     // The old pool is leaked, not dropped: dropping it would wait for threads that do not exist.
     INSTEAD.store(Box::leak(Box::default()), Ordering::Release);
     memory::after_fork_in_child();
+    openmp::after_fork_in_child();
 }

@@ -92,7 +92,12 @@ pub(super) fn quiet_nans(exponent: u32, fraction: u32) -> Vec<u128> {
 /// Signalling NaNs, of both signs.
 pub(super) fn signalling_nans(exponent: u32, fraction: u32) -> Vec<u128> {
     let (infinity, quiet, sign) = parts(exponent, fraction);
-    vec![infinity | 1, sign | infinity | 0x15, infinity | quiet >> 1, sign | infinity | quiet - 1]
+    vec![
+        infinity | 1,
+        sign | infinity | 0x15,
+        infinity | (quiet >> 1),
+        sign | infinity | (quiet - 1),
+    ]
 }
 
 /// The smallest and the largest subnormal numbers, of both signs.
