@@ -10,8 +10,8 @@ use retrograde::cpu::Workers;
 #[derive(Clone, Copy)]
 pub(crate) struct OpenMp(imp::Functions);
 
-/// The runtime, if its threads should run this thread's calls: on the main thread only, because
-/// OpenMP has a team of threads for each thread that calls it.
+/// The runtime, if there is one for this thread's calls: on the main thread only, because OpenMP has a
+/// team of threads for each thread that calls it.
 pub(crate) fn current() -> Option<OpenMp> {
     imp::current().map(OpenMp)
 }
@@ -19,13 +19,6 @@ pub(crate) fn current() -> Option<OpenMp> {
 /// A forked child inherits the runtime without its threads, and would wait for them.
 pub(crate) fn after_fork_in_child() {
     imp::disable();
-}
-
-impl OpenMp {
-    /// The threads of a team: what `torch.set_num_threads` sets.
-    pub(crate) fn max_threads(&self) -> usize {
-        self.0.max_threads()
-    }
 }
 
 // SAFETY: a region ends when all of its threads have returned; the caller's thread is one of them and
@@ -42,6 +35,7 @@ unsafe impl Workers for OpenMp {
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod imp {
+    use smallvec::SmallVec;
     use std::any::Any;
     use std::ffi::{CStr, c_int, c_uint, c_void};
     use std::mem::transmute;
@@ -53,18 +47,28 @@ mod imp {
     type Parallel = unsafe extern "C" fn(Body, *mut c_void, c_uint, c_uint);
     type Ask = unsafe extern "C" fn() -> c_int;
 
-    /// What a compiler calls for `#pragma omp parallel`, and two functions of OpenMP itself. GNU's
-    /// runtime exports these, and so do those of LLVM and Intel.
+    /// What a compiler calls for `#pragma omp parallel`, and functions of OpenMP itself. GNU's runtime
+    /// exports these, and so do those of LLVM and Intel.
     #[derive(Clone, Copy)]
     pub(super) struct Functions {
         parallel: Parallel,
         max_threads: Ask,
         in_parallel: Ask,
+        thread_num: Ask,
+        num_threads: Ask,
     }
 
+    const NAMES: [&CStr; 5] = [
+        c"GOMP_parallel",
+        c"omp_get_max_threads",
+        c"omp_in_parallel",
+        c"omp_get_thread_num",
+        c"omp_get_num_threads",
+    ];
+
     static DISABLED: AtomicBool = AtomicBool::new(false);
-    /// The addresses of the three functions; the first is 0 if they were not found.
-    static FOUND: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+    /// The addresses of the functions; the first is 0 if they were not found.
+    static FOUND: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
     /// How many libraries had been loaded when they were last looked for.
     static LOOKED_AT: AtomicU64 = AtomicU64::new(u64::MAX);
 
@@ -83,8 +87,8 @@ mod imp {
                 return None;
             }
         }
-        let [parallel, max_threads, in_parallel] =
-            [0, 1, 2].map(|index: usize| FOUND[index].load(Ordering::Acquire) as *const c_void);
+        let [parallel, max_threads, in_parallel, thread_num, num_threads] =
+            FOUND.each_ref().map(|found| found.load(Ordering::Acquire) as *const c_void);
         // SAFETY: the addresses of these functions, found by their names; a library that is loaded
         // for the whole process, as `look` finds it, is not unloaded by PyTorch.
         unsafe {
@@ -92,6 +96,8 @@ mod imp {
                 parallel: transmute::<*const c_void, Parallel>(parallel),
                 max_threads: transmute::<*const c_void, Ask>(max_threads),
                 in_parallel: transmute::<*const c_void, Ask>(in_parallel),
+                thread_num: transmute::<*const c_void, Ask>(thread_num),
+                num_threads: transmute::<*const c_void, Ask>(num_threads),
             })
         }
     }
@@ -123,12 +129,13 @@ mod imp {
     fn look() -> bool {
         // SAFETY: names end with NUL.
         let find = |name: &CStr| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
-        let found = [c"GOMP_parallel", c"omp_get_max_threads", c"omp_in_parallel"].map(find);
+        let found = NAMES.map(find);
         if found.contains(&0) {
             return false;
         }
-        for index in [2, 1, 0] {
-            FOUND[index].store(found[index], Ordering::Release);
+        // The first one last, which says that all are there.
+        for (place, address) in FOUND.iter().zip(found).rev() {
+            place.store(address, Ordering::Release);
         }
         true
     }
@@ -136,26 +143,36 @@ mod imp {
     /// A call in progress.
     struct Job<'a> {
         part: &'a (dyn Fn(usize) + Sync),
-        parts: usize,
-        next: AtomicUsize,
+        /// Which parts have been taken.
+        taken: SmallVec<[AtomicBool; 128]>,
+        functions: Functions,
         panic: Mutex<Option<Box<dyn Any + Send>>>,
     }
 
-    /// Takes parts until none is left.
+    impl Job<'_> {
+        /// Takes the parts of this thread, the same in each call of this size: its caches may still
+        /// have them. Then those that others have not begun.
+        fn work(&self) {
+            let parts = self.taken.len();
+            // SAFETY: functions of OpenMP without arguments.
+            let (own, all) =
+                unsafe { ((self.functions.thread_num)(), (self.functions.num_threads)()) };
+            let all = usize::try_from(all).unwrap_or(1).max(1);
+            let first = usize::try_from(own).unwrap_or(0) * parts / all;
+            for index in (first..parts).chain(0..first.min(parts)) {
+                if !self.taken[index].swap(true, Ordering::Relaxed) {
+                    (self.part)(index);
+                }
+            }
+        }
+    }
+
+    /// What each thread of the region runs.
     unsafe extern "C" fn work(job: *mut c_void) {
         // SAFETY: the pointer that `run` passed, which lives until the region ends.
         let job = unsafe { &*job.cast::<Job<'_>>() };
-        let all = || {
-            loop {
-                let index = job.next.fetch_add(1, Ordering::Relaxed);
-                if index >= job.parts {
-                    break;
-                }
-                (job.part)(index);
-            }
-        };
         // A panic must not unwind into C.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job.work())) {
             *job.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
         }
     }
@@ -170,8 +187,8 @@ mod imp {
         }
 
         pub(super) fn run(&self, parts: usize, part: &(dyn Fn(usize) + Sync)) {
-            let (next, panic) = (AtomicUsize::new(0), Mutex::new(None));
-            let mut job = Job { part, parts, next, panic };
+            let taken = (0..parts).map(|_| AtomicBool::new(false)).collect();
+            let mut job = Job { part, taken, functions: *self, panic: Mutex::new(None) };
             // Always the whole team, as PyTorch does: GNU's runtime ends the threads of a larger one.
             // SAFETY: `work` gets the job, which is shared by references only and outlives the region.
             unsafe { (self.parallel)(work, (&raw mut job).cast(), 0, 0) };

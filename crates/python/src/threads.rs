@@ -9,18 +9,24 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::cpu::{ThreadPool, max_threads, with_workers};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 /// Smaller calls finish before another thread could acquire the GIL.
 pub(crate) const DETACH_FROM: usize = 64 << 10;
 /// Calls that write less run on the caller's thread, as in the engine.
 const SHARE_FROM: usize = 128 << 10;
 
+/// Calls that begin so many nanoseconds after another follow it.
+const OFTEN: u64 = 500_000;
+
 type Pool = Mutex<Option<Arc<ThreadPool>>>;
 
 /// The requested size; 0 for one thread per processor.
 static SIZE: AtomicUsize = AtomicUsize::new(0);
+/// When the last large call ended.
+static ENDED: AtomicU64 = AtomicU64::new(0);
 /// The pool, created by the first call that is large enough.
 static POOL: Pool = Mutex::new(None);
 /// In a forked child: replaces [`POOL`], whose lock may never be released there.
@@ -31,17 +37,30 @@ pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyR
     if bytes < SHARE_FROM {
         return Ok(hint::apply(work));
     }
-    if let Some(workers) = lent() {
-        return Ok(hint::apply(|| with_workers(&workers, work)));
-    }
-    let pool = pool()?;
-    Ok(hint::apply(|| pool.install(work)))
+    let done = match lent() {
+        Some(workers) => hint::apply(|| with_workers(&workers, work)),
+        None => {
+            let pool = pool()?;
+            hint::apply(|| pool.install(work))
+        }
+    };
+    ENDED.store(nanoseconds(), Ordering::Relaxed);
+    Ok(done)
 }
 
-/// The threads of another library, unless the user has asked for a number of ours.
+/// The threads of another library, unless the user has asked for a number of ours. Only for calls
+/// that follow each other: those threads are awake then. Otherwise the call could not end before the
+/// last of them woke up, while with our own pool it never waits for one.
 fn lent() -> Option<OpenMp> {
-    let asked = SIZE.load(Ordering::Relaxed) != 0 || from_environment().is_some();
-    if asked { None } else { openmp::current() }
+    let often = nanoseconds().saturating_sub(ENDED.load(Ordering::Relaxed)) < OFTEN;
+    let asked = || SIZE.load(Ordering::Relaxed) != 0 || from_environment().is_some();
+    if often && !asked() { openmp::current() } else { None }
+}
+
+/// The time since the first large call.
+fn nanoseconds() -> u64 {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    FIRST.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 fn pool() -> PyResult<Arc<ThreadPool>> {
@@ -76,8 +95,9 @@ fn from_environment() -> Option<usize> {
 /// Sets how many threads large calls use: from 1 to 256, or to four per processor if that is more.
 ///
 /// Another number is a ``ValueError``. ``None`` restores the default: the environment variable
-/// ``RETROGRADE_NUM_THREADS``, limited to that range, or one thread per processor. Where PyTorch is
-/// loaded, the default is its OpenMP threads (``torch.set_num_threads``), for calls of the main thread.
+/// ``RETROGRADE_NUM_THREADS``, limited to that range, or one thread per processor. By default, and if
+/// PyTorch is loaded, calls of the main thread that follow each other within half a millisecond run on
+/// its OpenMP threads (``torch.set_num_threads``), which are busy on all processors then.
 #[pyfunction]
 #[pyo3(signature = (threads, /))]
 pub(crate) fn set_num_threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
@@ -105,10 +125,7 @@ fn checked(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// The number of threads that large calls use.
 #[pyfunction]
 pub(crate) fn get_num_threads() -> PyResult<usize> {
-    match lent() {
-        Some(workers) => Ok(workers.max_threads()),
-        None => Ok(pool()?.threads()),
-    }
+    Ok(pool()?.threads())
 }
 
 /// Python calls this in a forked child before anything else: the pool's threads do not exist there,

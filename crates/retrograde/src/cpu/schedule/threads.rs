@@ -113,9 +113,8 @@ impl Team<'_> {
         let least = match &pool {
             Pool::Own(pool) if pool.welcomes_small_calls() => 0,
             Pool::Own(_) => tuning::wake_from(),
-            // Whether these are awake is not known. Runtimes that lend theirs let them spin.
-            Pool::Rayon => tuning::wake_from() / 2,
-            Pool::Lent(_) => tuning::wake_from() / 4,
+            // Whether these are awake is not known.
+            Pool::Rayon | Pool::Lent(_) => tuning::wake_from() / 2,
         };
         if bytes < least {
             return alone;
