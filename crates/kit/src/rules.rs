@@ -136,7 +136,7 @@ pub const RULES: &[Rule] = &[
         "shape.empty",
         "A tensor with an axis of size 0 is valid and gives an empty tensor of its shape.",
         "ONNX and OpenVINO do not exclude it. DirectML does, so its operator has no such cases.",
-        &[known("tensorflow", "crashed for a first axis of size 0 until 2.4", "tensorflow#42248")],
+        &[known("tensorflow", "crashed for a first axis of size 0", "tensorflow#42248")],
     ),
     rule("shape.high-rank", "Ranks 5 to 8 work like lower ones.", "No text has a limit.", &[]),
     rule("shape.long", "Axes and rows of hundreds of elements work like short ones.", "", &[]),
