@@ -13,7 +13,8 @@ pub(crate) struct OpenMp(imp::Functions);
 /// The runtime, if there is one for this thread's calls: on the main thread only, because OpenMP has a
 /// team of threads for each thread that calls it.
 pub(crate) fn current() -> Option<OpenMp> {
-    imp::current().map(OpenMp)
+    // A team of one does not spin. Inside a region, though, one is all that is free.
+    imp::current().filter(|found| found.in_parallel() || found.max_threads() > 1).map(OpenMp)
 }
 
 /// A forked child inherits the runtime without its threads, and would wait for them.
@@ -178,11 +179,18 @@ mod imp {
     }
 
     impl Functions {
+        pub(super) fn in_parallel(&self) -> bool {
+            // SAFETY: a function of OpenMP without arguments.
+            unsafe { (self.in_parallel)() != 0 }
+        }
+
         pub(super) fn max_threads(&self) -> usize {
-            // SAFETY: functions of OpenMP without arguments. Inside a region, another one would start
-            // threads beside those that are busy.
-            let threads =
-                unsafe { if (self.in_parallel)() != 0 { 1 } else { (self.max_threads)() } };
+            // Inside a region, another one would start threads beside those that are busy.
+            if self.in_parallel() {
+                return 1;
+            }
+            // SAFETY: a function of OpenMP without arguments.
+            let threads = unsafe { (self.max_threads)() };
             usize::try_from(threads).unwrap_or(1).max(1)
         }
 
@@ -213,6 +221,10 @@ mod imp {
     }
 
     impl Functions {
+        pub(super) fn in_parallel(&self) -> bool {
+            match *self {}
+        }
+
         pub(super) fn max_threads(&self) -> usize {
             match *self {}
         }

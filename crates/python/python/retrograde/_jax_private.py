@@ -7,6 +7,7 @@ a call, which is slower and never wrong. A test removes the names (``test_jax_sh
 from types import SimpleNamespace
 
 import jax
+import jax.experimental
 
 #: Methods of shardings that callbacks call.
 _METHODS = ("is_tiled", "is_replicated", "tile_assignment_dimensions", "tile_assignment_devices", "tile")
@@ -40,7 +41,4 @@ def _partitioner():
 
 partitioner = _partitioner()
 # Older releases have it in another module.
-if hasattr(jax, "enable_x64"):
-    enable_x64 = jax.enable_x64
-else:
-    from jax.experimental import enable_x64
+enable_x64 = getattr(jax, "enable_x64", None) or getattr(jax.experimental, "enable_x64")  # noqa: B009
