@@ -41,4 +41,4 @@ def _partitioner():
 
 partitioner = _partitioner()
 # Older releases have it in another module.
-enable_x64 = getattr(jax, "enable_x64", None) or getattr(jax.experimental, "enable_x64")  # noqa: B009
+enable_x64 = getattr(jax if hasattr(jax, "enable_x64") else jax.experimental, "enable_x64")  # noqa: B009
