@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _engine, _torch_private
 
-#: Whether the rules are registered.
+#: The operators by name, as :mod:`retrograde.torch` passes them, and whether their rules are registered.
+_operators: dict = {}
 _is_registered = False
 
 
@@ -26,8 +27,12 @@ def is_sharded(x):
     return True
 
 
-def register_if_loaded():
-    """Registers the rules if ``torch.distributed.tensor`` is loaded: compiled calls and inference mode need it early."""
+def prepare(operators):
+    """Takes the operators that the rules are for.
+
+    If ``torch.distributed.tensor`` is loaded, registers the rules: compiled calls and inference mode need it early.
+    """
+    _operators.update(operators)
     if hasattr(sys.modules.get("torch.distributed.tensor"), "DTensor"):
         register()
 
@@ -40,12 +45,10 @@ def register():
     _is_registered = True
     from torch.distributed.tensor.experimental import register_sharding
 
-    from ._torch_operators import OPERATORS
-
     schemas = _torch_private.find(_torch_private.SHARDING_SCHEMAS)
     for name, rule in _RULES.items():
-        operator = OPERATORS[name].new
-        register_sharding(operator)(rule if name in ("reverse", "flip") else _checked(OPERATORS[name], rule))
+        operator = _operators[name].new
+        register_sharding(operator)(rule if name in ("reverse", "flip") else _checked(_operators[name], rule))
         if name not in ("reverse", "flip"):
             continue
         # PyTorch caches what a rule returns, by the arguments from the first integer on. A list of integers does not

@@ -369,7 +369,7 @@ _reverse_subsequences = _path(
     reverse_subsequences, _settled_subsequences, {Tensor}, ("axis", "policy", "align", "tail")
 )
 _reverse_segments = _path(reverse_segments, _settled_segments, {Tensor}, ("axis",))
-_torch_sharding.register_if_loaded()
+_torch_sharding.prepare(OPERATORS)
 
 
 def _segments(x, offsets, axis, out):
