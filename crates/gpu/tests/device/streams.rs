@@ -1,0 +1,153 @@
+//! Streams beside each other, captured graphs, and buffers that do not fit.
+
+use crate::common::{assert_from, device, noise, on_device};
+use crate::lengths::sequence;
+use cudarc::driver::{result, sys};
+use retrograde::{DType, ExecuteError, Layout, LengthPolicy, Memory, Reverse};
+use retrograde_gpu::{CudaLengths, DeviceBuffer, Error, Stream};
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn two_streams_at_once_keep_apart() {
+    let cuda = device();
+    std::thread::scope(|scope| {
+        for worker in 0..4usize {
+            let cuda = &cuda;
+            scope.spawn(move || {
+                let stream = cuda.stream().unwrap();
+                let (plan, input, mut output) = sequence(cuda, LengthPolicy::Strict);
+                let mut lengths = [100; 64];
+                let good = on_device(cuda, &lengths);
+                lengths[worker] = 1000;
+                let bad = on_device(cuda, &lengths);
+                for round in 0..500 {
+                    let lengths = if round % 3 == worker % 3 { &bad } else { &good };
+                    let given = Some(CudaLengths::from(lengths.view()));
+                    stream.execute(&plan, input.view(), given, output.view_mut()).unwrap();
+                    let outcome = stream.check();
+                    let limit = 100;
+                    let error =
+                        ExecuteError::LengthOutOfRange { ordinal: worker, value: 1000, limit };
+                    let wanted =
+                        if round % 3 == worker % 3 { Err(Error::Execute(error)) } else { Ok(()) };
+                    assert_eq!(outcome, wanted);
+                }
+                let source = |at: usize| at / 200 * 200 + (99 - at % 200 / 2) * 2 + at % 2;
+                assert_from(&mut output.to_vec().unwrap(), source);
+            });
+        }
+    });
+}
+
+/// Captures what `work` launches on a stream.
+fn captured(stream: &Stream, work: impl FnOnce()) -> sys::CUgraphExec {
+    let raw = stream.handle() as sys::CUstream;
+    // SAFETY: the stream is alive and its context is retained; the graph is instantiated once and
+    // never freed, as the test ends.
+    unsafe {
+        let device = result::device::get(0).unwrap();
+        result::ctx::set_current(result::primary_ctx::retain(device).unwrap()).unwrap();
+        // Thread-local, as other tests allocate at the same time.
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        result::stream::begin_capture(raw, mode).unwrap();
+        work();
+        let graph = result::stream::end_capture(raw).unwrap();
+        let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+        result::graph::instantiate(graph, flags).unwrap()
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_graph_replays_with_new_lengths() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let (plan, input, mut output) = sequence(&cuda, LengthPolicy::Strict);
+    let mut lengths = on_device(&cuda, &[100; 64]);
+    // SAFETY: the buffers outlive all launches of the graph.
+    let raw = unsafe {
+        let view = retrograde_gpu::DeviceRef::from_raw(lengths.address(), lengths.len());
+        let out = retrograde_gpu::DeviceMut::from_raw(output.address(), output.len());
+        // As in PyTorch's graphs: on a stream that was not used before.
+        let borrowed = cuda.borrow_stream(stream.handle()).unwrap();
+        captured(&stream, || {
+            borrowed.execute(&plan, input.view(), Some(view.into()), out).unwrap();
+        })
+    };
+    let host = [100i32; 64];
+    let refused = captured(&stream, || {
+        let given = Some(CudaLengths::Host(Memory::from(&host[..])));
+        let outcome = stream.execute(&plan, input.view(), given, output.view_mut());
+        assert_eq!(outcome, Err(Error::HostLengthsInGraph));
+    });
+    let launch = |graph| {
+        // SAFETY: graph and stream are alive.
+        unsafe { result::graph::launch(graph, stream.handle() as sys::CUstream).unwrap() };
+        stream.synchronize().unwrap();
+    };
+    launch(refused);
+    for length in [100usize, 0, 37] {
+        let new: Vec<u8> = [length as i32; 64].iter().flat_map(|l| l.to_ne_bytes()).collect();
+        lengths.write(0, &new).unwrap();
+        launch(raw);
+        assert_from(&mut output.to_vec().unwrap(), |at| {
+            let t = at % 200 / 2;
+            let from = if t < length { length - 1 - t } else { t };
+            at / 200 * 200 + from * 2 + at % 2
+        });
+    }
+    // An invalid length leaves the previous result unchanged.
+    lengths.write(0, &(-1i32).to_ne_bytes()).unwrap();
+    let before = output.to_vec().unwrap();
+    launch(raw);
+    assert_eq!(output.to_vec().unwrap(), before);
+    output.write(0, &before[..1]).unwrap();
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn packed_elements_in_place_can_be_captured() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let layout = Layout::dense(DType::U4, &[1001]).unwrap();
+    let plan = Reverse::all().plan(&layout, &layout).unwrap();
+    let original = noise(501);
+    let mut memory = DeviceBuffer::from_host(&cuda, &original).unwrap();
+    let graph =
+        captured(&stream, || stream.execute_in_place(&plan, None, memory.view_mut()).unwrap());
+    for _ in 0..3 {
+        // SAFETY: graph and stream are alive.
+        unsafe { result::graph::launch(graph, stream.handle() as sys::CUstream).unwrap() };
+    }
+    stream.synchronize().unwrap();
+    let nibble = |bytes: &[u8], at: usize| bytes[at / 2] >> (at % 2 * 4) & 15;
+    let got = memory.to_vec().unwrap();
+    for at in 0..1001 {
+        assert_eq!(nibble(&got, at), nibble(&original, 1000 - at), "element {at}");
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn buffers_that_do_not_fit_are_refused() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let layout = Layout::dense(DType::F32, &[8, 8]).unwrap();
+    let plan = Reverse::axes([1]).plan(&layout, &layout).unwrap();
+    let input = DeviceBuffer::allocate(&cuda, 256).unwrap();
+    let mut short = DeviceBuffer::allocate(&cuda, 255).unwrap();
+    let refused = |outcome: Result<(), Error>| match outcome {
+        Err(Error::Execute(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    let outcome = stream.execute(&plan, input.view(), None, short.view_mut());
+    let (buffer, needed, available) = ("output", 256, 255);
+    assert_eq!(refused(outcome), ExecuteError::BufferTooSmall { buffer, needed, available });
+    let mut both = DeviceBuffer::allocate(&cuda, 512).unwrap();
+    // SAFETY: inside the buffer; the call is refused.
+    let shifted = unsafe { retrograde_gpu::DeviceRef::from_raw(both.address() + 16, 256) };
+    let outcome = stream.execute(&plan, shifted, None, both.view_mut());
+    assert_eq!(refused(outcome), ExecuteError::Overlap);
+    let outcome = stream.execute(&plan, input.view(), Some(input.view().into()), both.view_mut());
+    assert_eq!(refused(outcome), ExecuteError::LengthsUnexpected);
+}
