@@ -123,7 +123,7 @@ fn start<'py>(
     lengths: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(tensors) = Tensors::of(x, lengths) {
+    if let Some(tensors) = Tensors::of(x, asked, lengths) {
         let fresh = match (out, x.cast::<PyUntypedArray>()) {
             (None, Ok(array)) => {
                 Some(ndarray::empty_like(array, &ndarray::view(array))?.into_any())

@@ -212,7 +212,9 @@ impl<'a> RawTensor<'a> {
         [shape, strides]: [*mut i64; 2],
     ) -> Self {
         let dtype = DLDataType { code: DLDataTypeCode::OPAQUEHANDLE, bits: 8 * width, lanes: 1 };
-        let tensor = DLTensor { data, ndim: rank, dtype, shape, strides, ..DLTensor::default() };
+        let device = DLDevice::CPU;
+        let tensor =
+            DLTensor { data, device, ndim: rank, dtype, shape, strides, ..DLTensor::default() };
         RawTensor { tensor, numpy: Some(number), writable, _object: PhantomData }
     }
 
@@ -269,6 +271,28 @@ impl<'a> RawTensor<'a> {
     pub(crate) fn is_integer(&self) -> bool {
         let DLDataType { code, lanes, .. } = self.tensor.dtype;
         matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT) && lanes == 1
+    }
+
+    /// The integers of a row-major tensor in host memory: their type, and their bytes.
+    pub(crate) fn dense_integers(&self) -> Option<(DType, &[u8])> {
+        let mut step = 1i64;
+        let dense = self.shape().iter().zip(self.strides()).rev().all(|(&size, &stride)| {
+            let fits = stride == step || size == 1;
+            step = step.saturating_mul(size);
+            fits
+        });
+        if !self.is_integer() || self.place() != Some(Place::Host) || !dense || self.lacks_memory()
+        {
+            return None;
+        }
+        let dtype = DType::from_dlpack(self.tensor.dtype.code.0, self.tensor.dtype.bits)?;
+        let bytes = match self.bytes() {
+            0 => &[],
+            // SAFETY: the tensor is dense, and its elements are so many bytes from its origin on,
+            // which is not null. It is borrowed meanwhile.
+            bytes => unsafe { slice::from_raw_parts(self.origin(), bytes) },
+        };
+        Some((dtype, bytes))
     }
 
     /// The size of the elements in bytes if they were dense.

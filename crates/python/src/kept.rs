@@ -1,12 +1,14 @@
 //! A cache of the plans of recent calls.
 //!
 //! For small tensors of libraries that describe them in C, and NumPy arrays, for which planning takes
-//! longer than moving. The descriptions are compared exactly, so that checks are skipped only for a tensor that
-//! equals one that was checked before, except for its address.
+//! longer than moving. The descriptions are compared exactly, so that checks are skipped only for a
+//! tensor that equals one that was checked before, except for its address. A plan does not depend on
+//! the values of lengths, which every run checks.
 
 use crate::cuda;
 use crate::dlpack::RawTensor;
 use crate::errors::raised;
+use crate::lengths::Lengths;
 use crate::ndarray;
 use crate::operand::Operand;
 use crate::operation::{Asked, Visitor};
@@ -14,8 +16,8 @@ use crate::threads;
 use crate::view::Place;
 use dlpark::ffi::{DLDataType, DLDevice};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use retrograde::{ExecuteError, Memory, MemoryMut, Plan, Reversal, TensorRef, cpu};
+use pyo3::types::{PyList, PyTuple};
+use retrograde::{DType, ExecuteError, Memory, MemoryMut, Plan, Reversal, Shape, TensorRef, cpu};
 use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error};
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_int;
@@ -40,7 +42,7 @@ struct Latest {
 pub(crate) struct Kept {
     asked: Asked,
     input: Facts,
-    lengths: Option<Facts>,
+    lengths: Option<CountFacts>,
     output: Facts,
     place: Place,
     plan: Plan,
@@ -88,11 +90,26 @@ struct Span {
     len: usize,
 }
 
-/// The tensors of a call. Lengths are included only if they are on a device.
+/// The tensors of a call.
 pub(crate) struct Tensors<'a, 'py> {
-    pub(crate) x: &'a Bound<'py, PyAny>,
-    pub(crate) input: RawTensor<'a>,
-    pub(crate) lengths: Option<(&'a Bound<'py, PyAny>, RawTensor<'a>)>,
+    x: &'a Bound<'py, PyAny>,
+    input: RawTensor<'a>,
+    lengths: Option<(&'a Bound<'py, PyAny>, Counts<'a>)>,
+}
+
+/// Lengths or offsets of a call, where they are read.
+#[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
+enum Counts<'a> {
+    Device(RawTensor<'a>),
+    /// A copy in host memory.
+    Host(Lengths),
+}
+
+/// What a plan knows about them.
+#[derive(PartialEq, Eq)]
+enum CountFacts {
+    Device(Facts),
+    Host(DType, Shape),
 }
 
 /// The description of a tensor or an array, if its plans can be cached.
@@ -104,25 +121,21 @@ impl<'a, 'py> Tensors<'a, 'py> {
     /// `None` if the plan of this call cannot be cached.
     pub(crate) fn of(
         x: &'a Bound<'py, PyAny>,
+        asked: &Asked,
         lengths: Option<&'a Bound<'py, PyAny>>,
     ) -> Option<Self> {
-        Self::seen(x, describe(x)?, lengths)
+        Self::seen(x, describe(x)?, asked, lengths)
     }
 
     /// The same for an input that is already described.
     pub(crate) fn seen(
         x: &'a Bound<'py, PyAny>,
         input: RawTensor<'a>,
+        asked: &Asked,
         lengths: Option<&'a Bound<'py, PyAny>>,
     ) -> Option<Self> {
         let lengths = match lengths {
-            Some(lengths) => {
-                let raw = RawTensor::at(lengths)?;
-                if !matches!(raw.place(), Some(Place::Cuda(_))) {
-                    return None;
-                }
-                Some((lengths, raw))
-            }
+            Some(lengths) => Some((lengths, Counts::of(lengths, asked, &input)?)),
             None => None,
         };
         Some(Tensors { x, input, lengths })
@@ -134,7 +147,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
             kept.input.fit(&self.input)
                 && kept.asked == *asked
                 && match (&kept.lengths, &self.lengths) {
-                    (Some(known), Some((_, raw))) => known.fit(raw),
+                    (Some(known), Some((_, counts))) => known.fit(counts),
                     (None, None) => true,
                     _ => false,
                 }
@@ -172,10 +185,13 @@ impl<'a, 'py> Tensors<'a, 'py> {
         // SAFETY: the library describes these tensors exactly as those that the plan was made for
         // and checked with, and frees them in the order of its stream, on which this runs.
         let (from, counts, to) = unsafe {
-            let counts = self.lengths.as_ref().map(|(_, raw)| {
-                let first = kept.counts.of(raw).addr() as u64;
-                CudaLengths::Device(DeviceRef::from_raw(first, kept.counts.len))
-            });
+            let counts = match &self.lengths {
+                Some((_, Counts::Device(raw))) => {
+                    let first = kept.counts.of(raw).addr() as u64;
+                    Some(CudaLengths::Device(DeviceRef::from_raw(first, kept.counts.len)))
+                }
+                _ => None,
+            };
             let from = DeviceRef::from_raw(from.addr() as u64, kept.from.len);
             (from, counts, DeviceMut::from_raw(to.addr() as u64, kept.to.len))
         };
@@ -200,8 +216,12 @@ impl<'a, 'py> Tensors<'a, 'py> {
             let from = Memory::from_raw(from, kept.from.len);
             (from, MemoryMut::from_raw(to, kept.to.len, true))
         };
+        let counts = match &self.lengths {
+            Some((_, Counts::Host(lengths))) => Some(lengths.tensor()?),
+            _ => None,
+        };
         let (plan, work) = (&kept.plan, kept.work);
-        let go = || cpu::execute(plan, from, None, to);
+        let go = || cpu::execute(plan, from, counts.as_ref().map(TensorRef::memory), to);
         if work < threads::DETACH_FROM {
             Ok(go())
         } else {
@@ -213,7 +233,7 @@ impl<'a, 'py> Tensors<'a, 'py> {
     fn plan(&self, asked: &Asked, out: &Bound<'py, PyAny>, to: &RawTensor<'_>) -> Option<Rc<Kept>> {
         let (input, output) = (Facts::of(&self.input)?, Facts::of(to)?);
         let lengths = match &self.lengths {
-            Some((_, raw)) => Some(Facts::of(raw)?),
+            Some((_, counts)) => Some(CountFacts::of(counts)?),
             None => None,
         };
         let operand = Operand::of(self.x).ok()?;
@@ -277,6 +297,51 @@ impl Latest {
         let gone = std::mem::replace(&mut self.plans[self.oldest], kept);
         self.oldest = (self.oldest + 1) % MOST_PLANS;
         Some(gone)
+    }
+}
+
+impl<'a> Counts<'a> {
+    /// `None` for lengths that need the full path: long ones, which are not copied, those that are
+    /// not where the input is, and those that NumPy has to convert.
+    fn of(lengths: &'a Bound<'_, PyAny>, asked: &Asked, input: &RawTensor<'_>) -> Option<Self> {
+        let described = describe(lengths);
+        if let Some(raw) = described
+            && raw.place() != Some(Place::Host)
+        {
+            return matches!(raw.place(), Some(Place::Cuda(_))).then_some(Counts::Device(raw));
+        }
+        let list = lengths.is_exact_instance_of::<PyList>();
+        let plain = described.is_some() || list || lengths.is_exact_instance_of::<PyTuple>();
+        if !plain || input.place() != Some(Place::Host) {
+            return None;
+        }
+        let size = |&size: &i64| usize::try_from(size).ok();
+        let shape = input.shape().iter().map(size).collect::<Option<Shape>>()?;
+        let lengths = asked.lengths(lengths, &shape).ok()?;
+        lengths.copied_as().is_some().then_some(Counts::Host(lengths))
+    }
+}
+
+impl CountFacts {
+    fn of(counts: &Counts<'_>) -> Option<Self> {
+        match counts {
+            Counts::Device(raw) => Facts::of(raw).map(CountFacts::Device),
+            Counts::Host(lengths) => {
+                let (dtype, shape) = lengths.copied_as()?;
+                Some(CountFacts::Host(dtype, Shape::from_slice(shape)))
+            }
+        }
+    }
+
+    /// Whether others have the same description.
+    fn fit(&self, counts: &Counts<'_>) -> bool {
+        match (self, counts) {
+            (CountFacts::Device(facts), Counts::Device(raw)) => facts.fit(raw),
+            (CountFacts::Host(dtype, shape), Counts::Host(lengths)) => {
+                lengths.copied_as() == Some((*dtype, &shape[..]))
+            }
+            _ => false,
+        }
     }
 }
 

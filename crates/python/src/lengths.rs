@@ -5,7 +5,7 @@
 //! copied anyway, so that calls of usual sizes see a consistent state. Long ones, and those on a
 //! device, are used in place.
 
-use crate::dlpack::Imported;
+use crate::dlpack::{Imported, RawTensor};
 use crate::ndarray::{self, integer_type};
 use crate::threads;
 use crate::view::{Place, View};
@@ -63,6 +63,9 @@ impl Lengths {
             let values = Values::Copied(bytes);
             return Ok(Lengths { argument, dtype: DType::I64, shape, values });
         }
+        if let Some(copied) = RawTensor::at(lengths).and_then(|raw| Self::of_raw(argument, &raw)) {
+            return Ok(copied);
+        }
         if Imported::is_one(lengths)? {
             return Self::of_tensor(operator, argument, lengths);
         }
@@ -106,6 +109,14 @@ impl Lengths {
         let View { dtype, origin, shape, strides, place } = view;
         let values = Values::There { origin, strides, place, _owner: owner };
         Lengths { argument, dtype, shape, values }
+    }
+
+    /// Copies a short list that a library describes in C; `None` for others.
+    fn of_raw(argument: &'static str, raw: &RawTensor<'_>) -> Option<Self> {
+        let (dtype, bytes) = raw.dense_integers().filter(|(_, bytes)| bytes.len() < FEW)?;
+        let size = |&size: &i64| usize::try_from(size).ok();
+        let shape = raw.shape().iter().map(size).collect::<Option<Shape>>()?;
+        Some(Lengths { argument, dtype, shape, values: Values::Copied(bytes.to_vec()) })
     }
 
     fn of_tensor(
@@ -171,6 +182,11 @@ impl Lengths {
     /// The name of the argument: lengths or offsets.
     pub(crate) fn argument(&self) -> &'static str {
         self.argument
+    }
+
+    /// Their type and shape if the call has a copy of them, which is dense.
+    pub(crate) fn copied_as(&self) -> Option<(DType, &[usize])> {
+        matches!(self.values, Values::Copied(_)).then_some((self.dtype, &self.shape[..]))
     }
 
     pub(crate) fn count(&self) -> usize {

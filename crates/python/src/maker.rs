@@ -172,7 +172,7 @@ impl Maker {
             return Ok(None);
         }
         let asked = asked()?;
-        let Some(tensors) = Tensors::seen(x, input, lengths) else {
+        let Some(tensors) = Tensors::seen(x, input, &asked, lengths) else {
             let out = self.like(x, &input)?;
             return call::run_checked(x, &asked, lengths, Some(&out)).map(Some);
         };
@@ -270,7 +270,7 @@ fn write<'py>(
         return Ok(false);
     }
     let asked = asked()?;
-    match Tensors::seen(x, input, lengths) {
+    match Tensors::seen(x, input, &asked, lengths) {
         Some(tensors) if tensors.run(&asked, out)?.is_some() => {}
         _ => drop(call::run_checked(x, &asked, lengths, Some(out))?),
     }

@@ -105,24 +105,40 @@ impl Asked {
         lengths: Option<&Bound<'_, PyAny>>,
         shape: &[usize],
     ) -> PyResult<Operation> {
-        let counts = |name, argument| match lengths {
-            Some(lengths) => Lengths::of(name, argument, lengths),
-            None => Err(PyTypeError::new_err(format!("{name}: {argument} are missing"))),
+        let lengths = || match (self.counts(), lengths) {
+            (_, Some(lengths)) => self.lengths(lengths, shape),
+            ((name, argument), None) => {
+                Err(PyTypeError::new_err(format!("{name}: {argument} are missing")))
+            }
         };
-        let lengths = |name| counts(name, "lengths");
         Ok(match self {
             Asked::Reverse(operator) => Operation::Reverse(operator.clone()),
-            Asked::Sequence(operator, _) => {
-                Operation::Sequence(operator.clone(), lengths("ReverseSequence")?)
+            Asked::Sequence(operator, _) => Operation::Sequence(operator.clone(), lengths()?),
+            Asked::Subsequences(operator, _, _) => {
+                Operation::Subsequences(operator.clone(), lengths()?)
             }
-            Asked::Subsequences(operator, _, axis) => {
-                let lengths = lengths("ReverseSubsequences")?.along(*axis, shape)?;
-                Operation::Subsequences(operator.clone(), lengths)
-            }
-            Asked::Segments(operator) => {
-                Operation::Segments(operator.clone(), counts("ReverseSegments", "offsets")?)
-            }
+            Asked::Segments(operator) => Operation::Segments(operator.clone(), lengths()?),
         })
+    }
+
+    /// Reads the lengths or offsets for a tensor of this shape.
+    pub(crate) fn lengths(&self, given: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Lengths> {
+        let (name, argument) = self.counts();
+        let lengths = Lengths::of(name, argument, given)?;
+        match self {
+            Asked::Subsequences(_, _, axis) => lengths.along(*axis, shape),
+            _ => Ok(lengths),
+        }
+    }
+
+    /// The name of the operator, and of the argument that counts.
+    fn counts(&self) -> (&'static str, &'static str) {
+        match self {
+            Asked::Reverse(_) => ("Reverse", "lengths"),
+            Asked::Sequence(..) => ("ReverseSequence", "lengths"),
+            Asked::Subsequences(..) => ("ReverseSubsequences", "lengths"),
+            Asked::Segments(_) => ("ReverseSegments", "offsets"),
+        }
     }
 }
 

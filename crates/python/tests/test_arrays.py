@@ -245,6 +245,38 @@ def test_cached_plans_are_used_only_for_equal_arrays():
         retrograde.reverse(x[:3], 1, out=x[1:])
 
 
+def test_cached_plans_read_the_lengths_of_every_call():
+    """The same call with other lengths: values, types, counts, containers, and wrong ones in between."""
+    x = np.arange(24.0).reshape(4, 6)
+    for lengths in [[6, 3, 0, 1], [1, 2, 3, 4], [0, 0, 6, 6]]:
+        want = naive.reverse_sequence(x, lengths, 1, 0)
+        lanes = naive.reverse_subsequences(x, np.array(lengths)[:, None], 1)
+        kinds = [lengths, tuple(lengths), *(np.array(lengths, dtype) for dtype in ["i1", "u2", "i4", "u8", ">i8"])]
+        for given in [*kinds, np.array([[length, 99] for length in lengths])[:, 0]]:
+            for _ in range(2):
+                assert np.array_equal(retrograde.reverse_sequence(x, given, time_axis=1, batch_axis=0), want)
+                out = np.full_like(x, -1)
+                assert retrograde.reverse_sequence(x, given, time_axis=1, batch_axis=0, out=out) is out
+                assert np.array_equal(out, want)
+                assert np.array_equal(retrograde.reverse_subsequences(x, given, axis=1), lanes)
+                with pytest.raises(ValueError, match=r"lengths\[2\] is 7, outside \[0, 6\]"):
+                    retrograde.reverse_sequence(x, [1, 1, 7, 1], time_axis=1, batch_axis=0, out=out)
+                with pytest.raises(ValueError, match="ReverseSequence: lengths"):
+                    retrograde.reverse_sequence(x, lengths[:3], time_axis=1, batch_axis=0, out=out)
+                with pytest.raises(TypeError, match="expected an integer type"):
+                    retrograde.reverse_sequence(x, np.ones(4), time_axis=1, batch_axis=0, out=out)
+                assert np.array_equal(out, want), "a refused call wrote to its output"
+        assert np.array_equal(retrograde.reverse_sequence(x.copy(), lengths, time_axis=1, batch_axis=0, out=out), want)
+    for cuts in [[0, 2, 6], [0, 1, 6], [0, 2, 3, 6], [0, 3]]:
+        want = naive.reverse_segments(x, cuts, 1)
+        assert np.array_equal(retrograde.reverse_segments(x, cuts, axis=1), want)
+        assert np.array_equal(retrograde.reverse_segments(x, np.array(cuts), axis=1), want)
+    y = x.copy()
+    for _ in range(2):
+        retrograde.reverse_sequence(y, [6, 3, 0, 1], time_axis=1, batch_axis=0, out=y)
+    assert np.array_equal(y, x)
+
+
 class Tagged(np.ndarray):
     """A subclass with an additional attribute."""
 

@@ -286,7 +286,7 @@ fn integers_of_either_order_become_native() {
         for array in [&array, &native] {
             assert_eq!([array.integer(&[0]), array.integer(&[1])], values.map(Some), "{descr}");
         }
-        assert_eq!(native.descr().is_big_endian(), cfg!(target_endian = "big") && descr != "<i2");
+        assert_eq!(native.descr().is_big_endian(), cfg!(target_endian = "big"), "{descr}");
     }
     let floats = NpyArray::new(">f4", &[0], false, vec![]).unwrap();
     let descr = ">f4".to_owned();
