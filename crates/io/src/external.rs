@@ -151,14 +151,14 @@ mod tests {
         assert_eq!(folder.bytes("data/w", 2, 3).unwrap(), &b"234"[..]);
         assert_eq!(folder.bytes("./data/w", 10, 0).unwrap(), &b""[..]);
         let secret = root.path().join("secret");
-        let mut bad = vec!["", "../secret", "data/../../secret", secret.to_str().unwrap()];
+        let bad = ["", "../secret", "data/../../secret", secret.to_str().unwrap()];
+        let links: &[&str] = if cfg!(unix) { &["link", "up/secret", "/dev/zero"] } else { &[] };
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(&secret, models.join("link")).unwrap();
             std::os::unix::fs::symlink(root.path(), models.join("up")).unwrap();
-            bad.extend(["link", "up/secret", "/dev/zero"]);
         }
-        for location in bad {
+        for &location in bad.iter().chain(links) {
             let error = folder.bytes(location, 0, 1).unwrap_err();
             assert!(matches!(error, ExternalError::Location { .. }), "{location}: {error}");
         }

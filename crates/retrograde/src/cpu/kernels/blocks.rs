@@ -72,6 +72,10 @@ const AHEAD: usize = 128 << 10;
 /// Kernel contract 1 to 4.
 #[inline(always)]
 pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
+    if let (&[head], false) = (blocks.heads, blocks.stream) {
+        // SAFETY: kernel contract 1 to 4.
+        return unsafe { one_lane::<V>(blocks, head) };
+    }
     let mut stream = Stream::new();
     let lanes = blocks.heads.len();
     let ahead = runs_ahead(blocks.bytes, true).max(STREAMS);
@@ -110,11 +114,68 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
     }
 }
 
+/// The blocks of a lane with ordinary stores: the reversed ones one by one, the rest as one run if it
+/// is contiguous.
+///
+/// # Safety
+/// As for [`run`], for blocks of one lane.
+#[inline(always)]
+unsafe fn one_lane<V: Vector>(blocks: &Blocks<'_>, head: usize) {
+    let &Blocks { from, to, bytes, axis_steps: [step_in, step_out], .. } = blocks;
+    let input = |step: usize| blocks.src.wrapping_offset(step_in * step as isize);
+    let output = |step: usize| blocks.dst.wrapping_offset(step_out * step as isize);
+    let reversed = head.clamp(from, to);
+    let contiguous = [step_in, step_out] == [bytes as isize; 2];
+    // SAFETY: kernel contract 1 to 4: `head` is at most the size of the axis, and all steps are
+    // between `from` and `to`.
+    unsafe {
+        for at in from..reversed {
+            copy_block::<V>(input(head - 1 - at), output(at), bytes);
+        }
+        if blocks.zero {
+            (reversed..to).for_each(|at| output(at).write_bytes(0, bytes));
+        } else if contiguous {
+            let rest = (to - reversed) * bytes;
+            input(reversed).copy_to_nonoverlapping(output(reversed), rest);
+        } else {
+            (reversed..to).for_each(|at| copy_block::<V>(input(at), output(at), bytes));
+        }
+    }
+}
+
+/// Copies a block; a short one without the call of a function, which would take as long.
+///
+/// # Safety
+/// Kernel contract 1 to 3, for these bytes.
+#[inline(always)]
+unsafe fn copy_block<V: Vector>(src: *const u8, dst: *mut u8, bytes: usize) {
+    const FEW: usize = 4;
+    // SAFETY: kernel contract 1 to 3. Offsets leave a whole vector before the end; the last vector
+    // overlaps the one before it.
+    unsafe {
+        if !(V::BYTES..=FEW * V::BYTES).contains(&bytes) {
+            return src.copy_to_nonoverlapping(dst, bytes);
+        }
+        let last = V::load(src.add(bytes - V::BYTES));
+        let mut offset = 0;
+        while offset + V::BYTES < bytes {
+            V::load(src.add(offset)).store(dst.add(offset));
+            offset += V::BYTES;
+        }
+        last.store(dst.add(bytes - V::BYTES));
+    }
+}
+
 /// # Safety
 /// As for [`run`], for one of its blocks.
 #[inline(always)]
 unsafe fn copy_one<V: Vector>(blocks: &Blocks<'_>, run: Run<Forward>, stream: &mut Stream) {
-    let to = To { next: run.next, ..To::new(stream, blocks.stream) };
     // SAFETY: kernel contract 1 to 4.
-    unsafe { copy_run::<V>(run.source.0, run.dst, blocks.bytes, to) };
+    unsafe {
+        if !blocks.stream {
+            return copy_block::<V>(run.source.0, run.dst, blocks.bytes);
+        }
+        let to = To { next: run.next, ..To::new(stream, true) };
+        copy_run::<V>(run.source.0, run.dst, blocks.bytes, to);
+    }
 }
