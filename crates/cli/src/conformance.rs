@@ -2,7 +2,9 @@
 
 mod serve;
 
-use crate::args::{Conformance, ConformanceArguments, ExportArguments, RunKitArguments, Set};
+use crate::args::{
+    Conformance, ConformanceArguments, ExportArguments, RunKitArguments, ServeOn, Set,
+};
 use crate::report;
 use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,6 +15,7 @@ use retrograde_kit::report::{Report, day, diff, text};
 use retrograde_kit::run::Manner;
 use retrograde_kit::verdict::{CaseResult, Verdict};
 use retrograde_kit::{cases, export, rules, runtimes, session};
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Mutex;
@@ -36,7 +39,7 @@ pub(crate) fn run(arguments: &ConformanceArguments) -> Result<()> {
                 )
             }
         },
-        Conformance::Serve => serve::serve(),
+        Conformance::Serve { device } => serve::serve(*device),
     }
 }
 
@@ -110,7 +113,10 @@ fn run_runtimes(arguments: &RunKitArguments) -> Result<()> {
     let (batch, jobs) = (arguments.batch.get(), arguments.jobs.get());
     let options = session::Options {
         runtimes: arguments.runtime.clone(),
-        own: vec![own.into(), "conformance".into(), "serve".into()],
+        own: ServeOn::NAMED
+            .iter()
+            .map(|&on| (on.runtime().to_owned(), serve_on(&own, on)))
+            .collect(),
         python: arguments.python.clone(),
         seed: arguments.set.seed,
         full: arguments.set.full,
@@ -135,6 +141,12 @@ fn run_runtimes(arguments: &RunKitArguments) -> Result<()> {
         bail!("conformance run: {failures} cases failed");
     }
     Ok(())
+}
+
+/// The command that answers requests with this engine.
+fn serve_on(own: &Path, on: ServeOn) -> Vec<OsString> {
+    let words = ["conformance", "serve", "--device", &on.to_string()].map(OsString::from);
+    [OsString::from(own)].into_iter().chain(words).collect()
 }
 
 /// The progress of a session: a bar on a terminal, a line for each runtime elsewhere.
