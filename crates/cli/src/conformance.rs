@@ -17,7 +17,7 @@ use retrograde_kit::verdict::{CaseResult, Verdict};
 use retrograde_kit::{cases, export, rules, runtimes, session};
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
@@ -29,6 +29,7 @@ pub(crate) fn run(arguments: &ConformanceArguments) -> Result<()> {
         Conformance::Export(arguments) => export_cases(arguments),
         Conformance::Run(arguments) => run_runtimes(arguments),
         Conformance::Diff { old, new } => compare(old, new),
+        Conformance::Merge { reports, output_dir } => merge(reports, output_dir),
         Conformance::Adapter { name } => match runtimes::built_in(name) {
             Some(runtime) => Ok(report::print(runtime.source())?),
             None => {
@@ -93,6 +94,18 @@ fn compare(old: &Path, new: &Path) -> Result<()> {
         0 => Ok(()),
         worse => bail!("conformance diff: {worse} cases fail that did not"),
     }
+}
+
+fn merge(reports: &[PathBuf], folder: &Path) -> Result<()> {
+    let failed = |reason: String| anyhow!("conformance merge: {reason}");
+    let reports = reports.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    let joined = Report::merged(&reports).map_err(failed)?;
+    let name = folder.display();
+    std::fs::create_dir_all(folder).map_err(|error| failed(format!("{name}: {error}")))?;
+    session::save(&joined, folder).map_err(failed)?;
+    report::print(&text(&joined))?;
+    report::say(&format!("report: {}", folder.join("report.html").display()));
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<Report> {

@@ -45,6 +45,15 @@ pub(crate) enum Conformance {
         /// The newer report.json
         new: PathBuf,
     },
+    /// Join reports of several runs, such as those of several machines, into one
+    Merge {
+        /// The report.json files; of a runtime that is in several, the last counts
+        #[arg(value_name = "REPORT", required = true, num_args = 1..)]
+        reports: Vec<PathBuf>,
+        /// The folder for the joined report
+        #[arg(long, short, value_name = "DIR")]
+        output_dir: PathBuf,
+    },
     /// Print the source of a built-in adapter
     Adapter {
         /// The runtime
