@@ -39,7 +39,7 @@ def start():
                 source, input_type="stablehlo", target_backends=["llvm-cpu"],
                 extra_args=["--iree-llvmcpu-target-cpu=generic", "--iree-input-demote-f64-to-f32=false"],
             )  # fmt: skip
-            module = runtime.load_vm_flatbuffer(binary, backend="llvm-cpu", driver="local-sync")
+            module = runtime.load_vm_flatbuffer(binary, driver="local-sync")
             functions[source] = module.main
         return functions[source]
 
