@@ -91,4 +91,5 @@ def start():
 
 if __name__ == "__main__":
     name = "openvino" if DEVICE == "CPU" else f"openvino-{DEVICE.lower()}"
-    serve(name, ["Reverse", "ReverseSequenceAnyAxes"], start, "pip install openvino")
+    install = "pip install openvino" + ("" if DEVICE == "CPU" else f", and a {DEVICE} with its driver")
+    serve(name, ["Reverse", "ReverseSequenceAnyAxes"], start, install)

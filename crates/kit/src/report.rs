@@ -196,6 +196,20 @@ impl Report {
     }
 }
 
+/// A report as JSON, with a line for each case, runtime and group, so that two can be compared.
+pub fn json(report: &Report) -> String {
+    let Value::Object(fields) = report.to_json() else { return String::new() };
+    let field = |(name, value): (&String, &Value)| match value {
+        Value::Array(entries) if !entries.is_empty() => {
+            let lines: Vec<_> = entries.iter().map(Value::to_string).collect();
+            format!("{name:?}:[\n{}\n]", lines.join(",\n"))
+        }
+        other => format!("{name:?}:{other}"),
+    };
+    let fields: Vec<_> = fields.iter().map(field).collect();
+    format!("{{{}}}\n", fields.join(",\n"))
+}
+
 /// A rule, an operator and a verdict.
 type Key<'a> = (&'a str, &'a str, Verdict);
 

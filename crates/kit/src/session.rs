@@ -119,7 +119,7 @@ fn command_of(name: &str, options: &Options, adapters: &Path) -> std::io::Result
 /// Writes the report in every form: `report.json`, `.html`, `.txt` and `junit.xml`.
 pub fn save(report: &Report, folder: &Path) -> Result<(), String> {
     let files = [
-        ("report.json", format!("{}\n", report.to_json())),
+        ("report.json", crate::report::json(report)),
         ("report.html", crate::report::html(report)),
         ("report.txt", crate::report::text(report)),
         ("junit.xml", crate::report::junit(report)),

@@ -17,7 +17,7 @@ def main():
     errors = []
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=os.environ.get("CHROMIUM"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 1100})
+        page = browser.new_page(viewport={"width": 1280, "height": 860})
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("request", lambda request: None if request.url.startswith("file:") else errors.append(request.url))

@@ -125,6 +125,9 @@ fn reports_are_joined_by_runtime() {
     assert_eq!(rows.len(), 3);
     assert_eq!(rows[0], ("example-python", "later"));
     assert!(joined.missing.is_empty());
+    let text = retrograde_kit::report::json(&joined);
+    assert!(text.lines().count() > joined.cases.len());
+    assert_eq!(Report::from_json(&serde_json::from_str(&text).unwrap()).unwrap(), joined);
     other.cases.pop();
     let reason = Report::merged(&[one, other]).unwrap_err();
     assert_eq!(reason, "report 2 has other cases than the first");
