@@ -26,6 +26,8 @@ def start():
         argument = array(argument).reshape(argument.shape)
         if call.operator == "Flip":
             y = retrograde.reverse(x, argument, duplicates="error")
+        elif call.operator == "Reverse" and attributes["mode"] == "mask" and argument.dtype == np.uint8:
+            raise Unsupported("the function also takes masks of 0 and 1, as its text says")
         elif call.operator == "Reverse" and attributes["mode"] == "mask":
             y = retrograde.reverse(x, mask=argument)
         elif call.operator == "Reverse":
@@ -34,6 +36,8 @@ def start():
             (y,) = model(call).run([x, argument])
         elif call.operator == "ReverseSequenceAnyAxes":
             y = retrograde.reverse_sequence(x, argument, **attributes)
+        elif call.operator == "ReverseSubsequences" and argument.ndim < x.ndim:
+            raise Unsupported("the function also takes lengths without the axis, as its text says")
         elif call.operator == "ReverseSubsequences":
             y = retrograde.reverse_subsequences(x, argument, **attributes)
         elif call.operator == "ReverseSegments":
