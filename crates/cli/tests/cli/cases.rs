@@ -66,9 +66,22 @@ fn words(case: &Case, folder: &Path) -> Option<Vec<String>> {
     match case.call {
         // Raw files have no strings.
         _ if case.input.dtype.is_text() => None,
+        // These models do not declare sizes, which raw files would need.
         Call::Sequence { .. } => {
             let prefix = if case.is_refusal() { "" } else { "reversal/test_" };
-            on_model(at(&format!("onnx/{prefix}{place}/model.onnx")), Some("lens"))
+            let test = at(&format!("onnx/{prefix}{place}"));
+            let set = format!("{test}/test_data_set_0");
+            let words = [
+                "run".to_owned(),
+                format!("{test}/model.onnx"),
+                "-i".to_owned(),
+                format!("x={set}/input_0.pb"),
+                "-i".to_owned(),
+                format!("lens={set}/input_1.pb"),
+                "--output".to_owned(),
+                format!("y={}", at("out.raw")),
+            ];
+            Path::new(&words[1]).exists().then(|| words.to_vec())
         }
         Call::Reverse { .. } => on_model(at(&format!("openvino/{place}/model.xml")), None),
         Call::AnySequence { .. } => {
