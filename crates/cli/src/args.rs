@@ -5,6 +5,7 @@ mod commands;
 mod conformance;
 mod files;
 mod lists;
+mod lower;
 mod operators;
 mod rot90;
 mod run;
@@ -12,10 +13,11 @@ mod run;
 pub(crate) use bench::{BenchArguments, Op};
 pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments, VerifyArguments};
 pub(crate) use conformance::{
-    Conformance, ConformanceArguments, ExportArguments, RunKitArguments, Set,
+    Conformance, ConformanceArguments, ExportArguments, RunKitArguments, ServeOn, Set,
 };
 pub(crate) use files::{Device, Files, InPlace};
 pub(crate) use lists::{Axes, LengthsArgument, Mask};
+pub(crate) use lower::{LowerArguments, LowerTo};
 pub(crate) use operators::{
     Alignment, Duplicates, Operation, PaddingArguments, Rest, ReverseArguments,
 };
@@ -77,6 +79,8 @@ pub(crate) enum Command {
     /// Run an ONNX or OpenVINO IR model that consists of reversals
     #[command(name = "run")]
     Model(RunArguments),
+    /// Write a model of reversals in another language: ONNX, OpenVINO, StableHLO, DirectML
+    Lower(LowerArguments),
     /// Compare the result of another program with ours, bit by bit
     Verify(VerifyArguments),
     /// Test runtimes against the rules of the reversal operators

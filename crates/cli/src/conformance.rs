@@ -2,7 +2,9 @@
 
 mod serve;
 
-use crate::args::{Conformance, ConformanceArguments, ExportArguments, RunKitArguments, Set};
+use crate::args::{
+    Conformance, ConformanceArguments, ExportArguments, RunKitArguments, ServeOn, Set,
+};
 use crate::report;
 use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,8 +15,9 @@ use retrograde_kit::report::{Report, day, diff, text};
 use retrograde_kit::run::Manner;
 use retrograde_kit::verdict::{CaseResult, Verdict};
 use retrograde_kit::{cases, export, rules, runtimes, session};
+use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
@@ -26,6 +29,7 @@ pub(crate) fn run(arguments: &ConformanceArguments) -> Result<()> {
         Conformance::Export(arguments) => export_cases(arguments),
         Conformance::Run(arguments) => run_runtimes(arguments),
         Conformance::Diff { old, new } => compare(old, new),
+        Conformance::Merge { reports, output_dir } => merge(reports, output_dir),
         Conformance::Adapter { name } => match runtimes::built_in(name) {
             Some(runtime) => Ok(report::print(runtime.source())?),
             None => {
@@ -36,7 +40,7 @@ pub(crate) fn run(arguments: &ConformanceArguments) -> Result<()> {
                 )
             }
         },
-        Conformance::Serve => serve::serve(),
+        Conformance::Serve { device } => serve::serve(*device),
     }
 }
 
@@ -92,6 +96,18 @@ fn compare(old: &Path, new: &Path) -> Result<()> {
     }
 }
 
+fn merge(reports: &[PathBuf], folder: &Path) -> Result<()> {
+    let failed = |reason: String| anyhow!("conformance merge: {reason}");
+    let reports = reports.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    let joined = Report::merged(&reports).map_err(failed)?;
+    let name = folder.display();
+    std::fs::create_dir_all(folder).map_err(|error| failed(format!("{name}: {error}")))?;
+    session::save(&joined, folder).map_err(failed)?;
+    report::print(&text(&joined))?;
+    report::say(&format!("report: {}", folder.join("report.html").display()));
+    Ok(())
+}
+
 fn read(path: &Path) -> Result<Report> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| anyhow!("{name}: {error}"))?;
@@ -110,7 +126,10 @@ fn run_runtimes(arguments: &RunKitArguments) -> Result<()> {
     let (batch, jobs) = (arguments.batch.get(), arguments.jobs.get());
     let options = session::Options {
         runtimes: arguments.runtime.clone(),
-        own: vec![own.into(), "conformance".into(), "serve".into()],
+        own: ServeOn::NAMED
+            .iter()
+            .map(|&on| (on.runtime().to_owned(), serve_on(&own, on)))
+            .collect(),
         python: arguments.python.clone(),
         seed: arguments.set.seed,
         full: arguments.set.full,
@@ -135,6 +154,12 @@ fn run_runtimes(arguments: &RunKitArguments) -> Result<()> {
         bail!("conformance run: {failures} cases failed");
     }
     Ok(())
+}
+
+/// The command that answers requests with this engine.
+fn serve_on(own: &Path, on: ServeOn) -> Vec<OsString> {
+    let words = ["conformance", "serve", "--device", &on.to_string()].map(OsString::from);
+    [OsString::from(own)].into_iter().chain(words).collect()
 }
 
 /// The progress of a session: a bar on a terminal, a line for each runtime elsewhere.

@@ -12,6 +12,7 @@ mod explain;
 mod info;
 mod interrupt;
 mod load;
+mod lower;
 mod model;
 mod operate;
 mod pages;
@@ -85,6 +86,7 @@ fn command(arguments: &Arguments) -> Result<()> {
         Command::Show(arguments) => show::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Model(arguments) => run::run(arguments),
+        Command::Lower(arguments) => lower::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Conformance(arguments) => conformance::run(arguments),
         Command::Completions { shell } => pages::completions(*shell),

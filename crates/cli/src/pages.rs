@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use retrograde_io::{Error, Saving, write_texts};
+use retrograde_io::{Error, Saving, write_files};
 use std::path::Path;
 
 /// Prints completions for a shell.
@@ -27,7 +27,9 @@ pub(crate) fn manual(folder: Option<&Path>) -> Result<()> {
             let new = !folder.exists();
             let failed = |source| Error::Write { path: folder.to_owned(), source };
             std::fs::create_dir_all(folder).map_err(failed)?;
-            let written = write_texts(folder, &pages, &Saving::default());
+            let pages: Vec<_> =
+                pages.into_iter().map(|(name, text)| (folder.join(name), text)).collect();
+            let written = write_files(&pages, &Saving::default());
             if written.is_err() && new {
                 // Removed only if it is empty.
                 let _ = std::fs::remove_dir(folder);

@@ -14,13 +14,16 @@ use retrograde_picture::Movement;
 
 /// Prints that both are equal, or fails with the first difference, their number and the likely cause.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<()> {
+    // clap cannot require an option that all operators share.
+    let Some(against) = &arguments.against else {
+        bail!("verify: --against FILE is missing: the result of another program (- is stdin)");
+    };
     let input = arguments.operation.files();
     let read = FilesRead::default();
     let before = load::tensor(&input.input, &input.opening(None, &read))?;
-    let other =
-        load::tensor(&arguments.against, &Opening { read: read.clone(), ..Opening::default() })?;
+    let other = load::tensor(against, &Opening { read: read.clone(), ..Opening::default() })?;
     let task = Task::prepare(&arguments.operation, before.layout(), &read)?;
-    let (name, operator) = (report::name(&arguments.against), task.operator());
+    let (name, operator) = (report::name(against), task.operator());
     // Formats spell a type differently; the text is the same, and says the byte order.
     let (theirs, ours) = (other.element_type().to_string(), before.element_type().to_string());
     if theirs != ours {

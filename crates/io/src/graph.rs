@@ -5,6 +5,7 @@
 //! the types, shapes and constants that are known are those that the operators accept. Its inputs
 //! are checked against the declarations when it runs.
 
+mod chain;
 mod check;
 mod declared;
 pub(crate) mod error;
@@ -20,6 +21,7 @@ mod run;
 mod sizes;
 mod view;
 
+pub use chain::{Chain, ChainError, ChainLengths, Step};
 pub use declared::{Container, Declared, Dim};
 pub use error::{GraphError, NodeName};
 pub(crate) use op::{Function, Masks, Op};

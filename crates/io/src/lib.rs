@@ -69,7 +69,7 @@ pub use open::{Listed, Listing, Opening, list, open, open_integers, open_value};
 pub use output::{Completed, Output};
 pub use raw::RawError;
 pub use safetensors::SafetensorsError;
-pub use save::{Saving, abandon_outputs, write_text, write_texts};
+pub use save::{Saving, abandon_outputs, write_files, write_text};
 pub use strings::Strings;
 pub use tensor::Tensor;
 pub use value::{Elements, Value};

@@ -19,7 +19,7 @@ pub(crate) use temporary::has_no_locks;
 use crate::error::Error;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Allocates all blocks of a file of this size, so that a full disk is an error now and not a
 /// signal (SIGBUS) during a write to mapped memory.
@@ -67,28 +67,23 @@ pub fn write_text(path: impl AsRef<Path>, text: &str, saving: &Saving) -> Result
     atomically(path.as_ref(), saving, |out| out.write_all(text.as_bytes()))
 }
 
-/// Writes several text files to a folder, new or existing: none appears before all are complete.
-pub fn write_texts(
-    folder: impl AsRef<Path>,
-    texts: &[(String, String)],
-    saving: &Saving,
-) -> Result<(), Error> {
-    let (mut files, mut paths) = (Vec::new(), Vec::new());
-    for (name, text) in texts {
-        let path = folder.as_ref().join(name);
-        let failed = |source| Error::write(&path, source);
-        match Target::of(&path, saving)? {
-            Target::Device(mut device) => device.write_all(text.as_bytes()).map_err(failed)?,
+/// Writes several files: none appears before all are complete.
+pub fn write_files(files: &[(PathBuf, impl AsRef<[u8]>)], saving: &Saving) -> Result<(), Error> {
+    let (mut pendings, mut paths) = (Vec::new(), Vec::new());
+    for (path, content) in files {
+        let (failed, content) = (|source| Error::write(path, source), content.as_ref());
+        match Target::of(path, saving)? {
+            Target::Device(mut device) => device.write_all(content).map_err(failed)?,
             Target::File { path: target, replaces } => {
                 let pending = Pending::new(target, replaces).map_err(failed)?;
-                pending.file().write_all(text.as_bytes()).map_err(failed)?;
+                pending.file().write_all(content).map_err(failed)?;
                 pending.complete().map_err(failed)?;
-                files.push(pending);
-                paths.push(path);
+                pendings.push(pending);
+                paths.push(path.clone());
             }
         }
     }
-    publish(files).map_err(|failed| failed.into_error(paths))
+    publish(pendings).map_err(|failed| failed.into_error(paths))
 }
 
 fn fill_buffered(

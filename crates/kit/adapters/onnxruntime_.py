@@ -1,21 +1,30 @@
-"""Adapter for ONNX Runtime's CPU execution provider."""
+"""Adapter for ONNX Runtime: its CPU execution provider, or Retrograde's (`plugin`)."""
+
+import sys
 
 from onnx_models import key, sequence_model
 from protocol import from_numpy, serve
+
+PLUGIN = sys.argv[1:] == ["plugin"]
 
 
 def start():
     import onnx  # noqa: F401  models are made with it
     import onnxruntime as ort
 
+    if PLUGIN:
+        from retrograde.onnxruntime import session as with_plugin
+
+        open_session = lambda model: with_plugin(model, min_bytes=0, strings=True)
+    else:
+        open_session = lambda model: ort.InferenceSession(model, providers=["CPUExecutionProvider"])
     ort.set_default_logger_severity(4)
     sessions = {}
 
     def session(call):
         one = key(call)
         if one not in sessions:
-            model = sequence_model(call).SerializeToString()
-            sessions[one] = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+            sessions[one] = open_session(sequence_model(call).SerializeToString())
         return sessions[one]
 
     def run(call):
@@ -26,4 +35,6 @@ def start():
 
 
 if __name__ == "__main__":
-    serve("onnxruntime", ["ReverseSequence"], start, "pip install onnxruntime onnx")
+    packages = ("retrograde " if PLUGIN else "") + "onnxruntime onnx"
+    name = "onnxruntime-plugin" if PLUGIN else "onnxruntime"
+    serve(name, ["ReverseSequence"], start, f"pip install {packages}")

@@ -1,10 +1,10 @@
-"""Adapter for OpenVINO: Reverse-1 and ReverseSequence-1 on the CPU plugin.
+"""Adapter for OpenVINO: Reverse-1 and ReverseSequence-1 on the CPU plugin, or the one that is named.
 
 Tensors are made from bytes with OpenVINO's own types, packed ones too. Axes are constants, because
 models have them so; lengths are inputs.
 """
 
-import os
+import sys
 
 from protocol import Unsupported, serve
 
@@ -15,6 +15,7 @@ TYPES = {
     "f4e2m1": "f4e2m1", "nf4": "nf4", "u4": "u4", "i4": "i4", "u2": "u2", "u1": "u1",
     "string": "string",
 }  # fmt: skip
+DEVICE = sys.argv[1] if len(sys.argv) > 1 else "CPU"
 OURS = {theirs: ours for ours, theirs in TYPES.items()}
 
 
@@ -23,7 +24,9 @@ def start():
     import openvino as ov
     from openvino.utils.node_factory import NodeFactory
 
-    core, device = ov.Core(), os.environ.get("RETROGRADE_KIT_DEVICE", "CPU")
+    core = ov.Core()
+    if not any(one.split(".")[0] == DEVICE for one in core.available_devices):
+        raise ImportError(f"OpenVINO finds no device {DEVICE}")
     models, kept = {}, []
 
     def kind(name):
@@ -70,7 +73,7 @@ def start():
         if call.operator == "Reverse":
             one += (argument.data,)
         if one not in models:
-            models[one] = core.compile_model(build(call), device)
+            models[one] = core.compile_model(build(call), DEVICE)
         return models[one]
 
     def run(call):
@@ -87,4 +90,6 @@ def start():
 
 
 if __name__ == "__main__":
-    serve("openvino", ["Reverse", "ReverseSequenceAnyAxes"], start, "pip install openvino")
+    name = "openvino" if DEVICE == "CPU" else f"openvino-{DEVICE.lower()}"
+    install = "pip install openvino" + ("" if DEVICE == "CPU" else f", and a {DEVICE} with its driver")
+    serve(name, ["Reverse", "ReverseSequenceAnyAxes"], start, install)

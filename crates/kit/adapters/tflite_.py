@@ -1,73 +1,84 @@
-"""Adapter for TFLite (LiteRT) on the CPU. Models are converted by TensorFlow, one for each shape."""
+"""Adapter for TFLite (LiteRT) on the CPU. Models are written with the schema that the package has.
 
-from protocol import Unsupported, WIDTHS, from_numpy, serve
+Axes are constants of type int32, because the operator reads no other; lengths are inputs.
+"""
+
+from protocol import Unsupported, from_numpy, serve
+
+TYPES = {
+    "f32": "FLOAT32", "f16": "FLOAT16", "i32": "INT32", "u8": "UINT8", "i64": "INT64", "bool": "BOOL",
+    "i16": "INT16", "c64": "COMPLEX64", "i8": "INT8", "f64": "FLOAT64", "c128": "COMPLEX128",
+    "u64": "UINT64", "u32": "UINT32", "u16": "UINT16",
+}  # fmt: skip
 
 
 def start():
-    import os
-
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    import tensorflow as tf
+    import flatbuffers
+    import numpy as np
     from ai_edge_litert import interpreter as litert
+    from ai_edge_litert import schema_py_generated as schema
     from importlib.metadata import version
 
-    models = {}
+    def tensor(name, value, buffer):
+        made = schema.TensorT()
+        made.name, made.shape, made.buffer = name.encode(), list(value.shape), buffer
+        made.type = getattr(schema.TensorType, TYPES[value.dtype])
+        return made
+
+    def buffer(data=None):
+        made = schema.BufferT()
+        made.data = None if data is None else np.frombuffer(data, np.uint8)
+        return made
 
     def model(call):
-        axes = call.attributes
-        one = (call.operator, call.input.dtype, tuple(call.input.shape), call.argument.dtype)
-        one += (tuple(call.argument.shape), tuple(sorted(axes.items())))
+        code, operator, graph = schema.OperatorCodeT(), schema.OperatorT(), schema.SubGraphT()
+        buffers = [buffer()]
+        graph.tensors = [tensor("x", call.input, 0)]
         if call.operator == "Flip":
-            one += (call.argument.data,)
-        if one in models:
-            return models[one]
-        kind = tf.dtypes.as_dtype(call.input.numpy().dtype)
-        signature = [tf.TensorSpec(call.input.shape, kind)]
-        if call.operator == "Flip":
-            constant = call.argument.numpy().astype("int32")
-            function = lambda x: tf.raw_ops.ReverseV2(tensor=x, axis=constant)
+            code.builtinCode = schema.BuiltinOperator.REVERSE_V2
+            operator.builtinOptionsType = schema.BuiltinOptions.ReverseV2Options
+            operator.builtinOptions = schema.ReverseV2OptionsT()
+            axes = call.argument.numpy()
+            if np.any(axes != axes.astype(np.int32)):
+                raise Unsupported("axes are int32")
+            buffers.append(buffer(axes.astype(np.int32).tobytes()))
+            axes_tensor = tensor("axes", call.argument, 1)
+            axes_tensor.type = schema.TensorType.INT32
+            graph.tensors.append(axes_tensor)
+            graph.inputs = [0]
         else:
-            lengths = tf.dtypes.as_dtype(call.argument.numpy().dtype)
-            signature.append(tf.TensorSpec(call.argument.shape, lengths))
-            function = lambda x, n: tf.raw_ops.ReverseSequence(
-                input=x, seq_lengths=n, seq_dim=axes["time_axis"], batch_dim=axes["batch_axis"]
-            )
-        # What TensorFlow or the converter refuses says nothing about the interpreter.
-        try:
-            concrete = tf.function(function, input_signature=signature).get_concrete_function()
-            models[one] = tf.lite.TFLiteConverter.from_concrete_functions([concrete]).convert()
-        except Exception as error:
-            text = " ".join(str(error).split())[:120]
-            raise Unsupported(f"not converted: {text}") from error
-        return models[one]
+            code.builtinCode = schema.BuiltinOperator.REVERSE_SEQUENCE
+            operator.builtinOptionsType = schema.BuiltinOptions.ReverseSequenceOptions
+            options = operator.builtinOptions = schema.ReverseSequenceOptionsT()
+            options.seqDim, options.batchDim = call.attributes["time_axis"], call.attributes["batch_axis"]
+            graph.tensors.append(tensor("lengths", call.argument, 0))
+            graph.inputs = [0, 1]
+        graph.tensors.append(tensor("y", call.input, 0))
+        # The versions that the kernels of all types have.
+        code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+        code.version = 3 if call.operator == "Flip" else 1
+        operator.opcodeIndex, operator.inputs, operator.outputs = 0, [0, 1], [2]
+        graph.operators, graph.outputs, graph.name = [operator], [2], b"call"
+        whole = schema.ModelT()
+        whole.version, whole.operatorCodes, whole.subgraphs, whole.buffers = 3, [code], [graph], buffers
+        builder = flatbuffers.Builder(1024)
+        builder.Finish(whole.Pack(builder), b"TFL3")
+        return bytes(builder.Output())
 
     def run(call):
-        name = call.input.dtype
-        if name == "string" or WIDTHS[name] < 8 or name.startswith("f8"):
-            raise Unsupported(f"no {name} through this adapter")
+        if call.input.dtype not in TYPES or call.argument.dtype not in TYPES:
+            raise Unsupported(f"no {call.input.dtype} through this adapter")
         runner = litert.Interpreter(model_content=model(call))
         runner.allocate_tensors()
-        inputs = runner.get_input_details()
-        values = [call.input.numpy()]
-        if call.operator != "Flip":
-            values.append(call.argument.numpy())
-        if len(inputs) != len(values):
-            raise Unsupported("the converter removed an input")
-        for detail, value in zip(sorted(inputs, key=lambda one: one["name"]), ordered(inputs, values)):
-            runner.set_tensor(detail["index"], value)
+        values = {"x": call.input, "lengths": call.argument}
+        for detail in runner.get_input_details():
+            runner.set_tensor(detail["index"], values[detail["name"]].numpy())
         runner.invoke()
-        return from_numpy(runner.get_tensor(runner.get_output_details()[0]["index"]), name)
+        return from_numpy(runner.get_tensor(runner.get_output_details()[0]["index"]), call.input.dtype)
 
     return version("ai-edge-litert"), run
 
 
-def ordered(inputs, values):
-    """The values in the order of the sorted names of the inputs."""
-    order = sorted(range(len(inputs)), key=lambda at: inputs[at]["name"])
-    return [values[at] for at in order]
-
-
 if __name__ == "__main__":
-    install = "pip install ai-edge-litert tensorflow-cpu"
+    install = "pip install ai-edge-litert flatbuffers"
     serve("tflite", ["Flip", "ReverseSequenceAnyAxes"], start, install)

@@ -4,27 +4,28 @@
 //! express are left out and counted.
 
 mod npy;
-mod onnx;
-mod openvino;
+pub(crate) mod onnx;
+pub(crate) mod openvino;
 mod stablehlo;
 mod webnn;
+mod zip;
 
-pub use onnx::model as onnx_model;
-pub use openvino::model as openvino_model;
-pub use stablehlo::reverse as stablehlo_reverse;
+pub(crate) use stablehlo::reverse as stablehlo_reverse;
 
 use crate::call::Call;
 use crate::case::{Case, Expected};
 use crate::cases;
 use crate::types::Type;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use zip::Zip;
 
 /// What to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `.npy` files of every case.
+    /// An `.npz` archive for each rule, with the tensors of its cases.
     Npy,
     /// ONNX backend tests: `model.onnx` and `test_data_set_0/*.pb`.
     Onnx,
@@ -34,7 +35,7 @@ pub enum Format {
     StableHlo,
     /// The JSON form of the web-platform tests of WebNN.
     WebNn,
-    /// `.npy` files of the cases that DirectML can run, with its names.
+    /// The same with the cases that DirectML can run, and its names.
     DirectMl,
 }
 
@@ -56,9 +57,18 @@ pub fn export(
     folder: &Path,
 ) -> Result<Written, String> {
     let mut entries = Vec::new();
+    let mut archives: BTreeMap<String, Zip> = BTreeMap::new();
     for case in all.iter().filter(|case| applies(case, format)) {
         let files = match format {
-            Format::Npy | Format::DirectMl => npy::files(case),
+            Format::Npy | Format::DirectMl => {
+                let name = format!("{}.npz", case.rule);
+                let archive = archives.entry(name.clone()).or_default();
+                for (member, content) in npy::members(case) {
+                    archive.add(&member, &content).ok_or_else(|| too_large(&name))?;
+                }
+                entries.push(entry(case, format, &[name]));
+                continue;
+            }
             Format::Onnx => onnx::files(case, opset),
             Format::OpenVino => openvino::files(case),
             Format::StableHlo => stablehlo::files(case),
@@ -67,22 +77,36 @@ pub fn export(
         let Some(files) = files else { continue };
         let mut names = Vec::new();
         for (name, content) in files {
-            let path = folder.join(&name);
-            let parent = path.parent().unwrap_or(folder);
-            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, content));
-            written.map_err(|error| format!("{}: {error}", path.display()))?;
+            write(folder, &name, &content)?;
             names.push(name);
         }
         entries.push(entry(case, format, &names));
     }
+    for (name, archive) in archives {
+        let content = archive.finish().ok_or_else(|| too_large(&name))?;
+        write(folder, &name, &content)?;
+    }
     let written = Written { cases: entries.len(), left_out: all.len() - entries.len() };
-    let manifest = json!({ "kit": cases::VERSION, "seed": seed, "cases": entries });
-    let path = folder.join("manifest.json");
-    let text = format!("{manifest:#}\n");
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&path, text))
-        .map_err(|error| format!("{}: {error}", path.display()))?;
+    // One line for each case.
+    let lines: Vec<_> = entries.iter().map(Value::to_string).collect();
+    let manifest = format!(
+        "{{\"kit\":{},\"seed\":{seed},\"cases\":[\n{}\n]}}\n",
+        cases::VERSION,
+        lines.join(",\n")
+    );
+    write(folder, "manifest.json", manifest.as_bytes())?;
     Ok(written)
+}
+
+fn write(folder: &Path, name: &str, content: &[u8]) -> Result<(), String> {
+    let path = folder.join(name);
+    let parent = path.parent().unwrap_or(folder);
+    let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, content));
+    written.map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn too_large(name: &str) -> String {
+    format!("{name}: larger than a zip archive can be")
 }
 
 /// Whether a format has the operator of a case.

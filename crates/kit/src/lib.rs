@@ -11,6 +11,7 @@ pub mod case;
 pub mod cases;
 pub mod cause;
 pub mod export;
+pub mod lower;
 pub mod oracle;
 pub mod process;
 pub mod protocol;

@@ -166,6 +166,50 @@ impl Report {
     }
 }
 
+impl Report {
+    /// Joins reports of the same cases, such as those of several machines. A runtime that is in two
+    /// has the results of the later one.
+    pub fn merged(reports: &[Report]) -> Result<Report, String> {
+        let (first, others) = reports.split_first().ok_or("there is no report")?;
+        let mut out = first.clone();
+        for (at, report) in others.iter().enumerate() {
+            let same =
+                (&report.cases, report.seed, report.full) == (&out.cases, out.seed, out.full);
+            if !same {
+                return Err(format!("report {} has other cases than the first", at + 2));
+            }
+            for row in &report.runtimes {
+                match out.runtimes.iter_mut().find(|one| one.name == row.name) {
+                    Some(earlier) => *earlier = row.clone(),
+                    None => out.runtimes.push(row.clone()),
+                }
+                out.groups.retain(|group| group["runtime"] != row.name.as_str());
+            }
+            out.groups.extend(report.groups.iter().cloned());
+            out.missing.retain(|(name, _)| !report.missing.iter().any(|(one, _)| one == name));
+            out.missing.extend(report.missing.iter().cloned());
+            out.date = out.date.max(report.date.clone());
+        }
+        let ran = |name: &String| out.runtimes.iter().any(|row| row.name == *name);
+        let missing = out.missing.iter().filter(|(name, _)| !ran(name)).cloned().collect();
+        Ok(Report { missing, ..out })
+    }
+}
+
+/// A report as JSON, with a line for each case, runtime and group, so that two can be compared.
+pub fn json(report: &Report) -> String {
+    let Value::Object(fields) = report.to_json() else { return String::new() };
+    let field = |(name, value): (&String, &Value)| match value {
+        Value::Array(entries) if !entries.is_empty() => {
+            let lines: Vec<_> = entries.iter().map(Value::to_string).collect();
+            format!("{name:?}:[\n{}\n]", lines.join(",\n"))
+        }
+        other => format!("{name:?}:{other}"),
+    };
+    let fields: Vec<_> = fields.iter().map(field).collect();
+    format!("{{{}}}\n", fields.join(",\n"))
+}
+
 /// A rule, an operator and a verdict.
 type Key<'a> = (&'a str, &'a str, Verdict);
 

@@ -58,6 +58,8 @@ pub const RULES: &[Rule] = &[
                 "moves f4e2m1, nf4 and u2 as bytes and reads beyond the input (Reverse)",
                 "",
             ),
+            known("iree", "does not compile reverse of unsigned integers", ""),
+            known("tflite", "has no f64, u16, u32, u64 and complex types", ""),
         ],
     ),
     rule(
@@ -124,7 +126,10 @@ pub const RULES: &[Rule] = &[
         "shape.scalar",
         "A scalar without axes passes through with rank 0; any axis of a scalar is refused.",
         "No text names rank 0. It follows from the range of axes, which is empty.",
-        &[],
+        &[
+            known("tflite", "crashes on a scalar", ""),
+            known("iree", "does not compile reverse of a scalar", ""),
+        ],
     ),
     rule(
         "shape.one",
@@ -136,7 +141,10 @@ pub const RULES: &[Rule] = &[
         "shape.empty",
         "A tensor with an axis of size 0 is valid and gives an empty tensor of its shape.",
         "ONNX and OpenVINO do not exclude it. DirectML does, so its operator has no such cases.",
-        &[known("tensorflow", "crashed for a first axis of size 0", "tensorflow#42248")],
+        &[
+            known("tensorflow", "crashed for a first axis of size 0", "tensorflow#42248"),
+            known("tflite", "crashes on ReverseSequence without lengths", ""),
+        ],
     ),
     rule("shape.high-rank", "Ranks 5 to 8 work like lower ones.", "No text has a limit.", &[]),
     rule("shape.long", "Axes and rows of hundreds of elements work like short ones.", "", &[]),
@@ -144,11 +152,14 @@ pub const RULES: &[Rule] = &[
         "axes.several",
         "All axes that are given are reversed, and no other.",
         "",
-        &[known(
-            "openvino-tensorflow",
-            "refuses ReverseV2 with several axes",
-            "openvino_tensorflow#432",
-        )],
+        &[
+            known(
+                "openvino-tensorflow",
+                "refuses ReverseV2 with several axes",
+                "openvino_tensorflow#432",
+            ),
+            known("tflite", "refuses axes that are not neighbours", ""),
+        ],
     ),
     rule(
         "axes.negative",
@@ -161,13 +172,14 @@ pub const RULES: &[Rule] = &[
                 "crashed on a negative seq_axis in compiled functions",
                 "tensorflow#58027",
             ),
+            known("tflite", "refuses negative axes of ReverseSequence", ""),
         ],
     ),
     rule(
         "axes.none",
         "Without axes, and with a mask of false only, the tensor passes through.",
         "WebNN reverses all axes if the list is absent; an empty list is not absent.",
-        &[],
+        &[known("tflite", "crashes on an empty list", "")],
     ),
     rule("axes.out-of-range", "An axis outside [-rank, rank) is refused.", "", &[]),
     rule(
@@ -266,7 +278,7 @@ pub const RULES: &[Rule] = &[
         "A length beyond the axis is refused wherever it is.",
         "As for the first.",
         &[
-            known("tflite", "checks only the first length", ""),
+            known("tflite", "checks only the first length and writes out of bounds", ""),
             known("onnx-reference", "clamps it", ""),
         ],
     ),
@@ -276,6 +288,7 @@ pub const RULES: &[Rule] = &[
         "ONNX does not say it. No number of elements is negative.",
         &[
             known("onnx-reference", "reads -1 as n-1", ""),
+            known("tflite", "accepts it", ""),
             known("tensorflow", "crashed on large negative lengths", "tensorflow#59363"),
         ],
     ),

@@ -13,6 +13,8 @@ pub struct BuiltIn {
     /// The file of its adapter.
     file: &'static str,
     text: &'static str,
+    /// The arguments of the adapter.
+    arguments: &'static [&'static str],
 }
 
 /// What the adapters share.
@@ -22,27 +24,31 @@ const SHARED: [(&str, &str); 2] = [
 ];
 
 macro_rules! adapters {
-    ($($name:literal $file:literal)*) => {
+    ($($name:literal $file:literal $($argument:literal)?;)*) => {
         /// Every runtime with a built-in adapter.
         pub const BUILT_IN: &[BuiltIn] = &[$(BuiltIn {
             name: $name,
             file: $file,
             text: include_str!(concat!("../adapters/", $file)),
+            arguments: &[$($argument)?],
         }),*];
     };
 }
 
 adapters! {
-    "numpy" "numpy_.py"
-    "onnx-reference" "onnx_reference.py"
-    "onnxruntime" "onnxruntime_.py"
-    "onnxruntime-plugin" "onnxruntime_plugin.py"
-    "openvino" "openvino_.py"
-    "tensorflow" "tensorflow_.py"
-    "tflite" "tflite_.py"
-    "jax" "jax_.py"
-    "torch" "torch_.py"
-    "tract" "tract_.py"
+    "numpy" "numpy_.py";
+    "onnx-reference" "onnx_reference.py";
+    "onnxruntime" "onnxruntime_.py";
+    "onnxruntime-plugin" "onnxruntime_.py" "plugin";
+    "openvino" "openvino_.py";
+    "openvino-gpu" "openvino_.py" "GPU";
+    "tensorflow" "tensorflow_.py";
+    "tflite" "tflite_.py";
+    "jax" "jax_.py";
+    "torch" "torch_.py";
+    "tract" "tract_.py";
+    "iree" "iree_.py";
+    "retrograde-python" "retrograde_python.py";
 }
 
 /// The runtime with this name.
@@ -56,7 +62,8 @@ impl BuiltIn {
         for (name, text) in SHARED.iter().copied().chain([(self.file, self.text)]) {
             fs::write(folder.join(name), text)?;
         }
-        Ok(vec![python.into(), folder.join(self.file).into()])
+        let adapter = [python.into(), folder.join(self.file).into()];
+        Ok(adapter.into_iter().chain(self.arguments.iter().map(OsString::from)).collect())
     }
 
     /// The source of the adapter, to learn from.

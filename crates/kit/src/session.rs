@@ -21,8 +21,8 @@ use std::sync::atomic::AtomicBool;
 pub struct Options {
     /// Names of built-in runtimes, or commands that speak the protocol.
     pub runtimes: Vec<String>,
-    /// The command of the runtime `retrograde`, which is the program itself.
-    pub own: Vec<OsString>,
+    /// Runtimes that the program itself is: a name, and the command that answers requests.
+    pub own: Vec<(String, Vec<OsString>)>,
     /// The Python for built-in adapters.
     pub python: String,
     /// The seed of the cases.
@@ -104,8 +104,8 @@ pub fn run(options: &Options, watch: &dyn Watch, stop: &AtomicBool) -> Result<Re
 
 /// The command of a runtime: ourselves, a built-in adapter, or words that a user gave.
 fn command_of(name: &str, options: &Options, adapters: &Path) -> std::io::Result<Vec<OsString>> {
-    if name == "retrograde" {
-        return Ok(options.own.clone());
+    if let Some((_, command)) = options.own.iter().find(|(own, _)| own == name) {
+        return Ok(command.clone());
     }
     match runtimes::built_in(name) {
         Some(runtime) => {
@@ -119,7 +119,7 @@ fn command_of(name: &str, options: &Options, adapters: &Path) -> std::io::Result
 /// Writes the report in every form: `report.json`, `.html`, `.txt` and `junit.xml`.
 pub fn save(report: &Report, folder: &Path) -> Result<(), String> {
     let files = [
-        ("report.json", format!("{}\n", report.to_json())),
+        ("report.json", crate::report::json(report)),
         ("report.html", crate::report::html(report)),
         ("report.txt", crate::report::text(report)),
         ("junit.xml", crate::report::junit(report)),

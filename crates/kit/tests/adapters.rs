@@ -125,6 +125,31 @@ fn the_case_that_ends_a_process_is_found() {
     }
 }
 
+/// Memory is read from `/proc`.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_case_that_takes_too_much_memory_is_found() {
+    if !has("python3") {
+        return;
+    }
+    let mut all: Vec<Case> = flips().into_iter().take(5).collect();
+    all[2].id.push_str(".BAD");
+    let folder = tempfile::tempdir().unwrap();
+    // It would answer, but holds 400 MiB for a while before it does.
+    let how = "held.append(b'x' * (400 << 20)) if bad else None\n    time.sleep(20 if bad else 0)\n    \
+               held.clear()\n    print(reply, flush=True)";
+    let limits = Limits { case: Duration::from_secs(60), memory: 200 << 20, ..Limits::default() };
+    let start = std::time::Instant::now();
+    let results = run(&bad(folder.path(), how), &all.iter().collect::<Vec<_>>(), limits);
+    assert_eq!(results.len(), all.len());
+    for (id, result) in &results {
+        let expected = if id.ends_with("BAD") { Verdict::Memory } else { Verdict::Skip };
+        assert_eq!(result.verdict, expected, "{id}: {}", result.message);
+    }
+    // The process was ended, not waited for: it runs twice, once with the others.
+    assert!(start.elapsed() < Duration::from_secs(36), "{:?}", start.elapsed());
+}
+
 #[test]
 fn what_is_not_installed_is_said() {
     let missing =

@@ -46,7 +46,7 @@ pub(crate) struct VerifyArguments {
     /// The operator
     #[command(subcommand)]
     pub(crate) operation: Operation<Input>,
-    /// The result of another program, in any format
-    #[arg(long, global = true, value_name = "FILE", default_value = "-")]
-    pub(crate) against: Location,
+    /// The result of another program, in any format; - is stdin. Required
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) against: Option<Location>,
 }

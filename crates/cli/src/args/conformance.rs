@@ -1,9 +1,12 @@
 //! Arguments of `conformance`.
 
+use super::files::Device;
 use clap::{Args, Subcommand, ValueEnum};
 use retrograde_kit::export;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConformanceArguments {
@@ -27,8 +30,9 @@ pub(crate) enum Conformance {
     Export(ExportArguments),
     /// Run the cases on runtimes and write a report
     #[command(
-        after_help = "RUNTIMES\n  retrograde, numpy, onnx-reference, onnxruntime, onnxruntime-plugin, openvino, tensorflow,\n  \
-        tflite, jax, torch, tract, or the command of an adapter in quotes (docs/conformance.md).\n\n\
+        after_help = "RUNTIMES\n  retrograde, retrograde-cuda, retrograde-simulated, retrograde-python, numpy, onnx-reference,\n  \
+        onnxruntime, onnxruntime-plugin, openvino, openvino-gpu, tensorflow, tflite, jax, torch, tract,\n  \
+        iree, or the command of an adapter in quotes (docs/conformance.md).\n\n\
         The folder keeps results.jsonl, from which an interrupted run continues, and gets report.html,\n\
         report.json, report.txt and junit.xml. The exit code is 0 if the runtimes ran, whatever they did;\n\
         with --strict it is 1 if a case failed."
@@ -41,13 +45,78 @@ pub(crate) enum Conformance {
         /// The newer report.json
         new: PathBuf,
     },
+    /// Join reports of several runs, such as those of several machines, into one
+    Merge {
+        /// The report.json files; of a runtime that is in several, the last counts
+        #[arg(value_name = "REPORT", required = true, num_args = 1..)]
+        reports: Vec<PathBuf>,
+        /// The folder for the joined report
+        #[arg(long, short, value_name = "DIR")]
+        output_dir: PathBuf,
+    },
     /// Print the source of a built-in adapter
     Adapter {
         /// The runtime
         name: String,
     },
     /// Answer requests of the protocol on stdin with this engine
-    Serve,
+    Serve {
+        /// cpu, cuda, cuda:N, or simulated (the CUDA kernels on the CPU, in builds that have them)
+        #[arg(long, value_name = "DEVICE", default_value_t = ServeOn::Device(Device::Cpu))]
+        device: ServeOn,
+    },
+}
+
+/// What answers requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServeOn {
+    Device(Device),
+    /// The CUDA kernels, compiled for the CPU.
+    Simulated,
+}
+
+impl ServeOn {
+    /// The name of the runtime in a report.
+    pub(crate) fn runtime(self) -> &'static str {
+        match self {
+            ServeOn::Device(Device::Cpu) => "retrograde",
+            ServeOn::Device(Device::Cuda(_)) => "retrograde-cuda",
+            ServeOn::Simulated => "retrograde-simulated",
+        }
+    }
+
+    /// What to do where it is missing.
+    pub(crate) fn install(self) -> &'static str {
+        match self {
+            ServeOn::Device(Device::Cpu) => "it is always there",
+            ServeOn::Device(Device::Cuda(_)) => "needs an NVIDIA GPU and its driver",
+            ServeOn::Simulated => "build with --features simulate, and have a C++ compiler",
+        }
+    }
+
+    /// Those that `run` knows by name.
+    pub(crate) const NAMED: [ServeOn; 3] =
+        [ServeOn::Device(Device::Cpu), ServeOn::Device(Device::Cuda(0)), ServeOn::Simulated];
+}
+
+impl FromStr for ServeOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "simulated" => Ok(ServeOn::Simulated),
+            _ => text.parse().map(ServeOn::Device).map_err(|error| format!("{error} or simulated")),
+        }
+    }
+}
+
+impl fmt::Display for ServeOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeOn::Device(device) => device.fmt(f),
+            ServeOn::Simulated => f.write_str("simulated"),
+        }
+    }
 }
 
 /// Which cases.

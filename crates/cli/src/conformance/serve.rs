@@ -1,11 +1,14 @@
-//! `retrograde conformance serve`: the engine as an adapter of the conformance kit.
+//! `retrograde conformance serve`: the engine as an adapter of the conformance kit, on the CPU, on a
+//! GPU, or with the kernels of a GPU on the CPU. Strings are always reversed on the CPU.
 
+use crate::args::{Device, ServeOn};
 use crate::report;
 use anyhow::{Result, anyhow};
 use retrograde::{
-    DType, Layout, LengthsOperator, Reversal, Reverse, ReverseMode, ReverseSegments,
-    ReverseSequence, ReverseSubsequences, TensorRef,
+    DType, Layout, LengthsOperator, Plan, Prepared, Reversal, Reverse, ReverseMode,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, TensorRef,
 };
+use retrograde_gpu::{Cuda, DeviceBuffer};
 use retrograde_kit::call::{Call, OPERATORS};
 use retrograde_kit::protocol::{Outcome, PROTOCOL, answer};
 use retrograde_kit::tensor::{Data, Tensor};
@@ -16,26 +19,105 @@ use std::io::BufRead;
 const OPSET: u32 = 28;
 
 /// Answers until the input ends.
-pub(crate) fn serve() -> Result<()> {
+pub(crate) fn serve(on: ServeOn) -> Result<()> {
+    let engine = Engine::on(on);
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let request: Value = serde_json::from_str(&line)
             .map_err(|error| anyhow!("conformance serve: a request is not JSON: {error}"))?;
-        let reply = match request["id"].as_str() {
-            None => json!({
+        let reply = match (&engine, request["id"].as_str()) {
+            (Err(reason), _) => {
+                json!({ "missing": format!("{on} ({reason})"), "install": on.install() })
+            }
+            (Ok(_), None) => json!({
                 "protocol": PROTOCOL,
-                "runtime": "retrograde",
+                "runtime": on.runtime(),
                 "version": env!("CARGO_PKG_VERSION"),
                 "operators": OPERATORS,
             }),
-            Some(id) => answer(id, &outcome(&request)),
+            (Ok(engine), Some(id)) => answer(id, &outcome(engine, &request)),
         };
         report::print(&format!("{reply}\n"))?;
+        if engine.is_err() {
+            break;
+        }
     }
     Ok(())
 }
 
-fn outcome(request: &Value) -> Outcome {
+/// What runs the plans.
+enum Engine {
+    Cpu,
+    Cuda(Cuda),
+    #[cfg(feature = "simulate")]
+    Simulated(Box<retrograde_gpu::Simulator>),
+}
+
+impl Engine {
+    /// The error says why it is not there.
+    fn on(on: ServeOn) -> Result<Engine, String> {
+        match on {
+            ServeOn::Device(Device::Cpu) => Ok(Engine::Cpu),
+            ServeOn::Device(Device::Cuda(number)) => {
+                Cuda::device(number).map(Engine::Cuda).map_err(|error| error.to_string())
+            }
+            #[cfg(feature = "simulate")]
+            ServeOn::Simulated => {
+                use retrograde_gpu::Simulator;
+                if let Some(reason) = Simulator::unavailable() {
+                    return Err(reason);
+                }
+                let folder =
+                    std::env::temp_dir().join(format!("retrograde-{}", std::process::id()));
+                std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+                let simulator = Simulator::compile(&folder);
+                // The loaded library stays mapped.
+                let _ = std::fs::remove_dir_all(&folder);
+                Ok(Engine::Simulated(Box::new(simulator?)))
+            }
+            #[cfg(not(feature = "simulate"))]
+            ServeOn::Simulated => Err("this build has no simulated kernels".to_owned()),
+        }
+    }
+
+    /// Runs a prepared call. Devices check the lengths themselves.
+    fn run(&self, prepared: &Prepared<'_>, input: &[u8], lengths: &[u8]) -> Result<Vec<u8>> {
+        let lengths = prepared.lengths().map(|_| lengths);
+        let mut out = vec![0; input.len()];
+        let done = match self {
+            Engine::Cpu => return Ok(prepared.run(input, &mut out[..]).map(|()| out)?),
+            Engine::Cuda(cuda) => on_cuda(cuda, prepared.plan(), input, lengths, &mut out),
+            #[cfg(feature = "simulate")]
+            Engine::Simulated(simulator) => {
+                simulator.execute(prepared.plan(), input, lengths, &mut out)
+            }
+        };
+        match done {
+            Ok(()) => Ok(out),
+            Err(retrograde_gpu::Error::Execute(error)) => Err(prepared.explain(error).into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn on_cuda(
+    cuda: &Cuda,
+    plan: &Plan,
+    input: &[u8],
+    lengths: Option<&[u8]>,
+    out: &mut [u8],
+) -> Result<(), retrograde_gpu::Error> {
+    let stream = cuda.stream()?;
+    let lengths = lengths.map(|bytes| DeviceBuffer::from_host(cuda, bytes)).transpose()?;
+    let lengths = lengths.as_ref().map(|lengths| lengths.view().into());
+    let input = DeviceBuffer::from_host(cuda, input)?;
+    let mut output = DeviceBuffer::from_host(cuda, out)?;
+    stream.execute(plan, input.view(), lengths, output.view_mut())?;
+    stream.check()?;
+    output.read(0, out)
+}
+
+fn outcome(engine: &Engine, request: &Value) -> Outcome {
     let read = || {
         let call = Call::from_json(request)?;
         let input = Tensor::from_json(&request["input"])?;
@@ -43,7 +125,7 @@ fn outcome(request: &Value) -> Outcome {
     };
     match read() {
         Err(reason) => Outcome::Unsupported(reason),
-        Ok((call, input, argument)) => match run(&call, &input, &argument) {
+        Ok((call, input, argument)) => match run(engine, &call, &input, &argument) {
             Ok(tensor) => Outcome::Value(tensor),
             Err(error) => Outcome::Refused(error.to_string()),
         },
@@ -51,52 +133,65 @@ fn outcome(request: &Value) -> Outcome {
 }
 
 /// Runs a call on the engine.
-fn run(call: &Call, input: &Tensor, argument: &Tensor) -> Result<Tensor> {
+fn run(engine: &Engine, call: &Call, input: &Tensor, argument: &Tensor) -> Result<Tensor> {
     let none = Vec::new();
     let bytes = match &argument.data {
         Data::Bytes(bytes) => bytes,
         Data::Text(_) => &none,
     };
+    let operands = Operands { engine, input, argument: bytes };
     let argument = TensorRef::dense(dtype(argument)?, &bytes[..], &argument.shape)?;
     match *call {
         Call::Reverse { mask } => {
             let mode = if mask { ReverseMode::Mask } else { ReverseMode::Index };
-            moved(&Reverse::from_tensor(mode, &argument)?, input)
+            operands.moved(&Reverse::from_tensor(mode, &argument)?)
         }
         Call::Flip => {
-            moved(&Reverse::from_tensor(ReverseMode::Index, &argument)?.distinct(), input)
+            operands.moved(&Reverse::from_tensor(ReverseMode::Index, &argument)?.distinct())
         }
         Call::Sequence { time, batch } => {
             let operator = ReverseSequence::onnx(OPSET).time_axis(time).batch_axis(batch);
             if !input.dtype.is_text() {
-                return moved(&operator.lengths(argument), input);
+                return operands.moved(&operator.lengths(argument));
             }
             // Slices of strings have no type that an opset could list, so its other rules are
             // checked as for bytes.
             let bytes = Layout::dense(DType::U8, &input.shape)?;
             operator.plan(&bytes, argument.layout(), &bytes)?;
             let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
-            moved(&operator.lengths(argument), input)
+            operands.moved(&operator.lengths(argument))
         }
         Call::AnySequence { time, batch } => {
-            moved(&ReverseSequence::any_axes(time, batch).lengths(argument), input)
+            operands.moved(&ReverseSequence::any_axes(time, batch).lengths(argument))
         }
         Call::Subsequences { axis } => {
-            moved(&ReverseSubsequences::along(axis).lengths(argument), input)
+            operands.moved(&ReverseSubsequences::along(axis).lengths(argument))
         }
-        Call::Segments { axis } => moved(&ReverseSegments::along(axis).offsets(argument), input),
+        Call::Segments { axis } => operands.moved(&ReverseSegments::along(axis).offsets(argument)),
     }
 }
 
-fn moved(reversal: &impl Reversal, input: &Tensor) -> Result<Tensor> {
-    let data = match &input.data {
-        Data::Text(texts) => Data::Text(reversal.to_vec_cloned(texts, &input.shape)?),
-        Data::Bytes(bytes) => {
-            let view = TensorRef::dense(dtype(input)?, &bytes[..], &input.shape)?;
-            Data::Bytes(reversal.to_bytes(&view)?)
-        }
-    };
-    Ok(Tensor { data, ..input.clone() })
+/// What a reversal runs on.
+struct Operands<'a> {
+    engine: &'a Engine,
+    input: &'a Tensor,
+    /// Lengths or offsets, if the operator has them.
+    argument: &'a [u8],
+}
+
+impl Operands<'_> {
+    fn moved(&self, reversal: &impl Reversal) -> Result<Tensor> {
+        let input = self.input;
+        let data = match &input.data {
+            Data::Text(texts) => Data::Text(reversal.to_vec_cloned(texts, &input.shape)?),
+            Data::Bytes(bytes) => {
+                let layout = Layout::dense(dtype(input)?, &input.shape)?;
+                let prepared = reversal.prepare(&layout, &layout)?;
+                Data::Bytes(self.engine.run(&prepared, bytes, self.argument)?)
+            }
+        };
+        Ok(Tensor { data, ..input.clone() })
+    }
 }
 
 /// The engine's type of the same name.
@@ -111,12 +206,12 @@ mod tests {
     use retrograde_kit::types::TYPES;
     use retrograde_kit::verdict::{Verdict, judge};
 
-    #[test]
-    fn the_engine_passes_every_case() {
+    /// Every case through an engine.
+    fn passes(engine: &Engine) {
         let mut failures = Vec::new();
         for case in retrograde_kit::cases::all(retrograde_kit::cases::SEED, false) {
             let request = case.request();
-            let result = judge(&case, outcome(&request));
+            let result = judge(&case, outcome(engine, &request));
             if result.verdict != Verdict::Pass {
                 failures.push(format!("{}: {:?} {}", case.id, result.verdict, result.message));
             }
@@ -127,6 +222,28 @@ mod tests {
             failures.len(),
             &failures[..failures.len().min(20)]
         );
+    }
+
+    #[test]
+    fn the_engine_passes_every_case() {
+        passes(&Engine::Cpu);
+    }
+
+    #[cfg(feature = "simulate")]
+    #[test]
+    fn the_cuda_kernels_pass_every_case_on_this_processor() {
+        match Engine::on(ServeOn::Simulated) {
+            Ok(engine) => passes(&engine),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+
+    #[test]
+    fn a_cuda_device_passes_every_case() {
+        match Engine::on(ServeOn::Device(Device::Cuda(0))) {
+            Ok(engine) => passes(&engine),
+            Err(reason) => println!("skipped: {reason}"),
+        }
     }
 
     #[test]

@@ -75,9 +75,39 @@ fn verify_finds_the_first_difference_and_its_cause() {
         ))
     };
     assert_eq!(against("right.npy").code, Some(0));
+    let alone = run(command(folder.path(), &["verify", "reverse", "x.npy", "--axes", "0"]));
+    assert_eq!(alone.code, Some(1));
+    let text =
+        "error: verify: --against FILE is missing: the result of another program (- is stdin)\n";
+    assert_eq!(alone.stderr, text);
     let wrong = against("narrow.npy");
     assert_eq!(wrong.code, Some(1));
     let text = "error: verify: Reverse: narrow.npy: 1 of 3 elements differ, the first at [2]: 1, \
                 expected 9007199254740993; likely cause: narrowed to the low 32 bits\n";
     assert_eq!(wrong.stderr, text);
+}
+
+#[test]
+fn devices_that_are_missing_are_said_and_reports_are_joined() {
+    let folder = TempDir::new().unwrap();
+    let words = ["conformance", "run", "--runtime", "retrograde", "--case", "shape.one", "-o", "a"];
+    assert_eq!(run(command(folder.path(), &words)).code, Some(0));
+    // Either there is a device, or it is said why not.
+    let words =
+        ["conformance", "run", "--runtime", "retrograde-cuda", "--case", "shape.one", "-o", "b"];
+    let done = run(command(folder.path(), &words));
+    match done.code {
+        Some(0) => assert!(done.stdout.contains("retrograde-cuda"), "{}", done.stdout),
+        code => {
+            assert_eq!(code, Some(1));
+            let text = "retrograde-cuda: not run: cuda:0 (";
+            assert!(done.stderr.contains(text), "{}", done.stderr);
+            assert!(done.stderr.contains("needs an NVIDIA GPU and its driver"), "{}", done.stderr);
+        }
+    }
+    let words = ["conformance", "merge", "a/report.json", "b/report.json", "-o", "both"];
+    let joined = run(command(folder.path(), &words));
+    assert_eq!(joined.code, Some(0), "{}", joined.stderr);
+    assert!(joined.stdout.contains("retrograde-cuda"), "{}", joined.stdout);
+    assert!(folder.path().join("both/report.html").is_file());
 }

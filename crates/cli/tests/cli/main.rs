@@ -1,6 +1,7 @@
 //! Runs the real `retrograde` command on the shipped examples and on files made here.
 
 mod bench;
+mod cases;
 mod conformance;
 mod cuda;
 mod errors;
@@ -8,6 +9,7 @@ mod exported;
 mod faults;
 mod files;
 mod formats;
+mod lowering;
 mod models;
 mod pictures;
 mod replacing;

@@ -12,6 +12,9 @@ mod reverse;
 mod slice;
 mod strided;
 
+pub(super) use axes::axis;
+pub(super) use slice::{Lists as SliceLists, whole as whole_slice};
+
 use super::known::Known;
 use super::movement::{Workspace, dense};
 use super::numbers;

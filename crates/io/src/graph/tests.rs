@@ -330,3 +330,68 @@ fn nodes_are_checked_before_they_run() {
     let error = wrong(Op::Range(None), &["zero", "huge", "one"]);
     assert!(error.contains("more than the 1048576 that are accepted"), "{error}");
 }
+
+/// The steps of a graph with this node between "x", which is `u8 [3, T]`, and "y".
+fn chained(op: Op, operands: &[(&str, Value)]) -> Result<Vec<String>, String> {
+    let names: Vec<&str> =
+        ["x"].into_iter().chain(operands.iter().map(|(name, _)| *name)).collect();
+    let parts = Parts {
+        inputs: vec![
+            input("x", DType::U8, &[Dim::Fixed(3), Dim::Named("T".to_owned())]),
+            input("lens", DType::I64, &[Dim::Fixed(3)]),
+        ],
+        outputs: vec![output("y")],
+        constants: given(operands).into_iter().filter(|(name, _)| name != "lens").collect(),
+        nodes: vec![node("same", Op::Identity, &["z"], "y"), node("one", op, &names, "z")],
+        ..Parts::default()
+    };
+    let graph = parts.check().unwrap();
+    let steps = |chain: Chain<'_>| chain.steps.iter().map(|step| format!("{step:?}")).collect();
+    graph.chain().map(steps).map_err(|error| error.to_string())
+}
+
+#[test]
+fn reversals_are_a_chain() {
+    use retrograde::ReverseMode::{Index, Mask};
+    let axes = |values: &[i64]| vec![("axes", integers(values))];
+    assert_eq!(chained(Op::Reverse(Index), &axes(&[-1, 1])), Ok(vec!["Axes([1])".to_owned()]));
+    assert_eq!(chained(Op::Reverse(Index), &axes(&[])), Ok(vec!["Axes([])".to_owned()]));
+    let mask = Value::new(DType::Bool, &[2], vec![1, 0]).unwrap();
+    assert_eq!(chained(Op::Reverse(Mask), &[("m", mask)]), Ok(vec!["Axes([0])".to_owned()]));
+    let lens = ("lens", integers(&[]));
+    let found = chained(ROWS, &[lens]).unwrap();
+    assert!(found[0].starts_with("Sequence { time: 1, batch: 0, lengths: Input("), "{found:?}");
+    let constant = chained(ROWS, &[("three", integers(&[0, 1, 2]))]).unwrap();
+    assert!(constant[0].contains("lengths: Constant("), "{constant:?}");
+    let sliced = |start: i64, end: i64| {
+        let names = ["s", "e", "a", "t"];
+        let values = [[0, start], [i64::MAX, end], [0, 1], [1, -1]];
+        let operands: Vec<_> =
+            names.into_iter().zip(values.iter().map(|one| integers(one))).collect();
+        chained(Op::Slice, &operands)
+    };
+    assert_eq!(sliced(-1, i64::MIN), Ok(vec!["Axes([1])".to_owned()]));
+    assert_eq!(
+        sliced(-1, -4),
+        Err(
+            "one (Test): of axis 1, declared as T, it keeps or may keep a part, expected all of it"
+                .to_owned()
+        )
+    );
+}
+
+#[test]
+fn what_is_not_a_chain_is_named() {
+    let order = integers(&[1, 0]);
+    let refused = chained(Op::Transpose, &[("order", order)]).unwrap_err();
+    assert_eq!(refused, "one (Test) is not a reversal of the input");
+    let two = rows().check().unwrap().chain().unwrap_err().to_string();
+    assert_eq!(two, "it has 2 outputs, expected one");
+    let constant = Parts {
+        outputs: vec![output("c")],
+        constants: given(&[("c", integers(&[1]))]),
+        ..Parts::default()
+    };
+    let refused = constant.check().unwrap().chain().unwrap_err().to_string();
+    assert_eq!(refused, "output \"c\" is a constant, expected a reversal of an input");
+}

@@ -1,19 +1,20 @@
 //! `.npy` files. Types that NumPy does not know are void cells; packed ones a flat array of bytes.
 
-use super::{Files, place};
+use super::Files;
 use crate::case::{Case, Expected};
 use crate::tensor::{Data, Tensor};
 
-/// The files of a case. Strings are in the manifest: `.npy` has no strings of any length.
-pub(super) fn files(case: &Case) -> Option<Files> {
-    let folder = place(case);
+/// The members of a case in the archive of its rule. Strings are in the manifest: `.npy` has no
+/// strings of any length.
+pub(super) fn members(case: &Case) -> Files {
     let mut tensors = vec![("input", &case.input), (case.call.argument_name(), &case.argument)];
     if let Expected::Value(expected) = &case.expected {
         tensors.push(("expected", expected));
     }
-    let file =
-        |(name, tensor): (&str, &Tensor)| Some((format!("{folder}/{name}.npy"), encode(tensor)?));
-    Some(tensors.into_iter().filter_map(file).collect())
+    let member = |(name, tensor): (&str, &Tensor)| {
+        Some((format!("{}/{name}.npy", case.id), encode(tensor)?))
+    };
+    tensors.into_iter().filter_map(member).collect()
 }
 
 /// A tensor as a file; `None` for strings.

@@ -30,46 +30,93 @@ pub(super) fn files(case: &Case, opset: u64) -> Option<Files> {
 }
 
 /// A model of one ReverseSequence, for tensors of these types and ranks; `None` for other operators.
-pub fn model(call: &Call, kinds: (u64, u64), ranks: (usize, usize), opset: u64) -> Option<Vec<u8>> {
+fn model(call: &Call, kinds: (u64, u64), ranks: (usize, usize), opset: u64) -> Option<Vec<u8>> {
     let (Call::Sequence { time, batch } | Call::AnySequence { time, batch }) = *call else {
         return None;
     };
     let mut node = Message::default();
     node.text(1, "x").text(1, "lens").text(2, "y").text(4, "ReverseSequence");
     for (name, axis) in [("batch_axis", batch), ("time_axis", time)] {
-        let mut attribute = Message::default();
         // 2 is AttributeProto.INT.
-        attribute.text(1, name).number(3, axis as u64).number(20, 2);
-        node.message(5, attribute);
+        node.message(5, attribute(name, 2, &[axis as u64]));
     }
-    let value = |name: &str, kind: u64, prefix: &str, rank: usize| {
-        let mut shape = Message::default();
-        for axis in 0..rank {
-            let mut dim = Message::default();
-            dim.text(2, &format!("{prefix}{axis}"));
-            shape.message(1, dim);
-        }
-        let (mut tensor, mut of, mut value) =
-            (Message::default(), Message::default(), Message::default());
-        tensor.number(1, kind).message(2, shape);
-        of.message(1, tensor);
-        value.text(1, name).message(2, of);
-        value
+    let value = |name, kind, prefix: &str, rank| {
+        let names: Vec<_> = (0..rank).map(|axis| format!("{prefix}{axis}")).collect();
+        let dims = names.iter().map(|name| Dim::Open(Some(name))).collect();
+        Value { name, kind, dims }.message()
     };
     let mut graph = Message::default();
     graph.message(1, node).text(2, "case");
     graph.message(11, value("x", kinds.0, "d", ranks.0));
     graph.message(11, value("lens", kinds.1, "n", ranks.1));
     graph.message(12, value("y", kinds.0, "d", ranks.0));
+    Some(file(graph, opset))
+}
+
+/// What a model declares about a tensor.
+#[derive(Debug)]
+pub(crate) struct Value<'a> {
+    pub(crate) name: &'a str,
+    /// `TensorProto.DataType`.
+    pub(crate) kind: u64,
+    pub(crate) dims: Vec<Dim<'a>>,
+}
+
+/// The size of an axis: a number, or a name if it has one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Dim<'a> {
+    Fixed(usize),
+    Open(Option<&'a str>),
+}
+
+impl Value<'_> {
+    /// A ValueInfoProto.
+    pub(crate) fn message(&self) -> Message {
+        let mut shape = Message::default();
+        for one in &self.dims {
+            let mut dim = Message::default();
+            match one {
+                Dim::Fixed(size) => {
+                    dim.number(1, *size as u64);
+                }
+                Dim::Open(Some(name)) => {
+                    dim.text(2, name);
+                }
+                Dim::Open(None) => {}
+            }
+            shape.message(1, dim);
+        }
+        let (mut tensor, mut of, mut value) =
+            (Message::default(), Message::default(), Message::default());
+        tensor.number(1, self.kind).message(2, shape);
+        of.message(1, tensor);
+        value.text(1, self.name).message(2, of);
+        value
+    }
+}
+
+/// An AttributeProto: an integer (kind 2), or a list of integers (kind 7).
+pub(crate) fn attribute(name: &str, kind: u64, values: &[u64]) -> Message {
+    let mut attribute = Message::default();
+    attribute.text(1, name);
+    for &value in values {
+        attribute.number(if kind == 2 { 3 } else { 8 }, value);
+    }
+    attribute.number(20, kind);
+    attribute
+}
+
+/// A ModelProto.
+pub(crate) fn file(graph: Message, opset: u64) -> Vec<u8> {
     let (mut version, mut out) = (Message::default(), Message::default());
     version.text(1, "").number(2, opset);
     // IR version 10 is the oldest that has opset 21 and later.
     out.number(1, 10).text(2, "retrograde-kit").message(7, graph).message(8, version);
-    Some(out.bytes)
+    out.bytes
 }
 
 /// A TensorProto.
-fn tensor(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
+pub(crate) fn tensor(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
     let mut out = Message::default();
     for &size in &tensor.shape {
         out.number(1, size as u64);
@@ -91,7 +138,7 @@ fn tensor(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
 
 /// A message under construction.
 #[derive(Debug, Default)]
-struct Message {
+pub(crate) struct Message {
     bytes: Vec<u8>,
 }
 
@@ -104,24 +151,24 @@ impl Message {
         self.bytes.push(value as u8);
     }
 
-    fn number(&mut self, field: u64, value: u64) -> &mut Self {
+    pub(crate) fn number(&mut self, field: u64, value: u64) -> &mut Self {
         self.varint(field << 3);
         self.varint(value);
         self
     }
 
-    fn bytes(&mut self, field: u64, content: &[u8]) -> &mut Self {
+    pub(crate) fn bytes(&mut self, field: u64, content: &[u8]) -> &mut Self {
         self.varint(field << 3 | 2);
         self.varint(content.len() as u64);
         self.bytes.extend_from_slice(content);
         self
     }
 
-    fn text(&mut self, field: u64, text: &str) -> &mut Self {
+    pub(crate) fn text(&mut self, field: u64, text: &str) -> &mut Self {
         self.bytes(field, text.as_bytes())
     }
 
-    fn message(&mut self, field: u64, message: Message) -> &mut Self {
+    pub(crate) fn message(&mut self, field: u64, message: Message) -> &mut Self {
         self.bytes(field, &message.bytes)
     }
 }

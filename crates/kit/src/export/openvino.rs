@@ -1,4 +1,5 @@
 //! OpenVINO IR version 11: Reverse-1 with constant axes, ReverseSequence-1 with lengths as an input.
+//! [`Ir`] writes any chain of such layers.
 
 use super::{Files, npy, place};
 use crate::call::Call;
@@ -29,78 +30,175 @@ pub(super) fn files(case: &Case) -> Option<Files> {
 }
 
 /// The text and the weights of a model; `None` if OpenVINO has no such operator or type.
-pub fn model(
+fn model(
     call: &Call,
     dtype: &Type,
     shape: &[usize],
     argument: &Tensor,
 ) -> Option<(String, Vec<u8>)> {
     let (kind, other) = (dtype.openvino?, argument.dtype.openvino?);
-    let (name, attributes, constant) = match *call {
+    let dims = |shape: &[usize]| shape.iter().map(|&size| size as i64).collect::<Vec<_>>();
+    let mut ir = Ir::default();
+    let x = ir.parameter("x", kind, &dims(shape));
+    let (name, attributes, second) = match *call {
         Call::Reverse { mask } => {
-            ("Reverse", format!("mode=\"{}\"", if mask { "mask" } else { "index" }), true)
+            let mode = format!("mode=\"{}\"", if mask { "mask" } else { "index" });
+            ("Reverse", mode, ir.constant("axes", argument)?)
         }
         Call::AnySequence { time, batch } => {
-            ("ReverseSequence", format!("batch_axis=\"{batch}\" seq_axis=\"{time}\""), false)
+            let axes = format!("batch_axis=\"{batch}\" seq_axis=\"{time}\"");
+            ("ReverseSequence", axes, ir.parameter("lengths", other, &dims(&argument.shape)))
         }
         _ => return None,
     };
-    let list = |sizes: &[usize]| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-    let port = |id: usize, kind: &str, sizes: &[usize]| {
-        let dims: String = sizes.iter().map(|size| format!("<dim>{size}</dim>")).collect();
-        format!("<port id=\"{id}\" precision=\"{}\">{dims}</port>", precision(kind))
-    };
-    let (x, a) = (list(shape), list(&argument.shape));
-    let mut out =
-        String::from("<?xml version=\"1.0\"?>\n<net name=\"case\" version=\"11\">\n<layers>\n");
-    let parameter = |id: usize, name: &str, kind: &str, sizes: &str, shape: &[usize]| {
-        format!(
-            "<layer id=\"{id}\" name=\"{name}\" type=\"Parameter\" version=\"opset1\"><data shape=\"{sizes}\" \
-             element_type=\"{kind}\"/><output>{}</output></layer>\n",
-            port(0, kind, shape)
-        )
-    };
-    out += &parameter(0, "x", kind, &x, shape);
-    let mut bin = Vec::new();
-    if constant {
-        let Data::Bytes(bytes) = &argument.data else { return None };
-        let size = bytes.len();
+    let y = ir.layer("y", name, &attributes, &[x, second]);
+    ir.result(&y);
+    Some(ir.finish())
+}
+
+/// An IR under construction: layers and edges as text, and the weights.
+#[derive(Debug, Default)]
+pub(crate) struct Ir {
+    layers: String,
+    edges: String,
+    weights: Vec<u8>,
+    count: usize,
+}
+
+/// An output of a layer. Sizes that are not known are -1.
+#[derive(Debug, Clone)]
+pub(crate) struct Edge {
+    layer: usize,
+    port: usize,
+    kind: &'static str,
+    name: String,
+    dims: Vec<i64>,
+}
+
+impl Edge {
+    /// The port of a layer that reads or makes it; what makes it also names it.
+    fn port(&self, id: usize, named: bool) -> String {
+        let dims: String = self.dims.iter().map(|size| format!("<dim>{size}</dim>")).collect();
+        let kind = precision(self.kind);
+        let names =
+            if named { format!(" names=\"{}\"", tensor_name(&self.name)) } else { String::new() };
+        format!("<port id=\"{id}\" precision=\"{kind}\"{names}>{dims}</port>")
+    }
+}
+
+impl Ir {
+    /// A layer with this text between its name and its end; returns its number.
+    fn add(&mut self, name: &str, kind: &str, content: &str) -> usize {
+        let (id, name) = (self.count, escaped(name));
         let _ = writeln!(
-            out,
-            "<layer id=\"1\" name=\"axes\" type=\"Const\" version=\"opset1\"><data element_type=\"{other}\" \
-             shape=\"{a}\" offset=\"0\" size=\"{size}\"/><output>{}</output></layer>",
-            port(0, other, &argument.shape)
+            self.layers,
+            "<layer id=\"{id}\" name=\"{name}\" type=\"{kind}\" version=\"opset1\">{content}</layer>"
         );
-        bin.clone_from(bytes);
+        self.count += 1;
+        id
+    }
+
+    /// An input of the model.
+    pub(crate) fn parameter(&mut self, name: &str, kind: &'static str, dims: &[i64]) -> Edge {
+        let mut edge = Edge { layer: 0, port: 0, kind, name: name.to_owned(), dims: dims.to_vec() };
+        let size = |&size: &i64| if size < 0 { "?".to_owned() } else { size.to_string() };
+        let sizes: Vec<_> = dims.iter().map(size).collect();
+        let (sizes, port) = (sizes.join(","), edge.port(0, true));
+        let content =
+            format!("<data shape=\"{sizes}\" element_type=\"{kind}\"/><output>{port}</output>");
+        edge.layer = self.add(name, "Parameter", &content);
+        edge
+    }
+
+    /// A constant; `None` if OpenVINO does not have the type.
+    pub(crate) fn constant(&mut self, name: &str, tensor: &Tensor) -> Option<Edge> {
+        let (kind, Data::Bytes(bytes)) = (tensor.dtype.openvino?, &tensor.data) else {
+            return None;
+        };
+        let dims: Vec<_> = tensor.shape.iter().map(|&size| size as i64).collect();
+        let mut edge = Edge { layer: 0, port: 0, kind, name: name.to_owned(), dims };
+        let sizes: Vec<_> = tensor.shape.iter().map(usize::to_string).collect();
+        let (offset, size) = (self.weights.len(), bytes.len());
+        self.weights.extend_from_slice(bytes);
+        self.weights.resize(self.weights.len().next_multiple_of(64), 0);
+        let (sizes, port) = (sizes.join(","), edge.port(0, true));
+        let content = format!(
+            "<data element_type=\"{kind}\" shape=\"{sizes}\" offset=\"{offset}\" \
+             size=\"{size}\"/><output>{port}</output>"
+        );
+        edge.layer = self.add(name, "Const", &content);
+        Some(edge)
+    }
+
+    /// A layer whose result has the type and the shape of its first input.
+    pub(crate) fn layer(
+        &mut self,
+        name: &str,
+        kind: &str,
+        attributes: &str,
+        inputs: &[Edge],
+    ) -> Edge {
+        let mut edge = Edge { port: inputs.len(), name: name.to_owned(), ..inputs[0].clone() };
+        let ports: String =
+            inputs.iter().enumerate().map(|(at, input)| input.port(at, false)).collect();
+        let port = edge.port(inputs.len(), true);
+        let content = format!("<data {attributes}/><input>{ports}</input><output>{port}</output>");
+        edge.layer = self.add(name, kind, &content);
+        for (at, input) in inputs.iter().enumerate() {
+            self.connect(input, edge.layer, at);
+        }
+        edge
+    }
+
+    /// Makes a value the result of the model.
+    pub(crate) fn result(&mut self, value: &Edge) {
+        let content = format!("<input>{}</input>", value.port(0, false));
+        let layer = self.add(&format!("{}/result", value.name), "Result", &content);
+        self.connect(value, layer, 0);
+    }
+
+    fn connect(&mut self, from: &Edge, layer: usize, port: usize) {
+        let _ = writeln!(
+            self.edges,
+            "<edge from-layer=\"{}\" from-port=\"{}\" to-layer=\"{layer}\" to-port=\"{port}\"/>",
+            from.layer, from.port
+        );
+    }
+
+    /// The text and the weights.
+    pub(crate) fn finish(mut self) -> (String, Vec<u8>) {
         // OpenVINO does not read an empty file.
-        bin.resize(bin.len().max(8), 0);
-    } else {
-        bin.resize(8, 0);
-        out += &parameter(1, "lengths", other, &a, &argument.shape);
-    }
-    let _ = writeln!(
-        out,
-        "<layer id=\"2\" name=\"y\" type=\"{name}\" version=\"opset1\"><data {attributes}/><input>{}{}</input>\
-         <output>{}</output></layer>",
-        port(0, kind, shape),
-        port(1, other, &argument.shape),
-        port(2, kind, shape),
-    );
-    let _ = writeln!(
-        out,
-        "<layer id=\"3\" name=\"y/result\" type=\"Result\" version=\"opset1\"><input>{}</input></layer>",
-        port(0, kind, shape)
-    );
-    out += "</layers>\n<edges>\n";
-    for (from, to, at) in [(0, 2, 0), (1, 2, 1)] {
-        let _ = writeln!(
-            out,
-            "<edge from-layer=\"{from}\" from-port=\"0\" to-layer=\"{to}\" to-port=\"{at}\"/>"
+        self.weights.resize(self.weights.len().max(8), 0);
+        let (layers, edges) = (self.layers, self.edges);
+        let text = format!(
+            "<?xml version=\"1.0\"?>\n<net name=\"case\" version=\"11\">\n<layers>\n{layers}</layers>\n\
+             <edges>\n{edges}</edges>\n</net>\n"
         );
+        (text, self.weights)
     }
-    out +=
-        "<edge from-layer=\"2\" from-port=\"2\" to-layer=\"3\" to-port=\"0\"/>\n</edges>\n</net>\n";
-    Some((out, bin))
+}
+
+/// Text inside an attribute of XML.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // XML has no other control characters, and would read these as spaces.
+            '\t' | '\n' | '\r' => drop(write!(out, "&#{};", character as u32)),
+            other if other.is_control() => out.push('_'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A name in the list of names of a tensor, in which a comma separates two.
+fn tensor_name(name: &str) -> String {
+    escaped(&name.replace('\\', "\\\\").replace(',', "\\,"))
 }
 
 /// The older spelling of a type, which ports have.

@@ -22,7 +22,7 @@ pub(super) fn files(case: &Case) -> Option<Files> {
         case.id,
         case.rule,
         constant(&case.input)?,
-        reverse(&axes, &of),
+        reverse("%y", "%x", &axes, &of),
     );
     if let Expected::Value(expected) = &case.expected {
         text += &format!(
@@ -35,9 +35,9 @@ pub(super) fn files(case: &Case) -> Option<Files> {
     Some(vec![(format!("{}.mlir", place(case)), text.into_bytes())])
 }
 
-/// The operation that reverses `%x`, of this type, to `%y`.
-pub fn reverse(axes: &[usize], of: &str) -> String {
-    format!("%y = stablehlo.reverse %x, dims = {axes:?} : {of}")
+/// The operation that reverses a value of this type.
+pub(crate) fn reverse(result: &str, value: &str, axes: &[usize], of: &str) -> String {
+    format!("{result} = stablehlo.reverse {value}, dims = {axes:?} : {of}")
 }
 
 fn tensor_type(tensor: &Tensor) -> Option<String> {

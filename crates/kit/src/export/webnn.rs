@@ -1,7 +1,8 @@
 //! The JSON form of the web-platform tests of WebNN's `reverse`.
 //!
-//! Data are JSON numbers; 64-bit integers are strings, for BigInt. Cases with NaNs and infinities,
-//! and calls that must be refused, have no place in that form.
+//! Values are as in `webnn/conformance_tests/reverse.https.any.js`, calls that must be refused as in
+//! `webnn/validation_tests`. Data are JSON numbers; 64-bit integers are strings, which BigInt reads.
+//! Cases with NaNs and infinities have no place in that form.
 
 use super::{Files, place, resolved_axes};
 use crate::case::{Case, Expected};
@@ -11,28 +12,41 @@ use serde_json::{Value, json};
 
 /// The file of a case.
 pub(super) fn files(case: &Case) -> Option<Files> {
-    let Expected::Value(expected) = &case.expected else { return None };
-    if case.argument.to_integers().iter().any(|&axis| axis < 0) {
+    // WebNN has neither negative axes nor axes of size 0.
+    let axes = case.argument.to_integers();
+    if axes.iter().any(|&axis| axis < 0) || case.input.shape.contains(&0) {
         return None;
     }
-    let axes = resolved_axes(case)?;
-    let test = json!({
-        "name": case.id,
-        "graph": {
-            "inputs": { "reverseInput": tensor(&case.input)? },
-            "operators": [{
-                "name": "reverse",
-                "arguments": [{ "input": "reverseInput" }, { "options": { "axes": axes } }],
-                "outputs": "reverseOutput",
-            }],
-            "expectedOutputs": { "reverseOutput": tensor(expected)? },
-        },
-    });
+    let test = match &case.expected {
+        Expected::Value(expected) => json!({
+            "name": case.id,
+            "graph": {
+                "inputs": { "reverseInput": tensor(&case.input)? },
+                "operators": [{
+                    "name": "reverse",
+                    "arguments": [
+                        { "input": "reverseInput" },
+                        { "options": { "axes": resolved_axes(case)? } },
+                    ],
+                    "outputs": "reverseOutput",
+                }],
+                "expectedOutputs": { "reverseOutput": tensor(expected)? },
+            },
+        }),
+        Expected::Refusal(_) => {
+            let axes: Option<Vec<u32>> = axes.iter().map(|&axis| axis.try_into().ok()).collect();
+            json!({ "name": case.id, "input": descriptor(&case.input)?, "axes": axes? })
+        }
+    };
     Some(vec![(format!("{}.json", place(case)), format!("{test:#}\n").into_bytes())])
 }
 
+fn descriptor(tensor: &Tensor) -> Option<Value> {
+    Some(json!({ "shape": tensor.shape, "dataType": tensor.dtype.webnn? }))
+}
+
 fn tensor(tensor: &Tensor) -> Option<Value> {
-    let kind = tensor.dtype.webnn?;
+    let descriptor = descriptor(tensor)?;
     let element = |at: usize| match tensor.dtype.kind {
         Kind::Signed | Kind::Unsigned if tensor.dtype.bits == 64 => {
             Some(json!(tensor.integer(at).to_string()))
@@ -42,5 +56,5 @@ fn tensor(tensor: &Tensor) -> Option<Value> {
         _ => tensor.text(at).parse().ok().filter(|value: &f64| value.is_finite()).map(Value::from),
     };
     let data: Option<Vec<_>> = (0..tensor.len()).map(element).collect();
-    Some(json!({ "data": data?, "descriptor": { "shape": tensor.shape, "dataType": kind } }))
+    Some(json!({ "data": data?, "descriptor": descriptor }))
 }

@@ -9,7 +9,7 @@ use super::super::view::View;
 pub(super) const MOST: usize = 64;
 
 /// The axis that an entry of a list names.
-pub(super) fn axis(
+pub(in super::super) fn axis(
     argument: &'static str,
     position: usize,
     value: i128,

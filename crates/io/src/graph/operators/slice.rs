@@ -7,13 +7,13 @@ use super::axes;
 
 /// The lists that define a slice, as far as they are known.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lists {
-    pub(super) starts: Vec<i128>,
-    pub(super) ends: Vec<i128>,
+pub(in super::super) struct Lists {
+    pub(in super::super) starts: Vec<i128>,
+    pub(in super::super) ends: Vec<i128>,
     /// All axes from the first on, if they are not given.
-    pub(super) axes: Option<Vec<i128>>,
+    pub(in super::super) axes: Option<Vec<i128>>,
     /// All 1, if they are not given.
-    pub(super) steps: Option<Vec<i128>>,
+    pub(in super::super) steps: Option<Vec<i128>>,
 }
 
 /// A range of one axis.
@@ -146,6 +146,39 @@ pub(super) fn known_slice(data: &Known, lists: [Option<&Known>; 4]) -> Result<Kn
     Ok(Known::new(data.dtype, Some(sizes)))
 }
 
+/// No axis is this long.
+const LONGEST: i128 = 1 << 62;
+
+/// Whether a range keeps all of an axis, whose size may be unknown.
+fn keeps_all(range: &Range, size: Option<usize>) -> bool {
+    let Range { start, end, step, .. } = *range;
+    match (size, step) {
+        (Some(size), _) => {
+            let found = span(start, end, step, size);
+            found.len == size && (size < 2 || found.step.unsigned_abs() == 1)
+        }
+        (None, 1) => (start == 0 || start <= -LONGEST) && end >= LONGEST,
+        (None, -1) => (start == -1 || start >= LONGEST) && end <= -LONGEST,
+        (None, _) => false,
+    }
+}
+
+/// The axes that a slice reverses, in ascending order; or the first axis of which it keeps a part,
+/// or may do so.
+pub(in super::super) fn whole(
+    lists: &Lists,
+    sizes: &[Option<usize>],
+) -> Result<Result<Vec<usize>, usize>, OperandError> {
+    let ranges = lists.ranges(sizes.len())?;
+    if let Some(range) = ranges.iter().find(|range| !keeps_all(range, sizes[range.axis])) {
+        return Ok(Err(range.axis));
+    }
+    let reversed = ranges.iter().filter(|range| range.step < 0);
+    let mut axes: Vec<_> = reversed.map(|range| range.axis).collect();
+    axes.sort_unstable();
+    Ok(Ok(axes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,6 +230,29 @@ mod tests {
         assert_eq!(span(high, low, low, 3), Span { start: 2, len: 1, step: 1 });
         assert_eq!(span(low, high, i128::MAX, 3).len, 1);
         assert_eq!(span(high, i128::MIN, i128::MIN, 3).len, 1);
+    }
+
+    #[test]
+    fn slices_that_keep_an_axis_are_told_from_parts() {
+        let of = |start: i128, end: i128, step: i128, size: Option<usize>| {
+            let (starts, ends, axes, steps) =
+                (vec![start], vec![end], Some(vec![-1]), Some(vec![step]));
+            whole(&Lists { starts, ends, axes, steps }, &[Some(9), size]).unwrap()
+        };
+        let (least, most) = (i128::from(i64::MIN), i128::from(i64::MAX));
+        for size in [None, Some(0), Some(1), Some(5)] {
+            assert_eq!(of(-1, least, -1, size), Ok(vec![1]), "{size:?}");
+            assert_eq!(of(-1, -most, -1, size), Ok(vec![1]), "{size:?}");
+            assert_eq!(of(most, least, -1, size), Ok(vec![1]), "{size:?}");
+            assert_eq!(of(0, most, 1, size), Ok(vec![]), "{size:?}");
+        }
+        assert_eq!(of(4, -6, -1, Some(5)), Ok(vec![1]));
+        assert_eq!(of(4, -6, -1, None), Err(1));
+        assert_eq!(of(-1, -6, -1, Some(5)), Ok(vec![1]));
+        for (start, end, step) in [(-1, 0, -1), (3, least, -1), (-1, least, -2), (1, most, 1)] {
+            assert_eq!(of(start, end, step, Some(5)), Err(1), "{start}:{end}:{step}");
+            assert_eq!(of(start, end, step, None), Err(1), "{start}:{end}:{step}");
+        }
     }
 
     #[test]
