@@ -5,7 +5,8 @@
 
 use crate::error::Error;
 use crate::flip::{self, Chunk};
-use crate::grid::{Grid, Piece};
+use crate::grid::Grid;
+use crate::movement::{Movement, Needs, Part};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,7 +33,7 @@ pub(crate) trait Source: Sync {
 /// Where chunks go.
 pub(crate) trait Sink: Sync {
     /// Whether an earlier run has written this chunk, and its sources have not changed since.
-    fn is_done(&self, index: &[u64], pieces: &[Piece]) -> Result<bool, Error>;
+    fn is_done(&self, index: &[u64], needs: &Needs) -> Result<bool, Error>;
 
     /// Writes the elements of a chunk. Returns a buffer to use again.
     fn write(&self, index: &[u64], elements: Vec<u8>) -> Result<Vec<u8>, Error>;
@@ -60,7 +61,7 @@ pub(crate) enum Copied {
 pub(crate) struct Work<'a> {
     pub(crate) name: &'a str,
     pub(crate) grid: &'a Grid,
-    pub(crate) flipped: &'a [bool],
+    pub(crate) movement: &'a Movement,
     /// The bytes of an element; `None` if that differs, and chunks can only be copied.
     pub(crate) width: Option<usize>,
     /// A missing element.
@@ -77,6 +78,8 @@ pub struct Settings<'a> {
     pub threads: usize,
     /// Replace an output that exists.
     pub force: bool,
+    /// Wait until a folder is on the disk before it gets its name.
+    pub sync: bool,
     /// Set by the caller to stop between two chunks.
     pub stop: &'a AtomicBool,
     /// Called with the bytes of chunks that are complete, by any thread.
@@ -119,23 +122,17 @@ impl Work<'_> {
         len.saturating_mul(self.width.unwrap_or(1) as u64)
     }
 
-    /// Whether every output chunk is an input chunk.
-    fn only_copies(&self) -> bool {
-        (0..self.grid.rank()).all(|axis| !self.flipped[axis] || self.grid.only_renames(axis))
-    }
-
     /// Memory for one worker.
     fn need(&self) -> u64 {
-        let ragged = |axis: &usize| self.flipped[*axis] && self.grid.is_ragged(*axis);
-        let count = (0..self.grid.rank()).filter(ragged).count() as u32;
+        let count = self.movement.ragged(self.grid).len() as u32;
         let inputs = if self.source.has_parts() { 1 } else { 1u64 << count.min(16) };
         let copies = inputs + self.source.copies().max(self.sink.copies());
         self.chunk_bytes().saturating_mul(copies)
     }
 
-    /// Reverses the array. `resumed` says that an earlier run may have written some chunks.
-    pub(crate) fn run(&self, settings: &Settings<'_>, resumed: bool) -> Result<Counts, Error> {
-        let copies = self.only_copies();
+    /// Fails if elements or memory do not allow it; otherwise, how many workers there may be.
+    pub(crate) fn workers(&self, settings: &Settings<'_>) -> Result<u64, Error> {
+        let copies = self.movement.only_copies(self.grid);
         if !copies && self.width.is_none() {
             let what = "elements of different sizes (strings) can be reversed only along axes \
                         with one element per chunk";
@@ -151,7 +148,12 @@ impl Work<'_> {
         } else {
             (limit - BASE).checked_div(need).unwrap_or(u64::MAX)
         };
-        let workers = workers.clamp(1, settings.threads.max(1) as u64).min(self.grid.chunks());
+        Ok(workers.clamp(1, settings.threads.max(1) as u64).min(self.grid.chunks()))
+    }
+
+    /// Reverses the array. `resumed` says that an earlier run may have written some chunks.
+    pub(crate) fn run(&self, settings: &Settings<'_>, resumed: bool) -> Result<Counts, Error> {
+        let workers = self.workers(settings)?;
         let shared = Shared {
             work: self,
             settings,
@@ -187,9 +189,8 @@ impl Work<'_> {
     /// The order in which chunks are counted: neighbours along a ragged axis follow each other.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.grid.rank()).collect();
-        let ragged = |&axis: &usize| self.flipped[axis] && self.grid.is_ragged(axis);
-        if let Some(at) = order.iter().rposition(ragged) {
-            let axis = order.remove(at);
+        if let Some(&axis) = self.movement.ragged(self.grid).last() {
+            order.remove(axis);
             order.push(axis);
         }
         order
@@ -264,14 +265,14 @@ impl Shared<'_> {
 
     /// Writes one output chunk.
     fn chunk(&self, index: &[u64], memory: &mut Memory, counts: &mut Counts) -> Result<(), Error> {
-        let &Work { grid, flipped, source, sink, missing, .. } = self.work;
-        let pieces = grid.pieces(index, flipped);
-        if self.resumed && sink.is_done(index, &pieces)? {
+        let &Work { grid, movement, source, sink, missing, .. } = self.work;
+        let needs = movement.needs(grid, index);
+        if self.resumed && sink.is_done(index, &needs)? {
             counts.resumed += 1;
             return Ok(());
         }
-        if self.work.only_copies() {
-            match sink.copy(index, &pieces[0].chunk)? {
+        if movement.only_copies(grid) {
+            match sink.copy(index, &needs.sources[0].0)? {
                 Copied::Done => {
                     counts.copied += 1;
                     counts.reads += 1;
@@ -285,53 +286,69 @@ impl Shared<'_> {
             }
         }
         let whole = Chunk { shape: grid.chunk(), width: self.work.width.unwrap_or(1), begin: 0 };
-        let covered: u64 = pieces.iter().map(Piece::elements).sum();
-        let covered = Some(covered) == grid.chunk_len();
+        let covered = Some(needs.elements()) == grid.chunk_len();
         let mut target = std::mem::take(&mut memory.target);
         target.resize(self.work.chunk_bytes() as usize, 0);
         if !covered {
             flip::fill(&mut target, missing);
         }
         let Memory { kept, part, .. } = memory;
-        let shared = pieces.len() > 1;
-        kept.retain(|(chunk, _)| shared && pieces.iter().any(|piece| &piece.chunk == chunk));
+        // A movement that shares input chunks between neighbours keeps those of this output chunk.
+        // Any other reads as many as it needs, one after the other.
+        let shared = !movement.ragged(grid).is_empty();
+        let needed = |chunk| needs.sources.iter().any(|(known, _)| known == chunk);
+        kept.retain(|(chunk, _)| shared && needed(chunk));
+        let (turned, same) = (movement.flipped(), vec![false; grid.rank()]);
         let mut found = false;
-        for piece in &pieces {
+        for (chunk, parts) in &needs.sources {
             let (elements, begin) = if source.has_parts() {
-                let hull = whole.hull(&piece.from, &piece.len);
+                let hulls = parts.iter().map(|part| whole.hull(&part.piece.from, &part.piece.len));
+                let hull = hulls.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end));
+                let hull = hull.unwrap_or_default();
                 let begin = hull.start;
                 counts.reads += 1;
-                (source.part(&piece.chunk, hull, part)?.then_some(&part[..]), begin)
+                (source.part(chunk, hull, part)?.then_some(&part[..]), begin)
             } else {
-                let at = match kept.iter().position(|(chunk, _)| *chunk == piece.chunk) {
+                let at = match kept.iter().position(|(known, _)| known == chunk) {
                     Some(at) => at,
                     None => {
+                        if !shared {
+                            kept.clear();
+                        }
                         counts.reads += 1;
-                        kept.push((piece.chunk.clone(), source.chunk(&piece.chunk)?));
+                        kept.push((chunk.clone(), source.chunk(chunk)?));
                         kept.len() - 1
                     }
                 };
                 (kept[at].1.as_deref(), 0)
             };
-            match elements {
-                Some(elements) => {
-                    found = true;
-                    let from = (Chunk { begin, ..whole }, elements);
-                    let to = (whole, &mut target[..]);
-                    flip::flip(piece, flipped, from, to).map_err(|source| Error::Operator {
-                        at: self.work.name.to_owned(),
-                        source: Box::new(source),
-                    })?;
+            found |= elements.is_some();
+            for Part { piece, reversed } in parts {
+                match elements {
+                    Some(elements) => {
+                        let from = (Chunk { begin, ..whole }, elements);
+                        let to = (whole, &mut target[..]);
+                        let flipped = if *reversed { &turned } else { &same };
+                        flip::flip(piece, flipped, from, to).map_err(|source| Error::Operator {
+                            at: self.work.name.to_owned(),
+                            source: Box::new(source),
+                        })?;
+                    }
+                    // Otherwise it was filled as a whole.
+                    None if covered => flip::fill_box(piece, whole, &mut target, missing),
+                    None => {}
                 }
-                // Otherwise it was filled as a whole.
-                None if covered => flip::fill_box(piece, whole, &mut target, missing),
-                None => {}
             }
         }
-        if pieces.len() == 1 {
+        for zero in &needs.zeros {
+            flip::fill_box(zero, whole, &mut target, &[0]);
+        }
+        if !shared {
             // Freed before the chunk is encoded.
             kept.clear();
         }
+        // Zeros are the same as missing elements only if these are zero.
+        found |= !needs.zeros.is_empty() && missing.iter().any(|&byte| byte != 0);
         if !found {
             counts.missing += 1;
             memory.target = target;

@@ -91,8 +91,9 @@ impl Store for Local {
         Ok(found.map(|found| (found.len(), found.modified().ok())))
     }
 
-    fn write(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
-        self.place(key, |path| File::create(path)?.write_all(bytes))
+    fn write(&self, key: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+        self.place(key, |path| File::create(path)?.write_all(&bytes))?;
+        Ok(bytes)
     }
 
     fn list(&self, folder: &str) -> io::Result<Listing> {
@@ -119,15 +120,7 @@ impl Store for Local {
     }
 
     fn copy(&self, key: &str, from: &dyn Store, source: &str) -> io::Result<bool> {
-        let Some(source) = from.path(source) else {
-            let mut bytes = Vec::new();
-            let found = from.read(source, None, &mut bytes)?;
-            return if found.is_some() {
-                self.write(key, &bytes).map(|()| true)
-            } else {
-                Ok(false)
-            };
-        };
+        let Some(source) = from.path(source) else { return super::copy(self, key, from, source) };
         let Some(mut file) = absent(File::open(source))? else { return Ok(false) };
         // The system copies between the files, or shares their blocks.
         self.place(key, |path| io::copy(&mut file, &mut File::create(path)?).map(|_| ()))?;
