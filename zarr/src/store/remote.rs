@@ -62,6 +62,9 @@ impl Remote {
                 return Err(invalid(why));
             }
         };
+        // TLS by `ring`, which compiles in a fraction of the time of the default. It may be installed
+        // already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let retry = RetryConfig {
             max_retries: attempts - 1,
             retry_timeout: PATIENCE,
