@@ -187,14 +187,13 @@ def main():
     parser.add_argument("--record", action="store_true")
     arguments = parser.parse_args()
     results = []
-    print(table.line(HEADINGS))
-    print(table.line(["---"] * len(HEADINGS)))
+    print(table.markdown(HEADINGS, []))
     for name, case in CASES.items():
         if arguments.only in name:
             results.append(compared(name, case, arguments))
-            print(table.line(row(results[-1])), flush=True)
+            print(table.markdown(HEADINGS, [row(results[-1])]).splitlines()[-1], flush=True)
     if arguments.record:
-        print(write(results, arguments, machine.host()))
+        print(write(results, arguments, machine.describe()))
 
 
 if __name__ == "__main__":

@@ -214,7 +214,8 @@ impl<'a> Conversion<'a> {
     ) -> Result<Counts, Error> {
         let width = Some(self.element.width);
         let (name, grid, movement) = (&self.name, &self.grid, &self.movement);
-        Work { name, grid, movement, width, missing, source, sink }.run(settings, resumed)
+        Work { name, grid, movement, width, missing, source, sink, together: None }
+            .run(settings, resumed)
     }
 }
 

@@ -6,7 +6,8 @@ use crate::movement::Movement;
 use crate::ome;
 use crate::operation::Operation;
 use crate::output::{Output, Target};
-use crate::store::Store;
+use crate::shards::{ShardSink, ShardSource, Shards};
+use crate::store::{Local, Store};
 use crate::tree::Tree;
 use crate::work::{Counts, Settings, Work};
 use crate::zarr::{Chunks, ZarrSink};
@@ -81,23 +82,30 @@ impl<'a> Job<'a> {
         let (arrays, bytes) = (self.tree.arrays.len(), self.bytes());
         let summary = |counts, complete| Summary { counts, arrays, bytes, complete };
         // Before an output that is replaced is touched.
-        self.each(self.input, |work| work.workers(settings).map(|_| ()))?;
+        let folder = Local::new("");
+        let place: &dyn Store = match target {
+            Target::Remote(remote) => remote,
+            Target::Path(_) | Target::Inside(..) => &folder,
+        };
+        self.each(place, settings, |work| work.workers(settings).map(|_| ()))?;
         let begun = target.begin(&self.identity(), self.version(), settings)?;
         let Some(output) = begun else { return Ok(summary(Counts::default(), true)) };
         let filled = self.fill(&output, settings);
         output.finish(filled).map(|counts| summary(counts, false))
     }
 
-    /// Calls a function with the work on each array, to be written to a store.
+    /// Calls a function with the work on each array, to be written to a store. Shards that do not
+    /// fit in memory are written one inner chunk after the other, to folders.
     fn each(
         &self,
         output: &dyn Store,
+        settings: &Settings<'_>,
         mut act: impl FnMut(&Work<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         for (array, movement) in self.arrays() {
             let source = Chunks { store: self.input, array };
             let sink = ZarrSink { output: Chunks { store: output, array }, input: Some(source) };
-            act(&Work {
+            let whole = Work {
                 name: &array.name,
                 grid: &array.grid,
                 movement,
@@ -105,7 +113,25 @@ impl<'a> Job<'a> {
                 missing: &array.codec.missing,
                 source: &source,
                 sink: &sink,
-            })?;
+                together: None,
+            };
+            let too_large = matches!(whole.workers(settings), Err(Error::Memory { .. }));
+            let shards = too_large.then(|| Shards::of(self.input, array)).flatten();
+            match (shards.filter(|_| array.width().is_some()), output.local()) {
+                (Some(shards), Some(folder)) => {
+                    let source = ShardSource::new(self.input, &shards);
+                    let sink = ShardSink::new(folder, self.input, &shards);
+                    act(&Work {
+                        grid: &shards.inner.grid,
+                        missing: &shards.inner.codec.missing,
+                        source: &source,
+                        sink: &sink,
+                        together: Some(&shards.ratio),
+                        ..whole
+                    })?;
+                }
+                _ => act(&whole)?,
+            }
         }
         Ok(())
     }
@@ -115,7 +141,7 @@ impl<'a> Job<'a> {
         let (store, resumed) = (output.store(), output.resumed());
         let mut counts = Counts::default();
         let total = self.tree.arrays.iter().map(|array| array.grid.chunks()).sum();
-        self.each(store, |work| match work.run(settings, resumed) {
+        self.each(store, settings, |work| match work.run(settings, resumed) {
             Ok(done) => {
                 counts.add(&done);
                 Ok(())

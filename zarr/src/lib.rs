@@ -23,6 +23,7 @@ mod ome;
 mod operation;
 mod output;
 mod sequences;
+mod shards;
 mod stage;
 pub mod store;
 mod tree;

@@ -53,6 +53,11 @@ pub trait Store: Send + Sync {
         None
     }
 
+    /// The store, if it is a folder of this machine.
+    fn local(&self) -> Option<&Local> {
+        None
+    }
+
     /// The store, if it has a URL.
     fn remote(&self) -> Option<&Remote> {
         None

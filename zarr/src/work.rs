@@ -68,6 +68,8 @@ pub(crate) struct Work<'a> {
     pub(crate) missing: &'a [u8],
     pub(crate) source: &'a dyn Source,
     pub(crate) sink: &'a dyn Sink,
+    /// Chunks that one worker takes together, in row-major order: so many along each axis.
+    pub(crate) together: Option<&'a [u64]>,
 }
 
 /// How to work.
@@ -158,8 +160,7 @@ impl Work<'_> {
             work: self,
             settings,
             resumed,
-            order: self.order(),
-            run: (self.grid.chunks() / (workers.max(1) * 4)).clamp(1, RUN),
+            numbering: self.numbering(workers),
             next: AtomicU64::new(0),
             failed: Mutex::new(None),
             halt: AtomicBool::new(false),
@@ -186,14 +187,49 @@ impl Work<'_> {
         }
     }
 
-    /// The order in which chunks are counted: neighbours along a ragged axis follow each other.
-    fn order(&self) -> Vec<usize> {
+    /// How chunks are counted.
+    fn numbering(&self, workers: u64) -> Numbering {
         let mut order: Vec<usize> = (0..self.grid.rank()).collect();
+        let blocks = self.together.and_then(|together| {
+            let sizes = self.grid.chunk().iter().zip(together).map(|(size, count)| size * count);
+            let outer = Grid::new(self.grid.shape().to_vec(), sizes.collect())?;
+            Some((outer, Grid::new(together.to_vec(), vec![1; together.len()])?))
+        });
+        if let Some((outer, inner)) = &blocks {
+            let (total, run) = (outer.chunks() * inner.chunks(), inner.chunks());
+            return Numbering { order, blocks, total, run };
+        }
+        // Neighbours along a ragged axis follow each other.
         if let Some(&axis) = self.movement.ragged(self.grid).last() {
             order.remove(axis);
             order.push(axis);
         }
-        order
+        let total = self.grid.chunks();
+        Numbering { order, blocks, total, run: (total / (workers.max(1) * 4)).clamp(1, RUN) }
+    }
+}
+
+/// The order in which chunks are processed.
+struct Numbering {
+    order: Vec<usize>,
+    /// The grid of blocks that a worker takes as a whole, and that of the chunks in a block.
+    blocks: Option<(Grid, Grid)>,
+    total: u64,
+    /// How many numbers a worker takes at once.
+    run: u64,
+}
+
+impl Numbering {
+    /// The chunk with this number; a block at the end of an axis has fewer chunks than numbers.
+    fn index(&self, grid: &Grid, number: u64) -> Option<Vec<u64>> {
+        let Some((outer, inner)) = &self.blocks else {
+            return Some(grid.index(number, &self.order));
+        };
+        let block = outer.index(number / self.run, &self.order);
+        let chunk = inner.index(number % self.run, &self.order);
+        let at = |axis: usize| block[axis] * inner.shape()[axis] + chunk[axis];
+        let index: Vec<u64> = (0..grid.rank()).map(at).collect();
+        index.iter().enumerate().all(|(axis, &at)| at < grid.count(axis)).then_some(index)
     }
 }
 
@@ -202,8 +238,7 @@ struct Shared<'a> {
     work: &'a Work<'a>,
     settings: &'a Settings<'a>,
     resumed: bool,
-    order: Vec<usize>,
-    run: u64,
+    numbering: Numbering,
     next: AtomicU64,
     failed: Mutex<Option<Error>>,
     halt: AtomicBool,
@@ -242,19 +277,19 @@ impl Shared<'_> {
     }
 
     fn runs(&self, counts: &mut Counts) -> Result<(), Error> {
-        let total = self.work.grid.chunks();
+        let Numbering { total, run, .. } = self.numbering;
         let mut memory = Memory::default();
         loop {
-            let start = self.next.fetch_add(self.run, Ordering::Relaxed);
+            let start = self.next.fetch_add(run, Ordering::Relaxed);
             if start >= total {
                 return Ok(());
             }
-            for number in start..total.min(start + self.run) {
+            for number in start..total.min(start + run) {
                 let stop = self.settings.stop.load(Ordering::Relaxed);
                 if stop || self.halt.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                let index = self.work.grid.index(number, &self.order);
+                let Some(index) = self.numbering.index(self.work.grid, number) else { continue };
                 self.chunk(&index, &mut memory, counts)?;
                 counts.chunks += 1;
                 (self.settings.progress)(self.work.chunk_bytes());
