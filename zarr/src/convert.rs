@@ -40,7 +40,11 @@ enum Input<'a> {
 
 impl<'a> Conversion<'a> {
     /// A dataset of an HDF5 or NetCDF4 file.
-    pub fn of_hdf5(path: &Path, inside: &str, operation: &Operation) -> Result<Conversion<'a>, Error> {
+    pub fn of_hdf5(
+        path: &Path,
+        inside: &str,
+        operation: &Operation,
+    ) -> Result<Conversion<'a>, Error> {
         let dataset = Dataset::open(path, inside)?;
         let movement = operation.of(&dataset.name, &dataset.grid, &dataset.axes)?;
         let stamp = std::fs::metadata(path).map(|found| {
@@ -113,7 +117,8 @@ impl<'a> Conversion<'a> {
         let identity = json!({
             "retrograde": 1, "input": self.name, "stamp": self.stamp, "axes": self.movement.identity(),
         });
-        let summary = |counts, complete| Summary { counts, arrays: 1, bytes: self.bytes(), complete };
+        let summary =
+            |counts, complete| Summary { counts, arrays: 1, bytes: self.bytes(), complete };
         let Some(output) = target.begin(&identity.to_string(), 3, settings)? else {
             return Ok(summary(Counts::default(), true));
         };

@@ -94,8 +94,13 @@ fn collect(
     let folder = join(group, path);
     let mut is_array = false;
     for name in METADATA {
-        let wanted = if version == 3 { name == "zarr.json" } else { name.starts_with(".za") || name == ".zgroup" };
-        let Some((_, mut metadata)) = (if wanted { json(store, &folder, name)? } else { None }) else {
+        let wanted = if version == 3 {
+            name == "zarr.json"
+        } else {
+            name.starts_with(".za") || name == ".zgroup"
+        };
+        let Some((_, mut metadata)) = (if wanted { json(store, &folder, name)? } else { None })
+        else {
             continue;
         };
         is_array |= name == ".zarray" || metadata["node_type"] == "array";

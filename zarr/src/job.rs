@@ -153,7 +153,9 @@ impl<'a> Job<'a> {
         })?;
         output.check()?;
         // What opens the root is last: with it, the store is one.
-        let opens = |key: &&String| ["zarr.json", ".zarray", ".zgroup", ".zmetadata"].contains(&key.as_str());
+        let opens = |key: &&String| {
+            ["zarr.json", ".zarray", ".zgroup", ".zmetadata"].contains(&key.as_str())
+        };
         let (last, first): (Vec<_>, Vec<_>) = self.tree.files.iter().rev().partition(opens);
         for key in first.into_iter().chain(last) {
             let written = match self.edits.get(key) {

@@ -52,7 +52,9 @@ impl Location {
                 bail!("-o {self}: in an object store, an output is a whole store");
             }
             if self.has_extension(&["npy"]) {
-                bail!("-o {self}: an .npy file cannot be written to a URL; write a file or a store");
+                bail!(
+                    "-o {self}: an .npy file cannot be written to a URL; write a file or a store"
+                );
             }
             return Ok(Target::Remote(self.remote()?));
         }

@@ -45,7 +45,8 @@ impl Movement {
     pub fn needs(&self, grid: &Grid, index: &[u64]) -> Needs {
         match self {
             Movement::Flip(flipped) => {
-                let alone = |piece: Piece| (piece.chunk.clone(), vec![Part { piece, reversed: true }]);
+                let alone =
+                    |piece: Piece| (piece.chunk.clone(), vec![Part { piece, reversed: true }]);
                 let pieces = grid.pieces(index, flipped);
                 Needs { sources: pieces.into_iter().map(alone).collect(), zeros: Vec::new() }
             }

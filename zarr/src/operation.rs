@@ -34,7 +34,8 @@ impl Operation {
             }
             (Operation::Sequences(_), arrays) => {
                 let count = arrays.len();
-                let what = format!("a group of {count} arrays; name the one to reverse: STORE:PATH");
+                let what =
+                    format!("a group of {count} arrays; name the one to reverse: STORE:PATH");
                 Err(Error::Unsupported { at: at.to_owned(), what })
             }
         }

@@ -48,7 +48,11 @@ impl Target {
     }
 
     /// Refuses an output that is the input, or inside it, or around it.
-    pub(crate) fn refuse_overlap(&self, input: Option<&Path>, store: Option<&Remote>) -> Result<(), Error> {
+    pub(crate) fn refuse_overlap(
+        &self,
+        input: Option<&Path>,
+        store: Option<&Remote>,
+    ) -> Result<(), Error> {
         let (input, output) = match (self, input, store) {
             (Target::Path(path), Some(input), _) if overlap(input, path) => {
                 (input.display().to_string(), path.display().to_string())
@@ -163,7 +167,9 @@ fn overlap(input: &Path, target: &Path) -> bool {
         let mut rest = Vec::new();
         loop {
             match (found.canonicalize(), found.parent(), found.file_name()) {
-                (Ok(found), ..) => return rest.iter().rev().fold(found, |path, name| path.join(name)),
+                (Ok(found), ..) => {
+                    return rest.iter().rev().fold(found, |path, name| path.join(name));
+                }
                 (_, Some(parent), Some(name)) => {
                     rest.push(name.to_owned());
                     found = parent;

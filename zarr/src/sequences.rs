@@ -171,18 +171,22 @@ mod tests {
     /// Every element of every output chunk comes from where the definition says.
     #[test]
     fn every_step_comes_from_its_mirror_image() {
-        let all = [(Align::Start, Tail::Keep), (Align::End, Tail::Keep), (Align::Start, Tail::Zero)];
+        let all =
+            [(Align::Start, Tail::Keep), (Align::End, Tail::Keep), (Align::Start, Tail::Zero)];
         for (align, tail) in all.into_iter().chain([(Align::End, Tail::Zero)]) {
             for (size, step, rows) in [(7u64, 3u64, 2u64), (8, 4, 3), (5, 8, 1), (9, 1, 4)] {
-                let lengths: Vec<i64> = (0..6).map(|entry| (entry * 5 % (size + 1)) as i64).collect();
+                let lengths: Vec<i64> =
+                    (0..6).map(|entry| (entry * 5 % (size + 1)) as i64).collect();
                 let grid = Grid::new(vec![6, size], vec![rows, step]).unwrap();
                 let sequences = padded(&lengths, align, tail).of("x", &grid).unwrap();
                 let mut seen = BTreeMap::new();
                 for number in 0..grid.chunks() {
                     let index = grid.index(number, &[0, 1]);
                     let needs = sequences.needs(&grid, &index);
-                    for (chunk, Part { piece, reversed }) in
-                        needs.sources.iter().flat_map(|(chunk, parts)| parts.iter().map(move |p| (chunk, p)))
+                    for (chunk, Part { piece, reversed }) in needs
+                        .sources
+                        .iter()
+                        .flat_map(|(chunk, parts)| parts.iter().map(move |p| (chunk, p)))
                     {
                         assert_eq!(chunk, &piece.chunk);
                         for row in 0..piece.len[0] {

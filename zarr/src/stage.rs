@@ -91,8 +91,7 @@ impl Stage {
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
         let same = fs::read_to_string(folder.join("job.json")).is_ok_and(|found| found == job);
-        let mut stage =
-            Stage { resumed: same, folder, target, sync: settings.sync, _lock: lock };
+        let mut stage = Stage { resumed: same, folder, target, sync: settings.sync, _lock: lock };
         if same && !stage.store().exists() {
             return Ok(Begun::Complete(stage));
         }

@@ -62,7 +62,13 @@ impl Tree {
         matches!(&self.arrays[..], [only] if only.path.is_empty())
     }
 
-    fn add(&mut self, store: &dyn Store, list: &List<'_>, path: &str, depth: usize) -> Result<(), Error> {
+    fn add(
+        &mut self,
+        store: &dyn Store,
+        list: &List<'_>,
+        path: &str,
+        depth: usize,
+    ) -> Result<(), Error> {
         if depth > DEPTH {
             let why = format!("folders are nested more than {DEPTH} deep");
             return Err(Error::Metadata { at: store.name(path), why });

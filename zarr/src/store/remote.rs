@@ -80,7 +80,9 @@ impl Remote {
                 (Arc::new(store), Path::from_url_path(path), false)
             }
             scheme => {
-                return Err(invalid(format!("the scheme is {scheme:?}, expected s3, http or https")));
+                return Err(invalid(format!(
+                    "the scheme is {scheme:?}, expected s3, http or https"
+                )));
             }
         };
         let path = path.map_err(|error| invalid(error.to_string()))?;
@@ -100,9 +102,9 @@ impl Remote {
     /// Whether one store is the other, or inside it.
     pub(crate) fn overlaps(&self, other: &Remote) -> bool {
         let within = |inner: &str, outer: &str| {
-            inner.strip_prefix(outer).is_some_and(|rest| {
-                outer.is_empty() || rest.is_empty() || rest.starts_with('/')
-            })
+            inner
+                .strip_prefix(outer)
+                .is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with('/'))
         };
         let (one, two) = (&self.prefix, &other.prefix);
         self.base == other.base && (within(one, two) || within(two, one))
