@@ -15,7 +15,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::SystemTime;
 
 /// How many tables of shards a source keeps.
 const TABLES: usize = 16;
@@ -233,15 +234,36 @@ pub(crate) struct ShardSink<'a> {
     input: &'a dyn Store,
     shards: &'a Shards<'a>,
     writing: Mutex<HashMap<Vec<u64>, Writing>>,
+    latest: OnceLock<Option<SystemTime>>,
 }
 
 impl<'a> ShardSink<'a> {
     pub(crate) fn new(output: &'a Local, input: &'a dyn Store, shards: &'a Shards<'a>) -> Self {
-        ShardSink { output, input, shards, writing: Mutex::new(HashMap::new()) }
+        let (writing, latest) = (Mutex::new(HashMap::new()), OnceLock::new());
+        ShardSink { output, input, shards, writing, latest }
     }
 
     fn failed(&self, shard: &[u64], source: io::Error) -> Error {
         Error::Write { at: self.output.name(&self.shards.outer.key(shard)), source }
+    }
+
+    /// When a shard was changed, if it exists.
+    fn time(&self, store: &dyn Store, shard: &[u64]) -> Result<Option<SystemTime>, Error> {
+        let key = self.shards.outer.key(shard);
+        let found = store.stat(&key);
+        let found = found.map_err(|source| Error::Read { at: store.name(&key), source })?;
+        Ok(found.map(|(_, time)| time.unwrap_or(SystemTime::UNIX_EPOCH)))
+    }
+
+    /// When any shard of the input was changed last.
+    fn latest_input(&self) -> Result<Option<SystemTime>, Error> {
+        let grid = &self.shards.outer.grid;
+        let order: Vec<usize> = (0..grid.rank()).collect();
+        let mut latest = None;
+        for number in 0..grid.chunks() {
+            latest = latest.max(self.time(self.input, &grid.index(number, &order))?);
+        }
+        Ok(latest)
     }
 
     fn begin(&self) -> io::Result<Writing> {
@@ -289,21 +311,18 @@ impl<'a> ShardSink<'a> {
 }
 
 impl Sink for ShardSink<'_> {
-    fn is_done(&self, index: &[u64], needs: &Needs) -> Result<bool, Error> {
-        let time = |store: &dyn Store, index: &[u64]| {
-            let key = self.shards.outer.key(&self.shards.split(index).0);
-            let found = store.stat(&key);
-            found.map_err(|source| Error::Read { at: store.name(&key), source })
-        };
-        let Some((_, written)) = time(self.output, index)? else { return Ok(false) };
-        for (chunk, _) in &needs.sources {
-            if let Some((_, Some(changed))) = time(self.input, chunk)?
-                && written.is_some_and(|written| changed > written)
-            {
-                return Ok(false);
+    /// A shard is done as a whole or not at all, so all inputs count.
+    fn is_done(&self, index: &[u64], _needs: &Needs) -> Result<bool, Error> {
+        let (shard, _) = self.shards.split(index);
+        let Some(written) = self.time(self.output, &shard)? else { return Ok(false) };
+        let latest = match self.latest.get() {
+            Some(latest) => *latest,
+            None => {
+                let found = self.latest_input()?;
+                *self.latest.get_or_init(|| found)
             }
-        }
-        Ok(true)
+        };
+        Ok(latest.is_none_or(|latest| latest <= written))
     }
 
     fn write(&self, index: &[u64], elements: Vec<u8>) -> Result<Vec<u8>, Error> {

@@ -331,7 +331,7 @@ impl Shared<'_> {
         // A movement that shares input chunks between neighbours keeps those of this output chunk.
         // Any other reads as many as it needs, one after the other.
         let shared = !movement.ragged(grid).is_empty();
-        let needed = |chunk| needs.sources.iter().any(|(known, _)| known == chunk);
+        let needed = |chunk: &Vec<u64>| needs.sources.iter().any(|(known, _)| known == chunk);
         kept.retain(|(chunk, _)| shared && needed(chunk));
         let (turned, same) = (movement.flipped(), vec![false; grid.rank()]);
         let mut found = false;
