@@ -1,6 +1,6 @@
 //! Where arrays are: `STORE`, `STORE:PATH`, `FILE:DATASET`, or the same with a URL.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use retrograde_zarr::Target;
 use retrograde_zarr::store::{Local, Remote, Store};
 use std::convert::Infallible;
@@ -42,7 +42,7 @@ impl Location {
 
     fn remote(&self) -> Result<Remote> {
         let opened = Remote::open(&self.place, &self.inside);
-        opened.with_context(|| format!("cannot use {self}"))
+        opened.map_err(|error| anyhow!("cannot use {self}: {error}"))
     }
 
     /// The output that it names.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Prints an error.
 pub(crate) fn error(error: &anyhow::Error) {
-    say(&format!("error: {error:#}"));
+    say(&format!("error: {error}"));
 }
 
 /// Prints a line on stderr.

@@ -3,7 +3,7 @@
 use crate::args::{Alignment, Policy, Rest, SequenceArguments};
 use crate::location::Location;
 use crate::reverse::operate;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use retrograde::{Align, LengthPolicy, Tail};
 use retrograde_io::{Opening, open_integers};
 use retrograde_zarr::{Operation, Padded, integers_of_hdf5, integers_of_zarr};
@@ -55,7 +55,7 @@ fn lengths(text: &str) -> Result<Vec<i64>> {
         bail!("--lengths {text}: neither a list of integers nor a file or store");
     }
     let found = open_integers(&OsStr::new(text).into(), &Opening::default());
-    let tensor = found.with_context(|| format!("--lengths {text}"))?;
+    let tensor = found.map_err(|error| anyhow!("--lengths {text}: {error}"))?;
     let [count] = tensor.shape() else {
         let shape = tensor.shape();
         bail!("--lengths {text}: lengths have rank 1, these have the shape {shape:?}");

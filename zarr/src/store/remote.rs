@@ -21,6 +21,8 @@ use tokio::runtime::Runtime;
 
 /// How often a request is sent, if `AWS_MAX_ATTEMPTS` does not say.
 const ATTEMPTS: usize = 10;
+/// How often a request that lists objects is sent, apart from the repetitions above.
+const LISTS: usize = 5;
 /// No request begins anew after this time: credentials must stay valid meanwhile.
 const PATIENCE: Duration = Duration::from_secs(180);
 /// The most time for one request, so that large chunks have time and lost connections are noticed.
@@ -119,19 +121,38 @@ impl Remote {
         Path::parse(join(&self.prefix, key)).map_err(io::Error::other)
     }
 
+    /// Waits for the answer of a request that lists objects. `object_store` does not repeat it if the
+    /// connection breaks in the middle of the answer.
+    fn listed<T, F>(&self, ask: impl Fn() -> F) -> io::Result<T>
+    where
+        F: Future<Output = object_store::Result<T>>,
+    {
+        let mut attempt = 1;
+        loop {
+            match self.runtime.block_on(ask()) {
+                Ok(found) => return Ok(found),
+                Err(error) if attempt >= self.attempts.min(LISTS) => {
+                    return Err(io::Error::other(error));
+                }
+                Err(_) => pause(&mut attempt),
+            }
+        }
+    }
+
     /// Whether any object is in the store.
     pub(crate) fn has_objects(&self) -> io::Result<bool> {
         let prefix = self.object("")?;
-        let first = async { self.store.list(Some(&prefix)).next().await };
-        Ok(self.runtime.block_on(first).transpose().map_err(io::Error::other)?.is_some())
+        let first = || async { self.store.list(Some(&prefix)).next().await.transpose() };
+        self.listed(first).map(|found| found.is_some())
     }
 
     /// Removes all objects of the store.
     pub(crate) fn remove_all(&self) -> io::Result<()> {
         let prefix = self.object("")?;
-        let found = self.store.list(Some(&prefix)).map_ok(|found| found.location).boxed();
-        let removed = self.store.delete_stream(found).try_for_each(|_| async { Ok(()) });
-        self.runtime.block_on(removed).map_err(io::Error::other)
+        self.listed(|| {
+            let found = self.store.list(Some(&prefix)).map_ok(|found| found.location).boxed();
+            self.store.delete_stream(found).try_for_each(|_| async { Ok(()) })
+        })
     }
 
     /// Removes an object, which may be absent.
@@ -200,6 +221,12 @@ async fn collect(found: object_store::GetResult, into: &mut Vec<u8>) -> Result<u
     Ok(size)
 }
 
+/// Waits before the next attempt, each time for longer.
+fn pause(attempt: &mut usize) {
+    std::thread::sleep(Duration::from_millis(100) * *attempt as u32);
+    *attempt += 1;
+}
+
 /// An absent object is no error.
 fn absent<T>(result: object_store::Result<T>) -> io::Result<Option<T>> {
     match result {
@@ -230,10 +257,7 @@ impl Store for Remote {
                 Err(Failure::Body(error)) if attempt >= self.attempts => {
                     return Err(io::Error::other(error));
                 }
-                Err(Failure::Body(_)) => {
-                    std::thread::sleep(Duration::from_millis(100) * attempt as u32);
-                    attempt += 1;
-                }
+                Err(Failure::Body(_)) => pause(&mut attempt),
             }
         }
     }
@@ -257,8 +281,7 @@ impl Store for Remote {
 
     fn list(&self, folder: &str) -> io::Result<Listing> {
         let path = self.object(folder)?;
-        let found = self.runtime.block_on(self.store.list_with_delimiter(Some(&path)));
-        let found = found.map_err(io::Error::other)?;
+        let found = self.listed(|| self.store.list_with_delimiter(Some(&path)))?;
         let name = |path: &Path| path.filename().unwrap_or_default().to_owned();
         let mut listing = Listing {
             files: found.objects.iter().map(|object| name(&object.location)).collect(),

@@ -110,6 +110,8 @@ def by_ome_zarr(path):
     """What the reader of ome-zarr finds: for each image and level, the pixels and the world coordinates along each axis."""
     images = []
     for node in Reader(parse_url(path))():
+        if not node.data:
+            continue  # the list of labels
         levels = []
         for level, transforms in zip(node.data, node.metadata["coordinateTransformations"], strict=True):
             world = [np.arange(size, dtype="f8") for size in level.shape]

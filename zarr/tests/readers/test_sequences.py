@@ -38,7 +38,7 @@ AXES = [(0, 1), (1, 0), (-1, 0), (0, -1), (2, 1)]
 
 
 @pytest.mark.parametrize("axes", AXES, ids=str)
-@pytest.mark.parametrize("padding", itertools.product(["start", "end"], ["keep", "zero"]), ids=str)
+@pytest.mark.parametrize("padding", list(itertools.product(["start", "end"], ["keep", "zero"])), ids=str)
 @pytest.mark.parametrize("codec", ["plain", "zstd", "shards", "version 2"])
 def test_against_the_definition(folder, codec, padding, axes):
     shape, chunks = (13, 9, 11), (4, 4, 3)
