@@ -56,7 +56,7 @@ def test_consolidated_metadata(folder, version):
     assert sorted(inner) == ["flipped", "t"]
     group = zarr.open_consolidated("base.zarr", zarr_format=version)
     assert sorted(name for name, _ in group["a/b"].arrays()) == ["flipped", "lat", "t"]
-    assert same(group["a/b/t"][...], data.t.values[:, ::-1])
+    assert same(group["a/b/t"][...], data.t.values)
 
 
 def test_an_output_killed_on_the_way(folder):
