@@ -28,6 +28,11 @@ pub(crate) trait Source: Sync {
 
     /// Copies of a chunk that exist while it is read.
     fn copies(&self) -> u64;
+
+    /// Bytes that a worker needs for its connection, if there is one.
+    fn connection(&self) -> u64 {
+        0
+    }
 }
 
 /// Where chunks go.
@@ -46,6 +51,11 @@ pub(crate) trait Sink: Sync {
 
     /// Copies of a chunk that exist while it is written.
     fn copies(&self) -> u64;
+
+    /// Bytes that a worker needs for its connection, if there is one.
+    fn connection(&self) -> u64 {
+        0
+    }
 }
 
 /// What became of a chunk that should only be copied.
@@ -129,7 +139,8 @@ impl Work<'_> {
         let count = self.movement.ragged(self.grid).len() as u32;
         let inputs = if self.source.has_parts() { 1 } else { 1u64 << count.min(16) };
         let copies = inputs + self.source.copies().max(self.sink.copies());
-        self.chunk_bytes().saturating_mul(copies)
+        let connections = self.source.connection() + self.sink.connection();
+        self.chunk_bytes().saturating_mul(copies).saturating_add(connections)
     }
 
     /// Fails if elements or memory do not allow it; otherwise, how many workers there may be.

@@ -71,6 +71,11 @@ impl Source for Chunks<'_> {
         // The encoded chunk beside the decoded one.
         if self.array.is_plain() { 1 } else { 2 }
     }
+
+    fn connection(&self) -> u64 {
+        // Buffers of the connection and of TLS.
+        if self.store.remote().is_some() { 1 << 20 } else { 0 }
+    }
 }
 
 /// The chunks of an output array, and the input that they come from.
@@ -142,5 +147,9 @@ impl Sink for ZarrSink<'_> {
     fn copies(&self) -> u64 {
         // The output beside the encoded output.
         if self.output.array.is_plain() { 1 } else { 2 }
+    }
+
+    fn connection(&self) -> u64 {
+        self.output.connection()
     }
 }
