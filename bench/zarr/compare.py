@@ -1,26 +1,33 @@
 #!/usr/bin/env python3
 """Store to store, the command against zarr + dask.array.flip + to_zarr, in one run.
 
-    zarr/.venv/bin/python bench/zarr/compare.py PATH/retrograde-zarr [--mib 1024] [--folder DIR] [--json FILE]
+    zarr/.venv/bin/python bench/zarr/compare.py PATH/retrograde-zarr [--mib 1024] [--folder DIR] [--record]
+
+`--record` writes what was measured to `bench/record/DATE-MACHINE-zarr`, a line for each case.
 
 Both contestants read the same store and write a new one on the same file system, as processes of
 their own, one after the other in alternation; every result is compared. Times include the start of
 the process; for Dask the time inside, without its imports, is given too, and it is what counts for
-the ratio. Memory is the most resident memory of the process, by the kernel's account. Input files
+the ratio. Neither waits for the disk: the command is called with `--no-sync`, because `to_zarr` does
+not; the time with a sync is given too. Memory is the most resident memory of the process, by the kernel's account. Input files
 are in the page cache.
 """
 
 import argparse
 import json
-import os
-import platform
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import lines, machine, table  # noqa: E402
+
+HEADINGS = ["store", "retrograde", "memory", "with sync", "dask", "memory", "tasks", "faster"]
 
 CASES = {
     "plain, even": {"chunks": (256, 1024), "rows": 0, "axes": (0, 1), "codec": None},
@@ -100,6 +107,75 @@ def check(source, target, axes):
         assert right[row : row + len(expected)].tobytes() == expected.tobytes(), f"row {row} differs"
 
 
+def words_of(program, source, target, axes, memory, sync):
+    words = [program, "--quiet", "reverse", source, "--axes", ",".join(map(str, axes)), "--memory", memory, "-o", target]
+    return words if sync else [*words, "--no-sync"]
+
+
+def compared(name, case, arguments):
+    """The result of one case: every contestant in alternation, medians of times and the most memory."""
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        source, axes = Path(folder, "in.zarr"), case["axes"]
+        shape = make(source, case, arguments.mib)
+        taken = {"ours": [], "synced": [], "dask": []}
+        for turn in range(arguments.rounds):
+            for who in list(taken)[:: 1 if turn % 2 == 0 else -1]:
+                target = Path(folder, who)
+                if who == "dask":
+                    took, memory, text = measured([sys.executable, "-c", DASK, source, target, json.dumps(axes)])
+                    inside = json.loads(text)
+                    taken[who].append((inside["seconds"], memory, inside["tasks"], took))
+                else:
+                    words = words_of(arguments.program, source, target, axes, arguments.memory, who == "synced")
+                    taken[who].append(measured(words))
+                if turn == 0:
+                    check(source, target, axes)
+                shutil.rmtree(target)
+    seconds = {who: statistics.median(one[0] for one in rounds) for who, rounds in taken.items()}
+    most = {who: max(one[1] for one in rounds) for who, rounds in taken.items()}
+    return {
+        "case": name,
+        "shape": shape,
+        "seconds": round(seconds["ours"], 3),
+        "memory": most["ours"],
+        "seconds_with_sync": round(seconds["synced"], 3),
+        "dask_seconds": round(seconds["dask"], 3),
+        "dask_seconds_with_imports": round(statistics.median(one[3] for one in taken["dask"]), 3),
+        "dask_memory": most["dask"],
+        "dask_tasks": taken["dask"][0][2],
+    }
+
+
+def row(result):
+    """A result as cells of the table."""
+    mine, other = result["seconds"], result["dask_seconds"]
+    sizes = [f"{result[key] / 2**20:.0f} MiB" for key in ("memory", "dask_memory")]
+    synced, tasks = f"{result['seconds_with_sync']:.2f} s", str(result["dask_tasks"])
+    return [result["case"], f"{mine:.2f} s", sizes[0], synced, f"{other:.2f} s", sizes[1], tasks, f"{other / mine:.1f} x"]
+
+
+def write(results, arguments, facts):
+    """The record: a line for each case, and a page."""
+    date = time.strftime("%Y-%m-%d")
+    where = Path(__file__).resolve().parents[1] / "record" / f"{date}-{machine.slug(facts)}-zarr"
+    where.mkdir(parents=True, exist_ok=True)
+    options = f"--mib {arguments.mib} --rounds {arguments.rounds} --memory {arguments.memory}"
+    command = f"zarr/.venv/bin/python bench/zarr/compare.py PATH/retrograde-zarr {options} --record"
+    versions = {name: version(name) for name in ("dask", "zarr", "numpy")}
+    record = {"date": date, "command": command, "machine": facts, "versions": versions, "results": results}
+    (where / "results.json").write_text(lines.dumps(record))
+    about = table.markdown(["", ""], [[key, str(value)] for key, value in (facts | versions).items()])
+    cases = table.markdown(HEADINGS, [row(result) for result in results])
+    title = f"# Store to store with Zarr and Dask, {date}"
+    how = (
+        f"Arrays of {arguments.mib} MiB, medians of {arguments.rounds} rounds in alternation, input in the page cache. "
+        "*faster* compares with the\ntime of Dask without its imports; neither waits for the disk, except under "
+        "*with sync*, which is what the command does\nunless it is told otherwise."
+    )
+    (where / "README.md").write_text("\n\n".join([title, f"```sh\n{command}\n```", how, cases, "## Machine", about]) + "\n")
+    return where
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -107,41 +183,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", default="512M")
     parser.add_argument("--folder")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--json")
+    parser.add_argument("--only", default="", help="cases whose names contain this")
+    parser.add_argument("--record", action="store_true")
     arguments = parser.parse_args()
     results = []
-    print("| store | retrograde | memory | dask | memory | tasks | faster |\n|---|---|---|---|---|---|---|")
+    print(table.markdown(HEADINGS, []))
     for name, case in CASES.items():
-        if arguments.only not in name:
-            continue
-        with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-            source = Path(folder, "in.zarr")
-            shape = make(source, case, arguments.mib)
-            axes = ",".join(map(str, case["axes"]))
-            ours, theirs = [], []
-            for turn in range(arguments.rounds):
-                for who in ("ours", "theirs") if turn % 2 == 0 else ("theirs", "ours"):
-                    target = Path(folder, who)
-                    if who == "ours":
-                        words = [arguments.program, "--quiet", "reverse", source, "--axes", axes, "--memory", arguments.memory, "-o", target]
-                        took, memory, _ = measured(words)
-                        ours.append((took, memory))
-                    else:
-                        words = [sys.executable, "-c", DASK, source, target, json.dumps(case["axes"])]
-                        took, memory, text = measured(words)
-                        inside = json.loads(text)
-                        theirs.append((inside["seconds"], memory, inside["tasks"], took))
-                    if turn == 0:
-                        check(source, target, case["axes"])
-                    shutil.rmtree(target)
-            mine, other = statistics.median(t[0] for t in ours), statistics.median(t[0] for t in theirs)
-            own, foreign = max(t[1] for t in ours), max(t[1] for t in theirs)
-            results.append({"case": name, "shape": shape, "seconds": mine, "memory": own, "dask_seconds": other, "dask_memory": foreign, "dask_tasks": theirs[0][2], "dask_with_imports": statistics.median(t[3] for t in theirs)})
-            print(f"| {name} | {mine:.2f} s | {own / 2**20:.0f} MiB | {other:.2f} s | {foreign / 2**20:.0f} MiB | {theirs[0][2]} | {other / mine:.1f} x |", flush=True)
-    if arguments.json:
-        machine = {"machine": platform.machine(), "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d"), "mib": arguments.mib}
-        Path(arguments.json).write_text(json.dumps({"machine": machine, "results": results}, indent=1) + "\n")
+        if arguments.only in name:
+            results.append(compared(name, case, arguments))
+            print(table.markdown(HEADINGS, [row(results[-1])]).splitlines()[-1], flush=True)
+    if arguments.record:
+        print(write(results, arguments, machine.describe()))
 
 
 if __name__ == "__main__":

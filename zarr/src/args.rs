@@ -9,9 +9,15 @@ use std::str::FromStr;
 const AFTER_HELP: &str = "\
 FILES
   IN is a Zarr store (an array or a group), one of its arrays or groups (in.zarr:path/to/array), or
-  a dataset of an HDF5 or NetCDF4 file (file.nc:temperature). OUT is a Zarr store or an .npy file.
-  An output gets its name when it is complete. After Ctrl-C, kill -9 or a full disk, the same command
-  goes on where it was.
+  a dataset of an HDF5 or NetCDF4 file (file.nc:temperature). OUT is a Zarr store, a path in one
+  (out.zarr:path/to/array), or an .npy file. Stores are folders or URLs: s3://BUCKET/PATH, and for
+  inputs http:// and https:// too. An output gets its name when it is complete. After Ctrl-C, kill -9,
+  a full disk or a lost connection, the same command goes on where it was.
+
+ENVIRONMENT
+  S3 takes AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION,
+  AWS_ENDPOINT_URL, AWS_SKIP_SIGNATURE=true (public buckets) and others. AWS_MAX_ATTEMPTS is how
+  often a request is sent before it is an error (default: 10).
 
 EXIT CODES
   0    success
@@ -39,6 +45,9 @@ pub(crate) enum Command {
                             plan is printed."
     )]
     Reverse(ReverseArguments),
+    /// Reverse the first steps of every sequence in a padded batch (ONNX ReverseSequence)
+    #[command(after_help = "Without -o, the plan is printed.")]
+    ReverseSequence(SequenceArguments),
     /// List what a store holds: types, shapes, chunks, names of axes
     Info(InfoArguments),
 }
@@ -69,15 +78,80 @@ pub(crate) struct ReverseArguments {
     /// What to do with an axis that --axes names twice
     #[arg(long, value_enum, default_value_t = Duplicates::Set, requires = "axes")]
     pub(crate) duplicates: Duplicates,
+    #[command(flatten)]
+    pub(crate) how: HowArguments,
+}
+
+/// How to work, for any operator.
+#[derive(Debug, Args)]
+pub(crate) struct HowArguments {
     /// The most memory to use, such as 512M or 2G
     #[arg(long, value_name = "SIZE", default_value = "1G")]
     pub(crate) memory: Size,
-    /// The most threads to use (default: one per processor)
+    /// The most threads to use (default: one per processor, and 16 if a server is involved)
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Replace an output that exists
     #[arg(long)]
     pub(crate) force: bool,
+    /// Do not wait until a new output is on the disk
+    #[arg(long)]
+    pub(crate) no_sync: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SequenceArguments {
+    /// The array: STORE, STORE:PATH or FILE:DATASET
+    #[arg(value_name = "IN")]
+    pub(crate) input: Location,
+    /// Where to write the result
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<Location>,
+    /// One length per batch entry: 4,3,2,1, or where integers are: STORE:PATH, FILE:DATASET, or a
+    /// file (.npy, .npz, .csv, .txt and others)
+    #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
+    pub(crate) lengths: String,
+    /// The axis that is reversed; negative values count from the end
+    #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) time_axis: i64,
+    /// The axis with one length per entry; negative values count from the end
+    #[arg(long, value_name = "AXIS", default_value_t = 1, allow_negative_numbers = true)]
+    pub(crate) batch_axis: i64,
+    /// What to do with a length beyond the axis
+    #[arg(long, value_enum, default_value_t = Policy::Strict)]
+    pub(crate) policy: Policy,
+    /// At which end of the axis sequences are
+    #[arg(long, value_enum, default_value_t = Alignment::Start)]
+    pub(crate) align: Alignment,
+    /// What happens to the elements beyond a length
+    #[arg(long, value_enum, default_value_t = Rest::Keep)]
+    pub(crate) tail: Rest,
+    #[command(flatten)]
+    pub(crate) how: HowArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Policy {
+    /// It is an error
+    Strict,
+    /// It is clamped to the size of the axis
+    Clamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Alignment {
+    /// At its start: the first elements are reversed
+    Start,
+    /// At its end, as in left-padded batches: the last elements are reversed
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rest {
+    /// They stay
+    Keep,
+    /// They become zero
+    Zero,
 }
 
 impl ReverseArguments {

@@ -3,6 +3,7 @@
 //! Metadata is parsed here but never written from what was parsed: outputs get the bytes of the
 //! input, so that nothing that this crate does not know is lost.
 
+use crate::element::Element;
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::store::{Store, join};
@@ -96,6 +97,17 @@ impl Array {
         let two = self.metadata.get("dtype").and_then(Value::as_str);
         let three = self.metadata.pointer("/codecs/0/configuration/endian").and_then(Value::as_str);
         two.is_some_and(|name| name.starts_with('>')) || three == Some("big")
+    }
+
+    /// The type of elements as they are moved, if it has a name elsewhere too.
+    pub(crate) fn element(&self) -> Option<Element> {
+        let mut element = Element::from_zarr(&self.type_name(), &self.codec.missing)?;
+        // Decoded elements have the byte order of the machine; plain ones that of the store.
+        element.big = match self.is_plain() {
+            true => self.is_big(),
+            false => cfg!(target_endian = "big"),
+        };
+        Some(element)
     }
 
     /// The element type, as the metadata names it.

@@ -2,15 +2,17 @@
 //! `.npy`.
 
 use crate::array::Array;
-use crate::axes::Axes;
 use crate::element::Element;
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::hdf5::Dataset;
-use crate::job::{Summary, refuse_overlap};
+use crate::job::Summary;
+use crate::movement::Movement;
 use crate::npy::NpySink;
-use crate::stage::{Begun, Kind, Stage};
-use crate::store::{Local, Store};
+use crate::operation::Operation;
+use crate::output::{Output, Target};
+use crate::stage::Stage;
+use crate::store::Store;
 use crate::tree::Tree;
 use crate::work::{Counts, Settings, Sink, Source, Work};
 use crate::zarr::{Chunks, ZarrSink};
@@ -23,7 +25,7 @@ pub struct Conversion<'a> {
     name: String,
     grid: Grid,
     element: Element,
-    flipped: Vec<bool>,
+    movement: Movement,
     /// What identifies the input, besides its name.
     stamp: Value,
     /// The file or folder that is read.
@@ -38,10 +40,13 @@ enum Input<'a> {
 
 impl<'a> Conversion<'a> {
     /// A dataset of an HDF5 or NetCDF4 file.
-    pub fn of_hdf5(path: &Path, inside: &str, axes: &Axes) -> Result<Conversion<'a>, Error> {
+    pub fn of_hdf5(
+        path: &Path,
+        inside: &str,
+        operation: &Operation,
+    ) -> Result<Conversion<'a>, Error> {
         let dataset = Dataset::open(path, inside)?;
-        axes.check_names(dataset.axes.iter().flatten())?;
-        let flipped = axes.of(&dataset.name, false, &dataset.axes)?;
+        let movement = operation.of(&dataset.name, &dataset.grid, &dataset.axes)?;
         let stamp = std::fs::metadata(path).map(|found| {
             let time = found.modified().ok();
             let time = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -52,7 +57,7 @@ impl<'a> Conversion<'a> {
             name,
             grid,
             element: dataset.element.clone(),
-            flipped,
+            movement,
             stamp: stamp.unwrap_or_default(),
             from: Some(path.to_owned()),
             input: Input::Dataset(Box::new(dataset)),
@@ -60,24 +65,16 @@ impl<'a> Conversion<'a> {
     }
 
     /// The only array of a Zarr store, to be written to an `.npy` file.
-    pub fn of_zarr(store: &'a dyn Store, axes: &Axes) -> Result<Conversion<'a>, Error> {
+    pub fn of_zarr(store: &'a dyn Store, operation: &Operation) -> Result<Conversion<'a>, Error> {
         let mut tree = Tree::read(store)?;
         let (count, is_array) = (tree.arrays.len(), tree.is_array());
         let (Some(array), true) = (tree.arrays.pop(), is_array) else {
             let what = format!("a group of {count} arrays; an .npy file holds one: STORE:PATH");
             return Err(Error::Unsupported { at: store.name(""), what });
         };
-        let flipped = axes.resolve(std::slice::from_ref(&array))?.pop().unwrap_or_default();
+        let movement = operation.of(&array.name, &array.grid, &array.axes)?;
         let kind = array.type_name();
-        let mut element = Element::from_zarr(&kind, &array.codec.missing);
-        if let Some(element) = &mut element {
-            // Decoded elements have the byte order of the machine; plain ones that of the store.
-            element.big = match array.is_plain() {
-                true => array.is_big(),
-                false => cfg!(target_endian = "big"),
-            };
-        }
-        let element = element.ok_or_else(|| {
+        let element = array.element().ok_or_else(|| {
             let what = format!("an .npy file cannot hold elements of the type {kind}");
             Error::Unsupported { at: array.name.clone(), what }
         })?;
@@ -85,7 +82,7 @@ impl<'a> Conversion<'a> {
             name: array.name.clone(),
             grid: array.grid.clone(),
             element,
-            flipped,
+            movement,
             stamp: array.metadata.clone(),
             from: store.path(""),
             input: Input::Zarr { store, array: Box::new(array) },
@@ -100,44 +97,36 @@ impl<'a> Conversion<'a> {
 
     /// What is converted and reversed, in one line.
     pub fn described(&self) -> String {
-        let axes: Vec<usize> = (0..self.flipped.len()).filter(|&axis| self.flipped[axis]).collect();
         let (shape, chunk) = (self.grid.shape(), self.grid.chunk());
         let kind = self.element.zarr_name();
         let chunks = self.grid.chunks();
         format!(
-            "{}: {kind} {shape:?} in {chunks} chunks of {chunk:?}; reversed along {axes:?}",
-            self.name
+            "{}: {kind} {shape:?} in {chunks} chunks of {chunk:?}; {}",
+            self.name,
+            self.movement.described(&self.grid)
         )
     }
 
-    /// Writes the result, an `.npy` file or a folder that is a Zarr store.
-    pub fn write(&self, target: &Path, settings: &Settings<'_>) -> Result<Summary, Error> {
-        if let Some(from) = &self.from {
-            refuse_overlap(from, target)?;
-        }
-        let npy = target.extension().is_some_and(|found| found.eq_ignore_ascii_case("npy"));
-        let kind = if npy { Kind::File } else { Kind::Folder };
+    /// Writes the result, an `.npy` file or a Zarr store.
+    pub fn write(&self, target: &Target, settings: &Settings<'_>) -> Result<Summary, Error> {
+        let remote = match &self.input {
+            Input::Dataset(_) => None,
+            Input::Zarr { store, .. } => store.remote(),
+        };
+        target.refuse_overlap(self.from.as_deref(), remote)?;
         let identity = json!({
-            "retrograde": 1, "input": self.name, "stamp": self.stamp, "axes": self.flipped,
+            "retrograde": 1, "input": self.name, "stamp": self.stamp, "axes": self.movement.identity(),
         });
-        let done = |counts, complete| Summary { counts, arrays: 1, bytes: self.bytes(), complete };
-        let stage = match Stage::begin(target, &identity.to_string(), kind, settings.force)? {
-            Begun::Complete => return Ok(done(Counts::default(), true)),
-            Begun::Stage(stage) => stage,
+        let summary =
+            |counts, complete| Summary { counts, arrays: 1, bytes: self.bytes(), complete };
+        let Some(output) = target.begin(&identity.to_string(), 3, settings)? else {
+            return Ok(summary(Counts::default(), true));
         };
-        let filled = match kind {
-            Kind::File => self.fill_file(&stage, settings),
-            Kind::Folder => self.fill_store(&stage, settings),
+        let filled = match &output {
+            Output::Stage { stage, .. } if target.is_npy() => self.fill_file(stage, settings),
+            output => self.fill_store(output, settings),
         };
-        match filled {
-            Ok(counts) => stage.publish().map(|()| done(counts, false)),
-            Err(error) => {
-                if !error.can_resume() {
-                    stage.discard();
-                }
-                Err(error)
-            }
-        }
+        output.finish(filled).map(|counts| summary(counts, false))
     }
 
     fn fill_file(&self, stage: &Stage, settings: &Settings<'_>) -> Result<Counts, Error> {
@@ -147,27 +136,28 @@ impl<'a> Conversion<'a> {
         self.run(&sink, &self.element.missing, stage.resumed, settings)
     }
 
-    fn fill_store(&self, stage: &Stage, settings: &Settings<'_>) -> Result<Counts, Error> {
-        let output: Local = stage.local();
+    fn fill_store(&self, output: &Output, settings: &Settings<'_>) -> Result<Counts, Error> {
+        let (store, resumed) = (output.store(), output.resumed());
         let Input::Dataset(dataset) = &self.input else {
             let what = "only an HDF5 dataset becomes a new Zarr array".to_owned();
             return Err(Error::Unsupported { at: self.name.clone(), what });
         };
         let metadata = self.metadata(dataset);
-        let array = Array::new(&output, "", "zarr.json", metadata.clone(), Value::Null)?;
-        let sink = ZarrSink { output: Chunks { store: &output, array: &array }, input: None };
+        let array = Array::new(store, "", "zarr.json", metadata.clone(), Value::Null)?;
+        let sink = ZarrSink { output: Chunks { store, array: &array }, input: None };
         // Elements of a file stay in its byte order, which is that of plain chunks; codecs take
         // those of the machine.
         let native = cfg!(target_endian = "big") == self.element.big || self.element.width == 1;
         let counts = if array.is_plain() || native {
-            self.run(&sink, &array.codec.missing, stage.resumed, settings)?
+            self.run(&sink, &array.codec.missing, resumed, settings)?
         } else {
             let swapped = Swapped { dataset, width: self.element.width };
-            self.run_from(&swapped, &sink, &array.codec.missing, stage.resumed, settings)?
+            self.run_from(&swapped, &sink, &array.codec.missing, resumed, settings)?
         };
         let text = serde_json::to_vec_pretty(&metadata).unwrap_or_default();
-        let written = output.write("zarr.json", &text);
-        written.map_err(|source| Error::Write { at: output.name("zarr.json"), source })?;
+        output.check()?;
+        let written = store.write("zarr.json", text);
+        written.map_err(|source| Error::Write { at: store.name("zarr.json"), source })?;
         Ok(counts)
     }
 
@@ -228,8 +218,9 @@ impl<'a> Conversion<'a> {
         settings: &Settings<'_>,
     ) -> Result<Counts, Error> {
         let width = Some(self.element.width);
-        let (name, grid, flipped) = (&self.name, &self.grid, &self.flipped);
-        Work { name, grid, flipped, width, missing, source, sink }.run(settings, resumed)
+        let (name, grid, movement) = (&self.name, &self.grid, &self.movement);
+        Work { name, grid, movement, width, missing, source, sink, together: None }
+            .run(settings, resumed)
     }
 }
 

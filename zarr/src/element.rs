@@ -82,6 +82,20 @@ impl Element {
         }
     }
 
+    /// The value of an integer element; none if 64 bits cannot hold it.
+    pub(crate) fn integer(&self, bytes: &[u8]) -> Option<i64> {
+        let digit = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
+        let value = match self.big {
+            true => bytes.iter().fold(0, digit),
+            false => bytes.iter().rev().fold(0, digit),
+        };
+        let unused = 64 - 8 * (self.width.clamp(1, 8) as u32);
+        match self.class {
+            Class::Signed => Some(((value << unused) as i64) >> unused),
+            _ => i64::try_from(value).ok(),
+        }
+    }
+
     /// The missing element in the metadata of Zarr version 3.
     pub(crate) fn zarr_fill(&self) -> Value {
         let mut bytes = [0; 16];
@@ -124,6 +138,16 @@ mod tests {
         }
         assert_eq!(Element::from_zarr("|S3", &[]), None);
         assert_eq!(Element::from_zarr("string", &[]), None);
+    }
+
+    #[test]
+    fn integers_have_a_sign_and_an_order() {
+        let value = |name, bytes: &[u8]| Element::from_zarr(name, &[]).unwrap().integer(bytes);
+        assert_eq!(value("<i2", &[0xfe, 0xff]), Some(-2));
+        assert_eq!(value(">u2", &[0x01, 0x02]), Some(258));
+        assert_eq!(value("|i1", &[0x80]), Some(-128));
+        assert_eq!(value("<i8", &[0xff; 8]), Some(-1));
+        assert_eq!(value("<u8", &[0xff; 8]), None);
     }
 
     #[test]

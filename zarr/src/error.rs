@@ -78,6 +78,17 @@ pub enum Error {
         /// The output.
         at: String,
     },
+    /// Another job has begun to write the same output.
+    #[error(
+        "{at}: holds the incomplete output of another command (named by {marker}); if that is not \
+         running, remove it, or replace it with --force"
+    )]
+    Unfinished {
+        /// The output.
+        at: String,
+        /// The object that names the other job.
+        marker: String,
+    },
     /// Input and output are the same, or one is inside the other.
     #[error("{output}: the output may not be the input {input}, inside it or around it")]
     Overlap {

@@ -1,23 +1,24 @@
 //! A whole store: reads it, decides what is reversed, and writes the output, new or begun.
 
 use crate::array::Array;
-use crate::axes::Axes;
 use crate::error::Error;
+use crate::movement::Movement;
 use crate::ome;
-use crate::stage::{Begun, Kind, Stage};
-use crate::store::Store;
+use crate::operation::Operation;
+use crate::output::{Output, Target};
+use crate::shards::{ShardSink, ShardSource, Shards};
+use crate::store::{Local, Store};
 use crate::tree::Tree;
 use crate::work::{Counts, Settings, Work};
 use crate::zarr::{Chunks, ZarrSink};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// A store whose arrays are to be reversed.
 pub struct Job<'a> {
     input: &'a dyn Store,
     tree: Tree,
-    flipped: Vec<Vec<bool>>,
+    movements: Vec<Movement>,
     /// Metadata that changes.
     edits: BTreeMap<String, Vec<u8>>,
 }
@@ -36,18 +37,22 @@ pub struct Summary {
 }
 
 impl<'a> Job<'a> {
-    /// Reads the metadata of a store and checks the axes.
-    pub fn new(input: &'a dyn Store, axes: &Axes) -> Result<Job<'a>, Error> {
+    /// Reads the metadata of a store and checks the arguments.
+    pub fn new(input: &'a dyn Store, operation: &Operation) -> Result<Job<'a>, Error> {
         let mut tree = Tree::read(input)?;
         ome::name_axes(&mut tree);
-        let flipped = axes.resolve(&tree.arrays)?;
-        let edits = ome::mend(input, &tree, &flipped)?;
-        Ok(Job { input, tree, flipped, edits })
+        let movements = operation.resolve(&input.name(""), &tree.arrays)?;
+        let flipped: Vec<_> = movements.iter().map(Movement::flipped).collect();
+        let edits = match operation {
+            Operation::Reverse(_) => ome::mend(input, &tree, &flipped)?,
+            Operation::Sequences(_) => BTreeMap::new(),
+        };
+        Ok(Job { input, tree, movements, edits })
     }
 
-    /// The arrays, each with the axes that are reversed.
-    pub fn arrays(&self) -> impl Iterator<Item = (&Array, &[bool])> {
-        self.tree.arrays.iter().zip(self.flipped.iter().map(Vec::as_slice))
+    /// The arrays, and what becomes of each.
+    pub fn arrays(&self) -> impl Iterator<Item = (&Array, &Movement)> {
+        self.tree.arrays.iter().zip(&self.movements)
     }
 
     /// The decoded bytes of all chunks.
@@ -60,91 +65,105 @@ impl<'a> Job<'a> {
     fn identity(&self) -> String {
         let arrays: Vec<_> = self
             .arrays()
-            .map(|(array, flipped)| json!([array.path, flipped, array.metadata]))
+            .map(|(array, movement)| json!([array.path, movement.identity(), array.metadata]))
             .collect();
         json!({ "retrograde": 1, "input": self.input.name(""), "arrays": arrays }).to_string()
     }
 
-    /// Writes the output to a folder.
-    pub fn write(&self, target: &Path, settings: &Settings<'_>) -> Result<Summary, Error> {
-        if let Some(input) = self.input.path("") {
-            refuse_overlap(&input, target)?;
-        }
-        let done = |counts, complete| {
-            let arrays = self.tree.arrays.len();
-            Ok(Summary { counts, arrays, bytes: self.bytes(), complete })
-        };
-        let begun = Stage::begin(target, &self.identity(), Kind::Folder, settings.force)?;
-        let Begun::Stage(stage) = begun else { return done(Counts::default(), true) };
-        match self.fill(&stage.local(), stage.resumed, settings) {
-            Ok(counts) => stage.publish().and_then(|()| done(counts, false)),
-            Err(error) => {
-                if !error.can_resume() {
-                    stage.discard();
-                }
-                Err(error)
-            }
-        }
+    /// The version of the store.
+    fn version(&self) -> u8 {
+        let new = |key: &String| key == "zarr.json";
+        if self.tree.files.iter().any(new) { 3 } else { 2 }
     }
 
-    /// Writes all chunks, then all metadata: a store without metadata is not yet one.
-    fn fill(
+    /// Writes the output.
+    pub fn write(&self, target: &Target, settings: &Settings<'_>) -> Result<Summary, Error> {
+        target.refuse_overlap(self.input.path("").as_deref(), self.input.remote())?;
+        let (arrays, bytes) = (self.tree.arrays.len(), self.bytes());
+        let summary = |counts, complete| Summary { counts, arrays, bytes, complete };
+        // Before an output that is replaced is touched.
+        let folder = Local::new("");
+        let place: &dyn Store = match target {
+            Target::Remote(remote) => remote,
+            Target::Path(_) | Target::Inside(..) => &folder,
+        };
+        self.each(place, settings, |work| work.workers(settings).map(|_| ()))?;
+        let begun = target.begin(&self.identity(), self.version(), settings)?;
+        let Some(output) = begun else { return Ok(summary(Counts::default(), true)) };
+        let filled = self.fill(&output, settings);
+        output.finish(filled).map(|counts| summary(counts, false))
+    }
+
+    /// Calls a function with the work on each array, to be written to a store. Shards that do not
+    /// fit in memory are written one inner chunk after the other, to folders.
+    fn each(
         &self,
         output: &dyn Store,
-        resumed: bool,
         settings: &Settings<'_>,
-    ) -> Result<Counts, Error> {
-        let mut counts = Counts::default();
-        let total = self.tree.arrays.iter().map(|array| array.grid.chunks()).sum();
-        for (array, flipped) in self.arrays() {
+        mut act: impl FnMut(&Work<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for (array, movement) in self.arrays() {
             let source = Chunks { store: self.input, array };
             let sink = ZarrSink { output: Chunks { store: output, array }, input: Some(source) };
-            let work = Work {
+            let whole = Work {
                 name: &array.name,
                 grid: &array.grid,
-                flipped,
+                movement,
                 width: array.width(),
                 missing: &array.codec.missing,
                 source: &source,
                 sink: &sink,
+                together: None,
             };
-            match work.run(settings, resumed) {
-                Ok(done) => counts.add(&done),
-                Err(Error::Interrupted { done, .. }) => {
-                    let done = counts.chunks + done;
-                    return Err(Error::Interrupted { done, total });
+            let too_large = matches!(whole.workers(settings), Err(Error::Memory { .. }));
+            let shards = too_large.then(|| Shards::of(self.input, array)).flatten();
+            match (shards.filter(|_| array.width().is_some()), output.local()) {
+                (Some(shards), Some(folder)) => {
+                    let source = ShardSource::new(self.input, &shards);
+                    let sink = ShardSink::new(folder, self.input, &shards);
+                    act(&Work {
+                        grid: &shards.inner.grid,
+                        missing: &shards.inner.codec.missing,
+                        source: &source,
+                        sink: &sink,
+                        together: Some(&shards.ratio),
+                        ..whole
+                    })?;
                 }
-                Err(error) => return Err(error),
+                _ => act(&whole)?,
             }
         }
-        // The metadata of the root is last: with it, the store can be opened.
-        for key in self.tree.files.iter().rev() {
+        Ok(())
+    }
+
+    /// Writes all chunks, then all metadata: a store without metadata is not yet one.
+    fn fill(&self, output: &Output, settings: &Settings<'_>) -> Result<Counts, Error> {
+        let (store, resumed) = (output.store(), output.resumed());
+        let mut counts = Counts::default();
+        let total = self.tree.arrays.iter().map(|array| array.grid.chunks()).sum();
+        self.each(store, settings, |work| match work.run(settings, resumed) {
+            Ok(done) => {
+                counts.add(&done);
+                Ok(())
+            }
+            Err(Error::Interrupted { done, .. }) => {
+                Err(Error::Interrupted { done: counts.chunks + done, total })
+            }
+            Err(error) => Err(error),
+        })?;
+        output.check()?;
+        // What opens the root is last: with it, the store is one.
+        let opens = |key: &&String| {
+            ["zarr.json", ".zarray", ".zgroup", ".zmetadata"].contains(&key.as_str())
+        };
+        let (last, first): (Vec<_>, Vec<_>) = self.tree.files.iter().rev().partition(opens);
+        for key in first.into_iter().chain(last) {
             let written = match self.edits.get(key) {
-                Some(bytes) => output.write(key, bytes),
-                None => output.copy(key, self.input, key).map(|_| ()),
+                Some(bytes) => store.write(key, bytes.clone()).map(|_| ()),
+                None => store.copy(key, self.input, key).map(|_| ()),
             };
-            written.map_err(|source| Error::Write { at: output.name(key), source })?;
+            written.map_err(|source| Error::Write { at: store.name(key), source })?;
         }
         Ok(counts)
     }
-}
-
-/// Refuses an output that is the input, or inside it, or around it.
-pub(crate) fn refuse_overlap(input: &Path, target: &Path) -> Result<(), Error> {
-    let canonical = |path: &Path| {
-        let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        // The output need not exist; its folder must.
-        let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
-        match (whole.canonicalize(), parent, whole.file_name()) {
-            (Ok(found), ..) => found,
-            (_, Some(parent), Some(name)) => parent.join(name),
-            _ => whole,
-        }
-    };
-    let (from, to) = (canonical(input), canonical(target));
-    if from.starts_with(&to) || to.starts_with(&from) {
-        let (input, output) = (input.display().to_string(), target.display().to_string());
-        return Err(Error::Overlap { input, output });
-    }
-    Ok(())
 }

@@ -1,14 +1,12 @@
 //! Where arrays are: `STORE`, `STORE:PATH`, `FILE:DATASET`, or the same with a URL.
 
-use anyhow::{Result, bail};
-use retrograde_zarr::store::{Local, Store};
+use anyhow::{Result, anyhow, bail};
+use retrograde_zarr::Target;
+use retrograde_zarr::store::{Local, Remote, Store};
 use std::convert::Infallible;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
-
-/// Why a URL is refused.
-pub(crate) const NO_URLS: &str = "URLs are not supported yet; copy the store to a folder";
 
 /// A store or file, and what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +31,38 @@ impl Location {
     /// The store that it names.
     pub(crate) fn open(&self) -> Result<Box<dyn Store>> {
         if self.is_url() {
-            bail!("{self}: {NO_URLS}");
+            return Ok(Box::new(self.remote()?));
         }
         let path = Path::new(&self.place);
         if let Err(error) = path.metadata() {
             bail!("cannot read {}: {error}", self.place);
         }
         Ok(Box::new(Local::new(path.join(&self.inside))))
+    }
+
+    fn remote(&self) -> Result<Remote> {
+        let opened = Remote::open(&self.place, &self.inside);
+        opened.map_err(|error| anyhow!("cannot use {self}: {error}"))
+    }
+
+    /// The output that it names.
+    pub(crate) fn target(&self) -> Result<Target> {
+        if self.is_url() {
+            if !self.inside.is_empty() {
+                bail!("-o {self}: in an object store, an output is a whole store");
+            }
+            if self.has_extension(&["npy"]) {
+                bail!(
+                    "-o {self}: an .npy file cannot be written to a URL; write a file or a store"
+                );
+            }
+            return Ok(Target::Remote(self.remote()?));
+        }
+        let path = Path::new(&self.place);
+        Ok(match self.inside.as_str() {
+            "" => Target::from(path),
+            inside => Target::Inside(path.to_owned(), inside.to_owned()),
+        })
     }
 
     /// Whether the place has this extension.

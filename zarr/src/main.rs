@@ -9,6 +9,7 @@ mod location;
 mod progress;
 mod report;
 mod reverse;
+mod sequence;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match &arguments.command {
         Command::Reverse(reverse) => reverse::run(reverse, arguments.quiet),
+        Command::ReverseSequence(sequence) => sequence::run(sequence, arguments.quiet),
         Command::Info(info) => report::info(info),
     };
     let Err(error) = done else { return ExitCode::SUCCESS };

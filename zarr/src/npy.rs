@@ -4,7 +4,8 @@
 use crate::element::Element;
 use crate::error::Error;
 use crate::flip;
-use crate::grid::{Grid, Piece};
+use crate::grid::Grid;
+use crate::movement::Needs;
 use crate::stage::Stage;
 use crate::work::{Copied, Sink};
 use std::fs::{File, OpenOptions};
@@ -89,7 +90,7 @@ impl<'a> NpySink<'a> {
 }
 
 impl Sink for NpySink<'_> {
-    fn is_done(&self, index: &[u64], _pieces: &[Piece]) -> Result<bool, Error> {
+    fn is_done(&self, index: &[u64], _needs: &Needs) -> Result<bool, Error> {
         let number = usize::try_from(self.number(index)).unwrap_or(usize::MAX);
         Ok(self.earlier.get(number) == Some(&1))
     }

@@ -59,20 +59,8 @@ fn described(array: &Array) -> String {
 
 /// Prints what a job would do.
 pub(crate) fn plan(job: &Job<'_>) -> Result<()> {
-    for (array, flipped) in job.arrays() {
-        let axes: Vec<usize> = (0..flipped.len()).filter(|&axis| flipped[axis]).collect();
-        let how = match () {
-            () if axes.is_empty() => "copied".to_owned(),
-            () if axes.iter().all(|&axis| array.grid.only_renames(axis)) => {
-                format!("reversed along {axes:?}, chunks are renamed")
-            }
-            () => {
-                let ragged = axes.iter().filter(|&&axis| array.grid.is_ragged(axis)).count();
-                let reads = 1u64 << ragged.min(63);
-                format!("reversed along {axes:?}, at most {reads} input chunks per chunk")
-            }
-        };
-        print(&format!("{}; {how}", described(array)))?;
+    for (array, movement) in job.arrays() {
+        print(&format!("{}; {}", described(array), movement.described(&array.grid)))?;
     }
     Ok(())
 }

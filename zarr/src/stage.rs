@@ -6,14 +6,19 @@
 //!     store     the output, a folder or a file
 //!     done      of a file, which chunks are complete
 //!     scratch/  files that are being written
+//!     boot      since which start of the machine files are written
+//!     synced    they are on the disk; written when a run stops in order
 //!     job.json  what is being done; written after `store` exists
 //! ```
 //!
 //! The output gets its name by renaming `store`. A job without a store has been completed, and only
-//! its folder is left to remove.
+//! its folder is left to remove. After a crash of the machine files may be missing or empty, and a
+//! missing chunk reads as fill values: such a folder is not used again, and files are on the disk
+//! before the output gets its name.
 
 use crate::error::Error;
 use crate::store::Local;
+use crate::work::Settings;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +30,7 @@ pub(crate) struct Stage {
     folder: PathBuf,
     /// Whether an earlier run began it.
     pub(crate) resumed: bool,
+    sync: bool,
     _lock: File,
 }
 
@@ -40,20 +46,35 @@ pub(crate) enum Begun {
     /// An output to write.
     Stage(Stage),
     /// The earlier run had completed it, and was stopped before it removed its folder.
-    Complete,
+    Complete(Stage),
 }
 
 impl Stage {
-    /// Begins the output of a job, or goes on with it if the same job was begun before.
-    pub(crate) fn begin(target: &Path, job: &str, kind: Kind, force: bool) -> Result<Begun, Error> {
+    /// Begins the output of a job, or goes on with it if the same job was begun before. If the
+    /// target is inside a store, `root` is that store: the folder is beside it.
+    pub(crate) fn begin(
+        target: &Path,
+        root: Option<&Path>,
+        job: &str,
+        kind: Kind,
+        settings: &Settings<'_>,
+    ) -> Result<Begun, Error> {
+        let force = settings.force;
         let failed = |at: &Path, source| Error::Write { at: at.display().to_string(), source };
         let target = std::path::absolute(target).map_err(|source| failed(target, source))?;
         let exists = target.symlink_metadata().is_ok();
-        let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+        let root = match root {
+            Some(root) => std::path::absolute(root).map_err(|source| failed(root, source))?,
+            None => target.clone(),
+        };
+        let (Some(parent), Some(_)) = (root.parent(), root.file_name()) else {
             return Err(Error::Exists { at: target.display().to_string() });
         };
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
+        let mut hidden = std::ffi::OsString::new();
+        for name in target.strip_prefix(parent).unwrap_or(&target) {
+            hidden.push(".");
+            hidden.push(name);
+        }
         hidden.push(".retrograde");
         let folder = parent.join(hidden);
         if exists && !force && !folder.exists() {
@@ -70,11 +91,11 @@ impl Stage {
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
         let same = fs::read_to_string(folder.join("job.json")).is_ok_and(|found| found == job);
-        let stage = Stage { resumed: same, folder, target, _lock: lock };
+        let mut stage = Stage { resumed: same, folder, target, sync: settings.sync, _lock: lock };
         if same && !stage.store().exists() {
-            stage.discard();
-            return Ok(Begun::Complete);
+            return Ok(Begun::Complete(stage));
         }
+        stage.resumed = same && stage.is_intact();
         if exists && !force {
             // What is in the folder belongs to some other output that had this name.
             stage.discard();
@@ -93,7 +114,9 @@ impl Stage {
             }
             remove(&self.store())?;
             remove(&self.done())?;
+            fs::write(self.folder.join("boot"), boot())?;
         }
+        remove(&self.folder.join("synced"))?;
         remove(&scratch)?;
         fs::create_dir_all(&scratch)?;
         if !self.resumed {
@@ -106,6 +129,12 @@ impl Stage {
             fs::rename(written, self.folder.join("job.json"))?;
         }
         Ok(())
+    }
+
+    /// Whether all that was written is still there.
+    fn is_intact(&self) -> bool {
+        let same = fs::read(self.folder.join("boot")).is_ok_and(|found| found == boot());
+        same || self.folder.join("synced").exists()
     }
 
     /// What becomes the output.
@@ -123,21 +152,37 @@ impl Stage {
         Local::writable(self.store(), self.folder.join("scratch"))
     }
 
+    /// Where files are before they are complete.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.folder.join("scratch")
+    }
+
     /// Gives the output its name.
     ///
     /// An output that is replaced has no name for a moment: after a crash just then it is in the
     /// folder beside it, and the next run completes the new one.
-    pub(crate) fn publish(self) -> Result<(), Error> {
+    pub(crate) fn publish(&self) -> Result<(), Error> {
+        let replaces = self.target.symlink_metadata().is_ok();
         let rename = || {
-            if self.target.symlink_metadata().is_ok() {
+            if self.sync || replaces {
+                sync(&self.folder)?;
+            }
+            if replaces {
                 fs::rename(&self.target, self.folder.join("replaced"))?;
             }
+            self.target.parent().map_or(Ok(()), fs::create_dir_all)?;
             fs::rename(self.store(), &self.target)
         };
         let at = self.target.display().to_string();
-        rename().map_err(|source| Error::Write { at, source })?;
-        self.discard();
-        Ok(())
+        rename().map_err(|source| Error::Write { at, source })
+    }
+
+    /// Leaves the output for the next run.
+    pub(crate) fn pause(&self) {
+        // Without it, the next run begins anew if the machine was started again meanwhile.
+        if self.sync && sync(&self.folder).is_ok() {
+            let _ = fs::write(self.folder.join("synced"), "");
+        }
     }
 
     /// Removes everything that is not the output. What cannot be removed does no harm.
@@ -146,6 +191,31 @@ impl Stage {
         let _ = fs::remove_file(self.folder.join("job.json"));
         let _ = remove(&self.folder);
     }
+}
+
+/// What is different after each start of the machine, where the system tells.
+fn boot() -> Vec<u8> {
+    fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+/// Waits until the files of a file system are on the disk.
+#[cfg(target_os = "linux")]
+fn sync(folder: &Path) -> io::Result<()> {
+    // One call for all: a chunk is often small, and to wait for each would take longer.
+    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}
+
+/// Waits until the files of a folder are on the disk.
+#[cfg(not(target_os = "linux"))]
+fn sync(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => sync(&path)?,
+            false => File::options().write(true).open(&path)?.sync_all()?,
+        }
+    }
+    Ok(())
 }
 
 /// Removes a file or a folder, if it exists.

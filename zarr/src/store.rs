@@ -1,8 +1,10 @@
-//! Keys and bytes: what a Zarr store is made of. A folder is one.
+//! Keys and bytes: what a Zarr store is made of. A folder is one, and a bucket or server.
 
 mod local;
+mod remote;
 
 pub use local::Local;
+pub use remote::Remote;
 
 use std::io;
 use std::ops::Range;
@@ -34,8 +36,13 @@ pub trait Store: Send + Sync {
     /// The size of a key and when it was changed, if it exists.
     fn stat(&self, key: &str) -> io::Result<Option<(u64, Option<SystemTime>)>>;
 
-    /// Writes a key, which is complete or absent.
-    fn write(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
+    /// Writes a key, which is complete or absent. Returns memory to use again, perhaps none.
+    fn write(&self, key: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>>;
+
+    /// Whether it can say what is in a folder.
+    fn lists(&self) -> bool {
+        true
+    }
 
     /// What is in a folder; nothing if there is no such folder.
     fn list(&self, folder: &str) -> io::Result<Listing>;
@@ -46,15 +53,28 @@ pub trait Store: Send + Sync {
         None
     }
 
-    /// Copies a key from another store, unchanged. Returns whether it exists there.
-    fn copy(&self, key: &str, from: &dyn Store, source: &str) -> io::Result<bool> {
-        let mut bytes = Vec::new();
-        if from.read(source, None, &mut bytes)?.is_none() {
-            return Ok(false);
-        }
-        self.write(key, &bytes)?;
-        Ok(true)
+    /// The store, if it is a folder of this machine.
+    fn local(&self) -> Option<&Local> {
+        None
     }
+
+    /// The store, if it has a URL.
+    fn remote(&self) -> Option<&Remote> {
+        None
+    }
+
+    /// Copies a key from another store, unchanged. Returns whether it exists there.
+    fn copy(&self, key: &str, from: &dyn Store, source: &str) -> io::Result<bool>;
+}
+
+/// Copies a key between any two stores.
+fn copy(to: &dyn Store, key: &str, from: &dyn Store, source: &str) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    if from.read(source, None, &mut bytes)?.is_none() {
+        return Ok(false);
+    }
+    to.write(key, bytes)?;
+    Ok(true)
 }
 
 /// A key in a folder of the store.

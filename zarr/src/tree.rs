@@ -1,8 +1,9 @@
 //! What a store holds: its arrays, its groups, and the files that are neither chunks nor changed.
 
 use crate::array::{Array, METADATA, json};
+use crate::consolidated;
 use crate::error::Error;
-use crate::store::{Store, join};
+use crate::store::{Listing, Store, join};
 use serde_json::Value;
 
 /// Folders may be nested this deep.
@@ -19,6 +20,9 @@ pub(crate) struct Group {
     pub(crate) attributes: Value,
 }
 
+/// Says what is in a folder.
+type List<'a> = dyn Fn(&str) -> Result<Listing, Error> + 'a;
+
 /// What a store holds.
 #[derive(Debug, Default)]
 pub struct Tree {
@@ -33,7 +37,20 @@ impl Tree {
     /// Reads all metadata of a store.
     pub fn read(store: &dyn Store) -> Result<Tree, Error> {
         let mut tree = Tree::default();
-        tree.add(store, "", 0)?;
+        if store.lists() {
+            let list = |folder: &str| {
+                let listing = store.list(folder);
+                listing.map_err(|source| Error::Read { at: store.name(folder), source })
+            };
+            tree.add(store, &list, "", 0)?;
+        } else {
+            let known = consolidated::listings(store)?;
+            let list = |folder: &str| match &known {
+                Some(known) => Ok(known.get(folder).cloned().unwrap_or_default()),
+                None => Err(consolidated::needed(store)),
+            };
+            tree.add(store, &list, "", 0)?;
+        }
         match tree.arrays.is_empty() && tree.groups.is_empty() {
             true => Err(Error::NotZarr { at: store.name("") }),
             false => Ok(tree),
@@ -45,7 +62,13 @@ impl Tree {
         matches!(&self.arrays[..], [only] if only.path.is_empty())
     }
 
-    fn add(&mut self, store: &dyn Store, path: &str, depth: usize) -> Result<(), Error> {
+    fn add(
+        &mut self,
+        store: &dyn Store,
+        list: &List<'_>,
+        path: &str,
+        depth: usize,
+    ) -> Result<(), Error> {
         if depth > DEPTH {
             let why = format!("folders are nested more than {DEPTH} deep");
             return Err(Error::Metadata { at: store.name(path), why });
@@ -62,8 +85,7 @@ impl Tree {
             self.arrays.push(array);
             return Ok(());
         }
-        let listing = store.list(path);
-        let listing = listing.map_err(|source| Error::Read { at: store.name(path), source })?;
+        let listing = list(path)?;
         if let Some((key, metadata)) = json(store, path, "zarr.json")? {
             let attributes = metadata.get("attributes").cloned().unwrap_or_default();
             self.groups.push(Group { path: path.to_owned(), key, inline: true, attributes });
@@ -76,7 +98,7 @@ impl Tree {
         }
         self.files.extend(listing.files.iter().map(|name| join(path, name)));
         for folder in &listing.folders {
-            self.add(store, &join(path, folder), depth + 1)?;
+            self.add(store, list, &join(path, folder), depth + 1)?;
         }
         Ok(())
     }

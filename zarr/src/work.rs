@@ -5,7 +5,8 @@
 
 use crate::error::Error;
 use crate::flip::{self, Chunk};
-use crate::grid::{Grid, Piece};
+use crate::grid::Grid;
+use crate::movement::{Movement, Needs, Part};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,12 +28,17 @@ pub(crate) trait Source: Sync {
 
     /// Copies of a chunk that exist while it is read.
     fn copies(&self) -> u64;
+
+    /// Bytes that a worker needs for its connection, if there is one.
+    fn connection(&self) -> u64 {
+        0
+    }
 }
 
 /// Where chunks go.
 pub(crate) trait Sink: Sync {
     /// Whether an earlier run has written this chunk, and its sources have not changed since.
-    fn is_done(&self, index: &[u64], pieces: &[Piece]) -> Result<bool, Error>;
+    fn is_done(&self, index: &[u64], needs: &Needs) -> Result<bool, Error>;
 
     /// Writes the elements of a chunk. Returns a buffer to use again.
     fn write(&self, index: &[u64], elements: Vec<u8>) -> Result<Vec<u8>, Error>;
@@ -45,6 +51,11 @@ pub(crate) trait Sink: Sync {
 
     /// Copies of a chunk that exist while it is written.
     fn copies(&self) -> u64;
+
+    /// Bytes that a worker needs for its connection, if there is one.
+    fn connection(&self) -> u64 {
+        0
+    }
 }
 
 /// What became of a chunk that should only be copied.
@@ -60,13 +71,15 @@ pub(crate) enum Copied {
 pub(crate) struct Work<'a> {
     pub(crate) name: &'a str,
     pub(crate) grid: &'a Grid,
-    pub(crate) flipped: &'a [bool],
+    pub(crate) movement: &'a Movement,
     /// The bytes of an element; `None` if that differs, and chunks can only be copied.
     pub(crate) width: Option<usize>,
     /// A missing element.
     pub(crate) missing: &'a [u8],
     pub(crate) source: &'a dyn Source,
     pub(crate) sink: &'a dyn Sink,
+    /// Chunks that one worker takes together, in row-major order: so many along each axis.
+    pub(crate) together: Option<&'a [u64]>,
 }
 
 /// How to work.
@@ -77,6 +90,8 @@ pub struct Settings<'a> {
     pub threads: usize,
     /// Replace an output that exists.
     pub force: bool,
+    /// Wait until a folder is on the disk before it gets its name.
+    pub sync: bool,
     /// Set by the caller to stop between two chunks.
     pub stop: &'a AtomicBool,
     /// Called with the bytes of chunks that are complete, by any thread.
@@ -119,23 +134,18 @@ impl Work<'_> {
         len.saturating_mul(self.width.unwrap_or(1) as u64)
     }
 
-    /// Whether every output chunk is an input chunk.
-    fn only_copies(&self) -> bool {
-        (0..self.grid.rank()).all(|axis| !self.flipped[axis] || self.grid.only_renames(axis))
-    }
-
     /// Memory for one worker.
     fn need(&self) -> u64 {
-        let ragged = |axis: &usize| self.flipped[*axis] && self.grid.is_ragged(*axis);
-        let count = (0..self.grid.rank()).filter(ragged).count() as u32;
+        let count = self.movement.ragged(self.grid).len() as u32;
         let inputs = if self.source.has_parts() { 1 } else { 1u64 << count.min(16) };
         let copies = inputs + self.source.copies().max(self.sink.copies());
-        self.chunk_bytes().saturating_mul(copies)
+        let connections = self.source.connection() + self.sink.connection();
+        self.chunk_bytes().saturating_mul(copies).saturating_add(connections)
     }
 
-    /// Reverses the array. `resumed` says that an earlier run may have written some chunks.
-    pub(crate) fn run(&self, settings: &Settings<'_>, resumed: bool) -> Result<Counts, Error> {
-        let copies = self.only_copies();
+    /// Fails if elements or memory do not allow it; otherwise, how many workers there may be.
+    pub(crate) fn workers(&self, settings: &Settings<'_>) -> Result<u64, Error> {
+        let copies = self.movement.only_copies(self.grid);
         if !copies && self.width.is_none() {
             let what = "elements of different sizes (strings) can be reversed only along axes \
                         with one element per chunk";
@@ -151,13 +161,17 @@ impl Work<'_> {
         } else {
             (limit - BASE).checked_div(need).unwrap_or(u64::MAX)
         };
-        let workers = workers.clamp(1, settings.threads.max(1) as u64).min(self.grid.chunks());
+        Ok(workers.clamp(1, settings.threads.max(1) as u64).min(self.grid.chunks()))
+    }
+
+    /// Reverses the array. `resumed` says that an earlier run may have written some chunks.
+    pub(crate) fn run(&self, settings: &Settings<'_>, resumed: bool) -> Result<Counts, Error> {
+        let workers = self.workers(settings)?;
         let shared = Shared {
             work: self,
             settings,
             resumed,
-            order: self.order(),
-            run: (self.grid.chunks() / (workers.max(1) * 4)).clamp(1, RUN),
+            numbering: self.numbering(workers),
             next: AtomicU64::new(0),
             failed: Mutex::new(None),
             halt: AtomicBool::new(false),
@@ -184,15 +198,49 @@ impl Work<'_> {
         }
     }
 
-    /// The order in which chunks are counted: neighbours along a ragged axis follow each other.
-    fn order(&self) -> Vec<usize> {
+    /// How chunks are counted.
+    fn numbering(&self, workers: u64) -> Numbering {
         let mut order: Vec<usize> = (0..self.grid.rank()).collect();
-        let ragged = |&axis: &usize| self.flipped[axis] && self.grid.is_ragged(axis);
-        if let Some(at) = order.iter().rposition(ragged) {
-            let axis = order.remove(at);
+        let blocks = self.together.and_then(|together| {
+            let sizes = self.grid.chunk().iter().zip(together).map(|(size, count)| size * count);
+            let outer = Grid::new(self.grid.shape().to_vec(), sizes.collect())?;
+            Some((outer, Grid::new(together.to_vec(), vec![1; together.len()])?))
+        });
+        if let Some((outer, inner)) = &blocks {
+            let (total, run) = (outer.chunks() * inner.chunks(), inner.chunks());
+            return Numbering { order, blocks, total, run };
+        }
+        // Neighbours along a ragged axis follow each other.
+        if let Some(&axis) = self.movement.ragged(self.grid).last() {
+            order.remove(axis);
             order.push(axis);
         }
-        order
+        let total = self.grid.chunks();
+        Numbering { order, blocks, total, run: (total / (workers.max(1) * 4)).clamp(1, RUN) }
+    }
+}
+
+/// The order in which chunks are processed.
+struct Numbering {
+    order: Vec<usize>,
+    /// The grid of blocks that a worker takes as a whole, and that of the chunks in a block.
+    blocks: Option<(Grid, Grid)>,
+    total: u64,
+    /// How many numbers a worker takes at once.
+    run: u64,
+}
+
+impl Numbering {
+    /// The chunk with this number; a block at the end of an axis has fewer chunks than numbers.
+    fn index(&self, grid: &Grid, number: u64) -> Option<Vec<u64>> {
+        let Some((outer, inner)) = &self.blocks else {
+            return Some(grid.index(number, &self.order));
+        };
+        let block = outer.index(number / self.run, &self.order);
+        let chunk = inner.index(number % self.run, &self.order);
+        let at = |axis: usize| block[axis] * inner.shape()[axis] + chunk[axis];
+        let index: Vec<u64> = (0..grid.rank()).map(at).collect();
+        index.iter().enumerate().all(|(axis, &at)| at < grid.count(axis)).then_some(index)
     }
 }
 
@@ -201,8 +249,7 @@ struct Shared<'a> {
     work: &'a Work<'a>,
     settings: &'a Settings<'a>,
     resumed: bool,
-    order: Vec<usize>,
-    run: u64,
+    numbering: Numbering,
     next: AtomicU64,
     failed: Mutex<Option<Error>>,
     halt: AtomicBool,
@@ -241,19 +288,19 @@ impl Shared<'_> {
     }
 
     fn runs(&self, counts: &mut Counts) -> Result<(), Error> {
-        let total = self.work.grid.chunks();
+        let Numbering { total, run, .. } = self.numbering;
         let mut memory = Memory::default();
         loop {
-            let start = self.next.fetch_add(self.run, Ordering::Relaxed);
+            let start = self.next.fetch_add(run, Ordering::Relaxed);
             if start >= total {
                 return Ok(());
             }
-            for number in start..total.min(start + self.run) {
+            for number in start..total.min(start + run) {
                 let stop = self.settings.stop.load(Ordering::Relaxed);
                 if stop || self.halt.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                let index = self.work.grid.index(number, &self.order);
+                let Some(index) = self.numbering.index(self.work.grid, number) else { continue };
                 self.chunk(&index, &mut memory, counts)?;
                 counts.chunks += 1;
                 (self.settings.progress)(self.work.chunk_bytes());
@@ -264,14 +311,14 @@ impl Shared<'_> {
 
     /// Writes one output chunk.
     fn chunk(&self, index: &[u64], memory: &mut Memory, counts: &mut Counts) -> Result<(), Error> {
-        let &Work { grid, flipped, source, sink, missing, .. } = self.work;
-        let pieces = grid.pieces(index, flipped);
-        if self.resumed && sink.is_done(index, &pieces)? {
+        let &Work { grid, movement, source, sink, missing, .. } = self.work;
+        let needs = movement.needs(grid, index);
+        if self.resumed && sink.is_done(index, &needs)? {
             counts.resumed += 1;
             return Ok(());
         }
-        if self.work.only_copies() {
-            match sink.copy(index, &pieces[0].chunk)? {
+        if movement.only_copies(grid) {
+            match sink.copy(index, &needs.sources[0].0)? {
                 Copied::Done => {
                     counts.copied += 1;
                     counts.reads += 1;
@@ -285,53 +332,69 @@ impl Shared<'_> {
             }
         }
         let whole = Chunk { shape: grid.chunk(), width: self.work.width.unwrap_or(1), begin: 0 };
-        let covered: u64 = pieces.iter().map(Piece::elements).sum();
-        let covered = Some(covered) == grid.chunk_len();
+        let covered = Some(needs.elements()) == grid.chunk_len();
         let mut target = std::mem::take(&mut memory.target);
         target.resize(self.work.chunk_bytes() as usize, 0);
         if !covered {
             flip::fill(&mut target, missing);
         }
         let Memory { kept, part, .. } = memory;
-        let shared = pieces.len() > 1;
-        kept.retain(|(chunk, _)| shared && pieces.iter().any(|piece| &piece.chunk == chunk));
+        // A movement that shares input chunks between neighbours keeps those of this output chunk.
+        // Any other reads as many as it needs, one after the other.
+        let shared = !movement.ragged(grid).is_empty();
+        let needed = |chunk: &Vec<u64>| needs.sources.iter().any(|(known, _)| known == chunk);
+        kept.retain(|(chunk, _)| shared && needed(chunk));
+        let (turned, same) = (movement.flipped(), vec![false; grid.rank()]);
         let mut found = false;
-        for piece in &pieces {
+        for (chunk, parts) in &needs.sources {
             let (elements, begin) = if source.has_parts() {
-                let hull = whole.hull(&piece.from, &piece.len);
+                let hulls = parts.iter().map(|part| whole.hull(&part.piece.from, &part.piece.len));
+                let hull = hulls.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end));
+                let hull = hull.unwrap_or_default();
                 let begin = hull.start;
                 counts.reads += 1;
-                (source.part(&piece.chunk, hull, part)?.then_some(&part[..]), begin)
+                (source.part(chunk, hull, part)?.then_some(&part[..]), begin)
             } else {
-                let at = match kept.iter().position(|(chunk, _)| *chunk == piece.chunk) {
+                let at = match kept.iter().position(|(known, _)| known == chunk) {
                     Some(at) => at,
                     None => {
+                        if !shared {
+                            kept.clear();
+                        }
                         counts.reads += 1;
-                        kept.push((piece.chunk.clone(), source.chunk(&piece.chunk)?));
+                        kept.push((chunk.clone(), source.chunk(chunk)?));
                         kept.len() - 1
                     }
                 };
                 (kept[at].1.as_deref(), 0)
             };
-            match elements {
-                Some(elements) => {
-                    found = true;
-                    let from = (Chunk { begin, ..whole }, elements);
-                    let to = (whole, &mut target[..]);
-                    flip::flip(piece, flipped, from, to).map_err(|source| Error::Operator {
-                        at: self.work.name.to_owned(),
-                        source: Box::new(source),
-                    })?;
+            found |= elements.is_some();
+            for Part { piece, reversed } in parts {
+                match elements {
+                    Some(elements) => {
+                        let from = (Chunk { begin, ..whole }, elements);
+                        let to = (whole, &mut target[..]);
+                        let flipped = if *reversed { &turned } else { &same };
+                        flip::flip(piece, flipped, from, to).map_err(|source| Error::Operator {
+                            at: self.work.name.to_owned(),
+                            source: Box::new(source),
+                        })?;
+                    }
+                    // Otherwise it was filled as a whole.
+                    None if covered => flip::fill_box(piece, whole, &mut target, missing),
+                    None => {}
                 }
-                // Otherwise it was filled as a whole.
-                None if covered => flip::fill_box(piece, whole, &mut target, missing),
-                None => {}
             }
         }
-        if pieces.len() == 1 {
+        for zero in &needs.zeros {
+            flip::fill_box(zero, whole, &mut target, &[0]);
+        }
+        if !shared {
             // Freed before the chunk is encoded.
             kept.clear();
         }
+        // Zeros are the same as missing elements only if these are zero.
+        found |= !needs.zeros.is_empty() && missing.iter().any(|&byte| byte != 0);
         if !found {
             counts.missing += 1;
             memory.target = target;

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::error::Error;
-use crate::grid::Piece;
+use crate::movement::Needs;
 use crate::store::Store;
 use crate::work::{Copied, Sink, Source};
 use std::ops::Range;
@@ -71,6 +71,11 @@ impl Source for Chunks<'_> {
         // The encoded chunk beside the decoded one.
         if self.array.is_plain() { 1 } else { 2 }
     }
+
+    fn connection(&self) -> u64 {
+        // Buffers of the connection and of TLS.
+        if self.store.remote().is_some() { 1 << 20 } else { 0 }
+    }
 }
 
 /// The chunks of an output array, and the input that they come from.
@@ -87,13 +92,13 @@ impl ZarrSink<'_> {
 }
 
 impl Sink for ZarrSink<'_> {
-    fn is_done(&self, index: &[u64], pieces: &[Piece]) -> Result<bool, Error> {
+    fn is_done(&self, index: &[u64], needs: &Needs) -> Result<bool, Error> {
         let key = self.output.array.key(index);
         let found = self.output.store.stat(&key).map_err(|source| self.failed(&key, source))?;
         let Some((_, written)) = found else { return Ok(false) };
         let Some(input) = self.input else { return Ok(true) };
-        for piece in pieces {
-            let key = input.array.key(&piece.chunk);
+        for (chunk, _) in &needs.sources {
+            let key = input.array.key(chunk);
             let found = input.store.stat(&key);
             let at = || input.store.name(&key);
             let found = found.map_err(|source| Error::Read { at: at(), source })?;
@@ -110,11 +115,10 @@ impl Sink for ZarrSink<'_> {
         let Chunks { store, array } = self.output;
         let key = array.key(index);
         if array.is_plain() {
-            store.write(&key, &elements).map_err(|source| self.failed(&key, source))?;
-            return Ok(elements);
+            return store.write(&key, elements).map_err(|source| self.failed(&key, source));
         }
         let encoded = array.codec.encode(elements).map_err(|why| self.output.bad(index, why))?;
-        store.write(&key, &encoded).map_err(|source| self.failed(&key, source))?;
+        store.write(&key, encoded).map_err(|source| self.failed(&key, source))?;
         Ok(Vec::new())
     }
 
@@ -143,5 +147,9 @@ impl Sink for ZarrSink<'_> {
     fn copies(&self) -> u64 {
         // The output beside the encoded output.
         if self.output.array.is_plain() { 1 } else { 2 }
+    }
+
+    fn connection(&self) -> u64 {
+        self.output.connection()
     }
 }

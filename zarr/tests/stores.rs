@@ -5,7 +5,7 @@ mod naive;
 
 use naive::{Kind, Naive, Random};
 use retrograde_zarr::store::Local;
-use retrograde_zarr::{Axes, Axis, Counts, Error, Job, Settings, Summary};
+use retrograde_zarr::{Axes, Axis, Counts, Error, Job, Settings, Summary, Target};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -17,10 +17,11 @@ fn reverse(input: &Path, output: &Path, axes: &Axes) -> Result<Summary, Error> {
         memory: 1 << 30,
         threads: 2,
         force: false,
+        sync: false,
         stop: &AtomicBool::new(false),
         progress: &|_| {},
     };
-    Job::new(&store, axes)?.write(output, &settings)
+    Job::new(&store, &axes.clone().into())?.write(&output.into(), &settings)
 }
 
 fn list(axes: &[i64]) -> Axes {
@@ -157,9 +158,18 @@ fn a_chunk_that_needs_too_much_memory_is_refused() {
     Naive::random(Kind::Plain3, &[4], &[4], 1, 0, &mut random).write(&input);
     let store = Local::new(&input);
     let stop = AtomicBool::new(false);
-    let settings =
-        Settings { memory: 1 << 20, threads: 1, force: false, stop: &stop, progress: &|_| {} };
-    let error = Job::new(&store, &Axes::All).unwrap().write(&output, &settings).unwrap_err();
+    let settings = Settings {
+        memory: 1 << 20,
+        threads: 1,
+        force: false,
+        sync: false,
+        stop: &stop,
+        progress: &|_| {},
+    };
+    let error = Job::new(&store, &Axes::All.into())
+        .unwrap()
+        .write(&Target::from(&output), &settings)
+        .unwrap_err();
     assert!(matches!(error, Error::Memory { limit: 1048576, .. }), "{error}");
     assert!(!output.exists());
 }
@@ -186,10 +196,12 @@ fn an_interrupted_job_goes_on() {
             memory: 1 << 30,
             threads: 1,
             force: false,
+            sync: false,
             stop: &stop,
             progress: &progress,
         };
-        let done = Job::new(&store, &Axes::All).unwrap().write(&output, &settings);
+        let done =
+            Job::new(&store, &Axes::All.into()).unwrap().write(&Target::from(&output), &settings);
         match done {
             Ok(summary) => {
                 assert!(summary.counts.resumed > 0);
@@ -215,10 +227,16 @@ fn a_different_job_starts_anew() {
     let store = Local::new(&input);
     let stop = AtomicBool::new(false);
     let progress = |_| stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    let settings =
-        Settings { memory: 1 << 30, threads: 1, force: false, stop: &stop, progress: &progress };
-    let job = Job::new(&store, &list(&[0])).unwrap();
-    assert!(matches!(job.write(&output, &settings), Err(Error::Interrupted { .. })));
+    let settings = Settings {
+        memory: 1 << 30,
+        threads: 1,
+        force: false,
+        sync: false,
+        stop: &stop,
+        progress: &progress,
+    };
+    let job = Job::new(&store, &list(&[0]).into()).unwrap();
+    assert!(matches!(job.write(&Target::from(&output), &settings), Err(Error::Interrupted { .. })));
     let summary = reverse(&input, &output, &list(&[1])).unwrap();
     assert_eq!(summary.counts.resumed, 0);
     assert_eq!(array.reversed(&[false, true]), Naive::read(&output, &array));
@@ -239,10 +257,19 @@ fn a_changed_input_chunk_is_written_again() {
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     };
-    let settings =
-        Settings { memory: 1 << 30, threads: 1, force: false, stop: &stop, progress: &progress };
-    let job = Job::new(&store, &Axes::All).unwrap();
-    assert!(matches!(job.write(&output, &settings), Err(Error::Interrupted { done: 2, total: 4 })));
+    let settings = Settings {
+        memory: 1 << 30,
+        threads: 1,
+        force: false,
+        sync: false,
+        stop: &stop,
+        progress: &progress,
+    };
+    let job = Job::new(&store, &Axes::All.into()).unwrap();
+    assert!(matches!(
+        job.write(&Target::from(&output), &settings),
+        Err(Error::Interrupted { done: 2, total: 4 })
+    ));
     std::thread::sleep(std::time::Duration::from_millis(20));
     array.elements[7] = vec![0xab, 0xcd];
     array.write(&input);

@@ -12,12 +12,11 @@ use std::process::Command;
 /// The other program.
 const PROGRAM: &str = "retrograde-zarr";
 /// Commands that it has.
-const COMMANDS: [&str; 2] = ["reverse", "info"];
+const COMMANDS: [&str; 3] = ["reverse", "reverse-sequence", "info"];
 /// Commands of this program that take a tensor, and so might be given a store.
-const OTHERS: [&str; 6] =
-    ["reverse-sequence", "reverse-subsequences", "reverse-segments", "rot90", "show", "explain"];
+const OTHERS: [&str; 5] = ["reverse-subsequences", "reverse-segments", "rot90", "show", "explain"];
 /// Options whose values are neither inputs nor outputs.
-const VALUES: [&str; 10] = [
+const VALUES: [&str; 16] = [
     "--axes",
     "--mask",
     "--duplicates",
@@ -28,6 +27,12 @@ const VALUES: [&str; 10] = [
     "--from",
     "--to",
     "--device",
+    "--lengths",
+    "--time-axis",
+    "--batch-axis",
+    "--policy",
+    "--align",
+    "--tail",
 ];
 const URLS: [&str; 3] = ["s3://", "http://", "https://"];
 const EXTENSIONS: [&str; 6] = ["zarr", "h5", "hdf5", "nc", "nc4", "he5"];
@@ -47,7 +52,8 @@ pub(crate) fn dispatch(arguments: &[OsString]) -> Result<Option<u8>> {
     let shown = store.to_string_lossy();
     if OTHERS.iter().any(|other| name == other) {
         let name = name.to_string_lossy();
-        bail!("{shown}: {name} does not take Zarr stores, HDF5 files or URLs; reverse and info do");
+        let known = COMMANDS.join(", ");
+        bail!("{shown}: {name} does not take Zarr stores, HDF5 files or URLs; these do: {known}");
     }
     if !COMMANDS.iter().any(|known| name == known) {
         return Ok(None);
@@ -138,6 +144,8 @@ mod tests {
         assert_eq!(found("retrograde reverse a.zarr --axes x -o b.zarr"), all);
         assert_eq!(found("retrograde -q reverse a.zarr --output=b.zarr --memory 1G"), all);
         assert_eq!(found("retrograde reverse a.zarr -ob.zarr --axes=0"), all);
+        let all = ["reverse-sequence", "a.npy", "b.npy"];
+        assert_eq!(found("retrograde reverse-sequence a.npy --lengths l.zarr:x -o b.npy"), all);
     }
 
     #[test]

@@ -31,22 +31,39 @@ impl Local {
         if key.is_empty() { self.root.clone() } else { self.root.join(key) }
     }
 
-    /// Lets `fill` create a file, which then gets its name.
-    fn place(&self, key: &str, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    /// The path of a new file that is not complete.
+    fn scratch_path(&self) -> io::Result<PathBuf> {
         let Some(scratch) = &self.scratch else {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the store is read-only"));
         };
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let (incomplete, target) = (scratch.join(number.to_string()), self.at(key));
-        fill(&incomplete)?;
-        match fs::rename(&incomplete, &target) {
+        Ok(scratch.join(self.next.fetch_add(1, Ordering::Relaxed).to_string()))
+    }
+
+    /// A new file, which [`Local::name_file`] gives its name.
+    pub(crate) fn scratch_file(&self) -> io::Result<(PathBuf, File)> {
+        let path = self.scratch_path()?;
+        let file = File::create(&path)?;
+        Ok((path, file))
+    }
+
+    /// Gives a complete file its name.
+    pub(crate) fn name_file(&self, complete: &Path, key: &str) -> io::Result<()> {
+        let target = self.at(key);
+        match fs::rename(complete, &target) {
             // The first chunk in its folder.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 target.parent().map_or(Ok(()), fs::create_dir_all)?;
-                fs::rename(&incomplete, &target)
+                fs::rename(complete, &target)
             }
             result => result,
         }
+    }
+
+    /// Lets `fill` create a file, which then gets its name.
+    fn place(&self, key: &str, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        let incomplete = self.scratch_path()?;
+        fill(&incomplete)?;
+        self.name_file(&incomplete, key)
     }
 }
 
@@ -91,8 +108,9 @@ impl Store for Local {
         Ok(found.map(|found| (found.len(), found.modified().ok())))
     }
 
-    fn write(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
-        self.place(key, |path| File::create(path)?.write_all(bytes))
+    fn write(&self, key: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+        self.place(key, |path| File::create(path)?.write_all(&bytes))?;
+        Ok(bytes)
     }
 
     fn list(&self, folder: &str) -> io::Result<Listing> {
@@ -114,20 +132,16 @@ impl Store for Local {
         Ok(listing)
     }
 
+    fn local(&self) -> Option<&Local> {
+        Some(self)
+    }
+
     fn path(&self, key: &str) -> Option<PathBuf> {
         Some(self.at(key))
     }
 
     fn copy(&self, key: &str, from: &dyn Store, source: &str) -> io::Result<bool> {
-        let Some(source) = from.path(source) else {
-            let mut bytes = Vec::new();
-            let found = from.read(source, None, &mut bytes)?;
-            return if found.is_some() {
-                self.write(key, &bytes).map(|()| true)
-            } else {
-                Ok(false)
-            };
-        };
+        let Some(source) = from.path(source) else { return super::copy(self, key, from, source) };
         let Some(mut file) = absent(File::open(source))? else { return Ok(false) };
         // The system copies between the files, or shares their blocks.
         self.place(key, |path| io::copy(&mut file, &mut File::create(path)?).map(|_| ()))?;

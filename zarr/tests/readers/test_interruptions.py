@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tensorstore
 import zarr
 from conftest import run, start, tree
-from zarr.codecs import ZstdCodec
+from zarr.codecs import BytesCodec, ShardingCodec, ZstdCodec
 
 KILLS = 20
 
@@ -105,3 +106,43 @@ def test_memory(folder, codec):
     assert used <= limit
     source, out = zarr.open_array("in.zarr", mode="r"), zarr.open_array("out.zarr", mode="r")
     assert (out[:256] == source[-256:][::-1, ::-1]).all()
+
+
+@pytest.mark.parametrize("place", ["start", "end"])
+@pytest.mark.parametrize("codec", ["plain", "zstd"])
+def test_shards_that_do_not_fit(folder, codec, place):
+    """A shard is larger than the limit: inner chunks are read and written one by one, with the same result."""
+    shape, chunks, shards = (3000, 4100), (100, 500), (2000, 4000)
+    compressors = None if codec == "plain" else ZstdCodec(level=1)
+    layout = {"serializer": ShardingCodec(chunk_shape=chunks, codecs=[BytesCodec(), *([compressors] if compressors else [])], index_location=place)}
+    large("in.zarr", shape, shards, compressors=None, **layout)
+    zarr.open_array("in.zarr", mode="r+")[:100, :500] = 0
+    words = ["reverse", "in.zarr", "--axes", "0"]
+    assert "--memory" in run(*words, "--memory", "24M", "-o", "out.zarr", code=1)
+    used = peak(*words, "--memory", "30M", "-o", "out.zarr")
+    assert used <= 30 << 20
+    source, out = zarr.open_array("in.zarr", mode="r"), zarr.open_array("out.zarr", mode="r")
+    assert (out[...] == source[...][::-1]).all()
+    run(*words, "-o", "whole.zarr")
+    assert (zarr.open_array("whole.zarr", mode="r")[...] == out[...]).all()
+    # As the definition of the format says, by another reader.
+    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": str(folder / "out.zarr")}}
+    assert (tensorstore.open(spec).result().read().result() == out[...]).all()
+    # Killed and run again, the bytes are the same.
+    expected, rng = tree("out.zarr"), random.Random(3)
+    for _ in range(6):
+        process = start(*words, "--memory", "30M", "--threads", "1", "-o", "again.zarr")
+        time.sleep(rng.uniform(0, 0.5))
+        process.kill()
+        process.communicate()
+    if not (folder / "again.zarr").exists():
+        run(*words, "--memory", "30M", "-o", "again.zarr")
+    assert tree("again.zarr") == expected
+    # A table that was damaged is an error that names the shard.
+    path = folder / "in.zarr/c/1/0"
+    content = bytearray(path.read_bytes())
+    content[3 if place == "start" else -20] ^= 1
+    path.write_bytes(content)
+    error = run(*words, "--memory", "30M", "-o", "bad.zarr", code=1)
+    assert "in.zarr/c/1/0: chunk [1, 0]" in error and "checksum" in error
+    assert not (folder / "bad.zarr").exists() and not (folder / ".bad.zarr.retrograde").exists()

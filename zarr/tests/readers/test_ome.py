@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import zarr
 from conftest import run
+from ome_zarr.io import parse_url
+from ome_zarr.reader import Reader
 from test_readers import same, values
 
 
@@ -102,3 +104,48 @@ def test_other_axes_and_transforms(folder):
     group.attrs["ome"] = ome
     error = run("reverse", "in.ome.zarr", "--axes", "x", "-o", "out.ome.zarr", code=1)
     assert '"affine" cannot be mended' in error and not (folder / "out.ome.zarr").exists()
+
+
+def by_ome_zarr(path):
+    """What the reader of ome-zarr finds: for each image and level, the pixels and the world coordinates along each axis."""
+    images = []
+    for node in Reader(parse_url(path))():
+        if not node.data:
+            continue  # the list of labels
+        levels = []
+        for level, transforms in zip(node.data, node.metadata["coordinateTransformations"], strict=True):
+            world = [np.arange(size, dtype="f8") for size in level.shape]
+            for transform in transforms:
+                for axis, coordinates in enumerate(world):
+                    if transform["type"] == "scale":
+                        coordinates *= transform["scale"][axis]
+                    else:
+                        coordinates += transform["translation"][axis]
+            levels.append((level.compute(), world))
+        images.append(levels)
+    return images
+
+
+@pytest.mark.parametrize("axis", [1, 2], ids=["y", "x"])
+@pytest.mark.parametrize("version", ["0.4", "0.5"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_reader_sees_the_mirrored_image(folder, case, version, axis):
+    """By ome-zarr: every pixel of every level is at the mirror image of its place, and nothing else moved."""
+    pyramid("in.ome.zarr", version, *CASES[case], labels=True)
+    (folder / "in.ome.zarr/labels").mkdir(exist_ok=True)
+    group = zarr.open_group("in.ome.zarr", mode="r+")
+    listed = {"labels": ["cells"]}
+    group["labels"].attrs.update(listed if version == "0.4" else {"ome": listed | {"version": "0.5"}})
+    zarr.consolidate_metadata("in.ome.zarr")
+    run("reverse", "in.ome.zarr", "--axes", "yx"[axis - 1], "-o", "out.ome.zarr")
+    before, after = by_ome_zarr("in.ome.zarr"), by_ome_zarr("out.ome.zarr")
+    assert len(before) == len(after) == 2, "the image and its labels"
+    _, first = before[0][0]
+    mirror = first[axis][0] + first[axis][-1]
+    for old, new in zip(before, after):
+        assert len(old) == len(new)
+        for (pixels, world), (mirrored, there) in zip(old, new):
+            for other in range(3):
+                expected = mirror - world[other][::-1] if other == axis else world[other]
+                assert np.allclose(there[other], expected, rtol=0, atol=1e-9)
+            assert same(mirrored, np.flip(pixels, axis))

@@ -26,8 +26,8 @@ fn other_operators_refuse_stores() {
     let folder = tempfile::tempdir().unwrap();
     let outcome = run(command(folder.path(), &["rot90", "in.zarr", "-o", "out.zarr"]));
     assert_eq!(outcome.code, Some(1));
-    let expected = "error: in.zarr: rot90 does not take Zarr stores, HDF5 files or URLs; reverse \
-                    and info do\n";
+    let expected = "error: in.zarr: rot90 does not take Zarr stores, HDF5 files or URLs; these \
+                    do: reverse, reverse-sequence, info\n";
     assert_eq!(outcome.stderr, expected);
 }
 
