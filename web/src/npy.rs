@@ -1,0 +1,54 @@
+//! Files in `.npy` format, held in memory.
+
+use retrograde_io::npy::NpyArray;
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+
+/// The content of a `.npy` file.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct NpyFile(NpyArray);
+
+#[wasm_bindgen]
+impl NpyFile {
+    /// Reads a whole file.
+    pub fn parse(bytes: &[u8]) -> Result<NpyFile, JsError> {
+        Ok(NpyFile(NpyArray::from_bytes(bytes)?))
+    }
+
+    /// The element type, by Retrograde's name.
+    pub fn dtype(&self) -> String {
+        self.0.descr().dtype().to_string()
+    }
+
+    /// The element type as the file spells it, such as `<f4`.
+    pub fn descr(&self) -> String {
+        self.0.descr().to_string()
+    }
+
+    /// Whether elements are big-endian.
+    pub fn big_endian(&self) -> bool {
+        self.0.descr().is_big_endian()
+    }
+
+    /// Whether the first axis is the contiguous one.
+    pub fn fortran_order(&self) -> bool {
+        self.0.fortran_order()
+    }
+
+    /// The sizes of the axes.
+    pub fn shape(&self) -> Vec<f64> {
+        self.0.shape().iter().map(|&size| size as f64).collect()
+    }
+
+    /// The elements as bytes, in the order of the file.
+    pub fn data(&self) -> Vec<u8> {
+        self.0.data().to_vec()
+    }
+
+    /// A file like this one with other elements, of the same size.
+    pub fn with_data(&self, data: Vec<u8>) -> Result<Vec<u8>, JsError> {
+        let (array, descr) = (&self.0, self.0.descr().as_str());
+        let changed = NpyArray::new(descr, array.shape(), array.fortran_order(), data)?;
+        Ok(changed.to_bytes())
+    }
+}
