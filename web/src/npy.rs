@@ -1,5 +1,6 @@
 //! Files in `.npy` format, held in memory.
 
+use retrograde::Reverse;
 use retrograde_io::npy::NpyArray;
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
@@ -30,25 +31,20 @@ impl NpyFile {
         self.0.descr().is_big_endian()
     }
 
-    /// Whether the first axis is the contiguous one.
-    pub fn fortran_order(&self) -> bool {
-        self.0.fortran_order()
-    }
-
     /// The sizes of the axes.
     pub fn shape(&self) -> Vec<f64> {
         self.0.shape().iter().map(|&size| size as f64).collect()
     }
 
-    /// The elements as bytes, in the order of the file.
-    pub fn data(&self) -> Vec<u8> {
-        self.0.data().to_vec()
+    /// The elements as bytes, in row-major order.
+    pub fn data(&self) -> Result<Vec<u8>, JsError> {
+        // No axes: the engine copies from the file's order to rows.
+        Ok(Reverse::axes([]).to_bytes(&self.0.view()?)?)
     }
 
-    /// A file like this one with other elements, of the same size.
+    /// A file of the same type and shape with other elements, in row-major order.
     pub fn with_data(&self, data: Vec<u8>) -> Result<Vec<u8>, JsError> {
-        let (array, descr) = (&self.0, self.0.descr().as_str());
-        let changed = NpyArray::new(descr, array.shape(), array.fortran_order(), data)?;
+        let changed = NpyArray::new(self.0.descr().as_str(), self.0.shape(), false, data)?;
         Ok(changed.to_bytes())
     }
 }
