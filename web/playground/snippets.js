@@ -123,18 +123,18 @@ function openvino(state) {
   if (state.op === "segments" || state.op === "subsequences") {
     return note("OpenVINO has no such operator. ReverseSequence is the closest: one length for each batch entry.");
   }
-  const head = `import numpy as np\nimport openvino as ov\nfrom openvino import opset13 as ops\n\nx = ops.parameter([${list(state.shape)}], ov.Type.${type})\n`;
+  const head = (more) => `import numpy as np\nimport openvino as ov\nfrom openvino import opset1 as ops\n${more}\nx = ops.parameter([${list(state.shape)}], ov.Type.${type})\n`;
   const end = "model = ov.Model([y], [x])\n";
   if (state.op === "reverse") {
     return {
-      code: `${head}axes = np.array([${list(state.axes)}], dtype=np.int64)\ny = ops.reverse(x, axes, "index")\n${end}`,
+      code: `${head("from openvino.utils.node_factory import NodeFactory\n")}axes = ops.constant(np.array([${list(state.axes)}], dtype=np.int64))\ny = NodeFactory("opset1").create("Reverse", [x, axes], {"mode": "index"})\n${end}`,
       note: "OpenVINO's Reverse-1 defines the operator: an axis named twice is reversed once.",
     };
   }
   if (!plainOptions(state)) return note("OpenVINO's ReverseSequence has no such option: sequences begin at step 0 and padding stays.");
   return {
-    code: `${head}lengths = np.array([${list(state.lengths)}], dtype=np.int64)\ny = ops.reverse_sequence(x, lengths, batch_axis=${state.batch}, seq_axis=${state.time})\n${end}`,
-    note: "OpenVINO does not say what a length beyond the axis means; here it is an error.",
+    code: `${head("")}lengths = np.array([${list(state.lengths)}], dtype=np.int64)\ny = ops.reverse_sequence(x, lengths, batch_axis=${state.batch}, seq_axis=${state.time})\n${end}`,
+    note: "Lengths may be of any integer type, and may be an input of the model.",
   };
 }
 
@@ -159,7 +159,7 @@ function directml(state) {
   const bytes = (count, each) => Math.ceil((count * each) / 4) * 4;
   const code = `UINT sizes[] = {${list(shape)}};
 UINT lengthSizes[] = {${list(lengths)}};
-${broadcast ? `UINT lengthStrides[] = {${list(steps)}};\n` : ""}UINT32 lengthValues[] = {${list(values)}};
+${broadcast ? `UINT lengthStrides[] = {${list(steps)}};\n` : ""}uint32_t lengthValues[] = {${list(values)}};
 
 DML_BUFFER_TENSOR_DESC tensor = {DML_TENSOR_DATA_TYPE_${type}, DML_TENSOR_FLAG_NONE, ${rank},
                                  sizes, nullptr, ${bytes(product(shape), width)}, 0};
@@ -190,7 +190,7 @@ function javascript(state) {
     segments: () => ["reverseSegments", `reverseSegments(x, ${shape}, [${list(state.offsets)}]${write([`axis: ${state.axis}`])})`],
   }[state.op]();
   return {
-    code: `import { init, ${name} } from "@retrograde/web";\n\nawait init();\n// x: a ${array} of ${product(state.shape)} elements, in row-major order\nconst y = ${call};\n`,
+    code: `import { init, ${name} } from "@retrograde/web";\n\nawait init();\n// x: ${/^[IA]/.test(array) ? "an" : "a"} ${array} of ${product(state.shape)} elements, in row-major order\nconst y = ${call};\n`,
     note: "With out: x it runs in place.",
   };
 }
