@@ -8,6 +8,7 @@ mod exported;
 mod faults;
 mod files;
 mod formats;
+mod gpu;
 mod models;
 mod pictures;
 mod replacing;

@@ -1,0 +1,107 @@
+//! Compiled kernels: one pipeline for each specialisation, made when it is first needed.
+
+use crate::choose::{Kernel, Route};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+const SOURCE: &str = concat!(
+    include_str!("kernels/common.wgsl"),
+    include_str!("kernels/words.wgsl"),
+    include_str!("kernels/check.wgsl"),
+);
+
+/// What a pipeline is specialised for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    /// Moves; whether lengths were checked on the device.
+    Move(Kernel, bool),
+    /// Looks for invalid lengths, or offsets.
+    Find { offsets: bool },
+    /// Writes the report on lengths, or offsets.
+    Conclude { offsets: bool },
+}
+
+/// The kernels of a device.
+#[derive(Debug)]
+pub(crate) struct Kernels {
+    module: wgpu::ShaderModule,
+    pub(crate) bindings: wgpu::BindGroupLayout,
+    layout: wgpu::PipelineLayout,
+    made: Mutex<HashMap<Key, wgpu::ComputePipeline>>,
+}
+
+impl Kernels {
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("retrograde"),
+            source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
+        });
+        let entry = |(binding, ty): (usize, wgpu::BufferBindingType)| wgpu::BindGroupLayoutEntry {
+            binding: binding as u32,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+            count: None,
+        };
+        let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
+        // Input, output, lengths, report, parameters.
+        let types = [
+            storage(true),
+            storage(false),
+            storage(true),
+            storage(false),
+            wgpu::BufferBindingType::Uniform,
+        ];
+        let entries: Vec<_> = types.into_iter().enumerate().map(entry).collect();
+        let bindings = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("retrograde"),
+            entries: &entries,
+        });
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("retrograde"),
+            bind_group_layouts: &[Some(&bindings)],
+            immediate_size: 0,
+        });
+        Kernels { module, bindings, layout, made: Mutex::default() }
+    }
+
+    /// The pipeline for a specialisation.
+    pub(crate) fn get(&self, device: &wgpu::Device, key: Key) -> wgpu::ComputePipeline {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.entry(key).or_insert_with(|| self.make(device, key)).clone()
+    }
+
+    fn make(&self, device: &wgpu::Device, key: Key) -> wgpu::ComputePipeline {
+        let (entry_point, constants) = match key {
+            Key::Move(kernel, checked) => {
+                let entry = if kernel.route == Route::Exchange { "exchange" } else { "gather" };
+                (entry, overrides(&kernel, checked))
+            }
+            Key::Find { offsets } => ("find", vec![("OFFSETS", f64::from(offsets))]),
+            Key::Conclude { offsets } => ("conclude", vec![("OFFSETS", f64::from(offsets))]),
+        };
+        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(entry_point),
+            layout: Some(&self.layout),
+            module: &self.module,
+            entry_point: Some(entry_point),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &constants,
+                ..Default::default()
+            },
+            cache: None,
+        })
+    }
+}
+
+fn overrides(kernel: &Kernel, checked: bool) -> Vec<(&'static str, f64)> {
+    vec![
+        ("GRAIN", f64::from(kernel.grain)),
+        ("HIGH_FIRST", f64::from(kernel.high_first)),
+        ("ROW", f64::from(kernel.row as u32)),
+        ("STEPS", f64::from(kernel.steps)),
+        ("SMALL", f64::from(kernel.small)),
+        ("POWER", f64::from(kernel.power)),
+        ("ZERO", f64::from(kernel.zero)),
+        ("CHECKED", f64::from(checked)),
+    ]
+}
