@@ -81,8 +81,8 @@ function fillToggles() {
 function build() {
   const common = [listField("Shape", "shape", true), choiceField("Element type", "dtype", TYPES)];
   const padding = [
-    choiceField("Too long a length", "policy", ["strict", "clamp"]),
-    choiceField("Sequences at the", "align", ["start", "end"]),
+    choiceField("Length too long", "policy", ["strict", "clamp"]),
+    choiceField("Sequences at", "align", ["start", "end"]),
     choiceField("Padding", "tail", ["keep", "zero"]),
   ];
   const own = {
@@ -92,12 +92,12 @@ function build() {
     segments: () => [numberField("Axis", "axis"), listField("Offsets", "offsets")],
   }[state.op]();
   $("controls").replaceChildren(...common, ...own);
-  $("controls").dataset.op = state.op;
+  $("controls").dataset.fields = state.op;
 }
 
 /** Shows the state in the form. The field that a person types into keeps its text. */
 export function showControls(from, fixed) {
-  if ($("controls").dataset.op !== state.op) build();
+  if ($("controls").dataset.fields !== state.op) build();
   fillToggles();
   for (const key of ["shape", "axes", "lengths", "offsets", "time", "batch", "axis", "dtype", "policy", "align", "tail"]) {
     const input = $(`field-${key}`);

@@ -8,7 +8,8 @@ import {
 /** Elements up to which the origin of each one is computed. */
 const TRACED = 1 << 20;
 
-function describe(state, dtype) {
+/** The operands and options of a state, as the functions of the package take them. */
+export function describeCall(state, dtype) {
   const { policy, align, tail } = state;
   const common = { dtype, policy, align, tail };
   switch (state.op) {
@@ -30,13 +31,13 @@ const RUNS = {
 
 /** The call of a state on elements of a type. Throws in the words of the library. */
 export function callOf(state, dtype = state.dtype) {
-  const [operands, options] = describe(state, dtype);
+  const [operands, options] = describeCall(state, dtype);
   return CALLS[state.op](undefined, state.shape, ...operands, options);
 }
 
 /** Runs the state's operator on bytes of a type. */
 export function runOn(state, bytes, dtype) {
-  const [operands, options] = describe(state, dtype);
+  const [operands, options] = describeCall(state, dtype);
   return RUNS[state.op](bytes, state.shape, ...operands, options);
 }
 

@@ -3,6 +3,7 @@
 import { init, instructions, version } from "../package/index.js";
 import { makeControls, markField, showControls } from "./controls.js";
 import { callOf, elementCount, origins } from "./engine.js";
+import { compareOnDevice } from "./device.js";
 import { openFile, save } from "./files.js";
 import { LANGUAGES, snippet } from "./snippets.js";
 import { drawCall, drawInput, play, watchPointer } from "./stage.js";
@@ -36,6 +37,7 @@ function bytes(count) {
 function showPlan(call) {
   const row = (name, value, tag) => {
     const [term, detail] = [document.createElement("dt"), document.createElement("dd")];
+    if (tag === "pre") [term, detail].forEach((one) => one.classList.add("wide"));
     term.textContent = name;
     const inner = document.createElement(tag);
     inner.textContent = value;
@@ -45,9 +47,19 @@ function showPlan(call) {
   const rows = [
     row("plan", call.plan(), "pre"),
     row("kernel", call.kernel(), "span"),
+    row("on a GPU", call.gpu_kernel(), "span"),
     row("moves", `${bytes(call.bytes_moved() / 2)} read, ${bytes(call.bytes_moved() / 2)} written`, "span"),
   ];
   $("run").replaceChildren(...rows.flat());
+}
+
+async function runOnDevice() {
+  $("gpu").textContent = "running …";
+  try {
+    $("gpu").textContent = await compareOnDevice(state);
+  } catch (error) {
+    $("gpu").textContent = error.message;
+  }
 }
 
 function showPicture(call) {
@@ -130,6 +142,7 @@ function update({ from, quick, preset } = {}) {
   if (preset) closeFile();
   showControls(from, file !== undefined);
   $("copied").textContent = "";
+  $("gpu").textContent = "";
   let call;
   try {
     call = callOf(state, file?.dtype ?? state.dtype);
@@ -251,6 +264,7 @@ export async function startPage(module) {
   makeDrop();
   watchPointer();
   $("play").addEventListener("click", play);
+  $("run-gpu").addEventListener("click", runOnDevice);
   $("copy").addEventListener("click", () => copy($("code").textContent, language));
   $("copy-link").addEventListener("click", () => copy(location.href, "Link"));
   addEventListener("hashchange", () => {

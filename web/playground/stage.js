@@ -3,8 +3,8 @@
 import { captionOf, gridsOf, indexAlong, lanesOf } from "./grid.js";
 import { laneAxis } from "./state.js";
 
-const HEIGHT = 32;
-const GAP = 3;
+const HEIGHT = 36;
+const GAP = 5;
 const DURATION = 650;
 
 const $ = (id) => document.getElementById(id);
@@ -227,7 +227,12 @@ function remember(state, grids, text, change, from) {
       for (const at of row) if (at !== null) letters = Math.max(letters, text(at).length);
     }
   }
-  last = { state, change, from, widest: Math.max(34, Math.min(letters, 14) * 9 + 12) };
+  const { rows, columns } = grids.axes;
+  const named = [rows >= 0 ? `axis ${rows} ↓` : "", columns >= 0 ? `axis ${columns} →` : ""];
+  document.querySelectorAll("h3 .axes").forEach((span) => {
+    span.textContent = named.filter((name) => name).join("  ");
+  });
+  last = { state, change, from, widest: Math.max(38, Math.min(letters, 14) * 9 + 14) };
 }
 
 /** Moves each element from its place before to its place after. */

@@ -27,13 +27,13 @@ const DEFAULTS = {
 };
 
 export const PRESETS = [
-  ["Mirror a picture", { op: "reverse", shape: [4, 6], axes: [1], dtype: "u8" }],
-  ["Upside down and mirrored", { op: "reverse", shape: [4, 6], axes: [0, 1], dtype: "f32" }],
+  ["Mirror", { op: "reverse", shape: [4, 6], axes: [1], dtype: "u8" }],
+  ["Half turn", { op: "reverse", shape: [4, 6], axes: [0, 1], dtype: "f32" }],
   ["Padded batch", { ...DEFAULTS }],
   ["Left-padded tokens", { ...DEFAULTS, lengths: [5, 8, 3], align: "end", dtype: "i64" }],
   ["A length per column", { op: "subsequences", shape: [5, 6], axis: 0, lengths: [5, 4, 3, 2, 1, 0], policy: "clamp" }],
   ["Packed sequences", { op: "segments", shape: [12], axis: 0, offsets: [0, 4, 6, 11], dtype: "i32" }],
-  ["A length that is too long", { ...DEFAULTS, lengths: [8, 9, 6] }],
+  ["A length too long", { ...DEFAULTS, lengths: [8, 9, 6] }],
 ].map(([label, change]) => [label, { ...DEFAULTS, ...change }]);
 
 export function initialState() {

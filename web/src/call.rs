@@ -11,9 +11,9 @@ use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 /// Lengths or offsets as bytes.
 #[derive(Debug, Clone)]
-struct Values {
+pub(crate) struct Values {
     dtype: DType,
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// `None` for a flat list, which takes the shape that the operator expects.
     shape: Option<Vec<usize>>,
 }
@@ -131,13 +131,28 @@ impl Call {
     }
 
     /// The plan, after all checks of a run: those of the lengths too.
-    fn checked<T>(&self, work: impl FnOnce(&Prepared<'_>) -> T) -> Result<T, JsError> {
+    pub(crate) fn checked<T>(&self, work: impl FnOnce(&Prepared<'_>) -> T) -> Result<T, JsError> {
         let checked = self.with(|prepare| {
             let prepared = prepare()?;
             prepared.check()?;
             Ok(work(&prepared))
         });
         Ok(checked?)
+    }
+
+    /// The layout of the tensor.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Lengths or offsets, if the operator has any.
+    pub(crate) fn values(&self) -> Option<&Values> {
+        match &self.operation {
+            Operation::Reverse(_) => None,
+            Operation::Sequence(_, values)
+            | Operation::Subsequences(_, values)
+            | Operation::Segments(_, values) => Some(values),
+        }
     }
 
     /// What the tensor's memory must be: exactly as large as the layout.
@@ -346,12 +361,7 @@ impl Call {
     /// line, in row-major order.
     pub fn picture(&self, elements: &str, what: &str, format: &str) -> Result<String, JsError> {
         self.check()?;
-        let lengths = match &self.operation {
-            Operation::Reverse(_) | Operation::Segments(..) => Vec::new(),
-            Operation::Sequence(_, values) | Operation::Subsequences(_, values) => {
-                values.integers()
-            }
-        };
+        let lengths = self.values().map_or_else(Vec::new, Values::integers);
         let shape = self.layout.shape();
         let drawn = picture::draw(&self.movement(), shape, &lengths, elements, what, format);
         drawn.map_err(|error| JsError::new(&error))

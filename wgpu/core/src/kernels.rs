@@ -1,14 +1,9 @@
 //! Compiled kernels: one pipeline for each specialisation, made when it is first needed.
 
-use crate::choose::{Kernel, Route};
+use crate::choose::Kernel;
+use crate::source::{SOURCE, entry, overrides};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-
-const SOURCE: &str = concat!(
-    include_str!("kernels/common.wgsl"),
-    include_str!("kernels/words.wgsl"),
-    include_str!("kernels/check.wgsl"),
-);
 
 /// What a pipeline is specialised for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,7 +31,7 @@ impl Kernels {
             label: Some("retrograde"),
             source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
         });
-        let entry = |(binding, ty): (usize, wgpu::BufferBindingType)| wgpu::BindGroupLayoutEntry {
+        let bound = |(binding, ty): (usize, wgpu::BufferBindingType)| wgpu::BindGroupLayoutEntry {
             binding: binding as u32,
             visibility: wgpu::ShaderStages::COMPUTE,
             ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
@@ -51,7 +46,7 @@ impl Kernels {
             storage(false),
             wgpu::BufferBindingType::Uniform,
         ];
-        let entries: Vec<_> = types.into_iter().enumerate().map(entry).collect();
+        let entries: Vec<_> = types.into_iter().enumerate().map(bound).collect();
         let bindings = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("retrograde"),
             entries: &entries,
@@ -73,8 +68,7 @@ impl Kernels {
     fn make(&self, device: &wgpu::Device, key: Key) -> wgpu::ComputePipeline {
         let (entry_point, constants) = match key {
             Key::Move(kernel, checked) => {
-                let entry = if kernel.route == Route::Exchange { "exchange" } else { "gather" };
-                (entry, overrides(&kernel, checked))
+                (entry(&kernel), overrides(&kernel, checked))
             }
             Key::Find { offsets } => ("find", vec![("OFFSETS", f64::from(offsets))]),
             Key::Conclude { offsets } => ("conclude", vec![("OFFSETS", f64::from(offsets))]),
@@ -91,17 +85,4 @@ impl Kernels {
             cache: None,
         })
     }
-}
-
-fn overrides(kernel: &Kernel, checked: bool) -> Vec<(&'static str, f64)> {
-    vec![
-        ("GRAIN", f64::from(kernel.grain)),
-        ("HIGH_FIRST", f64::from(kernel.high_first)),
-        ("ROW", f64::from(kernel.row as u32)),
-        ("STEPS", f64::from(kernel.steps)),
-        ("SMALL", f64::from(kernel.small)),
-        ("POWER", f64::from(kernel.power)),
-        ("ZERO", f64::from(kernel.zero)),
-        ("CHECKED", f64::from(checked)),
-    ]
 }

@@ -6,24 +6,45 @@
 //! [`Gpu::read`] and [`Gpu::download`], which are asynchronous, so that all of it works in a
 //! browser too.
 
-mod buffers;
-mod call;
+#![cfg_attr(not(feature = "device"), allow(dead_code, reason = "lengths in device memory"))]
+
 mod choose;
 mod cut;
-mod device;
 mod error;
-mod host;
-mod kernels;
+mod listing;
 mod params;
-mod report;
 mod shape;
+mod source;
+
+pub use choose::{Kernel, Route, kernel, kernel_in_place};
+pub use error::Error;
+pub use listing::{Dispatch, Limits, list, list_in_place};
+pub use source::SOURCE;
+
+// What needs wgpu. Without the feature `device`, plans become dispatches for others to run.
+#[cfg(feature = "device")]
+mod buffers;
+#[cfg(feature = "device")]
+mod call;
+#[cfg(feature = "device")]
+mod device;
+#[cfg(feature = "device")]
+mod host;
+#[cfg(feature = "device")]
+mod kernels;
+#[cfg(feature = "device")]
+mod report;
+#[cfg(feature = "device")]
 mod view;
 
+#[cfg(feature = "device")]
 pub use call::Bound;
-pub use choose::{Kernel, Route, kernel, kernel_in_place};
+#[cfg(feature = "device")]
 pub use device::{Gpu, Options};
-pub use error::Error;
+#[cfg(feature = "device")]
 pub use report::Reports;
+#[cfg(feature = "device")]
 pub use view::{GpuLengths, View};
 
+#[cfg(feature = "device")]
 pub use wgpu;
