@@ -34,7 +34,8 @@ let last;
  */
 function drawSide(side, state, grids, elementAt, stays, text, handles) {
   const blocks = $(side).querySelector(".blocks");
-  const focused = document.activeElement?.dataset?.handle;
+  // A length may have a handle in each block: the same one of them is focused again.
+  const focused = [...blocks.querySelectorAll(".handle")].indexOf(document.activeElement);
   blocks.replaceChildren();
   shown[side].clear();
   const count = state.shape.reduce((product, size) => product * size, 1);
@@ -85,7 +86,7 @@ function drawSide(side, state, grids, elementAt, stays, text, handles) {
     blocks.replaceChildren(node("p", "quiet", "no elements"));
   }
   $(`${side}-text`).textContent = `${side}: ${lines.join("; ")}`;
-  if (focused && handles) blocks.querySelector(`[data-handle="${focused}"]`)?.focus();
+  if (focused >= 0) blocks.querySelectorAll(".handle")[focused]?.focus();
 }
 
 /** A slider on the edge between two elements. */
