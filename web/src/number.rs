@@ -29,27 +29,3 @@ pub(crate) fn axes(operator: &str, values: &[f64]) -> Result<Vec<i64>, String> {
     let one = |(at, &value)| axis(operator, &format!("axes[{at}]"), value);
     values.iter().enumerate().map(one).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_integers_are_sizes() {
-        assert_eq!(sizes("Reverse", &[2.0, 0.0]), Ok(vec![2, 0]));
-        for (bad, shown) in [(1.5, "1.5"), (-1.0, "-1"), (f64::NAN, "NaN"), (1e300, "1")] {
-            let error = sizes("Reverse", &[3.0, bad]).unwrap_err();
-            assert!(error.starts_with(&format!("Reverse: shape[1] is {shown}")), "{error}");
-        }
-    }
-
-    #[test]
-    fn axes_name_their_position() {
-        assert_eq!(axes("Reverse", &[-1.0, 0.0]), Ok(vec![-1, 0]));
-        assert_eq!(
-            axes("Reverse", &[0.0, 0.5]).unwrap_err(),
-            "Reverse: axes[1] is 0.5, not an integer"
-        );
-        assert!(axes("Reverse", &[f64::INFINITY]).is_err());
-    }
-}

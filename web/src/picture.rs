@@ -62,17 +62,3 @@ pub(crate) fn draw(
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_are_found_for_their_lanes() {
-        let movement = Movement::Lanes { axis: 1, padding: Default::default() };
-        let text = draw(&movement, &[2, 3], &[2, 3], "a\nb\nc\nd\ne\nf", "x", "text").unwrap();
-        assert!(text.contains("b a c") && text.contains("f e d"), "{text}");
-        assert!(draw(&movement, &[2, 3], &[2, 3], "a", "x", "text").is_err());
-        assert!(draw(&movement, &[2, 3], &[2, 3], "a", "x", "png").is_err());
-    }
-}

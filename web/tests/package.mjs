@@ -196,6 +196,15 @@ const ERRORS = [
   [() => reverse(new Uint8Array(6), [2, 3], { axes: [2] }), "Reverse: axes[0] is 2, outside [-2, 1]"],
   [() => reverse(new Uint8Array(6), [2, 4]), "Reverse: input: shape [2, 4] of u8 takes 8 bytes but the array has 6"],
   [() => reverse(new Uint8Array(6), [2, 1.5]), "Reverse: shape[1] is 1.5"],
+  [() => reverse(new Uint8Array(6), [2, -1]), "Reverse: shape[1] is -1, outside the integers in [0, 9007199254740991]"],
+  [() => reverse(new Uint8Array(6), [2, NaN]), "Reverse: shape[1] is NaN"],
+  [() => reverse(new Uint8Array(6), [2, 1e300]), "Reverse: shape[1] is 1"],
+  [() => reverse(new Uint8Array(6), [2 ** 40, 2 ** 40]), "needs more than"],
+  [() => reverse(new Uint8Array(6), [2, 3], { axes: [0, 0.5] }), "Reverse: axes[1] is 0.5, not an integer"],
+  [() => reverse(new Uint8Array(6), [2, 3], { axes: [Infinity] }), "Reverse: axes[0] is inf, not an integer"],
+  [() => reverse(new Uint8Array(6), [2, 3], { axes: [1], mask: [true, true] }), "axes and mask are given"],
+  [() => reverse(new Uint8Array(6), [2, 3], { mask: [true] }), "Reverse: "],
+  [() => reverse(new Uint8Array(6), [2, 3], { axes: [0, -2], duplicates: "error" }), "Reverse: axes[1] is -2"],
   [() => reverse([1, 2], [2]), "Reverse: input is Array, expected a typed array"],
   [() => reverse(new Uint8Array(2), [2], { dtype: "f12" }), "f12"],
   [() => reverseSequence(new Uint8Array(6), [3, 2], [4, 1]), "ReverseSequence: lengths[0] is 4, outside [0, 3]"],
@@ -222,7 +231,13 @@ assert.equal(call.bytes_moved(), 192);
 const elements = Array.from({ length: 24 }, (_, at) => at).join("\n");
 assert.match(call.picture(elements, "x", "text"), /^ReverseSequence {2}x {2}time axis 1, batch axis 0/);
 assert.match(call.picture(elements, "x", "svg"), /^<svg/);
+assert.throws(() => call.picture("0", "x", "text"), /picture: no element 1, there are 1/);
+assert.throws(() => call.picture(elements, "x", "png"), /format is "png"/);
 call.free();
+const lanes = retrograde.reverseSubsequencesCall(undefined, [2, 3], [2, 3], { dtype: "u8", axis: 1 });
+const drawn = lanes.picture("a\nb\nc\nd\ne\nf", "x", "text");
+assert.ok(drawn.includes("b a c") && drawn.includes("f e d"), drawn);
+lanes.free();
 const header = "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2), }".padEnd(117) + "\n";
 const npy = Uint8Array.from([...Buffer.from("\x93NUMPY\x01\x00", "latin1"), header.length, 0, ...Buffer.from(header), 1, 0, 2, 0, 3, 0, 4, 0]);
 const file = retrograde.NpyFile.parse(npy);
