@@ -67,9 +67,7 @@ impl Kernels {
 
     fn make(&self, device: &wgpu::Device, key: Key) -> wgpu::ComputePipeline {
         let (entry_point, constants) = match key {
-            Key::Move(kernel, checked) => {
-                (entry(&kernel), overrides(&kernel, checked))
-            }
+            Key::Move(kernel, checked) => (entry(&kernel), overrides(&kernel, checked)),
             Key::Find { offsets } => ("find", vec![("OFFSETS", f64::from(offsets))]),
             Key::Conclude { offsets } => ("conclude", vec![("OFFSETS", f64::from(offsets))]),
         };

@@ -122,7 +122,8 @@ mod tests {
     use super::*;
     use retrograde::{DType, Layout, Reverse};
 
-    const LIMITS: Limits = Limits { binding_size: 1 << 27, offset_alignment: 256, workgroups: 65535 };
+    const LIMITS: Limits =
+        Limits { binding_size: 1 << 27, offset_alignment: 256, workgroups: 65535 };
 
     fn plan(dtype: DType, shape: &[usize]) -> Plan {
         let layout = Layout::dense(dtype, shape).unwrap();
