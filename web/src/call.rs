@@ -3,8 +3,8 @@
 use crate::number;
 use crate::picture;
 use retrograde::{
-    Align, DType, Error, Layout, LengthPolicy, Lengths, Prepared, Reversal, Reverse,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorRef, cpu,
+    Align, DType, Error, Layout, LengthPolicy, Lengths, Prepared, Reverse, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, Tail, TensorRef, cpu,
 };
 use retrograde_picture::{Movement, Padding};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
@@ -107,35 +107,28 @@ impl Values {
 }
 
 impl Call {
-    /// Hands the operator, with its lengths, to `work`.
-    fn with<T>(
-        &self,
-        work: impl FnOnce(&dyn Fn() -> Result<Prepared<'_>, Error>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    /// Checks the operands, plans the call and hands it to `work`.
+    fn with<T>(&self, work: impl FnOnce(&Prepared<'_>) -> Result<T, Error>) -> Result<T, Error> {
         let layout = &self.layout;
         match &self.operation {
-            Operation::Reverse(operator) => work(&|| operator.prepare(layout, layout)),
+            Operation::Reverse(operator) => work(&operator.prepare(layout, layout)?),
             Operation::Sequence(operator, values) => {
-                let bound = operator.lengths(values.lengths()?);
-                work(&|| Reversal::prepare(&bound, layout, layout))
+                work(&operator.lengths(values.lengths()?).prepare(layout, layout)?)
             }
             Operation::Subsequences(operator, values) => {
-                let bound = operator.lengths(values.lengths()?);
-                work(&|| Reversal::prepare(&bound, layout, layout))
+                work(&operator.lengths(values.lengths()?).prepare(layout, layout)?)
             }
             Operation::Segments(operator, values) => {
-                let bound = operator.offsets(values.lengths()?);
-                work(&|| Reversal::prepare(&bound, layout, layout))
+                work(&operator.offsets(values.lengths()?).prepare(layout, layout)?)
             }
         }
     }
 
     /// The plan, after all checks of a run: those of the lengths too.
     pub(crate) fn checked<T>(&self, work: impl FnOnce(&Prepared<'_>) -> T) -> Result<T, JsError> {
-        let checked = self.with(|prepare| {
-            let prepared = prepare()?;
+        let checked = self.with(|prepared| {
             prepared.check()?;
-            Ok(work(&prepared))
+            Ok(work(prepared))
         });
         Ok(checked?)
     }
@@ -324,14 +317,14 @@ impl Call {
         self.check_bytes("input", input.len())?;
         // Zeroed pages come from the system; a vector without them would need `unsafe` here.
         let mut output = vec![0; input.len()];
-        self.with(|prepare| prepare()?.run(input, &mut output[..]))?;
+        self.with(|prepared| prepared.run(input, &mut output[..]))?;
         Ok(output)
     }
 
     /// Runs on the bytes of a tensor, in place.
     pub fn run_in_place(&self, data: &mut [u8]) -> Result<(), JsError> {
         self.check_bytes("input", data.len())?;
-        Ok(self.with(|prepare| prepare()?.run_in_place(data))?)
+        Ok(self.with(|prepared| prepared.run_in_place(data))?)
     }
 
     /// Checks all operands, the values of lengths too, without a tensor.
