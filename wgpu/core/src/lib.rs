@@ -27,3 +27,8 @@ pub use report::Reports;
 pub use view::{GpuLengths, View};
 
 pub use wgpu;
+
+/// The examples in `docs/wgpu.md` are compiled too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/wgpu.md")]
+struct Page;
