@@ -176,7 +176,7 @@ impl Gpu {
         }
         let mut binder = Binder::new(self, plan, lengths, memory)?;
         let shape = Shape::of(plan);
-        let fits = shape.fits(self.window(), memory.offset, memory.offset);
+        let fits = !plan.is_empty() && shape.fits(self.window(), memory.offset, memory.offset);
         let kernel = choose::choose_in_place(plan, &shape, memory.offset, fits);
         match kernel.route {
             Route::Nothing => {}
