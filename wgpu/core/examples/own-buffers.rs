@@ -43,7 +43,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
     // Whether all lengths were valid; an application may ask later, or for many calls at once.
     gpu.check().await?;
     let bytes = gpu.download(&output, 0..48).await?;
-    let reversed: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes);
+    let reversed: Vec<f32> =
+        bytes.as_chunks().0.iter().map(|&number| f32::from_ne_bytes(number)).collect();
     println!("{batch:?}\n{reversed:?}");
     assert_eq!(reversed, [4., 3., 2., 1., 6., 5., 0., 0., 9., 8., 7., 0.]);
     Ok(())

@@ -176,7 +176,7 @@ impl Gpu {
         }
         let mut binder = Binder::new(self, plan, lengths, memory)?;
         let shape = Shape::of(plan);
-        let fits = shape.fits(self.window(), memory.offset, memory.offset);
+        let fits = !plan.is_empty() && shape.fits(self.window(), memory.offset, memory.offset);
         let kernel = choose::choose_in_place(plan, &shape, memory.offset, fits);
         match kernel.route {
             Route::Nothing => {}
@@ -247,10 +247,10 @@ impl<'a> Binder<'a> {
         dst: View<'_>,
     ) -> Result<Self, Error> {
         let mut binder = Binder { gpu, lengths: None, steps: Vec::new() };
-        if let (Some(lengths), Some(plan)) = (lengths, plan.lengths()) {
-            if plan.count() > 0 {
-                binder.bind_lengths(plan, lengths, dst)?;
-            }
+        if let (Some(lengths), Some(plan)) = (lengths, plan.lengths())
+            && plan.count() > 0
+        {
+            binder.bind_lengths(plan, lengths, dst)?;
         }
         Ok(binder)
     }
@@ -299,7 +299,7 @@ impl<'a> Binder<'a> {
         read: Read,
         on_device: bool,
     ) -> Result<(), Error> {
-        let (len, most) = (bytes.end - bytes.start, self.gpu.window().most);
+        let (len, most) = (bytes.end - bytes.start, self.gpu.most_bound());
         if len > most {
             return Err(Error::TooLarge { what: "the lengths take", bytes: len, most });
         }
@@ -392,15 +392,17 @@ impl<'a> Binder<'a> {
             whole(&gpu.reports.buffer),
             whole(&params),
         ];
-        let entry = |(at, (buffer, bytes)): (usize, &(wgpu::Buffer, Range<u64>))| {
-            let size = wgpu::BufferSize::new(bytes.end - bytes.start);
-            let binding = wgpu::BufferBinding { buffer, offset: bytes.start, size };
-            (at as u32, wgpu::BindingResource::Buffer(binding))
-        };
-        let entries: Vec<_> = buffers.iter().enumerate().map(entry).collect();
-        let entries: Vec<_> = entries
-            .into_iter()
-            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+        let entries: Vec<_> = buffers
+            .iter()
+            .enumerate()
+            .map(|(at, (buffer, bytes))| wgpu::BindGroupEntry {
+                binding: at as u32,
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer,
+                    offset: bytes.start,
+                    size: wgpu::BufferSize::new(bytes.end - bytes.start),
+                }),
+            })
             .collect();
         let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,

@@ -87,11 +87,13 @@ pub(crate) fn choose(plan: &Plan, shape: &Shape) -> Kernel {
 
 /// In place, from byte `at` of a buffer; `fits` says whether all of it is in one binding.
 pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, fits: bool) -> Kernel {
-    let route = match () {
-        // A whole packed tensor that keeps its order still gets its unused bits cleared.
-        () if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) => Route::Nothing,
-        () if fits && is_words(shape, at) => Route::Exchange,
-        () => Route::Copied,
+    // A whole packed tensor that keeps its order still gets its unused bits cleared.
+    let route = if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) {
+        Route::Nothing
+    } else if fits && is_words(shape, at) {
+        Route::Exchange
+    } else {
+        Route::Copied
     };
     specialised(route, shape)
 }

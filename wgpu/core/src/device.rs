@@ -61,14 +61,11 @@ impl Gpu {
             None => best(options.software).await?,
         };
         let found = adapter.limits();
-        let limits = match options.default_limits {
-            true => wgpu::Limits::default(),
-            false => wgpu::Limits {
-                max_storage_buffer_binding_size: found.max_storage_buffer_binding_size,
-                max_buffer_size: found.max_buffer_size,
-                ..wgpu::Limits::default()
-            },
-        };
+        let mut limits = wgpu::Limits::default().or_worse_values_from(&found);
+        if !options.default_limits {
+            limits.max_storage_buffer_binding_size = found.max_storage_buffer_binding_size;
+            limits.max_buffer_size = found.max_buffer_size;
+        }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("retrograde"),
             required_limits: limits,
@@ -144,7 +141,7 @@ impl Gpu {
     }
 
     /// The same device as if a binding took at most so many bytes: larger tensors are cut into more
-    /// pieces. No fewer than 1024, and no more than the device takes.
+    /// pieces. No fewer than 1024, and no more than the device takes. Lengths are never cut.
     pub fn with_bindings_of(&self, bytes: u64) -> Gpu {
         let most = (bytes / 4 * 4).clamp(1024, self.window.most);
         Gpu { window: Window { most, ..self.window }, ..self.clone() }
@@ -156,6 +153,11 @@ impl Gpu {
 
     pub(crate) fn window(&self) -> Window {
         self.window
+    }
+
+    /// The most bytes of a binding that cannot be cut.
+    pub(crate) fn most_bound(&self) -> u64 {
+        self.device().limits().max_storage_buffer_binding_size
     }
 
     /// The most workgroups along one dimension of a grid.

@@ -48,3 +48,8 @@ pub use view::{GpuLengths, View};
 
 #[cfg(feature = "device")]
 pub use wgpu;
+
+/// The examples in `docs/wgpu.md` are compiled too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/wgpu.md")]
+struct Page;

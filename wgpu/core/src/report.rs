@@ -63,7 +63,8 @@ impl Gpu {
     /// which are clear again after that.
     pub async fn read(&self, reports: &Reports) -> Result<Vec<Option<ExecuteError>>, Error> {
         let bytes = self.download(&reports.buffer, 0..reports.buffer.size()).await?;
-        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
+        let words: Vec<u32> =
+            bytes.as_chunks().0.iter().map(|&word| u32::from_ne_bytes(word)).collect();
         let errors: Vec<_> = words.chunks_exact(WORDS).take(reports.len).map(error).collect();
         if errors.iter().any(Option::is_some) {
             let clear = clear(reports.len.max(1));

@@ -15,14 +15,14 @@ const ONE_BUFFER: usize = 7;
 const SMALL_BINDING: u64 = 1024;
 
 /// The adapter, if there is one.
-pub struct Wgpu {
+pub(crate) struct Wgpu {
     gpu: Result<Gpu, Error>,
     name: String,
 }
 
 impl Wgpu {
     /// Opens it.
-    pub fn new(options: Options) -> Self {
+    pub(crate) fn new(options: Options) -> Self {
         let gpu = pollster::block_on(Gpu::open(options));
         let name = match &gpu {
             Ok(gpu) => format!("wgpu {}", gpu.name()),
