@@ -121,7 +121,7 @@ const TESTS = {
     await page.fill("#field-axes", "-1");
     assert.equal(await page.locator('[data-axis="1"]').getAttribute("aria-pressed"), "true");
     await page.fill("#field-axes", "5");
-    assert.equal(await text(page, "error"), "Reverse: axes[0] is 5, outside [-2, 1] for rank 2");
+    assert.equal(await text(page, "error"), "Reverse: axes[0] is 5, outside [-2, 1] for a tensor of rank 2");
     await close();
   },
 
