@@ -178,12 +178,22 @@ function grab(event, kind, number, across) {
   addEventListener("pointercancel", stop);
 }
 
+/** Points the arrow down where the panels do not fit side by side. */
+function placeArrow() {
+  const arrow = document.querySelector(".arrow");
+  arrow.classList.remove("down");
+  const wrapped = $("after").offsetTop > $("before").offsetTop + 4;
+  arrow.classList.toggle("down", wrapped);
+  arrow.textContent = wrapped ? "↓" : "→";
+}
+
 /** Draws the input alone: while arguments are invalid there is no result. */
 export function drawInput(state, text, change) {
   const grids = gridsOf(state);
   remember(state, grids, text, change, null);
   drawSide("before", state, grids, (at) => at, () => false, text, true);
   $("after").classList.add("stale");
+  placeArrow();
 }
 
 /** Draws both sides. `from` has the origin of each element of the result. */
@@ -197,6 +207,7 @@ export function drawCall(state, from, text, change, animated) {
   drawSide("before", state, grids, (at) => at, (at) => !moved.has(at) && from[at] === at && !inside(state, at), text, true);
   drawSide("after", state, grids, (at) => from[at], (at) => from[at] < 0 || (from[at] === at && !inside(state, at)), text, false);
   $("after").classList.remove("stale");
+  placeArrow();
   if (animated) play();
 }
 
@@ -233,7 +244,7 @@ function remember(state, grids, text, change, from) {
   document.querySelectorAll("h3 .axes").forEach((span) => {
     span.textContent = named.filter((name) => name).join("  ");
   });
-  last = { state, change, from, widest: Math.max(38, Math.min(letters, 14) * 9 + 14) };
+  last = { state, change, from, widest: Math.max(grids.columns.length > 8 ? 32 : 38, Math.min(letters, 14) * 9 + 14) };
 }
 
 /** Moves each element from its place before to its place after. */

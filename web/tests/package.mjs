@@ -116,8 +116,8 @@ const random = (below) => {
   seed = (seed * 1103515245 + 12345) % 2147483648;
   return Math.floor((seed / 2147483648) * below);
 };
-const TYPES = { 1: "u8", 2: "f16", 4: "f32", 8: "i64", 16: "c128" };
-for (const width of [1, 2, 4, 8, 16]) {
+const TYPES = { 1: "u8", 2: "f16", 3: "bytes3", 4: "f32", 6: "bytes6", 8: "i64", 12: "bytes12", 16: "c128", 40: "bytes40" };
+for (const width of Object.keys(TYPES).map(Number)) {
   for (const shape of [[1000], [3, 257], [64, 33], [7, 130, 3], [130, 7, 5], [2, 3, 129, 17]]) {
     const elements = shape.reduce((a, b) => a * b, 1);
     const data = Uint8Array.from({ length: elements * width }, () => random(256));
@@ -135,6 +135,41 @@ for (const width of [1, 2, 4, 8, 16]) {
       reverseSubsequences(again, shape, lengths, { dtype, axis, out: again });
       assert.deepEqual(again, wanted);
       for (let each = 0; each < 4; each++) count("against a naive version");
+    }
+  }
+}
+
+// Packed elements: several to a byte, so that rows begin inside one.
+function getPacked(bytes, bits, at) {
+  const [byte, inside] = [(at * bits) >> 3, (at * bits) & 7];
+  return (bytes[byte] >> (bits === 1 ? 7 - inside : inside)) & ((1 << bits) - 1);
+}
+function setPacked(bytes, bits, at, value) {
+  const [byte, inside] = [(at * bits) >> 3, (at * bits) & 7];
+  bytes[byte] |= value << (bits === 1 ? 7 - inside : inside);
+}
+for (const [dtype, bits] of [["u4", 4], ["u2", 2], ["u1", 1]]) {
+  for (const shape of [[4003], [5, 1031], [130, 7], [6, 257, 3]]) {
+    const elements = shape.reduce((a, b) => a * b, 1);
+    const data = new Uint8Array(Math.ceil((elements * bits) / 8));
+    for (let at = 0; at < elements; at++) setPacked(data, bits, at, random(1 << bits));
+    for (let axis = 0; axis < shape.length; axis++) {
+      const inner = shape.slice(axis + 1).reduce((a, b) => a * b, 1);
+      const lengths = Int32Array.from({ length: elements / shape[axis] }, () => random(shape[axis] + 1));
+      const whole = new Uint8Array(data.length);
+      const part = new Uint8Array(data.length);
+      for (let at = 0; at < elements; at++) {
+        const index = Math.floor(at / inner) % shape[axis];
+        const length = lengths[Math.floor(at / (inner * shape[axis])) * inner + (at % inner)];
+        const from = (size) => at + (size - 1 - 2 * index) * inner;
+        setPacked(whole, bits, at, getPacked(data, bits, from(shape[axis])));
+        setPacked(part, bits, at, getPacked(data, bits, index < length ? from(length) : at));
+      }
+      const same = Uint8Array.from(data);
+      assert.deepEqual(reverse(data, shape, { dtype, axes: [axis] }), whole, `${dtype} ${shape} ${axis}`);
+      assert.deepEqual(reverse(same, shape, { dtype, axes: [axis], out: same }), whole);
+      assert.deepEqual(reverseSubsequences(data, shape, lengths, { dtype, axis }), part);
+      for (let each = 0; each < 3; each++) count("packed, against a naive version");
     }
   }
 }
