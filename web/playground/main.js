@@ -7,7 +7,7 @@ import { compareOnDevice } from "./device.js";
 import { openFile, save } from "./files.js";
 import { LANGUAGES, snippet } from "./snippets.js";
 import { drawCall, drawInput, play, watchPointer } from "./stage.js";
-import { fromLink, initialState, laneAxis, toLink } from "./state.js";
+import { fromLink, initialState, refit, toLink } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const state = initialState();
@@ -77,6 +77,12 @@ function showPicture(call) {
 }
 
 function change(kind, number, value) {
+  if (kind === "size") {
+    state.shape[number] = value;
+    refit(state);
+    update({ quick: true });
+    return;
+  }
   const list = kind === "length" ? state.lengths : state.offsets;
   if (list[number] === value) return;
   list[number] = value;
@@ -131,16 +137,18 @@ function showCode() {
 }
 
 function showHint() {
-  const draggable = state.op === "reverse" ? "" : state.op === "segments"
+  const draggable = state.op === "reverse" ? "Drag the corner of the grid to change the shape." : state.op === "segments"
     ? "Drag the orange marks to move the offsets, or focus one and press the arrow keys."
     : "Drag the orange marks to change the lengths, or focus one and press the arrow keys.";
-  $("hint").textContent = draggable && laneAxis(state) >= 0 && file?.kind !== "image" ? draggable : "";
+  const isShown = file === undefined || (state.op !== "reverse" && file.kind === "npy");
+  $("hint").textContent = isShown ? draggable : "";
 }
 
 /** Draws everything again. */
 function update({ from, quick, preset } = {}) {
   if (preset) closeFile();
   showControls(from, file !== undefined);
+  $("stage").classList.toggle("fixed", file !== undefined);
   $("copied").textContent = "";
   $("gpu").textContent = "";
   let call;

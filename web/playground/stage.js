@@ -36,6 +36,7 @@ function drawSide(side, state, grids, elementAt, stays, text, handles) {
   const blocks = $(side).querySelector(".blocks");
   // A length may have a handle in each block: the same one of them is focused again.
   const focused = [...blocks.querySelectorAll(".handle")].indexOf(document.activeElement);
+  const resizing = document.activeElement?.classList.contains("grip");
   blocks.replaceChildren();
   shown[side].clear();
   const count = state.shape.reduce((product, size) => product * size, 1);
@@ -79,6 +80,7 @@ function drawSide(side, state, grids, elementAt, stays, text, handles) {
       lines.push(words.join(" "));
     });
     if (handles) addHandles(cells, state, grids, block, pitch);
+    if (handles && block === grids.blocks[0]) addGrip(cells, state, grids, pitch);
     made.append(cells);
     blocks.append(made);
   }
@@ -86,6 +88,7 @@ function drawSide(side, state, grids, elementAt, stays, text, handles) {
     blocks.replaceChildren(node("p", "quiet", "no elements"));
   }
   $(`${side}-text`).textContent = `${side}: ${lines.join("; ")}`;
+  if (resizing && handles) blocks.querySelector(".grip")?.focus();
   if (focused >= 0) blocks.querySelectorAll(".handle")[focused]?.focus();
 }
 
@@ -151,7 +154,52 @@ function addHandles(cells, state, grids, block, pitch) {
   }
 }
 
-/** Follows the pointer until it is released. */
+/** The corner of the first grid, which changes the sizes of its two axes. */
+function addGrip(cells, state, grids, pitch) {
+  if (grids.rows.includes(null) || grids.columns.includes(null) || !state.shape.length) return;
+  const { rows, columns } = grids.axes;
+  const grip = node("button", "grip");
+  grip.type = "button";
+  const named = rows >= 0 ? `axes ${rows} and ${columns}` : `axis ${columns}`;
+  grip.setAttribute("aria-label", `Size of ${named}: drag, or press the arrow keys`);
+  grip.title = "Drag to change the shape";
+  const resize = (axis, size, most) => {
+    const value = Math.min(most, Math.max(1, size));
+    if (axis >= 0 && last.state.shape[axis] !== value) last.change("size", axis, value);
+  };
+  grip.addEventListener("keydown", (event) => {
+    const { shape } = last.state;
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    if (event.key === "ArrowRight" || event.key === "ArrowLeft") resize(columns, shape[columns] + step, 16);
+    else resize(rows, shape[rows] + step, 10);
+  });
+  grip.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    const box = cells.getBoundingClientRect();
+    grip.focus();
+    follow((now) => {
+      resize(columns, Math.round((now.clientX - box.left) / pitch.x), 16);
+      resize(rows, Math.round((now.clientY - box.top) / pitch.y), 10);
+    });
+  });
+  cells.append(grip);
+}
+
+/** Calls `move` with the pointer's events until it is released. */
+function follow(move) {
+  const stop = () => {
+    removeEventListener("pointermove", move);
+    removeEventListener("pointerup", stop);
+    removeEventListener("pointercancel", stop);
+  };
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", stop);
+  addEventListener("pointercancel", stop);
+}
+
+/** Moves a length or an offset with the pointer. */
 function grab(event, kind, number, across) {
   event.preventDefault();
   const box = event.currentTarget.parentElement.getBoundingClientRect();
@@ -168,14 +216,7 @@ function grab(event, kind, number, across) {
     }
     last.change(kind, number, at);
   };
-  const stop = () => {
-    removeEventListener("pointermove", move);
-    removeEventListener("pointerup", stop);
-    removeEventListener("pointercancel", stop);
-  };
-  addEventListener("pointermove", move);
-  addEventListener("pointerup", stop);
-  addEventListener("pointercancel", stop);
+  follow(move);
 }
 
 /** Points the arrow down where the panels do not fit side by side. */

@@ -15,7 +15,7 @@ export const OPERATORS = {
   },
   segments: {
     name: "ReverseSegments", brief: "sequences packed in a row",
-    about: "Sequences lie one behind the other along an axis, without padding. Offsets say where each begins, and each is reversed in place.",
+    about: "Sequences lie one behind the other along an axis, without padding. Offsets say where each begins, and each is reversed where it lies.",
   },
 };
 

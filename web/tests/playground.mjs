@@ -85,6 +85,23 @@ const TESTS = {
     await close();
   },
 
+  async "the shape can be dragged, and changed with the keys"() {
+    const { page, close } = await open();
+    const box = await page.locator(".grip").boundingBox();
+    await page.mouse.move(box.x + 11, box.y + 11);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 11 - 86, box.y + 11 + 41, { steps: 6 });
+    await page.mouse.up();
+    assert.equal(await value(page, "field-shape"), "4, 6");
+    assert.match(await value(page, "field-lengths"), /^6, 4, 6, \d$/);
+    await page.locator(".grip").focus();
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await value(page, "field-shape"), "3, 7");
+    assert.equal(await page.evaluate(() => document.activeElement.className), "grip");
+    await close();
+  },
+
   async "offsets can be dragged, and stay in order"() {
     const { page, close } = await open("#op=segments&shape=12&axis=0&offsets=0,4,6,11&dtype=i32");
     assert.deepEqual(await texts(page, "after"), "3 2 1 0 5 4 10 9 8 7 6 11".split(" "));
