@@ -12,6 +12,7 @@ function sizes(operator, shape) {
 
 /** The element type: of an array, or as named where there is no array. */
 function typeOf(operator, data, { dtype }) {
+  if (data === undefined && dtype === undefined) throw new TypeError(`${operator}: dtype is missing`);
   return dtypeOf(operator, "input", data, dtype);
 }
 
