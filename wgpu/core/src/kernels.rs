@@ -13,8 +13,8 @@ const SOURCE: &str = concat!(
 /// What a pipeline is specialised for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
-    /// Moves; whether lengths were checked on the device.
-    Move(Kernel, bool),
+    /// Moves.
+    Move(Kernel),
     /// Looks for invalid lengths, or offsets.
     Find { offsets: bool },
     /// Writes the report on lengths, or offsets.
@@ -72,9 +72,9 @@ impl Kernels {
 
     fn make(&self, device: &wgpu::Device, key: Key) -> wgpu::ComputePipeline {
         let (entry_point, constants) = match key {
-            Key::Move(kernel, checked) => {
+            Key::Move(kernel) => {
                 let entry = if kernel.route == Route::Exchange { "exchange" } else { "gather" };
-                (entry, overrides(&kernel, checked))
+                (entry, overrides(&kernel))
             }
             Key::Find { offsets } => ("find", vec![("OFFSETS", f64::from(offsets))]),
             Key::Conclude { offsets } => ("conclude", vec![("OFFSETS", f64::from(offsets))]),
@@ -93,15 +93,12 @@ impl Kernels {
     }
 }
 
-fn overrides(kernel: &Kernel, checked: bool) -> Vec<(&'static str, f64)> {
+fn overrides(kernel: &Kernel) -> Vec<(&'static str, f64)> {
     vec![
         ("GRAIN", f64::from(kernel.grain)),
         ("HIGH_FIRST", f64::from(kernel.high_first)),
         ("ROW", f64::from(kernel.row as u32)),
         ("STEPS", f64::from(kernel.steps)),
         ("SMALL", f64::from(kernel.small)),
-        ("POWER", f64::from(kernel.power)),
-        ("ZERO", f64::from(kernel.zero)),
-        ("CHECKED", f64::from(checked)),
     ]
 }
