@@ -229,7 +229,6 @@ struct BoundLengths<'a> {
     buffer: wgpu::Buffer,
     bytes: Range<u64>,
     read: Read,
-    checked: bool,
 }
 
 /// Collects the steps of a call whose arguments were checked.
@@ -287,7 +286,7 @@ impl<'a> Binder<'a> {
     }
 
     fn read(&self) -> Read {
-        Read { base: 0, report: self.gpu.report }
+        Read { base: 0, report: self.gpu.report, checked: false }
     }
 
     /// Binds lengths, and dispatches their check if they were not checked on the host.
@@ -303,9 +302,9 @@ impl<'a> Binder<'a> {
         if len > most {
             return Err(Error::TooLarge { what: "the lengths take", bytes: len, most });
         }
-        let checked = on_device && plan.needs_check();
-        self.lengths = Some(BoundLengths { plan, buffer, bytes, read, checked });
-        if checked {
+        let read = Read { checked: on_device && plan.needs_check(), ..read };
+        self.lengths = Some(BoundLengths { plan, buffer, bytes, read });
+        if read.checked {
             let offsets = plan.meaning == Meaning::Offsets;
             let mut params = Params::check(plan, read);
             let grid = params.check_grid(self.gpu.most_groups());
@@ -368,8 +367,7 @@ impl<'a> Binder<'a> {
         };
         let input = src.map(|src| bound(src, shape.src_reach()));
         let output = bound(dst, shape.dst_reach());
-        let checked = self.lengths.as_ref().is_some_and(|lengths| lengths.checked);
-        self.push(Key::Move(kernel, checked), &params, input, Some(output), grid);
+        self.push(Key::Move(kernel), &params, input, Some(output), grid);
     }
 
     fn push(

@@ -27,8 +27,6 @@ pub struct Kernel {
     pub(crate) row: Row,
     pub(crate) steps: u32,
     pub(crate) small: u32,
-    pub(crate) power: bool,
-    pub(crate) zero: bool,
 }
 
 impl Kernel {
@@ -111,8 +109,6 @@ pub(crate) fn specialised(route: Route, shape: &Shape) -> Kernel {
             Some(Meaning::Offsets) => 2,
         },
         small: shape.small().unwrap_or(5),
-        power: shape.unit.is_power_of_two(),
-        zero: shape.zero,
     }
 }
 

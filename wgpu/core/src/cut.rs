@@ -193,7 +193,7 @@ fn half(len: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retrograde::{DType, Layout, Reverse, ReverseSequence};
+    use retrograde::{DType, Layout, LengthsOperator, Reverse, ReverseSequence};
 
     const SMALL: Window = Window { most: 1024, aligned: 256 };
 

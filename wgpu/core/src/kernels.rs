@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 /// What a pipeline is specialised for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
-    /// Moves; whether lengths were checked on the device.
-    Move(Kernel, bool),
+    /// Moves.
+    Move(Kernel),
     /// Looks for invalid lengths, or offsets.
     Find { offsets: bool },
     /// Writes the report on lengths, or offsets.
@@ -67,7 +67,7 @@ impl Kernels {
 
     fn make(&self, device: &wgpu::Device, key: Key) -> wgpu::ComputePipeline {
         let (entry_point, constants) = match key {
-            Key::Move(kernel, checked) => (entry(&kernel), overrides(&kernel, checked)),
+            Key::Move(kernel) => (entry(&kernel), overrides(&kernel)),
             Key::Find { offsets } => ("find", vec![("OFFSETS", f64::from(offsets))]),
             Key::Conclude { offsets } => ("conclude", vec![("OFFSETS", f64::from(offsets))]),
         };

@@ -109,7 +109,7 @@ fn dispatch(
     let bytes = |reach: Range<u64>| window.bytes(&reach, per_byte, 0);
     Dispatch {
         entry: entry(&kernel),
-        constants: overrides(&kernel, false),
+        constants: overrides(&kernel),
         params: bytemuck::bytes_of(&params).to_vec(),
         grid: [grid.x, grid.y],
         src: (!in_place).then(|| bytes(shape.src_reach())),

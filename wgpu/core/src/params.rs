@@ -53,7 +53,9 @@ pub(crate) struct Params {
     pub(crate) count: u32,
     pub(crate) report: u32,
     pub(crate) strict: u32,
-    pub(crate) unused: [u32; 3],
+    pub(crate) power: u32,
+    pub(crate) zero: u32,
+    pub(crate) checked: u32,
     pub(crate) axes: [Axis; MOST_AXES],
 }
 
@@ -80,6 +82,8 @@ pub(crate) struct Read {
     pub(crate) base: i64,
     /// Number of the report.
     pub(crate) report: u32,
+    /// Whether the device has checked them.
+    pub(crate) checked: bool,
 }
 
 /// Words of a report.
@@ -132,6 +136,7 @@ impl Params {
         self.limit = lengths.limit as u32;
         self.kind = kind(lengths.dtype);
         self.report = read.report * REPORT_WORDS;
+        self.checked = u32::from(read.checked);
         let offsets = lengths.meaning == Meaning::Offsets;
         self.strict = u32::from(offsets || lengths.policy == LengthPolicy::Strict);
         if offsets {
@@ -147,6 +152,7 @@ impl Params {
         let per_word = shape.per_word() as i64;
         (self.first, self.lead) = (wrapped(dst / per_word), wrapped(dst % per_word));
         (self.row, self.unit) = (shape.row_len as u32, shape.unit as u32);
+        (self.power, self.zero) = (shape.unit.is_power_of_two().into(), shape.zero.into());
         self.steps = NONE;
         if let Some(steps) = &shape.steps {
             self.steps = steps.axis.map_or(NONE, |axis| axis as u32);

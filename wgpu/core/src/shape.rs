@@ -190,10 +190,11 @@ mod tests {
         let shape = Shape::of(&Reverse::axes([1]).plan(&image, &image).unwrap());
         assert_eq!((shape.row, shape.row_len, shape.unit), (Row::Backward, 15, 3));
         assert_eq!(shape.axes, [Axis { len: 4, src: 15, dst: 15, lengths: 0 }]);
-        let shape = Shape::of(&Reverse::axes([0]).plan(&image, &image).unwrap());
-        assert_eq!((shape.row, shape.row_len, shape.src), (Row::Forward, 15, 45));
-        assert_eq!(shape.axes, [Axis { len: 4, src: -15, dst: 15, lengths: 0 }]);
-        assert_eq!((shape.src_reach(), shape.dst_reach()), (0..60, 0..60));
+        let padded = Layout::strided(DType::U8, &[4, 5, 3], &[20, 3, 1], 0).unwrap();
+        let shape = Shape::of(&Reverse::axes([0]).plan(&padded, &padded).unwrap());
+        assert_eq!((shape.row, shape.row_len, shape.src), (Row::Forward, 15, 60));
+        assert_eq!(shape.axes, [Axis { len: 4, src: -20, dst: 20, lengths: 0 }]);
+        assert_eq!((shape.src_reach(), shape.dst_reach()), (0..75, 0..75));
     }
 
     #[test]

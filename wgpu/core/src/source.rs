@@ -15,15 +15,12 @@ pub(crate) fn entry(kernel: &Kernel) -> &'static str {
 }
 
 /// The values of its overrides.
-pub(crate) fn overrides(kernel: &Kernel, checked: bool) -> Vec<(&'static str, f64)> {
+pub(crate) fn overrides(kernel: &Kernel) -> Vec<(&'static str, f64)> {
     vec![
         ("GRAIN", f64::from(kernel.grain)),
         ("HIGH_FIRST", f64::from(kernel.high_first)),
         ("ROW", f64::from(kernel.row as u32)),
         ("STEPS", f64::from(kernel.steps)),
         ("SMALL", f64::from(kernel.small)),
-        ("POWER", f64::from(kernel.power)),
-        ("ZERO", f64::from(kernel.zero)),
-        ("CHECKED", f64::from(checked)),
     ]
 }

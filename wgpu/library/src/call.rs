@@ -1,8 +1,8 @@
 //! One call as a C struct, and as an operator of the engine.
 
 use retrograde::{
-    Align, DType, Layout, LengthPolicy, LengthsOperator, Prepared, Reversal, Reverse,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorRef,
+    Align, DType, Layout, LengthPolicy, Prepared, Reversal, Reverse, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, Tail, TensorRef,
 };
 use retrograde_wgpu::{Error, Gpu};
 
@@ -81,7 +81,8 @@ impl Call {
         let count = if self.lengths.is_null() { 0 } else { lengths_shape.iter().product() };
         // SAFETY: as many as their shape says, as required.
         let lengths = unsafe { slice(self.lengths, count) };
-        let lengths = || TensorRef::from_slice(lengths, lengths_shape);
+        let lengths =
+            || TensorRef::from_slice(lengths, lengths_shape).map_err(retrograde::Error::from);
         let layout = Layout::dense(DType::Bytes(self.width as usize), shape)
             .map_err(retrograde::Error::from)?;
         let has = |flag: u32| self.flags & flag != 0;
@@ -89,7 +90,7 @@ impl Call {
         let align = if has(2) { Align::End } else { Align::Start };
         let tail = if has(4) { Tail::Zero } else { Tail::Keep };
         let axis = |at: usize| axes.get(at).copied().unwrap_or(0);
-        let run = |operator: &dyn Reversal| -> Result<(), Error> {
+        let mut run = |operator: &dyn Reversal| -> Result<(), Error> {
             let prepared = operator.prepare(&layout, &layout)?;
             reverse(gpu, &prepared, input, output)
         };

@@ -36,9 +36,9 @@ struct Params {
     count: u32,  // of offsets, or of lengths to check
     report: u32,  // where the report begins, in words
     strict: u32,  // whether lengths beyond the limit are errors
-    unused_0: u32,
-    unused_1: u32,
-    unused_2: u32,
+    power: u32,  // whether the grains of a unit are a power of 2
+    zero: u32,  // whether steps beyond a length become zero
+    checked: u32,  // whether lengths were checked on the device
     @align(16) axes: array<Axis, 48>,
 }
 

@@ -7,9 +7,6 @@ override HIGH_FIRST: bool = false;  // whether the first grain of a byte is in i
 override ROW: u32 = 0u;  // how a row is read
 override STEPS: u32 = 0u;  // what a dimension outside rows reads
 override SMALL: u32 = 5u;  // log2 of the bits of a unit, if it is a fraction of a word; 5 if not
-override POWER: bool = false;  // whether the grains of a unit are a power of 2
-override ZERO: bool = false;  // whether steps beyond a length become zero
-override CHECKED: bool = false;  // whether lengths were checked on the device
 
 // Values of ROW. Rows are contiguous in input and output.
 const FORWARD = 0u;
@@ -57,6 +54,12 @@ fn fetch(grain: u32) -> u32 {
     return funnel(low, turned(src[word + 1u]), shift);
 }
 
+// A grain of a row, counted from the start of its unit. Divisions are slow.
+fn in_unit(at: u32) -> u32 {
+    if p.power != 0u { return at & (p.unit - 1u); }
+    return at % p.unit;
+}
+
 // A range of steps or grains with one direction.
 struct Part {
     start: u32,
@@ -96,10 +99,10 @@ fn part_of(at: u32, lane: u32) -> Part {
     let length = length_at(lane) * p.unit;
     if ROW == PREFIX {
         if at < length { return Part(0u, length, true, false); }
-        return Part(length, p.row, false, ZERO);
+        return Part(length, p.row, false, p.zero != 0u);
     }
     if at >= p.row - length { return Part(p.row - length, p.row, true, false); }
-    return Part(0u, p.row - length, false, ZERO);
+    return Part(0u, p.row - length, false, p.zero != 0u);
 }
 
 // A row, and a grain in it.
@@ -173,7 +176,7 @@ fn settled(from_: Place) -> Place {
 
 // Whether a step outside rows is beyond its length and becomes zero.
 fn is_beyond(place: Place) -> bool {
-    if !ZERO || STEPS != BY_LENGTH { return false; }
+    if STEPS != BY_LENGTH || p.zero == 0u { return false; }
     return p.first_step + place.step * p.step_by >= length_at(place.lengths);
 }
 
@@ -228,8 +231,7 @@ fn gathered(index: u32) -> Word {
                     word.mask = 0xffffffffu;
                     return word;
                 }
-                var inside = 0u;
-                if POWER { inside = at & (p.unit - 1u); } else { inside = at % p.unit; }
+                let inside = in_unit(at);
                 count = min(count, p.unit - inside);
                 from_ = mirror - p.unit + 2u * inside;
             }
@@ -253,7 +255,7 @@ fn put(word: Word) {
 }
 
 fn is_stopped() -> bool {
-    return CHECKED && atomicLoad(&report[p.report]) != 0u;
+    return p.checked != 0u && atomicLoad(&report[p.report]) != 0u;
 }
 
 @compute @workgroup_size(256)
@@ -262,18 +264,12 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
     // Neighbouring invocations take neighbouring words; each takes several, and loads them all
     // before it stores one.
     let first = number(group, 0u, THREADS * PER_THREAD) + thread;
-    var a = Word(0u, 0u, 0u);
-    var b = a;
-    var c = a;
-    var d = a;
-    if first < p.words { a = gathered(first); }
-    if first + THREADS < p.words { b = gathered(first + THREADS); }
-    if first + 2u * THREADS < p.words { c = gathered(first + 2u * THREADS); }
-    if first + 3u * THREADS < p.words { d = gathered(first + 3u * THREADS); }
-    put(a);
-    put(b);
-    put(c);
-    put(d);
+    var words: array<Word, PER_THREAD>;
+    for (var k = 0u; k < PER_THREAD; k++) {
+        let index = first + k * THREADS;
+        if index < p.words { words[k] = gathered(index); }
+    }
+    for (var k = 0u; k < PER_THREAD; k++) { put(words[k]); }
 }
 
 // Every word of the output is one word of the input, whose units may be reversed.
@@ -303,8 +299,7 @@ fn exchange_word(index: u32) {
         if SMALL < 5u {
             from_ = mirror - PER_WORD;
         } else {
-            var inside = 0u;
-            if POWER { inside = place.at & (p.unit - 1u); } else { inside = place.at % p.unit; }
+            let inside = in_unit(place.at);
             from_ = mirror - p.unit + 2u * inside;
         }
     }
