@@ -361,13 +361,13 @@ impl<'a> Binder<'a> {
         let site = Site::of(shape, window, src.unwrap_or(dst).offset, dst.offset);
         let lengths = self.lengths.as_ref().map(|lengths| (lengths.plan, lengths.read));
         let mut params = Params::of(shape, lengths, site);
-        let grid = params.grid(gpu.most_groups());
+        let grid = params.grid(gpu.words_each(), gpu.most_groups());
         let bound = |view: View<'_>, reach: Range<u64>| {
             (view.buffer.clone(), window.bytes(&reach, per_byte, view.offset))
         };
         let input = src.map(|src| bound(src, shape.src_reach()));
         let output = bound(dst, shape.dst_reach());
-        self.push(Key::Move(kernel), &params, input, Some(output), grid);
+        self.push(Key::Move(kernel, gpu.words_each()), &params, input, Some(output), grid);
     }
 
     fn push(

@@ -25,6 +25,7 @@ pub struct Options {
 pub struct Gpu {
     shared: Arc<Shared>,
     window: Window,
+    words_each: u32,
     pub(crate) reports: Arc<Reports>,
     pub(crate) report: u32,
 }
@@ -37,7 +38,7 @@ struct Shared {
     /// What is bound where a kernel needs nothing: one to read, one to write.
     nothing: [wgpu::Buffer; 2],
     groups: u32,
-    info: Option<wgpu::AdapterInfo>,
+    info: wgpu::AdapterInfo,
 }
 
 impl Gpu {
@@ -74,7 +75,7 @@ impl Gpu {
         let refused =
             |error: wgpu::RequestDeviceError| Error::NoDevice { reason: error.to_string() };
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(refused)?;
-        Ok(Self::with(device, queue, Some(adapter.get_info())))
+        Ok(Self::from_device(device, queue))
     }
 
     /// The names of the adapters here.
@@ -88,10 +89,10 @@ impl Gpu {
 
     /// On a device of the caller's. Its limits are respected, and it needs no features.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Self {
-        Self::with(device, queue, None)
-    }
-
-    fn with(device: wgpu::Device, queue: wgpu::Queue, info: Option<wgpu::AdapterInfo>) -> Self {
+        let info = device.adapter_info();
+        // Several loads in flight hide the latency of memory. Processors do that themselves, and
+        // take long to compile large kernels.
+        let words_each = if info.device_type == wgpu::DeviceType::Cpu { 1 } else { 4 };
         let limits = device.limits();
         let window = Window {
             most: u64::from(u32::MAX).min(limits.max_storage_buffer_binding_size) / 4 * 4,
@@ -110,7 +111,7 @@ impl Gpu {
         let reports = Arc::new(Reports::on(&device, 1));
         let groups = limits.max_compute_workgroups_per_dimension;
         let shared = Shared { device, queue, kernels, nothing, groups, info };
-        Gpu { shared: Arc::new(shared), window, reports, report: 0 }
+        Gpu { shared: Arc::new(shared), window, words_each, reports, report: 0 }
     }
 
     /// The device.
@@ -123,12 +124,9 @@ impl Gpu {
         &self.shared.queue
     }
 
-    /// The adapter's name and interface, if it was opened here.
+    /// The adapter's name and interface.
     pub fn name(&self) -> String {
-        match &self.shared.info {
-            Some(info) => format!("{} ({})", info.name, info.backend),
-            None => "the caller's device".to_owned(),
-        }
+        format!("{} ({})", self.shared.info.name, self.shared.info.backend)
     }
 
     /// The same device with another report.
@@ -145,6 +143,16 @@ impl Gpu {
     pub fn with_bindings_of(&self, bytes: u64) -> Gpu {
         let most = (bytes / 4 * 4).clamp(1024, self.window.most);
         Gpu { window: Window { most, ..self.window }, ..self.clone() }
+    }
+
+    /// The same device with kernels as on a GPU, or as on a processor, for tests.
+    #[doc(hidden)]
+    pub fn with_words_each(&self, words: u32) -> Gpu {
+        Gpu { words_each: if words > 1 { 4 } else { 1 }, ..self.clone() }
+    }
+
+    pub(crate) fn words_each(&self) -> u32 {
+        self.words_each
     }
 
     pub(crate) fn kernels(&self) -> &Kernels {

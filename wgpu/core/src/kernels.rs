@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 /// What a pipeline is specialised for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
-    /// Moves.
-    Move(Kernel),
+    /// Moves; each invocation takes so many words.
+    Move(Kernel, u32),
     /// Looks for invalid lengths, or offsets.
     Find { offsets: bool },
     /// Writes the report on lengths, or offsets.
@@ -27,10 +27,18 @@ pub(crate) struct Kernels {
 
 impl Kernels {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        let source = wgpu::ShaderModuleDescriptor {
             label: Some("retrograde"),
             source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
-        });
+        };
+        let checks = wgpu::ShaderRuntimeChecks {
+            force_loop_bounding: false,
+            ..wgpu::ShaderRuntimeChecks::checked()
+        };
+        // SAFETY: accesses are still checked. Every loop ends, whatever is in memory: those over
+        // dimensions count them, those over grains advance by at least one (a part of a row contains
+        // the grain that it was found for), and the search for a segment halves its range.
+        let module = unsafe { device.create_shader_module_trusted(source, checks) };
         let bound = |(binding, ty): (usize, wgpu::BufferBindingType)| wgpu::BindGroupLayoutEntry {
             binding: binding as u32,
             visibility: wgpu::ShaderStages::COMPUTE,
@@ -67,7 +75,7 @@ impl Kernels {
 
     fn make(&self, device: &wgpu::Device, key: Key) -> wgpu::ComputePipeline {
         let (entry_point, constants) = match key {
-            Key::Move(kernel) => (entry(&kernel), overrides(&kernel)),
+            Key::Move(kernel, each) => (entry(&kernel), overrides(&kernel, each)),
             Key::Find { offsets } => ("find", vec![("OFFSETS", f64::from(offsets))]),
             Key::Conclude { offsets } => ("conclude", vec![("OFFSETS", f64::from(offsets))]),
         };

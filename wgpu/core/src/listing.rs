@@ -12,6 +12,9 @@ use crate::source::{entry, overrides};
 use retrograde::Plan;
 use std::ops::Range;
 
+/// Words that an invocation takes: as on GPUs.
+const WORDS_EACH: u32 = 4;
+
 /// What a device allows, by WebGPU's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -105,11 +108,11 @@ fn dispatch(
     let lengths = plan.lengths().filter(|lengths| lengths.count() > 0);
     let lengths = lengths.map(|lengths| (lengths, Read::default()));
     let mut params = Params::of(shape, lengths, Site::of(shape, window, 0, 0));
-    let grid = params.grid(limits.workgroups);
+    let grid = params.grid(WORDS_EACH, limits.workgroups);
     let bytes = |reach: Range<u64>| window.bytes(&reach, per_byte, 0);
     Dispatch {
         entry: entry(&kernel),
-        constants: overrides(&kernel),
+        constants: overrides(&kernel, WORDS_EACH),
         params: bytemuck::bytes_of(&params).to_vec(),
         grid: [grid.x, grid.y],
         src: (!in_place).then(|| bytes(shape.src_reach())),

@@ -7,10 +7,8 @@ use retrograde::{DType, LengthPolicy, LengthsPlan, Meaning};
 
 /// The most dimensions of a plan.
 pub(crate) const MOST_AXES: usize = 48;
-/// Words that a workgroup takes: 256 invocations of 4 words each.
-const WORDS: u64 = 1024;
-/// Lengths that a workgroup checks.
-const CHECKED: u64 = 256;
+/// Invocations of a workgroup.
+const THREADS: u64 = 256;
 /// No dimension.
 const NONE: u32 = u32::MAX;
 
@@ -116,16 +114,16 @@ impl Params {
         params
     }
 
-    /// The grid of a move, which the kernel needs to know too.
-    pub(crate) fn grid(&mut self, most: u32) -> Grid {
-        let grid = Grid::of(u64::from(self.words).div_ceil(WORDS), most);
+    /// The grid of a move, which the kernel needs to know too; an invocation takes `each` words.
+    pub(crate) fn grid(&mut self, each: u32, most: u32) -> Grid {
+        let grid = Grid::of(u64::from(self.words).div_ceil(THREADS * u64::from(each)), most);
         self.groups = grid.x;
         grid
     }
 
     /// The same for a check.
     pub(crate) fn check_grid(&mut self, most: u32) -> Grid {
-        let grid = Grid::of(u64::from(self.count).div_ceil(CHECKED), most);
+        let grid = Grid::of(u64::from(self.count).div_ceil(THREADS), most);
         self.groups = grid.x;
         grid
     }

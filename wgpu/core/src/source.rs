@@ -14,13 +14,14 @@ pub(crate) fn entry(kernel: &Kernel) -> &'static str {
     if kernel.route == Route::Exchange { "exchange" } else { "gather" }
 }
 
-/// The values of its overrides.
-pub(crate) fn overrides(kernel: &Kernel) -> Vec<(&'static str, f64)> {
+/// The values of its overrides; an invocation takes `each` words.
+pub(crate) fn overrides(kernel: &Kernel, each: u32) -> Vec<(&'static str, f64)> {
     vec![
         ("GRAIN", f64::from(kernel.grain)),
         ("HIGH_FIRST", f64::from(kernel.high_first)),
         ("ROW", f64::from(kernel.row as u32)),
         ("STEPS", f64::from(kernel.steps)),
+        ("PER_THREAD", f64::from(each)),
         ("SMALL", f64::from(kernel.small)),
     ]
 }

@@ -174,6 +174,33 @@ fn the_host_s_tensors_go_through_in_pieces_and_gaps_are_kept() {
     });
 }
 
+#[test]
+fn an_invocation_may_take_one_word_or_four() {
+    on_gpu(async |gpu| {
+        let input: Vec<u8> = (0..12_345usize).map(|i| (i * 13 / 7) as u8).collect();
+        let src = gpu.upload(&input)?;
+        for words in [1, 4] {
+            let gpu = gpu.with_words_each(words);
+            for (dtype, len) in [(DType::U8, 12_345), (DType::F32, 3_086), (DType::Bytes(3), 4_115)]
+            {
+                let plan = flip(dtype, &[len], &[0]);
+                let dst = gpu.upload(&input)?;
+                gpu.execute(&plan, View::whole(&src), None, View::whole(&dst))?;
+                let mut wanted = input.clone();
+                let layout = Layout::dense(dtype, &[len]).unwrap();
+                let used = &mut wanted[..layout.byte_len()];
+                used.reverse();
+                let width = layout.byte_len() / len;
+                used.chunks_mut(width).for_each(<[u8]>::reverse);
+                assert!(gpu.download(&dst, 0..12_345).await? == wanted, "{dtype}, {words} words");
+                gpu.execute_in_place(&plan, None, View::whole(&dst))?;
+                assert!(gpu.download(&dst, 0..12_345).await? == input, "{dtype}, {words} words");
+            }
+        }
+        Ok(())
+    });
+}
+
 /// The limits that every WebGPU device has: 128 MiB a binding.
 #[test]
 #[ignore = "takes half a minute and 600 MiB"]

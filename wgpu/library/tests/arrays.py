@@ -72,7 +72,7 @@ def main():
         assert (gpu.reverse_segments(x, [0, 2, 5]) == segments).all()
         checked += 4
         raises(ValueError, "lengths[1] is 7, outside [0, 6]", gpu.reverse_sequence, x, [1, 7, 1, 1, 1])
-        raises(ValueError, "axis 2", gpu.reverse, x, [2])
+        raises(ValueError, "axes[0] is 2, outside [-2, 1]", gpu.reverse, x, [2])
         raises(ValueError, "policy is 'loose'", gpu.reverse_sequence, x, lengths, policy="loose")
         raises(TypeError, "float64", gpu.reverse_sequence, x, [1.5] * 5)
         raises(TypeError, "object", gpu.reverse, np.array([None]))

@@ -11,8 +11,10 @@ const BATCH: usize = 1024;
 const HOST_LENGTHS: usize = 17;
 /// One call in this many has its input in the buffer of its output.
 const ONE_BUFFER: usize = 7;
-/// Half of the calls run as if a binding took so few bytes, so that they are cut into pieces.
+/// Half of the calls run as if a binding took so few bytes, or this part of the output if that is
+/// more, so that they are cut into pieces.
 const SMALL_BINDING: u64 = 1024;
+const PART: u64 = 6;
 
 /// The adapter, if there is one.
 pub(crate) struct Wgpu {
@@ -48,12 +50,12 @@ impl Wgpu {
             lengths: gpu.upload(&lengths)?,
         };
         let reports = Reports::new(gpu, calls.len());
-        let small = gpu.with_bindings_of(SMALL_BINDING);
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         let mut outcomes = Vec::with_capacity(calls.len());
         for (at, call) in calls.iter().enumerate() {
-            let gpu = if at % 2 == 0 { gpu } else { &small };
-            let gpu = gpu.reporting_to(&reports, at);
+            let small = SMALL_BINDING.max(call.output.len() as u64 / PART);
+            let bindings = if at % 2 == 0 { u64::MAX } else { small };
+            let gpu = gpu.with_bindings_of(bindings).reporting_to(&reports, at);
             outcomes.push(start(&gpu, &buffers, call, at, lengths_at[at], &mut encoder));
         }
         gpu.queue().submit([encoder.finish()]);

@@ -6,6 +6,7 @@ override GRAIN: u32 = 3u;  // log2 of the bits of a grain
 override HIGH_FIRST: bool = false;  // whether the first grain of a byte is in its highest bits
 override ROW: u32 = 0u;  // how a row is read
 override STEPS: u32 = 0u;  // what a dimension outside rows reads
+override PER_THREAD: u32 = 4u;  // words that an invocation takes: 4, or 1 on a processor
 override SMALL: u32 = 5u;  // log2 of the bits of a unit, if it is a fraction of a word; 5 if not
 
 // Values of ROW. Rows are contiguous in input and output.
@@ -19,7 +20,6 @@ const BY_LENGTH = 1u;
 const BY_OFFSETS = 2u;
 
 override PER_WORD: u32 = 32u >> GRAIN;
-const PER_THREAD = 4u;
 const THREADS = 256u;
 
 // Reverses the bits of each byte, so that the first grain is in the lowest bits.
@@ -235,6 +235,11 @@ fn gathered(index: u32) -> Word {
                 count = min(count, p.unit - inside);
                 from_ = mirror - p.unit + 2u * inside;
             }
+            if count == PER_WORD && !part.zero {
+                word.bits = fetch(place.src + from_);
+                word.mask = 0xffffffffu;
+                return word;
+            }
             let mask = low_bits(count);
             if !part.zero { word.bits |= (fetch(place.src + from_) & mask) << (k << GRAIN); }
             word.mask |= mask << (k << GRAIN);
@@ -264,12 +269,21 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
     // Neighbouring invocations take neighbouring words; each takes several, and loads them all
     // before it stores one.
     let first = number(group, 0u, THREADS * PER_THREAD) + thread;
-    var words: array<Word, PER_THREAD>;
-    for (var k = 0u; k < PER_THREAD; k++) {
-        let index = first + k * THREADS;
-        if index < p.words { words[k] = gathered(index); }
+    // Not a loop: drivers may keep an array of results in memory.
+    var a = Word(0u, 0u, 0u);
+    var b = a;
+    var c = a;
+    var d = a;
+    if first < p.words { a = gathered(first); }
+    if PER_THREAD > 1u {
+        if first + THREADS < p.words { b = gathered(first + THREADS); }
+        if first + 2u * THREADS < p.words { c = gathered(first + 2u * THREADS); }
+        if first + 3u * THREADS < p.words { d = gathered(first + 3u * THREADS); }
     }
-    for (var k = 0u; k < PER_THREAD; k++) { put(words[k]); }
+    put(a);
+    put(b);
+    put(c);
+    put(d);
 }
 
 // Every word of the output is one word of the input, whose units may be reversed.
