@@ -4,8 +4,8 @@ use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy, Rule};
 use crate::placement::{Placement, Width};
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
-    Align, DType, Error, Layout, LengthPolicy, Reversal, Reverse, ReverseSegments, ReverseSequence,
-    ReverseSubsequences, Tail, TensorMut, TensorRef,
+    Align, DType, Error, ExecuteError, Layout, LengthPolicy, LengthsOperator, Plan, Reversal,
+    Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
 };
 use std::ops::Range;
 
@@ -20,6 +20,33 @@ pub enum Outcome {
     Refused(String),
     /// The backend does not support this kind of case, for this reason. It is counted as skipped.
     Unsupported(String),
+}
+
+impl Outcome {
+    /// Of a call whose plan could not run. A plan counts lengths in row-major order.
+    pub fn of(case: &Case, error: ExecuteError) -> Self {
+        let shape = case.lengths.as_ref().map(|lengths| &lengths.placement.shape);
+        match (error, shape) {
+            (ExecuteError::LengthOutOfRange { ordinal, .. }, Some(shape)) => {
+                let mut rest = ordinal;
+                let mut index: Vec<usize> = shape
+                    .iter()
+                    .rev()
+                    .map(|&size| {
+                        let at = rest % size;
+                        rest /= size;
+                        at
+                    })
+                    .collect();
+                index.reverse();
+                Outcome::BadLength(index)
+            }
+            (ExecuteError::OffsetOutOfRange { ordinal, .. }, _) => {
+                Outcome::BadLength(vec![ordinal])
+            }
+            (error, _) => Outcome::Refused(error.to_string()),
+        }
+    }
 }
 
 /// Something that runs calls on host memory.
@@ -203,7 +230,33 @@ fn tail(rule: Rule) -> Tail {
     if rule.zero { Tail::Zero } else { Tail::Keep }
 }
 
-pub(crate) fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
+/// The plan of a case, for backends that run plans.
+pub fn plan_of(case: &Case) -> Result<Plan, Error> {
+    let src = layout(&case.input)?;
+    let dst: Layout = match &case.output {
+        Output::InPlace => src.clone(),
+        Output::Separate(placement) => layout(placement)?,
+    };
+    let lengths = || -> Result<Layout, Error> {
+        let lengths = case.lengths.as_deref().expect("the case generator gives lengths to these");
+        Ok(tensor(lengths)?.layout().clone())
+    };
+    match &case.operation {
+        Operation::Reverse { flips } => Reverse::mask(flips.iter().copied()).plan(&src, &dst),
+        Operation::Sequence { time, batch, rule } => {
+            sequence(*time, *batch, *rule).plan(&src, &lengths()?, &dst)
+        }
+        Operation::Subsequences { axis, rule } => {
+            subsequences(*axis, *rule).plan(&src, &lengths()?, &dst)
+        }
+        Operation::Segments { axis } => {
+            ReverseSegments::along(*axis as i64).plan(&src, &lengths()?, &dst)
+        }
+    }
+}
+
+/// The lengths of a case.
+pub fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
     let dtype = integer_type(lengths.integer);
     let Placement { shape, strides, offset, .. } = &lengths.placement;
     let layout = Layout::byte_strided(dtype, shape, strides, *offset)?;

@@ -1,9 +1,8 @@
 //! The CUDA backend under test. Calls are batched: one copy to the device, all their launches on a
 //! stream, one copy back. Lengths are on the device, and sometimes on the host.
 
-use crate::backend::{Backend, Call, Outcome, layout, sequence, subsequences, tensor};
-use crate::case::{Case, CaseLengths, Operation, Output};
-use retrograde::{Error, ExecuteError, Layout, LengthsOperator, Plan, Reverse, ReverseSegments};
+use crate::backend::{Backend, Call, Outcome, plan_of, tensor};
+use crate::case::{Case, CaseLengths};
 use retrograde_gpu::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Reports, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -239,53 +238,8 @@ fn start(
 }
 
 pub(crate) fn outcome_of(case: &Case, error: retrograde_gpu::Error) -> Outcome {
-    let shape = case.lengths.as_ref().map(|lengths| &lengths.placement.shape);
-    match (error, shape) {
-        (
-            retrograde_gpu::Error::Execute(ExecuteError::LengthOutOfRange { ordinal, .. }),
-            Some(shape),
-        ) => {
-            let mut rest = ordinal;
-            let mut index: Vec<usize> = shape
-                .iter()
-                .rev()
-                .map(|&size| {
-                    let at = rest % size;
-                    rest /= size;
-                    at
-                })
-                .collect();
-            index.reverse();
-            Outcome::BadLength(index)
-        }
-        (retrograde_gpu::Error::Execute(ExecuteError::OffsetOutOfRange { ordinal, .. }), _) => {
-            Outcome::BadLength(vec![ordinal])
-        }
-        (error, _) => Outcome::Refused(error.to_string()),
-    }
-}
-
-/// The plan of a case.
-pub(crate) fn plan_of(case: &Case) -> Result<Plan, Error> {
-    let src = layout(&case.input)?;
-    let dst: Layout = match &case.output {
-        Output::InPlace => src.clone(),
-        Output::Separate(placement) => layout(placement)?,
-    };
-    let lengths = || -> Result<Layout, Error> {
-        let lengths = case.lengths.as_deref().expect("the case generator gives lengths to these");
-        Ok(tensor(lengths)?.layout().clone())
-    };
-    match &case.operation {
-        Operation::Reverse { flips } => Reverse::mask(flips.iter().copied()).plan(&src, &dst),
-        Operation::Sequence { time, batch, rule } => {
-            sequence(*time, *batch, *rule).plan(&src, &lengths()?, &dst)
-        }
-        Operation::Subsequences { axis, rule } => {
-            subsequences(*axis, *rule).plan(&src, &lengths()?, &dst)
-        }
-        Operation::Segments { axis } => {
-            ReverseSegments::along(*axis as i64).plan(&src, &lengths()?, &dst)
-        }
+    match error {
+        retrograde_gpu::Error::Execute(error) => Outcome::of(case, error),
+        error => Outcome::Refused(error.to_string()),
     }
 }

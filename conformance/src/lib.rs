@@ -21,5 +21,6 @@ pub mod random;
 pub mod runner;
 #[cfg(feature = "cuda")]
 pub mod simulated;
+pub mod suite;
 
 pub use retrograde_kit::oracle;

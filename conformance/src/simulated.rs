@@ -1,9 +1,9 @@
 //! The CUDA kernels under test without a device: compiled as C++ for the CPU, with the same choice
 //! of kernels and the same arguments. Clusters and asynchronous copies need a device.
 
-use crate::backend::{Backend, Outcome};
+use crate::backend::{Backend, Outcome, plan_of};
 use crate::case::Case;
-use crate::cuda::{outcome_of, plan_of};
+use crate::cuda::outcome_of;
 use retrograde_gpu::Simulator;
 
 /// The kernels; if there is a compiler and they do not compile, that is a failure.

@@ -4,16 +4,14 @@
 //! its result from pinned memory to the mapped output. So outputs are as on the CPU: complete or
 //! absent.
 
-use crate::args::Files;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::task::Task;
 use crate::work::{PART, PIECE};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use rayon::prelude::*;
-use retrograde::DType;
 use retrograde_gpu::{Cuda, Error, Host, Route};
-use retrograde_io::{ElementType, Output, Tensor};
+use retrograde_io::{Output, Tensor};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -24,25 +22,6 @@ const PIECE_VARIABLE: &str = "RETROGRADE_CUDA_PIECE";
 pub(crate) fn piece() -> usize {
     let set = std::env::var(PIECE_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
     set.filter(|&bytes| bytes > 0).unwrap_or(PIECE)
-}
-
-/// Refuses strings, which the GPU cannot reverse.
-pub(crate) fn refuse_strings(element: &ElementType) -> Result<()> {
-    if element.dtype() == DType::String {
-        bail!("--device cuda: strings are reversed on the CPU only: omit --device");
-    }
-    Ok(())
-}
-
-/// Opens the device, if it supports the request.
-pub(crate) fn open(number: usize, files: &Files, element: &ElementType) -> Result<Cuda> {
-    refuse_strings(element)?;
-    if files.output.is_none() && files.in_place.is_none() {
-        bail!(
-            "--device cuda needs an output: -o OUT or --in-place (pictures are drawn on the CPU)"
-        );
-    }
-    Ok(Cuda::device(number)?)
 }
 
 /// Reverses one tensor into another and returns the elapsed time.

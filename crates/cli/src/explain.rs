@@ -3,11 +3,12 @@
 use crate::args::{Device, ExplainArguments};
 use crate::bench::copy_speed;
 use crate::cuda;
+use crate::device;
 use crate::load;
 use crate::report::{self, seconds};
 use crate::task::Task;
 use anstyle::Style;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use retrograde::cpu::{self, Isa};
 use retrograde::{Flow, Grain, Plan};
 use retrograde_gpu::{Cuda, Error, Limits, Route};
@@ -89,9 +90,10 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     let cuda = match arguments.device {
         Device::Cpu => None,
         Device::Cuda(number) => {
-            cuda::refuse_strings(before.element_type())?;
+            device::refuse_strings("cuda", before.element_type())?;
             Some(cuda_record(number, &plan)?)
         }
+        Device::Gpu(_) => bail!("explain: --device gpu is not supported, expected cpu or cuda"),
     };
 
     let written = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);

@@ -7,8 +7,10 @@ mod args;
 mod bench;
 mod conformance;
 mod cuda;
+mod device;
 mod elements;
 mod explain;
+mod gpu;
 mod info;
 mod interrupt;
 mod load;
@@ -17,6 +19,7 @@ mod model;
 mod operate;
 mod pages;
 mod picture;
+mod program;
 mod progress;
 mod report;
 mod rot90;
@@ -28,8 +31,10 @@ mod task;
 mod verify;
 mod work;
 
+pub use gpu::{AnyGpu, OpenGpu};
+
 use anyhow::Result;
-use args::{Arguments, Command};
+use args::{Arguments, Command, Device};
 use clap::Parser;
 use std::ffi::OsString;
 
@@ -44,6 +49,16 @@ const PIPE_CLOSED: u8 = 141;
 ///
 /// It installs signal handlers for the process: from then on, Ctrl-C ends it.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    run_with(arguments, None)
+}
+
+/// The same with `--device gpu` on what `open` opens. Without it, such a command line is passed to
+/// the program `retrograde-wgpu`.
+pub fn main_with_gpu(arguments: impl IntoIterator<Item = OsString>, open: OpenGpu) -> u8 {
+    run_with(arguments, Some(open))
+}
+
+fn run_with(arguments: impl IntoIterator<Item = OsString>, gpu: Option<OpenGpu>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     match stores::dispatch(&arguments) {
         Ok(None) => {}
@@ -53,8 +68,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return FAILED;
         }
     }
-    let done = match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => command(&arguments),
+    let done = match Arguments::try_parse_from(&arguments) {
+        Ok(parsed) if gpu.is_none() && asks_for_gpu(&parsed) => match gpu::pass_on(&arguments) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Ok(parsed) => command(&parsed, gpu),
         Err(answer) if answer.use_stderr() => {
             // If stderr is closed, there is nowhere to report it.
             let _ = answer.print();
@@ -73,13 +92,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-fn command(arguments: &Arguments) -> Result<()> {
+/// Whether the operator runs on a GPU other than CUDA's.
+fn asks_for_gpu(arguments: &Arguments) -> bool {
+    match &arguments.command {
+        Command::Operate(operation) => matches!(operation.files().device, Device::Gpu(_)),
+        _ => false,
+    }
+}
+
+fn command(arguments: &Arguments, gpu: Option<OpenGpu>) -> Result<()> {
     if arguments.quiet {
         report::be_quiet();
     }
     interrupt::handle()?;
     match &arguments.command {
-        Command::Operate(operation) => operate::run(operation),
+        Command::Operate(operation) => operate::run(operation, gpu),
         Command::Rot90(arguments) => rot90::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),

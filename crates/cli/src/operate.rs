@@ -1,14 +1,16 @@
 //! Runs an operator on files: reverses, writes and draws, as requested.
 
 use crate::args::{Device, Files, InPlace, Operation};
+use crate::device::Opened;
+use crate::gpu::OpenGpu;
 use crate::task::Task;
-use crate::{bench, cuda, interrupt, load, picture, report, work};
+use crate::{bench, interrupt, load, picture, report, work};
 use anyhow::{Result, bail};
 use retrograde_io::{Edit, Error, Format, Location, Output, Saving};
 use std::time::Duration;
 
-/// Runs one of the operators.
-pub(crate) fn run(operation: &Operation<Files>) -> Result<()> {
+/// Runs one of the operators; `gpu` opens GPUs other than CUDA's, if this program has that.
+pub(crate) fn run(operation: &Operation<Files>, gpu: Option<OpenGpu>) -> Result<()> {
     let files = operation.files();
     let (output, format) = destination(files)?;
     let saving = Saving { format, force: files.force, keep: operation.lengths_read() };
@@ -18,10 +20,7 @@ pub(crate) fn run(operation: &Operation<Files>) -> Result<()> {
     let opening = files.input.opening(output.as_ref(), &saving.keep);
     let before = load::tensor(&files.input.input, &opening)?;
     let task = Task::prepare(operation, before.layout(), &saving.keep)?;
-    let cuda = match files.device {
-        Device::Cpu => None,
-        Device::Cuda(number) => Some(cuda::open(number, files, before.element_type())?),
-    };
+    let device = Opened::of(files, before.element_type(), gpu)?;
     let picture = || picture::draw(&files.input.input, &before, &task);
     let Some(output) = output else { return Ok(report::print(&picture())?) };
 
@@ -32,10 +31,7 @@ pub(crate) fn run(operation: &Operation<Files>) -> Result<()> {
     let own_format = files.in_place.map(|_| before.format());
     let saving = Saving { format: saving.format.or(own_format), ..saving };
     let mut after = Output::like(&before, output, &saving)?;
-    let took = match &cuda {
-        Some(cuda) => Some((cuda, cuda::reverse(cuda, &task, &before, &mut after)?)),
-        None => work::reverse(&task, before.layout(), &before, &mut after).map(|()| None)?,
-    };
+    let took = device.reverse(&task, &before, &mut after)?;
     // Drawn now: the output may be about to replace the input.
     let picture = files.show.then(picture);
     let (shape, size) = (after.layout().shape(), after.data_bytes());
@@ -54,9 +50,9 @@ pub(crate) fn run(operation: &Operation<Files>) -> Result<()> {
         Some(picture) => report::print(&picture)?,
         None => report::say(&saved),
     }
-    if let Some((cuda, took)) = took {
+    if let Some(took) = took {
         let copy = Duration::from_secs_f64(size as f64 / bench::copy_speed(size)?);
-        report::say(&report::took(cuda.ordinal(), cuda.name(), took, copy));
+        report::say(&report::took(&device.name(), took, copy));
     }
     Ok(())
 }

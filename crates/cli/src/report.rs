@@ -41,11 +41,11 @@ pub(crate) fn saved(
 }
 
 /// A line about the time on a GPU, compared with a memory copy.
-pub(crate) fn took(number: usize, name: &str, took: Duration, copy: Duration) -> String {
+pub(crate) fn took(device: &str, took: Duration, copy: Duration) -> String {
     let (took, copy) = (seconds(took.as_secs_f64()), seconds(copy.as_secs_f64()));
     format!(
-        "cuda:{number} ({name}): {took}, including files and transfers both ways; a copy in host \
-         memory takes {copy}"
+        "{device}: {took}, including files and transfers both ways; a copy in host memory takes \
+         {copy}"
     )
 }
 

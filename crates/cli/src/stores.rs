@@ -3,14 +3,14 @@
 //!
 //! This runs before arguments are parsed, because the other program has options of its own.
 
-use anyhow::{Result, anyhow, bail};
+use crate::program::Program;
+use anyhow::{Result, bail};
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 /// The other program.
-const PROGRAM: &str = "retrograde-zarr";
+const PROGRAM: Program = Program { name: "retrograde-zarr", install: "cargo install --path zarr" };
 /// Commands that it has.
 const COMMANDS: [&str; 3] = ["reverse", "reverse-sequence", "info"];
 /// Commands of this program that take a tensor, and so might be given a store.
@@ -58,22 +58,8 @@ pub(crate) fn dispatch(arguments: &[OsString]) -> Result<Option<u8>> {
     if !COMMANDS.iter().any(|known| name == known) {
         return Ok(None);
     }
-    let program = find().ok_or_else(|| {
-        anyhow!(
-            "{shown}: Zarr stores, HDF5 files and URLs need the program {PROGRAM}, which is neither \
-             beside this one nor in PATH: install it with `cargo install --path zarr`"
-        )
-    })?;
-    let mut command = Command::new(&program);
-    command.args(words());
-    let failed = |error| anyhow!("cannot run {}: {error}", program.display());
-    #[cfg(unix)]
-    return Err(failed(std::os::unix::process::CommandExt::exec(&mut command)));
-    #[cfg(not(unix))]
-    {
-        let code = command.status().map_err(failed)?.code();
-        Ok(Some(code.and_then(|code| code.try_into().ok()).unwrap_or(crate::FAILED)))
-    }
+    let needed = format!("{shown}: Zarr stores, HDF5 files and URLs need");
+    PROGRAM.run(&needed, arguments).map(Some)
 }
 
 /// Arguments that may be inputs or outputs.
@@ -116,18 +102,6 @@ fn is_store_at(path: &Path) -> bool {
     }
     let extension = path.extension();
     extension.is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
-}
-
-/// The other program: beside this one, or in `PATH`.
-fn find() -> Option<PathBuf> {
-    let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
-    let own = std::env::current_exe().ok();
-    let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    // An empty entry would mean the current directory.
-    let listed = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
-    let folders = beside.into_iter().chain(listed);
-    folders.map(|folder| folder.join(&name)).find(|path| path.is_file())
 }
 
 #[cfg(test)]

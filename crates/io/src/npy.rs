@@ -38,6 +38,34 @@ pub fn write(path: impl AsRef<Path>, array: &NpyArray) -> Result<(), Error> {
     })
 }
 
+impl NpyArray {
+    /// Reads the content of a whole file.
+    ///
+    /// ```
+    /// use retrograde_io::npy::NpyArray;
+    ///
+    /// let x = NpyArray::new("<i2", &[2], false, vec![1, 0, 2, 0])?;
+    /// assert_eq!(NpyArray::from_bytes(&x.to_bytes())?, x);
+    /// assert!(NpyArray::from_bytes(&x.to_bytes()[..9]).is_err());
+    /// # Ok::<(), retrograde_io::NpyError>(())
+    /// ```
+    pub fn from_bytes(file: &[u8]) -> Result<Self, NpyError> {
+        let size = file.len() as u64;
+        decode(&mut &file[..], Some(size)).map_err(|failure| match failure {
+            Failure::Npy(error) => error,
+            // Reading from memory fails only for lack of memory.
+            Failure::Io(_) => NpyError::OutOfMemory { bytes: size },
+        })
+    }
+
+    /// The content of a whole file: what [`write()`] writes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut file = header::encode(self.descr(), self.fortran_order(), self.shape());
+        file.extend_from_slice(self.data());
+        file
+    }
+}
+
 /// An array in a file whose data has not been read: its header, and where the data is.
 #[derive(Debug)]
 pub(crate) struct Located {

@@ -67,8 +67,9 @@ pub(crate) struct Files {
     /// Draw the tensor before and after (default if nothing is written)
     #[arg(long)]
     pub(crate) show: bool,
-    /// The device to run on: cpu, cuda or cuda:N
+    /// The device to run on: cpu, cuda or cuda:N, gpu or gpu:N
     ///
+    /// `gpu` is any GPU, through Vulkan, Metal or DirectX, and needs the program retrograde-wgpu.
     /// The default is the CPU: a tensor from a file crosses the bus to a GPU twice, which usually
     /// takes longer than reversing it on the CPU.
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
@@ -79,21 +80,39 @@ pub(crate) struct Files {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Device {
     Cpu,
-    /// A GPU by its number.
+    /// A CUDA device by its number.
     Cuda(usize),
+    /// Any GPU: by its number, or the fastest.
+    Gpu(Option<usize>),
+}
+
+impl Device {
+    /// Its name without a number.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Device::Cpu => "cpu",
+            Device::Cuda(_) => "cuda",
+            Device::Gpu(_) => "gpu",
+        }
+    }
 }
 
 impl FromStr for Device {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse());
-        match (text, text.strip_prefix("cuda:").and_then(number)) {
-            ("cpu", _) => Ok(Device::Cpu),
-            ("cuda", _) => Ok(Device::Cuda(0)),
-            (_, Some(Ok(number))) => Ok(Device::Cuda(number)),
-            _ => Err("expected cpu, cuda or cuda:N".to_owned()),
+        let number = |text: &str| {
+            text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+        };
+        match text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest))) {
+            ("cpu", None) => Some(Device::Cpu),
+            ("cuda", None) => Some(Device::Cuda(0)),
+            ("gpu", None) => Some(Device::Gpu(None)),
+            ("cuda", Some(text)) => number(text).map(Device::Cuda),
+            ("gpu", Some(text)) => number(text).map(|number| Device::Gpu(Some(number))),
+            _ => None,
         }
+        .ok_or_else(|| "expected cpu, cuda, cuda:N, gpu or gpu:N".to_owned())
     }
 }
 
@@ -102,6 +121,8 @@ impl fmt::Display for Device {
         match self {
             Device::Cpu => f.write_str("cpu"),
             Device::Cuda(number) => write!(f, "cuda:{number}"),
+            Device::Gpu(None) => f.write_str("gpu"),
+            Device::Gpu(Some(number)) => write!(f, "gpu:{number}"),
         }
     }
 }
@@ -126,14 +147,20 @@ mod tests {
 
     #[test]
     fn devices_have_names_and_numbers() {
-        for (text, device) in
-            [("cpu", Device::Cpu), ("cuda", Device::Cuda(0)), ("cuda:12", Device::Cuda(12))]
-        {
+        for (text, device) in [
+            ("cpu", Device::Cpu),
+            ("cuda", Device::Cuda(0)),
+            ("cuda:12", Device::Cuda(12)),
+            ("gpu", Device::Gpu(None)),
+            ("gpu:1", Device::Gpu(Some(1))),
+        ] {
             assert_eq!(text.parse(), Ok(device));
             assert_eq!(device.to_string().parse(), Ok(device));
         }
-        for text in ["", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda 1", "cpu:0"]
-        {
+        for text in [
+            "", "tpu", "gpu:", "gpu:x", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda 1",
+            "cpu:0",
+        ] {
             assert!(text.parse::<Device>().is_err(), "{text}");
         }
     }

@@ -66,7 +66,7 @@ fn what_a_device_does_not_do_is_refused_without_looking_for_one() {
         assert_eq!(names(folder.path()), ["text.pb", "x.npy"]);
     }
     for arguments in [
-        &["reverse", "x.npy", "--device=gpu", "-o", "out.npy"][..],
+        &["reverse", "x.npy", "--device=tpu", "-o", "out.npy"][..],
         &["show", "reverse", "x.npy", "--device=cuda"],
     ] {
         let Outcome { code, stderr, .. } = without_device(folder.path(), arguments);

@@ -9,6 +9,7 @@ mod exported;
 mod faults;
 mod files;
 mod formats;
+mod gpu;
 mod lowering;
 mod models;
 mod pictures;

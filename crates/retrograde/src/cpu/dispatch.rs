@@ -71,6 +71,8 @@ entries!(avx512, avx512::Avx512, "avx512f,avx512bw,avx512vl,avx2");
 entries!(vbmi, vbmi::Vbmi, "avx512f,avx512bw,avx512vl,avx512vbmi,avx2");
 #[cfg(target_arch = "aarch64")]
 entries!(neon, neon::Neon, "neon");
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+entries!(simd128, simd128::Simd128, "simd128");
 
 /// Generates the methods of [`Isa`] that call its entry points.
 macro_rules! dispatch {
@@ -95,6 +97,8 @@ macro_rules! dispatch {
                     Level::Vbmi => vbmi::$entry(job),
                     #[cfg(target_arch = "aarch64")]
                     Level::Neon => neon::$entry(job),
+                    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                    Level::Simd128 => simd128::$entry(job),
                 }
             }
         }
@@ -119,6 +123,8 @@ enum Level {
     Vbmi,
     #[cfg(target_arch = "aarch64")]
     Neon,
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128,
 }
 
 /// Every level, from the plainest to the most capable.
@@ -134,6 +140,8 @@ const LEVELS: &[Level] = &[
     Level::Vbmi,
     #[cfg(target_arch = "aarch64")]
     Level::Neon,
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Level::Simd128,
 ];
 
 /// The level in use, 0 before it is detected.
@@ -178,6 +186,8 @@ impl Isa {
             Level::Vbmi => "avx512-vbmi",
             #[cfg(target_arch = "aarch64")]
             Level::Neon => "neon",
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128 => "simd128",
         }
     }
 
@@ -233,6 +243,9 @@ impl Level {
             Level::Vbmi => Level::Avx512.is_detected() && is_x86_feature_detected!("avx512vbmi"),
             #[cfg(target_arch = "aarch64")]
             Level::Neon => true,
+            // A module with other instructions than its engine has does not start.
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128 => true,
         }
     }
 }

@@ -183,6 +183,10 @@ impl Team<'_> {
 
 /// What the environment allows.
 fn limit() -> usize {
+    // Browsers start no threads for a module, and have no clock that the pool could read.
+    if cfg!(all(target_family = "wasm", target_os = "unknown")) {
+        return 1;
+    }
     // As with the caches' size: no lock that a forked child could inherit.
     static LIMIT: AtomicUsize = AtomicUsize::new(0);
     match LIMIT.load(Ordering::Relaxed) {

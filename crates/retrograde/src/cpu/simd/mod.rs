@@ -31,6 +31,8 @@ pub(in crate::cpu) mod avx2;
 pub(in crate::cpu) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(in crate::cpu) mod neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(in crate::cpu) mod simd128;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::cpu) mod ssse3;
 #[cfg(target_arch = "x86_64")]

@@ -27,6 +27,8 @@ macro_rules! on_every_level {
         }
         #[cfg(all(target_arch = "aarch64", not(miri)))]
         $check::<neon::Neon>("neon");
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        $check::<simd128::Simd128>("simd128");
     }};
 }
 

@@ -1,0 +1,66 @@
+//! `--device gpu`: reverses a file on any GPU. The library for that is large, so it belongs to a
+//! second program, `retrograde-wgpu`, which is this command with a GPU ([`main_with_gpu`]).
+//!
+//! [`main_with_gpu`]: crate::main_with_gpu
+
+use crate::interrupt;
+use crate::program::Program;
+use crate::progress::Progress;
+use crate::task::Task;
+use anyhow::Result;
+use retrograde::{Memory, Plan};
+use retrograde_io::{Output, Tensor};
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+/// The program that brings a GPU.
+const PROGRAM: Program =
+    Program { name: "retrograde-wgpu", install: "cargo install --path wgpu/command" };
+
+/// A GPU that runs plans on host memory.
+pub trait AnyGpu {
+    /// What it is called.
+    fn name(&self) -> String;
+
+    /// Runs a plan; all lengths were checked. `done` is told how many bytes each piece wrote.
+    fn reverse(
+        &self,
+        plan: &Plan,
+        input: &[u8],
+        lengths: Option<Memory<'_>>,
+        output: &mut [u8],
+        done: &mut dyn FnMut(u64),
+    ) -> Result<()>;
+}
+
+/// Opens a GPU: by its number, or the fastest.
+pub type OpenGpu = fn(Option<usize>) -> Result<Box<dyn AnyGpu>>;
+
+/// Passes a command line to the program that brings a GPU.
+pub(crate) fn pass_on(arguments: &[OsString]) -> Result<u8> {
+    PROGRAM.run("--device gpu needs", arguments)
+}
+
+/// Reverses one tensor into another and returns the elapsed time.
+pub(crate) fn reverse(
+    gpu: &dyn AnyGpu,
+    task: &Task,
+    input: &Tensor,
+    output: &mut Output,
+) -> Result<Duration> {
+    let (src, dst) = (input.layout().clone(), output.layout().clone());
+    let start = Instant::now();
+    let done = task.prepared(&src, &dst, |checked| {
+        let progress = Progress::of(checked.plan());
+        output.prepare(0..output.data_bytes());
+        interrupt::stop_here();
+        let mut advance = |bytes| {
+            interrupt::stop_here();
+            progress.advance(bytes);
+        };
+        let (plan, lengths) = (checked.plan(), checked.lengths());
+        Ok(gpu.reverse(plan, input.data(), lengths, output.data_mut(), &mut advance))
+    })?;
+    done?;
+    Ok(start.elapsed())
+}

@@ -1,0 +1,209 @@
+"""NumPy arrays through any GPU: Vulkan, Metal or DirectX 12.
+
+>>> import numpy as np, retrograde.wgpu  # doctest: +SKIP
+>>> gpu = retrograde.wgpu.Gpu()  # doctest: +SKIP
+>>> gpu.reverse(np.arange(6).reshape(2, 3), [1])  # doctest: +SKIP
+array([[2, 1, 0],
+       [5, 4, 3]])
+
+An array crosses the bus to the device twice, which usually takes longer than reversing it on the
+CPU (``retrograde.reverse``). The library behind this is not part of the package:
+``scripts/build-wgpu`` compiles it and puts it here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["Gpu", "is_available", "library_path"]
+
+_VERSION = 1
+_INVALID, _NO_DEVICE = 1, 2
+_REVERSE, _SEQUENCE, _SUBSEQUENCES, _SEGMENTS = range(4)
+_POLICIES = {"strict": 0, "clamp": 1}
+_ALIGNS = {"start": 0, "end": 2}
+_TAILS = {"keep": 0, "zero": 4}
+_NAMES = {"darwin": "libretrograde_wgpu.dylib", "win32": "retrograde_wgpu.dll"}
+_loaded = None
+
+
+class _Call(ctypes.Structure):
+    _fields_ = [
+        ("operator", ctypes.c_uint32),
+        ("width", ctypes.c_uint32),
+        ("bytes", ctypes.c_size_t),
+        ("rank", ctypes.c_size_t),
+        ("shape", ctypes.POINTER(ctypes.c_size_t)),
+        ("axis_count", ctypes.c_size_t),
+        ("axes", ctypes.POINTER(ctypes.c_int64)),
+        ("lengths_rank", ctypes.c_size_t),
+        ("lengths_shape", ctypes.POINTER(ctypes.c_size_t)),
+        ("lengths", ctypes.POINTER(ctypes.c_int64)),
+        ("flags", ctypes.c_uint32),
+    ]
+
+
+def library_path():
+    """The path of the library; ``None`` if it was not built."""
+    path = Path(__file__).parent / _NAMES.get(sys.platform, "libretrograde_wgpu.so")
+    return str(path) if path.exists() else None
+
+
+def is_available():
+    """Whether the library was built and there is an adapter that it can use."""
+    try:
+        Gpu().close()
+    except (ImportError, RuntimeError):
+        return False
+    return True
+
+
+def _library():
+    global _loaded
+    if _loaded is not None:
+        return _loaded
+    path = library_path()
+    if path is None:
+        raise ImportError(
+            "retrograde.wgpu needs a library that is not part of the package: run scripts/build-wgpu PYTHON "
+            "in a clone of Retrograde's repository"
+        )
+    library = ctypes.CDLL(path)
+    library.retrograde_wgpu_version.restype = ctypes.c_uint32
+    if (version := library.retrograde_wgpu_version()) != _VERSION:
+        raise ImportError(
+            f"{path} has version {version} of its interface, expected {_VERSION}: run scripts/build-wgpu again"
+        )
+    library.retrograde_wgpu_message.restype = ctypes.c_char_p
+    library.retrograde_wgpu_open.argtypes = [ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p)]
+    library.retrograde_wgpu_close.argtypes = [ctypes.c_void_p]
+    library.retrograde_wgpu_close.restype = None
+    library.retrograde_wgpu_name.argtypes = [ctypes.c_void_p]
+    library.retrograde_wgpu_name.restype = ctypes.c_char_p
+    library.retrograde_wgpu_run.argtypes = [
+        ctypes.c_void_p,
+        ctypes.POINTER(_Call),
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+    ]
+    _loaded = library
+    return library
+
+
+def _check(status):
+    if status:
+        message = _library().retrograde_wgpu_message().decode()
+        raise (ValueError if status == _INVALID else RuntimeError)(message)
+
+
+class Gpu:
+    """An adapter, opened: the fastest one, or by its number."""
+
+    def __init__(self, number=None):
+        self._handle = ctypes.c_void_p()
+        if number is not None and number < 0:
+            raise ValueError(f"number is {number}, expected 0 or more")
+        _check(_library().retrograde_wgpu_open(-1 if number is None else number, ctypes.byref(self._handle)))
+
+    @property
+    def name(self):
+        """The adapter's name and interface."""
+        return _library().retrograde_wgpu_name(self._open()).decode()
+
+    def close(self):
+        """Closes it; it cannot be used any more."""
+        if self._handle:
+            handle, self._handle = self._handle, ctypes.c_void_p()
+            _library().retrograde_wgpu_close(handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        if getattr(self, "_handle", None) and _loaded is not None:
+            self.close()
+
+    def reverse(self, x, axes=None):
+        """``x`` reversed along ``axes``; along all of them by default."""
+        axes = range(np.ndim(x)) if axes is None else axes
+        return self._run(_REVERSE, x, [axes] if isinstance(axes, int) else axes, None, 0)
+
+    def reverse_sequence(
+        self, x, lengths, *, time_axis=0, batch_axis=1, policy="strict", align="start", tail="keep"
+    ):
+        """A padded batch of sequences, each reversed up to its length."""
+        flags = _flags(policy, align, tail)
+        return self._run(_SEQUENCE, x, [time_axis, batch_axis], lengths, flags)
+
+    def reverse_subsequences(self, x, lengths, *, axis, policy="clamp", align="start", tail="keep"):
+        """Every lane along ``axis`` reversed up to its own length."""
+        return self._run(_SUBSEQUENCES, x, [axis], lengths, _flags(policy, align, tail))
+
+    def reverse_segments(self, x, offsets, *, axis=0):
+        """What lies between two offsets along ``axis``, reversed."""
+        return self._run(_SEGMENTS, x, [axis], offsets, 0)
+
+    def _open(self):
+        if not self._handle:
+            raise ValueError("the adapter is closed")
+        return self._handle
+
+    def _run(self, operator, x, axes, lengths, flags):
+        handle, x = self._open(), np.asarray(x)
+        if x.dtype.hasobject:
+            raise TypeError(f"x has dtype {x.dtype}: objects cannot be on a device")
+        dense = x if x.flags.c_contiguous else np.ascontiguousarray(x)
+        result = np.empty(x.shape, x.dtype)
+        axes = [int(axis) for axis in axes]
+        if lengths is not None:
+            lengths = _integers(lengths)
+        sizes = () if lengths is None else lengths.shape
+        call = _Call(
+            operator=operator,
+            width=x.dtype.itemsize,
+            bytes=dense.nbytes,
+            rank=x.ndim,
+            shape=(ctypes.c_size_t * x.ndim)(*x.shape),
+            axis_count=len(axes),
+            axes=(ctypes.c_int64 * len(axes))(*axes),
+            lengths_rank=len(sizes),
+            lengths_shape=(ctypes.c_size_t * len(sizes))(*sizes),
+            lengths=None if lengths is None else lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)),
+            flags=flags,
+        )
+        _check(_library().retrograde_wgpu_run(handle, ctypes.byref(call), dense.ctypes.data, result.ctypes.data))
+        return result
+
+
+def _integers(lengths):
+    """Lengths as dense 64-bit integers."""
+    lengths = np.asarray(lengths)
+    if math.prod(lengths.shape) == 0 and lengths.dtype.kind == "f":
+        lengths = lengths.astype(np.int64)
+    if lengths.dtype.kind not in "iu":
+        raise TypeError(f"lengths have dtype {lengths.dtype}, expected integers")
+    if lengths.dtype == np.uint64:
+        # What is beyond 63 bits is beyond every axis.
+        lengths = np.minimum(lengths, np.uint64(2**63 - 1))
+    return np.ascontiguousarray(lengths, dtype=np.int64)
+
+
+def _flags(policy, align, tail):
+    flags = 0
+    for name, value, known in (
+        ("policy", policy, _POLICIES),
+        ("align", align, _ALIGNS),
+        ("tail", tail, _TAILS),
+    ):
+        if value not in known:
+            raise ValueError(f"{name} is {value!r}, expected {' or '.join(map(repr, known))}")
+        flags |= known[value]
+    return flags

@@ -1,0 +1,71 @@
+// Typed arrays as bytes and element types, both ways.
+
+/** The element type of each kind of typed array, by Retrograde's names. */
+const DTYPES = {
+  Int8Array: "i8", Uint8Array: "u8", Uint8ClampedArray: "u8",
+  Int16Array: "i16", Uint16Array: "u16", Int32Array: "i32", Uint32Array: "u32",
+  BigInt64Array: "i64", BigUint64Array: "u64",
+  Float16Array: "f16", Float32Array: "f32", Float64Array: "f64",
+};
+
+/** The name of a typed array's class, also of one that another realm (a frame) made. */
+function className(array) {
+  return ArrayBuffer.isView(array) ? array[Symbol.toStringTag] ?? "DataView" : undefined;
+}
+
+/** The element type of an array: the one that the caller names, or that of its class. */
+export function dtypeOf(operator, argument, array, named) {
+  const own = DTYPES[className(array)];
+  if (named !== undefined) return String(named);
+  if (own) return own;
+  throw new TypeError(`${operator}: ${argument} is ${describe(array)}, expected a typed array`);
+}
+
+function describe(value) {
+  if (value === null || value === undefined) return String(value);
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+/** The bytes of an array or buffer, without a copy. */
+export function bytesOf(operator, argument, array) {
+  if (ArrayBuffer.isView(array)) {
+    return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  }
+  if (array instanceof ArrayBuffer) return new Uint8Array(array);
+  throw new TypeError(`${operator}: ${argument} is ${describe(array)}, expected a typed array`);
+}
+
+/** Bytes at the start of a buffer as an array of the same class as another. */
+export function likeArray(array, bytes) {
+  if (array instanceof ArrayBuffer) return bytes.buffer;
+  if (className(array) === "DataView") return new DataView(bytes.buffer);
+  const Class = globalThis[className(array)] ?? array.constructor;
+  return new Class(bytes.buffer, 0, bytes.byteLength / Class.BYTES_PER_ELEMENT);
+}
+
+/**
+ * Lengths or offsets as `{dtype, bytes, shape}`: a typed array of integers, a list of numbers or
+ * BigInts, or `{data, shape, dtype}`.
+ */
+export function integersOf(operator, argument, values) {
+  if (Array.isArray(values)) {
+    return { dtype: "i64", bytes: bytesOf(operator, argument, int64(operator, argument, values)) };
+  }
+  if (values !== null && typeof values === "object" && "data" in values) {
+    const inner = integersOf(operator, argument, values.data);
+    const dtype = values.dtype ?? inner.dtype;
+    return { dtype, bytes: inner.bytes, shape: values.shape && Float64Array.from(values.shape) };
+  }
+  const dtype = dtypeOf(operator, argument, values);
+  return { dtype, bytes: bytesOf(operator, argument, values) };
+}
+
+/** A list of numbers as 64-bit integers, each checked. */
+function int64(operator, argument, values) {
+  const exact = (value, at) => {
+    if (typeof value === "bigint" && BigInt.asIntN(64, value) === value) return value;
+    if (Number.isSafeInteger(value)) return BigInt(value);
+    throw new RangeError(`${operator}: ${argument}[${at}] is ${value}, not a 64-bit integer`);
+  };
+  return BigInt64Array.from(values.map(exact));
+}

@@ -1,0 +1,367 @@
+//! A call: an operator with its axes and lengths, for a dense tensor of a shape and type.
+
+use crate::number;
+use crate::picture;
+use retrograde::{
+    Align, DType, Error, Layout, LengthPolicy, Lengths, Prepared, Reverse, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, Tail, TensorRef, cpu,
+};
+use retrograde_picture::{Movement, Padding};
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+
+/// Lengths or offsets as bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Values {
+    dtype: DType,
+    pub(crate) bytes: Vec<u8>,
+    /// `None` for a flat list, which takes the shape that the operator expects.
+    shape: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Clone)]
+enum Operation {
+    Reverse(Reverse),
+    Sequence(ReverseSequence, Values),
+    Subsequences(ReverseSubsequences, Values),
+    Segments(ReverseSegments, Values),
+}
+
+/// An operator with its axes and lengths, for a dense tensor of a shape and element type.
+#[wasm_bindgen]
+#[derive(Debug, Clone)]
+pub struct Call {
+    layout: Layout,
+    operation: Operation,
+    /// For pictures: axes as they were given, which may count from the end.
+    axes: Vec<i64>,
+    padding: Padding,
+}
+
+/// What is beyond a length, as options of JavaScript spell it.
+struct Options {
+    policy: LengthPolicy,
+    align: Align,
+    tail: Tail,
+}
+
+impl Options {
+    fn parse(operator: &str, policy: &str, align: &str, tail: &str) -> Result<Self, String> {
+        Ok(Options {
+            policy: choice(operator, "policy", policy, "strict", "clamp")
+                .map(|first| if first { LengthPolicy::Strict } else { LengthPolicy::Clamp })?,
+            align: choice(operator, "align", align, "start", "end")
+                .map(|first| if first { Align::Start } else { Align::End })?,
+            tail: choice(operator, "tail", tail, "keep", "zero")
+                .map(|first| if first { Tail::Keep } else { Tail::Zero })?,
+        })
+    }
+
+    fn padding(&self) -> Padding {
+        Padding { in_front: self.align == Align::End, zero: self.tail == Tail::Zero }
+    }
+}
+
+/// Whether an option has the first of its two values.
+fn choice(
+    operator: &str,
+    option: &str,
+    value: &str,
+    first: &str,
+    second: &str,
+) -> Result<bool, String> {
+    match value {
+        _ if value == first => Ok(true),
+        _ if value == second => Ok(false),
+        _ => Err(format!("{operator}: {option} is {value:?}, expected {first:?} or {second:?}")),
+    }
+}
+
+fn dtype(operator: &str, argument: &str, name: &str) -> Result<DType, String> {
+    name.parse().map_err(|error| format!("{operator}: {argument}: {error}"))
+}
+
+/// The layout of the tensor.
+fn dense(operator: &str, name: &str, shape: &[f64]) -> Result<Layout, String> {
+    let shape = number::sizes(operator, shape)?;
+    Layout::dense(dtype(operator, "input", name)?, &shape)
+        .map_err(|error| format!("{operator}: input: {error}"))
+}
+
+impl Values {
+    fn parse(
+        operator: &str,
+        name: &str,
+        bytes: &[u8],
+        shape: Option<Vec<f64>>,
+    ) -> Result<Self, String> {
+        let shape = shape.map(|shape| number::sizes(operator, &shape)).transpose()?;
+        Ok(Values { dtype: dtype(operator, "lengths", name)?, bytes: bytes.to_vec(), shape })
+    }
+
+    fn lengths(&self) -> Result<Lengths<'_>, Error> {
+        match &self.shape {
+            None => Ok(Lengths::flat(self.dtype, &self.bytes[..])),
+            Some(shape) => Ok(TensorRef::dense(self.dtype, &self.bytes, shape)?.into()),
+        }
+    }
+}
+
+impl Call {
+    /// Checks the operands, plans the call and hands it to `work`.
+    fn with<T>(&self, work: impl FnOnce(&Prepared<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        let layout = &self.layout;
+        match &self.operation {
+            Operation::Reverse(operator) => work(&operator.prepare(layout, layout)?),
+            Operation::Sequence(operator, values) => {
+                work(&operator.lengths(values.lengths()?).prepare(layout, layout)?)
+            }
+            Operation::Subsequences(operator, values) => {
+                work(&operator.lengths(values.lengths()?).prepare(layout, layout)?)
+            }
+            Operation::Segments(operator, values) => {
+                work(&operator.offsets(values.lengths()?).prepare(layout, layout)?)
+            }
+        }
+    }
+
+    /// The plan, after all checks of a run: those of the lengths too.
+    pub(crate) fn checked<T>(&self, work: impl FnOnce(&Prepared<'_>) -> T) -> Result<T, JsError> {
+        let checked = self.with(|prepared| {
+            prepared.check()?;
+            Ok(work(prepared))
+        });
+        Ok(checked?)
+    }
+
+    /// The layout of the tensor.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Lengths or offsets, if the operator has any.
+    pub(crate) fn values(&self) -> Option<&Values> {
+        match &self.operation {
+            Operation::Reverse(_) => None,
+            Operation::Sequence(_, values)
+            | Operation::Subsequences(_, values)
+            | Operation::Segments(_, values) => Some(values),
+        }
+    }
+
+    /// What the tensor's memory must be: exactly as large as the layout.
+    fn check_bytes(&self, argument: &str, available: usize) -> Result<(), JsError> {
+        let (expected, shape) = (self.layout.byte_len(), self.layout.shape());
+        if expected == available {
+            return Ok(());
+        }
+        let (operator, dtype) = (self.operator(), self.layout.dtype());
+        Err(JsError::new(&format!(
+            "{operator}: {argument}: shape {shape:?} of {dtype} takes {expected} bytes but the \
+             array has {available}"
+        )))
+    }
+
+    /// The axis at a position of `axes`, counted from the start.
+    fn axis(&self, at: usize) -> usize {
+        let (axis, rank) = (self.axes[at], self.layout.rank() as i64);
+        usize::try_from(if axis < 0 { axis + rank } else { axis }).unwrap_or(0)
+    }
+
+    fn movement(&self) -> Movement {
+        match &self.operation {
+            Operation::Reverse(_) => {
+                let mut axes: Vec<_> = (0..self.axes.len()).map(|at| self.axis(at)).collect();
+                axes.sort_unstable();
+                axes.dedup();
+                Movement::Axes(axes)
+            }
+            Operation::Sequence(..) => {
+                let (time, batch) = (self.axis(0), self.axis(1));
+                Movement::Sequence { time, batch, padding: self.padding }
+            }
+            Operation::Subsequences(..) => {
+                Movement::Lanes { axis: self.axis(0), padding: self.padding }
+            }
+            Operation::Segments(_, values) => {
+                let offsets = values.integers().into_iter().filter_map(|at| at.try_into().ok());
+                Movement::Segments { axis: self.axis(0), offsets: offsets.collect() }
+            }
+        }
+    }
+}
+
+impl Values {
+    /// The values as numbers. Types that lengths cannot have give none.
+    fn integers(&self) -> Vec<i128> {
+        let width = self.dtype.bits().unwrap_or(8).div_ceil(8);
+        let signed = self.dtype.to_string().starts_with('i');
+        let value = |bytes: &[u8]| {
+            let negative = signed && bytes.last().is_some_and(|last| *last >= 0x80);
+            let fill = if negative { -1 } else { 0 };
+            bytes.iter().rev().fold(fill, |number: i128, byte| number << 8 | i128::from(*byte))
+        };
+        self.bytes.chunks_exact(width).map(value).collect()
+    }
+}
+
+#[wasm_bindgen]
+impl Call {
+    /// `Reverse`: along these axes, or the axes of a mask, or all of them.
+    pub fn reverse(
+        dtype: &str,
+        shape: &[f64],
+        axes: Option<Vec<f64>>,
+        mask: Option<Vec<u8>>,
+        distinct: bool,
+    ) -> Result<Call, JsError> {
+        let name = "Reverse";
+        let layout = dense(name, dtype, shape).map_err(js)?;
+        let (operator, axes) = match (axes, mask) {
+            (Some(_), Some(_)) => {
+                return Err(JsError::new("Reverse: axes and mask are given, expected one of them"));
+            }
+            (Some(axes), None) => {
+                let axes = number::axes(name, &axes).map_err(js)?;
+                (Reverse::axes(axes.iter().copied()), axes)
+            }
+            (None, Some(mask)) => {
+                let on = |(axis, on): (usize, &u8)| (*on != 0).then_some(axis as i64);
+                let axes = mask.iter().enumerate().filter_map(on).collect();
+                (Reverse::mask(mask.iter().map(|on| *on != 0)), axes)
+            }
+            (None, None) => (Reverse::all(), (0..shape.len() as i64).collect()),
+        };
+        let operator = if distinct { operator.distinct() } else { operator };
+        let operation = Operation::Reverse(operator);
+        Ok(Call { layout, operation, axes, padding: Padding::default() })
+    }
+
+    /// `ReverseSequence`: one length for each index of the batch axis.
+    #[allow(clippy::too_many_arguments, reason = "called by package/index.js only")]
+    pub fn sequence(
+        dtype: &str,
+        shape: &[f64],
+        lengths_dtype: &str,
+        lengths: &[u8],
+        lengths_shape: Option<Vec<f64>>,
+        time_axis: f64,
+        batch_axis: f64,
+        policy: &str,
+        align: &str,
+        tail: &str,
+    ) -> Result<Call, JsError> {
+        let name = "ReverseSequence";
+        let layout = dense(name, dtype, shape).map_err(js)?;
+        let time = number::axis(name, "time_axis", time_axis).map_err(js)?;
+        let batch = number::axis(name, "batch_axis", batch_axis).map_err(js)?;
+        let options = Options::parse(name, policy, align, tail).map_err(js)?;
+        let values = Values::parse(name, lengths_dtype, lengths, lengths_shape).map_err(js)?;
+        let operator = ReverseSequence::any_axes(time, batch)
+            .policy(options.policy)
+            .align(options.align)
+            .tail(options.tail);
+        let operation = Operation::Sequence(operator, values);
+        Ok(Call { layout, operation, axes: vec![time, batch], padding: options.padding() })
+    }
+
+    /// `ReverseSubsequences`: one length for each lane along the axis.
+    #[allow(clippy::too_many_arguments, reason = "called by package/index.js only")]
+    pub fn subsequences(
+        dtype: &str,
+        shape: &[f64],
+        lengths_dtype: &str,
+        lengths: &[u8],
+        lengths_shape: Option<Vec<f64>>,
+        axis: f64,
+        policy: &str,
+        align: &str,
+        tail: &str,
+    ) -> Result<Call, JsError> {
+        let name = "ReverseSubsequences";
+        let layout = dense(name, dtype, shape).map_err(js)?;
+        let axis = number::axis(name, "axis", axis).map_err(js)?;
+        let options = Options::parse(name, policy, align, tail).map_err(js)?;
+        let values = Values::parse(name, lengths_dtype, lengths, lengths_shape).map_err(js)?;
+        let operator = ReverseSubsequences::along(axis)
+            .policy(options.policy)
+            .align(options.align)
+            .tail(options.tail);
+        let operation = Operation::Subsequences(operator, values);
+        Ok(Call { layout, operation, axes: vec![axis], padding: options.padding() })
+    }
+
+    /// `ReverseSegments`: an axis, cut at offsets.
+    pub fn segments(
+        dtype: &str,
+        shape: &[f64],
+        offsets_dtype: &str,
+        offsets: &[u8],
+        offsets_shape: Option<Vec<f64>>,
+        axis: f64,
+    ) -> Result<Call, JsError> {
+        let name = "ReverseSegments";
+        let layout = dense(name, dtype, shape).map_err(js)?;
+        let axis = number::axis(name, "axis", axis).map_err(js)?;
+        let values = Values::parse(name, offsets_dtype, offsets, offsets_shape).map_err(js)?;
+        let operation = Operation::Segments(ReverseSegments::along(axis), values);
+        Ok(Call { layout, operation, axes: vec![axis], padding: Padding::default() })
+    }
+
+    /// The operator's name.
+    pub fn operator(&self) -> String {
+        self.movement().operator().to_owned()
+    }
+
+    /// Runs on the bytes of a tensor, and returns those of the result.
+    pub fn run(&self, input: &[u8]) -> Result<Vec<u8>, JsError> {
+        self.check_bytes("input", input.len())?;
+        // Zeroed pages come from the system; a vector without them would need `unsafe` here.
+        let mut output = vec![0; input.len()];
+        self.with(|prepared| prepared.run(input, &mut output[..]))?;
+        Ok(output)
+    }
+
+    /// Runs on the bytes of a tensor, in place.
+    pub fn run_in_place(&self, data: &mut [u8]) -> Result<(), JsError> {
+        self.check_bytes("input", data.len())?;
+        Ok(self.with(|prepared| prepared.run_in_place(data))?)
+    }
+
+    /// Checks all operands, the values of lengths too, without a tensor.
+    pub fn check(&self) -> Result<(), JsError> {
+        self.checked(|_| ())
+    }
+
+    /// The plan in words.
+    pub fn plan(&self) -> Result<String, JsError> {
+        self.checked(|prepared| prepared.plan().to_string())
+    }
+
+    /// The kernel that the engine would run, and what it does: `name: description`.
+    pub fn kernel(&self) -> Result<String, JsError> {
+        self.checked(|prepared| {
+            let kernel = cpu::kernel(prepared.plan());
+            format!("{kernel}: {}", kernel.about())
+        })
+    }
+
+    /// The bytes that are read and written, together.
+    pub fn bytes_moved(&self) -> Result<f64, JsError> {
+        self.checked(|prepared| prepared.plan().bytes_moved() as f64)
+    }
+
+    /// A picture of the call: `"text"`, `"svg"` or `"html"`. Elements are given as text, one a
+    /// line, in row-major order.
+    pub fn picture(&self, elements: &str, what: &str, format: &str) -> Result<String, JsError> {
+        self.check()?;
+        let lengths = self.values().map_or_else(Vec::new, Values::integers);
+        let shape = self.layout.shape();
+        let drawn = picture::draw(&self.movement(), shape, &lengths, elements, what, format);
+        drawn.map_err(|error| JsError::new(&error))
+    }
+}
+
+/// An error of this crate as one of JavaScript.
+fn js(message: String) -> JsError {
+    JsError::new(&message)
+}

@@ -1,0 +1,120 @@
+//! A call on WebGPU, as the dispatches that `package/webgpu.js` records.
+
+use crate::call::Call;
+use retrograde_wgpu::{Dispatch, Limits, SOURCE, list, list_in_place};
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+
+/// The kernels in WGSL.
+#[wasm_bindgen]
+pub fn kernel_source() -> String {
+    SOURCE.to_owned()
+}
+
+/// One dispatch.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct GpuStep {
+    dispatch: Dispatch,
+    reads_copy: bool,
+}
+
+#[wasm_bindgen]
+impl GpuStep {
+    /// The entry point.
+    #[wasm_bindgen(getter)]
+    pub fn entry(&self) -> String {
+        self.dispatch.entry.to_owned()
+    }
+
+    /// The names of the pipeline's constants.
+    #[wasm_bindgen(getter)]
+    pub fn constant_names(&self) -> Vec<String> {
+        self.dispatch.constants.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    /// Their values.
+    #[wasm_bindgen(getter)]
+    pub fn constant_values(&self) -> Vec<f64> {
+        self.dispatch.constants.iter().map(|(_, value)| *value).collect()
+    }
+
+    /// The content of the uniform buffer.
+    #[wasm_bindgen(getter)]
+    pub fn params(&self) -> Vec<u8> {
+        self.dispatch.params.clone()
+    }
+
+    /// Workgroups, in two dimensions.
+    #[wasm_bindgen(getter)]
+    pub fn grid(&self) -> Vec<u32> {
+        self.dispatch.grid.to_vec()
+    }
+
+    /// The first byte of the input to bind and the one after the last; empty if it is not read.
+    #[wasm_bindgen(getter)]
+    pub fn reads(&self) -> Vec<f64> {
+        self.dispatch.src.iter().flat_map(|src| [src.start as f64, src.end as f64]).collect()
+    }
+
+    /// The same of the output.
+    #[wasm_bindgen(getter)]
+    pub fn writes(&self) -> Vec<f64> {
+        vec![self.dispatch.dst.start as f64, self.dispatch.dst.end as f64]
+    }
+
+    /// Whether it swaps elements of the output and does not read the input.
+    #[wasm_bindgen(getter)]
+    pub fn exchanges(&self) -> bool {
+        self.dispatch.src.is_none()
+    }
+
+    /// Whether it must read a copy, because its output is the input.
+    #[wasm_bindgen(getter)]
+    pub fn reads_copy(&self) -> bool {
+        self.reads_copy
+    }
+}
+
+#[wasm_bindgen]
+impl Call {
+    /// The bytes of the tensor.
+    pub fn byte_length(&self) -> f64 {
+        self.layout().byte_len() as f64
+    }
+
+    /// The bytes of lengths or offsets.
+    pub fn lengths_bytes(&self) -> Option<Vec<u8>> {
+        self.values().map(|values| values.bytes.clone())
+    }
+
+    /// What a device with these limits would run, after all checks.
+    pub fn gpu_steps(
+        &self,
+        in_place: bool,
+        binding_size: f64,
+        offset_alignment: f64,
+        workgroups: u32,
+    ) -> Result<Vec<GpuStep>, JsError> {
+        // Limits are exact in JavaScript, and saturate here.
+        let (binding_size, offset_alignment) = (binding_size as u64, offset_alignment as u64);
+        let limits = Limits { binding_size, offset_alignment, workgroups };
+        let listed = self.checked(|prepared| {
+            let exchanged = match in_place {
+                true => list_in_place(prepared.plan(), limits)?,
+                false => None,
+            };
+            match exchanged {
+                Some(steps) => Ok((steps, false)),
+                None => Ok((list(prepared.plan(), limits)?, in_place)),
+            }
+        })?;
+        let (steps, reads_copy) =
+            listed.map_err(|error: retrograde_wgpu::Error| JsError::new(&error.to_string()))?;
+        Ok(steps.into_iter().map(|dispatch| GpuStep { dispatch, reads_copy }).collect())
+    }
+
+    /// How a GPU would run it.
+    pub fn gpu_kernel(&self) -> Result<String, JsError> {
+        self.checked(|prepared| retrograde_wgpu::kernel(prepared.plan()).to_string())
+    }
+}

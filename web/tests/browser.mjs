@@ -1,0 +1,130 @@
+// Tests of the package in headless Chromium, loaded as modules from a server: arrays, and buffers of
+// WebGPU on the software adapter, which must give the bytes that arrays give.
+//
+//     node web/tests/browser.mjs PLAYWRIGHT PACKAGE
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { basename, extname, join, resolve } from "node:path";
+
+const [playwrightFolder, packageFolder] = process.argv.slice(2);
+const { chromium } = createRequire(import.meta.url)(resolve(playwrightFolder));
+const KINDS = { ".js": "text/javascript", ".wasm": "application/wasm" };
+
+const server = createServer(async (request, response) => {
+  const name = basename(request.url);
+  try {
+    const content = name ? await readFile(join(packageFolder, name)) : "<!DOCTYPE html><link rel=icon href=data:,>";
+    response.writeHead(200, { "content-type": KINDS[extname(name)] ?? "text/html" }).end(content);
+  } catch {
+    response.writeHead(404).end();
+  }
+});
+await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  headless: true,
+  args: [
+    "--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan",
+  ],
+});
+const page = await browser.newPage();
+const complaints = [];
+page.on("console", (message) => complaints.push(message.text()));
+page.on("pageerror", (error) => complaints.push(error.message));
+await page.goto(`http://127.0.0.1:${server.address().port}/`);
+
+const arrays = await page.evaluate(async () => {
+  const { init, instructions, reverse } = await import("/index.js");
+  await init();
+  return [instructions(), [...reverse(Int16Array.of(1, 2, 3, 4), [2, 2], { axes: [1] })]];
+});
+assert.deepEqual(arrays, ["simd128", [2, 1, 4, 3]]);
+
+/** Runs in the page. Every case out of place, in place, and recorded into an encoder. */
+async function onBuffers() {
+  const adapter = await navigator.gpu?.requestAdapter();
+  if (!adapter) return { skipped: "Chromium offers no WebGPU adapter here" };
+  const device = await adapter.requestDevice();
+  const faults = [];
+  device.addEventListener("uncapturederror", (event) => faults.push(event.error.message));
+  const cpu = await import("/index.js");
+  const gpu = await import("/webgpu.js");
+  const lengths = (count, size) => Int32Array.from({ length: count }, (_, at) => (at * 7) % (size + 1));
+  const cases = [];
+  for (const [dtype, width] of [["u8", 1], ["bytes3", 3], ["f16", 2], ["f32", 4], ["i64", 8], ["c128", 16]]) {
+    cases.push(["reverse", dtype, width, [301, 67], [], { axes: [1] }]);
+    cases.push(["reverse", dtype, width, [13, 50, 7], [], { axes: [0, 2] }]);
+    cases.push(["reverseSequence", dtype, width, [40, 9, 5], [lengths(9, 40)], {}]);
+    cases.push(["reverseSequence", dtype, width, [9, 40], [lengths(9, 40)], { timeAxis: 1, batchAxis: 0, align: "end", tail: "zero" }]);
+    cases.push(["reverseSubsequences", dtype, width, [6, 30, 4], [lengths(24, 30)], { axis: 1 }]);
+    cases.push(["reverseSegments", dtype, width, [90, 3], [[0, 11, 11, 64, 90]], {}]);
+    cases.push(["reverseSegments", dtype, width, [3, 90], [Uint8Array.of(0, 40, 41)], { axis: 1 }]);
+  }
+  cases.push(["reverse", "u4", 0.5, [33, 61], [], { axes: [1] }]);
+  cases.push(["reverse", "u1", 0.125, [33, 61], [], { axes: [0, 1] }]);
+  let count = 0;
+  for (const [name, dtype, width, shape, operands, more] of cases) {
+    const options = { ...more, dtype };
+    const size = Math.ceil(shape.reduce((a, b) => a * b, 1) * width);
+    const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 151 + (at >> 7)) & 255);
+    const wanted = cpu[name](bytes, shape, ...operands, options);
+    for (const way of ["out of place", "in place", "recorded"]) {
+      const input = gpu.upload(device, bytes);
+      const encoder = way === "recorded" ? device.createCommandEncoder() : undefined;
+      const out = way === "in place" ? input : undefined;
+      const result = gpu[name](device, input, shape, ...operands, { ...options, out, encoder });
+      if (encoder) device.queue.submit([encoder.finish()]);
+      const got = await gpu.download(device, result, size);
+      const wrong = got.findIndex((byte, at) => byte !== wanted[at]);
+      if (wrong >= 0) return { wrong: `${name} ${dtype} [${shape}] ${way}: byte ${wrong} is ${got[wrong]}, expected ${wanted[wrong]}` };
+      count += 1;
+    }
+  }
+  const refused = [];
+  const attempt = (call) => {
+    try {
+      call();
+      refused.push("accepted");
+    } catch (error) {
+      refused.push(error.message);
+    }
+  };
+  const small = device.createBuffer({ size: 8, usage: GPUBufferUsage.STORAGE });
+  const unused = device.createBuffer({ size: 64, usage: GPUBufferUsage.COPY_DST });
+  const large = device.createBuffer({ size: 64, usage: GPUBufferUsage.STORAGE });
+  attempt(() => gpu.reverse(device, small, [3], { dtype: "f32" }));
+  attempt(() => gpu.reverse(device, unused, [3], { dtype: "f32" }));
+  attempt(() => gpu.reverse(device, large, [3], { dtype: "f32", axes: [1] }));
+  attempt(() => gpu.reverseSequence(device, large, [2, 2], [3, 0], { dtype: "f32" }));
+  attempt(() => gpu.reverse(device, large, [5], { dtype: "u8", out: large }));
+  attempt(() => gpu.reverse(device, large, [5], {}));
+  await device.queue.onSubmittedWorkDone();
+  return { count, refused, faults, name: adapter.info?.description || adapter.info?.vendor };
+}
+
+const result = await page.evaluate(onBuffers);
+await browser.close();
+server.close();
+assert.deepEqual(complaints, []);
+if (result.skipped) {
+  console.log(`skipped: WebGPU: ${result.skipped}`);
+} else {
+  assert.equal(result.wrong, undefined);
+  assert.deepEqual(result.faults, []);
+  const words = [
+    "Reverse: the input buffer has 8 bytes, the tensor 12",
+    "Reverse: the input buffer needs the usage STORAGE",
+    "Reverse: axes[0] is 1, outside [-1, 0]",
+    "ReverseSequence: lengths[0] is 3, outside [0, 2]",
+    "Reverse: in place, elements of this width need the usage COPY_SRC",
+    "Reverse: dtype is missing",
+  ];
+  words.forEach((start, at) => assert.ok(result.refused[at].startsWith(start), `${result.refused[at]} is not: ${start}`));
+  console.log(`${result.count} calls on buffers gave the bytes of arrays, ${words.length} were refused (${result.name})`);
+}
+console.log("the package passed in Chromium");

@@ -1,0 +1,30 @@
+// Compiled, never run: the types of the package accept these calls, and refuse those that are marked.
+
+import { init, NpyFile, reverse, reverseSegments, reverseSequence, reverseSubsequences, reverseSequenceCall } from "@retrograde/web";
+import { reverse as webnnReverse } from "@retrograde/web/webnn";
+import { reverse as gpuReverse } from "@retrograde/web/webgpu";
+
+await init();
+const x: Float32Array = reverse(new Float32Array(6), [2, 3], { axes: [1], duplicates: "error" });
+reverse(x, [6], { out: x });
+const y: BigInt64Array = reverseSequence(new BigInt64Array(4), [2, 2], [1, 2n], { policy: "clamp" });
+reverseSubsequences(y, [2, 2], { data: Uint32Array.of(1, 2), shape: [1, 2] }, { axis: 0 });
+reverseSegments(new Uint8Array(3), [6], Int32Array.of(0, 3), { axis: 0, dtype: "u4" });
+const plan: string = reverseSequenceCall(undefined, [2, 2], [1, 2], { dtype: "f32" }).plan();
+const shape: Float64Array = NpyFile.parse(new Uint8Array(128)).shape();
+const { data } = webnnReverse({ dataType: "float32", shape: [4], data: x }, { axes: [0] });
+const typed: Float32Array = data;
+
+declare const device: GPUDevice;
+declare const buffer: GPUBuffer;
+const out: GPUBuffer = gpuReverse(device, buffer, [6], { dtype: "f32", axes: 0 });
+console.log(plan, shape, typed, out);
+
+// @ts-expect-error: there is no such policy
+reverseSequence(y, [2, 2], [1, 2], { policy: "loose" });
+// @ts-expect-error: the axis is required
+reverseSubsequences(y, [2, 2], [1, 2], {});
+// @ts-expect-error: a list is not a typed array
+reverse([1, 2, 3], [3]);
+// @ts-expect-error: a buffer needs an element type
+gpuReverse(device, buffer, [6], { axes: 0 });

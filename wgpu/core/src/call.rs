@@ -1,0 +1,425 @@
+//! Calls: a plan with its buffers, checked and ready to encode.
+
+use crate::buffers::filled;
+use crate::choose::{self, Kernel, Route};
+use crate::device::Gpu;
+use crate::error::Error;
+use crate::kernels::Key;
+use crate::params::{Grid, MOST_AXES, Params, Read, Site};
+use crate::shape::Shape;
+use crate::view::{GpuLengths, View};
+use retrograde::{ExecuteError, LengthsPlan, Meaning, Memory, Plan, Prepared, cpu};
+use std::ops::Range;
+
+/// A plan bound to buffers: what a command encoder records, as often as wanted.
+///
+/// It keeps the buffers, and temporary ones, alive.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Copy { from: wgpu::Buffer, start: u64, to: wgpu::Buffer, len: u64 },
+    Dispatch { pipeline: wgpu::ComputePipeline, group: wgpu::BindGroup, grid: Grid },
+}
+
+impl Bound {
+    /// Records the call. Nothing runs before the caller submits.
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
+        let mut steps = self.steps.iter().peekable();
+        while let Some(step) = steps.peek() {
+            if let Step::Copy { from, start, to, len } = step {
+                encoder.copy_buffer_to_buffer(from, *start, to, 0, *len);
+                steps.next();
+                continue;
+            }
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            while let Some(Step::Dispatch { pipeline, group, grid }) =
+                steps.next_if(|step| matches!(step, Step::Dispatch { .. }))
+            {
+                pass.set_pipeline(pipeline);
+                pass.set_bind_group(0, group, &[]);
+                pass.dispatch_workgroups(grid.x, grid.y, 1);
+            }
+        }
+    }
+
+    /// Number of dispatches and copies that it records.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether it records nothing.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+impl Gpu {
+    /// Runs a plan from `src` to `dst`; if both are the same view, in place.
+    ///
+    /// Errors that the host can detect (buffers, overlap, host lengths) are returned, and nothing
+    /// is submitted. Lengths on the device are checked there: if one is invalid, this call does not
+    /// write to the output, and [`check`](Self::check) reports it, now or later. They are also
+    /// clamped where they are read, so that no value leads out of bounds.
+    ///
+    /// ```
+    /// use retrograde::{DType, Layout, Reverse};
+    /// use retrograde_wgpu::{Gpu, View};
+    ///
+    /// # pollster::block_on(async {
+    /// # let Ok(gpu) = Gpu::new().await else { return Ok(()) };
+    /// let rows = Layout::dense(DType::U8, &[2, 3])?;
+    /// let plan = Reverse::axes([1]).plan(&rows, &rows)?;
+    /// let input = gpu.upload(b"abcdef")?;
+    /// let output = gpu.allocate(6)?;
+    /// gpu.execute(&plan, View::new(&input, 0, 6), None, View::new(&output, 0, 6))?;
+    /// assert_eq!(gpu.download(&output, 0..6).await?, b"cbafed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn execute(
+        &self,
+        plan: &Plan,
+        src: View<'_>,
+        lengths: Option<GpuLengths<'_>>,
+        dst: View<'_>,
+    ) -> Result<(), Error> {
+        self.submit(&self.bind(plan, src, lengths, dst)?);
+        Ok(())
+    }
+
+    /// Runs a plan whose input and output have the same layout in one buffer.
+    pub fn execute_in_place(
+        &self,
+        plan: &Plan,
+        lengths: Option<GpuLengths<'_>>,
+        memory: View<'_>,
+    ) -> Result<(), Error> {
+        self.submit(&self.bind_in_place(plan, lengths, memory)?);
+        Ok(())
+    }
+
+    /// Runs a prepared call. Its errors name the operator and the index of a wrong length.
+    ///
+    /// `lengths` are those of the call, where the device can read them; `None` takes the call's
+    /// own, which are then in host memory.
+    pub fn run(
+        &self,
+        prepared: &Prepared<'_>,
+        src: View<'_>,
+        lengths: Option<GpuLengths<'_>>,
+        dst: View<'_>,
+    ) -> Result<(), Error> {
+        let lengths = lengths.or_else(|| prepared.lengths_memory().map(GpuLengths::Host));
+        self.execute(prepared.plan(), src, lengths, dst).map_err(|error| match error {
+            Error::Execute(source) => Error::Call(prepared.explain(source)),
+            error => error,
+        })
+    }
+
+    /// Submits a call on its own.
+    pub fn submit(&self, bound: &Bound) {
+        if bound.is_empty() {
+            return;
+        }
+        let mut encoder = self.device().create_command_encoder(&Default::default());
+        bound.encode(&mut encoder);
+        self.queue().submit([encoder.finish()]);
+    }
+
+    /// What [`execute`](Self::execute) would submit, for an encoder of the caller's.
+    pub fn bind(
+        &self,
+        plan: &Plan,
+        src: View<'_>,
+        lengths: Option<GpuLengths<'_>>,
+        dst: View<'_>,
+    ) -> Result<Bound, Error> {
+        src.check("input")?;
+        dst.check("output")?;
+        plan.check_sizes(src.size(), dst.size())?;
+        let shared = src.buffer == dst.buffer;
+        let (from, to) = (src.address(), dst.address());
+        if shared && plan.is_same_view(from, to) {
+            return self.bind_in_place(plan, lengths, dst);
+        }
+        self.check_lengths(plan, lengths, dst)?;
+        if shared && !plan.is_empty() && plan.overlaps(from, to) {
+            return Err(ExecuteError::Overlap.into());
+        }
+        let mut binder = Binder::new(self, plan, lengths, dst)?;
+        let shape = Shape::of(plan);
+        match choose::choose(plan, &shape).route {
+            Route::Nothing => {}
+            // A buffer that is written to cannot be bound a second time to be read.
+            Route::Gather if shared => binder.copied(plan, &shape, src, dst)?,
+            _ => binder.gather(shape, src, dst),
+        }
+        Ok(binder.finish())
+    }
+
+    /// What [`execute_in_place`](Self::execute_in_place) would submit.
+    pub fn bind_in_place(
+        &self,
+        plan: &Plan,
+        lengths: Option<GpuLengths<'_>>,
+        memory: View<'_>,
+    ) -> Result<Bound, Error> {
+        memory.check("output")?;
+        plan.check_sizes(memory.size(), memory.size())?;
+        self.check_lengths(plan, lengths, memory)?;
+        if !plan.fits_in_place() {
+            return Err(ExecuteError::NotInPlace.into());
+        }
+        let mut binder = Binder::new(self, plan, lengths, memory)?;
+        let shape = Shape::of(plan);
+        let fits = !plan.is_empty() && shape.fits(self.window(), memory.offset, memory.offset);
+        let kernel = choose::choose_in_place(plan, &shape, memory.offset, fits);
+        match kernel.route {
+            Route::Nothing => {}
+            Route::Exchange => binder.dispatch(kernel, &shape, None, memory),
+            _ => binder.copied(plan, &shape, memory, memory)?,
+        }
+        Ok(binder.finish())
+    }
+
+    /// Checks that the host can do on lengths, and on what the kernels count.
+    fn check_lengths(
+        &self,
+        plan: &Plan,
+        lengths: Option<GpuLengths<'_>>,
+        dst: View<'_>,
+    ) -> Result<(), Error> {
+        let rank = plan.dims().len().max(plan.lengths().map_or(0, |lengths| lengths.dims.len()));
+        if rank > MOST_AXES {
+            return Err(Error::TooManyDims { rank, most: MOST_AXES });
+        }
+        let most = u64::from(u32::MAX) - 1;
+        let steps = plan.lengths().map_or(0, |lengths| lengths.limit.max(lengths.count()) as u64);
+        if steps > most {
+            return Err(Error::TooManySteps { steps, most });
+        }
+        plan.check_lengths_size(lengths.map(|lengths| match lengths {
+            GpuLengths::Device(view) => view.size(),
+            GpuLengths::Host(memory) => memory.len(),
+        }))?;
+        match lengths {
+            Some(GpuLengths::Device(view)) => {
+                view.check("lengths")?;
+                let shared = view.buffer == dst.buffer;
+                if shared && plan.lengths_overlap(view.address(), dst.address()) {
+                    return Err(ExecuteError::LengthsOverlap.into());
+                }
+            }
+            Some(GpuLengths::Host(memory)) => {
+                cpu::Checked::new(plan, Some(memory))?;
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Lengths on the device, and where they are bound.
+struct BoundLengths<'a> {
+    plan: &'a LengthsPlan,
+    buffer: wgpu::Buffer,
+    bytes: Range<u64>,
+    read: Read,
+}
+
+/// Collects the steps of a call whose arguments were checked.
+struct Binder<'a> {
+    gpu: &'a Gpu,
+    lengths: Option<BoundLengths<'a>>,
+    steps: Vec<Step>,
+}
+
+impl<'a> Binder<'a> {
+    fn new(
+        gpu: &'a Gpu,
+        plan: &'a Plan,
+        lengths: Option<GpuLengths<'_>>,
+        dst: View<'_>,
+    ) -> Result<Self, Error> {
+        let mut binder = Binder { gpu, lengths: None, steps: Vec::new() };
+        if let (Some(lengths), Some(plan)) = (lengths, plan.lengths())
+            && plan.count() > 0
+        {
+            binder.bind_lengths(plan, lengths, dst)?;
+        }
+        Ok(binder)
+    }
+
+    fn bind_lengths(
+        &mut self,
+        plan: &'a LengthsPlan,
+        lengths: GpuLengths<'_>,
+        dst: View<'_>,
+    ) -> Result<(), Error> {
+        let window = self.gpu.window();
+        let reach = plan.reach.start as u64..plan.reach.end as u64;
+        let (buffer, start, on_device) = match lengths {
+            GpuLengths::Host(memory) => {
+                let bytes = bytes_of(memory, &reach);
+                let usage = wgpu::BufferUsages::STORAGE;
+                (filled(self.gpu.device(), "retrograde: lengths", bytes, usage), reach.start, false)
+            }
+            GpuLengths::Device(view) if view.buffer == dst.buffer => {
+                view.check_copy("lengths")?;
+                let (buffer, start) = self.copy(view, &reach)?;
+                (buffer, start, true)
+            }
+            GpuLengths::Device(view) => {
+                let bytes = window.bytes(&reach, 1, view.offset);
+                let read = Read { base: view.offset as i64 - bytes.start as i64, ..self.read() };
+                return self.bind_checked(plan, view.buffer.clone(), bytes, read, true);
+            }
+        };
+        // The buffer begins with byte `start` of the view.
+        let read = Read { base: -(start as i64), ..self.read() };
+        let size = buffer.size();
+        self.bind_checked(plan, buffer, 0..size, read, on_device)
+    }
+
+    fn read(&self) -> Read {
+        Read { base: 0, report: self.gpu.report, checked: false }
+    }
+
+    /// Binds lengths, and dispatches their check if they were not checked on the host.
+    fn bind_checked(
+        &mut self,
+        plan: &'a LengthsPlan,
+        buffer: wgpu::Buffer,
+        bytes: Range<u64>,
+        read: Read,
+        on_device: bool,
+    ) -> Result<(), Error> {
+        let (len, most) = (bytes.end - bytes.start, self.gpu.most_bound());
+        if len > most {
+            return Err(Error::TooLarge { what: "the lengths take", bytes: len, most });
+        }
+        let read = Read { checked: on_device && plan.needs_check(), ..read };
+        self.lengths = Some(BoundLengths { plan, buffer, bytes, read });
+        if read.checked {
+            let offsets = plan.meaning == Meaning::Offsets;
+            let mut params = Params::check(plan, read);
+            let grid = params.check_grid(self.gpu.most_groups());
+            self.push(Key::Find { offsets }, &params, None, None, grid);
+            self.push(Key::Conclude { offsets }, &params, None, None, Grid { x: 1, y: 1 });
+        }
+        Ok(())
+    }
+
+    /// Copies what is between the ends of a reach to a temporary buffer; returns it and the byte of
+    /// the view that it begins with.
+    fn copy(&mut self, view: View<'_>, reach: &Range<u64>) -> Result<(wgpu::Buffer, u64), Error> {
+        let bytes = view.bytes(reach.clone());
+        // Copies are of whole words, so this may begin before the view.
+        let lead = bytes.start % 4;
+        let start = bytes.start - lead;
+        let len = bytes.end.next_multiple_of(4) - start;
+        let to = self.gpu.allocate(len)?;
+        self.steps.push(Step::Copy { from: view.buffer.clone(), start, to: to.clone(), len });
+        Ok((to, reach.start.wrapping_sub(lead)))
+    }
+
+    /// Through a temporary copy of the input.
+    fn copied(
+        &mut self,
+        plan: &Plan,
+        shape: &Shape,
+        src: View<'_>,
+        dst: View<'_>,
+    ) -> Result<(), Error> {
+        src.check_copy("input")?;
+        let per_byte = plan.unit().grain.per_byte() as u64;
+        let reach = shape.src_reach();
+        let reach = reach.start / per_byte..reach.end.div_ceil(per_byte);
+        let (copy, start) = self.copy(src, &reach)?;
+        let mut shape = shape.clone();
+        shape.src = shape.src.wrapping_sub((start as i64).wrapping_mul(per_byte as i64));
+        self.gather(shape, View::whole(&copy), dst);
+        Ok(())
+    }
+
+    /// Dispatches each piece of a shape.
+    fn gather(&mut self, shape: Shape, src: View<'_>, dst: View<'_>) {
+        for piece in shape.pieces(self.gpu.window(), src.offset, dst.offset) {
+            let kernel = choose::specialised(Route::Gather, &piece);
+            self.dispatch(kernel, &piece, Some(src), dst);
+        }
+    }
+
+    /// Dispatches one piece; in place without `src`.
+    fn dispatch(&mut self, kernel: Kernel, shape: &Shape, src: Option<View<'_>>, dst: View<'_>) {
+        let (gpu, window) = (self.gpu, self.gpu.window());
+        let per_byte = shape.grain.per_byte() as u64;
+        let site = Site::of(shape, window, src.unwrap_or(dst).offset, dst.offset);
+        let lengths = self.lengths.as_ref().map(|lengths| (lengths.plan, lengths.read));
+        let mut params = Params::of(shape, lengths, site);
+        let grid = params.grid(gpu.words_each(), gpu.most_groups());
+        let bound = |view: View<'_>, reach: Range<u64>| {
+            (view.buffer.clone(), window.bytes(&reach, per_byte, view.offset))
+        };
+        let input = src.map(|src| bound(src, shape.src_reach()));
+        let output = bound(dst, shape.dst_reach());
+        self.push(Key::Move(kernel, gpu.words_each()), &params, input, Some(output), grid);
+    }
+
+    fn push(
+        &mut self,
+        key: Key,
+        params: &Params,
+        src: Option<(wgpu::Buffer, Range<u64>)>,
+        dst: Option<(wgpu::Buffer, Range<u64>)>,
+        grid: Grid,
+    ) {
+        let (gpu, device) = (self.gpu, self.gpu.device());
+        let whole = |buffer: &wgpu::Buffer| (buffer.clone(), 0..buffer.size());
+        let lengths = self.lengths.as_ref().map(|l| (l.buffer.clone(), l.bytes.clone()));
+        let usage = wgpu::BufferUsages::UNIFORM;
+        let params = filled(device, "retrograde: parameters", bytemuck::bytes_of(params), usage);
+        let buffers = [
+            src.unwrap_or_else(|| whole(gpu.nothing_to_read())),
+            dst.unwrap_or_else(|| whole(gpu.nothing_to_write())),
+            lengths.unwrap_or_else(|| whole(gpu.nothing_to_read())),
+            whole(&gpu.reports.buffer),
+            whole(&params),
+        ];
+        let entries: Vec<_> = buffers
+            .iter()
+            .enumerate()
+            .map(|(at, (buffer, bytes))| wgpu::BindGroupEntry {
+                binding: at as u32,
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer,
+                    offset: bytes.start,
+                    size: wgpu::BufferSize::new(bytes.end - bytes.start),
+                }),
+            })
+            .collect();
+        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &gpu.kernels().bindings,
+            entries: &entries,
+        });
+        let pipeline = gpu.kernels().get(device, key);
+        self.steps.push(Step::Dispatch { pipeline, group, grid });
+    }
+
+    fn finish(self) -> Bound {
+        Bound { steps: self.steps }
+    }
+}
+
+/// The bytes of a reach of host memory.
+fn bytes_of<'m>(memory: Memory<'m>, reach: &Range<u64>) -> &'m [u8] {
+    let len = (reach.end - reach.start) as usize;
+    // SAFETY: `check_lengths` found that the memory holds the plan's reach (`check_lengths_size`),
+    // and `Memory` promises that its bytes are initialised and nobody writes to them.
+    unsafe { std::slice::from_raw_parts(memory.as_ptr().wrapping_add(reach.start as usize), len) }
+}

@@ -1,0 +1,161 @@
+//! Chooses how a plan runs: the only place, which `explain` can query.
+
+use crate::shape::{Row, Shape};
+use retrograde::{Grain, Meaning, Plan};
+use std::fmt;
+
+/// How a plan runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Route {
+    /// Nothing moves.
+    Nothing,
+    /// Every word of the output is gathered from the input.
+    Gather,
+    /// In place: every word is swapped with the one that belongs there.
+    Exchange,
+    /// In place, but words hold parts of elements that go to different places: the input is copied
+    /// to a temporary buffer, and gathered from there.
+    Copied,
+}
+
+/// A route, and what the kernel is specialised for. Fields are the overrides in `words.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Kernel {
+    pub(crate) route: Route,
+    pub(crate) grain: u32,
+    pub(crate) high_first: bool,
+    pub(crate) row: Row,
+    pub(crate) steps: u32,
+    pub(crate) small: u32,
+}
+
+impl Kernel {
+    /// How the plan runs.
+    pub fn route(&self) -> Route {
+        self.route
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.route {
+            Route::Nothing => return f.write_str("nothing to do"),
+            Route::Gather => "gather",
+            Route::Exchange => "exchange",
+            Route::Copied => "copy, then gather",
+        })?;
+        f.write_str(match self.row {
+            Row::Forward if self.steps == 1 => ", units by length",
+            Row::Forward if self.steps == 2 => ", units by segment",
+            Row::Forward => ", units",
+            Row::Backward => ", rows backward",
+            Row::Prefix | Row::Suffix => ", rows by length",
+            Row::Segments => ", rows by segment",
+        })
+    }
+}
+
+/// The kernel that [`Gpu::execute`](crate::Gpu::execute) uses for a plan.
+///
+/// ```
+/// use retrograde::{DType, Layout, Reverse};
+/// use retrograde_wgpu::{Route, kernel, kernel_in_place};
+///
+/// let rows = Layout::dense(DType::F32, &[64, 64])?;
+/// let plan = Reverse::axes([1]).plan(&rows, &rows)?;
+/// assert_eq!(kernel(&plan).route(), Route::Gather);
+/// assert_eq!(kernel_in_place(&plan).route(), Route::Exchange);
+/// # Ok::<(), retrograde::Error>(())
+/// ```
+pub fn kernel(plan: &Plan) -> Kernel {
+    choose(plan, &Shape::of(plan))
+}
+
+/// The same for [`Gpu::execute_in_place`](crate::Gpu::execute_in_place), in a buffer whose view
+/// begins with a word and fits a binding.
+pub fn kernel_in_place(plan: &Plan) -> Kernel {
+    choose_in_place(plan, &Shape::of(plan), 0, true)
+}
+
+/// Out of place.
+pub(crate) fn choose(plan: &Plan, shape: &Shape) -> Kernel {
+    let route = if plan.is_empty() { Route::Nothing } else { Route::Gather };
+    specialised(route, shape)
+}
+
+/// In place, from byte `at` of a buffer; `fits` says whether all of it is in one binding.
+pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, fits: bool) -> Kernel {
+    // A whole packed tensor that keeps its order still gets its unused bits cleared.
+    let route = if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) {
+        Route::Nothing
+    } else if fits && is_words(shape, at) {
+        Route::Exchange
+    } else {
+        Route::Copied
+    };
+    specialised(route, shape)
+}
+
+/// What the kernel for a piece is specialised for.
+pub(crate) fn specialised(route: Route, shape: &Shape) -> Kernel {
+    Kernel {
+        route,
+        grain: shape.grain.bits().trailing_zeros(),
+        high_first: shape.is_high_first(),
+        row: shape.row,
+        steps: match shape.steps.as_ref().map(|steps| steps.meaning) {
+            None => 0,
+            Some(Meaning::Lengths) => 1,
+            Some(Meaning::Offsets) => 2,
+        },
+        small: shape.small().unwrap_or(5),
+    }
+}
+
+/// Whether every word of the output is a whole word of the input, whose units may be reversed.
+fn is_words(shape: &Shape, at: u64) -> bool {
+    let word = shape.per_word();
+    let whole = |number: u64| number.is_multiple_of(word);
+    let first = at * shape.grain.per_byte() as u64 + shape.dst;
+    let strided = whole(first)
+        && shape.axes.iter().all(|axis| whole(axis.dst) && whole(axis.src.unsigned_abs()))
+        && shape.steps.as_ref().is_none_or(|steps| whole(steps.src.unsigned_abs()));
+    let reversed = shape.row == Row::Backward && shape.small().is_some() && whole(shape.row_len);
+    strided
+        && shape.seals.is_none()
+        && (whole(shape.unit) || reversed)
+        && (shape.grain == Grain::Byte || reversed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use retrograde::{DType, Layout, LengthsOperator, Reverse, ReverseSequence};
+
+    #[test]
+    fn words_are_swapped_and_parts_of_words_are_copied_first() {
+        let in_place = |dtype, shape: &[usize], axes: &[i64]| {
+            let layout = Layout::dense(dtype, shape).unwrap();
+            kernel_in_place(&Reverse::axes(axes.to_vec()).plan(&layout, &layout).unwrap()).route
+        };
+        assert_eq!(in_place(DType::F32, &[3, 5], &[1]), Route::Exchange);
+        assert_eq!(in_place(DType::F64, &[3, 5], &[0]), Route::Exchange);
+        assert_eq!(in_place(DType::U8, &[3, 8], &[1]), Route::Exchange);
+        assert_eq!(in_place(DType::U8, &[3, 6], &[1]), Route::Copied);
+        assert_eq!(in_place(DType::Bytes(3), &[4, 4], &[1]), Route::Copied);
+        assert_eq!(in_place(DType::U8, &[3, 6], &[]), Route::Nothing);
+        assert_eq!(in_place(DType::U8, &[0, 6], &[1]), Route::Nothing);
+    }
+
+    #[test]
+    fn rows_with_lengths_are_swapped_if_their_elements_are_words() {
+        let in_place = |dtype| {
+            let layout = Layout::dense(dtype, &[4, 8]).unwrap();
+            let lanes = Layout::dense(DType::I64, &[4]).unwrap();
+            let operator = ReverseSequence::new().time_axis(1).batch_axis(0);
+            kernel_in_place(&operator.plan(&layout, &lanes, &layout).unwrap()).route
+        };
+        assert_eq!(in_place(DType::F32), Route::Exchange);
+        assert_eq!(in_place(DType::F16), Route::Copied);
+    }
+}

@@ -1,0 +1,151 @@
+//! One call as a C struct, and as an operator of the engine.
+
+use retrograde::{
+    Align, DType, Layout, LengthPolicy, Prepared, Reversal, Reverse, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, Tail, TensorRef,
+};
+use retrograde_wgpu::{Error, Gpu};
+
+/// What a call returned.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// The output is written.
+    Done = 0,
+    /// An argument is invalid, and nothing was written.
+    Invalid = 1,
+    /// There is no such adapter.
+    NoDevice = 2,
+    /// Anything else.
+    Failed = 3,
+}
+
+impl Status {
+    pub(crate) fn of(error: &Error) -> Self {
+        match error {
+            Error::Call(_) | Error::Execute(_) => Status::Invalid,
+            Error::NoDevice { .. } => Status::NoDevice,
+            _ => Status::Failed,
+        }
+    }
+}
+
+/// An operator with its arguments, and the shape of the array.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Call {
+    /// 0: `Reverse`; 1: `ReverseSequence`; 2: `ReverseSubsequences`; 3: `ReverseSegments`.
+    pub operator: u32,
+    /// Bytes of an element.
+    pub width: u32,
+    /// Bytes of the array.
+    pub bytes: usize,
+    /// Its rank.
+    pub rank: usize,
+    /// Its sizes.
+    pub shape: *const usize,
+    /// Number of axes: any for `Reverse`, time and batch for `ReverseSequence`, one for the others.
+    pub axis_count: usize,
+    /// The axes.
+    pub axes: *const i64,
+    /// Rank of the lengths or offsets, which are dense 64-bit integers.
+    pub lengths_rank: usize,
+    /// Their sizes.
+    pub lengths_shape: *const usize,
+    /// The lengths or offsets.
+    pub lengths: *const i64,
+    /// Bits: 1, lengths beyond the axis are clamped; 2, sequences are at the end of the axis; 4,
+    /// what is beyond a length becomes zero.
+    pub flags: u32,
+}
+
+impl Call {
+    /// Runs it.
+    ///
+    /// # Safety
+    /// Every pointer is valid for as many values as the fields say.
+    pub(crate) unsafe fn run(
+        &self,
+        gpu: &Gpu,
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), Error> {
+        // SAFETY: as many as the fields say, as required.
+        let (shape, axes, lengths_shape) = unsafe {
+            (
+                slice(self.shape, self.rank),
+                slice(self.axes, self.axis_count),
+                slice(self.lengths_shape, self.lengths_rank),
+            )
+        };
+        let count = if self.lengths.is_null() { 0 } else { lengths_shape.iter().product() };
+        // SAFETY: as many as their shape says, as required.
+        let lengths = unsafe { slice(self.lengths, count) };
+        let lengths =
+            || TensorRef::from_slice(lengths, lengths_shape).map_err(retrograde::Error::from);
+        let layout = Layout::dense(DType::Bytes(self.width as usize), shape)
+            .map_err(retrograde::Error::from)?;
+        let has = |flag: u32| self.flags & flag != 0;
+        let policy = if has(1) { LengthPolicy::Clamp } else { LengthPolicy::Strict };
+        let align = if has(2) { Align::End } else { Align::Start };
+        let tail = if has(4) { Tail::Zero } else { Tail::Keep };
+        let axis = |at: usize| axes.get(at).copied().unwrap_or(0);
+        let mut run = |operator: &dyn Reversal| -> Result<(), Error> {
+            let prepared = operator.prepare(&layout, &layout)?;
+            reverse(gpu, &prepared, input, output)
+        };
+        match self.operator {
+            0 => run(&Reverse::axes(axes.iter().copied())),
+            1 => {
+                let operator = ReverseSequence::any_axes(axis(0), axis(1));
+                let operator = operator.policy(policy).align(align).tail(tail);
+                run(&operator.lengths(lengths()?))
+            }
+            2 => {
+                let operator = ReverseSubsequences::along(axis(0));
+                let operator = operator.policy(policy).align(align).tail(tail);
+                run(&operator.lengths(lengths()?))
+            }
+            _ => run(&ReverseSegments::along(axis(0)).offsets(lengths()?)),
+        }
+    }
+}
+
+/// Errors name the operator, and the index of a wrong length.
+fn reverse(
+    gpu: &Gpu,
+    prepared: &Prepared<'_>,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<(), Error> {
+    let moved = gpu.reverse(prepared.plan(), input, prepared.lengths_memory(), output);
+    pollster::block_on(moved).map_err(|error| match error {
+        Error::Execute(source) => Error::Call(prepared.explain(source)),
+        error => error,
+    })
+}
+
+/// A slice; empty for no elements, whatever the pointer.
+///
+/// # Safety
+/// `data` is valid for reads of `len` initialised elements, unless that is 0.
+pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> &'a [T] {
+    if len == 0 {
+        return &[];
+    }
+    // SAFETY: valid for that many, as required.
+    unsafe { std::slice::from_raw_parts(data, len) }
+}
+
+/// The same to write to.
+///
+/// # Safety
+/// `data` is valid for writes of `len` initialised elements, unless that is 0, and nothing else
+/// uses them.
+pub(crate) unsafe fn slice_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
+    if len == 0 {
+        return &mut [];
+    }
+    // SAFETY: valid for that many, as required.
+    unsafe { std::slice::from_raw_parts_mut(data, len) }
+}
