@@ -26,7 +26,7 @@ impl<'a> View<'a> {
     /// Checks what does not depend on a plan; `name` is for errors.
     pub(crate) fn check(&self, name: &'static str) -> Result<(), Error> {
         let (size, usage) = (self.buffer.size(), self.buffer.usage());
-        let end = self.offset.checked_add(self.len).unwrap_or(u64::MAX);
+        let end = self.offset.saturating_add(self.len);
         if end > size {
             return Err(Error::OutsideBuffer { view: name, start: self.offset, end, size });
         }
