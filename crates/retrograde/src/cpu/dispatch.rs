@@ -62,13 +62,18 @@ macro_rules! entries {
 
 entries!(portable, portable::Pair);
 #[cfg(target_arch = "x86_64")]
-entries!(ssse3, ssse3::Sse, "ssse3");
-#[cfg(target_arch = "x86_64")]
 entries!(avx2, avx2::Avx, "avx2");
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(test)))]
+entries!(ssse3, ssse3::Sse, "ssse3");
+#[cfg(all(target_arch = "x86_64", not(test)))]
 entries!(avx512, avx512::Avx512, "avx512f,avx512bw,avx512vl,avx2");
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(test)))]
 entries!(vbmi, vbmi::Vbmi, "avx512f,avx512bw,avx512vl,avx512vbmi,avx2");
+// Unit tests need kernels, but not those of every instruction set, which take minutes to compile a
+// second time. Integration tests and the conformance suite test them all, `simd/tests.rs` the
+// registers.
+#[cfg(all(target_arch = "x86_64", test))]
+use self::{portable as ssse3, portable as avx512, portable as vbmi};
 #[cfg(target_arch = "aarch64")]
 entries!(neon, neon::Neon, "neon");
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
