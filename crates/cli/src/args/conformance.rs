@@ -62,7 +62,7 @@ pub(crate) enum Conformance {
     /// Answer requests of the protocol on stdin with this engine
     Serve {
         /// cpu, cuda, cuda:N, or simulated (the CUDA kernels on the CPU, in builds that have them)
-        #[arg(long, value_name = "DEVICE", default_value_t = ServeOn::Device(Device::Cpu))]
+        #[arg(long, value_name = "DEVICE", default_value_t = ServeOn::Cpu)]
         device: ServeOn,
     },
 }
@@ -70,7 +70,9 @@ pub(crate) enum Conformance {
 /// What answers requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServeOn {
-    Device(Device),
+    Cpu,
+    /// A CUDA device by its number.
+    Cuda(usize),
     /// The CUDA kernels, compiled for the CPU.
     Simulated,
 }
@@ -79,8 +81,8 @@ impl ServeOn {
     /// The name of the runtime in a report.
     pub(crate) fn runtime(self) -> &'static str {
         match self {
-            ServeOn::Device(Device::Cpu) => "retrograde",
-            ServeOn::Device(Device::Cuda(_)) => "retrograde-cuda",
+            ServeOn::Cpu => "retrograde",
+            ServeOn::Cuda(_) => "retrograde-cuda",
             ServeOn::Simulated => "retrograde-simulated",
         }
     }
@@ -88,24 +90,25 @@ impl ServeOn {
     /// What to do where it is missing.
     pub(crate) fn install(self) -> &'static str {
         match self {
-            ServeOn::Device(Device::Cpu) => "it is always there",
-            ServeOn::Device(Device::Cuda(_)) => "needs an NVIDIA GPU and its driver",
+            ServeOn::Cpu => "it is always there",
+            ServeOn::Cuda(_) => "needs an NVIDIA GPU and its driver",
             ServeOn::Simulated => "build with --features simulate, and have a C++ compiler",
         }
     }
 
     /// Those that `run` knows by name.
-    pub(crate) const NAMED: [ServeOn; 3] =
-        [ServeOn::Device(Device::Cpu), ServeOn::Device(Device::Cuda(0)), ServeOn::Simulated];
+    pub(crate) const NAMED: [ServeOn; 3] = [ServeOn::Cpu, ServeOn::Cuda(0), ServeOn::Simulated];
 }
 
 impl FromStr for ServeOn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "simulated" => Ok(ServeOn::Simulated),
-            _ => text.parse().map(ServeOn::Device).map_err(|error| format!("{error} or simulated")),
+        match (text, text.parse()) {
+            ("simulated", _) => Ok(ServeOn::Simulated),
+            (_, Ok(Device::Cpu)) => Ok(ServeOn::Cpu),
+            (_, Ok(Device::Cuda(number))) => Ok(ServeOn::Cuda(number)),
+            _ => Err("expected cpu, cuda, cuda:N or simulated".to_owned()),
         }
     }
 }
@@ -113,7 +116,8 @@ impl FromStr for ServeOn {
 impl fmt::Display for ServeOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ServeOn::Device(device) => device.fmt(f),
+            ServeOn::Cpu => f.write_str("cpu"),
+            ServeOn::Cuda(number) => write!(f, "cuda:{number}"),
             ServeOn::Simulated => f.write_str("simulated"),
         }
     }

@@ -1,7 +1,7 @@
 //! `retrograde conformance serve`: the engine as an adapter of the conformance kit, on the CPU, on a
 //! GPU, or with the kernels of a GPU on the CPU. Strings are always reversed on the CPU.
 
-use crate::args::{Device, ServeOn};
+use crate::args::ServeOn;
 use crate::report;
 use anyhow::{Result, anyhow};
 use retrograde::{
@@ -57,8 +57,8 @@ impl Engine {
     /// The error says why it is not there.
     fn on(on: ServeOn) -> Result<Engine, String> {
         match on {
-            ServeOn::Device(Device::Cpu) => Ok(Engine::Cpu),
-            ServeOn::Device(Device::Cuda(number)) => {
+            ServeOn::Cpu => Ok(Engine::Cpu),
+            ServeOn::Cuda(number) => {
                 Cuda::device(number).map(Engine::Cuda).map_err(|error| error.to_string())
             }
             #[cfg(feature = "simulate")]
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_cuda_device_passes_every_case() {
-        match Engine::on(ServeOn::Device(Device::Cuda(0))) {
+        match Engine::on(ServeOn::Cuda(0)) {
             Ok(engine) => passes(&engine),
             Err(reason) => println!("skipped: {reason}"),
         }
