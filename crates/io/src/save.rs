@@ -18,7 +18,7 @@ pub(crate) use temporary::has_no_locks;
 
 use crate::error::Error;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Allocates all blocks of a file of this size, so that a full disk is an error now and not a
@@ -38,8 +38,17 @@ pub(crate) fn allocate(file: &File, len: u64) -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
+    write_zeros(file, len)
+}
+
+/// Allocates blocks by writing them. What is written to the file next starts at its beginning again.
+fn write_zeros(mut file: &File, len: u64) -> io::Result<()> {
     let mut zeros = io::Read::take(io::repeat(0), len);
-    io::copy(&mut zeros, &mut BufWriter::with_capacity(1 << 20, file)).map(|_| ())
+    let mut buffered = BufWriter::with_capacity(1 << 20, file);
+    io::copy(&mut zeros, &mut buffered)?;
+    buffered.flush()?;
+    drop(buffered);
+    file.rewind()
 }
 
 /// Lets `fill` write a temporary file next to `path`, which is then renamed to `path`.

@@ -270,3 +270,15 @@ mod unix {
         assert_eq!(given, after.uid() == 12345);
     }
 }
+
+/// On file systems and systems without `fallocate`.
+#[test]
+fn blocks_that_were_allocated_by_writing_are_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    let mut file = File::create(&path).unwrap();
+    write_zeros(&file, 5).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), [0; 5]);
+    file.write_all(b"first").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"first");
+}
