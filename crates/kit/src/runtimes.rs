@@ -48,6 +48,7 @@ adapters! {
     "torch" "torch_.py";
     "tract" "tract_.py";
     "iree" "iree_.py";
+    "rten" "rten_.py";
     "retrograde-python" "retrograde_python.py";
 }
 
