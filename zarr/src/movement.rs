@@ -2,6 +2,7 @@
 //! sizes, without data; every operator that works on chunks is one of these.
 
 use crate::grid::{Grid, Piece};
+use crate::needs::{Needs, Part};
 use crate::sequences::Sequences;
 use serde_json::{Value, json};
 
@@ -12,24 +13,6 @@ pub enum Movement {
     Flip(Vec<bool>),
     /// Each sequence of a padded batch is reversed by its own length.
     Sequences(Sequences),
-}
-
-/// Part of an output chunk that comes from one input chunk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Which elements, and where they go.
-    pub piece: Piece,
-    /// Whether they are reversed, along the axes of [`Movement::flipped`].
-    pub reversed: bool,
-}
-
-/// What an output chunk needs.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// The parts of each input chunk; one input chunk has one entry.
-    pub sources: Vec<(Vec<u64>, Vec<Part>)>,
-    /// Boxes that become zero. Only `to` and `len` count.
-    pub zeros: Vec<Piece>,
 }
 
 impl Movement {

@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::flip;
 use crate::grid::Grid;
-use crate::movement::Needs;
+use crate::needs::Needs;
 use crate::stage::Stage;
 use crate::work::{Copied, Sink};
 use std::fs::{File, OpenOptions};

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::grid::{Grid, Piece};
-use crate::movement::{Needs, Part};
+use crate::needs::{Needs, Part};
 use retrograde::{Align, DType, Layout, LengthPolicy, LengthsOperator, ReverseSequence, Tail};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

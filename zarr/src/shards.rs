@@ -6,7 +6,7 @@
 
 use crate::array::Array;
 use crate::error::Error;
-use crate::movement::Needs;
+use crate::needs::Needs;
 use crate::store::{Local, Store};
 use crate::work::{Copied, Sink, Source};
 use serde_json::{Value, json};

@@ -6,7 +6,8 @@
 use crate::error::Error;
 use crate::flip::{self, Chunk};
 use crate::grid::Grid;
-use crate::movement::{Movement, Needs, Part};
+use crate::movement::Movement;
+use crate::needs::{Needs, Part};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

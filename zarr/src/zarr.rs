@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::error::Error;
-use crate::movement::Needs;
+use crate::needs::Needs;
 use crate::store::Store;
 use crate::work::{Copied, Sink, Source};
 use std::ops::Range;

@@ -2,6 +2,7 @@
 
 use crate::device::Gpu;
 use crate::error::Error;
+use crate::filled::filled;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
@@ -121,25 +122,4 @@ impl Gpu {
 struct Mapping {
     result: Option<Result<(), String>>,
     waker: Option<Waker>,
-}
-
-/// A buffer that starts with these bytes.
-pub(crate) fn filled(
-    device: &wgpu::Device,
-    label: &str,
-    bytes: &[u8],
-    usage: wgpu::BufferUsages,
-) -> wgpu::Buffer {
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some(label),
-        size: (bytes.len() as u64).next_multiple_of(4).max(16),
-        usage,
-        mapped_at_creation: true,
-    });
-    // It was made for this, so it is mapped.
-    if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
-        mapped.slice(..bytes.len()).copy_from_slice(bytes);
-    }
-    buffer.unmap();
-    buffer
 }

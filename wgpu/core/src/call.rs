@@ -1,9 +1,9 @@
 //! Calls: a plan with its buffers, checked and ready to encode.
 
-use crate::buffers::filled;
 use crate::choose::{self, Kernel, Route};
 use crate::device::Gpu;
 use crate::error::Error;
+use crate::filled::filled;
 use crate::kernels::Key;
 use crate::params::{Grid, MOST_AXES, Params, Read, Site};
 use crate::shape::Shape;

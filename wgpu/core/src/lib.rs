@@ -27,7 +27,11 @@ mod buffers;
 #[cfg(feature = "device")]
 mod call;
 #[cfg(feature = "device")]
+mod check;
+#[cfg(feature = "device")]
 mod device;
+#[cfg(feature = "device")]
+mod filled;
 #[cfg(feature = "device")]
 mod host;
 #[cfg(feature = "device")]

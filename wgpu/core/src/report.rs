@@ -1,15 +1,13 @@
 //! The results of checks of lengths and offsets on the device, for the host to read later.
 
-use crate::device::Gpu;
-use crate::error::Error;
+use crate::filled::filled;
 use crate::params::REPORT_WORDS;
 use retrograde::ExecuteError;
-use std::sync::Arc;
 
 /// Reports of invalid lengths and offsets, in device memory.
 ///
-/// Every [`Gpu`] has one. To find out which of many calls had an invalid length, give each its own
-/// ([`Gpu::reporting_to`]) and read them all at once.
+/// Every [`Gpu`](crate::Gpu) has one. To find out which of many calls had an invalid length, give each its own
+/// ([`Gpu::reporting_to`](crate::Gpu::reporting_to)) and read them all at once.
 #[derive(Debug)]
 pub struct Reports {
     pub(crate) buffer: wgpu::Buffer,
@@ -18,16 +16,11 @@ pub struct Reports {
 
 /// Where a report says which is the lowest invalid index so far: `LEAST` in `check.wgsl`.
 const LEAST: usize = 7;
-const WORDS: usize = REPORT_WORDS as usize;
+pub(crate) const WORDS: usize = REPORT_WORDS as usize;
 
 impl Reports {
-    /// Allocates this many, all clear.
-    pub fn new(gpu: &Gpu, len: usize) -> Arc<Self> {
-        Arc::new(Self::on(gpu.device(), len))
-    }
-
     pub(crate) fn on(device: &wgpu::Device, len: usize) -> Self {
-        let buffer = crate::buffers::filled(
+        let buffer = filled(
             device,
             "retrograde: reports",
             bytemuck::cast_slice(&clear(len.max(1))),
@@ -49,39 +42,14 @@ impl Reports {
     }
 }
 
-impl Gpu {
-    /// Waits for everything that was submitted, and returns the error of the first invalid length
-    /// since the last check, if there was one.
-    pub async fn check(&self) -> Result<(), Error> {
-        match self.read(&self.reports).await?.into_iter().nth(self.report as usize).flatten() {
-            Some(error) => Err(error.into()),
-            None => Ok(()),
-        }
-    }
-
-    /// Waits for everything that was submitted, and returns the error of each of these reports,
-    /// which are clear again after that.
-    pub async fn read(&self, reports: &Reports) -> Result<Vec<Option<ExecuteError>>, Error> {
-        let bytes = self.download(&reports.buffer, 0..reports.buffer.size()).await?;
-        let words: Vec<u32> =
-            bytes.as_chunks().0.iter().map(|&word| u32::from_ne_bytes(word)).collect();
-        let errors: Vec<_> = words.chunks_exact(WORDS).take(reports.len).map(error).collect();
-        if errors.iter().any(Option::is_some) {
-            let clear = clear(reports.len.max(1));
-            self.queue().write_buffer(&reports.buffer, 0, bytemuck::cast_slice(&clear));
-        }
-        Ok(errors)
-    }
-}
-
-fn clear(len: usize) -> Vec<u32> {
+pub(crate) fn clear(len: usize) -> Vec<u32> {
     let mut words = vec![0; len * WORDS];
     words.iter_mut().skip(LEAST).step_by(WORDS).for_each(|least| *least = u32::MAX);
     words
 }
 
 /// The error in a report; the words are those of `check.wgsl`.
-fn error(words: &[u32]) -> Option<ExecuteError> {
+pub(crate) fn error(words: &[u32]) -> Option<ExecuteError> {
     let &[_, failed, ordinal, low_word, high_word, limit, low, _, is_signed, is_offset, ..] = words
     else {
         return None;
