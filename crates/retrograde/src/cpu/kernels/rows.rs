@@ -7,6 +7,7 @@ use super::any_width::{self, BackwardAny, Phases};
 use super::runs::{
     Backward, Forward, PREFETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead,
 };
+use super::short_rows;
 use super::stream::{self, Run, Stream, To, to_line};
 use crate::cpu::simd::{BytePermute, OddVector, PartialVector, Simd, Source, Vector};
 
@@ -141,6 +142,10 @@ pub(in crate::cpu) unsafe fn in_fours<V: Vector, S: Source<V>>(
 #[inline(always)]
 unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * rows.unit;
+    if short_rows::applies::<V>(rows, bytes) {
+        // SAFETY: kernel contract 1 to 3.
+        return unsafe { short_rows::run::<V, 1, false>(rows, bytes) };
+    }
     // SAFETY: kernel contract 1 to 3.
     let done = unsafe { in_fours::<V, _>(rows, bytes, stream, Forward) };
     for row in done..rows.count {
@@ -157,6 +162,10 @@ unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
 #[inline(always)]
 unsafe fn backward<V: PartialVector, const W: usize>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * W;
+    if short_rows::applies::<V>(rows, bytes) {
+        // SAFETY: kernel contract 1 to 3, with the unit `W`.
+        return unsafe { short_rows::run::<V, W, true>(rows, bytes) };
+    }
     let source = |src: *const u8| Backward::<W>(src.wrapping_add(W));
     let mut done = 0;
     // Vectors from the next line on must be whole units, in every row.
@@ -213,6 +222,18 @@ unsafe fn by_phases<V: BytePermute, const KNOWN: usize>(
                 continue;
             }
             let mut offset = 0;
+            // A multiple of these widths: the phases repeat, and the compiler knows which they are.
+            while KNOWN != 0 && offset + 3 * V::BYTES <= bytes {
+                let three = [
+                    source.in_phase::<0>(offset),
+                    source.in_phase::<1>(offset + V::BYTES),
+                    source.in_phase::<2>(offset + 2 * V::BYTES),
+                ];
+                for (index, vector) in three.into_iter().enumerate() {
+                    vector.store(dst.add(offset + index * V::BYTES));
+                }
+                offset += 3 * V::BYTES;
+            }
             while offset + V::BYTES <= bytes {
                 source.at(offset).store(dst.add(offset));
                 offset += V::BYTES;
