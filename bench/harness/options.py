@@ -50,6 +50,11 @@ def parse(arguments=None):
         action="store_true",
         help="write to bench/record/ even after a partial run (a full run always does)",
     )
+    parser.add_argument(
+        "--before",
+        metavar="LIBRARY",
+        help="another build of the library of retrograde-bench, measured in the same rounds",
+    )
     options = parser.parse_args(arguments)
     options.rounds = options.rounds or (9 if options.quick else 15)
     options.seconds = options.seconds or (1.5 if options.quick else 6.0)
