@@ -39,7 +39,9 @@ PAUSES = {"back to back": 0.0, "after 1 ms": 1e-3}
 SUMMED = "f32 rows of 2 KiB, then summed"
 #: Calls of a turn, of which the first only warms up; and the time for one size in seconds.
 TURN, BUDGET = 5, 1.2
-FEWEST, MOST = 5, 60
+FEWEST, FEWEST_QUICK, MOST = 5, 2, 60
+#: Who takes longer than this many seconds for a call has one turn.
+SLOW = 0.05
 
 
 def sizes():
@@ -149,10 +151,13 @@ def measure(kind, size, others, budget):
     for how, pause in PAUSES.items():
         seconds = [[] for _ in everyone]
         start = perf_counter()
+        fewest = FEWEST if budget >= BUDGET else FEWEST_QUICK
         for turn in range(MOST):
-            if turn >= FEWEST and perf_counter() - start > budget:
+            if turn >= fewest and perf_counter() - start > budget:
                 break
             for one, times in zip(everyone, seconds, strict=True):
+                if times and min(times) > SLOW:
+                    continue
                 times += [timed(one.work, pause) for _ in range(TURN)][1:]
         for one, times in zip(everyone, seconds, strict=True):
             yield {
@@ -194,7 +199,7 @@ def main(asked):
         return f"bench/run: no kind contains {asked.filter!r}"
     budget = BUDGET / 4 if asked.quick else BUDGET
     rows = started(names, kinds, budget)
-    for name in names if len(names) > 1 else []:
+    for name in names if len(names) > 1 and not asked.together else []:
         rows += started([name], kinds, budget)
     date, facts = datetime.date.today().isoformat(), machine.describe()
     where = record.folder(asked, facts, f"{date}-sizes")
