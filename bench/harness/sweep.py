@@ -7,6 +7,8 @@ from .drawing import COLOURS, dot, ratio_part, stroke, text
 
 HEIGHT, GAP = 190, 80
 TICKS = [0.02, 0.1, 0.5, 1, 2]
+#: Between the names of sizes.
+APART = 80
 
 
 def draw(results, top, left, width):
@@ -41,8 +43,11 @@ def panel(title, lines, left, top, width):
         y = y_of(tick)
         parts.append(stroke(left, y, left + width, y, "copy" if tick == 1 else "grid"))
         parts.append(text(left - 6, y + 4, f"{tick:g}", "quiet", "end"))
-    for size in sizes[:: max(1, len(sizes) // 5)]:
-        parts.append(text(x_of(size), top + HEIGHT + 18, words.size(size), "quiet", "middle"))
+    written = left - APART
+    for size in sizes:
+        if x_of(size) >= written + APART:
+            written = x_of(size)
+            parts.append(text(written, top + HEIGHT + 18, words.size(size), "quiet", "middle"))
     for name in sorted(lines, key=lambda name: name == "retrograde"):
         places = [(x_of(size), y_of(ratio), ratio) for size, ratio in sorted(lines[name])]
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in places)
