@@ -452,8 +452,7 @@ fn staged_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
 /// Blocks of whole vectors that trade places.
 fn block_swaps(shape: &Shape, at: Site) -> Option<Choice> {
     let fits = shape.granule(at) == 16 && shape.unit >= WIDE_SWAP && shape.dims.len() <= FEW;
-    (fits && !shape.zero)
-        .then_some(Choice { kernel: Kernel::BlockSwaps, width: Width::Vectors })
+    (fits && !shape.zero).then_some(Choice { kernel: Kernel::BlockSwaps, width: Width::Vectors })
 }
 
 /// The most dimensions that any kernel supports.

@@ -45,6 +45,11 @@ enum Owner {
 impl Imported {
     /// Imports a tensor for reading.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if class_of(object)?.cupy
+            && let Some(raw) = RawTensor::of_cupy(object)
+        {
+            return Self::of_raw(object, &raw);
+        }
         match Self::described(object)? {
             Some(imported) => Ok(imported),
             None => Self::lent(object),
@@ -54,13 +59,28 @@ impl Imported {
     /// Imports a tensor for writing. Unless all tensors of its class are writable, only an export
     /// says whether it is.
     pub(crate) fn output(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if class_of(object)?.writable { Self::of(object) } else { Self::lent(object) }
+        let Class { writable, cupy, .. } = class_of(object)?;
+        if writable || cupy { Self::of(object) } else { Self::lent(object) }
     }
 
     /// Whether this object is a tensor.
     pub(crate) fn is_one(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(class_of(object)?.describe.is_some()
             || object.hasattr(intern!(object.py(), "__dlpack__"))?)
+    }
+
+    /// From a description with strides of its own, such as CuPy's, whose exports of negative strides
+    /// are wrong.
+    fn of_raw(object: &Bound<'_, PyAny>, raw: &RawTensor<'_>) -> PyResult<Self> {
+        let [mut shape, mut strides] = raw.own.unwrap_or_default();
+        let tensor =
+            DLTensor { shape: shape.as_mut_ptr(), strides: strides.as_mut_ptr(), ..raw.tensor };
+        // SAFETY: the arrays have an element for each axis, and are alive; the object is too.
+        let tensor = unsafe { TensorRef::from_raw(&tensor) }.map_err(invalid)?;
+        let flags = DlpackFlags::empty();
+        let (view, dtype) = read(tensor, flags)?;
+        let _owner = Owner::Object(object.clone().unbind());
+        Ok(Imported { view, dtype, flags, _owner })
     }
 
     /// Through the C function of libraries that have it: without allocation.

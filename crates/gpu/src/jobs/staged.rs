@@ -22,7 +22,7 @@ const SEGMENT_FIVE: u64 = 4096;
 const SWAPPED_FIVE: u64 = 2048;
 /// Rows of bytes with lengths that are shorter than this are put in order by one lane each; see
 /// brief.cuh.
-const BRIEF: u64 = 96;
+const BRIEF: u64 = 112;
 /// Offset between the banks of consecutive warps' memory: any value that is not a multiple of 32
 /// gained 2 %.
 const SKEW: u64 = 80;
