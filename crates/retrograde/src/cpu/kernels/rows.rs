@@ -7,7 +7,7 @@ use super::any_width::{self, BackwardAny, Phases};
 use super::runs::{
     Backward, Forward, PREFETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead,
 };
-use super::short_rows;
+use super::short_rows::{self, ShortRows};
 use super::stream::{self, Run, Stream, To, to_line};
 use crate::cpu::simd::{BytePermute, OddVector, PartialVector, Simd, Source, Vector};
 
@@ -58,6 +58,14 @@ impl Rows {
             }
         }
         to
+    }
+
+    /// The same rows, of so many bytes each, as a job for [`short_rows`], if they are one.
+    #[inline(always)]
+    fn short<V: Vector>(&self, bytes: usize) -> Option<ShortRows> {
+        let short = !self.stream && short_rows::applies::<V>(self.count, bytes);
+        let &Rows { src, dst, count, src_step, dst_step, .. } = self;
+        short.then_some(ShortRows { src, dst, count, steps: [src_step, dst_step], bytes })
     }
 
     /// Where row `row` starts, on both sides.
@@ -142,9 +150,9 @@ pub(in crate::cpu) unsafe fn in_fours<V: Vector, S: Source<V>>(
 #[inline(always)]
 unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * rows.unit;
-    if short_rows::applies::<V>(rows, bytes) {
+    if let Some(short) = rows.short::<V>(bytes) {
         // SAFETY: kernel contract 1 to 3.
-        return unsafe { short_rows::run::<V, 1, false>(rows, bytes) };
+        return unsafe { short_rows::run::<V, 1, false>(&short) };
     }
     // SAFETY: kernel contract 1 to 3.
     let done = unsafe { in_fours::<V, _>(rows, bytes, stream, Forward) };
@@ -162,9 +170,9 @@ unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
 #[inline(always)]
 unsafe fn backward<V: PartialVector, const W: usize>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * W;
-    if short_rows::applies::<V>(rows, bytes) {
+    if let Some(short) = rows.short::<V>(bytes) {
         // SAFETY: kernel contract 1 to 3, with the unit `W`.
-        return unsafe { short_rows::run::<V, W, true>(rows, bytes) };
+        return unsafe { short_rows::run::<V, W, true>(&short) };
     }
     let source = |src: *const u8| Backward::<W>(src.wrapping_add(W));
     let mut done = 0;
