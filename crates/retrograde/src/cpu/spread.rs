@@ -9,8 +9,8 @@ use super::schedule::Team;
 use crate::fresh;
 use crate::plan::{Dim, Plan};
 
-/// Fewer elements are moved one by one: the passes have a cost of their own.
-const LEAST: usize = 4 << 10;
+/// Fewer elements are moved one by one: small calls leave the heap alone.
+const LEAST: usize = 64 << 10;
 /// So are more of them: spread, they would take too much memory.
 const MOST: usize = 128 << 20;
 
