@@ -14,6 +14,7 @@ pub(in crate::cpu) const fn reversed<const W: usize>() -> [u8; 16] {
 }
 
 /// The identity, and the order with units of `W` bytes reversed.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(in crate::cpu) const fn either<const W: usize>() -> [[u8; 16]; 2] {
     let mut orders = [[0; 16], reversed::<W>()];
     let mut byte = 0;
