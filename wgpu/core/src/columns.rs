@@ -10,6 +10,8 @@ use retrograde::{Grain, Meaning};
 const FEW_STEPS: u64 = 32;
 const FEW_BYTES: u64 = 64;
 const SMALL_TENSOR: u64 = 4 << 20;
+/// Whole words are gathered from a plane that stays in the cache.
+const CACHED: u64 = 32 << 20;
 /// The largest temporary buffer.
 const MOST_BYTES: u64 = 64 << 20;
 /// Columns are taken in multiples of these.
@@ -38,14 +40,15 @@ impl Shape {
         let (others, unit) = (&self.axes[..self.axes.len() - 1], self.unit);
         let is_columns = self.grain == Grain::Byte
             && self.row == Row::Forward
-            && (unit.is_power_of_two() && unit <= 16)
+            && (unit.is_power_of_two() && unit <= 4)
             && (lanes.dst == unit && lanes.src == unit as i64 && lanes.lengths != 0);
         let is_aligned = whole(at + self.dst) && others.iter().all(|axis| whole(axis.dst));
         let outside: u64 = others.iter().map(|axis| axis.len).product::<u64>() / steps.len;
         let pitch = (steps.len * unit).next_multiple_of(16);
         let is_large = steps.len >= FEW_STEPS
             && lanes.len * unit >= FEW_BYTES
-            && lanes.len * pitch * outside >= SMALL_TENSOR;
+            && lanes.len * pitch * outside >= SMALL_TENSOR
+            && (unit < 4 || steps.len * steps.src.unsigned_abs() >= CACHED);
         if !is_columns || !is_aligned || !(small || is_large) {
             return None;
         }

@@ -132,6 +132,7 @@ fn row_bits(row: u32, lane: u32, first: u32, count: u32) -> u32 {
             taken = min(taken, p.unit - inside);
             found = fetch(row + part.start + part.end - at - p.unit + 2u * inside);
         }
+        if taken == PER_WORD { return found; }
         bits |= (found & low_bits(taken)) << (k << GRAIN);
         k += taken;
     }

@@ -120,6 +120,10 @@ fn gathered(index: u32) -> Word {
             word.mask |= low_bits(count) << (k << GRAIN);
         }
         if !beyond && place.inside {
+            if count == PER_WORD {
+                word.bits = row_bits(place.src, place.lengths, row.at, PER_WORD);
+                return word;
+            }
             word.bits |= row_bits(place.src, place.lengths, row.at, count) << (k << GRAIN);
         }
         k += count;
