@@ -71,10 +71,8 @@ async function onBuffers() {
   cases.push(["reverse", "u4", 0.5, [33, 61], [], { axes: [1] }]);
   cases.push(["reverse", "u1", 0.125, [33, 61], [], { axes: [0, 1] }]);
   // Columns that are transposed to a temporary buffer and back.
-  for (const [dtype, width] of [["u8", 1], ["f16", 2], ["f32", 4]]) {
-    const more = { align: width === 1 ? "end" : "start", tail: width === 2 ? "zero" : "keep" };
-    cases.push(["reverseSequence", dtype, width, [3000, 1404], [lengths(1404, 3000)], more]);
-  }
+  cases.push(["reverseSequence", "u8", 1, [1500, 2804], [lengths(2804, 1500)], { align: "end" }]);
+  cases.push(["reverseSequence", "f16", 2, [1500, 1404], [lengths(1404, 1500)], { tail: "zero" }]);
   const integerType = (values) => (values instanceof Int32Array ? "i32" : values instanceof Uint8Array ? "u8" : "i64");
   const onDevice = (values) => {
     const array = Array.isArray(values) ? BigInt64Array.from(values, BigInt) : values;
@@ -84,7 +82,8 @@ async function onBuffers() {
   for (const [name, dtype, width, shape, operands, more] of cases) {
     const options = { ...more, dtype };
     const size = Math.ceil(shape.reduce((a, b) => a * b, 1) * width);
-    const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 151 + (at >> 7)) & 255);
+    const bytes = new Uint8Array(size);
+    for (let at = 0; at < size; at++) bytes[at] = at * 151 + (at >> 7);
     const wanted = cpu[name](bytes, shape, ...operands, options);
     const ways = ["out of place", "in place", "recorded"];
     if (operands.length) ways.push("lengths on the device", "lengths on the device, in place");
