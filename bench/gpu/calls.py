@@ -39,7 +39,7 @@ def groups(device):
         "torch.flip": lambda: torch.flip(x, (1,)),
         "retrograde.torch.reverse": lambda: ours.reverse(x, 1),
         "retrograde.reverse": lambda: retrograde.reverse(x, 1),
-        "engine alone, into a tensor": lambda: _engine.reverse(x, 1, None, out),
+        "engine alone, into a tensor": lambda: _engine.reverse(x, 1, None, "set", out),
         "torch.empty_like": lambda: torch.empty_like(x),
     }
     yield "reverse, out=", {

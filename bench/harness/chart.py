@@ -32,16 +32,21 @@ def picture(groups, title, note):
         y += 1.4 * ROW
     body = scale(TOP, y) + body if groups else []
     curves, more = sweep.draw(sizes, y + 60, 50, WIDTH - RIGHT - 50)
-    height = y + 40 + more
+    names = {row["name"] for one in present for row in one["contestants"]}
+    return framed(title, note, names, body + curves, y + 40 + more)
+
+
+def framed(title, note, names, body, height):
+    """A picture of this height, with a title, a line that says where it is from, and a legend."""
     box = f'viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}"'
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {box}>',
         f"<style>{STYLE}</style>",
         text(16, 28, title, "title"),
         text(16, 48, note, "quiet"),
-        *legend(present),
+        *legend(names),
     ]
-    return "\n".join(head + body + curves + ["</svg>"]) + "\n"
+    return "\n".join([*head, *body, "</svg>"]) + "\n"
 
 
 def scale(top, bottom):
@@ -65,10 +70,9 @@ def case_row(result, y):
     return parts
 
 
-def legend(results):
-    present = {row["name"] for one in results for row in one["contestants"]}
+def legend(names):
     parts, x = [], 22
-    for name in [name for name in COLOURS if name in present]:
+    for name in [name for name in COLOURS if name in names]:
         parts += [dot(x, 68, name, name), text(x + 10, 72, name, "own" if name == "retrograde" else "")]
         x += 36 + 8 * len(name)
     return parts

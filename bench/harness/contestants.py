@@ -85,13 +85,23 @@ def from_python(job, threads):
 
 
 def retrograde(job, threads):
-    """The baselines and Retrograde."""
+    """The baselines, Retrograde, and another build of it if there is one."""
+    case, src, dst = job.case, job.src, job.dst
+    yield Contestant("memcpy", "reused", lambda n: native.copy(threads, src, dst, n), None)
+    if not case.in_place:
+        yield Contestant("memcpy", "fresh", lambda n: native.copy_fresh(threads, src, n), None)
+    yield from from_rust("retrograde", native.LIBRARY, job, threads)
+    if native.BEFORE:
+        yield from from_rust("before", native.BEFORE, job, threads)
+
+
+def from_rust(name, library, job, threads):
+    """Retrograde as called from Rust, through the library of `retrograde-bench`."""
     case, src, dst = job.case, job.src, job.dst
     strides = job.x.strides if case.fortran else None
-    call = native.Call(case, job.lengths, strides)
+    call = native.Call(case, job.lengths, strides, library)
     whole = case.bytes <= PLANNED_EACH_CALL
     note = "planned in each call" if whole else ""
-    yield Contestant("memcpy", "reused", lambda n: native.copy(threads, src, dst, n), None)
     if case.in_place:
 
         def once():
@@ -100,13 +110,12 @@ def retrograde(job, threads):
             return job.out
 
         # Only the result of the first run is checked: each run undoes the one before.
-        yield Contestant("retrograde", "in place", lambda n: call.in_place(threads, dst, n), once)
+        yield Contestant(name, "in place", lambda n: call.in_place(threads, dst, n), once)
         return
-    yield Contestant("memcpy", "fresh", lambda n: native.copy_fresh(threads, src, n), None)
-    yield Contestant("retrograde", "reused", lambda n: call.run(threads, src, dst, whole, n), lambda: job.out, note)
+    yield Contestant(name, "reused", lambda n: call.run(threads, src, dst, whole, n), lambda: job.out, note)
 
     def kept():
         call.fresh(threads, src, dst, 1)
         return job.out
 
-    yield Contestant("retrograde", "fresh", lambda n: call.fresh(threads, src, None, n), kept, note)
+    yield Contestant(name, "fresh", lambda n: call.fresh(threads, src, None, n), kept, note)

@@ -10,6 +10,7 @@ LOWEST, HIGHEST = 0.02, 5.0
 COLOURS = {
     "retrograde": "#e8590c",
     "retrograde in Python": "#f2a65a",
+    "retrograde on torch": "#f2a65a",
     "numpy": "#4c8dd6",
     "retrograde native": "#f2a65a",
     "torch": "#2f9e77",

@@ -14,7 +14,7 @@ WARM = 5e-3
 # A peer that would use up the time of a whole case runs only this many rounds.
 FEWEST = 3
 # These run in every round, because all figures depend on them.
-ALWAYS = ("memcpy", "retrograde", "retrograde in Python")
+ALWAYS = ("memcpy", "retrograde", "before", "retrograde in Python")
 
 
 @dataclass

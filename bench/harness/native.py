@@ -32,8 +32,8 @@ class CallSpec(ctypes.Structure):
     ]
 
 
-def load():
-    library = ctypes.CDLL(os.environ["RETROGRADE_BENCH_LIBRARY"])
+def load(path):
+    library = ctypes.CDLL(path)
     signatures = {
         "rb_error": (ctypes.c_char_p, []),
         "rb_call_new": (pointer, [ctypes.POINTER(CallSpec)]),
@@ -52,18 +52,21 @@ def load():
     return library
 
 
-LIBRARY = load()
+LIBRARY = load(os.environ["RETROGRADE_BENCH_LIBRARY"])
+#: Another build of it, to compare with.
+BEFORE = load(os.environ["RETROGRADE_BENCH_BEFORE"]) if "RETROGRADE_BENCH_BEFORE" in os.environ else None
 
 
-def checked(code):
+def checked(code, library=LIBRARY):
     if code:
-        raise RuntimeError(LIBRARY.rb_error().decode())
+        raise RuntimeError(library.rb_error().decode())
 
 
 class Call:
     """A prepared case, which holds the plan."""
 
-    def __init__(self, case, lengths, strides):
+    def __init__(self, case, lengths, strides, library=LIBRARY):
+        self.library = library
         shape = np.array(case.shape, np.uintp)
         axes = np.array(case.axes, np.int64)
         strides = None if strides is None else np.array(strides, np.intp)
@@ -79,26 +82,26 @@ class Call:
             0 if lengths is None else lengths.nbytes,
             None if lengths is None else {"int64": b"i64", "uint32": b"u32"}[lengths.dtype.name],
         )
-        self.handle = LIBRARY.rb_call_new(ctypes.byref(spec))
+        self.handle = self.library.rb_call_new(ctypes.byref(spec))
         if not self.handle:
-            raise RuntimeError(LIBRARY.rb_error().decode())
+            raise RuntimeError(self.library.rb_error().decode())
 
     def __del__(self):
         if getattr(self, "handle", None):
-            LIBRARY.rb_call_free(self.handle)
+            self.library.rb_call_free(self.handle)
 
     def plan(self):
-        return LIBRARY.rb_call_plan(self.handle).decode()
+        return self.library.rb_call_plan(self.handle).decode()
 
     def run(self, threads, src, dst, plan_each_call, iterations):
-        checked(LIBRARY.rb_run(self.handle, threads, src.ctypes.data, dst.ctypes.data, plan_each_call, iterations))
+        checked(self.library.rb_run(self.handle, threads, src.ctypes.data, dst.ctypes.data, plan_each_call, iterations), self.library)
 
     def in_place(self, threads, memory, iterations):
-        checked(LIBRARY.rb_in_place(self.handle, threads, memory.ctypes.data, iterations))
+        checked(self.library.rb_in_place(self.handle, threads, memory.ctypes.data, iterations), self.library)
 
     def fresh(self, threads, src, keep, iterations):
         keep = None if keep is None else keep.ctypes.data
-        checked(LIBRARY.rb_fresh(self.handle, threads, src.ctypes.data, keep, iterations))
+        checked(self.library.rb_fresh(self.handle, threads, src.ctypes.data, keep, iterations), self.library)
 
 
 def copy(threads, src, dst, iterations):

@@ -34,6 +34,7 @@ def parse(arguments=None):
         action="store_true",
         help="time against size instead: single calls from Python, 4 KiB to 64 MiB, together and in separate processes",
     )
+    parser.add_argument("--together", action="store_true", help="of a sweep only the process with all libraries")
     parser.add_argument("--filter", metavar="TEXT", default="", help="only cases whose name or group contains this")
     parser.add_argument("--max-bytes", metavar="N", type=positive, help="shrink larger cases to at most this size")
     parser.add_argument(
@@ -49,6 +50,11 @@ def parse(arguments=None):
         "--record",
         action="store_true",
         help="write to bench/record/ even after a partial run (a full run always does)",
+    )
+    parser.add_argument(
+        "--before",
+        metavar="LIBRARY",
+        help="another build of the library of retrograde-bench, measured in the same rounds",
     )
     options = parser.parse_args(arguments)
     options.rounds = options.rounds or (9 if options.quick else 15)

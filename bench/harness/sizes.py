@@ -17,7 +17,7 @@ from time import perf_counter
 
 import numpy as np
 
-from . import machine, peers, record, words
+from . import chart, machine, peers, record, sweep, words
 from .cases import BITS, Case
 from .contestants import Unsupported, from_python, into, making
 from .job import Job
@@ -35,9 +35,13 @@ KINDS = {
     "f32 per lane": ("subsequences", "f32", (512,), (1,)),
 }
 PAUSES = {"back to back": 0.0, "after 1 ms": 1e-3}
+#: Flips whose result is read at once: what they leave in the caches counts too.
+SUMMED = "f32 rows of 2 KiB, then summed"
 #: Calls of a turn, of which the first only warms up; and the time for one size in seconds.
 TURN, BUDGET = 5, 1.2
-FEWEST, MOST = 5, 60
+FEWEST, FEWEST_QUICK, MOST = 5, 2, 60
+#: Who takes longer than this many seconds for a call has one turn.
+SLOW = 0.05
 
 
 def sizes():
@@ -103,6 +107,21 @@ def contestants(job, others):
             continue
 
 
+def summed(job, others):
+    """New flips and copies, and the sum of each."""
+    x, package = job.x, __import__("retrograde")
+    yield making("copy: numpy", lambda: x.copy().sum())
+    yield making("retrograde", lambda: package.reverse(x, 1).sum())
+    yield making("numpy", lambda: np.flip(x, 1).copy().sum())
+    if any(peer.name == "torch" for peer in others):
+        import torch
+
+        tensor = torch.from_numpy(x)
+        yield making("copy: torch", lambda: tensor.clone().sum())
+        yield making("retrograde on torch", lambda: package.reverse(tensor, 1).sum())
+        yield making("torch", lambda: torch.flip(tensor, (1,)).sum())
+
+
 def right(job, one):
     if one.name.startswith("copy"):
         return True
@@ -124,18 +143,21 @@ def timed(work, pause):
 
 def measure(kind, size, others, budget):
     """The times of every contestant for one size."""
-    job = Job(case_of(kind, size))
-    everyone = list(contestants(job, others))
-    wrong = [one.label for one in everyone if not right(job, one)]
+    job = Job(case_of(kind.removesuffix(", then summed"), size))
+    everyone = list((summed if kind == SUMMED else contestants)(job, others))
+    wrong = [one.label for one in everyone if kind != SUMMED and not right(job, one)]
     if wrong:
         raise SystemExit(f"WRONG: {job.case.name}: {', '.join(wrong)}")
     for how, pause in PAUSES.items():
         seconds = [[] for _ in everyone]
         start = perf_counter()
+        fewest = FEWEST if budget >= BUDGET else FEWEST_QUICK
         for turn in range(MOST):
-            if turn >= FEWEST and perf_counter() - start > budget:
+            if turn >= fewest and perf_counter() - start > budget:
                 break
             for one, times in zip(everyone, seconds, strict=True):
+                if times and min(times) > SLOW:
+                    continue
                 times += [timed(one.work, pause) for _ in range(TURN)][1:]
         for one, times in zip(everyone, seconds, strict=True):
             yield {
@@ -172,18 +194,20 @@ def main(asked):
     """Measures, and writes the results and a page."""
     light = ["numpy", "torch", "onnxruntime"]
     names = {"none": [], "light": light, "all": [*light, "jax"]}[asked.peers]
-    kinds = [kind for kind in KINDS if asked.filter.lower() in kind.lower()]
+    kinds = [kind for kind in [*KINDS, SUMMED] if asked.filter.lower() in kind.lower()]
     if not kinds:
         return f"bench/run: no kind contains {asked.filter!r}"
     budget = BUDGET / 4 if asked.quick else BUDGET
     rows = started(names, kinds, budget)
-    for name in names if len(names) > 1 else []:
+    for name in names if len(names) > 1 and not asked.together else []:
         rows += started([name], kinds, budget)
     date, facts = datetime.date.today().isoformat(), machine.describe()
     where = record.folder(asked, facts, f"{date}-sizes")
     where.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps(row) for row in rows]
     (where / "sizes.jsonl").write_text("\n".join(lines) + "\n")
+    for (how, style), name in PICTURES.items():
+        (where / f"{name}.svg").write_text(picture(rows, facts, how, style))
     text = page(rows, facts, date)
     (where / "README.md").write_text(text)
     print(text)
@@ -191,9 +215,45 @@ def main(asked):
     return 0
 
 
+#: The pictures of a record, by when calls are made and where their output goes.
+PICTURES = {
+    ("back to back", "fresh"): "new-arrays",
+    ("back to back", "reused"): "given-outputs",
+    ("after 1 ms", "fresh"): "new-arrays-after-1-ms",
+    ("after 1 ms", "reused"): "given-outputs-after-1-ms",
+}
+
+
+def picture(rows, facts, how, style):
+    """A panel for each kind: the fastest copy's time divided by each contestant's, all in one process."""
+    asked = {"process": "together", "how": how, "style": style}
+    panels = {}
+    for row in rows:
+        if asked.items() <= row.items():
+            panels.setdefault(row["kind"], {}).setdefault(row["bytes"], {})[row["name"]] = row["us"]
+    parts, names, top = [], set(), 120
+    width = (chart.WIDTH - 3 * sweep.GAP) / 2
+    for at, (kind, by_size) in enumerate(panels.items()):
+        lines = {}
+        for size, times in by_size.items():
+            copy = min(time for name, time in times.items() if name.startswith("copy"))
+            for name, time in times.items():
+                if not name.startswith("copy"):
+                    lines.setdefault(name, []).append((size, copy / time))
+        names |= set(lines)
+        left = sweep.GAP + at % 2 * (width + sweep.GAP)
+        parts += sweep.panel(kind, lines, left, top + at // 2 * (sweep.HEIGHT + 70), width)
+    height = top + (len(panels) + 1) // 2 * (sweep.HEIGHT + 70)
+    what = {"fresh": "new arrays", "reused": "given outputs"}[style]
+    title = f"Speed relative to the fastest copy, {what}, {how}"
+    note = f"{facts['cpu']}, {facts['cores']} processors; all libraries in one process, called from Python; more is faster"
+    return chart.framed(title, note, names, parts, height)
+
+
 def page(rows, facts, date):
     command = shlex.join(["bench/run", *sys.argv[1:]])
     parts = [f"# Time against size, {date}", f"```sh\n{command}\n```", HOW]
+    parts += [f"![{style} outputs, {how}]({name}.svg)" for (how, style), name in PICTURES.items()]
     parts.append("\n".join(f"- {key}: {value}" for key, value in facts.items()))
     groups = {}
     for row in rows:

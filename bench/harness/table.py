@@ -16,13 +16,15 @@ def first(rows):
 
 # The baselines that all contestants are compared with.
 YARDSTICKS = ("memcpy", "device copy")
+#: Another build of Retrograde.
+BEFORE = "before"
 
 
 def peers_of(result):
     """Every peer in its faster style, the fastest first."""
     best = {}
     for row in rows_of(result):
-        if row["name"] in YARDSTICKS or row["name"].startswith("retrograde"):
+        if row["name"] in (*YARDSTICKS, BEFORE) or row["name"].startswith("retrograde"):
             continue
         if row["name"] not in best or row["ratio"] > best[row["name"]]["ratio"]:
             best[row["name"]] = row
@@ -57,6 +59,7 @@ def cells(result):
     copy = first(rows_of(result, "reused", "memcpy"))
     mine, fresh = own(result), first(rows_of(result, "fresh", "retrograde"))
     peers = [peer_text(row) for row in peers_of(result)]
+    before = [f"before ({row['style']}) {words.ratio(row['ratio'])}" for row in rows_of(result, None, BEFORE)]
     return [
         result["name"],
         words.size(result["bytes"]),
@@ -67,7 +70,7 @@ def cells(result):
         words.ratio_spread(fresh) if fresh else "",
         from_python(result),
         peers[0] if peers else "",
-        ", ".join(peers[1:]),
+        ", ".join([*peers[1:], *before]),
     ]
 
 

@@ -20,8 +20,8 @@ struct Columns {
     u32 strip_shift;  // log2 of a strip's bytes
     u32 vectors;  // rows of the input are 16-byte vectors
     u32 words;  // rows of the output are words of at least 4 bytes
-    u32 rows;  // clusters: rows per block; direct: rows per slice
-    u32 pitch;  // clusters: words between columns, to avoid bank conflicts; direct: slices
+    u32 rows;  // clusters: words of a column per block; direct: rows per slice
+    u32 pitch;  // direct: slices
     u32 unused;
     Lengths lengths;
     Loops<6> outer;

@@ -129,6 +129,16 @@ static void run(unsigned count, void (*what)()) {
 
 static inline void __syncthreads() { turns::wait(); }
 static inline void __syncwarp() { turns::wait(); }
+// The lanes of a warp call it at the same time, so they are between the same two barriers.
+static inline unsigned __shfl_down_sync(unsigned, unsigned value, unsigned by) {
+    static thread_local unsigned values[turns::MOST];
+    const unsigned from = threadIdx.x % 32 + by < 32 ? threadIdx.x + by : threadIdx.x;
+    values[threadIdx.x] = value;
+    turns::wait();
+    const unsigned result = values[from];
+    turns::wait();
+    return result;
+}
 
 // Detects vectors that are read outside the input of the plan.
 static void look_at(const unsigned char* vector);

@@ -1,4 +1,5 @@
 // All kernels, as one translation unit.
+#include "brief.cuh"
 #include "bytes.cuh"
 #include "check.cuh"
 #include "cluster.cuh"
@@ -15,3 +16,4 @@
 #include "staged.cuh"
 #include "strided.cuh"
 #include "tiles.cuh"
+#include "trade.cuh"

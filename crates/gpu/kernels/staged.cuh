@@ -131,18 +131,30 @@ struct Vectors {
     }
 
     // Writes `bytes` from what is staged at `from`.
-    static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back) {
+    static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back, u32) {
         const Line line(from, bytes, back, 0);
         put(out, line, line, bytes, bytes);
     }
 };
+
+// Writes `bytes` that are staged at `from`, in the same order.
+__device__ __forceinline__ void put_forward(u8* out, i32 from, i32 bytes) {
+    const i32 shift = (i32)((u64)out & 15), lane = (i32)(threadIdx.x & 31);
+#pragma unroll 2
+    for (i32 to = lane * 16 - shift; to < bytes; to += 512) {
+        const uint4* low = staged + ((u32)(from + to) >> 4);
+        const uint4 v = turned<1>(low[0], low[1], (u32)(from + to) & 15, false);
+        if (to >= 0 && to + 16 <= bytes) store16(out + to, v);
+        else store_some<1>(out + to, v, -to, bytes - to);
+    }
+}
 
 // Units of three pieces.
 template <int W>
 struct Pixels {
     static const bool AT_ONCE = false;
 
-    static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back) {
+    static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back, u32) {
         const i32 shift = (i32)((u64)out & 15), lane = (i32)(threadIdx.x & 31);
 #pragma unroll 2
         for (i32 to = lane * 16 - shift; to < bytes; to += 512) {
@@ -161,20 +173,71 @@ struct Pixels {
     }
 };
 
+// Units of any other width, of which a few together are whole words: these are reversed by known
+// permutations, in shared memory, which takes a third of the instructions of `Words`.
+template <int W>
+struct Groups {
+    static const bool AT_ONCE = false;
+    static const i32 UNITS = W % 2 ? 4 : 2, WORDS = W * UNITS / 4;
+
+    // Four bytes from byte `at` on; those outside are not used.
+    static __device__ __forceinline__ u32 four(const u32 (&word)[WORDS], i32 at) {
+        const i32 low = (at + 4) / 4 - 1;
+        const u32 a = low >= 0 ? word[low < 0 ? 0 : low] : 0;
+        const u32 b = low + 1 < WORDS ? word[low + 1 < WORDS ? low + 1 : 0] : 0;
+        return at % 4 ? __funnelshift_r(a, b, 8 * ((at + 4) & 3)) : a;
+    }
+
+    // `spare` is the offset of as much memory again.
+    static __device__ __forceinline__ void put(const Rows&, u8* out, i32 from, i32 bytes, bool back, u32 spare) {
+        if (back) {
+            const i32 groups = (bytes + 4 * WORDS - 1) / (4 * WORDS);
+            // Of the part before.
+            __syncwarp();
+#pragma unroll 1
+            for (i32 group = (i32)(threadIdx.x & 31); group < groups; group += 32) {
+                // The last group may begin before the first unit.
+                const i32 at = from + bytes - (group + 1) * 4 * WORDS;
+                const u32* low = (const u32*)((const u8*)staged + (at & ~3));
+                u32 word[WORDS];
+#pragma unroll
+                for (i32 k = 0; k < WORDS; ++k) word[k] = __funnelshift_r(low[k], low[k + 1], 8 * (at & 3));
+                u32* to = (u32*)((u8*)staged + spare) + group * WORDS;
+#pragma unroll
+                for (i32 k = 0; k < WORDS; ++k) {
+                    const i32 unit = 4 * k / W, inside = 4 * k % W, left = W - inside;
+                    u32 v = four(word, (UNITS - 1 - unit) * W + inside);
+                    if (left < 4) {
+                        const u32 mask = (1u << (8 * (left & 3))) - 1;
+                        v = (v & mask) | (four(word, (UNITS - 2 - unit) * W - left) & ~mask);
+                    }
+                    to[k] = v;
+                }
+            }
+            __syncwarp();
+        }
+        put_forward(out, back ? (i32)spare : from, bytes);
+    }
+};
+
 // Any other units, by words.
 template <int UNIT>
 struct Words {
     static const bool AT_ONCE = false;
 
-    static __device__ __forceinline__ void put(const Rows& p, u8* out, i32 from, i32 bytes, bool back);
+    static __device__ __forceinline__ void put(const Rows& p, u8* out, i32 from, i32 bytes, bool back, u32);
 };
 
 template <int UNIT>
-__device__ __forceinline__ void Words<UNIT>::put(const Rows& p, u8* out, i32 from, i32 bytes, bool back) {
+__device__ __forceinline__ void Words<UNIT>::put(const Rows& p, u8* out, i32 from, i32 bytes, bool back, u32) {
+    if (!back) {
+        put_forward(out, from, bytes);
+        return;
+    }
     const i32 shift = (i32)((u64)out & 3), lane = (i32)(threadIdx.x & 31);
 #pragma unroll 2
     for (i32 to = lane * 4 - shift; to < bytes; to += 128) {
-        const u32 word = back ? word_back<UNIT>(p, from, bytes, to) : word_at(from + to);
+        const u32 word = word_back<UNIT>(p, from, bytes, to);
         if (to >= 0 && to + 4 <= bytes) {
             *(u32*)(out + to) = word;
         } else {
@@ -248,8 +311,9 @@ __device__ __forceinline__ void rows_staged(const Rows& p) {
         By::put(out + first * width, a, b, middle_byte, bytes);
         return;
     }
-    if (before > 0) By::put(p, out + first * width, from_before, (i32)(before * width), c.before.back);
-    if (behind > 0) By::put(p, out + middle * width, from_behind, (i32)(behind * width), c.behind.back);
+    const u32 spare = s.room + room_for((u32)(most * width)) + room_for(0);
+    if (before > 0) By::put(p, out + first * width, from_before, (i32)(before * width), c.before.back, spare);
+    if (behind > 0) By::put(p, out + middle * width, from_behind, (i32)(behind * width), c.behind.back, spare);
 }
 
 // Clears steps of a row.
@@ -285,7 +349,7 @@ __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
         const i32 from = (i32)stage_bytes(p, s.room, low, (u32)bytes);
         wait_for_own_copies();
         __syncwarp();
-        if (!stopped(p.lengths)) By::put(p, low, from, bytes, true);
+        if (!stopped(p.lengths)) By::put(p, low, from, bytes, true, s.room + 2 * half);
         return;
     }
     u8* high = base + mirror * width;
@@ -295,8 +359,8 @@ __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
     wait_for_own_copies();
     __syncwarp();
     if (stopped(p.lengths)) return;
-    By::put(p, low, from_high, bytes, true);
-    By::put(p, high, from_low, bytes, true);
+    By::put(p, low, from_high, bytes, true, s.room + 2 * half);
+    By::put(p, high, from_low, bytes, true, s.room + 2 * half);
 }
 
 #define STAGED(NAME, ...)                                                                          \
@@ -305,5 +369,6 @@ __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
 
 STAGED(1, Vectors<1>) STAGED(2, Vectors<2>) STAGED(4, Vectors<4>) STAGED(8, Vectors<8>) STAGED(16, Vectors<16>)
 STAGED(3, Pixels<3>) STAGED(6, Pixels<6>) STAGED(12, Pixels<12>)
+STAGED(5, Groups<5>)
 // Units of two bytes that are not aligned to two, and of any other width.
 STAGED(22, Words<2>) STAGED(0, Words<0>)

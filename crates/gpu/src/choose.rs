@@ -43,9 +43,12 @@ impl Width {
 
 /// The narrowest strip of columns, in bytes.
 pub(crate) const STRIP: u64 = 64;
-/// Blocks of a cluster, and rows that one of them takes at a time.
+/// Blocks of a cluster, words of a column that one of them takes at a time, and the widths of
+/// strips in bytes: at most a cache line, at least a sector of it.
 pub(crate) const CLUSTER: u64 = 16;
-pub(crate) const CLUSTER_GROUP: u64 = 32;
+const CLUSTER_GROUP: u64 = 32;
+const CLUSTER_STRIPS: [u64; 3] = [128, 64, SECTOR];
+const SECTOR: u64 = 32;
 
 /// Shorter rows do not use kernels that treat the ends of rows separately, if there is a choice.
 const LONG_ROW: u64 = 4096;
@@ -57,6 +60,10 @@ const SHORT_SWAP: u64 = 512;
 const MOST_DENSE: u64 = 1 << 30;
 /// Shorter rows are swapped piece by piece: one warp per row would be too much for them.
 const STAGED_ROW: u64 = 512;
+/// Shorter rows of whole vectors are reversed in place vector by vector.
+const STAGED_FLIP: u64 = 4096;
+/// Narrower blocks trade places piece by piece.
+const WIDE_SWAP: u64 = 512;
 /// Shorter dimensions are not tiled.
 const TILE: usize = 16;
 /// Shorter rows are gathered, since most of their vectors would be partial. Rows of whole vectors
@@ -128,7 +135,8 @@ pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limi
     let found = row_swaps(plan, shape, site)
         .or_else(|| short_swaps(plan, shape, site))
         .or_else(|| staged_swaps(plan, shape, site))
-        .or_else(|| columns(shape, site, limits, true));
+        .or_else(|| columns(shape, site, limits, true))
+        .or_else(|| block_swaps(shape, site));
     found.unwrap_or_else(|| Choice {
         kernel: Kernel::Swaps,
         width: Width::Granule(shape.granule(site)),
@@ -279,30 +287,42 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     let vectors = width.is_multiple_of(16)
         && [at.src as i64 + shape.src, at.dst as i64 + shape.dst].iter().all(|a| a % 16 == 0)
         && outer.iter().all(|dim| dim.src % 16 == 0 && dim.dst % 16 == 0);
-    if limits.clusters && vectors && !shape.zero && cluster_shared(steps) <= limits.shared as u64 {
-        return Some(Choice {
-            kernel: Kernel::ClusterColumns,
-            width: Width::Granule(granule.min(4)),
-        });
+    let piece = granule.min(4);
+    let strip = cluster_strip(steps, piece, width, limits);
+    let shared = strip.map(|strip| cluster_shared(steps, piece, strip));
+    // With one block per multiprocessor, clusters are slower than columns that are not staged.
+    let most = if in_place { limits.shared as u64 } else { shared_by(2, limits) };
+    if limits.clusters && vectors && shared.is_some_and(|shared| shared <= most) {
+        return Some(Choice { kernel: Kernel::ClusterColumns, width: Width::Granule(piece) });
     }
     let width = Width::Granule(granule);
     (!in_place && granule < 16).then_some(Choice { kernel: Kernel::DirectColumns, width })
 }
 
-/// Rows per block of a cluster.
-pub(crate) fn cluster_rows(steps: u64) -> u64 {
-    steps.div_ceil(CLUSTER * CLUSTER_GROUP) * CLUSTER_GROUP
+/// Words of each column that a block of a cluster holds, if a step has so many bytes.
+pub(crate) fn cluster_words(steps: u64, granule: u64) -> u64 {
+    let words = (steps * granule).div_ceil(4);
+    words.div_ceil(CLUSTER * CLUSTER_GROUP) * CLUSTER_GROUP
 }
 
-/// Words between two columns in a cluster's block: the four vectors of a row that a warp writes,
-/// eight rows at a time, are in different banks.
-pub(crate) fn cluster_pitch(steps: u64) -> u64 {
-    cluster_rows(steps) + 2
+/// Shared memory per block of a cluster, in bytes: words of all columns of a strip, and a length
+/// each.
+pub(crate) fn cluster_shared(steps: u64, granule: u64, strip: u64) -> u64 {
+    (cluster_words(steps, granule) + 1) * 4 * (strip / granule)
 }
 
-/// Shared memory per block of a cluster, in bytes.
-pub(crate) fn cluster_shared(steps: u64) -> u64 {
-    cluster_pitch(steps) * STRIP
+/// The width of the strips that clusters stage: the widest of which a multiprocessor holds three, so
+/// that some blocks load while others store, or else the narrowest, if that fits.
+pub(crate) fn cluster_strip(steps: u64, granule: u64, width: u64, limits: &Limits) -> Option<u64> {
+    let shared = |strip| cluster_shared(steps, granule, strip);
+    let wide = CLUSTER_STRIPS.into_iter().filter(|&strip| strip <= width.next_power_of_two());
+    let three = wide.into_iter().find(|&strip| shared(strip) <= shared_by(3, limits));
+    three.or((shared(SECTOR) <= limits.shared as u64).then_some(SECTOR))
+}
+
+/// Shared memory per block, if a multiprocessor holds so many; one KiB of each is reserved.
+fn shared_by(blocks: u64, limits: &Limits) -> u64 {
+    (limits.shared as u64 + 1024) / blocks - 1024
 }
 
 /// Whether rows are shorter than this many bytes and contiguous on both sides.
@@ -341,6 +361,8 @@ fn staged_width(shape: &Shape, at: Site) -> Width {
         // Units of 3 or 6 bytes can be assembled from any bytes; those of 12 need words.
         3 | 6 => Width::Unit(shape.unit),
         12 if shape.granule(at) >= 4 => Width::Unit(12),
+        // Four of them are whole words.
+        5 => Width::Unit(5),
         2 => Width::Loose(2),
         _ => Width::Other,
     }
@@ -403,9 +425,10 @@ fn row_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
     let (row, outer) = row_of(shape)?;
     let flips = plan.dims().iter().filter(|dim| dim.flow == Flow::Flip).count();
     let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16);
-    let whole = (row.len as u64 * shape.unit).is_multiple_of(16) && outer_is_aligned(shape, at);
+    let bytes = row.len as u64 * shape.unit;
+    let whole = bytes.is_multiple_of(16) && outer_is_aligned(shape, at);
     let is_it = shape.prefix.is_none() && flips == 1 && row.src < 0;
-    (is_it && natural && whole && outer <= FEW)
+    (is_it && natural && whole && outer <= FEW && bytes < STAGED_FLIP)
         .then_some(Choice { kernel: Kernel::RowSwaps, width: Width::Unit(shape.unit) })
 }
 
@@ -424,6 +447,12 @@ fn staged_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
     let fits = shape.unit < WIDE_UNIT && row.len as u64 * shape.unit >= STAGED_ROW && outer <= FEW;
     (fits && reverses_rows_only(plan, shape))
         .then_some(Choice { kernel: Kernel::StagedSwaps, width: staged_width(shape, at) })
+}
+
+/// Blocks of whole vectors that trade places.
+fn block_swaps(shape: &Shape, at: Site) -> Option<Choice> {
+    let fits = shape.granule(at) == 16 && shape.unit >= WIDE_SWAP && shape.dims.len() <= FEW;
+    (fits && !shape.zero).then_some(Choice { kernel: Kernel::BlockSwaps, width: Width::Vectors })
 }
 
 /// The most dimensions that any kernel supports.

@@ -49,7 +49,7 @@ unsafe impl Sync for Shared {}
 /// The number of CUDA devices; the error says why there are none.
 pub fn device_count() -> Result<usize, Error> {
     if !driver_is_installed() {
-        let reason = "the NVIDIA driver (libcuda) is not installed".to_owned();
+        let reason = format!("the NVIDIA driver ({DRIVER}) is not installed");
         return Err(Error::NoDevice { reason });
     }
     let none = |error: DriverError| Error::NoDevice { reason: describe(error) };
@@ -60,11 +60,13 @@ pub fn device_count() -> Result<usize, Error> {
     }
 }
 
+/// The driver's library, as it is called in errors.
+const DRIVER: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda" };
+
 /// Whether the driver's library is there. `cudarc` panics if it is not, and its own check exists only
 /// where it loads the library itself. The names are among those that it tries.
 fn driver_is_installed() -> bool {
-    let names: &[&str] =
-        if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so", "libcuda.so.1"] };
+    let names: &[&str] = if cfg!(windows) { &[DRIVER] } else { &["libcuda.so", "libcuda.so.1"] };
     // SAFETY: the driver's initialisers may run at any time; it is what every caller loads next.
     names.iter().any(|name| unsafe { libloading::Library::new(*name) }.is_ok())
 }

@@ -141,6 +141,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         Kernel::Tiles => any::tiles(call),
         Kernel::Gather => any::gather(call, width),
         Kernel::Strided => any::strided(call, width),
+        Kernel::BlockSwaps => return rows::block_swaps(call),
         Kernel::Swaps => return any::swaps(call, width),
         Kernel::SegmentRows => segments::rows(call, limits),
         Kernel::SegmentBlocks | Kernel::SegmentStrided => segments::pieces(call, width, false),

@@ -41,6 +41,8 @@ pub enum Kernel {
     RowSwaps,
     /// In place: segments of rows are swapped with their mirror images.
     StagedSwaps,
+    /// In place: blocks of whole vectors are swapped.
+    BlockSwaps,
     /// In place: pieces are swapped.
     Swaps,
     /// Contiguous units that offsets cut into segments: tiles of 8 KiB, staged in shared memory.
@@ -75,6 +77,7 @@ impl Kernel {
             Kernel::Packed => "packed",
             Kernel::RowSwaps => "row swaps",
             Kernel::StagedSwaps => "staged swaps",
+            Kernel::BlockSwaps => "block swaps",
             Kernel::Swaps => "swaps",
             Kernel::SegmentRows => "segment rows",
             Kernel::SegmentBlocks => "segment blocks",
@@ -105,6 +108,7 @@ impl Kernel {
             Kernel::Packed => "packed elements, by words if rows allow it",
             Kernel::RowSwaps => "in place: swaps vectors of aligned rows",
             Kernel::StagedSwaps => "in place: swaps segments of rows, staged in shared memory",
+            Kernel::BlockSwaps => "in place: swaps blocks of whole vectors",
             Kernel::Swaps => "in place: swaps pieces",
             Kernel::SegmentRows => "segments of contiguous units, by tiles in shared memory",
             Kernel::SegmentBlocks => "segments of blocks, several pieces per thread",

@@ -82,6 +82,7 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::F32, &[2048, 64], 0, 1), Kernel::Columns),
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
+        (sequence(DType::F16, &[57_000, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F32, &[100_000, 64], 0, 1), Kernel::DirectColumns),
         (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::AlignedRows),
         (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::Columns),
@@ -113,19 +114,24 @@ fn lengths_at_the_end_use_the_kernels_of_long_rows() {
         (DType::F32, &[64, 2048][..], Kernel::CutRows, Kernel::StagedSwaps),
         (DType::U8, &[64, 4096], Kernel::CutRows, Kernel::StagedSwaps),
         (DType::F32, &[64, 4095], Kernel::StagedRows, Kernel::StagedSwaps),
-        (DType::F32, &[64, 512, 256], Kernel::AlignedRows, Kernel::Swaps),
+        (DType::F32, &[64, 512, 256], Kernel::AlignedRows, Kernel::BlockSwaps),
         (DType::F32, &[64, 512, 255], Kernel::StagedRows, Kernel::Swaps),
     ];
     for (dtype, shape, wanted, in_place) in table {
         for tail in [Tail::Keep, Tail::Zero] {
             let plan = ends(dtype, shape, Align::End, tail);
             assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
+            // Blocks that trade places do not become zero.
+            let in_place = match (in_place, tail) {
+                (Kernel::BlockSwaps, Tail::Zero) => Kernel::Swaps,
+                _ => in_place,
+            };
             assert_eq!(kernel_in_place(&plan, &limits), in_place, "{plan}");
         }
     }
 }
 
-/// The kernels that can write zeros: not those that transpose, form clusters or cross rows.
+/// The kernels that can write zeros: not those that transpose tiles or cross rows.
 #[test]
 fn tails_that_become_zero_avoid_kernels_that_always_read() {
     let limits = Limits::default();
@@ -148,9 +154,11 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
         operator.plan(&layout, &dense(DType::I64, &[64]), &layout).unwrap()
     };
     assert_eq!(kernel(&columns(2048), &limits), Kernel::Columns);
-    assert_eq!(kernel(&columns(16_384), &limits), Kernel::DirectColumns);
+    assert_eq!(kernel(&columns(16_384), &limits), Kernel::ClusterColumns);
+    assert_eq!(kernel(&columns(100_000), &limits), Kernel::DirectColumns);
     assert_eq!(kernel_in_place(&columns(2048), &limits), Kernel::Columns);
-    assert_eq!(kernel_in_place(&columns(16_384), &limits), Kernel::Swaps);
+    assert_eq!(kernel_in_place(&columns(100_000), &limits), Kernel::ClusterColumns);
+    assert_eq!(kernel_in_place(&columns(200_000), &limits), Kernel::Swaps);
 }
 
 #[test]
@@ -199,6 +207,9 @@ fn in_place_vectors_trade_places_where_they_can() {
     let limits = Limits::default();
     let table = [
         (flip(DType::F32, &[64, 64], &[1]), Kernel::RowSwaps),
+        (flip(DType::F32, &[64, 1024], &[1]), Kernel::StagedSwaps),
+        (flip(DType::F32, &[64, 1024], &[0]), Kernel::BlockSwaps),
+        (flip(DType::Bytes(5), &[64, 1024], &[1]), Kernel::StagedSwaps),
         (flip(DType::F32, &[64, 63], &[1]), Kernel::ShortRows),
         (flip(DType::F32, &[64, 3], &[1]), Kernel::Swaps),
         (flip(DType::F32, &[64, 1023], &[1]), Kernel::StagedSwaps),

@@ -13,12 +13,13 @@ use dlpark::python::{
     export_dlpack,
 };
 use dlpark::{DlpackFlags, Managed, ManagedTensorBase, TensorRef};
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi::PyTypeObject;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{IntoPyDict, PyCapsule, PyType};
+use pyo3::types::{IntoPyDict, PyCapsule, PyTuple, PyType};
 use retrograde::{DType, Operator, Shape, Strides};
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -44,6 +45,11 @@ enum Owner {
 impl Imported {
     /// Imports a tensor for reading.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if class_of(object)?.cupy
+            && let Some(raw) = RawTensor::of_cupy(object)
+        {
+            return Self::of_raw(object, &raw);
+        }
         match Self::described(object)? {
             Some(imported) => Ok(imported),
             None => Self::lent(object),
@@ -53,13 +59,28 @@ impl Imported {
     /// Imports a tensor for writing. Unless all tensors of its class are writable, only an export
     /// says whether it is.
     pub(crate) fn output(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if class_of(object)?.writable { Self::of(object) } else { Self::lent(object) }
+        let Class { writable, cupy, .. } = class_of(object)?;
+        if writable || cupy { Self::of(object) } else { Self::lent(object) }
     }
 
     /// Whether this object is a tensor.
     pub(crate) fn is_one(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(class_of(object)?.describe.is_some()
             || object.hasattr(intern!(object.py(), "__dlpack__"))?)
+    }
+
+    /// From a description with strides of its own, such as CuPy's, whose exports of negative strides
+    /// are wrong.
+    fn of_raw(object: &Bound<'_, PyAny>, raw: &RawTensor<'_>) -> PyResult<Self> {
+        let [mut shape, mut strides] = raw.own.unwrap_or_default();
+        let tensor =
+            DLTensor { shape: shape.as_mut_ptr(), strides: strides.as_mut_ptr(), ..raw.tensor };
+        // SAFETY: the arrays have an element for each axis, and are alive; the object is too.
+        let tensor = unsafe { TensorRef::from_raw(&tensor) }.map_err(invalid)?;
+        let flags = DlpackFlags::empty();
+        let (view, dtype) = read(tensor, flags)?;
+        let _owner = Owner::Object(object.clone().unbind());
+        Ok(Imported { view, dtype, flags, _owner })
     }
 
     /// Through the C function of libraries that have it: without allocation.
@@ -166,10 +187,15 @@ fn lent_without_version(
     Ok(loan)
 }
 
+/// The most axes of a tensor whose library does not store them as C arrays.
+const MOST_AXES: usize = 8;
+
 /// A library's C description of a tensor: nothing is allocated, and nothing has been checked.
 #[derive(Clone, Copy)]
 pub(crate) struct RawTensor<'a> {
     tensor: DLTensor,
+    /// Shape and strides, unless the library has them for as long as the object lives.
+    own: Option<[[i64; MOST_AXES]; 2]>,
     /// NumPy's number of the element type, for its arrays, whose strides count bytes.
     numpy: Option<c_int>,
     /// Whether it may be written to.
@@ -182,6 +208,9 @@ impl<'a> RawTensor<'a> {
     /// description: without strides, or with packed elements.
     pub(crate) fn at(object: &'a Bound<'_, PyAny>) -> Option<Self> {
         let offers = known(object.py(), object.get_type_ptr())?;
+        if offers.cupy {
+            return Self::of_cupy(object);
+        }
         let mut tensor = DLTensor::default();
         // SAFETY: the function belongs to the object's class, and fills in the struct that it is
         // given.
@@ -192,10 +221,47 @@ impl<'a> RawTensor<'a> {
         let described = tensor.ndim == 0 || !tensor.shape.is_null() && !tensor.strides.is_null();
         (tensor.ndim >= 0 && described && tensor.dtype.bits >= 8).then_some(RawTensor {
             tensor,
+            own: None,
             numpy: None,
             writable: offers.writable,
             _object: PhantomData,
         })
+    }
+
+    /// Describes a CuPy array by its attributes, which takes less time than an export.
+    fn of_cupy(object: &'a Bound<'_, PyAny>) -> Option<Self> {
+        let (py, own) = (object.py(), |name| axes_of(object.getattr(name).ok()?));
+        let (shape, rank) = own(intern!(py, "shape"))?;
+        let (mut strides, _) = own(intern!(py, "strides"))?;
+        let dtype = object.getattr(intern!(py, "dtype")).ok()?.cast_into::<PyArrayDescr>().ok()?;
+        let code = match dtype.kind() {
+            b'b' => DLDataTypeCode::BOOL,
+            b'i' => DLDataTypeCode::INT,
+            b'u' => DLDataTypeCode::UINT,
+            b'f' => DLDataTypeCode::FLOAT,
+            b'c' => DLDataTypeCode::COMPLEX,
+            _ => return None,
+        };
+        let width = dtype.itemsize() as i64;
+        for stride in &mut strides[..rank] {
+            if *stride % width != 0 {
+                return None;
+            }
+            *stride /= width;
+        }
+        let memory = object.getattr(intern!(py, "data")).ok()?;
+        let number = |name| memory.getattr(name).ok()?.extract::<usize>().ok();
+        let (data, device) = (number(intern!(py, "ptr"))?, number(intern!(py, "device_id"))?);
+        let tensor = DLTensor {
+            // An address on the device, which is never read here.
+            data: ptr::without_provenance_mut(data),
+            device: DLDevice { device_type: DLDeviceType::CUDA, device_id: device as i32 },
+            ndim: rank as i32,
+            dtype: DLDataType { code, bits: 8 * width as u8, lanes: 1 },
+            ..DLTensor::default()
+        };
+        let (own, writable) = (Some([shape, strides]), true);
+        Some(RawTensor { tensor, own, numpy: None, writable, _object: PhantomData })
     }
 
     /// Describes a NumPy array.
@@ -215,7 +281,7 @@ impl<'a> RawTensor<'a> {
         let device = DLDevice::CPU;
         let tensor =
             DLTensor { data, device, ndim: rank, dtype, shape, strides, ..DLTensor::default() };
-        RawTensor { tensor, numpy: Some(number), writable, _object: PhantomData }
+        RawTensor { tensor, own: None, numpy: Some(number), writable, _object: PhantomData }
     }
 
     /// NumPy's number of the element type, for its arrays.
@@ -237,20 +303,21 @@ impl<'a> RawTensor<'a> {
     }
 
     pub(crate) fn shape(&self) -> &[i64] {
-        self.axes(self.tensor.shape)
+        self.axes(0, self.tensor.shape)
     }
 
     /// In elements; of a NumPy array, in bytes.
     pub(crate) fn strides(&self) -> &[i64] {
-        self.axes(self.tensor.strides)
+        self.axes(1, self.tensor.strides)
     }
 
-    fn axes(&self, first: *const i64) -> &[i64] {
-        match self.tensor.ndim {
-            0 => &[],
+    fn axes(&self, number: usize, first: *const i64) -> &[i64] {
+        match (self.tensor.ndim, &self.own) {
+            (0, _) => &[],
+            (rank, Some(own)) => &own[number][..rank as usize],
             // SAFETY: not null, as `at` checked, and the library has one for each axis for as long
             // as the object is alive and unchanged; it is borrowed meanwhile.
-            rank => unsafe { slice::from_raw_parts(first, rank as usize) },
+            (rank, None) => unsafe { slice::from_raw_parts(first, rank as usize) },
         }
     }
 
@@ -303,6 +370,16 @@ impl<'a> RawTensor<'a> {
     }
 }
 
+/// Sizes or strides from a tuple, and their number.
+fn axes_of(tuple: Bound<'_, PyAny>) -> Option<([i64; MOST_AXES], usize)> {
+    let tuple = tuple.cast_into::<PyTuple>().ok()?;
+    let mut axes = [0; MOST_AXES];
+    for (axis, item) in axes.get_mut(..tuple.len())?.iter_mut().zip(tuple.iter_borrowed()) {
+        *axis = item.extract().ok()?;
+    }
+    Some((axes, tuple.len()))
+}
+
 /// Requests an export for use on the library's own stream.
 struct SameStream;
 
@@ -320,7 +397,13 @@ unsafe impl DlpackStream for SameStream {
 /// The current stream of a tensor's library on the tensor's device.
 pub(crate) fn current_stream(object: &Bound<'_, PyAny>, device: usize) -> PyResult<usize> {
     let (py, class) = (object.py(), object.get_type());
-    if let Some(ask) = class_of(object)?.current_stream {
+    let offers = class_of(object)?;
+    if offers.cupy {
+        static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let ask = ASK.import(py, "cupy.cuda", "get_current_stream")?;
+        return ask.call0()?.getattr(intern!(py, "ptr"))?.extract();
+    }
+    if let Some(ask) = offers.current_stream {
         let mut stream = ptr::null_mut();
         // SAFETY: the library's own function, called for a device that its tensor is on.
         if unsafe { ask(DLDeviceType::CUDA, device as i32, &mut stream) } == 0 {
@@ -357,6 +440,8 @@ struct Class {
     current_stream: Option<CurrentStream>,
     /// Whether all of its tensors are writable, as PyTorch's are.
     writable: bool,
+    /// Whether it is CuPy's, which has no C functions, but attributes.
+    cupy: bool,
 }
 
 /// A cache of the first classes with C functions: looking them up takes longer than calling them.
@@ -389,14 +474,23 @@ fn offers_of(class: &Bound<'_, PyType>) -> PyResult<Class> {
     if let Some(offers) = known(py, class.as_type_ptr()) {
         return Ok(*offers);
     }
-    let Some(table) = table_of(class)? else { return Ok(Class::default()) };
     let module = class.getattr(intern!(py, "__module__"))?;
-    // SAFETY: `table_of` checked its version.
-    let table = unsafe { table.as_ref() };
-    let offers = Class {
-        describe: table.dltensor_from_py_object_no_sync,
-        current_stream: table.current_work_stream,
-        writable: module.eq(intern!(py, "torch"))?,
+    let offers = match table_of(class)? {
+        Some(table) => {
+            // SAFETY: `table_of` checked its version.
+            let table = unsafe { table.as_ref() };
+            Class {
+                describe: table.dltensor_from_py_object_no_sync,
+                current_stream: table.current_work_stream,
+                writable: module.eq(intern!(py, "torch"))?,
+                cupy: false,
+            }
+        }
+        // Only the class itself: another one may define these attributes anew.
+        None if module.eq(intern!(py, "cupy"))? && class.name()? == "ndarray" => {
+            Class { cupy: true, ..Class::default() }
+        }
+        None => return Ok(Class::default()),
     };
     // If the cache is full, the class is looked up every time.
     let free = KNOWN.iter().find(|known| known.get(py).is_none());

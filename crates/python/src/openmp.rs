@@ -29,6 +29,11 @@ unsafe impl Workers for OpenMp {
         self.0.max_threads()
     }
 
+    /// They are used for calls that follow each other only, and spin in between.
+    fn are_awake(&self) -> bool {
+        true
+    }
+
     fn run(&self, parts: usize, part: &(dyn Fn(usize) + Sync)) {
         self.0.run(parts, part);
     }

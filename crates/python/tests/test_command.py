@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -11,15 +12,21 @@ import pytest
 
 import retrograde
 
-SCRIPT = Path(sys.executable).parent / "retrograde"
-WAYS = [[sys.executable, "-m", "retrograde"], [str(SCRIPT)]]
+WINDOWS = os.name == "nt"
+SCRIPT = Path(sysconfig.get_path("scripts")) / ("retrograde.exe" if WINDOWS else "retrograde")
+# pip makes the script. Under wine (scripts/test-windows) the wheel is unpacked without it.
+installed = pytest.mark.skipif(WINDOWS and not SCRIPT.exists(), reason="the wheel was unpacked, not installed by pip")
+WAYS = [
+    pytest.param([sys.executable, "-m", "retrograde"], id="module"),
+    pytest.param([str(SCRIPT)], id="script", marks=installed),
+]
 
 
 def run(way, *arguments, **more):
     return subprocess.run([*way, *map(str, arguments)], capture_output=True, text=True, **more)
 
 
-@pytest.fixture(params=WAYS, ids=["module", "script"])
+@pytest.fixture(params=WAYS)
 def way(request):
     return request.param
 
@@ -27,6 +34,10 @@ def way(request):
 def test_the_wheel_installs_it():
     (entry,) = entry_points(group="console_scripts", name="retrograde")
     assert entry.value == "retrograde.__main__:main"
+
+
+@installed
+def test_pip_installs_the_script():
     assert SCRIPT.exists()
 
 
@@ -47,8 +58,13 @@ def test_it_says_its_name_and_version(way):
 def test_exit_codes_are_the_commands(way, tmp_path):
     missing = run(way, "reverse", "none.npy", cwd=tmp_path)
     assert missing.returncode == 1
-    assert missing.stderr == "error: cannot read none.npy: No such file or directory\n"
+    assert missing.stderr.startswith("error: cannot read none.npy: ")
+    assert WINDOWS or missing.stderr.endswith(": No such file or directory\n")
     assert run(way, "reverse").returncode == 2
+
+
+@pytest.mark.skipif(WINDOWS, reason="a closed pipe is a signal only on Unix")
+def test_a_closed_pipe_ends_it_like_other_commands(way, tmp_path):
     np.save(tmp_path / "x.npy", np.zeros(1 << 24, np.uint8))
     script = f"{' '.join(way)} reverse x.npy -o - | head -c 10 >/dev/null; echo ${{PIPESTATUS[0]}}"
     closed = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True)

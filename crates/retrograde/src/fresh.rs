@@ -16,6 +16,16 @@ pub(crate) fn vec_with_capacity<T>(len: usize) -> Vec<T> {
     vec
 }
 
+/// Room for `len` bytes, if there is that much memory.
+pub(crate) fn try_bytes(len: usize) -> Option<Vec<u8>> {
+    let mut bytes: Vec<u8> = Vec::new();
+    bytes.try_reserve_exact(len).ok()?;
+    if len >= LEAST {
+        advise_huge_pages(bytes.as_ptr().addr(), len);
+    }
+    Some(bytes)
+}
+
 /// Asks for huge pages (transparent huge pages) inside a range of addresses. A hint: if it is
 /// refused, ordinary pages work too.
 // Miri does not know the call.

@@ -78,7 +78,7 @@ impl Remote {
                 let options = ClientOptions::new().with_allow_http(true).with_timeout(TIMEOUT);
                 let builder = HttpBuilder::new().with_url(format!("{scheme}://{host}"));
                 let builder = builder.with_retry(retry).with_client_options(options);
-                let store = builder.build().map_err(io::Error::other)?;
+                let store = builder.build().map_err(failed)?;
                 (Arc::new(store), Path::from_url_path(path), false)
             }
             scheme => {
@@ -132,7 +132,7 @@ impl Remote {
             match self.runtime.block_on(ask()) {
                 Ok(found) => return Ok(found),
                 Err(error) if attempt >= self.attempts.min(LISTS) => {
-                    return Err(io::Error::other(error));
+                    return Err(failed(error));
                 }
                 Err(_) => pause(&mut attempt),
             }
@@ -205,7 +205,7 @@ fn s3(bucket: &str, retry: RetryConfig) -> io::Result<object_store::aws::AmazonS
         let key = AmazonS3ConfigKey::Client(ClientConfigKey::Timeout);
         builder = builder.with_config(key, format!("{}s", TIMEOUT.as_secs()));
     }
-    builder.build().map_err(io::Error::other)
+    builder.build().map_err(failed)
 }
 
 /// Takes the bytes of an answer as they come, without a second copy. Returns the size of the object.
@@ -227,12 +227,26 @@ fn pause(attempt: &mut usize) {
     *attempt += 1;
 }
 
+/// The error with its causes: the library's own words end before, say, a certificate is named.
+fn failed(error: object_store::Error) -> io::Error {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(found) = cause {
+        let why = found.to_string();
+        if !text.contains(&why) {
+            text = format!("{text}: {why}");
+        }
+        cause = found.source();
+    }
+    io::Error::other(text)
+}
+
 /// An absent object is no error.
 fn absent<T>(result: object_store::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(object_store::Error::NotFound { .. }) => Ok(None),
-        Err(error) => Err(io::Error::other(error)),
+        Err(error) => Err(failed(error)),
     }
 }
 
@@ -255,7 +269,7 @@ impl Store for Remote {
                 Err(Failure::Request(error)) => return absent(Err(error)),
                 // `object_store` resumes a body only if the server sends an ETag.
                 Err(Failure::Body(error)) if attempt >= self.attempts => {
-                    return Err(io::Error::other(error));
+                    return Err(failed(error));
                 }
                 Err(Failure::Body(_)) => pause(&mut attempt),
             }
@@ -272,7 +286,7 @@ impl Store for Remote {
         let path = self.object(key)?;
         let written = self.runtime.block_on(self.store.put(&path, bytes.into()));
         // The client keeps the memory until the request is over.
-        written.map(|_| Vec::new()).map_err(io::Error::other)
+        written.map(|_| Vec::new()).map_err(failed)
     }
 
     fn lists(&self) -> bool {

@@ -4,6 +4,7 @@ import http.client
 import http.server
 import os
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import boto3
+import trustme
 from RangeHTTPServer import RangeRequestHandler
 
 SETTINGS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"}
@@ -70,16 +72,27 @@ class Bucket:
         return f"s3://{self.name}/{path}"
 
 
-class Serving:
-    """An HTTP server on a thread, and what it was asked for."""
+def certificate(file):
+    """Writes the certificate of a new authority to `file`; returns an SSL context for a server that it trusts."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(file)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    return context
 
-    def __init__(self, handler):
+
+class Serving:
+    """An HTTP server on a thread, and what it was asked for. With `tls`, an SSL context, it is one of HTTPS."""
+
+    def __init__(self, handler, tls=None):
         self.requests = []
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        if tls:
+            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
         self.server.daemon_threads = True
         self.server.serving = self
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.server.server_port}"
 
     def __enter__(self):
         return self
@@ -89,8 +102,8 @@ class Serving:
         self.server.server_close()
 
 
-def files(folder, ranges=True):
-    """A plain server of files, with or without ranges."""
+def files(folder, ranges=True, tls=None):
+    """A plain server of files, with or without ranges, of HTTP or HTTPS."""
     base = RangeRequestHandler if ranges else http.server.SimpleHTTPRequestHandler
 
     class Handler(base):
@@ -101,10 +114,10 @@ def files(folder, ranges=True):
             self.server.serving.requests.append(("GET", self.path, self.headers.get("Range")))
             super().do_GET()
 
-    return Serving(partial(Handler, directory=str(folder)))
+    return Serving(partial(Handler, directory=str(folder)), tls)
 
 
-def proxy(target, fails):
+def proxy(target, fails=lambda *_: None, tls=None):
     """Passes requests on. `fails(number, method, path)` gives a status to answer instead, "cut" to end in the middle of the answer, or nothing."""
     host = target.removeprefix("http://")
 
@@ -150,6 +163,6 @@ def proxy(target, fails):
 
         do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = serve
 
-    serving = Serving(Handler)
+    serving = Serving(Handler, tls)
     serving.failures, serving.lock = [], threading.Lock()
     return serving

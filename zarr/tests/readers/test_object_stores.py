@@ -272,3 +272,20 @@ def test_groups_over_http(folder, version):
     run("reverse", "my data/in.zarr", "--axes", "0", "-o", "expected.zarr")
     assert tree("out.zarr") == tree("expected.zarr")
     assert (zarr.open_array("z.zarr", mode="r")[...] == np.arange(20).reshape(5, 4)[::-1, ::-1]).all()
+
+
+def test_tls(bucket, s3, folder, monkeypatch):
+    array("in.zarr")
+    run("reverse", "in.zarr", "-o", "expected.zarr")
+    tls = servers.certificate(folder / "authority.pem")
+    with servers.files(folder, tls=tls) as server, servers.proxy(s3, tls=tls) as between:
+        # The server's authority is unknown: an error, and nothing is written. Retries would take minutes.
+        monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+        assert "certificate" in run("reverse", f"{server.url}/in.zarr", "-o", "out.zarr", code=1).lower()
+        assert not (folder / "out.zarr").exists() and server.requests == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(folder / "authority.pem"))
+        run("reverse", f"{server.url}/in.zarr", "-o", "out.zarr")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", between.url)
+        run("reverse", f"{server.url}/in.zarr", "-o", bucket.at("out.zarr"))
+        assert between.requests
+    assert tree("out.zarr") == bucket.tree("out.zarr") == tree("expected.zarr")

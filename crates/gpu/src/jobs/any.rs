@@ -52,25 +52,28 @@ fn by_depth(
 /// In place: one half of the outermost flipped dimension, or of the one with lengths, is swapped
 /// with the other half. If what is beyond a length becomes zero, both halves have threads.
 pub(super) fn swaps(call: &Call<'_>, width: u64) -> Option<Job> {
-    let &Call { plan, shape, at, lengths, .. } = call;
+    let &Call { shape, at, lengths, .. } = call;
     let mut all = granules(shape, width);
-    let flips = |dim: &Dim| dim.flow == Flow::Flip;
-    match (shape.prefix, plan.dims().iter().position(flips)) {
-        (Some(_), _) if shape.zero => {}
-        (Some(prefix), _) => {
-            let half = all[prefix].len / 2;
-            all[prefix] = Axis::new(half, all[prefix].src, all[prefix].dst, 0);
-        }
-        (None, Some(flip)) => {
-            let half = all[flip].len.div_ceil(2);
-            all[flip] = Axis::new(half, all[flip].src, all[flip].dst, 0);
-        }
-        (None, None) => return None,
-    }
+    halve(call, &mut all)?;
     let threads: u64 = all.iter().map(|axis| axis.len).product();
     let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
     let job = || by_depth(Family::Swap, width, src, dst, threads, lengths, &all, shape.prefix);
     (threads > 0).then(job)
+}
+
+/// Leaves the lower half of the outermost flipped dimension, or of the one with lengths; `None` if
+/// there is neither. If what is beyond a length becomes zero, both halves are left.
+pub(super) fn halve(call: &Call<'_>, all: &mut [Axis]) -> Option<()> {
+    let &Call { plan, shape, .. } = call;
+    let flips = |dim: &Dim| dim.flow == Flow::Flip;
+    let (at, half) = match (shape.prefix, plan.dims().iter().position(flips)) {
+        (Some(_), _) if shape.zero => return Some(()),
+        (Some(prefix), _) => (prefix, all[prefix].len / 2),
+        (None, Some(flip)) => (flip, all[flip].len.div_ceil(2)),
+        (None, None) => return None,
+    };
+    all[at] = Axis::new(half, all[at].src, all[at].dst, 0);
+    Some(())
 }
 
 pub(super) fn gather(call: &Call<'_>, width: u64) -> Job {

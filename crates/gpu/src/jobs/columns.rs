@@ -9,6 +9,8 @@ use retrograde::Dim;
 use smallvec::SmallVec;
 
 const COLUMN_THREADS: u32 = 512;
+/// In clusters; see cluster.cuh.
+const CLUSTER_THREADS: u32 = 256;
 /// For columns of bytes that fill a multiprocessor: threads, shared memory for tables and in total,
 /// and blocks that start together; see bytes.cuh.
 const BYTE_THREADS: u32 = 768;
@@ -52,14 +54,17 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
             let strip = room.min(most).min(count(&outer) * width / enough).max(STRIP);
             1 << strip.ilog2()
         }
-        // Wider ones were much slower if clusters stage them, or if they are not staged.
+        Kernel::ClusterColumns => {
+            choose::cluster_strip(steps, granule, width, limits).unwrap_or(STRIP)
+        }
+        // Wider ones were much slower if they are not staged.
         _ => STRIP,
     };
     let strips = width.div_ceil(strip);
     let all = count(&outer) * strips;
     let (rows, pitch) = match kernel {
         Kernel::DirectColumns => (SLICE, steps.div_ceil(SLICE)),
-        _ => (choose::cluster_rows(steps), choose::cluster_pitch(steps)),
+        _ => (choose::cluster_words(steps, granule), 0),
     };
     let params = Columns {
         src,
@@ -105,7 +110,8 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
         Kernel::Columns => (columns, all.next_multiple_of(together), COLUMN_THREADS, steps * strip),
         Kernel::ClusterColumns => {
             let blocks = all * choose::CLUSTER;
-            (Family::ColumnsCluster, blocks, COLUMN_THREADS, choose::cluster_shared(steps))
+            let shared = choose::cluster_shared(steps, granule, strip);
+            (Family::ColumnsCluster, blocks, CLUSTER_THREADS, shared)
         }
         _ => (Family::ColumnsDirect, all * pitch, COLUMN_THREADS, 0),
     };

@@ -36,7 +36,9 @@ pub(crate) enum Family {
     RowsStaged,
     RowsStagedSwap,
     RowsShort,
+    RowsBrief,
     RowsSwap,
+    RowsTrade,
     Strided,
     StridedDeep,
     Swap,
@@ -64,11 +66,11 @@ pub(crate) enum Family {
 }
 
 /// Variants of the kernels that stage rows.
-const STAGED: &[u8] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 22];
+const STAGED: &[u8] = &[0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 22];
 
 impl Family {
     /// All of them, with their names and widths.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 37] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 39] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsCut, "rows_cut", &[1, 2, 4, 8, 16]),
@@ -81,7 +83,9 @@ impl Family {
         (Family::RowsStaged, "rows_staged", STAGED),
         (Family::RowsStagedSwap, "rows_staged_swap", STAGED),
         (Family::RowsShort, "rows_short", &[1, 2, 3, 4, 6, 8, 12]),
+        (Family::RowsBrief, "rows_brief", &[1]),
         (Family::RowsSwap, "rows_swap", &[1, 2, 4, 8, 16]),
+        (Family::RowsTrade, "rows_trade", &[0]),
         (Family::Strided, "strided", &[1, 2, 4, 8]),
         (Family::StridedDeep, "strided_deep", &[1, 2, 4, 8, 16]),
         (Family::Swap, "swap", &[1, 2, 4, 8, 16]),
@@ -122,6 +126,7 @@ impl Family {
             RowsStaged
                 | RowsStagedSwap
                 | RowsShort
+                | RowsBrief
                 | Tiles
                 | Columns
                 | ColumnsZero

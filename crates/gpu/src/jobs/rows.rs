@@ -1,5 +1,6 @@
 //! Rows by vectors, one or two per thread; and the arguments that all kernels for rows share.
 
+use super::any::halve;
 use super::entry::Family;
 use super::{AnyParams, Call, Job, address, axes, count, flat};
 use crate::choose::{self, Choice, Width};
@@ -12,6 +13,9 @@ const CUT: u64 = 4;
 const MOVED: u64 = 2;
 /// Vectors of dense rows that a thread flips: `FLIPS` in dense.cuh.
 const FLIPS: u64 = 2;
+/// Vectors of each of two blocks that a thread swaps: `TRADED` in trade.cuh; and threads per warp.
+const TRADED: u64 = 4;
+const WARP: u64 = 32;
 
 /// Rows of contiguous units or, with `pieces` of so many bytes, wide units that are rows themselves
 /// and run forward. The division among threads is left open.
@@ -95,6 +99,19 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
     };
     let params = Rows { threads, chunk: Axis::count(chunk), ..params };
     flat(family, width, threads, AnyParams::Rows(params))
+}
+
+/// In place: blocks of vectors of one half trade places with those of the other.
+pub(super) fn block_swaps(call: &Call<'_>) -> Option<Job> {
+    let (params, ..) = rows_of(call, Some(16));
+    let mut all = axes(&call.shape.dims);
+    halve(call, &mut all)?;
+    let rows: u64 = all.iter().map(|axis| axis.len).product();
+    let chunk = params.units.div_ceil(WARP * TRADED) * WARP;
+    let threads = rows * chunk;
+    let rows = Loops::new(&all, call.shape.prefix);
+    let params = Rows { threads, chunk: Axis::count(chunk), rows, ..params };
+    (threads > 0).then(|| flat(Family::RowsTrade, 0, threads, AnyParams::Rows(params)))
 }
 
 /// In place, by vectors: the first half of a row, and the middle vector if there is one.

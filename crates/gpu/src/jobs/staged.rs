@@ -15,6 +15,14 @@ const SEGMENT: u64 = 2048;
 const SHORT_ROWS: u64 = 8192;
 const SWAPPED: u64 = 4096;
 const MARGIN: u64 = 48;
+/// Units of five bytes, which take as much memory again: larger segments are faster, and three of
+/// 4 KiB would not fit.
+const FIVE: u8 = 5;
+const SEGMENT_FIVE: u64 = 4096;
+const SWAPPED_FIVE: u64 = 2048;
+/// Rows of bytes with lengths that are shorter than this are put in order by one lane each; see
+/// brief.cuh.
+const BRIEF: u64 = 112;
 /// Offset between the banks of consecutive warps' memory: any value that is not a multiple of 32
 /// gained 2 %.
 const SKEW: u64 = 80;
@@ -39,9 +47,11 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     let units = if swaps { params.units.div_ceil(2) } else { params.units };
     // Segments of equal size, except for the last. Those that are not swapped may be 1.5 times as
     // large, to avoid many small ones.
-    let segments = match swaps {
-        true => units.div_ceil(SWAPPED / unit),
-        false => ((units * unit + SEGMENT / 2) / SEGMENT).max(1),
+    let segments = match (swaps, version) {
+        (true, FIVE) => units.div_ceil(SWAPPED_FIVE / unit),
+        (true, _) => units.div_ceil(SWAPPED / unit),
+        (false, FIVE) => units.div_ceil(SEGMENT_FIVE / unit),
+        (false, _) => ((units * unit + SEGMENT / 2) / SEGMENT).max(1),
     };
     // Segments that begin at a vector boundary instead of the start of a row consist of whole
     // vectors, and extend farther.
@@ -55,6 +65,10 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
         // The parts before and after the end of the prefix both have any alignment.
         false => (Family::RowsStaged, room_for(bytes) + room_for(0)),
     };
+    // Groups of units are reversed from one place to another: `Groups` in staged.cuh. The middle of
+    // a row in place is up to two segments.
+    let spare = if swaps { room_for(2 * bytes) } else { room_for(bytes) };
+    let room = room + if version == FIVE { spare } else { 0 };
     params.chunk = Axis::count(segments);
     params.threads = params.count * segments * WARP;
     params.count = segment;
@@ -71,6 +85,9 @@ pub(super) fn short(call: &Call<'_>) -> Job {
     params.chunk = Axis::count(bytes);
     params.unit = Axis::count(most);
     params.threads = params.count.div_ceil(most) * WARP;
+    if width == 1 && params.by_length != 0 && bytes < BRIEF {
+        return launch(Entry(Family::RowsBrief, 1), params, 2 * room_for(most * bytes));
+    }
     let room = (HEADER * most).next_multiple_of(16) + MARGIN + room_for(most * bytes);
     launch(Entry(Family::RowsShort, width as u8), params, room)
 }

@@ -13,9 +13,11 @@ use retrograde_gpu::{Cuda, CudaLengths, DeviceBuffer, Kernel, kernel};
 fn long_columns_of_every_width() {
     let cuda = device();
     let sizes = [(2, 5000), (100, 333), (3000, 48), (3700, 64), (17_000, 80), (60_000, 32)];
+    // Strips of a sector and of a whole line.
+    let sizes = [&sizes[..], &[(4000, 160), (30_001, 48)]].concat();
     // So wide that blocks run in step; their number of strips is not a multiple.
     let wide = [(1900, 2083), (1800, 8205), (2000, 8208)];
-    let mut seen = columns(&cuda, &[&sizes[..], &wide].concat());
+    let mut seen = columns(&cuda, &[&sizes[..], &wide[..]].concat());
     assert!(seen.contains(&Kernel::Columns) && seen.contains(&Kernel::DirectColumns));
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
     // As on smaller devices: shorter columns use clusters, and then are not staged.

@@ -271,9 +271,7 @@ def _flip_tensorflow(x, axes, swapped):
 def _cupy(name, x, *arguments):
     *arguments, out = arguments
     if out is None:
-        import cupy
-
-        out = cupy.empty_like(x)
+        out = sys.modules["cupy"].empty_like(x)
     return getattr(_engine, name)(x, *arguments, out)
 
 

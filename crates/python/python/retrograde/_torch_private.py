@@ -12,9 +12,8 @@ from types import SimpleNamespace
 #: the dispatcher.
 WATCHERS = {
     "tracing_state": "_C._get_tracing_state",  # `torch.jit.trace`
-    "is_included": "_C._dispatch_tls_is_dispatch_key_included",  # the dispatch keys of this thread
-    "python_mode": "_C.DispatchKey.Python",  # `TorchDispatchMode`
-    "functional_mode": "_C.DispatchKey.FuncTorchDynamicLayerFrontMode",  # `torch.func`
+    "dispatch_modes": "_C._len_torch_dispatch_stack",  # `TorchDispatchMode`
+    "transform": "_C._functorch.peek_interpreter_stack",  # `torch.func`
     "function_modes": "_C._len_torch_function_stack",  # `TorchFunctionMode`
     "forward_level": "autograd.forward_ad._current_level",  # forward-mode differentiation; not a constant
 }
@@ -67,15 +66,15 @@ def quiet_test():
     if names is None:
         return _never
     forward_ad, is_compiling = torch.autograd.forward_ad, torch.compiler.is_dynamo_compiling
-    is_included, tracing_state, function_modes = names.is_included, names.tracing_state, names.function_modes
-    python_mode, functional_mode = names.python_mode, names.functional_mode
+    tracing_state, function_modes = names.tracing_state, names.function_modes
+    dispatch_modes, transform = names.dispatch_modes, names.transform
 
     def is_quiet():
         return not (
             is_compiling()
             or forward_ad._current_level >= 0
-            or is_included(python_mode)
-            or is_included(functional_mode)
+            or dispatch_modes()
+            or transform() is not None
             or tracing_state() is not None
             or function_modes()
         )

@@ -216,6 +216,15 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
                 if new is not None:
                     return new
             else:
+                # Arguments that were recorded before. Those that have no hash were not.
+                try:
+                    recall = known.get(arguments[1:])
+                except TypeError:
+                    recall = None
+                if recall is not None:
+                    new = make(*arguments)
+                    if new is not None:
+                        return recall(x, (new,))
                 # Others, such as a mask, may be mutable.
                 lasts = type(arguments[1]) in first and all(type(a) in _LASTING for a in arguments[2:])
                 if lasts or not _is_stood_in_for(*arguments):
@@ -255,7 +264,7 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
             operator.in_place(x, *arguments)
         return out
 
-    record = _torch_gradients.recorder(run, name)
+    record, known = _torch_gradients.recorder(run, name)
     _torch_gradients.register(operator, run)
     return run
 

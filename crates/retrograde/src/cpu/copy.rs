@@ -68,10 +68,9 @@ pub(super) unsafe fn run(
     lengths: Option<LengthReader<'_>>,
 ) {
     let bytes = plan.units() * plan.unit().count;
-    let team = Team::new(bytes);
-    let (isa, stream) = (Isa::current(), tuning::streams(bytes));
-    let prefetch = tuning::prefetches(bytes);
-    if let Some(simple) = choose::of_simple(plan).filter(|_| team.threads() == 1) {
+    if let Some(simple) = choose::of_simple(plan).filter(|_| Team::new(bytes).threads() == 1) {
+        let (isa, stream) = (Isa::current(), tuning::streams(bytes));
+        let prefetch = tuning::prefetches(bytes);
         // SAFETY: the job is the plan's own loops over both reaches, which are valid and
         // separate, as required.
         unsafe { isa.rows(&simple.job(plan, src, dst, stream, prefetch)) };
@@ -81,16 +80,36 @@ pub(super) unsafe fn run(
         return;
     }
     let (dims, unit) = choose::dims_of(plan);
+    // SAFETY: passed on.
+    unsafe { units(&dims, unit, [plan.src().origin, plan.dst().origin], src, dst, lengths) };
+}
+
+/// Moves units of `unit` bytes along dimensions whose distances are in bytes, from these origins.
+///
+/// # Safety
+/// As for [`run`], for a plan with these dimensions.
+pub(super) unsafe fn units(
+    dims: &[Dim],
+    unit: usize,
+    [from, to]: [usize; 2],
+    src: *const u8,
+    dst: *mut u8,
+    lengths: Option<LengthReader<'_>>,
+) {
+    let bytes = dims.iter().map(|dim| dim.len).product::<usize>() * unit;
+    let team = Team::new(bytes);
+    let (isa, stream) = (Isa::current(), tuning::streams(bytes));
+    let prefetch = tuning::prefetches(bytes);
     // A prefix is cut only where blocks move: columns and lanes need all of it.
     let may_cut = |dim: &Dim| dim.flow != Flow::FlipPrefix || unit >= WIDE;
-    let cut = Cut::new(&dims, plan.dst().origin, 1, team.parts(bytes), may_cut);
+    let cut = Cut::new(dims, to, 1, team.parts(bytes), may_cut);
     // SAFETY: the origins are inside the buffers.
-    let (src, dst) = unsafe { (src.add(plan.src().origin), dst.add(plan.dst().origin)) };
+    let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
     let call = Call { src, dst, unit, lengths, isa, stream, prefetch };
     team.run(cut.parts(), |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
-        unsafe { part_of(&call, &dims, cut.window(part)) };
+        unsafe { part_of(&call, dims, cut.window(part)) };
         if stream {
             call.isa.fence();
         }

@@ -2,7 +2,7 @@
 //! check nothing.
 
 use super::lengths::LengthReader;
-use super::{copy, in_place, packed};
+use super::{copy, in_place, spread};
 use crate::dtype::Grain;
 use crate::error::ExecuteError;
 use crate::plan::Plan;
@@ -106,7 +106,9 @@ fn run(
     unsafe {
         match plan.unit().grain {
             Grain::Byte => copy::run(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
-            Grain::Packed { .. } => packed::copy(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
+            Grain::Packed { .. } => {
+                spread::copy_packed(plan, src.as_ptr(), dst.as_mut_ptr(), lengths);
+            }
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! execute, checked   check sizes, lengths and overlap
+//! spread             scattered sub-byte elements, as bytes
 //! copy, in_place     share the plan among threads, run what was chosen
 //! choose             which kernel
 //! packed, nest       sub-byte elements; a plan's dimensions as loops
@@ -25,6 +26,7 @@ mod nest;
 mod packed;
 mod schedule;
 mod simd;
+mod spread;
 
 pub use checked::{Checked, Piece};
 pub use choose::{Kernel, kernel};

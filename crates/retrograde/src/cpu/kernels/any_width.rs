@@ -91,19 +91,39 @@ impl<'a, V, const KNOWN: usize> BackwardAny<'a, V, KNOWN> {
     }
 }
 
-impl<V: BytePermute, const KNOWN: usize> Source<V> for BackwardAny<'_, V, KNOWN> {
-    /// Any offset is allowed, not only multiples of the unit.
+impl<V: BytePermute, const KNOWN: usize> BackwardAny<'_, V, KNOWN> {
+    /// The vector at an offset that is `INDEX` vectors behind the start of a unit.
+    ///
+    /// # Safety
+    /// As for [`Source::at`]; the width is `KNOWN`.
     #[inline(always)]
-    unsafe fn at(&self, offset: usize) -> V {
+    pub(super) unsafe fn in_phase<const INDEX: usize>(&self, offset: usize) -> V {
+        let phase = const { if KNOWN == 0 { 0 } else { INDEX * V::BYTES % KNOWN } };
+        // SAFETY: passed on, with the phase of this offset.
+        unsafe { self.of(&self.phases.0[phase], offset) }
+    }
+
+    /// # Safety
+    /// As for [`Source::at`], with the phase of the offset.
+    #[inline(always)]
+    unsafe fn of(&self, phase: &Phase, offset: usize) -> V {
         // SAFETY: the window is inside the row: it consists of whole units, those of the output
-        // bytes `offset..offset + V::BYTES`. The index of a phase is below the unit's width.
+        // bytes `offset..offset + V::BYTES`.
         unsafe {
-            let unit = if KNOWN == 0 { self.unit } else { KNOWN };
-            let phase = self.phases.0.get_unchecked(offset % unit);
             let end = self.end.sub(offset - phase.ahead);
             let start = end.sub(phase.window);
             let (first, second) = (V::load(start), V::load(end.sub(V::BYTES)));
             V::permute(first, second, phase.order.as_ptr())
         }
+    }
+}
+
+impl<V: BytePermute, const KNOWN: usize> Source<V> for BackwardAny<'_, V, KNOWN> {
+    /// Any offset is allowed, not only multiples of the unit.
+    #[inline(always)]
+    unsafe fn at(&self, offset: usize) -> V {
+        let unit = if KNOWN == 0 { self.unit } else { KNOWN };
+        // SAFETY: passed on. The index of a phase is below the unit's width.
+        unsafe { self.of(self.phases.0.get_unchecked(offset % unit), offset) }
     }
 }

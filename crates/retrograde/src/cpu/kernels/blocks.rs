@@ -1,7 +1,8 @@
 //! Blocks: wide units with adjacent lanes, written in the order of the output.
 
+use super::l1_buffer::{self, L1Buffer};
 use super::runs::{Forward, copy_run, runs_ahead, zero_run};
-use super::stream::{self, Run, STREAMS, Stream, To};
+use super::stream::{self, LINE, Run, STREAMS, Stream, To};
 use crate::cpu::simd::Vector;
 use std::ptr::{null, null_mut};
 
@@ -40,27 +41,45 @@ impl Blocks<'_> {
         self.src.wrapping_offset(offset)
     }
 
-    /// The input address of the block that lane `lane`, counted on into the steps that follow, has
-    /// at step `at` of the output; null if there is none, or if it is too long to prefetch.
+    /// What to prefetch for lane `lane`, counted on into the next step, at step `at` of the output:
+    /// its block, or behind the last step what follows in the input, which is often the next
+    /// sequence. Null if it is too long to prefetch.
     #[inline(always)]
     fn next(&self, mut at: usize, mut lane: usize) -> *const u8 {
         let lanes = self.heads.len();
         if lane >= lanes {
-            (at, lane) = (at + lane / lanes, lane % lanes);
+            (at, lane) = (at + 1, lane - lanes);
         }
-        if at < self.to && self.bytes <= AHEAD { self.source(at, lane) } else { null() }
+        if self.bytes > AHEAD {
+            null()
+        } else if at < self.to {
+            self.source(at, lane)
+        } else {
+            self.src.wrapping_offset(self.axis_steps[0] * at as isize)
+        }
     }
 
-    /// The block of `lane` at step `at`, and the one to prefetch meanwhile, `ahead` blocks on.
+    /// Whether blocks follow each other in the output without a gap.
+    fn are_contiguous_in_output(&self) -> bool {
+        let (lanes, bytes) = (self.heads.len(), self.bytes as isize);
+        let (lane, step) = (self.lane_steps[1], self.axis_steps[1]);
+        step == bytes * lanes as isize && (lanes == 1 || lane == bytes)
+    }
+
+    /// The block of `lane` at step `at`, and the one to prefetch meanwhile, so many steps and lanes
+    /// on.
     #[inline(always)]
-    fn run_at(&self, at: usize, lane: usize, ahead: usize) -> Run<Forward> {
-        // Only streams prefetch, and a division for each block takes as long as a short block.
-        let next = if self.stream { self.next(at, lane + ahead) } else { null() };
+    fn run_at(&self, at: usize, lane: usize, ahead: [usize; 2]) -> Run<Forward> {
+        // Only streams prefetch.
+        let next = if self.stream { self.next(at + ahead[0], lane + ahead[1]) } else { null() };
         let offset = self.axis_steps[1] * at as isize + self.lane_steps[1] * lane as isize;
         let dst = self.dst.wrapping_offset(offset);
         Run { source: Forward(self.source(at, lane)), dst, next }
     }
 }
+
+/// Shorter blocks are put together before they are streamed.
+const SHORT: usize = 512;
 
 /// Blocks up to this size are prefetched in software: the address of the next one depends on a
 /// length, which the hardware prefetcher cannot predict.
@@ -79,6 +98,12 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
     let mut stream = Stream::new();
     let lanes = blocks.heads.len();
     let ahead = runs_ahead(blocks.bytes, true).max(STREAMS);
+    // Divided once: a division for each block takes as long as a short block.
+    let ahead = [ahead / lanes.max(1), ahead % lanes.max(1)];
+    if blocks.stream && blocks.bytes <= SHORT && blocks.are_contiguous_in_output() {
+        // SAFETY: kernel contract 1 to 4.
+        return unsafe { through_buffer::<V>(blocks, ahead) };
+    }
     let in_fours = blocks.stream && (stream::LEAST..stream::LONG).contains(&blocks.bytes);
     let mut waiting = [Run { source: Forward(null()), dst: null_mut(), next: null() }; STREAMS];
     let mut count = 0;
@@ -110,6 +135,51 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
         for run in &waiting[..count] {
             copy_one::<V>(blocks, *run, &mut stream);
         }
+        stream.flush();
+    }
+}
+
+/// Short blocks that follow each other in the output, with non-temporal stores.
+///
+/// # Safety
+/// As for [`run`], for blocks of at most [`SHORT`] bytes that are contiguous in the output.
+#[inline(always)]
+unsafe fn through_buffer<V: Vector>(blocks: &Blocks<'_>, ahead: [usize; 2]) {
+    let (lanes, bytes) = (blocks.heads.len(), blocks.bytes);
+    let most = l1_buffer::BYTES / bytes;
+    let mut buffer = L1Buffer::new();
+    let buffer = buffer.as_mut_ptr();
+    let mut stream = Stream::new();
+    let mut dst = blocks.run_at(blocks.from, 0, ahead).dst;
+    let mut count = 0;
+    for at in blocks.from..blocks.to {
+        for lane in 0..lanes {
+            let run = blocks.run_at(at, lane, ahead);
+            // SAFETY: kernel contract 1 to 4; the buffer has room for `most` blocks, and is written to
+            // the blocks of the output from `dst` on.
+            unsafe {
+                let place = buffer.add(count * bytes);
+                if blocks.zero && at >= blocks.heads[lane] {
+                    place.write_bytes(0, bytes);
+                } else {
+                    let mut ahead = 0;
+                    while ahead < bytes {
+                        V::prefetch(run.next.wrapping_add(ahead));
+                        ahead += LINE;
+                    }
+                    copy_block::<V>(run.source.0, place, bytes);
+                }
+                count += 1;
+                if count == most {
+                    copy_run::<V>(buffer, dst, count * bytes, To::new(&mut stream, true));
+                    (dst, count) = (dst.add(most * bytes), 0);
+                }
+            }
+        }
+    }
+    // SAFETY: kernel contract 1 to 4, for the blocks that are left.
+    unsafe {
+        copy_run::<V>(buffer, dst, count * bytes, To::new(&mut stream, true));
         stream.flush();
     }
 }

@@ -1,11 +1,16 @@
 //! Lanes: rows of which only so many units at one end are reversed.
 
 use super::runs::{
-    PREFETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead, zero_run,
+    PREFETCHED, copy_any, copy_run, partly_reverse_run, reverse_odd_run, reverse_run, runs_ahead,
+    zero_run,
 };
 use super::stream::{Stream, To};
 use crate::cpu::simd::Simd;
 use std::ptr::null;
+
+/// Lanes up to this size are written as a whole if registers can be reversed in part: two loops that
+/// end where the length says cost a mispredicted branch each.
+const MIXED: usize = 8 << 10;
 
 /// Lanes of equal shape and spacing, each with its own length.
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +99,8 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &Lanes<'_>) {
 #[inline(always)]
 unsafe fn of_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stream) {
     let bytes = lanes.len * W;
+    let ordinary = !lanes.stream && !lanes.at_end && !lanes.zero;
+    let whole = ordinary && V::MIXES && (V::BYTES..=MIXED).contains(&bytes);
     for (index, &head) in lanes.heads.iter().enumerate() {
         // SAFETY: kernel contract 1 to 4; with `head <= len`.
         unsafe {
@@ -101,6 +108,10 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stre
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
             if bytes <= V::BYTES && !lanes.at_end && !lanes.zero {
                 V::lane_short::<W>(src, dst, head, lanes.len);
+                continue;
+            }
+            if whole {
+                partly_reverse_run::<V, W, 0>(src, dst, head * W, bytes);
                 continue;
             }
             let head = head * W;

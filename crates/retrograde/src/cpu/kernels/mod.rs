@@ -15,6 +15,7 @@
 pub(super) mod any_width;
 pub(super) mod blocks;
 pub(super) mod columns;
+mod l1_buffer;
 pub(super) mod lanes;
 pub(super) mod lengths;
 pub(super) mod packed_rows;
@@ -23,6 +24,7 @@ pub(super) mod rows;
 pub(super) mod runs;
 pub(super) mod segments;
 pub(super) mod short_lanes;
+mod short_rows;
 pub(super) mod stream;
 pub(super) mod swaps;
 pub(super) mod tiles;

@@ -7,6 +7,7 @@ use super::any_width::{self, BackwardAny, Phases};
 use super::runs::{
     Backward, Forward, PREFETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead,
 };
+use super::short_rows::{self, ShortRows};
 use super::stream::{self, Run, Stream, To, to_line};
 use crate::cpu::simd::{BytePermute, OddVector, PartialVector, Simd, Source, Vector};
 
@@ -57,6 +58,14 @@ impl Rows {
             }
         }
         to
+    }
+
+    /// The same rows, of so many bytes each, as a job for [`short_rows`], if they are one.
+    #[inline(always)]
+    fn short<V: Vector>(&self, bytes: usize) -> Option<ShortRows> {
+        let short = !self.stream && short_rows::applies::<V>(self.count, bytes);
+        let &Rows { src, dst, count, src_step, dst_step, .. } = self;
+        short.then_some(ShortRows { src, dst, count, steps: [src_step, dst_step], bytes })
     }
 
     /// Where row `row` starts, on both sides.
@@ -141,6 +150,10 @@ pub(in crate::cpu) unsafe fn in_fours<V: Vector, S: Source<V>>(
 #[inline(always)]
 unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * rows.unit;
+    if let Some(short) = rows.short::<V>(bytes) {
+        // SAFETY: kernel contract 1 to 3.
+        return unsafe { short_rows::run::<V, 1, false>(&short) };
+    }
     // SAFETY: kernel contract 1 to 3.
     let done = unsafe { in_fours::<V, _>(rows, bytes, stream, Forward) };
     for row in done..rows.count {
@@ -157,6 +170,10 @@ unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
 #[inline(always)]
 unsafe fn backward<V: PartialVector, const W: usize>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * W;
+    if let Some(short) = rows.short::<V>(bytes) {
+        // SAFETY: kernel contract 1 to 3, with the unit `W`.
+        return unsafe { short_rows::run::<V, W, true>(&short) };
+    }
     let source = |src: *const u8| Backward::<W>(src.wrapping_add(W));
     let mut done = 0;
     // Vectors from the next line on must be whole units, in every row.
@@ -213,6 +230,18 @@ unsafe fn by_phases<V: BytePermute, const KNOWN: usize>(
                 continue;
             }
             let mut offset = 0;
+            // A multiple of these widths: the phases repeat, and the compiler knows which they are.
+            while KNOWN != 0 && offset + 3 * V::BYTES <= bytes {
+                let three = [
+                    source.in_phase::<0>(offset),
+                    source.in_phase::<1>(offset + V::BYTES),
+                    source.in_phase::<2>(offset + 2 * V::BYTES),
+                ];
+                for (index, vector) in three.into_iter().enumerate() {
+                    vector.store(dst.add(offset + index * V::BYTES));
+                }
+                offset += 3 * V::BYTES;
+            }
             while offset + V::BYTES <= bytes {
                 source.at(offset).store(dst.add(offset));
                 offset += V::BYTES;

@@ -1,18 +1,18 @@
 //! Short lanes that are contiguous in the output: several to a vector, or a few vectors each.
 //!
 //! With non-temporal stores, and where input and output are the same memory, lanes are first
-//! assembled in a tile that stays in the L1 cache, and written from there.
+//! assembled in a buffer in the L1 cache, and written from there.
 
-use super::runs::copy_run;
+use super::l1_buffer::{self, L1Buffer};
+use super::runs::{copy_run, partly_reverse_run};
 use super::stream::{Stream, To};
 use crate::cpu::simd::{LaneMap, Simd, WIDEST};
 use std::mem::MaybeUninit;
+use std::ptr::null;
 
 /// Lanes up to this many bytes are short.
 const MOST_BYTES: usize = 512;
 
-/// Bytes in a tile: four pages, as many as are written at once.
-const TILE: usize = 16 << 10;
 /// The most lanes that are put together at a time.
 const MOST_LANES: usize = 2048;
 
@@ -74,25 +74,29 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut
     debug_assert!(are_short(lanes.len, lanes.unit, bytes as isize));
     let packed = V::packs(W) && 2 * bytes <= V::BYTES && lanes.src_step == bytes as isize;
     let map = packed.then(|| LaneMap::new(V::BYTES, W, lanes.len));
-    let mut tile = MaybeUninit::<[u8; TILE + WIDEST]>::uninit();
-    let tile = tile.as_mut_ptr().cast::<u8>();
-    let tile = tile.wrapping_add(tile.addr().wrapping_neg() % WIDEST);
+    let mut buffer = L1Buffer::new();
+    let buffer = buffer.as_mut_ptr();
     let through = lanes.stream || lanes.in_place;
     // Whole vectors of lanes, so that few are left over.
     let together = (V::BYTES / bytes).max(1);
-    let most = (TILE / bytes).min(MOST_LANES) / together * together;
+    let most = (l1_buffer::BYTES / bytes).min(MOST_LANES) / together * together;
     let mut first = 0;
     while first < lanes.heads.len() {
         let count = most.min(lanes.heads.len() - first);
-        // SAFETY: kernel contract 1 to 4; a tile has room for `count` lanes.
+        // SAFETY: kernel contract 1 to 4; the buffer has room for `count` lanes.
         unsafe {
             let src = lanes.src.offset(lanes.src_step * first as isize);
             let dst = lanes.dst.add(first * bytes);
             let heads = &lanes.heads[first..first + count];
             let group = Group { src, src_step: lanes.src_step, heads, len: lanes.len };
-            group.write::<V, W>(if through { tile } else { dst }, map.as_ref());
+            group.write::<V, W>(if through { buffer } else { dst }, map.as_ref());
             if through {
-                copy_run::<V>(tile, dst, count * bytes, To::new(stream, lanes.stream));
+                // Reading the next lanes meanwhile: otherwise memory would be read and written in
+                // turns.
+                let more = lanes.src_step == bytes as isize && first + count < lanes.heads.len();
+                let next = if more { src.wrapping_add(count * bytes) } else { null() };
+                let to = To { next, ..To::new(stream, lanes.stream) };
+                copy_run::<V>(buffer, dst, count * bytes, to);
             }
         }
         first += count;
@@ -116,13 +120,38 @@ impl Group<'_> {
         // SAFETY: kernel contract 1 to 4.
         unsafe {
             let done = map.map_or(0, |map| self.packed::<V, W>(dst, map));
-            for (lane, &head) in self.heads.iter().enumerate().skip(done) {
+            match bytes.div_ceil(V::BYTES) {
+                1 if bytes < V::BYTES => self.each::<V, W, { usize::MAX }>(done, dst),
+                1 => self.each::<V, W, 1>(done, dst),
+                2 => self.each::<V, W, 2>(done, dst),
+                4 => self.each::<V, W, 4>(done, dst),
+                8 => self.each::<V, W, 8>(done, dst),
+                _ => self.each::<V, W, 0>(done, dst),
+            }
+        }
+    }
+
+    /// One lane after the other, from `first` on. Lanes take `VECTORS` vectors, 0 if the compiler does
+    /// not know how many, `usize::MAX` if they are shorter than one.
+    ///
+    /// # Safety
+    /// As for [`write`](Self::write).
+    #[inline(always)]
+    unsafe fn each<V: Simd, const W: usize, const VECTORS: usize>(
+        &self,
+        first: usize,
+        dst: *mut u8,
+    ) {
+        let bytes = self.len * W;
+        for (lane, &head) in self.heads.iter().enumerate().skip(first) {
+            // SAFETY: kernel contract 1 to 4.
+            unsafe {
                 let src = self.src.offset(self.src_step * lane as isize);
                 let dst = dst.add(lane * bytes);
-                if bytes < V::BYTES {
+                if VECTORS == usize::MAX {
                     V::lane_short::<W>(src, dst, head, self.len);
                 } else {
-                    pieces::<V, W>(src, dst, head * W, bytes);
+                    partly_reverse_run::<V, W, VECTORS>(src, dst, head * W, bytes);
                 }
             }
         }
@@ -156,26 +185,5 @@ impl Group<'_> {
             }
         }
         lane
-    }
-}
-
-/// One lane of at least a vector, of which the first `head` bytes are reversed.
-///
-/// # Safety
-/// `src` is valid for reads and `dst` for writes of `bytes`; the two do not overlap.
-#[inline(always)]
-unsafe fn pieces<V: Simd, const W: usize>(src: *const u8, dst: *mut u8, head: usize, bytes: usize) {
-    let mut at = 0;
-    while at < bytes {
-        // The last piece overlaps the one before it.
-        let first = at.min(bytes - V::BYTES);
-        let left = head.saturating_sub(first);
-        let mirrored = left.min(V::BYTES);
-        // SAFETY: kernel contract 1 to 4; both sources have a vector's bytes inside the lane.
-        unsafe {
-            let (reversed, straight) = (src.add(left - mirrored), src.add(first));
-            V::partly_reversed::<W>(reversed, straight, mirrored / W).store(dst.add(first));
-        }
-        at += V::BYTES;
     }
 }

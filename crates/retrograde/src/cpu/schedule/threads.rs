@@ -113,6 +113,7 @@ impl Team<'_> {
         let least = match &pool {
             Pool::Own(pool) if pool.welcomes_small_calls() => 0,
             Pool::Own(_) => tuning::wake_from(),
+            Pool::Lent(workers) if workers.are_awake() => 0,
             // Whether these are awake is not known.
             Pool::Rayon | Pool::Lent(_) => tuning::wake_from() / 2,
         };
@@ -209,6 +210,32 @@ mod tests {
 
     /// Counts the parts it was asked to run, and runs them in another order.
     struct Counting(Mutex<Vec<usize>>);
+
+    /// Runs everything here, but says that others are awake.
+    struct Awake;
+
+    // SAFETY: the loop runs every part once.
+    unsafe impl Workers for Awake {
+        fn threads(&self) -> usize {
+            2
+        }
+
+        fn are_awake(&self) -> bool {
+            true
+        }
+
+        fn run(&self, parts: usize, part: &(dyn Fn(usize) + Sync)) {
+            (0..parts).for_each(part);
+        }
+    }
+
+    #[test]
+    fn workers_that_are_awake_share_smaller_calls() {
+        let small = tuning::share_from();
+        let threads = || Team::new(small).threads();
+        assert_eq!(with_workers(&Counting(Mutex::default()), threads), 1);
+        assert_eq!(with_workers(&Awake, threads), 2.min(limit()));
+    }
 
     // SAFETY: the loop runs every part once.
     unsafe impl Workers for Counting {

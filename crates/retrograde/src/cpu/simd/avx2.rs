@@ -1,7 +1,8 @@
 //! AVX2: 32-byte registers whose shuffles work in two halves.
 
 use super::bits::nibble_tables;
-use super::ssse3::{Sse, orders};
+use super::orders;
+use super::ssse3::Sse;
 use super::words::own_bits;
 use super::{BitVector, BytePermute, PackedLanes, PartialVector, Simd, Vector};
 use std::arch::x86_64::*;
@@ -99,7 +100,7 @@ impl PartialVector for Avx {
 
     #[inline(always)]
     unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
-        let order = &const { orders::<W>() }[usize::from(reversed)];
+        let order = &const { orders::either::<W>() }[usize::from(reversed)];
         // SAFETY: contract 1 and 2; the halves are loaded in the order wanted.
         unsafe {
             let upper = if reversed { 0 } else { 16 };

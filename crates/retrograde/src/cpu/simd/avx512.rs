@@ -163,6 +163,8 @@ impl Vector for Avx512 {
 }
 
 impl PartialVector for Avx512 {
+    const MIXES: bool = true;
+
     #[inline(always)]
     unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
         // SAFETY: contract 1 and 2; masked-off bytes are neither read nor written, so only the caller's are.

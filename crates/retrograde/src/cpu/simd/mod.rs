@@ -17,6 +17,8 @@
 mod bits;
 mod lanes;
 mod odd;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+mod orders;
 mod partial;
 #[cfg(test)]
 mod tests;

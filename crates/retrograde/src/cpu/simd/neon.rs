@@ -1,6 +1,11 @@
 //! NEON: 16-byte registers with a byte table look-up.
 
-use super::{BitVector, BytePermute, OddVector, PackedLanes, PartialVector, Simd, Vector};
+use super::lanes::by_units;
+use super::orders;
+use super::words::{load_few, store_few};
+use super::{
+    BitVector, BytePermute, LaneMap, OddVector, PackedLanes, PartialVector, Simd, Vector, WIDEST,
+};
 use std::arch::aarch64::*;
 
 /// Sixteen bytes.
@@ -8,16 +13,49 @@ use std::arch::aarch64::*;
 #[repr(transparent)]
 pub(in crate::cpu) struct Neon(uint8x16_t);
 
-/// Which byte comes where when the last whole units of `W` bytes reverse their order.
-const fn order<const W: usize>() -> [u8; 16] {
-    let mut order = [0; 16];
+/// For every number of units of `W` bytes at the start of a register: which byte comes where when
+/// they reverse their order. Numbers that are not below 16 leave a byte as it is (`tbx`).
+const fn head_orders<const W: usize>() -> [[u8; 16]; 17] {
+    let mut orders = [[0xFF; 16]; 17];
+    let mut head = 0;
+    while head <= 16 / W {
+        let mut byte = 0;
+        while byte < head * W {
+            orders[head][byte] = ((head - 1 - byte / W) * W + byte % W) as u8;
+            byte += 1;
+        }
+        head += 1;
+    }
+    orders
+}
+
+/// For every byte, the first byte of its unit of `W` bytes, and its place in that.
+const fn places<const W: usize>() -> [[u8; 16]; 2] {
+    let mut places = [[0; 16]; 2];
     let mut byte = 0;
-    while byte < 16 / W * W {
-        let (unit, within) = (byte / W, byte % W);
-        order[byte] = (16 - (unit + 1) * W + within) as u8;
+    while byte < 16 {
+        places[0][byte] = (byte / W * W) as u8;
+        places[1][byte] = (byte % W) as u8;
         byte += 1;
     }
-    order
+    places
+}
+
+/// Reverses the order of units of `W` bytes in half a register.
+///
+/// # Safety
+/// Contract 1.
+#[inline(always)]
+unsafe fn reversed_half<const W: usize>(half: uint8x8_t) -> uint8x8_t {
+    // SAFETY: contract 1.
+    unsafe {
+        match W {
+            1 => vrev64_u8(half),
+            2 => vreinterpret_u8_u16(vrev64_u16(vreinterpret_u16_u8(half))),
+            4 => vreinterpret_u8_u32(vrev64_u32(vreinterpret_u32_u8(half))),
+            _ => half,
+        }
+    }
 }
 
 impl Vector for Neon {
@@ -77,9 +115,123 @@ impl Vector for Neon {
     }
 }
 
-impl PartialVector for Neon {}
+impl PartialVector for Neon {
+    #[inline(always)]
+    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+        // SAFETY: contract 1 and 2: everything is loaded from the `bytes` bytes before `end` and
+        // stored to those from `dst` on; where there are 8 or more, by two halves that overlap.
+        unsafe {
+            match bytes {
+                8.. => {
+                    let (last, first) = (vld1_u8(end.sub(8)), vld1_u8(end.sub(bytes)));
+                    vst1_u8(dst, reversed_half::<W>(last));
+                    vst1_u8(dst.add(bytes - 8), reversed_half::<W>(first));
+                }
+                1.. => {
+                    let few = vcreate_u8(load_few(end.sub(bytes), bytes));
+                    let few = vget_lane_u64::<0>(vreinterpret_u64_u8(reversed_half::<W>(few)));
+                    // The bytes were the lowest and are now the highest.
+                    store_few(few >> (64 - 8 * bytes), dst, bytes);
+                }
+                _ => {}
+            }
+        }
+    }
 
-impl PackedLanes for Neon {}
+    #[inline(always)]
+    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+        let bytes = units * W;
+        // SAFETY: contract 1; contract 2 for the `bytes` bytes from `src` and from `dst` on, and
+        // nothing else is loaded or stored; contract 3: `head <= units <= 16 / W`, for which there
+        // is an order, and the bytes of an order from `bytes - 8` on are 8 or more.
+        unsafe {
+            let order = const { &head_orders::<W>() }.get_unchecked(head).as_ptr();
+            match bytes {
+                16.. => {
+                    let row = vld1q_u8(src);
+                    vst1q_u8(dst, vqtbx1q_u8(row, row, vld1q_u8(order)));
+                }
+                8.. => {
+                    // The first eight bytes and the last eight, which overlap: byte `i` of the
+                    // lane is also byte `i + 16 - bytes` of the register.
+                    let row = vcombine_u8(vld1_u8(src), vld1_u8(src.add(bytes - 8)));
+                    let order = vcombine_u8(vld1_u8(order), vld1_u8(order.add(bytes - 8)));
+                    let second = vcgeq_u8(order, vdupq_n_u8(8));
+                    let further = vandq_u8(second, vdupq_n_u8(16 - bytes as u8));
+                    let row = vqtbx1q_u8(row, row, vqaddq_u8(order, further));
+                    vst1_u8(dst, vget_low_u8(row));
+                    vst1_u8(dst.add(bytes - 8), vget_high_u8(row));
+                }
+                1.. => {
+                    let few = vcreate_u8(load_few(src, bytes));
+                    let few = vqtbx1_u8(few, vcombine_u8(few, few), vld1_u8(order));
+                    store_few(vget_lane_u64::<0>(vreinterpret_u64_u8(few)), dst, bytes);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        let order = &const { orders::either::<W>() }[usize::from(reversed)];
+        // SAFETY: contract 1 and 2.
+        unsafe { Neon(vqtbl1q_u8(vld1q_u8(src), vld1q_u8(order.as_ptr()))) }
+    }
+
+    #[inline(always)]
+    unsafe fn partly_reversed<const W: usize>(
+        reversed: *const u8,
+        straight: *const u8,
+        mirrored: usize,
+    ) -> Self {
+        // SAFETY: contract 1, contract 2 for a register at both addresses, contract 3: there is an
+        // order for `mirrored <= 16 / W`.
+        unsafe {
+            let order = const { &head_orders::<W>() }.get_unchecked(mirrored);
+            let order = vld1q_u8(order.as_ptr());
+            Neon(vqtbx1q_u8(vld1q_u8(straight), vld1q_u8(reversed), order))
+        }
+    }
+}
+
+impl PackedLanes for Neon {
+    #[inline(always)]
+    fn packs(unit: usize) -> bool {
+        // Two lanes of wider units do not fit, unless each is a single unit.
+        matches!(unit, 1 | 2 | 4)
+    }
+
+    #[inline(always)]
+    unsafe fn packed_lanes<const W: usize>(
+        src: *const u8,
+        heads: *const u8,
+        map: &LaneMap,
+    ) -> Self {
+        // SAFETY: contract 1, and 2 for a register at `src` and a head per unit; the arrays of the
+        // map and of `places` are as wide as a register or wider.
+        unsafe {
+            let heads = match W {
+                1 => vld1q_u8(heads),
+                2 => vcombine_u8(vld1_u8(heads), vdup_n_u8(0)),
+                4 => vreinterpretq_u8_u32(vdupq_n_u32(heads.cast::<u32>().read_unaligned())),
+                _ => return by_units::<Self, W>(src, heads, map),
+            };
+            let [first, within] = const { &places::<W>() };
+            let (first, within) = (vld1q_u8(first.as_ptr()), vld1q_u8(within.as_ptr()));
+            // The map counts units, in integers as wide as they are: to each byte of a unit, the
+            // lowest byte of its integer.
+            let of = |integers: &[u8; WIDEST]| vqtbl1q_u8(vld1q_u8(integers.as_ptr()), first);
+            let head = vqtbl1q_u8(heads, of(&map.lane));
+            let inside = vcltq_u8(of(&map.within), head);
+            let unit = vaddq_u8(of(&map.base), head);
+            let byte = vmlaq_u8(within, unit, vdupq_n_u8(W as u8));
+            // Bytes outside of their lane's head get a number that leaves them as they are.
+            let row = vld1q_u8(src);
+            Neon(vqtbx1q_u8(row, row, vornq_u8(byte, inside)))
+        }
+    }
+}
 
 impl BitVector for Neon {
     #[inline(always)]
@@ -132,7 +284,7 @@ impl Simd for Neon {
 impl OddVector for Neon {
     #[inline(always)]
     unsafe fn reversed_odd<const W: usize>(self) -> Self {
-        let order = const { order::<W>() };
+        let order = const { orders::reversed::<W>() };
         // SAFETY: contract 1.
         unsafe { Neon(vqtbl1q_u8(self.0, vld1q_u8(order.as_ptr()))) }
     }

@@ -10,6 +10,9 @@ use std::mem::MaybeUninit;
 /// # Safety
 /// See the [contract](super#contract) of this module.
 pub(in crate::cpu) trait PartialVector: Vector {
+    /// Whether [`partly_reversed`](Self::partly_reversed) takes a few instructions, without branches.
+    const MIXES: bool = false;
+
     /// Reverses `bytes < BYTES` bytes of units of `W` bytes, from the bytes that end at `end`.
     #[inline(always)]
     unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {

@@ -3,6 +3,7 @@
 //! A module that contains these instructions is refused as a whole by an engine that lacks them, so
 //! they are chosen when the crate is compiled (`-C target-feature=+simd128`), never detected.
 
+use super::orders;
 use super::words::own_bits;
 use super::{BitVector, BytePermute, OddVector, PackedLanes, PartialVector, Simd, Vector};
 use std::arch::wasm32::*;
@@ -11,18 +12,6 @@ use std::arch::wasm32::*;
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(in crate::cpu) struct Simd128(v128);
-
-/// Which byte comes where when the last whole units of `W` bytes reverse their order.
-const fn order<const W: usize>() -> [u8; 16] {
-    let mut order = [0; 16];
-    let mut byte = 0;
-    while byte < 16 / W * W {
-        let (unit, within) = (byte / W, byte % W);
-        order[byte] = (16 - (unit + 1) * W + within) as u8;
-        byte += 1;
-    }
-    order
-}
 
 impl Vector for Simd128 {
     const BYTES: usize = 16;
@@ -135,7 +124,7 @@ impl Simd for Simd128 {
 impl OddVector for Simd128 {
     #[inline(always)]
     unsafe fn reversed_odd<const W: usize>(self) -> Self {
-        let order = const { order::<W>() };
+        let order = const { orders::reversed::<W>() };
         // SAFETY: contract 2: the array is as wide as a register.
         Simd128(unsafe { u8x16_swizzle(self.0, v128_load(order.as_ptr().cast())) })
     }

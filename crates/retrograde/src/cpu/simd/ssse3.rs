@@ -1,6 +1,7 @@
 //! SSSE3: 16-byte registers with a byte shuffle.
 
 use super::bits::nibble_tables;
+use super::orders;
 use super::words::own_bits;
 use super::{BitVector, BytePermute, OddVector, PackedLanes, PartialVector, Simd, Vector};
 use std::arch::x86_64::*;
@@ -9,31 +10,6 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(in crate::cpu) struct Sse(pub(in crate::cpu) __m128i);
-
-/// Which byte comes where when units of `W` bytes reverse their order.
-const fn order<const W: usize>() -> [u8; 16] {
-    let mut order = [0; 16];
-    let units = 16 / W;
-    let mut byte = 0;
-    while byte < units * W {
-        let (unit, within) = (byte / W, byte % W);
-        // The last whole units of the register, which end at its end.
-        order[byte] = (16 - (unit + 1) * W + within) as u8;
-        byte += 1;
-    }
-    order
-}
-
-/// The identity order, and the one with units of `W` bytes reversed.
-pub(in crate::cpu) const fn orders<const W: usize>() -> [[u8; 16]; 2] {
-    let mut orders = [[0; 16], order::<W>()];
-    let mut byte = 0;
-    while byte < 16 {
-        orders[0][byte] = byte as u8;
-        byte += 1;
-    }
-    orders
-}
 
 impl Vector for Sse {
     const BYTES: usize = 16;
@@ -94,7 +70,7 @@ impl Vector for Sse {
 impl PartialVector for Sse {
     #[inline(always)]
     unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
-        let order = &const { orders::<W>() }[usize::from(reversed)];
+        let order = &const { orders::either::<W>() }[usize::from(reversed)];
         // SAFETY: contract 1 and 2.
         unsafe {
             let order = _mm_loadu_si128(order.as_ptr().cast());
@@ -153,7 +129,7 @@ impl Simd for Sse {
 impl OddVector for Sse {
     #[inline(always)]
     unsafe fn reversed_odd<const W: usize>(self) -> Self {
-        let order = const { order::<W>() };
+        let order = const { orders::reversed::<W>() };
         // SAFETY: contract 1.
         unsafe { Sse(_mm_shuffle_epi8(self.0, _mm_loadu_si128(order.as_ptr().cast()))) }
     }

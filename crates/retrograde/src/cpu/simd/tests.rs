@@ -241,3 +241,86 @@ fn parts_and_nontemporal_stores() {
     }
     on_every_level!(check);
 }
+
+/// A page between two that fault when they are touched.
+#[cfg(all(target_os = "linux", not(miri)))]
+struct Page {
+    map: *mut u8,
+    size: usize,
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+impl Page {
+    fn new() -> Self {
+        // SAFETY: a new mapping of three pages, of which the middle one becomes accessible.
+        unsafe {
+            let size = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let map = libc::mmap(std::ptr::null_mut(), 3 * size, libc::PROT_NONE, flags, -1, 0);
+            assert_ne!(map, libc::MAP_FAILED);
+            let middle = map.cast::<u8>().add(size);
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            assert_eq!(libc::mprotect(middle.cast(), size, access), 0);
+            Page { map: map.cast(), size }
+        }
+    }
+
+    /// The first `len` bytes of the page or the last, filled with `content`.
+    fn place(&self, content: &[u8], last: bool) -> *mut u8 {
+        let from = self.size + if last { self.size - content.len() } else { 0 };
+        // SAFETY: inside the accessible page.
+        unsafe {
+            let place = self.map.add(from);
+            place.copy_from_nonoverlapping(content.as_ptr(), content.len());
+            place
+        }
+    }
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `new`.
+        unsafe { libc::munmap(self.map.cast(), 3 * self.size) };
+    }
+}
+
+/// Rows and lanes that begin or end at an inaccessible page.
+#[test]
+#[cfg(all(target_os = "linux", not(miri)))]
+fn nothing_beside_a_short_row_is_touched() {
+    fn short<V: Simd, const W: usize>(level: &str) {
+        let (data, input, output) = (bytes(31), Page::new(), Page::new());
+        for units in 1..=V::BYTES / W {
+            let (row, bytes) = (&data[..units * W], units * W);
+            for (src_last, dst_last) in [(false, false), (false, true), (true, false), (true, true)]
+            {
+                for head in 0..=units {
+                    let (src, dst) =
+                        (input.place(row, src_last), output.place(&[7; WIDEST][..bytes], dst_last));
+                    // SAFETY: as in `units`; `bytes` bytes are valid on both sides.
+                    let got = unsafe {
+                        V::lane_short::<W>(src, dst, head, units);
+                        std::slice::from_raw_parts(dst, bytes)
+                    };
+                    same(got, &head_reversed(row, W, head), "lane_short", level);
+                }
+                if bytes == V::BYTES {
+                    continue;
+                }
+                let (src, dst) =
+                    (input.place(row, src_last), output.place(&[7; WIDEST][..bytes], dst_last));
+                // SAFETY: as above.
+                let got = unsafe {
+                    V::reverse_short::<W>(src.add(bytes), dst, bytes);
+                    std::slice::from_raw_parts(dst, bytes)
+                };
+                same(got, &head_reversed(row, W, units), "reverse_short", level);
+            }
+        }
+    }
+    fn check<V: Simd>(level: &str) {
+        every_width!(short::<V>(level));
+    }
+    on_every_level!(check);
+}

@@ -76,6 +76,8 @@ impl Vector for Vbmi {
 }
 
 impl PartialVector for Vbmi {
+    const MIXES: bool = true;
+
     #[inline(always)]
     unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
         // SAFETY: contract 1 and 2.

@@ -1,0 +1,160 @@
+//! Packed elements whose rows are no runs of the input: transposed inputs, and a length for each
+//! column. They are spread to a byte each, moved by the kernels for bytes, and packed again: three
+//! passes, but none of them element by element.
+
+use super::copy;
+use super::lengths::LengthReader;
+use super::packed;
+use super::schedule::Team;
+use crate::fresh;
+use crate::plan::{Dim, Plan};
+
+/// Fewer elements are moved one by one: the passes have a cost of their own.
+const LEAST: usize = 4 << 10;
+/// So are more of them: spread, they would take too much memory.
+const MOST: usize = 128 << 20;
+
+/// Whether a plan of packed elements is run this way.
+pub(super) fn applies(plan: &Plan) -> bool {
+    let (elements, reach) = (plan.units() * plan.unit().count, plan.src());
+    let scattered = |row: &Dim| {
+        let apart = row.src.unsigned_abs() != 1;
+        row.len > 1 && (apart || (row.lengths != 0 && !row.flow.reads_lengths()))
+    };
+    plan.seals_last_byte()
+        && plan.unit().count == 1
+        && plan.dims().last().is_some_and(scattered)
+        && (LEAST..=MOST).contains(&elements)
+        // A slice of a larger tensor would be spread with all that is between its elements.
+        && reach.end - reach.start <= 2 * elements
+}
+
+/// The addresses of a pass, which threads share.
+#[derive(Clone, Copy)]
+struct Pass {
+    src: *const u8,
+    dst: *mut u8,
+}
+
+// SAFETY: threads write separate parts of the output, and only read the input.
+unsafe impl Send for Pass {}
+// SAFETY: as above.
+unsafe impl Sync for Pass {}
+
+/// Runs a plan of packed elements that this [`applies`] to. False, and nothing has happened, if there
+/// is no memory for it.
+///
+/// # Safety
+/// As for [`packed::copy`].
+pub(super) unsafe fn run(
+    plan: &Plan,
+    src: *const u8,
+    dst: *mut u8,
+    lengths: Option<LengthReader<'_>>,
+) -> bool {
+    let (reach, bits) = (plan.src(), plan.unit().grain.bits());
+    let per_byte = 8 / bits;
+    let (first, end) = (reach.start / per_byte, reach.end.div_ceil(per_byte));
+    let elements = plan.dst().end;
+    let (Some(mut apart), Some(mut moved)) = (
+        fresh::try_bytes((end - first) * per_byte),
+        fresh::try_bytes(elements.next_multiple_of(per_byte)),
+    ) else {
+        return false;
+    };
+    let (apart, moved) = (apart.as_mut_ptr(), moved.as_mut_ptr());
+    // SAFETY: the input's bytes are inside its reach, the output is a whole tensor, which has
+    // `elements` elements, and the buffers have room for both. The plan moves bytes as it would move
+    // elements: its distances are in elements. It writes all of them, and the rest of the last byte is
+    // written here.
+    unsafe {
+        let pass = Pass { src: src.add(first), dst: apart };
+        in_parts(end - first, per_byte, |from, to| match bits {
+            4 => spread::<4>(pass, from, to),
+            2 => spread::<2>(pass, from, to),
+            _ => spread::<1>(pass, from, to),
+        });
+        let origins = [reach.origin - first * per_byte, plan.dst().origin];
+        copy::units(plan.dims(), 1, origins, apart, moved, lengths);
+        let rest = elements.next_multiple_of(per_byte) - elements;
+        moved.add(elements).write_bytes(0, rest);
+        let pass = Pass { src: moved, dst };
+        in_parts(elements.div_ceil(per_byte), per_byte, |from, to| match bits {
+            4 => pack::<4>(pass, from, to),
+            2 => pack::<2>(pass, from, to),
+            _ => pack::<1>(pass, from, to),
+        });
+    }
+    true
+}
+
+/// Shares packed bytes among threads; each gets a range of them.
+fn in_parts(bytes: usize, per_byte: usize, part: impl Fn(usize, usize) + Sync + Send) {
+    let team = Team::new(bytes * per_byte);
+    let parts = team.parts(bytes * per_byte);
+    let each = bytes.div_ceil(parts).max(1);
+    team.run(parts, |index| {
+        let from = (index * each).min(bytes);
+        part(from, (from + each).min(bytes));
+    });
+}
+
+/// Where an element is in its byte.
+const fn shift(bits: usize, at: usize) -> usize {
+    // Elements of one bit begin with the highest, others with the lowest.
+    if bits == 1 { 7 - at } else { at * bits }
+}
+
+/// Spreads the elements of packed bytes `from..to`.
+///
+/// # Safety
+/// The bytes are valid for reads, and a byte for each of their elements for writes.
+unsafe fn spread<const BITS: usize>(pass: Pass, from: usize, to: usize) {
+    let per_byte = 8 / BITS;
+    for at in from..to {
+        // SAFETY: as required of this function.
+        unsafe {
+            let byte = pass.src.add(at).read();
+            for element in 0..per_byte {
+                let value = byte >> shift(BITS, element) & (0xFF >> (8 - BITS)) as u8;
+                pass.dst.add(at * per_byte + element).write(value);
+            }
+        }
+    }
+}
+
+/// Packs elements to bytes `from..to`.
+///
+/// # Safety
+/// A byte for each of their elements is valid for reads, and the bytes are for writes.
+unsafe fn pack<const BITS: usize>(pass: Pass, from: usize, to: usize) {
+    let per_byte = 8 / BITS;
+    for at in from..to {
+        let mut byte = 0;
+        // SAFETY: as required of this function.
+        unsafe {
+            for element in 0..per_byte {
+                byte |= pass.src.add(at * per_byte + element).read() << shift(BITS, element);
+            }
+            pass.dst.add(at).write(byte);
+        }
+    }
+}
+
+/// Runs a plan of packed elements out of place, in whichever way is faster.
+///
+/// # Safety
+/// As for [`packed::copy`].
+pub(super) unsafe fn copy_packed(
+    plan: &Plan,
+    src: *const u8,
+    dst: *mut u8,
+    lengths: Option<LengthReader<'_>>,
+) {
+    // SAFETY: passed on.
+    unsafe {
+        if !(applies(plan) && run(plan, src, dst, lengths)) {
+            packed::copy(plan, src, dst, lengths);
+        }
+    }
+}
