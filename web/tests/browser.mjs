@@ -171,7 +171,7 @@ if (result.skipped) {
     "ReverseSequence: lengths[0] is 3, outside [0, 2]",
     "Reverse: in place, elements of this width need the usage COPY_SRC",
     "Reverse: dtype is missing",
-    "ReverseSequence: lengths",
+    "ReverseSequence: 2 lengths given, expected 3",
     "ReverseSequence: the buffer of lengths has 8 bytes, expected a multiple of 4 and at least 12",
     "ReverseSequence: lengths: dtype is f32, expected an integer type",
     "ReverseSequence: lengths: length is undefined, expected a number of integers",
