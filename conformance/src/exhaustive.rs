@@ -9,8 +9,8 @@ use crate::backend::Backend;
 use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Rule};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::{Runner, Share, Tally};
+use crate::workers::on_all_threads;
 use std::sync::Arc;
-use std::thread;
 
 /// The largest size of an axis.
 const LARGEST: usize = 3;
@@ -26,24 +26,12 @@ pub fn run(backend: &dyn Backend, share: Share) -> Tally {
         // Starts with the largest: the small ones are many, and similar.
         shapes = shapes.into_iter().rev().step_by(13).collect();
     }
-    let threads = thread::available_parallelism().map_or(1, |n| n.get());
-    let mut total = Tally::default();
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|worker| {
-                let shapes = shapes.iter().skip(worker).step_by(threads);
-                scope.spawn(move || {
-                    let mut runner = Runner::new(backend, worker as u64, share);
-                    shapes.for_each(|shape| run_shape(&mut runner, shape));
-                    runner.finish()
-                })
-            })
-            .collect();
-        for worker in workers {
-            total.add(worker.join().expect("a worker panicked"));
-        }
-    });
-    total
+    on_all_threads(|worker, threads| {
+        let mut runner = Runner::new(backend, worker as u64, share);
+        let shapes = shapes.iter().skip(worker).step_by(threads);
+        shapes.for_each(|shape| run_shape(&mut runner, shape));
+        runner.finish()
+    })
 }
 
 /// Every shape of rank 0 to 4 with sizes 0 to 3.

@@ -6,6 +6,7 @@
 //! including guard bytes, with the oracle's answer.
 
 pub mod backend;
+#[cfg(feature = "c")]
 pub mod c;
 #[cfg(feature = "cuda")]
 pub mod c_cuda;
@@ -22,5 +23,6 @@ pub mod runner;
 #[cfg(feature = "cuda")]
 pub mod simulated;
 pub mod suite;
+mod workers;
 
 pub use retrograde_kit::oracle;

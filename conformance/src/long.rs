@@ -6,8 +6,8 @@ use crate::backend::Backend;
 use crate::case::{Case, CaseLengths, Integer, Operation, Output, Rule};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::{FRONTS, Runner, Share, Tally, split_mix};
+use crate::workers::on_all_threads;
 use std::sync::Arc;
-use std::thread;
 
 /// The lengths of rows and columns.
 fn sizes() -> impl Iterator<Item = usize> {
@@ -21,24 +21,12 @@ const MOST: usize = 9_000;
 
 /// Runs all of it, or a share, on all available threads.
 pub fn run(backend: &dyn Backend, share: Share) -> Tally {
-    let threads = thread::available_parallelism().map_or(1, |n| n.get());
-    let mut total = Tally::default();
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|worker| {
-                let widths = Width::ALL.into_iter().skip(worker).step_by(threads);
-                scope.spawn(move || {
-                    let mut runner = Runner::new(backend, worker as u64, share);
-                    widths.for_each(|width| run_width(&mut runner, width, share));
-                    runner.finish()
-                })
-            })
-            .collect();
-        for worker in workers {
-            total.add(worker.join().expect("a worker panicked"));
-        }
-    });
-    total
+    on_all_threads(|worker, threads| {
+        let mut runner = Runner::new(backend, worker as u64, share);
+        let widths = Width::ALL.into_iter().skip(worker).step_by(threads);
+        widths.for_each(|width| run_width(&mut runner, width, share));
+        runner.finish()
+    })
 }
 
 /// Approximate sizes of packed rows in whole bytes; the last ones are split into blocks.

@@ -2,6 +2,7 @@
 
 use retrograde::cpu::Isa;
 use retrograde_conformance::backend::{Backend, Cpu};
+#[cfg(feature = "c")]
 use retrograde_conformance::c::CInterface;
 #[cfg(feature = "cuda")]
 use retrograde_conformance::c_cuda::CCuda;
@@ -27,7 +28,9 @@ fn main() -> ExitCode {
         ["best"] => run_all(&[Box::new(Cpu::new())], &FULL),
         ["quick"] => run_all(&backends(), &QUICK),
         ["sample"] => run_all(&backends(), &SAMPLE),
+        #[cfg(feature = "c")]
         ["c"] => run_all(&[Box::new(CInterface::thorough())], &FULL),
+        #[cfg(feature = "c")]
         ["c", "quick"] => run_all(&[Box::new(CInterface::new())], &QUICK),
         #[cfg(feature = "cuda")]
         ["c", "cuda"] => run_all(&[Box::new(CCuda::new())], &QUICK),
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
 fn backends() -> Vec<Box<dyn Backend>> {
     let mut all: Vec<Box<dyn Backend>> = Vec::new();
     all.extend(Cpu::all().into_iter().map(|cpu| Box::new(cpu) as Box<dyn Backend>));
+    #[cfg(feature = "c")]
     all.push(Box::new(CInterface::new()));
     #[cfg(feature = "cuda")]
     all.extend::<[Box<dyn Backend>; 2]>([Box::new(Cuda::new()), Box::new(Simulated::new())]);

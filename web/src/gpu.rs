@@ -1,7 +1,9 @@
 //! A call on WebGPU, as the dispatches that `package/webgpu.js` records.
 
 use crate::call::Call;
-use retrograde_wgpu::{Dispatch, Limits, SOURCE, list, list_in_place};
+use retrograde_wgpu::{
+    Dispatch, Limits, ListedLengths, SOURCE, clear_reports, list, list_in_place, read_report,
+};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 /// The kernels in WGSL.
@@ -10,12 +12,25 @@ pub fn kernel_source() -> String {
     SOURCE.to_owned()
 }
 
+/// The content of a report on lengths that found nothing yet.
+#[wasm_bindgen]
+pub fn clear_report() -> Vec<u32> {
+    clear_reports(1)
+}
+
+/// The number of the call whose lengths a report found invalid.
+#[wasm_bindgen]
+pub fn reported_call(report: &[u32]) -> Option<u32> {
+    read_report(report).map(|finding| finding.call)
+}
+
 /// One dispatch.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct GpuStep {
     dispatch: Dispatch,
     reads_copy: bool,
+    temporary: u64,
 }
 
 #[wasm_bindgen]
@@ -56,16 +71,28 @@ impl GpuStep {
         self.dispatch.src.iter().flat_map(|src| [src.start as f64, src.end as f64]).collect()
     }
 
-    /// The same of the output.
+    /// The same of the output; empty if it is not written.
     #[wasm_bindgen(getter)]
     pub fn writes(&self) -> Vec<f64> {
-        vec![self.dispatch.dst.start as f64, self.dispatch.dst.end as f64]
+        self.dispatch.dst.iter().flat_map(|dst| [dst.start as f64, dst.end as f64]).collect()
     }
 
-    /// Whether it swaps elements of the output and does not read the input.
+    /// Whether the temporary buffer takes the place of the input.
     #[wasm_bindgen(getter)]
-    pub fn exchanges(&self) -> bool {
-        self.dispatch.src.is_none()
+    pub fn from_temporary(&self) -> bool {
+        self.dispatch.from_temporary
+    }
+
+    /// Whether it takes the place of the output.
+    #[wasm_bindgen(getter)]
+    pub fn to_temporary(&self) -> bool {
+        self.dispatch.to_temporary
+    }
+
+    /// The bytes of the temporary buffer of the call; 0 if it needs none.
+    #[wasm_bindgen(getter)]
+    pub fn temporary(&self) -> f64 {
+        self.temporary as f64
     }
 
     /// Whether it must read a copy, because its output is the input.
@@ -87,10 +114,12 @@ impl Call {
         self.values().map(|values| values.bytes.clone())
     }
 
-    /// What a device with these limits would run, after all checks.
+    /// What a device with these limits would run, after all checks of the host. `unchecked` is the
+    /// number of a call whose lengths are on the device, which checks them.
     pub fn gpu_steps(
         &self,
         in_place: bool,
+        unchecked: Option<u32>,
         binding_size: f64,
         offset_alignment: f64,
         workgroups: u32,
@@ -98,19 +127,30 @@ impl Call {
         // Limits are exact in JavaScript, and saturate here.
         let (binding_size, offset_alignment) = (binding_size as u64, offset_alignment as u64);
         let limits = Limits { binding_size, offset_alignment, workgroups };
+        let lengths = unchecked.map_or(ListedLengths::Checked, ListedLengths::Unchecked);
         let listed = self.checked(|prepared| {
             let exchanged = match in_place {
-                true => list_in_place(prepared.plan(), limits)?,
+                true => list_in_place(prepared.plan(), limits, lengths)?,
                 false => None,
             };
             match exchanged {
-                Some(steps) => Ok((steps, false)),
-                None => Ok((list(prepared.plan(), limits)?, in_place)),
+                Some(listing) => Ok((listing, false)),
+                None => Ok((list(prepared.plan(), limits, lengths)?, in_place)),
             }
         })?;
-        let (steps, reads_copy) =
+        let (listing, reads_copy) =
             listed.map_err(|error: retrograde_wgpu::Error| JsError::new(&error.to_string()))?;
-        Ok(steps.into_iter().map(|dispatch| GpuStep { dispatch, reads_copy }).collect())
+        let temporary = listing.temporary;
+        let step = |dispatch| GpuStep { dispatch, reads_copy, temporary };
+        Ok(listing.dispatches.into_iter().map(step).collect())
+    }
+
+    /// The error that a report of the device means for this call, in the library's words.
+    pub fn reported_error(&self, report: &[u32]) -> Result<Option<String>, JsError> {
+        self.checked(|prepared| {
+            let explained = |error| prepared.explain(error).to_string();
+            read_report(report).map(|finding| explained(finding.error))
+        })
     }
 
     /// How a GPU would run it.

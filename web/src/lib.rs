@@ -12,7 +12,7 @@ mod number;
 mod picture;
 
 pub use call::Call;
-pub use gpu::{GpuStep, kernel_source};
+pub use gpu::{GpuStep, clear_report, kernel_source, reported_call};
 pub use npy::NpyFile;
 
 use retrograde::cpu::Isa;

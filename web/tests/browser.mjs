@@ -45,7 +45,10 @@ const arrays = await page.evaluate(async () => {
 });
 assert.deepEqual(arrays, ["simd128", [2, 1, 4, 3]]);
 
-/** Runs in the page. Every case out of place, in place, and recorded into an encoder. */
+/**
+ * Runs in the page. Every case out of place, in place, recorded into an encoder, and with lengths or
+ * offsets on the device.
+ */
 async function onBuffers() {
   const adapter = await navigator.gpu?.requestAdapter();
   if (!adapter) return { skipped: "Chromium offers no WebGPU adapter here" };
@@ -67,24 +70,62 @@ async function onBuffers() {
   }
   cases.push(["reverse", "u4", 0.5, [33, 61], [], { axes: [1] }]);
   cases.push(["reverse", "u1", 0.125, [33, 61], [], { axes: [0, 1] }]);
+  // Columns that are transposed to a temporary buffer and back.
+  cases.push(["reverseSequence", "u8", 1, [1500, 2804], [lengths(2804, 1500)], { align: "end" }]);
+  cases.push(["reverseSequence", "f16", 2, [1500, 1404], [lengths(1404, 1500)], { tail: "zero" }]);
+  const integerType = (values) => (values instanceof Int32Array ? "i32" : values instanceof Uint8Array ? "u8" : "i64");
+  const onDevice = (values) => {
+    const array = Array.isArray(values) ? BigInt64Array.from(values, BigInt) : values;
+    return { buffer: gpu.upload(device, array), dtype: integerType(values), length: array.length };
+  };
   let count = 0;
   for (const [name, dtype, width, shape, operands, more] of cases) {
     const options = { ...more, dtype };
     const size = Math.ceil(shape.reduce((a, b) => a * b, 1) * width);
-    const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 151 + (at >> 7)) & 255);
+    const bytes = new Uint8Array(size);
+    for (let at = 0; at < size; at++) bytes[at] = at * 151 + (at >> 7);
     const wanted = cpu[name](bytes, shape, ...operands, options);
-    for (const way of ["out of place", "in place", "recorded"]) {
+    const ways = ["out of place", "in place", "recorded"];
+    if (operands.length) ways.push("lengths on the device", "lengths on the device, in place");
+    for (const way of ways) {
       const input = gpu.upload(device, bytes);
       const encoder = way === "recorded" ? device.createCommandEncoder() : undefined;
-      const out = way === "in place" ? input : undefined;
-      const result = gpu[name](device, input, shape, ...operands, { ...options, out, encoder });
+      const out = way.endsWith("in place") ? input : undefined;
+      const given = way.startsWith("lengths") ? operands.map(onDevice) : operands;
+      const result = gpu[name](device, input, shape, ...given, { ...options, out, encoder });
       if (encoder) device.queue.submit([encoder.finish()]);
       const got = await gpu.download(device, result, size);
       const wrong = got.findIndex((byte, at) => byte !== wanted[at]);
       if (wrong >= 0) return { wrong: `${name} ${dtype} [${shape}] ${way}: byte ${wrong} is ${got[wrong]}, expected ${wanted[wrong]}` };
+      [input, result].forEach((buffer) => buffer.destroy());
       count += 1;
     }
   }
+  await gpu.check(device);
+  // Invalid lengths on the device: nothing is written, and the report names the first of them.
+  const found = [];
+  const reported = async () => {
+    try {
+      await gpu.check(device);
+      found.push("nothing");
+    } catch (error) {
+      found.push(error.message);
+    }
+  };
+  const rows = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+  const kept = gpu.upload(device, rows);
+  const later = { dtype: "u8", timeAxis: 1, batchAxis: 0, out: kept };
+  gpu.reverseSequence(device, gpu.upload(device, rows), [2, 4], onDevice(Int32Array.of(4, 2)), { ...later, out: undefined });
+  gpu.reverseSequence(device, gpu.upload(device, rows), [2, 4], onDevice(Int32Array.of(4, 5)), later);
+  gpu.reverseSequence(device, gpu.upload(device, rows), [2, 4], onDevice(Int32Array.of(-1, 5)), later);
+  await reported();
+  await reported();
+  gpu.reverseSegments(device, gpu.upload(device, rows), [8], onDevice([0, 5, 4]), { dtype: "u8", out: kept });
+  await reported();
+  const written = [...(await gpu.download(device, kept, 8))].some((byte, at) => byte !== rows[at]);
+  gpu.reverseSubsequences(device, gpu.upload(device, rows), [2, 4], onDevice(Uint8Array.of(9, 9)), { dtype: "u8", axis: 1, out: kept });
+  await reported();
+  const clamped = [...(await gpu.download(device, kept, 8))];
   const refused = [];
   const attempt = (call) => {
     try {
@@ -103,8 +144,15 @@ async function onBuffers() {
   attempt(() => gpu.reverseSequence(device, large, [2, 2], [3, 0], { dtype: "f32" }));
   attempt(() => gpu.reverse(device, large, [5], { dtype: "u8", out: large }));
   attempt(() => gpu.reverse(device, large, [5], {}));
+  const few = { buffer: small, dtype: "i32", length: 2 };
+  attempt(() => gpu.reverseSequence(device, large, [2, 3], few, { dtype: "f32" }));
+  attempt(() => gpu.reverseSequence(device, large, [2, 3], { ...few, length: 3 }, { dtype: "f32" }));
+  attempt(() => gpu.reverseSequence(device, large, [2, 2], { ...few, dtype: "f32" }, { dtype: "f32" }));
+  attempt(() => gpu.reverseSequence(device, large, [2, 2], { ...few, length: undefined }, { dtype: "f32" }));
+  attempt(() => gpu.reverseSequence(device, large, [2, 2], { ...few, buffer: unused }, { dtype: "f32" }));
+  attempt(() => gpu.reverseSequence(device, large, [2, 2], { ...few, buffer: large }, { dtype: "f32", out: large }));
   await device.queue.onSubmittedWorkDone();
-  return { count, refused, faults, name: adapter.info?.description || adapter.info?.vendor };
+  return { count, refused, found, written, clamped, faults, name: adapter.info?.description || adapter.info?.vendor };
 }
 
 const result = await page.evaluate(onBuffers);
@@ -123,8 +171,22 @@ if (result.skipped) {
     "ReverseSequence: lengths[0] is 3, outside [0, 2]",
     "Reverse: in place, elements of this width need the usage COPY_SRC",
     "Reverse: dtype is missing",
+    "ReverseSequence: 2 lengths given, expected 3",
+    "ReverseSequence: the buffer of lengths has 8 bytes, expected a multiple of 4 and at least 12",
+    "ReverseSequence: lengths: dtype is f32, expected an integer type",
+    "ReverseSequence: lengths: length is undefined, expected a number of integers",
+    "ReverseSequence: the buffer of lengths needs the usage STORAGE",
+    "ReverseSequence: lengths and the output are in one buffer",
   ];
   words.forEach((start, at) => assert.ok(result.refused[at].startsWith(start), `${result.refused[at]} is not: ${start}`));
-  console.log(`${result.count} calls on buffers gave the bytes of arrays, ${words.length} were refused (${result.name})`);
+  assert.deepEqual(result.found, [
+    "ReverseSequence: lengths[1] is 5, outside [0, 4]",
+    "nothing",
+    "ReverseSegments: offsets[2] is 4, outside [5, 8]",
+    "nothing",
+  ]);
+  assert.equal(result.written, false);
+  assert.deepEqual(result.clamped, [4, 3, 2, 1, 8, 7, 6, 5]);
+  console.log(`${result.count} calls on buffers gave the bytes of arrays, ${words.length} were refused, 2 found invalid by the device (${result.name})`);
 }
 console.log("the package passed in Chromium");

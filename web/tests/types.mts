@@ -2,7 +2,7 @@
 
 import { init, NpyFile, reverse, reverseSegments, reverseSequence, reverseSubsequences, reverseSequenceCall } from "@retrograde/web";
 import { reverse as webnnReverse } from "@retrograde/web/webnn";
-import { reverse as gpuReverse } from "@retrograde/web/webgpu";
+import { check, reverse as gpuReverse, reverseSequence as gpuSequence } from "@retrograde/web/webgpu";
 
 await init();
 const x: Float32Array = reverse(new Float32Array(6), [2, 3], { axes: [1], duplicates: "error" });
@@ -18,6 +18,8 @@ const typed: Float32Array = data;
 declare const device: GPUDevice;
 declare const buffer: GPUBuffer;
 const out: GPUBuffer = gpuReverse(device, buffer, [6], { dtype: "f32", axes: 0 });
+gpuSequence(device, buffer, [2, 3], { buffer: out, dtype: "i32", length: 3 }, { dtype: "f32" });
+await check(device);
 console.log(plan, shape, typed, out);
 
 // @ts-expect-error: there is no such policy
@@ -28,3 +30,5 @@ reverseSubsequences(y, [2, 2], [1, 2], {});
 reverse([1, 2, 3], [3]);
 // @ts-expect-error: a buffer needs an element type
 gpuReverse(device, buffer, [6], { axes: 0 });
+// @ts-expect-error: lengths are integers
+gpuSequence(device, buffer, [2, 3], { buffer: out, dtype: "f32", length: 3 }, { dtype: "f32" });

@@ -1,6 +1,6 @@
 //! Calls: a plan with its buffers, checked and ready to encode.
 
-use crate::choose::{self, Kernel, Route};
+use crate::choose::{self, Kernel, Route, Where};
 use crate::device::Gpu;
 use crate::error::Error;
 use crate::filled::filled;
@@ -152,10 +152,11 @@ impl Gpu {
         }
         let mut binder = Binder::new(self, plan, lengths, dst)?;
         let shape = Shape::of(plan);
-        match choose::choose(plan, &shape).route {
+        match choose::choose(plan, &shape, self.choosing(dst)).route {
             Route::Nothing => {}
+            Route::Columns => binder.columns(&shape, src, dst)?,
             // A buffer that is written to cannot be bound a second time to be read.
-            Route::Gather if shared => binder.copied(plan, &shape, src, dst)?,
+            _ if shared => binder.copied(plan, &shape, src, dst)?,
             _ => binder.gather(shape, src, dst),
         }
         Ok(binder.finish())
@@ -177,13 +178,19 @@ impl Gpu {
         let mut binder = Binder::new(self, plan, lengths, memory)?;
         let shape = Shape::of(plan);
         let fits = !plan.is_empty() && shape.fits(self.window(), memory.offset, memory.offset);
-        let kernel = choose::choose_in_place(plan, &shape, memory.offset, fits);
+        let kernel = choose::choose_in_place(plan, &shape, self.choosing(memory), fits);
         match kernel.route {
             Route::Nothing => {}
+            Route::Columns => binder.columns(&shape, memory, memory)?,
             Route::Exchange => binder.dispatch(kernel, &shape, None, memory),
             _ => binder.copied(plan, &shape, memory, memory)?,
         }
         Ok(binder.finish())
+    }
+
+    /// What the choice of a kernel for this output depends on.
+    fn choosing(&self, dst: View<'_>) -> Where {
+        Where { at: dst.offset, small: self.tests_small() }
     }
 
     /// Checks that the host can do on lengths, and on what the kernels count.
@@ -349,9 +356,21 @@ impl<'a> Binder<'a> {
     /// Dispatches each piece of a shape.
     fn gather(&mut self, shape: Shape, src: View<'_>, dst: View<'_>) {
         for piece in shape.pieces(self.gpu.window(), src.offset, dst.offset) {
-            let kernel = choose::specialised(Route::Gather, &piece);
+            let (kernel, piece) = choose::choose_piece(piece, self.gpu.choosing(dst));
             self.dispatch(kernel, &piece, Some(src), dst);
         }
+    }
+
+    /// Columns through a temporary buffer, which every group of them uses again.
+    fn columns(&mut self, shape: &Shape, src: View<'_>, dst: View<'_>) -> Result<(), Error> {
+        let place = self.gpu.choosing(dst);
+        let Some(columns) = shape.columns(place.at, place.small) else { return Ok(()) };
+        let copy = self.gpu.allocate(columns.bytes)?;
+        for [to, from] in shape.through(columns) {
+            self.gather(to, src, View::whole(&copy));
+            self.gather(from, View::whole(&copy), dst);
+        }
+        Ok(())
     }
 
     /// Dispatches one piece; in place without `src`.

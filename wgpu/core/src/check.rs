@@ -2,7 +2,8 @@
 
 use crate::device::Gpu;
 use crate::error::Error;
-use crate::report::{Reports, WORDS, clear, error};
+use crate::findings::{WORDS, clear_reports, read_report};
+use crate::report::Reports;
 use retrograde::ExecuteError;
 use std::sync::Arc;
 
@@ -29,9 +30,10 @@ impl Gpu {
         let bytes = self.download(&reports.buffer, 0..reports.buffer.size()).await?;
         let words: Vec<u32> =
             bytes.as_chunks().0.iter().map(|&word| u32::from_ne_bytes(word)).collect();
+        let error = |words: &[u32]| read_report(words).map(|finding| finding.error);
         let errors: Vec<_> = words.chunks_exact(WORDS).take(reports.len()).map(error).collect();
         if errors.iter().any(Option::is_some) {
-            let clear = clear(reports.len().max(1));
+            let clear = clear_reports(reports.len().max(1));
             self.queue().write_buffer(&reports.buffer, 0, bytemuck::cast_slice(&clear));
         }
         Ok(errors)

@@ -11,6 +11,10 @@ pub enum Route {
     Nothing,
     /// Every word of the output is gathered from the input.
     Gather,
+    /// Tiles are transposed: the input is contiguous along another axis than the output.
+    Transpose,
+    /// Columns with a length each become rows of a temporary buffer, and columns again.
+    Columns,
     /// In place: every word is swapped with the one that belongs there.
     Exchange,
     /// In place, but words hold parts of elements that go to different places: the input is copied
@@ -27,6 +31,16 @@ pub struct Kernel {
     pub(crate) row: Row,
     pub(crate) steps: u32,
     pub(crate) small: u32,
+    pub(crate) tile: u32,
+}
+
+/// What a choice depends on, beside the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Where {
+    /// The byte of its buffer that the output begins with.
+    pub(crate) at: u64,
+    /// Takes kernels for large tensors for small ones too, to test them.
+    pub(crate) small: bool,
 }
 
 impl Kernel {
@@ -41,6 +55,8 @@ impl fmt::Display for Kernel {
         f.write_str(match self.route {
             Route::Nothing => return f.write_str("nothing to do"),
             Route::Gather => "gather",
+            Route::Transpose => "transpose",
+            Route::Columns => "transpose to a copy and back",
             Route::Exchange => "exchange",
             Route::Copied => "copy, then gather",
         })?;
@@ -68,27 +84,34 @@ impl fmt::Display for Kernel {
 /// # Ok::<(), retrograde::Error>(())
 /// ```
 pub fn kernel(plan: &Plan) -> Kernel {
-    choose(plan, &Shape::of(plan))
+    choose(plan, &Shape::of(plan), Where::default())
 }
 
 /// The same for [`Gpu::execute_in_place`](crate::Gpu::execute_in_place), in a buffer whose view
 /// begins with a word and fits a binding.
 pub fn kernel_in_place(plan: &Plan) -> Kernel {
-    choose_in_place(plan, &Shape::of(plan), 0, true)
+    choose_in_place(plan, &Shape::of(plan), Where::default(), true)
 }
 
 /// Out of place.
-pub(crate) fn choose(plan: &Plan, shape: &Shape) -> Kernel {
-    let route = if plan.is_empty() { Route::Nothing } else { Route::Gather };
-    specialised(route, shape)
+pub(crate) fn choose(plan: &Plan, shape: &Shape, place: Where) -> Kernel {
+    if plan.is_empty() {
+        return specialised(Route::Nothing, shape);
+    }
+    match shape.columns(place.at, place.small) {
+        Some(_) => specialised(Route::Columns, shape),
+        None => choose_piece(shape.clone(), place).0,
+    }
 }
 
-/// In place, from byte `at` of a buffer; `fits` says whether all of it is in one binding.
-pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, fits: bool) -> Kernel {
+/// In place; `fits` says whether all of it is in one binding.
+pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, place: Where, fits: bool) -> Kernel {
     // A whole packed tensor that keeps its order still gets its unused bits cleared.
     let route = if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) {
         Route::Nothing
-    } else if fits && is_words(shape, at) {
+    } else if shape.columns(place.at, place.small).is_some() {
+        Route::Columns
+    } else if fits && is_words(shape, place.at) {
         Route::Exchange
     } else {
         Route::Copied
@@ -96,7 +119,15 @@ pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, fits: bool) -
     specialised(route, shape)
 }
 
-/// What the kernel for a piece is specialised for.
+/// One piece from one buffer to another, and the shape that its kernel takes.
+pub(crate) fn choose_piece(piece: Shape, place: Where) -> (Kernel, Shape) {
+    match piece.tiled(place.at, place.small) {
+        Some(tiled) => (specialised(Route::Transpose, &tiled), tiled),
+        None => (specialised(Route::Gather, &piece), piece),
+    }
+}
+
+/// What the kernel for a shape is specialised for.
 pub(crate) fn specialised(route: Route, shape: &Shape) -> Kernel {
     Kernel {
         route,
@@ -109,6 +140,8 @@ pub(crate) fn specialised(route: Route, shape: &Shape) -> Kernel {
             Some(Meaning::Offsets) => 2,
         },
         small: shape.small().unwrap_or(5),
+        // For other kernels, one value, so that they are compiled once.
+        tile: shape.tile.map_or(2, |_| shape.unit.trailing_zeros()),
     }
 }
 
@@ -145,6 +178,19 @@ mod tests {
         assert_eq!(in_place(DType::Bytes(3), &[4, 4], &[1]), Route::Copied);
         assert_eq!(in_place(DType::U8, &[3, 6], &[]), Route::Nothing);
         assert_eq!(in_place(DType::U8, &[0, 6], &[1]), Route::Nothing);
+    }
+
+    #[test]
+    fn large_columns_go_through_a_transposed_copy_and_small_ones_do_not() {
+        let routes = |dtype, time| {
+            let layout = Layout::dense(dtype, &[time, 1024]).unwrap();
+            let lanes = Layout::dense(DType::I64, &[1024]).unwrap();
+            let plan = ReverseSequence::new().plan(&layout, &lanes, &layout).unwrap();
+            (kernel(&plan).route, kernel_in_place(&plan).route)
+        };
+        assert_eq!(routes(DType::U8, 8192), (Route::Columns, Route::Columns));
+        assert_eq!(routes(DType::F32, 64), (Route::Gather, Route::Exchange));
+        assert_eq!(routes(DType::U8, 64), (Route::Gather, Route::Copied));
     }
 
     #[test]

@@ -175,7 +175,7 @@ impl Shape {
             self.src += unit as i64 * (len as i64 - 1);
         }
         let axis = Some(self.axes.len());
-        self.steps = Some(Steps { axis, meaning, first, descending, src, source: 0..len });
+        self.steps = Some(Steps { axis, meaning, len, first, descending, src, source: 0..len });
         self.axes.push(Axis { len, src: 0, dst: unit, lengths: 0 });
         (self.row, self.row_len) = (Row::Forward, unit);
         if len == 1 {

@@ -26,6 +26,7 @@ pub struct Gpu {
     shared: Arc<Shared>,
     window: Window,
     words_each: u32,
+    tests_small: bool,
     pub(crate) reports: Arc<Reports>,
     pub(crate) report: u32,
 }
@@ -111,7 +112,7 @@ impl Gpu {
         let reports = Arc::new(Reports::on(&device, 1));
         let groups = limits.max_compute_workgroups_per_dimension;
         let shared = Shared { device, queue, kernels, nothing, groups, info };
-        Gpu { shared: Arc::new(shared), window, words_each, reports, report: 0 }
+        Gpu { shared: Arc::new(shared), window, words_each, tests_small: false, reports, report: 0 }
     }
 
     /// The device.
@@ -149,6 +150,16 @@ impl Gpu {
     #[doc(hidden)]
     pub fn with_words_each(&self, words: u32) -> Gpu {
         Gpu { words_each: if words > 1 { 4 } else { 1 }, ..self.clone() }
+    }
+
+    /// The same device, on which small tensors take the kernels of large ones, for tests.
+    #[doc(hidden)]
+    pub fn testing_small(&self) -> Gpu {
+        Gpu { tests_small: true, ..self.clone() }
+    }
+
+    pub(crate) fn tests_small(&self) -> bool {
+        self.tests_small
     }
 
     pub(crate) fn words_each(&self) -> u32 {

@@ -9,16 +9,20 @@
 #![cfg_attr(not(feature = "device"), allow(dead_code, reason = "lengths in device memory"))]
 
 mod choose;
+mod columns;
 mod cut;
 mod error;
+mod findings;
 mod listing;
 mod params;
 mod shape;
 mod source;
+mod tiles;
 
 pub use choose::{Kernel, Route, kernel, kernel_in_place};
 pub use error::Error;
-pub use listing::{Dispatch, Limits, list, list_in_place};
+pub use findings::{Finding, clear_reports, read_report};
+pub use listing::{Dispatch, Limits, ListedLengths, Listing, list, list_in_place};
 pub use source::SOURCE;
 
 // What needs wgpu. Without the feature `device`, plans become dispatches for others to run.

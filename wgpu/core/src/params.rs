@@ -1,7 +1,7 @@
 //! The parameters of a dispatch, as `kernels/common.wgsl` declares them.
 
 use crate::cut::Window;
-use crate::shape::Shape;
+use crate::shape::{Shape, Tile};
 use bytemuck::{Pod, Zeroable};
 use retrograde::{DType, LengthPolicy, LengthsPlan, Meaning};
 
@@ -9,6 +9,9 @@ use retrograde::{DType, LengthPolicy, LengthsPlan, Meaning};
 pub(crate) const MOST_AXES: usize = 48;
 /// Invocations of a workgroup.
 const THREADS: u64 = 256;
+/// Bytes of output across a tile, and steps along it: those of `kernels/tiles.wgsl`.
+const TILE_BYTES: u64 = 128;
+const TILE_STEPS: u64 = 64;
 /// No dimension.
 const NONE: u32 = u32::MAX;
 
@@ -54,6 +57,10 @@ pub(crate) struct Params {
     pub(crate) power: u32,
     pub(crate) zero: u32,
     pub(crate) checked: u32,
+    pub(crate) across: u32,
+    pub(crate) along: u32,
+    pub(crate) height: u32,
+    pub(crate) pitch: u32,
     pub(crate) axes: [Axis; MOST_AXES],
 }
 
@@ -98,7 +105,10 @@ impl Params {
         let mut params = Params::zeroed();
         params.read(lengths, shape.lengths_offset);
         params.place(shape, at);
-        params.enumerate(shape);
+        match &shape.tile {
+            Some(tile) => params.enumerate_tiles(shape, tile),
+            None => params.enumerate(shape),
+        }
         params
     }
 
@@ -116,7 +126,11 @@ impl Params {
 
     /// The grid of a move, which the kernel needs to know too; an invocation takes `each` words.
     pub(crate) fn grid(&mut self, each: u32, most: u32) -> Grid {
-        let grid = Grid::of(u64::from(self.words).div_ceil(THREADS * u64::from(each)), most);
+        let groups = match self.across {
+            0 => u64::from(self.words).div_ceil(THREADS * u64::from(each)),
+            _ => u64::from(self.words),
+        };
+        let grid = Grid::of(groups, most);
         self.groups = grid.x;
         grid
     }
@@ -179,8 +193,27 @@ impl Params {
         (self.outer, self.rank) = (outer as u32, shape.axes.len() as u32);
         (self.run, self.words) = (words_of(outer) as u32, total(&outer) as u32);
         self.span = shape.span(outer) as u32;
+        self.take_axes(shape, outer);
+    }
+
+    /// Tiles take the place of words; the last dimension is that of lanes.
+    fn enumerate_tiles(&mut self, shape: &Shape, tile: &Tile) {
+        let outer = shape.axes.len() - 1;
+        let lanes = shape.axes[outer].len;
+        let count: u64 = shape.axes[..outer].iter().map(|axis| axis.len).product();
+        let across = (lanes * shape.unit).div_ceil(TILE_BYTES);
+        let along = tile.steps.div_ceil(TILE_STEPS);
+        (self.across, self.along) = (across as u32, along as u32);
+        self.words = (count * across * along) as u32;
+        (self.height, self.pitch) = (tile.steps as u32, (tile.pitch / shape.per_word()) as u32);
+        self.first_step = tile.first as u32;
+        (self.outer, self.rank) = (outer as u32, outer as u32 + 1);
+        self.take_axes(shape, outer);
+    }
+
+    fn take_axes(&mut self, shape: &Shape, outer: usize) {
         for (at, (to, axis)) in self.axes.iter_mut().zip(&shape.axes).enumerate() {
-            let dst = if at < outer { axis.dst / per_word } else { axis.dst };
+            let dst = if at < outer { axis.dst / shape.per_word() } else { axis.dst };
             let (src, lengths) = (wrapped(axis.src), wrapped(axis.lengths));
             *to = Axis { len: axis.len as u32, dst: dst as u32, src, lengths };
         }
@@ -240,7 +273,7 @@ mod tests {
 
     #[test]
     fn parameters_have_the_size_that_the_kernels_declare() {
-        assert_eq!(size_of::<Params>(), 28 * 4 + MOST_AXES * 16);
+        assert_eq!(size_of::<Params>(), 32 * 4 + MOST_AXES * 16);
         assert_eq!(std::mem::offset_of!(Params, axes) % 16, 0);
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct Steps {
     /// Its index among the axes; `None` if it has one step.
     pub(crate) axis: Option<usize>,
     pub(crate) meaning: Meaning,
+    /// How many steps the plan has.
+    pub(crate) len: u64,
     /// The step that comes first in the output's memory, and whether steps descend from there.
     pub(crate) first: u64,
     pub(crate) descending: bool,
@@ -38,6 +40,17 @@ pub(crate) struct Steps {
     pub(crate) source: Range<u64>,
 }
 
+/// Rows that are contiguous in the input only: in the output their units are apart, and those of
+/// the last dimension, the lanes, are contiguous.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tile {
+    /// From a unit of a row to the next, in grains of the output.
+    pub(crate) pitch: u64,
+    /// The first unit of a row that is written, and how many are.
+    pub(crate) first: u64,
+    pub(crate) steps: u64,
+}
+
 /// A plan, or a piece of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shape {
@@ -45,8 +58,10 @@ pub(crate) struct Shape {
     /// Grains in a unit.
     pub(crate) unit: u64,
     pub(crate) row: Row,
-    /// Grains in a row: one unit, if it is `Forward`.
+    /// Grains in a row: one unit, if it is `Forward` and there is no tile.
     pub(crate) row_len: u64,
+    /// `Some` if rows are not contiguous in the output.
+    pub(crate) tile: Option<Tile>,
     /// The other dimensions, from the largest output stride to the smallest.
     pub(crate) axes: Vec<Axis>,
     pub(crate) steps: Option<Steps>,
@@ -69,6 +84,7 @@ impl Shape {
             unit,
             row: Row::Forward,
             row_len: unit,
+            tile: None,
             axes: Vec::with_capacity(plan.dims().len()),
             steps: None,
             zero: plan.zeroes_tail(),
@@ -129,7 +145,7 @@ impl Shape {
         if let Some(meaning) = meaning {
             let axis = (len != 1).then_some(self.axes.len());
             let first = if descending { len - 1 } else { 0 };
-            self.steps = Some(Steps { axis, meaning, first, descending, src, source: 0..len });
+            self.steps = Some(Steps { axis, meaning, len, first, descending, src, source: 0..len });
             src = 0;
         }
         if len != 1 {
@@ -149,7 +165,11 @@ impl Shape {
 
     /// Grains of output from the first to the last, ignoring the `outer` outermost dimensions.
     pub(crate) fn span(&self, outer: usize) -> u64 {
-        self.axes[outer..].iter().map(|axis| (axis.len - 1) * axis.dst).sum::<u64>() + self.row_len
+        let row = match &self.tile {
+            Some(tile) => (tile.steps - 1) * tile.pitch + self.unit,
+            None => self.row_len,
+        };
+        self.axes[outer..].iter().map(|axis| (axis.len - 1) * axis.dst).sum::<u64>() + row
     }
 
     /// The grains of the output between its ends.

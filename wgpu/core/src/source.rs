@@ -5,13 +5,19 @@ use crate::choose::{Kernel, Route};
 /// The kernels in WGSL.
 pub const SOURCE: &str = concat!(
     include_str!("kernels/common.wgsl"),
+    include_str!("kernels/rows.wgsl"),
     include_str!("kernels/words.wgsl"),
+    include_str!("kernels/tiles.wgsl"),
     include_str!("kernels/check.wgsl"),
 );
 
 /// The entry point of a kernel.
 pub(crate) fn entry(kernel: &Kernel) -> &'static str {
-    if kernel.route == Route::Exchange { "exchange" } else { "gather" }
+    match kernel.route {
+        Route::Exchange => "exchange",
+        Route::Transpose => "transpose",
+        _ => "gather",
+    }
 }
 
 /// The values of its overrides; an invocation takes `each` words.
@@ -23,5 +29,6 @@ pub(crate) fn overrides(kernel: &Kernel, each: u32) -> Vec<(&'static str, f64)> 
         ("STEPS", f64::from(kernel.steps)),
         ("PER_THREAD", f64::from(each)),
         ("SMALL", f64::from(kernel.small)),
+        ("TILE", f64::from(kernel.tile)),
     ]
 }

@@ -1,9 +1,11 @@
 //! The wgpu backend under test. Calls are batched: one upload, all their dispatches in one
-//! submission, one download. Lengths are on the device, and sometimes on the host.
+//! submission, one download. Lengths are on the device, and sometimes on the host. Each thread of the
+//! runner has a device of its own: threads that share one wait for its locks.
 
 use retrograde_conformance::backend::{Backend, Call, Outcome, plan_of, tensor};
 use retrograde_conformance::case::Case;
 use retrograde_wgpu::{Error, Gpu, GpuLengths, Options, Reports, View, wgpu};
+use std::sync::{Mutex, PoisonError};
 
 /// Calls in a batch.
 const BATCH: usize = 1024;
@@ -16,59 +18,75 @@ const ONE_BUFFER: usize = 7;
 const SMALL_BINDING: u64 = 1024;
 const PART: u64 = 6;
 
+/// One call in this many runs as if it were small: the others take the kernels of large tensors.
+const SMALL: usize = 5;
+
 /// The adapter, if there is one.
 pub(crate) struct Wgpu {
-    gpu: Result<Gpu, Error>,
+    options: Options,
+    /// Devices that no thread uses at the moment.
+    idle: Mutex<Vec<Gpu>>,
     name: String,
+    missing: Option<String>,
 }
 
 impl Wgpu {
     /// Opens it.
     pub(crate) fn new(options: Options) -> Self {
-        let gpu = pollster::block_on(Gpu::open(options));
-        let name = match &gpu {
-            Ok(gpu) => format!("wgpu {}", gpu.name()),
-            Err(_) => "wgpu".to_owned(),
+        let (name, missing, idle) = match pollster::block_on(Gpu::open(options)) {
+            Ok(gpu) => (format!("wgpu {}", gpu.name()), None, vec![gpu]),
+            Err(error) => ("wgpu".to_owned(), Some(error.to_string()), Vec::new()),
         };
-        Wgpu { gpu, name }
+        Wgpu { options, idle: Mutex::new(idle), name, missing }
     }
 
     fn try_batch(&self, calls: &[Call<'_>], memory: &mut [u8]) -> Result<Vec<Outcome>, Error> {
-        let gpu = self.gpu.as_ref().map_err(Clone::clone)?;
-        let mut lengths = Vec::new();
-        let lengths_at: Vec<usize> = calls
-            .iter()
-            .map(|call| {
-                let at = lengths.len();
-                lengths.extend(call.case.lengths.iter().flat_map(|lengths| &lengths.buffer));
-                at
-            })
-            .collect();
-        let buffers = Buffers {
-            input: gpu.upload(memory)?,
-            memory: gpu.upload(memory)?,
-            lengths: gpu.upload(&lengths)?,
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let gpu = match idle {
+            Some(gpu) => gpu,
+            None => pollster::block_on(Gpu::open(self.options))?,
         };
-        let reports = Reports::new(gpu, calls.len());
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        let mut outcomes = Vec::with_capacity(calls.len());
-        for (at, call) in calls.iter().enumerate() {
-            let small = SMALL_BINDING.max(call.output.len() as u64 / PART);
-            let bindings = if at % 2 == 0 { u64::MAX } else { small };
-            let gpu = gpu.with_bindings_of(bindings).reporting_to(&reports, at);
-            outcomes.push(start(&gpu, &buffers, call, at, lengths_at[at], &mut encoder));
-        }
-        gpu.queue().submit([encoder.finish()]);
-        let found = pollster::block_on(gpu.read(&reports))?;
-        let bytes = 0..memory.len() as u64;
-        memory.copy_from_slice(&pollster::block_on(gpu.download(&buffers.memory, bytes))?);
-        for ((outcome, report), call) in outcomes.iter_mut().zip(found).zip(calls) {
-            if let (Outcome::Done, Some(error)) = (&outcome, report) {
-                *outcome = Outcome::of(call.case, error);
-            }
-        }
-        Ok(outcomes)
+        let outcomes = try_batch_on(&gpu, calls, memory);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(gpu);
+        outcomes
     }
+}
+
+fn try_batch_on(gpu: &Gpu, calls: &[Call<'_>], memory: &mut [u8]) -> Result<Vec<Outcome>, Error> {
+    let mut lengths = Vec::new();
+    let lengths_at: Vec<usize> = calls
+        .iter()
+        .map(|call| {
+            let at = lengths.len();
+            lengths.extend(call.case.lengths.iter().flat_map(|lengths| &lengths.buffer));
+            at
+        })
+        .collect();
+    let buffers = Buffers {
+        input: gpu.upload(memory)?,
+        memory: gpu.upload(memory)?,
+        lengths: gpu.upload(&lengths)?,
+    };
+    let reports = Reports::new(gpu, calls.len());
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let mut outcomes = Vec::with_capacity(calls.len());
+    for (at, call) in calls.iter().enumerate() {
+        let small = SMALL_BINDING.max(call.output.len() as u64 / PART);
+        let bindings = if at % 2 == 0 { u64::MAX } else { small };
+        let gpu = gpu.with_bindings_of(bindings).reporting_to(&reports, at);
+        let gpu = if at % SMALL == 0 { gpu } else { gpu.testing_small() };
+        outcomes.push(start(&gpu, &buffers, call, at, lengths_at[at], &mut encoder));
+    }
+    gpu.queue().submit([encoder.finish()]);
+    let found = pollster::block_on(gpu.read(&reports))?;
+    let bytes = 0..memory.len() as u64;
+    memory.copy_from_slice(&pollster::block_on(gpu.download(&buffers.memory, bytes))?);
+    for ((outcome, report), call) in outcomes.iter_mut().zip(found).zip(calls) {
+        if let (Outcome::Done, Some(error)) = (&outcome, report) {
+            *outcome = Outcome::of(call.case, error);
+        }
+    }
+    Ok(outcomes)
 }
 
 struct Buffers {
@@ -126,7 +144,7 @@ impl Backend for Wgpu {
     }
 
     fn unavailable(&self) -> Option<String> {
-        self.gpu.as_ref().err().map(ToString::to_string)
+        self.missing.clone()
     }
 
     fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {

@@ -13,6 +13,7 @@ const LOW = 6u;  // of an offset: the one before it
 const LEAST = 7u;  // the lowest invalid index of this call; NONE between calls
 const IS_SIGNED = 8u;
 const IS_OFFSET = 9u;
+const CALL = 10u;
 
 fn checked_at(ordinal: u32) -> vec2<u32> {
     var at = p.lengths;
@@ -63,4 +64,5 @@ fn conclude() {
     atomicStore(&report[p.report + LOW], low);
     atomicStore(&report[p.report + IS_SIGNED], u32((p.kind & SIGNED) != 0u));
     atomicStore(&report[p.report + IS_OFFSET], u32(OFFSETS));
+    atomicStore(&report[p.report + CALL], p.first);
 }

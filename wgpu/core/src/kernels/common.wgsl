@@ -11,12 +11,12 @@ struct Axis {
 }
 
 struct Params {
-    words: u32,  // words of the output that are looked at
+    words: u32,  // words of the output that are looked at, or tiles
     run: u32,  // words in one run
     groups: u32,  // workgroups in a row of the grid
     outer: u32,  // dimensions whose index comes from the number of the run
     rank: u32,  // all dimensions: after those, the ones that are found by position in a run
-    first: u32,  // the output's first word
+    first: u32,  // the output's first word; in a check, the number of the call
     lead: u32,  // grains in it before position 0
     span: u32,  // grains of a run
     seal: u32,  // grains behind it that become zero
@@ -27,7 +27,7 @@ struct Params {
     limit: u32,  // largest length that means anything
     kind: u32,  // of integers: log2 of the bytes, plus 4 if signed
     steps: u32,  // the dimension with lengths, or NONE
-    first_step: u32,  // of the output
+    first_step: u32,  // of the output; in tiles, of a row
     step_by: u32,  // 1, or -1 where steps run backward in memory
     source_low: u32,  // only steps of the input from here on are read,
     source_count: u32,  // so many
@@ -39,6 +39,10 @@ struct Params {
     power: u32,  // whether the grains of a unit are a power of 2
     zero: u32,  // whether steps beyond a length become zero
     checked: u32,  // whether lengths were checked on the device
+    across: u32,  // tiles across lanes
+    along: u32,  // tiles along rows
+    height: u32,  // steps of the output in tiles
+    pitch: u32,  // from one of these to the next, in words
     @align(16) axes: array<Axis, 48>,
 }
 

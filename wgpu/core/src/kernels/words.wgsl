@@ -2,108 +2,14 @@
 // that units of any width need no atomics. `gather` reads the input; `exchange` runs in place and
 // swaps a word with the one that belongs there, if every word belongs to one other word.
 
-override GRAIN: u32 = 3u;  // log2 of the bits of a grain
-override HIGH_FIRST: bool = false;  // whether the first grain of a byte is in its highest bits
-override ROW: u32 = 0u;  // how a row is read
 override STEPS: u32 = 0u;  // what a dimension outside rows reads
 override PER_THREAD: u32 = 4u;  // words that an invocation takes: 4, or 1 on a processor
-override SMALL: u32 = 5u;  // log2 of the bits of a unit, if it is a fraction of a word; 5 if not
 
-// Values of ROW. Rows are contiguous in input and output.
-const FORWARD = 0u;
-const BACKWARD = 1u;
-const PREFIX = 2u;  // the first steps are reversed, as many as a length says
-const SUFFIX = 3u;  // the last steps are
-const SEGMENTS = 4u;  // what lies between two offsets is
 // Values of STEPS; 0 is for plans without lengths.
 const BY_LENGTH = 1u;
 const BY_OFFSETS = 2u;
 
-override PER_WORD: u32 = 32u >> GRAIN;
 const THREADS = 256u;
-
-// Reverses the bits of each byte, so that the first grain is in the lowest bits.
-fn turned(word: u32) -> u32 {
-    if !HIGH_FIRST { return word; }
-    let bits = reverseBits(word);
-    let halves = (bits >> 16u) | (bits << 16u);
-    return ((halves >> 8u) & 0x00ff00ffu) | ((halves & 0x00ff00ffu) << 8u);
-}
-
-// Reverses the order of the units in a word.
-fn reversed(word: u32) -> u32 {
-    var w = (word >> 16u) | (word << 16u);
-    if SMALL <= 3u { w = ((w >> 8u) & 0x00ff00ffu) | ((w & 0x00ff00ffu) << 8u); }
-    if SMALL <= 2u { w = ((w >> 4u) & 0x0f0f0f0fu) | ((w & 0x0f0f0f0fu) << 4u); }
-    if SMALL <= 1u { w = ((w >> 2u) & 0x33333333u) | ((w & 0x33333333u) << 2u); }
-    if SMALL == 0u { w = ((w >> 1u) & 0x55555555u) | ((w & 0x55555555u) << 1u); }
-    return w;
-}
-
-// The lowest bits of a word, for so many grains.
-fn low_bits(grains: u32) -> u32 {
-    return select((1u << (grains << GRAIN)) - 1u, 0xffffffffu, grains >= PER_WORD);
-}
-
-// A word of input from this grain on.
-fn fetch(grain: u32) -> u32 {
-    let word = grain >> (5u - GRAIN);
-    let shift = (grain & (PER_WORD - 1u)) << GRAIN;
-    let low = turned(src[word]);
-    if shift == 0u { return low; }
-    return funnel(low, turned(src[word + 1u]), shift);
-}
-
-// A grain of a row, counted from the start of its unit. Divisions are slow.
-fn in_unit(at: u32) -> u32 {
-    if p.power != 0u { return at & (p.unit - 1u); }
-    return at % p.unit;
-}
-
-// A range of steps or grains with one direction.
-struct Part {
-    start: u32,
-    end: u32,
-    backward: bool,
-    zero: bool,
-}
-
-// The segment of step `t`. Whatever is in memory, it contains `t`.
-fn segment_of(t: u32) -> Part {
-    var low = 0u;
-    var high = p.count;
-    var part = Part(0u, p.limit, true, false);
-    while high - low > 1u {
-        let middle = low + (high - low) / 2u;
-        let value = length_at(p.lengths + middle * p.offset_by);
-        if value <= t {
-            low = middle;
-            part.start = value;
-        } else {
-            high = middle;
-            part.end = value;
-        }
-    }
-    part.backward = high != p.count;
-    return part;
-}
-
-// The part of a row that contains grain `at` of it; `lane` is where its length is.
-fn part_of(at: u32, lane: u32) -> Part {
-    if ROW == FORWARD { return Part(0u, p.row, false, false); }
-    if ROW == BACKWARD { return Part(0u, p.row, true, false); }
-    if ROW == SEGMENTS {
-        let part = segment_of(at / p.unit);
-        return Part(part.start * p.unit, part.end * p.unit, part.backward, false);
-    }
-    let length = length_at(lane) * p.unit;
-    if ROW == PREFIX {
-        if at < length { return Part(0u, length, true, false); }
-        return Part(length, p.row, false, p.zero != 0u);
-    }
-    if at >= p.row - length { return Part(p.row - length, p.row, true, false); }
-    return Part(0u, p.row - length, false, p.zero != 0u);
-}
 
 // A row, and a grain in it.
 struct Place {
@@ -207,45 +113,20 @@ fn gathered(index: u32) -> Word {
             k += 1u;
             continue;
         }
-        var at = row.at;
-        let end = k + min(PER_WORD - k, p.row - at);
-        if is_beyond(row) {
-            word.mask |= low_bits(end - k) << (k << GRAIN);
-            k = end;
-            continue;
-        }
+        let count = min(PER_WORD - k, p.row - row.at);
+        let beyond = is_beyond(row);
         let place = settled(row);
-        if !place.inside {
-            k = end;
-            continue;
+        if beyond || place.inside {
+            word.mask |= low_bits(count) << (k << GRAIN);
         }
-        while k < end {
-            let part = part_of(at, place.lengths);
-            var count = min(end - k, part.end - at);
-            var from_ = at;
-            if part.backward {
-                let mirror = part.start + part.end - at;
-                // Whole units that fill a word.
-                if SMALL < 5u && k == 0u && count == PER_WORD && (at & (p.unit - 1u)) == 0u {
-                    word.bits = reversed(fetch(place.src + mirror - PER_WORD));
-                    word.mask = 0xffffffffu;
-                    return word;
-                }
-                let inside = in_unit(at);
-                count = min(count, p.unit - inside);
-                from_ = mirror - p.unit + 2u * inside;
-            }
-            if count == PER_WORD && !part.zero {
-                word.bits = fetch(place.src + from_);
-                word.mask = 0xffffffffu;
+        if !beyond && place.inside {
+            if count == PER_WORD {
+                word.bits = row_bits(place.src, place.lengths, row.at, PER_WORD);
                 return word;
             }
-            let mask = low_bits(count);
-            if !part.zero { word.bits |= (fetch(place.src + from_) & mask) << (k << GRAIN); }
-            word.mask |= mask << (k << GRAIN);
-            at += count;
-            k += count;
+            word.bits |= row_bits(place.src, place.lengths, row.at, count) << (k << GRAIN);
         }
+        k += count;
     }
     return word;
 }

@@ -184,8 +184,9 @@ impl Team<'_> {
 
 /// What the environment allows.
 fn limit() -> usize {
-    // Browsers start no threads for a module, and have no clock that the pool could read.
-    if cfg!(all(target_family = "wasm", target_os = "unknown")) {
+    // A module of WebAssembly cannot start threads, and in browsers has no clock that the pool could
+    // read.
+    if cfg!(target_family = "wasm") {
         return 1;
     }
     // As with the caches' size: no lock that a forked child could inherit.
