@@ -68,7 +68,8 @@ pub(super) unsafe fn run(
     lengths: Option<LengthReader<'_>>,
 ) {
     let bytes = plan.units() * plan.unit().count;
-    if let Some(simple) = choose::of_simple(plan).filter(|_| Team::new(bytes).threads() == 1) {
+    let team = Team::new(bytes);
+    if let Some(simple) = choose::of_simple(plan).filter(|_| team.threads() == 1) {
         let (isa, stream) = (Isa::current(), tuning::streams(bytes));
         let prefetch = tuning::prefetches(bytes);
         // SAFETY: the job is the plan's own loops over both reaches, which are valid and
@@ -81,14 +82,16 @@ pub(super) unsafe fn run(
     }
     let (dims, unit) = choose::dims_of(plan);
     // SAFETY: passed on.
-    unsafe { units(&dims, unit, [plan.src().origin, plan.dst().origin], src, dst, lengths) };
+    unsafe { units(&team, &dims, unit, [plan.src().origin, plan.dst().origin], src, dst, lengths) };
 }
 
-/// Moves units of `unit` bytes along dimensions whose distances are in bytes, from these origins.
+/// Moves units of `unit` bytes along dimensions whose distances are in bytes, from these origins, shared
+/// among the threads of a team.
 ///
 /// # Safety
 /// As for [`run`], for a plan with these dimensions.
 pub(super) unsafe fn units(
+    team: &Team<'_>,
     dims: &[Dim],
     unit: usize,
     [from, to]: [usize; 2],
@@ -97,7 +100,6 @@ pub(super) unsafe fn units(
     lengths: Option<LengthReader<'_>>,
 ) {
     let bytes = dims.iter().map(|dim| dim.len).product::<usize>() * unit;
-    let team = Team::new(bytes);
     let (isa, stream) = (Isa::current(), tuning::streams(bytes));
     let prefetch = tuning::prefetches(bytes);
     // A prefix is cut only where blocks move: columns and lanes need all of it.

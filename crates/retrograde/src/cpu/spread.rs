@@ -75,7 +75,8 @@ pub(super) unsafe fn run(
             _ => spread::<1>(pass, from, to),
         });
         let origins = [reach.origin - first * per_byte, plan.dst().origin];
-        copy::units(plan.dims(), 1, origins, apart, moved, lengths);
+        let team = Team::new(elements);
+        copy::units(&team, plan.dims(), 1, origins, apart, moved, lengths);
         let rest = elements.next_multiple_of(per_byte) - elements;
         moved.add(elements).write_bytes(0, rest);
         let pass = Pass { src: moved, dst };
