@@ -15,11 +15,13 @@ use std::time::Instant;
 
 /// Smaller calls finish before another thread could acquire the GIL.
 pub(crate) const DETACH_FROM: usize = 64 << 10;
-/// Calls that write less run on the caller's thread, as in the engine.
-const SHARE_FROM: usize = 128 << 10;
+/// Calls that write no more run on the caller's thread, like PyTorch's: an output that two threads
+/// wrote is slower to read on one.
+const ALONE: usize = 128 << 10;
 
-/// Calls that begin so many nanoseconds after another follow it.
-const OFTEN: u64 = 500_000;
+/// Calls that begin so many nanoseconds after another follow it. GNU's OpenMP threads spin for 7 to
+/// 10 milliseconds.
+const OFTEN: u64 = 4_000_000;
 
 type Pool = Mutex<Option<Arc<ThreadPool>>>;
 
@@ -34,7 +36,7 @@ static INSTEAD: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 
 /// Runs work that writes this many bytes, on the pool if that is worthwhile.
 pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    if bytes < SHARE_FROM {
+    if bytes <= ALONE {
         return Ok(hint::apply(work));
     }
     let done = match lent() {
@@ -96,7 +98,7 @@ fn from_environment() -> Option<usize> {
 ///
 /// Another number is a ``ValueError``. ``None`` restores the default: the environment variable
 /// ``RETROGRADE_NUM_THREADS``, limited to that range, or one thread per processor. By default, and if
-/// PyTorch is loaded, calls of the main thread that follow each other within half a millisecond run on
+/// PyTorch is loaded, calls of the main thread that follow each other within four milliseconds run on
 /// its OpenMP threads (``torch.set_num_threads``), which are busy on all processors then.
 #[pyfunction]
 #[pyo3(signature = (threads, /))]

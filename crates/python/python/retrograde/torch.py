@@ -29,12 +29,10 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
-from torch.autograd.graph import increment_version
 from torch.overrides import handle_torch_function
 
 from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized, _torch_sharding
 from ._hints import MISSING, hinted, missing_offsets, wrong
-from ._torch_gradients import is_frozen
 from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 
 __all__ = [
@@ -182,13 +180,15 @@ def _named(public, m, **arguments):
 # All operators share this call path. It bypasses PyTorch's dispatcher and calls the engine directly if no mode,
 # transform or tracer is active, because the dispatcher takes longer than the reversal of a small tensor.
 
-_is_quiet = _torch_private.quiet_test()
 _is_compiling = torch.compiler.is_dynamo_compiling
 _is_recording = torch.is_grad_enabled
+_state = _torch_private.state()
 #: Runs the operators and allocates their outputs with PyTorch's allocators.
-_maker = _engine.Maker(False, Tensor, torch.empty_like, large, LARGE, *_torch_private.allocators())
+_maker = _engine.Maker(False, Tensor, _state, torch.empty_like, large, LARGE, *_torch_private.allocators())
 #: The same with contiguous outputs.
-_row_maker = _engine.Maker(True, Tensor, like_in_rows, large_in_rows, LARGE, *_torch_private.allocators())
+_row_maker = _engine.Maker(
+    True, Tensor, _state, like_in_rows, large_in_rows, LARGE, *_torch_private.allocators()
+)
 
 
 def _path(public, settled, first, keywords, engine=None, maker=_maker):
@@ -202,38 +202,38 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
     name = public.__name__
     engine = engine or name
     operator = OPERATORS[name]
-    make, write = getattr(maker, engine), getattr(maker, f"{engine}_into")
+    make = getattr(maker, engine)
 
     def run(arguments, out):
         x = arguments[0]
-        if type(x) is Tensor and _is_quiet() and not x.is_neg():
-            if out is not None:
-                if _is_plain(x, out) and write(*arguments, out):
-                    increment_version(out)
-                    return out
-            elif not (x.requires_grad and _is_recording()):
-                new = make(*arguments)
-                if new is not None:
-                    return new
-            else:
-                # Arguments that were recorded before. Those that have no hash were not.
-                try:
-                    recall = known.get(arguments[1:])
-                except TypeError:
-                    recall = None
-                if recall is not None:
-                    new = make(*arguments)
-                    if new is not None:
-                        return recall(x, (new,))
-                # Others, such as a mask, may be mutable.
-                lasts = type(arguments[1]) in first and all(type(a) in _LASTING for a in arguments[2:])
-                if lasts or not _is_stood_in_for(*arguments):
-                    if not lasts:
-                        arguments = settled(arguments)
-                    new = make(*arguments)
-                    if new is not None:
-                        return record(x, (new, arguments))
+        if type(x) is Tensor and not _is_compiling():
+            done = make(*arguments, out, False)
+            if done is not None:
+                return done
+            if out is None and x.requires_grad and _is_recording():
+                done = recorded(x, arguments)
+                if done is not None:
+                    return done
         return dispatch(x, arguments, out)
+
+    def recorded(x, arguments):
+        """The reversal with its gradient, or None if the dispatcher has to record it."""
+        # Arguments that were recorded before. Those that have no hash were not.
+        try:
+            recall = known.get(arguments[1:])
+        except TypeError:
+            recall = None
+        if recall is not None:
+            new = make(*arguments, None, True)
+            return None if new is None else recall(x, (new,))
+        # Others, such as a mask, may be mutable.
+        lasts = type(arguments[1]) in first and all(type(a) in _LASTING for a in arguments[2:])
+        if not lasts:
+            if _is_stood_in_for(*arguments):
+                return None
+            arguments = settled(arguments)
+        new = make(*arguments, None, True)
+        return None if new is None else record(x, (new, arguments))
 
     def dispatch(x, arguments, out):
         """Calls the operator through PyTorch's dispatcher, which handles modes, transforms and tracers."""
@@ -270,17 +270,6 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
 
 
 _LASTING = frozenset((type(None), int, str))
-
-
-def _is_plain(x, out):
-    """Whether ``out`` can be written to directly, without autograd or a dtype conversion."""
-    return (
-        type(out) is Tensor
-        and out.dtype is x.dtype
-        and not out.is_neg()
-        and not ((x.requires_grad or out.requires_grad) and _is_recording())
-        and not is_frozen(out)
-    )
 
 
 def _is_lazy(x):

@@ -328,8 +328,13 @@ impl Shared {
 
     /// The life of a worker.
     fn serve(&self) {
-        while !self.stop.load(Ordering::SeqCst) {
+        loop {
+            // Before the look at `stop`: dropping the pool sets that first and posts then, so whoever
+            // has seen the post sees it too.
             let seen = self.posted.load(Ordering::SeqCst);
+            if self.stop.load(Ordering::SeqCst) {
+                return;
+            }
             let posted = || self.posted.load(Ordering::SeqCst) != seen;
             if self.help() {
                 continue;
@@ -488,6 +493,16 @@ mod tests {
             });
         });
         assert_eq!(sum.into_inner(), 24);
+    }
+
+    /// A worker that looked for work while the pool was dropped slept for ever. A few nanoseconds
+    /// decide: Miri finds it, with `-Zmiri-many-seeds`.
+    #[test]
+    fn pools_end_whatever_their_workers_do() {
+        for _ in 0..if cfg!(miri) { 1 } else { 500 } {
+            let pool = ThreadPool::new(2).unwrap();
+            pool.run(2, |_| {});
+        }
     }
 
     #[test]
