@@ -335,6 +335,14 @@ impl<'a> RawTensor<'a> {
         self.tensor.dtype.code == DLDataTypeCode::COMPLEX
     }
 
+    /// Whether it is of a type of which a library has only one: PyTorch's integers below 8 bits are
+    /// integers of 8 bits to DLPack.
+    pub(crate) fn is_usual(&self) -> bool {
+        let DLDataType { code, bits, lanes } = self.tensor.dtype;
+        let integer = matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT);
+        lanes == 1 && (code == DLDataTypeCode::FLOAT || integer && bits > 8)
+    }
+
     pub(crate) fn is_integer(&self) -> bool {
         let DLDataType { code, lanes, .. } = self.tensor.dtype;
         matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT) && lanes == 1

@@ -60,7 +60,7 @@ impl Maker {
 
     /// Without `recorded`, inputs whose gradients PyTorch has to record need the full path; with it,
     /// the caller records them.
-    #[pyo3(signature = (x, axes, mask, duplicates, out, recorded, /))]
+    #[pyo3(signature = (x, axes, mask, duplicates, out, recorded=false, /))]
     fn reverse<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -73,7 +73,7 @@ impl Maker {
         self.run(x, None, || Asked::reverse(axes, mask, duplicates), out, recorded)
     }
 
-    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out, recorded, /))]
+    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out, recorded=false, /))]
     #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
     fn reverse_sequence<'py>(
         &self,
@@ -91,7 +91,7 @@ impl Maker {
         self.run(x, Some(lengths), asked, out, recorded)
     }
 
-    #[pyo3(signature = (x, lengths, axis, policy, align, tail, out, recorded, /))]
+    #[pyo3(signature = (x, lengths, axis, policy, align, tail, out, recorded=false, /))]
     #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
     fn reverse_subsequences<'py>(
         &self,
@@ -108,7 +108,7 @@ impl Maker {
         self.run(x, Some(lengths), asked, out, recorded)
     }
 
-    #[pyo3(signature = (x, offsets, axis, out, recorded, /))]
+    #[pyo3(signature = (x, offsets, axis, out, recorded=false, /))]
     fn reverse_segments<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -126,8 +126,10 @@ impl Maker {
 struct State {
     /// Return how many modes are active.
     modes: (Py<PyAny>, Py<PyAny>),
-    /// Return the active transform and tracer, or `None`.
-    active: (Py<PyAny>, Py<PyAny>),
+    /// Returns the active tracer, or `None`.
+    tracer: Py<PyAny>,
+    /// Returns the active transform of `torch.func`, or `None`.
+    transform: Py<PyAny>,
     /// The module with the level of forward-mode differentiation, negative if there is none.
     forward: Py<PyAny>,
     is_recording: Py<PyAny>,
@@ -137,30 +139,30 @@ struct State {
 }
 
 impl State {
-    /// Whether operations are run one by one: no mode, transform or tracer is active.
+    /// Whether operations on plain tensors are run one by one: no mode or tracer is active. A
+    /// transform is no obstacle, because the tensors that it transforms are not plain: PyTorch does
+    /// not describe them.
     fn is_quiet(&self, py: Python<'_>) -> PyResult<bool> {
-        let (modes, active) = (&self.modes, &self.active);
-        for count in [&modes.0, &modes.1] {
+        for count in [&self.modes.0, &self.modes.1] {
             if count.bind(py).call0()?.is_truthy()? {
                 return Ok(false);
             }
         }
-        for one in [&active.0, &active.1] {
-            if !one.bind(py).call0()?.is_none() {
-                return Ok(false);
-            }
-        }
         let level = self.forward.bind(py).getattr(intern!(py, "_current_level"))?;
-        Ok(level.extract::<i64>()? < 0)
+        Ok(level.extract::<i64>()? < 0 && self.tracer.bind(py).call0()?.is_none())
     }
 
     fn is_recording(&self, py: Python<'_>) -> PyResult<bool> {
         self.is_recording.bind(py).call0()?.is_truthy()
     }
 
-    /// Whether this tensor may be written to here: one of inference mode may not be outside of it.
+    /// Whether this tensor may be written to here: not inside a transform, which may have captured it,
+    /// and a tensor of inference mode not outside of that.
     fn allows_writing(&self, out: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = out.py();
+        if !self.transform.bind(py).call0()?.is_none() {
+            return Ok(false);
+        }
         let frozen = out.call_method0(intern!(py, "is_inference"))?.is_truthy()?;
         Ok(!frozen || self.is_inference.bind(py).call0()?.is_truthy()?)
     }
@@ -264,8 +266,10 @@ impl Maker {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, Some(fresh)) = (x.py(), kept.fresh(self.order).get()) else { return Ok(None) };
         let fresh = fresh.bind(py);
-        // Several types of a library may map to one type in DLPack.
-        if !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?) {
+        // Several types of a library may be one type to DLPack.
+        if !input.is_usual()
+            && !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?)
+        {
             return Ok(None);
         }
         let make = match (input.place(), &self.here, &self.there) {

@@ -72,7 +72,7 @@ class Maker:
         mask: Mask | None,
         duplicates: Duplicates,
         out: Any | None,
-        recorded: bool,
+        recorded: bool = False,
         /,
     ) -> Any | None: ...
     def reverse_sequence(
@@ -85,7 +85,7 @@ class Maker:
         align: Align,
         tail: Tail,
         out: Any | None,
-        recorded: bool,
+        recorded: bool = False,
         /,
     ) -> Any | None: ...
     def reverse_subsequences(
@@ -97,11 +97,11 @@ class Maker:
         align: Align,
         tail: Tail,
         out: Any | None,
-        recorded: bool,
+        recorded: bool = False,
         /,
     ) -> Any | None: ...
     def reverse_segments(
-        self, x: Any, offsets: Lengths, axis: SupportsIndex, out: Any | None, recorded: bool, /
+        self, x: Any, offsets: Lengths, axis: SupportsIndex, out: Any | None, recorded: bool = False, /
     ) -> Any | None: ...
 @final
 class Scene:

@@ -69,7 +69,8 @@ def state():
         return None
     return SimpleNamespace(
         modes=(names.dispatch_modes, names.function_modes),
-        active=(names.transform, names.tracing_state),
+        tracer=names.tracing_state,
+        transform=names.transform,
         forward=torch.autograd.forward_ad,
         is_recording=torch.is_grad_enabled,
         is_inference=torch.is_inference_mode_enabled,

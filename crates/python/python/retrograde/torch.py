@@ -64,7 +64,7 @@ def reverse(
     """
     if others:
         raise wrong(reverse, others)
-    return _reverse((x, axes, mask, duplicates), out)
+    return _reverse(x, axes, mask, duplicates, out)
 
 
 @hinted
@@ -88,7 +88,7 @@ def reverse_sequence(
     """
     if others or lengths is MISSING:
         raise wrong(reverse_sequence, others, "lengths")
-    return _reverse_sequence((x, lengths, time_axis, batch_axis, policy, align, tail), out)
+    return _reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
 
 
 @hinted
@@ -110,7 +110,7 @@ def reverse_subsequences(
     """
     if others or lengths is MISSING or axis is MISSING:
         raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
-    return _reverse_subsequences((x, lengths, axis, policy, align, tail), out)
+    return _reverse_subsequences(x, lengths, axis, policy, align, tail, out)
 
 
 @hinted
@@ -174,7 +174,7 @@ def _named(public, m, **arguments):
     if m.is_quantized:
         _check(m)
         return _torch_quantized.flip(m, axes, swapped)
-    return _flip((m if swapped is None else m.transpose(*swapped), axes, None, "set"), None)
+    return _flip(m if swapped is None else m.transpose(*swapped), axes, None, "set", None)
 
 
 # All operators share this call path. It bypasses PyTorch's dispatcher and calls the engine directly if no mode,
@@ -192,7 +192,7 @@ _row_maker = _engine.Maker(
 
 
 def _path(public, settled, first, keywords, engine=None, maker=_maker):
-    """Returns the operator as a function ``run(arguments, out)``.
+    """Returns the operator as a function ``run(*arguments, out)``.
 
     ``arguments`` are the engine's arguments in order, beginning with the tensor; ``out`` may be None. ``settled``
     checks the arguments and converts them to values that do not change before the gradient is computed. ``first``
@@ -204,16 +204,17 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
     operator = OPERATORS[name]
     make = getattr(maker, engine)
 
-    def run(arguments, out):
-        x = arguments[0]
-        if type(x) is Tensor and not _is_compiling():
-            done = make(*arguments, out, False)
+    def run(*arguments):
+        if type(arguments[0]) is Tensor and not _is_compiling():
+            done = make(*arguments)
             if done is not None:
                 return done
-            if out is None and x.requires_grad and _is_recording():
-                done = recorded(x, arguments)
-                if done is not None:
-                    return done
+        *arguments, out = arguments
+        x, arguments = arguments[0], tuple(arguments)
+        if out is None and type(x) is Tensor and not _is_compiling() and x.requires_grad and _is_recording():
+            done = recorded(x, arguments)
+            if done is not None:
+                return done
         return dispatch(x, arguments, out)
 
     def recorded(x, arguments):
@@ -375,7 +376,7 @@ def _segments(x, offsets, axis, out):
     if offsets is not None:
         if isinstance(x, Tensor) and x.is_nested:
             raise TypeError("reverse_segments: offsets are given, but x has its own (it is a nested tensor)")
-        return _reverse_segments((x, offsets, axis), out)
+        return _reverse_segments(x, offsets, axis, out)
     if _is_stood_in_for(x):
         return _handed_over(reverse_segments, (x,), {"axis": axis, "out": out})
     values, offsets, cut = _segments_of(x, axis)
@@ -383,7 +384,7 @@ def _segments(x, offsets, axis, out):
         raise TypeError("reverse_segments: out is not supported for nested tensors")
     # The same offsets: the result has the same symbolic size as ``x``, so that they can be added.
     return torch.nested.nested_tensor_from_jagged(
-        _reverse_segments((values, offsets, cut), None), offsets, jagged_dim=cut + 1
+        _reverse_segments(values, offsets, cut, None), offsets, jagged_dim=cut + 1
     )
 
 
