@@ -109,8 +109,12 @@ mod imp {
     }
 
     fn is_main_thread() -> bool {
-        // SAFETY: two system calls without arguments.
-        unsafe { libc::getpid() == libc::gettid() }
+        thread_local! {
+            // Asked once: a system call takes as long as a copy of a kilobyte or more.
+            // SAFETY: two system calls without arguments.
+            static IS_MAIN: bool = unsafe { libc::getpid() == libc::gettid() };
+        }
+        IS_MAIN.with(|&is_main| is_main)
     }
 
     /// The number of libraries that the process has loaded so far.

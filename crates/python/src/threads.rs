@@ -15,9 +15,8 @@ use std::time::Instant;
 
 /// Smaller calls finish before another thread could acquire the GIL.
 pub(crate) const DETACH_FROM: usize = 64 << 10;
-/// Calls that write no more run on the caller's thread, like PyTorch's: an output that two threads
-/// wrote is slower to read on one.
-const ALONE: usize = 128 << 10;
+/// Calls that write less run on the caller's thread, as in the engine.
+const SHARE_FROM: usize = 192 << 10;
 
 /// Calls that begin so many nanoseconds after another follow it. GNU's OpenMP threads spin for 7 to
 /// 10 milliseconds.
@@ -36,7 +35,7 @@ static INSTEAD: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 
 /// Runs work that writes this many bytes, on the pool if that is worthwhile.
 pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    if bytes <= ALONE {
+    if bytes < SHARE_FROM {
         return Ok(hint::apply(work));
     }
     let done = match lent() {

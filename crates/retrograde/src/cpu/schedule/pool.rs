@@ -495,13 +495,12 @@ mod tests {
         assert_eq!(sum.into_inner(), 24);
     }
 
-    /// A worker that looked for work while the pool was dropped slept for ever. A few nanoseconds
-    /// decide: Miri finds it, with `-Zmiri-many-seeds`.
+    /// A worker that looked for work while the pool was dropped slept for ever: on QEMU once, on a real
+    /// processor not in half a million pools. So this may pass by luck.
     #[test]
     fn pools_end_whatever_their_workers_do() {
-        for _ in 0..if cfg!(miri) { 1 } else { 500 } {
-            let pool = ThreadPool::new(2).unwrap();
-            pool.run(2, |_| {});
+        for _ in 0..if cfg!(miri) { 5 } else { 2000 } {
+            drop(ThreadPool::new(2).unwrap());
         }
     }
 
