@@ -222,7 +222,7 @@ impl Maker {
             return Ok(None);
         }
         let asked = asked()?;
-        let Some(tensors) = Tensors::seen(x, input, &asked, lengths) else {
+        let Some(tensors) = Tensors::seen(x, input.clone(), &asked, lengths) else {
             let out = self.like(x, &input)?;
             return call::run_checked(x, &asked, lengths, Some(&out)).map(Some);
         };
