@@ -125,9 +125,7 @@ fn start<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     if let Some(tensors) = Tensors::of(x, asked, lengths) {
         let fresh = match (out, x.cast::<PyUntypedArray>()) {
-            (None, Ok(array)) => {
-                Some(ndarray::empty_like(array, &ndarray::view(array))?.into_any())
-            }
+            (None, Ok(array)) => Some(ndarray::like(array, tensors.bytes())?.into_any()),
             _ => None,
         };
         if let Some(out) = out.or(fresh.as_ref())

@@ -72,7 +72,7 @@ impl Imported {
     /// From a description with strides of its own, such as CuPy's, whose exports of negative strides
     /// are wrong.
     fn of_raw(object: &Bound<'_, PyAny>, raw: &RawTensor<'_>) -> PyResult<Self> {
-        let [mut shape, mut strides] = raw.own.unwrap_or_default();
+        let [mut shape, mut strides] = raw.own.as_deref().copied().unwrap_or_default();
         let tensor =
             DLTensor { shape: shape.as_mut_ptr(), strides: strides.as_mut_ptr(), ..raw.tensor };
         // SAFETY: the arrays have an element for each axis, and are alive; the object is too.
@@ -190,12 +190,12 @@ fn lent_without_version(
 /// The most axes of a tensor whose library does not store them as C arrays.
 const MOST_AXES: usize = 8;
 
-/// A library's C description of a tensor: nothing is allocated, and nothing has been checked.
-#[derive(Clone, Copy)]
+/// A library's C description of a tensor: nothing has been checked. Small, because it is moved.
+#[derive(Clone)]
 pub(crate) struct RawTensor<'a> {
     tensor: DLTensor,
     /// Shape and strides, unless the library has them for as long as the object lives.
-    own: Option<[[i64; MOST_AXES]; 2]>,
+    own: Option<Box<[[i64; MOST_AXES]; 2]>>,
     /// NumPy's number of the element type, for its arrays, whose strides count bytes.
     numpy: Option<c_int>,
     /// Whether it may be written to.
@@ -260,7 +260,7 @@ impl<'a> RawTensor<'a> {
             dtype: DLDataType { code, bits: 8 * width as u8, lanes: 1 },
             ..DLTensor::default()
         };
-        let (own, writable) = (Some([shape, strides]), true);
+        let (own, writable) = (Some(Box::new([shape, strides])), true);
         Some(RawTensor { tensor, own, numpy: None, writable, _object: PhantomData })
     }
 
@@ -333,6 +333,14 @@ impl<'a> RawTensor<'a> {
 
     pub(crate) fn is_complex(&self) -> bool {
         self.tensor.dtype.code == DLDataTypeCode::COMPLEX
+    }
+
+    /// Whether it is of a type of which a library has only one: PyTorch's integers below 8 bits are
+    /// integers of 8 bits to DLPack.
+    pub(crate) fn is_usual(&self) -> bool {
+        let DLDataType { code, bits, lanes } = self.tensor.dtype;
+        let integer = matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT);
+        lanes == 1 && (code == DLDataTypeCode::FLOAT || integer && bits > 8)
     }
 
     pub(crate) fn is_integer(&self) -> bool {

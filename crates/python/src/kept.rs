@@ -98,11 +98,10 @@ pub(crate) struct Tensors<'a, 'py> {
 }
 
 /// Lengths or offsets of a call, where they are read.
-#[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
 enum Counts<'a> {
     Device(RawTensor<'a>),
-    /// A copy in host memory.
-    Host(Lengths),
+    /// A copy in host memory. In a box, because all calls move this type, also those without lengths.
+    Host(Box<Lengths>),
 }
 
 /// What a plan knows about them.
@@ -139,6 +138,11 @@ impl<'a, 'py> Tensors<'a, 'py> {
             None => None,
         };
         Some(Tensors { x, input, lengths })
+    }
+
+    /// The size of the input's elements in bytes if they were dense.
+    pub(crate) fn bytes(&self) -> usize {
+        self.input.bytes()
     }
 
     /// The cached plan of a call like this one.
@@ -305,20 +309,21 @@ impl<'a> Counts<'a> {
     /// not where the input is, and those that NumPy has to convert.
     fn of(lengths: &'a Bound<'_, PyAny>, asked: &Asked, input: &RawTensor<'_>) -> Option<Self> {
         let described = describe(lengths);
+        let is_described = described.is_some();
         if let Some(raw) = described
             && raw.place() != Some(Place::Host)
         {
             return matches!(raw.place(), Some(Place::Cuda(_))).then_some(Counts::Device(raw));
         }
         let list = lengths.is_exact_instance_of::<PyList>();
-        let plain = described.is_some() || list || lengths.is_exact_instance_of::<PyTuple>();
+        let plain = is_described || list || lengths.is_exact_instance_of::<PyTuple>();
         if !plain || input.place() != Some(Place::Host) {
             return None;
         }
         let size = |&size: &i64| usize::try_from(size).ok();
         let shape = input.shape().iter().map(size).collect::<Option<Shape>>()?;
         let lengths = asked.lengths(lengths, &shape).ok()?;
-        lengths.copied_as().is_some().then_some(Counts::Host(lengths))
+        lengths.copied_as().is_some().then(|| Counts::Host(Box::new(lengths)))
     }
 }
 

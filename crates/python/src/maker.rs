@@ -1,5 +1,5 @@
-//! Allocates outputs of a library's own type for small calls, so that the whole call is one step
-//! for Python.
+//! Calls on PyTorch tensors in one step for Python: what Python code would check and allocate takes
+//! longer than the reversal of a small tensor.
 
 use crate::call;
 use crate::dlpack::{self, RawTensor};
@@ -14,14 +14,19 @@ use std::sync::OnceLock;
 /// The index of the type in the arguments for a new output.
 const DTYPE: usize = 2;
 
-/// The operators on tensors of one class, with functions of its library that allocate a new one.
+/// The operators on tensors of PyTorch's own class, with functions that allocate a new one.
 ///
-/// They return `None` for calls that need the full path: tensors that the library does not
-/// describe, lazy ones, lengths that are not integers. No argument has been consumed then.
+/// They return `None` for calls that need the full path, and have done nothing then: while a mode,
+/// transform or tracer is active, for tensors that are lazy or have gradients, for lengths that are
+/// not integers.
 #[pyclass(frozen, module = "retrograde._engine")]
 pub(crate) struct Maker {
     /// The memory order of outputs, which determines which cached arguments apply.
     order: Order,
+    /// The class of inputs, which the caller checks, and outputs.
+    class: Py<PyType>,
+    /// Without it, all calls need the full path.
+    state: Option<State>,
     /// Allocates a tensor like another one.
     like: Py<PyAny>,
     /// The same, for the CPU and at least this many bytes.
@@ -35,10 +40,12 @@ pub(crate) struct Maker {
 #[pymethods]
 impl Maker {
     #[new]
-    #[pyo3(signature = (in_rows, class, like, large, least, here, there, /))]
+    #[pyo3(signature = (in_rows, class, state, like, large, least, here, there, /))]
+    #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
     fn new(
         in_rows: bool,
         class: &Bound<'_, PyType>,
+        state: Option<State>,
         like: Py<PyAny>,
         large: Py<PyAny>,
         least: usize,
@@ -47,21 +54,26 @@ impl Maker {
     ) -> PyResult<Self> {
         dlpack::know(class)?;
         let order = if in_rows { Order::Rows } else { Order::Input };
-        Ok(Maker { order, like, large: (large, least), here, there })
+        let class = class.clone().unbind();
+        Ok(Maker { order, class, state, like, large: (large, least), here, there })
     }
 
-    #[pyo3(signature = (x, axes, mask, duplicates, /))]
+    /// Without `recorded`, inputs whose gradients PyTorch has to record need the full path; with it,
+    /// the caller records them.
+    #[pyo3(signature = (x, axes, mask, duplicates, out, recorded=false, /))]
     fn reverse<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         axes: Option<&Bound<'py, PyAny>>,
         mask: Option<&Bound<'py, PyAny>>,
         duplicates: &str,
+        out: Option<&Bound<'py, PyAny>>,
+        recorded: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.make(x, None, || Asked::reverse(axes, mask, duplicates))
+        self.run(x, None, || Asked::reverse(axes, mask, duplicates), out, recorded)
     }
 
-    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, /))]
+    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out, recorded=false, /))]
     #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
     fn reverse_sequence<'py>(
         &self,
@@ -72,11 +84,15 @@ impl Maker {
         policy: &str,
         align: &str,
         tail: &str,
+        out: Option<&Bound<'py, PyAny>>,
+        recorded: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.make(x, Some(lengths), || Asked::sequence(time_axis, batch_axis, policy, align, tail))
+        let asked = || Asked::sequence(time_axis, batch_axis, policy, align, tail);
+        self.run(x, Some(lengths), asked, out, recorded)
     }
 
-    #[pyo3(signature = (x, lengths, axis, policy, align, tail, /))]
+    #[pyo3(signature = (x, lengths, axis, policy, align, tail, out, recorded=false, /))]
+    #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
     fn reverse_subsequences<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -85,80 +101,114 @@ impl Maker {
         policy: &str,
         align: &str,
         tail: &str,
+        out: Option<&Bound<'py, PyAny>>,
+        recorded: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.make(x, Some(lengths), || Asked::subsequences(axis, policy, align, tail))
+        let asked = || Asked::subsequences(axis, policy, align, tail);
+        self.run(x, Some(lengths), asked, out, recorded)
     }
 
-    #[pyo3(signature = (x, offsets, axis, /))]
+    #[pyo3(signature = (x, offsets, axis, out, recorded=false, /))]
     fn reverse_segments<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         offsets: &Bound<'py, PyAny>,
         axis: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+        recorded: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.make(x, Some(offsets), || Asked::segments(axis))
-    }
-
-    /// `reverse` into a tensor; returns whether it was done.
-    #[pyo3(signature = (x, axes, mask, duplicates, out, /))]
-    fn reverse_into<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        axes: Option<&Bound<'py, PyAny>>,
-        mask: Option<&Bound<'py, PyAny>>,
-        duplicates: &str,
-        out: &Bound<'py, PyAny>,
-    ) -> PyResult<bool> {
-        write(x, None, || Asked::reverse(axes, mask, duplicates), out)
-    }
-
-    /// `reverse_sequence` into a tensor; returns whether it was done.
-    #[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out, /))]
-    #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
-    fn reverse_sequence_into<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        lengths: &Bound<'py, PyAny>,
-        time_axis: &Bound<'py, PyAny>,
-        batch_axis: &Bound<'py, PyAny>,
-        policy: &str,
-        align: &str,
-        tail: &str,
-        out: &Bound<'py, PyAny>,
-    ) -> PyResult<bool> {
-        write(x, Some(lengths), || Asked::sequence(time_axis, batch_axis, policy, align, tail), out)
-    }
-
-    /// `reverse_subsequences` into a tensor; returns whether it was done.
-    #[pyo3(signature = (x, lengths, axis, policy, align, tail, out, /))]
-    #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
-    fn reverse_subsequences_into<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        lengths: &Bound<'py, PyAny>,
-        axis: &Bound<'py, PyAny>,
-        policy: &str,
-        align: &str,
-        tail: &str,
-        out: &Bound<'py, PyAny>,
-    ) -> PyResult<bool> {
-        write(x, Some(lengths), || Asked::subsequences(axis, policy, align, tail), out)
-    }
-
-    /// `reverse_segments` into a tensor; returns whether it was done.
-    #[pyo3(signature = (x, offsets, axis, out, /))]
-    fn reverse_segments_into<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        offsets: &Bound<'py, PyAny>,
-        axis: &Bound<'py, PyAny>,
-        out: &Bound<'py, PyAny>,
-    ) -> PyResult<bool> {
-        write(x, Some(offsets), || Asked::segments(axis), out)
+        self.run(x, Some(offsets), || Asked::segments(axis), out, recorded)
     }
 }
 
+/// PyTorch's state on this thread, as it tells it to Python.
+#[derive(FromPyObject)]
+struct State {
+    /// Return how many modes are active.
+    modes: (Py<PyAny>, Py<PyAny>),
+    /// Returns the active tracer, or `None`.
+    tracer: Py<PyAny>,
+    /// Returns the active transform of `torch.func`, or `None`.
+    transform: Py<PyAny>,
+    /// The module with the level of forward-mode differentiation, negative if there is none.
+    forward: Py<PyAny>,
+    is_recording: Py<PyAny>,
+    is_inference: Py<PyAny>,
+    /// Tells autograd that tensors were written to.
+    written: Py<PyAny>,
+}
+
+impl State {
+    /// Whether operations on plain tensors are run one by one: no mode or tracer is active. A
+    /// transform is no obstacle, because the tensors that it transforms are not plain: PyTorch does
+    /// not describe them.
+    fn is_quiet(&self, py: Python<'_>) -> PyResult<bool> {
+        for count in [&self.modes.0, &self.modes.1] {
+            if count.bind(py).call0()?.is_truthy()? {
+                return Ok(false);
+            }
+        }
+        let level = self.forward.bind(py).getattr(intern!(py, "_current_level"))?;
+        Ok(level.extract::<i64>()? < 0 && self.tracer.bind(py).call0()?.is_none())
+    }
+
+    fn is_recording(&self, py: Python<'_>) -> PyResult<bool> {
+        self.is_recording.bind(py).call0()?.is_truthy()
+    }
+
+    /// Whether this tensor may be written to here: not inside a transform, which may have captured it,
+    /// and a tensor of inference mode not outside of that.
+    fn allows_writing(&self, out: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = out.py();
+        if !self.transform.bind(py).call0()?.is_none() {
+            return Ok(false);
+        }
+        let frozen = out.call_method0(intern!(py, "is_inference"))?.is_truthy()?;
+        Ok(!frozen || self.is_inference.bind(py).call0()?.is_truthy()?)
+    }
+}
+
+fn has_gradient(x: &Bound<'_, PyAny>) -> PyResult<bool> {
+    x.getattr(intern!(x.py(), "requires_grad"))?.is_truthy()
+}
+
+fn is_negative(x: &Bound<'_, PyAny>) -> PyResult<bool> {
+    x.call_method0(intern!(x.py(), "is_neg"))?.is_truthy()
+}
+
 impl Maker {
+    fn run<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        lengths: Option<&Bound<'py, PyAny>>,
+        asked: impl FnOnce() -> PyResult<Asked>,
+        out: Option<&Bound<'py, PyAny>>,
+        recorded: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = x.py();
+        let Some(state) = &self.state else { return Ok(None) };
+        if out.is_some_and(|out| !out.get_type().is(&self.class)) {
+            return Ok(None);
+        }
+        let gradients = has_gradient(x)? || out.map_or(Ok(false), has_gradient)?;
+        if gradients && !recorded && state.is_recording(py)? {
+            return Ok(None);
+        }
+        if !state.is_quiet(py)? || is_negative(x)? {
+            return Ok(None);
+        }
+        let Some(out) = out else { return self.make(x, lengths, asked) };
+        let dtype = |x: &Bound<'py, PyAny>| x.getattr(intern!(py, "dtype"));
+        if !dtype(out)?.is(&dtype(x)?) || is_negative(out)? || !state.allows_writing(out)? {
+            return Ok(None);
+        }
+        if !write(x, lengths, asked, out)? {
+            return Ok(None);
+        }
+        state.written.bind(py).call1(((out,),))?;
+        Ok(Some(out.clone()))
+    }
+
     fn make<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -172,7 +222,7 @@ impl Maker {
             return Ok(None);
         }
         let asked = asked()?;
-        let Some(tensors) = Tensors::seen(x, input, &asked, lengths) else {
+        let Some(tensors) = Tensors::seen(x, input.clone(), &asked, lengths) else {
             let out = self.like(x, &input)?;
             return call::run_checked(x, &asked, lengths, Some(&out)).map(Some);
         };
@@ -216,8 +266,10 @@ impl Maker {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, Some(fresh)) = (x.py(), kept.fresh(self.order).get()) else { return Ok(None) };
         let fresh = fresh.bind(py);
-        // Several types of a library may map to one type in DLPack.
-        if !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?) {
+        // Several types of a library may be one type to DLPack.
+        if !input.is_usual()
+            && !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?)
+        {
             return Ok(None);
         }
         let make = match (input.place(), &self.here, &self.there) {
@@ -277,8 +329,8 @@ fn write<'py>(
     Ok(true)
 }
 
-/// A tensor without lazy conjugation. Only complex ones are checked for that; the caller knows that
-/// none is lazily negated.
+/// A tensor without lazy conjugation, which only complex ones can have. Lazy negation was checked
+/// before.
 fn plain<'a>(x: &'a Bound<'_, PyAny>) -> PyResult<Option<RawTensor<'a>>> {
     let Some(raw) = RawTensor::at(x) else { return Ok(None) };
     let lazy = raw.is_complex() && x.call_method0(intern!(x.py(), "is_conj"))?.is_truthy()?;

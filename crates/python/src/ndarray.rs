@@ -99,10 +99,20 @@ pub(crate) fn empty_like<'py>(
     array: &Bound<'py, PyUntypedArray>,
     view: &View,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if view.bytes() >= memory::LEAST { in_block(array, view) } else { small_like(array) }
+}
+
+/// The same for an array of so many bytes; it is viewed only if it is large.
+pub(crate) fn like<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    bytes: usize,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if bytes >= memory::LEAST { in_block(array, &view(array)) } else { small_like(array) }
+}
+
+/// From NumPy's allocator.
+fn small_like<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = array.py();
-    if view.bytes() >= memory::LEAST {
-        return in_block(array, view);
-    }
     // SAFETY: the arguments are an array and null for "the same type"; the result is a new
     // reference to an array, or null with an exception set.
     unsafe {

@@ -8,13 +8,18 @@ use retrograde::cpu::Workers;
 
 /// An OpenMP runtime.
 #[derive(Clone, Copy)]
-pub(crate) struct OpenMp(imp::Functions);
+pub(crate) struct OpenMp {
+    functions: imp::Functions,
+    are_awake: bool,
+}
 
 /// The runtime, if there is one for this thread's calls: on the main thread only, because OpenMP has a
-/// team of threads for each thread that calls it.
-pub(crate) fn current() -> Option<OpenMp> {
+/// team of threads for each thread that calls it. The caller knows whether its threads have just been
+/// used.
+pub(crate) fn current(are_awake: bool) -> Option<OpenMp> {
     // A team of one does not spin. Inside a region, though, one is all that is free.
-    imp::current().filter(|found| found.in_parallel() || found.max_threads() > 1).map(OpenMp)
+    let found = imp::current().filter(|found| found.in_parallel() || found.max_threads() > 1);
+    found.map(|functions| OpenMp { functions, are_awake })
 }
 
 /// A forked child inherits the runtime without its threads, and would wait for them.
@@ -26,16 +31,16 @@ pub(crate) fn after_fork_in_child() {
 // takes parts until none is left.
 unsafe impl Workers for OpenMp {
     fn threads(&self) -> usize {
-        self.0.max_threads()
+        self.functions.max_threads()
     }
 
-    /// They are used for calls that follow each other only, and spin in between.
+    /// Later they still spin, but take longer to notice than a small call takes.
     fn are_awake(&self) -> bool {
-        true
+        self.are_awake
     }
 
     fn run(&self, parts: usize, part: &(dyn Fn(usize) + Sync)) {
-        self.0.run(parts, part);
+        self.functions.run(parts, part);
     }
 }
 
@@ -109,8 +114,12 @@ mod imp {
     }
 
     fn is_main_thread() -> bool {
-        // SAFETY: two system calls without arguments.
-        unsafe { libc::getpid() == libc::gettid() }
+        thread_local! {
+            // Asked once: a system call takes as long as a copy of a kilobyte or more.
+            // SAFETY: two system calls without arguments.
+            static IS_MAIN: bool = unsafe { libc::getpid() == libc::gettid() };
+        }
+        IS_MAIN.with(|&is_main| is_main)
     }
 
     /// The number of libraries that the process has loaded so far.

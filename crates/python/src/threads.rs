@@ -16,10 +16,13 @@ use std::time::Instant;
 /// Smaller calls finish before another thread could acquire the GIL.
 pub(crate) const DETACH_FROM: usize = 64 << 10;
 /// Calls that write less run on the caller's thread, as in the engine.
-const SHARE_FROM: usize = 128 << 10;
+const SHARE_FROM: usize = 192 << 10;
 
-/// Calls that begin so many nanoseconds after another follow it.
-const OFTEN: u64 = 500_000;
+/// Calls that begin so many nanoseconds after another follow it. GNU's OpenMP threads spin for 7 to
+/// 10 milliseconds.
+const OFTEN: u64 = 4_000_000;
+/// So soon after a call, even small ones are shared.
+const AT_ONCE: u64 = 200_000;
 
 type Pool = Mutex<Option<Arc<ThreadPool>>>;
 
@@ -52,9 +55,9 @@ pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyR
 /// that follow each other: those threads are awake then. Otherwise the call could not end before the
 /// last of them woke up, while with our own pool it never waits for one.
 fn lent() -> Option<OpenMp> {
-    let often = nanoseconds().saturating_sub(ENDED.load(Ordering::Relaxed)) < OFTEN;
+    let pause = nanoseconds().saturating_sub(ENDED.load(Ordering::Relaxed));
     let asked = || SIZE.load(Ordering::Relaxed) != 0 || from_environment().is_some();
-    if often && !asked() { openmp::current() } else { None }
+    if pause < OFTEN && !asked() { openmp::current(pause < AT_ONCE) } else { None }
 }
 
 /// The time since the first large call.
@@ -96,7 +99,7 @@ fn from_environment() -> Option<usize> {
 ///
 /// Another number is a ``ValueError``. ``None`` restores the default: the environment variable
 /// ``RETROGRADE_NUM_THREADS``, limited to that range, or one thread per processor. By default, and if
-/// PyTorch is loaded, calls of the main thread that follow each other within half a millisecond run on
+/// PyTorch is loaded, calls of the main thread that follow each other within four milliseconds run on
 /// its OpenMP threads (``torch.set_num_threads``), which are busy on all processors then.
 #[pyfunction]
 #[pyo3(signature = (threads, /))]

@@ -100,7 +100,7 @@ def reverse(x, axes=None, *, mask=None, duplicates="set", out=None, **others):
     if kind is _ndarray:
         return _engine.reverse(x, axes, mask, duplicates, out)
     if _is_torch(kind):
-        return _kinds.torch._reverse((x, axes, mask, duplicates), out)
+        return _kinds.torch._reverse(x, axes, mask, duplicates, out)
     return (_reversals.get(kind) or _kinds.reverse)(x, axes, mask, duplicates, out)
 
 
@@ -174,8 +174,8 @@ def reverse_sequence(
     if kind is _ndarray:
         return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
     if _is_torch(kind):
-        arguments = x, lengths, time_axis, batch_axis, policy, align, tail
-        return _kinds.torch._reverse_sequence(arguments, out)
+        torch = _kinds.torch
+        return torch._reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
     function = _sequences.get(kind) or _kinds.reverse_sequence
     return function(x, lengths, time_axis, batch_axis, policy, align, tail, out)
 
@@ -238,7 +238,7 @@ def reverse_subsequences(
     if kind is _ndarray:
         return _engine.reverse_subsequences(x, lengths, axis, policy, align, tail, out)
     if _is_torch(kind):
-        return _kinds.torch._reverse_subsequences((x, lengths, axis, policy, align, tail), out)
+        return _kinds.torch._reverse_subsequences(x, lengths, axis, policy, align, tail, out)
     function = _subsequences.get(kind) or _kinds.reverse_subsequences
     return function(x, lengths, axis, policy, align, tail, out)
 

@@ -57,6 +57,7 @@ class Maker:
         cls,
         in_rows: bool,
         type: type,
+        state: Any | None,
         like: Callable[[Any], Any],
         large: Callable[[Any], Any],
         least: SupportsIndex,
@@ -65,7 +66,14 @@ class Maker:
         /,
     ) -> Maker: ...
     def reverse(
-        self, x: Any, axes: Axes | None, mask: Mask | None, duplicates: Duplicates, /
+        self,
+        x: Any,
+        axes: Axes | None,
+        mask: Mask | None,
+        duplicates: Duplicates,
+        out: Any | None,
+        recorded: bool = False,
+        /,
     ) -> Any | None: ...
     def reverse_sequence(
         self,
@@ -76,28 +84,11 @@ class Maker:
         policy: Policy,
         align: Align,
         tail: Tail,
+        out: Any | None,
+        recorded: bool = False,
         /,
     ) -> Any | None: ...
     def reverse_subsequences(
-        self, x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, align: Align, tail: Tail, /
-    ) -> Any | None: ...
-    def reverse_segments(self, x: Any, offsets: Lengths, axis: SupportsIndex, /) -> Any | None: ...
-    def reverse_into(
-        self, x: Any, axes: Axes | None, mask: Mask | None, duplicates: Duplicates, out: Any, /
-    ) -> bool: ...
-    def reverse_sequence_into(
-        self,
-        x: Any,
-        lengths: Lengths,
-        time_axis: SupportsIndex,
-        batch_axis: SupportsIndex,
-        policy: Policy,
-        align: Align,
-        tail: Tail,
-        out: Any,
-        /,
-    ) -> bool: ...
-    def reverse_subsequences_into(
         self,
         x: Any,
         lengths: Lengths,
@@ -105,13 +96,13 @@ class Maker:
         policy: Policy,
         align: Align,
         tail: Tail,
-        out: Any,
+        out: Any | None,
+        recorded: bool = False,
         /,
-    ) -> bool: ...
-    def reverse_segments_into(
-        self, x: Any, offsets: Lengths, axis: SupportsIndex, out: Any, /
-    ) -> bool: ...
-
+    ) -> Any | None: ...
+    def reverse_segments(
+        self, x: Any, offsets: Lengths, axis: SupportsIndex, out: Any | None, recorded: bool = False, /
+    ) -> Any | None: ...
 @final
 class Scene:
     def __new__(

@@ -73,10 +73,10 @@ def recorder(again, name):
         return new
 
     def backward(ctx, gradient):
-        return again((gradient, *ctx.saved_tensors, *ctx.others), None), None
+        return again(gradient, *ctx.saved_tensors, *ctx.others, None), None
 
     def keep(others):
-        known[others] = function(lambda ctx, x, done: done[0], lambda ctx, g: (again((g, *others), None), None))
+        known[others] = function(lambda ctx, x, done: done[0], lambda ctx, g: (again(g, *others, None), None))
 
     record = function(forward, backward)
 
@@ -121,7 +121,7 @@ def _register_own(operator, again):
 
         @staticmethod
         def backward(ctx, gradient):
-            gradient = again((gradient, *operator.complete(_saved(ctx))), None)
+            gradient = again(gradient, *operator.complete(_saved(ctx)), None)
             return None, None, gradient, *(None for _ in ctx.arguments)
 
         @staticmethod
@@ -183,7 +183,7 @@ def _register_public(operator, again):
         _save(ctx, inputs[1:])
 
     def backward(ctx, gradient):
-        gradient = again((gradient, *operator.complete(_saved(ctx))), None)
+        gradient = again(gradient, *operator.complete(_saved(ctx)), None)
         return gradient, *(None for _ in ctx.arguments)
 
     name, library = f"retrograde::{operator.name}", operator.library

@@ -31,6 +31,8 @@ LAYERS = {
     "is_forward": "_C._is_fwd_grad_enabled",
     "forward_level": "autograd.forward_ad._current_level",
 }
+#: ``torch.autograd.graph.increment_version``, the fallback, without its checks.
+WRITTEN = "_C._increment_version"
 #: The allocation functions of PyTorch's compiler, which take half the time of ``torch.empty_like``, the fallback.
 EMPTY_HERE = "_C._dynamo.guards._empty_strided_cpu"
 EMPTY_THERE = "_C._dynamo.guards._empty_strided_cuda"
@@ -60,30 +62,20 @@ def find_all(paths):
     return None if any(value is None for value in found.values()) else SimpleNamespace(**found)
 
 
-def quiet_test():
-    """Returns a function that checks that no mode, transform or tracer is active on this thread, except autograd."""
+def state():
+    """What tells the engine whether a mode, transform or tracer is active on this thread, or None."""
     torch, names = sys.modules["torch"], find_all(WATCHERS)
     if names is None:
-        return _never
-    forward_ad, is_compiling = torch.autograd.forward_ad, torch.compiler.is_dynamo_compiling
-    tracing_state, function_modes = names.tracing_state, names.function_modes
-    dispatch_modes, transform = names.dispatch_modes, names.transform
-
-    def is_quiet():
-        return not (
-            is_compiling()
-            or forward_ad._current_level >= 0
-            or dispatch_modes()
-            or transform() is not None
-            or tracing_state() is not None
-            or function_modes()
-        )
-
-    return is_quiet
-
-
-def _never():
-    return False
+        return None
+    return SimpleNamespace(
+        modes=(names.dispatch_modes, names.function_modes),
+        tracer=names.tracing_state,
+        transform=names.transform,
+        forward=torch.autograd.forward_ad,
+        is_recording=torch.is_grad_enabled,
+        is_inference=torch.is_inference_mode_enabled,
+        written=find(WRITTEN) or torch.autograd.graph.increment_version,
+    )
 
 
 def layers():

@@ -29,12 +29,10 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
-from torch.autograd.graph import increment_version
 from torch.overrides import handle_torch_function
 
 from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized, _torch_sharding
 from ._hints import MISSING, hinted, missing_offsets, wrong
-from ._torch_gradients import is_frozen
 from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 
 __all__ = [
@@ -66,7 +64,7 @@ def reverse(
     """
     if others:
         raise wrong(reverse, others)
-    return _reverse((x, axes, mask, duplicates), out)
+    return _reverse(x, axes, mask, duplicates, out)
 
 
 @hinted
@@ -90,7 +88,7 @@ def reverse_sequence(
     """
     if others or lengths is MISSING:
         raise wrong(reverse_sequence, others, "lengths")
-    return _reverse_sequence((x, lengths, time_axis, batch_axis, policy, align, tail), out)
+    return _reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
 
 
 @hinted
@@ -112,7 +110,7 @@ def reverse_subsequences(
     """
     if others or lengths is MISSING or axis is MISSING:
         raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
-    return _reverse_subsequences((x, lengths, axis, policy, align, tail), out)
+    return _reverse_subsequences(x, lengths, axis, policy, align, tail, out)
 
 
 @hinted
@@ -176,23 +174,25 @@ def _named(public, m, **arguments):
     if m.is_quantized:
         _check(m)
         return _torch_quantized.flip(m, axes, swapped)
-    return _flip((m if swapped is None else m.transpose(*swapped), axes, None, "set"), None)
+    return _flip(m if swapped is None else m.transpose(*swapped), axes, None, "set", None)
 
 
 # All operators share this call path. It bypasses PyTorch's dispatcher and calls the engine directly if no mode,
 # transform or tracer is active, because the dispatcher takes longer than the reversal of a small tensor.
 
-_is_quiet = _torch_private.quiet_test()
 _is_compiling = torch.compiler.is_dynamo_compiling
 _is_recording = torch.is_grad_enabled
+_state = _torch_private.state()
 #: Runs the operators and allocates their outputs with PyTorch's allocators.
-_maker = _engine.Maker(False, Tensor, torch.empty_like, large, LARGE, *_torch_private.allocators())
+_maker = _engine.Maker(False, Tensor, _state, torch.empty_like, large, LARGE, *_torch_private.allocators())
 #: The same with contiguous outputs.
-_row_maker = _engine.Maker(True, Tensor, like_in_rows, large_in_rows, LARGE, *_torch_private.allocators())
+_row_maker = _engine.Maker(
+    True, Tensor, _state, like_in_rows, large_in_rows, LARGE, *_torch_private.allocators()
+)
 
 
 def _path(public, settled, first, keywords, engine=None, maker=_maker):
-    """Returns the operator as a function ``run(arguments, out)``.
+    """Returns the operator as a function ``run(*arguments, out)``.
 
     ``arguments`` are the engine's arguments in order, beginning with the tensor; ``out`` may be None. ``settled``
     checks the arguments and converts them to values that do not change before the gradient is computed. ``first``
@@ -202,38 +202,39 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
     name = public.__name__
     engine = engine or name
     operator = OPERATORS[name]
-    make, write = getattr(maker, engine), getattr(maker, f"{engine}_into")
+    make = getattr(maker, engine)
 
-    def run(arguments, out):
-        x = arguments[0]
-        if type(x) is Tensor and _is_quiet() and not x.is_neg():
-            if out is not None:
-                if _is_plain(x, out) and write(*arguments, out):
-                    increment_version(out)
-                    return out
-            elif not (x.requires_grad and _is_recording()):
-                new = make(*arguments)
-                if new is not None:
-                    return new
-            else:
-                # Arguments that were recorded before. Those that have no hash were not.
-                try:
-                    recall = known.get(arguments[1:])
-                except TypeError:
-                    recall = None
-                if recall is not None:
-                    new = make(*arguments)
-                    if new is not None:
-                        return recall(x, (new,))
-                # Others, such as a mask, may be mutable.
-                lasts = type(arguments[1]) in first and all(type(a) in _LASTING for a in arguments[2:])
-                if lasts or not _is_stood_in_for(*arguments):
-                    if not lasts:
-                        arguments = settled(arguments)
-                    new = make(*arguments)
-                    if new is not None:
-                        return record(x, (new, arguments))
+    def run(*arguments):
+        if type(arguments[0]) is Tensor and not _is_compiling():
+            done = make(*arguments)
+            if done is not None:
+                return done
+        *arguments, out = arguments
+        x, arguments = arguments[0], tuple(arguments)
+        if out is None and type(x) is Tensor and not _is_compiling() and x.requires_grad and _is_recording():
+            done = recorded(x, arguments)
+            if done is not None:
+                return done
         return dispatch(x, arguments, out)
+
+    def recorded(x, arguments):
+        """The reversal with its gradient, or None if the dispatcher has to record it."""
+        # Arguments that were recorded before. Those that have no hash were not.
+        try:
+            recall = known.get(arguments[1:])
+        except TypeError:
+            recall = None
+        if recall is not None:
+            new = make(*arguments, None, True)
+            return None if new is None else recall(x, (new,))
+        # Others, such as a mask, may be mutable.
+        lasts = type(arguments[1]) in first and all(type(a) in _LASTING for a in arguments[2:])
+        if not lasts:
+            if _is_stood_in_for(*arguments):
+                return None
+            arguments = settled(arguments)
+        new = make(*arguments, None, True)
+        return None if new is None else record(x, (new, arguments))
 
     def dispatch(x, arguments, out):
         """Calls the operator through PyTorch's dispatcher, which handles modes, transforms and tracers."""
@@ -270,17 +271,6 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
 
 
 _LASTING = frozenset((type(None), int, str))
-
-
-def _is_plain(x, out):
-    """Whether ``out`` can be written to directly, without autograd or a dtype conversion."""
-    return (
-        type(out) is Tensor
-        and out.dtype is x.dtype
-        and not out.is_neg()
-        and not ((x.requires_grad or out.requires_grad) and _is_recording())
-        and not is_frozen(out)
-    )
 
 
 def _is_lazy(x):
@@ -386,7 +376,7 @@ def _segments(x, offsets, axis, out):
     if offsets is not None:
         if isinstance(x, Tensor) and x.is_nested:
             raise TypeError("reverse_segments: offsets are given, but x has its own (it is a nested tensor)")
-        return _reverse_segments((x, offsets, axis), out)
+        return _reverse_segments(x, offsets, axis, out)
     if _is_stood_in_for(x):
         return _handed_over(reverse_segments, (x,), {"axis": axis, "out": out})
     values, offsets, cut = _segments_of(x, axis)
@@ -394,7 +384,7 @@ def _segments(x, offsets, axis, out):
         raise TypeError("reverse_segments: out is not supported for nested tensors")
     # The same offsets: the result has the same symbolic size as ``x``, so that they can be added.
     return torch.nested.nested_tensor_from_jagged(
-        _reverse_segments((values, offsets, cut), None), offsets, jagged_dim=cut + 1
+        _reverse_segments(values, offsets, cut, None), offsets, jagged_dim=cut + 1
     )
 
 
