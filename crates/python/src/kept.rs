@@ -221,11 +221,11 @@ impl<'a, 'py> Tensors<'a, 'py> {
             (from, MemoryMut::from_raw(to, kept.to.len, true))
         };
         let counts = match &self.lengths {
-            Some((_, Counts::Host(lengths))) => Some(lengths.tensor()?),
+            Some((_, Counts::Host(lengths))) => lengths.copy().map(Memory::from),
             _ => None,
         };
         let (plan, work) = (&kept.plan, kept.work);
-        let go = || cpu::execute(plan, from, counts.as_ref().map(TensorRef::memory), to);
+        let go = || cpu::execute(plan, from, counts, to);
         if work < threads::DETACH_FROM {
             Ok(go())
         } else {

@@ -24,7 +24,6 @@ pub(crate) struct Lengths {
     values: Values,
 }
 
-#[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
 enum Values {
     /// In row-major order, in memory that belongs to the call.
     Copied(Vec<u8>),
@@ -33,10 +32,10 @@ enum Values {
 }
 
 /// Keeps lengths alive.
-#[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
 enum Owner {
     Array(#[expect(dead_code, reason = "only held")] Py<PyUntypedArray>),
-    Tensor(#[expect(dead_code, reason = "only held")] Imported),
+    /// In a box, because short lengths, which have no owner, are moved too.
+    Tensor(#[expect(dead_code, reason = "only held")] Box<Imported>),
 }
 
 // SAFETY: the address belongs to the owner, which may be sent to another thread and shared.
@@ -84,7 +83,6 @@ impl Lengths {
         argument: &'static str,
         array: &Bound<'_, PyUntypedArray>,
     ) -> PyResult<Self> {
-        let mut view = ndarray::view(array);
         let Some(dtype) = integer_type(&array.dtype()) else {
             let native = match array.dtype().kind() {
                 // Foreign byte order: NumPy converts it.
@@ -96,7 +94,11 @@ impl Lengths {
             let native = array.call_method1("astype", (native,))?;
             return Self::of_array(operator, argument, native.cast()?);
         };
-        view.dtype = dtype;
+        if let Some(bytes) = ndarray::dense_bytes(array).filter(|bytes| bytes.len() < FEW) {
+            let shape = Shape::from_slice(array.shape());
+            return Ok(Lengths { argument, dtype, shape, values: Values::Copied(bytes.to_vec()) });
+        }
+        let view = View { dtype, ..ndarray::view(array) };
         if view.bytes() >= FEW {
             return Ok(Self::there(argument, view, Owner::Array(array.clone().unbind())));
         }
@@ -131,7 +133,7 @@ impl Lengths {
             return Err(wrong_type(operator, argument, &dtype));
         }
         if view.place != Place::Host || view.bytes() >= FEW {
-            return Ok(Self::there(argument, view, Owner::Tensor(imported)));
+            return Ok(Self::there(argument, view, Owner::Tensor(Box::new(imported))));
         }
         // SAFETY: `imported` lives until the copy is made, right below.
         let tensor = unsafe { view.tensor(Operator::Reverse)? };
@@ -187,6 +189,14 @@ impl Lengths {
     /// Their type and shape if the call has a copy of them, which is dense.
     pub(crate) fn copied_as(&self) -> Option<(DType, &[usize])> {
         matches!(self.values, Values::Copied(_)).then_some((self.dtype, &self.shape[..]))
+    }
+
+    /// The copy that the call has of them.
+    pub(crate) fn copy(&self) -> Option<&[u8]> {
+        match &self.values {
+            Values::Copied(bytes) => Some(bytes),
+            Values::There { .. } => None,
+        }
     }
 
     pub(crate) fn count(&self) -> usize {

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use retrograde::{DType, Operator, Shape, Strides};
 use std::ffi::{c_int, c_void};
-use std::ptr;
+use std::{ptr, slice};
 
 /// A view of an array. The type of its elements does not matter, only their width.
 pub(crate) fn view(array: &Bound<'_, PyUntypedArray>) -> View {
@@ -27,6 +27,21 @@ pub(crate) fn view(array: &Bound<'_, PyUntypedArray>) -> View {
         shape: Shape::from_slice(array.shape()),
         strides: Strides::from_slice(array.strides()),
         place: Place::Host,
+    }
+}
+
+/// The elements of a row-major array. As long as they are borrowed, the GIL is held, and nobody
+/// changes them.
+pub(crate) fn dense_bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Option<&'a [u8]> {
+    let bytes = array.len() * array.dtype().itemsize();
+    if bytes == 0 || !array.is_c_contiguous() {
+        return None;
+    }
+    // SAFETY: the object is an array, which has this field. Its elements are dense, so they are these
+    // bytes, and it is alive.
+    unsafe {
+        let data = (*npyffi::_PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const())).data;
+        Some(slice::from_raw_parts(data.cast(), bytes))
     }
 }
 

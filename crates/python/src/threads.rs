@@ -91,8 +91,16 @@ fn held() -> MutexGuard<'static, Option<Arc<ThreadPool>>> {
 
 /// The variable is an upper limit, so a lower number is valid.
 fn from_environment() -> Option<usize> {
-    let asked = std::env::var("RETROGRADE_NUM_THREADS").ok()?.parse().ok();
-    asked.filter(|&size: &usize| size > 0).map(|size| size.min(max_threads()))
+    // Asked once: the number of processors is read from files, which takes as long as a copy of 256
+    // KiB. Not a `OnceLock`, whose lock a forked child could inherit. 1 stands for no number, and
+    // others are one more.
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    if ASKED.load(Ordering::Relaxed) == 0 {
+        let value = std::env::var("RETROGRADE_NUM_THREADS").ok();
+        let size = value.and_then(|value| value.parse().ok()).unwrap_or(0);
+        ASKED.store(1 + if size == 0 { 0 } else { size.min(max_threads()) }, Ordering::Relaxed);
+    }
+    Some(ASKED.load(Ordering::Relaxed) - 1).filter(|&size: &usize| size > 0)
 }
 
 /// Sets how many threads large calls use: from 1 to 256, or to four per processor if that is more.

@@ -172,6 +172,25 @@ def in_child(queue):
     queue.put(y.sum(dtype=np.uint64) == x.sum(dtype=np.uint64) and bool(y[0, 0] == 1_499_999))
 
 
+IDLE = """
+import time, numpy as np, retrograde
+retrograde.set_num_threads(4)
+x = np.zeros(16 << 20, np.uint8)
+for _ in range(50):
+    retrograde.reverse(x)
+time.sleep(0.1)
+before = time.process_time()
+time.sleep(1)
+print(time.process_time() - before)
+"""
+
+
+def test_threads_that_have_nothing_to_do_sleep():
+    """A tenth of a second after the last call, the process uses less than 0.1 % of a processor."""
+    done = subprocess.run([sys.executable, "-c", IDLE], check=True, capture_output=True, text=True)
+    assert float(done.stdout) < 1e-3
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_forked_children():
     """A child has the parent's memory but not its threads, as in a data loader's workers."""

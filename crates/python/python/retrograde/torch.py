@@ -212,13 +212,13 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
         *arguments, out = arguments
         x, arguments = arguments[0], tuple(arguments)
         if out is None and type(x) is Tensor and not _is_compiling() and x.requires_grad and _is_recording():
-            done = recorded(x, arguments)
+            done, arguments = recorded(x, arguments)
             if done is not None:
                 return done
         return dispatch(x, arguments, out)
 
     def recorded(x, arguments):
-        """The reversal with its gradient, or None if the dispatcher has to record it."""
+        """The reversal with its gradient, or None if the dispatcher has to record it, and the arguments to go on with."""
         # Arguments that were recorded before. Those that have no hash were not.
         try:
             recall = known.get(arguments[1:])
@@ -226,15 +226,16 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
             recall = None
         if recall is not None:
             new = make(*arguments, None, True)
-            return None if new is None else recall(x, (new,))
+            return None if new is None else recall(x, (new,)), arguments
         # Others, such as a mask, may be mutable.
         lasts = type(arguments[1]) in first and all(type(a) in _LASTING for a in arguments[2:])
         if not lasts:
             if _is_stood_in_for(*arguments):
-                return None
+                return None, arguments
+            # An iterator can be read only once.
             arguments = settled(arguments)
         new = make(*arguments, None, True)
-        return None if new is None else record(x, (new, arguments))
+        return None if new is None else record(x, (new, arguments)), arguments
 
     def dispatch(x, arguments, out):
         """Calls the operator through PyTorch's dispatcher, which handles modes, transforms and tracers."""

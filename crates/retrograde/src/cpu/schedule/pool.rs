@@ -21,9 +21,10 @@ const SPIN: Duration = Duration::from_micros(50);
 /// Calls that follow each other faster than this are worth waking a worker for, which then stays
 /// awake between them.
 const OFTEN: Duration = Duration::from_micros(150);
-/// How long a caller looks at parts that others still run before it sleeps. Where a worker has lost
-/// its processor, giving up this one lets it go on.
-const LINGER: Duration = Duration::from_micros(20);
+/// How long a caller looks at parts that others still run before it sleeps: longer than a part takes.
+/// Where a worker has lost its processor, giving up this one lets it go on, but another program may
+/// get it then, for milliseconds.
+const LINGER: Duration = Duration::from_micros(150);
 /// Calls that can be shared at the same time.
 const SLOTS: usize = 8;
 /// Looks before others get the processor.
@@ -287,7 +288,7 @@ impl Shared {
     fn close(&self, slot: &Slot) {
         let before = slot.gate.fetch_and(!(HELPER - 1), Ordering::SeqCst);
         let left = || slot.helpers() == 0;
-        if before >= HELPER && !spin(LINGER, left) {
+        if before >= HELPER && !spin(LINGER, false, left) {
             let mut sleep = self.lock();
             self.waiting.fetch_add(1, Ordering::SeqCst);
             while !left() {
@@ -340,7 +341,7 @@ impl Shared {
                 continue;
             }
             self.spinning.fetch_add(1, Ordering::SeqCst);
-            let found = spin(SPIN, posted);
+            let found = spin(SPIN, true, posted);
             self.spinning.fetch_sub(1, Ordering::SeqCst);
             if found {
                 continue;
@@ -360,9 +361,9 @@ impl Shared {
     }
 }
 
-/// Looks again and again, for at most this long, and tells whether it saw it. Others that want this
-/// processor get it meanwhile: the very thread that this one waits for may be among them.
-fn spin(most: Duration, seen: impl Fn() -> bool) -> bool {
+/// Looks again and again, for at most this long, and tells whether it saw it. With `yields`, others that
+/// want this processor get it meanwhile.
+fn spin(most: Duration, yields: bool, seen: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     loop {
         for _ in 0..LOOKS {
@@ -374,7 +375,9 @@ fn spin(most: Duration, seen: impl Fn() -> bool) -> bool {
         if start.elapsed() >= most {
             return false;
         }
-        thread::yield_now();
+        if yields {
+            thread::yield_now();
+        }
     }
 }
 
