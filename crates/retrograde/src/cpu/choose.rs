@@ -11,9 +11,11 @@ use std::fmt;
 /// Units from here on move as blocks, in the order of the output.
 pub(super) const WIDE: usize = 64;
 
-/// The most that the column buffers of all threads may take. Longer axes go unit by unit: that
-/// is slow, but bounds the memory.
+/// The most that the column buffers of all threads may take, beside what is behind each column. Longer
+/// axes are staged some steps at a time: that is slower, but bounds the memory.
 const MOST_STAGED: usize = 128 << 20;
+/// What may be behind the columns of a buffer.
+const BEHIND: usize = 16 << 10;
 
 /// A kernel, named as in the documentation of the CPU backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -224,8 +226,7 @@ pub(super) fn of_nest(nest: &Nest, unit: usize, zero: bool) -> NestChoice {
             true => NestChoice::ShortLanes,
             false => NestChoice::Lanes,
         }
-    } else if whole && nest.inner.is_empty() && has_columns(nest, step) && fits_stage(prefix, unit)
-    {
+    } else if whole && nest.inner.is_empty() && has_columns(nest, step) {
         NestChoice::Columns
     } else {
         NestChoice::Prefixes
@@ -246,10 +247,10 @@ fn has_columns(nest: &Nest, unit: isize) -> bool {
     adjacent && matches!(unit, 1 | 2 | 4 | 8 | 16)
 }
 
-/// Whether the buffers of all threads together may hold columns as long as this axis.
-fn fits_stage(prefix: Dim, unit: usize) -> bool {
-    let room = columns::stage_bytes(prefix.len, unit);
-    room.is_some_and(|room| room <= MOST_STAGED / threads::num_threads())
+/// The room that the buffers for columns of this length have, in units that have this many elements.
+/// `None` if the lengths of packed columns are too long for any.
+pub(super) fn column_room(len: usize, unit: usize, elements: usize) -> Option<usize> {
+    columns::room(len, unit, elements, MOST_STAGED / threads::num_threads() + BEHIND)
 }
 
 /// How nested loops are taken.
