@@ -35,7 +35,7 @@ macro_rules! entries {
                 swaps(&Swaps) => kernels::swaps::run::<$vector>;
                 fill(&mut Fill<'_>) => kernels::lengths::fill;
                 check(&mut Check) => kernels::lengths::check;
-                bit_lines(&BitLines) => kernels::bit_lines::run;
+                bit_lines(&BitLines) => kernels::bit_lines::run::<$vector>;
                 packed_rows(&PackedRow) => kernels::packed_rows::run::<$vector>;
                 packed_swaps(&PackedSwaps) => kernels::packed_swaps::run::<$vector>;
             );

@@ -154,7 +154,7 @@ unsafe fn square<V: SquareVector, const W: usize, const N: usize>(
             for (index, vector) in transposed.iter().enumerate() {
                 let vector = vector.assume_init();
                 if parts == 1 {
-                    write(vector, dst.offset(tiles.dst_step * index as isize), stream);
+                    write(vector, dst, tiles.dst_step, index, wide, stream);
                 } else {
                     let to = tile.add(index * V::BYTES + part * N * W);
                     vector.store_parts(to, N * V::BYTES);
@@ -164,18 +164,37 @@ unsafe fn square<V: SquareVector, const W: usize, const N: usize>(
         if parts > 1 {
             for index in 0..wide {
                 let vector = V::load(tile.add(index * V::BYTES));
-                write(vector, dst.offset(tiles.dst_step * index as isize), stream);
+                write(vector, dst, tiles.dst_step, index, wide, stream);
             }
         }
     }
 }
 
+/// Writes row `index` of a square, `step` bytes from row to row. The square below it starts `below` rows
+/// further on.
+///
 /// # Safety
-/// `dst` is valid for writes of a vector, and with `stream` the start of a line.
+/// The row is valid for writes of a vector, and with `stream` starts on a line.
 #[inline(always)]
-unsafe fn write<V: Vector>(vector: V, dst: *mut u8, stream: bool) {
+unsafe fn write<V: Vector>(
+    vector: V,
+    dst: *mut u8,
+    step: isize,
+    index: usize,
+    below: usize,
+    stream: bool,
+) {
     // SAFETY: kernel contract 1 to 3.
-    unsafe { if stream { vector.store_nontemporal(dst) } else { vector.store(dst) } }
+    unsafe {
+        let row = dst.offset(step * index as isize);
+        if stream {
+            vector.store_nontemporal(row);
+        } else {
+            // An ordinary store reads its line first, and stores wait for each other.
+            V::prefetch(row.wrapping_offset(step.wrapping_mul(below as isize)));
+            vector.store(row);
+        }
+    }
 }
 
 /// A square of the input (or several side by side), transposed; the one `ahead` columns further on is prefetched.

@@ -222,6 +222,8 @@ impl BitVector for Avx {
 }
 
 impl SquareVector for Avx {
+    type Part = Sse;
+
     #[inline(always)]
     unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: contract 1.
@@ -284,5 +286,4 @@ impl BytePermute for Avx {}
 impl Simd for Avx {
     type Odd = Sse;
     type Lanes = Sse;
-    type Part = Sse;
 }

@@ -323,6 +323,8 @@ impl BitVector for Avx512 {
 }
 
 impl SquareVector for Avx512 {
+    type Part = Sse;
+
     #[inline(always)]
     unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: contract 1.
@@ -390,7 +392,6 @@ impl BytePermute for Avx512 {}
 impl Simd for Avx512 {
     type Odd = Sse;
     type Lanes = Self;
-    type Part = Sse;
 }
 
 /// Bytes in the integers that permute units of `unit` bytes.

@@ -58,7 +58,4 @@ pub(in crate::cpu) trait Simd:
 
     /// The register for several short lanes at once.
     type Lanes: PackedLanes;
-
-    /// A register of one part: 16 bytes.
-    type Part: SquareVector;
 }

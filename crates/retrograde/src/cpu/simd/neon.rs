@@ -239,6 +239,8 @@ impl BitVector for Neon {
 }
 
 impl SquareVector for Neon {
+    type Part = Self;
+
     #[inline(always)]
     unsafe fn select(self, other: Self, mask: u8) -> Self {
         // SAFETY: contract 1.
@@ -259,7 +261,6 @@ impl BytePermute for Neon {
 impl Simd for Neon {
     type Odd = Self;
     type Lanes = Self;
-    type Part = Self;
 }
 
 impl OddVector for Neon {

@@ -91,14 +91,15 @@ impl PackedLanes for Pair {}
 
 impl BitVector for Pair {}
 
-impl SquareVector for Pair {}
+impl SquareVector for Pair {
+    type Part = Self;
+}
 
 impl BytePermute for Pair {}
 
 impl Simd for Pair {
     type Odd = Self;
     type Lanes = Self;
-    type Part = Self;
 }
 
 impl OddVector for Pair {

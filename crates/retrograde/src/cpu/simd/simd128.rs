@@ -105,6 +105,8 @@ impl BitVector for Simd128 {
 }
 
 impl SquareVector for Simd128 {
+    type Part = Self;
+
     #[inline(always)]
     unsafe fn select(self, other: Self, mask: u8) -> Self {
         Simd128(v128_bitselect(other.0, self.0, u8x16_splat(mask)))
@@ -127,7 +129,6 @@ impl BytePermute for Simd128 {
 impl Simd for Simd128 {
     type Odd = Self;
     type Lanes = Self;
-    type Part = Self;
 }
 
 impl OddVector for Simd128 {

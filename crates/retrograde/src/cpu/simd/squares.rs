@@ -16,6 +16,9 @@ pub(in crate::cpu) const PART: usize = 16;
 /// # Safety
 /// See the [contract](super#contract) of this module.
 pub(in crate::cpu) trait SquareVector: PartialVector + BitVector {
+    /// A register of one part.
+    type Part: SquareVector;
+
     /// Interleaves units of `W` bytes of two registers within each part: the lower halves of all
     /// parts, and their upper halves.
     #[inline(always)]

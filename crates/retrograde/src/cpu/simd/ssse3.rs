@@ -277,6 +277,8 @@ impl BitVector for Sse {
 }
 
 impl SquareVector for Sse {
+    type Part = Self;
+
     #[inline(always)]
     unsafe fn select(self, other: Self, mask: u8) -> Self {
         // SAFETY: contract 1.
@@ -293,7 +295,6 @@ impl BytePermute for Sse {}
 impl Simd for Sse {
     type Odd = Self;
     type Lanes = Self;
-    type Part = Self;
 }
 
 impl OddVector for Sse {

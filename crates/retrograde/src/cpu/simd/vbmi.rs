@@ -173,6 +173,8 @@ impl BitVector for Vbmi {
 }
 
 impl SquareVector for Vbmi {
+    type Part = Sse;
+
     #[inline(always)]
     unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: contract 1.
@@ -206,7 +208,6 @@ impl SquareVector for Vbmi {
 impl Simd for Vbmi {
     type Odd = Self;
     type Lanes = Self;
-    type Part = Sse;
 }
 
 impl BytePermute for Vbmi {

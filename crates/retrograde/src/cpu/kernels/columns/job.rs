@@ -43,7 +43,11 @@ const STAGE: usize = 9 << 17;
 pub(in crate::cpu) fn room(len: usize, unit: usize, elements: usize, most: usize) -> Option<usize> {
     let column = len.checked_mul(unit)?.checked_add(behind(elements))?;
     let strips = [WIDEST, 2 * PART, PART].map(|wide| column.checked_mul(wide / unit));
-    let room = strips.into_iter().flatten().map(|room| room.max(STAGE)).find(|&room| room <= most.max(STAGE));
+    let room = strips
+        .into_iter()
+        .flatten()
+        .map(|room| room.max(STAGE))
+        .find(|&room| room <= most.max(STAGE));
     room.or_else(|| (elements == 1).then_some(STAGE))
 }
 

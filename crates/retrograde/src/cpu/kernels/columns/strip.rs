@@ -3,16 +3,13 @@
 use super::job::{Columns, MOST_COLUMNS, behind};
 use crate::cpu::kernels::runs::ZEROS;
 use crate::cpu::kernels::transpose::{Square, no_square, transpose};
-use crate::cpu::simd::{PART, SquareVector, WIDEST, copy_unit, words};
+use crate::cpu::simd::{PART, PartialVector, SquareVector, Vector, WIDEST, copy_unit, words};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Rows to prefetch ahead: each is in another page, which hardware prefetchers do not cross.
 const AHEAD: usize = 24;
-
-/// The most elements in a row of a vector.
-const MOST_IN_VECTOR: usize = WIDEST * 8;
 
 /// One strip.
 ///
@@ -30,40 +27,39 @@ pub(super) struct Strip<'a, V> {
     zero: bool,
     /// How many staged steps of each column are reversed.
     heads: [u32; MOST_COLUMNS],
+    /// Where each column is in the buffer.
+    places: [u32; MOST_COLUMNS],
     vector: PhantomData<V>,
 }
 
-/// A piece of each column of a vector.
+/// A piece of each column of a strip, listed like the columns.
 struct Pieces {
     /// Its offset in the buffer.
-    from: [u32; MOST_IN_VECTOR],
+    from: [u32; MOST_COLUMNS],
     /// Not 0 if it is to be reversed; with several parts in a vector, as
     /// [`SquareVector::load_parts`] has it.
-    turned: [u8; MOST_IN_VECTOR],
+    turned: [u8; MOST_COLUMNS],
 }
 
 impl<'a, V: SquareVector> Strip<'a, V> {
     /// The units from `first` on that fill `vectors` vectors.
-    ///
-    /// # Safety
-    /// As for [`run`](super::run), with `unit == W` and `elements == E`; there are
-    /// that many units, and with `stream` they start on a line and fill whole lines.
     #[inline(always)]
-    pub(super) unsafe fn new(
+    pub(super) fn new(
         columns: &'a Columns<'a>,
         first: usize,
         vectors: usize,
         stream: bool,
     ) -> Self {
         let byte = first * columns.unit;
-        let (zero, heads) = (columns.zero, [0; MOST_COLUMNS]);
-        Strip { columns, byte, vectors, stream, zero, heads, vector: PhantomData }
+        let (zero, heads, places) = (columns.zero, [0; MOST_COLUMNS], [0; MOST_COLUMNS]);
+        Strip { columns, byte, vectors, stream, zero, heads, places, vector: PhantomData }
     }
 
     /// Moves the strip.
     ///
     /// # Safety
-    /// As for [`new`](Self::new).
+    /// As for [`run`](super::run), with `unit == W` and `elements == E`; there are as many units, and
+    /// with `stream` they start on a line and fill whole lines.
     #[inline(always)]
     pub(super) unsafe fn run<const W: usize, const E: usize, const N: usize>(&mut self) {
         let (wide, len) = (V::BYTES / W, self.columns.len);
@@ -78,15 +74,23 @@ impl<'a, V: SquareVector> Strip<'a, V> {
             if self.pitch::<W, E>(len).saturating_mul(self.vectors * wide) > self.columns.room {
                 return self.windows::<W, E, N>();
             }
-            for unit in 0..self.vectors * wide {
-                for element in 0..E {
-                    // Elements that fill up the last byte are none of anyone's.
-                    let head = heads.get(unit * E + element).map_or(0, |&head| head as u32);
-                    self.heads[Self::listed::<W, E, N>(unit, element)] = head;
-                }
+            self.place::<W, E, N>(len);
+            for (column, &head) in heads.iter().enumerate() {
+                self.heads[Self::listed::<W, E, N>(column / E, column % E)] = head as u32;
             }
             self.load::<W, E, N>();
             self.store::<W, E, N>(0..len);
+        }
+    }
+
+    /// Lists where columns of `len` steps are in the buffer.
+    #[inline(always)]
+    fn place<const W: usize, const E: usize, const N: usize>(&mut self, len: usize) {
+        let pitch = self.pitch::<W, E>(len);
+        for unit in 0..self.vectors * (V::BYTES / W) {
+            for element in 0..E {
+                self.places[Self::listed::<W, E, N>(unit, element)] = (unit * pitch) as u32;
+            }
         }
     }
 
@@ -114,17 +118,21 @@ impl<'a, V: SquareVector> Strip<'a, V> {
     /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn rows<const E: usize>(&self, head: usize) {
-        for at in 0..self.columns.len {
+        let columns = *self.columns;
+        for at in 0..columns.len {
             let from = if at < head { head - 1 - at } else { at };
-            let zero = self.columns.zero && at >= head;
-            for vector in 0..self.vectors {
-                // SAFETY: kernel contract 1 to 4; there are more zeros than in a vector.
+            let zero = columns.zero && at >= head;
+            let row = self.row_of_output(at);
+            for byte in (0..self.vectors).map(|vector| vector * V::BYTES) {
+                // SAFETY: kernel contract 1 to 4; there are more zeros than in a vector; streamed
+                // strips are aligned.
                 unsafe {
-                    let row = match zero {
+                    let vector = match zero {
                         true => V::load(ZEROS.as_ptr()),
-                        false => self.read::<E>(from, vector),
+                        false => Row::<E>::new(&columns, from, self.byte + byte).read(&columns),
                     };
-                    self.write(at, vector, row);
+                    let row = row.add(byte);
+                    if self.stream { vector.store_nontemporal(row) } else { vector.store(row) }
                 }
             }
         }
@@ -150,6 +158,7 @@ impl<'a, V: SquareVector> Strip<'a, V> {
                 // SAFETY: kernel contract 1 to 4: the steps of a window exist.
                 unsafe { self.gather::<W, E>(unit, window.clone()) };
             }
+            self.place::<W, E, N>(window.len());
             // SAFETY: as above; what has been staged keeps its order, as no head says otherwise.
             unsafe { self.store::<W, E, N>(window) };
             first = end;
@@ -182,29 +191,39 @@ impl<'a, V: SquareVector> Strip<'a, V> {
     /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn load<const W: usize, const E: usize, const N: usize>(&self) {
-        let (len, wide) = (self.columns.len, V::BYTES / W);
-        let pitch = self.pitch::<W, E>(len);
+        // Copies, which the compiler keeps in registers: stores to the buffer might change the
+        // originals, as far as it knows.
+        let (columns, byte, vectors) = (*self.columns, self.byte, self.vectors);
+        let (len, pitch) = (columns.len, self.pitch::<W, E>(columns.len));
+        let step = columns.pitches[0];
+        let ahead = step.wrapping_mul(AHEAD as isize);
         let mut at = 0;
         while at < len {
             // The last square overlaps the one before it.
             let first = at.min(len - N);
-            for vector in 0..self.vectors {
+            let mut to = columns.stage.wrapping_add(first * W);
+            for vector in 0..vectors {
                 let mut square = no_square::<V, N>();
+                let byte = byte + vector * V::BYTES;
+                let mut row = Row::<E>::new(&columns, first, byte);
                 // SAFETY: kernel contract 1 to 4; rows `first..first + N` exist.
                 unsafe {
-                    for (row, of_row) in square.iter_mut().enumerate() {
-                        of_row.write(self.read::<E>(first + row, vector));
-                        V::prefetch(self.row::<E>(first + row + AHEAD, vector).0);
+                    for of_row in &mut square {
+                        of_row.write(row.read(&columns));
+                        V::prefetch(row.further(ahead).start(&columns));
+                        row = row.further(step);
                     }
                     let transposed = transpose::<V, W, N>(square);
-                    for (unit, staged) in transposed.iter().enumerate() {
-                        let to = self.columns.stage.add((vector * wide + unit) * pitch + first * W);
+                    let mut unit = to;
+                    for staged in transposed {
                         match const { N * W == V::BYTES } {
-                            true => staged.assume_init().store(to),
-                            false => staged.assume_init().store_parts(to, N * pitch),
+                            true => staged.assume_init().store(unit),
+                            false => staged.assume_init().store_parts(unit, N * pitch),
                         }
+                        unit = unit.wrapping_add(pitch);
                     }
                 }
+                to = to.wrapping_add(V::BYTES / W * pitch);
             }
             at += N;
         }
@@ -256,16 +275,18 @@ impl<'a, V: SquareVector> Strip<'a, V> {
                     continue;
                 }
                 let staged = self.columns.stage.wrapping_add(unit * pitch);
-                let mixed = staged.wrapping_add(len * W + element * N * W);
-                for step in 0..N {
-                    let at = first + step;
-                    let from = if at < head { head - 1 - at } else { at };
-                    // SAFETY: kernel contract 1 to 4; there is room for `N` steps of each element
-                    // behind a column.
-                    unsafe {
-                        match self.zero && at >= head {
-                            true => mixed.add(step * W).write_bytes(0, W),
-                            false => copy_unit::<W>(staged.add(from * W), mixed.add(step * W)),
+                // SAFETY: kernel contract 1 to 4; there is room for `N` steps of each element behind
+                // a column, and for the zeros behind all of them.
+                unsafe {
+                    let kept = match self.zero {
+                        true => self.columns.stage.add(self.columns.room),
+                        false => staged.add(first * W),
+                    };
+                    let mixed = staged.add(len * W + element * N * W);
+                    match const { N * W == V::BYTES } {
+                        true => V::partly_reversed::<W>(staged, kept, head - first).store(mixed),
+                        false => {
+                            V::Part::partly_reversed::<W>(staged, kept, head - first).store(mixed)
                         }
                     }
                 }
@@ -284,140 +305,168 @@ impl<'a, V: SquareVector> Strip<'a, V> {
         steps: &Range<usize>,
         pieces: &mut MaybeUninit<Pieces>,
     ) {
-        for vector in 0..self.vectors {
-            // SAFETY: kernel contract 1 to 4; `find` writes all that `square` reads.
-            unsafe {
-                let (from, turned) = self.find::<W, E, N>(first, steps.len(), vector, pieces);
-                let transposed = self.square::<W, E, N>(from, turned);
-                for (row, of_row) in transposed.iter().enumerate() {
-                    self.write(steps.start + first + row, vector, of_row.assume_init());
+        let (wide, stage, stream) = (V::BYTES / W, self.columns.stage, self.stream);
+        let (step, dst) = (self.columns.pitches[1], self.row_of_output(steps.start + first));
+        let ahead = step.wrapping_mul(AHEAD as isize);
+        // SAFETY: kernel contract 1 to 4; `find` writes all that `square` reads, and streamed strips
+        // are aligned.
+        unsafe {
+            // All of them first: what is read right after it was written has to wait.
+            self.find::<W, E, N>(first, steps.len(), pieces);
+            let pieces = pieces.as_ptr();
+            for vector in 0..self.vectors {
+                let listed = vector * wide * E;
+                let from = (&raw const (*pieces).from).cast::<u32>().add(listed);
+                let turned = (&raw const (*pieces).turned).cast::<u8>().add(listed);
+                let transposed = square::<V, W, E, N>(stage, from, turned);
+                let mut row = dst.wrapping_add(vector * V::BYTES);
+                for of_row in transposed {
+                    match stream {
+                        true => of_row.assume_init().store_nontemporal(row),
+                        false => {
+                            // An ordinary store reads its line first, and stores wait for each other.
+                            V::prefetch(row.wrapping_offset(ahead));
+                            of_row.assume_init().store(row);
+                        }
+                    }
+                    row = row.wrapping_offset(step);
                 }
             }
         }
     }
 
-    /// The piece of each column of a vector that becomes steps `first..first + N`. Without branches:
-    /// which of the three cases it is changes from column to column.
+    /// The piece of each column that becomes steps `first..first + N`. Without branches: which of the
+    /// three cases it is changes from column to column.
     ///
     /// # Safety
     /// As for [`squares`](Self::squares).
     #[inline(always)]
-    unsafe fn find<'p, const W: usize, const E: usize, const N: usize>(
+    unsafe fn find<const W: usize, const E: usize, const N: usize>(
         &self,
         first: usize,
         len: usize,
-        vector: usize,
-        pieces: &'p mut MaybeUninit<Pieces>,
-    ) -> (&'p [u32], &'p [u8]) {
-        let (wide, parts) = (V::BYTES / W, (V::BYTES / W / N) as u32);
-        let pitch = self.pitch::<W, E>(len) as u32;
+        pieces: &mut MaybeUninit<Pieces>,
+    ) {
+        let wide = V::BYTES / W;
         let (zero, zeros) = (self.zero, self.columns.room as u32);
         let reversed = if const { N * W == V::BYTES } { 1 } else { (PART - W) as u8 };
-        let pieces = pieces.as_mut_ptr();
-        // SAFETY: a vector has no more than `MOST_IN_VECTOR` columns, and its pieces are written
-        // before they are lent.
+        let (first, side, pieces) = (first as u32, N as u32, pieces.as_mut_ptr());
+        // SAFETY: a strip has no more than `MOST_COLUMNS` columns.
         unsafe {
             let from = (&raw mut (*pieces).from).cast::<u32>();
             let turned = (&raw mut (*pieces).turned).cast::<u8>();
-            for element in 0..E {
-                let listed = (vector * E + element) * wide;
+            for listed in (0..self.vectors * E).map(|of_vector| of_vector * wide) {
                 let heads = self.heads.get_unchecked(listed..listed + wide);
-                let mixed = (len + element * N) as u32;
-                for (index, &head) in heads.iter().enumerate() {
-                    let left = head.wrapping_sub(first as u32) as i32;
-                    let step = if left > 0 { mixed } else { first as u32 };
-                    let step = if left >= N as i32 { left as u32 - N as u32 } else { step };
-                    // Register by register, as `listed` has it.
-                    let (register, part) = (index as u32 / parts, index as u32 % parts);
-                    let unit = (vector * wide) as u32 + part * N as u32 + register;
-                    let place = unit * pitch + step * W as u32;
+                let places = self.places.get_unchecked(listed..listed + wide);
+                let mixed = (len + listed / wide % E * N) as u32;
+                for (index, (&head, &place)) in heads.iter().zip(places).enumerate() {
+                    let left = head.wrapping_sub(first) as i32;
+                    let step = if left > 0 { mixed } else { first };
+                    let step =
+                        if left >= N as i32 { (left as u32).wrapping_sub(side) } else { step };
+                    let place = place.wrapping_add(step.wrapping_mul(W as u32));
                     let place = if zero && left <= 0 { zeros } else { place };
                     let turn = if left >= N as i32 { reversed } else { 0 };
-                    from.add(element * wide + index).write(place);
-                    turned.add(element * wide + index).write(turn);
+                    from.add(listed + index).write(place);
+                    turned.add(listed + index).write(turn);
                 }
             }
-            let count = E * wide;
-            (std::slice::from_raw_parts(from, count), std::slice::from_raw_parts(turned, count))
         }
     }
 
-    /// Pieces of `N` steps of each column of a vector, transposed into `N` rows.
-    ///
-    /// # Safety
-    /// As for [`squares`](Self::squares), with what [`find`](Self::find) found.
+    /// Where a row of the output starts in this strip.
     #[inline(always)]
-    unsafe fn square<const W: usize, const E: usize, const N: usize>(
-        &self,
-        from: &[u32],
-        turned: &[u8],
-    ) -> Square<V, N> {
-        let (wide, parts) = (V::BYTES / W, V::BYTES / W / N);
-        let stage = self.columns.stage;
-        let mut square = no_square::<V, N>();
-        // SAFETY: kernel contract 1 to 4; all pieces are inside the buffer, and there is one for each
-        // column.
-        unsafe {
-            for (register, units) in square.iter_mut().enumerate() {
-                let mut put_together = MaybeUninit::<V>::uninit();
-                for element in 0..E {
-                    let at = element * wide + register * parts;
-                    let (from, turned) = (from.as_ptr().add(at), turned.as_ptr().add(at));
-                    let piece = match const { N * W == V::BYTES } {
-                        true => {
-                            V::load_either::<W>(stage.add(from.read() as usize), turned.read() != 0)
-                        }
-                        false => V::load_parts::<W>(stage, from, turned),
-                    };
-                    put_together.write(match element {
-                        0 => piece,
-                        _ => put_together.assume_init().select(piece, words::mask::<E>(element)),
-                    });
-                }
-                units.write(put_together.assume_init());
+    fn row_of_output(&self, at: usize) -> *mut u8 {
+        let row = self.columns.dst.wrapping_offset(self.columns.pitches[1] * at as isize);
+        row.wrapping_add(self.byte)
+    }
+}
+
+/// Pieces of `N` steps of each column of a vector, transposed into `N` rows.
+///
+/// # Safety
+/// Kernel contract 3; for each column, `from` and `turned` have a piece inside the buffer.
+#[inline(always)]
+unsafe fn square<V: SquareVector, const W: usize, const E: usize, const N: usize>(
+    stage: *const u8,
+    from: *const u32,
+    turned: *const u8,
+) -> Square<V, N> {
+    let (wide, parts) = (V::BYTES / W, V::BYTES / W / N);
+    let mut square = no_square::<V, N>();
+    // SAFETY: kernel contract 3; all pieces are inside the buffer, as required.
+    unsafe {
+        for (register, units) in square.iter_mut().enumerate() {
+            let mut put_together = MaybeUninit::<V>::uninit();
+            for element in 0..E {
+                let at = element * wide + register * parts;
+                let (from, turned) = (from.add(at), turned.add(at));
+                let piece = match const { N * W == V::BYTES } {
+                    true => {
+                        V::load_either::<W>(stage.add(from.read() as usize), turned.read() != 0)
+                    }
+                    false => V::load_parts::<W>(stage, from, turned),
+                };
+                put_together.write(match element {
+                    0 => piece,
+                    _ => put_together.assume_init().select(piece, words::mask::<E>(element)),
+                });
             }
-            transpose::<V, W, N>(square)
+            units.write(put_together.assume_init());
+        }
+        transpose::<V, W, N>(square)
+    }
+}
+
+/// A place in a row of the input.
+#[derive(Clone, Copy)]
+struct Row<const E: usize> {
+    /// Units of one element: its distance from the first column in bytes. Packed elements: which
+    /// element of the input the row starts with.
+    at: isize,
+    /// Bytes from there, if elements are packed.
+    byte: usize,
+}
+
+impl<const E: usize> Row<E> {
+    /// `byte` bytes into row `step`.
+    #[inline(always)]
+    fn new(columns: &Columns<'_>, step: usize, byte: usize) -> Self {
+        let row = columns.pitches[0].wrapping_mul(step as isize);
+        match const { E == 1 } {
+            true => Row { at: row.wrapping_add(byte as isize), byte: 0 },
+            false => Row { at: row.wrapping_add(columns.first as isize), byte },
         }
     }
 
-    /// A vector of a row of the input.
+    /// The same place of another row.
+    #[inline(always)]
+    fn further(self, distance: isize) -> Self {
+        Row { at: self.at.wrapping_add(distance), ..self }
+    }
+
+    /// The byte that it is in, or starts in.
+    #[inline(always)]
+    fn start(self, columns: &Columns<'_>) -> *const u8 {
+        match const { E == 1 } {
+            true => columns.src.wrapping_offset(self.at),
+            false => columns.src.wrapping_add((self.at as usize / E).wrapping_add(self.byte)),
+        }
+    }
+
+    /// A vector from there on.
     ///
     /// # Safety
-    /// As for [`run`](Self::run), for a row and a vector that exist.
+    /// Kernel contract 1 and 3, for the elements of a vector.
     #[inline(always)]
-    unsafe fn read<const E: usize>(&self, at: usize, vector: usize) -> V {
-        let (start, phase) = self.row::<E>(at, vector);
+    unsafe fn read<V: SquareVector>(self, columns: &Columns<'_>) -> V {
+        let (start, phase) = (self.start(columns), self.at as usize % E * (8 / E));
         // SAFETY: kernel contract 1: elements on a byte fill the vector.
         unsafe {
-            if phase == 0 {
-                V::load(start)
-            } else {
-                shifted::<V, E>(start, phase, self.columns.end)
+            match E > 1 && phase > 0 {
+                true => shifted::<V, E>(start, phase, columns.end),
+                false => V::load(start),
             }
-        }
-    }
-
-    /// Where a vector of a row of the input starts: the byte, and the bits in front of it there.
-    #[inline(always)]
-    fn row<const E: usize>(&self, at: usize, vector: usize) -> (*const u8, usize) {
-        let (byte, step) = (self.byte + vector * V::BYTES, at as isize);
-        let row = self.columns.pitches[0].wrapping_mul(step);
-        if E == 1 {
-            return (self.columns.src.wrapping_add(byte).wrapping_offset(row), 0);
-        }
-        let element = self.columns.first.wrapping_add_signed(row);
-        (self.columns.src.wrapping_add(element / E + byte), element % E * (8 / E))
-    }
-
-    /// # Safety
-    /// `at` is a step of the axis, `vector` one of the strip.
-    #[inline(always)]
-    unsafe fn write(&self, at: usize, vector: usize, row: V) {
-        // SAFETY: kernel contract 1 to 4; streamed strips are aligned.
-        unsafe {
-            let dst = self.columns.dst.offset(self.columns.pitches[1] * at as isize);
-            let dst = dst.add(self.byte + vector * V::BYTES);
-            if self.stream { row.store_nontemporal(dst) } else { row.store(dst) }
         }
     }
 }
