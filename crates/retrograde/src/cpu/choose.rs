@@ -3,7 +3,7 @@
 
 use super::kernels::{columns, rows::Rows, short_lanes};
 use super::nest::{Dims, Loop, Nest, walk_of};
-use super::schedule::{Window, threads};
+use super::schedule::Window;
 use crate::dtype::Grain;
 use crate::plan::{Dim, Flow, Plan};
 use std::fmt;
@@ -247,10 +247,15 @@ fn has_columns(nest: &Nest, unit: isize) -> bool {
     adjacent && matches!(unit, 1 | 2 | 4 | 8 | 16)
 }
 
-/// The room that the buffers for columns of this length have, in units that have this many elements.
-/// `None` if the lengths of packed columns are too long for any.
-pub(super) fn column_room(len: usize, unit: usize, elements: usize) -> Option<usize> {
-    columns::room(len, unit, elements, MOST_STAGED / threads::num_threads() + BEHIND)
+/// The room that each of `at_once` buffers for columns of this length has, in units that have this many
+/// elements. `None` if packed columns are too long for any.
+pub(super) fn column_room(
+    len: usize,
+    unit: usize,
+    elements: usize,
+    at_once: usize,
+) -> Option<usize> {
+    columns::room(len, unit, elements, MOST_STAGED / at_once.max(1) + BEHIND)
 }
 
 /// How nested loops are taken.

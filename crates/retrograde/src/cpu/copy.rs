@@ -41,6 +41,8 @@ pub(super) struct Call<'a> {
     pub(super) isa: Isa,
     pub(super) stream: bool,
     pub(super) prefetch: bool,
+    /// How many parts may run at once, and share the memory for staging buffers.
+    pub(super) at_once: usize,
 }
 
 // SAFETY: threads write separate parts of the output, and only read the rest.
@@ -99,7 +101,8 @@ pub(super) unsafe fn units(
     let cut = Cut::new(dims, to, 1, team.parts(bytes), may_cut);
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
-    let call = Call { src, dst, unit, lengths, isa, stream, prefetch };
+    let at_once = cut.parts().min(team.threads());
+    let call = Call { src, dst, unit, lengths, isa, stream, prefetch, at_once };
     team.run(cut.parts(), |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
@@ -288,7 +291,7 @@ unsafe fn copy_columns(
     steps: Window,
     lengths: LengthReader<'_>,
 ) {
-    let room = choose::column_room(prefix.len, call.unit, 1);
+    let room = choose::column_room(prefix.len, call.unit, 1, call.at_once);
     let Some((room, mut stage)) = room.and_then(|room| Some((room, Stage::take(room)?))) else {
         // No memory for an axis that long: fall back to lane by lane.
         // SAFETY: as required of this function.

@@ -56,7 +56,9 @@ unsafe fn of_width<V: Simd, const W: usize, const E: usize>(columns: &Columns<'_
     let column = columns.len * W + behind(E);
     let fits_part = columns.room / column >= PART / W;
     let too_long = columns.room / column < V::BYTES / W && fits_part;
-    let narrow = units * W < V::BYTES || too_long;
+    // A few columns of wide units are moved as fast one by one.
+    let few = units * W < V::BYTES && W <= 2;
+    let narrow = few || too_long;
     // SAFETY: kernel contract 1 to 4.
     unsafe {
         if const { V::BYTES > PART } && narrow {
