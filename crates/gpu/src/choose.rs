@@ -50,6 +50,13 @@ const CLUSTER_GROUP: u64 = 32;
 const CLUSTER_STRIPS: [u64; 3] = [128, 64, SECTOR];
 const SECTOR: u64 = 32;
 
+/// Bytes per multiprocessor from which scratch memory is worth two passes, and the steps that the
+/// kernel can count.
+const SCRATCH_FROM: u64 = 160 * 1024;
+const MOST_STEPS: u64 = 1 << 31;
+/// Bytes of a cache line.
+const LINE: i64 = 128;
+
 /// Shorter rows do not use kernels that treat the ends of rows separately, if there is a choice.
 const LONG_ROW: u64 = 4096;
 const LONG_ROW_BY_LENGTH: u64 = 512;
@@ -290,13 +297,32 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     let piece = granule.min(4);
     let strip = cluster_strip(steps, piece, width, limits);
     let shared = strip.map(|strip| cluster_shared(steps, piece, strip));
-    // With one block per multiprocessor, clusters are slower than columns that are not staged.
-    let most = if in_place { limits.shared as u64 } else { shared_by(2, limits) };
+    let enough = shape.grains() >= SCRATCH_FROM * limits.multiprocessors as u64;
+    let scratch = limits.scratch && enough && steps < MOST_STEPS;
+    // With one block per multiprocessor, clusters are slower than columns that are not staged, and
+    // with two they are slower than scratch memory if cache lines are whole.
+    let most = match scratch {
+        true if in_lines(shape, at) => shared_by(3, limits),
+        false if in_place => limits.shared as u64,
+        _ => shared_by(2, limits),
+    };
     if limits.clusters && vectors && shared.is_some_and(|shared| shared <= most) {
         return Some(Choice { kernel: Kernel::ClusterColumns, width: Width::Granule(piece) });
     }
     let width = Width::Granule(granule);
+    if scratch {
+        return Some(Choice { kernel: Kernel::ScratchColumns, width });
+    }
     (!in_place && granule < 16).then_some(Choice { kernel: Kernel::DirectColumns, width })
+}
+
+/// Whether rows begin where cache lines do, in the input and the output.
+pub(crate) fn in_lines(shape: &Shape, at: Site) -> bool {
+    let whole = |number: i64| number % LINE == 0;
+    let outer = &shape.dims[..shape.dims.len().saturating_sub(1)];
+    whole(at.src as i64 + shape.src)
+        && whole(at.dst as i64 + shape.dst)
+        && outer.iter().all(|dim| whole(dim.src as i64) && whole(dim.dst as i64))
 }
 
 /// Words of each column that a block of a cluster holds, if a step has so many bytes.

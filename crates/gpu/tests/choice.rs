@@ -83,8 +83,13 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F16, &[57_000, 64], 0, 1), Kernel::ClusterColumns),
-        (sequence(DType::F32, &[100_000, 64], 0, 1), Kernel::DirectColumns),
-        (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::AlignedRows),
+        (sequence(DType::F32, &[100_000, 64], 0, 1), Kernel::ScratchColumns),
+        (sequence(DType::U8, &[100_000, 256], 0, 1), Kernel::ScratchColumns),
+        // Two blocks of a cluster per multiprocessor are for rows that share cache lines.
+        (sequence(DType::F32, &[57_000, 128], 0, 1), Kernel::ScratchColumns),
+        (sequence(DType::F32, &[57_000, 132], 0, 1), Kernel::ClusterColumns),
+        // Too small for two passes.
+        (sequence(DType::F32, &[100_000, 50], 0, 1), Kernel::DirectColumns),
         (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::Columns),
         (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::Columns),
         (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::CutRows),
@@ -96,6 +101,7 @@ fn lengths_make_rows_blocks_or_columns() {
     let lesser = limits.at_most(100 * 1024, false);
     let plan = sequence(DType::F32, &[2048, 64], 0, 1);
     assert_eq!(kernel(&plan, &lesser), Kernel::DirectColumns);
+    assert_eq!(kernel(&sequence(DType::F32, &[2048, 4096], 0, 1), &lesser), Kernel::ScratchColumns);
     assert_eq!(kernel_in_place(&plan, &lesser), Kernel::Swaps);
 }
 
@@ -155,10 +161,15 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
     };
     assert_eq!(kernel(&columns(2048), &limits), Kernel::Columns);
     assert_eq!(kernel(&columns(16_384), &limits), Kernel::ClusterColumns);
-    assert_eq!(kernel(&columns(100_000), &limits), Kernel::DirectColumns);
+    assert_eq!(kernel(&columns(100_000), &limits), Kernel::ScratchColumns);
     assert_eq!(kernel_in_place(&columns(2048), &limits), Kernel::Columns);
-    assert_eq!(kernel_in_place(&columns(100_000), &limits), Kernel::ClusterColumns);
-    assert_eq!(kernel_in_place(&columns(200_000), &limits), Kernel::Swaps);
+    assert_eq!(kernel_in_place(&columns(200_000), &limits), Kernel::ScratchColumns);
+    // Without scratch memory, as while a graph is being captured.
+    let mut without = limits;
+    without.scratch = false;
+    assert_eq!(kernel(&columns(100_000), &without), Kernel::DirectColumns);
+    assert_eq!(kernel_in_place(&columns(100_000), &without), Kernel::ClusterColumns);
+    assert_eq!(kernel_in_place(&columns(200_000), &without), Kernel::Swaps);
 }
 
 #[test]

@@ -217,6 +217,52 @@ fn tails_become_zero_at_either_end_in_every_kernel() {
     }
 }
 
+/// Long columns in two passes: several strips, rows in whole cache lines and others, tiles that end
+/// anywhere, units of several granules, and tails that are kept and become zero.
+#[test]
+fn long_columns_pass_through_scratch() {
+    let Some(simulator) = simulator() else { return };
+    let mut dice = Dice(5);
+    let limits = simulator.limits();
+    for (dtype, steps, columns) in [
+        (DType::U8, 3_700, 1_408),
+        (DType::U8, 4_001, 777),
+        (DType::U16, 3_719, 640),
+        (DType::U16, 3_800, 333),
+        (DType::F32, 3_650, 320),
+        (DType::F32, 5_003, 175),
+        (DType::F32, 3_700, 204),
+        (DType::F64, 3_702, 112),
+        (DType::F64, 3_801, 81),
+        (DType::C128, 3_713, 72),
+        (DType::C128, 3_640, 67),
+        (DType::Bytes(12), 3_700, 50),
+        (DType::Bytes(24), 3_650, 16),
+        (DType::Bytes(3), 3_999, 100),
+    ] {
+        for tail in [Tail::Keep, Tail::Zero] {
+            let layout = Layout::dense(dtype, &[steps, columns]).unwrap();
+            let lanes = Layout::dense(DType::U64, &[1, columns]).unwrap();
+            let operator = ReverseSubsequences::along(0).tail(tail);
+            let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+            assert_eq!(kernel(&plan, &limits), Kernel::ScratchColumns, "{plan}");
+            let ends = [0, 1, 2, steps as u64, steps as u64 - 1, 124, 125];
+            let ends = ends.into_iter().chain((0..).map(|_| dice.up_to(steps)));
+            let given: Vec<u64> = ends.take(columns).collect();
+            let width = dtype.bits().unwrap_or(8).div_ceil(8);
+            agrees(simulator, &plan, &given, [0, 0]);
+            agrees(simulator, &plan, &given, [width % 16, 0]);
+        }
+    }
+    // Three planes of columns each, with a length for every one.
+    let layout = Layout::dense(DType::F32, &[3, 3_700, 40]).unwrap();
+    let lanes = Layout::dense(DType::U64, &[3, 1, 40]).unwrap();
+    let plan = ReverseSubsequences::along(1).plan(&layout, &lanes, &layout).unwrap();
+    assert_eq!(kernel(&plan, &limits), Kernel::ScratchColumns, "{plan}");
+    let given: Vec<u64> = (0..120).map(|_| dice.up_to(3_700)).collect();
+    agrees(simulator, &plan, &given, [0, 0]);
+}
+
 #[test]
 fn bad_offsets_are_told_and_nothing_is_written() {
     let Some(simulator) = simulator() else { return };

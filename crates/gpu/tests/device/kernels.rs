@@ -25,6 +25,26 @@ fn long_columns_of_every_width() {
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
     seen = columns(&cuda.limited(cuda.limits().at_most(20_000, false)), &sizes);
     assert!(!seen.contains(&Kernel::ClusterColumns));
+    // As if they were large: two passes through scratch memory, rings of several strips and of all.
+    let mut large = cuda.limits().at_most(20_000, false);
+    large.multiprocessors = 1;
+    for cache in [1, large.cache] {
+        large.cache = cache;
+        seen = columns(&cuda.limited(large), &sizes);
+        assert!(seen.contains(&Kernel::ScratchColumns));
+    }
+}
+
+/// As large as scratch memory is for, so that blocks wait for others: rows in whole cache lines, and
+/// rows that share them. Twice, because the order of blocks differs.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn large_columns_pass_through_scratch() {
+    let cuda = device();
+    for _ in 0..2 {
+        let seen = columns(&cuda, &[(90_001, 256), (120_000, 75)]);
+        assert!(seen.contains(&Kernel::ScratchColumns));
+    }
 }
 
 /// Blocks of short columns that run in step, as those of long ones do with more shared memory: rows
