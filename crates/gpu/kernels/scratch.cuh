@@ -48,6 +48,22 @@ __device__ __forceinline__ void publish(u32* counter) {
 #endif
 }
 
+// Loads a piece of the input; vectors with a cache policy.
+template <typename S>
+__device__ __forceinline__ S load_by(const S& at, u64 policy) { return at; }
+
+template <>
+__device__ __forceinline__ uint4 load_by<uint4>(const uint4& at, u64 policy) {
+#if __CUDA_ARCH__ >= 800
+    uint4 v;
+    asm volatile("ld.global.L2::cache_hint.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(&at), "l"(policy));
+    return v;
+#else
+    return load16((const u8*)&at);
+#endif
+}
+
 // Not from L1, which may have what the ring held before.
 __device__ __forceinline__ uint4 load_scratch(const u8* at) {
 #ifdef __CUDA_ARCH__
@@ -98,26 +114,31 @@ struct Pass {
         return left < most ? left : most;
     }
 
-    // Starts copies of a tile's rows to shared memory.
-    __device__ __forceinline__ void stage(const Strip& s, u32 first, u32 rows) const {
+    // Copies rows of a tile to shared memory, in pieces of type S, so many of them at a time.
+    template <typename S, u32 MANY>
+    __device__ __forceinline__ void stage_by(const Strip& s, u32 first, u32 rows) const {
         const Columns& c = p.columns;
-        const u32 piece = c.vectors ? 16 : G, per_row = W / piece, byte = threadIdx.x % per_row * piece;
+        const u32 per_row = W / sizeof(S), byte = threadIdx.x % per_row * sizeof(S), apart = PASS_THREADS / per_row;
         if (byte >= s.width) return;
         u8* held = (u8*)staged;
-        u32 row = threadIdx.x / per_row;
-        const u32 apart = PASS_THREADS / per_row;
-        const u8* from = s.src + (i64)(first + row) * c.src_step + byte;
-        const i64 step = (i64)apart * c.src_step;
-        if (c.vectors) {
-#pragma unroll 4
-            for (; row < rows; row += apart, from += step) copy_async16(held + place(row, byte), from, c.policy);
-        } else {
-#pragma unroll 4
-            for (; row < rows; row += apart, from += step) {
-                if constexpr (G == 4 || G == 8) copy_async<G>(held + place(row, byte), from);
-                else *(T*)(held + place(row, byte)) = *(const T*)from;
-            }
+        const u8* in = s.src + (i64)first * c.src_step + byte;
+#pragma unroll 1
+        for (u32 row = threadIdx.x / per_row; row < rows; row += MANY * apart) {
+            S v[MANY];
+#pragma unroll
+            for (u32 k = 0; k < MANY; ++k)
+                if (row + k * apart < rows) v[k] = load_by(*(const S*)(in + (i64)(row + k * apart) * c.src_step), c.policy);
+#pragma unroll
+            for (u32 k = 0; k < MANY; ++k)
+                if (row + k * apart < rows) *(S*)(held + place(row + k * apart, byte)) = v[k];
         }
+    }
+
+    // Not by asynchronous copies: for swizzled addresses, compilers of CUDA 12.9 and 13.0 generate
+    // some that are illegal instructions.
+    __device__ __forceinline__ void stage(const Strip& s, u32 first, u32 rows) const {
+        if (p.columns.vectors) stage_by<uint4, 4>(s, first, rows);
+        else stage_by<T, 8>(s, first, rows);
     }
 
     // Stores V steps of the columns in P bytes to scratch.
@@ -155,7 +176,7 @@ struct Pass {
         const u32 rows = rows_from(first);
         stage(s, first, rows);
         if (threadIdx.x == 0 && strip >= p.ring.len) await(p.read + (strip - p.ring.len), (u32)p.tiles.len);
-        wait_for_copies();
+        __syncthreads();
         const u8* held = (const u8*)staged;
 #pragma unroll 2
         for (u32 task = threadIdx.x; task < W / P * MOST; task += PASS_THREADS) {

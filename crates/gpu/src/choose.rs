@@ -2,6 +2,7 @@
 
 use crate::kernel::{Kernel, Limits};
 use crate::params::{FEW, MANY};
+use crate::scratch::MOST_SCRATCH;
 use crate::shape::{Shape, Site};
 use retrograde::{Flow, Grain, Plan};
 
@@ -50,12 +51,12 @@ const CLUSTER_GROUP: u64 = 32;
 const CLUSTER_STRIPS: [u64; 3] = [128, 64, SECTOR];
 const SECTOR: u64 = 32;
 
-/// Bytes per multiprocessor from which scratch memory is worth two passes, and the steps that the
-/// kernel can count.
+/// Bytes per multiprocessor from which scratch memory is worth two passes.
 const SCRATCH_FROM: u64 = 160 * 1024;
-const MOST_STEPS: u64 = 1 << 31;
-/// Bytes of a cache line.
-const LINE: i64 = 128;
+/// Strips that pass through scratch memory, at least three of them at a time: bytes of a cache line,
+/// or of two.
+pub(crate) const LINE: u64 = 128;
+pub(crate) const WIDE_STRIP: u64 = 256;
 
 /// Shorter rows do not use kernels that treat the ends of rows separately, if there is a choice.
 const LONG_ROW: u64 = 4096;
@@ -298,7 +299,7 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     let strip = cluster_strip(steps, piece, width, limits);
     let shared = strip.map(|strip| cluster_shared(steps, piece, strip));
     let enough = shape.grains() >= SCRATCH_FROM * limits.multiprocessors as u64;
-    let scratch = limits.scratch && enough && steps < MOST_STEPS;
+    let scratch = limits.scratch && enough && 3 * steps * WIDE_STRIP <= MOST_SCRATCH;
     // With one block per multiprocessor, clusters are slower than columns that are not staged, and
     // with two they are slower than scratch memory if cache lines are whole.
     let most = match scratch {
@@ -318,7 +319,7 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
 
 /// Whether rows begin where cache lines do, in the input and the output.
 pub(crate) fn in_lines(shape: &Shape, at: Site) -> bool {
-    let whole = |number: i64| number % LINE == 0;
+    let whole = |number: i64| number % LINE as i64 == 0;
     let outer = &shape.dims[..shape.dims.len().saturating_sub(1)];
     whole(at.src as i64 + shape.src)
         && whole(at.dst as i64 + shape.dst)

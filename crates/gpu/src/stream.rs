@@ -298,7 +298,11 @@ impl Stream {
         if self.is_capturing()? {
             return Ok(None);
         }
-        let Ok(memory) = self.scratch(room.bytes() as usize, 0) else { return Ok(None) };
+        let Some(pool) = self.cuda.scratch() else { return Ok(None) };
+        // SAFETY: the stream is ours, or borrowed under the promise that it is alive.
+        let allocated = unsafe { pool.allocate(room.bytes() as usize, self.raw) };
+        let Ok(address) = allocated else { return Ok(None) };
+        let memory = Scratch { stream: self, address, base: address };
         // SAFETY: the first bytes of the memory.
         unsafe { result::memset_d8_async(memory.address, 0, room.counters as usize, self.raw) }
             .asked("clear memory on the stream")?;

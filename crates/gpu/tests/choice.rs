@@ -163,7 +163,9 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
     assert_eq!(kernel(&columns(16_384), &limits), Kernel::ClusterColumns);
     assert_eq!(kernel(&columns(100_000), &limits), Kernel::ScratchColumns);
     assert_eq!(kernel_in_place(&columns(2048), &limits), Kernel::Columns);
-    assert_eq!(kernel_in_place(&columns(200_000), &limits), Kernel::ScratchColumns);
+    assert_eq!(kernel_in_place(&columns(100_000), &limits), Kernel::ScratchColumns);
+    // More scratch memory than a call may take.
+    assert_eq!(kernel(&columns(200_000), &limits), Kernel::DirectColumns);
     // Without scratch memory, as while a graph is being captured.
     let mut without = limits;
     without.scratch = false;

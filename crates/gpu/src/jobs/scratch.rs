@@ -3,7 +3,7 @@
 use super::columns::Adjacent;
 use super::entry::{Entry, Family};
 use super::{AnyParams, Call, Job};
-use crate::choose::{self, Choice};
+use crate::choose::{self, Choice, LINE, WIDE_STRIP};
 use crate::kernel::{Kernel, Limits};
 use crate::params::{Axis, Passes};
 use crate::shape::{Shape, Site};
@@ -12,13 +12,9 @@ use crate::shape::{Shape, Site};
 /// scratch.cuh.
 const THREADS: u32 = 256;
 const TILE_ROWS: u64 = 128;
-/// The bytes of a cache line, and of strips: as wide as a line, or twice.
-const LINE: u64 = 128;
-const WIDE: u64 = 256;
-/// The part of the cache that the ring of strips may take: more than the first if there have to be
-/// three strips.
+/// The ring of strips takes a third of the cache, or what three strips need. Narrow strips need at
+/// most two thirds.
 const RING: u64 = 3;
-const MOST: (u64, u64) = (2, 3);
 
 /// Scratch memory of a call: counters, then a ring of strips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +38,8 @@ impl Room {
         let pitch = (lanes.lane.len as u64 * granule).next_multiple_of(LINE);
         let held = |strip| pitch * (strip / granule);
         // Strips that share cache lines with others, or that do not stay in the cache, are wide.
-        let stays = 3 * held(LINE) <= limits.cache * MOST.0 / MOST.1;
-        let strip = if stays && choose::in_lines(shape, at) { LINE } else { WIDE };
+        let stays = 3 * held(LINE) <= 2 * limits.cache / RING;
+        let strip = if stays && choose::in_lines(shape, at) { LINE } else { WIDE_STRIP };
         let strips = lanes.strips(strip);
         let ring = (limits.cache / RING / held(strip)).max(3).min(strips);
         // Tiles that are written and that have been read, of each strip.
@@ -81,7 +77,8 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Optio
         tiles: Axis::count(tiles),
         ring: Axis::count(room.ring),
     };
-    let family = if room.strip == LINE { Family::ColumnsScratch } else { Family::ColumnsScratchWide };
+    let family =
+        if room.strip == LINE { Family::ColumnsScratch } else { Family::ColumnsScratchWide };
     Some(Job {
         entry: Entry(family, room.granule as u8),
         blocks: 2 * (room.strips * tiles + behind),

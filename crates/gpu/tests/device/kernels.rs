@@ -25,12 +25,18 @@ fn long_columns_of_every_width() {
     assert_eq!(seen.contains(&Kernel::ClusterColumns), cuda.limits().clusters);
     seen = columns(&cuda.limited(cuda.limits().at_most(20_000, false)), &sizes);
     assert!(!seen.contains(&Kernel::ClusterColumns));
-    // As if they were large: two passes through scratch memory, rings of several strips and of all.
-    let mut large = cuda.limits().at_most(20_000, false);
-    large.multiprocessors = 1;
-    for cache in [1, large.cache] {
-        large.cache = cache;
-        seen = columns(&cuda.limited(large), &sizes);
+}
+
+/// Small ones as if they were large, in rings of three strips and of more.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn columns_pass_through_scratch() {
+    let cuda = device();
+    let mut limits = cuda.limits().at_most(20_000, false);
+    limits.multiprocessors = 1;
+    for cache in [1, limits.cache] {
+        limits.cache = cache;
+        let seen = columns(&cuda.limited(limits), &[(500, 640), (1003, 301), (700, 1024)]);
         assert!(seen.contains(&Kernel::ScratchColumns));
     }
 }
