@@ -117,6 +117,9 @@ fn columns_of(runner: &mut Runner<'_>, width: Width, columns: usize, state: &mut
     let mut case = Case { operation, input: dense, lengths, output };
     let expected = case.expected();
     runner.check(&case, &expected);
+    case.output = Output::InPlace;
+    runner.check(&case, &expected);
+    case.output = Output::Separate(case.input.clone());
     case.input = backwards;
     runner.check(&case, &expected);
 }

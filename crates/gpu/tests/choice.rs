@@ -88,6 +88,8 @@ fn lengths_make_rows_blocks_or_columns() {
         // Two blocks of a cluster per multiprocessor are for rows that share cache lines.
         (sequence(DType::F32, &[57_000, 128], 0, 1), Kernel::ScratchColumns),
         (sequence(DType::F32, &[57_000, 132], 0, 1), Kernel::ClusterColumns),
+        (sequence(DType::F32, &[40_000, 256], 0, 1), Kernel::ClusterColumns),
+        (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::AlignedRows),
         // Too small for two passes.
         (sequence(DType::F32, &[100_000, 50], 0, 1), Kernel::DirectColumns),
         (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::Columns),
@@ -166,6 +168,8 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
     assert_eq!(kernel_in_place(&columns(100_000), &limits), Kernel::ScratchColumns);
     // More scratch memory than a call may take.
     assert_eq!(kernel(&columns(200_000), &limits), Kernel::DirectColumns);
+    let vectors = sequence(DType::C128, &[100_000, 64], 0, 1);
+    assert_eq!(kernel_in_place(&vectors, &limits), Kernel::ScratchColumns);
     // Without scratch memory, as while a graph is being captured.
     let mut without = limits;
     without.scratch = false;
