@@ -105,6 +105,9 @@ fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     }
 }
 
+/// Bits of the larger ones.
+const LARGE: usize = 4500 * 1024;
+
 fn columns_of(runner: &mut Runner<'_>, width: Width, columns: usize, state: &mut u64) {
     let steps = 4500;
     let operation = Operation::Sequence { time: 0, batch: 1, rule: Rule::CLAMP };
@@ -117,9 +120,12 @@ fn columns_of(runner: &mut Runner<'_>, width: Width, columns: usize, state: &mut
     let mut case = Case { operation, input: dense, lengths, output };
     let expected = case.expected();
     runner.check(&case, &expected);
-    case.output = Output::InPlace;
-    runner.check(&case, &expected);
-    case.output = Output::Separate(case.input.clone());
+    // So many calls that those after them get the same guards as without the larger ones.
+    if steps * columns * width.bits() >= LARGE {
+        case.output = Output::InPlace;
+        runner.check(&case, &expected);
+        case.output = Output::Separate(case.input.clone());
+    }
     case.input = backwards;
     runner.check(&case, &expected);
 }

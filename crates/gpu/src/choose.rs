@@ -52,7 +52,7 @@ const CLUSTER_STRIPS: [u64; 3] = [128, 64, SECTOR];
 const SECTOR: u64 = 32;
 
 /// Bytes per multiprocessor from which scratch memory is worth two passes.
-const SCRATCH_FROM: u64 = 160 * 1024;
+const SCRATCH_FROM: u64 = 192 * 1024;
 /// Shared memory per block up to which clusters are as fast.
 const MOST_BESIDE_SCRATCH: u64 = 80 * 1024;
 /// Strips that pass through scratch memory, at least three of them at a time: bytes of a cache line,

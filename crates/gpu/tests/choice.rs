@@ -83,8 +83,8 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F16, &[57_000, 64], 0, 1), Kernel::ClusterColumns),
-        (sequence(DType::F32, &[100_000, 64], 0, 1), Kernel::ScratchColumns),
-        (sequence(DType::U8, &[100_000, 256], 0, 1), Kernel::ScratchColumns),
+        (sequence(DType::F32, &[100_000, 96], 0, 1), Kernel::ScratchColumns),
+        (sequence(DType::U8, &[100_000, 384], 0, 1), Kernel::ScratchColumns),
         // Two blocks of a cluster per multiprocessor are for rows that share cache lines.
         (sequence(DType::F32, &[57_000, 128], 0, 1), Kernel::ScratchColumns),
         (sequence(DType::F32, &[57_000, 132], 0, 1), Kernel::ClusterColumns),
@@ -157,9 +157,9 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
         assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
     }
     let columns = |steps: usize| {
-        let layout = dense(DType::F32, &[steps, 64]);
+        let layout = dense(DType::F32, &[steps, 96]);
         let operator = ReverseSequence::new().tail(Tail::Zero);
-        operator.plan(&layout, &dense(DType::I64, &[64]), &layout).unwrap()
+        operator.plan(&layout, &dense(DType::I64, &[96]), &layout).unwrap()
     };
     assert_eq!(kernel(&columns(2048), &limits), Kernel::Columns);
     assert_eq!(kernel(&columns(16_384), &limits), Kernel::ClusterColumns);
