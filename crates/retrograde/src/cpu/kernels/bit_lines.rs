@@ -106,11 +106,11 @@ fn exchange<const E: usize>(lines: &mut [Block; E]) {
             if line & apart != 0 {
                 continue;
             }
-            for word in 0..BLOCK / 8 {
-                let (a, b) = (lines[line][word], lines[line + apart][word]);
-                let other = (a >> shift ^ b) & low;
-                lines[line + apart][word] = b ^ other;
-                lines[line][word] = a ^ other << shift;
+            let (above, below) = lines.split_at_mut(line + apart);
+            for (a, b) in above[line].iter_mut().zip(&mut below[0]) {
+                let other = (*a >> shift ^ *b) & low;
+                *b ^= other;
+                *a ^= other << shift;
             }
         }
         apart /= 2;
