@@ -35,6 +35,12 @@ def parse(arguments=None):
         help="time against size instead: single calls from Python, 4 KiB to 64 MiB, together and in separate processes",
     )
     parser.add_argument("--together", action="store_true", help="of a sweep only the process with all libraries")
+    parser.add_argument(
+        "--alone",
+        metavar="TEXT,TEXT",
+        default="",
+        help="of a sweep in separate processes only kinds that contain one of these",
+    )
     parser.add_argument("--filter", metavar="TEXT", default="", help="only cases whose name or group contains this")
     parser.add_argument("--max-bytes", metavar="N", type=positive, help="shrink larger cases to at most this size")
     parser.add_argument(

@@ -199,8 +199,9 @@ def main(asked):
         return f"bench/run: no kind contains {asked.filter!r}"
     budget = BUDGET / 4 if asked.quick else BUDGET
     rows = started(names, kinds, budget)
+    separate = [kind for kind in kinds if any(text in kind.lower() for text in asked.alone.lower().split(","))]
     for name in names if len(names) > 1 and not asked.together else []:
-        rows += started([name], kinds, budget)
+        rows += started([name], separate, budget)
     date, facts = datetime.date.today().isoformat(), machine.describe()
     where = record.folder(asked, facts, f"{date}-sizes")
     where.mkdir(parents=True, exist_ok=True)

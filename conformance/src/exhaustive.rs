@@ -22,7 +22,7 @@ const ALL_COMBINATIONS: usize = 125;
 /// Runs all of it, or a share, on all available threads.
 pub fn run(backend: &dyn Backend, share: Share) -> Tally {
     let mut shapes = shapes();
-    if share != Share::All {
+    if matches!(share, Share::OneIn(_)) {
         // Starts with the largest: the small ones are many, and similar.
         shapes = shapes.into_iter().rev().step_by(13).collect();
     }

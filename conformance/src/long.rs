@@ -52,7 +52,7 @@ fn run_width(runner: &mut Runner<'_>, width: Width, share: Share) {
     }
     // The share also applies to the sizes: laying tensors out costs more than running on them.
     let (sizes, most): (Vec<usize>, _) = match share {
-        Share::All => (sizes().collect(), MOST),
+        Share::All | Share::Part(..) => (sizes().collect(), MOST),
         Share::OneIn(_) => (sizes().step_by(9).collect(), MOST / 12),
     };
     for size in sizes {
@@ -96,9 +96,20 @@ fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     }
 }
 
-/// A few columns that are too long for the shared memory of one block.
+/// A few columns that are too long for the shared memory of one block: in rows of 34 bytes, and in
+/// rows of one cache line and a quarter more, for which scratch memory is worthwhile.
 fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
-    let (steps, columns) = (4500, 272usize.div_ceil(width.bits()));
+    let sizes: &[usize] = if width.bits() < 8 { &[272] } else { &[272, 1024, 1280] };
+    for bits in sizes {
+        columns_of(runner, width, bits.div_ceil(width.bits()), state);
+    }
+}
+
+/// Bits of the larger ones.
+const LARGE: usize = 4500 * 1024;
+
+fn columns_of(runner: &mut Runner<'_>, width: Width, columns: usize, state: &mut u64) {
+    let steps = 4500;
     let operation = Operation::Sequence { time: 0, batch: 1, rule: Rule::CLAMP };
     let values = (0..columns).map(|_| draw(state, steps)).collect();
     let lengths = CaseLengths::new(values, &[columns], Integer::I64, Kind::Dense);
@@ -109,6 +120,12 @@ fn long_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     let mut case = Case { operation, input: dense, lengths, output };
     let expected = case.expected();
     runner.check(&case, &expected);
+    // So many calls that those after them get the same guards as without the larger ones.
+    if steps * columns * width.bits() >= LARGE {
+        case.output = Output::InPlace;
+        runner.check(&case, &expected);
+        case.output = Output::Separate(case.input.clone());
+    }
     case.input = backwards;
     runner.check(&case, &expected);
 }

@@ -81,6 +81,8 @@ impl fmt::Display for Tally {
 pub enum Share {
     /// All of it, with guard bytes around every buffer.
     All,
+    /// Every so many cases, from this one on, in the same way: the parts of a number make up all.
+    Part(u64, u64),
     /// One in so many. Buffers end where their allocation ends, and some begin where it begins, so
     /// that valgrind detects reads outside, which guard bytes would hide.
     OneIn(u64),
@@ -143,7 +145,8 @@ impl<'b> Runner<'b> {
         self.offered += 1;
         let turn = self.tally.given as usize;
         match self.share {
-            Share::All => self.margins.front = FRONTS[turn % FRONTS.len()],
+            Share::Part(first, of) if self.offered % of.max(1) != first => return,
+            Share::All | Share::Part(..) => self.margins.front = FRONTS[turn % FRONTS.len()],
             Share::OneIn(step) if !self.offered.is_multiple_of(step.max(1)) => return,
             Share::OneIn(_) => {
                 let front = TIGHT_FRONTS[turn % TIGHT_FRONTS.len()];

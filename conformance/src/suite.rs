@@ -12,6 +12,11 @@ use std::time::Instant;
 pub struct Suite {
     /// `None` to skip them: if calls are slow, even iterating over them takes long.
     pub small: Option<Share>,
+    /// If all of them run: in so many parts, each of which is printed when it has run, and `only`
+    /// this one. For backends on which all of them take an hour.
+    pub parts: u64,
+    /// See `parts`; counted from 0.
+    pub only: Option<u64>,
     /// Rows of every length; `None` to skip them.
     pub rows: Option<Share>,
     /// Large calls at random.
@@ -21,6 +26,8 @@ pub struct Suite {
 /// Everything.
 pub const FULL: Suite = Suite {
     small: Some(Share::All),
+    parts: 1,
+    only: None,
     rows: Some(Share::All),
     random: Draw { seed: 1, count: 150, most_elements: 100_000, share: Share::All },
 };
@@ -30,12 +37,14 @@ pub const QUICK: Suite = Suite {
     small: Some(Share::OneIn(131)),
     rows: Some(Share::OneIn(5)),
     random: Draw { seed: 1, count: 24, most_elements: 6_000, share: Share::OneIn(1) },
+    ..FULL
 };
 /// A smaller sample for Miri (`scripts/miri`), in which a call takes a second.
 pub const SAMPLE: Suite = Suite {
     small: None,
     rows: None,
     random: Draw { seed: 1, count: 12, most_elements: 100, share: Share::OneIn(1) },
+    ..FULL
 };
 
 /// A sample of the small calls and all of the others, which exercise the differences between
@@ -47,6 +56,7 @@ pub const TIGHT: Suite = Suite {
     small: Some(Share::OneIn(601)),
     rows: Some(Share::OneIn(29)),
     random: Draw { seed: 1, count: 24, most_elements: 6_000, share: Share::OneIn(1) },
+    ..FULL
 };
 
 /// Runs a suite on each backend and prints the results; backends that cannot run here are skipped,
@@ -89,8 +99,15 @@ fn run_one(backend: &dyn Backend, suite: &Suite) -> bool {
     let mut total = Tally::default();
     let all_small = suite.small == Some(Share::All);
     if let Some(share) = suite.small.filter(|_| backend.is_thorough() || !all_small) {
-        let started = Instant::now();
-        total.add(report("small calls", started, exhaustive::run(backend, share)));
+        let parts = if all_small { suite.parts.max(1) } else { 1 };
+        for part in suite.only.map_or(0..parts, |only| only..only + 1) {
+            let (family, share) = match parts {
+                1 => ("small calls".to_owned(), share),
+                _ => (format!("small calls, part {part} of {parts}"), Share::Part(part, parts)),
+            };
+            let started = Instant::now();
+            total.add(report(&family, started, exhaustive::run(backend, share)));
+        }
     }
     if let Some(share) = suite.rows {
         let started = Instant::now();

@@ -142,6 +142,8 @@ static inline unsigned __shfl_down_sync(unsigned, unsigned value, unsigned by) {
 
 // Detects vectors that are read outside the input of the plan.
 static void look_at(const unsigned char* vector);
+// Detects blocks that would wait for others that have not run.
+static void look_for(bool done);
 
 #include "kernels.cu"
 
@@ -150,13 +152,15 @@ const size_t SHARED = 227 * 1024, GUARD = 1024;
 thread_local uint4 staged[(SHARED + GUARD) / 16];
 
 static thread_local const u8 *reach_begin, *reach_end;
-static thread_local bool strayed;
+static thread_local bool strayed, early;
 
 static void look_at(const u8* vector) {
     const bool in_reach = vector >= reach_begin && vector + 16 <= reach_end;
     const bool is_shared = vector >= (const u8*)staged && vector < (const u8*)staged + sizeof(staged);
     strayed |= !in_reach && !is_shared;
 }
+
+static void look_for(bool done) { early |= !done; }
 
 // Sets the range of the input for the next launches.
 extern "C" void set_reach(const u8* begin, const u8* end) { reach_begin = begin, reach_end = end; }
@@ -170,13 +174,13 @@ struct Kernel {
 template <typename P> thread_local void (*Kernel<P>::function)(P);
 template <typename P> thread_local const P* Kernel<P>::params;
 
-const u32 KEPT_APART = 0, TOUCHED_SHARED = 1, READ_OUTSIDE = 2;
+const u32 KEPT_APART = 0, TOUCHED_SHARED = 1, READ_OUTSIDE = 2, RAN_EARLY = 3;
 
 template <typename P>
 static u32 launch(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u32 shared, u32 waits) {
     Kernel<P>::function = kernel;
     Kernel<P>::params = params;
-    strayed = false;
+    strayed = early = false;
     gridDim.x = (u32)blocks;
     blockDim.x = threads;
     u8* guard = (u8*)staged + shared;
@@ -194,6 +198,7 @@ static u32 launch(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u
         for (size_t k = 0; k < GUARD; ++k)
             if (guard[k] != 0xCD) return TOUCHED_SHARED;
     }
+    if (early) return RAN_EARLY;
     return strayed ? READ_OUTSIDE : KEPT_APART;
 }
 
@@ -209,5 +214,6 @@ LAUNCH(deep, Strided<48>)
 LAUNCH(gather, Gather)
 LAUNCH(tiles, Tiles)
 LAUNCH(columns, Columns)
+LAUNCH(passes, Passes)
 LAUNCH(packed, Packed)
 LAUNCH(check, Check)

@@ -10,6 +10,7 @@
 #include "packed.cuh"
 #include "pixels.cuh"
 #include "rows.cuh"
+#include "scratch.cuh"
 #include "segments.cuh"
 #include "short.cuh"
 #include "sizes.cuh"

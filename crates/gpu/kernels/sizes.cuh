@@ -4,6 +4,7 @@
 #include "columns.cuh"
 #include "packed.cuh"
 #include "rows.cuh"
+#include "scratch.cuh"
 #include "segments.cuh"
 #include "strided.cuh"
 #include "tiles.cuh"
@@ -17,6 +18,7 @@ static_assert(sizeof(Strided<6>) == 368, "Strided");
 static_assert(sizeof(Gather) == 528, "Gather");
 static_assert(sizeof(Tiles) == 568, "Tiles");
 static_assert(sizeof(Columns) == 536, "Columns");
+static_assert(sizeof(Passes) == 680, "Passes");
 static_assert(sizeof(Packed) == 2456, "Packed");
 static_assert(sizeof(Report) == 64, "Report");
 static_assert(sizeof(Check) == 2360, "Check");

@@ -2,6 +2,7 @@
 
 use crate::kernel::{Kernel, Limits};
 use crate::params::{FEW, MANY};
+use crate::scratch::MOST_SCRATCH;
 use crate::shape::{Shape, Site};
 use retrograde::{Flow, Grain, Plan};
 
@@ -49,6 +50,15 @@ pub(crate) const CLUSTER: u64 = 16;
 const CLUSTER_GROUP: u64 = 32;
 const CLUSTER_STRIPS: [u64; 3] = [128, 64, SECTOR];
 const SECTOR: u64 = 32;
+
+/// Bytes per multiprocessor from which scratch memory is worth two passes.
+const SCRATCH_FROM: u64 = 192 * 1024;
+/// Shared memory per block up to which clusters are as fast.
+const MOST_BESIDE_SCRATCH: u64 = 80 * 1024;
+/// Strips that pass through scratch memory, at least three of them at a time: bytes of a cache line,
+/// or of two.
+pub(crate) const LINE: u64 = 128;
+pub(crate) const WIDE_STRIP: u64 = 256;
 
 /// Shorter rows do not use kernels that treat the ends of rows separately, if there is a choice.
 const LONG_ROW: u64 = 4096;
@@ -290,13 +300,34 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     let piece = granule.min(4);
     let strip = cluster_strip(steps, piece, width, limits);
     let shared = strip.map(|strip| cluster_shared(steps, piece, strip));
-    // With one block per multiprocessor, clusters are slower than columns that are not staged.
-    let most = if in_place { limits.shared as u64 } else { shared_by(2, limits) };
+    let enough = shape.grains() >= SCRATCH_FROM * limits.multiprocessors as u64;
+    // Out of place, single vectors are as fast as rows.
+    let scratch = limits.scratch && enough && (in_place || granule < 16);
+    let scratch = scratch && 3 * steps * WIDE_STRIP <= MOST_SCRATCH;
+    // With one block per multiprocessor, clusters are slower than columns that are not staged, and
+    // with two large ones they are slower than scratch memory if cache lines are whole.
+    let most = match scratch {
+        true if in_lines(shape, at) => MOST_BESIDE_SCRATCH.min(shared_by(2, limits)),
+        false if in_place => limits.shared as u64,
+        _ => shared_by(2, limits),
+    };
     if limits.clusters && vectors && shared.is_some_and(|shared| shared <= most) {
         return Some(Choice { kernel: Kernel::ClusterColumns, width: Width::Granule(piece) });
     }
     let width = Width::Granule(granule);
+    if scratch {
+        return Some(Choice { kernel: Kernel::ScratchColumns, width });
+    }
     (!in_place && granule < 16).then_some(Choice { kernel: Kernel::DirectColumns, width })
+}
+
+/// Whether rows begin where cache lines do, in the input and the output.
+pub(crate) fn in_lines(shape: &Shape, at: Site) -> bool {
+    let whole = |number: i64| number % LINE as i64 == 0;
+    let outer = &shape.dims[..shape.dims.len().saturating_sub(1)];
+    whole(at.src as i64 + shape.src)
+        && whole(at.dst as i64 + shape.dst)
+        && outer.iter().all(|dim| whole(dim.src as i64) && whole(dim.dst as i64))
 }
 
 /// Words of each column that a block of a cluster holds, if a step has so many bytes.

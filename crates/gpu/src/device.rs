@@ -4,10 +4,11 @@ use crate::error::{Asked, Error, describe};
 use crate::image;
 use crate::jobs::{Entry, Family};
 use crate::kernel::Limits;
+use crate::scratch::ScratchPool;
 use cudarc::driver::{DriverError, result, sys};
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// A CUDA device, ready to run plans. Cheap to clone.
 ///
@@ -29,6 +30,8 @@ struct Shared {
     capability: (u32, u32),
     driver: (u32, u32),
     reports: Mutex<Pool>,
+    /// Created when it is first needed; `None` if the driver has no memory pools.
+    scratch: OnceLock<Option<ScratchPool>>,
 }
 
 /// Reports for streams, by their addresses. Allocated in advance: nothing may be allocated while a
@@ -138,6 +141,7 @@ impl Cuda {
             capability: (major, minor),
             driver,
             reports: Mutex::default(),
+            scratch: OnceLock::new(),
         };
         let cuda = Cuda { shared: Arc::new(shared), limits };
         let report = cuda.take_report()?;
@@ -198,6 +202,11 @@ impl Cuda {
         self.shared.functions.get(entry)
     }
 
+    /// The pool of scratch memory. The context is current.
+    pub(crate) fn scratch(&self) -> Option<&ScratchPool> {
+        self.shared.scratch.get_or_init(|| ScratchPool::new(self.ordinal()).ok()).as_ref()
+    }
+
     /// The reports; they remain valid if a thread panics.
     pub(crate) fn pool(&self) -> MutexGuard<'_, Pool> {
         self.shared.reports.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -217,6 +226,7 @@ impl Drop for Shared {
             // SAFETY: loaded in `Cuda::device`; everything that can launch from it holds a clone of
             // us.
             let _ = unsafe { result::module::unload(self.module) };
+            drop(self.scratch.take());
             let pool = self.reports.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
             for &block in &pool.blocks {
                 // SAFETY: allocated in `take_report`, for streams that hold a clone of us.

@@ -5,15 +5,18 @@ mod columns;
 mod entry;
 mod packed;
 mod rows;
+mod scratch;
 mod segments;
 mod staged;
 
 pub(crate) use entry::{Entry, Family};
+pub(crate) use scratch::Room;
 
 use crate::choose::Choice;
 use crate::kernel::{Kernel, Limits};
 use crate::params::{
-    Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, Packed, Rows, Segments, Strided, Tiles,
+    Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, Packed, Passes, Rows, Segments,
+    Strided, Tiles,
 };
 use crate::shape::{Shape, Site};
 use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Meaning, Plan};
@@ -45,6 +48,7 @@ pub(crate) enum AnyParams {
     Gather(Gather),
     Tiles(Tiles),
     Columns(Columns),
+    Passes(Passes),
     Packed(Packed),
     Check(Check),
 }
@@ -120,6 +124,8 @@ pub(crate) struct Call<'a> {
     pub(crate) lengths: Lengths,
     /// The cache policy of loads.
     pub(crate) policy: u64,
+    /// The address of scratch memory, if the kernel needs any ([`Room`]).
+    pub(crate) scratch: u64,
 }
 
 /// The launch for a call; `None` if nothing moves.
@@ -138,6 +144,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         Kernel::Columns | Kernel::ClusterColumns | Kernel::DirectColumns => {
             columns::columns(call, choice, limits)
         }
+        Kernel::ScratchColumns => return scratch::columns(call, choice, limits),
         Kernel::Tiles => any::tiles(call),
         Kernel::Gather => any::gather(call, width),
         Kernel::Strided => any::strided(call, width),

@@ -26,7 +26,9 @@ pub enum Kernel {
     Columns,
     /// Adjacent lanes, staged in the shared memory of a cluster of 16 blocks.
     ClusterColumns,
-    /// Adjacent lanes that are too long to be staged.
+    /// Adjacent lanes that are too long to be staged, in two passes through scratch memory.
+    ScratchColumns,
+    /// Adjacent lanes that are too long to be staged, without scratch memory.
     DirectColumns,
     /// Tiles, transposed in shared memory: input and output are contiguous along different
     /// dimensions.
@@ -70,6 +72,7 @@ impl Kernel {
             Kernel::StagedRows => "staged rows",
             Kernel::Columns => "columns",
             Kernel::ClusterColumns => "cluster columns",
+            Kernel::ScratchColumns => "scratch columns",
             Kernel::DirectColumns => "direct columns",
             Kernel::Tiles => "tiles",
             Kernel::Gather => "gather",
@@ -100,6 +103,9 @@ impl Kernel {
             Kernel::Columns => "adjacent lanes, staged in shared memory",
             Kernel::ClusterColumns => {
                 "adjacent lanes, staged in the shared memory of a 16-block cluster"
+            }
+            Kernel::ScratchColumns => {
+                "adjacent lanes too long to be staged, transposed into scratch memory and back"
             }
             Kernel::DirectColumns => "adjacent lanes too long to be staged, in slices",
             Kernel::Tiles => "tiles that are transposed in shared memory",
@@ -132,6 +138,11 @@ pub struct Limits {
     pub shared: usize,
     /// Whether 16 blocks can form a cluster.
     pub clusters: bool,
+    /// Whether temporary memory may be allocated to make a call faster. Not while a graph is being
+    /// captured.
+    pub scratch: bool,
+    /// Bytes of L2 cache.
+    pub cache: u64,
     /// The number of multiprocessors.
     pub multiprocessors: usize,
     /// A thread processes two vectors of rows that have at least this many.
@@ -142,9 +153,10 @@ pub struct Limits {
     pub keep_from: u64,
 }
 
-/// Cache policies of loads, as encoded by the hardware: normal, or evict last.
+/// Cache policies, as encoded by the hardware: normal, evict last, or evict first.
 const NORMAL: u64 = 0x10F0_0000_0000_0000;
 const KEEP: u64 = 0x14F0_0000_0000_0000;
+const FIRST: u64 = 0x12F0_0000_0000_0000;
 /// Tensors at least this many times as large as the cache: smaller ones may be in it for the next
 /// kernel.
 const FAR_LARGER: u64 = 2;
@@ -160,13 +172,18 @@ impl Limits {
         if bytes >= self.keep_from { KEEP } else { NORMAL }
     }
 
+    /// The same for data that passes by while scratch memory stays in the cache.
+    pub(crate) fn passing(&self, bytes: u64) -> u64 {
+        if bytes >= self.keep_from { FIRST } else { NORMAL }
+    }
+
     /// From compute capability, shared memory per block, number of multiprocessors, and bytes of L2
     /// cache.
     pub(crate) fn new(major: u32, shared: usize, multiprocessors: usize, cache: u64) -> Self {
         // Clusters of 16 require 9.0; consumer chips (12.x) do not support that size.
         let clusters = matches!(major, 9 | 10);
         let keep_from = FAR_LARGER * cache;
-        Limits { shared, clusters, multiprocessors, keep_from, ..Limits::default() }
+        Limits { shared, clusters, cache, multiprocessors, keep_from, ..Limits::default() }
     }
 }
 
@@ -176,6 +193,8 @@ impl Default for Limits {
         Limits {
             shared: 227 * 1024,
             clusters: true,
+            scratch: true,
+            cache: 50 << 20,
             multiprocessors: 132,
             pairs_from: 128,
             keep_from: FAR_LARGER * (50 << 20),

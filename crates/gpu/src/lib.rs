@@ -20,6 +20,7 @@ mod params;
 mod pinned;
 mod report;
 mod route;
+mod scratch;
 mod shape;
 #[cfg(feature = "simulate")]
 mod simulate;

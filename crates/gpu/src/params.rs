@@ -208,6 +208,21 @@ arguments! {
 
 arguments! {
     #[derive(Debug, Clone, Copy)]
+    struct Passes {
+        columns: Columns,
+        scratch: u64,
+        written: u64,
+        read: u64,
+        store_policy: u64,
+        pitch: u64,
+        behind: u64,
+        tiles: Axis,
+        ring: Axis,
+    }
+}
+
+arguments! {
+    #[derive(Debug, Clone, Copy)]
     struct Tiles {
         src: u64,
         dst: u64,
@@ -305,6 +320,8 @@ unsafe impl<const N: usize> Params for Strided<N> {}
 unsafe impl Params for Gather {}
 // SAFETY: as above, columns.cuh.
 unsafe impl Params for Columns {}
+// SAFETY: as above, scratch.cuh.
+unsafe impl Params for Passes {}
 // SAFETY: as above, tiles.cuh.
 unsafe impl Params for Tiles {}
 // SAFETY: as above, packed.cuh.
@@ -366,6 +383,7 @@ mod tests {
         assert_eq!(size_of::<Strided<FEW>>(), 368);
         assert_eq!(size_of::<Gather>(), 528);
         assert_eq!(size_of::<Columns>(), 536);
+        assert_eq!(size_of::<Passes>(), 680);
         assert_eq!(size_of::<Tiles>(), 568);
         assert_eq!(size_of::<Packed>(), 2456);
         assert_eq!(size_of::<Report>(), 64);

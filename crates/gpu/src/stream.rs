@@ -3,8 +3,8 @@
 use crate::choose::{self, MOST_DIMS};
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
-use crate::jobs::{self, AnyParams, Call, Job};
-use crate::kernel::Kernel;
+use crate::jobs::{self, AnyParams, Call, Job, Room};
+use crate::kernel::{Kernel, Limits};
 use crate::memory::{CudaLengths, DeviceMut, DeviceRef};
 use crate::params::Params;
 use crate::report::{self, Reports};
@@ -19,8 +19,9 @@ const MOST_BLOCKS: u64 = i32::MAX as u64;
 
 /// A stream of a device, with its report of invalid lengths.
 ///
-/// Calls are asynchronous and run in order. Nothing waits for the device and, except for host
-/// lengths and packed elements in place, nothing is allocated, so that a CUDA graph can capture it.
+/// Calls are asynchronous and run in order. Nothing waits for the device. Memory is allocated, in the
+/// order of the stream, for host lengths, for packed elements in place and for long columns with a
+/// length each. While a CUDA graph is being captured, such columns use a kernel that needs none.
 #[derive(Debug)]
 pub struct Stream {
     cuda: Cuda,
@@ -266,16 +267,46 @@ impl Stream {
         let lengths = jobs::lengths_of(plan, address, stop);
         let (shape, limits) = (Shape::of(plan), self.cuda.limits());
         let policy = limits.policy(shape.grains());
-        let call = Call { plan, shape: &shape, at, lengths, policy };
-        if in_place {
-            let choice = choose::choose_in_place(plan, &shape, at.dst, &limits);
-            if choice.kernel == Kernel::Packed {
-                return self.packed_in_place(plan, &shape, at.dst, lengths);
-            }
-            return self.launch(&jobs::job(&call, choice, &limits), early);
+        let mut call = Call { plan, shape: &shape, at, lengths, policy, scratch: 0 };
+        let choose = |limits: &Limits| match in_place {
+            true => choose::choose_in_place(plan, &shape, at.dst, limits),
+            false => choose::choose(plan, &shape, at, limits),
+        };
+        let choice = choose(&limits);
+        if in_place && choice.kernel == Kernel::Packed {
+            return self.packed_in_place(plan, &shape, at.dst, lengths);
         }
-        let choice = choose::choose(plan, &shape, at, &limits);
-        self.launch(&jobs::job(&call, choice, &limits), early)
+        let Some(room) = Room::of(&shape, at, choice, &limits) else {
+            return self.launch(&jobs::job(&call, choice, &limits), early);
+        };
+        match self.cleared(&room)? {
+            Some(memory) => {
+                call.scratch = memory.address;
+                // It follows the counters, not the check.
+                self.launch(&jobs::job(&call, choice, &limits), false)
+            }
+            None => {
+                let limits = Limits { scratch: false, ..limits };
+                self.launch(&jobs::job(&call, choose(&limits), &limits), early)
+            }
+        }
+    }
+
+    /// Scratch memory with its counters at zero; `None` if a graph is being captured, or there is no
+    /// memory.
+    fn cleared(&self, room: &Room) -> Result<Option<Scratch<'_>>, Error> {
+        if self.is_capturing()? {
+            return Ok(None);
+        }
+        let Some(pool) = self.cuda.scratch() else { return Ok(None) };
+        // SAFETY: the stream is ours, or borrowed under the promise that it is alive.
+        let allocated = unsafe { pool.allocate(room.bytes() as usize, self.raw) };
+        let Ok(address) = allocated else { return Ok(None) };
+        let memory = Scratch { stream: self, address, base: address };
+        // SAFETY: the first bytes of the memory.
+        unsafe { result::memset_d8_async(memory.address, 0, room.counters as usize, self.raw) }
+            .asked("clear memory on the stream")?;
+        Ok(Some(memory))
     }
 
     /// Launches the check of device lengths; returns the address of its result, or 0 if there is
@@ -331,14 +362,14 @@ impl Stream {
         let site = Site { src: to.wrapping_sub(start as u64), dst: at };
         let choice = choose::Choice { kernel: Kernel::Packed, width: choose::Width::None };
         let policy = self.cuda.limits().policy(shape.grains());
-        let call = Call { plan, shape, at: site, lengths, policy };
+        let call = Call { plan, shape, at: site, lengths, policy, scratch: 0 };
         // It follows the copy, not the check.
         self.launch(&jobs::job(&call, choice, &self.cuda.limits()), false)
     }
 
     /// Memory that is freed once the stream has finished everything launched before that.
     fn scratch(&self, len: usize, offset: u64) -> Result<Scratch<'_>, Error> {
-        // SAFETY: the following copy writes it before it is read.
+        // SAFETY: what follows writes it before it is read.
         let address = unsafe { result::malloc_async(self.raw, len.max(1)) }
             .asked("allocate memory on the stream")?;
         Ok(Scratch { stream: self, address, base: address.wrapping_sub(offset) })
@@ -364,6 +395,7 @@ impl Stream {
             AnyParams::Gather(params) => self.launch_with(job, params, early),
             AnyParams::Tiles(params) => self.launch_with(job, params, early),
             AnyParams::Columns(params) => self.launch_with(job, params, early),
+            AnyParams::Passes(params) => self.launch_with(job, params, early),
             AnyParams::Packed(params) => self.launch_with(job, params, early),
             AnyParams::Check(params) => self.launch_with(job, params, early),
         }

@@ -83,8 +83,15 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F16, &[57_000, 64], 0, 1), Kernel::ClusterColumns),
-        (sequence(DType::F32, &[100_000, 64], 0, 1), Kernel::DirectColumns),
+        (sequence(DType::F32, &[100_000, 96], 0, 1), Kernel::ScratchColumns),
+        (sequence(DType::U8, &[100_000, 384], 0, 1), Kernel::ScratchColumns),
+        // Two blocks of a cluster per multiprocessor are for rows that share cache lines.
+        (sequence(DType::F32, &[57_000, 128], 0, 1), Kernel::ScratchColumns),
+        (sequence(DType::F32, &[57_000, 132], 0, 1), Kernel::ClusterColumns),
+        (sequence(DType::F32, &[40_000, 256], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::AlignedRows),
+        // Too small for two passes.
+        (sequence(DType::F32, &[100_000, 50], 0, 1), Kernel::DirectColumns),
         (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::Columns),
         (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::Columns),
         (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::CutRows),
@@ -96,6 +103,7 @@ fn lengths_make_rows_blocks_or_columns() {
     let lesser = limits.at_most(100 * 1024, false);
     let plan = sequence(DType::F32, &[2048, 64], 0, 1);
     assert_eq!(kernel(&plan, &lesser), Kernel::DirectColumns);
+    assert_eq!(kernel(&sequence(DType::F32, &[2048, 4096], 0, 1), &lesser), Kernel::ScratchColumns);
     assert_eq!(kernel_in_place(&plan, &lesser), Kernel::Swaps);
 }
 
@@ -149,16 +157,25 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
         assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
     }
     let columns = |steps: usize| {
-        let layout = dense(DType::F32, &[steps, 64]);
+        let layout = dense(DType::F32, &[steps, 96]);
         let operator = ReverseSequence::new().tail(Tail::Zero);
-        operator.plan(&layout, &dense(DType::I64, &[64]), &layout).unwrap()
+        operator.plan(&layout, &dense(DType::I64, &[96]), &layout).unwrap()
     };
     assert_eq!(kernel(&columns(2048), &limits), Kernel::Columns);
     assert_eq!(kernel(&columns(16_384), &limits), Kernel::ClusterColumns);
-    assert_eq!(kernel(&columns(100_000), &limits), Kernel::DirectColumns);
+    assert_eq!(kernel(&columns(100_000), &limits), Kernel::ScratchColumns);
     assert_eq!(kernel_in_place(&columns(2048), &limits), Kernel::Columns);
-    assert_eq!(kernel_in_place(&columns(100_000), &limits), Kernel::ClusterColumns);
-    assert_eq!(kernel_in_place(&columns(200_000), &limits), Kernel::Swaps);
+    assert_eq!(kernel_in_place(&columns(100_000), &limits), Kernel::ScratchColumns);
+    // More scratch memory than a call may take.
+    assert_eq!(kernel(&columns(200_000), &limits), Kernel::DirectColumns);
+    let vectors = sequence(DType::C128, &[100_000, 64], 0, 1);
+    assert_eq!(kernel_in_place(&vectors, &limits), Kernel::ScratchColumns);
+    // Without scratch memory, as while a graph is being captured.
+    let mut without = limits;
+    without.scratch = false;
+    assert_eq!(kernel(&columns(100_000), &without), Kernel::DirectColumns);
+    assert_eq!(kernel_in_place(&columns(100_000), &without), Kernel::ClusterColumns);
+    assert_eq!(kernel_in_place(&columns(200_000), &without), Kernel::Swaps);
 }
 
 #[test]

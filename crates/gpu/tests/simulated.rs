@@ -6,7 +6,7 @@ use retrograde::{
     Align, DType, ExecuteError, Layout, LengthsOperator, Memory, MemoryMut, Plan, ReverseSegments,
     ReverseSubsequences, Tail, cpu,
 };
-use retrograde_gpu::{Error, Kernel, Simulator, kernel};
+use retrograde_gpu::{Error, Kernel, Simulator, kernel, kernel_in_place};
 use std::sync::LazyLock;
 
 /// The kernels, compiled once; `None` if there is no compiler.
@@ -62,8 +62,13 @@ fn raw(values: &[u64]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_ne_bytes()).collect()
 }
 
-/// Bytes around the output, which no kernel may write.
-const GUARD: usize = 64;
+/// Bytes around the output, which no kernel may write: a cache line, so that what follows is aligned.
+const GUARD: usize = 128;
+
+/// Buffers are aligned to cache lines, as on a device.
+#[derive(Clone, Copy)]
+#[repr(C, align(128))]
+struct Line([u8; 128]);
 
 /// Runs a plan out of place, from and to these alignments, and in place.
 fn agrees(simulator: &Simulator, plan: &Plan, lengths: &[u64], [from, to]: [usize; 2]) {
@@ -76,20 +81,20 @@ fn agrees(simulator: &Simulator, plan: &Plan, lengths: &[u64], [from, to]: [usiz
     cpu::execute(plan, input[..].into(), memory(), MemoryMut::from(&mut expected[..])).unwrap();
 
     let place = |bytes: &[u8], lead: usize| {
-        let mut held = vec![0u128; (lead + bytes.len() + 2 * GUARD).div_ceil(16)];
+        let mut held = vec![Line([0; 128]); (lead + bytes.len() + 2 * GUARD).div_ceil(128)];
         let at = GUARD + lead;
         // SAFETY: the vector has room for the bytes and a guard on both sides of them.
         unsafe {
             let to = held.as_mut_ptr().cast::<u8>();
-            to.write_bytes(0xA5, held.len() * 16);
+            to.write_bytes(0xA5, held.len() * 128);
             to.add(at).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
         held
     };
-    let bytes = |held: &mut Vec<u128>| -> *mut u8 { held.as_mut_ptr().cast() };
-    let check = |held: &mut Vec<u128>, lead: usize, expected: &[u8], how: &str| {
+    let bytes = |held: &mut Vec<Line>| -> *mut u8 { held.as_mut_ptr().cast() };
+    let check = |held: &mut Vec<Line>, lead: usize, expected: &[u8], how: &str| {
         // SAFETY: all bytes of the vector, which were initialised.
-        let all = unsafe { std::slice::from_raw_parts(bytes(held), held.len() * 16) };
+        let all = unsafe { std::slice::from_raw_parts(bytes(held), held.len() * 128) };
         let (start, end) = (GUARD + lead, GUARD + lead + expected.len());
         assert!(all[..start].iter().chain(&all[end..]).all(|&b| b == 0xA5), "{how}: {plan}");
         let wrong = all[start..end].iter().zip(expected).position(|(a, b)| a != b);
@@ -215,6 +220,58 @@ fn tails_become_zero_at_either_end_in_every_kernel() {
             }
         }
     }
+}
+
+/// Long columns in two passes: several strips, rows in whole cache lines and others, tiles that end
+/// anywhere, units of several granules, and tails that are kept and become zero.
+#[test]
+fn long_columns_pass_through_scratch() {
+    let Some(simulator) = simulator() else { return };
+    let mut dice = Dice(5);
+    let limits = simulator.limits();
+    for (dtype, steps, columns) in [
+        (DType::U8, 3_700, 1_408),
+        (DType::U8, 4_001, 777),
+        (DType::U16, 3_719, 640),
+        (DType::U16, 3_800, 333),
+        (DType::F32, 3_650, 320),
+        (DType::F32, 5_003, 175),
+        (DType::F32, 3_700, 204),
+        (DType::F64, 3_702, 112),
+        (DType::F64, 3_801, 81),
+        (DType::C128, 3_713, 72),
+        (DType::C128, 3_640, 67),
+        (DType::Bytes(12), 3_700, 50),
+        (DType::Bytes(24), 3_650, 16),
+        (DType::Bytes(3), 3_999, 100),
+    ] {
+        for tail in [Tail::Keep, Tail::Zero] {
+            let layout = Layout::dense(dtype, &[steps, columns]).unwrap();
+            let lanes = Layout::dense(DType::U64, &[1, columns]).unwrap();
+            let operator = ReverseSubsequences::along(0).tail(tail);
+            let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+            let wanted = match dtype {
+                // In place only.
+                DType::C128 => Kernel::AlignedRows,
+                _ => Kernel::ScratchColumns,
+            };
+            assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
+            assert_eq!(kernel_in_place(&plan, &limits), Kernel::ScratchColumns, "{plan}");
+            let ends = [0, 1, 2, steps as u64, steps as u64 - 1, 124, 125];
+            let ends = ends.into_iter().chain((0..).map(|_| dice.up_to(steps)));
+            let given: Vec<u64> = ends.take(columns).collect();
+            let width = dtype.bits().unwrap_or(8).div_ceil(8);
+            agrees(simulator, &plan, &given, [0, 0]);
+            agrees(simulator, &plan, &given, [width % 16, 0]);
+        }
+    }
+    // Three planes of columns each, with a length for every one.
+    let layout = Layout::dense(DType::F32, &[3, 3_700, 40]).unwrap();
+    let lanes = Layout::dense(DType::U64, &[3, 1, 40]).unwrap();
+    let plan = ReverseSubsequences::along(1).plan(&layout, &lanes, &layout).unwrap();
+    assert_eq!(kernel(&plan, &limits), Kernel::ScratchColumns, "{plan}");
+    let given: Vec<u64> = (0..120).map(|_| dice.up_to(3_700)).collect();
+    agrees(simulator, &plan, &given, [0, 0]);
 }
 
 #[test]

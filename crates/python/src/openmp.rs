@@ -50,6 +50,7 @@ mod imp {
     use std::any::Any;
     use std::ffi::{CStr, c_int, c_uint, c_void};
     use std::mem::transmute;
+    use std::ops::Range;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
     use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
     use std::sync::{Mutex, PoisonError};
@@ -66,20 +67,14 @@ mod imp {
         max_threads: Ask,
         in_parallel: Ask,
         thread_num: Ask,
-        num_threads: Ask,
     }
 
-    const NAMES: [&CStr; 5] = [
-        c"GOMP_parallel",
-        c"omp_get_max_threads",
-        c"omp_in_parallel",
-        c"omp_get_thread_num",
-        c"omp_get_num_threads",
-    ];
+    const NAMES: [&CStr; 4] =
+        [c"GOMP_parallel", c"omp_get_max_threads", c"omp_in_parallel", c"omp_get_thread_num"];
 
     static DISABLED: AtomicBool = AtomicBool::new(false);
     /// The addresses of the functions; the first is 0 if they were not found.
-    static FOUND: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
+    static FOUND: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
     /// How many libraries had been loaded when they were last looked for.
     static LOOKED_AT: AtomicU64 = AtomicU64::new(u64::MAX);
 
@@ -98,7 +93,7 @@ mod imp {
                 return None;
             }
         }
-        let [parallel, max_threads, in_parallel, thread_num, num_threads] =
+        let [parallel, max_threads, in_parallel, thread_num] =
             FOUND.each_ref().map(|found| found.load(Ordering::Acquire) as *const c_void);
         // SAFETY: the addresses of these functions, found by their names; a library that is loaded
         // for the whole process, as `look` finds it, is not unloaded by PyTorch.
@@ -108,7 +103,6 @@ mod imp {
                 max_threads: transmute::<*const c_void, Ask>(max_threads),
                 in_parallel: transmute::<*const c_void, Ask>(in_parallel),
                 thread_num: transmute::<*const c_void, Ask>(thread_num),
-                num_threads: transmute::<*const c_void, Ask>(num_threads),
             })
         }
     }
@@ -158,27 +152,48 @@ mod imp {
     /// A call in progress.
     struct Job<'a> {
         part: &'a (dyn Fn(usize) + Sync),
-        /// Which parts have been taken.
-        taken: SmallVec<[AtomicBool; 128]>,
+        parts: usize,
+        /// For each thread, how many of its parts have been taken.
+        taken: SmallVec<[Taken; 16]>,
         functions: Functions,
         panic: Mutex<Option<Box<dyn Any + Send>>>,
     }
 
+    /// In a cache line of its own: 16 threads that look for parts in the same lines spend microseconds
+    /// on that.
+    #[derive(Default)]
+    #[repr(align(64))]
+    struct Taken(AtomicUsize);
+
     impl Job<'_> {
         /// Takes the parts of this thread, the same in each call of this size: its caches may still
-        /// have them. Then those that others have not begun.
+        /// have them, and PyTorch cuts its calls in the same way. Then those that others have not
+        /// begun. A thread without parts leaves them to their owners, which are about to start.
         fn work(&self) {
-            let parts = self.taken.len();
-            // SAFETY: functions of OpenMP without arguments.
-            let (own, all) =
-                unsafe { ((self.functions.thread_num)(), (self.functions.num_threads)()) };
-            let all = usize::try_from(all).unwrap_or(1).max(1);
-            let first = usize::try_from(own).unwrap_or(0) * parts / all;
-            for index in (first..parts).chain(0..first.min(parts)) {
-                if !self.taken[index].swap(true, Ordering::Relaxed) {
-                    (self.part)(index);
+            // SAFETY: a function of OpenMP without arguments.
+            let own = unsafe { (self.functions.thread_num)() };
+            let (own, all) = (usize::try_from(own).unwrap_or(0), self.taken.len());
+            if self.parts_of(own).is_empty() {
+                return;
+            }
+            for owner in (own..all).chain(0..own) {
+                let parts = self.parts_of(owner);
+                // Looks before it takes one, which would get the cache line from its owner.
+                while self.taken[owner].0.load(Ordering::Relaxed) < parts.len() {
+                    let index = self.taken[owner].0.fetch_add(1, Ordering::Relaxed);
+                    if index >= parts.len() {
+                        break;
+                    }
+                    (self.part)(parts.start + index);
                 }
             }
+        }
+
+        /// The first thread always has some, so none is left over if the team is smaller.
+        fn parts_of(&self, thread: usize) -> Range<usize> {
+            let each = self.parts.div_ceil(self.taken.len());
+            let first = (thread * each).min(self.parts);
+            first..(first + each).min(self.parts)
         }
     }
 
@@ -209,8 +224,8 @@ mod imp {
         }
 
         pub(super) fn run(&self, parts: usize, part: &(dyn Fn(usize) + Sync)) {
-            let taken = (0..parts).map(|_| AtomicBool::new(false)).collect();
-            let mut job = Job { part, taken, functions: *self, panic: Mutex::new(None) };
+            let taken = (0..self.max_threads()).map(|_| Taken::default()).collect();
+            let mut job = Job { part, parts, taken, functions: *self, panic: Mutex::new(None) };
             // Always the whole team, as PyTorch does: GNU's runtime ends the threads of a larger one.
             // SAFETY: `work` gets the job, which is shared by references only and outlives the region.
             unsafe { (self.parallel)(work, (&raw mut job).cast(), 0, 0) };

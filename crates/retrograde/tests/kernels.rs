@@ -23,8 +23,9 @@ fn lengths_choose_by_how_lanes_lie() {
 }
 
 #[test]
-fn columns_that_are_too_long_for_their_buffer_go_one_by_one() {
-    assert_eq!(sequence(DType::F32, &[1 << 22, 64], 0), Kernel::Prefixes);
+fn columns_of_any_length_go_through_a_buffer() {
+    assert_eq!(sequence(DType::F32, &[1 << 22, 64], 0), Kernel::Columns);
+    assert_eq!(sequence(DType::U8, &[1 << 30, 64], 0), Kernel::Columns);
 }
 
 #[test]

@@ -1,12 +1,46 @@
-//! Packed elements whose rows are no runs of the input give what the same elements give as bytes:
-//! below and above the size from which they are spread to bytes, on one thread and on several.
+//! Packed elements whose rows are no runs of the input, against element by element: every instruction
+//! set, ordinary and non-temporal stores, one thread and several, rows that start on bytes and rows
+//! that do not.
 
 use retrograde::{
     DType, Layout, LengthsOperator, Plan, Reverse, ReverseSequence, ReverseSubsequences, Tail, cpu,
 };
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 const TYPES: [(DType, usize); 3] = [(DType::U1, 1), (DType::U2, 2), (DType::U4, 4)];
-const SHAPES: [[usize; 2]; 6] = [[3, 5], [37, 41], [64, 64], [65, 127], [301, 255], [512, 1030]];
+/// Below and above the sizes from which kernels take them, and of strips of each width; with whole
+/// bytes in a row, whole vectors and lines, and neither.
+const SHAPES: [[usize; 2]; 16] = [
+    [3, 5],
+    [37, 41],
+    [64, 64],
+    [16, 128],
+    [15, 128],
+    [17, 136],
+    [65, 127],
+    [96, 264],
+    [130, 512],
+    [33, 1032],
+    [301, 255],
+    [70, 1100],
+    [512, 1030],
+    [300, 2056],
+    [20, 4160],
+    [1040, 528],
+];
+
+/// Instruction sets and tuning belong to the process, so tests take turns.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Two pools for all tests: of one thread, and of three.
+fn pool(threads: usize) -> &'static cpu::ThreadPool {
+    static POOLS: OnceLock<[cpu::ThreadPool; 2]> = OnceLock::new();
+    let pools = POOLS.get_or_init(|| [1, 3].map(|count| cpu::ThreadPool::new(count).unwrap()));
+    &pools[usize::from(threads > 1)]
+}
 
 fn pack(elements: &[u8], bits: usize) -> Vec<u8> {
     let place = |at: usize| if bits == 1 { 7 - at } else { at * bits };
@@ -25,60 +59,136 @@ fn elements(count: usize, bits: usize) -> Vec<u8> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Runs a plan on packed elements and the same on bytes, and compares.
-fn compare(bits: usize, count: usize, plans: [Plan; 2], lengths: Option<&[u8]>) {
+/// Runs a plan of packed elements in every way, and compares it with what `expected` makes of the
+/// elements.
+fn compare(
+    bits: usize,
+    count: usize,
+    plan: &Plan,
+    lengths: Option<&[u8]>,
+    expected: impl Fn(&[u8]) -> Vec<u8>,
+) {
     let input = elements(count, bits);
-    let [packed, bytes] = plans;
-    let mut expected = vec![0; count];
-    cpu::execute(&bytes, (&input[..]).into(), lengths.map(Into::into), (&mut expected[..]).into())
-        .unwrap();
-    for threads in [1, 3] {
-        // Ones around the output would show a byte too many.
-        let mut out = vec![0xFF; count.div_ceil(8 / bits)];
-        let source = pack(&input, bits);
-        let pool = cpu::ThreadPool::new(threads).unwrap();
-        pool.install(|| {
-            let (source, out) = ((&source[..]).into(), (&mut out[..]).into());
-            cpu::execute(&packed, source, lengths.map(Into::into), out)
-        })
-        .unwrap();
-        assert!(out == pack(&expected, bits), "{bits} bits, {threads} threads: {packed:?}");
+    let expected = pack(&expected(&input), bits);
+    // Buffers that end where their allocation does, so that tools see a byte too many.
+    let source = pack(&input, bits).into_boxed_slice();
+    for isa in cpu::Isa::available() {
+        isa.force();
+        for (threads, stream_from) in [(1, None), (1, Some(0)), (3, Some(0)), (3, None)] {
+            let small = cpu::Tuning { share_from: 0, wake_from: 0, least_part: 64, stream_from };
+            if threads > 1 { small } else { cpu::Tuning { stream_from, ..Default::default() } }
+                .apply();
+            // Ones in the output would show bits that are not written.
+            let mut out = vec![0xFF; count.div_ceil(8 / bits)].into_boxed_slice();
+            pool(threads)
+                .install(|| {
+                    let (source, out) = ((&source[..]).into(), (&mut out[..]).into());
+                    cpu::execute(plan, source, lengths.map(Into::into), out)
+                })
+                .unwrap();
+            let name = isa.name();
+            assert!(out[..] == expected, "{name}, {threads} threads, {stream_from:?}: {plan:?}");
+        }
     }
+    cpu::Tuning::default().apply();
 }
 
-fn lengths_of(count: usize, most: usize) -> Vec<u8> {
-    (0..count).flat_map(|at| ((at * 7919 % (most + 1)) as i32).to_ne_bytes()).collect()
+fn lengths_of(count: usize, most: usize) -> Vec<usize> {
+    (0..count).map(|at| at * 7919 % (most + 1)).collect()
+}
+
+fn bytes_of(lengths: &[usize]) -> Vec<u8> {
+    lengths.iter().flat_map(|&length| (length as i32).to_ne_bytes()).collect()
+}
+
+/// The step that becomes step `at`, if any.
+fn source_of(at: usize, length: usize, zero: bool) -> Option<usize> {
+    if at < length { Some(length - 1 - at) } else { (!zero).then_some(at) }
 }
 
 #[test]
 fn transposed_inputs() {
+    let _turn = alone();
     for (dtype, bits) in TYPES {
         for [rows, columns] in SHAPES {
-            let plan = |dtype: DType| {
+            for flips in [&[1][..], &[0], &[0, 1], &[]] {
                 // Column-major: the second axis is contiguous in the output only.
                 let strides = [1, rows as isize];
                 let input = Layout::strided(dtype, &[rows, columns], &strides, 0).unwrap();
                 let output = Layout::dense(dtype, &[rows, columns]).unwrap();
-                Reverse::axes([1]).plan(&input, &output).unwrap()
-            };
-            compare(bits, rows * columns, [plan(dtype), plan(DType::U8)], None);
+                let plan = Reverse::axes(flips.iter().copied()).plan(&input, &output).unwrap();
+                let flipped = |axis: i64, at: usize, len: usize| match flips.contains(&axis) {
+                    true => len - 1 - at,
+                    false => at,
+                };
+                compare(bits, rows * columns, &plan, None, |input| {
+                    let places = (0..rows).flat_map(|row| (0..columns).map(move |c| (row, c)));
+                    let from =
+                        |(row, column)| flipped(0, row, rows) + flipped(1, column, columns) * rows;
+                    places.map(|place| input[from(place)]).collect()
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn planes_of_transposed_inputs_from_any_element() {
+    let _turn = alone();
+    for (dtype, bits) in TYPES {
+        // A gap behind each line, some elements in front of all, several planes.
+        let ([planes, rows, columns], pitch, front) = ([3, 150, 72], 153, 5);
+        let strides = [(pitch * columns) as isize, 1, pitch as isize];
+        let shape = [planes, rows, columns];
+        let input = Layout::strided(dtype, &shape, &strides, front).unwrap();
+        let output = Layout::dense(dtype, &shape).unwrap();
+        let plan = Reverse::axes([2]).plan(&input, &output).unwrap();
+        let count = front + planes * columns * pitch;
+        let expected = |input: &[u8]| {
+            let mut out = Vec::new();
+            for plane in 0..planes {
+                for row in 0..rows {
+                    for column in (0..columns).rev() {
+                        out.push(input[front + (plane * columns + column) * pitch + row]);
+                    }
+                }
+            }
+            out
+        };
+        let input = elements(count, bits);
+        let expected = pack(&expected(&input), bits);
+        let mut source = pack(&input, bits);
+        source.truncate((count - (pitch - rows)).div_ceil(8 / bits));
+        for isa in cpu::Isa::available() {
+            isa.force();
+            let mut out = vec![0xFF; expected.len()];
+            cpu::execute(&plan, (&source[..]).into(), None, (&mut out[..]).into()).unwrap();
+            assert!(out == expected, "{} {bits}", isa.name());
         }
     }
 }
 
 #[test]
 fn a_length_for_each_column() {
+    let _turn = alone();
     for (dtype, bits) in TYPES {
         for [steps, columns] in SHAPES {
             for tail in [Tail::Keep, Tail::Zero] {
                 let lengths = Layout::dense(DType::I32, &[columns]).unwrap();
                 let operator = ReverseSequence::new().time_axis(0).batch_axis(1).tail(tail);
-                let plan = |dtype: DType| {
-                    let layout = Layout::dense(dtype, &[steps, columns]).unwrap();
-                    operator.plan(&layout, &lengths, &layout).unwrap()
-                };
+                let layout = Layout::dense(dtype, &[steps, columns]).unwrap();
+                let plan = operator.plan(&layout, &lengths, &layout).unwrap();
                 let values = lengths_of(columns, steps);
-                compare(bits, steps * columns, [plan(dtype), plan(DType::U8)], Some(&values));
+                let bytes = bytes_of(&values);
+                compare(bits, steps * columns, &plan, Some(&bytes), |input| {
+                    let place = |index: usize| (index / columns, index % columns);
+                    let element = |index: usize| {
+                        let (at, column) = place(index);
+                        source_of(at, values[column], tail == Tail::Zero)
+                            .map_or(0, |from| input[from * columns + column])
+                    };
+                    (0..steps * columns).map(element).collect()
+                });
             }
         }
     }
@@ -86,16 +196,52 @@ fn a_length_for_each_column() {
 
 #[test]
 fn a_length_for_each_lane_of_a_middle_axis() {
+    let _turn = alone();
     for (dtype, bits) in TYPES {
-        let shape = [5, 260, 71];
-        let operator = ReverseSubsequences::along(1);
-        let lengths_shape = operator.lengths_shape(&shape).unwrap();
-        let lengths = Layout::dense(DType::I32, &lengths_shape).unwrap();
-        let plan = |dtype: DType| {
+        for shape in [[5, 260, 71], [3, 40, 136], [2, 17, 1064]] {
+            let [outer, steps, inner] = shape;
+            let operator = ReverseSubsequences::along(1);
+            let lengths_shape = operator.lengths_shape(&shape).unwrap();
+            let lengths = Layout::dense(DType::I32, &lengths_shape).unwrap();
             let layout = Layout::dense(dtype, &shape).unwrap();
-            operator.plan(&layout, &lengths, &layout).unwrap()
-        };
-        let values = lengths_of(lengths_shape.iter().product(), 260);
-        compare(bits, 5 * 260 * 71, [plan(dtype), plan(DType::U8)], Some(&values));
+            let plan = operator.plan(&layout, &lengths, &layout).unwrap();
+            let values = lengths_of(outer * inner, steps);
+            let bytes = bytes_of(&values);
+            compare(bits, outer * steps * inner, &plan, Some(&bytes), |input| {
+                let element = |index: usize| {
+                    let (block, at, lane) =
+                        (index / inner / steps, index / inner % steps, index % inner);
+                    let from = source_of(at, values[block * inner + lane], false).unwrap();
+                    input[(block * steps + from) * inner + lane]
+                };
+                (0..outer * steps * inner).map(element).collect()
+            });
+        }
+    }
+}
+
+#[test]
+fn columns_that_are_read_backward() {
+    let _turn = alone();
+    for (dtype, bits) in TYPES {
+        for [steps, columns] in [[64, 256], [50, 301], [33, 1032]] {
+            // The last row is the first one in memory.
+            let strides = [-(columns as isize), 1];
+            let origin = (steps - 1) * columns;
+            let input = Layout::strided(dtype, &[steps, columns], &strides, origin).unwrap();
+            let output = Layout::dense(dtype, &[steps, columns]).unwrap();
+            let lengths = Layout::dense(DType::I32, &[columns]).unwrap();
+            let operator = ReverseSequence::new().time_axis(0).batch_axis(1);
+            let plan = operator.plan(&input, &lengths, &output).unwrap();
+            let values = lengths_of(columns, steps);
+            compare(bits, steps * columns, &plan, Some(&bytes_of(&values)), |input| {
+                let element = |index: usize| {
+                    let (at, column) = (index / columns, index % columns);
+                    let from = source_of(at, values[column], false).unwrap();
+                    input[(steps - 1 - from) * columns + column]
+                };
+                (0..steps * columns).map(element).collect()
+            });
+        }
     }
 }

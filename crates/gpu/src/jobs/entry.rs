@@ -52,6 +52,8 @@ pub(crate) enum Family {
     ColumnsTwo,
     ColumnsFour,
     ColumnsDirect,
+    ColumnsScratch,
+    ColumnsScratchWide,
     ColumnsCluster,
     Packed,
     PackedFlip,
@@ -70,7 +72,7 @@ const STAGED: &[u8] = &[0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 22];
 
 impl Family {
     /// All of them, with their names and widths.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 39] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 41] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsCut, "rows_cut", &[1, 2, 4, 8, 16]),
@@ -99,6 +101,8 @@ impl Family {
         (Family::ColumnsTwo, "columns_two", &[2, 4, 8, 16]),
         (Family::ColumnsFour, "columns_four", &[2, 4, 8, 16]),
         (Family::ColumnsDirect, "columns_direct", &[1, 2, 4, 8]),
+        (Family::ColumnsScratch, "columns_scratch", &[1, 2, 4, 8, 16]),
+        (Family::ColumnsScratchWide, "columns_scratch_wide", &[1, 2, 4, 8, 16]),
         (Family::ColumnsCluster, "columns_cluster", &[1, 2, 4]),
         (Family::Packed, "packed", &[]),
         (Family::PackedFlip, "packed_flip", &[]),
@@ -131,6 +135,8 @@ impl Family {
                 | Columns
                 | ColumnsZero
                 | ColumnsBytes
+                | ColumnsScratch
+                | ColumnsScratchWide
                 | SegmentsRows
                 | SegmentsBlocks
                 | SegmentsSwap

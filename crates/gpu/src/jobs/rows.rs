@@ -20,7 +20,7 @@ const WARP: u64 = 32;
 /// Rows of contiguous units or, with `pieces` of so many bytes, wide units that are rows themselves
 /// and run forward. The division among threads is left open.
 pub(super) fn rows_of(call: &Call<'_>, pieces: Option<u64>) -> (Rows, Dim, usize) {
-    let &Call { plan, shape, at, lengths, policy } = call;
+    let &Call { plan, shape, at, lengths, policy, .. } = call;
     let width = pieces.unwrap_or(shape.unit);
     let (units, row, outer) = match choose::row_of(shape).filter(|_| pieces.is_none()) {
         Some((row, outer)) => (row.len as u64, row, outer),

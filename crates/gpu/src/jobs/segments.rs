@@ -66,7 +66,7 @@ fn strided(call: &Call<'_>, width: u64, in_place: bool) -> Job {
 /// The arguments of the kernels for which the dimension is the innermost one, except for the number
 /// of tiles; and the number of lanes.
 fn segments_of(call: &Call<'_>, width: u64) -> (Segments, u64) {
-    let &Call { plan, shape, at, lengths, policy } = call;
+    let &Call { plan, shape, at, lengths, policy, .. } = call;
     let (cut, outer) = (shape.dims[shape.dims.len() - 1], &shape.dims[..shape.dims.len() - 1]);
     let params = Segments {
         src: address(at.src, shape.src),

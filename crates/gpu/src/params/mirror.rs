@@ -19,12 +19,13 @@ pub(crate) trait Fields {
 }
 
 /// The kernel sources that declare the structs.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     include_str!("../../kernels/common.cuh"),
     include_str!("../../kernels/check.cuh"),
     include_str!("../../kernels/columns.cuh"),
     include_str!("../../kernels/packed.cuh"),
     include_str!("../../kernels/rows.cuh"),
+    include_str!("../../kernels/scratch.cuh"),
     include_str!("../../kernels/segments.cuh"),
     include_str!("../../kernels/strided.cuh"),
     include_str!("../../kernels/tiles.cuh"),
@@ -106,6 +107,7 @@ fn pairs(source: &str) -> Vec<(&'static str, Vec<Field>, Vec<Field>)> {
         pair("Strided", Strided::<MANY>::fields(), MANY),
         pair("Gather", Gather::fields(), 0),
         pair("Columns", Columns::fields(), 0),
+        pair("Passes", Passes::fields(), 0),
         pair("Tiles", Tiles::fields(), 0),
         pair("Packed", Packed::fields(), 0),
         pair("Report", Report::fields(), 0),

@@ -27,6 +27,32 @@ fn long_columns_of_every_width() {
     assert!(!seen.contains(&Kernel::ClusterColumns));
 }
 
+/// Small ones as if they were large, in rings of three strips and of more.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn columns_pass_through_scratch() {
+    let cuda = device();
+    let mut limits = cuda.limits().at_most(20_000, false);
+    limits.multiprocessors = 1;
+    for cache in [1, limits.cache] {
+        limits.cache = cache;
+        let seen = columns(&cuda.limited(limits), &[(500, 640), (1003, 301), (700, 1024)]);
+        assert!(seen.contains(&Kernel::ScratchColumns));
+    }
+}
+
+/// As large as scratch memory is for, so that blocks wait for others: rows in whole cache lines, and
+/// rows that share them. Twice, because the order of blocks differs.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn large_columns_pass_through_scratch() {
+    let cuda = device();
+    for _ in 0..2 {
+        let seen = columns(&cuda, &[(90_001, 256), (120_000, 75)]);
+        assert!(seen.contains(&Kernel::ScratchColumns));
+    }
+}
+
 /// Blocks of short columns that run in step, as those of long ones do with more shared memory: rows
 /// near and far apart. Bytes in rows of whole vectors are transposed instead.
 #[test]

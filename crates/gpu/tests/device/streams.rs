@@ -3,8 +3,10 @@
 use crate::common::{assert_from, device, noise, on_device};
 use crate::lengths::sequence;
 use cudarc::driver::{result, sys};
-use retrograde::{DType, ExecuteError, Layout, LengthPolicy, Memory, Reverse};
-use retrograde_gpu::{CudaLengths, DeviceBuffer, Error, Stream};
+use retrograde::{
+    DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Memory, Reverse, ReverseSequence,
+};
+use retrograde_gpu::{CudaLengths, DeviceBuffer, Error, Kernel, Stream, kernel};
 
 #[test]
 #[ignore = "needs a CUDA device"]
@@ -102,6 +104,35 @@ fn a_graph_replays_with_new_lengths() {
     launch(raw);
     assert_eq!(output.to_vec().unwrap(), before);
     output.write(0, &before[..1]).unwrap();
+}
+
+/// Without scratch memory, which a graph would have to own.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn long_columns_can_be_captured() {
+    let cuda = device();
+    let stream = cuda.stream().unwrap();
+    let (steps, columns) = (120_000, 64);
+    let layout = Layout::dense(DType::F32, &[steps, columns]).unwrap();
+    let lanes = Layout::dense(DType::I32, &[columns]).unwrap();
+    let plan = ReverseSequence::new().plan(&layout, &lanes, &layout).unwrap();
+    assert_eq!(kernel(&plan, &cuda.limits()), Kernel::ScratchColumns);
+    let lengths = on_device(&cuda, &[steps as i32 / 2; 64]);
+    let input = DeviceBuffer::from_host(&cuda, &noise(layout.byte_len())).unwrap();
+    let mut output = DeviceBuffer::allocate(&cuda, layout.byte_len()).unwrap();
+    let graph = captured(&stream, || {
+        stream
+            .execute(&plan, input.view(), Some(lengths.view().into()), output.view_mut())
+            .unwrap();
+    });
+    // SAFETY: graph and stream are alive.
+    unsafe { result::graph::launch(graph, stream.handle() as sys::CUstream).unwrap() };
+    stream.synchronize().unwrap();
+    assert_from(&mut output.to_vec().unwrap(), |at| {
+        let (t, half) = (at / (columns * 4), steps / 2);
+        let from = if t < half { half - 1 - t } else { t };
+        from * columns * 4 + at % (columns * 4)
+    });
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::kernels::{columns, rows::Rows, short_lanes};
 use super::nest::{Dims, Loop, Nest, walk_of};
-use super::schedule::{Window, threads};
+use super::schedule::Window;
 use crate::dtype::Grain;
 use crate::plan::{Dim, Flow, Plan};
 use std::fmt;
@@ -11,9 +11,11 @@ use std::fmt;
 /// Units from here on move as blocks, in the order of the output.
 pub(super) const WIDE: usize = 64;
 
-/// The most that the column buffers of all threads may take. Longer axes go unit by unit: that
-/// is slow, but bounds the memory.
+/// The most that the column buffers of all threads may take, beside what is behind each column. Longer
+/// axes are staged some steps at a time: that is slower, but bounds the memory.
 const MOST_STAGED: usize = 128 << 20;
+/// What may be behind the columns of a buffer.
+const BEHIND: usize = 16 << 10;
 
 /// A kernel, named as in the documentation of the CPU backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -224,8 +226,7 @@ pub(super) fn of_nest(nest: &Nest, unit: usize, zero: bool) -> NestChoice {
             true => NestChoice::ShortLanes,
             false => NestChoice::Lanes,
         }
-    } else if whole && nest.inner.is_empty() && has_columns(nest, step) && fits_stage(prefix, unit)
-    {
+    } else if whole && nest.inner.is_empty() && has_columns(nest, step) {
         NestChoice::Columns
     } else {
         NestChoice::Prefixes
@@ -246,10 +247,15 @@ fn has_columns(nest: &Nest, unit: isize) -> bool {
     adjacent && matches!(unit, 1 | 2 | 4 | 8 | 16)
 }
 
-/// Whether the buffers of all threads together may hold columns as long as this axis.
-fn fits_stage(prefix: Dim, unit: usize) -> bool {
-    let room = columns::stage_bytes(prefix.len, unit);
-    room.is_some_and(|room| room <= MOST_STAGED / threads::num_threads())
+/// The room that each of `at_once` buffers for columns of this length has, in units that have this many
+/// elements. `None` if packed columns are too long for any.
+pub(super) fn column_room(
+    len: usize,
+    unit: usize,
+    elements: usize,
+    at_once: usize,
+) -> Option<usize> {
+    columns::room(len, unit, elements, MOST_STAGED / at_once.max(1) + BEHIND)
 }
 
 /// How nested loops are taken.

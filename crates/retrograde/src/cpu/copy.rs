@@ -4,34 +4,26 @@
 use super::choose::{self, LoopsChoice, NestChoice, WIDE};
 use super::dispatch::Isa;
 use super::kernels::blocks::Blocks;
-use super::kernels::columns::{self, Columns};
+use super::kernels::columns::Columns;
 use super::kernels::lanes::Lanes;
 use super::kernels::rows::Rows;
 use super::kernels::segments::Segments;
 use super::kernels::short_lanes::ShortLanes;
-use super::kernels::stream::to_line;
 use super::kernels::tiles::Tiles;
 use super::kernels::units;
 use super::lengths::{Bounds, LengthReader};
 use super::nest::{Loop, Loops, Nest, walk};
 use super::schedule::{Cut, Team, Window, tuning};
+use super::simd::WIDEST;
+use super::stage::Stage;
 use crate::plan::{Dim, Flow, Plan};
-use std::cell::Cell;
 use std::convert::Infallible;
 use std::ops::Range;
 
 /// Lengths read at a time.
-const MOST_LANES: usize = 2048;
+pub(super) const MOST_LANES: usize = 2048;
 /// Lengths read at a time by calls with no more than these.
 const FEW_LANES: usize = 64;
-
-/// The largest column buffer that a thread keeps for its next call.
-const MOST_KEPT: usize = 4 << 20;
-
-thread_local! {
-    /// This thread's column buffer.
-    static STAGE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
 
 /// What every part of a call shares.
 ///
@@ -49,6 +41,8 @@ pub(super) struct Call<'a> {
     pub(super) isa: Isa,
     pub(super) stream: bool,
     pub(super) prefetch: bool,
+    /// How many parts may run at once, and share the memory for staging buffers.
+    pub(super) at_once: usize,
 }
 
 // SAFETY: threads write separate parts of the output, and only read the rest.
@@ -107,7 +101,8 @@ pub(super) unsafe fn units(
     let cut = Cut::new(dims, to, 1, team.parts(bytes), may_cut);
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
-    let call = Call { src, dst, unit, lengths, isa, stream, prefetch };
+    let at_once = cut.parts().min(team.threads());
+    let call = Call { src, dst, unit, lengths, isa, stream, prefetch, at_once };
     team.run(cut.parts(), |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
@@ -146,14 +141,16 @@ unsafe fn part_of(call: &Call<'_>, dims: &[Dim], window: Window) {
 }
 
 /// Takes the innermost lanes in groups of at most `most`, with their lengths: passes on the
-/// offsets of the group's first lane, on both sides, and the lengths.
+/// offsets of the group's first lane, on both sides, and the lengths. The last group has no fewer
+/// than `least` lanes, if there are that many and `most` is twice that.
 ///
 /// # Safety
 /// The nest is one of a plan whose lengths `lengths` covers.
-unsafe fn each_group(
+pub(super) unsafe fn each_group(
     isa: Isa,
     nest: &Nest,
     most: usize,
+    least: usize,
     lengths: LengthReader<'_>,
     mut visit: impl FnMut(isize, isize, &[usize]),
 ) {
@@ -170,7 +167,10 @@ unsafe fn each_group(
     let Ok(()) = walk(outer, nest.start, |[from, to, length_at]| {
         let mut first = 0;
         while first < lanes.len {
-            let count = most.min(heads.len()).min(lanes.len - first);
+            let left = lanes.len - first;
+            let count = most.min(heads.len()).min(left);
+            let too_few = count < left && left - count < least && count >= 2 * least;
+            let count = if too_few { count - least } else { count };
             let [from_step, to_step, length_step] = lanes.steps.map(|step| step * first as isize);
             let (offset, stride) = (length_at + length_step, lanes.steps[2]);
             let heads = &mut heads[..count];
@@ -212,7 +212,7 @@ unsafe fn lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthReader
         }
     };
     // SAFETY: the nest is the plan's, and `lengths` its own.
-    unsafe { each_group(call.isa, nest, MOST_LANES, lengths, group) };
+    unsafe { each_group(call.isa, nest, MOST_LANES, 0, lengths, group) };
 }
 
 /// Lanes of a few units; in place too.
@@ -242,7 +242,7 @@ pub(super) unsafe fn short_lanes(
         }
     };
     // SAFETY: as in `lanes`.
-    unsafe { each_group(call.isa, nest, MOST_LANES, lengths, group) };
+    unsafe { each_group(call.isa, nest, MOST_LANES, 0, lengths, group) };
 }
 
 /// Wide units: the output is written in its own order, adjacent lanes step by step.
@@ -277,7 +277,7 @@ unsafe fn blocks(
         }
     };
     // SAFETY: as in `lanes`.
-    unsafe { each_group(call.isa, nest, most, lengths, group) };
+    unsafe { each_group(call.isa, nest, most, 0, lengths, group) };
 }
 
 /// Narrow units with adjacent lanes: strips of columns, through a staging buffer.
@@ -291,39 +291,35 @@ unsafe fn copy_columns(
     steps: Window,
     lengths: LengthReader<'_>,
 ) {
-    let room = columns::stage_bytes(prefix.len, call.unit).unwrap_or(usize::MAX);
-    // Each thread keeps its buffer, so that its pages are not faulted in again by every call.
-    let mut stage = STAGE.take();
-    stage.clear();
-    if stage.try_reserve_exact(room).is_err() {
+    let room = choose::column_room(prefix.len, call.unit, 1, call.at_once);
+    let Some((room, mut stage)) = room.and_then(|room| Some((room, Stage::take(room)?))) else {
         // No memory for an axis that long: fall back to lane by lane.
         // SAFETY: as required of this function.
         return unsafe { prefixes(call, nest, prefix, steps, lengths) };
-    }
-    let buffer = stage.as_mut_ptr();
-    let buffer = buffer.wrapping_add(to_line(buffer));
+    };
+    let stage = stage.as_mut_ptr();
     let group = |from: isize, to: isize, heads: &[usize]| {
-        // SAFETY: as in `lanes`; the buffer has room for `stage_bytes`, the way to its first
-        // line included.
+        // SAFETY: as in `lanes`; the buffer has the room.
         unsafe {
             call.isa.columns(&Columns {
                 src: call.src.offset(from),
+                first: 0,
+                end: call.src,
                 dst: call.dst.offset(to),
                 heads,
                 pitches: [prefix.src, prefix.dst],
                 len: prefix.len,
                 unit: call.unit,
-                stage: buffer,
+                elements: 1,
+                stage,
+                room,
                 zero: lengths.zeroes_tail(),
                 stream: call.stream,
             });
         }
     };
     // SAFETY: as in `lanes`.
-    unsafe { each_group(call.isa, nest, MOST_LANES, lengths, group) };
-    if room <= MOST_KEPT {
-        STAGE.set(stage);
-    }
+    unsafe { each_group(call.isa, nest, MOST_LANES, WIDEST / call.unit, lengths, group) };
 }
 
 /// Segments of an axis with nothing but units inside it.

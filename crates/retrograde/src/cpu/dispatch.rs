@@ -3,6 +3,7 @@
 //! The only place where kernels meet instruction sets. An [`Isa`] can only be made where it was detected, so
 //! holding one proves that its instructions may be used.
 
+use super::kernels::bit_lines::BitLines;
 use super::kernels::blocks::Blocks;
 use super::kernels::columns::Columns;
 use super::kernels::lanes::Lanes;
@@ -34,6 +35,7 @@ macro_rules! entries {
                 swaps(&Swaps) => kernels::swaps::run::<$vector>;
                 fill(&mut Fill<'_>) => kernels::lengths::fill;
                 check(&mut Check) => kernels::lengths::check;
+                bit_lines(&BitLines) => kernels::bit_lines::run::<$vector>;
                 packed_rows(&PackedRow) => kernels::packed_rows::run::<$vector>;
                 packed_swaps(&PackedSwaps) => kernels::packed_swaps::run::<$vector>;
             );
@@ -224,6 +226,7 @@ impl Isa {
         swaps(&Swaps);
         fill(&mut Fill<'_>);
         check(&mut Check);
+        bit_lines(&BitLines);
         packed_rows(&PackedRow);
         packed_swaps(&PackedSwaps);
     }

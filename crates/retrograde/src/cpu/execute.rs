@@ -2,7 +2,7 @@
 //! check nothing.
 
 use super::lengths::LengthReader;
-use super::{copy, in_place, spread};
+use super::{copy, in_place, scattered};
 use crate::dtype::Grain;
 use crate::error::ExecuteError;
 use crate::plan::Plan;
@@ -107,7 +107,7 @@ fn run(
         match plan.unit().grain {
             Grain::Byte => copy::run(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
             Grain::Packed { .. } => {
-                spread::copy_packed(plan, src.as_ptr(), dst.as_mut_ptr(), lengths);
+                scattered::copy_packed(plan, src.as_ptr(), dst.as_mut_ptr(), lengths);
             }
         }
     }

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! execute, checked   check sizes, lengths and overlap
-//! spread             scattered sub-byte elements, as bytes
+//! scattered          sub-byte elements whose rows are no runs of the input
 //! copy, in_place     share the plan among threads, run what was chosen
 //! choose             which kernel
 //! packed, nest       sub-byte elements; a plan's dimensions as loops
-//! lengths            the plan's lengths in memory
+//! lengths, stage     the plan's lengths in memory; the staging buffer of a thread
 //! dispatch           kernels x instruction sets
 //! kernels            every way to move elements, generic over registers
 //! simd               registers, one file per instruction set
@@ -24,9 +24,10 @@ mod kernels;
 mod lengths;
 mod nest;
 mod packed;
+mod scattered;
 mod schedule;
 mod simd;
-mod spread;
+mod stage;
 
 pub use checked::{Checked, Piece};
 pub use choose::{Kernel, kernel};

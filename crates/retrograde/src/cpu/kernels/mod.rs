@@ -13,6 +13,7 @@
 //! 4. no `heads` entry is larger than the length of its lane.
 
 pub(super) mod any_width;
+pub(super) mod bit_lines;
 pub(super) mod blocks;
 pub(super) mod columns;
 mod l1_buffer;

@@ -6,7 +6,7 @@
 use super::l1_buffer::{self, L1Buffer};
 use super::runs::{copy_run, partly_reverse_run};
 use super::stream::{Stream, To};
-use crate::cpu::simd::{LaneMap, Simd, WIDEST};
+use crate::cpu::simd::{LaneMap, PackedLanes, Simd, Vector, WIDEST};
 use std::mem::MaybeUninit;
 use std::ptr::null;
 
@@ -72,8 +72,8 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>) {
 unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut Stream) {
     let bytes = lanes.len * W;
     debug_assert!(are_short(lanes.len, lanes.unit, bytes as isize));
-    let packed = V::packs(W) && 2 * bytes <= V::BYTES && lanes.src_step == bytes as isize;
-    let map = packed.then(|| LaneMap::new(V::BYTES, W, lanes.len));
+    let fit = 2 * bytes <= V::Lanes::BYTES && lanes.src_step == bytes as isize;
+    let map = (V::Lanes::packs(W) && fit).then(|| LaneMap::new(V::Lanes::BYTES, W, lanes.len));
     let mut buffer = L1Buffer::new();
     let buffer = buffer.as_mut_ptr();
     let through = lanes.stream || lanes.in_place;
@@ -119,7 +119,10 @@ impl Group<'_> {
         let bytes = self.len * W;
         // SAFETY: kernel contract 1 to 4.
         unsafe {
-            let done = map.map_or(0, |map| self.packed::<V, W>(dst, map));
+            let done = match map {
+                Some(map) => self.packed::<V::Lanes, W>(dst, map),
+                None => 0,
+            };
             match bytes.div_ceil(V::BYTES) {
                 1 if bytes < V::BYTES => self.each::<V, W, { usize::MAX }>(done, dst),
                 1 => self.each::<V, W, 1>(done, dst),
@@ -162,7 +165,7 @@ impl Group<'_> {
     /// # Safety
     /// As for [`write`](Self::write); the lanes follow each other in the input too.
     #[inline(always)]
-    unsafe fn packed<V: Simd, const W: usize>(&self, dst: *mut u8, map: &LaneMap) -> usize {
+    unsafe fn packed<V: PackedLanes, const W: usize>(&self, dst: *mut u8, map: &LaneMap) -> usize {
         let bytes = self.len * W;
         let together = V::BYTES / bytes;
         // Lanes are no longer than a vector, so a byte holds a length.

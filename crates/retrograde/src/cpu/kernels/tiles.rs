@@ -3,8 +3,8 @@
 //! cache lines are read and written.
 
 use super::stream::{LINE, to_line};
-use super::transpose::{Square, no_square, transpose};
-use crate::cpu::simd::{Simd, Vector, WIDEST, copy_unit};
+use super::transpose::{Square, no_square, side, transpose};
+use crate::cpu::simd::{Simd, SquareVector, Vector, WIDEST, copy_unit};
 use std::mem::MaybeUninit;
 
 /// A plane of `rows` by `columns` units.
@@ -49,8 +49,8 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(tiles: &Tiles) {
     }
 }
 
-/// Gives the compiler the number of units in a vector, so that squares stay in registers; those
-/// of narrow units would not, and are made of narrower vectors.
+/// Gives the compiler the size of squares, so that they stay in registers: of narrow units, several
+/// squares of 16 bytes a row side by side; of others, one.
 ///
 /// # Safety
 /// As for [`run`], with `unit == W`.
@@ -58,14 +58,12 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(tiles: &Tiles) {
 unsafe fn of_width<V: Simd, const W: usize>(tiles: &Tiles) {
     // SAFETY: kernel contract 1 to 3.
     unsafe {
-        match V::BYTES / W {
-            1 => plane::<V, V, W, 1>(tiles),
-            2 => plane::<V, V, W, 2>(tiles),
-            4 => plane::<V, V, W, 4>(tiles),
-            8 => plane::<V, V, W, 8>(tiles),
-            16 => plane::<V, V, W, 16>(tiles),
-            32 => plane::<V, V::Half, W, 16>(tiles),
-            _ => plane::<V, V::Quarter, W, 16>(tiles),
+        match const { side::<W>(V::BYTES) } {
+            1 => plane::<V, W, 1>(tiles),
+            2 => plane::<V, W, 2>(tiles),
+            4 => plane::<V, W, 4>(tiles),
+            8 => plane::<V, W, 8>(tiles),
+            _ => plane::<V, W, 16>(tiles),
         }
     }
 }
@@ -73,7 +71,7 @@ unsafe fn of_width<V: Simd, const W: usize>(tiles: &Tiles) {
 /// # Safety
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn plane<V: Vector, S: Vector, const W: usize, const N: usize>(tiles: &Tiles) {
+unsafe fn plane<V: SquareVector, const W: usize, const N: usize>(tiles: &Tiles) {
     let (rows, columns, wide) = (tiles.rows, tiles.columns, V::BYTES / W);
     // SAFETY: kernel contract 1 to 3; the last squares overlap the ones before them.
     unsafe {
@@ -93,12 +91,12 @@ unsafe fn plane<V: Vector, S: Vector, const W: usize, const N: usize>(tiles: &Ti
             let end = rows.min(first_row + SQUARES * wide);
             let mut column = 0;
             if in_lines && lead > 0 {
-                band::<V, S, W, N>(tiles, first_row, end, 0, false);
+                band::<V, W, N>(tiles, first_row, end, 0, false);
                 column = lead;
             }
             while column < columns {
                 let whole = column + wide <= columns;
-                band::<V, S, W, N>(
+                band::<V, W, N>(
                     tiles,
                     first_row,
                     end,
@@ -117,7 +115,7 @@ unsafe fn plane<V: Vector, S: Vector, const W: usize, const N: usize>(tiles: &Ti
 /// # Safety
 /// As for [`run`]; all of it is inside the plane, and with `stream` its rows start on lines.
 #[inline(always)]
-unsafe fn band<V: Vector, S: Vector, const W: usize, const N: usize>(
+unsafe fn band<V: SquareVector, const W: usize, const N: usize>(
     tiles: &Tiles,
     first: usize,
     end: usize,
@@ -128,7 +126,7 @@ unsafe fn band<V: Vector, S: Vector, const W: usize, const N: usize>(
     let mut row = first;
     while row < end {
         // SAFETY: kernel contract 1 to 3; the last square overlaps the one before it.
-        unsafe { square::<V, S, W, N>(tiles, row.min(tiles.rows - wide), column, stream) };
+        unsafe { square::<V, W, N>(tiles, row.min(tiles.rows - wide), column, stream) };
         row += wide;
     }
 }
@@ -136,13 +134,13 @@ unsafe fn band<V: Vector, S: Vector, const W: usize, const N: usize>(
 /// # Safety
 /// As for [`band`].
 #[inline(always)]
-unsafe fn square<V: Vector, S: Vector, const W: usize, const N: usize>(
+unsafe fn square<V: SquareVector, const W: usize, const N: usize>(
     tiles: &Tiles,
     row: usize,
     column: usize,
     stream: bool,
 ) {
-    let (wide, parts) = (V::BYTES / W, V::BYTES / S::BYTES);
+    let (wide, parts) = (V::BYTES / W, V::BYTES / W / N);
     // Lines are written whole: narrower squares are put together first.
     let mut tile = MaybeUninit::<[[u8; WIDEST]; WIDEST]>::uninit();
     let tile = tile.as_mut_ptr().cast::<u8>();
@@ -150,42 +148,61 @@ unsafe fn square<V: Vector, S: Vector, const W: usize, const N: usize>(
     unsafe {
         let src = tiles.src.add(row * W).offset(tiles.src_step * column as isize);
         let dst = tiles.dst.add(column * W).offset(tiles.dst_step * row as isize);
-        for part in 0..parts * parts {
-            let (down, right) = (part / parts * N, part % parts * N);
-            let src = src.add(down * W).offset(tiles.src_step * right as isize);
-            let transposed = transposed::<S, W, N>(src, tiles.src_step, wide);
+        for part in 0..parts {
+            let src = src.offset(tiles.src_step * (part * N) as isize);
+            let transposed = transposed::<V, W, N>(src, tiles.src_step, wide);
             for (index, vector) in transposed.iter().enumerate() {
                 let vector = vector.assume_init();
                 if parts == 1 {
-                    write(vector, dst.offset(tiles.dst_step * index as isize), stream);
+                    write(vector, dst, tiles.dst_step, index, wide, stream);
                 } else {
-                    vector.store(tile.add((down + index) * V::BYTES + right * W));
+                    let to = tile.add(index * V::BYTES + part * N * W);
+                    vector.store_parts(to, N * V::BYTES);
                 }
             }
         }
         if parts > 1 {
             for index in 0..wide {
                 let vector = V::load(tile.add(index * V::BYTES));
-                write(vector, dst.offset(tiles.dst_step * index as isize), stream);
+                write(vector, dst, tiles.dst_step, index, wide, stream);
             }
         }
     }
 }
 
+/// Writes row `index` of a square, `step` bytes from row to row. The square below it starts `below` rows
+/// further on.
+///
 /// # Safety
-/// `dst` is valid for writes of a vector, and with `stream` the start of a line.
+/// The row is valid for writes of a vector, and with `stream` starts on a line.
 #[inline(always)]
-unsafe fn write<V: Vector>(vector: V, dst: *mut u8, stream: bool) {
+unsafe fn write<V: Vector>(
+    vector: V,
+    dst: *mut u8,
+    step: isize,
+    index: usize,
+    below: usize,
+    stream: bool,
+) {
     // SAFETY: kernel contract 1 to 3.
-    unsafe { if stream { vector.store_nontemporal(dst) } else { vector.store(dst) } }
+    unsafe {
+        let row = dst.offset(step * index as isize);
+        if stream {
+            vector.store_nontemporal(row);
+        } else {
+            // An ordinary store reads its line first, and stores wait for each other.
+            V::prefetch(row.wrapping_offset(step.wrapping_mul(below as isize)));
+            vector.store(row);
+        }
+    }
 }
 
-/// A square of the input, transposed; the one `ahead` columns further on is prefetched.
+/// A square of the input (or several side by side), transposed; the one `ahead` columns further on is prefetched.
 ///
 /// # Safety
 /// Its `N` columns, `step` bytes apart from `src` on, are valid for reads.
 #[inline(always)]
-unsafe fn transposed<S: Vector, const W: usize, const N: usize>(
+unsafe fn transposed<S: SquareVector, const W: usize, const N: usize>(
     src: *const u8,
     step: isize,
     ahead: usize,

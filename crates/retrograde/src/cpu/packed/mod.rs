@@ -68,10 +68,32 @@ fn bits_of(plan: &Plan) -> usize {
     grain.bits()
 }
 
-/// Bytes that a plan writes, roughly.
-fn bytes_of(plan: &Plan) -> usize {
-    let elements = plan.units() * plan.unit().count;
-    elements / plan.unit().grain.per_byte()
+/// Dimensions of packed elements.
+#[derive(Clone, Copy)]
+pub(super) struct Elements<'a> {
+    /// Bits in an element: 1, 2 or 4.
+    pub(super) bits: usize,
+    /// All dimensions, of single elements; the last one is the row.
+    pub(super) dims: &'a [Dim],
+    /// The first element, on both sides.
+    pub(super) origins: [usize; 2],
+    /// Whether unused bits become zero.
+    pub(super) seals: bool,
+}
+
+impl Elements<'_> {
+    /// The job of a window, on memory.
+    fn job<'a>(
+        &'a self,
+        src: *const u8,
+        dst: *mut u8,
+        lengths: Option<LengthReader<'a>>,
+        window: Window,
+    ) -> BitRuns<'a> {
+        let Elements { bits, dims, origins, seals } = *self;
+        let isa = Isa::current();
+        BitRuns { src, dst, bits, origins, dims, window, lengths, seals, stream: false, isa }
+    }
 }
 
 /// Runs a plan of packed elements out of place.
@@ -87,26 +109,51 @@ pub(super) unsafe fn copy(
     lengths: Option<LengthReader<'_>>,
 ) {
     let unfolded = (plan.unit().count > 1 || plan.dims().is_empty()).then(|| unfolded(plan));
-    let dims = unfolded.as_deref().unwrap_or(plan.dims());
-    let (bytes, per_byte) = (bytes_of(plan), plan.unit().grain.per_byte());
+    let elements = Elements {
+        bits: bits_of(plan),
+        dims: unfolded.as_deref().unwrap_or(plan.dims()),
+        origins: [plan.src().origin, plan.dst().origin],
+        seals: plan.seals_last_byte(),
+    };
+    // SAFETY: passed on.
+    unsafe { copy_elements(elements, src, dst, lengths) };
+}
+
+/// Moves elements out of place, shared among threads.
+///
+/// # Safety
+/// As for [`copy`], for a plan with these dimensions.
+pub(super) unsafe fn copy_elements(
+    elements: Elements<'_>,
+    src: *const u8,
+    dst: *mut u8,
+    lengths: Option<LengthReader<'_>>,
+) {
+    let (dims, per_byte) = (elements.dims, 8 / elements.bits);
+    let bytes = dims.iter().map(|dim| dim.len).product::<usize>() / per_byte;
     let team = Team::new(bytes);
     let parts = team.parts(bytes);
-    let cut = Cut::new(dims, plan.dst().origin, per_byte, parts, |_| true);
+    let cut = Cut::new(dims, elements.origins[1], per_byte, parts, |_| true);
     let long = dims.last().is_some_and(|row| row.dst.abs() == 1 && row.len / per_byte >= STREAMED);
-    let job = Shared(BitRuns {
-        src,
-        dst,
-        bits: bits_of(plan),
-        origins: [plan.src().origin, plan.dst().origin],
-        dims,
-        window: cut.window(0),
-        lengths,
-        seals: plan.seals_last_byte(),
-        stream: long && tuning::streams(bytes),
-        isa: Isa::current(),
-    });
+    let job = elements.job(src, dst, lengths, cut.window(0));
+    let job = Shared(BitRuns { stream: long && tuning::streams(bytes), ..job });
     // SAFETY: the contract of this function; parts have no byte of the output in common.
     team.run(cut.parts(), |part| unsafe { job.run(cut.window(part)) });
+}
+
+/// Moves the elements of a window, on this thread.
+///
+/// # Safety
+/// As for [`copy_elements`], for a window whose bytes no other thread writes.
+pub(super) unsafe fn copy_window(
+    elements: Elements<'_>,
+    src: *const u8,
+    dst: *mut u8,
+    lengths: Option<LengthReader<'_>>,
+    window: Window,
+) {
+    // SAFETY: passed on.
+    unsafe { copy_runs(&elements.job(src, dst, lengths, window)) };
 }
 
 /// The plan's dimensions with a unit of several elements spelled out as one more.

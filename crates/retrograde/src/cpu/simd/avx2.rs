@@ -4,7 +4,7 @@ use super::bits::nibble_tables;
 use super::orders;
 use super::ssse3::Sse;
 use super::words::own_bits;
-use super::{BitVector, BytePermute, PackedLanes, PartialVector, Simd, Vector};
+use super::{BitVector, BytePermute, PackedLanes, PartialVector, Simd, SquareVector, Vector};
 use std::arch::x86_64::*;
 
 /// Thirty-two bytes.
@@ -84,7 +84,78 @@ impl Vector for Avx {
     }
 }
 
+/// Half a register, twice.
+///
+/// # Safety
+/// Contract 1, and 2 for 16 bytes.
+#[inline(always)]
+unsafe fn twice(half: *const u8) -> __m256i {
+    // SAFETY: contract 1 and 2.
+    unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(half.cast())) }
+}
+
 impl PartialVector for Avx {
+    const MIXES: bool = true;
+
+    #[inline(always)]
+    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+        let bytes = units * W;
+        // SAFETY: contract 1; contract 2 for `bytes` bytes on both sides: two halves that overlap
+        // cover 17 to 32 bytes, and so they do in an order; contract 3: there is an order for
+        // `head <= units <= 32 / W`.
+        unsafe {
+            if bytes <= 16 {
+                return Sse::lane_short::<W>(src, dst, head, units);
+            }
+            let order = const { &orders::heads::<W, 32, 33>() }.get_unchecked(head).as_ptr();
+            let apart = bytes - 16;
+            let both = _mm256_loadu2_m128i(src.add(apart).cast(), src.cast());
+            let order = _mm256_loadu2_m128i(order.add(apart).cast(), order.cast());
+            // From the first half: the highest bit, which stands for no byte, is set from 16 on. From
+            // the second: it is set below `apart`. A byte that both have is the same in both.
+            let first = _mm256_adds_epu8(order, _mm256_set1_epi8(0x70));
+            let second = _mm256_sub_epi8(order, _mm256_set1_epi8(apart as i8));
+            let first = _mm256_shuffle_epi8(twice(src), first);
+            let second = _mm256_shuffle_epi8(twice(src.add(apart)), second);
+            let none = _mm256_cmpgt_epi8(_mm256_setzero_si256(), order);
+            let moved = _mm256_andnot_si256(none, _mm256_or_si256(first, second));
+            let row = _mm256_or_si256(moved, _mm256_and_si256(both, none));
+            _mm_storeu_si128(dst.cast(), _mm256_castsi256_si128(row));
+            _mm_storeu_si128(dst.add(apart).cast(), _mm256_extracti128_si256::<1>(row));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn partly_reversed<const W: usize>(
+        reversed: *const u8,
+        straight: *const u8,
+        mirrored: usize,
+    ) -> Self {
+        // SAFETY: contract 1, contract 2 for a register at both addresses, contract 3: there is an
+        // order for `mirrored <= 32 / W`.
+        unsafe {
+            let order = const { &orders::heads::<W, 32, 33>() }.get_unchecked(mirrored);
+            let order = _mm256_loadu_si256(order.as_ptr().cast());
+            let kept = _mm256_loadu_si256(straight.cast());
+            if W >= 4 {
+                // Words of four bytes move across halves: the number of a word is that of its first
+                // byte, in fours. The highest bit of each byte says whether it is kept.
+                let words = _mm256_and_si256(_mm256_srli_epi32::<2>(order), _mm256_set1_epi32(7));
+                let moved = _mm256_loadu_si256(reversed.cast());
+                let moved = _mm256_permutevar8x32_epi32(moved, words);
+                return Avx(_mm256_blendv_epi8(moved, kept, order));
+            }
+            // As in `lane_short`, for two halves that do not overlap.
+            let first = _mm256_adds_epu8(order, _mm256_set1_epi8(0x70));
+            let second = _mm256_sub_epi8(order, _mm256_set1_epi8(16));
+            let first = _mm256_shuffle_epi8(twice(reversed), first);
+            let second = _mm256_shuffle_epi8(twice(reversed.add(16)), second);
+            let none = _mm256_cmpgt_epi8(_mm256_setzero_si256(), order);
+            let moved = _mm256_or_si256(first, second);
+            Avx(_mm256_or_si256(moved, _mm256_and_si256(kept, none)))
+        }
+    }
+
     #[inline(always)]
     unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
         // SAFETY: contract 1 and 2; two overlapping halves cover 16 to 31 bytes.
@@ -150,10 +221,69 @@ impl BitVector for Avx {
     }
 }
 
+impl SquareVector for Avx {
+    type Part = Sse;
+
+    #[inline(always)]
+    unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: contract 1.
+        unsafe {
+            let (low, high) = match W {
+                1 => (_mm256_unpacklo_epi8(a.0, b.0), _mm256_unpackhi_epi8(a.0, b.0)),
+                2 => (_mm256_unpacklo_epi16(a.0, b.0), _mm256_unpackhi_epi16(a.0, b.0)),
+                4 => (_mm256_unpacklo_epi32(a.0, b.0), _mm256_unpackhi_epi32(a.0, b.0)),
+                8 => (_mm256_unpacklo_epi64(a.0, b.0), _mm256_unpackhi_epi64(a.0, b.0)),
+                _ => (a.0, b.0),
+            };
+            (Avx(low), Avx(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_parts<const W: usize>(
+        base: *const u8,
+        from: *const u32,
+        turned: *const u8,
+    ) -> Self {
+        // SAFETY: contract 1 and 2: two offsets, two numbers and 16 bytes at each offset.
+        unsafe {
+            let from = from.cast::<[u32; 2]>().read_unaligned();
+            let parts = _mm256_loadu2_m128i(
+                base.add(from[1] as usize).cast(),
+                base.add(from[0] as usize).cast(),
+            );
+            // The reverse order of units is the order with some bits of each index inverted.
+            let own = _mm256_broadcastsi128_si256(_mm_loadu_si128(orders::OWN.as_ptr().cast()));
+            let turned = _mm256_set1_epi16(turned.cast::<i16>().read_unaligned());
+            let each = _mm256_loadu_si256(const { &orders::parts::<32>() }.as_ptr().cast());
+            let order = _mm256_xor_si256(own, _mm256_shuffle_epi8(turned, each));
+            Avx(_mm256_shuffle_epi8(parts, order))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_parts(self, dst: *mut u8, pitch: usize) {
+        // SAFETY: contract 1 and 2.
+        unsafe {
+            _mm_storeu_si128(dst.cast(), _mm256_castsi256_si128(self.0));
+            _mm_storeu_si128(dst.add(pitch).cast(), _mm256_extracti128_si256::<1>(self.0));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn select(self, other: Self, mask: u8) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            let mask = _mm256_set1_epi8(mask as i8);
+            let own = _mm256_andnot_si256(mask, self.0);
+            Avx(_mm256_or_si256(own, _mm256_and_si256(mask, other.0)))
+        }
+    }
+}
+
 impl BytePermute for Avx {}
 
 impl Simd for Avx {
     type Odd = Sse;
-    type Half = Sse;
-    type Quarter = Sse;
+    type Lanes = Sse;
 }

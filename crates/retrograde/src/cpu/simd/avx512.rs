@@ -1,11 +1,13 @@
 //! AVX-512 (F, BW, VL): 64-byte registers, permutations across all of it, masks.
 
-use super::avx2::Avx;
 use super::bits::nibble_tables;
 use super::lanes::by_units;
+use super::orders;
 use super::ssse3::Sse;
 use super::words::own_bits;
-use super::{BitVector, BytePermute, LaneMap, PackedLanes, PartialVector, Simd, Vector};
+use super::{
+    BitVector, BytePermute, LaneMap, PackedLanes, PartialVector, Simd, SquareVector, Vector,
+};
 use std::arch::x86_64::*;
 use std::ptr::read_volatile;
 
@@ -320,12 +322,76 @@ impl BitVector for Avx512 {
     }
 }
 
+impl SquareVector for Avx512 {
+    type Part = Sse;
+
+    #[inline(always)]
+    unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: contract 1.
+        unsafe {
+            let (low, high) = match W {
+                1 => (_mm512_unpacklo_epi8(a.0, b.0), _mm512_unpackhi_epi8(a.0, b.0)),
+                2 => (_mm512_unpacklo_epi16(a.0, b.0), _mm512_unpackhi_epi16(a.0, b.0)),
+                4 => (_mm512_unpacklo_epi32(a.0, b.0), _mm512_unpackhi_epi32(a.0, b.0)),
+                8 => (_mm512_unpacklo_epi64(a.0, b.0), _mm512_unpackhi_epi64(a.0, b.0)),
+                _ => (a.0, b.0),
+            };
+            (Avx512(low), Avx512(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_parts<const W: usize>(
+        base: *const u8,
+        from: *const u32,
+        turned: *const u8,
+    ) -> Self {
+        // SAFETY: contract 1 and 2: four offsets, four numbers and 16 bytes at each offset.
+        unsafe {
+            let from = from.cast::<[u32; 4]>().read_unaligned();
+            let parts = _mm512_castsi128_si512(_mm_loadu_si128(base.add(from[0] as usize).cast()));
+            let part = _mm_loadu_si128(base.add(from[1] as usize).cast());
+            let parts = _mm512_inserti32x4::<1>(parts, part);
+            let part = _mm_loadu_si128(base.add(from[2] as usize).cast());
+            let parts = _mm512_inserti32x4::<2>(parts, part);
+            let part = _mm_loadu_si128(base.add(from[3] as usize).cast());
+            let parts = _mm512_inserti32x4::<3>(parts, part);
+            // The reverse order of units is the order with some bits of each index inverted.
+            let own = _mm512_broadcast_i32x4(_mm_loadu_si128(orders::OWN.as_ptr().cast()));
+            let turned = _mm512_set1_epi32(turned.cast::<i32>().read_unaligned());
+            let each = _mm512_loadu_si512(const { &orders::parts::<64>() }.as_ptr().cast());
+            let order = _mm512_xor_si512(own, _mm512_shuffle_epi8(turned, each));
+            Avx512(_mm512_shuffle_epi8(parts, order))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_parts(self, dst: *mut u8, pitch: usize) {
+        // SAFETY: contract 1 and 2.
+        unsafe {
+            _mm_storeu_si128(dst.cast(), _mm512_castsi512_si128(self.0));
+            _mm_storeu_si128(dst.add(pitch).cast(), _mm512_extracti32x4_epi32::<1>(self.0));
+            _mm_storeu_si128(dst.add(2 * pitch).cast(), _mm512_extracti32x4_epi32::<2>(self.0));
+            _mm_storeu_si128(dst.add(3 * pitch).cast(), _mm512_extracti32x4_epi32::<3>(self.0));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn select(self, other: Self, mask: u8) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            let mask = _mm512_set1_epi8(mask as i8);
+            // Where a bit of the mask is set, the bit of `other`, else this register's.
+            Avx512(_mm512_ternarylogic_epi64::<0xCA>(mask, other.0, self.0))
+        }
+    }
+}
+
 impl BytePermute for Avx512 {}
 
 impl Simd for Avx512 {
     type Odd = Sse;
-    type Half = Avx;
-    type Quarter = Sse;
+    type Lanes = Self;
 }
 
 /// Bytes in the integers that permute units of `unit` bytes.

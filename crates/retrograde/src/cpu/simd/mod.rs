@@ -3,8 +3,9 @@
 //! [`Vector`] has the primitives. What only some kernels need is a trait of its own, with a
 //! portable default that gives the same bytes: [`PartialVector`] (registers reversed in part),
 //! [`OddVector`] and [`BytePermute`] (units whose width does not divide a register),
-//! [`PackedLanes`] (several short lanes in one register), [`BitVector`] (sub-byte elements). One
-//! file per instruction set implements them; [`Simd`] is all of them together.
+//! [`PackedLanes`] (several short lanes in one register), [`BitVector`] (sub-byte elements),
+//! [`SquareVector`] (squares of narrow units side by side). One file per instruction set implements
+//! them; [`Simd`] is all of them together.
 //!
 //! # Contract
 //! Methods of these traits are unsafe for up to three reasons. SAFETY comments cite them by
@@ -20,6 +21,7 @@ mod odd;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 mod orders;
 mod partial;
+mod squares;
 #[cfg(test)]
 mod tests;
 mod vector;
@@ -44,18 +46,16 @@ pub(in crate::cpu) use bits::BitVector;
 pub(in crate::cpu) use lanes::{LaneMap, PackedLanes};
 pub(in crate::cpu) use odd::{BytePermute, OddVector};
 pub(in crate::cpu) use partial::PartialVector;
+pub(in crate::cpu) use squares::{PART, SquareVector};
 pub(in crate::cpu) use vector::{Source, Vector, WIDEST, copy_unit};
 
 /// All that the kernels ask of an instruction set, with the narrower registers beside the widest.
 pub(in crate::cpu) trait Simd:
-    Vector + PartialVector + BytePermute + PackedLanes + BitVector
+    Vector + PartialVector + BytePermute + PackedLanes + BitVector + SquareVector
 {
     /// The register to use for units of 3, 6 or 12 bytes.
     type Odd: OddVector;
 
-    /// A register of half the width, or the narrowest there is.
-    type Half: PartialVector;
-
-    /// A register of a quarter of the width, or the narrowest there is.
-    type Quarter: PartialVector;
+    /// The register for several short lanes at once.
+    type Lanes: PackedLanes;
 }

@@ -4,7 +4,8 @@ use super::lanes::by_units;
 use super::orders;
 use super::words::{load_few, store_few};
 use super::{
-    BitVector, BytePermute, LaneMap, OddVector, PackedLanes, PartialVector, Simd, Vector, WIDEST,
+    BitVector, BytePermute, LaneMap, OddVector, PackedLanes, PartialVector, Simd, SquareVector,
+    Vector, WIDEST,
 };
 use std::arch::aarch64::*;
 
@@ -12,34 +13,6 @@ use std::arch::aarch64::*;
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(in crate::cpu) struct Neon(uint8x16_t);
-
-/// For every number of units of `W` bytes at the start of a register: which byte comes where when
-/// they reverse their order. Numbers that are not below 16 leave a byte as it is (`tbx`).
-const fn head_orders<const W: usize>() -> [[u8; 16]; 17] {
-    let mut orders = [[0xFF; 16]; 17];
-    let mut head = 0;
-    while head <= 16 / W {
-        let mut byte = 0;
-        while byte < head * W {
-            orders[head][byte] = ((head - 1 - byte / W) * W + byte % W) as u8;
-            byte += 1;
-        }
-        head += 1;
-    }
-    orders
-}
-
-/// For every byte, the first byte of its unit of `W` bytes, and its place in that.
-const fn places<const W: usize>() -> [[u8; 16]; 2] {
-    let mut places = [[0; 16]; 2];
-    let mut byte = 0;
-    while byte < 16 {
-        places[0][byte] = (byte / W * W) as u8;
-        places[1][byte] = (byte % W) as u8;
-        byte += 1;
-    }
-    places
-}
 
 /// Reverses the order of units of `W` bytes in half a register.
 ///
@@ -145,7 +118,7 @@ impl PartialVector for Neon {
         // nothing else is loaded or stored; contract 3: `head <= units <= 16 / W`, for which there
         // is an order, and the bytes of an order from `bytes - 8` on are 8 or more.
         unsafe {
-            let order = const { &head_orders::<W>() }.get_unchecked(head).as_ptr();
+            let order = const { &orders::heads::<W, 16, 17>() }.get_unchecked(head).as_ptr();
             match bytes {
                 16.. => {
                     let row = vld1q_u8(src);
@@ -188,7 +161,7 @@ impl PartialVector for Neon {
         // SAFETY: contract 1, contract 2 for a register at both addresses, contract 3: there is an
         // order for `mirrored <= 16 / W`.
         unsafe {
-            let order = const { &head_orders::<W>() }.get_unchecked(mirrored);
+            let order = const { &orders::heads::<W, 16, 17>() }.get_unchecked(mirrored);
             let order = vld1q_u8(order.as_ptr());
             Neon(vqtbx1q_u8(vld1q_u8(straight), vld1q_u8(reversed), order))
         }
@@ -217,7 +190,7 @@ impl PackedLanes for Neon {
                 4 => vreinterpretq_u8_u32(vdupq_n_u32(heads.cast::<u32>().read_unaligned())),
                 _ => return by_units::<Self, W>(src, heads, map),
             };
-            let [first, within] = const { &places::<W>() };
+            let [first, within] = const { &orders::places::<W>() };
             let (first, within) = (vld1q_u8(first.as_ptr()), vld1q_u8(within.as_ptr()));
             // The map counts units, in integers as wide as they are: to each byte of a unit, the
             // lowest byte of its integer.
@@ -265,6 +238,16 @@ impl BitVector for Neon {
     }
 }
 
+impl SquareVector for Neon {
+    type Part = Self;
+
+    #[inline(always)]
+    unsafe fn select(self, other: Self, mask: u8) -> Self {
+        // SAFETY: contract 1.
+        unsafe { Neon(vbslq_u8(vdupq_n_u8(mask), other.0, self.0)) }
+    }
+}
+
 impl BytePermute for Neon {
     const HAS_PERMUTE: bool = true;
 
@@ -277,8 +260,7 @@ impl BytePermute for Neon {
 
 impl Simd for Neon {
     type Odd = Self;
-    type Half = Self;
-    type Quarter = Self;
+    type Lanes = Self;
 }
 
 impl OddVector for Neon {

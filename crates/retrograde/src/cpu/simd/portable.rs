@@ -5,7 +5,8 @@
 //! compiler makes the same loads, stores and byte swaps of it as of integers.
 
 use super::{
-    BitVector, BytePermute, OddVector, PackedLanes, PartialVector, Simd, Vector, copy_unit,
+    BitVector, BytePermute, OddVector, PackedLanes, PartialVector, Simd, SquareVector, Vector,
+    copy_unit,
 };
 use std::mem::MaybeUninit;
 
@@ -90,12 +91,15 @@ impl PackedLanes for Pair {}
 
 impl BitVector for Pair {}
 
+impl SquareVector for Pair {
+    type Part = Self;
+}
+
 impl BytePermute for Pair {}
 
 impl Simd for Pair {
     type Odd = Self;
-    type Half = Self;
-    type Quarter = Self;
+    type Lanes = Self;
 }
 
 impl OddVector for Pair {

@@ -5,7 +5,9 @@
 
 use super::orders;
 use super::words::own_bits;
-use super::{BitVector, BytePermute, OddVector, PackedLanes, PartialVector, Simd, Vector};
+use super::{
+    BitVector, BytePermute, OddVector, PackedLanes, PartialVector, Simd, SquareVector, Vector,
+};
 use std::arch::wasm32::*;
 
 /// Sixteen bytes.
@@ -102,6 +104,15 @@ impl BitVector for Simd128 {
     }
 }
 
+impl SquareVector for Simd128 {
+    type Part = Self;
+
+    #[inline(always)]
+    unsafe fn select(self, other: Self, mask: u8) -> Self {
+        Simd128(v128_bitselect(other.0, self.0, u8x16_splat(mask)))
+    }
+}
+
 impl BytePermute for Simd128 {
     const HAS_PERMUTE: bool = true;
 
@@ -117,8 +128,7 @@ impl BytePermute for Simd128 {
 
 impl Simd for Simd128 {
     type Odd = Self;
-    type Half = Self;
-    type Quarter = Self;
+    type Lanes = Self;
 }
 
 impl OddVector for Simd128 {

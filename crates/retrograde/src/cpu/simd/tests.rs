@@ -122,6 +122,62 @@ fn units_of_every_width() {
     on_every_level!(check);
 }
 
+fn parts<V: Simd, const W: usize>(level: &str) {
+    let (a, b) = (bytes(1), bytes(99));
+    let n = V::BYTES;
+    // SAFETY: as in `units`; offsets leave a part's bytes in the array, and there is room for parts
+    // that are apart.
+    unsafe {
+        let (low, high) = V::interleave_parts::<W>(loaded(&a), loaded(&b));
+        let (mut lows, mut highs) = (Vec::new(), Vec::new());
+        for (a, b) in a[..n].chunks(PART).zip(b[..n].chunks(PART)) {
+            let pairs = a.chunks(W).zip(b.chunks(W));
+            let both: Vec<u8> = pairs.flat_map(|(a, b)| [a, b].concat()).collect();
+            lows.extend(&both[..PART]);
+            highs.extend(&both[PART..]);
+        }
+        same([stored(low), stored(high)], [lows, highs], "interleave_parts", level);
+        let from = [37u32, 0, 11, 48];
+        for turns in 0..1 << (n / PART) {
+            let mut turned = [0; 4];
+            let mut wanted = Vec::new();
+            for part in 0..n / PART {
+                let reversed = turns >> part & 1 == 1;
+                turned[part] = if reversed { (PART - W) as u8 } else { 0 };
+                let head = if reversed { PART / W } else { 0 };
+                wanted.extend(head_reversed(&a[from[part] as usize..][..PART], W, head));
+            }
+            let got = V::load_parts::<W>(a.as_ptr(), from.as_ptr(), turned.as_ptr());
+            same(stored(got), wanted, "load_parts", level);
+        }
+    }
+}
+
+#[test]
+fn registers_of_several_parts() {
+    fn check<V: Simd>(level: &str) {
+        every_width!(parts::<V>(level));
+        let (a, b) = (bytes(1), bytes(99));
+        // SAFETY: as in `parts`.
+        unsafe {
+            let mut out = [7u8; 4 * 40];
+            loaded::<V>(&a).store_parts(out.as_mut_ptr(), 40);
+            for (part, wanted) in a[..V::BYTES].chunks(PART).enumerate() {
+                same(&out[part * 40..][..PART], wanted, "store_parts", level);
+            }
+            let written = out.iter().filter(|&&byte| byte != 7).count();
+            assert!(written <= V::BYTES, "store_parts at {level}");
+            for mask in [0x0F, 0x30, 0x80, 0, 0xFF] {
+                let got = loaded::<V>(&a).select(loaded(&b), mask);
+                let both = a.iter().zip(&b).take(V::BYTES);
+                let wanted: Vec<u8> = both.map(|(a, b)| a & !mask | b & mask).collect();
+                same(stored(got), wanted, "select", level);
+            }
+        }
+    }
+    on_every_level!(check);
+}
+
 fn lanes<V: Simd, const W: usize>(level: &str) {
     let (data, n) = (bytes(5), V::BYTES);
     for len in 1..=n / W / 2 {

@@ -1,9 +1,11 @@
 //! AVX-512 with VBMI: permutations of single bytes, which make units of any width alike.
 
-use super::avx2::Avx;
 use super::avx512::{Avx512, low, own, prefix_orders};
 use super::ssse3::Sse;
-use super::{BitVector, BytePermute, LaneMap, OddVector, PackedLanes, PartialVector, Simd, Vector};
+use super::{
+    BitVector, BytePermute, LaneMap, OddVector, PackedLanes, PartialVector, Simd, SquareVector,
+    Vector,
+};
 use std::arch::x86_64::*;
 
 /// Sixty-four bytes.
@@ -170,10 +172,42 @@ impl BitVector for Vbmi {
     }
 }
 
+impl SquareVector for Vbmi {
+    type Part = Sse;
+
+    #[inline(always)]
+    unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: contract 1.
+        let (low, high) = unsafe { Avx512::interleave_parts::<W>(Avx512(a.0), Avx512(b.0)) };
+        (Vbmi(low.0), Vbmi(high.0))
+    }
+
+    #[inline(always)]
+    unsafe fn load_parts<const W: usize>(
+        base: *const u8,
+        from: *const u32,
+        turned: *const u8,
+    ) -> Self {
+        // SAFETY: passed on.
+        Vbmi(unsafe { Avx512::load_parts::<W>(base, from, turned) }.0)
+    }
+
+    #[inline(always)]
+    unsafe fn store_parts(self, dst: *mut u8, pitch: usize) {
+        // SAFETY: passed on.
+        unsafe { Avx512(self.0).store_parts(dst, pitch) }
+    }
+
+    #[inline(always)]
+    unsafe fn select(self, other: Self, mask: u8) -> Self {
+        // SAFETY: passed on.
+        Vbmi(unsafe { Avx512(self.0).select(Avx512(other.0), mask) }.0)
+    }
+}
+
 impl Simd for Vbmi {
     type Odd = Self;
-    type Half = Avx;
-    type Quarter = Sse;
+    type Lanes = Self;
 }
 
 impl BytePermute for Vbmi {

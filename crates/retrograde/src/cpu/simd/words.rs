@@ -17,7 +17,20 @@ pub(in crate::cpu) fn place<const BITS: usize>(at: usize) -> (usize, usize) {
 /// Whether the first element of a byte sits in its most significant bits.
 #[inline(always)]
 pub(in crate::cpu) const fn high_first<const BITS: usize>() -> bool {
-    BITS == 1
+    high_first_of(8 / BITS)
+}
+
+/// The bits of element `at` of the `E` elements of a byte.
+#[inline(always)]
+pub(in crate::cpu) const fn mask<const E: usize>(at: usize) -> u8 {
+    let first = (0xFF >> (8 - 8 / E)) as u8;
+    if high_first_of(E) { first << (7 - at) } else { first << (at * (8 / E)) }
+}
+
+/// Whether the first of `elements` elements of a byte sits in its most significant bits.
+#[inline(always)]
+pub(in crate::cpu) const fn high_first_of(elements: usize) -> bool {
+    elements == 8
 }
 
 /// The most bits that [`load`] and [`store`] take, wherever in a byte they start.

@@ -1,11 +1,9 @@
-//! Packed elements whose rows are no runs of the input: transposed inputs, and a length for each
-//! column. They are spread to a byte each, moved by the kernels for bytes, and packed again: three
-//! passes, but none of them element by element.
+//! Scattered elements that have no kernel of their own: they are spread to a byte each, moved by the
+//! kernels for bytes, and packed again: three passes, but none of them element by element.
 
-use super::copy;
-use super::lengths::LengthReader;
-use super::packed;
-use super::schedule::Team;
+use crate::cpu::copy;
+use crate::cpu::lengths::LengthReader;
+use crate::cpu::schedule::Team;
 use crate::fresh;
 use crate::plan::{Dim, Plan};
 
@@ -45,7 +43,7 @@ unsafe impl Sync for Pass {}
 /// is no memory for it.
 ///
 /// # Safety
-/// As for [`packed::copy`].
+/// As for [`packed::copy`](crate::cpu::packed::copy).
 pub(super) unsafe fn run(
     plan: &Plan,
     src: *const u8,
@@ -138,24 +136,6 @@ unsafe fn pack<const BITS: usize>(pass: Pass, from: usize, to: usize) {
                 byte |= pass.src.add(at * per_byte + element).read() << shift(BITS, element);
             }
             pass.dst.add(at).write(byte);
-        }
-    }
-}
-
-/// Runs a plan of packed elements out of place, in whichever way is faster.
-///
-/// # Safety
-/// As for [`packed::copy`].
-pub(super) unsafe fn copy_packed(
-    plan: &Plan,
-    src: *const u8,
-    dst: *mut u8,
-    lengths: Option<LengthReader<'_>>,
-) {
-    // SAFETY: passed on.
-    unsafe {
-        if !(applies(plan) && run(plan, src, dst, lengths)) {
-            packed::copy(plan, src, dst, lengths);
         }
     }
 }

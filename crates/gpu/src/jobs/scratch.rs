@@ -1,0 +1,89 @@
+//! Adjacent lanes in two passes through scratch memory.
+
+use super::columns::Adjacent;
+use super::entry::{Entry, Family};
+use super::{AnyParams, Call, Job};
+use crate::choose::{self, Choice, LINE, WIDE_STRIP};
+use crate::kernel::{Kernel, Limits};
+use crate::params::{Axis, Passes};
+use crate::shape::{Shape, Site};
+
+/// Threads per block, and rows of a tile in shared memory: `PASS_THREADS` and `TILE_ROWS` in
+/// scratch.cuh.
+const THREADS: u32 = 256;
+const TILE_ROWS: u64 = 128;
+/// The ring of strips takes a third of the cache, or what three strips need. Narrow strips need at
+/// most two thirds.
+const RING: u64 = 3;
+
+/// Scratch memory of a call: counters, then a ring of strips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// Bytes of counters, which must be zero before the launch.
+    pub(crate) counters: u64,
+    strip: u64,
+    strips: u64,
+    pitch: u64,
+    ring: u64,
+    granule: u64,
+}
+
+impl Room {
+    /// What a call needs; `None` if its kernel needs no scratch memory.
+    pub(crate) fn of(shape: &Shape, at: Site, choice: Choice, limits: &Limits) -> Option<Self> {
+        if choice.kernel != Kernel::ScratchColumns {
+            return None;
+        }
+        let (lanes, granule) = (Adjacent::of(shape), choice.width.bytes());
+        let pitch = (lanes.lane.len as u64 * granule).next_multiple_of(LINE);
+        let held = |strip| pitch * (strip / granule);
+        // Strips that share cache lines with others, or that do not stay in the cache, are wide.
+        let stays = 3 * held(LINE) <= 2 * limits.cache / RING;
+        let strip = if stays && choose::in_lines(shape, at) { LINE } else { WIDE_STRIP };
+        let strips = lanes.strips(strip);
+        let ring = (limits.cache / RING / held(strip)).max(3).min(strips);
+        // Tiles that are written and that have been read, of each strip.
+        let counters = (2 * strips * 4).next_multiple_of(LINE);
+        Some(Room { counters, strip, strips, pitch, ring, granule })
+    }
+
+    /// All bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.counters + self.ring * self.pitch * (self.strip / self.granule)
+    }
+}
+
+pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Job> {
+    let &Call { shape, at, scratch, .. } = call;
+    let room = Room::of(shape, at, choice, limits)?;
+    let lanes = Adjacent::of(shape);
+    let passing = limits.passing(shape.grains());
+    let mut columns = lanes.arguments(call, room.granule, room.strip, 16);
+    columns.policy = passing;
+    // A range of steps that is not aligned touches one vector more, except if each is a vector.
+    let rows = TILE_ROWS - if room.granule < 16 { 16 / room.granule } else { 0 };
+    let tiles = columns.steps.div_ceil(rows);
+    // A tile is read when its strip is complete, and then as much later as it is read before the ring
+    // comes around, so that blocks hardly ever wait for others.
+    let behind = tiles + room.ring.saturating_sub(2) * tiles / 2;
+    let params = Passes {
+        columns,
+        scratch: scratch + room.counters,
+        written: scratch,
+        read: scratch + 4 * room.strips,
+        store_policy: passing,
+        pitch: room.pitch,
+        behind,
+        tiles: Axis::count(tiles),
+        ring: Axis::count(room.ring),
+    };
+    let family =
+        if room.strip == LINE { Family::ColumnsScratch } else { Family::ColumnsScratchWide };
+    Some(Job {
+        entry: Entry(family, room.granule as u8),
+        blocks: 2 * (room.strips * tiles + behind),
+        threads: THREADS,
+        shared: (TILE_ROWS * room.strip) as u32,
+        params: AnyParams::Passes(params),
+    })
+}
