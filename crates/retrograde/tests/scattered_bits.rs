@@ -3,7 +3,8 @@
 //! that do not.
 
 use retrograde::{
-    DType, Layout, LengthsOperator, Plan, Reverse, ReverseSequence, ReverseSubsequences, Tail, cpu,
+    Align, DType, Layout, LengthsOperator, Plan, Reverse, ReverseSequence, ReverseSubsequences,
+    Tail, cpu,
 };
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -106,6 +107,11 @@ fn source_of(at: usize, length: usize, zero: bool) -> Option<usize> {
     if at < length { Some(length - 1 - at) } else { (!zero).then_some(at) }
 }
 
+/// The same, counted from the end.
+fn source_from_end(at: usize, length: usize, steps: usize, zero: bool) -> Option<usize> {
+    source_of(steps - 1 - at, length, zero).map(|from| steps - 1 - from)
+}
+
 #[test]
 fn transposed_inputs() {
     let _turn = alone();
@@ -173,9 +179,11 @@ fn a_length_for_each_column() {
     let _turn = alone();
     for (dtype, bits) in TYPES {
         for [steps, columns] in SHAPES {
-            for tail in [Tail::Keep, Tail::Zero] {
+            let (tails, aligns) = ([Tail::Keep, Tail::Zero], [Align::Start, Align::End]);
+            for (tail, align) in tails.into_iter().flat_map(|tail| aligns.map(|a| (tail, a))) {
                 let lengths = Layout::dense(DType::I32, &[columns]).unwrap();
-                let operator = ReverseSequence::new().time_axis(0).batch_axis(1).tail(tail);
+                let operator = ReverseSequence::new().time_axis(0).batch_axis(1);
+                let operator = operator.tail(tail).align(align);
                 let layout = Layout::dense(dtype, &[steps, columns]).unwrap();
                 let plan = operator.plan(&layout, &lengths, &layout).unwrap();
                 let values = lengths_of(columns, steps);
@@ -183,9 +191,12 @@ fn a_length_for_each_column() {
                 compare(bits, steps * columns, &plan, Some(&bytes), |input| {
                     let place = |index: usize| (index / columns, index % columns);
                     let element = |index: usize| {
-                        let (at, column) = place(index);
-                        source_of(at, values[column], tail == Tail::Zero)
-                            .map_or(0, |from| input[from * columns + column])
+                        let ((at, column), zero) = (place(index), tail == Tail::Zero);
+                        let from = match align {
+                            Align::End => source_from_end(at, values[column], steps, zero),
+                            _ => source_of(at, values[column], zero),
+                        };
+                        from.map_or(0, |from| input[from * columns + column])
                     };
                     (0..steps * columns).map(element).collect()
                 });

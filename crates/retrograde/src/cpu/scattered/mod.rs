@@ -153,7 +153,7 @@ unsafe fn by_kernel(
             call.run();
             return true;
         }
-        let (apart, kept) = in_rows(plan.dims(), elements);
+        let (apart, kept, origins) = in_rows(plan.dims(), elements);
         let size = apart.iter().fold(1, |size, dim| size.max(dim.len * dim.dst as usize));
         let size = size.div_ceil(elements);
         if size > MOST_BUFFERED {
@@ -168,7 +168,7 @@ unsafe fn by_kernel(
         let rows = packed::Elements {
             bits,
             dims: &kept,
-            origins: [0, plan.dst().origin],
+            origins: [origins[0], plan.dst().origin - origins[1]],
             seals: plan.seals_last_byte(),
         };
         packed::copy_elements(rows, buffer.as_ptr(), dst, None);
@@ -176,14 +176,23 @@ unsafe fn by_kernel(
     }
 }
 
-/// Dimensions into a buffer in which each row starts on a byte, and those from there to the output.
-fn in_rows(dims: &[Dim], elements: usize) -> (Dims, Dims) {
+/// Dimensions into a buffer in which each row starts on a byte, and those from there to the output, which
+/// go forward in it: steps that are counted from the end (`Align::End`) go backward. Last, the
+/// first element of the second in the buffer, and how far it is in front of the first element of all in
+/// the output.
+fn in_rows(dims: &[Dim], elements: usize) -> (Dims, Dims, [usize; 2]) {
     let (mut to, mut from): (Dims, Dims) = (dims.into(), dims.into());
-    let mut step = 1;
+    let (mut step, mut origins) = (1, [0, 0]);
     for (to, from) in to.iter_mut().zip(&mut from).rev() {
         to.dst = step as isize;
         *from = Dim { src: to.dst, flow: Flow::Keep, lengths: 0, ..*from };
+        if from.dst < 0 {
+            let last = from.len.saturating_sub(1);
+            origins[0] += last * step;
+            origins[1] += last * from.dst.unsigned_abs();
+            (from.src, from.dst) = (-from.src, -from.dst);
+        }
         step = (step * to.len).next_multiple_of(elements);
     }
-    (to, from)
+    (to, from, origins)
 }
