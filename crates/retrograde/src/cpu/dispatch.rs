@@ -62,7 +62,11 @@ macro_rules! entries {
     )*};
 }
 
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128", not(feature = "testing"))))]
 entries!(portable, portable::Pair);
+// A module that has simd128 never runs the portable kernels, and is downloaded. Tests compare both.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128", not(feature = "testing")))]
+use self::simd128 as portable;
 #[cfg(target_arch = "x86_64")]
 entries!(avx2, avx2::Avx, "avx2");
 #[cfg(all(target_arch = "x86_64", not(test)))]

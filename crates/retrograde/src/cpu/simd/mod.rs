@@ -27,6 +27,8 @@ mod tests;
 mod vector;
 pub(in crate::cpu) mod words;
 
+// Not in a module that has simd128, unless for tests (`dispatch.rs`).
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128", not(feature = "testing"))))]
 pub(in crate::cpu) mod portable;
 
 #[cfg(target_arch = "x86_64")]
