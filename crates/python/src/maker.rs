@@ -139,30 +139,31 @@ struct State {
 }
 
 impl State {
-    /// Whether operations on plain tensors are run one by one: no mode or tracer is active. A
-    /// transform is no obstacle, because the tensors that it transforms are not plain: PyTorch does
-    /// not describe them.
+    /// Whether operations are run one by one: no mode, transform or tracer is active. Inside a
+    /// transform even a tensor that it does not transform needs the full path: new ones are wrapped
+    /// there, and a gradient has several levels.
     fn is_quiet(&self, py: Python<'_>) -> PyResult<bool> {
         for count in [&self.modes.0, &self.modes.1] {
             if count.bind(py).call0()?.is_truthy()? {
                 return Ok(false);
             }
         }
+        for active in [&self.transform, &self.tracer] {
+            if !active.bind(py).call0()?.is_none() {
+                return Ok(false);
+            }
+        }
         let level = self.forward.bind(py).getattr(intern!(py, "_current_level"))?;
-        Ok(level.extract::<i64>()? < 0 && self.tracer.bind(py).call0()?.is_none())
+        Ok(level.extract::<i64>()? < 0)
     }
 
     fn is_recording(&self, py: Python<'_>) -> PyResult<bool> {
         self.is_recording.bind(py).call0()?.is_truthy()
     }
 
-    /// Whether this tensor may be written to here: not inside a transform, which may have captured it,
-    /// and a tensor of inference mode not outside of that.
+    /// Whether this tensor may be written to here: one of inference mode may not be outside of it.
     fn allows_writing(&self, out: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = out.py();
-        if !self.transform.bind(py).call0()?.is_none() {
-            return Ok(false);
-        }
         let frozen = out.call_method0(intern!(py, "is_inference"))?.is_truthy()?;
         Ok(!frozen || self.is_inference.bind(py).call0()?.is_truthy()?)
     }

@@ -64,6 +64,21 @@ def compiled(f):
     return torch.compile(f, backend="aot_eager", fullgraph=True)
 
 
+@own_kernels
+@each_call
+@pytest.mark.parametrize("recorded", [False, True])
+def test_tensors_that_a_transform_does_not_transform(call, recorded):
+    """Captured ones: new tensors are wrapped inside a transform, and gradients have several levels."""
+    captured, x = torch.randn(4, 3, 2, requires_grad=recorded), torch.randn(4, 3, 2)
+    want = call(captured).detach()
+    function = lambda x: (call(captured) * x.sum()).sum()  # noqa: E731
+    for _ in range(2):  # the second call may find cached arguments
+        assert torch.allclose(grad(function)(x), want.sum().expand_as(x))
+        assert torch.allclose(torch.func.vmap(function)(x), x.sum((1, 2)) * want.sum())
+        assert torch.allclose(jvp(function, (x,), (x,))[1], x.sum() * want.sum())
+        assert torch.allclose(torch.func.functionalize(function)(x), x.sum() * want.sum())
+
+
 @pytest.mark.parametrize("outer", [lambda f: f, compiled], ids=["eager", "compiled"])
 def test_vmap_of_every_operand_at_every_place(outer):
     rng = np.random.default_rng(3)

@@ -330,8 +330,8 @@ impl Shared {
     /// The life of a worker.
     fn serve(&self) {
         loop {
-            // Before the look at `stop`: dropping the pool sets that first and posts then, so whoever
-            // has seen the post sees it too.
+            // Loaded before `stop`: dropping the pool sets that first and posts then, so whoever has
+            // seen the post sees it too.
             let seen = self.posted.load(Ordering::SeqCst);
             if self.stop.load(Ordering::SeqCst) {
                 return;
@@ -498,8 +498,8 @@ mod tests {
         assert_eq!(sum.into_inner(), 24);
     }
 
-    /// A worker that looked for work while the pool was dropped slept for ever: on QEMU once, on a real
-    /// processor not in half a million pools. So this may pass by luck.
+    /// A worker that looked for work while the pool was dropped slept for ever: on QEMU, and once in a
+    /// test of many pools, but not in 380,000 pools in a row. So this may pass by luck.
     #[test]
     fn pools_end_whatever_their_workers_do() {
         for _ in 0..if cfg!(miri) { 5 } else { 2000 } {
