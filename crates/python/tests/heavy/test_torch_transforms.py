@@ -71,7 +71,10 @@ def test_tensors_that_a_transform_does_not_transform(call, recorded):
     """Captured ones: new tensors are wrapped inside a transform, and gradients have several levels."""
     captured, x = torch.randn(4, 3, 2, requires_grad=recorded), torch.randn(4, 3, 2)
     want = call(captured).detach()
-    function = lambda x: (call(captured) * x.sum()).sum()  # noqa: E731
+
+    def function(x):
+        return (call(captured) * x.sum()).sum()
+
     for _ in range(2):  # the second call may find cached arguments
         assert torch.allclose(grad(function)(x), want.sum().expand_as(x))
         assert torch.allclose(torch.func.vmap(function)(x), x.sum((1, 2)) * want.sum())
