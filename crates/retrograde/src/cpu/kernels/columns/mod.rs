@@ -110,20 +110,21 @@ unsafe fn strips<V: SquareVector, const W: usize, const E: usize, const N: usize
             && most >= in_line
             && columns.stream;
         let most = if in_lines { most / in_line * in_line } else { most };
+        // One call for all strips: whatever is called is compiled into each place that calls it.
         let mut first = 0;
-        if in_lines && lead > 0 {
-            Strip::<V>::new(columns, 0, leading.max(1), false).run::<W, E, N>();
-            first = lead / W;
-        }
-        while first + wide <= count {
-            let vectors = most.min((count - first) / wide);
-            let stream = in_lines && vectors.is_multiple_of(in_line);
-            Strip::<V>::new(columns, first, vectors, stream).run::<W, E, N>();
-            first += vectors * wide;
-        }
-        if first < count {
-            // Overlaps the one before it.
-            Strip::<V>::new(columns, count - wide, 1, false).run::<W, E, N>();
+        while first < count {
+            let (start, vectors, stream, next) = if first == 0 && in_lines && lead > 0 {
+                (0, leading, false, lead / W)
+            } else if first + wide <= count {
+                let vectors = most.min((count - first) / wide);
+                let stream = in_lines && vectors.is_multiple_of(in_line);
+                (first, vectors, stream, first + vectors * wide)
+            } else {
+                // Overlaps the one before it.
+                (count - wide, 1, false, count)
+            };
+            Strip::<V>::new(columns, start, vectors, stream).run::<W, E, N>();
+            first = next;
         }
     }
 }

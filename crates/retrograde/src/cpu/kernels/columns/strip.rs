@@ -71,16 +71,39 @@ impl<'a, V: SquareVector> Strip<'a, V> {
             if heads.iter().all(|&head| head == heads[0]) {
                 return self.rows::<E>(heads[0]);
             }
-            if self.pitch::<W, E>(len).saturating_mul(self.vectors * wide) > self.columns.room {
-                return self.windows::<W, E, N>();
+            // Columns that are too long to be staged whole take some steps of the output at a time.
+            let whole = E > 1
+                || self.pitch::<W, E>(len).saturating_mul(self.vectors * wide)
+                    <= self.columns.room;
+            let most = if whole { len } else { self.most::<W, E, N>() };
+            // Otherwise what is staged is the output, zeros included, and no head says otherwise.
+            self.zero &= whole;
+            if whole {
+                for (column, &head) in heads.iter().enumerate() {
+                    self.heads[Self::listed::<W, E, N>(column / E, column % E)] = head as u32;
+                }
             }
-            self.place::<W, E, N>(len);
-            for (column, &head) in heads.iter().enumerate() {
-                self.heads[Self::listed::<W, E, N>(column / E, column % E)] = head as u32;
+            let mut first = 0;
+            while first < len {
+                // The last steps overlap the ones before them, if they are fewer than a square has.
+                let end = len.min(first + most);
+                let window = first.min(end - N)..end;
+                self.place::<W, E, N>(window.len());
+                match whole {
+                    true => self.load::<W, E, N>(),
+                    false => self.gather::<W, E>(window.clone()),
+                }
+                self.store::<W, E, N>(window);
+                first = end;
             }
-            self.load::<W, E, N>();
-            self.store::<W, E, N>(0..len);
         }
+    }
+
+    /// The steps of columns that are staged at a time, if whole columns are too long.
+    #[inline(always)]
+    fn most<const W: usize, const E: usize, const N: usize>(&self) -> usize {
+        let units = self.vectors * (V::BYTES / W);
+        (self.columns.room / units - behind(E)) / W / N * N
     }
 
     /// Lists where columns of `len` steps are in the buffer.
@@ -138,49 +161,26 @@ impl<'a, V: SquareVector> Strip<'a, V> {
         }
     }
 
-    /// Columns that are too long to be staged whole, some steps of the output at a time. Each step is
-    /// read by itself, but rows are written whole.
+    /// Stages some steps of the output, each read by itself: rows of the output are still written
+    /// whole.
     ///
     /// # Safety
     /// As for [`run`](Self::run), for units of one element.
     #[inline(always)]
-    unsafe fn windows<const W: usize, const E: usize, const N: usize>(&mut self) {
-        let (len, units) = (self.columns.len, self.vectors * (V::BYTES / W));
-        let most = (self.columns.room / units - behind(E)) / W / N * N;
-        // What is staged here is the output, zeros included.
-        self.zero = false;
-        let mut first = 0;
-        while first < len {
-            // The last steps overlap the ones before them, if they are fewer than a square has.
-            let end = len.min(first + most);
-            let window = first.min(end - N)..end;
-            for unit in 0..units {
-                // SAFETY: kernel contract 1 to 4: the steps of a window exist.
-                unsafe { self.gather::<W, E>(unit, window.clone()) };
-            }
-            self.place::<W, E, N>(window.len());
-            // SAFETY: as above; what has been staged keeps its order, as no head says otherwise.
-            unsafe { self.store::<W, E, N>(window) };
-            first = end;
-        }
-    }
-
-    /// Stages some steps of the output of one column, one by one.
-    ///
-    /// # Safety
-    /// As for [`windows`](Self::windows).
-    #[inline(always)]
-    unsafe fn gather<const W: usize, const E: usize>(&self, unit: usize, window: Range<usize>) {
+    unsafe fn gather<const W: usize, const E: usize>(&self, window: Range<usize>) {
         let Columns { src, pitches, zero, .. } = *self.columns;
-        let head = self.columns.heads[self.byte / W + unit];
-        // SAFETY: kernel contract 1 to 4; the buffer has room for a window of each column.
-        unsafe {
-            let mut to = self.columns.stage.add(unit * self.pitch::<W, E>(window.len()));
-            for at in window {
-                let from = if at < head { head - 1 - at } else { at };
-                let from = src.offset(pitches[0] * from as isize).add(self.byte + unit * W);
-                copy_unit::<W>(if zero && at >= head { ZEROS.as_ptr() } else { from }, to);
-                to = to.add(W);
+        for unit in 0..self.vectors * (V::BYTES / W) {
+            let head = self.columns.heads[self.byte / W + unit];
+            // SAFETY: kernel contract 1 to 4: the steps of a window exist, and the buffer has room for
+            // one of each column.
+            unsafe {
+                let mut to = self.columns.stage.add(unit * self.pitch::<W, E>(window.len()));
+                for at in window.clone() {
+                    let from = if at < head { head - 1 - at } else { at };
+                    let from = src.offset(pitches[0] * from as isize).add(self.byte + unit * W);
+                    copy_unit::<W>(if zero && at >= head { ZEROS.as_ptr() } else { from }, to);
+                    to = to.add(W);
+                }
             }
         }
     }
@@ -238,19 +238,18 @@ impl<'a, V: SquareVector> Strip<'a, V> {
     unsafe fn store<const W: usize, const E: usize, const N: usize>(&self, steps: Range<usize>) {
         let len = steps.len();
         let mut pieces = MaybeUninit::<Pieces>::uninit();
-        // SAFETY: kernel contract 1 to 4; steps `at..at + N` exist in each column.
-        unsafe {
-            self.mix::<W, E, N>(len, None);
-            let mut at = 0;
-            while at + N <= len {
-                self.squares::<W, E, N>(at, &steps, &mut pieces);
-                at += N;
+        let mut at = 0;
+        while at < len {
+            // The last squares overlap the ones before them, and have pieces of their own.
+            let first = at.min(len - N);
+            // SAFETY: kernel contract 1 to 4; steps `first..first + N` exist in each column.
+            unsafe {
+                if at == 0 || first < at {
+                    self.mix::<W, E, N>(len, (first < at).then_some(first));
+                }
+                self.squares::<W, E, N>(first, &steps, &mut pieces);
             }
-            if at < len {
-                // The last squares overlap the ones before them.
-                self.mix::<W, E, N>(len, Some(len - N));
-                self.squares::<W, E, N>(len - N, &steps, &mut pieces);
-            }
+            at += N;
         }
     }
 
