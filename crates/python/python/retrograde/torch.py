@@ -64,7 +64,11 @@ def reverse(
     """
     if others:
         raise wrong(reverse, others)
-    return _reverse(x, axes, mask, duplicates, out)
+    if type(x) is Tensor and not _is_compiling():
+        done = _make_reverse(x, axes, mask, duplicates, out)
+        if done is not None:
+            return done
+    return _reverse_otherwise(x, axes, mask, duplicates, out)
 
 
 @hinted
@@ -88,7 +92,11 @@ def reverse_sequence(
     """
     if others or lengths is MISSING:
         raise wrong(reverse_sequence, others, "lengths")
-    return _reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
+    if type(x) is Tensor and not _is_compiling():
+        done = _make_reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
+        if done is not None:
+            return done
+    return _reverse_sequence_otherwise(x, lengths, time_axis, batch_axis, policy, align, tail, out)
 
 
 @hinted
@@ -110,7 +118,11 @@ def reverse_subsequences(
     """
     if others or lengths is MISSING or axis is MISSING:
         raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
-    return _reverse_subsequences(x, lengths, axis, policy, align, tail, out)
+    if type(x) is Tensor and not _is_compiling():
+        done = _make_reverse_subsequences(x, lengths, axis, policy, align, tail, out)
+        if done is not None:
+            return done
+    return _reverse_subsequences_otherwise(x, lengths, axis, policy, align, tail, out)
 
 
 @hinted
@@ -178,7 +190,8 @@ def _named(public, m, **arguments):
 
 
 # All operators share this call path. It bypasses PyTorch's dispatcher and calls the engine directly if no mode,
-# transform or tracer is active, because the dispatcher takes longer than the reversal of a small tensor.
+# transform or tracer is active, because the dispatcher takes longer than the reversal of a small tensor. The public
+# functions call the engine themselves: another Python function in between takes a tenth of that time.
 
 _is_compiling = torch.compiler.is_dynamo_compiling
 _is_recording = torch.is_grad_enabled
@@ -192,7 +205,8 @@ _row_maker = _engine.Maker(
 
 
 def _path(public, settled, first, keywords, engine=None, maker=_maker):
-    """Returns the operator as a function ``run(*arguments, out)``.
+    """Returns the operator as a function ``run(*arguments, out)``, and the part of it that follows if the engine
+    alone cannot run the call.
 
     ``arguments`` are the engine's arguments in order, beginning with the tensor; ``out`` may be None. ``settled``
     checks the arguments and converts them to values that do not change before the gradient is computed. ``first``
@@ -209,6 +223,9 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
             done = make(*arguments)
             if done is not None:
                 return done
+        return otherwise(*arguments)
+
+    def otherwise(*arguments):
         *arguments, out = arguments
         x, arguments = arguments[0], tuple(arguments)
         if out is None and type(x) is Tensor and not _is_compiling() and x.requires_grad and _is_recording():
@@ -268,7 +285,7 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
 
     record, known = _torch_gradients.recorder(run, name)
     _torch_gradients.register(operator, run)
-    return run
+    return run, otherwise
 
 
 _LASTING = frozenset((type(None), int, str))
@@ -360,15 +377,19 @@ def _settled_segments(arguments):
 
 
 # ``retrograde.reverse`` and the other functions of the package call these for PyTorch tensors.
-_reverse = _path(reverse, _settled_axes, {type(None), int, tuple}, ("axes", "mask", "duplicates"))
-_flip = _path(flip, _settled_axes, {tuple}, ("axes", "mask", "duplicates"), "reverse", _row_maker)
-_reverse_sequence = _path(
+_reverse, _reverse_otherwise = _path(
+    reverse, _settled_axes, {type(None), int, tuple}, ("axes", "mask", "duplicates")
+)
+_flip, _ = _path(flip, _settled_axes, {tuple}, ("axes", "mask", "duplicates"), "reverse", _row_maker)
+_reverse_sequence, _reverse_sequence_otherwise = _path(
     reverse_sequence, _settled_sequence, {Tensor}, ("time_axis", "batch_axis", "policy", "align", "tail")
 )
-_reverse_subsequences = _path(
+_reverse_subsequences, _reverse_subsequences_otherwise = _path(
     reverse_subsequences, _settled_subsequences, {Tensor}, ("axis", "policy", "align", "tail")
 )
-_reverse_segments = _path(reverse_segments, _settled_segments, {Tensor}, ("axis",))
+_reverse_segments, _ = _path(reverse_segments, _settled_segments, {Tensor}, ("axis",))
+_make_reverse, _make_reverse_sequence = _maker.reverse, _maker.reverse_sequence
+_make_reverse_subsequences = _maker.reverse_subsequences
 _torch_sharding.prepare(OPERATORS)
 
 

@@ -140,7 +140,9 @@ impl Team<'_> {
             Some(pool) if self.threads < pool.threads() => 1,
             Some(_) => PARTS_PER_THREAD,
         };
-        (bytes / tuning::least_part()).clamp(1, self.threads * each)
+        let most = (bytes / tuning::least_part()).clamp(1, self.threads * each);
+        // As many for each thread: three parts take two threads as long as four.
+        if most > self.threads { most / self.threads * self.threads } else { most }
     }
 
     /// Runs every part, each once.
