@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A thread gets its work in several parts, so that a slow one does not keep the rest waiting.
 const PARTS_PER_THREAD: usize = 8;
+/// Threads that are awake begin at the same time, so that they need few parts, and each part costs a
+/// tenth of a microsecond: the smallest is this many times as large for them.
+const LARGER_IF_AWAKE: usize = 4;
 /// Pools of this size are allowed on any machine.
 const ALWAYS_ALLOWED: usize = 256;
 /// Beyond that, so many threads per processor.
@@ -140,7 +143,12 @@ impl Team<'_> {
             Some(pool) if self.threads < pool.threads() => 1,
             Some(_) => PARTS_PER_THREAD,
         };
-        let most = (bytes / tuning::least_part()).clamp(1, self.threads * each);
+        let smallest = bytes / tuning::least_part();
+        let wanted = match &self.pool {
+            Some(Pool::Lent(workers)) if workers.are_awake() => smallest / LARGER_IF_AWAKE,
+            _ => smallest,
+        };
+        let most = wanted.max(smallest.min(self.threads)).clamp(1, self.threads * each);
         // As many for each thread: three parts take two threads as long as four.
         if most > self.threads { most / self.threads * self.threads } else { most }
     }
