@@ -73,8 +73,7 @@ impl<'a, V: SquareVector> Strip<'a, V> {
             }
             // Columns that are too long to be staged whole take some steps of the output at a time.
             let whole = E > 1
-                || self.pitch::<W, E>(len).saturating_mul(self.vectors * wide)
-                    <= self.columns.room;
+                || self.pitch::<W, E>(len).saturating_mul(self.vectors * wide) <= self.columns.room;
             let most = if whole { len } else { self.most::<W, E, N>() };
             // Otherwise what is staged is the output, zeros included, and no head says otherwise.
             self.zero &= whole;
