@@ -142,7 +142,7 @@ async function onBuffers() {
   attempt(() => gpu.reverse(device, unused, [3], { dtype: "f32" }));
   attempt(() => gpu.reverse(device, large, [3], { dtype: "f32", axes: [1] }));
   attempt(() => gpu.reverseSequence(device, large, [2, 2], [3, 0], { dtype: "f32" }));
-  attempt(() => gpu.reverse(device, large, [5], { dtype: "u8", out: large }));
+  attempt(() => gpu.reverse(device, large, [5], { dtype: "u4", out: large }));
   attempt(() => gpu.reverse(device, large, [5], {}));
   const few = { buffer: small, dtype: "i32", length: 2 };
   attempt(() => gpu.reverseSequence(device, large, [2, 3], few, { dtype: "f32" }));

@@ -152,7 +152,7 @@ impl Gpu {
         }
         let mut binder = Binder::new(self, plan, lengths, dst)?;
         let shape = Shape::of(plan);
-        match choose::choose(plan, &shape, self.choosing(dst)).route {
+        match choose::choose(plan, &shape, self.choosing(src, dst)).route {
             Route::Nothing => {}
             Route::Columns => binder.columns(&shape, src, dst)?,
             // A buffer that is written to cannot be bound a second time to be read.
@@ -178,19 +178,21 @@ impl Gpu {
         let mut binder = Binder::new(self, plan, lengths, memory)?;
         let shape = Shape::of(plan);
         let fits = !plan.is_empty() && shape.fits(self.window(), memory.offset, memory.offset);
-        let kernel = choose::choose_in_place(plan, &shape, self.choosing(memory), fits);
+        let place = self.choosing(memory, memory);
+        let (kernel, shape) = choose::choose_in_place(plan, shape, place, fits);
         match kernel.route {
             Route::Nothing => {}
             Route::Columns => binder.columns(&shape, memory, memory)?,
-            Route::Exchange => binder.dispatch(kernel, &shape, None, memory),
+            Route::Exchange | Route::Swap => binder.dispatch(kernel, &shape, None, memory),
             _ => binder.copied(plan, &shape, memory, memory)?,
         }
         Ok(binder.finish())
     }
 
-    /// What the choice of a kernel for this output depends on.
-    fn choosing(&self, dst: View<'_>) -> Where {
-        Where { at: dst.offset, small: self.tests_small() }
+    /// What the choice of a kernel for these buffers depends on.
+    fn choosing(&self, src: View<'_>, dst: View<'_>) -> Where {
+        let in_place = src.buffer == dst.buffer && src.offset == dst.offset;
+        Where { from: src.offset, at: dst.offset, small: self.tests_small(), in_place }
     }
 
     /// Checks that the host can do on lengths, and on what the kernels count.
@@ -356,15 +358,14 @@ impl<'a> Binder<'a> {
     /// Dispatches each piece of a shape.
     fn gather(&mut self, shape: Shape, src: View<'_>, dst: View<'_>) {
         for piece in shape.pieces(self.gpu.window(), src.offset, dst.offset) {
-            let (kernel, piece) = choose::choose_piece(piece, self.gpu.choosing(dst));
+            let (kernel, piece) = choose::choose_piece(piece, self.gpu.choosing(src, dst));
             self.dispatch(kernel, &piece, Some(src), dst);
         }
     }
 
     /// Columns through a temporary buffer, which every group of them uses again.
     fn columns(&mut self, shape: &Shape, src: View<'_>, dst: View<'_>) -> Result<(), Error> {
-        let place = self.gpu.choosing(dst);
-        let Some(columns) = shape.columns(place.at, place.small) else { return Ok(()) };
+        let Some(columns) = shape.columns(self.gpu.choosing(src, dst)) else { return Ok(()) };
         let copy = self.gpu.allocate(columns.bytes)?;
         for [to, from] in shape.through(columns) {
             self.gather(to, src, View::whole(&copy));

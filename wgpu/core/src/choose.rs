@@ -11,18 +11,25 @@ pub enum Route {
     Nothing,
     /// Every word of the output is gathered from the input.
     Gather,
+    /// The same where rows follow each other without gaps: a workgroup finds its rows once.
+    Dense,
     /// Tiles are transposed: the input is contiguous along another axis than the output.
     Transpose,
     /// Columns with a length each become rows of a temporary buffer, and columns again.
     Columns,
     /// In place: every word is swapped with the one that belongs there.
     Exchange,
+    /// In place: elements of dense rows are swapped, several of which may share a word.
+    Swap,
     /// In place, but words hold parts of elements that go to different places: the input is copied
     /// to a temporary buffer, and gathered from there.
     Copied,
 }
 
-/// A route, and what the kernel is specialised for. Fields are the overrides in `words.wgsl`.
+/// Rows of fewer bytes are short.
+const SHORT_ROW: u64 = 512;
+
+/// A route, and what the kernel is specialised for. Fields are overrides of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kernel {
     pub(crate) route: Route,
@@ -37,10 +44,18 @@ pub struct Kernel {
 /// What a choice depends on, beside the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Where {
-    /// The byte of its buffer that the output begins with.
+    /// The bytes of their buffers that the input and the output begin with.
+    pub(crate) from: u64,
     pub(crate) at: u64,
     /// Takes kernels for large tensors for small ones too, to test them.
     pub(crate) small: bool,
+    /// Whether the output is the input.
+    pub(crate) in_place: bool,
+}
+
+impl Where {
+    /// In one buffer, whose view begins with its first byte.
+    pub(crate) const IN_PLACE: Where = Where { from: 0, at: 0, small: false, in_place: true };
 }
 
 impl Kernel {
@@ -55,9 +70,11 @@ impl fmt::Display for Kernel {
         f.write_str(match self.route {
             Route::Nothing => return f.write_str("nothing to do"),
             Route::Gather => "gather",
+            Route::Dense => "gather dense",
             Route::Transpose => "transpose",
             Route::Columns => "transpose to a copy and back",
             Route::Exchange => "exchange",
+            Route::Swap => "swap dense",
             Route::Copied => "copy, then gather",
         })?;
         f.write_str(match self.row {
@@ -90,7 +107,7 @@ pub fn kernel(plan: &Plan) -> Kernel {
 /// The same for [`Gpu::execute_in_place`](crate::Gpu::execute_in_place), in a buffer whose view
 /// begins with a word and fits a binding.
 pub fn kernel_in_place(plan: &Plan) -> Kernel {
-    choose_in_place(plan, &Shape::of(plan), Where::default(), true)
+    choose_in_place(plan, Shape::of(plan), Where::IN_PLACE, true).0
 }
 
 /// Out of place.
@@ -98,32 +115,53 @@ pub(crate) fn choose(plan: &Plan, shape: &Shape, place: Where) -> Kernel {
     if plan.is_empty() {
         return specialised(Route::Nothing, shape);
     }
-    match shape.columns(place.at, place.small) {
+    match shape.columns(place) {
         Some(_) => specialised(Route::Columns, shape),
         None => choose_piece(shape.clone(), place).0,
     }
 }
 
-/// In place; `fits` says whether all of it is in one binding.
-pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, place: Where, fits: bool) -> Kernel {
+/// In place, and the shape that its kernel takes; `fits` says whether all of it is in one binding.
+pub(crate) fn choose_in_place(
+    plan: &Plan,
+    shape: Shape,
+    place: Where,
+    fits: bool,
+) -> (Kernel, Shape) {
     // A whole packed tensor that keeps its order still gets its unused bits cleared.
     let route = if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) {
         Route::Nothing
-    } else if shape.columns(place.at, place.small).is_some() {
+    } else if shape.columns(place).is_some() {
         Route::Columns
-    } else if fits && is_words(shape, place.at) {
+    } else if fits && is_words(&shape, place.at) {
         Route::Exchange
+    } else if let Some(dense) = shape.dense(place.at, place.at).filter(|_| fits) {
+        return (specialised(Route::Swap, &dense), dense);
     } else {
         Route::Copied
     };
-    specialised(route, shape)
+    (specialised(route, &shape), shape)
 }
 
 /// One piece from one buffer to another, and the shape that its kernel takes.
 pub(crate) fn choose_piece(piece: Shape, place: Where) -> (Kernel, Shape) {
-    match piece.tiled(place.at, place.small) {
-        Some(tiled) => (specialised(Route::Transpose, &tiled), tiled),
+    if let Some(tiled) = piece.tiled(place.at, place.small) {
+        return (specialised(Route::Transpose, &tiled), tiled);
+    }
+    match piece.dense(place.from, place.at).filter(gains_by_rows) {
+        Some(dense) => (specialised(Route::Dense, &dense), dense),
         None => (specialised(Route::Gather, &piece), piece),
+    }
+}
+
+/// Whether it pays to find rows once: they have lengths, or many words hold parts of two rows or of
+/// two units. Words of other rows are found faster one by one.
+fn gains_by_rows(shape: &Shape) -> bool {
+    let whole = |number: u64| number.is_multiple_of(shape.per_word());
+    match shape.row {
+        Row::Prefix | Row::Suffix => true,
+        Row::Backward if shape.small().is_none() && !whole(shape.unit) => true,
+        _ => shape.row_len < SHORT_ROW && !whole(shape.row_len),
     }
 }
 
@@ -131,7 +169,7 @@ pub(crate) fn choose_piece(piece: Shape, place: Where) -> (Kernel, Shape) {
 pub(crate) fn specialised(route: Route, shape: &Shape) -> Kernel {
     Kernel {
         route,
-        grain: shape.grain.bits().trailing_zeros(),
+        grain: shape.grain.bits().trailing_zeros() + shape.dense.unwrap_or(0),
         high_first: shape.is_high_first(),
         row: shape.row,
         steps: match shape.steps.as_ref().map(|steps| steps.meaning) {
@@ -174,10 +212,34 @@ mod tests {
         assert_eq!(in_place(DType::F32, &[3, 5], &[1]), Route::Exchange);
         assert_eq!(in_place(DType::F64, &[3, 5], &[0]), Route::Exchange);
         assert_eq!(in_place(DType::U8, &[3, 8], &[1]), Route::Exchange);
-        assert_eq!(in_place(DType::U8, &[3, 6], &[1]), Route::Copied);
-        assert_eq!(in_place(DType::Bytes(3), &[4, 4], &[1]), Route::Copied);
+        assert_eq!(in_place(DType::U8, &[3, 6], &[1]), Route::Swap);
+        assert_eq!(in_place(DType::Bytes(3), &[4, 4], &[1]), Route::Swap);
+        assert_eq!(in_place(DType::U8, &[6, 3], &[1]), Route::Copied);
+        assert_eq!(in_place(DType::U4, &[3, 6], &[1]), Route::Copied);
         assert_eq!(in_place(DType::U8, &[3, 6], &[]), Route::Nothing);
         assert_eq!(in_place(DType::U8, &[0, 6], &[1]), Route::Nothing);
+    }
+
+    #[test]
+    fn rows_are_found_once_where_they_have_lengths_or_share_many_words() {
+        let flip = |dtype, shape: &[usize]| {
+            let layout = Layout::dense(dtype, shape).unwrap();
+            kernel(&Reverse::axes([1]).plan(&layout, &layout).unwrap()).route
+        };
+        assert_eq!(flip(DType::U8, &[9, 63]), Route::Dense);
+        assert_eq!(flip(DType::U8, &[9, 64]), Route::Gather);
+        assert_eq!(flip(DType::U8, &[9, 4095]), Route::Gather, "few words hold parts of two rows");
+        assert_eq!(flip(DType::U8, &[9, 640, 3]), Route::Dense);
+        assert_eq!(flip(DType::F32, &[9, 640, 3]), Route::Gather);
+        let sequences = |dtype| {
+            let layout = Layout::dense(dtype, &[9, 64]).unwrap();
+            let lanes = Layout::dense(DType::I64, &[9]).unwrap();
+            let operator = ReverseSequence::new().time_axis(1).batch_axis(0);
+            kernel(&operator.plan(&layout, &lanes, &layout).unwrap()).to_string()
+        };
+        assert_eq!(sequences(DType::U8), "gather dense, rows by length");
+        assert_eq!(sequences(DType::F64), "gather dense, rows by length");
+        assert_eq!(sequences(DType::U4), "gather, rows by length");
     }
 
     #[test]
@@ -202,6 +264,6 @@ mod tests {
             kernel_in_place(&operator.plan(&layout, &lanes, &layout).unwrap()).route
         };
         assert_eq!(in_place(DType::F32), Route::Exchange);
-        assert_eq!(in_place(DType::F16), Route::Copied);
+        assert_eq!(in_place(DType::F16), Route::Swap);
     }
 }

@@ -3,6 +3,7 @@
 //! buffer, and are columns again when they are written: two transposes, and all reads are
 //! contiguous. It works in place too.
 
+use crate::choose::Where;
 use crate::shape::{Axis, Row, Shape, Steps};
 use retrograde::{Grain, Meaning};
 
@@ -10,10 +11,10 @@ use retrograde::{Grain, Meaning};
 const FEW_STEPS: u64 = 32;
 const FEW_BYTES: u64 = 64;
 const SMALL_TENSOR: u64 = 4 << 20;
-/// Whole words are gathered from a plane that stays in the cache.
+/// Whole words are gathered from a plane that stays in the cache, but not swapped in one.
 const CACHED: u64 = 32 << 20;
 /// The largest temporary buffer.
-const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES: u64 = 128 << 20;
 /// Columns are taken in multiples of these.
 const TOGETHER: u64 = 128;
 
@@ -31,9 +32,10 @@ pub(crate) struct Columns {
 }
 
 impl Shape {
-    /// The columns of a shape, if it has any and this is worthwhile, in a buffer of output from byte
-    /// `at` on; `small` allows tensors of any size, and takes a few columns at a time.
-    pub(crate) fn columns(&self, at: u64, small: bool) -> Option<Columns> {
+    /// The columns of a shape, if it has any and this is worthwhile there; in tests of small tensors,
+    /// it is for any size, and takes a few columns at a time.
+    pub(crate) fn columns(&self, place: Where) -> Option<Columns> {
+        let Where { at, small, in_place, .. } = place;
         let steps = self.steps.as_ref().filter(|steps| steps.meaning == Meaning::Lengths)?;
         let (time, lanes) = (steps.axis?, self.axes.last()?);
         let whole = |number: u64| number.is_multiple_of(self.per_word());
@@ -45,15 +47,18 @@ impl Shape {
         let is_aligned = whole(at + self.dst) && others.iter().all(|axis| whole(axis.dst));
         let outside: u64 = others.iter().map(|axis| axis.len).product::<u64>() / steps.len;
         let pitch = (steps.len * unit).next_multiple_of(16);
+        let plane = steps.len * steps.src.unsigned_abs();
+        let read = if in_place { lanes.len * pitch * outside } else { plane };
         let is_large = steps.len >= FEW_STEPS
             && lanes.len * unit >= FEW_BYTES
             && lanes.len * pitch * outside >= SMALL_TENSOR
-            && (unit < 4 || steps.len * steps.src.unsigned_abs() >= CACHED);
+            && (unit < 4 || read >= CACHED);
         if !is_columns || !is_aligned || !(small || is_large) {
             return None;
         }
-        let together = if small { 4 } else { MOST_BYTES / (pitch * outside) / TOGETHER * TOGETHER };
-        let lanes = together.min(lanes.len);
+        let lanes_each =
+            if small { 4 } else { MOST_BYTES / (pitch * outside) / TOGETHER * TOGETHER };
+        let lanes = lanes_each.min(lanes.len);
         (lanes > 0).then(|| Columns { time, lanes, pitch, bytes: lanes * pitch * outside })
     }
 
@@ -129,6 +134,8 @@ mod tests {
     use super::*;
     use retrograde::{Align, DType, Layout, LengthsOperator, ReverseSequence, ReverseSubsequences};
 
+    const SMALL: Where = Where { from: 0, at: 0, small: true, in_place: false };
+
     fn sequences(dtype: DType, time: usize, batch: usize, align: Align) -> Shape {
         let layout = Layout::dense(dtype, &[time, batch]).unwrap();
         let lanes = Layout::dense(DType::I64, &[batch]).unwrap();
@@ -138,20 +145,30 @@ mod tests {
     #[test]
     fn large_tensors_with_a_length_per_column_are_divided_into_columns() {
         let shape = sequences(DType::U8, 4096, 65536, Align::Start);
-        let columns = shape.columns(0, false).unwrap();
-        assert_eq!((columns.lanes, columns.pitch, columns.bytes), (16384, 4096, 64 << 20));
-        assert_eq!(shape.through(columns).count(), 4);
-        assert_eq!(sequences(DType::U8, 64, 64, Align::Start).columns(0, false), None);
+        let found = shape.columns(Where::default()).unwrap();
+        assert_eq!((found.lanes, found.pitch, found.bytes), (32768, 4096, 128 << 20));
+        assert_eq!(shape.through(found).count(), 2);
+        let small = sequences(DType::U8, 64, 64, Align::Start);
+        assert_eq!(small.columns(Where::default()), None);
         let unaligned = sequences(DType::U8, 4096, 65535, Align::Start);
-        assert_eq!(unaligned.columns(0, false), None);
-        assert_eq!(shape.columns(1, false), None);
+        assert_eq!(unaligned.columns(Where::default()), None);
+        assert_eq!(shape.columns(Where { at: 1, ..Where::default() }), None);
+    }
+
+    #[test]
+    fn planes_of_words_that_stay_in_the_cache_are_divided_in_place_only() {
+        let layout = Layout::dense(DType::F32, &[8, 1024, 2048]).unwrap();
+        let lanes = Layout::dense(DType::U32, &[8, 1, 2048]).unwrap();
+        let plan = ReverseSubsequences::along(1).plan(&layout, &lanes, &layout).unwrap();
+        assert_eq!(Shape::of(&plan).columns(Where::default()), None);
+        assert!(Shape::of(&plan).columns(Where::IN_PLACE).is_some());
     }
 
     #[test]
     fn both_ways_are_transposes_with_the_lengths_on_the_way_back() {
         for (align, row) in [(Align::Start, Row::Prefix), (Align::End, Row::Suffix)] {
             let shape = sequences(DType::F16, 100, 10, align);
-            let columns = shape.columns(0, true).unwrap();
+            let columns = shape.columns(SMALL).unwrap();
             let pairs: Vec<_> = shape.through(columns).collect();
             assert_eq!(pairs.len(), 3);
             let [to, from] = &pairs[1];
@@ -168,7 +185,7 @@ mod tests {
         let lanes = Layout::dense(DType::U32, &[3, 1, 4]).unwrap();
         let plan = ReverseSubsequences::along(1).plan(&layout, &lanes, &layout).unwrap();
         let shape = Shape::of(&plan);
-        let columns = shape.columns(0, true).unwrap();
+        let columns = shape.columns(SMALL).unwrap();
         assert_eq!((columns.lanes, columns.pitch, columns.bytes), (4, 16, 192));
         let [to, from] = shape.through(columns).next().unwrap();
         let strides: Vec<_> = to.axes.iter().map(|axis| (axis.len, axis.src, axis.dst)).collect();

@@ -14,8 +14,8 @@ pub(crate) struct Window {
     pub(crate) aligned: u64,
 }
 
-/// Positions are counted in 32 bits, and a few values beyond the last one are needed.
-const MOST_GRAINS: u64 = u32::MAX as u64 - 1024;
+/// Positions are counted in 32 bits, and those of a workgroup may be beyond the last one.
+const MOST_GRAINS: u64 = u32::MAX as u64 - 8192;
 /// Parts of a dimension have a multiple of so many steps, so that all begin alike.
 const EVEN: u64 = 64;
 

@@ -36,8 +36,9 @@ impl Kernels {
             ..wgpu::ShaderRuntimeChecks::checked()
         };
         // SAFETY: accesses are still checked. Every loop ends, whatever is in memory: those over
-        // dimensions count them, those over grains advance by at least one (a part of a row contains
-        // the grain that it was found for), and the search for a segment halves its range.
+        // dimensions and rows count them, those over grains advance by at least one (a part of a
+        // row contains the grain that it was found for), and the search for a segment halves its
+        // range.
         let module = unsafe { device.create_shader_module_trusted(source, checks) };
         let bound = |(binding, ty): (usize, wgpu::BufferBindingType)| wgpu::BindGroupLayoutEntry {
             binding: binding as u32,
@@ -86,7 +87,9 @@ impl Kernels {
             entry_point: Some(entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &constants,
-                ..Default::default()
+                // A kernel writes what it uses of it. What it reads beyond that chooses bits that
+                // are not written, from addresses that are checked.
+                zero_initialize_workgroup_memory: false,
             },
             cache: None,
         })

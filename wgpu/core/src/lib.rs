@@ -11,6 +11,7 @@
 mod choose;
 mod columns;
 mod cut;
+mod dense;
 mod error;
 mod findings;
 mod listing;

@@ -75,7 +75,7 @@ pub fn list(plan: &Plan, limits: Limits, lengths: ListedLengths) -> Result<Listi
     let shape = Shape::of(plan);
     match choose::choose(plan, &shape, Where::default()).route {
         Route::Nothing => {}
-        Route::Columns => lister.columns(&shape),
+        Route::Columns => lister.columns(&shape, Where::default()),
         _ => lister.gather(shape, false, false),
     }
     Ok(lister.listing)
@@ -90,13 +90,13 @@ pub fn list_in_place(
     let mut lister = Lister::new(plan, limits, lengths)?;
     let shape = Shape::of(plan);
     let fits = shape.fits(lister.window, 0, 0);
-    let kernel = choose::choose_in_place(plan, &shape, Where::default(), fits);
+    let (kernel, shape) = choose::choose_in_place(plan, shape, Where::IN_PLACE, fits);
     match kernel.route {
         Route::Nothing => {}
-        Route::Columns => lister.columns(&shape),
-        Route::Exchange => {
-            let exchange = lister.dispatch(kernel, &shape);
-            lister.listing.dispatches.push(Dispatch { src: None, ..exchange });
+        Route::Columns => lister.columns(&shape, Where::IN_PLACE),
+        Route::Exchange | Route::Swap => {
+            let swap = lister.dispatch(kernel, &shape);
+            lister.listing.dispatches.push(Dispatch { src: None, ..swap });
         }
         _ => return Ok(None),
     }
@@ -177,8 +177,8 @@ impl<'a> Lister<'a> {
         }
     }
 
-    fn columns(&mut self, shape: &Shape) {
-        let Some(columns) = shape.columns(0, false) else { return };
+    fn columns(&mut self, shape: &Shape, place: Where) {
+        let Some(columns) = shape.columns(place) else { return };
         self.listing.temporary = columns.bytes;
         for [to, from] in shape.through(columns) {
             self.gather(to, false, true);
@@ -242,7 +242,9 @@ mod tests {
         let in_place = |plan| list_in_place(&plan, LIMITS, ListedLengths::Checked).unwrap();
         let words = in_place(plan(DType::F32, &[3, 5])).unwrap().dispatches;
         assert_eq!((words[0].entry, words[0].src.clone()), ("exchange", None));
-        assert_eq!(in_place(plan(DType::U8, &[3, 5])), None);
+        let bytes = in_place(plan(DType::U8, &[3, 5])).unwrap().dispatches;
+        assert_eq!((bytes[0].entry, bytes[0].src.clone()), ("swap_dense", None));
+        assert_eq!(in_place(plan(DType::U8, &[5, 3])), None);
     }
 
     #[test]

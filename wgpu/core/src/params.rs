@@ -61,6 +61,9 @@ pub(crate) struct Params {
     pub(crate) along: u32,
     pub(crate) height: u32,
     pub(crate) pitch: u32,
+    pub(crate) rows: u32,
+    pub(crate) inverse: u32,
+    pub(crate) unused: [u32; 2],
     pub(crate) axes: [Axis; MOST_AXES],
 }
 
@@ -105,9 +108,10 @@ impl Params {
         let mut params = Params::zeroed();
         params.read(lengths, shape.lengths_offset);
         params.place(shape, at);
-        match &shape.tile {
-            Some(tile) => params.enumerate_tiles(shape, tile),
-            None => params.enumerate(shape),
+        match (&shape.tile, shape.dense) {
+            (Some(tile), _) => params.enumerate_tiles(shape, tile),
+            (None, Some(grain)) => params.enumerate_rows(shape, grain),
+            (None, None) => params.enumerate(shape),
         }
         params
     }
@@ -211,6 +215,22 @@ impl Params {
         self.take_axes(shape, outer);
     }
 
+    /// All dimensions count rows, in grains of two to the power of `grain` bytes.
+    fn enumerate_rows(&mut self, shape: &Shape, grain: u32) {
+        let span = shape.span(0);
+        self.words = (u64::from(self.lead) + span).div_ceil(shape.per_word()) as u32;
+        self.rows = (span / shape.row_len) as u32;
+        (self.outer, self.rank) = (shape.axes.len() as u32, shape.axes.len() as u32);
+        for (to, axis) in self.axes.iter_mut().zip(&shape.axes) {
+            let (src, lengths) = (wrapped(axis.src >> grain), wrapped(axis.lengths));
+            *to = Axis { len: axis.len as u32, dst: 0, src, lengths };
+        }
+        for count in [&mut self.src, &mut self.lead, &mut self.row, &mut self.unit] {
+            *count >>= grain;
+        }
+        self.inverse = (1.0 / self.row as f32).to_bits();
+    }
+
     fn take_axes(&mut self, shape: &Shape, outer: usize) {
         for (at, (to, axis)) in self.axes.iter_mut().zip(&shape.axes).enumerate() {
             let dst = if at < outer { axis.dst / shape.per_word() } else { axis.dst };
@@ -273,7 +293,7 @@ mod tests {
 
     #[test]
     fn parameters_have_the_size_that_the_kernels_declare() {
-        assert_eq!(size_of::<Params>(), 32 * 4 + MOST_AXES * 16);
+        assert_eq!(size_of::<Params>(), 36 * 4 + MOST_AXES * 16);
         assert_eq!(std::mem::offset_of!(Params, axes) % 16, 0);
     }
 
@@ -288,6 +308,17 @@ mod tests {
         assert_eq!(words(8), (0, 20, 20));
         assert_eq!(words(400), (1, 2, 20));
         assert_eq!(words(401), (0, 905, 905), "rows begin inside a word");
+    }
+
+    #[test]
+    fn dense_rows_are_counted_in_their_grains() {
+        let layout = Layout::dense(DType::U16, &[10, 7]).unwrap();
+        let shape = Shape::of(&Reverse::axes([1]).plan(&layout, &layout).unwrap());
+        let dense = shape.dense(0, 2).unwrap();
+        let params = Params::of(&dense, None, Site { src: 0, dst: 2 });
+        assert_eq!((params.lead, params.row, params.unit, params.rows), (1, 7, 1, 10));
+        assert_eq!((params.words, params.axes[0].src), (36, 7));
+        assert_eq!(f32::from_bits(params.inverse), 1.0 / 7.0);
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub(crate) struct Shape {
     pub(crate) row_len: u64,
     /// `Some` if rows are not contiguous in the output.
     pub(crate) tile: Option<Tile>,
+    /// `Some` if rows are dense in the output: log2 of the bytes that their kernels count in.
+    pub(crate) dense: Option<u32>,
     /// The other dimensions, from the largest output stride to the smallest.
     pub(crate) axes: Vec<Axis>,
     pub(crate) steps: Option<Steps>,
@@ -85,6 +87,7 @@ impl Shape {
             row: Row::Forward,
             row_len: unit,
             tile: None,
+            dense: None,
             axes: Vec::with_capacity(plan.dims().len()),
             steps: None,
             zero: plan.zeroes_tail(),

@@ -8,6 +8,7 @@ pub const SOURCE: &str = concat!(
     include_str!("kernels/rows.wgsl"),
     include_str!("kernels/words.wgsl"),
     include_str!("kernels/tiles.wgsl"),
+    include_str!("kernels/dense.wgsl"),
     include_str!("kernels/check.wgsl"),
 );
 
@@ -15,6 +16,8 @@ pub const SOURCE: &str = concat!(
 pub(crate) fn entry(kernel: &Kernel) -> &'static str {
     match kernel.route {
         Route::Exchange => "exchange",
+        Route::Dense => "gather_dense",
+        Route::Swap => "swap_dense",
         Route::Transpose => "transpose",
         _ => "gather",
     }

@@ -201,6 +201,47 @@ fn an_invocation_may_take_one_word_or_four() {
     });
 }
 
+/// Rows that share words, over several workgroups, at any byte, with guards on both sides.
+#[test]
+fn dense_rows_of_any_length_are_gathered_and_swapped() {
+    const GUARD: usize = 8;
+    on_gpu(async |gpu| {
+        let units = [(DType::U8, 1), (DType::U16, 2), (DType::Bytes(3), 3), (DType::F32, 4)];
+        for (case, steps) in [1usize, 4, 5, 21, 63, 64, 1000, 5000].into_iter().enumerate() {
+            let (dtype, unit) = units[case % units.len()];
+            let (start, count) = (GUARD + case % 4, 9_000 / (steps * unit) + 2);
+            let row = steps * unit;
+            let memory: Vec<u8> =
+                (0..start + count * row + GUARD).map(|i| (i * 29 / 11) as u8).collect();
+            let lengths: Vec<i32> = (0..count).map(|i| (i * 7 % (steps + 1)) as i32).collect();
+            let mut wanted = memory.clone();
+            for (row, &length) in wanted[start..].chunks_exact_mut(row).zip(&lengths) {
+                let reversed = &mut row[..length as usize * unit];
+                reversed.reverse();
+                reversed.chunks_mut(unit).for_each(<[u8]>::reverse);
+            }
+            let layout = Layout::dense(dtype, &[count, steps]).unwrap();
+            let lanes = Layout::dense(DType::I32, &[count]).unwrap();
+            let operator = ReverseSequence::new().time_axis(1).batch_axis(0);
+            let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+            let lengths = gpu.upload(&bytes(&lengths))?;
+            let given = || Some(View::new(&lengths, 0, count as u64 * 4).into());
+            for words in [1, 4] {
+                let gpu = gpu.with_words_each(words);
+                let (src, dst) = (gpu.upload(&memory)?, gpu.upload(&memory)?);
+                let view = |buffer| View::new(buffer, start as u64, (count * row) as u64);
+                gpu.execute(&plan, view(&src), given(), view(&dst))?;
+                gpu.execute_in_place(&plan, given(), view(&src))?;
+                for (buffer, how) in [(&dst, "out of place"), (&src, "in place")] {
+                    let moved = gpu.download(buffer, 0..memory.len() as u64).await?;
+                    assert!(moved == wanted, "{dtype} [{count},{steps}], {words} words, {how}");
+                }
+            }
+        }
+        gpu.check().await
+    });
+}
+
 /// The limits that every WebGPU device has: 128 MiB a binding.
 #[test]
 #[ignore = "takes half a minute and 600 MiB"]

@@ -10,14 +10,19 @@ use serde_json::json;
 use std::time::Instant;
 
 const USAGE: &str = "usage: retrograde-wgpu-bench \
-                     [--only TEXT] [--rounds N] [--most BYTES] [--adapter NUMBER] [--list]";
+                     [--only TEXT]... [--rounds N] [--most BYTES] [--adapter NUMBER] [--list]";
 /// A measurement repeats its work until it takes about this long, in seconds.
 const LONG: f64 = 0.02;
+/// The longest pause, in seconds, after which a device may have lowered its clocks, and how long it
+/// works before it is timed again.
+const PAUSE: f64 = 0.1;
+const WARM: f64 = 1.0;
 /// Room behind the largest tensor, for cases at an offset.
 const ROOM: u64 = 256;
 
 struct Arguments {
-    only: String,
+    /// Cases whose names contain one of these; all, if there is none.
+    only: Vec<String>,
     rounds: usize,
     /// Larger tensors are left out: software adapters take minutes for them.
     most: u64,
@@ -28,11 +33,12 @@ struct Arguments {
 fn main() -> Result<(), Failure> {
     let arguments = arguments()?;
     let fits = |case: &Case| bytes_of(case).is_some_and(|bytes| bytes <= arguments.most);
-    let cases: Vec<Case> = Harness::Cuda
-        .cases()?
-        .into_iter()
-        .filter(|case| case.name.contains(&arguments.only) && fits(case))
-        .collect();
+    let is_wanted = |case: &Case| {
+        let mut only = arguments.only.iter();
+        arguments.only.is_empty() || only.any(|text| case.name.contains(text))
+    };
+    let cases: Vec<Case> =
+        Harness::Cuda.cases()?.into_iter().filter(|case| is_wanted(case) && fits(case)).collect();
     if arguments.list {
         cases.iter().for_each(|case| println!("{}", case.name));
         return Ok(());
@@ -49,12 +55,12 @@ fn main() -> Result<(), Failure> {
 
 fn arguments() -> Result<Arguments, Failure> {
     let mut given =
-        Arguments { only: String::new(), rounds: 9, most: u64::MAX, adapter: None, list: false };
+        Arguments { only: Vec::new(), rounds: 9, most: u64::MAX, adapter: None, list: false };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
-            "--only" => given.only = value()?,
+            "--only" => given.only.push(value()?),
             "--rounds" => given.rounds = value()?.parse::<usize>()?.max(1),
             "--most" => given.most = value()?.parse()?,
             "--adapter" => given.adapter = Some(value()?.parse()?),
@@ -143,6 +149,7 @@ fn measure(
     case: &Case,
     rounds: usize,
 ) -> Result<serde_json::Value, Failure> {
+    let start = Instant::now();
     let (plan, lengths) = plan_of(case)?;
     let bytes = bytes_of(case).unwrap_or(0);
     let offset = case.offset as u64 * (case.dtype.bits().unwrap_or(8) as u64 / 8);
@@ -159,6 +166,12 @@ fn measure(
         let len = bytes.next_multiple_of(4);
         encoder.copy_buffer_to_buffer(&memory.src, 0, &memory.dst, 0, len);
     };
+    if start.elapsed().as_secs_f64() > PAUSE {
+        let warming = Instant::now();
+        while warming.elapsed().as_secs_f64() < WARM {
+            time(gpu, &copy, 1)?;
+        }
+    }
     let (our_times, copy_times) = (repeats(gpu, &ours)?, repeats(gpu, &copy)?);
     let (mut our_seconds, mut copy_seconds) = (Vec::new(), Vec::new());
     for _ in 0..rounds {

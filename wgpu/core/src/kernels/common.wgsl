@@ -43,6 +43,8 @@ struct Params {
     along: u32,  // tiles along rows
     height: u32,  // steps of the output in tiles
     pitch: u32,  // from one of these to the next, in words
+    rows: u32,  // rows of the output, if they are dense
+    inverse: u32,  // 1 / row, the bits of an f32
     @align(16) axes: array<Axis, 48>,
 }
 
@@ -53,6 +55,8 @@ const SIGNED = 4u;
 @group(0) @binding(1) var<storage, read_write> dst: array<u32>;
 @group(0) @binding(2) var<storage, read> lengths: array<u32>;
 @group(0) @binding(3) var<storage, read_write> report: array<atomic<u32>>;
+// The same for kernels that only read it: loads that are not atomic stay in the cache.
+@group(0) @binding(3) var<storage, read_write> findings: array<u32>;
 @group(0) @binding(4) var<uniform> p: Params;
 
 // 32 bits of two words, from bit `shift` on.

@@ -108,6 +108,83 @@ fn part_of(at: u32, lane: u32) -> Part {
     return Part(0u, p.row - length, false, p.zero != 0u);
 }
 
+// A row, and the grain of it where the direction changes: one past the reversed prefix, or the first
+// of the reversed suffix.
+struct Split {
+    src: u32,
+    at: u32,
+}
+
+fn split_at(lane: u32) -> u32 {
+    if ROW == PREFIX { return length_at(lane) * p.unit; }
+    if ROW == SUFFIX { return p.row - length_at(lane) * p.unit; }
+    return 0u;
+}
+
+fn is_backward(row: Split, at: u32) -> bool {
+    if ROW == PREFIX { return at < row.at; }
+    if ROW == SUFFIX { return at >= row.at; }
+    return ROW == BACKWARD;
+}
+
+// Whether grains that are not reversed become zero.
+fn is_zeroed() -> bool {
+    return (ROW == PREFIX || ROW == SUFFIX) && p.zero != 0u;
+}
+
+// The start and the end of the reversed part, added: a grain and its mirror have the same sum, but
+// for their places in a unit.
+fn ends(row: Split) -> u32 {
+    if ROW == PREFIX { return row.at; }
+    if ROW == SUFFIX { return p.row + row.at; }
+    return p.row;
+}
+
+fn next_in_unit(inside: u32) -> u32 {
+    return select(inside + 1u, 0u, inside + 1u == p.unit);
+}
+
+// A word of output from grain `at` of row `a` on, which may reach into the row `b` behind it. Rows
+// have no fewer grains than a word. Grain by grain, but all invocations do the same: several loads
+// from the same cache lines cost less than branches in which neighbours differ.
+fn grains_of(a: Split, b: Split, at: u32) -> u32 {
+    var bits = 0u;
+    var inside = in_unit(at);
+    for (var k = 0u; k < PER_WORD; k++) {
+        let is_next = at + k >= p.row;
+        let row = Split(select(a.src, b.src, is_next), select(a.at, b.at, is_next));
+        let from_ = select(at + k, at + k - p.row, is_next);
+        let backward = is_backward(row, from_);
+        let mirror = ends(row) - from_ - p.unit + 2u * inside;
+        let grain = row.src + select(from_, mirror, backward);
+        let found = src[grain >> (5u - GRAIN)] >> ((grain & (PER_WORD - 1u)) << GRAIN);
+        if backward || !is_zeroed() { bits |= (found & low_bits(1u)) << (k << GRAIN); }
+        inside = next_in_unit(inside);
+    }
+    return bits;
+}
+
+// The same of one row, of which most words can be read at once. Bits behind the row are anything.
+fn word_of(row: Split, at: u32) -> u32 {
+    if ROW == FORWARD { return fetch(row.src + at); }
+    let inside = in_unit(at);
+    let backward = is_backward(row, at);
+    let last = at + PER_WORD - 1u;
+    var is_whole = last < p.row && is_backward(row, last) == backward;
+    if backward {
+        is_whole = is_whole && select(inside + PER_WORD <= p.unit, inside == 0u, SMALL < 5u);
+    }
+    if !is_whole { return grains_of(row, row, at); }
+    if !backward && is_zeroed() { return 0u; }
+    let mirror = ends(row) - at - select(p.unit - 2u * inside, PER_WORD, SMALL < 5u);
+    // Two loads without a branch, unlike `fetch`: some invocations would need both.
+    let grain = row.src + select(at, mirror, backward);
+    let word = grain >> (5u - GRAIN);
+    let bits = funnel(src[word], src[word + 1u], (grain & (PER_WORD - 1u)) << GRAIN);
+    if SMALL == 5u { return bits; }
+    return select(bits, reversed(bits), backward);
+}
+
 // Grains of a row from `at` on, `count` of them, at most a word; `row` is the row's first grain and
 // `lane` where its length is. The other bits are zero.
 fn row_bits(row: u32, lane: u32, first: u32, count: u32) -> u32 {

@@ -141,7 +141,7 @@ fn put(word: Word) {
 }
 
 fn is_stopped() -> bool {
-    return p.checked != 0u && atomicLoad(&report[p.report]) != 0u;
+    return p.checked != 0u && findings[p.report] != 0u;
 }
 
 @compute @workgroup_size(256)
