@@ -330,8 +330,8 @@ impl Shared {
     /// The life of a worker.
     fn serve(&self) {
         loop {
-            // Loaded before `stop`: dropping the pool sets that first and posts then, so whoever has
-            // seen the post sees it too.
+            // Loaded before `stop`: dropping the pool sets that first and posts then, so a worker
+            // that has seen the post sees it too.
             let seen = self.posted.load(Ordering::SeqCst);
             if self.stop.load(Ordering::SeqCst) {
                 return;
