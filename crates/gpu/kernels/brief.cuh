@@ -1,87 +1,147 @@
-// Rows of at most a few dozen bytes with lengths, contiguous on both sides: a warp stages 32 of them,
-// and each lane puts one in order, word by word, in shared memory. In such rows half of all vectors
-// contain the end of a row or of a prefix, so that assembling vectors (short.cuh) takes longer.
+// Rows of at most a few dozen words with lengths, contiguous on both sides: a warp stages 32 of them,
+// and each lane reverses the prefix of one in shared memory, where what is not reversed is in place
+// already. In such rows half of all vectors contain the end of a row or of a prefix, so that
+// assembling vectors (short.cuh) takes longer. Works in place too.
 #pragma once
 #include "short.cuh"
 
-// A lane's row: where its bytes are staged, and how many of them are reversed.
-struct BriefRow {
-    i32 from, length, bytes;
-    bool zero;
+// The most words of a row, which a lane keeps in registers: fewer registers are faster, and rows of
+// more words than in the second case are too few to need this. Keep in sync with
+// `src/jobs/staged.rs`.
+const i32 BRIEF_WORDS = 16, BRIEF_WORDS_MORE = 28;
 
-    // Four bytes of output from `to` on, of which none or all are reversed.
-    __device__ __forceinline__ u32 word(i32 to) const {
-        const bool back = to < length;
-        const i32 at = from + (back ? length - 4 - to : to);
-        const u32* low = (const u32*)((const u8*)staged + (at & ~3));
-        const u32 v = __byte_perm(low[0], low[1], (back ? 0x0123 : 0x3210) + 0x1111 * (at & 3));
-        return zero && !back ? 0 : v;
+// A lane's row, of units of W bytes: what its prefix becomes, and where that is.
+template <int W, int WORDS>
+struct BriefRow {
+    i32 at;  // of the row in shared memory
+    i32 lead;  // bytes before the first whole word
+    i32 words;  // whole words of the prefix
+    i32 heads, tails;  // bytes of the prefix before and behind them
+    u32 order;
+    u32 head, tail;
+    u32 word[WORDS + 1];
+
+    // How two words that contain four bytes become these bytes, in reverse order.
+    static __device__ __forceinline__ u32 order_at(i32 from) {
+        return (W == 1 ? 0x0123 : W == 2 ? 0x1032 : 0x3210) + 0x1111 * (from & 3);
     }
 
-    // The same one by one. Those outside the row are not used.
-    __device__ __forceinline__ u32 one_by_one(i32 to) const {
-        u32 v = 0;
+    static __device__ __forceinline__ const u32* words_at(i32 from) {
+        return (const u32*)((const u8*)staged + (from & ~3));
+    }
+
+    static __device__ __forceinline__ u32 four(i32 from) {
+        const u32* low = words_at(from);
+        return __byte_perm(low[0], low[1], order_at(from));
+    }
+
+    // Loads the prefix of a row of `bytes`. Addresses differ by constants, and only loads that are
+    // needed compete for banks.
+    __device__ __forceinline__ void load(i32 row, i32 length, i32 bytes) {
+        at = row;
+        lead = -at & 3;
+        words = length > lead ? (length - lead) / 4 : 0;
+        heads = length < lead ? length : lead;
+        tails = length - lead - 4 * words;
+        // The bytes of output word k come from here minus 4k.
+        const i32 from = at + length - 4 - lead;
+        order = order_at(from);
+        const u32* high = words_at(from) + 1;
 #pragma unroll
-        for (i32 k = 0; k < 4; ++k) {
-            const i32 at = to + k, source = at < length ? length - 1 - at : at;
-            const u32 byte = zero && at >= length ? 0 : ((const u8*)staged)[from + source];
-            v |= byte << (8 * k);
+        for (i32 k = 0; k <= WORDS; ++k) {
+            if (k % 4 == 1 && 4 * k > bytes) break;
+            if (k <= words) word[k] = high[-k];
         }
-        return v;
+        if constexpr (W < 4) {
+            head = four(at + length - 4);
+            tail = four(from - 4 * words);
+        }
+    }
+
+    // Stores it, after all lanes have loaded theirs: two rows may share a word.
+    __device__ __forceinline__ void store(i32 bytes) const {
+        u8* held = (u8*)staged + at;
+        u32* to = (u32*)(held + lead);
+#pragma unroll
+        for (i32 k = 0; k < WORDS; ++k) {
+            if (k % 4 == 0 && 4 * k >= bytes) break;
+            // Words of eight bytes keep their order.
+            if (k < words) to[k] = W == 8 ? word[(k ^ 1) + 1] : __byte_perm(word[k + 1], word[k], order);
+        }
+        if constexpr (W < 4) {
+#pragma unroll
+            for (i32 k = 0; k < 3; ++k)
+                if (k < heads) held[k] = (u8)(head >> (8 * k));
+            held += lead + 4 * words;
+#pragma unroll
+            for (i32 k = 0; k < 3; ++k)
+                if (k < tails) held[k] = (u8)(tail >> (8 * k));
+        }
+    }
+
+    // Clears what is behind the prefix.
+    __device__ __forceinline__ void clear(i32 length, i32 bytes) const {
+        u8* to = (u8*)staged + at + length;
+        u8* end = (u8*)staged + at + bytes;
+#pragma unroll 1
+        for (; to < end && (u64)to & 3; ++to) *to = 0;
+#pragma unroll 1
+        for (; to + 4 <= end; to += 4) *(u32*)to = 0;
+#pragma unroll 1
+        for (; to < end; ++to) *to = 0;
     }
 };
 
-// `chunk` is the bytes of a row, `unit` the rows of a warp.
+// `chunk` is the bytes of a row. If rows are whole vectors, `unit` may be their number in a row: there
+// is an unused vector behind each row then, so that rows begin in more different banks.
+template <int W, int WORDS>
 __device__ __forceinline__ void rows_brief(const Rows& p) {
-    const i32 bytes = (i32)p.chunk.len, most = (i32)p.unit.len;
-    const u64 first = thread_index() / 32 * (u64)most;
+    const i32 bytes = (i32)p.chunk.len;
+    const u64 first = thread_index() / 32 * 32;
     if (first >= p.count) return;
-    const i32 rows = p.count - first < (u64)most ? (i32)(p.count - first) : most, all = rows * bytes;
-    const i32 lane = (i32)(threadIdx.x & 31), row = lane < rows ? lane : rows - 1;
+    const i32 rows = p.count - first < 32 ? (i32)(p.count - first) : 32, all = rows * bytes;
+    const i32 lane = (i32)(threadIdx.x & 31);
     const i64 start = (i64)first * bytes;
     const u32 room = threadIdx.x / 32 * p.room + MARGIN;
-    const i32 from = (i32)stage_bytes(p, room, p.src + start, (u32)all);
-    // Lengths are loaded while rows are in flight.
-    const i32 length = (i32)length_at(p.lengths, place(p.rows, first + (u64)row).lengths);
-    const BriefRow in = {from + row * bytes, length, bytes, p.lengths.zero != 0};
-    u8* out = p.dst + start;
-    // Aligned as in memory, behind what is staged.
-    const i32 shift = (i32)((u64)out & 15);
-    u8* made = (u8*)staged + room + room_for((u32)(most * bytes));
+    const bool apart = p.unit.len != 0;
+    i32 from = (i32)room;
+    if (apart) {
+#pragma unroll 4
+        for (i32 v = lane; v < all / 16; v += 32)
+            copy_async16((u8*)staged + from + (v + (i32)divide32((u32)v, p.unit)) * 16, p.src + start + v * 16, p.policy);
+    } else {
+        from = (i32)stage_bytes(p, room, p.src + start, (u32)all);
+    }
+    // Lengths, and the result of their check, are loaded while rows are in flight.
+    i32 length = 0;
+    if (lane < rows) length = (i32)length_at(p.lengths, place(p.rows, first + (u64)lane).lengths) * W;
+    const bool stop = stopped(p.lengths);
     wait_for_own_copies();
     __syncwarp();
-    if (stopped(p.lengths)) return;
-    // Words are aligned, so the last one of a row may end with bytes of the next.
-    u8* to = made + shift + row * bytes;
-    const i32 lead = -(shift + row * bytes) & 3, words = (bytes - lead + 3) / 4;
-    const u32 head = in.one_by_one(0), next = __shfl_down_sync(~0u, head, 1);
-    const i32 left = bytes - lead - 4 * (words - 1);  // bytes of the last word
-    const u32 last_mask = left < 4 ? (1u << (8 * left)) - 1 : ~0u;
-    const u32 behind = left < 4 ? next << (8 * left) : 0;
-    // The word in which the prefix ends.
-    const i32 end = length > lead && ((length - lead) & 3) ? (length - lead) / 4 : -1;
-    // Lanes begin with different words, which are in different banks.
-    i32 number = lane % words;
-#pragma unroll 4
-    for (i32 k = 0; k < words; ++k) {
-        u32 v = in.word(lead + 4 * number);
-        if (number == words - 1) v = (v & last_mask) | behind;
-        *(u32*)(to + lead + 4 * number) = v;
-        number = number + 1 == words ? 0 : number + 1;
-    }
-    if (end >= 0) {
-        u32 v = in.one_by_one(lead + 4 * end);
-        if (end == words - 1) v = (v & last_mask) | behind;
-        *(u32*)(to + lead + 4 * end) = v;
-    }
-    if (lane == 0)
-        for (i32 k = 0; k < lead; ++k) to[k] = (u8)(head >> (8 * k));
+    if (stop) return;
+    BriefRow<W, WORDS> row;
+    row.load(from + lane * (bytes + (apart ? 16 : 0)), length, bytes);
     __syncwarp();
-    for (i32 at = lane * 16 - shift; at < all; at += 512) {
-        const uint4 v = *(const uint4*)(made + shift + at);
-        if (at >= 0 && at + 16 <= all) store16(out + at, v);
-        else store_some<1>(out + at, v, -at, all - at);
+    row.store(bytes);
+    if (p.lengths.zero && lane < rows) row.clear(length, bytes);
+    __syncwarp();
+    u8* out = p.dst + start;
+    if (apart) {
+#pragma unroll 4
+        for (i32 v = lane; v < all / 16; v += 32)
+            store16(out + v * 16, staged[from / 16 + v + (i32)divide32((u32)v, p.unit)]);
+    } else if (((u64)out & 15) == 0 && rows == 32 && from % 16 == 0) {
+#pragma unroll 4
+        for (i32 at = lane * 16; at < all; at += 512) store16(out + at, staged[(from + at) / 16]);
+    } else {
+        put_forward(out, from, all);
     }
 }
 
-KERNEL_BY(256, 6) rows_brief_1(const __grid_constant__ Rows p) { rows_brief(p); }
+#define ROWS_BRIEF(W) \
+    KERNEL_BY(256, 6) rows_brief_##W(const __grid_constant__ Rows p) { rows_brief<W, BRIEF_WORDS>(p); }
+#define ROWS_BRIEF_MORE(W) \
+    KERNEL_BY(256, 5) rows_brief_more_##W(const __grid_constant__ Rows p) { rows_brief<W, BRIEF_WORDS_MORE>(p); }
+
+ROWS_BRIEF(1) ROWS_BRIEF(2) ROWS_BRIEF(4) ROWS_BRIEF(8)
+ROWS_BRIEF_MORE(1) ROWS_BRIEF_MORE(2)

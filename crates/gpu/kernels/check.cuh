@@ -43,6 +43,48 @@ __device__ __forceinline__ bool is_bad(const Check& p, u64 ordinal) {
     return ordinal == 0 ? value != 0 : (u64)value < (u64)checked_length(p, ordinal - 1);
 }
 
+// The first invalid length that a thread finds; ~0 if there is none. A thread visits indices in
+// increasing order.
+template <bool OFFSETS>
+__device__ __forceinline__ u64 first_bad(const Check& p) {
+    for (u64 i = thread_index(); i < p.count; i += (u64)gridDim.x * blockDim.x)
+        if (is_bad<OFFSETS>(p, i)) return i;
+    return ~0ull;
+}
+
+// The same for lengths of one dimension whose type is known, several at a time: millions of them are
+// limited by the number of loads in flight.
+template <u32 TYPE>
+__device__ __forceinline__ u64 first_bad_of(const Check& p) {
+    const u32 MANY = 4;
+    const u64 apart = (u64)gridDim.x * blockDim.x;
+    for (u64 first = thread_index(); first < p.count; first += MANY * apart) {
+        i64 value[MANY];
+#pragma unroll
+        for (u32 k = 0; k < MANY; ++k) {
+            const u64 i = first + k * apart;
+            value[k] = i < p.count ? raw_length(p.first + (i64)i * p.loops.axis[0].lengths, TYPE) : 0;
+        }
+        u64 bad = ~0ull;
+#pragma unroll
+        for (i32 k = MANY - 1; k >= 0; --k)
+            if ((value[k] < 0 && p.type & SIGNED) || (u64)value[k] > p.most) bad = first + (u32)k * apart;
+        if (bad != ~0ull) return bad;
+    }
+    return ~0ull;
+}
+
+template <bool OFFSETS>
+__device__ __forceinline__ u64 first_bad_of_any(const Check& p) {
+    if (!OFFSETS && p.loops.rank == 1) {
+        // Of 64 bits, both are loaded alike.
+        if ((p.type | SIGNED) == (3 | SIGNED)) return first_bad_of<3 | SIGNED>(p);
+        if (p.type == (2 | SIGNED)) return first_bad_of<2 | SIGNED>(p);
+        if (p.type == 2) return first_bad_of<2>(p);
+    }
+    return first_bad<OFFSETS>(p);
+}
+
 template <bool OFFSETS>
 __device__ __forceinline__ void check(const Check& p) {
     __shared__ u64 least;
@@ -52,13 +94,7 @@ __device__ __forceinline__ void check(const Check& p) {
 #endif
     if (threadIdx.x == 0) least = ~0ull;
     __syncthreads();
-    u64 mine = ~0ull;
-    for (u64 i = thread_index(); i < p.count; i += (u64)gridDim.x * blockDim.x) {
-        if (is_bad<OFFSETS>(p, i)) {
-            mine = i;
-            break;  // a thread visits indices in increasing order
-        }
-    }
+    const u64 mine = first_bad_of_any<OFFSETS>(p);
     if (mine != ~0ull) atomicMin(&least, mine);
     __syncthreads();
     if (threadIdx.x != 0) return;

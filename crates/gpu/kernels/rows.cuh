@@ -12,7 +12,7 @@ struct Rows {
     u64 threads;
     u64 units;  // in a row
     Axis chunk;  // threads per row (rows_dense: bytes per row; staged rows: segments per row)
-    Axis unit;  // staged rows: bytes of a unit; short rows: rows per warp
+    Axis unit;  // staged rows: bytes of a unit; short rows: rows per warp; brief rows: brief.cuh
     u32 src_back;  // the row runs from high addresses to low ones
     u32 dst_back;
     u32 by_length;  // the row is the dimension with lengths

@@ -22,9 +22,10 @@ struct Passes {
     Axis ring;  // strips that scratch holds
 };
 
-// Threads of a block, and rows of a tile in shared memory. Keep in sync with `src/jobs/scratch.rs`.
+// Threads of a block, and rows of a tile in shared memory: the more rows, the longer the ranges of a
+// column in scratch. Keep in sync with `src/jobs/scratch.rs`.
 const u32 PASS_THREADS = 256;
-const u32 TILE_ROWS = 128;
+const u32 TILE_ROWS = 256;
 
 // Waits until a counter has a value. One thread calls it, before a barrier.
 __device__ __forceinline__ void await(const u32* counter, u32 value) {
@@ -56,7 +57,7 @@ template <>
 __device__ __forceinline__ uint4 load_by<uint4>(const uint4& at, u64 policy) {
 #if __CUDA_ARCH__ >= 800
     uint4 v;
-    asm volatile("ld.global.L2::cache_hint.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(&at), "l"(policy));
     return v;
 #else
@@ -268,24 +269,24 @@ struct Pass {
         const Strip s = strip_of(c, strip);
         const u32 rows = rows_from(first);
         const u32 group = threadIdx.x / 8, i = group / COUNT * 8 + threadIdx.x % 8;
-        const u32 EACH = MOST / (8 * SHARE);
+        // Vectors that a lane loads before it stores the first.
+        const u32 WHOLE = MOST / (8 * SHARE), EACH = WHOLE < 4 ? WHOLE : 4;
         Lane l = lane(s, strip, first, rows, number(group, 0));
         if (threadIdx.x == 0) await(p.written + strip, (u32)p.tiles.len);
         __syncthreads();
 #pragma unroll 1
         for (u32 time = 0; time < TIMES; ++time) {
             if (time) l = lane(s, strip, first, rows, number(group, time));
-            uint4 v[EACH];
-#pragma unroll
-            for (u32 k = 0; k < EACH; ++k)
-                if (i + k * 8 * SHARE < l.all) v[k] = fetch(l, i + k * 8 * SHARE);
-#pragma unroll
-            for (u32 k = 0; k < EACH; ++k)
-                if (i + k * 8 * SHARE < l.all) scatter(l, first, rows, i + k * 8 * SHARE, v[k]);
-            // Columns of which only a part is reversed may have more.
 #pragma unroll 1
-            for (u32 more = i + EACH * 8 * SHARE; more < l.all; more += 8 * SHARE)
-                scatter(l, first, rows, more, fetch(l, more));
+            for (u32 at = i; at < l.all; at += EACH * 8 * SHARE) {
+                uint4 v[EACH];
+#pragma unroll
+                for (u32 k = 0; k < EACH; ++k)
+                    if (at + k * 8 * SHARE < l.all) v[k] = fetch(l, at + k * 8 * SHARE);
+#pragma unroll
+                for (u32 k = 0; k < EACH; ++k)
+                    if (at + k * 8 * SHARE < l.all) scatter(l, first, rows, at + k * 8 * SHARE, v[k]);
+            }
         }
         __syncthreads();
         if (threadIdx.x == 0) publish(p.read + strip);
@@ -318,9 +319,9 @@ __device__ __forceinline__ void columns_scratch(const Passes& p) {
     else pass.write(strip, first);
 }
 
-// Strips as wide as a cache line, and twice as wide.
+// Strips as wide as a cache line, and twice as wide, as many blocks as fit into shared memory.
 #define COLUMNS_SCRATCH(G)                                                                                          \
     KERNEL_BY(PASS_THREADS, 4) columns_scratch_##G(const __grid_constant__ Passes p) { columns_scratch<G, 128>(p); } \
-    KERNEL_BY(PASS_THREADS, 4) columns_scratch_wide_##G(const __grid_constant__ Passes p) { columns_scratch<G, 256>(p); }
+    KERNEL_BY(PASS_THREADS, 3) columns_scratch_wide_##G(const __grid_constant__ Passes p) { columns_scratch<G, 256>(p); }
 
 COLUMNS_SCRATCH(1) COLUMNS_SCRATCH(2) COLUMNS_SCRATCH(4) COLUMNS_SCRATCH(8) COLUMNS_SCRATCH(16)

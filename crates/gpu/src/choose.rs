@@ -53,8 +53,6 @@ const SECTOR: u64 = 32;
 
 /// Bytes per multiprocessor from which scratch memory is worth two passes.
 const SCRATCH_FROM: u64 = 192 * 1024;
-/// Shared memory per block up to which clusters are as fast.
-const MOST_BESIDE_SCRATCH: u64 = 80 * 1024;
 /// Strips that pass through scratch memory, at least three of them at a time: bytes of a cache line,
 /// or of two.
 pub(crate) const LINE: u64 = 128;
@@ -305,9 +303,9 @@ fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<C
     let scratch = limits.scratch && enough && (in_place || granule < 16);
     let scratch = scratch && 3 * steps * WIDE_STRIP <= MOST_SCRATCH;
     // With one block per multiprocessor, clusters are slower than columns that are not staged, and
-    // with two large ones they are slower than scratch memory if cache lines are whole.
+    // with two they are slower than scratch memory if cache lines are whole.
     let most = match scratch {
-        true if in_lines(shape, at) => MOST_BESIDE_SCRATCH.min(shared_by(2, limits)),
+        true if in_lines(shape, at) => shared_by(3, limits),
         false if in_place => limits.shared as u64,
         _ => shared_by(2, limits),
     };

@@ -172,9 +172,9 @@ impl Limits {
         if bytes >= self.keep_from { KEEP } else { NORMAL }
     }
 
-    /// The same for data that passes by while scratch memory stays in the cache.
-    pub(crate) fn passing(&self, bytes: u64) -> u64 {
-        if bytes >= self.keep_from { FIRST } else { NORMAL }
+    /// The same for data that passes by while scratch memory stays in the cache, if that does.
+    pub(crate) fn passing(&self, bytes: u64, stays: bool) -> u64 {
+        if stays && bytes >= self.keep_from { FIRST } else { NORMAL }
     }
 
     /// From compute capability, shared memory per block, number of multiprocessors, and bytes of L2

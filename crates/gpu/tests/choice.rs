@@ -86,9 +86,10 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::F32, &[100_000, 96], 0, 1), Kernel::ScratchColumns),
         (sequence(DType::U8, &[100_000, 384], 0, 1), Kernel::ScratchColumns),
         // Two blocks of a cluster per multiprocessor are for rows that share cache lines.
+        (sequence(DType::F32, &[37_000, 256], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F32, &[57_000, 128], 0, 1), Kernel::ScratchColumns),
         (sequence(DType::F32, &[57_000, 132], 0, 1), Kernel::ClusterColumns),
-        (sequence(DType::F32, &[40_000, 256], 0, 1), Kernel::ClusterColumns),
+        (sequence(DType::F32, &[40_000, 256], 0, 1), Kernel::ScratchColumns),
         (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::AlignedRows),
         // Too small for two passes.
         (sequence(DType::F32, &[100_000, 50], 0, 1), Kernel::DirectColumns),

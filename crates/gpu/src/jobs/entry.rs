@@ -37,6 +37,7 @@ pub(crate) enum Family {
     RowsStagedSwap,
     RowsShort,
     RowsBrief,
+    RowsBriefMore,
     RowsSwap,
     RowsTrade,
     Strided,
@@ -72,7 +73,7 @@ const STAGED: &[u8] = &[0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 22];
 
 impl Family {
     /// All of them, with their names and widths.
-    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 41] = [
+    pub(crate) const ALL: [(Family, &'static str, &'static [u8]); 42] = [
         (Family::RowsAligned, "rows_aligned", &[0, 1, 2, 3, 4, 6, 8, 12, 16]),
         (Family::RowsBlocks, "rows_blocks", &[0]),
         (Family::RowsCut, "rows_cut", &[1, 2, 4, 8, 16]),
@@ -85,7 +86,8 @@ impl Family {
         (Family::RowsStaged, "rows_staged", STAGED),
         (Family::RowsStagedSwap, "rows_staged_swap", STAGED),
         (Family::RowsShort, "rows_short", &[1, 2, 3, 4, 6, 8, 12]),
-        (Family::RowsBrief, "rows_brief", &[1]),
+        (Family::RowsBrief, "rows_brief", &[1, 2, 4, 8]),
+        (Family::RowsBriefMore, "rows_brief_more", &[1, 2]),
         (Family::RowsSwap, "rows_swap", &[1, 2, 4, 8, 16]),
         (Family::RowsTrade, "rows_trade", &[0]),
         (Family::Strided, "strided", &[1, 2, 4, 8]),
@@ -131,6 +133,7 @@ impl Family {
                 | RowsStagedSwap
                 | RowsShort
                 | RowsBrief
+                | RowsBriefMore
                 | Tiles
                 | Columns
                 | ColumnsZero
@@ -152,7 +155,7 @@ impl Family {
 
     /// Whether its blocks need more shared memory than the default limit.
     pub(crate) fn stages(self) -> bool {
-        matches!(self, Family::Columns | Family::ColumnsZero | Family::ColumnsBytes)
-            || self.clusters()
+        use Family::*;
+        matches!(self, Columns | ColumnsZero | ColumnsBytes | ColumnsScratchWide) || self.clusters()
     }
 }

@@ -11,7 +11,7 @@ use crate::shape::{Shape, Site};
 /// Threads per block, and rows of a tile in shared memory: `PASS_THREADS` and `TILE_ROWS` in
 /// scratch.cuh.
 const THREADS: u32 = 256;
-const TILE_ROWS: u64 = 128;
+const TILE_ROWS: u64 = 256;
 /// The ring of strips takes a third of the cache, or what three strips need. Narrow strips need at
 /// most two thirds.
 const RING: u64 = 3;
@@ -49,7 +49,12 @@ impl Room {
 
     /// All bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.counters + self.ring * self.pitch * (self.strip / self.granule)
+        self.counters + self.held()
+    }
+
+    /// Bytes of the ring.
+    fn held(&self) -> u64 {
+        self.ring * self.pitch * (self.strip / self.granule)
     }
 }
 
@@ -57,7 +62,9 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Optio
     let &Call { shape, at, scratch, .. } = call;
     let room = Room::of(shape, at, choice, limits)?;
     let lanes = Adjacent::of(shape);
-    let passing = limits.passing(shape.grains());
+    // A larger ring leaves the cache anyway, and evicting everything else first only loses.
+    let stays = 4 * room.held() <= 3 * limits.cache;
+    let passing = limits.passing(shape.grains(), stays);
     let mut columns = lanes.arguments(call, room.granule, room.strip, 16);
     columns.policy = passing;
     // A range of steps that is not aligned touches one vector more, except if each is a vector.

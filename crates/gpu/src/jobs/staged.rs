@@ -20,9 +20,10 @@ const MARGIN: u64 = 48;
 const FIVE: u8 = 5;
 const SEGMENT_FIVE: u64 = 4096;
 const SWAPPED_FIVE: u64 = 2048;
-/// Rows of bytes with lengths that are shorter than this are put in order by one lane each; see
-/// brief.cuh.
-const BRIEF: u64 = 112;
+/// Rows with lengths of at most this many bytes are put in order by one lane each: `BRIEF_WORDS` and
+/// `BRIEF_WORDS_MORE` in brief.cuh.
+const BRIEF: u64 = 4 * 16;
+const BRIEF_MORE: u64 = 4 * 28;
 /// Offset between the banks of consecutive warps' memory: any value that is not a multiple of 32
 /// gained 2 %.
 const SKEW: u64 = 80;
@@ -85,11 +86,28 @@ pub(super) fn short(call: &Call<'_>) -> Job {
     params.chunk = Axis::count(bytes);
     params.unit = Axis::count(most);
     params.threads = params.count.div_ceil(most) * WARP;
-    if width == 1 && params.by_length != 0 && bytes < BRIEF {
-        return launch(Entry(Family::RowsBrief, 1), params, 2 * room_for(most * bytes));
+    let brief_family = match width {
+        1 | 2 if bytes <= BRIEF => Some(Family::RowsBrief),
+        1 | 2 if bytes <= BRIEF_MORE => Some(Family::RowsBriefMore),
+        // From there on, vectors of wide units are assembled as fast.
+        4 | 8 if bytes < BRIEF => Some(Family::RowsBrief),
+        _ => None,
+    };
+    if let Some(family) = brief_family.filter(|_| params.by_length != 0) {
+        return brief(Entry(family, width as u8), params, bytes);
     }
     let room = (HEADER * most).next_multiple_of(16) + MARGIN + room_for(most * bytes);
     launch(Entry(Family::RowsShort, width as u8), params, room)
+}
+
+/// One row per lane. Rows of 64 bytes are staged one vector apart: they would begin in two banks.
+fn brief(entry: Entry, params: Rows, bytes: u64) -> Job {
+    let aligned = params.src.is_multiple_of(16) && params.dst.is_multiple_of(16);
+    let apart = aligned && bytes == BRIEF;
+    let (unit, pitch) = if apart { (bytes / 16, bytes + 16) } else { (0, bytes) };
+    // `Axis::count(0)` divides by 1; the kernel looks at its size.
+    let params = Rows { unit: Axis::count(unit), ..params };
+    launch(entry, params, room_for(WARP * pitch))
 }
 
 /// Shared memory for so many bytes with any alignment, including the margin: `room_for` in
