@@ -20,8 +20,8 @@ const MARGIN: u64 = 48;
 const FIVE: u8 = 5;
 const SEGMENT_FIVE: u64 = 4096;
 const SWAPPED_FIVE: u64 = 2048;
-/// Rows with lengths of at most this many bytes are put in order by one lane each: `BRIEF_WORDS` and
-/// `BRIEF_WORDS_MORE` in brief.cuh.
+/// Rows with lengths of at most this many bytes are put in order by one lane each: `BRIEF_WORDS`
+/// and `BRIEF_WORDS_MORE` in brief.cuh.
 const BRIEF: u64 = 4 * 16;
 const BRIEF_MORE: u64 = 4 * 28;
 /// Offset between the banks of consecutive warps' memory: any value that is not a multiple of 32
