@@ -103,7 +103,8 @@ pub(super) unsafe fn units(
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
     let at_once = cut.parts().min(team.threads());
     let call = Call { src, dst, unit, lengths, isa, stream, prefetch, at_once };
-    team.run(cut.parts(), |part| {
+    // Moved into the closure: another thread reads less of this one's memory before it starts.
+    team.run(cut.parts(), move |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
         unsafe { part_of(&call, dims, cut.window(part)) };
