@@ -206,9 +206,18 @@ impl Maker {
         x: &Bound<'py, PyAny>,
         input: &RawTensor<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let large = input.place() == Some(Place::Host) && input.bytes() >= self.large.1;
-        let like = if large { &self.large.0 } else { &self.like };
-        like.bind(x.py()).call1((x,))
+        let (py, dtype) = (x.py(), intern!(x.py(), "dtype"));
+        if input.place() != Some(Place::Host) || input.bytes() < self.large.1 {
+            return self.like.bind(py).call1((x,));
+        }
+        // Several types of a library may be one type to DLPack.
+        if (self.order == Order::Rows || input.is_in_rows())
+            && let Some(out) = dlpack::own_in_rows(x, input)?
+            && out.getattr(dtype)?.is(x.getattr(dtype)?)
+        {
+            return Ok(out);
+        }
+        self.large.0.bind(py).call1((x,))
     }
 
     /// Allocates an output like that of an earlier call, if there is a fast way.

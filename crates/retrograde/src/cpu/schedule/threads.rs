@@ -13,6 +13,9 @@ const PARTS_PER_THREAD: usize = 8;
 /// Threads that are awake begin at the same time, so that they need few parts, and each part costs a
 /// tenth of a microsecond: the smallest is this many times as large for them.
 const LARGER_IF_AWAKE: usize = 4;
+/// Up to so many bytes for each, they get one part: what one of them reads and writes is then in its
+/// own L2 cache in the next call, also in that of another library which cuts in the same way.
+const ONE_IF_AWAKE: usize = 2 << 20;
 /// Pools of this size are allowed on any machine.
 const ALWAYS_ALLOWED: usize = 256;
 /// Beyond that, so many threads per processor.
@@ -145,7 +148,10 @@ impl Team<'_> {
         };
         let smallest = bytes / tuning::least_part();
         let wanted = match &self.pool {
-            Some(Pool::Lent(workers)) if workers.are_awake() => smallest / LARGER_IF_AWAKE,
+            Some(Pool::Lent(workers)) if workers.are_awake() => {
+                let few = bytes <= self.threads * ONE_IF_AWAKE;
+                if few { self.threads } else { smallest / LARGER_IF_AWAKE }
+            }
             _ => smallest,
         };
         let most = wanted.max(smallest.min(self.threads)).clamp(1, self.threads * each);
