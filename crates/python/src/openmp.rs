@@ -50,11 +50,10 @@ unsafe impl Workers for OpenMp {
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod imp {
-    use smallvec::SmallVec;
+    use retrograde::cpu::Shares;
     use std::any::Any;
     use std::ffi::{CStr, c_int, c_uint, c_void};
     use std::mem::transmute;
-    use std::ops::Range;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
     use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
     use std::sync::{Mutex, PoisonError};
@@ -164,53 +163,27 @@ mod imp {
     struct Job<'a> {
         part: &'a (dyn Fn(usize) + Sync),
         parts: usize,
-        /// For each thread, how many of its parts have been taken. Empty if none has more than one:
-        /// the region ends only when its last thread has started, which may as well run its part.
-        taken: &'a [Taken],
+        /// None if no thread has more than one part: the region ends only when its last thread has
+        /// started, which may as well run its part.
+        shares: Option<Shares>,
         functions: Functions,
         panic: Mutex<Option<Box<dyn Any + Send>>>,
     }
 
-    /// In a cache line of its own: 16 threads that look for parts in the same lines spend microseconds
-    /// on that.
-    #[derive(Default)]
-    #[repr(align(64))]
-    struct Taken(AtomicUsize);
-
     impl Job<'_> {
-        /// Takes the parts of this thread, the same in each call of this size: its caches may still
-        /// have them, and PyTorch cuts its calls in the same way. Then those that others have not
-        /// begun. A thread without parts leaves them to their owners, which are about to start.
+        /// Runs parts of this thread: as PyTorch cuts its own calls, so that its caches may still have
+        /// them. A thread without any leaves the others to their owners, which are about to start.
         fn work(&self) {
             let own = ask(self.functions.thread_num);
-            let all = self.taken.len();
-            if all == 0 {
-                // The team may be smaller than it was expected to be.
-                let team = ask(self.functions.num_threads).max(1);
-                (own..self.parts).step_by(team).for_each(self.part);
-                return;
-            }
-            if self.parts_of(own).is_empty() {
-                return;
-            }
-            for owner in (own..all).chain(0..own) {
-                let parts = self.parts_of(owner);
-                // Looks before it takes one, which would get the cache line from its owner.
-                while self.taken[owner].0.load(Ordering::Relaxed) < parts.len() {
-                    let index = self.taken[owner].0.fetch_add(1, Ordering::Relaxed);
-                    if index >= parts.len() {
-                        break;
-                    }
-                    (self.part)(parts.start + index);
+            match &self.shares {
+                Some(shares) if shares.of(own).is_empty() => {}
+                Some(shares) => shares.run(own, self.part),
+                None => {
+                    // The team may be smaller than it was expected to be.
+                    let team = ask(self.functions.num_threads).max(1);
+                    (own..self.parts).step_by(team).for_each(self.part);
                 }
             }
-        }
-
-        /// The first thread always has some, so none is left over if the team is smaller.
-        fn parts_of(&self, thread: usize) -> Range<usize> {
-            let each = self.parts.div_ceil(self.taken.len());
-            let first = (thread * each).min(self.parts);
-            first..(first + each).min(self.parts)
         }
     }
 
@@ -239,11 +212,8 @@ mod imp {
         }
 
         pub(super) fn run(&self, threads: usize, parts: usize, part: &(dyn Fn(usize) + Sync)) {
-            let shares = if parts > threads { threads } else { 0 };
-            // Never moved: a kilobyte.
-            let taken: SmallVec<[Taken; 16]> = (0..shares).map(|_| Taken::default()).collect();
-            let taken = &taken[..];
-            let mut job = Job { part, parts, taken, functions: *self, panic: Mutex::new(None) };
+            let shares = (parts > threads).then(|| Shares::new(parts, threads));
+            let mut job = Job { part, parts, shares, functions: *self, panic: Mutex::new(None) };
             // Always the whole team, as PyTorch does: GNU's runtime ends the threads of a larger one.
             // SAFETY: `work` gets the job, which is shared by references only and outlives the region.
             unsafe { (self.parallel)(work, (&raw mut job).cast(), 0, 0) };
