@@ -6,7 +6,7 @@ from math import prod
 from pathlib import Path
 
 # Widths in bits of the element types in the cases, under the engine's names.
-BITS = {"u4": 4, "u8": 8, "u16": 16, "f16": 16, "f32": 32, "f64": 64, "c128": 128}
+BITS = {"u1": 1, "u2": 2, "u4": 4, "u8": 8, "u16": 16, "f16": 16, "f32": 32, "f64": 64, "c128": 128}
 NUMPY = {"u8": "uint8", "u16": "uint16", "f16": "float16", "f32": "float32", "f64": "float64", "c128": "complex128"}
 
 MIB = 1 << 20
@@ -27,7 +27,11 @@ class Case:
 
     @property
     def bytes(self):
-        return prod(self.shape) * BITS[self.dtype] // 8
+        return -(-prod(self.shape) * BITS[self.dtype] // 8)
+
+    @property
+    def packed(self):
+        return BITS[self.dtype] < 8
 
     @property
     def reversed_axis(self):

@@ -52,7 +52,7 @@ def from_python(job, threads):
 
     package.set_num_threads(threads)
     case, x, out = job.case, job.x, job.out
-    if case.dtype == "u4":
+    if case.packed:
         return  # NumPy has no packed types
     if case.operator == "reverse":
 
@@ -98,8 +98,7 @@ def retrograde(job, threads):
 def from_rust(name, library, job, threads):
     """Retrograde as called from Rust, through the library of `retrograde-bench`."""
     case, src, dst = job.case, job.src, job.dst
-    strides = job.x.strides if case.fortran else None
-    call = native.Call(case, job.lengths, strides, library)
+    call = native.Call(case, job.lengths, job.strides(), library)
     whole = case.bytes <= PLANNED_EACH_CALL
     note = "planned in each call" if whole else ""
     if case.in_place:

@@ -1,6 +1,7 @@
 """One case in memory: input, output, lengths, and the expected result."""
 
 import zlib
+from math import prod
 
 import numpy as np
 
@@ -25,6 +26,9 @@ class Job:
         self.src, self.dst = aligned(case.bytes), aligned(case.bytes)
         self.src[:] = random.integers(0, 256, case.bytes, np.uint8)
         self.lengths = self._lengths(random)
+        if case.packed:
+            # The unused bits of the last byte are written as zeros.
+            self.src[:] = packed(unpacked(self.src, case)[: prod(case.shape)], case)
         self.x, self.out = self._view(self.src, case.fortran), self._view(self.dst, False)
         if self.x.dtype.kind in "fc":
             make_finite(self.src, case.dtype)
@@ -32,7 +36,7 @@ class Job:
         self.expected = np.ascontiguousarray(self._expected()).view(np.uint8).reshape(-1)
 
     def _view(self, buffer, fortran):
-        if self.case.dtype == "u4":
+        if self.case.packed:
             return buffer
         elements = buffer.view(NUMPY[self.case.dtype])
         return elements.reshape(self.case.shape, order="F" if fortran else "C")
@@ -70,18 +74,44 @@ class Job:
         return (self.index(), entries) if time == 0 else (entries, self.index())
 
     def _expected(self):
-        case = self.case
-        if case.dtype == "u4":
-            return swap_nibbles(self.x)[::-1]
+        case, x = self.case, self.x
+        if case.packed:
+            x = unpacked(x, case)[: prod(case.shape)].reshape(case.shape, order="F" if case.fortran else "C")
         if case.operator == "reverse":
-            return np.flip(self.x, case.axes)
-        if case.operator == "sequence":
-            return self.x[self.picks()]
-        return np.take_along_axis(self.x, self.index(), case.reversed_axis)
+            moved = np.flip(x, case.axes)
+        elif case.operator == "sequence":
+            moved = x[self.picks()]
+        else:
+            moved = np.take_along_axis(x, self.index(), case.reversed_axis)
+        return packed(moved.reshape(-1), case) if case.packed else moved
+
+    def strides(self):
+        """The input's, in elements, or None if it is row-major."""
+        if not self.case.fortran:
+            return None
+        return [prod(self.case.shape[:axis]) for axis in range(len(self.case.shape))]
 
     def is_right(self, result):
         result = np.ascontiguousarray(result).view(np.uint8).reshape(-1)
         return np.array_equal(result, self.expected)
+
+
+def unpacked(buffer, case):
+    """Every element of a packed type as a byte: the lowest bits of a byte come first, of u1 the highest."""
+    bits = BITS[case.dtype]
+    shifts = np.arange(0, 8, bits, np.uint8)
+    shifts = shifts[::-1] if bits == 1 else shifts
+    return (buffer[:, None] >> shifts & ((1 << bits) - 1)).reshape(-1)
+
+
+def packed(elements, case):
+    """The inverse; what is left of the last byte is zero."""
+    bits = BITS[case.dtype]
+    shifts = np.arange(0, 8, bits, np.uint8)
+    shifts = shifts[::-1] if bits == 1 else shifts
+    whole = np.zeros(case.bytes * len(shifts), np.uint8)
+    whole[: len(elements)] = elements
+    return np.bitwise_or.reduce(whole.reshape(-1, len(shifts)) << shifts, axis=1, dtype=np.uint8)
 
 
 def swap_nibbles(packed):

@@ -38,7 +38,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Checks the operands; `strides` are the input's, in bytes, if it is not dense.
+    /// Checks the operands; `strides` are the input's, in elements, if it is not dense.
     pub fn new(
         operator: Operator,
         dtype: DType,
@@ -49,7 +49,7 @@ impl Call {
         let dst = Layout::dense(dtype, shape)?;
         let src = match strides {
             None => dst.clone(),
-            Some(strides) => Layout::byte_strided(dtype, shape, strides, 0)?,
+            Some(strides) => Layout::strided(dtype, shape, strides, 0)?,
         };
         let lengths = lengths.map(|(dtype, bytes)| (dtype, bytes.to_vec()));
         let plan = with_operator(&operator, &lengths, |reversal| {

@@ -25,7 +25,7 @@ pub struct CallSpec {
     pub rank: u32,
     /// Their sizes.
     pub shape: *const usize,
-    /// The input's strides in bytes, or null if it is dense.
+    /// The input's strides in elements, or null if it is dense.
     pub strides: *const isize,
     /// Name of the element type.
     pub dtype: *const c_char,

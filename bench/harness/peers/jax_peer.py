@@ -18,7 +18,7 @@ class Peer:
         case = job.case
         if case.in_place:
             raise Unsupported("nothing works in place")
-        if case.dtype == "u4":
+        if case.packed:
             raise Unsupported("no packed types here")
         if case.fortran:
             raise Unsupported("dense inputs only")

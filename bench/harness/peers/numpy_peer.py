@@ -17,7 +17,9 @@ class Peer:
         case, x, out = job.case, job.x, job.out
         if case.in_place:
             yield from in_place(job)
-        elif case.dtype == "u4":
+        elif case.packed:
+            if (case.dtype, case.operator, len(case.shape)) != ("u4", "reverse", 1):
+                raise Unsupported("only whole flips of u4")
             note = "swaps halves of bytes, then flips"
             yield making(NAME, lambda: np.ascontiguousarray(swap_nibbles(x)[::-1]), note=note)
         elif case.operator == "reverse":

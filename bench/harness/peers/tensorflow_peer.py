@@ -16,7 +16,7 @@ class Peer:
         case = job.case
         if case.in_place:
             raise Unsupported("nothing works in place")
-        if case.dtype == "u4":
+        if case.packed:
             raise Unsupported("no packed types")
         if case.fortran:
             raise Unsupported("dense inputs only")

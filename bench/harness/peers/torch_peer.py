@@ -16,7 +16,7 @@ class Peer:
         case = job.case
         if case.in_place:
             raise Unsupported("nothing works in place")
-        if case.dtype == "u4":
+        if case.packed:
             raise Unsupported("no packed types")
         torch.set_grad_enabled(False)
         torch.set_num_threads(threads)

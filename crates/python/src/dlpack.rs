@@ -348,16 +348,20 @@ impl<'a> RawTensor<'a> {
         matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT) && lanes == 1
     }
 
-    /// The integers of a row-major tensor in host memory: their type, and their bytes.
-    pub(crate) fn dense_integers(&self) -> Option<(DType, &[u8])> {
+    /// Whether its elements are in row-major order without gaps.
+    pub(crate) fn is_in_rows(&self) -> bool {
         let mut step = 1i64;
-        let dense = self.shape().iter().zip(self.strides()).rev().all(|(&size, &stride)| {
+        self.shape().iter().zip(self.strides()).rev().all(|(&size, &stride)| {
             let fits = stride == step || size == 1;
             step = step.saturating_mul(size);
             fits
-        });
-        if !self.is_integer() || self.place() != Some(Place::Host) || !dense || self.lacks_memory()
-        {
+        })
+    }
+
+    /// The integers of a row-major tensor in host memory: their type, and their bytes.
+    pub(crate) fn dense_integers(&self) -> Option<(DType, &[u8])> {
+        let usable = self.is_in_rows() && !self.lacks_memory();
+        if !self.is_integer() || self.place() != Some(Place::Host) || !usable {
             return None;
         }
         let dtype = DType::from_dlpack(self.tensor.dtype.code.0, self.tensor.dtype.bits)?;
@@ -441,10 +445,14 @@ type Describe = unsafe extern "C" fn(*mut c_void, *mut DLTensor) -> c_int;
 /// The C function that returns its current stream on a device.
 type CurrentStream = unsafe extern "C" fn(DLDeviceType, i32, *mut *mut c_void) -> c_int;
 
+/// The C function that makes a tensor of memory that it then owns.
+type Adopt = unsafe extern "C" fn(*mut DLManagedTensorVersioned, *mut *mut c_void) -> c_int;
+
 /// The C functions of a class of tensors.
 #[derive(Clone, Copy, Default)]
 struct Class {
     describe: Option<Describe>,
+    adopt: Option<Adopt>,
     current_stream: Option<CurrentStream>,
     /// Whether all of its tensors are writable, as PyTorch's are.
     writable: bool,
@@ -489,6 +497,7 @@ fn offers_of(class: &Bound<'_, PyType>) -> PyResult<Class> {
             let table = unsafe { table.as_ref() };
             Class {
                 describe: table.dltensor_from_py_object_no_sync,
+                adopt: table.managed_tensor_to_py_object_no_sync,
                 current_stream: table.current_work_stream,
                 writable: module.eq(intern!(py, "torch"))?,
                 cupy: false,
@@ -584,6 +593,28 @@ fn negative(size: i64) -> PyErr {
     PyBufferError::new_err(format!("not a valid DLPack tensor: a size is {size}"))
 }
 
+/// A new tensor of the same class, type and shape, row-major in memory of ours. `None` if its library
+/// has no C function that makes one.
+pub(crate) fn own_in_rows<'py>(
+    object: &Bound<'py, PyAny>,
+    tensor: &RawTensor<'_>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    let Some(adopt) = known(py, object.get_type_ptr()).and_then(|offers| offers.adopt) else {
+        return Ok(None);
+    };
+    let memory = Buffer::in_rows(tensor)?.managed::<DLManagedTensorVersioned>()?;
+    let mut made = ptr::null_mut();
+    // SAFETY: the function belongs to the class of the object, and takes a tensor that is valid and
+    // has an owner; it returns a new reference, or sets an error.
+    unsafe {
+        if adopt(memory.into_raw(), &mut made) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(Some(Bound::from_owned_ptr(py, made.cast())))
+    }
+}
+
 /// A result for a library that imports tensors through DLPack.
 #[pyclass(frozen, module = "retrograde._engine")]
 pub(crate) struct Buffer {
@@ -640,6 +671,17 @@ impl Buffer {
             strides: strides.iter().map(in_elements).collect(),
         };
         Ok((buffer, out))
+    }
+
+    /// For the elements of a tensor in row-major order.
+    fn in_rows(tensor: &RawTensor<'_>) -> PyResult<Self> {
+        let (shape, mut step) = (tensor.shape().to_vec(), 1);
+        let mut strides = shape.clone();
+        for (stride, &size) in strides.iter_mut().zip(&shape).rev() {
+            (*stride, step) = (step, step * size.max(1));
+        }
+        let (memory, dtype) = (Arc::new(Block::new(tensor.bytes())?), tensor.dtype());
+        Ok(Buffer { memory, dtype, flags: DlpackFlags::empty(), shape, strides })
     }
 
     fn managed<M: ManagedTensorBase>(&self) -> PyResult<Managed<M>> {

@@ -24,6 +24,7 @@ mod operation;
 mod picture;
 mod prepared;
 mod threads;
+mod torch_state;
 mod view;
 mod xla;
 

@@ -5,6 +5,7 @@ use crate::call;
 use crate::dlpack::{self, RawTensor};
 use crate::kept::{Kept, Order, Tensors};
 use crate::operation::Asked;
+use crate::torch_state::State;
 use crate::view::Place;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -121,54 +122,6 @@ impl Maker {
     }
 }
 
-/// PyTorch's state on this thread, as it tells it to Python.
-#[derive(FromPyObject)]
-struct State {
-    /// Return how many modes are active.
-    modes: (Py<PyAny>, Py<PyAny>),
-    /// Returns the active tracer, or `None`.
-    tracer: Py<PyAny>,
-    /// Returns the active transform of `torch.func`, or `None`.
-    transform: Py<PyAny>,
-    /// The module with the level of forward-mode differentiation, negative if there is none.
-    forward: Py<PyAny>,
-    is_recording: Py<PyAny>,
-    is_inference: Py<PyAny>,
-    /// Tells autograd that tensors were written to.
-    written: Py<PyAny>,
-}
-
-impl State {
-    /// Whether operations are run one by one: no mode, transform or tracer is active. Inside a
-    /// transform even a tensor that it does not transform needs the full path: new ones are wrapped
-    /// there, and a gradient has several levels.
-    fn is_quiet(&self, py: Python<'_>) -> PyResult<bool> {
-        for count in [&self.modes.0, &self.modes.1] {
-            if count.bind(py).call0()?.is_truthy()? {
-                return Ok(false);
-            }
-        }
-        for active in [&self.transform, &self.tracer] {
-            if !active.bind(py).call0()?.is_none() {
-                return Ok(false);
-            }
-        }
-        let level = self.forward.bind(py).getattr(intern!(py, "_current_level"))?;
-        Ok(level.extract::<i64>()? < 0)
-    }
-
-    fn is_recording(&self, py: Python<'_>) -> PyResult<bool> {
-        self.is_recording.bind(py).call0()?.is_truthy()
-    }
-
-    /// Whether this tensor may be written to here: one of inference mode may not be outside of it.
-    fn allows_writing(&self, out: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let py = out.py();
-        let frozen = out.call_method0(intern!(py, "is_inference"))?.is_truthy()?;
-        Ok(!frozen || self.is_inference.bind(py).call0()?.is_truthy()?)
-    }
-}
-
 fn has_gradient(x: &Bound<'_, PyAny>) -> PyResult<bool> {
     x.getattr(intern!(x.py(), "requires_grad"))?.is_truthy()
 }
@@ -206,7 +159,7 @@ impl Maker {
         if !write(x, lengths, asked, out)? {
             return Ok(None);
         }
-        state.written.bind(py).call1(((out,),))?;
+        state.was_written(out)?;
         Ok(Some(out.clone()))
     }
 
@@ -253,9 +206,18 @@ impl Maker {
         x: &Bound<'py, PyAny>,
         input: &RawTensor<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let large = input.place() == Some(Place::Host) && input.bytes() >= self.large.1;
-        let like = if large { &self.large.0 } else { &self.like };
-        like.bind(x.py()).call1((x,))
+        let (py, dtype) = (x.py(), intern!(x.py(), "dtype"));
+        if input.place() != Some(Place::Host) || input.bytes() < self.large.1 {
+            return self.like.bind(py).call1((x,));
+        }
+        // Several types of a library may be one type to DLPack.
+        if (self.order == Order::Rows || input.is_in_rows())
+            && let Some(out) = dlpack::own_in_rows(x, input)?
+            && out.getattr(dtype)?.is(x.getattr(dtype)?)
+        {
+            return Ok(out);
+        }
+        self.large.0.bind(py).call1((x,))
     }
 
     /// Allocates an output like that of an earlier call, if there is a fast way.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Smaller outputs come from NumPy's allocator, or are allocated plainly.
-pub(crate) const LEAST: usize = 4 << 20;
+pub(crate) const LEAST: usize = PAGE;
 /// The size of a huge page; large blocks are aligned to it and multiples of it.
 const PAGE: usize = 2 << 20;
 /// The alignment of small blocks: TensorFlow copies less aligned ones.

@@ -10,6 +10,7 @@ use retrograde::cpu::Workers;
 #[derive(Clone, Copy)]
 pub(crate) struct OpenMp {
     functions: imp::Functions,
+    threads: usize,
     are_awake: bool,
 }
 
@@ -17,9 +18,12 @@ pub(crate) struct OpenMp {
 /// team of threads for each thread that calls it. The caller knows whether its threads have just been
 /// used.
 pub(crate) fn current(are_awake: bool) -> Option<OpenMp> {
+    let functions = imp::current()?;
+    let is_inside = functions.in_parallel();
+    // Inside a region, another one would start threads beside those that are busy.
+    let threads = if is_inside { 1 } else { functions.max_threads() };
     // A team of one does not spin. Inside a region, though, one is all that is free.
-    let found = imp::current().filter(|found| found.in_parallel() || found.max_threads() > 1);
-    found.map(|functions| OpenMp { functions, are_awake })
+    (is_inside || threads > 1).then_some(OpenMp { functions, threads, are_awake })
 }
 
 /// A forked child inherits the runtime without its threads, and would wait for them.
@@ -31,7 +35,7 @@ pub(crate) fn after_fork_in_child() {
 // takes parts until none is left.
 unsafe impl Workers for OpenMp {
     fn threads(&self) -> usize {
-        self.functions.max_threads()
+        self.threads
     }
 
     /// Later they still spin, but take longer to notice than a small call takes.
@@ -40,17 +44,16 @@ unsafe impl Workers for OpenMp {
     }
 
     fn run(&self, parts: usize, part: &(dyn Fn(usize) + Sync)) {
-        self.functions.run(parts, part);
+        self.functions.run(self.threads, parts, part);
     }
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod imp {
-    use smallvec::SmallVec;
+    use retrograde::cpu::Shares;
     use std::any::Any;
     use std::ffi::{CStr, c_int, c_uint, c_void};
     use std::mem::transmute;
-    use std::ops::Range;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
     use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
     use std::sync::{Mutex, PoisonError};
@@ -67,14 +70,20 @@ mod imp {
         max_threads: Ask,
         in_parallel: Ask,
         thread_num: Ask,
+        num_threads: Ask,
     }
 
-    const NAMES: [&CStr; 4] =
-        [c"GOMP_parallel", c"omp_get_max_threads", c"omp_in_parallel", c"omp_get_thread_num"];
+    const NAMES: [&CStr; 5] = [
+        c"GOMP_parallel",
+        c"omp_get_max_threads",
+        c"omp_in_parallel",
+        c"omp_get_thread_num",
+        c"omp_get_num_threads",
+    ];
 
     static DISABLED: AtomicBool = AtomicBool::new(false);
     /// The addresses of the functions; the first is 0 if they were not found.
-    static FOUND: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+    static FOUND: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
     /// How many libraries had been loaded when they were last looked for.
     static LOOKED_AT: AtomicU64 = AtomicU64::new(u64::MAX);
 
@@ -93,7 +102,7 @@ mod imp {
                 return None;
             }
         }
-        let [parallel, max_threads, in_parallel, thread_num] =
+        let [parallel, max_threads, in_parallel, thread_num, num_threads] =
             FOUND.each_ref().map(|found| found.load(Ordering::Acquire) as *const c_void);
         // SAFETY: the addresses of these functions, found by their names; a library that is loaded
         // for the whole process, as `look` finds it, is not unloaded by PyTorch.
@@ -103,6 +112,7 @@ mod imp {
                 max_threads: transmute::<*const c_void, Ask>(max_threads),
                 in_parallel: transmute::<*const c_void, Ask>(in_parallel),
                 thread_num: transmute::<*const c_void, Ask>(thread_num),
+                num_threads: transmute::<*const c_void, Ask>(num_threads),
             })
         }
     }
@@ -153,47 +163,27 @@ mod imp {
     struct Job<'a> {
         part: &'a (dyn Fn(usize) + Sync),
         parts: usize,
-        /// For each thread, how many of its parts have been taken.
-        taken: SmallVec<[Taken; 16]>,
+        /// None if no thread has more than one part: the region ends only when its last thread has
+        /// started, which may as well run its part.
+        shares: Option<Shares>,
         functions: Functions,
         panic: Mutex<Option<Box<dyn Any + Send>>>,
     }
 
-    /// In a cache line of its own: 16 threads that look for parts in the same lines spend microseconds
-    /// on that.
-    #[derive(Default)]
-    #[repr(align(64))]
-    struct Taken(AtomicUsize);
-
     impl Job<'_> {
-        /// Takes the parts of this thread, the same in each call of this size: its caches may still
-        /// have them, and PyTorch cuts its calls in the same way. Then those that others have not
-        /// begun. A thread without parts leaves them to their owners, which are about to start.
+        /// Runs parts of this thread: as PyTorch cuts its own calls, so that its caches may still have
+        /// them. A thread without any leaves the others to their owners, which are about to start.
         fn work(&self) {
-            // SAFETY: a function of OpenMP without arguments.
-            let own = unsafe { (self.functions.thread_num)() };
-            let (own, all) = (usize::try_from(own).unwrap_or(0), self.taken.len());
-            if self.parts_of(own).is_empty() {
-                return;
-            }
-            for owner in (own..all).chain(0..own) {
-                let parts = self.parts_of(owner);
-                // Looks before it takes one, which would get the cache line from its owner.
-                while self.taken[owner].0.load(Ordering::Relaxed) < parts.len() {
-                    let index = self.taken[owner].0.fetch_add(1, Ordering::Relaxed);
-                    if index >= parts.len() {
-                        break;
-                    }
-                    (self.part)(parts.start + index);
+            let own = ask(self.functions.thread_num);
+            match &self.shares {
+                Some(shares) if shares.of(own).is_empty() => {}
+                Some(shares) => shares.run(own, self.part),
+                None => {
+                    // The team may be smaller than it was expected to be.
+                    let team = ask(self.functions.num_threads).max(1);
+                    (own..self.parts).step_by(team).for_each(self.part);
                 }
             }
-        }
-
-        /// The first thread always has some, so none is left over if the team is smaller.
-        fn parts_of(&self, thread: usize) -> Range<usize> {
-            let each = self.parts.div_ceil(self.taken.len());
-            let first = (thread * each).min(self.parts);
-            first..(first + each).min(self.parts)
         }
     }
 
@@ -207,25 +197,23 @@ mod imp {
         }
     }
 
+    fn ask(of: Ask) -> usize {
+        // SAFETY: a function of OpenMP without arguments.
+        usize::try_from(unsafe { of() }).unwrap_or(0)
+    }
+
     impl Functions {
         pub(super) fn in_parallel(&self) -> bool {
-            // SAFETY: a function of OpenMP without arguments.
-            unsafe { (self.in_parallel)() != 0 }
+            ask(self.in_parallel) != 0
         }
 
         pub(super) fn max_threads(&self) -> usize {
-            // Inside a region, another one would start threads beside those that are busy.
-            if self.in_parallel() {
-                return 1;
-            }
-            // SAFETY: a function of OpenMP without arguments.
-            let threads = unsafe { (self.max_threads)() };
-            usize::try_from(threads).unwrap_or(1).max(1)
+            ask(self.max_threads).max(1)
         }
 
-        pub(super) fn run(&self, parts: usize, part: &(dyn Fn(usize) + Sync)) {
-            let taken = (0..self.max_threads()).map(|_| Taken::default()).collect();
-            let mut job = Job { part, parts, taken, functions: *self, panic: Mutex::new(None) };
+        pub(super) fn run(&self, threads: usize, parts: usize, part: &(dyn Fn(usize) + Sync)) {
+            let shares = (parts > threads).then(|| Shares::new(parts, threads));
+            let mut job = Job { part, parts, shares, functions: *self, panic: Mutex::new(None) };
             // Always the whole team, as PyTorch does: GNU's runtime ends the threads of a larger one.
             // SAFETY: `work` gets the job, which is shared by references only and outlives the region.
             unsafe { (self.parallel)(work, (&raw mut job).cast(), 0, 0) };
@@ -258,7 +246,7 @@ mod imp {
             match *self {}
         }
 
-        pub(super) fn run(&self, _parts: usize, _part: &(dyn Fn(usize) + Sync)) {
+        pub(super) fn run(&self, _: usize, _parts: usize, _part: &(dyn Fn(usize) + Sync)) {
             match *self {}
         }
     }

@@ -7,9 +7,9 @@ from torch.autograd.graph import increment_version
 
 from . import _engine, _torch_gradients
 
-#: Outputs of at least this many bytes are allocated by the engine, which reuses large pages. The system allocator
-#: caches smaller blocks, but requests larger ones from the operating system each time.
-LARGE = 32 << 20
+#: Outputs of at least this many bytes are allocated by the engine, which reuses large pages, as for NumPy arrays. The
+#: system allocator returns much of that to the operating system, and asks for it again in the next call.
+LARGE = 2 << 20
 
 
 class Operator:

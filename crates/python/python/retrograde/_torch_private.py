@@ -33,6 +33,11 @@ LAYERS = {
 }
 #: ``torch.autograd.graph.increment_version``, the fallback, without its checks.
 WRITTEN = "_C._increment_version"
+#: With these the engine checks, when it is loaded, that it can read the dispatch keys and count the function modes of a
+#: thread by itself. It then asks the watchers only if there are any. The fallback is to ask them in every call.
+SET_KEY = "_C._dispatch_tls_set_dispatch_key_included"
+PUSH_MODE = "_C._push_on_torch_function_stack"
+POP_MODE = "_C._pop_torch_function_stack"
 #: The allocation functions of PyTorch's compiler, which take half the time of ``torch.empty_like``, the fallback.
 EMPTY_HERE = "_C._dynamo.guards._empty_strided_cpu"
 EMPTY_THERE = "_C._dynamo.guards._empty_strided_cuda"
@@ -68,13 +73,17 @@ def state():
     if names is None:
         return None
     return SimpleNamespace(
-        modes=(names.dispatch_modes, names.function_modes),
+        function_modes=names.function_modes,
+        dispatch_modes=names.dispatch_modes,
         tracer=names.tracing_state,
         transform=names.transform,
-        forward=torch.autograd.forward_ad,
+        forward=vars(torch.autograd.forward_ad),
         is_recording=torch.is_grad_enabled,
         is_inference=torch.is_inference_mode_enabled,
         written=find(WRITTEN) or torch.autograd.graph.increment_version,
+        set_key=find(SET_KEY),
+        push_mode=find(PUSH_MODE),
+        pop_mode=find(POP_MODE),
     )
 
 

@@ -89,6 +89,24 @@ def test_large_tensors():
     same(got, np.flip(bits(turned), 0))
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_large_tensors_of_every_type(dtype):
+    """Several types of PyTorch are one type to DLPack, with which the engine makes large outputs."""
+    rng = np.random.default_rng(2)
+    x = sample(rng, (3, (3 << 20) // torch.empty(0, dtype=dtype).element_size() // 3, 1), dtype)
+    for given in (x, x[:, :, 0], x.transpose(0, 1)):
+        for call in (rt.reverse, retrograde.reverse):
+            got = call(given, 1)
+            assert got.dtype == dtype and got.stride() == torch.empty_like(given).stride()
+            assert got.is_leaf and not got.requires_grad and got.device == given.device
+            same(got, np.flip(bits(given), 1))
+    with torch.inference_mode():
+        assert rt.reverse(x, 1).is_inference()
+    # PyTorch cannot resize what it did not allocate.
+    if dtype in (torch.uint8, torch.float32):
+        assert not rt.reverse(x, 1).untyped_storage().resizable()
+
+
 def test_lazy_conjugates_and_negatives():
     x = torch.randn(4, 3, dtype=torch.complex64)
     for lazy in (x.conj(), x.conj().imag, x.imag, x.conj().T):

@@ -4,11 +4,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import torch
 from test_torch_compilers import ONE_PROGRAM
+from torch.autograd import forward_ad
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from retrograde import _engine
 from retrograde import _torch_private as private
 
 HERE = Path(__file__).parent
@@ -31,7 +36,8 @@ def without(program, *arguments):
 
 
 def test_this_release_has_all_of_them():
-    for path in [*private.WATCHERS.values(), *private.LAYERS.values(), private.FUNCTION, private.EMPTY_HERE]:
+    others = [private.FUNCTION, private.EMPTY_HERE, private.SET_KEY, private.PUSH_MODE, private.POP_MODE]
+    for path in [*private.WATCHERS.values(), *private.LAYERS.values(), *others]:
         assert private.find(path) is not None, path
     assert private.state().written is private.find(private.WRITTEN)
     assert private.function_base() is not torch.autograd.Function
@@ -41,6 +47,63 @@ def test_this_release_has_all_of_them():
 def test_without_one_watcher_calls_take_the_dispatcher(monkeypatch, path):
     lacking(monkeypatch, path)
     assert private.state() is None
+
+
+class FunctionMode(TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        return function(*args, **(kwargs or {}))
+
+
+class DispatchMode(TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("missing", [None, private.SET_KEY, private.PUSH_MODE, private.POP_MODE])
+def test_the_engine_sees_every_mode_transform_and_tracer(monkeypatch, missing):
+    lacking(monkeypatch, missing)
+    maker = _engine.Maker(False, torch.Tensor, private.state(), torch.empty_like, None, 1 << 40, None, None)
+    x = torch.arange(6.0).reshape(2, 3)
+
+    def runs():
+        made = maker.reverse(x, 0, None, "set", None)
+        assert made is None or made.tolist() == [[3, 4, 5], [0, 1, 2]]
+        return made is not None
+
+    def seen(y):
+        answers.append(runs())
+        return y.sin()
+
+    for _ in range(2):
+        answers = []
+        assert runs()
+        for mode in (FunctionMode(), DispatchMode(), forward_ad.dual_level()):
+            with mode:
+                assert not runs(), mode
+            assert runs(), mode
+        torch.func.vmap(seen)(x)
+        torch.func.grad(lambda y: seen(y).sum())(x)
+        torch.func.jvp(seen, (x,), (x,))
+        torch.func.functionalize(seen)(x)
+        torch.jit.trace(seen, (x,), check_trace=False)
+        assert answers == [False] * 5
+        # Other keys change too, but nothing has to see the call.
+        for harmless in (torch.inference_mode(), torch.no_grad(), torch.autocast("cpu")):
+            with harmless:
+                assert runs(), harmless
+
+    # Another thread has a state of its own.
+    def elsewhere():
+        answers.append(runs())
+        with DispatchMode():
+            answers.append(runs())
+
+    answers = []
+    with FunctionMode():
+        thread = Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+    assert answers == [True, False]
 
 
 @pytest.mark.parametrize("path", private.LAYERS.values())

@@ -40,6 +40,8 @@ pub(super) struct Call<'a> {
     pub(super) lengths: Option<LengthReader<'a>>,
     pub(super) isa: Isa,
     pub(super) stream: bool,
+    /// The same for kernels that write a strip of each row at a time.
+    pub(super) stream_strips: bool,
     pub(super) prefetch: bool,
     /// How many parts may run at once, and share the memory for staging buffers.
     pub(super) at_once: usize,
@@ -94,20 +96,21 @@ pub(super) unsafe fn units(
     lengths: Option<LengthReader<'_>>,
 ) {
     let bytes = dims.iter().map(|dim| dim.len).product::<usize>() * unit;
-    let (isa, stream) = (Isa::current(), tuning::streams(bytes));
-    let prefetch = tuning::prefetches(bytes);
+    let (isa, prefetch) = (Isa::current(), tuning::prefetches(bytes));
+    let (stream, stream_strips) = (tuning::streams(bytes), tuning::streams_strips(bytes));
     // A prefix is cut only where blocks move: columns and lanes need all of it.
     let may_cut = |dim: &Dim| dim.flow != Flow::FlipPrefix || unit >= WIDE;
     let cut = Cut::new(dims, to, 1, team.parts(bytes), may_cut);
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
     let at_once = cut.parts().min(team.threads());
-    let call = Call { src, dst, unit, lengths, isa, stream, prefetch, at_once };
-    team.run(cut.parts(), |part| {
+    let call = Call { src, dst, unit, lengths, isa, stream, stream_strips, prefetch, at_once };
+    // Moved into the closure: another thread reads less of this one's memory before it starts.
+    team.run(cut.parts(), move |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
         unsafe { part_of(&call, dims, cut.window(part)) };
-        if stream {
+        if stream || stream_strips {
             call.isa.fence();
         }
     });
@@ -314,7 +317,7 @@ unsafe fn copy_columns(
                 stage,
                 room,
                 zero: lengths.zeroes_tail(),
-                stream: call.stream,
+                stream: call.stream_strips,
             });
         }
     };
@@ -566,7 +569,7 @@ unsafe fn tiles(
                 src_step: inner.steps[0],
                 dst_step: rows.steps[1],
                 unit: call.unit,
-                stream: call.stream,
+                stream: call.stream_strips,
             });
         }
         Ok::<(), Infallible>(())

@@ -54,9 +54,10 @@ pub(super) unsafe fn run(plan: &Plan, memory: *mut u8, lengths: Option<LengthRea
                 let memory = memory.add(plan.dst().origin);
                 let unit = plan.unit().count;
                 let (src, dst) = (memory, memory);
-                let (stream, prefetch) = (false, false);
+                let (stream, stream_strips, prefetch) = (false, false, false);
                 let at_once = 1; // Columns are not staged in place.
-                let call = Call { src, dst, unit, lengths, isa, stream, prefetch, at_once };
+                let call =
+                    Call { src, dst, unit, lengths, isa, stream, stream_strips, prefetch, at_once };
                 reverse(plan, plan.dims(), 0, &call, lengths);
             }
             grain @ Grain::Packed { .. } => {

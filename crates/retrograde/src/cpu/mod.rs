@@ -35,6 +35,7 @@ pub use dispatch::Isa;
 pub use execute::{execute, execute_in_place};
 pub use schedule::hint::{Hint, with_hint};
 pub use schedule::pool::ThreadPool;
+pub use schedule::shares::Shares;
 pub use schedule::threads::{max_threads, num_threads};
 #[cfg(any(feature = "testing", test))]
 pub use schedule::tuning::Tuning;

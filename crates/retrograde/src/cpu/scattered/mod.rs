@@ -139,7 +139,7 @@ unsafe fn by_kernel(
         bits,
         lengths,
         isa: Isa::current(),
-        stream: tuning::streams(bytes),
+        stream: tuning::streams_strips(bytes),
     };
     let on_bytes = |at: isize| at % elements as isize == 0;
     let (row, outer) = plan.dims().split_last().map_or((1, &[][..]), |(row, rest)| (row.len, rest));

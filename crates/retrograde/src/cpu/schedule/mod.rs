@@ -5,6 +5,7 @@ mod caches;
 pub(super) mod hint;
 mod parts;
 pub(super) mod pool;
+pub(super) mod shares;
 pub(super) mod threads;
 pub(super) mod tuning;
 pub(super) mod workers;

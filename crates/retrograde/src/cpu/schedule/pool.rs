@@ -4,6 +4,7 @@
 //! A thread that calls into a rayon pool from outside hands in all of its work and sleeps: two
 //! wake-ups before the first byte moves, each as long as a copy of a megabyte.
 
+use super::shares::Shares;
 use std::any::Any;
 use std::cell::RefCell;
 use std::hint::spin_loop;
@@ -109,29 +110,20 @@ struct Job {
     /// The closure that runs a part. Its lifetime has been erased: [`Shared::run`] returns only
     /// after the last use.
     part: NonNull<dyn Fn(usize) + Sync>,
-    parts: usize,
-    /// The next part that nobody has taken.
-    next: AtomicUsize,
+    shares: Shares,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl Job {
-    /// Runs parts until none is left.
-    fn work(&self) {
+    /// Runs parts until none is left, those of this thread first. The caller is number 0.
+    fn work(&self, thread: usize) {
         let parts = || {
             // SAFETY: the closure outlives the job.
-            let part = unsafe { self.part.as_ref() };
-            loop {
-                let index = self.next.fetch_add(1, Ordering::Relaxed);
-                if index >= self.parts {
-                    break;
-                }
-                part(index);
-            }
+            self.shares.run(thread, unsafe { self.part.as_ref() });
         };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(parts)) {
             // No more parts; the caller continues the panic.
-            self.next.store(self.parts, Ordering::Relaxed);
+            self.shares.stop();
             *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
         }
     }
@@ -181,7 +173,7 @@ impl ThreadPool {
         for number in 1..threads {
             let shared = Arc::clone(&pool.shared);
             let builder = thread::Builder::new().name(format!("retrograde-{number}"));
-            match builder.spawn(move || shared.serve()) {
+            match builder.spawn(move || shared.serve(number)) {
                 Ok(worker) => pool.workers.push(worker),
                 Err(error) => return (pool, Some(error)),
             }
@@ -263,10 +255,10 @@ impl Shared {
         let part = unsafe {
             std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(part)
         };
-        let next = AtomicUsize::new(0);
-        let job = Job { part: NonNull::from(part), parts, next, panic: Mutex::new(None) };
+        let shares = Shares::new(parts, helpers + 1);
+        let job = Job { part: NonNull::from(part), shares, panic: Mutex::new(None) };
         self.open(slot, &job, helpers);
-        job.work();
+        job.work(0);
         self.close(slot);
         if let Some(panic) = job.panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
             resume_unwind(panic);
@@ -300,14 +292,14 @@ impl Shared {
     }
 
     /// Helps with one job, if there is one to help with.
-    fn help(&self) -> bool {
+    fn help(&self, worker: usize) -> bool {
         let Some(slot) = self.slots.iter().find(|slot| slot.join()) else { return false };
         let more = seats(slot.gate.load(Ordering::Relaxed)) > 0;
         if more && self.spinning.load(Ordering::SeqCst) == 0 {
             self.wake_one();
         }
         // SAFETY: the caller keeps its job until all helpers have left.
-        unsafe { &*slot.job.load(Ordering::Relaxed) }.work();
+        unsafe { &*slot.job.load(Ordering::Relaxed) }.work(worker);
         // The last use of the job. Release: what it wrote is there for the caller.
         slot.gate.fetch_sub(HELPER, Ordering::SeqCst);
         if self.waiting.load(Ordering::SeqCst) > 0 {
@@ -328,7 +320,7 @@ impl Shared {
     }
 
     /// The life of a worker.
-    fn serve(&self) {
+    fn serve(&self, worker: usize) {
         loop {
             // Loaded before `stop`: dropping the pool sets that first and posts then, so a worker
             // that has seen the post sees it too.
@@ -337,7 +329,7 @@ impl Shared {
                 return;
             }
             let posted = || self.posted.load(Ordering::SeqCst) != seen;
-            if self.help() {
+            if self.help(worker) {
                 continue;
             }
             self.spinning.fetch_add(1, Ordering::SeqCst);

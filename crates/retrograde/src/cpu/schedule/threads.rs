@@ -13,6 +13,9 @@ const PARTS_PER_THREAD: usize = 8;
 /// Threads that are awake begin at the same time, so that they need few parts, and each part costs a
 /// tenth of a microsecond: the smallest is this many times as large for them.
 const LARGER_IF_AWAKE: usize = 4;
+/// Up to so many bytes for each, they get one part: what one of them reads and writes is then in its
+/// own L2 cache in the next call, also in that of another library which cuts in the same way.
+const ONE_IF_AWAKE: usize = 2 << 20;
 /// Pools of this size are allowed on any machine.
 const ALWAYS_ALLOWED: usize = 256;
 /// Beyond that, so many threads per processor.
@@ -103,20 +106,26 @@ pub(in crate::cpu) struct Team<'a> {
     /// `None` if the caller works alone.
     pool: Option<Pool<'a>>,
     threads: usize,
+    /// Whether the others are awake, or about to be.
+    awake: bool,
 }
 
 impl Team<'_> {
     /// Those for a call that writes this many bytes.
     pub(in crate::cpu) fn new(bytes: usize) -> Self {
-        let alone = Team { pool: None, threads: 1 };
+        let alone = Team { pool: None, threads: 1, awake: false };
         if bytes < tuning::share_from() || limit() == 1 {
             return alone;
         }
         let pool = Pool::current();
+        let awake = match &pool {
+            Pool::Own(pool) => pool.welcomes_small_calls(),
+            Pool::Lent(workers) => workers.are_awake(),
+            Pool::Rayon => false,
+        };
         let least = match &pool {
-            Pool::Own(pool) if pool.welcomes_small_calls() => 0,
+            _ if awake => 0,
             Pool::Own(_) => tuning::wake_from(),
-            Pool::Lent(workers) if workers.are_awake() => 0,
             // Whether these are awake is not known.
             Pool::Rayon | Pool::Lent(_) => tuning::wake_from() / 2,
         };
@@ -126,7 +135,7 @@ impl Team<'_> {
         // A packed tensor may be smaller than a byte.
         let most = bytes.div_ceil(tuning::least_part()).max(1);
         let threads = pool.threads().min(limit()).min(most);
-        if threads == 1 { alone } else { Team { pool: Some(pool), threads } }
+        if threads == 1 { alone } else { Team { pool: Some(pool), threads, awake } }
     }
 
     /// How many they are.
@@ -144,9 +153,10 @@ impl Team<'_> {
             Some(_) => PARTS_PER_THREAD,
         };
         let smallest = bytes / tuning::least_part();
-        let wanted = match &self.pool {
-            Some(Pool::Lent(workers)) if workers.are_awake() => smallest / LARGER_IF_AWAKE,
-            _ => smallest,
+        let wanted = match self.awake {
+            true if bytes <= self.threads * ONE_IF_AWAKE => self.threads,
+            true => smallest / LARGER_IF_AWAKE,
+            false => smallest,
         };
         let most = wanted.max(smallest.min(self.threads)).clamp(1, self.threads * each);
         // As many for each thread: three parts take two threads as long as four.

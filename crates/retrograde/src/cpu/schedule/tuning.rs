@@ -12,6 +12,11 @@ const PART: usize = 64 << 10;
 /// 15 % faster; below, it costs as much as it gains, or more.
 const PREFETCHED: usize = 2 << 20;
 
+/// From here on tiles and columns use non-temporal stores. They write a few lines of each row, which an
+/// ordinary store reads first, from another page each time. Measured at 4 to 16 MiB, the output summed
+/// at once: tiles 1.1 to 4 times as fast, columns 0.9 to 1.9 times.
+const STRIPS: usize = 4 << 20;
+
 /// Sizes in bytes of output. Results do not depend on them.
 ///
 /// For tests and benchmarks, behind the feature `testing`: it changes the whole process.
@@ -73,11 +78,20 @@ pub(in crate::cpu) fn prefetches(bytes: usize) -> bool {
 
 /// Whether a call that writes this many bytes uses non-temporal stores.
 pub(in crate::cpu) fn streams(bytes: usize) -> bool {
+    streams_from(bytes, super::caches::half_of_last_level)
+}
+
+/// The same for kernels that write a strip of each row at a time.
+pub(in crate::cpu) fn streams_strips(bytes: usize) -> bool {
+    streams_from(bytes, || STRIPS.min(super::caches::half_of_last_level()))
+}
+
+fn streams_from(bytes: usize, default: impl Fn() -> usize) -> bool {
     if let Some(hinted) = super::hint::streams(bytes) {
         return hinted;
     }
     let from = match STREAM_FROM.load(Ordering::Relaxed) {
-        usize::MAX => super::caches::half_of_last_level(),
+        usize::MAX => default(),
         from => from,
     };
     bytes >= from
