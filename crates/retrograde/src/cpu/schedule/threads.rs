@@ -132,8 +132,13 @@ impl Team<'_> {
         if bytes < least {
             return alone;
         }
-        // A packed tensor may be smaller than a byte.
-        let most = bytes.div_ceil(tuning::least_part()).max(1);
+        let most = match &pool {
+            // As PyTorch cuts its calls on f32: what runs next on these threads, each a piece, finds it
+            // in their caches.
+            Pool::Lent(_) => (bytes / (2 * tuning::least_part())).max(1),
+            // A packed tensor may be smaller than a byte.
+            _ => bytes.div_ceil(tuning::least_part()).max(1),
+        };
         let threads = pool.threads().min(limit()).min(most);
         if threads == 1 { alone } else { Team { pool: Some(pool), threads, awake } }
     }
@@ -251,7 +256,8 @@ mod tests {
 
     #[test]
     fn workers_that_are_awake_share_smaller_calls() {
-        let small = tuning::share_from();
+        let small = 4 * tuning::least_part();
+        assert!((tuning::share_from()..tuning::wake_from() / 2).contains(&small));
         let threads = || Team::new(small).threads();
         assert_eq!(with_workers(&Counting(Mutex::default()), threads), 1);
         assert_eq!(with_workers(&Awake, threads), 2.min(limit()));

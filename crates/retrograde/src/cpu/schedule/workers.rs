@@ -12,7 +12,7 @@ pub unsafe trait Workers {
     /// About how many parts can run at the same time, the caller's thread included.
     fn threads(&self) -> usize;
 
-    /// Whether the threads are awake, so that smaller calls are shared too, from 192 KiB on instead of
+    /// Whether the threads are awake, so that smaller calls are shared too, from 256 KiB on instead of
     /// 512, and in fewer parts.
     fn are_awake(&self) -> bool {
         false
