@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_cover_all_parts_once_whoever_runs_them() {
+    fn shares_cover_all_parts_once() {
         for (parts, threads) in [(0, 1), (1, 3), (4, 2), (5, 3), (16, 5), (7, 0)] {
             let shares = Shares::new(parts, threads);
             let all: Vec<usize> =
