@@ -5,7 +5,7 @@
 //! `cargo run --release -p retrograde-bench --example threads [most MiB]`
 
 use rayon::prelude::*;
-use retrograde::cpu::{self, ThreadPool, Tuning};
+use retrograde::cpu::{self, Tuning};
 use retrograde::{DType, Layout, Prepared, Reverse};
 use retrograde_bench::copy;
 use std::hint::{black_box, spin_loop};
@@ -19,10 +19,10 @@ const CALLS: usize = 120;
 type Work<'a> = Box<dyn Fn(&[u8], &mut [u8]) + 'a>;
 type Contestant<'a> = (&'a str, Work<'a>);
 
-/// Forward copy on a pool of the engine.
-fn pooled(pool: &ThreadPool, src: &[u8], dst: &mut [u8]) {
+/// Forward copy on the engine's pool.
+fn pooled(threads: usize, src: &[u8], dst: &mut [u8]) {
     // SAFETY: both slices have the same length, and safe Rust does not lend overlapping ones.
-    unsafe { copy::copy(pool, src.as_ptr(), dst.as_mut_ptr(), src.len()) };
+    unsafe { copy::copy(threads, src.as_ptr(), dst.as_mut_ptr(), src.len()) };
 }
 
 fn on_rayon(src: &[u8], dst: &mut [u8]) {
@@ -38,7 +38,6 @@ fn flip(prepared: &Prepared<'_>, tuning: Tuning, src: &[u8], dst: &mut [u8]) {
 fn main() {
     let most: usize = std::env::args().nth(1).map_or(64, |mib| mib.parse().expect("MiB"));
     let threads = cpu::num_threads();
-    let pool = ThreadPool::new(threads).expect("threads");
     println!("{threads} threads; microseconds: median (90th percentile)");
     for pause in [Duration::ZERO, Duration::from_millis(1)] {
         println!("\n{}", if pause.is_zero() { "back to back" } else { "after a pause of 1 ms" });
@@ -56,7 +55,7 @@ fn main() {
             let contestants: [Contestant<'_>; 8] = [
                 ("memcpy", Box::new(|src, dst| dst.copy_from_slice(src))),
                 ("copy rayon", Box::new(on_rayon)),
-                ("copy pool", Box::new(|src, dst| pooled(&pool, src, dst))),
+                ("copy pool", Box::new(|src, dst| pooled(threads, src, dst))),
                 ("flip", flips(Tuning::default())),
                 ("1, cached", flips(alone(never))),
                 ("1, stream", flips(alone(always))),

@@ -1,6 +1,5 @@
 //! One operator with its shape, type and lengths, as called by a case of the benchmark.
 
-use crate::pools::pool;
 use retrograde::{
     DType, Layout, Lengths, Memory, MemoryMut, Plan, Reversal, Reverse, ReverseSequence,
     ReverseSubsequences, TensorMut, TensorRef, cpu,
@@ -77,7 +76,7 @@ impl Call {
         plans: Plans,
         iterations: usize,
     ) -> Result<(), Failure> {
-        pool(threads).install(|| match plans {
+        cpu::with_threads(threads, || match plans {
             Plans::Reused => {
                 for _ in 0..iterations {
                     let (src, dst) = (black_box(&*src), MemoryMut::from(&mut *dst));
@@ -103,7 +102,7 @@ impl Call {
         memory: &mut [u8],
         iterations: usize,
     ) -> Result<(), Failure> {
-        pool(threads).install(|| {
+        cpu::with_threads(threads, || {
             for _ in 0..iterations {
                 let memory = MemoryMut::from(black_box(&mut *memory));
                 cpu::execute_in_place(&self.plan, self.lengths(), memory)?;
@@ -121,7 +120,7 @@ impl Call {
         keep: Option<&mut [u8]>,
         iterations: usize,
     ) -> Result<(), Failure> {
-        pool(threads).install(|| {
+        cpu::with_threads(threads, || {
             self.with(|reversal| {
                 let src = TensorRef::new(self.src.clone(), src)?;
                 for _ in 1..iterations {

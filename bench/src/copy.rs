@@ -1,7 +1,6 @@
 //! The baseline: a plain copy of the same bytes on the same threads.
 
-use crate::pools::pool;
-use retrograde::cpu::ThreadPool;
+use retrograde::cpu;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
@@ -27,25 +26,26 @@ impl<T: Copy> Shared<T> {
     }
 }
 
-/// Copies `len` bytes in parts on the threads of a pool, or on this thread if they are few.
+/// Copies `len` bytes in parts on so many threads, or on this thread if they are few.
 ///
 /// # Safety
 /// `src` is valid for reads and `dst` for writes of `len` bytes, and they do not overlap.
-pub unsafe fn copy(pool: &ThreadPool, src: *const u8, dst: *mut u8, len: usize) {
-    if pool.threads() == 1 || len < SHARE {
+pub unsafe fn copy(threads: usize, src: *const u8, dst: *mut u8, len: usize) {
+    if threads == 1 || len < SHARE {
         // SAFETY: both are valid for `len` bytes and do not overlap, as required.
         unsafe { std::ptr::copy_nonoverlapping(src, dst, len) };
         return;
     }
     let (src, dst) = (Shared(src), Shared(dst));
-    pool.run(len.div_ceil(PART), |part| {
+    let part = |part: usize| {
         let start = part * PART;
         let end = (start + PART).min(len);
         // SAFETY: `start..end` is within `len`, and no other thread accesses it.
         unsafe {
             std::ptr::copy_nonoverlapping(src.get().add(start), dst.get().add(start), end - start);
         }
-    });
+    };
+    cpu::with_threads(threads, || cpu::run_parts(len.div_ceil(PART), part));
 }
 
 /// Copies into memory that was used before.
@@ -54,21 +54,19 @@ pub unsafe fn copy(pool: &ThreadPool, src: *const u8, dst: *mut u8, len: usize) 
 /// As for a single copy: `src` is valid for reads and `dst` for writes of `len` bytes, and they do
 /// not overlap.
 pub unsafe fn reused(threads: usize, src: *const u8, dst: *mut u8, len: usize, iterations: usize) {
-    let pool = pool(threads);
     for _ in 0..iterations {
         // SAFETY: both are valid for `len` bytes and do not overlap, as required.
-        unsafe { copy(&pool, black_box(src), black_box(dst), len) };
+        unsafe { copy(threads, black_box(src), black_box(dst), len) };
     }
 }
 
 /// Copies into newly allocated memory and frees it.
 pub fn fresh(threads: usize, src: &[u8], iterations: usize) {
-    let pool = pool(threads);
     for _ in 0..iterations {
         let mut out: Vec<MaybeUninit<u8>> = Vec::with_capacity(src.len());
         let dst = black_box(out.as_mut_ptr().cast());
         // SAFETY: the new vector has room for `src.len()` bytes and does not overlap `src`.
-        unsafe { copy(&pool, black_box(src.as_ptr()), dst, src.len()) };
+        unsafe { copy(threads, black_box(src.as_ptr()), dst, src.len()) };
         drop(black_box(out));
     }
 }

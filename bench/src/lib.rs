@@ -8,5 +8,4 @@ pub mod cases;
 pub mod copy;
 pub mod ffi;
 pub mod overhead;
-pub mod pools;
 pub mod rounds;

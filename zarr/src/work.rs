@@ -271,9 +271,7 @@ impl Shared<'_> {
     /// What one worker does.
     fn work(&self) -> Counts {
         let mut counts = Counts::default();
-        // The engine's own threads would compete with the workers.
-        let single = retrograde::cpu::ThreadPool::new(1);
-        let mut go = || match self.runs(&mut counts) {
+        let go = || match self.runs(&mut counts) {
             Ok(()) => {}
             Err(error) => {
                 self.halt.store(true, Ordering::Relaxed);
@@ -281,10 +279,8 @@ impl Shared<'_> {
                 failed.get_or_insert(error);
             }
         };
-        match single {
-            Ok(pool) => pool.install(go),
-            Err(_) => go(),
-        }
+        // The engine's own threads would compete with the workers.
+        retrograde::cpu::with_threads(1, go);
         counts
     }
 

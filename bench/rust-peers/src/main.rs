@@ -17,7 +17,7 @@ use cases::Job;
 use clap::Parser;
 use retrograde_bench::call::{Call, Failure, Plans};
 use retrograde_bench::rounds::{Contestant, Sampled, alternate, quantile};
-use retrograde_bench::{copy, pools};
+use retrograde_bench::copy;
 use serde_json::json;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -76,8 +76,9 @@ fn main() -> Result<(), Failure> {
         }
         let job = Job::new(case)?;
         for &threads in &arguments.threads {
-            // On the pool, so that peers that use rayon run on its threads.
-            let sampled = pools::pool(threads).install(|| measure(&job, threads, &arguments))?;
+            // Peers that use rayon run on its threads.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+            let sampled = pool.install(|| measure(&job, threads, &arguments))?;
             let rows: Vec<_> = sampled.iter().map(|one| row(one, job.src.len())).collect();
             let (name, bytes) = (job.case.name(), job.src.len());
             println!(

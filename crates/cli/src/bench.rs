@@ -14,7 +14,7 @@ use crate::args::BenchArguments;
 use crate::report;
 use anyhow::{Result, anyhow, bail};
 use buffers::Buffers;
-use retrograde::cpu::{self, ThreadPool};
+use retrograde::cpu;
 use retrograde::{Layout, Plan, Prepared, Reversal, TensorRef};
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -36,22 +36,13 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     if threads > most {
         bail!("--threads {threads}: expected 1 to {most}");
     }
-    let pools = Pools { all: ThreadPool::new(threads)?, one: ThreadPool::new(1)? };
     if arguments.sweep {
-        return sweep::run(arguments, &pools, time);
+        return sweep::run(arguments, threads, time);
     }
     let layout = Layout::dense(arguments.dtype, &arguments.shape.0)?;
     let subject = Subject::of(arguments, &layout)?;
-    let (sampled, plan) = measure(&subject, &layout, &pools, time)?;
+    let (sampled, plan) = measure(&subject, &layout, threads, time)?;
     Ok(report::print(&table::draw(&subject, &layout, threads, &plan, &sampled))?)
-}
-
-/// The threads of copies and reversals, and a pool that has only the caller, for copies that do not
-/// pay for threads.
-#[derive(Debug)]
-struct Pools {
-    all: ThreadPool,
-    one: ThreadPool,
 }
 
 /// The bandwidth of a memory copy of this size in bytes per second, best of a few: a lower bound on
@@ -59,29 +50,27 @@ struct Pools {
 pub(crate) fn copy_speed(bytes: usize) -> Result<f64> {
     let len = bytes.clamp(1 << 20, MEASURED);
     let (src, mut dst) = (buffers::filled(len, 1)?, buffers::filled(len, 2)?);
-    let pool = ThreadPool::new(cpu::num_threads())?;
     let mut best = f64::INFINITY;
     for _ in 0..TRIES {
         let start = Instant::now();
-        copies::into(&pool, black_box(&src), black_box(&mut dst));
+        copies::into(cpu::num_threads(), black_box(&src), black_box(&mut dst));
         best = best.min(start.elapsed().as_secs_f64());
     }
     Ok(len as f64 / best.max(1e-9))
 }
 
-/// Alternates copies and reversals, on the threads of the pool.
+/// Alternates copies and reversals, on so many threads.
 fn measure(
     subject: &Subject,
     layout: &Layout,
-    pools: &Pools,
+    threads: usize,
     time: Duration,
 ) -> Result<(Vec<Sampled>, Plan)> {
     let mut buffers = Buffers::new(layout.byte_len())?;
-    // The engine uses the pool that its caller has installed.
-    pools.all.install(|| {
+    cpu::with_threads(threads, || {
         subject.with(|reversal| {
             let prepared = reversal.prepare(layout, layout)?;
-            let sampled = alternate_all(reversal, layout, &prepared, &mut buffers, pools, time)?;
+            let sampled = alternate_all(reversal, layout, &prepared, &mut buffers, threads, time)?;
             Ok((sampled, prepared.plan().clone()))
         })
     })
@@ -92,7 +81,7 @@ fn alternate_all(
     layout: &Layout,
     prepared: &Prepared<'_>,
     buffers: &mut Buffers,
-    pools: &Pools,
+    threads: usize,
     time: Duration,
 ) -> Result<Vec<Sampled>> {
     let Buffers { src, dst, work } = buffers;
@@ -102,13 +91,14 @@ fn alternate_all(
     let dst = RefCell::new(&mut dst[..]);
     let dst = &dst;
     let mut contestants = Vec::new();
-    let copiers = match pools.all.threads() {
-        1 => vec![(COPY, &pools.one)],
-        _ => vec![(COPY, &pools.all), (COPY_ALONE, &pools.one)],
+    // Small copies do not pay for threads.
+    let copiers = match threads {
+        1 => vec![(COPY, 1)],
+        _ => vec![(COPY, threads), (COPY_ALONE, 1)],
     };
-    for &(name, pool) in &copiers {
+    for &(name, threads) in &copiers {
         contestants.push(Contestant::new(name, Style::Reused, move || {
-            copies::into(pool, black_box(src), black_box(&mut dst.borrow_mut()));
+            copies::into(threads, black_box(src), black_box(&mut dst.borrow_mut()));
             Ok(())
         }));
     }
@@ -116,9 +106,9 @@ fn alternate_all(
         let mut dst = dst.borrow_mut();
         Ok(prepared.run(black_box(src), &mut dst[..])?)
     }));
-    for &(name, pool) in &copiers {
+    for &(name, threads) in &copiers {
         contestants.push(Contestant::new(name, Style::Fresh, move || {
-            copies::fresh(pool, black_box(src));
+            copies::fresh(threads, black_box(src));
             Ok(())
         }));
     }

@@ -1,6 +1,6 @@
 //! Tensors of other libraries through DLPack: import and export.
 
-use crate::memory::Block;
+use crate::memory;
 use crate::view::{Place, View};
 use dlpark::ffi::{
     DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned,
@@ -619,7 +619,7 @@ pub(crate) fn own_in_rows<'py>(
 #[pyclass(frozen, module = "retrograde._engine")]
 pub(crate) struct Buffer {
     /// Shared by exports, which may outlive the object.
-    memory: Arc<Block>,
+    memory: Arc<retrograde::cpu::Block>,
     dtype: DLDataType,
     flags: DlpackFlags,
     shape: Vec<i64>,
@@ -648,7 +648,7 @@ impl Buffer {
         } else {
             view.dense_strides("out", width)?
         };
-        let memory = Arc::new(Block::new(view.bytes())?);
+        let memory = Arc::new(memory::block(view.bytes())?);
         if view.dtype.is_packed() {
             // Shared bytes are read before they are written, and unused bits of the last byte are
             // zero.
@@ -680,7 +680,7 @@ impl Buffer {
         for (stride, &size) in strides.iter_mut().zip(&shape).rev() {
             (*stride, step) = (step, step * size.max(1));
         }
-        let (memory, dtype) = (Arc::new(Block::new(tensor.bytes())?), tensor.dtype());
+        let (memory, dtype) = (Arc::new(memory::block(tensor.bytes())?), tensor.dtype());
         Ok(Buffer { memory, dtype, flags: DlpackFlags::empty(), shape, strides })
     }
 

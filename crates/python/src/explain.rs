@@ -102,7 +102,7 @@ impl<'py> Visitor for Explain<'_, 'py> {
         record.set_item("kernel", kernel.name())?;
         record.set_item("kernel_about", kernel.about())?;
         record.set_item("instructions", Isa::current().name())?;
-        record.set_item("threads", threads::get_num_threads()?)?;
+        record.set_item("threads", threads::get_num_threads())?;
         record.set_item("bytes_read", written)?;
         record.set_item("bytes_written", written)?;
         Ok(record)

@@ -10,7 +10,7 @@ use crate::view::Place;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The index of the type in the arguments for a new output.
 const DTYPE: usize = 2;
@@ -315,6 +315,10 @@ fn are_readable(lengths: &Bound<'_, PyAny>, input: &RawTensor<'_>) -> PyResult<b
 
 /// Whether there is more than one CUDA device, so that the current one may differ.
 fn are_several() -> bool {
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| retrograde_gpu::device_count().unwrap_or(0)) != 1
+    // One more than there are, or 0 before they were counted. No lock, which a forked child could inherit.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        COUNT.store(1 + retrograde_gpu::device_count().unwrap_or(0), Ordering::Relaxed);
+    }
+    COUNT.load(Ordering::Relaxed) != 2
 }

@@ -1,7 +1,7 @@
 //! NumPy arrays: the layout of their elements, and new arrays like them.
 
 use crate::dlpack::RawTensor;
-use crate::memory::{self, Block};
+use crate::memory;
 use crate::view::{Place, View};
 use numpy::npyffi::{
     self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_ORDER, NPY_TYPES, PY_ARRAY_API,
@@ -11,6 +11,7 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMet
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use retrograde::cpu::Block;
 use retrograde::{DType, Operator, Shape, Strides};
 use std::ffi::{c_int, c_void};
 use std::{ptr, slice};
@@ -114,7 +115,7 @@ pub(crate) fn empty_like<'py>(
     array: &Bound<'py, PyUntypedArray>,
     view: &View,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    if view.bytes() >= memory::LEAST { in_block(array, view) } else { small_like(array) }
+    if view.bytes() >= Block::LEAST { in_block(array, view) } else { small_like(array) }
 }
 
 /// The same for an array of so many bytes; it is viewed only if it is large.
@@ -122,7 +123,7 @@ pub(crate) fn like<'py>(
     array: &Bound<'py, PyUntypedArray>,
     bytes: usize,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    if bytes >= memory::LEAST { in_block(array, &view(array)) } else { small_like(array) }
+    if bytes >= Block::LEAST { in_block(array, &view(array)) } else { small_like(array) }
 }
 
 /// From NumPy's allocator.
@@ -149,7 +150,7 @@ pub(crate) fn empty_in_rows<'py>(
     view: &View,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = array.py();
-    if view.bytes() >= memory::LEAST {
+    if view.bytes() >= Block::LEAST {
         return in_block(array, view);
     }
     let mut shape = view.shape.clone();
@@ -180,7 +181,7 @@ fn in_block<'py>(
     let DType::Bytes(width) = view.dtype else { unreachable!("arrays have elements of bytes") };
     let mut strides = view.dense_strides("out", width)?;
     let mut shape = view.shape.clone();
-    let block = Block::new(view.bytes())?;
+    let block = memory::block(view.bytes())?;
     let data = block.as_ptr().cast::<c_void>();
     // Frees the block, or keeps it for another array, when the array is freed.
     let owner = PyCapsule::new_with_value(py, block, c"retrograde.memory")?;

@@ -1,4 +1,5 @@
-//! The threads of an OpenMP runtime in this process, as PyTorch loads one.
+//! The threads of an OpenMP runtime in this process, as PyTorch loads one, and how many of them PyTorch
+//! uses.
 //!
 //! They spin for milliseconds after each of its parallel regions, on all processors. A thread of ours
 //! that is woken meanwhile waits for one; parts of a call that run on the spinning threads start at
@@ -14,16 +15,23 @@ pub(crate) struct OpenMp {
     are_awake: bool,
 }
 
-/// The runtime, if there is one for this thread's calls: on the main thread only, because OpenMP has a
-/// team of threads for each thread that calls it. The caller knows whether its threads have just been
-/// used.
-pub(crate) fn current(are_awake: bool) -> Option<OpenMp> {
+/// The runtime, if there is one with so many threads for this thread's calls: on the main thread only,
+/// because OpenMP has a team of threads for each thread that calls it. The caller knows whether its
+/// threads have just been used.
+pub(crate) fn current(threads: usize, are_awake: bool) -> Option<OpenMp> {
     let functions = imp::current()?;
-    let is_inside = functions.in_parallel();
     // Inside a region, another one would start threads beside those that are busy.
-    let threads = if is_inside { 1 } else { functions.max_threads() };
-    // A team of one does not spin. Inside a region, though, one is all that is free.
-    (is_inside || threads > 1).then_some(OpenMp { functions, threads, are_awake })
+    if functions.in_parallel() {
+        return Some(OpenMp { functions, threads: 1, are_awake });
+    }
+    // A team of one does not spin.
+    let has_enough = threads > 1 && functions.max_threads() >= threads;
+    has_enough.then_some(OpenMp { functions, threads, are_awake })
+}
+
+/// How many threads PyTorch uses for a call of this thread (`torch.get_num_threads`), once it is loaded.
+pub(crate) fn threads_of_pytorch() -> Option<usize> {
+    imp::threads_of_pytorch()
 }
 
 /// A forked child inherits the runtime without its threads, and would wait for them.
@@ -81,11 +89,47 @@ mod imp {
         c"omp_get_num_threads",
     ];
 
+    /// `at::get_num_threads`.
+    const PYTORCH: [&CStr; 2] = [c"libtorch_cpu.so", c"_ZN2at15get_num_threadsEv"];
+
     static DISABLED: AtomicBool = AtomicBool::new(false);
-    /// The addresses of the functions; the first is 0 if they were not found.
-    static FOUND: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
-    /// How many libraries had been loaded when they were last looked for.
-    static LOOKED_AT: AtomicU64 = AtomicU64::new(u64::MAX);
+    static OPENMP: Found<5> = Found::nothing();
+    static TORCH: Found<1> = Found::nothing();
+
+    /// Functions of libraries that may be loaded at any time.
+    struct Found<const N: usize> {
+        /// Their addresses; the first is 0 if they were not found.
+        addresses: [AtomicUsize; N],
+        /// How many libraries had been loaded when they were last looked for.
+        looked_at: AtomicU64,
+    }
+
+    impl<const N: usize> Found<N> {
+        const fn nothing() -> Self {
+            let addresses = [const { AtomicUsize::new(0) }; N];
+            Found { addresses, looked_at: AtomicU64::new(u64::MAX) }
+        }
+
+        /// All of the functions, or none. They are in a library that stays loaded.
+        fn get(&self, look: impl Fn() -> [usize; N]) -> Option<[*const c_void; N]> {
+            if self.addresses[0].load(Ordering::Acquire) == 0 {
+                // Looking takes microseconds, so only after another library has been loaded.
+                let loaded = libraries_loaded();
+                if self.looked_at.swap(loaded, Ordering::Relaxed) == loaded {
+                    return None;
+                }
+                let found = look();
+                if found.contains(&0) {
+                    return None;
+                }
+                // The first one last, which says that all are there.
+                for (place, address) in self.addresses.iter().zip(found).rev() {
+                    place.store(address, Ordering::Release);
+                }
+            }
+            Some(self.addresses.each_ref().map(|at| at.load(Ordering::Acquire) as *const c_void))
+        }
+    }
 
     pub(super) fn disable() {
         DISABLED.store(true, Ordering::Relaxed);
@@ -95,17 +139,13 @@ mod imp {
         if DISABLED.load(Ordering::Relaxed) || !is_main_thread() {
             return None;
         }
-        if FOUND[0].load(Ordering::Acquire) == 0 {
-            // Looking takes microseconds, so only after another library has been loaded.
-            let loaded = libraries_loaded();
-            if LOOKED_AT.swap(loaded, Ordering::Relaxed) == loaded || !look() {
-                return None;
-            }
-        }
+        // Among the symbols that are visible to the whole process, where PyTorch loads its runtime.
+        // SAFETY: names end with NUL.
+        let find = |name: &CStr| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
         let [parallel, max_threads, in_parallel, thread_num, num_threads] =
-            FOUND.each_ref().map(|found| found.load(Ordering::Acquire) as *const c_void);
+            OPENMP.get(|| NAMES.map(find))?;
         // SAFETY: the addresses of these functions, found by their names; a library that is loaded
-        // for the whole process, as `look` finds it, is not unloaded by PyTorch.
+        // for the whole process is not unloaded by PyTorch.
         unsafe {
             Some(Functions {
                 parallel: transmute::<*const c_void, Parallel>(parallel),
@@ -115,6 +155,13 @@ mod imp {
                 num_threads: transmute::<*const c_void, Ask>(num_threads),
             })
         }
+    }
+
+    pub(super) fn threads_of_pytorch() -> Option<usize> {
+        let [threads] = TORCH.get(|| [crate::torch_state::find(PYTORCH).addr()])?;
+        // SAFETY: a function without arguments that returns an `int`, by its name in C++.
+        let threads = unsafe { transmute::<*const c_void, Ask>(threads)() };
+        usize::try_from(threads).ok().filter(|&threads| threads > 0)
     }
 
     fn is_main_thread() -> bool {
@@ -141,22 +188,6 @@ mod imp {
         // SAFETY: the callback writes to `loaded`, and stops at the first entry.
         unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut loaded).cast()) };
         loaded
-    }
-
-    /// Looks for the functions among the symbols that are visible to the whole process, where PyTorch
-    /// loads its runtime.
-    fn look() -> bool {
-        // SAFETY: names end with NUL.
-        let find = |name: &CStr| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
-        let found = NAMES.map(find);
-        if found.contains(&0) {
-            return false;
-        }
-        // The first one last, which says that all are there.
-        for (place, address) in FOUND.iter().zip(found).rev() {
-            place.store(address, Ordering::Release);
-        }
-        true
     }
 
     /// A call in progress.
@@ -234,6 +265,10 @@ mod imp {
     pub(super) fn disable() {}
 
     pub(super) fn current() -> Option<Functions> {
+        None
+    }
+
+    pub(super) fn threads_of_pytorch() -> Option<usize> {
         None
     }
 

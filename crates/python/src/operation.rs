@@ -143,10 +143,12 @@ impl Asked {
 }
 
 impl Operation {
-    /// The amount of work on such an input in bytes: large calls use several threads.
+    /// The amount of work on such an input in bytes: large calls use several threads. Elements of less
+    /// than a byte cost as much as bytes.
     pub(crate) fn work_on(&self, input: &View) -> usize {
         let lengths = self.lengths().map_or(0, Lengths::count);
-        input.bytes().max(lengths.saturating_mul(size_of::<i64>()))
+        let elements = input.shape.iter().fold(1, |count: usize, &size| count.saturating_mul(size));
+        input.bytes().max(elements).max(lengths.saturating_mul(size_of::<i64>()))
     }
 
     /// Its lengths or offsets.

@@ -1,121 +1,94 @@
-//! The thread pool that large calls use.
-//!
-//! A separate pool instead of the engine's: its size can change, and a forked child, which inherits
-//! a pool without its threads, can create another. Beside PyTorch, its OpenMP threads instead.
+//! How many threads large calls use, and whose: those of the engine's pool, or PyTorch's OpenMP threads
+//! while these are awake.
 
-use crate::openmp::{self, OpenMp};
-use crate::{hint, memory};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use crate::{hint, openmp};
+use openmp::OpenMp;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use retrograde::cpu::{ThreadPool, max_threads, with_workers};
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use retrograde::cpu::{self, max_threads, with_threads, with_workers};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Smaller calls finish before another thread could acquire the GIL.
 pub(crate) const DETACH_FROM: usize = 64 << 10;
 /// Calls that write less run on the caller's thread, as in the engine.
 const SHARE_FROM: usize = 192 << 10;
 
-/// Calls that begin so many nanoseconds after another follow it. GNU's OpenMP threads spin for 7 to
-/// 10 milliseconds.
-const OFTEN: u64 = 4_000_000;
+/// Calls that begin so soon after another follow it. GNU's OpenMP threads spin for 7 to 10 milliseconds.
+const OFTEN: Duration = Duration::from_millis(4);
 /// So soon after a call, even small ones are shared.
-const AT_ONCE: u64 = 200_000;
+const AT_ONCE: Duration = Duration::from_micros(200);
 
-type Pool = Mutex<Option<Arc<ThreadPool>>>;
-
-/// The requested size; 0 for one thread per processor.
-static SIZE: AtomicUsize = AtomicUsize::new(0);
-/// When the last large call ended.
+/// The number that `set_num_threads` was given; 0 for none.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+/// Whether this process is a forked child.
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
+/// When the last large call ended, in nanoseconds.
 static ENDED: AtomicU64 = AtomicU64::new(0);
-/// The pool, created by the first call that is large enough.
-static POOL: Pool = Mutex::new(None);
-/// In a forked child: replaces [`POOL`], whose lock may never be released there.
-static INSTEAD: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 
-/// Runs work that writes this many bytes, on the pool if that is worthwhile.
+/// Runs work of this many bytes (elements, if they are smaller than a byte), on several threads if that
+/// is worthwhile.
 pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     if bytes < SHARE_FROM {
         return Ok(hint::apply(work));
     }
-    let done = match lent() {
-        Some(workers) => hint::apply(|| with_workers(&workers, work)),
-        None => {
-            let pool = pool()?;
-            hint::apply(|| pool.install(work))
-        }
+    let threads = number();
+    let work = || with_threads(threads, || hint::apply(work));
+    let done = match lent(threads) {
+        Some(workers) => with_workers(&workers, work),
+        None => work(),
     };
-    ENDED.store(nanoseconds(), Ordering::Relaxed);
+    ENDED.store(now().as_nanos() as u64, Ordering::Relaxed);
     Ok(done)
 }
 
-/// The threads of another library, unless the user has asked for a number of ours. Only for calls
-/// that follow each other: those threads are awake then. Otherwise the call could not end before the
-/// last of them woke up, while with our own pool it never waits for one.
-fn lent() -> Option<OpenMp> {
-    let pause = nanoseconds().saturating_sub(ENDED.load(Ordering::Relaxed));
-    let asked = || SIZE.load(Ordering::Relaxed) != 0 || from_environment().is_some();
-    if pause < OFTEN && !asked() { openmp::current(pause < AT_ONCE) } else { None }
-}
-
-/// The time since the first large call.
-fn nanoseconds() -> u64 {
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    FIRST.get_or_init(Instant::now).elapsed().as_nanos() as u64
-}
-
-fn pool() -> PyResult<Arc<ThreadPool>> {
-    let mut held = held();
-    if let Some(pool) = &*held {
-        return Ok(Arc::clone(pool));
+/// How many threads a large call of this thread may use.
+fn number() -> usize {
+    match ASKED.load(Ordering::Relaxed) {
+        0 => cpu::threads_from_environment().unwrap_or_else(from_host),
+        asked => asked,
     }
-    let asked = SIZE.load(Ordering::Relaxed);
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let size = if asked == 0 { from_environment().unwrap_or_else(processors) } else { asked };
-    let built = ThreadPool::new(size)
-        .map_err(|error| PyRuntimeError::new_err(format!("threads could not start: {error}")))?;
-    let built = Arc::new(built);
-    *held = Some(Arc::clone(&built));
-    Ok(built)
 }
 
-fn held() -> MutexGuard<'static, Option<Arc<ThreadPool>>> {
-    let instead = INSTEAD.load(Ordering::Acquire);
-    // SAFETY: it is null or a leaked box.
-    let pool = unsafe { instead.as_ref() }.unwrap_or(&POOL);
-    // A panic while the lock was held leaves a consistent state.
-    pool.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The variable is an upper limit, so a lower number is valid.
-fn from_environment() -> Option<usize> {
-    // Asked once: the number of processors is read from files, which takes as long as a copy of 256
-    // KiB. Not a `OnceLock`, whose lock a forked child could inherit. 1 stands for no number, and
-    // others are one more.
-    static ASKED: AtomicUsize = AtomicUsize::new(0);
-    if ASKED.load(Ordering::Relaxed) == 0 {
-        let value = std::env::var("RETROGRADE_NUM_THREADS").ok();
-        let size = value.and_then(|value| value.parse().ok()).unwrap_or(0);
-        ASKED.store(1 + if size == 0 { 0 } else { size.min(max_threads()) }, Ordering::Relaxed);
+/// What the process around us says. A forked child is a worker, of a data loader for example, beside as
+/// many others as there are processors.
+fn from_host() -> usize {
+    if IS_FORKED.load(Ordering::Relaxed) {
+        return 1;
     }
-    Some(ASKED.load(Ordering::Relaxed) - 1).filter(|&size: &usize| size > 0)
+    openmp::threads_of_pytorch().unwrap_or_else(cpu::num_threads)
 }
 
-/// Sets how many threads large calls use: from 1 to 256, or to four per processor if that is more.
+/// The threads of another library, if it has as many. Only for calls that follow each other: those threads
+/// are awake then, and spin on all processors, so that another pool would get none. Otherwise the call
+/// could not end before the last of them woke up, while with our own pool it never waits for one.
+fn lent(threads: usize) -> Option<OpenMp> {
+    if threads == 1 {
+        return None;
+    }
+    let ended = Duration::from_nanos(ENDED.load(Ordering::Relaxed));
+    let pause = now().saturating_sub(ended);
+    if pause < OFTEN { openmp::current(threads, pause < AT_ONCE) } else { None }
+}
+
+/// The time of day. No `Instant`: counting from the first call would need a lock, which a forked child could
+/// inherit. If the clock is set, a call or two take the other threads.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Sets how many threads large calls use, at most: from 1 to 256, or to four per processor if that is
+/// more.
 ///
-/// Another number is a ``ValueError``. ``None`` restores the default: the environment variable
-/// ``RETROGRADE_NUM_THREADS``, limited to that range, or one thread per processor. By default, and if
-/// PyTorch is loaded, calls of the main thread that follow each other within four milliseconds run on
-/// its OpenMP threads (``torch.set_num_threads``), which are busy on all processors then.
+/// Another number is a ``ValueError``. ``None`` restores the default, which is the first of these that says
+/// a number: the environment variable ``RETROGRADE_NUM_THREADS``; one in a forked child;
+/// ``torch.get_num_threads()`` once PyTorch is loaded (on Linux); the least of ``OMP_NUM_THREADS``,
+/// ``RAYON_NUM_THREADS`` and the processors that this process may use.
 #[pyfunction]
 #[pyo3(signature = (threads, /))]
 pub(crate) fn set_num_threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let size = threads.map(checked).transpose()?;
-    SIZE.store(size.unwrap_or(0), Ordering::Relaxed);
-    // Calls in progress keep the old pool alive until they finish.
-    held().take();
+    let asked = threads.map(checked).transpose()?;
+    ASKED.store(asked.unwrap_or(0), Ordering::Relaxed);
     Ok(())
 }
 
@@ -133,18 +106,18 @@ fn checked(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
     Err(PyValueError::new_err(format!("threads is {number}, outside [1, {most}]")))
 }
 
-/// The number of threads that large calls use.
+/// The number of threads that large calls use, at most. Asking starts none.
 #[pyfunction]
-pub(crate) fn get_num_threads() -> PyResult<usize> {
-    Ok(pool()?.threads())
+pub(crate) fn get_num_threads() -> usize {
+    number()
 }
 
-/// Python calls this in a forked child before anything else: the pool's threads do not exist there,
-/// and one of them may hold its lock.
+/// Python calls this in a forked child before anything else.
 #[pyfunction]
 pub(crate) fn after_fork_in_child() {
-    // The old pool is leaked, not dropped: dropping it would wait for threads that do not exist.
-    INSTEAD.store(Box::leak(Box::default()), Ordering::Release);
-    memory::after_fork_in_child();
+    IS_FORKED.store(true, Ordering::Relaxed);
     openmp::after_fork_in_child();
+    // The blocks that the parent keeps are released here: the parent writes to them, and each page that is
+    // still shared would be copied.
+    cpu::kept_memory();
 }

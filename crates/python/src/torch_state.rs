@@ -99,6 +99,9 @@ impl State {
     }
 }
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) use read::find;
+
 /// The state of a thread, read where code that is compiled against PyTorch reads it.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod read {
@@ -129,7 +132,7 @@ mod read {
     static COUNTS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
     /// An address in a library that is loaded; the library then stays.
-    fn find([library, name]: [&CStr; 2]) -> *mut c_void {
+    pub(crate) fn find([library, name]: [&CStr; 2]) -> *mut c_void {
         // SAFETY: names end with NUL. Only a library that PyTorch has loaded is found, and it is
         // never closed here.
         unsafe {

@@ -40,8 +40,9 @@ impl Place for Host {
     ) -> Result<(), Failure> {
         let source = input.tensor(call)?;
         let mut target = tensor_mut(call.result()?)?;
-        let bytes = source.memory().len();
-        threads::run(bytes, || operator.run(&source, &mut target))
+        // Elements of less than a byte cost as much as bytes.
+        let work = source.memory().len().max(source.layout().len());
+        threads::run(work, || operator.run(&source, &mut target))
             .map_err(|_| Failure::internal("threads could not start"))?
             .map_err(Failure::argument)
     }

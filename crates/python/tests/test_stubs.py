@@ -62,6 +62,7 @@ retrograde.set_num_threads(None)
 assert_type(retrograde.get_num_threads(), int)
 assert_type(retrograde.kept_memory(), int)
 retrograde.set_kept_memory(1 << 20)
+retrograde.set_kept_memory(None)
 assert_type(retrograde.__version__, str)
 """
 

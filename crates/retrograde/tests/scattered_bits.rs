@@ -6,7 +6,7 @@ use retrograde::{
     Align, DType, Layout, LengthsOperator, Plan, Reverse, ReverseSequence, ReverseSubsequences,
     Tail, cpu,
 };
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Mutex, MutexGuard};
 
 const TYPES: [(DType, usize); 3] = [(DType::U1, 1), (DType::U2, 2), (DType::U4, 4)];
 /// Below and above the sizes from which kernels take them, and of strips of each width; with whole
@@ -34,13 +34,6 @@ const SHAPES: [[usize; 2]; 16] = [
 fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// Two pools for all tests: of one thread, and of three.
-fn pool(threads: usize) -> &'static cpu::ThreadPool {
-    static POOLS: OnceLock<[cpu::ThreadPool; 2]> = OnceLock::new();
-    let pools = POOLS.get_or_init(|| [1, 3].map(|count| cpu::ThreadPool::new(count).unwrap()));
-    &pools[usize::from(threads > 1)]
 }
 
 fn pack(elements: &[u8], bits: usize) -> Vec<u8> {
@@ -81,12 +74,11 @@ fn compare(
                 .apply();
             // Ones in the output would show bits that are not written.
             let mut out = vec![0xFF; count.div_ceil(8 / bits)].into_boxed_slice();
-            pool(threads)
-                .install(|| {
-                    let (source, out) = ((&source[..]).into(), (&mut out[..]).into());
-                    cpu::execute(plan, source, lengths.map(Into::into), out)
-                })
-                .unwrap();
+            cpu::with_threads(threads, || {
+                let (source, out) = ((&source[..]).into(), (&mut out[..]).into());
+                cpu::execute(plan, source, lengths.map(Into::into), out)
+            })
+            .unwrap();
             let name = isa.name();
             assert!(out[..] == expected, "{name}, {threads} threads, {stream_from:?}: {plan:?}");
         }

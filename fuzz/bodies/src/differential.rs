@@ -3,7 +3,7 @@
 
 use crate::arguments;
 use crate::choices::Choices;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use retrograde::cpu;
 use retrograde_conformance::backend::{Backend, Cpu, Outcome};
 use retrograde_conformance::case::{
     Case, CaseLengths, Expected, Integer, Operation, Output, Policy, Rule,
@@ -72,11 +72,6 @@ impl How {
 /// [`Backend::prepare`] changes it for the whole process.
 fn at_every_level(how: How, call: impl Fn(&Cpu) + Send + Sync) {
     static LEVELS: LazyLock<Vec<Cpu>> = LazyLock::new(Cpu::all);
-    static POOLS: LazyLock<[ThreadPool; 3]> = LazyLock::new(|| {
-        THREADS.map(|count| {
-            ThreadPoolBuilder::new().num_threads(count).build().expect("a few threads")
-        })
-    });
     for backend in LEVELS.iter() {
         let is = match how {
             How::Plain => !backend.name().contains(", "),
@@ -86,7 +81,7 @@ fn at_every_level(how: How, call: impl Fn(&Cpu) + Send + Sync) {
         if is {
             backend.prepare();
             match how {
-                How::Shared(pool) => POOLS[pool].install(|| call(backend)),
+                How::Shared(at) => cpu::with_threads(THREADS[at], || call(backend)),
                 _ => call(backend),
             }
         }

@@ -1,8 +1,8 @@
 //! `retrograde bench --sweep`: time against size.
 
+use super::measure;
 use super::subject::Subject;
 use super::turns::{Sampled, Style};
-use super::{Pools, measure};
 use crate::args::BenchArguments;
 use crate::report;
 use anstyle::Style as Weight;
@@ -14,16 +14,16 @@ use std::time::Duration;
 const SIZES: std::ops::RangeInclusive<u32> = 12..=26;
 
 /// Measures every size for about this long, and prints a line for each when it is done.
-pub(super) fn run(arguments: &BenchArguments, pools: &Pools, time: Duration) -> Result<()> {
+pub(super) fn run(arguments: &BenchArguments, threads: usize, time: Duration) -> Result<()> {
     let mut headed = false;
     for size in SIZES.map(|bits| 1usize << bits) {
         let layout = of_about(arguments, size)?;
         let subject = Subject::of(arguments, &layout)?;
         if !headed {
-            report::print(&heading(&subject, &layout, pools.all.threads()))?;
+            report::print(&heading(&subject, &layout, threads))?;
             headed = true;
         }
-        let (sampled, _) = measure(&subject, &layout, pools, time)?;
+        let (sampled, _) = measure(&subject, &layout, threads, time)?;
         report::print(&line(layout.byte_len(), &sampled))?;
     }
     Ok(())

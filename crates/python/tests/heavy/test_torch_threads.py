@@ -1,9 +1,13 @@
-"""Large calls beside PyTorch's OpenMP threads: right, also in threads, in forked children and inside its settings."""
+"""Large calls beside PyTorch's OpenMP threads: right, also in threads, in forked children and inside its settings,
+and on no more threads than PyTorch uses."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
+import pretended
 import pytest
 
 import retrograde
@@ -75,3 +79,67 @@ def test_in_a_forked_child():
         os._exit(0 if right else 1)
     _, status = os.waitpid(child, 0)
     assert status == 0
+
+
+START = """
+import os, threading, numpy as np, torch, retrograde, retrograde.torch
+def ours():
+    tasks = [f"/proc/self/task/{task}/comm" for task in os.listdir("/proc/self/task")]
+    return sum(open(task).read().startswith("retrograde-") for task in tasks)
+x = torch.arange(1 << 20, dtype=torch.float32)
+def flip():
+    for _ in range(3):
+        assert torch.equal(retrograde.torch.reverse(x, 0), x.flip(0))
+        assert np.array_equal(retrograde.reverse(x.numpy()), x.numpy()[::-1])
+"""
+
+
+def output(code, environment):
+    done = subprocess.run(
+        [sys.executable, "-c", START + code], env=environment, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "code, variables, threads, started",
+    [
+        ("torch.set_num_threads(1)", {}, 1, 0),
+        ("", {"OMP_NUM_THREADS": "1"}, 1, 0),
+        ("torch.set_num_threads(3)", {}, 3, 2),
+        ("torch.set_num_threads(1); retrograde.set_num_threads(3)", {}, 3, 2),
+        ("torch.set_num_threads(5); retrograde.set_num_threads(2)", {}, 2, 1),
+        ("torch.set_num_threads(5)", {"RETROGRADE_NUM_THREADS": "2"}, 2, 1),
+    ],
+)
+def test_pytorch_says_how_many_threads(tmp_path, code, variables, threads, started):
+    """On the main thread, and on others, where OpenMP has settings of its own."""
+    environment = pretended.environment(tmp_path, 64) | variables
+    work = """
+flip()
+print(retrograde.get_num_threads(), ours())
+other = threading.Thread(target=lambda: (flip(), print(retrograde.get_num_threads(), ours())))
+other.start()
+other.join()
+"""
+    assert output(f"{code}\n{work}", environment) == [f"{threads} {started}"] * 2
+
+
+LOADER = """
+from torch.utils.data import DataLoader, Dataset
+class Flipped(Dataset):
+    def __len__(self):
+        return 32
+    def __getitem__(self, index):
+        flip()
+        return torch.tensor([retrograde.get_num_threads(), ours()])
+if __name__ == "__main__":
+    flip()
+    rows = torch.cat(list(DataLoader(Flipped(), batch_size=2, num_workers=8)))
+    print(len(rows), rows[:, 0].max().item(), rows[:, 1].max().item())
+"""
+
+
+def test_eight_workers_of_a_data_loader_on_64_processors(tmp_path):
+    assert output(LOADER, pretended.environment(tmp_path, 64)) == ["32 1 0"]

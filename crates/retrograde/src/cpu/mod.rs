@@ -12,7 +12,7 @@
 //! simd               registers, one file per instruction set
 //! ```
 //!
-//! Each imports only what is below it; `schedule` (threads, parts, caches, tuning) stands beside them.
+//! `memory` has blocks for large outputs. Each imports only what is below it; `schedule` (threads, parts, caches, tuning) stands beside them.
 
 mod checked;
 mod choose;
@@ -22,6 +22,7 @@ mod execute;
 mod in_place;
 mod kernels;
 mod lengths;
+mod memory;
 mod nest;
 mod packed;
 mod scattered;
@@ -33,10 +34,12 @@ pub use checked::{Checked, Piece};
 pub use choose::{Kernel, kernel};
 pub use dispatch::Isa;
 pub use execute::{execute, execute_in_place};
+pub use memory::{Block, kept_memory, set_kept_memory};
 pub use schedule::hint::{Hint, with_hint};
-pub use schedule::pool::ThreadPool;
 pub use schedule::shares::Shares;
-pub use schedule::threads::{max_threads, num_threads};
+pub use schedule::threads::{
+    max_threads, num_threads, run_parts, threads_from_environment, with_threads,
+};
 #[cfg(any(feature = "testing", test))]
 pub use schedule::tuning::Tuning;
 pub use schedule::workers::{Workers, with_workers};

@@ -5,7 +5,7 @@ use crate::cpu::choose;
 use crate::cpu::copy::{MOST_LANES, each_group};
 use crate::cpu::kernels::columns::{Columns, LEAST_PACKED, LEAST_STEPS};
 use crate::cpu::nest::Nest;
-use crate::cpu::schedule::{Window, threads};
+use crate::cpu::schedule::Window;
 use crate::cpu::stage::Stage;
 use crate::plan::{Dim, Flow};
 
@@ -20,14 +20,19 @@ fn axis(nest: &Nest, elements: usize) -> Option<Dim> {
     (prefix.flow == Flow::FlipPrefix && side_by_side && whole && large).then_some(prefix)
 }
 
-/// The room that the buffer of each thread has.
-fn room(axis: Dim, elements: usize) -> Option<usize> {
-    choose::column_room(axis.len, 1, elements, threads::num_threads())
+/// The room that the buffer of each thread has, if so many run at once.
+fn room(axis: Dim, elements: usize, at_once: usize) -> Option<usize> {
+    choose::column_room(axis.len, 1, elements, at_once)
 }
 
-/// Whether the kernel takes such a nest.
+/// Whether there is a kernel for such a nest.
 pub(super) fn has_kernel(nest: &Nest, elements: usize) -> bool {
-    axis(nest, elements).is_some_and(|axis| room(axis, elements).is_some())
+    axis(nest, elements).is_some()
+}
+
+/// Whether the kernel has room for it on so many threads.
+pub(super) fn has_room(nest: &Nest, elements: usize, at_once: usize) -> bool {
+    axis(nest, elements).is_none_or(|axis| room(axis, elements, at_once).is_some())
 }
 
 /// Runs a part. False, and nothing has happened, if it is none for the kernel or there is no memory
@@ -38,7 +43,7 @@ pub(super) fn has_kernel(nest: &Nest, elements: usize) -> bool {
 pub(super) unsafe fn run(call: &Call<'_>, window: Window) -> bool {
     let (nest, elements) = (call.nest(window), call.elements());
     let Some((axis, lengths)) = axis(&nest, elements).zip(call.lengths) else { return false };
-    let Some(room) = room(axis, elements) else { return false };
+    let Some(room) = room(axis, elements, call.at_once) else { return false };
     let Some(mut stage) = Stage::take(room) else { return false };
     let stage = stage.as_mut_ptr();
     let [first, to_first] = call.origins.map(|origin| origin as isize);

@@ -40,6 +40,8 @@ struct Call<'a> {
     lengths: Option<LengthReader<'a>>,
     isa: Isa,
     stream: bool,
+    /// How many parts may run at once, and share the memory for staging buffers.
+    at_once: usize,
 }
 
 // SAFETY: threads write separate parts of the output, and only read the rest.
@@ -62,10 +64,8 @@ impl Call<'_> {
     ///
     /// # Safety
     /// The invariants.
-    unsafe fn run(&self) {
+    unsafe fn run(&self, team: &Team<'_>) {
         let elements = self.dims.iter().map(|dim| dim.len).product::<usize>();
-        // Elements cost as much as bytes do elsewhere.
-        let team = Team::new(elements);
         let may_cut = |dim: &Dim| dim.flow != Flow::FlipPrefix;
         let parts = team.parts(elements);
         let cut = Cut::new(self.dims, self.origins[1], self.elements(), parts, may_cut);
@@ -87,6 +87,11 @@ impl Call<'_> {
     }
 }
 
+/// The loops of a whole plan, which has dimensions.
+fn whole_nest(dims: &[Dim]) -> Nest {
+    Nest::of(dims, Window { dim: 0, start: 0, end: dims[0].len }, 0)
+}
+
 /// Whether a plan is for one of the kernels.
 fn has_kernel(plan: &Plan) -> bool {
     let (dims, elements) = (plan.dims(), plan.unit().grain.per_byte());
@@ -94,7 +99,7 @@ fn has_kernel(plan: &Plan) -> bool {
     if !known || dims.last().is_none_or(|row| row.dst != 1) {
         return false;
     }
-    let nest = Nest::of(dims, Window { dim: 0, start: 0, end: dims[0].len }, 0);
+    let nest = whole_nest(dims);
     columns::has_kernel(&nest, elements) || planes::has_kernel(&nest, elements)
 }
 
@@ -118,7 +123,7 @@ pub(super) unsafe fn copy_packed(
     }
 }
 
-/// Runs a plan that has a kernel. False, and nothing has happened, if there is no memory for it.
+/// Runs a plan that has a kernel. False, and nothing has happened, if there is no room for it.
 ///
 /// # Safety
 /// As for [`packed::copy`].
@@ -130,6 +135,11 @@ unsafe fn by_kernel(
 ) -> bool {
     let (bits, elements) = (plan.unit().grain.bits(), plan.unit().grain.per_byte());
     let bytes = plan.units() / elements;
+    // Elements cost as much as bytes do elsewhere.
+    let team = Team::new(plan.units());
+    if !columns::has_room(&whole_nest(plan.dims()), elements, team.threads()) {
+        return false;
+    }
     let mut call = Call {
         src,
         end: src.wrapping_add(plan.src().end.div_ceil(elements)),
@@ -140,6 +150,7 @@ unsafe fn by_kernel(
         lengths,
         isa: Isa::current(),
         stream: tuning::streams_strips(bytes),
+        at_once: team.threads(),
     };
     let on_bytes = |at: isize| at % elements as isize == 0;
     let (row, outer) = plan.dims().split_last().map_or((1, &[][..]), |(row, rest)| (row.len, rest));
@@ -150,7 +161,7 @@ unsafe fn by_kernel(
     // checked, or holds for the buffer.
     unsafe {
         if rows_on_bytes {
-            call.run();
+            call.run(&team);
             return true;
         }
         let (apart, kept, origins) = in_rows(plan.dims(), elements);
@@ -164,7 +175,7 @@ unsafe fn by_kernel(
         call.origins[1] = 0;
         call.dst = buffer.as_mut_ptr();
         call.stream = false;
-        call.run();
+        call.run(&team);
         let rows = packed::Elements {
             bits,
             dims: &kept,

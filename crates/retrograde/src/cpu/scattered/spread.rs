@@ -54,6 +54,7 @@ pub(super) unsafe fn run(
     let per_byte = 8 / bits;
     let (first, end) = (reach.start / per_byte, reach.end.div_ceil(per_byte));
     let elements = plan.dst().end;
+    let team = Team::new(elements);
     let (Some(mut apart), Some(mut moved)) = (
         fresh::try_bytes((end - first) * per_byte),
         fresh::try_bytes(elements.next_multiple_of(per_byte)),
@@ -67,18 +68,17 @@ pub(super) unsafe fn run(
     // written here.
     unsafe {
         let pass = Pass { src: src.add(first), dst: apart };
-        in_parts(end - first, per_byte, |from, to| match bits {
+        in_parts(&team, end - first, per_byte, |from, to| match bits {
             4 => spread::<4>(pass, from, to),
             2 => spread::<2>(pass, from, to),
             _ => spread::<1>(pass, from, to),
         });
         let origins = [reach.origin - first * per_byte, plan.dst().origin];
-        let team = Team::new(elements);
         copy::units(&team, plan.dims(), 1, origins, apart, moved, lengths);
         let rest = elements.next_multiple_of(per_byte) - elements;
         moved.add(elements).write_bytes(0, rest);
         let pass = Pass { src: moved, dst };
-        in_parts(elements.div_ceil(per_byte), per_byte, |from, to| match bits {
+        in_parts(&team, elements.div_ceil(per_byte), per_byte, |from, to| match bits {
             4 => pack::<4>(pass, from, to),
             2 => pack::<2>(pass, from, to),
             _ => pack::<1>(pass, from, to),
@@ -88,8 +88,12 @@ pub(super) unsafe fn run(
 }
 
 /// Shares packed bytes among threads; each gets a range of them.
-fn in_parts(bytes: usize, per_byte: usize, part: impl Fn(usize, usize) + Sync + Send) {
-    let team = Team::new(bytes * per_byte);
+fn in_parts(
+    team: &Team<'_>,
+    bytes: usize,
+    per_byte: usize,
+    part: impl Fn(usize, usize) + Sync + Send,
+) {
     let parts = team.parts(bytes * per_byte);
     let each = bytes.div_ceil(parts).max(1);
     team.run(parts, |index| {

@@ -1,19 +1,19 @@
-//! A thread pool in which the caller works too. It takes parts of its own call until none is left,
-//! and the workers that are awake by then help: a call never waits for a thread to wake up.
+//! The engine's thread pool, in which the caller works too. It takes parts of its own call until none
+//! is left, and the workers that are awake by then help: a call never waits for a thread to wake up.
+//! There is one pool in a process. It starts workers when a call wants more than there are.
 //!
 //! A thread that calls into a rayon pool from outside hands in all of its work and sleeps: two
-//! wake-ups before the first byte moves, each as long as a copy of a megabyte.
+//! wake-ups before the first byte moves, each as long as a copy of a megabyte. One that waits inside
+//! a rayon pool runs other tasks meanwhile, which may wait for a lock that the caller holds.
 
 use super::shares::Shares;
 use std::any::Any;
-use std::cell::RefCell;
 use std::hint::spin_loop;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a worker looks for more work before it sleeps: longer than it takes a program to call
@@ -31,36 +31,15 @@ const SLOTS: usize = 8;
 /// Looks before others get the processor.
 const LOOKS: usize = 32;
 
-/// Threads for large calls, instead of those that the engine starts itself.
-///
-/// Inside [`install`](Self::install), calls of this thread use the pool, unless another runtime
-/// [lends](super::super::with_workers) its threads. Otherwise a call made on a thread of a rayon
-/// pool uses that pool, and any other call uses a pool of the engine, which has one thread per
-/// processor, but no more than the environment variable `RETROGRADE_NUM_THREADS`. That pool is
-/// created by the first large call.
-///
-/// The calling thread is one of the threads, so a pool of one starts none. Workers sleep when they
-/// have had nothing to do for 50 microseconds. Dropping the pool ends them.
-///
-/// ```
-/// use retrograde::{Reverse, cpu::ThreadPool};
-///
-/// let pool = ThreadPool::new(2)?;
-/// let out = pool.install(|| Reverse::axes([0]).to_vec(&[1, 2, 3], &[3]))?;
-/// assert_eq!(out, [3, 2, 1]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct ThreadPool {
-    shared: Arc<Shared>,
-    workers: Vec<JoinHandle<()>>,
-}
-
 /// What callers and workers share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct Pool {
+    /// The process in which the workers run: a forked child inherits the pool without them.
+    process: u32,
     /// Workers and a caller.
     threads: AtomicUsize,
+    /// Held by a caller that starts workers. The value: whether the system has refused to.
+    start: Mutex<bool>,
     /// When the pool was made, and when it was last asked for, in nanoseconds after that.
     made: Instant,
     asked: AtomicU64,
@@ -74,8 +53,8 @@ pub(super) struct Shared {
     sleeping: AtomicUsize,
     /// Callers that sleep until their last parts are done, or are about to.
     waiting: AtomicUsize,
-    /// Whether workers end.
-    stop: AtomicBool,
+    /// Whether one of the sleeping workers wakes up by itself, for the idle task.
+    tended: AtomicBool,
     /// Held by those who go to sleep and those who wake them. Everything else is atomic, because a
     /// lock that two threads want at once puts one of them to sleep.
     sleep: Mutex<()>,
@@ -107,7 +86,7 @@ fn seats(gate: u64) -> u64 {
 /// A call in progress, on the stack of its caller.
 #[derive(Debug)]
 struct Job {
-    /// The closure that runs a part. Its lifetime has been erased: [`Shared::run`] returns only
+    /// The closure that runs a part. Its lifetime has been erased: [`Pool::run`] returns only
     /// after the last use.
     part: NonNull<dyn Fn(usize) + Sync>,
     shares: Shares,
@@ -141,22 +120,13 @@ impl Slot {
     }
 }
 
-impl ThreadPool {
-    /// A pool of so many threads, including the caller: it starts one less.
-    ///
-    /// # Errors
-    /// If the system cannot start a thread.
-    pub fn new(threads: usize) -> io::Result<Self> {
-        match Self::start(threads) {
-            (pool, None) => Ok(pool),
-            (_, Some(error)) => Err(error),
-        }
-    }
-
-    /// A pool of as many of these threads as the system can start, and its error if that is fewer.
-    fn start(threads: usize) -> (Self, Option<io::Error>) {
-        let shared = Shared {
+impl Pool {
+    /// A pool without workers.
+    fn new() -> Self {
+        Pool {
+            process: std::process::id(),
             threads: AtomicUsize::new(1),
+            start: Mutex::new(false),
             made: Instant::now(),
             asked: AtomicU64::new(0),
             slots: Default::default(),
@@ -164,72 +134,32 @@ impl ThreadPool {
             spinning: AtomicUsize::new(0),
             sleeping: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
-            stop: AtomicBool::new(false),
+            tended: AtomicBool::new(false),
             sleep: Mutex::new(()),
             work: Condvar::new(),
             done: Condvar::new(),
-        };
-        let mut pool = ThreadPool { shared: Arc::new(shared), workers: vec![] };
-        for number in 1..threads {
-            let shared = Arc::clone(&pool.shared);
-            let builder = thread::Builder::new().name(format!("retrograde-{number}"));
-            match builder.spawn(move || shared.serve(number)) {
-                Ok(worker) => pool.workers.push(worker),
-                Err(error) => return (pool, Some(error)),
+        }
+    }
+
+    /// Starts workers until there are so many threads with the caller, and tells how many there are:
+    /// fewer if the system refuses, or another caller is at it.
+    fn grow(&'static self, threads: usize) -> usize {
+        let are = self.threads.load(Ordering::Relaxed);
+        if are >= threads {
+            return threads;
+        }
+        let Ok(mut refused) = self.start.try_lock() else { return are };
+        for number in self.threads.load(Ordering::Relaxed)..threads {
+            if *refused {
+                break;
             }
-            pool.shared.threads.store(number + 1, Ordering::Relaxed);
+            let worker = thread::Builder::new().name(format!("retrograde-{number}"));
+            *refused = worker.spawn(move || self.serve(number)).is_err();
+            if !*refused {
+                self.threads.store(number + 1, Ordering::Relaxed);
+            }
         }
-        (pool, None)
-    }
-
-    /// The number of threads, including the caller.
-    pub fn threads(&self) -> usize {
-        self.shared.threads()
-    }
-
-    /// Calls a function on this thread, and lets all large calls in it use the pool.
-    pub fn install<R>(&self, work: impl FnOnce() -> R) -> R {
-        let before = INSTALLED.replace(Some(Arc::clone(&self.shared)));
-        let _restored = Restore(before);
-        work()
-    }
-
-    /// Calls `part` with every number below `parts`, each once, on the calling thread and on the
-    /// workers that are free.
-    ///
-    /// ```
-    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    ///
-    /// let sum = AtomicUsize::new(0);
-    /// retrograde::cpu::ThreadPool::new(2)?.run(10, |part| {
-    ///     sum.fetch_add(part, Relaxed);
-    /// });
-    /// assert_eq!(sum.into_inner(), 45);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub fn run(&self, parts: usize, part: impl Fn(usize) + Sync) {
-        self.shared.run(self.threads(), parts, part);
-    }
-}
-
-impl Drop for ThreadPool {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::SeqCst);
-        self.shared.posted.fetch_add(1, Ordering::SeqCst);
-        let sleep = self.shared.lock();
-        self.shared.work.notify_all();
-        drop(sleep);
-        for worker in self.workers.drain(..) {
-            // Workers catch the panics of parts and have none of their own.
-            let _ = worker.join();
-        }
-    }
-}
-
-impl Shared {
-    /// Workers and a caller.
-    pub(super) fn threads(&self) -> usize {
-        self.threads.load(Ordering::Relaxed)
+        self.threads.load(Ordering::Relaxed).min(threads)
     }
 
     /// Notes that a call asks, and tells whether even a small one is worth sharing: a worker is awake
@@ -242,8 +172,8 @@ impl Shared {
     }
 
     /// Runs every part, each once, on at most so many threads.
-    pub(super) fn run(&self, threads: usize, parts: usize, part: impl Fn(usize) + Sync) {
-        let helpers = threads.min(self.threads()).min(parts).saturating_sub(1);
+    pub(super) fn run(&'static self, threads: usize, parts: usize, part: impl Fn(usize) + Sync) {
+        let helpers = self.grow(threads.min(parts).max(1)) - 1;
         let free = |slot: &&Slot| helpers > 0 && !slot.taken.swap(true, Ordering::Acquire);
         let Some(slot) = self.slots.iter().find(free) else {
             (0..parts).for_each(part);
@@ -322,12 +252,7 @@ impl Shared {
     /// The life of a worker.
     fn serve(&self, worker: usize) {
         loop {
-            // Loaded before `stop`: dropping the pool sets that first and posts then, so a worker
-            // that has seen the post sees it too.
             let seen = self.posted.load(Ordering::SeqCst);
-            if self.stop.load(Ordering::SeqCst) {
-                return;
-            }
             let posted = || self.posted.load(Ordering::SeqCst) != seen;
             if self.help(worker) {
                 continue;
@@ -335,16 +260,43 @@ impl Shared {
             self.spinning.fetch_add(1, Ordering::SeqCst);
             let found = spin(SPIN, true, posted);
             self.spinning.fetch_sub(1, Ordering::SeqCst);
-            if found {
-                continue;
+            if !found {
+                self.sleep_until(posted);
             }
-            let mut sleep = self.lock();
-            self.sleeping.fetch_add(1, Ordering::SeqCst);
-            while !posted() {
-                sleep = self.work.wait(sleep).unwrap_or_else(PoisonError::into_inner);
-            }
-            self.sleeping.fetch_sub(1, Ordering::SeqCst);
         }
+    }
+
+    /// Sleeps until there may be work. While there is an idle task to do, one of those who sleep wakes
+    /// up now and then and does it.
+    fn sleep_until(&self, posted: impl Fn() -> bool) {
+        let mut sleep = self.lock();
+        self.sleeping.fetch_add(1, Ordering::SeqCst);
+        while !posted() {
+            // SAFETY: null, or a reference without end.
+            let task = unsafe { IDLE.load(Ordering::SeqCst).as_ref() };
+            let task = task.filter(|task| (task.is_due)());
+            let Some(task) = task.filter(|_| !self.tended.swap(true, Ordering::SeqCst)) else {
+                sleep = self.work.wait(sleep).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let woken = self.work.wait_timeout(sleep, task.every);
+            sleep = woken.unwrap_or_else(PoisonError::into_inner).0;
+            self.tended.store(false, Ordering::SeqCst);
+            if !posted() {
+                drop(sleep);
+                (task.work)();
+                sleep = self.lock();
+            }
+        }
+        self.sleeping.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Lets a worker that sleeps look after the idle task, if none does. False if there is no worker.
+    fn tend(&self) -> bool {
+        if !self.tended.load(Ordering::SeqCst) {
+            self.wake_one();
+        }
+        self.threads.load(Ordering::Relaxed) > 1
     }
 
     fn lock(&self) -> MutexGuard<'_, ()> {
@@ -373,46 +325,26 @@ fn spin(most: Duration, yields: bool, seen: impl Fn() -> bool) -> bool {
     }
 }
 
-thread_local! {
-    /// The pool that this thread has installed.
-    static INSTALLED: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+// Not a `OnceLock`: a forked child inherits the pool, but neither its threads nor, if another thread
+// holds it, a lock that is ever released.
+static POOL: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
+
+/// The pool of this process, if there is one.
+fn existing() -> Option<&'static Pool> {
+    // SAFETY: null, or a box that is never freed.
+    let found = unsafe { POOL.load(Ordering::Acquire).as_ref() };
+    found.filter(|pool| pool.process == std::process::id())
 }
 
-/// Restores the pool that was installed before, even if a call panics.
-struct Restore(Option<Arc<Shared>>);
-
-impl Drop for Restore {
-    fn drop(&mut self) {
-        INSTALLED.set(self.0.take());
-    }
-}
-
-/// The pool that this thread has installed.
-pub(super) fn installed() -> Option<Arc<Shared>> {
-    INSTALLED.with_borrow(Clone::clone)
-}
-
-/// The pool of the engine, of so many threads, if the system can start them. The first call creates
-/// it.
-pub(super) fn global(threads: impl Fn() -> usize) -> Arc<Shared> {
-    /// A pool, and the process in which its threads run.
-    struct Global {
-        pool: ThreadPool,
-        process: u32,
-    }
-    // Not a `OnceLock`: a forked child inherits the pool, but neither its threads nor, if another
-    // thread holds it, a lock that is ever released.
-    static GLOBAL: AtomicPtr<Global> = AtomicPtr::new(ptr::null_mut());
-    let process = std::process::id();
+/// The pool of this process. The first call creates it, without workers.
+pub(super) fn current() -> &'static Pool {
     loop {
-        let found = GLOBAL.load(Ordering::Acquire);
-        // SAFETY: null, or a box that is never freed.
-        if let Some(global) = unsafe { found.as_ref() }.filter(|it| it.process == process) {
-            return Arc::clone(&global.pool.shared);
+        let found = POOL.load(Ordering::Acquire);
+        if let Some(pool) = existing() {
+            return pool;
         }
-        let (pool, _) = ThreadPool::start(threads());
-        let made = Box::into_raw(Box::new(Global { pool, process }));
-        let swapped = GLOBAL.compare_exchange(found, made, Ordering::AcqRel, Ordering::Acquire);
+        let made = Box::into_raw(Box::new(Pool::new()));
+        let swapped = POOL.compare_exchange(found, made, Ordering::AcqRel, Ordering::Acquire);
         if swapped.is_err() {
             // Another thread was faster.
             // SAFETY: made above, and not shared.
@@ -421,21 +353,43 @@ pub(super) fn global(threads: impl Fn() -> usize) -> Arc<Shared> {
     }
 }
 
+/// What an idle worker does now and then.
+#[derive(Debug)]
+pub(in crate::cpu) struct IdleTask {
+    /// Whether there will be something to do.
+    pub(in crate::cpu) is_due: fn() -> bool,
+    pub(in crate::cpu) every: Duration,
+    pub(in crate::cpu) work: fn(),
+}
+
+static IDLE: AtomicPtr<IdleTask> = AtomicPtr::new(ptr::null_mut());
+
+/// Lets an idle worker do this task, of which there is one in the process: it has just become due. False
+/// if there is no worker that could.
+pub(in crate::cpu) fn when_idle(task: &'static IdleTask) -> bool {
+    IDLE.store(ptr::from_ref(task).cast_mut(), Ordering::SeqCst);
+    existing().is_some_and(Pool::tend)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicU8;
 
+    /// A pool of its own, whose workers sleep for ever in the end.
+    fn pool() -> &'static Pool {
+        Box::leak(Box::new(Pool::new()))
+    }
+
     #[test]
     fn every_part_runs_once() {
         let rounds = if cfg!(miri) { 3 } else { 2000 };
         for threads in [1, 2, 3, 8] {
-            let pool = ThreadPool::new(threads).unwrap();
-            assert_eq!(pool.threads(), threads);
+            let pool = pool();
             for round in 0..rounds {
                 let parts = round % 40;
                 let ran: Vec<AtomicU8> = (0..parts).map(|_| AtomicU8::new(0)).collect();
-                pool.run(parts, |part| {
+                pool.run(threads, parts, |part| {
                     ran[part].fetch_add(1, Ordering::Relaxed);
                 });
                 assert!(ran.iter().all(|ran| ran.load(Ordering::Relaxed) == 1));
@@ -448,14 +402,14 @@ mod tests {
 
     #[test]
     fn many_callers_share_one_pool() {
-        let pool = ThreadPool::new(3).unwrap();
+        let pool = pool();
         let rounds = if cfg!(miri) { 2 } else { 500 };
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..rounds {
                         let sum = AtomicUsize::new(0);
-                        pool.run(20, |part| {
+                        pool.run(3, 20, |part| {
                             sum.fetch_add(part, Ordering::Relaxed);
                         });
                         assert_eq!(sum.into_inner(), 190);
@@ -467,11 +421,11 @@ mod tests {
 
     #[test]
     fn workers_help() {
-        let pool = ThreadPool::new(2).unwrap();
+        let pool = pool();
         // Each of two parts waits for the other: one thread alone would never finish.
         let met = std::sync::Barrier::new(2);
         for _ in 0..3 {
-            pool.run(2, |_| {
+            pool.run(2, 2, |_| {
                 met.wait();
             });
             thread::sleep(2 * SPIN);
@@ -480,40 +434,35 @@ mod tests {
 
     #[test]
     fn calls_inside_parts_are_allowed() {
-        let pool = ThreadPool::new(2).unwrap();
+        let pool = pool();
         let sum = AtomicUsize::new(0);
-        pool.run(4, |_| {
-            pool.run(4, |part| {
+        pool.run(2, 4, |_| {
+            pool.run(2, 4, |part| {
                 sum.fetch_add(part, Ordering::Relaxed);
             });
         });
         assert_eq!(sum.into_inner(), 24);
     }
 
-    /// A worker that looked for work while the pool was dropped slept for ever: on QEMU, and once in a
-    /// test of many pools, but not in 380,000 pools in a row. So this may pass by luck.
-    #[test]
-    fn pools_end_whatever_their_workers_do() {
-        for _ in 0..if cfg!(miri) { 5 } else { 2000 } {
-            drop(ThreadPool::new(2).unwrap());
-        }
-    }
-
     #[test]
     fn panics_reach_the_caller_and_the_pool_survives() {
-        let pool = ThreadPool::new(2).unwrap();
+        let pool = pool();
         for bad in 0..3 {
-            let run = || pool.run(3, |part| assert_ne!(part, bad, "on purpose"));
+            let run = || pool.run(2, 3, |part| assert_ne!(part, bad, "on purpose"));
             assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
         }
-        pool.run(3, |_| {});
+        pool.run(2, 3, |_| {});
     }
 
     #[test]
-    fn a_pool_is_installed_for_one_call() {
-        let (outer, inner) = (ThreadPool::new(1).unwrap(), ThreadPool::new(2).unwrap());
-        let threads = || installed().map(|pool| pool.threads());
-        let found = outer.install(|| [threads(), inner.install(threads), threads()]);
-        assert_eq!((found, threads()), ([Some(1), Some(2), Some(1)], None));
+    fn workers_start_when_a_call_wants_them() {
+        let pool = pool();
+        let threads = || pool.threads.load(Ordering::Relaxed);
+        pool.run(1, 8, |_| {});
+        pool.run(8, 1, |_| {});
+        assert_eq!(threads(), 1);
+        pool.run(3, 8, |_| {});
+        pool.run(2, 8, |_| {});
+        assert_eq!(threads(), 3);
     }
 }

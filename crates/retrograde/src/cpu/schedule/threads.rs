@@ -1,12 +1,12 @@
 //! How many threads share a call, and how. The kernels know nothing of it.
 
-use super::pool::{self, Shared};
+use super::pool::{self, Pool};
 use super::tuning;
 use super::workers::{self, Workers};
-use rayon::prelude::*;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A thread gets its work in several parts, so that a slow one does not keep the rest waiting.
 const PARTS_PER_THREAD: usize = 8;
@@ -16,131 +16,230 @@ const LARGER_IF_AWAKE: usize = 4;
 /// Up to so many bytes for each, they get one part: what one of them reads and writes is then in its
 /// own L2 cache in the next call, also in that of another library which cuts in the same way.
 const ONE_IF_AWAKE: usize = 2 << 20;
-/// Pools of this size are allowed on any machine.
+/// So many threads are allowed on any machine.
 const ALWAYS_ALLOWED: usize = 256;
 /// Beyond that, so many threads per processor.
 const THREADS_PER_PROCESSOR: usize = 4;
 
-/// The most threads that a caller should ask a pool for: 256, or four per processor this process
+/// The most threads that a call uses: 256, or four per processor this process
 /// may use if that is more.
 ///
 /// A reversal is bound by memory, so more threads than processors gain nothing, and each costs a
-/// stack. A program that takes a number of threads from its user should check it against this before
-/// it builds a pool.
+/// stack. A program that takes a number of threads from its user should check it against this:
+/// [`with_threads`] takes more for this many.
 ///
 /// ```
 /// assert!(retrograde::cpu::max_threads() >= 256);
 /// ```
 pub fn max_threads() -> usize {
-    most_for(std::thread::available_parallelism().map_or(1, usize::from))
+    most_for(processors())
+}
+
+/// Those that this process may use.
+fn processors() -> usize {
+    // Asked once: on Linux the quota is read from files, which takes as long as a copy of a megabyte.
+    // No lock, which a forked child could inherit.
+    static FOUND: AtomicUsize = AtomicUsize::new(0);
+    if FOUND.load(Ordering::Relaxed) == 0 {
+        let found = std::thread::available_parallelism().map_or(1, usize::from);
+        FOUND.store(found, Ordering::Relaxed);
+    }
+    FOUND.load(Ordering::Relaxed)
 }
 
 fn most_for(processors: usize) -> usize {
     processors.saturating_mul(THREADS_PER_PROCESSOR).max(ALWAYS_ALLOWED)
 }
 
-/// The number of threads that a large call of this thread uses: those that were
-/// [lent](super::super::with_workers) to it, or of the pool that it has
-/// [installed](super::super::ThreadPool::install), or of the rayon pool it belongs to, or one per
-/// processor that this process may use. `RETROGRADE_NUM_THREADS` is an upper limit.
+/// The number of threads that a large call of this thread uses, at most. Asking starts none.
+///
+/// The first of these that says a number:
+/// 1. [`with_threads`];
+/// 2. the environment variable `RETROGRADE_NUM_THREADS`;
+/// 3. the least of: `OMP_NUM_THREADS`, `RAYON_NUM_THREADS`, the size of the rayon pool that the calling
+///    thread belongs to, and the processors that this process may use (affinity and the quota of its
+///    control group included).
+///
+/// Threads that are [lent](super::super::with_workers) are used instead of the engine's, up to the first
+/// two numbers.
 ///
 /// ```
-/// use retrograde::cpu::{ThreadPool, num_threads};
+/// use retrograde::cpu::{num_threads, with_threads};
 ///
-/// assert_eq!(ThreadPool::new(3)?.install(num_threads), 3);
-/// # Ok::<(), std::io::Error>(())
+/// assert_eq!(with_threads(3, num_threads), 3);
 /// ```
 pub fn num_threads() -> usize {
-    if limit() == 1 {
-        return 1;
+    match workers::lent() {
+        Some(workers) => workers.threads().max(1).min(told().unwrap_or(usize::MAX)),
+        None => own_threads(),
     }
-    Pool::current().threads().min(limit())
 }
 
-/// The threads of this thread's calls.
-enum Pool<'a> {
-    Own(Arc<Shared>),
-    Rayon,
+/// The number of threads that `RETROGRADE_NUM_THREADS` asks for, at most [`max_threads`]. `None` if it
+/// is not set, or to something else than a positive number.
+pub fn threads_from_environment() -> Option<usize> {
+    // No lock, as above. 1 stands for no number, and others are one more.
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    if ASKED.load(Ordering::Relaxed) == 0 {
+        let number =
+            positive("RETROGRADE_NUM_THREADS").map_or(0, |number| number.min(max_threads()));
+        ASKED.store(1 + number, Ordering::Relaxed);
+    }
+    Some(ASKED.load(Ordering::Relaxed) - 1).filter(|&number| number > 0)
+}
+
+/// Calls that `work` makes on this thread use at most so many threads: a limit of the engine's pool, and
+/// of threads that are [lent](super::super::with_workers). It takes precedence over the environment.
+///
+/// ```
+/// use retrograde::{Reverse, cpu};
+///
+/// let out = cpu::with_threads(2, || Reverse::axes([0]).to_vec(&[1, 2, 3], &[3]))?;
+/// assert_eq!(out, [3, 2, 1]);
+/// # Ok::<(), retrograde::Error>(())
+/// ```
+pub fn with_threads<T>(threads: usize, work: impl FnOnce() -> T) -> T {
+    /// Restores the previous number, also if `work` panics.
+    struct Restore(usize);
+
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            ASKED.set(self.0);
+        }
+    }
+
+    let _restore = Restore(ASKED.replace(threads.clamp(1, max_threads())));
+    work()
+}
+
+/// Calls `part` with every number below `parts`, each once, on the calling thread and on others that a
+/// large call of it would use.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+///
+/// let sum = AtomicUsize::new(0);
+/// retrograde::cpu::run_parts(10, |part| {
+///     sum.fetch_add(part, Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 45);
+/// ```
+pub fn run_parts(parts: usize, part: impl Fn(usize) + Sync + Send) {
+    Team::of(num_threads().min(parts.max(1))).run(parts, part);
+}
+
+thread_local! {
+    /// What [`with_threads`] says; 0 for nothing.
+    static ASKED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// What the caller or the user says.
+fn told() -> Option<usize> {
+    // A module of WebAssembly cannot start threads, and in browsers has no clock that the pool could
+    // read.
+    if cfg!(target_family = "wasm") {
+        return Some(1);
+    }
+    Some(ASKED.get()).filter(|&asked| asked > 0).or_else(threads_from_environment)
+}
+
+/// How many threads of the engine's pool a call may use.
+fn own_threads() -> usize {
+    told().unwrap_or_else(|| {
+        let host = host_threads();
+        match rayon_core::current_thread_index() {
+            Some(_) => host.min(rayon_core::current_num_threads()),
+            None => host,
+        }
+    })
+}
+
+/// What the system and the variables of other libraries allow.
+fn host_threads() -> usize {
+    static HOST: AtomicUsize = AtomicUsize::new(0);
+    if HOST.load(Ordering::Relaxed) == 0 {
+        let variables = ["OMP_NUM_THREADS", "RAYON_NUM_THREADS"].map(positive);
+        let host = variables.into_iter().flatten().fold(processors(), usize::min);
+        HOST.store(host, Ordering::Relaxed);
+    }
+    HOST.load(Ordering::Relaxed)
+}
+
+/// A positive number in the environment. OpenMP's variable may be a list, of which the first is for the
+/// outermost level.
+fn positive(variable: &str) -> Option<usize> {
+    let value = std::env::var(variable).ok()?;
+    value.split(',').next()?.trim().parse().ok().filter(|&number| number > 0)
+}
+
+/// The threads of a call.
+enum Threads<'a> {
+    Own(&'static Pool),
     Lent(&'a dyn Workers),
 }
 
-impl fmt::Debug for Pool<'_> {
+impl fmt::Debug for Threads<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self {
-            Pool::Own(_) => "Own",
-            Pool::Rayon => "Rayon",
-            Pool::Lent(_) => "Lent",
-        };
-        f.write_str(name)
+        f.write_str(match self {
+            Threads::Own(_) => "Own",
+            Threads::Lent(_) => "Lent",
+        })
     }
 }
 
-impl Pool<'_> {
-    fn current() -> Self {
-        if let Some(workers) = workers::lent() {
-            return Pool::Lent(workers);
-        }
-        if let Some(pool) = pool::installed() {
-            return Pool::Own(pool);
-        }
-        if rayon::current_thread_index().is_some() {
-            return Pool::Rayon;
-        }
-        // Asked once: on Linux it reads files, which takes as long as a copy of a megabyte.
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        Pool::Own(pool::global(|| processors().min(limit())))
-    }
-
-    fn threads(&self) -> usize {
-        match self {
-            Pool::Own(pool) => pool.threads(),
-            Pool::Rayon => rayon::current_num_threads(),
-            Pool::Lent(workers) => workers.threads().max(1),
-        }
-    }
-}
-
-/// The threads that share one call.
+/// The threads that share one call. Decided once for a movement, and carried to its parts.
 #[derive(Debug)]
 pub(in crate::cpu) struct Team<'a> {
     /// `None` if the caller works alone.
-    pool: Option<Pool<'a>>,
+    others: Option<Threads<'a>>,
     threads: usize,
     /// Whether the others are awake, or about to be.
     awake: bool,
 }
 
 impl Team<'_> {
+    const ALONE: Self = Team { others: None, threads: 1, awake: false };
+
     /// Those for a call that writes this many bytes.
     pub(in crate::cpu) fn new(bytes: usize) -> Self {
-        let alone = Team { pool: None, threads: 1, awake: false };
-        if bytes < tuning::share_from() || limit() == 1 {
-            return alone;
+        if bytes < tuning::share_from() {
+            return Self::ALONE;
         }
-        let pool = Pool::current();
-        let awake = match &pool {
-            Pool::Own(pool) => pool.welcomes_small_calls(),
-            Pool::Lent(workers) => workers.are_awake(),
-            Pool::Rayon => false,
-        };
-        let least = match &pool {
-            _ if awake => 0,
-            Pool::Own(_) => tuning::wake_from(),
-            // Whether these are awake is not known.
-            Pool::Rayon | Pool::Lent(_) => tuning::wake_from() / 2,
-        };
-        if bytes < least {
-            return alone;
+        let most = num_threads();
+        if most == 1 {
+            return Self::ALONE;
         }
-        let most = match &pool {
+        let mut team = Self::of(most);
+        team.awake = match &team.others {
+            Some(Threads::Own(pool)) => pool.welcomes_small_calls(),
+            Some(Threads::Lent(workers)) => workers.are_awake(),
+            None => false,
+        };
+        // Whether lent threads are awake is not known if they do not say so.
+        let [least, parts] = match &team.others {
+            Some(Threads::Own(_)) => [tuning::wake_from(), bytes.div_ceil(tuning::least_part())],
             // As PyTorch cuts its calls on f32: what runs next on these threads, each a piece, finds it
             // in their caches.
-            Pool::Lent(_) => (bytes / (2 * tuning::least_part())).max(1),
-            // A packed tensor may be smaller than a byte.
-            _ => bytes.div_ceil(tuning::least_part()).max(1),
+            _ => [tuning::wake_from() / 2, bytes / (2 * tuning::least_part())],
         };
-        let threads = pool.threads().min(limit()).min(most);
-        if threads == 1 { alone } else { Team { pool: Some(pool), threads, awake } }
+        if !team.awake && bytes < least {
+            return Self::ALONE;
+        }
+        // A packed tensor may be smaller than a byte.
+        team.threads = most.min(parts.max(1));
+        if team.threads == 1 { Self::ALONE } else { team }
+    }
+
+    /// So many, whatever they do.
+    fn of(threads: usize) -> Self {
+        if threads == 1 {
+            return Self::ALONE;
+        }
+        let others = match workers::lent() {
+            Some(workers) => Threads::Lent(workers),
+            None => Threads::Own(pool::current()),
+        };
+        Team { others: Some(others), threads, awake: false }
     }
 
     /// How many they are.
@@ -150,11 +249,10 @@ impl Team<'_> {
 
     /// How many parts to cut such a call into.
     pub(in crate::cpu) fn parts(&self, bytes: usize) -> usize {
-        let each = match &self.pool {
+        let each = match &self.others {
             None => return 1,
-            Some(Pool::Own(_)) => PARTS_PER_THREAD,
-            // Others run as many parts at once as there are.
-            Some(pool) if self.threads < pool.threads() => 1,
+            // They run as many parts at once as there are.
+            Some(Threads::Lent(workers)) if self.threads < workers.threads() => 1,
             Some(_) => PARTS_PER_THREAD,
         };
         let smallest = bytes / tuning::least_part();
@@ -170,12 +268,9 @@ impl Team<'_> {
 
     /// Runs every part, each once.
     pub(in crate::cpu) fn run(&self, parts: usize, part: impl Fn(usize) + Sync + Send) {
-        match &self.pool {
-            Some(Pool::Own(pool)) => pool.run(self.threads, parts, part),
-            Some(Pool::Rayon) if parts > 1 => {
-                (0..parts).into_par_iter().with_max_len(1).for_each(part);
-            }
-            Some(Pool::Lent(workers)) if parts > 1 => workers.run(parts, &part),
+        match &self.others {
+            Some(Threads::Own(pool)) => pool.run(self.threads, parts, part),
+            Some(Threads::Lent(workers)) if parts > 1 => workers.run(parts, &part),
             _ => (0..parts).for_each(part),
         }
     }
@@ -204,27 +299,6 @@ impl Team<'_> {
             }
         });
         found.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What the environment allows.
-fn limit() -> usize {
-    // A module of WebAssembly cannot start threads, and in browsers has no clock that the pool could
-    // read.
-    if cfg!(target_family = "wasm") {
-        return 1;
-    }
-    // As with the caches' size: no lock that a forked child could inherit.
-    static LIMIT: AtomicUsize = AtomicUsize::new(0);
-    match LIMIT.load(Ordering::Relaxed) {
-        0 => {
-            let value = std::env::var("RETROGRADE_NUM_THREADS").ok();
-            let value = value.and_then(|value| value.parse().ok()).filter(|&n| n > 0);
-            let limit = value.unwrap_or(usize::MAX);
-            LIMIT.store(limit, Ordering::Relaxed);
-            limit
-        }
-        limit => limit,
     }
 }
 
@@ -258,9 +332,9 @@ mod tests {
     fn workers_that_are_awake_share_smaller_calls() {
         let small = 4 * tuning::least_part();
         assert!((tuning::share_from()..tuning::wake_from() / 2).contains(&small));
-        let threads = || Team::new(small).threads();
+        let threads = || with_threads(8, || Team::new(small).threads());
         assert_eq!(with_workers(&Counting(Mutex::default()), threads), 1);
-        assert_eq!(with_workers(&Awake, threads), 2.min(limit()));
+        assert_eq!(with_workers(&Awake, threads), 2);
     }
 
     // SAFETY: the loop runs every part once.
@@ -280,24 +354,35 @@ mod tests {
         let counting = Counting(Mutex::new(Vec::new()));
         let large = 4 << 20;
         let sum = AtomicUsize::new(0);
-        let parts = with_workers(&counting, || {
+        let run = || {
             let team = Team::new(large);
-            assert_eq!(team.threads(), 3.min(limit()));
+            assert_eq!(team.threads(), 3);
             let parts = team.parts(large);
             team.run(parts, |part| {
                 sum.fetch_add(part, Ordering::Relaxed);
             });
             assert_eq!(team.first(5, |part| (part > 2).then_some(part)), Some(3));
             assert_eq!(Team::new(1000).threads(), 1);
+            assert_eq!(with_threads(2, || Team::new(large).threads()), 2);
             parts
-        });
+        };
         // The environment may limit the tests to one thread.
-        let asked = counting.0.lock().unwrap().clone();
-        assert_eq!(asked, if limit() == 1 { vec![] } else { vec![parts, 5] });
+        let parts = with_workers(&counting, || with_threads(8, run));
+        assert_eq!(*counting.0.lock().unwrap(), [parts, 5]);
         assert_eq!(sum.into_inner(), parts * (parts - 1) / 2);
         assert!(workers::lent().is_none());
         let _ = std::panic::catch_unwind(|| with_workers(&Counting(Mutex::default()), || panic!()));
         assert!(workers::lent().is_none());
+    }
+
+    #[test]
+    fn a_number_holds_for_the_call_and_can_be_nested() {
+        let numbers = || [num_threads(), with_threads(2, num_threads), num_threads()];
+        assert_eq!(with_threads(5, numbers), [5, 2, 5]);
+        assert_eq!(with_threads(usize::MAX, num_threads), max_threads());
+        assert_eq!(with_threads(0, num_threads), 1);
+        let _ = std::panic::catch_unwind(|| with_threads(5, || panic!()));
+        assert_eq!(ASKED.get(), 0);
     }
 
     #[test]
