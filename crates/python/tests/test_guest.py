@@ -114,8 +114,8 @@ def test_eight_workers_on_64_processors(tmp_path):
 
 FORKED = """
 import signal, time
-flip()
 y = retrograde.reverse(x)
+flip()
 kept = retrograde.kept_memory()
 child = os.fork()
 if child == 0:
