@@ -3,6 +3,7 @@
 import os
 import threading
 
+import deadline
 import numpy as np
 import pytest
 
@@ -73,5 +74,4 @@ def test_in_a_forked_child():
         x = np.arange(1 << 20, dtype=np.float32).reshape(1024, 1024)
         right = all(np.array_equal(retrograde.reverse(x, 1), x[:, ::-1]) for _ in range(10))
         os._exit(0 if right else 1)
-    _, status = os.waitpid(child, 0)
-    assert status == 0
+    assert deadline.wait(child) == 0
