@@ -7,7 +7,6 @@ a peer is known to be wrong, the check prints what it returns. If a later versio
 printed too and is not a failure. """
 
 import json
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -22,6 +21,10 @@ from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 from openvino.utils.node_factory import NodeFactory
 from safetensors.numpy import save as safetensors_save
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+import deadline  # noqa: E402
 
 PASSED, FAILED = Counter(), Counter()
 ort.set_default_logger_severity(4)  # refusals are expected below, as exceptions
@@ -301,7 +304,7 @@ def check_command(binary):
 
 
 def run_command(binary, *arguments):
-    run = subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True)
+    run = deadline.run([binary, *map(str, arguments)])
     check("command: exit code", run.returncode == 0, (arguments, run.stderr))
 
 

@@ -14,7 +14,6 @@ import json
 import os
 import resource
 import struct
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -28,6 +27,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 from safetensors import TensorSpec, deserialize, serialize
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+import deadline  # noqa: E402
 
 PASSED, FAILED = Counter(), Counter()
 # The most memory that a small file may cost, whatever its header says: a limit (RLIMIT_DATA) on the
@@ -50,7 +53,7 @@ class Run:
             source.seek(0)
             limit = None if memory is None else lambda: resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
             command = [str(binary), *map(str, arguments)]
-            done = subprocess.run(command, stdin=source, stdout=out, stderr=err, cwd=cwd, preexec_fn=limit)
+            done = deadline.run(command, stdin=source, stdout=out, stderr=err, cwd=cwd, preexec_fn=limit)
             out.seek(0), err.seek(0)
             self.code, self.stdout, self.stderr = done.returncode, out.read(), err.read().decode()
 
@@ -609,9 +612,8 @@ def check_full_disk(binary):
         (folder / "disk").mkdir()
         np.save(folder / "small.npy", np.zeros(10))
         np.save(folder / "large.npy", np.zeros((64 << 20) // 8 + 1))
-        run = subprocess.run(
+        run = deadline.run(
             ["unshare", "-rm", "sh", "-c", script, "sh", folder / "disk", folder / "small.npy", binary, folder / "large.npy"],
-            capture_output=True, text=True,
         )  # fmt: skip
         if run.returncode == 99 or "unshare" in run.stderr:
             print("skipped: full disk (cannot create a mount namespace)")

@@ -4,7 +4,7 @@ tensors, and building ONNX models.
 
 import os
 import resource
-import subprocess
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -12,6 +12,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+import deadline  # noqa: E402
 
 PASSED, FAILED = Counter(), Counter()
 RNG = np.random.default_rng(7)
@@ -50,9 +54,7 @@ class Folder:
 
         command = [self.binary, "run", *map(str, arguments)]
         env = {**os.environ, "NO_COLOR": "1", "RAYON_NUM_THREADS": "2"}
-        return subprocess.run(
-            command, cwd=self.path, capture_output=True, text=True, preexec_fn=limit, env=env
-        )
+        return deadline.run(command, cwd=self.path, preexec_fn=limit, env=env)
 
     def expect(self, group, what, *arguments):
         """A run that must succeed."""

@@ -13,7 +13,6 @@ from the operator's own file.
 
 import importlib
 import json
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -43,6 +42,10 @@ from modelling import (
 )
 from models_openvino import openvino_models, openvino_strings, openvino_types
 from models_refused import refusals
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+import deadline  # noqa: E402
 
 OPSETS = range(10, 29)
 # The types of ReverseSequence; bfloat16 was added in opset 28.
@@ -163,7 +166,7 @@ def formats(binary):
                 else:
                     found = load(folder / target)
                 check("onnx: formats", same(found, expected), (given, target))
-        done = subprocess.run([binary, "info", folder / "m.onnx", "--json"], capture_output=True, text=True)
+        done = deadline.run([binary, "info", folder / "m.onnx", "--json"])
         record = json.loads(done.stdout)
         first = record["inputs"][0]
         ok = [port["names"] for port in record["inputs"]] == [["x"], ["lens"]]
@@ -182,7 +185,7 @@ def formats(binary):
         graph = helper.make_graph(nodes, "g", [info("x", TensorProto.FLOAT, ["T"])], outputs)
         opsets = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 3)]
         onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=7), folder / "foreign.onnx")
-        done = subprocess.run([binary, "info", folder / "foreign.onnx", "--json"], capture_output=True, text=True)
+        done = deadline.run([binary, "info", folder / "foreign.onnx", "--json"])
         record = json.loads(done.stdout) if done.returncode == 0 else {}
         names = [(node["name"], node["kind"], node["runs"]) for node in record.get("nodes", [])]
         expected = [("rectify", "Relu", False), ("scale", "ai.onnx.ml.Scaler", False), ("list", "SequenceConstruct", False)]

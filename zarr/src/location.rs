@@ -75,8 +75,8 @@ impl Location {
 impl FromStr for Location {
     type Err = Infallible;
 
-    /// The part after a colon is a path inside if the part before it exists or ends in `.zarr`, and
-    /// the whole text does not exist.
+    /// The place ends at `.zarr:`, or else at the first colon behind something that exists; the rest
+    /// is the path inside. If the whole text exists, it is the place.
     fn from_str(text: &str) -> std::result::Result<Self, Infallible> {
         let split = |at: usize| Location {
             place: text[..at].to_owned(),
@@ -89,8 +89,9 @@ impl FromStr for Location {
         if whole.is_url() || Path::new(text).exists() {
             return Ok(whole);
         }
-        let named = text.rfind(':').filter(|&at| at > 0 && Path::new(&text[..at]).exists());
-        Ok(named.map_or(whole, split))
+        let mut splits = retrograde_io::Location::splits(text);
+        let named = splits.find(|(place, _)| Path::new(place).exists());
+        Ok(named.map_or(whole, |(place, _)| split(place.len())))
     }
 }
 
@@ -121,5 +122,6 @@ mod tests {
         assert_eq!(at("http://h:80/data"), is("http://h:80/data", ""));
         assert_eq!(at("none:x"), is("none:x", ""));
         assert_eq!(at("Cargo.toml:x"), is("Cargo.toml", "x"));
+        assert_eq!(at("Cargo.toml:dense/kernel:0"), is("Cargo.toml", "dense/kernel:0"));
     }
 }

@@ -41,7 +41,7 @@ EXIT CODES
   0    success
   1    the arguments do not fit the tensor, or a file could not be read or written
   2    invalid usage
-  130  interrupted by a signal (Ctrl-C, SIGTERM)
+  130  interrupted by Ctrl-C; by another signal, 128 and its number: 143 for SIGTERM
   141  the reader of the output closed the pipe early
 
 ENVIRONMENT

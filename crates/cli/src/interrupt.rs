@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
-/// The exit code that shells expect.
-const INTERRUPTED: i32 = 130;
+/// Added to the number of the signal, this is the exit code that shells expect: 130 after Ctrl-C, 143
+/// after SIGTERM.
+const INTERRUPTED: i32 = 128;
 
 static HELD_BACK: AtomicBool = AtomicBool::new(false);
 static ENDING: AtomicBool = AtomicBool::new(false);
@@ -25,8 +26,8 @@ pub(crate) fn handle() -> Result<()> {
     result
 }
 
-/// Ends the process, or prints why not yet.
-fn end() {
+/// Ends the process because of this signal, or prints why not yet.
+fn end(signal: i32) {
     if HELD_BACK.load(Ordering::SeqCst) {
         say("interrupted: finishing, so that the file is not left half reversed");
         return;
@@ -34,7 +35,7 @@ fn end() {
     let written = leave_nothing();
     let what = if written { "the output was already complete" } else { "nothing was written" };
     say(&format!("interrupted: {what}"));
-    std::process::exit(INTERRUPTED);
+    std::process::exit(INTERRUPTED + signal);
 }
 
 /// Ends the process because a mapped file was truncated or its disk failed.

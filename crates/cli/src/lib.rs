@@ -38,7 +38,8 @@ use args::{Arguments, Command, Device};
 use clap::Parser;
 use std::ffi::OsString;
 
-/// Exit codes. In addition, clap returns 2 for invalid usage, and an interruption 130.
+/// Exit codes. In addition, clap returns 2 for invalid usage, and an interruption 128 and the number
+/// of its signal.
 const DONE: u8 = 0;
 const FAILED: u8 = 1;
 /// The code that shells report for a process ended by SIGPIPE.

@@ -15,13 +15,18 @@ pub(crate) fn tensor(location: &Location, opening: &Opening) -> Result<Tensor> {
     Ok(open(location, opening)?)
 }
 
-/// Lengths as integers in the native byte order; a list is a tensor of rank 1.
-pub(crate) fn lengths(argument: &LengthsArgument, read: &FilesRead) -> Result<Tensor> {
+/// Lengths or offsets, which `option` gives, as integers in the native byte order; a list is a
+/// tensor of rank 1.
+pub(crate) fn lengths(
+    option: &str,
+    argument: &LengthsArgument,
+    read: &FilesRead,
+) -> Result<Tensor> {
     match argument {
         LengthsArgument::List(list) => Ok(Tensor::from_integers(list)?.to_native_integers()?),
         LengthsArgument::File(location) => {
             if !location.is_stream() && !location.path.try_exists().unwrap_or(true) {
-                bail!("--lengths {location}: neither a list of integers nor a file");
+                bail!("{option} {location}: neither a list of integers nor a file");
             }
             let opening = Opening { read: read.clone(), ..Opening::default() };
             Ok(open_integers(location, &opening)?)

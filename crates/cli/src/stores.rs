@@ -5,8 +5,10 @@
 
 use crate::program::Program;
 use anyhow::{Result, bail};
+use retrograde_io::Location;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
+use std::iter;
 use std::path::Path;
 
 /// The other program.
@@ -87,8 +89,13 @@ fn is_store(text: &OsStr) -> bool {
     if URLS.iter().any(|scheme| text.starts_with(scheme)) || text.contains(".zarr:") {
         return true;
     }
-    let inside = text.rsplit_once(':').filter(|_| !Path::new(text).exists());
-    is_store_at(Path::new(inside.map_or(text, |(path, _)| path)))
+    // As for any file, the whole text comes first and then the first colon behind something that
+    // exists.
+    let paths = || iter::once(text).chain(Location::splits(text).map(|(path, _)| path));
+    match paths().map(Path::new).find(|path| path.exists()) {
+        Some(path) => is_store_at(path),
+        None => paths().any(|path| is_store_at(Path::new(path))),
+    }
 }
 
 fn is_store_at(path: &Path) -> bool {
@@ -120,6 +127,17 @@ mod tests {
         assert_eq!(found("retrograde reverse a.zarr -ob.zarr --axes=0"), all);
         let all = ["reverse-sequence", "a.npy", "b.npy"];
         assert_eq!(found("retrograde reverse-sequence a.npy --lengths l.zarr:x -o b.npy"), all);
+    }
+
+    #[test]
+    fn datasets_may_have_colons_in_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let is = |name: &str| is_store(folder.path().join(name).as_os_str());
+        assert!(is("k.h5:dense/kernel:0") && is("k:0.h5:dense/kernel:0"));
+        // What exists decides, not the name of a tensor in it.
+        std::fs::write(folder.path().join("k.npz"), b"").unwrap();
+        std::fs::write(folder.path().join("k"), SIGNATURE).unwrap();
+        assert!(is("k:dense/kernel:0") && !is("k.npz:dense/kernel.h5:0"));
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Task {
             }
             Operation::ReverseSegments(arguments) => {
                 let operator = ReverseSegments::along(arguments.axis);
-                let offsets = load::lengths(&arguments.offsets, read)?;
+                let offsets = load::lengths("--offsets", &arguments.offsets, read)?;
                 operator.plan(input, offsets.layout(), input)?;
                 let axis = from_start(arguments.axis, rank);
                 Ok(Task::Segments { operator, axis, offsets })
@@ -190,7 +190,7 @@ fn lengths_for<O: LengthsOperator>(
     read: &FilesRead,
 ) -> Result<Tensor> {
     let expected = operator.lengths_shape(input.shape())?;
-    let lengths = load::lengths(argument, read)?;
+    let lengths = load::lengths("--lengths", argument, read)?;
     // Lists and text: a file without a header would need a type, which lengths cannot be given.
     if lengths.format() == Format::Raw {
         return listed(operator, lengths, &expected);

@@ -96,6 +96,12 @@ impl Location {
         Location { path: path.into(), name: None }
     }
 
+    /// Every way to read a text as `FILE:NAME`, from the first colon to the last: both may contain
+    /// colons. The one behind a drive letter of Windows belongs to the file.
+    pub fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
+        splits(text, cfg!(windows))
+    }
+
     /// Whether it is stdin or stdout.
     pub fn is_stream(&self) -> bool {
         self.path.as_os_str() == "-"
@@ -103,20 +109,28 @@ impl Location {
 }
 
 impl From<&OsStr> for Location {
-    /// The part after the last colon is a name if the part before it is a file or has the extension
-    /// of a format with names, and the whole text is not a file.
+    /// The file ends at the first colon behind a file that exists, or else behind the extension of a
+    /// format with names; the rest is the name. If the whole text exists, it is the file.
     fn from(text: &OsStr) -> Self {
         let whole = Location::file(text);
-        let Some((path, name)) = text.to_str().and_then(|text| text.rsplit_once(':')) else {
-            return whole;
-        };
-        let before = Path::new(path);
-        let names = Format::of(before).is_some_and(Format::has_names) || before.is_file();
-        if path.is_empty() || !(path == "-" || names) || whole.path.exists() {
-            return whole;
-        }
-        Location { path: before.to_owned(), name: Some(name.to_owned()) }
+        let Some(text) = text.to_str().filter(|_| !whole.path.exists()) else { return whole };
+        let exists = |&(path, _): &(&str, &str)| path == "-" || Path::new(path).is_file();
+        let has_names =
+            |&(path, _): &(&str, &str)| Format::of(Path::new(path)).is_some_and(Format::has_names);
+        let mut splits = Location::splits(text);
+        let found = splits.find(exists).or_else(|| Location::splits(text).find(has_names));
+        found.map_or(whole, |(path, name)| Location {
+            path: path.into(),
+            name: Some(name.to_owned()),
+        })
     }
+}
+
+/// [`Location::splits`], with or without drive letters.
+fn splits(text: &str, drives: bool) -> impl Iterator<Item = (&str, &str)> {
+    let drive = drives && text.starts_with(|first: char| first.is_ascii_alphabetic());
+    let colons = text.match_indices(':').map(|(at, _)| at);
+    colons.filter(move |&at| at > 0 && !(drive && at == 1)).map(|at| (&text[..at], &text[at + 1..]))
 }
 
 impl fmt::Display for Location {
@@ -149,9 +163,43 @@ mod tests {
         let named =
             |path: &str, name: &str| Location { path: path.into(), name: Some(name.to_owned()) };
         assert_eq!(at("x.npz:a.b"), named("x.npz", "a.b"));
-        assert_eq!(at("no/x.safetensors:layer:0"), Location::file("no/x.safetensors:layer:0"));
-        assert_eq!(at("-:w"), named("-", "w"));
+        assert_eq!(at("no/x.safetensors:layer:0"), named("no/x.safetensors", "layer:0"));
+        assert_eq!(at("x.npz:y.npz:z"), named("x.npz", "y.npz:z"));
+        assert_eq!(at("-:w:0"), named("-", "w:0"));
         assert_eq!(at("C:\\x.npy"), Location::file("C:\\x.npy"));
         assert_eq!(at("x.npy"), Location::file("x.npy"));
+    }
+
+    // Elsewhere, names of files have no colons.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_exists_comes_before_an_extension() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let at = |name: &str| Location::from(OsStr::new(&path(name)));
+        let named = |file: &str, name: &str| Location {
+            path: path(file).into(),
+            name: Some(name.to_owned()),
+        };
+        assert_eq!(at("a.npz:b:w:0"), named("a.npz", "b:w:0"));
+        // A colon in the name of a file.
+        std::fs::write(path("a.npz:b"), b"").unwrap();
+        assert_eq!(at("a.npz:b:w:0"), named("a.npz:b", "w:0"));
+        assert_eq!(at("a.npz:b"), Location::file(path("a.npz:b")));
+        // The first of two.
+        std::fs::write(path("a.npz"), b"").unwrap();
+        assert_eq!(at("a.npz:b:w:0"), named("a.npz", "b:w:0"));
+        std::fs::write(path("plain"), b"").unwrap();
+        assert_eq!(at("plain:w:0"), named("plain", "w:0"));
+    }
+
+    #[test]
+    fn a_drive_letter_is_no_file() {
+        let all = |text, drives| splits(text, drives).collect::<Vec<_>>();
+        let both = [("C:\\k.npz", "dense/kernel:0"), ("C:\\k.npz:dense/kernel", "0")];
+        assert_eq!(all("C:\\k.npz:dense/kernel:0", true), both);
+        assert_eq!(all("C:\\k.npz:dense/kernel:0", false)[0].0, "C");
+        assert_eq!(all("CC:w", true), [("CC", "w")]);
+        assert_eq!(all(":w", true), []);
     }
 }

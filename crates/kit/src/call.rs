@@ -115,7 +115,10 @@ impl Call {
             }
             Some("ReverseSubsequences") => Ok(Call::Subsequences { axis: integer("axis")? }),
             Some("ReverseSegments") => Ok(Call::Segments { axis: integer("axis")? }),
-            other => Err(format!("no operator {other:?}")),
+            Some(other) => {
+                Err(format!("no operator {other:?}, expected one of {}", OPERATORS.join(", ")))
+            }
+            None => Err("\"operator\" is not a string".to_owned()),
         }
     }
 }

@@ -66,7 +66,10 @@ pub fn parse_answer(line: &str) -> Option<(String, Outcome)> {
         },
         Some("refused") => Outcome::Refused(message()),
         Some("unsupported") => Outcome::Unsupported(message()),
-        other => Outcome::Invalid(format!("no outcome {other:?}")),
+        Some(other) => Outcome::Invalid(format!(
+            "no outcome {other:?}, expected \"value\", \"refused\" or \"unsupported\""
+        )),
+        None => Outcome::Invalid("\"outcome\" is not a string".to_owned()),
     };
     Some((id, outcome))
 }

@@ -1,6 +1,7 @@
 //! Adapters as processes: the examples in Python and C pass, and crashes, hangs, buffered answers and
 //! corrupted processes are put down to the right case.
 
+use retrograde_deadline::output;
 use retrograde_kit::batch;
 use retrograde_kit::call::Call;
 use retrograde_kit::case::Case;
@@ -18,8 +19,8 @@ fn examples() -> PathBuf {
 }
 
 fn has(program: &str) -> bool {
-    let found =
-        Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    let asked = output(Command::new(program).arg("--version"));
+    let found = asked.is_ok_and(|out| out.status.success());
     if !found {
         println!("skipped: there is no {program}");
     }
@@ -64,12 +65,10 @@ fn the_example_in_c_passes() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("adapter");
     let source = examples().join("adapter.c");
-    let built = Command::new("cc")
-        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-o"])
-        .arg(&program)
-        .arg(source)
-        .status();
-    assert!(built.unwrap().success());
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-o"]);
+    let built = output(compiler.arg(&program).arg(source)).unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     passes(&[program.into()], "example-c");
 }
 

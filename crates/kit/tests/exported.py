@@ -8,12 +8,15 @@ StableHLO: MLIR's parser and verifier, from jaxlib. npy: NumPy. What is not inst
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "scripts"))
+
+import deadline  # noqa: E402
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -98,7 +101,7 @@ def main():
     program = Path(sys.argv[1]).resolve()
     for name, check in {"npy": npy, "onnx": onnx_runner, "stablehlo": stablehlo}.items():
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([program, "-q", "conformance", "export", folder, "--format", name], check=True)
+            deadline.run([program, "-q", "conformance", "export", folder, "--format", name], check=True)
             try:
                 check(Path(folder))
             except ImportError as error:

@@ -11,13 +11,16 @@ lines below. With EVERY, only every such case is taken. A runtime that is not in
 import itertools
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "scripts"))
+
+import deadline  # noqa: E402
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -106,7 +109,7 @@ def directml(path, feeds):
 def lower(program, model, language, output):
     """Whether it was lowered, or the reason why not."""
     words = [program, "-q", "lower", str(model), "--to", language, "-o", str(output), "--trust-lengths"]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = deadline.run(words)
     assert done.returncode in (0, 1), done.stderr
     return None if done.returncode == 0 else done.stderr.strip()
 
@@ -121,7 +124,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         export = [program, "-q", "conformance", "export", folder / "cases", "--format", "openvino"]
-        subprocess.run(export, check=True)
+        deadline.run(export, check=True)
         cases = json.loads((folder / "cases/manifest.json").read_text())["cases"]
         # Bits that a runtime loses are the business of its report.
         plain = lambda case: "refused" not in case["expected"] and case["rule"].split(".")[0] not in ("bits", "packed")

@@ -59,7 +59,7 @@ fn options(folder: &Path, fresh: bool) -> Options {
 }
 
 fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").output().is_ok();
+    let found = retrograde_deadline::output(Command::new("python3").arg("--version")).is_ok();
     if !found {
         println!("skipped: there is no python3");
     }

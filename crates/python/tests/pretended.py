@@ -2,8 +2,8 @@
 
 import os
 import shutil
-import subprocess
 
+import deadline
 import pytest
 
 SHIM = """
@@ -36,7 +36,7 @@ def environment(folder, processors):
         pytest.skip("needs a C compiler and Linux's /proc")
     source, library = folder / "processors.c", folder / "processors.so"
     source.write_text(SHIM % processors)
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True, timeout=60)
+    deadline.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     return plain() | {"LD_PRELOAD": str(library)}
 
 

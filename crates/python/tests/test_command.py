@@ -1,12 +1,12 @@
 """The command in the wheel: the same command line as the Rust program's."""
 
 import os
-import subprocess
 import sys
 import sysconfig
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import deadline
 import numpy as np
 import pytest
 
@@ -23,7 +23,7 @@ WAYS = [
 
 
 def run(way, *arguments, **more):
-    return subprocess.run([*way, *map(str, arguments)], capture_output=True, text=True, **more)
+    return deadline.run([*way, *map(str, arguments)], **more)
 
 
 @pytest.fixture(params=WAYS)
@@ -67,7 +67,7 @@ def test_exit_codes_are_the_commands(way, tmp_path):
 def test_a_closed_pipe_ends_it_like_other_commands(way, tmp_path):
     np.save(tmp_path / "x.npy", np.zeros(1 << 24, np.uint8))
     script = f"{' '.join(way)} reverse x.npy -o - | head -c 10 >/dev/null; echo ${{PIPESTATUS[0]}}"
-    closed = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    closed = deadline.run(["bash", "-c", script], cwd=tmp_path)
     assert (closed.stdout, closed.stderr) == ("141\n", "")
 
 

@@ -3,10 +3,10 @@
 import itertools
 import os
 import pickle
-import subprocess
 import sys
 from pathlib import Path
 
+import deadline
 import naive
 import numpy as np
 import pytest
@@ -351,7 +351,7 @@ def test_the_counts_of_the_scale_page():
 
 def test_the_package_does_not_import_dask():
     script = "import sys, retrograde; print([name for name in ('dask', 'xarray', 'cubed') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = deadline.run([sys.executable, "-c", script], check=True)
     assert done.stdout.strip() == "[]"
 
 
@@ -362,7 +362,7 @@ def test_expressions_too():
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "no:xdist", __file__]
     # These measure what tasks do, and tasks are the same.
     command += ["-k", "not holds and not masked"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = deadline.run(command, limit=3600, env=environment)
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
     # The five that say why they are skipped, and no others.

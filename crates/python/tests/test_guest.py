@@ -1,9 +1,9 @@
 """In a process that belongs to someone else: as many threads as we are given, and memory that is given back."""
 
 import os
-import subprocess
 import sys
 
+import deadline
 import pretended
 import pytest
 
@@ -24,11 +24,7 @@ before = tasks()
 
 def output(code, environment):
     """What a child prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", START + code], env=environment, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return deadline.run([sys.executable, "-c", START + code], env=environment, check=True).stdout
 
 
 def started(code, environment):

@@ -2,9 +2,9 @@
 
 import itertools
 import os
-import subprocess
 import sys
 
+import deadline
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -360,7 +360,7 @@ for result in call(x), jax.grad(lambda x: call(x)[:, 0].sum())(x), jax.vmap(retr
     print(result.tolist())
 """
     environment = dict(os.environ, JAX_DISABLE_JIT="1", JAX_PLATFORMS="cpu")
-    shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    shown = deadline.run([sys.executable, "-c", code], env=environment, check=True)
     assert shown.stdout.splitlines() == [
         "[[2.0, 1.0, 0.0], [4.0, 3.0, 5.0]]",
         "[[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]",

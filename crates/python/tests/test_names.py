@@ -199,6 +199,17 @@ def test_errors_have_the_types_of_numpy(name, arguments):
         assert (ours.value.axis, ours.value.ndim) == (theirs.value.axis, theirs.value.ndim)
 
 
+EXPECTED = "expected an integer, several of them, or None for all axes"
+
+
+@pytest.mark.parametrize("name", ["dask", "jax"])
+def test_errors_are_the_same_elsewhere(name):
+    module = pytest.importorskip(f"retrograde.{name}")
+    with pytest.raises(TypeError) as raised:
+        module.flip(X, 1.0)
+    assert str(raised.value) == f"flip: axis is 1.0 (float), {EXPECTED}"
+
+
 def test_errors_say_what_is_wrong():
     for text, call in [
         ("flip: axis[1]: axis 3 is out of bounds for array of dimension 3", lambda: retrograde.flip(X, (0, 3))),
@@ -209,6 +220,12 @@ def test_errors_say_what_is_wrong():
         ("rot90: axes[1] is 3, out of range for a tensor of rank 3", lambda: retrograde.rot90(X, 1, (0, 3))),
         ("rot90: axes are both axis 1: they must be different", lambda: retrograde.rot90(X, 1, (1, -2))),
         ("x is of type object, expected an array or a tensor", lambda: retrograde.flip(object())),
+        (f"flip: axis is 1.0 (float), {EXPECTED}", lambda: retrograde.flip(X, 1.0)),
+        ("flip: axis[1] is 1.0 (float), expected an integer", lambda: retrograde.flip(X, [0, 1.0])),
+        ("flip: axis[0] is '0' (str), expected an integer", lambda: retrograde.flip(X, "0")),
+        ("rot90: axes is 1 (int), expected a pair of integers", lambda: retrograde.rot90(X, 1, 1)),
+        ("rot90: axes[1] is None (NoneType), expected an integer", lambda: retrograde.rot90(X, 1, (0, None))),
+        ("rot90: k is 1.0 (float), expected an integer", lambda: retrograde.rot90(X, 1.0)),
     ]:
         with pytest.raises((ValueError, TypeError)) as raised:
             call()

@@ -3,12 +3,12 @@ are not changed for it. Also runs without pytest-xdist against older versions of
 (``scripts/test-onnxruntime``)."""
 
 import json
-import subprocess
 import sys
 import threading
 import warnings
 from pathlib import Path
 
+import deadline
 import numpy as np
 import pytest
 
@@ -444,7 +444,7 @@ def test_the_library_can_be_unloaded_and_loaded_again(tmp_path):
     """In a process of its own: other tests hold sessions."""
     (tmp_path / "model.onnx").write_bytes(reverse_sequence())
     command = [sys.executable, "-c", UNLOAD, str(tmp_path / "model.onnx")]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = deadline.run(command)
     assert result.returncode == 0 and result.stdout == "done\n", result.stderr
 
 

@@ -2,10 +2,10 @@
 and OpenVINO's own where those are right. Tests say where they are not."""
 
 import functools
-import subprocess
 import sys
 import threading
 
+import deadline
 import numpy as np
 import pytest
 
@@ -277,7 +277,7 @@ def test_strings(native, tmp_path):
     cut = NodeFactory("opset1").create("ReverseSequence", inputs, {"batch_axis": 0, "seq_axis": 1})
     path = save(ov.Model([whole, cut], [data], "m"), tmp_path)
     command = [sys.executable, "-c", STRINGS, str(path), "native" if native else "python"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = deadline.run(command)
     assert result.returncode == 0 and result.stdout == "done\n", result.stderr
     with pytest.raises(RuntimeError, match="does not support string"):
         STOCK.compile_model(path, "CPU")
@@ -599,5 +599,5 @@ print("done")
 def test_a_process_ends_with_models_alive(native, tmp_path):
     path = save(sequence_model(np.float32, [-1, -1]), tmp_path)
     command = [sys.executable, "-c", END, str(path), "native" if native else "python"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = deadline.run(command)
     assert result.returncode == 0 and result.stdout == "done\n", result.stderr

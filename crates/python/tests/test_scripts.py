@@ -1,8 +1,9 @@
 """The examples that need only NumPy: they run, check their results, and print them."""
 
-import subprocess
 import sys
 from pathlib import Path
+
+import deadline
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "python"
 
@@ -10,7 +11,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples" / "python"
 def printed(name, before=""):
     """The output of an example, whose asserts must pass."""
     program = f"{before}\nimport runpy; runpy.run_path({str(EXAMPLES / name)!r}, run_name='__main__')"
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    result = deadline.run([sys.executable, "-c", program])
     assert result.returncode == 0, result.stderr
     return result.stdout
 

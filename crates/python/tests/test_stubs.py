@@ -1,11 +1,11 @@
 """The stubs match the modules, and a type checker infers the expected types from them."""
 
 import importlib
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import deadline
 import pytest
 
 pytest.importorskip("mypy")
@@ -95,7 +95,7 @@ def run(module, *arguments):
     # The package must be installed: mypy does not find it otherwise.
     installed = PACKAGE.name in ("site-packages", "dist-packages")
     environment = {"PATH": ""} | ({} if installed else {"MYPYPATH": str(PACKAGE), "PYTHONPATH": str(PACKAGE)})
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=HERE)
+    return deadline.run(command, env=environment, cwd=HERE)
 
 
 def test_a_strict_type_checker_agrees_with_users(tmp_path):

@@ -4,10 +4,10 @@ import gc
 import multiprocessing
 import os
 import re
-import subprocess
 import sys
 import threading
 
+import deadline
 import naive
 import numpy as np
 import pytest
@@ -162,7 +162,7 @@ def test_the_environment_sets_threads(asked, used):
     """The variable is limited to the same maximum."""
     code = "import retrograde; print(retrograde.get_num_threads())"
     environment = dict(os.environ, RETROGRADE_NUM_THREADS=str(asked))
-    shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    shown = deadline.run([sys.executable, "-c", code], env=environment, check=True)
     assert int(shown.stdout) == (used or most_threads())
 
 
@@ -187,7 +187,7 @@ print(time.process_time() - before)
 
 def test_threads_that_have_nothing_to_do_sleep():
     """A tenth of a second after the last call, the process uses less than 0.1 % of a processor."""
-    done = subprocess.run([sys.executable, "-c", IDLE], check=True, capture_output=True, text=True)
+    done = deadline.run([sys.executable, "-c", IDLE], check=True)
     assert float(done.stdout) < 1e-3
 
 
@@ -214,6 +214,8 @@ def test_forked_children():
                 assert queue.get(timeout=60) is True
             finally:
                 child.join(60)
+                # It has no effect on one that has ended; Python waits for the others when it ends.
+                child.kill()
             assert child.exitcode == 0
     finally:
         stop.set()

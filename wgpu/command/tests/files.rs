@@ -6,12 +6,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn run(folder: &Path, words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_retrograde-wgpu"))
-        .args(words)
-        .current_dir(folder)
-        .env("RETROGRADE_WGPU_PIECE", "4096")
-        .output()
-        .unwrap()
+    let mut program = Command::new(env!("CARGO_BIN_EXE_retrograde-wgpu"));
+    program.args(words).current_dir(folder).env("RETROGRADE_WGPU_PIECE", "4096");
+    retrograde_deadline::output(&mut program).unwrap()
 }
 
 fn stderr(output: &Output) -> String {

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import boto3
+import deadline
 import trustme
 from RangeHTTPServer import RangeRequestHandler
 
@@ -31,7 +32,9 @@ def moto():
     """A server of S3; yields its URL."""
     port = free_port()
     environment = os.environ | SETTINGS
-    process = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    # For all tests.
+    process = deadline.Process(command, limit=3600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     try:
         for _ in range(600):
             try:

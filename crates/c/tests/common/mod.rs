@@ -1,6 +1,7 @@
 //! Compilers of C and C++ for the tests. Without one, a test says that it was skipped.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+use retrograde_deadline::output;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -68,7 +69,7 @@ impl Compiler {
 
     /// Whether there is such a compiler. If not, says so.
     pub(crate) fn exists(&self) -> bool {
-        let found = Command::new(&self.program).arg("--version").output().is_ok();
+        let found = output(Command::new(&self.program).arg("--version")).is_ok();
         if !found {
             println!("SKIPPED: there is no compiler {}", self.program);
         }
@@ -86,11 +87,9 @@ impl Compiler {
             Language::Cpp => "text.cpp",
         });
         std::fs::write(&source, text).expect("a file");
-        let output = Command::new(&self.program)
-            .args(&self.flags)
-            .args(["-fsyntax-only".as_ref(), source.as_os_str()])
-            .output()
-            .expect("the compiler starts");
+        let mut compile = Command::new(&self.program);
+        compile.args(&self.flags).args(["-fsyntax-only".as_ref(), source.as_os_str()]);
+        let output = output(&mut compile).expect("the compiler starts");
         succeeded(&format!("{} {:?}", self.program, self.flags), &output);
     }
 
@@ -120,11 +119,10 @@ impl Compiler {
                 compile.arg("-L").arg(folder.path()).arg("-lretrograde");
             }
         }
-        succeeded("the compiler", &compile.output().expect("the compiler starts"));
-        let output = Command::new(&program)
-            .env("LD_LIBRARY_PATH", folder.path())
-            .output()
-            .expect("the program starts");
+        succeeded("the compiler", &output(&mut compile).expect("the compiler starts"));
+        let mut compiled = Command::new(&program);
+        compiled.env("LD_LIBRARY_PATH", folder.path());
+        let output = output(&mut compiled).expect("the program starts");
         succeeded(&source.display().to_string(), &output);
         Some(String::from_utf8(output.stdout).expect("text"))
     }

@@ -10,7 +10,7 @@ use retrograde::{
 };
 use retrograde_gpu::{Cuda, DeviceBuffer};
 use retrograde_kit::call::{Call, OPERATORS};
-use retrograde_kit::protocol::{Outcome, PROTOCOL, answer};
+use retrograde_kit::protocol::{self, Outcome, PROTOCOL, answer};
 use retrograde_kit::tensor::{Data, Tensor};
 use serde_json::{Value, json};
 use std::io::BufRead;
@@ -18,24 +18,27 @@ use std::io::BufRead;
 /// The opset whose rules ReverseSequence has: the first with every type.
 const OPSET: u32 = 28;
 
-/// Answers until the input ends.
+/// Answers until the input ends. Blank lines are no requests.
 pub(crate) fn serve(on: ServeOn) -> Result<()> {
     let engine = Engine::on(on);
-    for line in std::io::stdin().lock().lines() {
+    for (at, line) in std::io::stdin().lock().lines().enumerate() {
         let line = line?;
-        let request: Value = serde_json::from_str(&line)
-            .map_err(|error| anyhow!("conformance serve: a request is not JSON: {error}"))?;
-        let reply = match (&engine, request["id"].as_str()) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let request = Request::read(&line)
+            .map_err(|reason| anyhow!("conformance serve: line {}: {reason}", at + 1))?;
+        let reply = match (&engine, &request) {
             (Err(reason), _) => {
                 json!({ "missing": format!("{on} ({reason})"), "install": on.install() })
             }
-            (Ok(_), None) => json!({
+            (Ok(_), Request::Hello) => json!({
                 "protocol": PROTOCOL,
                 "runtime": on.runtime(),
                 "version": env!("CARGO_PKG_VERSION"),
                 "operators": OPERATORS,
             }),
-            (Ok(engine), Some(id)) => answer(id, &outcome(engine, &request)),
+            (Ok(engine), Request::Case(id, case)) => answer(id, &outcome(engine, case)),
         };
         report::print(&format!("{reply}\n"))?;
         if engine.is_err() {
@@ -43,6 +46,31 @@ pub(crate) fn serve(on: ServeOn) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A line of the input.
+enum Request {
+    Hello,
+    /// A case, by its id.
+    Case(String, Value),
+}
+
+impl Request {
+    /// The error says what is wrong with the line. Which version of the protocol a greeting has
+    /// does not matter: the answer says which one this is.
+    fn read(line: &str) -> Result<Request, String> {
+        let request: Value =
+            serde_json::from_str(line).map_err(|error| format!("not JSON: {error}"))?;
+        match request.get("id") {
+            Some(Value::String(id)) => Ok(Request::Case(id.clone(), request)),
+            Some(_) => Err("\"id\" is not a string".to_owned()),
+            None if request.get("hello").is_some() => Ok(Request::Hello),
+            None => Err(format!(
+                "neither \"hello\" nor \"id\" is in it, expected {} or a case",
+                protocol::hello()
+            )),
+        }
+    }
 }
 
 /// What runs the plans.

@@ -3,8 +3,11 @@
 use anyhow::Result;
 use std::path::PathBuf;
 
-/// Calls `end` when the user presses Ctrl-C. Mapped files cannot be truncated here, so `lost` is
-/// unused.
-pub(crate) fn watch(end: fn(), _lost: fn(PathBuf) -> !) -> Result<()> {
-    Ok(ctrlc::set_handler(end)?)
+/// The number that Ctrl-C has as a signal elsewhere.
+const SIGINT: i32 = 2;
+
+/// Calls `end` with its number when the user presses Ctrl-C. Mapped files cannot be truncated here,
+/// so `lost` is unused.
+pub(crate) fn watch(end: fn(i32), _lost: fn(PathBuf) -> !) -> Result<()> {
+    Ok(ctrlc::set_handler(move || end(SIGINT))?)
 }

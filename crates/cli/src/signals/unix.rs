@@ -16,9 +16,9 @@ const ENDING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 /// The callback for a mapped file that is lost.
 static LOST: OnceLock<fn(PathBuf) -> !> = OnceLock::new();
 
-/// Calls `end`, on a separate thread, when a signal requests termination, and `lost`, on the thread
+/// Calls `end` with its number, on a separate thread, when a signal requests termination, and `lost`, on the thread
 /// that accesses it, when a mapped file was truncated or its disk failed.
-pub(crate) fn watch(end: fn(), lost: fn(PathBuf) -> !) -> Result<()> {
+pub(crate) fn watch(end: fn(i32), lost: fn(PathBuf) -> !) -> Result<()> {
     // Exceeding the file size limit is then an error of the system call.
     set(libc::SIGXFSZ, libc::SIG_IGN)?;
     if LOST.set(lost).is_ok() {
@@ -31,7 +31,7 @@ pub(crate) fn watch(end: fn(), lost: fn(PathBuf) -> !) -> Result<()> {
         }
     }
     let mut signals = Signals::new(wanted).context("cannot handle signals")?;
-    let watch = move || signals.forever().for_each(|_| end());
+    let watch = move || signals.forever().for_each(end);
     thread::Builder::new().name("signals".to_owned()).spawn(watch)?;
     Ok(())
 }

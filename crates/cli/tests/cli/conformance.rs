@@ -1,6 +1,6 @@
 //! `conformance` and `verify`, as a user runs them.
 
-use super::{command, run, shown_in};
+use super::{Outcome, command, fed, run, shown_in};
 use retrograde_io::npy::{self, NpyArray};
 use tempfile::TempDir;
 
@@ -110,4 +110,51 @@ fn devices_that_are_missing_are_said_and_reports_are_joined() {
     assert_eq!(joined.code, Some(0), "{}", joined.stderr);
     assert!(joined.stdout.contains("retrograde-cuda"), "{}", joined.stdout);
     assert!(folder.path().join("both/report.html").is_file());
+}
+
+/// What `conformance serve` says to these lines.
+fn served(lines: &str) -> Outcome {
+    let folder = TempDir::new().unwrap();
+    fed(command(folder.path(), &["conformance", "serve"]), lines.as_bytes()).into()
+}
+
+#[test]
+fn blank_lines_are_no_requests() {
+    let served = served("\n{\"hello\":1}\n  \n{\"id\":\"a\"}\n\n{\"id\":\"b\"}\n");
+    assert_eq!((served.code, served.stderr.as_str()), (Some(0), ""));
+    let lines: Vec<&str> = served.stdout.lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].contains("\"protocol\":1"), "{lines:?}");
+    assert!(lines[1].contains("\"id\":\"a\"") && lines[2].contains("\"id\":\"b\""), "{lines:?}");
+}
+
+#[test]
+fn what_is_no_request_is_an_error() {
+    let hello = "expected {\"hello\":1} or a case";
+    for (line, said) in [
+        ("{}", format!("neither \"hello\" nor \"id\" is in it, {hello}")),
+        ("[1]", format!("neither \"hello\" nor \"id\" is in it, {hello}")),
+        ("{\"id\":5}", "\"id\" is not a string".to_owned()),
+        ("hello", "not JSON: expected value at line 1 column 1".to_owned()),
+    ] {
+        let served = served(&format!("{{\"hello\":1}}\n\n{line}\n"));
+        let stderr = format!("error: conformance serve: line 3: {said}\n");
+        assert_eq!((served.code, served.stderr), (Some(1), stderr), "{line}");
+        assert_eq!(served.stdout.lines().count(), 1, "{line}");
+    }
+}
+
+#[test]
+fn requests_that_cannot_be_read_are_answered_in_words() {
+    let operators = "Reverse, Flip, ReverseSequence, ReverseSequenceAnyAxes, ReverseSubsequences, \
+                     ReverseSegments";
+    for (case, said) in [
+        ("\"operator\":\"X\"", format!("no operator \"X\", expected one of {operators}")),
+        ("\"operator\":7", "\"operator\" is not a string".to_owned()),
+    ] {
+        let served = served(&format!("{{\"id\":\"a\",{case}}}\n"));
+        let answer: serde_json::Value = serde_json::from_str(&served.stdout).unwrap();
+        assert_eq!(answer["outcome"], "unsupported");
+        assert_eq!(answer["message"], said);
+    }
 }

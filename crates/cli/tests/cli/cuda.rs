@@ -3,7 +3,6 @@
 
 use super::*;
 use std::fs;
-use std::process::Stdio;
 
 /// Runs the command on a machine without a device, or with all of them hidden.
 fn without_device(folder: &Path, arguments: &[&str]) -> Outcome {
@@ -204,7 +203,7 @@ fn cuda_writes_what_the_cpu_writes() {
     let expected = fs::read(at("cpu.npy")).unwrap();
     let mut pipe =
         command(folder.path(), &["reverse", "f4.npy", "--axes=0", "-o-", "--device=cuda"]);
-    let output = pipe.stderr(Stdio::null()).output().unwrap();
+    let output = output(&mut pipe).unwrap();
     assert!(output.status.success() && output.stdout == expected);
     let in_place = ["reverse", "f4.npy", "--axes=0", "--in-place", "--device=cuda:0"];
     written(folder.path(), &in_place, Some("1000"));

@@ -200,6 +200,10 @@ fn failures_are_one_line_each_and_leave_no_file() {
             &["reverse-sequence", "x.npy", "--lengths", "1,,2"],
             "--lengths 1,,2: neither a list of integers nor a file",
         ),
+        (
+            &["reverse-segments", "x.npy", "--axis=0", "--offsets", "nofile"],
+            "--offsets nofile: neither a list of integers nor a file",
+        ),
     ];
     let folder = folder();
     let before = names(folder.path());
@@ -292,23 +296,6 @@ fn empty_axes_of_any_size_are_no_trouble() {
     }
 }
 
-/// Runs the command with this input on stdin.
-fn fed(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Outcome {
-    use std::io::Write;
-    use std::process::Stdio;
-    let mut command = command(folder, arguments);
-    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = pipes.spawn().unwrap();
-    // The command may not read all of it.
-    let _ = child.stdin.take().unwrap().write_all(stdin);
-    let output = child.wait_with_output().unwrap();
-    Outcome {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
 #[test]
 fn errors_say_what_to_do_instead() {
     let folder = folder();
@@ -343,7 +330,11 @@ fn errors_say_what_to_do_instead() {
     for (arguments, stdin, message) in cases {
         let stderr = format!("error: {message}\n");
         let expected = Outcome { code: Some(1), stdout: String::new(), stderr };
-        assert_eq!(fed(folder.path(), arguments, stdin), expected, "{arguments:?}");
+        assert_eq!(
+            Outcome::from(fed(command(folder.path(), arguments), stdin)),
+            expected,
+            "{arguments:?}"
+        );
     }
     let threads = run(command(folder.path(), &["bench", "--shape=4", "--threads=100000"]));
     assert_eq!(threads.code, Some(1));
@@ -374,7 +365,7 @@ fn what_cannot_be_printed_is_an_error() {
     for arguments in [&["--help"][..], &["--version"], &["reverse", "--help"], &["man"]] {
         let mut command = command(&repository(), arguments);
         command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
-        let output = command.output().unwrap();
+        let output = Process::start(command.stderr(Stdio::piped())).unwrap().output();
         let said = String::from_utf8(output.stderr).unwrap();
         let expected = "error: cannot write -: No space left on device\n";
         assert_eq!((output.status.code(), said.as_str()), (Some(1), expected), "{arguments:?}");

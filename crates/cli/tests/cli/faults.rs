@@ -9,7 +9,6 @@ use super::*;
 use models::{U8, info, model, node};
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Stdio;
 
 /// The error codes to inject, and their messages.
 const ERRORS: [(i32, &str); 4] = [
@@ -51,7 +50,7 @@ fn shim(folder: &Path) -> Option<PathBuf> {
     let shim = folder.join("shim.so");
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(source).arg("-ldl");
-    match compiler.output() {
+    match output(&mut compiler) {
         Ok(output) => {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             Some(shim)
@@ -132,7 +131,7 @@ fn run_with(
         false => Stdio::null(),
     });
     // Raw bytes, if the output is stdout.
-    let output = command.output().unwrap();
+    let output = piped(command).output();
     Outcome {
         code: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

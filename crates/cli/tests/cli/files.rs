@@ -247,16 +247,9 @@ fn every_width_moves_untouched() {
 #[cfg(unix)]
 #[test]
 fn pipes_are_read_too() {
-    use std::io::Write;
-    use std::process::Stdio;
     let folder = tempfile::tempdir().unwrap();
-    let mut child = command(folder.path(), &["reverse", "/dev/stdin", "-o", "y.npy"])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(&fs::read(example("onnx.npy")).unwrap()).unwrap();
-    assert!(child.wait().unwrap().success());
+    let reverse = command(folder.path(), &["reverse", "/dev/stdin", "-o", "y.npy"]);
+    assert!(fed(reverse, &fs::read(example("onnx.npy")).unwrap()).status.success());
     let reversed: Vec<_> = (0..16).map(|n| ((n % 4) * 4 + n / 4) as f32).rev().collect();
     assert_eq!(floats(&npy::read(folder.path().join("y.npy")).unwrap()), reversed);
 }

@@ -45,6 +45,27 @@ fn one_format_becomes_another_by_its_extension() {
 }
 
 #[test]
+fn names_of_tensors_may_contain_colons() {
+    let folder = folder();
+    let at = |arguments: &[&str]| done(folder.path(), arguments);
+    let name = "dense/kernel:0";
+    for file in ["k.npz", "k.safetensors"] {
+        let tensor = format!("{file}:{name}");
+        assert_eq!(
+            at(&["reverse", "x.npy", "-o", &tensor]),
+            format!("{tensor}: f32 [2, 3], 24 bytes reversed along axes 0, 1\n")
+        );
+        assert!(shown_in(folder.path(), &["info", &tensor]).contains(name));
+        at(&["reverse", &tensor, "-o", "y.npy"]);
+        let (x, y) = (folder.path().join("x.npy"), folder.path().join("y.npy"));
+        assert_eq!(fs::read(x).unwrap(), fs::read(y).unwrap());
+        let none = run(command(folder.path(), &["reverse", &format!("{tensor}:1")]));
+        let only = format!("error: {file}: it has no tensor \"{name}:1\", only \"{name}\"\n");
+        assert_eq!((none.code, none.stderr), (Some(1), only));
+    }
+}
+
+#[test]
 fn big_endian_numbers_are_turned_where_the_format_has_only_the_other_order() {
     let folder = folder();
     done(folder.path(), &["reverse", "big.npy", "-o", "y.raw"]);
@@ -152,18 +173,9 @@ fn files_can_be_replaced_with_or_without_a_second_one() {
 #[cfg(unix)]
 #[test]
 fn dashes_are_the_standard_streams() {
-    use std::io::Write;
-    use std::process::Stdio;
     let folder = folder();
     let piped = |arguments: &[&str], input: &[u8]| {
-        let mut child = command(folder.path(), arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        let output = child.wait_with_output().unwrap();
+        let output = fed(command(folder.path(), arguments), input);
         assert!(output.status.success(), "{output:?}");
         (output.stdout, String::from_utf8(output.stderr).unwrap())
     };

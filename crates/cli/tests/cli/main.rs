@@ -19,9 +19,11 @@ mod rot90;
 mod signals;
 mod stores;
 
+use retrograde_deadline::{Process, output};
 use retrograde_io::npy::{self, NpyArray};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// The result of running the command.
@@ -43,11 +45,29 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 fn run(mut command: Command) -> Outcome {
-    let output = command.output().unwrap();
-    Outcome {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
+    output(&mut command).unwrap().into()
+}
+
+/// Starts a command whose output and errors are pipes.
+fn piped(mut command: Command) -> Process {
+    Process::start(command.stdout(Stdio::piped()).stderr(Stdio::piped())).unwrap()
+}
+
+/// Runs a command with this on its stdin, of which it may not read everything.
+fn fed(mut command: Command, stdin: &[u8]) -> Output {
+    command.stdin(Stdio::piped());
+    let mut process = piped(command);
+    let _ = process.stdin.take().unwrap().write_all(stdin);
+    process.output()
+}
+
+impl From<Output> for Outcome {
+    fn from(output: Output) -> Outcome {
+        Outcome {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
     }
 }
 

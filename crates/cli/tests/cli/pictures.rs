@@ -288,11 +288,9 @@ fn colours_mark_what_moved_and_what_is_padding() {
 #[cfg(unix)]
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    use std::process::Stdio;
-    let mut command = command(&repository(), &["reverse", "examples/image.npy"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
+    let mut process = piped(command(&repository(), &["reverse", "examples/image.npy"]));
+    drop(process.stdout.take());
+    let output = process.output();
     assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]));
 }
 

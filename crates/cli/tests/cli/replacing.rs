@@ -195,7 +195,7 @@ fn a_link_to_nothing_leads_to_the_new_file() {
 fn only_regular_files_are_changed_in_place() {
     let folder = folder();
     let pipe = folder.path().join("pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(output(Command::new("mkfifo").arg(&pipe)).unwrap().status.success());
     for input in ["pipe", "-", "/dev/null"] {
         for how in ["--in-place", "--in-place=direct"] {
             // Without the check, it would block until somebody writes to the pipe.

@@ -125,7 +125,7 @@ fn help_documents_exit_codes() {
     for line in [
         "  0    success",
         "  2    invalid usage",
-        "  130  interrupted by a signal (Ctrl-C, SIGTERM)",
+        "  130  interrupted by Ctrl-C; by another signal, 128 and its number: 143 for SIGTERM",
     ] {
         assert!(help.lines().any(|own| own == line), "{help}");
     }

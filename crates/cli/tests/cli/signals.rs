@@ -3,7 +3,10 @@
 
 use super::*;
 use std::fs;
-use std::process::{Child, Stdio};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// A sparse file of this many zeros, which takes no disk space.
@@ -23,17 +26,17 @@ fn sparse(path: &Path, bytes: u64) {
 }
 
 /// Sends a signal, by its name without SIG.
-fn signal(child: &Child, name: &str) {
-    let (pid, option) = (child.id().to_string(), format!("-{name}"));
-    assert!(Command::new("kill").args([&option, &pid]).status().unwrap().success());
+fn signal(process: &Process, name: &str) {
+    let (pid, option) = (process.id().to_string(), format!("-{name}"));
+    assert!(output(Command::new("kill").args([&option, &pid])).unwrap().status.success());
 }
 
 /// Waits until an output without a name has been created, or the command ends.
-fn begun(folder: &Path, child: &mut Child) -> bool {
+fn begun(folder: &Path, process: &Process) -> bool {
     let start = Instant::now();
     let folder = folder.canonicalize().unwrap();
-    let descriptors = format!("/proc/{}/fd", child.id());
-    while start.elapsed() < Duration::from_secs(20) && child.try_wait().unwrap().is_none() {
+    let descriptors = format!("/proc/{}/fd", process.id());
+    while start.elapsed() < Duration::from_secs(20) && process.ended().is_none() {
         let open = fs::read_dir(&descriptors).into_iter().flatten().flatten();
         let targets = open.filter_map(|entry| fs::read_link(entry.path()).ok());
         let nameless = |path: &PathBuf| path.to_string_lossy().ends_with(" (deleted)");
@@ -47,30 +50,30 @@ fn begun(folder: &Path, child: &mut Child) -> bool {
 
 #[test]
 fn an_interrupted_command_leaves_nothing() {
-    for name in ["INT", "TERM", "HUP", "QUIT"] {
-        interrupted_by(name);
+    for (name, code) in ENDING {
+        interrupted_by(name, code);
     }
 }
 
-fn interrupted_by(name: &str) {
+/// Signals that request termination, and the exit codes that shells expect: 128 and the number.
+const ENDING: [(&str, i32); 4] = [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)];
+
+fn interrupted_by(name: &str, code: i32) {
     let folder = tempfile::tempdir().unwrap();
     sparse(&folder.path().join("x.npy"), 1 << 29);
     fs::write(folder.path().join("y.npy"), b"old").unwrap();
     let before = names(folder.path());
     // The command may finish before the signal; then try again.
     for _ in 0..10 {
-        let mut child = command(folder.path(), &["reverse", "x.npy", "-o", "y.npy"])
-            .env("RETROGRADE_NUM_THREADS", "1")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        if begun(folder.path(), &mut child) {
-            signal(&child, name);
+        let mut reverse = command(folder.path(), &["reverse", "x.npy", "-o", "y.npy"]);
+        reverse.env("RETROGRADE_NUM_THREADS", "1");
+        let process = piped(reverse);
+        if begun(folder.path(), &process) {
+            signal(&process, name);
         }
-        let output = child.wait_with_output().unwrap();
+        let output = process.output();
         assert_eq!(names(folder.path()), before);
-        if output.status.code() == Some(130) {
+        if output.status.code() == Some(code) {
             let said = String::from_utf8(output.stderr).unwrap();
             assert_eq!(said, "interrupted: nothing was written\n");
             assert_eq!(fs::read(folder.path().join("y.npy")).unwrap(), b"old");
@@ -89,22 +92,20 @@ fn waiting_for_input_can_be_interrupted() {
     // Before the handler is installed, an interruption ends the process by its signal. On a busy
     // machine that may take a while.
     for tenths in 1..30 {
-        let mut child = command(folder.path(), &["reverse", "-", "-o", "y.npy"])
-            .stdin(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        // Held open: waiting for a child closes its stdin, which would end it too.
-        let stdin = child.stdin.take();
+        let mut reverse = command(folder.path(), &["reverse", "-", "-o", "y.npy"]);
+        reverse.stdin(Stdio::piped());
+        let mut process = piped(reverse);
+        // Held open: waiting for a process closes its stdin, which would end it too.
+        let stdin = process.stdin.take();
         std::thread::sleep(Duration::from_millis(100 * tenths));
-        signal(&child, "INT");
-        let code = child.wait().unwrap().code();
+        signal(&process, "INT");
+        let status = process.wait();
         drop(stdin);
         assert!(names(folder.path()).is_empty());
-        if code == Some(130) {
+        if status.code() == Some(130) {
             return;
         }
-        assert_eq!(code, None);
+        assert_eq!(status.signal(), Some(2));
     }
     panic!("never interrupted while waiting");
 }
@@ -130,7 +131,7 @@ fn a_limit_on_file_sizes_is_an_error_like_any_other() {
 /// A command that waits for its lengths, with its input mapped, started by this script.
 struct Waiting {
     folder: TempDir,
-    child: Child,
+    process: Process,
 }
 
 impl Waiting {
@@ -138,13 +139,39 @@ impl Waiting {
         let folder = tempfile::tempdir().unwrap();
         sparse(&folder.path().join("x.npy"), 1 << 20);
         let pipe = folder.path().join("lengths");
-        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(super::output(Command::new("mkfifo").arg(&pipe)).unwrap().status.success());
         let script = format!("{script} exec \"$0\" \"$@\"");
         let mut shell = Command::new("sh");
         shell.current_dir(folder.path()).args(["-c", &script, env!("CARGO_BIN_EXE_retrograde")]);
         shell.args(["reverse-subsequences", "x.npy", "--axis=0", "--lengths=lengths"]);
-        shell.args(output).stderr(Stdio::piped()).stdout(Stdio::null());
-        Waiting { child: shell.spawn().unwrap(), folder }
+        shell.args(output);
+        Waiting { process: piped(shell), folder }
+    }
+
+    /// The pipe of the lengths, once the command has opened it: its input is mapped then.
+    fn pipe(&mut self) -> fs::File {
+        let mut open = fs::File::options();
+        // Without this flag, it would wait for ever for a command that ends before.
+        open.write(true).custom_flags(libc::O_NONBLOCK);
+        loop {
+            match open.open(self.path().join("lengths")) {
+                Ok(pipe) => return pipe,
+                Err(error) => assert_eq!(error.raw_os_error(), Some(libc::ENXIO), "{error}"),
+            }
+            if self.process.ended().is_some() {
+                let (status, said) = self.said();
+                panic!("{status}, before it read the lengths: {said}");
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// How it ended, and its stderr.
+    fn said(&mut self) -> (ExitStatus, String) {
+        let mut said = String::new();
+        let stderr = self.process.stderr.take();
+        stderr.unwrap().read_to_string(&mut said).unwrap();
+        (self.process.wait(), said)
     }
 
     fn path(&self) -> &Path {
@@ -153,34 +180,34 @@ impl Waiting {
 
     /// Calls `meanwhile`, then sends the lengths; returns the exit code and stderr.
     fn end(mut self, meanwhile: impl FnOnce(&mut Waiting)) -> (Option<i32>, String, TempDir) {
-        // Opening for writing blocks until the command has opened it for reading.
-        let mut pipe = fs::File::options().write(true).open(self.path().join("lengths")).unwrap();
+        let mut pipe = self.pipe();
         meanwhile(&mut self);
         // The command may have ended.
-        let _ = std::io::Write::write_all(&mut pipe, b"1048576\n");
+        let _ = pipe.write_all(b"1048576\n");
         drop(pipe);
-        let mut said = String::new();
-        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut said).unwrap();
-        (self.child.wait().unwrap().code(), said, self.folder)
+        let (status, said) = self.said();
+        (status.code(), said, self.folder)
     }
 }
 
 #[test]
 fn signals_that_were_ignored_at_the_start_stay_ignored() {
-    for name in ["HUP", "INT", "QUIT", "TERM"] {
+    for (name, ends) in ENDING {
         let waiting = Waiting::new(&format!("trap '' {name};"), &["-o", "y.npy"]);
-        let (code, said, folder) = waiting.end(|waiting| signal(&waiting.child, name));
+        let (code, said, folder) = waiting.end(|waiting| signal(&waiting.process, name));
         assert_eq!(code, Some(0), "{name}: {said}");
         assert!(said.starts_with("y.npy: "), "{name}: {said}");
         assert_eq!(names(folder.path()), ["lengths", "x.npy", "y.npy"]);
         // If they were not ignored, they end it.
         let waiting = Waiting::new("", &["-o", "y.npy"]);
         let (code, said, folder) = waiting.end(|waiting| {
-            signal(&waiting.child, name);
+            signal(&waiting.process, name);
             // Wait before it gets its lengths: on a busy machine the signal may be late.
-            waiting.child.wait().unwrap();
+            while waiting.process.ended().is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         });
-        assert_eq!((code, said.as_str()), (Some(130), "interrupted: nothing was written\n"));
+        assert_eq!((code, said.as_str()), (Some(ends), "interrupted: nothing was written\n"));
         assert_eq!(names(folder.path()), ["lengths", "x.npy"]);
     }
 }
@@ -204,11 +231,10 @@ fn an_input_that_becomes_shorter_is_an_error() {
 
 #[test]
 fn other_bus_errors_end_the_process_as_ever() {
-    use std::os::unix::process::ExitStatusExt;
     let mut waiting = Waiting::new("ulimit -c 0;", &["-o", "y.npy"]);
-    let pipe = fs::File::options().write(true).open(waiting.path().join("lengths")).unwrap();
-    signal(&waiting.child, "BUS");
-    assert_eq!(waiting.child.wait().unwrap().signal(), Some(7));
+    let pipe = waiting.pipe();
+    signal(&waiting.process, "BUS");
+    assert_eq!(waiting.process.wait().signal(), Some(7));
     drop(pipe);
     assert_eq!(names(waiting.path()), ["lengths", "x.npy"]);
 }
@@ -260,16 +286,16 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
     ];
     // The duration of a whole run, to spread the moments over it.
     let start = Instant::now();
-    assert!(command(folder.path(), commands[0]).stderr(Stdio::null()).status().unwrap().success());
+    assert_eq!(run(command(folder.path(), commands[0])).code, Some(0));
     let whole = start.elapsed().as_micros() as u64;
     fs::remove_file(at("new.npy")).unwrap();
     let (mut state, mut killed) = (7, 0);
     for round in 0..100 {
         let arguments = commands[round % commands.len()];
-        let mut child = command(folder.path(), arguments).stderr(Stdio::null()).spawn().unwrap();
+        let mut process = piped(command(folder.path(), arguments));
         std::thread::sleep(Duration::from_micros(random(&mut state) % (whole * 3 / 2)));
-        let _ = child.kill();
-        killed += usize::from(child.wait().unwrap().code().is_none());
+        process.kill();
+        killed += usize::from(process.wait().code().is_none());
         let content = |name: &str| fs::read(at(name)).unwrap();
         let left = names(folder.path());
         // Between two system calls a complete file has a temporary name.
@@ -301,16 +327,11 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
 
 #[test]
 fn a_reader_that_has_seen_enough_ends_the_command_without_a_word() {
-    use std::io::Read;
     let folder = tempfile::tempdir().unwrap();
     sparse(&folder.path().join("x.npy"), 1 << 26);
-    let mut child = command(folder.path(), &["reverse", "x.npy", "-o", "-"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let mut process = piped(command(folder.path(), &["reverse", "x.npy", "-o", "-"]));
+    process.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
+    let output = process.output();
     assert_eq!(output.status.code(), Some(141));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
 }

@@ -1,6 +1,6 @@
 """List arrays of Arrow: every list is reversed, as a segment of the values.
 
-Elements move as bytes, so any type of a fixed width is supported. Arrow's bitmaps start at the low bit of a byte, and
+Elements move as bytes, so any type of a fixed width is supported. An extension type moves as its storage. Arrow's bitmaps start at the low bit of a byte, and
 the engine's one-bit elements at the high bit, so bits move as bytes.
 """
 
@@ -52,11 +52,14 @@ def _parts(pa, x, axis):
 def _check(pa, x, axis):
     if not (pa.types.is_list(x.type) or pa.types.is_large_list(x.type)):
         raise TypeError(f"reverse_segments: x is an Arrow array of type {x.type}, expected list or large_list")
-    element = x.type.value_type
-    fixed = pa.types.is_primitive(element) or pa.types.is_decimal(element) or pa.types.is_fixed_size_binary(element)
-    if not fixed:
+    element = stored = x.type.value_type
+    while isinstance(stored, pa.BaseExtensionType):
+        stored = stored.storage_type
+    if not (pa.types.is_primitive(stored) or pa.types.is_decimal(stored) or pa.types.is_fixed_size_binary(stored)):
+        as_stored = "" if stored is element else f", stored as {stored}"
         raise TypeError(
-            f"reverse_segments: x is an Arrow array of type {x.type}, whose elements ({element}) have no fixed width"
+            f"reverse_segments: x is an Arrow array of type {x.type}, whose elements ({element}{as_stored})"
+            " have no fixed width"
         )
     if type(axis) is not int or axis != 0:
         raise ValueError(f"reverse_segments: axis is {axis!r}, expected 0: the lists of an Arrow array have one axis")
@@ -64,6 +67,8 @@ def _check(pa, x, axis):
 
 def _reversed(pa, values, offsets):
     """The values with each segment reversed, and their nulls with them."""
+    if isinstance(values.type, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(values.type, _reversed(pa, values.storage, offsets))
     count = len(values)
     validity, data = values.buffers()
     if validity is not None:

@@ -16,7 +16,7 @@ def flip(rank, axis=None):
         try:
             axis = (operator.index(axis),)
         except TypeError:
-            pass
+            axis = _several("flip: axis", axis, "an integer, several of them, or None for all axes")
     axes = tuple(_axis(at, value, rank) for at, value in enumerate(axis))
     for at, value in enumerate(axes):
         if value in axes[:at]:
@@ -37,7 +37,8 @@ def flipud(rank):
 
 
 def rot90(rank, k=1, axes=(0, 1)):
-    axes = tuple(operator.index(axis) for axis in axes)
+    axes = _several("rot90: axes", axes, "a pair of integers")
+    axes = tuple(_integer(f"rot90: axes[{at}]", axis) for at, axis in enumerate(axes))
     if len(axes) != 2:
         raise ValueError(f"rot90: axes has {len(axes)} entries, expected 2")
     for at, axis in enumerate(axes):
@@ -46,7 +47,7 @@ def rot90(rank, k=1, axes=(0, 1)):
     first, second = (axis % rank for axis in axes)
     if first == second:
         raise ValueError(f"rot90: axes are both axis {first}: they must be different")
-    turns = operator.index(k) % 4
+    turns = _integer("rot90: k", k) % 4
     if turns == 0:
         return (), None
     if turns == 2:
@@ -74,7 +75,31 @@ def shape_of(shape, swapped):
 
 
 def _axis(at, value, rank):
-    axis = operator.index(value)
+    axis = _integer(f"flip: axis[{at}]", value)
     if not -rank <= axis < rank:
         raise AxisError(axis, rank, f"flip: axis[{at}]")
     return axis % rank
+
+
+def _integer(argument, value):
+    if type(value) is int:
+        return value
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise TypeError(f"{argument} is {_shown(value)}, expected an integer") from error
+
+
+def _several(argument, values, expected):
+    if type(values) in (tuple, list):
+        return values
+    try:
+        return tuple(values)
+    except TypeError as error:
+        raise TypeError(f"{argument} is {_shown(values)}, expected {expected}") from error
+
+
+def _shown(value):
+    """A value as an error shows it: abbreviated, with its type."""
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:60] + '...'} ({type(value).__name__})"

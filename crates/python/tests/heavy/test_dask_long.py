@@ -2,12 +2,12 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+import deadline
 import numpy as np
 import pytest
 
@@ -118,7 +118,7 @@ def kill(worker):
 def test_expressions_too():
     environment = os.environ | {"DASK_ARRAY__QUERY_PLANNING": "True"}
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", __file__]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=Path(__file__).parent)
+    done = deadline.run(command, limit=3600, env=environment, cwd=Path(__file__).parent)
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed, 1 skipped" in done.stdout

@@ -1,9 +1,9 @@
 """The examples that need PyTorch or TensorFlow, and pictures of their tensors."""
 
-import subprocess
 import sys
 from pathlib import Path
 
+import deadline
 import numpy as np
 import retrograde
 
@@ -11,7 +11,7 @@ EXAMPLES = Path(__file__).parents[4] / "examples" / "python"
 
 
 def printed(name):
-    result = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True)
+    result = deadline.run([sys.executable, EXAMPLES / name])
     assert result.returncode == 0, result.stderr
     return result.stdout
 

@@ -1,9 +1,9 @@
 """``retrograde.torch`` as registered operators: compilers, export, ``torch.fx``, modes that observe calls."""
 
 import pickle
-import subprocess
 import sys
 
+import deadline
 import pytest
 import torch
 from torch_cases import OPS, N, each_call, quiet
@@ -106,7 +106,7 @@ print(torch._dynamo.utils.counters["stats"]["unique_graphs"])
 def test_a_program_is_compiled_once(when):
     """In a separate process, ``before`` and ``after`` the first call there that is not compiled."""
     command = [sys.executable, "-c", ONE_PROGRAM, when]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = deadline.run(command)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "1"
 

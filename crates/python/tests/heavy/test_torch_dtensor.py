@@ -2,10 +2,10 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+import deadline
 import pytest
 import torch.distributed
 
@@ -18,7 +18,7 @@ def run(*arguments):
     """The results of each process, by name."""
     # Both processes are on this machine.
     environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, env=environment)
+    done = deadline.run([sys.executable, SCRIPT, *arguments], env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -1,11 +1,11 @@
 """``retrograde.torch`` where PyTorch lacks the names that it does not document: slower, less, never wrong."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from threading import Thread
 
+import deadline
 import pytest
 import torch
 from test_torch_compilers import ONE_PROGRAM
@@ -30,7 +30,7 @@ def without(program, *arguments):
     environment = {**os.environ, "RETROGRADE_TESTS_WITHOUT_PRIVATE": "1"}
     environment["PYTHONPATH"] = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, *program, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = deadline.run(command, limit=3600, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

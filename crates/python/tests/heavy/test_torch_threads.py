@@ -2,10 +2,10 @@
 and on no more threads than PyTorch uses."""
 
 import os
-import subprocess
 import sys
 import threading
 
+import deadline
 import numpy as np
 import pretended
 import pytest
@@ -77,8 +77,7 @@ def test_in_a_forked_child():
         x = np.arange(1 << 20, dtype=np.float32).reshape(1024, 1024)
         right = all(np.array_equal(retrograde.reverse(x, 1), x[:, ::-1]) for _ in range(10))
         os._exit(0 if right else 1)
-    _, status = os.waitpid(child, 0)
-    assert status == 0
+    assert deadline.wait(child) == 0
 
 
 START = """
@@ -95,11 +94,7 @@ def flip():
 
 
 def output(code, environment):
-    done = subprocess.run(
-        [sys.executable, "-c", START + code], env=environment, capture_output=True, text=True, timeout=240
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return deadline.run([sys.executable, "-c", START + code], env=environment, check=True).stdout.splitlines()
 
 
 @pytest.mark.parametrize(
