@@ -1,7 +1,7 @@
 //! The engine in a process that belongs to someone else: it starts as many threads as it was given, runs
 //! nothing but its own work on them, and survives a fork.
 
-use retrograde::{DType, Layout, LengthsOperator, Reversal, Reverse, ReverseSubsequences, cpu};
+use retrograde::{Reverse, cpu};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -57,6 +57,7 @@ fn a_pool_of_rayon_is_a_limit() {
 /// What the children below do. Returns how many threads it started.
 #[cfg(target_os = "linux")]
 fn scenario(name: &str) -> usize {
+    use retrograde::{DType, Layout, ReverseSubsequences};
     let tasks = || std::fs::read_dir("/proc/self/task").unwrap().count();
     let before = tasks();
     match name {
@@ -117,7 +118,7 @@ fn no_more_threads_than_given() {
         if let Some((name, value)) = variable.split_once('=') {
             child.env(name, value);
         }
-        let done = child.env("SCENARIO", name).output().unwrap();
+        let done = retrograde_deadline::output(child.env("SCENARIO", name)).unwrap();
         let shown = String::from_utf8_lossy(&done.stdout);
         let expected = format!("started {started}\n");
         assert!(shown.contains(&expected), "{name} with {variable:?}: {shown}");
