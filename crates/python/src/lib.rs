@@ -34,7 +34,9 @@ use pyo3::prelude::*;
 pub use retrograde_onnxruntime::{CreateEpFactories, ReleaseEpFactory};
 
 /// The engine behind `retrograde`; use that module, not this one.
-#[pymodule(gil_used = false)]
+///
+/// It asks free-threaded interpreters for the GIL: none has been tested.
+#[pymodule(gil_used = true)]
 mod _engine {
     #[pymodule_export]
     use crate::call::{

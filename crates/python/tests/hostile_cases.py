@@ -13,9 +13,9 @@ import numpy as np
 import retrograde
 from retrograde import _engine
 
-ROWS, COLUMNS = 256, 512
+ROWS, COLUMNS = 64, 512
 LENGTHS = np.arange(COLUMNS) % ROWS
-OFFSETS = np.array([0, 3, 100, ROWS])
+OFFSETS = np.array([0, 3, 50, ROWS])
 
 
 class Harm:
@@ -274,10 +274,6 @@ class Numpy:
     def new():
         return np.ones((ROWS, COLUMNS), np.float32)
 
-    def shrink(x, out):
-        x.resize((2, 2), refcheck=False)
-        out.resize((2, 2), refcheck=False)
-
     def free(x, out):
         x.resize((0,), refcheck=False)
         out.resize((0,), refcheck=False)
@@ -290,7 +286,7 @@ class Numpy:
         # Frees the arrays of sizes and strides.
         x.resize((2,) * 17, refcheck=False)
 
-    changes = shrink, free, grow, reshape
+    changes = free, grow, reshape
 
 
 class Torch:

@@ -1,8 +1,5 @@
-"""Many threads at once, also on free-threaded interpreters, where nothing but our own code keeps them apart."""
+"""Many Python threads at once: the plan cache, prepared calls, classes that are new, lengths that change."""
 
-import subprocess
-import sys
-import sysconfig
 import threading
 
 import numpy as np
@@ -32,14 +29,6 @@ def together(work, count=THREADS):
     assert not any(thread.is_alive() for thread in threads)
     if errors:
         raise errors[0]
-
-
-def test_the_import_leaves_the_gil_off():
-    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
-        pytest.skip("this interpreter has a GIL")
-    code = "import sys, numpy; a = sys._is_gil_enabled(); import retrograde; print(a, sys._is_gil_enabled())"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout.split() == ["False", "False"], done.stderr
 
 
 @pytest.mark.parametrize("size", [64, 30_000, 600_000])
