@@ -1,14 +1,21 @@
-//! The operators as Python calls them.
+//! The operators as Python calls them, in three steps on every path:
+//!
+//! 1. Convert every argument. Any of them may run Python code (`__array__`, `__dlpack__`, `__index__`,
+//!    `__array_finalize__` of a new output, ..), which may resize or free any tensor of the call.
+//! 2. Describe tensors and lengths: where their elements are now.
+//! 3. Run. No Python code runs, and no Python object is made or freed, between 2 and 3.
 
 use crate::cuda;
 use crate::errors::raised;
-use crate::kept::Tensors;
+use crate::kept;
+use crate::lengths::Lengths;
 use crate::ndarray;
-use crate::operand::{self, Operand};
-use crate::operation::{Asked, Operation, Visitor};
+use crate::operand::{self, Operand, on_host};
+use crate::operation::{Asked, Visitor};
 use crate::threads;
 use crate::view::{Place, View};
 use numpy::PyUntypedArray;
+use numpy::npyffi::NPY_ORDER;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use retrograde::{Reversal, Reverse};
@@ -80,31 +87,38 @@ pub(crate) fn flip<'py>(
     axes: Vec<i64>,
     swapped: Option<(usize, usize)>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, input) = (x.py(), Operand::of(x)?);
-    let mut from = input.view();
-    if let Some((first, second)) = swapped {
-        let rank = from.shape.len();
-        if first.max(second) >= rank {
-            return Err(PyValueError::new_err(format!("axes {first}, {second} of rank {rank}")));
-        }
-        from.shape.swap(first, second);
-        from.strides.swap(first, second);
-    }
-    let (operator, work) = (Reverse::axes(axes), from.bytes());
+    let (py, operator, mut input) = (x.py(), Reverse::axes(axes), Operand::of(x)?);
+    let from = turned(input.view(), swapped)?;
     if let Operand::Array(array) = &input
         && ndarray::holds_references(array)
     {
         let view = match swapped {
-            Some(axes) => array.call_method1("swapaxes", axes)?,
-            None => array.clone().into_any(),
+            Some(axes) => ndarray::swapped(array, axes)?,
+            None => array.clone(),
         };
-        let out = view.call_method1("copy", ("C",))?.cast_into()?;
-        in_place(&operator, &out, work)?;
+        let out = ndarray::copied(&view, NPY_ORDER::NPY_CORDER)?;
+        InPlace { array: &out, work: from.bytes() }.visit(&operator)?;
         return Ok(out.into_any());
     }
-    let (out, to) = operand::empty_in_rows(&input, &from, py)?;
-    Move { py, input: &input, out: None, work }.go(&operator, &from, &to)?;
+    let (out, mut output) = operand::empty_in_rows(&input, &from, py)?;
+    input.describe(py)?;
+    output.describe(py)?;
+    let (from, to) = (turned(input.view(), swapped)?, output.view());
+    let work = from.bytes();
+    Move { py, from, to, work }.visit(&operator)?;
     Ok(out)
+}
+
+/// A view with two axes swapped.
+fn turned(mut view: View, swapped: Option<(usize, usize)>) -> PyResult<View> {
+    let Some((first, second)) = swapped else { return Ok(view) };
+    let rank = view.shape.len();
+    if first.max(second) >= rank {
+        return Err(PyValueError::new_err(format!("axes {first}, {second} of rank {rank}")));
+    }
+    view.shape.swap(first, second);
+    view.strides.swap(first, second);
+    Ok(view)
 }
 
 /// An uninitialised output like this tensor, in its memory order or row-major.
@@ -123,13 +137,15 @@ fn start<'py>(
     lengths: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(tensors) = Tensors::of(x, asked, lengths) {
+    let lengths = asked.convert(lengths)?;
+    let call = kept::Call { x, asked, lengths: lengths.as_ref() };
+    if let Some(bytes) = call.bytes() {
         let fresh = match (out, x.cast::<PyUntypedArray>()) {
-            (None, Ok(array)) => Some(ndarray::like(array, tensors.bytes())?.into_any()),
+            (None, Ok(array)) => Some(ndarray::like(array, bytes)?.into_any()),
             _ => None,
         };
         if let Some(out) = out.or(fresh.as_ref())
-            && tensors.run(asked, out)?.is_some()
+            && call.run(out)?.is_some()
         {
             return Ok(out.clone());
         }
@@ -137,69 +153,66 @@ fn start<'py>(
     run_checked(x, asked, lengths, out)
 }
 
-/// The full path, with all checks.
+/// The full path, with all checks. Lengths are converted already.
 pub(crate) fn run_checked<'py>(
     x: &Bound<'py, PyAny>,
     asked: &Asked,
-    lengths: Option<&Bound<'py, PyAny>>,
+    mut lengths: Option<Lengths>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let input = Operand::of(x)?;
+    // Convert.
+    let (py, mut input) = (x.py(), Operand::of(x)?);
     asked.check_elements(&input)?;
-    let operation = asked.operation(lengths, &input.view().shape)?;
-    run(x, &operation, &input, out)
-}
-
-fn run<'py>(
-    x: &Bound<'py, PyAny>,
-    operation: &Operation,
-    input: &Operand<'py>,
-    out: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let view = input.view();
-    if let Place::Cuda(device) = view.place {
-        return cuda::run(x, device, operation, input, out);
-    }
-    let work = operation.work_on(&view);
-    if let Operand::Array(array) = input
+    let given = out.map(|out| Operand::output(asked.operator(), out)).transpose()?;
+    if let Operand::Array(array) = &input
         && ndarray::holds_references(array)
     {
-        return operation.visit(Swap { array, out, work });
+        return swap(array, asked, lengths, out.zip(given));
     }
-    operation.visit(Move { py: x.py(), input, out, work })
+    if let Place::Cuda(device) = input.view().place {
+        input.describe(py)?;
+        lengths.as_mut().map_or(Ok(()), |lengths| lengths.describe(py))?;
+        let operation = asked.operation(lengths.as_ref(), &input.view().shape)?;
+        return cuda::run(x, device, &operation, &input, out);
+    }
+    let (out, mut output) = match out.zip(given) {
+        Some((out, given)) => {
+            given.check_output(asked.operator(), &input)?;
+            (out.clone(), given)
+        }
+        None => operand::empty_like(&input, &input.view(), py)?,
+    };
+    // Describe.
+    input.describe(py)?;
+    output.describe(py)?;
+    lengths.as_mut().map_or(Ok(()), |lengths| lengths.describe(py))?;
+    let (from, to) = (input.view(), output.view());
+    // Run.
+    let operation = asked.operation(lengths.as_ref(), &from.shape)?;
+    let work = operation.work_on(&from);
+    operation.visit(Move { py, from, to, work })?;
+    Ok(out)
 }
 
-/// Moves elements from the input to an output.
-struct Move<'a, 'py> {
+/// Moves elements between two tensors that were described just now, and are borrowed.
+struct Move<'py> {
     py: Python<'py>,
-    input: &'a Operand<'py>,
-    out: Option<&'a Bound<'py, PyAny>>,
+    from: View,
+    to: View,
     work: usize,
 }
 
-impl<'py> Visitor for Move<'_, 'py> {
-    type Output = Bound<'py, PyAny>;
+impl Visitor for Move<'_> {
+    type Output = ();
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
-        let from = self.input.view();
-        let Some(out) = self.out else {
-            let (out, to) = operand::empty_like(self.input, &from, self.py)?;
-            self.go(operator, &from, &to)?;
-            return Ok(out);
-        };
-        let output = Operand::output(operator.operator(), out)?;
-        output.check_output(operator.operator(), self.input)?;
-        self.go(operator, &from, &output.view())?;
-        Ok(out.clone())
-    }
-}
-
-impl Move<'_, '_> {
-    fn go(&self, operator: &(impl Reversal + Sync), from: &View, to: &View) -> PyResult<()> {
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
         let name = operator.operator();
-        // SAFETY: the operands are borrowed for the whole call. As with any NumPy function, the
-        // caller is responsible for other Python threads that modify them at the same time.
-        let (source, mut target) = unsafe { (from.tensor(name)?, to.tensor_mut(name)?) };
+        on_host("x", &self.from)?;
+        on_host("out", &self.to)?;
+        // SAFETY: the operands are borrowed for the whole call, and no Python code of this thread ran
+        // since they were described. As with any NumPy function, the caller is responsible for other
+        // threads that modify them at the same time.
+        let (source, mut target) = unsafe { (self.from.tensor(name)?, self.to.tensor_mut(name)?) };
         let mut go = || operator.run(&source, &mut target);
         let work = self.work;
         let done = if work < threads::DETACH_FROM {
@@ -212,59 +225,81 @@ impl Move<'_, '_> {
 }
 
 /// Reverses an array of references: NumPy copies them, and then they are permuted in place.
-struct Swap<'a, 'py> {
+///
+/// To copy them may run Python code: that of a derived class, and of objects that are replaced. So
+/// lengths are described for each step.
+fn swap<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    asked: &Asked,
+    mut lengths: Option<Lengths>,
+    output: Option<(&Bound<'py, PyAny>, Operand<'py>)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, name) = (array.py(), asked.operator());
+    let (out, target) = match output {
+        None => {
+            let copy = ndarray::copied(array, NPY_ORDER::NPY_KEEPORDER)?;
+            (copy.clone().into_any(), copy)
+        }
+        Some((out, output)) => {
+            let input = Operand::Array(array.clone());
+            output.check_output(name, &input)?;
+            let Operand::Array(target) = output else { unreachable!("checked above") };
+            let (from, to) = (ndarray::view(array), ndarray::view(&target));
+            if from.origin != to.origin || from.strides != to.strides || from.shape != to.shape {
+                lengths.as_mut().map_or(Ok(()), |lengths| lengths.describe(py))?;
+                let operation = asked.operation(lengths.as_ref(), &from.shape)?;
+                operation.visit(Check { from: &from, to: &to, work: operation.work_on(&from) })?;
+                let numpy = py.import("numpy")?;
+                if numpy.call_method1("may_share_memory", (array, &target))?.is_truthy()? {
+                    return Err(PyValueError::new_err(format!(
+                        "{name}: input and output overlap without being the same view"
+                    )));
+                }
+                ndarray::assign(array, &target)?;
+            }
+            (out.clone(), target)
+        }
+    };
+    lengths.as_mut().map_or(Ok(()), |lengths| lengths.describe(py))?;
+    let view = ndarray::view(&target);
+    let operation = asked.operation(lengths.as_ref(), &view.shape)?;
+    operation.visit(InPlace { array: &target, work: operation.work_on(&view) })?;
+    Ok(out)
+}
+
+/// Permutes an array in place, with the GIL, if there is one: another thread that read references
+/// meanwhile would see one twice.
+struct InPlace<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
-    out: Option<&'a Bound<'py, PyAny>>,
     work: usize,
 }
 
-impl<'py> Visitor for Swap<'_, 'py> {
-    type Output = Bound<'py, PyAny>;
+impl Visitor for InPlace<'_, '_> {
+    type Output = ();
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
-        let Some(out) = self.out else {
-            let out = ndarray::copied(self.array)?;
-            in_place(operator, &out, self.work)?;
-            return Ok(out.into_any());
-        };
-        let name = operator.operator();
-        let (input, output) = (Operand::Array(self.array.clone()), Operand::output(name, out)?);
-        output.check_output(name, &input)?;
-        let Operand::Array(target) = &output else { unreachable!("checked above") };
-        let (from, to) = (input.view(), output.view());
-        let same = from.origin == to.origin && from.strides == to.strides;
-        if !same {
-            check(operator, &from, &to, self.work)?;
-            let numpy = out.py().import("numpy")?;
-            if numpy.call_method1("may_share_memory", (self.array, target))?.is_truthy()? {
-                return Err(PyValueError::new_err(format!(
-                    "{name}: input and output overlap without being the same view"
-                )));
-            }
-            ndarray::assign(self.array, target)?;
-        }
-        in_place(operator, target, self.work)?;
-        Ok(out.clone())
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
+        // SAFETY: the array is borrowed for the call. In place, a plan only swaps whole elements, so
+        // every reference still exists exactly once.
+        let mut target = unsafe { ndarray::view(self.array).tensor_mut(operator.operator())? };
+        threads::run(self.work, || operator.run_in_place(&mut target))?.map_err(raised)
     }
 }
 
-/// Holds the GIL: another thread that read the array meanwhile would see a reference twice.
-fn in_place(
-    operator: &(impl Reversal + Sync),
-    array: &Bound<'_, PyUntypedArray>,
+/// Performs all checks before anything is written.
+struct Check<'a> {
+    from: &'a View,
+    to: &'a View,
     work: usize,
-) -> PyResult<()> {
-    // SAFETY: the array is borrowed for the call. In place, a plan only swaps whole elements, so
-    // every reference still exists exactly once.
-    let mut target = unsafe { ndarray::view(array).tensor_mut(operator.operator())? };
-    threads::run(work, || operator.run_in_place(&mut target))?.map_err(raised)
 }
 
-/// Performs all checks before anything is written.
-fn check(operator: &(impl Reversal + Sync), from: &View, to: &View, work: usize) -> PyResult<()> {
-    let name = operator.operator();
-    // SAFETY: only the layouts of the tensors are used.
-    let (from, to) = unsafe { (from.tensor(name)?, to.tensor(name)?) };
-    let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
-    threads::run(work, || prepared.check().map(|_| ()))?.map_err(raised)
+impl Visitor for Check<'_> {
+    type Output = ();
+
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
+        let name = operator.operator();
+        // SAFETY: only the layouts of the tensors are used.
+        let (from, to) = unsafe { (self.from.tensor(name)?, self.to.tensor(name)?) };
+        let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
+        threads::run(self.work, || prepared.check().map(|_| ()))?.map_err(raised)
+    }
 }

@@ -29,25 +29,25 @@ use std::sync::Arc;
 
 /// A tensor borrowed from another library.
 pub(crate) struct Imported {
+    /// Where its elements were when it was described.
     view: View,
     dtype: DLDataType,
     flags: DlpackFlags,
     /// Keeps the elements alive.
-    _owner: Owner,
+    owner: Owner,
 }
 
 enum Owner {
-    /// The tensor itself: its library described it without exporting it.
-    Object(#[expect(dead_code, reason = "only held")] Py<PyAny>),
+    /// The tensor itself: its library describes it without exporting it, and may move its elements.
+    Object(Py<PyAny>),
+    /// The library promises that they stay where they are until the loan ends.
     Loan(#[expect(dead_code, reason = "only held")] ImportedDlpack),
 }
 
 impl Imported {
     /// Imports a tensor for reading.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if class_of(object)?.cupy
-            && let Some(raw) = RawTensor::of_cupy(object)
-        {
+        if let Some(raw) = RawTensor::of_cupy_class(object)? {
             return Self::of_raw(object, &raw);
         }
         match Self::described(object)? {
@@ -79,8 +79,8 @@ impl Imported {
         let tensor = unsafe { TensorRef::from_raw(&tensor) }.map_err(invalid)?;
         let flags = DlpackFlags::empty();
         let (view, dtype) = read(tensor, flags)?;
-        let _owner = Owner::Object(object.clone().unbind());
-        Ok(Imported { view, dtype, flags, _owner })
+        let owner = Owner::Object(object.clone().unbind());
+        Ok(Imported { view, dtype, flags, owner })
     }
 
     /// Through the C function of libraries that have it: without allocation.
@@ -102,8 +102,8 @@ impl Imported {
         let tensor = unsafe { TensorRef::from_raw(&tensor) }.map_err(invalid)?;
         let flags = DlpackFlags::empty();
         let (view, dtype) = read(tensor, flags)?;
-        let _owner = Owner::Object(object.clone().unbind());
-        Ok(Some(Imported { view, dtype, flags, _owner }))
+        let owner = Owner::Object(object.clone().unbind());
+        Ok(Some(Imported { view, dtype, flags, owner }))
     }
 
     /// Through DLPack's Python protocol.
@@ -121,11 +121,38 @@ impl Imported {
         };
         let flags = loan.flags();
         let (view, dtype) = read(loan.validate().map_err(invalid)?, flags)?;
-        Ok(Imported { view, dtype, flags, _owner: Owner::Loan(loan) })
+        Ok(Imported { view, dtype, flags, owner: Owner::Loan(loan) })
     }
 
+    /// Asks its library again where the elements are. Runs no Python code.
+    pub(crate) fn describe(&mut self, py: Python<'_>) -> PyResult<()> {
+        if matches!(self.owner, Owner::Object(_)) {
+            *self = self.again(py)?.ok_or_else(|| changed("a tensor"))?;
+        }
+        Ok(())
+    }
+
+    /// The same tensor as its library describes it now. `None` if it does not, but exported it.
+    pub(crate) fn again(&self, py: Python<'_>) -> PyResult<Option<Self>> {
+        let Owner::Object(object) = &self.owner else { return Ok(None) };
+        let object = object.bind(py);
+        match RawTensor::of_cupy_class(object)? {
+            Some(raw) => Self::of_raw(object, &raw).map(Some),
+            None => Self::described(object),
+        }
+    }
+
+    /// Where its elements were when it was [described](Self::describe).
     pub(crate) fn view(&self) -> View {
         self.view.clone()
+    }
+
+    /// What its library says about it now, in C.
+    pub(crate) fn raw<'a>(&'a self, py: Python<'a>) -> Option<RawTensor<'a>> {
+        match &self.owner {
+            Owner::Object(object) => RawTensor::at(object.bind(py)),
+            Owner::Loan(_) => None,
+        }
     }
 
     pub(crate) fn check_output(&self, operator: Operator, input: &Imported) -> PyResult<()> {
@@ -204,8 +231,8 @@ pub(crate) struct RawTensor<'a> {
 }
 
 impl<'a> RawTensor<'a> {
-    /// Describes a tensor of a known class. `None` also for tensors that need more than a
-    /// description: without strides, or with packed elements.
+    /// Describes a tensor of a known class, without running Python code. `None` also for tensors that
+    /// need more than a description: without strides, or with packed elements.
     pub(crate) fn at(object: &'a Bound<'_, PyAny>) -> Option<Self> {
         let offers = known(object.py(), object.get_type_ptr())?;
         if offers.cupy {
@@ -226,6 +253,11 @@ impl<'a> RawTensor<'a> {
             writable: offers.writable,
             _object: PhantomData,
         })
+    }
+
+    /// Describes an array of CuPy's own class.
+    fn of_cupy_class(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        Ok(if class_of(object)?.cupy { Self::of_cupy(object) } else { None })
     }
 
     /// Describes a CuPy array by its attributes, which takes less time than an export.
@@ -335,14 +367,6 @@ impl<'a> RawTensor<'a> {
         self.tensor.dtype.code == DLDataTypeCode::COMPLEX
     }
 
-    /// Whether it is of a type of which a library has only one: PyTorch's integers below 8 bits are
-    /// integers of 8 bits to DLPack.
-    pub(crate) fn is_usual(&self) -> bool {
-        let DLDataType { code, bits, lanes } = self.tensor.dtype;
-        let integer = matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT);
-        lanes == 1 && (code == DLDataTypeCode::FLOAT || integer && bits > 8)
-    }
-
     pub(crate) fn is_integer(&self) -> bool {
         let DLDataType { code, lanes, .. } = self.tensor.dtype;
         matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT) && lanes == 1
@@ -358,18 +382,20 @@ impl<'a> RawTensor<'a> {
         })
     }
 
-    /// The integers of a row-major tensor in host memory: their type, and their bytes.
-    pub(crate) fn dense_integers(&self) -> Option<(DType, &[u8])> {
+    /// A copy of the integers of a row-major tensor in host memory, if they are fewer bytes than
+    /// `most`: their type, and their bytes.
+    pub(crate) fn dense_integers(&self, most: usize) -> Option<(DType, Vec<u8>)> {
         let usable = self.is_in_rows() && !self.lacks_memory();
         if !self.is_integer() || self.place() != Some(Place::Host) || !usable {
             return None;
         }
         let dtype = DType::from_dlpack(self.tensor.dtype.code.0, self.tensor.dtype.bits)?;
         let bytes = match self.bytes() {
-            0 => &[],
+            0 => Vec::new(),
+            bytes if bytes >= most => return None,
             // SAFETY: the tensor is dense, and its elements are so many bytes from its origin on,
-            // which is not null. It is borrowed meanwhile.
-            bytes => unsafe { slice::from_raw_parts(self.origin(), bytes) },
+            // which is not null. It was described just now.
+            bytes => unsafe { slice::from_raw_parts(self.origin(), bytes) }.to_vec(),
         };
         Some((dtype, bytes))
     }
@@ -380,6 +406,14 @@ impl<'a> RawTensor<'a> {
         let size = |size: i64| usize::try_from(size).unwrap_or(0);
         self.shape().iter().fold(width, |all, &axis| all.saturating_mul(size(axis)))
     }
+}
+
+/// Whether it is a type of which a library has only one: PyTorch's integers below 8 bits are integers
+/// of 8 bits to DLPack.
+pub(crate) fn is_usual(dtype: DLDataType) -> bool {
+    let DLDataType { code, bits, lanes } = dtype;
+    let integer = matches!(code, DLDataTypeCode::INT | DLDataTypeCode::UINT);
+    lanes == 1 && (code == DLDataTypeCode::FLOAT || integer && bits > 8)
 }
 
 /// Sizes or strides from a tuple, and their number.
@@ -583,6 +617,14 @@ fn in_words(dtype: DLDataType) -> String {
         Some(named) if dtype.lanes == 1 => named.to_string(),
         _ => format!("code {}, {} bits, {} lanes", dtype.code.0, dtype.bits, dtype.lanes),
     }
+}
+
+/// The error for a tensor or lengths that code of another argument replaced.
+pub(crate) fn changed(what: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "{what} changed while the other arguments of the call were read, expected arguments that \
+         leave it as it is"
+    ))
 }
 
 fn invalid(error: dlpark::tensor::Error) -> PyErr {

@@ -67,12 +67,15 @@ fn explain<'py>(
     asked: &Asked,
     lengths: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let input = Operand::of(x)?;
+    // Convert, then describe, as in a call.
+    let (py, mut lengths, mut input) = (x.py(), asked.convert(lengths)?, Operand::of(x)?);
     asked.check_elements(&input)?;
+    input.describe(py)?;
+    lengths.as_mut().map_or(Ok(()), |lengths| lengths.describe(py))?;
     let view = &input.view();
-    let operation = asked.operation(lengths, &view.shape)?;
+    let operation = asked.operation(lengths.as_ref(), &view.shape)?;
     on_host("x", view)?;
-    operation.visit(Explain { py: x.py(), view, work: operation.work_on(view) })
+    operation.visit(Explain { py, view, work: operation.work_on(view) })
 }
 
 struct Explain<'a, 'py> {

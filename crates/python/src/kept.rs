@@ -6,7 +6,7 @@
 //! the values of lengths, which every run checks.
 
 use crate::cuda;
-use crate::dlpack::RawTensor;
+use crate::dlpack::{self, RawTensor};
 use crate::errors::raised;
 use crate::lengths::Lengths;
 use crate::ndarray;
@@ -16,9 +16,9 @@ use crate::threads;
 use crate::view::Place;
 use dlpark::ffi::{DLDataType, DLDevice};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
-use retrograde::{DType, ExecuteError, Memory, MemoryMut, Plan, Reversal, Shape, TensorRef, cpu};
-use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error};
+use pyo3::types::PyTuple;
+use retrograde::{DType, Memory, MemoryMut, Plan, Reversal, Shape, TensorRef, cpu};
+use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error, Stream};
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -44,7 +44,7 @@ pub(crate) struct Kept {
     input: Facts,
     lengths: Option<CountFacts>,
     output: Facts,
-    place: Place,
+    pub(crate) place: Place,
     plan: Plan,
     from: Span,
     counts: Span,
@@ -65,6 +65,28 @@ pub(crate) enum Order {
 }
 
 impl Kept {
+    /// Whether the plan is for such a call, whatever the output is.
+    fn is_for(&self, asked: &Asked, input: &RawTensor<'_>, counts: Option<&Counts<'_>>) -> bool {
+        self.input.fit(input)
+            && self.asked == *asked
+            && match (&self.lengths, counts) {
+                (Some(known), Some(counts)) => known.fit(counts),
+                (None, None) => true,
+                _ => false,
+            }
+    }
+
+    /// Whether its tensors have a type of which a library has only one.
+    pub(crate) fn is_usual(&self) -> bool {
+        dlpack::is_usual(self.input.dtype)
+    }
+
+    /// Whether the plan is for these tensors.
+    fn fits(&self, asked: &Asked, tensors: &Tensors<'_>) -> bool {
+        self.is_for(asked, &tensors.input, tensors.counts.as_ref())
+            && self.output.fit(&tensors.output)
+    }
+
     /// Arguments with which the library allocates another output of this order.
     pub(crate) fn fresh(&self, order: Order) -> &OnceCell<Py<PyTuple>> {
         &self.fresh[order as usize]
@@ -90,18 +112,39 @@ struct Span {
     len: usize,
 }
 
-/// The tensors of a call.
-pub(crate) struct Tensors<'a, 'py> {
-    x: &'a Bound<'py, PyAny>,
-    input: RawTensor<'a>,
-    lengths: Option<(&'a Bound<'py, PyAny>, Counts<'a>)>,
+/// A call whose lengths are converted.
+///
+/// Its tensors are described where they are compared with a plan, right before it runs: Python code
+/// that ran since an earlier description may have resized them.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a, 'py> {
+    pub(crate) x: &'a Bound<'py, PyAny>,
+    pub(crate) asked: &'a Asked,
+    pub(crate) lengths: Option<&'a Lengths>,
 }
+
+/// The tensors of a call as they are now. Not to be held while Python code may run.
+struct Tensors<'a> {
+    input: RawTensor<'a>,
+    counts: Option<Counts<'a>>,
+    output: RawTensor<'a>,
+}
+
+impl Tensors<'_> {
+    /// Whether one has elements but a null pointer.
+    fn lack_memory(&self) -> bool {
+        self.input.lacks_memory() || self.output.lacks_memory()
+    }
+}
+
+/// The plan of such a call is not cached.
+struct NeedsFullPath;
 
 /// Lengths or offsets of a call, where they are read.
 enum Counts<'a> {
     Device(RawTensor<'a>),
-    /// A copy in host memory. In a box, because all calls move this type, also those without lengths.
-    Host(Box<Lengths>),
+    /// A copy in host memory.
+    Host(&'a Lengths),
 }
 
 /// What a plan knows about them.
@@ -116,141 +159,133 @@ fn describe<'a>(object: &'a Bound<'_, PyAny>) -> Option<RawTensor<'a>> {
     ndarray::described(object).or_else(|| RawTensor::at(object))
 }
 
-impl<'a, 'py> Tensors<'a, 'py> {
-    /// `None` if the plan of this call cannot be cached.
-    pub(crate) fn of(
-        x: &'a Bound<'py, PyAny>,
-        asked: &Asked,
-        lengths: Option<&'a Bound<'py, PyAny>>,
-    ) -> Option<Self> {
-        Self::seen(x, describe(x)?, asked, lengths)
+impl<'a, 'py> Call<'a, 'py> {
+    /// The size of the input's elements in bytes if they were dense. `None` if the plan of this call
+    /// cannot be cached.
+    pub(crate) fn bytes(&self) -> Option<usize> {
+        let input = describe(self.x)?;
+        self.counts(&input).ok()?;
+        Some(input.bytes())
     }
 
-    /// The same for an input that is already described.
-    pub(crate) fn seen(
-        x: &'a Bound<'py, PyAny>,
-        input: RawTensor<'a>,
-        asked: &Asked,
-        lengths: Option<&'a Bound<'py, PyAny>>,
-    ) -> Option<Self> {
-        let lengths = match lengths {
-            Some(lengths) => Some((lengths, Counts::of(lengths, asked, &input)?)),
-            None => None,
-        };
-        Some(Tensors { x, input, lengths })
+    /// The lengths, if there are any; an error for those that need the full path: long ones, which
+    /// are not copied, and those that are not where the input is.
+    fn counts(&self, input: &RawTensor<'_>) -> Result<Option<Counts<'a>>, NeedsFullPath> {
+        let Some(lengths) = self.lengths else { return Ok(None) };
+        match (lengths.place(), input.place()) {
+            (Place::Host, Some(Place::Host)) if lengths.copy().is_some() => {
+                Ok(Some(Counts::Host(lengths)))
+            }
+            (Place::Cuda(_), _) => {
+                let raw = lengths.raw(self.x.py()).ok_or(NeedsFullPath)?;
+                Ok(Some(Counts::Device(raw)))
+            }
+            _ => Err(NeedsFullPath),
+        }
     }
 
-    /// The size of the input's elements in bytes if they were dense.
-    pub(crate) fn bytes(&self) -> usize {
-        self.input.bytes()
+    /// Describes the tensors, without running Python code.
+    fn tensors<'b>(&self, out: &'b Bound<'py, PyAny>) -> Option<Tensors<'b>>
+    where
+        'a: 'b,
+    {
+        let input = describe(self.x)?;
+        let counts = self.counts(&input).ok()?;
+        let output = describe(out).filter(|output| output.writable)?;
+        Some(Tensors { input, counts, output })
     }
 
-    /// The cached plan of a call like this one.
-    pub(crate) fn find(&self, asked: &Asked, fits: impl Fn(&Kept) -> bool) -> Option<Rc<Kept>> {
-        let is_it = |kept: &&Rc<Kept>| {
-            kept.input.fit(&self.input)
-                && kept.asked == *asked
-                && match (&kept.lengths, &self.lengths) {
-                    (Some(known), Some((_, counts))) => known.fit(counts),
-                    (None, None) => true,
-                    _ => false,
-                }
-                && fits(kept)
-        };
-        LATEST.with_borrow(|latest| latest.plans.iter().find(is_it).cloned())
+    /// A cached plan of a call like this one, into an output that is not known yet.
+    pub(crate) fn find(&self, fits: impl Fn(&Kept) -> bool) -> Option<Rc<Kept>> {
+        let input = describe(self.x)?;
+        let counts = self.counts(&input).ok()?;
+        find(|kept| kept.is_for(self.asked, &input, counts.as_ref()) && fits(kept))
     }
 
     /// Runs a call into an output of the same library, planning it now if necessary. `None` if it
     /// needs the full path, which also gives the best errors.
-    pub(crate) fn run(&self, asked: &Asked, out: &Bound<'py, PyAny>) -> PyResult<Option<Rc<Kept>>> {
-        let Some(output) = describe(out).filter(|output| output.writable) else {
-            return Ok(None);
-        };
-        let kept = match self.find(asked, |kept| kept.output.fit(&output)) {
+    pub(crate) fn run(&self, out: &Bound<'py, PyAny>) -> PyResult<Option<Rc<Kept>>> {
+        let Some(tensors) = self.tensors(out) else { return Ok(None) };
+        let kept = match find(|kept| kept.fits(self.asked, &tensors)) {
+            // Nothing ran since they were described.
+            Some(kept) if kept.place == Place::Host => {
+                return Ok(self.go_here(&kept, &tensors)?.then_some(kept));
+            }
             Some(kept) => kept,
-            None => match self.plan(asked, out, &output) {
+            None => match self.plan(out, &tensors) {
                 Some(kept) => kept,
                 None => return Ok(None),
             },
         };
-        Ok(self.go(&kept, &output)?.then_some(kept))
+        Ok(self.run_with(&kept, out)?.then_some(kept))
     }
 
-    /// Runs a plan that was found for these tensors, if the output fits it.
-    pub(crate) fn go(&self, kept: &Kept, output: &RawTensor<'_>) -> PyResult<bool> {
-        if !kept.output.fit(output) || self.input.lacks_memory() || output.lacks_memory() {
+    /// Runs a plan, if it is for these tensors as they are now.
+    pub(crate) fn run_with(&self, kept: &Kept, out: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let stream = match kept.place {
+            Place::Host => None,
+            // Asks the library, which may run Python code.
+            Place::Cuda(device) => Some(cuda::stream_of(self.x, device)?),
+        };
+        let Some(tensors) = self.tensors(out) else { return Ok(false) };
+        if !kept.fits(self.asked, &tensors) {
             return Ok(false);
         }
-        let (from, to) = (kept.from.of(&self.input), kept.to.of(output));
-        let device = match kept.place {
-            Place::Host => return Ok(self.go_here(kept, from, to)?.is_ok()),
-            Place::Cuda(device) => device,
-        };
-        // SAFETY: the library describes these tensors exactly as those that the plan was made for
-        // and checked with, and frees them in the order of its stream, on which this runs.
-        let (from, counts, to) = unsafe {
-            let counts = match &self.lengths {
-                Some((_, Counts::Device(raw))) => {
-                    let first = kept.counts.of(raw).addr() as u64;
-                    Some(CudaLengths::Device(DeviceRef::from_raw(first, kept.counts.len)))
-                }
-                _ => None,
-            };
-            let from = DeviceRef::from_raw(from.addr() as u64, kept.from.len);
-            (from, counts, DeviceMut::from_raw(to.addr() as u64, kept.to.len))
-        };
-        match cuda::stream_of(self.x, device)?.execute(&kept.plan, from, counts, to) {
-            Ok(()) => Ok(true),
-            Err(Error::Execute(_)) => Ok(false),
-            Err(error) => Err(cuda::failed(error)),
+        match stream {
+            None => self.go_here(kept, &tensors),
+            Some(stream) => go_there(kept, &tensors, &stream),
         }
     }
 
-    /// On the CPU.
-    fn go_here(
-        &self,
-        kept: &Kept,
-        from: *mut u8,
-        to: *mut u8,
-    ) -> PyResult<Result<(), ExecuteError>> {
+    /// On the CPU. Whether the lengths were valid.
+    fn go_here(&self, kept: &Kept, tensors: &Tensors<'_>) -> PyResult<bool> {
+        if tensors.lack_memory() {
+            return Ok(false);
+        }
+        let (from, to) = (kept.from.of(&tensors.input), kept.to.of(&tensors.output));
         // SAFETY: the library describes these tensors exactly as those that the plan was made for
-        // and checked with. They are borrowed for the whole call; the caller is responsible for
-        // other Python threads that modify them at the same time.
+        // and checked with, and no Python code of this thread ran since. They are borrowed for the
+        // whole call; the caller is responsible for other threads that modify them at the same time.
         let (from, to) = unsafe {
             let from = Memory::from_raw(from, kept.from.len);
             (from, MemoryMut::from_raw(to, kept.to.len, true))
         };
-        let counts = match &self.lengths {
-            Some((_, Counts::Host(lengths))) => lengths.copy().map(Memory::from),
+        let counts = match &tensors.counts {
+            Some(Counts::Host(lengths)) => lengths.copy().map(Memory::from),
             _ => None,
         };
         let (plan, work) = (&kept.plan, kept.work);
         let go = || cpu::execute(plan, from, counts, to);
-        if work < threads::DETACH_FROM {
-            Ok(go())
+        let done = if work < threads::DETACH_FROM {
+            go()
         } else {
-            self.x.py().detach(|| threads::run(work, go))
-        }
+            self.x.py().detach(|| threads::run(work, go))?
+        };
+        Ok(done.is_ok())
     }
 
     /// Plans a call with all checks and caches the plan. Errors are left to the full path.
-    fn plan(&self, asked: &Asked, out: &Bound<'py, PyAny>, to: &RawTensor<'_>) -> Option<Rc<Kept>> {
-        let (input, output) = (Facts::of(&self.input)?, Facts::of(to)?);
-        let lengths = match &self.lengths {
-            Some((_, counts)) => Some(CountFacts::of(counts)?),
+    fn plan(&self, out: &Bound<'py, PyAny>, tensors: &Tensors<'_>) -> Option<Rc<Kept>> {
+        let (input, output) = (Facts::of(&tensors.input)?, Facts::of(&tensors.output)?);
+        let lengths = match &tensors.counts {
+            Some(counts) => Some(CountFacts::of(counts)?),
             None => None,
         };
         let operand = Operand::of(self.x).ok()?;
         let view = operand.view();
-        let counts = self.lengths.as_ref().map(|(lengths, _)| *lengths);
-        let operation = asked.operation(counts, &view.shape).ok()?;
+        // Those on a device may have been described long ago.
+        let again = match &tensors.counts {
+            Some(Counts::Device(_)) => Some(self.lengths?.again(self.x.py()).ok()??),
+            _ => None,
+        };
+        let operation = self.asked.operation(again.as_ref().or(self.lengths), &view.shape).ok()?;
         if operation.lengths().is_some_and(|lengths| lengths.place() != view.place) {
             return None;
         }
         let (plan, [from, counts, to]) =
             operation.visit_anywhere(Make { input: &operand, out }).ok()?;
         let kept = Rc::new(Kept {
-            asked: asked.clone(),
+            asked: self.asked.clone(),
             input,
             lengths,
             output,
@@ -262,11 +297,46 @@ impl<'a, 'py> Tensors<'a, 'py> {
             work: operation.work_on(&view),
             fresh: [const { OnceCell::new() }; 2],
         });
+        // The plan is for the tensors as they were described before it was made.
+        if !kept.fits(self.asked, &self.tensors(out)?) {
+            return None;
+        }
         // The replaced entry is dropped after the borrow ends, because it may hold Python objects.
         let gone = LATEST.with_borrow_mut(|latest| latest.put(Rc::clone(&kept)));
         drop(gone);
         Some(kept)
     }
+}
+
+/// On a device. The library frees tensors in the order of its stream.
+fn go_there(kept: &Kept, tensors: &Tensors<'_>, stream: &Stream) -> PyResult<bool> {
+    if tensors.lack_memory() {
+        return Ok(false);
+    }
+    let (from, to) = (kept.from.of(&tensors.input), kept.to.of(&tensors.output));
+    // SAFETY: the library describes these tensors exactly as those that the plan was made for and
+    // checked with, and frees them in the order of its stream, on which this runs.
+    let (from, counts, to) = unsafe {
+        let counts = match &tensors.counts {
+            Some(Counts::Device(raw)) => {
+                let first = kept.counts.of(raw).addr() as u64;
+                Some(CudaLengths::Device(DeviceRef::from_raw(first, kept.counts.len)))
+            }
+            _ => None,
+        };
+        let from = DeviceRef::from_raw(from.addr() as u64, kept.from.len);
+        (from, counts, DeviceMut::from_raw(to.addr() as u64, kept.to.len))
+    };
+    match stream.execute(&kept.plan, from, counts, to) {
+        Ok(()) => Ok(true),
+        Err(Error::Execute(_)) => Ok(false),
+        Err(error) => Err(cuda::failed(error)),
+    }
+}
+
+/// The cached plan for which this is true.
+fn find(fits: impl Fn(&Kept) -> bool) -> Option<Rc<Kept>> {
+    LATEST.with_borrow(|latest| latest.plans.iter().find(|kept| fits(kept)).cloned())
 }
 
 /// Makes the plan, and computes the byte ranges of the input, the lengths and the output.
@@ -301,29 +371,6 @@ impl Latest {
         let gone = std::mem::replace(&mut self.plans[self.oldest], kept);
         self.oldest = (self.oldest + 1) % MOST_PLANS;
         Some(gone)
-    }
-}
-
-impl<'a> Counts<'a> {
-    /// `None` for lengths that need the full path: long ones, which are not copied, those that are
-    /// not where the input is, and those that NumPy has to convert.
-    fn of(lengths: &'a Bound<'_, PyAny>, asked: &Asked, input: &RawTensor<'_>) -> Option<Self> {
-        let described = describe(lengths);
-        let is_described = described.is_some();
-        if let Some(raw) = described
-            && raw.place() != Some(Place::Host)
-        {
-            return matches!(raw.place(), Some(Place::Cuda(_))).then_some(Counts::Device(raw));
-        }
-        let list = lengths.is_exact_instance_of::<PyList>();
-        let plain = is_described || list || lengths.is_exact_instance_of::<PyTuple>();
-        if !plain || input.place() != Some(Place::Host) {
-            return None;
-        }
-        let size = |&size: &i64| usize::try_from(size).ok();
-        let shape = input.shape().iter().map(size).collect::<Option<Shape>>()?;
-        let lengths = asked.lengths(lengths, &shape).ok()?;
-        lengths.copied_as().is_some().then(|| Counts::Host(Box::new(lengths)))
     }
 }
 

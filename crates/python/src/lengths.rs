@@ -3,9 +3,9 @@
 //! The engine checks lengths and reads them again while it runs, clamping each: if another Python
 //! thread changes them in between, the result may be wrong, but nothing else. Short lists are
 //! copied anyway, so that calls of usual sizes see a consistent state. Long ones, and those on a
-//! device, are used in place.
+//! device, are used in place, where they are once all arguments of the call are converted.
 
-use crate::dlpack::{Imported, RawTensor};
+use crate::dlpack::{Imported, RawTensor, changed};
 use crate::ndarray::{self, integer_type};
 use crate::threads;
 use crate::view::{Place, View};
@@ -27,19 +27,19 @@ pub(crate) struct Lengths {
 enum Values {
     /// In row-major order, in memory that belongs to the call.
     Copied(Vec<u8>),
-    /// In the caller's memory.
-    There { origin: *mut u8, strides: Strides, place: Place, _owner: Owner },
+    /// In the caller's memory, as it was when they were [described](Lengths::describe).
+    There { origin: *mut u8, strides: Strides, place: Place, owner: Owner },
 }
 
 /// Keeps lengths alive.
 enum Owner {
-    Array(#[expect(dead_code, reason = "only held")] Py<PyUntypedArray>),
+    Array(Py<PyUntypedArray>),
     /// In a box, because short lengths, which have no owner, are moved too.
-    Tensor(#[expect(dead_code, reason = "only held")] Box<Imported>),
+    Tensor(Box<Imported>),
 }
 
 // SAFETY: the address belongs to the owner, which may be sent to another thread and shared.
-// Elements are read without the GIL, as NumPy's own functions do.
+// Elements are read while other Python threads run, as NumPy's own functions do.
 unsafe impl Send for Values {}
 // SAFETY: as above.
 unsafe impl Sync for Values {}
@@ -54,6 +54,7 @@ impl Lengths {
         lengths: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         if let Ok(array) = lengths.cast::<PyUntypedArray>() {
+            refuse_masked(operator, argument, array)?;
             return Self::of_array(operator, argument, array);
         }
         if let Some(numbers) = small_integers(lengths)? {
@@ -94,31 +95,31 @@ impl Lengths {
             let native = array.call_method1("astype", (native,))?;
             return Self::of_array(operator, argument, native.cast()?);
         };
-        if let Some(bytes) = ndarray::dense_bytes(array).filter(|bytes| bytes.len() < FEW) {
+        if let Some(bytes) = ndarray::dense_bytes(array, FEW) {
             let shape = Shape::from_slice(array.shape());
-            return Ok(Lengths { argument, dtype, shape, values: Values::Copied(bytes.to_vec()) });
+            return Ok(Lengths { argument, dtype, shape, values: Values::Copied(bytes) });
         }
         let view = View { dtype, ..ndarray::view(array) };
         if view.bytes() >= FEW {
             return Ok(Self::there(argument, view, Owner::Array(array.clone().unbind())));
         }
-        // SAFETY: `array` lives until the copy is made, right below, with the GIL held.
+        // SAFETY: `array` lives until the copy is made, right below, and no Python code runs before.
         let tensor = unsafe { view.tensor(Operator::Reverse)? };
         Self::copied(argument, tensor)
     }
 
     fn there(argument: &'static str, view: View, owner: Owner) -> Self {
         let View { dtype, origin, shape, strides, place } = view;
-        let values = Values::There { origin, strides, place, _owner: owner };
+        let values = Values::There { origin, strides, place, owner };
         Lengths { argument, dtype, shape, values }
     }
 
     /// Copies a short list that a library describes in C; `None` for others.
     fn of_raw(argument: &'static str, raw: &RawTensor<'_>) -> Option<Self> {
-        let (dtype, bytes) = raw.dense_integers().filter(|(_, bytes)| bytes.len() < FEW)?;
+        let (dtype, bytes) = raw.dense_integers(FEW)?;
         let size = |&size: &i64| usize::try_from(size).ok();
         let shape = raw.shape().iter().map(size).collect::<Option<Shape>>()?;
-        Some(Lengths { argument, dtype, shape, values: Values::Copied(bytes.to_vec()) })
+        Some(Lengths { argument, dtype, shape, values: Values::Copied(bytes) })
     }
 
     fn of_tensor(
@@ -154,31 +155,71 @@ impl Lengths {
         Ok(Lengths { argument, dtype, shape, values: Values::Copied(bytes) })
     }
 
-    /// Lengths of the lanes along an axis of a tensor of this shape: they have its shape with 1 at
-    /// the axis or without it. An axis out of range is left to the operator.
-    pub(crate) fn along(mut self, axis: i64, shape: &[usize]) -> PyResult<Self> {
+    /// Reads again where those in the caller's memory are. No Python code may run from here until
+    /// they are used.
+    pub(crate) fn describe(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Values::There { origin, strides, owner, .. } = &mut self.values else { return Ok(()) };
+        let now = match owner {
+            Owner::Array(array) => {
+                let array = array.bind(py);
+                let dtype = integer_type(&array.dtype()).ok_or_else(|| changed(self.argument))?;
+                View { dtype, ..ndarray::view(array) }
+            }
+            Owner::Tensor(tensor) => {
+                tensor.describe(py)?;
+                tensor.view()
+            }
+        };
+        if now.dtype != self.dtype || now.shape != self.shape {
+            return Err(changed(self.argument));
+        }
+        (*origin, *strides) = (now.origin, now.strides);
+        Ok(())
+    }
+
+    /// The same tensor, described now. `None` if they are no tensor that is described in C.
+    pub(crate) fn again(&self, py: Python<'_>) -> PyResult<Option<Self>> {
+        let Values::There { owner: Owner::Tensor(tensor), .. } = &self.values else {
+            return Ok(None);
+        };
+        let Some(tensor) = tensor.again(py)? else { return Ok(None) };
+        Ok(Some(Self::there(self.argument, tensor.view(), Owner::Tensor(Box::new(tensor)))))
+    }
+
+    /// The same in memory of their own, unless they are on a device.
+    pub(crate) fn kept(mut self) -> PyResult<Self> {
+        match self.place() {
+            Place::Host if self.copy().is_none() => {
+                let copy = Self::copied(self.argument, self.tensor(None)?)?;
+                self = copy;
+            }
+            _ => {}
+        }
+        Ok(self)
+    }
+
+    /// For lengths of the lanes along an axis of a tensor of this shape, which have its shape with 1
+    /// at the axis or without it: the axis, if they lack it. One out of range is left to the operator.
+    pub(crate) fn lack(&self, axis: i64, shape: &[usize]) -> PyResult<Option<usize>> {
         let rank = shape.len() as i64;
         let at = if axis < 0 { axis + rank } else { axis };
         if !(0..rank).contains(&at) {
-            return Ok(self);
+            return Ok(None);
         }
         let at = at as usize;
         let (mut with, mut without) = (Shape::from_slice(shape), Shape::from_slice(shape));
         with[at] = 1;
         without.remove(at);
         if self.shape == without {
-            self.shape.insert(at, 1);
-            if let Values::There { strides, .. } = &mut self.values {
-                strides.insert(at, 0);
-            }
+            return Ok(Some(at));
         }
-        if self.shape != with {
-            return Err(PyValueError::new_err(format!(
-                "ReverseSubsequences: lengths have shape {:?}, expected {with:?} or {without:?}",
-                self.shape
-            )));
+        if self.shape == with {
+            return Ok(None);
         }
-        Ok(self)
+        Err(PyValueError::new_err(format!(
+            "ReverseSubsequences: lengths have shape {:?}, expected {with:?} or {without:?}",
+            self.shape
+        )))
     }
 
     /// The name of the argument: lengths or offsets.
@@ -199,6 +240,14 @@ impl Lengths {
         }
     }
 
+    /// What their library says about those that are not copied, in C.
+    pub(crate) fn raw<'a>(&'a self, py: Python<'a>) -> Option<RawTensor<'a>> {
+        match &self.values {
+            Values::There { owner: Owner::Tensor(tensor), .. } => tensor.raw(py),
+            _ => None,
+        }
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.shape.iter().product()
     }
@@ -211,15 +260,24 @@ impl Lengths {
         }
     }
 
-    /// For the operator to check and plan with. On a device, the memory is a device address, and
-    /// must not be read on the host.
-    pub(crate) fn tensor(&self) -> PyResult<TensorRef<'_>> {
+    /// For the operator to check and plan with, with the axis that they [lack](Self::lack). On a
+    /// device, the memory is a device address, and must not be read on the host.
+    pub(crate) fn tensor(&self, lacking: Option<usize>) -> PyResult<TensorRef<'_>> {
+        let mut shape = self.shape.clone();
+        if let Some(axis) = lacking {
+            shape.insert(axis, 1);
+        }
         let tensor = match &self.values {
-            Values::Copied(bytes) => TensorRef::dense(self.dtype, &bytes[..], &self.shape),
+            Values::Copied(bytes) => TensorRef::dense(self.dtype, &bytes[..], &shape),
             Values::There { origin, strides, .. } => {
-                // SAFETY: the owner lives as long as `self`. Values that change meanwhile are
-                // clamped where they are read; lengths on a device are not read here.
-                unsafe { TensorRef::from_raw(self.dtype, *origin, &self.shape, strides) }
+                let mut strides = strides.clone();
+                if let Some(axis) = lacking {
+                    strides.insert(axis, 0);
+                }
+                // SAFETY: the owner lives as long as `self`, and was described after the last Python
+                // code of the call. Values that change meanwhile are clamped where they are read;
+                // lengths on a device are not read here.
+                unsafe { TensorRef::from_raw(self.dtype, *origin, &shape, &strides) }
             }
         };
         tensor.map_err(|error| crate::errors::raised(error.into()))
@@ -249,6 +307,35 @@ fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArr
 fn is_narrow(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<bool> {
     let name = dtype.getattr("name")?.extract::<String>()?;
     Ok(matches!(&name[..], "int1" | "int2" | "int4" | "uint1" | "uint2" | "uint4"))
+}
+
+/// Refuses lengths or offsets of which some are masked: the values under a mask mean nothing.
+#[pyfunction]
+#[pyo3(signature = (operator, argument, lengths, /))]
+pub(crate) fn refuse_masked(
+    operator: &str,
+    argument: &str,
+    lengths: &Bound<'_, PyUntypedArray>,
+) -> PyResult<()> {
+    if lengths.is_exact_instance_of::<PyUntypedArray>() {
+        return Ok(());
+    }
+    let masked = lengths.py().import("numpy.ma")?;
+    if !lengths.is_instance(&masked.getattr("MaskedArray")?)? {
+        return Ok(());
+    }
+    let mask = masked.call_method1("getmaskarray", (lengths,))?;
+    let hidden = lengths.py().import("numpy")?.call_method1("argwhere", (mask,))?;
+    if hidden.len()? == 0 {
+        return Ok(());
+    }
+    let place = hidden.get_item(0)?.try_iter()?.map(|index| index?.extract::<usize>());
+    let place = place.collect::<PyResult<Vec<_>>>()?;
+    let place = place.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    Err(PyValueError::new_err(format!(
+        "{operator}: {argument}[{place}] is masked, expected a value everywhere \
+         ({argument}.filled(0) has one)"
+    )))
 }
 
 fn wrong_type(operator: &str, argument: &str, dtype: &Bound<'_, PyAny>) -> PyErr {

@@ -1,8 +1,8 @@
 //! The extension module `retrograde._engine`: the operators on NumPy arrays and on all tensors that
 //! support DLPack.
 //!
-//! A call converts its arguments to an operator of the engine ([`operation`]) and its tensors to
-//! views ([`operand`]), and runs the operator on the views ([`call`]). Pure Python code (kinds of
+//! A call converts its arguments to an operator of the engine ([`operation`]), then describes its
+//! tensors as views ([`operand`]), and then runs the operator on the views ([`call`]). Pure Python code (kinds of
 //! tensors, pictures, frameworks) is in the package around it.
 
 mod axes;
@@ -34,7 +34,9 @@ use pyo3::prelude::*;
 pub use retrograde_onnxruntime::{CreateEpFactories, ReleaseEpFactory};
 
 /// The engine behind `retrograde`; use that module, not this one.
-#[pymodule(gil_used = false)]
+///
+/// It asks free-threaded interpreters for the GIL: none has been tested.
+#[pymodule(gil_used = true)]
 mod _engine {
     #[pymodule_export]
     use crate::call::{
@@ -53,6 +55,8 @@ mod _engine {
     };
     #[pymodule_export]
     use crate::hint::set_hint;
+    #[pymodule_export]
+    use crate::lengths::refuse_masked;
     #[pymodule_export]
     use crate::maker::Maker;
     #[pymodule_export]

@@ -3,10 +3,11 @@
 
 use crate::call;
 use crate::dlpack::{self, RawTensor};
-use crate::kept::{Kept, Order, Tensors};
+use crate::kept::{self, Kept, Order};
 use crate::operation::Asked;
 use crate::torch_state::State;
 use crate::view::Place;
+use dlpark::ffi::DLDataType;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
@@ -169,50 +170,47 @@ impl Maker {
         lengths: Option<&Bound<'py, PyAny>>,
         asked: impl FnOnce() -> PyResult<Asked>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(input) = plain(x)? else { return Ok(None) };
+        // Whether the engine can run the call: nothing is converted yet.
+        let Some(input) = Plain::of(x)? else { return Ok(None) };
         if let Some(lengths) = lengths
             && !are_readable(lengths, &input)?
         {
             return Ok(None);
         }
-        let asked = asked()?;
-        let Some(tensors) = Tensors::seen(x, input.clone(), &asked, lengths) else {
-            let out = self.like(x, &input)?;
-            return call::run_checked(x, &asked, lengths, Some(&out)).map(Some);
-        };
-        let known = tensors.find(&asked, |kept| kept.fresh(self.order).get().is_some());
+        // Convert, which includes a new output. The calls below describe tensors when they run.
+        let asked = &asked()?;
+        let lengths = asked.convert(lengths)?;
+        let call = kept::Call { x, asked, lengths: lengths.as_ref() };
+        let known = call.find(|kept| kept.fresh(self.order).get().is_some());
         if let Some(kept) = known
-            && let Some(out) = self.another(x, &kept, &input)?
+            && let Some(out) = self.another(x, &kept)?
         {
-            if let Some(output) = RawTensor::at(&out)
-                && tensors.go(&kept, &output)?
-            {
+            if call.run_with(&kept, &out)? {
                 return Ok(Some(out));
             }
-            return call::run_checked(x, &asked, lengths, Some(&out)).map(Some);
+            return call::run_checked(x, asked, lengths, Some(&out)).map(Some);
         }
-        let out = self.like(x, &input)?;
-        match tensors.run(&asked, &out)? {
+        let out = self.like(x)?;
+        match call.run(&out)? {
             Some(kept) => {
                 self.remember(x, &kept, &out)?;
                 Ok(Some(out))
             }
-            None => call::run_checked(x, &asked, lengths, Some(&out)).map(Some),
+            None => call::run_checked(x, asked, lengths, Some(&out)).map(Some),
         }
     }
 
-    fn like<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        input: &RawTensor<'_>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn like<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (py, dtype) = (x.py(), intern!(x.py(), "dtype"));
-        if input.place() != Some(Place::Host) || input.bytes() < self.large.1 {
+        let large = |input: &RawTensor<'_>| {
+            input.place() == Some(Place::Host) && input.bytes() >= self.large.1
+        };
+        let Some(input) = RawTensor::at(x).filter(large) else {
             return self.like.bind(py).call1((x,));
-        }
+        };
         // Several types of a library may be one type to DLPack.
         if (self.order == Order::Rows || input.is_in_rows())
-            && let Some(out) = dlpack::own_in_rows(x, input)?
+            && let Some(out) = dlpack::own_in_rows(x, &input)?
             && out.getattr(dtype)?.is(x.getattr(dtype)?)
         {
             return Ok(out);
@@ -225,19 +223,17 @@ impl Maker {
         &self,
         x: &Bound<'py, PyAny>,
         kept: &Kept,
-        input: &RawTensor<'_>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, Some(fresh)) = (x.py(), kept.fresh(self.order).get()) else { return Ok(None) };
         let fresh = fresh.bind(py);
         // Several types of a library may be one type to DLPack.
-        if !input.is_usual()
-            && !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?)
+        if !kept.is_usual() && !fresh.get_borrowed_item(DTYPE)?.is(x.getattr(intern!(py, "dtype"))?)
         {
             return Ok(None);
         }
-        let make = match (input.place(), &self.here, &self.there) {
-            (Some(Place::Host), Some(make), _) => make,
-            (Some(Place::Cuda(device)), _, Some((make, current))) => {
+        let make = match (kept.place, &self.here, &self.there) {
+            (Place::Host, Some(make), _) => make,
+            (Place::Cuda(device), _, Some((make, current))) => {
                 if are_several() && current.bind(py).call0()?.extract::<usize>()? != device {
                     return Ok(None);
                 }
@@ -259,8 +255,9 @@ impl Maker {
             None => false,
         };
         if possible {
-            let shape = PyTuple::new(py, output.shape())?;
-            let strides = PyTuple::new(py, output.strides())?;
+            // Copied before objects are made, which may run Python code.
+            let (shape, strides) = (output.shape().to_vec(), output.strides().to_vec());
+            let (shape, strides) = (PyTuple::new(py, shape)?, PyTuple::new(py, strides)?);
             let fresh = (shape, strides, x.getattr(intern!(py, "dtype"))?).into_pyobject(py)?;
             // If two threads store the same value, the first one is kept.
             let _ = kept.fresh(self.order).set(fresh.unbind());
@@ -275,8 +272,9 @@ fn write<'py>(
     asked: impl FnOnce() -> PyResult<Asked>,
     out: &Bound<'py, PyAny>,
 ) -> PyResult<bool> {
-    let (Some(input), Some(output)) = (plain(x)?, plain(out)?) else { return Ok(false) };
-    if input.dtype() != output.dtype() || input.place() != output.place() {
+    // Whether the engine can run the call: nothing is converted yet.
+    let (Some(input), Some(output)) = (Plain::of(x)?, Plain::of(out)?) else { return Ok(false) };
+    if input != output {
         return Ok(false);
     }
     if let Some(lengths) = lengths
@@ -284,32 +282,44 @@ fn write<'py>(
     {
         return Ok(false);
     }
-    let asked = asked()?;
-    match Tensors::seen(x, input, &asked, lengths) {
-        Some(tensors) if tensors.run(&asked, out)?.is_some() => {}
-        _ => drop(call::run_checked(x, &asked, lengths, Some(out))?),
+    // Convert. The calls below describe tensors when they run.
+    let asked = &asked()?;
+    let lengths = asked.convert(lengths)?;
+    let call = kept::Call { x, asked, lengths: lengths.as_ref() };
+    if call.run(out)?.is_none() {
+        call::run_checked(x, asked, lengths, Some(out))?;
     }
     Ok(true)
 }
 
-/// A tensor without lazy conjugation, which only complex ones can have. Lazy negation was checked
-/// before.
-fn plain<'a>(x: &'a Bound<'_, PyAny>) -> PyResult<Option<RawTensor<'a>>> {
-    let Some(raw) = RawTensor::at(x) else { return Ok(None) };
-    let lazy = raw.is_complex() && x.call_method0(intern!(x.py(), "is_conj"))?.is_truthy()?;
-    let usable = !lazy && !raw.lacks_memory() && raw.place().is_some();
-    Ok(usable.then_some(raw))
+/// What decides whether the engine can run a call on a tensor.
+#[derive(PartialEq, Eq)]
+struct Plain {
+    dtype: DLDataType,
+    place: Place,
+}
+
+impl Plain {
+    /// `None` for a tensor with lazy conjugation, which only complex ones can have. Lazy negation was
+    /// checked before.
+    fn of(x: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        let Some(raw) = RawTensor::at(x).filter(|raw| !raw.lacks_memory()) else { return Ok(None) };
+        let Some(place) = raw.place() else { return Ok(None) };
+        let plain = Plain { dtype: raw.dtype(), place };
+        let lazy = raw.is_complex() && x.call_method0(intern!(x.py(), "is_conj"))?.is_truthy()?;
+        Ok((!lazy).then_some(plain))
+    }
 }
 
 /// Whether the engine can use lengths unchanged. If they are not a tensor, it tries to read them.
-fn are_readable(lengths: &Bound<'_, PyAny>, input: &RawTensor<'_>) -> PyResult<bool> {
+fn are_readable(lengths: &Bound<'_, PyAny>, input: &Plain) -> PyResult<bool> {
     if !dlpack::is_known(lengths) {
         return Ok(!lengths.hasattr(intern!(lengths.py(), "__dlpack__"))?
             || lengths.cast::<numpy::PyUntypedArray>().is_ok());
     }
     Ok(RawTensor::at(lengths).is_some_and(|raw| {
         let place = raw.place();
-        raw.is_integer() && (place == Some(Place::Host) || place == input.place())
+        raw.is_integer() && (place == Some(Place::Host) || place == Some(input.place))
     }))
 }
 

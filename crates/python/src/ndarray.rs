@@ -31,18 +31,17 @@ pub(crate) fn view(array: &Bound<'_, PyUntypedArray>) -> View {
     }
 }
 
-/// The elements of a row-major array. As long as they are borrowed, the GIL is held, and nobody
-/// changes them.
-pub(crate) fn dense_bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Option<&'a [u8]> {
+/// A copy of the elements of a row-major array that has some, but fewer bytes than `most`.
+pub(crate) fn dense_bytes(array: &Bound<'_, PyUntypedArray>, most: usize) -> Option<Vec<u8>> {
     let bytes = array.len() * array.dtype().itemsize();
-    if bytes == 0 || !array.is_c_contiguous() {
+    if bytes == 0 || bytes >= most || !array.is_c_contiguous() {
         return None;
     }
     // SAFETY: the object is an array, which has this field. Its elements are dense, so they are these
-    // bytes, and it is alive.
+    // bytes, and it is alive. No Python code runs before they are copied.
     unsafe {
         let data = (*npyffi::_PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const())).data;
-        Some(slice::from_raw_parts(data.cast(), bytes))
+        Some(slice::from_raw_parts(data.cast(), bytes).to_vec())
     }
 }
 
@@ -211,16 +210,26 @@ fn in_block<'py>(
 /// A copy made by NumPy, element by element if necessary.
 pub(crate) fn copied<'py>(
     array: &Bound<'py, PyUntypedArray>,
+    order: NPY_ORDER,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     // SAFETY: the argument is an array; the result is a new reference to one, or null with an
     // exception set.
     unsafe {
-        let copy = PY_ARRAY_API.PyArray_NewCopy(
-            array.py(),
-            array.as_array_ptr(),
-            NPY_ORDER::NPY_KEEPORDER,
-        );
+        let copy = PY_ARRAY_API.PyArray_NewCopy(array.py(), array.as_array_ptr(), order);
         Ok(Bound::from_owned_ptr_or_err(array.py(), copy)?.cast_into_unchecked())
+    }
+}
+
+/// A view with two axes swapped, which exist.
+pub(crate) fn swapped<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    (first, second): (usize, usize),
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    // SAFETY: as above; NumPy checks the axes as well.
+    unsafe {
+        let (py, array) = (array.py(), array.as_array_ptr());
+        let view = PY_ARRAY_API.PyArray_SwapAxes(py, array, first as c_int, second as c_int);
+        Ok(Bound::from_owned_ptr_or_err(py, view)?.cast_into_unchecked())
     }
 }
 

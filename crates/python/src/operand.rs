@@ -13,9 +13,12 @@ use retrograde::Operator;
 pub(crate) enum Operand<'py> {
     Array(Bound<'py, PyUntypedArray>),
     Tensor(Imported),
+    /// A new output in memory of ours.
+    New(View),
 }
 
 impl<'py> Operand<'py> {
+    /// Converts an object. A library that exports its tensors may run any Python code.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         match object.cast::<PyUntypedArray>() {
             Ok(array) => Ok(Operand::Array(array.clone())),
@@ -38,10 +41,25 @@ impl<'py> Operand<'py> {
         )))
     }
 
+    /// Reads where its elements are now. No Python code may run from here until they have moved: it
+    /// could resize the tensor.
+    pub(crate) fn describe(&mut self, py: Python<'_>) -> PyResult<()> {
+        match self {
+            // Read by `view`.
+            Operand::Array(_) => Ok(()),
+            Operand::Tensor(tensor) => tensor.describe(py),
+            // Nobody else knows it.
+            Operand::New(_) => Ok(()),
+        }
+    }
+
+    /// Where its elements were when it was [described](Self::describe); those of an array are
+    /// described each time.
     pub(crate) fn view(&self) -> View {
         match self {
             Operand::Array(array) => ndarray::view(array),
             Operand::Tensor(tensor) => tensor.view(),
+            Operand::New(view) => view.clone(),
         }
     }
 
@@ -59,24 +77,26 @@ impl<'py> Operand<'py> {
     }
 }
 
-/// Allocates a tensor with an operand's shape and type, and returns its view.
+/// Allocates a tensor with an operand's shape and type: the object, and its operand. Classes that
+/// derive from NumPy's arrays may run Python code.
 pub(crate) fn empty_like<'py>(
     input: &Operand<'py>,
     view: &View,
     py: Python<'py>,
-) -> PyResult<(Bound<'py, PyAny>, View)> {
+) -> PyResult<(Bound<'py, PyAny>, Operand<'py>)> {
     on_host("x", view)?;
     match input {
-        Operand::Array(array) => {
-            let out = ndarray::empty_like(array, view)?;
-            let view = ndarray::view(&out);
-            Ok((out.into_any(), view))
-        }
+        Operand::Array(array) => Ok(of_array(ndarray::empty_like(array, view)?)),
         Operand::Tensor(tensor) => {
             let (buffer, view) = Buffer::like(tensor, view)?;
-            Ok((Bound::new(py, buffer)?.into_any(), view))
+            Ok((Bound::new(py, buffer)?.into_any(), Operand::New(view)))
         }
+        Operand::New(_) => unreachable!("inputs belong to the caller"),
     }
+}
+
+fn of_array<'py>(array: Bound<'py, PyUntypedArray>) -> (Bound<'py, PyAny>, Operand<'py>) {
+    (array.clone().into_any(), Operand::Array(array))
 }
 
 /// The same in row-major order. The shape is the view's, which may have swapped axes.
@@ -84,16 +104,12 @@ pub(crate) fn empty_in_rows<'py>(
     input: &Operand<'py>,
     view: &View,
     py: Python<'py>,
-) -> PyResult<(Bound<'py, PyAny>, View)> {
+) -> PyResult<(Bound<'py, PyAny>, Operand<'py>)> {
     on_host("x", view)?;
     let rows = view.in_rows();
     match input {
-        Operand::Array(array) => {
-            let out = ndarray::empty_in_rows(array, &rows)?;
-            let view = ndarray::view(&out);
-            Ok((out.into_any(), view))
-        }
-        Operand::Tensor(_) => empty_like(input, &rows, py),
+        Operand::Array(array) => Ok(of_array(ndarray::empty_in_rows(array, &rows)?)),
+        _ => empty_like(input, &rows, py),
     }
 }
 

@@ -9,7 +9,8 @@ use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::{
-    Align, LengthPolicy, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail,
+    Align, LengthPolicy, Operator, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences,
+    Tail, TensorRef,
 };
 
 /// A generic callback: the operators have different types, and one call serves them all.
@@ -19,11 +20,12 @@ pub(crate) trait Visitor {
 }
 
 /// One of the operators with everything that it needs except the tensor.
-pub(crate) enum Operation {
-    Reverse(Reverse),
-    Sequence(ReverseSequence, Lengths),
-    Subsequences(ReverseSubsequences, Lengths),
-    Segments(ReverseSegments, Lengths),
+pub(crate) enum Operation<'a> {
+    Reverse(&'a Reverse),
+    Sequence(&'a ReverseSequence, &'a Lengths),
+    /// With the axis that the lengths lack, if they do.
+    Subsequences(&'a ReverseSubsequences, &'a Lengths, Option<usize>),
+    Segments(&'a ReverseSegments, &'a Lengths),
 }
 
 /// A requested operator, without lengths or offsets.
@@ -98,36 +100,46 @@ impl Asked {
         }
     }
 
-    /// Adds the lengths or offsets, and performs the checks of this package that depend on the
-    /// tensor's shape.
-    pub(crate) fn operation(
-        &self,
-        lengths: Option<&Bound<'_, PyAny>>,
+    /// Converts the lengths or offsets that were given, if the operator has any. This may run any
+    /// Python code, so nothing of the call may be described before.
+    pub(crate) fn convert(&self, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Lengths>> {
+        let (name, argument) = self.counts();
+        match (self, given) {
+            (Asked::Reverse(_), _) => Ok(None),
+            (_, Some(given)) => Lengths::of(name, argument, given).map(Some),
+            (_, None) => Err(PyTypeError::new_err(format!("{name}: {argument} are missing"))),
+        }
+    }
+
+    /// Adds the converted lengths or offsets, and performs the checks of this package that depend on
+    /// the tensor's shape. Runs no Python code.
+    pub(crate) fn operation<'a>(
+        &'a self,
+        lengths: Option<&'a Lengths>,
         shape: &[usize],
-    ) -> PyResult<Operation> {
-        let lengths = || match (self.counts(), lengths) {
-            (_, Some(lengths)) => self.lengths(lengths, shape),
-            ((name, argument), None) => {
-                Err(PyTypeError::new_err(format!("{name}: {argument} are missing")))
-            }
+    ) -> PyResult<Operation<'a>> {
+        let lengths = || {
+            let (name, argument) = self.counts();
+            let missing = || PyTypeError::new_err(format!("{name}: {argument} are missing"));
+            lengths.ok_or_else(missing)
         };
         Ok(match self {
-            Asked::Reverse(operator) => Operation::Reverse(operator.clone()),
-            Asked::Sequence(operator, _) => Operation::Sequence(operator.clone(), lengths()?),
-            Asked::Subsequences(operator, _, _) => {
-                Operation::Subsequences(operator.clone(), lengths()?)
+            Asked::Reverse(operator) => Operation::Reverse(operator),
+            Asked::Sequence(operator, _) => Operation::Sequence(operator, lengths()?),
+            Asked::Subsequences(operator, _, axis) => {
+                let lengths = lengths()?;
+                Operation::Subsequences(operator, lengths, lengths.lack(*axis, shape)?)
             }
-            Asked::Segments(operator) => Operation::Segments(operator.clone(), lengths()?),
+            Asked::Segments(operator) => Operation::Segments(operator, lengths()?),
         })
     }
 
-    /// Reads the lengths or offsets for a tensor of this shape.
-    pub(crate) fn lengths(&self, given: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Lengths> {
-        let (name, argument) = self.counts();
-        let lengths = Lengths::of(name, argument, given)?;
+    pub(crate) fn operator(&self) -> Operator {
         match self {
-            Asked::Subsequences(_, _, axis) => lengths.along(*axis, shape),
-            _ => Ok(lengths),
+            Asked::Reverse(_) => Operator::Reverse,
+            Asked::Sequence(..) => Operator::ReverseSequence,
+            Asked::Subsequences(..) => Operator::ReverseSubsequences,
+            Asked::Segments(_) => Operator::ReverseSegments,
         }
     }
 
@@ -142,7 +154,7 @@ impl Asked {
     }
 }
 
-impl Operation {
+impl Operation<'_> {
     /// The amount of work on such an input in bytes: large calls use several threads. Elements of less
     /// than a byte cost as much as bytes.
     pub(crate) fn work_on(&self, input: &View) -> usize {
@@ -156,9 +168,18 @@ impl Operation {
         match self {
             Operation::Reverse(_) => None,
             Operation::Sequence(_, lengths)
-            | Operation::Subsequences(_, lengths)
+            | Operation::Subsequences(_, lengths, _)
             | Operation::Segments(_, lengths) => Some(lengths),
         }
+    }
+
+    /// The same as the operator sees them.
+    pub(crate) fn lengths_tensor(&self) -> PyResult<Option<TensorRef<'_>>> {
+        let lacking = match self {
+            Operation::Subsequences(_, _, lacking) => *lacking,
+            _ => None,
+        };
+        self.lengths().map(|lengths| lengths.tensor(lacking)).transpose()
     }
 
     /// For the CPU: lengths must be readable there.
@@ -177,15 +198,15 @@ impl Operation {
     /// For a visitor that does not read lengths, or that checks where they are.
     pub(crate) fn visit_anywhere<V: Visitor>(&self, visitor: V) -> PyResult<V::Output> {
         match self {
-            Operation::Reverse(operator) => visitor.visit(operator),
+            Operation::Reverse(operator) => visitor.visit(*operator),
             Operation::Sequence(operator, lengths) => {
-                visitor.visit(&operator.lengths(lengths.tensor()?))
+                visitor.visit(&operator.lengths(lengths.tensor(None)?))
             }
-            Operation::Subsequences(operator, lengths) => {
-                visitor.visit(&operator.lengths(lengths.tensor()?))
+            Operation::Subsequences(operator, lengths, lacking) => {
+                visitor.visit(&operator.lengths(lengths.tensor(*lacking)?))
             }
             Operation::Segments(operator, offsets) => {
-                visitor.visit(&operator.offsets(offsets.tensor()?))
+                visitor.visit(&operator.offsets(offsets.tensor(None)?))
             }
         }
     }

@@ -2,6 +2,7 @@
 //! and strides. Arrays of references, and tensors of other libraries, are prepared in Python.
 
 use crate::errors::raised;
+use crate::lengths::Lengths;
 use crate::ndarray;
 use crate::operand::{self, Operand};
 use crate::operation::{Asked, Operation, Visitor};
@@ -16,7 +17,8 @@ use retrograde::{Layout, Plan, Reversal, Shape, Strides};
 #[pyclass(frozen, module = "retrograde._engine")]
 pub(crate) struct Prepared {
     asked: Asked,
-    lengths: Option<Py<PyAny>>,
+    /// A copy, which nobody else can change.
+    lengths: Option<Lengths>,
     dtype: Py<PyArrayDescr>,
     shape: Shape,
     strides: Strides,
@@ -89,21 +91,16 @@ impl Prepared {
         asked: Asked,
         lengths: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Self>> {
+        let lengths = asked.convert(lengths)?.map(Lengths::kept).transpose()?;
         asked.check_elements(&Operand::Array(x.clone()))?;
         if ndarray::holds_references(x) {
             return Ok(None);
         }
         let view = ndarray::view(x);
-        let operation = asked.operation(lengths, &view.shape)?;
+        let operation = asked.operation(lengths.as_ref(), &view.shape)?;
         let planned = operation.visit(MakePlan { view: &view, operation: &operation })?;
-        Ok(Some(Prepared {
-            asked,
-            lengths: lengths.map(|lengths| lengths.clone().unbind()),
-            dtype: x.dtype().unbind(),
-            shape: view.shape,
-            strides: view.strides,
-            planned,
-        }))
+        let (shape, strides) = (view.shape, view.strides);
+        Ok(Some(Prepared { asked, lengths, dtype: x.dtype().unbind(), shape, strides, planned }))
     }
 
     /// Whether an array is like the one that the call was prepared for.
@@ -135,14 +132,32 @@ impl Prepared {
         lengths: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = x.py();
-        let view = ndarray::view(x);
-        self.check(x, &view)?;
-        let kept = self.lengths.as_ref().map(|lengths| lengths.bind(py));
-        let operation = self.asked.operation(lengths.or(kept), &view.shape)?;
-        let input = Operand::Array(x.clone());
-        let (planned, operation) = (&self.planned, &operation);
-        operation.visit(Run { py, planned, operation, input, view, out })
+        // Convert.
+        let (py, input) = (x.py(), Operand::Array(x.clone()));
+        let mut given = match lengths {
+            Some(_) => self.asked.convert(lengths)?,
+            None => None,
+        };
+        let name = self.asked.operator();
+        let given_out = out.map(|out| Operand::output(name, out)).transpose()?;
+        let (out, output) = match out.zip(given_out) {
+            Some((out, output)) => (out.clone(), output),
+            None => {
+                // Before an output is made for it.
+                self.check(x, &ndarray::view(x))?;
+                operand::empty_like(&input, &ndarray::view(x), py)?
+            }
+        };
+        // Describe.
+        given.as_mut().map_or(Ok(()), |lengths| lengths.describe(py))?;
+        let (from, to) = (ndarray::view(x), output.view());
+        self.check(x, &from)?;
+        output.check_output(name, &input)?;
+        // Run.
+        let lengths = given.as_ref().or(self.lengths.as_ref());
+        let operation = &self.asked.operation(lengths, &from.shape)?;
+        operation.visit(Run { py, planned: &self.planned, operation, from, to })?;
+        Ok(out)
     }
 
     /// The plan as text.
@@ -155,7 +170,7 @@ impl Prepared {
 /// Plans the call for a new output.
 struct MakePlan<'a> {
     view: &'a View,
-    operation: &'a Operation,
+    operation: &'a Operation<'a>,
 }
 
 impl Visitor for MakePlan<'_> {
@@ -182,44 +197,35 @@ impl Visitor for MakePlan<'_> {
 struct Run<'a, 'py> {
     py: Python<'py>,
     planned: &'a Planned,
-    operation: &'a Operation,
-    input: Operand<'py>,
-    view: View,
-    out: Option<&'a Bound<'py, PyAny>>,
+    operation: &'a Operation<'a>,
+    from: View,
+    to: View,
 }
 
-impl<'py> Visitor for Run<'_, 'py> {
-    type Output = Bound<'py, PyAny>;
+impl Visitor for Run<'_, '_> {
+    type Output = ();
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
-        let name = operator.operator();
-        let (out, to) = match self.out {
-            None => operand::empty_like(&self.input, &self.view, self.py)?,
-            Some(out) => {
-                let output = Operand::output(name, out)?;
-                output.check_output(name, &self.input)?;
-                (out.clone(), output.view())
-            }
-        };
-        // SAFETY: input and output are borrowed for the whole call. Python threads that access
-        // them meanwhile are responsible for the result, as with NumPy's own functions.
-        let (source, mut target) = unsafe { (self.view.tensor(name)?, to.tensor_mut(name)?) };
-        let lengths = self.operation.lengths().map(|lengths| lengths.tensor()).transpose()?;
-        let same = to.shape == self.view.shape
+    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
+        let (name, from, to) = (operator.operator(), &self.from, &self.to);
+        // SAFETY: input and output are borrowed for the whole call, and were described after the last
+        // Python code of this thread. Other threads that access them meanwhile are responsible for
+        // the result, as with NumPy's own functions.
+        let (source, mut target) = unsafe { (from.tensor(name)?, to.tensor_mut(name)?) };
+        let lengths = self.operation.lengths_tensor()?;
+        let same = to.shape == from.shape
             && to.strides == self.planned.output
             && lengths.as_ref().map(|lengths| lengths.layout()) == self.planned.lengths.as_ref();
         let prepared = match same {
             true => retrograde::Prepared::from_plan(name, self.planned.plan.clone(), lengths),
             false => operator.prepare(source.layout(), target.layout()).map_err(raised)?,
         };
-        let work = self.operation.work_on(&self.view);
+        let work = self.operation.work_on(from);
         let mut go = || prepared.run(source.memory(), target.memory());
         let done = if work < threads::DETACH_FROM {
             go()
         } else {
             self.py.detach(|| threads::run(work, go))?
         };
-        done.map_err(raised)?;
-        Ok(out)
+        done.map_err(raised)
     }
 }

@@ -309,6 +309,62 @@ def test_masked_arrays():
         retrograde.reverse(x, out=np.zeros((2, 3), int))
 
 
+HARD = {
+    "reverse": lambda f, x, **out: f.reverse(x, 1, **out),
+    "iterator": lambda f, x, **out: f.reverse(x, iter([1]), **out),
+    "reverse_sequence": lambda f, x, **out: f.reverse_sequence(x, [3, 2], time_axis=1, batch_axis=0, **out),
+    "reverse_subsequences": lambda f, x, **out: f.reverse_subsequences(x, [3, 2], axis=1, **out),
+    "reverse_segments": lambda f, x, **out: f.reverse_segments(x, [0, 2, 3], axis=1, **out),
+    "flip": lambda f, x: f.flip(x, 1),
+    "fliplr": lambda f, x: f.fliplr(x),
+    "flipud": lambda f, x: f.flipud(x),
+    "rot90": lambda f, x: f.rot90(x),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_masks_move_with_their_data(name):
+    data, mask = [[1, 2, 3], [4, 5, 6]], [[1, 0, 0], [0, 1, 1]]
+    hard, soft = (np.ma.array(data, mask=mask, hard_mask=hard) for hard in (True, False))
+    call, before = HARD[name], hard.tolist()
+    wanted, got = call(retrograde, soft), call(retrograde, hard)
+    moved = call(retrograde, np.array(mask))
+    assert got.tolist() == wanted.tolist() and np.array_equal(got.mask, moved)
+    assert got.hardmask and not wanted.hardmask and hard.tolist() == before
+    if name in ("flip", "fliplr", "flipud", "rot90"):
+        return
+    # Into outputs, whose masks are replaced, and in place. Hard masks stay hard.
+    for is_hard in (True, False):
+        out = np.ma.array(np.zeros((2, 3), int), mask=True, hard_mask=is_hard)
+        assert call(retrograde, hard, out=out) is out
+        assert out.tolist() == wanted.tolist() and out.hardmask == is_hard
+    assert call(retrograde, hard, out=hard) is hard
+    assert hard.tolist() == wanted.tolist() and np.array_equal(hard.data, call(retrograde, np.array(data)))
+    assert hard.hardmask and hard.mask.tolist() == moved.astype(bool).tolist()
+
+
+def test_masked_lengths_are_refused():
+    x, hidden = np.zeros((3, 2)), np.ma.array([1, 2], mask=[False, True])
+    prepared = retrograde.prepare("reverse_sequence", x, [1, 2])
+    for call in (
+        lambda: retrograde.reverse_sequence(x, hidden),
+        lambda: retrograde.reverse_subsequences(x, hidden, axis=0),
+        lambda: retrograde.explain("reverse_sequence", x, hidden),
+        lambda: retrograde.show("reverse_sequence", x, hidden),
+        lambda: retrograde.prepare("reverse_sequence", x, hidden),
+        lambda: prepared(x, hidden),
+    ):
+        with pytest.raises(ValueError, match=r"lengths\[1\] is masked, expected a value everywhere \(lengths.filled"):
+            call()
+    with pytest.raises(ValueError, match=r"ReverseSegments: offsets\[2\] is masked"):
+        retrograde.reverse_segments(x, np.ma.array([0, 1, 3], mask=[0, 0, 1]))
+    with pytest.raises(ValueError, match=r"ReverseSubsequences: lengths\[0, 1\] is masked"):
+        retrograde.reverse_subsequences(x, np.ma.array([[1, 2]], mask=[[0, 1]]), axis=0)
+    # Nothing is hidden here.
+    for mask in (np.ma.nomask, False):
+        assert retrograde.reverse_sequence(x, np.ma.array([1, 2], mask=mask)).shape == (3, 2)
+
+
 @pytest.mark.parametrize("x", [[1, 2, 3], (1, 2, 3), range(1, 4), bytearray(b"\1\2\3"), memoryview(b"\1\2\3")], ids=lambda x: type(x).__name__)
 def test_what_is_nearly_an_array(x):
     assert retrograde.reverse(x).tolist() == [3, 2, 1]

@@ -162,3 +162,41 @@ def test_tensors_of_other_libraries():
     np.testing.assert_array_equal(np.asarray(flip(x)), np.asarray(x)[:, ::-1])
     with pytest.raises(ValueError, match="the call was prepared for"):
         flip(x[:2])
+
+
+@pytest.mark.parametrize("layout", ["dense", "objects"])
+@pytest.mark.parametrize("kind", [list, np.array, lambda n: np.array(n, ">i4"), np.ma.array, lambda n: memoryview(np.array(n))])
+def test_the_callers_lengths_may_change(kind, layout):
+    x = LAYOUTS[layout](X)
+    for name, given, other, more in (
+        ("reverse_sequence", [3, 2], [0, 1], {"time_axis": 1, "batch_axis": 0}),
+        ("reverse_segments", [0, 1, 3], [0, 0, 2], {"axis": 1}),
+    ):
+        lengths = kind(given)
+        prepared = retrograde.prepare(name, x, lengths, **more)
+        wanted = prepared(x)
+        for at, value in enumerate(other):
+            lengths[at] = value
+        assert np.array_equal(prepared(x), wanted)
+        assert not np.array_equal(getattr(retrograde, name)(x, lengths, **more), wanted)
+        # An array that nobody holds can be resized.
+        if type(lengths) is np.ndarray:
+            lengths.resize(1, refcheck=True)
+            assert np.array_equal(prepared(x), wanted)
+
+
+def test_long_lengths_are_copied_too():
+    lengths = np.full(1 << 18, 2)
+    x = np.arange(2 << 18, dtype=np.uint16).reshape(2, -1)
+    prepared = retrograde.prepare("reverse_sequence", x, lengths)
+    lengths[:] = 0
+    assert np.array_equal(prepared(x), x[::-1])
+
+
+def test_axes_of_an_iterator_and_a_list_stay():
+    axes = [1]
+    prepared = retrograde.prepare("reverse", X, axes)
+    axes[0] = 0
+    assert np.array_equal(prepared(X), X[:, ::-1])
+    prepared = retrograde.prepare("reverse", X.tolist(), iter([1]))
+    assert np.array_equal(prepared(X.tolist()), X[:, ::-1]) and np.array_equal(prepared(X.tolist()), X[:, ::-1])

@@ -16,7 +16,7 @@ def resolved(axes, mask, duplicates, rank):
         found = _plain(axes, mask, duplicates == "error", rank)
         if found is not None:
             return found
-    axes, mask = _several(axes), _several(mask)
+    axes, mask = several(axes), several(mask)
     _engine.explain_reverse(np.broadcast_to(np.uint8(0), (1,) * rank), axes, mask, duplicates)
     if axes is not None:
         axes = (axes,) if np.ndim(axes) == 0 else axes
@@ -41,8 +41,8 @@ def _plain(axes, mask, distinct, rank):
     return None
 
 
-def _several(values):
-    """A sequence that can be read twice, unlike some iterables."""
+def several(values):
+    """A sequence of our own that can be read twice, unlike some iterables."""
     if hasattr(values, "__array__"):
-        return np.asarray(values)
+        return np.array(values)
     return tuple(values) if hasattr(values, "__iter__") else values

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from . import _engine, _names, _torch_private
+from . import _axes, _engine, _names, _torch_private
 from ._hints import missing_offsets
 
 #: The most classes in each cache: libraries have a few, but programs may define any number.
@@ -200,16 +200,18 @@ def _as_array(x):
 def _masked(name, x, *arguments):
     """Masks are reversed together with their data."""
     *arguments, out = arguments
+    if out is not None and not isinstance(out, np.ma.MaskedArray):
+        raise TypeError(f"out is of type {type(out).__name__}, expected a masked array as the input is")
+    if name == "reverse":
+        # They are read twice, and an iterator can be read only once.
+        arguments = [_axes.several(argument) for argument in arguments[:2]] + arguments[2:]
+    run, mask = getattr(_engine, name), np.ma.getmask(x)
+    # In place, the mask is both read and written, so the engine creates a new one.
+    moved = mask if mask is np.ma.nomask else run(mask, *arguments, None)
     if out is None:
         out = np.ma.empty_like(x)
-    elif not isinstance(out, np.ma.MaskedArray):
-        raise TypeError(f"out is of type {type(out).__name__}, expected a masked array as the input is")
-    run = getattr(_engine, name)
     run(np.ma.getdata(x), *arguments, np.ma.getdata(out))
-    mask = np.ma.getmask(x)
-    # In place, the mask is both read and written, so the engine creates a new one.
-    out.mask = mask if mask is np.ma.nomask else run(mask, *arguments, None)
-    return out
+    return _with_mask(out, moved)
 
 
 def _flip_masked(x, axes, swapped):
@@ -217,8 +219,15 @@ def _flip_masked(x, axes, swapped):
     out = np.ma.empty_like(view, order="C")
     _engine.reverse(np.ma.getdata(view), axes, None, "set", np.ma.getdata(out))
     mask = np.ma.getmask(x)
-    out.mask = mask if mask is np.ma.nomask else _engine.flip(mask, axes, swapped)
-    return out
+    return _with_mask(out, mask if mask is np.ma.nomask else _engine.flip(mask, axes, swapped))
+
+
+def _with_mask(out, mask):
+    """Replaces the mask of an output, also a hard one, from which an assignment takes nothing away."""
+    hard = out.hardmask
+    out.soften_mask()
+    out.mask = mask
+    return out.harden_mask() if hard else out
 
 
 def _arrow_kind(x):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy import ndarray
 
-from . import _engine, _kinds
+from . import _axes, _engine, _kinds, _lengths
 from ._explain import bound
 
 
@@ -25,11 +25,11 @@ class Prepared:
         self._function = getattr(retrograde, self.operator)
         # The arguments by name, and the description that later tensors must match.
         names = [name for name in self._function.__signature__.parameters if name not in ("x", "out")]
-        self._first = dict(zip(names, arguments, strict=True))
+        self._first = _kept(dict(zip(names, arguments, strict=True)))
         self._like = _described(x)
         self._run = None
         if type(x) is ndarray:
-            prepared = getattr(_engine, f"prepare_{self.operator}")(x, *arguments)
+            prepared = getattr(_engine, f"prepare_{self.operator}")(x, *self._first.values())
             self._run = prepared and prepared.run
         else:
             _check(self.operator, x, self._first)
@@ -54,9 +54,10 @@ def prepare(operator, x, *args, **kwargs):
     """Checks and plans ``operator(x, *args, **kwargs)`` once, to run it often.
 
     The operator is one of this module's functions, or its name. The result is called with tensors
-    of the same library, type, shape and memory order as ``x``; ``x`` itself is not kept. NumPy
-    arrays skip planning and most checks; tensors of other libraries run as in a direct call, whose
-    plans the package keeps.
+    of the same library, type, shape and memory order as ``x``; ``x`` itself is not kept. Axes, and
+    lengths or offsets, are copied: what happens to the caller's later has no effect. Only those on a
+    device are kept as they are, and are read in each call. NumPy arrays skip planning and most
+    checks; tensors of other libraries run as in a direct call, whose plans the package keeps.
 
     >>> x = np.arange(6).reshape(2, 3)
     >>> flip = retrograde.prepare(retrograde.reverse, x, axes=1)
@@ -79,6 +80,13 @@ def prepare(operator, x, *args, **kwargs):
 int64, shape [2, 3] and strides [24, 8]
     """
     return Prepared(operator, x, args, kwargs)
+
+
+def _kept(arguments):
+    """Arguments that can be read in every call, and that nobody else can change."""
+    counts = _counts(arguments)
+    keep = {counts: _lengths.kept, "axes": _axes.several, "mask": _axes.several}
+    return {name: keep[name](value) if name in keep else value for name, value in arguments.items()}
 
 
 def _check(name, x, arguments):

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from . import _axes, _elements, _engine
+from . import _axes, _elements, _engine, _lengths
 from ._explain import OPERATORS, bound
 
 
@@ -98,11 +98,16 @@ def show(operator, x, *args, **kwargs):
 def _scene(name, x, arguments):
     """Collects what a picture of a call shows. Raises the engine's errors for an invalid call."""
     array = _elements.array_of(x)
-    shape, rank = array.shape, array.ndim
+    shape, rank, dtype = array.shape, array.ndim, array.dtype
+    what = _elements.printable(f"{_elements.type_name(x, array)} {list(shape)}")
+    # The memory of a tensor is not held while the arguments are converted, which may run Python code that resizes it.
+    del array
     # An iterator can be read only once, and the axes are read several times.
     arguments = [list(a) if isinstance(a, Iterator) else a for a in arguments]
+    if name != "reverse":
+        arguments[0] = _lengths.kept(arguments[0])
     # The check depends on the shape and the kind of elements, so broadcast a single element.
-    getattr(_engine, f"explain_{name}")(np.broadcast_to(np.empty((), array.dtype), shape), *arguments)
+    getattr(_engine, f"explain_{name}")(np.broadcast_to(np.empty((), dtype), shape), *arguments)
     length = offsets = None
     padding = False, False
     if name == "reverse":
@@ -118,7 +123,9 @@ def _scene(name, x, arguments):
         if name == "reverse_subsequences":
             lengths = lengths.reshape([1 if axis == axes[0] else size for axis, size in enumerate(shape)])
         length = lambda at: int(lengths[at])  # noqa: E731
-    what = _elements.printable(f"{_elements.type_name(x, array)} {list(shape)}")
+    array = _elements.array_of(x)
+    if array.shape != shape or array.dtype != dtype:
+        raise ValueError(f"x has shape {array.shape}, but had {shape} before the other arguments were read")
     text = partial(_elements.text, array)
-    is_text = _elements.is_text(array.dtype)
+    is_text = _elements.is_text(dtype)
     return _engine.Scene(name, axes, shape, what, is_text, text, length, padding=padding, offsets=offsets)

@@ -3,6 +3,7 @@
 PyTorch's dispatcher has no part in this: quantised tensors have no gradients.
 """
 
+from operator import index
 from typing import NamedTuple
 
 import torch
@@ -18,6 +19,8 @@ def run(name, arguments, out):
     """Runs an operator; ``arguments`` are the engine's, in order, beginning with the tensor."""
     x, *others = arguments
     operator = OPERATORS[name]
+    # Before the integers are viewed: to convert an axis may run Python code, which may resize a tensor.
+    others = [_plain(argument) for argument in others]
     if name in ("reverse", "flip"):
         parameters = _Parameters.of(x).reversed(others[0], x.dim())
     else:
@@ -105,6 +108,12 @@ def _check_output(name, x, out, parameters):
         raise TypeError(f"{name}: out is of type {kind}, expected the input's dtype {x.dtype}")
     if out.shape == x.shape and not _Parameters.of(out).equal(parameters):
         raise ValueError(f"{name}: out has other scales or zero points than the result")
+
+
+def _plain(argument):
+    """An axis as an integer; anything else as it is. The engine refuses booleans."""
+    is_axis = hasattr(type(argument), "__index__") and not isinstance(argument, (bool, torch.Tensor))
+    return index(argument) if is_axis else argument
 
 
 def _integers(x):

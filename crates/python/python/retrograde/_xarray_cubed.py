@@ -9,6 +9,7 @@ import numpy as np
 import retrograde
 
 from . import _engine
+from ._lengths import array_of
 
 
 def flip(x, axes):
@@ -42,7 +43,7 @@ def reverse_segments(x, offsets, **arguments):
 
 
 def _checked(name, x, lengths, arguments):
-    lengths = np.asarray(lengths, dtype=None if np.size(lengths) else np.int32)
+    lengths = array_of(lengths)
     like = np.broadcast_to(np.empty((), x.dtype), x.shape)
     getattr(_engine, f"explain_{name}")(like, lengths, *arguments.values())
     return lengths

@@ -32,6 +32,7 @@ import numpy as np
 
 from . import _axes, _dask_chunks, _dask_graph, _engine, _names
 from ._hints import MISSING, hinted, wrong
+from ._lengths import array_of
 
 __all__ = ["flip", "reverse", "reverse_segments", "reverse_sequence", "reverse_subsequences"]
 
@@ -228,7 +229,7 @@ def _in_memory(lengths):
         return np.zeros(lengths.shape, lengths.dtype)
     if hasattr(lengths, "__cuda_array_interface__") and hasattr(lengths, "get"):
         return lengths.get()
-    return np.asarray(lengths, dtype=None if np.size(lengths) else np.int32)
+    return array_of(lengths)
 
 
 def _sound(name, x, lengths, arguments, axes):

@@ -47,6 +47,7 @@ from jax.typing import ArrayLike
 
 from . import _axes, _engine, _jax_partition, _names
 from ._hints import MISSING, hinted, wrong
+from ._lengths import array_of
 
 __all__ = [
     "export_checks",
@@ -252,13 +253,13 @@ def _lengths(name, shape, lengths, axes, *rules):
     """
     check = partial(getattr(_engine, f"explain_{name}"), _of_shape(shape))
     if not isinstance(lengths, jax.Array):
-        lengths = np.asarray(lengths, dtype=None if np.size(lengths) else np.int32)
+        lengths = array_of(lengths)
     if jnp.issubdtype(lengths.dtype, jnp.integer) and jnp.iinfo(lengths.dtype).bits < 8:
         lengths = lengths.astype(np.int8)
     if isinstance(lengths, jax.Array) and not _is_at_hand(lengths):
         check(np.zeros(lengths.shape, lengths.dtype), *axes, *rules)
         return lengths, False
-    check(np.asarray(lengths), *axes, *rules)
+    check(array_of(lengths), *axes, *rules)
     if isinstance(lengths, np.ndarray):
         # Clamped to the axis they fit into 32 bits: JAX would truncate wider ones silently.
         lengths = np.minimum(lengths.astype(np.uint64), np.uint64(shape[axes[0]])).astype(np.uint32)

@@ -25,7 +25,6 @@ asynchronously on the current stream, and lengths in device memory are checked o
 from collections.abc import Iterable
 from typing import Literal
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -33,6 +32,7 @@ from torch.overrides import handle_torch_function
 
 from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized, _torch_sharding
 from ._hints import MISSING, hinted, missing_offsets, wrong
+from ._lengths import array_of
 from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 
 __all__ = [
@@ -341,7 +341,8 @@ def _lengths(name, x, lengths, argument="lengths"):
     """The lengths (or offsets) as a tensor that the engine can read."""
     if not isinstance(lengths, Tensor):
         if not isinstance(lengths, (list, tuple)):
-            lengths = np.asarray(lengths)
+            lengths = array_of(lengths)
+            _engine.refuse_masked(name, argument, lengths)
             lengths = lengths.astype(lengths.dtype.newbyteorder("="))
         empty = len(lengths) == 0 if isinstance(lengths, (list, tuple)) else lengths.size == 0
         lengths = torch.as_tensor(lengths, dtype=torch.int64 if empty else None)

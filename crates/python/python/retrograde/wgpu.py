@@ -14,17 +14,25 @@ CPU (``retrograde.reverse``). The library behind this is not part of the package
 from __future__ import annotations
 
 import ctypes
-import math
 import sys
 from pathlib import Path
 
 import numpy as np
+
+from . import _engine
+from ._lengths import array_of
 
 __all__ = ["Gpu", "is_available", "library_path"]
 
 _VERSION = 1
 _INVALID, _NO_DEVICE = 1, 2
 _REVERSE, _SEQUENCE, _SUBSEQUENCES, _SEGMENTS = range(4)
+#: What errors call an operator, and the argument that counts.
+_COUNTS = {
+    _SEQUENCE: ("ReverseSequence", "lengths"),
+    _SUBSEQUENCES: ("ReverseSubsequences", "lengths"),
+    _SEGMENTS: ("ReverseSegments", "offsets"),
+}
 _POLICIES = {"strict": 0, "clamp": 1}
 _ALIGNS = {"start": 0, "end": 2}
 _TAILS = {"keep": 0, "zero": 4}
@@ -157,14 +165,15 @@ class Gpu:
         return self._handle
 
     def _run(self, operator, x, axes, lengths, flags):
+        # Everything is converted before anything is described: any of it may run Python code, which may resize ``x``.
+        axes = [int(axis) for axis in axes]
+        if lengths is not None:
+            lengths = _integers(operator, lengths)
         handle, x = self._open(), np.asarray(x)
         if x.dtype.hasobject:
             raise TypeError(f"x has dtype {x.dtype}: objects cannot be on a device")
         dense = x if x.flags.c_contiguous else np.ascontiguousarray(x)
         result = np.empty(x.shape, x.dtype)
-        axes = [int(axis) for axis in axes]
-        if lengths is not None:
-            lengths = _integers(lengths)
         sizes = () if lengths is None else lengths.shape
         call = _Call(
             operator=operator,
@@ -183,11 +192,10 @@ class Gpu:
         return result
 
 
-def _integers(lengths):
+def _integers(operator, lengths):
     """Lengths as dense 64-bit integers."""
-    lengths = np.asarray(lengths)
-    if math.prod(lengths.shape) == 0 and lengths.dtype.kind == "f":
-        lengths = lengths.astype(np.int64)
+    lengths = array_of(lengths)
+    _engine.refuse_masked(*_COUNTS[operator], lengths)
     if lengths.dtype.kind not in "iu":
         raise TypeError(f"lengths have dtype {lengths.dtype}, expected integers")
     if lengths.dtype == np.uint64:

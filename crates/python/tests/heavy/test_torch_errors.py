@@ -89,3 +89,18 @@ def test_errors_leave_the_output_alone():
     with pytest.raises(ValueError):
         rt.reverse_sequence(x, [4, 4, 5], out=out)
     assert not out.any()
+
+
+@pytest.mark.parametrize("grad", [False, True])
+def test_masked_lengths(grad):
+    # With gradients, lengths are converted in Python.
+    x, hidden = torch.ones(3, 2, requires_grad=grad), np.ma.array([1, 2], mask=[False, True])
+    for call in (
+        lambda: rt.reverse_sequence(x, hidden),
+        lambda: rt.reverse_subsequences(x, hidden, axis=0),
+        lambda: retrograde.prepare("reverse_sequence", x, hidden),
+    ):
+        with pytest.raises(ValueError, match=r"lengths\[1\] is masked, expected a value everywhere"):
+            call()
+    with pytest.raises(ValueError, match=r"ReverseSegments: offsets\[1\] is masked"):
+        rt.reverse_segments(x, hidden)

@@ -315,3 +315,14 @@ def test_nested_errors():
         with pytest.raises(error) as raised:
             call()
         assert str(raised.value) == text
+
+
+@pytest.mark.parametrize("kind", [list, torch.tensor, np.array])
+def test_prepared_calls_keep_a_copy_of_lengths(kind):
+    x, lengths = torch.arange(6).reshape(2, 3), kind([3, 2])
+    prepared = retrograde.prepare("reverse_sequence", x, lengths, time_axis=1, batch_axis=0)
+    lengths[0] = lengths[1] = 0
+    assert prepared(x).tolist() == [[2, 1, 0], [4, 3, 5]]
+    if kind is torch.tensor:
+        lengths.set_()
+        assert prepared(x).tolist() == [[2, 1, 0], [4, 3, 5]]
