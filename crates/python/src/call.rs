@@ -15,20 +15,21 @@ use retrograde::{Reversal, Reverse};
 
 /// `retrograde.reverse`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, axes=None, mask=None, duplicates="set", out=None, /))]
+#[pyo3(signature = (x, axes=None, mask=None, duplicates="set", out=None, fresh=false, /))]
 pub(crate) fn reverse<'py>(
     x: &Bound<'py, PyAny>,
     axes: Option<&Bound<'py, PyAny>>,
     mask: Option<&Bound<'py, PyAny>>,
     duplicates: &str,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::reverse(axes, mask, duplicates)?, None, out)
+    start(x, &Asked::reverse(axes, mask, duplicates)?, None, out, fresh)
 }
 
 /// `retrograde.reverse_sequence`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out=None, /))]
+#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out=None, fresh=false, /))]
 #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
 pub(crate) fn reverse_sequence<'py>(
     x: &Bound<'py, PyAny>,
@@ -39,13 +40,21 @@ pub(crate) fn reverse_sequence<'py>(
     align: &str,
     tail: &str,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::sequence(time_axis, batch_axis, policy, align, tail)?, Some(lengths), out)
+    start(
+        x,
+        &Asked::sequence(time_axis, batch_axis, policy, align, tail)?,
+        Some(lengths),
+        out,
+        fresh,
+    )
 }
 
 /// `retrograde.reverse_subsequences`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, axis, policy, align, tail, out=None, /))]
+#[pyo3(signature = (x, lengths, axis, policy, align, tail, out=None, fresh=false, /))]
+#[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
 pub(crate) fn reverse_subsequences<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
@@ -54,20 +63,22 @@ pub(crate) fn reverse_subsequences<'py>(
     align: &str,
     tail: &str,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::subsequences(axis, policy, align, tail)?, Some(lengths), out)
+    start(x, &Asked::subsequences(axis, policy, align, tail)?, Some(lengths), out, fresh)
 }
 
 /// `retrograde.reverse_segments`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, offsets, axis, out=None, /))]
+#[pyo3(signature = (x, offsets, axis, out=None, fresh=false, /))]
 pub(crate) fn reverse_segments<'py>(
     x: &Bound<'py, PyAny>,
     offsets: &Bound<'py, PyAny>,
     axis: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::segments(axis)?, Some(offsets), out)
+    start(x, &Asked::segments(axis)?, Some(offsets), out, fresh)
 }
 
 /// `retrograde.flip` and `rot90`, on an array or a tensor: swaps two axes if they are given, then
@@ -102,6 +113,9 @@ pub(crate) fn flip<'py>(
         in_place(&operator, &out, work)?;
         return Ok(out.into_any());
     }
+    if let Place::Cuda(device) = from.place {
+        return cuda::flip(x, device, &operator, &input, &from);
+    }
     let (out, to) = operand::empty_in_rows(&input, &from, py)?;
     Move { py, input: &input, out: None, work }.go(&operator, &from, &to)?;
     Ok(out)
@@ -116,25 +130,27 @@ pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>, in_rows: bool) -> PyResult<
     Ok(empty(&input, &input.view(), x.py())?.0)
 }
 
-/// Runs a cached plan if a similar call was made before, otherwise the full path.
+/// Runs a cached plan if a similar call was made before, otherwise the full path. `fresh`: the given
+/// output is uninitialised.
 fn start<'py>(
     x: &Bound<'py, PyAny>,
     asked: &Asked,
     lengths: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     if let Some(tensors) = Tensors::of(x, asked, lengths) {
-        let fresh = match (out, x.cast::<PyUntypedArray>()) {
+        let new = match (out, x.cast::<PyUntypedArray>()) {
             (None, Ok(array)) => Some(ndarray::like(array, tensors.bytes())?.into_any()),
             _ => None,
         };
-        if let Some(out) = out.or(fresh.as_ref())
-            && tensors.run(asked, out)?.is_some()
+        if let Some(out) = out.or(new.as_ref())
+            && tensors.into_new(fresh).run(asked, out)?.is_some()
         {
             return Ok(out.clone());
         }
     }
-    run_checked(x, asked, lengths, out)
+    run_checked(x, asked, lengths, out, fresh)
 }
 
 /// The full path, with all checks.
@@ -143,13 +159,18 @@ pub(crate) fn run_checked<'py>(
     asked: &Asked,
     lengths: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let input = Operand::of(x)?;
     asked.check_elements(&input)?;
     let operation = asked.operation(lengths, &input.view().shape)?;
+    if let Place::Cuda(device) = input.view().place {
+        return cuda::run(x, device, &operation, &input, lengths, out, fresh);
+    }
     run(x, &operation, &input, out)
 }
 
+/// On the CPU.
 fn run<'py>(
     x: &Bound<'py, PyAny>,
     operation: &Operation,
@@ -157,9 +178,6 @@ fn run<'py>(
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let view = input.view();
-    if let Place::Cuda(device) = view.place {
-        return cuda::run(x, device, operation, input, out);
-    }
     let work = operation.work_on(&view);
     if let Operand::Array(array) = input
         && ndarray::holds_references(array)

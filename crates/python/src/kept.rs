@@ -95,6 +95,8 @@ pub(crate) struct Tensors<'a, 'py> {
     x: &'a Bound<'py, PyAny>,
     input: RawTensor<'a>,
     lengths: Option<(&'a Bound<'py, PyAny>, Counts<'a>)>,
+    /// Whether the output is new, and so uninitialised.
+    fresh: bool,
 }
 
 /// Lengths or offsets of a call, where they are read.
@@ -137,7 +139,12 @@ impl<'a, 'py> Tensors<'a, 'py> {
             Some(lengths) => Some((lengths, Counts::of(lengths, asked, &input)?)),
             None => None,
         };
-        Some(Tensors { x, input, lengths })
+        Some(Tensors { x, input, lengths, fresh: false })
+    }
+
+    /// The same for an output that is uninitialised, if it is.
+    pub(crate) fn into_new(self, fresh: bool) -> Self {
+        Tensors { fresh, ..self }
     }
 
     /// The size of the input's elements in bytes if they were dense.
@@ -173,11 +180,16 @@ impl<'a, 'py> Tensors<'a, 'py> {
                 None => return Ok(None),
             },
         };
-        Ok(self.go(&kept, &output)?.then_some(kept))
+        Ok(self.go(&kept, out, &output)?.then_some(kept))
     }
 
     /// Runs a plan that was found for these tensors, if the output fits it.
-    pub(crate) fn go(&self, kept: &Kept, output: &RawTensor<'_>) -> PyResult<bool> {
+    pub(crate) fn go(
+        &self,
+        kept: &Kept,
+        out: &Bound<'py, PyAny>,
+        output: &RawTensor<'_>,
+    ) -> PyResult<bool> {
         if !kept.output.fit(output) || self.input.lacks_memory() || output.lacks_memory() {
             return Ok(false);
         }
@@ -199,7 +211,9 @@ impl<'a, 'py> Tensors<'a, 'py> {
             let from = DeviceRef::from_raw(from.addr() as u64, kept.from.len);
             (from, counts, DeviceMut::from_raw(to.addr() as u64, kept.to.len))
         };
-        match cuda::stream_of(self.x, device)?.execute(&kept.plan, from, counts, to) {
+        let lengths = counts.and(self.lengths.as_ref().map(|(lengths, _)| *lengths));
+        let call = cuda::Call { x: self.x, device, lengths, out, fresh: self.fresh };
+        match call.run(|stream| stream.execute(&kept.plan, from, counts, to))? {
             Ok(()) => Ok(true),
             Err(Error::Execute(_)) => Ok(false),
             Err(error) => Err(cuda::failed(error)),

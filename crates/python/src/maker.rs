@@ -178,18 +178,19 @@ impl Maker {
         let asked = asked()?;
         let Some(tensors) = Tensors::seen(x, input.clone(), &asked, lengths) else {
             let out = self.like(x, &input)?;
-            return call::run_checked(x, &asked, lengths, Some(&out)).map(Some);
+            return call::run_checked(x, &asked, lengths, Some(&out), true).map(Some);
         };
+        let tensors = tensors.into_new(true);
         let known = tensors.find(&asked, |kept| kept.fresh(self.order).get().is_some());
         if let Some(kept) = known
             && let Some(out) = self.another(x, &kept, &input)?
         {
             if let Some(output) = RawTensor::at(&out)
-                && tensors.go(&kept, &output)?
+                && tensors.go(&kept, &out, &output)?
             {
                 return Ok(Some(out));
             }
-            return call::run_checked(x, &asked, lengths, Some(&out)).map(Some);
+            return call::run_checked(x, &asked, lengths, Some(&out), true).map(Some);
         }
         let out = self.like(x, &input)?;
         match tensors.run(&asked, &out)? {
@@ -197,7 +198,7 @@ impl Maker {
                 self.remember(x, &kept, &out)?;
                 Ok(Some(out))
             }
-            None => call::run_checked(x, &asked, lengths, Some(&out)).map(Some),
+            None => call::run_checked(x, &asked, lengths, Some(&out), true).map(Some),
         }
     }
 
@@ -287,7 +288,7 @@ fn write<'py>(
     let asked = asked()?;
     match Tensors::seen(x, input, &asked, lengths) {
         Some(tensors) if tensors.run(&asked, out)?.is_some() => {}
-        _ => drop(call::run_checked(x, &asked, lengths, Some(out))?),
+        _ => drop(call::run_checked(x, &asked, lengths, Some(out), false)?),
     }
     Ok(true)
 }
