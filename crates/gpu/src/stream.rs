@@ -83,7 +83,7 @@ impl Stream {
 
     /// The same stream and report, for outputs that are uninitialised: an invalid length on the
     /// device does not stop its call, but is clamped to 0 or to the size of the axis. Invalid
-    /// offsets give an output that is made of elements of the input, in no useful order.
+    /// offsets give an output that is made of bytes of the input, in no useful order.
     pub fn clamping(&self) -> Stream {
         let (cuda, raw) = (self.cuda.clone(), self.raw);
         let (report, alarm, _reports) = (self.report, self.alarm, self._reports.clone());

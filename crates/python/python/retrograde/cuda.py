@@ -6,7 +6,7 @@ are then checked on the device, after the call has returned:
 
 - With ``policy="strict"``, a call with an invalid length leaves a given ``out`` unchanged. A new
   output cannot be left as it is: the length is clamped to 0 or to the size of the axis. Invalid
-  offsets give a new output that is made of elements of the input, in no useful order.
+  offsets give a new output that is made of bytes of the input, in no useful order.
 - The error is raised by the next call on the device that finds it reported, which does not run, and
   says that it is an earlier call's. Nothing waits for that. :func:`check` waits and raises it;
   :func:`set_blocking` makes calls raise their own errors.
