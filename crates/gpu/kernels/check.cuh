@@ -14,7 +14,7 @@ struct Report {
     u32 arrived;  // blocks that have finished
     u32 is_signed;
     u32 is_offset;
-    u32 unused;
+    u32 zero;  // always 0: read instead of `stop` by calls that an invalid length does not stop
 };
 
 struct Check {
@@ -23,6 +23,7 @@ struct Check {
     u64 count;
     u64 most;  // the largest valid value
     u64 limit;  // size of the axis, for the report
+    u32* alarm;  // in host memory, set to 1 when a report gets an error; null if nobody looks
     u32 type;
     u32 unused;
     Loops<48> loops;
@@ -106,13 +107,18 @@ __device__ __forceinline__ void check(const Check& p) {
     u64 worst = atomicExch(&p.report->least, ~0ull);
     p.report->stop = worst != ~0ull;
     if (worst == ~0ull || p.report->failed) return;
-    p.report->failed = 1;
     p.report->ordinal = worst;
     p.report->value = checked_length(p, worst);
     p.report->limit = OFFSETS && worst == 0 ? 0 : p.limit;
     p.report->low = OFFSETS && worst != 0 ? (u64)checked_length(p, worst - 1) : 0;
     p.report->is_signed = (p.type & SIGNED) != 0;
     p.report->is_offset = OFFSETS;
+    // Last, because the host may copy the report while this runs.
+    __threadfence();
+    p.report->failed = 1;
+    if (!p.alarm) return;
+    __threadfence_system();
+    *(volatile u32*)p.alarm = 1;
 }
 
 KERNEL(256) check_lengths(const __grid_constant__ Check p) { check<false>(p); }

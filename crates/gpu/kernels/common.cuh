@@ -49,7 +49,7 @@ struct Lengths {
     i64 step;  // from one offset to the next
     u64 count;  // of offsets; 0 if these are lengths
     u32 type;
-    u32 zero;  // steps beyond a length become zero
+    u32 zero;  // steps beyond a length become zero; of offsets, a call that stops copies its input
 };
 
 // n / d for n < 2^63, with l = ceil(log2 d) and mul = ceil(2^(63 + l) / d).

@@ -52,6 +52,7 @@ static inline unsigned __brev(unsigned word) {
 }
 static inline int __ffs(int word) { return __builtin_ffs(word); }
 static inline void __threadfence() {}
+static inline void __threadfence_system() {}
 template <typename T> static T atomicMin(T* at, T value) {
     T old = *at;
     if (value < old) *at = value;

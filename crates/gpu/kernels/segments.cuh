@@ -278,7 +278,13 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
             if (low >= p.lengths.count) low = p.lengths.count - 1;
             extent = first_extents(p.lengths, low);
         }
-        if (!checked && stopped(p.lengths)) return;
+        if (!checked && stopped(p.lengths)) {
+            // Of a new output, the input as it is: what is staged is undefined if offsets are invalid.
+#pragma unroll 1
+            for (i64 k = first + (i64)threadIdx.x * W; p.lengths.zero && k < stop; k += THREADS * W)
+                *(T*)(out + k) = *(const T*)(in + k);
+            return;
+        }
         checked = true;
         if (tile.count) {
             wait_for_copies();

@@ -21,4 +21,4 @@ static_assert(sizeof(Columns) == 536, "Columns");
 static_assert(sizeof(Passes) == 680, "Passes");
 static_assert(sizeof(Packed) == 2456, "Packed");
 static_assert(sizeof(Report) == 64, "Report");
-static_assert(sizeof(Check) == 2360, "Check");
+static_assert(sizeof(Check) == 2368, "Check");

@@ -1,14 +1,15 @@
 //! A CUDA device: its context, kernels and capabilities.
 
+use crate::alarm::Alarm;
 use crate::error::{Asked, Error, describe};
 use crate::image;
 use crate::jobs::{Entry, Family};
 use crate::kernel::Limits;
+use crate::pool::{self, Pool};
 use crate::scratch::ScratchPool;
 use cudarc::driver::{DriverError, result, sys};
-use std::collections::HashMap;
 use std::ffi::{CString, c_int};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A CUDA device, ready to run plans. Cheap to clone.
 ///
@@ -29,19 +30,11 @@ struct Shared {
     name: String,
     capability: (u32, u32),
     driver: (u32, u32),
-    reports: Mutex<Pool>,
+    /// Shared with threads that have reports of their own.
+    reports: Arc<Mutex<Pool>>,
+    alarm: Alarm,
     /// Created when it is first needed; `None` if the driver has no memory pools.
     scratch: OnceLock<Option<ScratchPool>>,
-}
-
-/// Reports for streams, by their addresses. Allocated in advance: nothing may be allocated while a
-/// graph is being captured.
-#[derive(Default)]
-pub(crate) struct Pool {
-    pub(crate) blocks: Vec<u64>,
-    pub(crate) spare: Vec<u64>,
-    /// One per foreign stream, by its handle.
-    pub(crate) of_stream: HashMap<usize, u64>,
 }
 
 // SAFETY: the driver's handles may be used from any thread, and the rest is locked.
@@ -117,9 +110,9 @@ impl Cuda {
             unsafe { result::primary_ctx::retain(device) }.asked("retain its primary context")?;
         let made = Current::make(context).and_then(|_current| {
             let module = load(major, minor, native)?;
-            Ok((module, functions(module, shared)?))
+            Ok((module, functions(module, shared)?, Alarm::allocate()?))
         });
-        let (module, functions) = match made {
+        let (module, functions, alarm) = match made {
             Ok(made) => made,
             Err(error) => {
                 // SAFETY: retained above, and not released elsewhere. The first error is returned.
@@ -140,7 +133,8 @@ impl Cuda {
             name,
             capability: (major, minor),
             driver,
-            reports: Mutex::default(),
+            reports: Arc::default(),
+            alarm,
             scratch: OnceLock::new(),
         };
         let cuda = Cuda { shared: Arc::new(shared), limits };
@@ -207,9 +201,14 @@ impl Cuda {
         self.shared.scratch.get_or_init(|| ScratchPool::new(self.ordinal()).ok()).as_ref()
     }
 
-    /// The reports; they remain valid if a thread panics.
-    pub(crate) fn pool(&self) -> MutexGuard<'_, Pool> {
-        self.shared.reports.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// The word that kernels set when a report gets an error.
+    pub(crate) fn alarm(&self) -> &Alarm {
+        &self.shared.alarm
+    }
+
+    /// The reports.
+    pub(crate) fn reports(&self) -> &Arc<Mutex<Pool>> {
+        &self.shared.reports
     }
 }
 
@@ -227,11 +226,13 @@ impl Drop for Shared {
             // us.
             let _ = unsafe { result::module::unload(self.module) };
             drop(self.scratch.take());
-            let pool = self.reports.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
-            for &block in &pool.blocks {
+            for block in pool::lock(&self.reports).blocks.drain(..) {
                 // SAFETY: allocated in `take_report`, for streams that hold a clone of us.
                 let _ = unsafe { result::free_sync(block) };
             }
+            // SAFETY: kernels that write to it were launched by streams that hold a clone of us,
+            // and freeing the blocks has waited for them.
+            unsafe { self.alarm.free() };
         }
         // SAFETY: retained in `Cuda::device`, released once.
         let _ = unsafe { result::primary_ctx::release(self.device) };

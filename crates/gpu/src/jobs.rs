@@ -53,7 +53,7 @@ pub(crate) enum AnyParams {
     Check(Check),
 }
 
-/// The lengths of a call: their address, and the report that may stop it.
+/// The lengths of a call: their address, and that of the word that may stop it.
 pub(crate) fn lengths_of(plan: &Plan, address: u64, stop: u64) -> Lengths {
     match plan.lengths() {
         Some(lengths) => {
@@ -93,8 +93,9 @@ fn length_kind(dtype: DType, first: u64, mut steps: impl Iterator<Item = i64>) -
     if aligned { code } else { code | 8 }
 }
 
-/// The check of all lengths or offsets, in row-major order.
-pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64) -> Job {
+/// The check of all lengths or offsets, in row-major order. `alarm` is the address of a word that
+/// is set if the report gets an error, or 0.
+pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64, alarm: u64) -> Job {
     let first = address + lengths.first as u64;
     let axes: SmallVec<[Axis; 8]> =
         lengths.dims.iter().map(|&(len, step)| Axis::new(len as u64, 0, 0, step as i64)).collect();
@@ -106,8 +107,8 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64) -> Job {
     let kind = length_kind(lengths.dtype, first, axes.iter().map(|axis| axis.lengths));
     let (limit, loops) = (lengths.limit as u64, Loops::new(&axes, None));
     let blocks = count.div_ceil(u64::from(MORE_THREADS)).clamp(1, CHECK_BLOCKS);
-    let params =
-        AnyParams::Check(Check { first, report, count, most, limit, kind, unused: 0, loops });
+    let check = Check { first, report, count, most, limit, alarm, kind, unused: 0, loops };
+    let params = AnyParams::Check(check);
     let family = match lengths.meaning {
         Meaning::Lengths => Family::CheckLengths,
         Meaning::Offsets => Family::CheckOffsets,

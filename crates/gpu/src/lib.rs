@@ -9,6 +9,7 @@
 //! [`Cuda::borrow_stream`]). [`Stream::execute`] is asynchronous. [`Route`] streams a host tensor
 //! through the device in pieces.
 
+mod alarm;
 mod choose;
 mod device;
 mod error;
@@ -18,6 +19,7 @@ mod kernel;
 mod memory;
 mod params;
 mod pinned;
+mod pool;
 mod report;
 mod route;
 mod scratch;

@@ -61,6 +61,11 @@ impl DeviceBuffer {
         Ok(bytes)
     }
 
+    /// Its device.
+    pub fn cuda(&self) -> &Cuda {
+        &self.cuda
+    }
+
     /// Address on the device.
     pub fn address(&self) -> u64 {
         self.address

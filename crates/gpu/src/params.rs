@@ -275,11 +275,29 @@ arguments! {
         arrived: u32,
         is_signed: u32,
         is_offset: u32,
-        unused: u32,
+        zero: u32,
+    }
+}
+
+impl Lengths {
+    /// Offsets of a call into a new output that stages its input: if one is invalid, the call copies
+    /// its input instead.
+    pub(crate) fn copying_when_stopped(self, report: u64) -> Self {
+        Lengths { stop: Report::word(report, true), zero: 1, ..self }
     }
 }
 
 impl Report {
+    /// The address of the word that tells kernels whether to stop: that of a report at this address,
+    /// or the zero in it.
+    pub(crate) fn word(report: u64, stops: bool) -> u64 {
+        let offset = match stops {
+            true => std::mem::offset_of!(Report, stop),
+            false => std::mem::offset_of!(Report, zero),
+        };
+        report + offset as u64
+    }
+
     /// Nothing invalid so far.
     pub(crate) const CLEAR: Report = Report {
         stop: 0,
@@ -292,7 +310,7 @@ impl Report {
         arrived: 0,
         is_signed: 0,
         is_offset: 0,
-        unused: 0,
+        zero: 0,
     };
 }
 
@@ -304,6 +322,7 @@ arguments! {
         count: u64,
         most: u64,
         limit: u64,
+        alarm: u64,
         kind: u32,
         unused: u32,
         loops: Loops<MANY>,
@@ -387,6 +406,6 @@ mod tests {
         assert_eq!(size_of::<Tiles>(), 568);
         assert_eq!(size_of::<Packed>(), 2456);
         assert_eq!(size_of::<Report>(), 64);
-        assert_eq!(size_of::<Check>(), 2360);
+        assert_eq!(size_of::<Check>(), 2368);
     }
 }

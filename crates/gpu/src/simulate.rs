@@ -21,7 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Simulator {
     library: Arc<Library>,
     limits: Limits,
-    /// Whether an invalid length stops its call.
+    /// Whether lengths and offsets are checked, and whether an invalid one stops its call.
+    checks: bool,
     stops: bool,
     ran: Mutex<BTreeSet<String>>,
 }
@@ -60,14 +61,20 @@ impl Simulator {
         let limits = Limits { multiprocessors: 1, ..Limits::default() };
         let limits = limits.at_most(usize::MAX, false);
         let library = Arc::new(library);
-        Ok(Simulator { library, limits, stops: true, ran: Mutex::default() })
+        Ok(Simulator { library, limits, checks: true, stops: true, ran: Mutex::default() })
     }
 
     /// The same without checks of lengths and offsets: invalid ones are clamped, as on a
-    /// [clamping stream](crate::Cuda::borrow_stream_clamping).
+    /// [stream without a report](crate::Cuda::borrow_stream_clamping).
+    pub fn unchecked(&self) -> Self {
+        Simulator { checks: false, ..self.clamping() }
+    }
+
+    /// The same for new outputs: invalid lengths and offsets do not stop a call, as on a
+    /// [clamping stream](crate::Stream::clamping), and are no errors here.
     pub fn clamping(&self) -> Self {
-        let (library, limits) = (self.library.clone(), self.limits);
-        Simulator { library, limits, stops: false, ran: Mutex::default() }
+        let (library, limits, checks) = (self.library.clone(), self.limits, self.checks);
+        Simulator { library, limits, checks, stops: false, ran: Mutex::default() }
     }
 
     /// The limits that the choice of kernels depends on.
@@ -134,23 +141,33 @@ impl Simulator {
         in_place: bool,
     ) -> Result<(), Error> {
         plan.check_lengths_size(lengths.map(<[u8]>::len))?;
-        let mut told = Report::CLEAR;
-        let mut stop = 0;
+        let (mut told, mut alarm) = (Report::CLEAR, 0u32);
+        let (report, mut stop) = ((&raw mut told).expose_provenance() as u64, 0);
         let address = lengths.map_or(0, |lengths| lengths.as_ptr().expose_provenance() as u64);
         if let Some(lengths) = plan.lengths()
-            && self.stops
+            && self.checks
             && lengths.needs_check()
             && lengths.count() > 0
         {
-            stop = (&raw mut told).expose_provenance() as u64;
-            self.launch(Some(jobs::check(lengths, address, stop)));
+            let alarm = (&raw mut alarm).expose_provenance() as u64;
+            self.launch(Some(jobs::check(lengths, address, report, alarm)));
+            stop = Report::word(report, self.stops);
         }
-        let lengths = jobs::lengths_of(plan, address, stop);
+        // SAFETY: the local variable, which code that the compiler does not see may have written.
+        let alarmed = unsafe { (&raw const alarm).read_volatile() } != 0;
+        // SAFETY: as above.
+        let told = unsafe { (&raw const told).read_volatile() };
+        let error = report::error(&told);
+        assert_eq!(alarmed, error.is_some(), "the alarm is set with the report");
+        let mut lengths = jobs::lengths_of(plan, address, stop);
         let shape = Shape::of(plan);
         let choice = match in_place {
             true => choose::choose_in_place(plan, &shape, at.dst, &self.limits),
             false => choose::choose(plan, &shape, at, &self.limits),
         };
+        if stop != 0 && !self.stops && choice.kernel == Kernel::SegmentRows {
+            lengths = lengths.copying_when_stopped(report);
+        }
         let copy;
         let mut at = at;
         if in_place && choice.kernel == Kernel::Packed {
@@ -179,9 +196,9 @@ impl Simulator {
         let scratch = memory.as_ptr().expose_provenance() as u64;
         let call = Call { plan, shape: &shape, at, lengths, policy, scratch };
         self.launch(jobs::job(&call, choice, &self.limits));
-        match report::error(&told) {
-            Some(error) => Err(error.into()),
-            None => Ok(()),
+        match error {
+            Some(error) if self.stops => Err(error.into()),
+            _ => Ok(()),
         }
     }
 

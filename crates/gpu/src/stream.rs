@@ -6,7 +6,7 @@ use crate::error::{Asked, Error};
 use crate::jobs::{self, AnyParams, Call, Job, Room};
 use crate::kernel::{Kernel, Limits};
 use crate::memory::{CudaLengths, DeviceMut, DeviceRef};
-use crate::params::Params;
+use crate::params::{Params, Report};
 use crate::report::{self, Reports};
 use crate::shape::{Shape, Site};
 use cudarc::driver::{result, sys};
@@ -31,6 +31,8 @@ pub struct Stream {
     report: u64,
     /// Whether an invalid length on the device stops its call.
     stops: bool,
+    /// Address of the word that is set when the report gets an error; 0 if there is none.
+    alarm: u64,
     /// Keeps the reports alive that it belongs to, unless they are the device's.
     _reports: Option<Arc<Reports>>,
 }
@@ -51,7 +53,9 @@ impl Cuda {
     }
 
     /// Borrows a foreign stream by its handle (`CUstream`, `cudaStream_t`); 0 is the default
-    /// stream. It is not destroyed when the returned value is dropped.
+    /// stream. It is not destroyed when the returned value is dropped. Handle 2
+    /// (`CU_STREAM_PER_THREAD`) is another stream on each thread: borrow it on the thread that uses
+    /// it, since two streams that share a report would mix up what is reported.
     ///
     /// # Safety
     /// The handle is a stream of this device's primary context whenever the returned value is used.
@@ -73,7 +77,17 @@ impl Cuda {
 
 impl Stream {
     fn new(cuda: Cuda, raw: sys::CUstream, owned: bool, report: u64) -> Self {
-        Stream { cuda, raw, owned, report, stops: report != 0, _reports: None }
+        let alarm = if report == 0 { 0 } else { cuda.alarm().address() };
+        Stream { cuda, raw, owned, report, stops: report != 0, alarm, _reports: None }
+    }
+
+    /// The same stream and report, for outputs that are uninitialised: an invalid length on the
+    /// device does not stop its call, but is clamped to 0 or to the size of the axis. Invalid
+    /// offsets give an output that is made of bytes of the input, in no useful order.
+    pub fn clamping(&self) -> Stream {
+        let (cuda, raw) = (self.cuda.clone(), self.raw);
+        let (report, alarm, _reports) = (self.report, self.alarm, self._reports.clone());
+        Stream { cuda, raw, owned: false, report, stops: false, alarm, _reports }
     }
 
     /// Its device.
@@ -86,7 +100,7 @@ impl Stream {
         self.raw as usize
     }
 
-    /// The same stream with another report.
+    /// The same stream with another report, which [`earlier`](Self::earlier) does not look at.
     ///
     /// # Panics
     /// If there is no such report.
@@ -94,15 +108,15 @@ impl Stream {
         assert!(at < reports.len(), "report {at} of {}", reports.len());
         let (cuda, raw, report) = (self.cuda.clone(), self.raw, reports.address(at));
         let (stops, reports) = (self.stops, Some(reports.clone()));
-        Stream { cuda, raw, owned: false, report, stops, _reports: reports }
+        Stream { cuda, raw, owned: false, report, stops, alarm: 0, _reports: reports }
     }
 
     /// Runs a plan from `src` to `dst`; if both are the same view, in place.
     ///
     /// Errors that the host can detect (buffers, overlap, host lengths) are returned, and nothing
     /// is launched. Lengths on the device are checked there: if one is invalid, this call does not
-    /// write to the output, and [`check`](Self::check) reports it, now or later. They are also
-    /// clamped where they are read, so that no value leads out of bounds.
+    /// write to the output, and [`check`](Self::check) or [`earlier`](Self::earlier) reports it.
+    /// They are also clamped where they are read, so that no value leads out of bounds.
     ///
     /// ```no_run
     /// use retrograde::{DType, Layout, Reverse};
@@ -204,6 +218,39 @@ impl Stream {
         unsafe { report::read(reports.address(0), reports.len(), self.raw) }
     }
 
+    /// The error of an invalid length or offset that an earlier call has reported, on any stream of
+    /// the device: each error once, and not those that [`check`](Self::check) has returned.
+    ///
+    /// It waits for no call, so it finds what has been reported so far. While nothing was, it reads
+    /// one word of host memory. While a CUDA graph is being captured from the stream, it finds
+    /// nothing.
+    pub fn earlier(&self) -> Result<Option<ExecuteError>, Error> {
+        match self.cuda.alarm().is_set() && !self.is_capturing()? {
+            true => self.cuda.find_error(),
+            false => Ok(None),
+        }
+    }
+
+    /// Lets later work on this stream wait for everything that is now on another one.
+    ///
+    /// # Safety
+    /// The handle is a stream of the same context.
+    pub unsafe fn follow(&self, other: usize) -> Result<(), Error> {
+        let _current = self.cuda.current()?;
+        // SAFETY: both are alive, as promised.
+        unsafe { order(other as sys::CUstream, self.raw) }
+    }
+
+    /// Lets later work on another stream wait for everything that is now on this one.
+    ///
+    /// # Safety
+    /// As for [`follow`](Self::follow).
+    pub unsafe fn precede(&self, other: usize) -> Result<(), Error> {
+        let _current = self.cuda.current()?;
+        // SAFETY: both are alive, as promised.
+        unsafe { order(self.raw, other as sys::CUstream) }
+    }
+
     /// Waits for everything on the stream.
     pub fn synchronize(&self) -> Result<(), Error> {
         let _current = self.cuda.current()?;
@@ -273,6 +320,9 @@ impl Stream {
             false => choose::choose(plan, &shape, at, limits),
         };
         let choice = choose(&limits);
+        if stop != 0 && !self.stops && choice.kernel == Kernel::SegmentRows {
+            call.lengths = call.lengths.copying_when_stopped(self.report);
+        }
         if in_place && choice.kernel == Kernel::Packed {
             return self.packed_in_place(plan, &shape, at.dst, lengths);
         }
@@ -316,8 +366,9 @@ impl Stream {
         if self.report == 0 || !lengths.needs_check() || lengths.count() == 0 {
             return Ok(0);
         }
-        self.launch(&Some(jobs::check(lengths, view.address, self.report)), false)?;
-        Ok(if self.stops { self.report } else { 0 })
+        let check = jobs::check(lengths, view.address, self.report, self.alarm);
+        self.launch(&Some(check), false)?;
+        Ok(Report::word(self.report, self.stops))
     }
 
     /// Copies host lengths to memory allocated on the stream.
@@ -375,8 +426,10 @@ impl Stream {
         Ok(Scratch { stream: self, address, base: address.wrapping_sub(offset) })
     }
 
-    fn is_capturing(&self) -> Result<bool, Error> {
+    /// Whether a CUDA graph is being captured from it.
+    pub fn is_capturing(&self) -> Result<bool, Error> {
         use sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        let _current = self.cuda.current()?;
         // SAFETY: ours, or borrowed under the promise that it is alive.
         let status = unsafe { result::stream::is_capturing(self.raw) }.asked("query a stream")?;
         Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
@@ -459,6 +512,25 @@ impl Drop for Stream {
             // SAFETY: created in `Cuda::stream`, destroyed once.
             let _ = unsafe { result::stream::destroy(self.raw) };
         }
+    }
+}
+
+/// Lets later work on stream `to` wait for what is now on stream `from`.
+///
+/// # Safety
+/// Both are streams of the current context.
+unsafe fn order(from: sys::CUstream, to: sys::CUstream) -> Result<(), Error> {
+    let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
+        .asked("create an event")?;
+    // SAFETY: both streams are alive, as required. An event may be destroyed before it has
+    // happened: the driver keeps it until then.
+    unsafe {
+        let recorded = result::event::record(event, from).and_then(|()| {
+            let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+            result::stream::wait_event(to, event, flags)
+        });
+        let destroyed = result::event::destroy(event);
+        recorded.and(destroyed).asked("order two streams")
     }
 }
 

@@ -3,8 +3,8 @@
 #![cfg(feature = "simulate")]
 
 use retrograde::{
-    Align, DType, ExecuteError, Layout, LengthsOperator, Memory, MemoryMut, Plan, ReverseSegments,
-    ReverseSubsequences, Tail, cpu,
+    Align, DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Memory, MemoryMut, Plan,
+    ReverseSegments, ReverseSubsequences, Tail, cpu,
 };
 use retrograde_gpu::{Error, Kernel, Simulator, kernel, kernel_in_place};
 use std::sync::LazyLock;
@@ -307,11 +307,12 @@ fn bad_offsets_are_told_and_nothing_is_written() {
     assert_eq!(told, Err(Error::Execute(error)));
 }
 
-/// Calls that do not stop: the output is meaningless, but nothing else is written or read.
+/// Calls that do not stop write nothing but the output; those that know of the error, every byte of
+/// it, and from the input only.
 #[test]
 fn hostile_offsets_stay_in_bounds() {
     let Some(simulator) = simulator() else { return };
-    let simulator = simulator.clamping();
+    let (unchecked, clamping) = (simulator.unchecked(), simulator.clamping());
     let mut dice = Dice(4);
     for (dtype, shape) in [
         (DType::U8, &[20_000, 1][..]),
@@ -329,15 +330,69 @@ fn hostile_offsets_stay_in_bounds() {
                 let most = if huge { usize::MAX >> 32 } else { shape[0] };
                 let given: Vec<u64> = (0..count).map(|_| dice.up_to(most)).collect();
                 let bytes = layout.byte_len();
-                let input = dice.bytes(bytes);
+                // No byte, nor half of one, has its highest bit set.
+                let input: Vec<u8> = dice.bytes(bytes).iter().map(|byte| byte & 0x77).collect();
                 let mut arena = vec![0xA5; bytes + 2 * GUARD];
                 let given = raw(&given);
                 let output = &mut arena[GUARD..GUARD + bytes];
-                simulator.execute(&plan, &input, Some(&given), output).unwrap();
-                simulator.execute_in_place(&plan, Some(&given), output).unwrap();
+                unchecked.execute(&plan, &input, Some(&given), output).unwrap();
+                unchecked.execute_in_place(&plan, Some(&given), output).unwrap();
+                output.fill(0xA5);
+                clamping.execute(&plan, &input, Some(&given), output).unwrap();
+                assert_made_of(&input, output, dtype);
+                clamping.execute_in_place(&plan, Some(&given), output).unwrap();
                 let (low, high) = (&arena[..GUARD], &arena[GUARD + bytes..]);
                 assert!(low.iter().chain(high).all(|&b| b == 0xA5), "{plan}");
             }
         }
     }
+}
+
+/// Into a new output, an invalid length is clamped instead of stopping its call.
+#[test]
+fn invalid_lengths_of_a_new_output_are_clamped() {
+    let Some(simulator) = simulator() else { return };
+    let clamping = simulator.clamping();
+    let mut dice = Dice(5);
+    for (shape, axis) in [([40, 50, 3], 1), ([40, 3, 64], 0), ([12, 5, 63], 2), ([6, 5, 1024], 2)] {
+        for dtype in [DType::U8, DType::Bytes(3), DType::F32, DType::U4] {
+            let layout = Layout::dense(dtype, &shape).unwrap();
+            let mut lanes = shape;
+            lanes[axis] = 1;
+            let lanes = Layout::dense(DType::I64, &lanes).unwrap();
+            let operator = ReverseSubsequences::along(axis as i64).policy(LengthPolicy::Strict);
+            let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+            let size = shape[axis] as i64;
+            let given: Vec<i64> =
+                (0..lanes.len()).map(|_| dice.up_to(3 * size as usize) as i64 - size).collect();
+            let clamped: Vec<i64> = given.iter().map(|&length| length.clamp(0, size)).collect();
+            let bytes = layout.byte_len();
+            let (input, raw) = (dice.bytes(bytes), |values: &[i64]| -> Vec<u8> {
+                values.iter().flat_map(|value| value.to_ne_bytes()).collect()
+            });
+            let (mut expected, mut output) = (vec![0; bytes], vec![0xA5; bytes]);
+            let refused = simulator.execute(&plan, &input, Some(&raw(&given)), &mut output);
+            assert!(matches!(refused, Err(Error::Execute(_))), "{plan}");
+            assert!(output.iter().all(|&byte| byte == 0xA5), "{plan}");
+            let lengths = Some(Memory::from(&clamped[..]));
+            cpu::execute(&plan, input[..].into(), lengths, MemoryMut::from(&mut expected[..]))
+                .unwrap();
+            clamping.execute(&plan, &input, Some(&raw(&given)), &mut output).unwrap();
+            assert_eq!(output, expected, "{plan}");
+        }
+    }
+}
+
+/// Whether an output is made of the input: nothing is left of what was there before, neither in the
+/// output nor, where elements have enough values to tell, in shared memory.
+fn assert_made_of(input: &[u8], output: &[u8], dtype: DType) {
+    assert!(output.iter().all(|byte| byte & 0x88 == 0), "bytes that were not written, of {dtype}");
+    let width = dtype.bits().unwrap() / 8;
+    // Others are moved in pieces.
+    if width != 4 && width != 8 {
+        return;
+    }
+    let elements: std::collections::HashSet<&[u8]> = input.chunks(width).collect();
+    let foreign = output.chunks(width).filter(|element| !elements.contains(element)).count();
+    assert_eq!(foreign, 0, "of {} elements of {dtype}", output.len() / width);
 }

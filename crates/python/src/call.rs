@@ -22,20 +22,21 @@ use retrograde::{Reversal, Reverse};
 
 /// `retrograde.reverse`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, axes=None, mask=None, duplicates="set", out=None, /))]
+#[pyo3(signature = (x, axes=None, mask=None, duplicates="set", out=None, fresh=false, /))]
 pub(crate) fn reverse<'py>(
     x: &Bound<'py, PyAny>,
     axes: Option<&Bound<'py, PyAny>>,
     mask: Option<&Bound<'py, PyAny>>,
     duplicates: &str,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::reverse(axes, mask, duplicates)?, None, out)
+    start(x, &Asked::reverse(axes, mask, duplicates)?, None, out, fresh)
 }
 
 /// `retrograde.reverse_sequence`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out=None, /))]
+#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, out=None, fresh=false, /))]
 #[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
 pub(crate) fn reverse_sequence<'py>(
     x: &Bound<'py, PyAny>,
@@ -46,13 +47,21 @@ pub(crate) fn reverse_sequence<'py>(
     align: &str,
     tail: &str,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::sequence(time_axis, batch_axis, policy, align, tail)?, Some(lengths), out)
+    start(
+        x,
+        &Asked::sequence(time_axis, batch_axis, policy, align, tail)?,
+        Some(lengths),
+        out,
+        fresh,
+    )
 }
 
 /// `retrograde.reverse_subsequences`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, lengths, axis, policy, align, tail, out=None, /))]
+#[pyo3(signature = (x, lengths, axis, policy, align, tail, out=None, fresh=false, /))]
+#[expect(clippy::too_many_arguments, reason = "called from Python, by position")]
 pub(crate) fn reverse_subsequences<'py>(
     x: &Bound<'py, PyAny>,
     lengths: &Bound<'py, PyAny>,
@@ -61,20 +70,22 @@ pub(crate) fn reverse_subsequences<'py>(
     align: &str,
     tail: &str,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::subsequences(axis, policy, align, tail)?, Some(lengths), out)
+    start(x, &Asked::subsequences(axis, policy, align, tail)?, Some(lengths), out, fresh)
 }
 
 /// `retrograde.reverse_segments`, on an array or a tensor.
 #[pyfunction]
-#[pyo3(signature = (x, offsets, axis, out=None, /))]
+#[pyo3(signature = (x, offsets, axis, out=None, fresh=false, /))]
 pub(crate) fn reverse_segments<'py>(
     x: &Bound<'py, PyAny>,
     offsets: &Bound<'py, PyAny>,
     axis: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::segments(axis)?, Some(offsets), out)
+    start(x, &Asked::segments(axis)?, Some(offsets), out, fresh)
 }
 
 /// `retrograde.flip` and `rot90`, on an array or a tensor: swaps two axes if they are given, then
@@ -99,6 +110,10 @@ pub(crate) fn flip<'py>(
         let out = ndarray::copied(&view, NPY_ORDER::NPY_CORDER)?;
         InPlace { array: &out, work: from.bytes() }.visit(&operator)?;
         return Ok(out.into_any());
+    }
+    if let Place::Cuda(device) = from.place {
+        let turn = |view| turned(view, swapped);
+        return cuda::flip(x, device, &operator, input, turn);
     }
     let (out, mut output) = operand::empty_in_rows(&input, &from, py)?;
     input.describe(py)?;
@@ -130,35 +145,40 @@ pub(crate) fn empty_like<'py>(x: &Bound<'py, PyAny>, in_rows: bool) -> PyResult<
     Ok(empty(&input, &input.view(), x.py())?.0)
 }
 
-/// Runs a cached plan if a similar call was made before, otherwise the full path.
+/// Runs a cached plan if a similar call was made before, otherwise the full path. `fresh`: the given
+/// output is uninitialised.
 fn start<'py>(
     x: &Bound<'py, PyAny>,
     asked: &Asked,
     lengths: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let lengths = asked.convert(lengths)?;
-    let call = kept::Call { x, asked, lengths: lengths.as_ref() };
+    let counts = asked.convert(lengths)?;
+    let call = kept::Call { x, asked, counts: counts.as_ref(), lengths, fresh };
     if let Some(bytes) = call.bytes() {
-        let fresh = match (out, x.cast::<PyUntypedArray>()) {
+        let new = match (out, x.cast::<PyUntypedArray>()) {
             (None, Ok(array)) => Some(ndarray::like(array, bytes)?.into_any()),
             _ => None,
         };
-        if let Some(out) = out.or(fresh.as_ref())
+        if let Some(out) = out.or(new.as_ref())
             && call.run(out)?.is_some()
         {
             return Ok(out.clone());
         }
     }
-    run_checked(x, asked, lengths, out)
+    run_checked(x, asked, counts, lengths, out, fresh)
 }
 
-/// The full path, with all checks. Lengths are converted already.
+/// The full path, with all checks. Lengths are converted already; on a device, their object tells
+/// their stream.
 pub(crate) fn run_checked<'py>(
     x: &Bound<'py, PyAny>,
     asked: &Asked,
-    mut lengths: Option<Lengths>,
+    mut counts: Option<Lengths>,
+    lengths: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     // Convert.
     let (py, mut input) = (x.py(), Operand::of(x)?);
@@ -167,13 +187,10 @@ pub(crate) fn run_checked<'py>(
     if let Operand::Array(array) = &input
         && ndarray::holds_references(array)
     {
-        return swap(array, asked, lengths, out.zip(given));
+        return swap(array, asked, counts, out.zip(given));
     }
     if let Place::Cuda(device) = input.view().place {
-        input.describe(py)?;
-        lengths.as_mut().map_or(Ok(()), |lengths| lengths.describe(py))?;
-        let operation = asked.operation(lengths.as_ref(), &input.view().shape)?;
-        return cuda::run(x, device, &operation, &input, out);
+        return cuda::run(x, device, asked, input, counts, lengths, out.zip(given), fresh);
     }
     let (out, mut output) = match out.zip(given) {
         Some((out, given)) => {
@@ -185,10 +202,10 @@ pub(crate) fn run_checked<'py>(
     // Describe.
     input.describe(py)?;
     output.describe(py)?;
-    lengths.as_mut().map_or(Ok(()), |lengths| lengths.describe(py))?;
+    counts.as_mut().map_or(Ok(()), |counts| counts.describe(py))?;
     let (from, to) = (input.view(), output.view());
     // Run.
-    let operation = asked.operation(lengths.as_ref(), &from.shape)?;
+    let operation = asked.operation(counts.as_ref(), &from.shape)?;
     let work = operation.work_on(&from);
     operation.visit(Move { py, from, to, work })?;
     Ok(out)

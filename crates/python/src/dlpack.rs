@@ -7,7 +7,7 @@ use dlpark::ffi::{
     DLPACK_MAJOR_VERSION, DLPackExchangeAPI, DLTensor,
 };
 use dlpark::metadata::Dynamic;
-use dlpark::python::consumer::stream::no_sync;
+use dlpark::python::consumer::stream::{self, no_sync};
 use dlpark::python::{
     DlpackExporter, DlpackStream, ExportRequest, ImportRequest, ImportedDlpack, StreamArg,
     export_dlpack,
@@ -20,7 +20,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyCapsule, PyTuple, PyType};
+use retrograde::cpu::Block;
 use retrograde::{DType, Operator, Shape, Strides};
+use retrograde_gpu::DeviceBuffer;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
@@ -51,8 +53,9 @@ impl Imported {
             return Self::of_raw(object, &raw);
         }
         match Self::described(object)? {
-            Some(imported) => Ok(imported),
-            None => Self::lent(object),
+            // A description orders nothing: without the library's stream, only an export does.
+            Some(it) if it.view.place == Place::Host || has_stream(object)? => Ok(it),
+            _ => Self::lent(object),
         }
     }
 
@@ -109,13 +112,15 @@ impl Imported {
     /// Through DLPack's Python protocol.
     fn lent(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let request = ImportRequest::new(object.as_borrowed())?;
-        // Work on a device runs on the current stream of its library, so no synchronisation is
-        // needed.
         let device = request.device().ok();
         let on_device = device.is_some_and(|device| device.device_type == DLDeviceType::CUDA);
-        let loan = match (request.import(on_device.then_some(&SameStream), None), device) {
+        let stream = if on_device { Some(Ordered::of(object)?) } else { None };
+        let loan = match (
+            request.import(stream.as_ref().map(|stream| stream as &dyn DlpackStream), None),
+            device,
+        ) {
             (Err(error), Some(device)) if error.is_instance_of::<PyTypeError>(object.py()) => {
-                lent_without_version(object, device, error)?
+                lent_without_version(object, device, stream, error)?
             }
             (loan, _) => loan?,
         };
@@ -185,15 +190,16 @@ impl Imported {
 fn lent_without_version(
     object: &Bound<'_, PyAny>,
     device: DLDevice,
+    stream: Option<Ordered>,
     first: PyErr,
 ) -> PyResult<ImportedDlpack> {
     let py = object.py();
     let name = intern!(py, "__dlpack__");
-    let capsule = if device.device_type == DLDeviceType::CUDA {
-        // Without synchronisation, as in the first call.
-        object.call_method(name, (), Some(&[("stream", -1)].into_py_dict(py)?))
-    } else {
-        object.call_method0(name)
+    let capsule = match stream {
+        Some(stream) => {
+            object.call_method(name, (), Some(&[("stream", stream as i32)].into_py_dict(py)?))
+        }
+        None => object.call_method0(name),
     };
     let capsule = capsule.inspect_err(|second| {
         let (first, second) = (first.value(py), second.value(py));
@@ -246,7 +252,11 @@ impl<'a> RawTensor<'a> {
             return None;
         }
         let described = tensor.ndim == 0 || !tensor.shape.is_null() && !tensor.strides.is_null();
-        (tensor.ndim >= 0 && described && tensor.dtype.bits >= 8).then_some(RawTensor {
+        // On a device, only an export is ordered if the library does not tell its stream.
+        let on_host = place(tensor.device).is_ok_and(|place| place == Place::Host);
+        let ordered = on_host || offers.current_stream.is_some();
+        let usable = tensor.ndim >= 0 && described && ordered && tensor.dtype.bits >= 8;
+        usable.then_some(RawTensor {
             tensor,
             own: None,
             numpy: None,
@@ -426,24 +436,63 @@ fn axes_of(tuple: Bound<'_, PyAny>) -> Option<([i64; MOST_AXES], usize)> {
     Some((axes, tuple.len()))
 }
 
-/// Requests an export for use on the library's own stream.
-struct SameStream;
+/// How an export is ordered with the work of its library, in the numbers of DLPack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+enum Ordered {
+    /// Not at all: it is used on the library's own stream.
+    Already = -1,
+    /// Before what the legacy default stream does next: the library's stream is not known.
+    Legacy = 1,
+}
 
-// SAFETY: it requests no synchronisation and names no stream.
-unsafe impl DlpackStream for SameStream {
-    fn as_python_arg(&self, _: Python<'_>, _: DLDevice) -> PyResult<StreamArg> {
-        Ok(no_sync())
-    }
-
-    unsafe fn wait_for_producer(&self, _: DLDevice, _: *mut c_void) -> PyResult<bool> {
-        Ok(true)
+impl Ordered {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(if has_stream(object)? { Ordered::Already } else { Ordered::Legacy })
     }
 }
 
-/// The current stream of a tensor's library on the tensor's device.
-pub(crate) fn current_stream(object: &Bound<'_, PyAny>, device: usize) -> PyResult<usize> {
-    let (py, class) = (object.py(), object.get_type());
+// SAFETY: it names no stream, or one that always exists.
+unsafe impl DlpackStream for Ordered {
+    fn as_python_arg(&self, _: Python<'_>, _: DLDevice) -> PyResult<StreamArg> {
+        Ok(match self {
+            Ordered::Already => no_sync(),
+            Ordered::Legacy => stream::cuda(ptr::null_mut()),
+        })
+    }
+
+    unsafe fn wait_for_producer(&self, _: DLDevice, _: *mut c_void) -> PyResult<bool> {
+        Ok(*self == Ordered::Already)
+    }
+}
+
+/// Whether the current stream of a tensor's library is known.
+pub(crate) fn has_stream(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let offers = class_of(object)?;
+    Ok(offers.cupy || offers.current_stream.is_some() || library_of(object)?.is_some())
+}
+
+/// A library whose current stream Python can ask for.
+#[derive(Clone, Copy)]
+enum Library {
+    Torch,
+    Cupy,
+}
+
+fn library_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Library>> {
+    let module = object.get_type().getattr(intern!(object.py(), "__module__"))?;
+    let module = module.extract::<String>()?;
+    Ok(match module.split('.').next() {
+        Some("torch") => Some(Library::Torch),
+        Some("cupy") => Some(Library::Cupy),
+        _ => None,
+    })
+}
+
+/// The current stream of a tensor's library on the tensor's device; the legacy default stream if it
+/// is not known ([`has_stream`]), for which exports are ordered.
+pub(crate) fn current_stream(object: &Bound<'_, PyAny>, device: usize) -> PyResult<usize> {
+    let (py, offers) = (object.py(), class_of(object)?);
     if offers.cupy {
         static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let ask = ASK.import(py, "cupy.cuda", "get_current_stream")?;
@@ -457,20 +506,16 @@ pub(crate) fn current_stream(object: &Bound<'_, PyAny>, device: usize) -> PyResu
         }
         return Err(PyErr::fetch(py));
     }
-    let module = class.getattr(intern!(py, "__module__"))?;
-    let module = module.extract::<String>()?;
-    match module.split('.').next() {
-        Some("torch") => {
+    match library_of(object)? {
+        Some(Library::Torch) => {
             let cuda = py.import("torch.cuda")?;
             cuda.call_method1("current_stream", (device,))?.getattr("cuda_stream")?.extract()
         }
-        Some("cupy") => {
+        Some(Library::Cupy) => {
             let cuda = py.import("cupy.cuda")?;
             cuda.call_method0("get_current_stream")?.getattr("ptr")?.extract()
         }
-        // The legacy default stream, which synchronises with other streams unless they are
-        // non-blocking.
-        _ => Ok(0),
+        None => Ok(0),
     }
 }
 
@@ -661,7 +706,7 @@ pub(crate) fn own_in_rows<'py>(
 #[pyclass(frozen, module = "retrograde._engine")]
 pub(crate) struct Buffer {
     /// Shared by exports, which may outlive the object.
-    memory: Arc<retrograde::cpu::Block>,
+    memory: Arc<Memory>,
     dtype: DLDataType,
     flags: DlpackFlags,
     shape: Vec<i64>,
@@ -669,9 +714,54 @@ pub(crate) struct Buffer {
     strides: Vec<i64>,
 }
 
+/// The memory of a result.
+pub(crate) enum Memory {
+    Host(Block),
+    Cuda(DeviceBuffer),
+}
+
+impl Memory {
+    /// So many bytes of the host, all zero if `clear` is set.
+    fn on_host(bytes: usize, clear: bool) -> PyResult<Self> {
+        let block = memory::block(bytes)?;
+        if clear {
+            // SAFETY: the block has that many bytes, and nothing else uses it.
+            unsafe { block.as_ptr().write_bytes(0, bytes) };
+        }
+        Ok(Memory::Host(block))
+    }
+
+    fn as_ptr(&self) -> *mut u8 {
+        match self {
+            Memory::Host(block) => block.as_ptr(),
+            // An address on the device, which is never read here.
+            Memory::Cuda(buffer) => ptr::without_provenance_mut(buffer.address() as usize),
+        }
+    }
+
+    fn device(&self) -> DLDevice {
+        match self {
+            Memory::Host(_) => DLDevice::CPU,
+            Memory::Cuda(buffer) => DLDevice {
+                device_type: DLDeviceType::CUDA,
+                device_id: buffer.cuda().ordinal() as i32,
+            },
+        }
+    }
+}
+
 impl Buffer {
     /// For a tensor of the same type and shape, with the same memory order.
     pub(crate) fn like(tensor: &Imported, view: &View) -> PyResult<(Self, View)> {
+        Self::like_in(tensor, view, Memory::on_host)
+    }
+
+    /// The same in other memory where the view is: of so many bytes, and zero if it says so.
+    pub(crate) fn like_in(
+        tensor: &Imported,
+        view: &View,
+        allocate: impl FnOnce(usize, bool) -> PyResult<Memory>,
+    ) -> PyResult<(Self, View)> {
         let dtype = tensor.dtype;
         let flags = tensor.flags & DlpackFlags::IS_SUBBYTE_TYPE_PADDED;
         let width = match view.dtype.bits() {
@@ -690,19 +780,15 @@ impl Buffer {
         } else {
             view.dense_strides("out", width)?
         };
-        let memory = Arc::new(memory::block(view.bytes())?);
-        if view.dtype.is_packed() {
-            // Shared bytes are read before they are written, and unused bits of the last byte are
-            // zero.
-            // SAFETY: the block has that many bytes, and nothing else uses it.
-            unsafe { memory.as_ptr().write_bytes(0, view.bytes()) };
-        }
+        // Shared bytes of packed elements are read before they are written, and unused bits of the
+        // last byte are zero.
+        let memory = Arc::new(allocate(view.bytes(), view.dtype.is_packed())?);
         let out = View {
             dtype: view.dtype,
             origin: memory.as_ptr(),
             shape: view.shape.clone(),
             strides: strides.clone(),
-            place: Place::Host,
+            place: view.place,
         };
         let in_elements = |&stride: &isize| stride as i64 / width.max(1) as i64;
         let buffer = Buffer {
@@ -722,7 +808,8 @@ impl Buffer {
         for (stride, &size) in strides.iter_mut().zip(&shape).rev() {
             (*stride, step) = (step, step * size.max(1));
         }
-        let (memory, dtype) = (Arc::new(memory::block(tensor.bytes())?), tensor.dtype());
+        let memory = Arc::new(Memory::on_host(tensor.bytes(), false)?);
+        let dtype = tensor.dtype();
         Ok(Buffer { memory, dtype, flags: DlpackFlags::empty(), shape, strides })
     }
 
@@ -734,7 +821,7 @@ impl Buffer {
             .map_err(|error| failed(&error))?;
         tensor.set_data(self.memory.as_ptr().cast());
         tensor.set_dtype(self.dtype);
-        tensor.set_device(DLDevice { device_type: DLDeviceType::CPU, device_id: 0 });
+        tensor.set_device(self.memory.device());
         // SAFETY: the memory is the tensor's context and lives as long. It holds a dense tensor of
         // that shape and type, and is not read-only.
         Ok(unsafe { tensor.finish() })
@@ -743,13 +830,14 @@ impl Buffer {
 
 impl DlpackExporter for Buffer {
     fn device(&self) -> DLDevice {
-        DLDevice { device_type: DLDeviceType::CPU, device_id: 0 }
+        self.memory.device()
     }
 
     fn flags(&self) -> DlpackFlags {
         self.flags
     }
 
+    /// Nothing to order: what is on a device was waited for before this was returned.
     fn prepare_export(&self, _: Python<'_>, _: &ExportRequest<'_>) -> PyResult<()> {
         Ok(())
     }
@@ -782,6 +870,7 @@ impl Buffer {
     }
 
     fn __dlpack_device__(&self) -> (u32, i32) {
-        (DLDeviceType::CPU.0, 0)
+        let DLDevice { device_type, device_id } = self.memory.device();
+        (device_type.0, device_id)
     }
 }

@@ -18,7 +18,7 @@ use dlpark::ffi::{DLDataType, DLDevice};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use retrograde::{DType, Memory, MemoryMut, Plan, Reversal, Shape, TensorRef, cpu};
-use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error, Stream};
+use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error};
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -120,7 +120,11 @@ struct Span {
 pub(crate) struct Call<'a, 'py> {
     pub(crate) x: &'a Bound<'py, PyAny>,
     pub(crate) asked: &'a Asked,
-    pub(crate) lengths: Option<&'a Lengths>,
+    pub(crate) counts: Option<&'a Lengths>,
+    /// The object that they were converted from.
+    pub(crate) lengths: Option<&'a Bound<'py, PyAny>>,
+    /// Whether the output is uninitialised.
+    pub(crate) fresh: bool,
 }
 
 /// The tensors of a call as they are now. Not to be held while Python code may run.
@@ -171,7 +175,7 @@ impl<'a, 'py> Call<'a, 'py> {
     /// The lengths, if there are any; an error for those that need the full path: long ones, which
     /// are not copied, and those that are not where the input is.
     fn counts(&self, input: &RawTensor<'_>) -> Result<Option<Counts<'a>>, NeedsFullPath> {
-        let Some(lengths) = self.lengths else { return Ok(None) };
+        let Some(lengths) = self.counts else { return Ok(None) };
         match (lengths.place(), input.place()) {
             (Place::Host, Some(Place::Host)) if lengths.copy().is_some() => {
                 Ok(Some(Counts::Host(lengths)))
@@ -224,8 +228,13 @@ impl<'a, 'py> Call<'a, 'py> {
     pub(crate) fn run_with(&self, kept: &Kept, out: &Bound<'py, PyAny>) -> PyResult<bool> {
         let stream = match kept.place {
             Place::Host => None,
-            // Asks the library, which may run Python code.
-            Place::Cuda(device) => Some(cuda::stream_of(self.x, device)?),
+            // Asks the libraries, which may run Python code.
+            Place::Cuda(device) => {
+                let is_there = matches!(kept.lengths, Some(CountFacts::Device(_)));
+                let lengths = self.lengths.filter(|_| is_there);
+                let call = cuda::Call { x: self.x, device, lengths, out, fresh: self.fresh };
+                Some(call.ready()?)
+            }
         };
         let Some(tensors) = self.tensors(out) else { return Ok(false) };
         if !kept.fits(self.asked, &tensors) {
@@ -233,7 +242,7 @@ impl<'a, 'py> Call<'a, 'py> {
         }
         match stream {
             None => self.go_here(kept, &tensors),
-            Some(stream) => go_there(kept, &tensors, &stream),
+            Some(stream) => go_there(self.x.py(), kept, &tensors, &stream),
         }
     }
 
@@ -275,10 +284,10 @@ impl<'a, 'py> Call<'a, 'py> {
         let view = operand.view();
         // Those on a device may have been described long ago.
         let again = match &tensors.counts {
-            Some(Counts::Device(_)) => Some(self.lengths?.again(self.x.py()).ok()??),
+            Some(Counts::Device(_)) => Some(self.counts?.again(self.x.py()).ok()??),
             _ => None,
         };
-        let operation = self.asked.operation(again.as_ref().or(self.lengths), &view.shape).ok()?;
+        let operation = self.asked.operation(again.as_ref().or(self.counts), &view.shape).ok()?;
         if operation.lengths().is_some_and(|lengths| lengths.place() != view.place) {
             return None;
         }
@@ -309,7 +318,12 @@ impl<'a, 'py> Call<'a, 'py> {
 }
 
 /// On a device. The library frees tensors in the order of its stream.
-fn go_there(kept: &Kept, tensors: &Tensors<'_>, stream: &Stream) -> PyResult<bool> {
+fn go_there(
+    py: Python<'_>,
+    kept: &Kept,
+    tensors: &Tensors<'_>,
+    stream: &cuda::Ready,
+) -> PyResult<bool> {
     if tensors.lack_memory() {
         return Ok(false);
     }
@@ -327,7 +341,7 @@ fn go_there(kept: &Kept, tensors: &Tensors<'_>, stream: &Stream) -> PyResult<boo
         let from = DeviceRef::from_raw(from.addr() as u64, kept.from.len);
         (from, counts, DeviceMut::from_raw(to.addr() as u64, kept.to.len))
     };
-    match stream.execute(&kept.plan, from, counts, to) {
+    match stream.launch(py, |stream| stream.execute(&kept.plan, from, counts, to))? {
         Ok(()) => Ok(true),
         Err(Error::Execute(_)) => Ok(false),
         Err(error) => Err(cuda::failed(error)),

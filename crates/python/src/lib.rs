@@ -45,7 +45,7 @@ mod _engine {
     #[pymodule_export]
     use crate::command::command;
     #[pymodule_export]
-    use crate::cuda::{cuda_check, cuda_device_count};
+    use crate::cuda::{cuda_check, cuda_device_count, cuda_set_blocking};
     #[pymodule_export]
     use crate::dlpack::Buffer;
     #[pymodule_export]
@@ -81,6 +81,7 @@ mod _engine {
         // Look up NumPy's C API now, not in the first call: a child that was forked while another
         // thread was looking it up would wait forever.
         numpy::dtype::<u8>(module.py()).itemsize();
+        crate::cuda::follow_environment();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

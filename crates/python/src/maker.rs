@@ -179,8 +179,8 @@ impl Maker {
         }
         // Convert, which includes a new output. The calls below describe tensors when they run.
         let asked = &asked()?;
-        let lengths = asked.convert(lengths)?;
-        let call = kept::Call { x, asked, lengths: lengths.as_ref() };
+        let counts = asked.convert(lengths)?;
+        let call = kept::Call { x, asked, counts: counts.as_ref(), lengths, fresh: true };
         let known = call.find(|kept| kept.fresh(self.order).get().is_some());
         if let Some(kept) = known
             && let Some(out) = self.another(x, &kept)?
@@ -188,7 +188,7 @@ impl Maker {
             if call.run_with(&kept, &out)? {
                 return Ok(Some(out));
             }
-            return call::run_checked(x, asked, lengths, Some(&out)).map(Some);
+            return call::run_checked(x, asked, counts, lengths, Some(&out), true).map(Some);
         }
         let out = self.like(x)?;
         match call.run(&out)? {
@@ -196,7 +196,7 @@ impl Maker {
                 self.remember(x, &kept, &out)?;
                 Ok(Some(out))
             }
-            None => call::run_checked(x, asked, lengths, Some(&out)).map(Some),
+            None => call::run_checked(x, asked, counts, lengths, Some(&out), true).map(Some),
         }
     }
 
@@ -284,10 +284,10 @@ fn write<'py>(
     }
     // Convert. The calls below describe tensors when they run.
     let asked = &asked()?;
-    let lengths = asked.convert(lengths)?;
-    let call = kept::Call { x, asked, lengths: lengths.as_ref() };
+    let counts = asked.convert(lengths)?;
+    let call = kept::Call { x, asked, counts: counts.as_ref(), lengths, fresh: false };
     if call.run(out)?.is_none() {
-        call::run_checked(x, asked, lengths, Some(out))?;
+        call::run_checked(x, asked, counts, lengths, Some(out), false)?;
     }
     Ok(true)
 }

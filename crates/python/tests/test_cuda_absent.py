@@ -18,10 +18,34 @@ class Elsewhere:
     def __dlpack_device__(self):
         return 2, 0
 
-    def __dlpack__(self, **_):
+    def __dlpack__(self, **asked):
+        self.asked = asked
         raise RuntimeError("never lent")
 
 
-def test_the_device_is_asked_before_the_data():
+class ElsewhereBefore(Elsewhere):
+    """The same, of a library that predates versions of DLPack."""
+
+    def __dlpack__(self, stream=None):
+        return super().__dlpack__(stream=stream)
+
+
+@pytest.mark.parametrize("kind", [Elsewhere, ElsewhereBefore])
+def test_the_device_is_asked_before_the_data(kind):
+    x = kind()
     with pytest.raises(RuntimeError, match="never lent"):
-        retrograde.cuda.check(Elsewhere())
+        retrograde.cuda.check(x)
+    # Its stream is not known, so its work has to come before that of the legacy default stream.
+    assert x.asked["stream"] == 1
+    with pytest.raises(RuntimeError, match="never lent"):
+        retrograde.reverse_sequence(np.zeros((3, 3)), x)
+
+
+def test_blocking_can_be_set():
+    try:
+        retrograde.cuda.set_blocking(True)
+        assert (retrograde.reverse_sequence(np.arange(4).reshape(2, 2), [2, 1]) == [[2, 1], [0, 3]]).all()
+    finally:
+        retrograde.cuda.set_blocking(False)
+    with pytest.raises(TypeError):
+        retrograde.cuda.set_blocking("on")

@@ -5,7 +5,7 @@ use retrograde::{
     DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Plan, ReverseSegments,
     ReverseSequence, ReverseSubsequences,
 };
-use retrograde_gpu::{Cuda, CudaLengths, DeviceBuffer, Error, Reports};
+use retrograde_gpu::{Cuda, CudaLengths, DeviceBuffer, Error, Reports, Stream};
 use std::sync::Arc;
 
 pub(crate) fn sequence(cuda: &Cuda, policy: LengthPolicy) -> (Plan, DeviceBuffer, DeviceBuffer) {
@@ -95,6 +95,49 @@ fn a_wrong_length_stops_its_own_call_and_is_told_later() {
     assert_eq!(stream.check(), Err(Error::Execute(error)));
     let source = |at: usize| at / 200 * 200 + (99 - at % 200 / 2) * 2 + at % 2;
     assert_from(&mut output.to_vec().unwrap(), source);
+}
+
+/// What a call has reported is found without waiting, on any stream of the device, and once.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn an_error_is_found_without_waiting() {
+    let cuda = device();
+    let (stream, other) = (cuda.stream().unwrap(), cuda.stream().unwrap());
+    let (plan, input, mut output) = sequence(&cuda, LengthPolicy::Strict);
+    let mut lengths = [100; 64];
+    let good = on_device(&cuda, &lengths);
+    (lengths[40], lengths[17]) = (101, -3);
+    let bad = on_device(&cuda, &lengths);
+    let error = |limit| ExecuteError::LengthOutOfRange { ordinal: 17, value: -3, limit };
+    let mut run = |stream: &Stream, lengths: &DeviceBuffer| {
+        let lengths = Some(lengths.view().into());
+        stream.execute(&plan, input.view(), lengths, output.view_mut()).unwrap();
+        stream.synchronize().unwrap();
+    };
+    assert_eq!(stream.earlier(), Ok(None));
+    run(&stream, &good);
+    assert_eq!(stream.earlier(), Ok(None));
+    for (failing, asking) in [(&stream, &stream), (&stream, &other), (&other, &stream)] {
+        run(failing, &bad);
+        assert_eq!(asking.earlier(), Ok(Some(error(100))));
+        assert_eq!(asking.earlier(), Ok(None), "told once");
+        assert_eq!(failing.check(), Ok(()), "told once");
+    }
+    // Each stream's error, one by one.
+    run(&stream, &bad);
+    run(&other, &bad);
+    assert_eq!(stream.earlier(), Ok(Some(error(100))));
+    assert_eq!(stream.earlier(), Ok(Some(error(100))));
+    assert_eq!(stream.earlier(), Ok(None));
+    // One that `check` returned is not repeated.
+    run(&stream, &bad);
+    assert_eq!(stream.check(), Err(Error::Execute(error(100))));
+    assert_eq!(stream.earlier(), Ok(None));
+    // A stream that does not stop reports, too, and writes what clamped lengths give.
+    run(&stream.clamping(), &bad);
+    assert_eq!(other.earlier(), Ok(Some(error(100))));
+    let back = |at: usize| at / 200 * 200 + (99 - at % 200 / 2) * 2 + at % 2;
+    assert_from(&mut output.to_vec().unwrap(), |at| if at / 200 == 17 { at } else { back(at) });
 }
 
 #[test]

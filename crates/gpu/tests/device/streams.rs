@@ -41,6 +41,31 @@ fn two_streams_at_once_keep_apart() {
     });
 }
 
+/// The default stream of a thread has the same handle on every thread, but is another stream.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn every_thread_has_its_own_default_stream() {
+    const PER_THREAD: usize = 2;
+    let cuda = device();
+    let (plan, input, mut output) = sequence(&cuda, LengthPolicy::Strict);
+    let bad = on_device(&cuda, &[1000; 64]);
+    // SAFETY: a handle that every context has; used on this thread.
+    let mine = unsafe { cuda.borrow_stream(PER_THREAD) }.unwrap();
+    mine.execute(&plan, input.view(), Some(bad.view().into()), output.view_mut()).unwrap();
+    mine.synchronize().unwrap();
+    // More threads than there are reports in a block.
+    for _ in 0..600 {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: as above.
+                let stream = unsafe { cuda.borrow_stream(PER_THREAD) }.unwrap();
+                assert_eq!(stream.check(), Ok(()));
+            });
+        });
+    }
+    assert!(matches!(mine.check(), Err(Error::Execute(_))));
+}
+
 /// Captures what `work` launches on a stream.
 fn captured(stream: &Stream, work: impl FnOnce()) -> sys::CUgraphExec {
     let raw = stream.handle() as sys::CUstream;
@@ -98,10 +123,13 @@ fn a_graph_replays_with_new_lengths() {
             at / 200 * 200 + from * 2 + at % 2
         });
     }
-    // An invalid length leaves the previous result unchanged.
+    // An invalid length leaves the previous result unchanged, and is reported, but not to a capture.
     lengths.write(0, &(-1i32).to_ne_bytes()).unwrap();
     let before = output.to_vec().unwrap();
     launch(raw);
+    captured(&stream, || assert_eq!(stream.earlier(), Ok(None)));
+    let error = ExecuteError::LengthOutOfRange { ordinal: 0, value: -1, limit: 100 };
+    assert_eq!(stream.earlier(), Ok(Some(error)));
     assert_eq!(output.to_vec().unwrap(), before);
     output.write(0, &before[..1]).unwrap();
 }

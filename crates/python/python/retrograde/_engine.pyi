@@ -17,6 +17,7 @@ __all__ = [
     "command",
     "cuda_check",
     "cuda_device_count",
+    "cuda_set_blocking",
     "empty_like",
     "explain_reverse",
     "explain_reverse_sequence",
@@ -130,6 +131,7 @@ def reverse(
     mask: Mask | None = None,
     duplicates: Duplicates = "set",
     out: Any | None = None,
+    fresh: bool = False,
     /,
 ) -> Any: ...
 def flip(x: Any, axes: Sequence[int], swapped: tuple[int, int] | None = None, /) -> Any: ...
@@ -142,6 +144,7 @@ def reverse_sequence(
     align: Align,
     tail: Tail,
     out: Any | None = None,
+    fresh: bool = False,
     /,
 ) -> Any: ...
 def reverse_subsequences(
@@ -152,10 +155,11 @@ def reverse_subsequences(
     align: Align,
     tail: Tail,
     out: Any | None = None,
+    fresh: bool = False,
     /,
 ) -> Any: ...
 def reverse_segments(
-    x: Any, offsets: Lengths, axis: SupportsIndex, out: Any | None = None, /
+    x: Any, offsets: Lengths, axis: SupportsIndex, out: Any | None = None, fresh: bool = False, /
 ) -> Any: ...
 def explain_reverse(
     x: Any,
@@ -191,6 +195,7 @@ def empty_like(x: Any, in_rows: bool = False, /) -> Any: ...
 def command(arguments: list[str]) -> int: ...
 def cuda_check(x: Any, /) -> None: ...
 def cuda_device_count() -> int: ...
+def cuda_set_blocking(blocking: bool, /) -> None: ...
 
 @final
 class Prepared:

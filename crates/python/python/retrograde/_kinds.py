@@ -279,9 +279,10 @@ def _flip_tensorflow(x, axes, swapped):
 
 def _cupy(name, x, *arguments):
     *arguments, out = arguments
-    if out is None:
+    fresh = out is None
+    if fresh:
         out = sys.modules["cupy"].empty_like(x)
-    return getattr(_engine, name)(x, *arguments, out)
+    return getattr(_engine, name)(x, *arguments, out, fresh)
 
 
 def _flip_cupy(x, axes, swapped):

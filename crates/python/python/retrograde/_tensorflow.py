@@ -1,6 +1,7 @@
 """Tensors of TensorFlow: exchanged through DLPack; inside ``tf.function``, a ``tf.py_function``.
 
-The gradient of a reversal is the same reversal; lengths have none.
+The gradient of a reversal is the same reversal; lengths have none. A tensor on a CUDA device is exported when it is
+complete, and so is the result, which is in memory of the engine: TensorFlow cannot be asked for its stream.
 """
 
 import numpy as np

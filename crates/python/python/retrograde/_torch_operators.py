@@ -54,7 +54,7 @@ class Operator:
     def _new(self, x, *arguments):
         _torch_gradients.check_forward_mode(self.name, x)
         out = self._like(x) if x.nbytes < LARGE else large(x, self.order)
-        self.engine(bits(x), *self.complete(arguments), bits(out))
+        self.engine(bits(x), *self.complete(arguments), bits(out), True)
         return out
 
     def _like(self, x):
