@@ -2,28 +2,28 @@
 
 use crate::guard::guarded;
 use crate::operator::{Operator, operator};
-use crate::pointer::{Tagged, handle, handle_mut, memory, memory_mut, write};
+use crate::pointer::{Tag, Tagged, handle, handle_mut, memory, memory_mut, write};
 use crate::status::{Failure, RETROGRADE_BUFFER_TOO_SMALL, Status};
 use crate::tensor::{Tensor, layout};
 use retrograde::{Error, ExecuteError, Layout, Memory, Plan, TensorRef, cpu};
 use std::ffi::{c_char, c_void};
 
 /// A prepared call. It is immutable: any number of threads may run it at the same time.
+// The tag comes first, as `Tagged` promises. `cfg_attr` hides that from cbindgen, which would write
+// the fields into the header.
+#[cfg_attr(true, repr(C))]
 #[derive(Debug)]
 pub struct Call {
-    tag: u64,
+    tag: Tag,
     operator: retrograde::Operator,
     plan: Plan,
     lengths: Option<Layout>,
 }
 
-impl Tagged for Call {
+// SAFETY: `repr(C)`, begins with a tag, and is only made with its own (`retrograde_prepare`).
+unsafe impl Tagged for Call {
     const TAG: u64 = u64::from_ne_bytes(*b"rgCall\0\x01");
     const NAME: &'static str = "call";
-
-    fn tag(&self) -> u64 {
-        self.tag
-    }
 }
 
 impl Call {
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn retrograde_prepare(
         // SAFETY: as the caller promises.
         let output = unsafe { layout(output, "output")? };
         let plan = operator.plan(&input, lengths.as_ref(), &output)?;
-        let call = Call { tag: Call::TAG, operator: operator.name(), plan, lengths };
+        let call = Call { tag: Tag::of::<Call>(), operator: operator.name(), plan, lengths };
         // SAFETY: as the caller promises.
         unsafe { write(result, Box::into_raw(Box::new(call)), "result") }
     })
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn retrograde_call_destroy(call: *mut Call) {
             return Ok(());
         }
         // SAFETY: as the caller promises.
-        unsafe { handle_mut(call)? }.tag = 0;
+        unsafe { handle_mut(call)? }.tag.clear();
         // SAFETY: made by `Box::into_raw`, and still a call, as just checked.
         drop(unsafe { Box::from_raw(call) });
         Ok(())
