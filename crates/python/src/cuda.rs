@@ -67,8 +67,8 @@ impl<'py> Visitor for Launch<'_, 'py> {
             unsafe { DeviceRef::from_raw(memory.as_ptr().addr() as u64, memory.len()) }
         };
         let given = prepared.lengths().map(|tensor| match self.lengths {
-            Place::Cuda(_) => CudaLengths::Device(there(tensor)),
-            Place::Host => CudaLengths::Host(tensor.memory()),
+            Place::Cuda(_) => CudaLengths::Device(tensor.layout().dtype(), there(tensor)),
+            Place::Host => CudaLengths::Host(tensor.into()),
         });
         let memory = to.memory();
         // SAFETY: as above; `check_output` found it writable.

@@ -2,8 +2,8 @@
 //! between threads, ranks beyond the inline storage.
 
 use retrograde::{
-    Align, DType, Layout, LengthsOperator, Memory, MemoryMut, Reversal, Reverse, ReverseSequence,
-    ReverseSubsequences, Tail, TensorMut, TensorRef, cpu,
+    Align, DType, Layout, LengthsMemory, LengthsOperator, Memory, MemoryMut, Reversal, Reverse,
+    ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef, cpu,
 };
 use std::thread;
 
@@ -82,7 +82,7 @@ fn one_plan_serves_many_threads() {
                 let lengths: Vec<i64> =
                     (0..columns).map(|b| ((b + seed) % (steps + 1)) as i64).collect();
                 let mut output = vec![0f32; steps * columns];
-                let (from, at) = (Memory::from(&input[..]), Memory::from(&lengths[..]));
+                let (from, at) = (Memory::from(&input[..]), LengthsMemory::from(&lengths));
                 cpu::execute(plan, from, Some(at), MemoryMut::from(&mut output[..])).unwrap();
                 for t in 0..steps {
                     for b in 0..columns {
