@@ -650,7 +650,10 @@ fn buffers_wrap_aligned_memory_of_the_program() {
         assert_eq!(retrograde_dml_wrap_buffer(data.cast(), 0, &mut place), E_INVALIDARG);
         assert_eq!(retrograde_dml_wrap_buffer(data.cast(), u64::MAX, &mut place), E_INVALIDARG);
         assert_eq!(retrograde_dml_allocate_buffer(0, &mut place), E_INVALIDARG);
-        assert_eq!(retrograde_dml_allocate_buffer(1 << 62, &mut place), E_OUTOFMEMORY);
+        // Miri ends the program where the system refuses.
+        if !cfg!(miri) {
+            assert_eq!(retrograde_dml_allocate_buffer(1 << 62, &mut place), E_OUTOFMEMORY);
+        }
     }
 }
 
