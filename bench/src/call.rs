@@ -1,7 +1,7 @@
 //! One operator with its shape, type and lengths, as called by a case of the benchmark.
 
 use retrograde::{
-    DType, Layout, Lengths, Memory, MemoryMut, Plan, Reversal, Reverse, ReverseSequence,
+    DType, Layout, Lengths, LengthsMemory, MemoryMut, Plan, Reversal, Reverse, ReverseSequence,
     ReverseSubsequences, TensorMut, TensorRef, cpu,
 };
 use std::error::Error;
@@ -135,8 +135,8 @@ impl Call {
         })
     }
 
-    fn lengths(&self) -> Option<Memory<'_>> {
-        self.lengths.as_ref().map(|(_, bytes)| Memory::from(&bytes[..]))
+    fn lengths(&self) -> Option<LengthsMemory<'_>> {
+        self.lengths.as_ref().map(|(dtype, bytes)| LengthsMemory::new(*dtype, bytes))
     }
 
     fn with<R>(

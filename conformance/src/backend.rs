@@ -287,7 +287,8 @@ fn element_type(width: Width) -> DType {
     }
 }
 
-fn integer_type(integer: Integer) -> DType {
+/// The engine's type of the lengths of a case.
+pub fn integer_type(integer: Integer) -> DType {
     match integer {
         Integer::I8 => DType::I8,
         Integer::U8 => DType::U8,

@@ -1,7 +1,7 @@
 //! The CUDA backend under test. Calls are batched: one copy to the device, all their launches on a
 //! stream, one copy back. Lengths are on the device, and sometimes on the host.
 
-use crate::backend::{Backend, Call, Outcome, plan_of, tensor};
+use crate::backend::{Backend, Call, Outcome, integer_type, plan_of, tensor};
 use crate::case::{Case, CaseLengths};
 use retrograde_gpu::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Reports, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,9 +70,10 @@ impl Cuda {
             Err(error) => return Ok(Outcome::Refused(error.to_string())),
         };
         let lengths = case.lengths.as_deref();
+        let dtype = lengths.map(|lengths| integer_type(lengths.integer));
         let lengths = lengths.map(|lengths| DeviceBuffer::from_host(device, &lengths.buffer));
         let lengths = lengths.transpose()?;
-        let lengths = lengths.as_ref().map(|lengths| lengths.view().into());
+        let lengths = dtype.zip(lengths.as_ref()).map(|(dtype, at)| (dtype, at.view()).into());
         let input = input.map(|input| DeviceBuffer::from_host(device, input)).transpose()?;
         let mut memory = DeviceBuffer::from_host(device, output)?;
         match &input {
@@ -212,13 +213,13 @@ fn start(
     let lengths = match call.case.lengths.as_deref() {
         None => None,
         Some(lengths) if host => match tensor(lengths) {
-            Ok(tensor) => Some(CudaLengths::Host(tensor.memory())),
+            Ok(tensor) => Some(CudaLengths::Host((&tensor).into())),
             Err(error) => return Outcome::Refused(error.to_string()),
         },
-        Some(CaseLengths { buffer, .. }) => {
+        Some(CaseLengths { buffer, integer, .. }) => {
             // SAFETY: inside the arena, which lives until the stream was synchronized.
             let view = unsafe { DeviceRef::from_raw(from + lengths_at as u64, buffer.len()) };
-            Some(view.into())
+            Some((integer_type(*integer), view).into())
         }
     };
     // SAFETY: inside the arena, which lives until the stream was synchronized.

@@ -1,9 +1,10 @@
 //! The CUDA kernels under test without a device: compiled as C++ for the CPU, with the same choice
 //! of kernels and the same arguments. Clusters and asynchronous copies need a device.
 
-use crate::backend::{Backend, Outcome, plan_of};
+use crate::backend::{Backend, Outcome, integer_type, plan_of};
 use crate::case::Case;
 use crate::cuda::outcome_of;
+use retrograde::LengthsMemory;
 use retrograde_gpu::Simulator;
 
 /// The kernels; if there is a compiler and they do not compile, that is a failure.
@@ -32,7 +33,10 @@ impl Simulated {
             Ok(plan) => plan,
             Err(error) => return Outcome::Refused(error.to_string()),
         };
-        let lengths = case.lengths.as_deref().map(|lengths| &lengths.buffer[..]);
+        let lengths = case
+            .lengths
+            .as_deref()
+            .map(|lengths| LengthsMemory::new(integer_type(lengths.integer), &lengths.buffer[..]));
         let done = match input {
             Some(input) => simulator.execute(&plan, input, lengths, output),
             None => simulator.execute_in_place(&plan, lengths, output),

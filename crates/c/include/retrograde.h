@@ -621,6 +621,9 @@ void retrograde_call_destroy(struct retrograde_call *call);
  * same tensor in the same memory, it runs in place. `lengths` is null and `lengths_bytes` 0 for
  * Reverse. A buffer of 0 bytes may be null.
  *
+ * `lengths` are values of the type that was described to `retrograde_prepare`. If they have no gaps,
+ * `lengths_bytes` is exactly their size, so that values of another width are refused.
+ *
  * Packed elements of a tensor that is not dense share bytes with their neighbours, which are kept:
  * such an output must be initialised.
  *

@@ -2,28 +2,28 @@
 
 use crate::guard::guarded;
 use crate::operator::{Operator, operator};
-use crate::pointer::{Tagged, handle, handle_mut, memory, memory_mut, write};
-use crate::status::{Failure, RETROGRADE_BUFFER_TOO_SMALL, Status};
+use crate::pointer::{Tag, Tagged, handle, handle_mut, memory, memory_mut, write};
+use crate::status::{Failure, RETROGRADE_BUFFER_TOO_SMALL, RETROGRADE_MISMATCH, Status};
 use crate::tensor::{Tensor, layout};
-use retrograde::{Error, ExecuteError, Layout, Memory, Plan, TensorRef, cpu};
+use retrograde::{DType, Error, ExecuteError, Layout, LengthsMemory, Plan, cpu};
 use std::ffi::{c_char, c_void};
 
 /// A prepared call. It is immutable: any number of threads may run it at the same time.
+// The tag comes first, as `Tagged` promises. `cfg_attr` hides that from cbindgen, which would write
+// the fields into the header.
+#[cfg_attr(true, repr(C))]
 #[derive(Debug)]
 pub struct Call {
-    tag: u64,
+    tag: Tag,
     operator: retrograde::Operator,
     plan: Plan,
     lengths: Option<Layout>,
 }
 
-impl Tagged for Call {
+// SAFETY: `repr(C)`, begins with a tag, and is only made with its own (`retrograde_prepare`).
+unsafe impl Tagged for Call {
     const TAG: u64 = u64::from_ne_bytes(*b"rgCall\0\x01");
     const NAME: &'static str = "call";
-
-    fn tag(&self) -> u64 {
-        self.tag
-    }
 }
 
 impl Call {
@@ -55,7 +55,34 @@ impl Call {
         Failure { position, ..Failure::from(explained) }
     }
 
-    /// The lengths' memory, if the call has any.
+    /// The type of the lengths, if the call has any and they can be in a buffer of so many bytes.
+    ///
+    /// A pointer of C has no type. But lengths without gaps have an exact size, so that values of
+    /// another width are noticed in either direction.
+    pub(crate) fn lengths_type(
+        &self,
+        lengths: *const u8,
+        bytes: usize,
+    ) -> Result<Option<DType>, Failure> {
+        let Some(layout) = &self.lengths else {
+            let none = lengths.is_null() && bytes == 0;
+            let unexpected = || self.explain(ExecuteError::LengthsUnexpected);
+            return if none { Ok(None) } else { Err(unexpected()) };
+        };
+        let (needed, dtype, count) = (layout.byte_len(), layout.dtype(), layout.len());
+        let gapless = dtype.bits().is_some_and(|bits| bits / 8 * count == needed);
+        if bytes < needed || (gapless && bytes > needed) {
+            let (small, large) = (RETROGRADE_BUFFER_TOO_SMALL, RETROGRADE_MISMATCH);
+            let text = format!(
+                "{}: lengths have {bytes} bytes, but the call was prepared for {count} of type {dtype}, which take {needed}: pass these, or prepare the call for the type and number that you have",
+                self.operator
+            );
+            return Err(Failure::new(if bytes < needed { small } else { large }, text));
+        }
+        Ok(Some(dtype))
+    }
+
+    /// The lengths in memory of the host, if the call has any.
     ///
     /// # Safety
     /// As for [`memory`].
@@ -63,22 +90,11 @@ impl Call {
         &self,
         lengths: *const u8,
         bytes: usize,
-    ) -> Result<Option<Memory<'a>>, Failure> {
-        match &self.lengths {
-            None if lengths.is_null() && bytes == 0 => Ok(None),
-            None => Err(self.explain(ExecuteError::LengthsUnexpected)),
-            Some(layout) => {
-                // SAFETY: passed on.
-                let memory = unsafe { memory(lengths, bytes, "lengths")? };
-                match TensorRef::new(layout.clone(), memory) {
-                    Ok(_) => Ok(Some(memory)),
-                    Err(error) => {
-                        let text = format!("{}: lengths: {error}", self.operator);
-                        Err(Failure::new(RETROGRADE_BUFFER_TOO_SMALL, text))
-                    }
-                }
-            }
-        }
+    ) -> Result<Option<LengthsMemory<'a>>, Failure> {
+        let Some(dtype) = self.lengths_type(lengths, bytes)? else { return Ok(None) };
+        // SAFETY: passed on.
+        let memory = unsafe { memory(lengths, bytes, "lengths")? };
+        Ok(Some(LengthsMemory::new(dtype, memory)))
     }
 }
 
@@ -125,7 +141,7 @@ pub unsafe extern "C" fn retrograde_prepare(
         // SAFETY: as the caller promises.
         let output = unsafe { layout(output, "output")? };
         let plan = operator.plan(&input, lengths.as_ref(), &output)?;
-        let call = Call { tag: Call::TAG, operator: operator.name(), plan, lengths };
+        let call = Call { tag: Tag::of::<Call>(), operator: operator.name(), plan, lengths };
         // SAFETY: as the caller promises.
         unsafe { write(result, Box::into_raw(Box::new(call)), "result") }
     })
@@ -143,7 +159,7 @@ pub unsafe extern "C" fn retrograde_call_destroy(call: *mut Call) {
             return Ok(());
         }
         // SAFETY: as the caller promises.
-        unsafe { handle_mut(call)? }.tag = 0;
+        unsafe { handle_mut(call)? }.tag.clear();
         // SAFETY: made by `Box::into_raw`, and still a call, as just checked.
         drop(unsafe { Box::from_raw(call) });
         Ok(())
@@ -156,6 +172,9 @@ pub unsafe extern "C" fn retrograde_call_destroy(call: *mut Call) {
 /// before anything is written: on an error the output is unchanged. If input and output are the
 /// same tensor in the same memory, it runs in place. `lengths` is null and `lengths_bytes` 0 for
 /// Reverse. A buffer of 0 bytes may be null.
+///
+/// `lengths` are values of the type that was described to `retrograde_prepare`. If they have no gaps,
+/// `lengths_bytes` is exactly their size, so that values of another width are refused.
 ///
 /// Packed elements of a tensor that is not dense share bytes with their neighbours, which are kept:
 /// such an output must be initialised.

@@ -218,7 +218,9 @@ mod device {
             (_, RETROGRADE_DEVICE) => {
                 let address = lengths.address.addr() as u64;
                 // SAFETY: as the caller promises.
-                Some(CudaLengths::Device(unsafe { DeviceRef::from_raw(address, lengths.bytes) }))
+                let there = unsafe { DeviceRef::from_raw(address, lengths.bytes) };
+                let dtype = call.lengths_type(lengths.address, lengths.bytes)?;
+                dtype.map(|dtype| CudaLengths::Device(dtype, there))
             }
             // SAFETY: as the caller promises.
             _ => unsafe { call.lengths_memory(lengths.address, lengths.bytes)? }

@@ -1,7 +1,7 @@
 //! Operators: made by kind, given their attributes one by one, lowered to plans by the engine.
 
 use crate::guard::guarded;
-use crate::pointer::{Tagged, handle, handle_mut, slice, write};
+use crate::pointer::{Tag, Tagged, handle, handle_mut, slice, write};
 use crate::status::{Failure, Status};
 use retrograde::{
     Align, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments, ReverseSequence,
@@ -55,9 +55,12 @@ pub const RETROGRADE_DUPLICATES_ALLOW: Duplicates = 0;
 pub const RETROGRADE_DUPLICATES_ERROR: Duplicates = 1;
 
 /// An operator and its attributes.
+// The tag comes first, as `Tagged` promises. `cfg_attr` hides that from cbindgen, which would write
+// the fields into the header.
+#[cfg_attr(true, repr(C))]
 #[derive(Debug)]
 pub struct Operator {
-    tag: u64,
+    tag: Tag,
     kind: Kind,
 }
 
@@ -98,13 +101,11 @@ impl Rule {
     }
 }
 
-impl Tagged for Operator {
+// SAFETY: `repr(C)`, begins with a tag, and is only made with its own
+// (`retrograde_operator_create`).
+unsafe impl Tagged for Operator {
     const TAG: u64 = u64::from_ne_bytes(*b"rgOperat");
     const NAME: &'static str = "operator";
-
-    fn tag(&self) -> u64 {
-        self.tag
-    }
 }
 
 impl Kind {
@@ -221,7 +222,7 @@ pub unsafe extern "C" fn retrograde_operator_create(
                 return Err(Failure::argument(text));
             }
         };
-        let operator = Box::into_raw(Box::new(Operator { tag: Operator::TAG, kind }));
+        let operator = Box::into_raw(Box::new(Operator { tag: Tag::of::<Operator>(), kind }));
         // SAFETY: as the caller promises.
         unsafe { write(result, operator, "result") }
     })
@@ -239,7 +240,7 @@ pub unsafe extern "C" fn retrograde_operator_destroy(op: *mut Operator) {
             return Ok(());
         }
         // SAFETY: as the caller promises.
-        unsafe { handle_mut(op)? }.tag = 0;
+        unsafe { handle_mut(op)? }.tag.clear();
         // SAFETY: made by `Box::into_raw`, and still an operator, as just checked.
         drop(unsafe { Box::from_raw(op) });
         Ok(())

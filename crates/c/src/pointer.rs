@@ -5,6 +5,7 @@ use crate::status::{
 };
 use retrograde::{Memory, MemoryMut};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A struct of the caller.
 ///
@@ -109,16 +110,34 @@ fn in_address_space(start: usize, len: usize, width: usize, name: &str) -> Resul
     }
 }
 
+/// The first eight bytes of every object behind a handle: its kind, or zero after it was destroyed.
+#[repr(transparent)]
+#[derive(Debug)]
+pub(crate) struct Tag(AtomicU64);
+
+impl Tag {
+    /// The tag of a new object.
+    pub(crate) const fn of<T: Tagged>() -> Self {
+        Tag(AtomicU64::new(T::TAG))
+    }
+
+    /// Marks the object as destroyed. Atomic, so that it is not optimised away as a store to memory
+    /// that is freed next.
+    pub(crate) fn clear(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
 /// An object behind a handle of the caller. The tag comes first, so that a handle of another kind,
 /// or one that was destroyed, is most likely noticed.
-pub(crate) trait Tagged: Sized {
+///
+/// # Safety
+/// The type is `repr(C)` and its first field is a [`Tag`] that was made by [`Tag::of`] for it.
+pub(crate) unsafe trait Tagged: Sized {
     /// The kind of object.
     const TAG: u64;
     /// Its name in messages.
     const NAME: &'static str;
-
-    /// The tag of this object.
-    fn tag(&self) -> u64;
 }
 
 /// The object behind a handle.
@@ -126,12 +145,15 @@ pub(crate) trait Tagged: Sized {
 /// # Safety
 /// A handle that is not null was returned by this library and is not destroyed for `'a`.
 pub(crate) unsafe fn handle<'a, T: Tagged>(handle: *const T) -> Result<&'a T, Failure> {
-    // SAFETY: passed on.
-    let object = unsafe { reference(handle, T::NAME)? };
-    match object.tag() == T::TAG {
-        true => Ok(object),
-        false => Err(not_a::<T>()),
+    // The tag alone, before there is a reference to a `T`: an object of another kind may be smaller.
+    checked(handle, T::NAME)?;
+    // SAFETY: not null and aligned, as just checked; every object of this library begins with a tag.
+    let tag = unsafe { reference(handle.cast::<Tag>(), T::NAME)? };
+    if tag.0.load(Ordering::Relaxed) != T::TAG {
+        return Err(not_a::<T>());
     }
+    // SAFETY: not null and aligned, and a `T`, as its tag says.
+    Ok(unsafe { &*handle })
 }
 
 /// The object behind a handle, to change it.

@@ -11,6 +11,8 @@ use retrograde_c::directml::iid;
 use retrograde_c::directml::types::*;
 use retrograde_c::directml::unknown::*;
 use retrograde_c::guard::retrograde_last_error;
+use retrograde_c::operator::*;
+use retrograde_c::status::{RETROGRADE_BAD_HANDLE, RETROGRADE_OK};
 use std::ffi::{CStr, c_void};
 use std::ptr::{from_ref, null, null_mut};
 
@@ -611,6 +613,24 @@ fn objects_count_references_and_know_their_interfaces() {
     assert!(Reverse::example().create(&parent.expect("its device")).is_ok());
 }
 
+/// Objects of the two interfaces differ in size: Miri sees a check that reads more than the tag.
+#[test]
+fn handles_of_the_other_interface_are_refused() {
+    let device = device();
+    let mut op = null_mut();
+    // SAFETY: both are objects of the library, whose tags differ; the operator is destroyed once.
+    unsafe {
+        assert_eq!(retrograde_operator_create(RETROGRADE_REVERSE, &mut op), RETROGRADE_OK);
+        assert_eq!(retrograde_dml_set_name(op.cast(), null()), E_HANDLE);
+        assert_eq!(message(), "the object is not a handle of that kind, or has been destroyed");
+        assert_eq!(retrograde_dml_release(op.cast()), 0);
+        assert_eq!(retrograde_operator_set_all_axes(device.0.cast()), RETROGRADE_BAD_HANDLE);
+        retrograde_operator_destroy(device.0.cast());
+        assert_eq!(retrograde_operator_set_all_axes(op), RETROGRADE_OK, "refused, so not freed");
+        retrograde_operator_destroy(op);
+    }
+}
+
 #[test]
 fn buffers_wrap_aligned_memory_of_the_program() {
     #[repr(align(16))]
@@ -630,7 +650,10 @@ fn buffers_wrap_aligned_memory_of_the_program() {
         assert_eq!(retrograde_dml_wrap_buffer(data.cast(), 0, &mut place), E_INVALIDARG);
         assert_eq!(retrograde_dml_wrap_buffer(data.cast(), u64::MAX, &mut place), E_INVALIDARG);
         assert_eq!(retrograde_dml_allocate_buffer(0, &mut place), E_INVALIDARG);
-        assert_eq!(retrograde_dml_allocate_buffer(1 << 62, &mut place), E_OUTOFMEMORY);
+        // Miri ends the program where the system refuses.
+        if !cfg!(miri) {
+            assert_eq!(retrograde_dml_allocate_buffer(1 << 62, &mut place), E_OUTOFMEMORY);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::program::Program;
 use crate::progress::Progress;
 use crate::task::Task;
 use anyhow::Result;
-use retrograde::{Memory, Plan};
+use retrograde::{LengthsMemory, Plan};
 use retrograde_io::{Output, Tensor};
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub trait AnyGpu {
         &self,
         plan: &Plan,
         input: &[u8],
-        lengths: Option<Memory<'_>>,
+        lengths: Option<LengthsMemory<'_>>,
         output: &mut [u8],
         done: &mut dyn FnMut(u64),
     ) -> Result<()>;

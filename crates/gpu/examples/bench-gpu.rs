@@ -224,7 +224,7 @@ impl<'a> Ready<'a> {
     }
 
     fn run(&self, stream: &Stream) -> Result<()> {
-        let lengths = self.lengths.as_ref().map(|lengths| lengths.view().into());
+        let lengths = self.lengths.as_ref().map(|lengths| (DType::I64, lengths.view()).into());
         let (src, dst) = (self.memory.src.address(), self.memory.dst.address());
         // SAFETY: the buffers are 256 bytes longer than the largest tensor.
         let (from, to) = unsafe {

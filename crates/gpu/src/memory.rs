@@ -3,7 +3,7 @@
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
 use cudarc::driver::result;
-use retrograde::Memory;
+use retrograde::{DType, LengthsMemory};
 use std::marker::PhantomData;
 
 /// Bytes on a device, freed on drop.
@@ -154,24 +154,35 @@ impl DeviceMut<'_> {
     }
 }
 
-/// The lengths of a plan, on the device or the host.
+/// The lengths of a plan, on the device or the host, with their type: one that the plan was not made
+/// for is refused.
 #[derive(Debug, Clone, Copy)]
 pub enum CudaLengths<'a> {
     /// On the device. They are checked there, asynchronously (see
     /// [`Stream::check`](crate::Stream::check)).
-    Device(DeviceRef<'a>),
+    Device(DType, DeviceRef<'a>),
     /// On the host. They are checked before anything is launched, and copied.
-    Host(Memory<'a>),
+    Host(LengthsMemory<'a>),
 }
 
-impl<'a> From<DeviceRef<'a>> for CudaLengths<'a> {
-    fn from(lengths: DeviceRef<'a>) -> Self {
-        CudaLengths::Device(lengths)
+impl CudaLengths<'_> {
+    /// Their type and number of bytes.
+    pub(crate) fn size(&self) -> (DType, usize) {
+        match self {
+            CudaLengths::Device(dtype, view) => (*dtype, view.len),
+            CudaLengths::Host(lengths) => (lengths.dtype(), lengths.memory().len()),
+        }
     }
 }
 
-impl<'a> From<Memory<'a>> for CudaLengths<'a> {
-    fn from(lengths: Memory<'a>) -> Self {
+impl<'a> From<(DType, DeviceRef<'a>)> for CudaLengths<'a> {
+    fn from((dtype, lengths): (DType, DeviceRef<'a>)) -> Self {
+        CudaLengths::Device(dtype, lengths)
+    }
+}
+
+impl<'a> From<LengthsMemory<'a>> for CudaLengths<'a> {
+    fn from(lengths: LengthsMemory<'a>) -> Self {
         CudaLengths::Host(lengths)
     }
 }

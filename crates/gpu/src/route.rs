@@ -137,7 +137,7 @@ impl Window {
 mod tests {
     use super::*;
     use retrograde::{
-        Align, DType, Layout, LengthsOperator, Memory, MemoryMut, Reverse, ReverseSegments,
+        Align, DType, Layout, LengthsMemory, LengthsOperator, MemoryMut, Reverse, ReverseSegments,
         ReverseSequence, Tail, cpu,
     };
 
@@ -145,7 +145,7 @@ mod tests {
     fn agrees(plan: &Plan, bytes: usize, lengths: Option<&[i32]>) -> usize {
         let per_byte = plan.unit().grain.per_byte();
         let input: Vec<u8> = (0..plan.src().end.div_ceil(per_byte)).map(|at| at as u8).collect();
-        let memory = || lengths.map(Memory::from);
+        let memory = || lengths.map(LengthsMemory::from);
         let mut expected = vec![0u8; plan.dst().end.div_ceil(per_byte)];
         cpu::execute(plan, input[..].into(), memory(), MemoryMut::from(&mut expected[..])).unwrap();
         let mut got = vec![0u8; expected.len()];

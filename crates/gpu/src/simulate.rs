@@ -9,7 +9,7 @@ use crate::params::Report;
 use crate::report;
 use crate::shape::{Shape, Site};
 use libloading::{Library, Symbol};
-use retrograde::Plan;
+use retrograde::{LengthsMemory, Plan};
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::path::Path;
@@ -104,7 +104,7 @@ impl Simulator {
         &self,
         plan: &Plan,
         src: &[u8],
-        lengths: Option<&[u8]>,
+        lengths: Option<LengthsMemory<'_>>,
         dst: &mut [u8],
     ) -> Result<(), Error> {
         plan.check_sizes(src.len(), dst.len())?;
@@ -121,7 +121,7 @@ impl Simulator {
     pub fn execute_in_place(
         &self,
         plan: &Plan,
-        lengths: Option<&[u8]>,
+        lengths: Option<LengthsMemory<'_>>,
         memory: &mut [u8],
     ) -> Result<(), Error> {
         plan.check_sizes(memory.len(), memory.len())?;
@@ -137,13 +137,13 @@ impl Simulator {
         &self,
         plan: &Plan,
         at: Site,
-        lengths: Option<&[u8]>,
+        lengths: Option<LengthsMemory<'_>>,
         in_place: bool,
     ) -> Result<(), Error> {
-        plan.check_lengths_size(lengths.map(<[u8]>::len))?;
+        plan.check_lengths(lengths.map(|given| (given.dtype(), given.memory().len())))?;
         let (mut told, mut alarm) = (Report::CLEAR, 0u32);
         let (report, mut stop) = ((&raw mut told).expose_provenance() as u64, 0);
-        let address = lengths.map_or(0, |lengths| lengths.as_ptr().expose_provenance() as u64);
+        let address = lengths.map_or(0, |given| given.memory().as_ptr().expose_provenance() as u64);
         if let Some(lengths) = plan.lengths()
             && self.checks
             && lengths.needs_check()

@@ -265,18 +265,15 @@ impl Stream {
         lengths: Option<CudaLengths<'_>>,
         dst: u64,
     ) -> Result<(), Error> {
-        plan.check_lengths_size(lengths.map(|lengths| match lengths {
-            CudaLengths::Device(view) => view.len,
-            CudaLengths::Host(memory) => memory.len(),
-        }))?;
+        plan.check_lengths(lengths.as_ref().map(CudaLengths::size))?;
         match lengths {
-            Some(CudaLengths::Device(view))
+            Some(CudaLengths::Device(_, view))
                 if plan.lengths_overlap(view.address as usize, dst as usize) =>
             {
                 Err(ExecuteError::LengthsOverlap.into())
             }
-            Some(CudaLengths::Host(memory)) => {
-                cpu::Checked::new(plan, Some(memory))?;
+            Some(CudaLengths::Host(lengths)) => {
+                cpu::Checked::new(plan, Some(lengths))?;
                 Ok(())
             }
             _ => Ok(()),
@@ -299,12 +296,12 @@ impl Stream {
         let _current = self.cuda.current()?;
         let mut uploaded = None;
         let (address, stop) = match lengths {
-            Some(CudaLengths::Device(view)) if check => {
+            Some(CudaLengths::Device(_, view)) if check => {
                 (view.address, self.check_on_device(plan, view)?)
             }
-            Some(CudaLengths::Device(view)) => (view.address, 0),
-            Some(CudaLengths::Host(memory)) if !plan.is_empty() => {
-                let copy = self.upload(plan, memory)?;
+            Some(CudaLengths::Device(_, view)) => (view.address, 0),
+            Some(CudaLengths::Host(lengths)) if !plan.is_empty() => {
+                let copy = self.upload(plan, lengths.memory())?;
                 (uploaded.insert(copy).base, 0)
             }
             _ => (0, 0),

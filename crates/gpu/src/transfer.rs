@@ -7,7 +7,7 @@ use crate::memory::{CudaLengths, DeviceBuffer};
 use crate::pinned::Pinned;
 use crate::route::{Route, SLOTS, Side, Window};
 use crate::stream::Stream;
-use retrograde::{Memory, Plan, cpu};
+use retrograde::{LengthsMemory, Plan, cpu};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -29,26 +29,28 @@ impl Route<'_> {
     pub fn run(
         &self,
         cuda: &Cuda,
-        lengths: Option<Memory<'_>>,
+        lengths: Option<LengthsMemory<'_>>,
         host: &mut impl Host,
     ) -> Result<(), Error> {
         cpu::Checked::new(self.plan, lengths)?;
         if self.pieces() == 0 {
             return Ok(());
         }
-        let needed = self.device_bytes().saturating_add(lengths.map_or(0, |memory| memory.len()));
+        let own = lengths.map_or(0, |lengths| lengths.memory().len());
+        let needed = self.device_bytes().saturating_add(own);
         let (free, _) = cuda.memory()?;
         if needed > free {
             return Err(Error::TooLarge { needed, free });
         }
         // Once, for all pieces.
-        let lengths = lengths.map(|memory| {
+        let copied = lengths.map(|lengths| -> Result<_, Error> {
+            let memory = lengths.memory();
             // SAFETY: readable memory, as promised by the creator of the value.
             let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) };
-            DeviceBuffer::from_host(cuda, bytes)
+            Ok((lengths.dtype(), DeviceBuffer::from_host(cuda, bytes)?))
         });
-        let lengths = lengths.transpose()?;
-        let lengths = lengths.as_ref().map(|lengths| CudaLengths::Device(lengths.view()));
+        let copied = copied.transpose()?;
+        let lengths = copied.as_ref().map(|(dtype, copy)| CudaLengths::Device(*dtype, copy.view()));
         match self.overlaps() {
             true => self.run_overlapped(cuda, lengths, host),
             false => self.run_in_turn(cuda, lengths, host),

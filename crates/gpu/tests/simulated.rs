@@ -3,8 +3,8 @@
 #![cfg(feature = "simulate")]
 
 use retrograde::{
-    Align, DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Memory, MemoryMut, Plan,
-    ReverseSegments, ReverseSubsequences, Tail, cpu,
+    Align, DType, ExecuteError, Layout, LengthPolicy, LengthsMemory, LengthsOperator, MemoryMut,
+    Plan, ReverseSegments, ReverseSubsequences, Tail, cpu,
 };
 use retrograde_gpu::{Error, Kernel, Simulator, kernel, kernel_in_place};
 use std::sync::LazyLock;
@@ -58,10 +58,6 @@ fn offsets(dice: &mut Dice, size: usize, most: usize) -> Vec<u64> {
     all
 }
 
-fn raw(values: &[u64]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_ne_bytes()).collect()
-}
-
 /// Bytes around the output, which no kernel may write: a cache line, so that what follows is aligned.
 const GUARD: usize = 128;
 
@@ -76,7 +72,7 @@ fn agrees(simulator: &Simulator, plan: &Plan, lengths: &[u64], [from, to]: [usiz
     let per_byte = plan.unit().grain.per_byte();
     let input = dice.bytes(plan.src().end.div_ceil(per_byte));
     let before = dice.bytes(plan.dst().end.div_ceil(per_byte));
-    let memory = || Some(Memory::from(lengths));
+    let memory = || Some(LengthsMemory::from(lengths));
     let mut expected = before.clone();
     cpu::execute(plan, input[..].into(), memory(), MemoryMut::from(&mut expected[..])).unwrap();
 
@@ -100,25 +96,23 @@ fn agrees(simulator: &Simulator, plan: &Plan, lengths: &[u64], [from, to]: [usiz
         let wrong = all[start..end].iter().zip(expected).position(|(a, b)| a != b);
         assert_eq!(wrong, None, "{how}, the first wrong byte: {plan}");
     };
-    let lengths = raw(lengths);
     let (mut src, mut dst) = (place(&input, from), place(&before, to));
     // SAFETY: the bytes that were placed there; the two vectors do not overlap.
     unsafe {
         let src = std::slice::from_raw_parts(bytes(&mut src).add(GUARD + from), input.len());
         let dst = std::slice::from_raw_parts_mut(bytes(&mut dst).add(GUARD + to), before.len());
-        simulator.execute(plan, src, Some(&lengths), dst).unwrap();
+        simulator.execute(plan, src, memory(), dst).unwrap();
     }
     check(&mut dst, to, &expected, "apart");
     if plan.fits_in_place() {
         let mut expected = input.clone();
-        let memory = Some(Memory::from(&lengths[..]));
-        cpu::execute_in_place(plan, memory, MemoryMut::from(&mut expected[..])).unwrap();
+        cpu::execute_in_place(plan, memory(), MemoryMut::from(&mut expected[..])).unwrap();
         let mut held = place(&input, from);
         // SAFETY: as above.
         unsafe {
             let at = bytes(&mut held).add(GUARD + from);
-            let memory = std::slice::from_raw_parts_mut(at, input.len());
-            simulator.execute_in_place(plan, Some(&lengths), memory).unwrap();
+            let data = std::slice::from_raw_parts_mut(at, input.len());
+            simulator.execute_in_place(plan, memory(), data).unwrap();
         }
         check(&mut held, from, &expected, "in place");
     }
@@ -288,13 +282,13 @@ fn bad_offsets_are_told_and_nothing_is_written() {
     ] {
         let of = Layout::dense(DType::I64, &[values.len()]).unwrap();
         let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
-        let lengths: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        let lengths = Some(LengthsMemory::from(&values));
         let mut output = vec![0xA5; 4_000];
         let error = ExecuteError::OffsetOutOfRange { ordinal, value, low, high };
         let error = Err(Error::Execute(error));
         let input = vec![1; 4_000];
-        assert_eq!(simulator.execute(&plan, &input, Some(&lengths), &mut output), error);
-        assert_eq!(simulator.execute_in_place(&plan, Some(&lengths), &mut output), error);
+        assert_eq!(simulator.execute(&plan, &input, lengths, &mut output), error);
+        assert_eq!(simulator.execute_in_place(&plan, lengths, &mut output), error);
         assert_eq!(output, [0xA5; 4_000]);
     }
     // The largest unsigned value is not negative.
@@ -303,7 +297,7 @@ fn bad_offsets_are_told_and_nothing_is_written() {
     let value = u64::MAX.into();
     let error = ExecuteError::OffsetOutOfRange { ordinal: 1, value, low: 0, high: 1_000 };
     let mut output = vec![0xA5; 4_000];
-    let told = simulator.execute_in_place(&plan, Some(&raw(&[0, u64::MAX])), &mut output);
+    let told = simulator.execute_in_place(&plan, Some((&[0, u64::MAX]).into()), &mut output);
     assert_eq!(told, Err(Error::Execute(error)));
 }
 
@@ -333,14 +327,14 @@ fn hostile_offsets_stay_in_bounds() {
                 // No byte, nor half of one, has its highest bit set.
                 let input: Vec<u8> = dice.bytes(bytes).iter().map(|byte| byte & 0x77).collect();
                 let mut arena = vec![0xA5; bytes + 2 * GUARD];
-                let given = raw(&given);
+                let given = Some(LengthsMemory::from(&given));
                 let output = &mut arena[GUARD..GUARD + bytes];
-                unchecked.execute(&plan, &input, Some(&given), output).unwrap();
-                unchecked.execute_in_place(&plan, Some(&given), output).unwrap();
+                unchecked.execute(&plan, &input, given, output).unwrap();
+                unchecked.execute_in_place(&plan, given, output).unwrap();
                 output.fill(0xA5);
-                clamping.execute(&plan, &input, Some(&given), output).unwrap();
+                clamping.execute(&plan, &input, given, output).unwrap();
                 assert_made_of(&input, output, dtype);
-                clamping.execute_in_place(&plan, Some(&given), output).unwrap();
+                clamping.execute_in_place(&plan, given, output).unwrap();
                 let (low, high) = (&arena[..GUARD], &arena[GUARD + bytes..]);
                 assert!(low.iter().chain(high).all(|&b| b == 0xA5), "{plan}");
             }

@@ -10,8 +10,8 @@ use crate::tensor::{Integers, Sizes, Tensor, byte_len, filled};
 use crate::workers::Pool;
 use retrograde::cpu::{self, with_workers};
 use retrograde::{
-    DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Memory, MemoryMut, Operator, Plan,
-    Prepared, Reverse, TensorRef,
+    DType, ExecuteError, Layout, LengthPolicy, LengthsMemory, LengthsOperator, MemoryMut, Operator,
+    Plan, Prepared, Reverse, TensorRef,
 };
 use smallvec::SmallVec;
 use std::ptr;
@@ -127,7 +127,10 @@ impl Kernel {
             Failure::argument(prepared.explain(error))
         };
         // SAFETY: the plan is of this input and of an output of its shape.
-        unsafe { self.run(context, data, &planned, Some(memory), explain) }
+        unsafe {
+            let lengths = LengthsMemory::new(lengths.dtype, memory);
+            self.run(context, data, &planned, Some(lengths), explain)
+        }
     }
 
     /// # Safety
@@ -184,7 +187,7 @@ impl Kernel {
         context: *mut OrtKernelContext,
         data: &Tensor,
         planned: &Planned,
-        lengths: Option<Memory<'_>>,
+        lengths: Option<LengthsMemory<'_>>,
         explain: impl FnOnce(ExecuteError) -> Failure,
     ) -> Result<(), Failure> {
         let (runtime, shape, plan) = (self.runtime, &planned.output, &planned.plan);

@@ -244,8 +244,8 @@ impl Visitor for Launch<'_, '_> {
             unsafe { DeviceRef::from_raw(memory.as_ptr().addr() as u64, memory.len()) }
         };
         let given = prepared.lengths().map(|tensor| match self.on_device {
-            true => CudaLengths::Device(there(tensor)),
-            false => CudaLengths::Host(tensor.memory()),
+            true => CudaLengths::Device(tensor.layout().dtype(), there(tensor)),
+            false => CudaLengths::Host(tensor.into()),
         });
         let memory = to.memory();
         // SAFETY: as above; `check_output` found it writable, or it was made for this call.

@@ -17,7 +17,7 @@ use crate::view::Place;
 use dlpark::ffi::{DLDataType, DLDevice};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use retrograde::{DType, Memory, MemoryMut, Plan, Reversal, Shape, TensorRef, cpu};
+use retrograde::{DType, LengthsMemory, Memory, MemoryMut, Plan, Reversal, Shape, TensorRef, cpu};
 use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error};
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_int;
@@ -260,7 +260,10 @@ impl<'a, 'py> Call<'a, 'py> {
             (from, MemoryMut::from_raw(to, kept.to.len, true))
         };
         let counts = match &tensors.counts {
-            Some(Counts::Host(lengths)) => lengths.copy().map(Memory::from),
+            Some(Counts::Host(lengths)) => lengths
+                .copied_as()
+                .zip(lengths.copy())
+                .map(|((dtype, _), bytes)| LengthsMemory::new(dtype, bytes)),
             _ => None,
         };
         let (plan, work) = (&kept.plan, kept.work);
@@ -331,10 +334,12 @@ fn go_there(
     // SAFETY: the library describes these tensors exactly as those that the plan was made for and
     // checked with, and frees them in the order of its stream, on which this runs.
     let (from, counts, to) = unsafe {
-        let counts = match &tensors.counts {
-            Some(Counts::Device(raw)) => {
+        let counts = match (&tensors.counts, kept.plan.lengths()) {
+            (Some(Counts::Device(raw)), Some(plan)) => {
                 let first = kept.counts.of(raw).addr() as u64;
-                Some(CudaLengths::Device(DeviceRef::from_raw(first, kept.counts.len)))
+                let there = DeviceRef::from_raw(first, kept.counts.len);
+                // The plan was found by this type (`CountFacts`).
+                Some(CudaLengths::Device(plan.dtype, there))
             }
             _ => None,
         };

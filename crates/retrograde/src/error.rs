@@ -405,6 +405,21 @@ pub enum Error {
         limit: usize,
     },
 
+    /// Lengths for a prepared call that are laid out in another way than those it was prepared for.
+    #[error(
+        "{operator}: {values} have {given}, but the call was prepared for {prepared}: prepare it again"
+    )]
+    PreparedLengths {
+        /// The operator.
+        operator: Operator,
+        /// `lengths` or `offsets`.
+        values: &'static str,
+        /// Their shape, strides and offset.
+        given: String,
+        /// Those that the call was prepared for.
+        prepared: String,
+    },
+
     /// A tail of zeros for elements that may have no value of zero bytes.
     #[error(
         "{operator}: a tail of zeros needs elements of a known type, not a slice of any type: use to_vec_of or views"
@@ -459,7 +474,7 @@ pub enum ExecuteError {
     /// A buffer is smaller than the plan reaches.
     #[error("the {buffer} buffer has {} but the plan reaches {needed}", bytes(*available))]
     BufferTooSmall {
-        /// `input`, `output` or `lengths`.
+        /// `input`, `output`, `lengths` or `offsets`.
         buffer: &'static str,
         /// Bytes that the plan reaches.
         needed: usize,
@@ -488,6 +503,18 @@ pub enum ExecuteError {
     /// The plan does not use lengths.
     #[error("lengths were given but the plan reverses whole axes")]
     LengthsUnexpected,
+    /// Lengths of another type than the plan reads.
+    #[error(
+        "the {values} are of type {given}, but the plan was made for {planned}: convert them to {planned}, or plan for {given}"
+    )]
+    LengthsType {
+        /// `lengths` or `offsets`.
+        values: &'static str,
+        /// Their type.
+        given: DType,
+        /// The type that the plan was made for.
+        planned: DType,
+    },
     /// A length is negative or, under the strict policy, longer than the axis.
     #[error("length number {ordinal} (in row-major order) is {value}, outside [0, {limit}]")]
     LengthOutOfRange {

@@ -29,7 +29,10 @@ pub struct Reach {
 /// 2. the number of elements is at most `isize::MAX`;
 /// 3. the element at every index is within `reach.start..reach.end`, and `reach.end <= isize::MAX`,
 ///    so no address arithmetic can overflow;
-/// 4. the element type has a width (it is not [`DType::String`]).
+/// 4. the element type has a width (it is not [`DType::String`]);
+/// 5. a stride that is never used, because its axis has size 0 or 1 or because there are no elements,
+///    is that of a dense tensor around the axes after it, whatever the caller gave: so arithmetic on
+///    it cannot overflow either, and layouts that mean the same are equal.
 ///
 /// ```
 /// use retrograde::{DType, Layout};
@@ -115,7 +118,7 @@ impl Layout {
         let empty = shape.contains(&0);
         let mut scaled = Strides::with_capacity(strides.len());
         for (axis, (&stride, &size)) in strides.iter().zip(shape).enumerate() {
-            // A stride that is never used may have any value.
+            // A stride that is never used may have any value (`settle` replaces it).
             let step = match stride.checked_mul(factor) {
                 Some(step) => step,
                 None if empty || size <= 1 => 0,
@@ -131,11 +134,12 @@ impl Layout {
     fn checked(
         dtype: DType,
         shape: Shape,
-        strides: Strides,
+        mut strides: Strides,
         origin: usize,
         scale: usize,
     ) -> Result<Self, LayoutError> {
         let width = width(dtype)?;
+        settle(width, &shape, &mut strides);
         let too_large = || LayoutError::TooLarge { shape: shape.to_vec(), dtype };
         if width == 0 || shape.contains(&0) {
             // Invariant 3 holds in an empty reach. Zero-width elements still have a count.
@@ -196,11 +200,10 @@ impl Layout {
         if order.len() != rank || !names_all {
             return Err(LayoutError::AxisOrder { order: order.to_vec(), rank });
         }
-        Ok(Layout {
-            shape: order.iter().map(|&axis| self.shape[axis]).collect(),
-            strides: order.iter().map(|&axis| self.strides[axis]).collect(),
-            ..self.clone()
-        })
+        let shape: Shape = order.iter().map(|&axis| self.shape[axis]).collect();
+        let mut strides = order.iter().map(|&axis| self.strides[axis]).collect();
+        settle(self.width(), &shape, &mut strides);
+        Ok(Layout { shape, strides, ..self.clone() })
     }
 
     /// A part of one axis: `count` elements from `start` on, `step` apart. A negative step walks
@@ -362,6 +365,19 @@ impl Layout {
     }
 }
 
+/// Invariant 5.
+fn settle(width: usize, shape: &[usize], strides: &mut Strides) {
+    let empty = shape.contains(&0);
+    let mut step = isize::try_from(width).unwrap_or(0);
+    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+        if empty || size <= 1 {
+            *stride = step;
+        }
+        let reached = isize::try_from(size.max(1)).ok().zip(stride.checked_abs());
+        step = reached.and_then(|(size, stride)| stride.checked_mul(size)).unwrap_or(0);
+    }
+}
+
 /// Number of elements, if it is at most `isize::MAX` (or zero).
 fn count(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
@@ -435,6 +451,27 @@ mod tests {
         assert_eq!((layout.byte_len(), layout.len()), (0, 0));
         assert_eq!(Layout::dense(DType::U8, &[usize::MAX, 4, 0]).unwrap().len(), 0);
         assert!(Layout::strided(DType::F64, &[0, 5], &[isize::MAX, isize::MIN], 0).is_ok());
+    }
+
+    #[test]
+    fn strides_that_are_never_used_are_those_of_a_dense_tensor() {
+        for wild in [isize::MIN, isize::MIN + 1, -1, 0, 7, isize::MAX] {
+            let strides = |shape: &[usize], strides: &[isize]| {
+                let layout = Layout::strided(DType::U16, shape, strides, 40).unwrap();
+                layout.grain_strides().to_vec()
+            };
+            assert_eq!(strides(&[1], &[wild]), [2]);
+            assert_eq!(strides(&[3, 1, 4], &[-8, wild, 2]), [-16, 16, 4]);
+            assert_eq!(strides(&[1, 3, 1], &[wild, 0, wild]), [0, 0, 2]);
+            assert_eq!(strides(&[3, 0, 4], &[wild, wild, wild]), [8, 8, 2]);
+            let packed = Layout::strided(DType::U4, &[3, 1], &[1, wild], 0).unwrap();
+            assert_eq!(packed.permuted(&[1, 0]).unwrap().grain_strides(), [3, 1]);
+            let (around, back) = Layout::around_origin(DType::U8, &[1, 2], &[wild, -1]).unwrap();
+            assert_eq!((around.grain_strides(), back), (&[2, -1][..], 1));
+        }
+        // Where a dense step does not fit, it is 0.
+        let far = Layout::byte_strided(DType::U8, &[1, 2], &[5, isize::MAX - 1], 0).unwrap();
+        assert_eq!(far.grain_strides(), [0, isize::MAX - 1]);
     }
 
     #[test]

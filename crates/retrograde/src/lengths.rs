@@ -1,4 +1,5 @@
-//! Sequence lengths as an argument: a tensor, or a flat slice with one length per lane.
+//! Sequence lengths as an argument: a tensor, or a flat slice with one length per lane; and in
+//! memory with their type, as backends read them.
 
 use crate::dtype::DType;
 use crate::element::LengthElement;
@@ -57,6 +58,74 @@ enum Values<'a> {
     Flat { dtype: DType, memory: Memory<'a> },
 }
 
+/// Lengths (or offsets) in memory with their integer type: what a plan is run with.
+///
+/// Created from a slice of integers, or from a [`TensorRef`]. A backend refuses a type other than the
+/// one that its plan was made for.
+///
+/// ```
+/// use retrograde::{DType, Layout, LengthsOperator, ReverseSequence, cpu};
+///
+/// let rows = Layout::dense(DType::U8, &[2, 4])?;
+/// let lengths = Layout::dense(DType::I64, &[2])?;
+/// let plan = ReverseSequence::new().time_axis(1).batch_axis(0).plan(&rows, &lengths, &rows)?;
+/// let (x, mut y) = (b"abcdefgh", [0u8; 8]);
+/// cpu::execute(&plan, x.into(), Some((&[4i64, 2]).into()), (&mut y).into())?;
+/// assert_eq!(&y, b"dcbafegh");
+/// let error = cpu::execute(&plan, x.into(), Some((&[4i32, 2, 0, 0]).into()), (&mut y).into());
+/// assert_eq!(
+///     error.unwrap_err().to_string(),
+///     "the lengths are of type i32, but the plan was made for i64: convert them to i64, or plan for i32",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct LengthsMemory<'a> {
+    dtype: DType,
+    memory: Memory<'a>,
+}
+
+impl<'a> LengthsMemory<'a> {
+    /// Bytes that hold values of this type.
+    pub fn new(dtype: DType, memory: impl Into<Memory<'a>>) -> Self {
+        LengthsMemory { dtype, memory: memory.into() }
+    }
+
+    /// The type of the values.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The bytes.
+    pub fn memory(&self) -> Memory<'a> {
+        self.memory
+    }
+}
+
+impl<'a, L: LengthElement> From<&'a [L]> for LengthsMemory<'a> {
+    fn from(slice: &'a [L]) -> Self {
+        LengthsMemory::new(L::DTYPE, slice)
+    }
+}
+
+impl<'a, L: LengthElement, const N: usize> From<&'a [L; N]> for LengthsMemory<'a> {
+    fn from(array: &'a [L; N]) -> Self {
+        LengthsMemory::from(array.as_slice())
+    }
+}
+
+impl<'a, L: LengthElement> From<&'a Vec<L>> for LengthsMemory<'a> {
+    fn from(vec: &'a Vec<L>) -> Self {
+        LengthsMemory::from(vec.as_slice())
+    }
+}
+
+impl<'a> From<&TensorRef<'a>> for LengthsMemory<'a> {
+    fn from(tensor: &TensorRef<'a>) -> Self {
+        LengthsMemory::new(tensor.layout().dtype(), tensor.memory())
+    }
+}
+
 impl<'a> Lengths<'a> {
     /// One length per lane in row-major order, of a type known only at run time.
     ///
@@ -72,6 +141,14 @@ impl<'a> Lengths<'a> {
     /// ```
     pub fn flat(dtype: DType, memory: impl Into<Memory<'a>>) -> Self {
         Lengths { values: Values::Flat { dtype, memory: memory.into() } }
+    }
+
+    /// The type of the values.
+    pub(crate) fn dtype(&self) -> DType {
+        match &self.values {
+            Values::Tensor(tensor) => tensor.layout().dtype(),
+            Values::Flat { dtype, .. } => *dtype,
+        }
     }
 
     /// The values as a 1-D tensor, if they are a flat slice; a tensor is returned unchanged.

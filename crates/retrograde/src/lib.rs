@@ -70,7 +70,7 @@ pub use dtype::{BitOrder, DType, Grain, TypeNames, UnknownType};
 pub use element::{AnyBits, Element, LengthElement};
 pub use error::{Error, ExecuteError, LayoutError, Operator};
 pub use layout::{Layout, Reach, Shape, Strides};
-pub use lengths::{Align, LengthPolicy, Lengths, Tail};
+pub use lengths::{Align, LengthPolicy, Lengths, LengthsMemory, Tail};
 pub use op::{
     LengthsOperator, Reverse, ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences,
     WithLengths,

@@ -2,7 +2,9 @@
 
 use crate::cpu::{self, Checked};
 use crate::error::{Error, ExecuteError, Operator};
-use crate::plan::Plan;
+use crate::layout::Layout;
+use crate::lengths::{Lengths, LengthsMemory};
+use crate::plan::{Meaning, Plan};
 use crate::tensor::{Memory, MemoryMut, TensorRef};
 
 /// An operator between two layouts, checked and planned: made by `prepare`, run often.
@@ -52,12 +54,13 @@ impl<'a> Prepared<'a> {
         self.lengths.as_ref()
     }
 
-    /// The memory of the lengths.
-    pub fn lengths_memory(&self) -> Option<Memory<'a>> {
-        self.lengths.as_ref().map(TensorRef::memory)
+    /// The lengths in memory, as backends read them.
+    pub fn lengths_memory(&self) -> Option<LengthsMemory<'a>> {
+        self.lengths.as_ref().map(LengthsMemory::from)
     }
 
-    /// The same with other lengths of the same type and layout: the lengths of the next batch.
+    /// The same with other lengths of the same type and layout: the lengths of the next batch. Those
+    /// of another type or layout are refused, because the plan reads them in its own way.
     ///
     /// ```
     /// use retrograde::{DType, Layout, ReverseSequence};
@@ -73,13 +76,32 @@ impl<'a> Prepared<'a> {
     /// assert_eq!(&y, b"abcdgfeh");
     /// # Ok::<(), retrograde::Error>(())
     /// ```
-    pub fn with_lengths<'b>(self, lengths: impl Into<Memory<'b>>) -> Result<Prepared<'b>, Error> {
-        let operator = self.operator;
-        let Some(known) = self.lengths else {
-            return Err(Error::Execute { operator, source: ExecuteError::LengthsUnexpected });
+    pub fn with_lengths<'b>(self, lengths: impl Into<Lengths<'b>>) -> Result<Prepared<'b>, Error> {
+        let (operator, lengths) = (self.operator, lengths.into());
+        let refused = |source| Error::Execute { operator, source };
+        let Some((known, plan)) = self.lengths.as_ref().zip(self.plan.lengths()) else {
+            return Err(refused(ExecuteError::LengthsUnexpected));
         };
-        let argument = |source| Error::Argument { operator, argument: "lengths", source };
-        let lengths = TensorRef::new(known.layout().clone(), lengths).map_err(argument)?;
+        let (known, meaning) = (known.layout(), plan.meaning);
+        // Before the shape: a flat slice of another type has another number of values, too.
+        let (given, planned) = (lengths.dtype(), known.dtype());
+        if given != planned {
+            let values = meaning.name();
+            return Err(refused(ExecuteError::LengthsType { values, given, planned }));
+        }
+        let lengths = match meaning {
+            Meaning::Lengths => lengths.shaped(operator, known.shape())?,
+            Meaning::Offsets => lengths.in_a_row(operator)?,
+        };
+        if lengths.layout() != known {
+            let (values, given) = (meaning.name(), in_words(lengths.layout()));
+            return Err(Error::PreparedLengths {
+                operator,
+                values,
+                given,
+                prepared: in_words(known),
+            });
+        }
         Ok(Prepared { operator, plan: self.plan, lengths: Some(lengths) })
     }
 
@@ -120,6 +142,12 @@ impl<'a> Prepared<'a> {
             (source, _) => Error::Execute { operator, source },
         }
     }
+}
+
+/// How lengths are laid out, for errors.
+fn in_words(layout: &Layout) -> String {
+    let (shape, strides, offset) = (layout.shape(), layout.grain_strides(), layout.reach().origin);
+    format!("shape {shape:?}, strides {strides:?} and offset {offset} (in bytes)")
 }
 
 /// The index of the `ordinal`-th element in row-major order.

@@ -2,8 +2,8 @@
 
 use retrograde::cpu::{self, Checked};
 use retrograde::{
-    Align, DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments,
-    ReverseSequence, ReverseSubsequences, Tail,
+    Align, DType, Layout, LengthPolicy, LengthsMemory, LengthsOperator, Plan, Reverse,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail,
 };
 
 /// Bytes in a piece.
@@ -20,7 +20,10 @@ fn shapes<'a>(all: &[&'a [usize]], short: &[&'a [usize]]) -> Vec<&'a [usize]> {
 /// Runs the plan whole and in pieces of several sizes; both must write the same.
 fn same_in_pieces(plan: &Plan, bytes: usize, lengths: Option<&[u8]>) {
     let src: Vec<u8> = (0..bytes).map(|at| (at * 37 % 251) as u8).collect();
-    let lengths = || lengths.map(Into::into);
+    let lengths = || {
+        let (of, bytes) = plan.lengths().zip(lengths)?;
+        Some(LengthsMemory::new(of.dtype, bytes))
+    };
     let mut whole = vec![0xEE; bytes];
     cpu::execute(plan, src[..].into(), lengths(), whole[..].as_mut().into()).unwrap();
     for &size in SIZES {
@@ -118,7 +121,10 @@ fn packed_types_are_cut_between_bytes() {
 fn same_in_place(plan: &Plan, bytes: usize, lengths: Option<&[u8]>) -> usize {
     assert!(plan.fits_in_place());
     let src: Vec<u8> = (0..bytes).map(|at| (at * 37 % 251) as u8).collect();
-    let lengths = || lengths.map(Into::into);
+    let lengths = || {
+        let (of, bytes) = plan.lengths().zip(lengths)?;
+        Some(LengthsMemory::new(of.dtype, bytes))
+    };
     let mut whole = src.clone();
     cpu::execute_in_place(plan, lengths(), whole[..].as_mut().into()).unwrap();
     let mut most = 0;

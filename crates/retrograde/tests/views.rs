@@ -2,8 +2,8 @@
 //! between threads, ranks beyond the inline storage.
 
 use retrograde::{
-    DType, Layout, LengthsOperator, Memory, MemoryMut, Reverse, ReverseSequence, TensorMut,
-    TensorRef, cpu,
+    Align, DType, Layout, LengthsMemory, LengthsOperator, Memory, MemoryMut, Reversal, Reverse,
+    ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef, cpu,
 };
 use std::thread;
 
@@ -82,7 +82,7 @@ fn one_plan_serves_many_threads() {
                 let lengths: Vec<i64> =
                     (0..columns).map(|b| ((b + seed) % (steps + 1)) as i64).collect();
                 let mut output = vec![0f32; steps * columns];
-                let (from, at) = (Memory::from(&input[..]), Memory::from(&lengths[..]));
+                let (from, at) = (Memory::from(&input[..]), LengthsMemory::from(&lengths));
                 cpu::execute(plan, from, Some(at), MemoryMut::from(&mut output[..])).unwrap();
                 for t in 0..steps {
                     for b in 0..columns {
@@ -140,4 +140,61 @@ fn strided_views_become_dense_bytes() {
     let values: Vec<u16> =
         bytes.chunks_exact(2).map(|b| u16::from_ne_bytes([b[0], b[1]])).collect();
     assert_eq!(values, [3, 7, 11, 2, 6, 10, 1, 5, 9, 0, 4, 8]);
+}
+
+/// Libraries give axes of size 1 any stride. Whole-byte and packed elements, from one memory to
+/// another and in place, for every operator, with lengths that have such strides too.
+#[test]
+fn strides_of_axes_of_size_1_may_be_anything() {
+    // As many elements as fill whole bytes, so that no unused bits are left.
+    let shape = [4, 1, 4, 1];
+    for dtype in [DType::U8, DType::F64, DType::U4, DType::U1] {
+        let dense = Layout::dense(dtype, &shape).unwrap();
+        let bytes = dense.byte_len();
+        let x: Vec<u8> = (0..bytes).map(|at| (at * 73 + 41) as u8).collect();
+        for (one, two) in [(isize::MIN, isize::MAX), (isize::MAX, isize::MIN), (-1, isize::MIN)] {
+            let wild = Layout::strided(dtype, &shape, &[4, one, 1, two], 0).unwrap();
+            let batch = Layout::strided(DType::I32, &[1], &[two], 0).unwrap();
+            let lanes = Layout::strided(DType::I32, &[4, 1, 1, 1], &[1, one, two, one], 0).unwrap();
+            let (batch, lanes) = (
+                TensorRef::new(batch, &[2i32]).unwrap(),
+                TensorRef::new(lanes, &[3i32, 0, 1, 4]).unwrap(),
+            );
+            let reversals: [&dyn Reversal; 7] = [
+                &Reverse::all(),
+                &Reverse::axes([1]),
+                &Reverse::axes([0, 3]),
+                &ReverseSequence::any_axes(2, 1).lengths(batch.clone()),
+                &ReverseSequence::any_axes(2, 1).align(Align::End).tail(Tail::Zero).lengths(batch),
+                &ReverseSubsequences::along(2).lengths(lanes.clone()),
+                &ReverseSubsequences::along(2).align(Align::End).lengths(lanes),
+            ];
+            for reversal in reversals {
+                moves_as_dense(reversal, &dense, &wild, &x);
+            }
+            // A tail of zeros keeps the axis of size 1 in the plan.
+            for (count, tail) in [([0u8], Tail::Zero), ([1], Tail::Zero), ([1], Tail::Keep)] {
+                let lanes = Layout::strided(DType::U8, &[4, 1, 4, 1], &[0, one, 0, two], 0);
+                let lanes = TensorRef::new(lanes.unwrap(), &count).unwrap();
+                for align in [Align::Start, Align::End] {
+                    let one = ReverseSubsequences::along(1).align(align).tail(tail);
+                    moves_as_dense(&one.lengths(lanes.clone()), &dense, &wild, &x);
+                }
+            }
+        }
+    }
+}
+
+/// Between all pairs of a dense layout and one that means the same, and in place.
+fn moves_as_dense(reversal: &dyn Reversal, dense: &Layout, wild: &Layout, x: &[u8]) {
+    let mut expected = vec![0; x.len()];
+    reversal.prepare(dense, dense).unwrap().run(x, &mut expected).unwrap();
+    for (src, dst) in [(wild, dense), (dense, wild), (wild, wild)] {
+        let mut y = vec![0; x.len()];
+        reversal.prepare(src, dst).unwrap().run(x, &mut y).unwrap();
+        assert_eq!(y, expected, "{src:?} to {dst:?}");
+    }
+    let mut y = x.to_vec();
+    reversal.prepare(wild, wild).unwrap().run_in_place(&mut y).unwrap();
+    assert_eq!(y, expected, "{wild:?} in place");
 }

@@ -85,7 +85,8 @@ pub(crate) fn run_by<O: LengthsOperator>(
     let (address, len, _read) = for_slice!(&lengths.slice, slice => bytes(slice, &theirs));
     into_new(storage, at, &output, |stream, src, dst| {
         // SAFETY: candle's memory of `len` bytes, which it keeps for the work on its stream.
-        let lengths = CudaLengths::Device(unsafe { DeviceRef::from_raw(address, len) });
+        let memory = unsafe { DeviceRef::from_raw(address, len) };
+        let lengths = CudaLengths::Device(lengths_layout.dtype(), memory);
         stream.execute(&plan, src, Some(lengths), dst).map_err(explain)?;
         match plan.lengths() {
             Some(lengths) if lengths.needs_check() => stream.check().map_err(explain),

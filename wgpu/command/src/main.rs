@@ -1,7 +1,7 @@
 //! `retrograde-wgpu`: the `retrograde` command with any GPU for `--device gpu`.
 
 use anyhow::Result;
-use retrograde::{Memory, Plan};
+use retrograde::{LengthsMemory, Plan};
 use retrograde_cli::AnyGpu;
 use retrograde_wgpu::{Gpu, Options};
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ impl AnyGpu for Adapter {
         &self,
         plan: &Plan,
         input: &[u8],
-        lengths: Option<Memory<'_>>,
+        lengths: Option<LengthsMemory<'_>>,
         output: &mut [u8],
         done: &mut dyn FnMut(u64),
     ) -> Result<()> {

@@ -34,7 +34,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let rows = Layout::dense(DType::F32, &[3, 4])?;
     let lanes = Layout::dense(DType::I32, &[3])?;
     let plan = ReverseSequence::new().time_axis(1).batch_axis(0).plan(&rows, &lanes, &rows)?;
-    let lengths = View::whole(&lengths).into();
+    let lengths = (DType::I32, View::whole(&lengths)).into();
     let bound = gpu.bind(&plan, (&input).into(), Some(lengths), (&output).into())?;
     let mut encoder = device.create_command_encoder(&Default::default());
     bound.encode(&mut encoder);

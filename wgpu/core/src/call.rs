@@ -211,20 +211,17 @@ impl Gpu {
         if steps > most {
             return Err(Error::TooManySteps { steps, most });
         }
-        plan.check_lengths_size(lengths.map(|lengths| match lengths {
-            GpuLengths::Device(view) => view.size(),
-            GpuLengths::Host(memory) => memory.len(),
-        }))?;
+        plan.check_lengths(lengths.as_ref().map(GpuLengths::size))?;
         match lengths {
-            Some(GpuLengths::Device(view)) => {
+            Some(GpuLengths::Device(_, view)) => {
                 view.check("lengths")?;
                 let shared = view.buffer == dst.buffer;
                 if shared && plan.lengths_overlap(view.address(), dst.address()) {
                     return Err(ExecuteError::LengthsOverlap.into());
                 }
             }
-            Some(GpuLengths::Host(memory)) => {
-                cpu::Checked::new(plan, Some(memory))?;
+            Some(GpuLengths::Host(lengths)) => {
+                cpu::Checked::new(plan, Some(lengths))?;
             }
             None => {}
         }
@@ -272,17 +269,17 @@ impl<'a> Binder<'a> {
         let window = self.gpu.window();
         let reach = plan.reach.start as u64..plan.reach.end as u64;
         let (buffer, start, on_device) = match lengths {
-            GpuLengths::Host(memory) => {
-                let bytes = bytes_of(memory, &reach);
+            GpuLengths::Host(lengths) => {
+                let bytes = bytes_of(lengths.memory(), &reach);
                 let usage = wgpu::BufferUsages::STORAGE;
                 (filled(self.gpu.device(), "retrograde: lengths", bytes, usage), reach.start, false)
             }
-            GpuLengths::Device(view) if view.buffer == dst.buffer => {
+            GpuLengths::Device(_, view) if view.buffer == dst.buffer => {
                 view.check_copy("lengths")?;
                 let (buffer, start) = self.copy(view, &reach)?;
                 (buffer, start, true)
             }
-            GpuLengths::Device(view) => {
+            GpuLengths::Device(_, view) => {
                 let bytes = window.bytes(&reach, 1, view.offset);
                 let read = Read { base: view.offset as i64 - bytes.start as i64, ..self.read() };
                 return self.bind_checked(plan, view.buffer.clone(), bytes, read, true);
@@ -439,7 +436,7 @@ impl<'a> Binder<'a> {
 /// The bytes of a reach of host memory.
 fn bytes_of<'m>(memory: Memory<'m>, reach: &Range<u64>) -> &'m [u8] {
     let len = (reach.end - reach.start) as usize;
-    // SAFETY: `check_lengths` found that the memory holds the plan's reach (`check_lengths_size`),
+    // SAFETY: `check_lengths` found that the memory holds the plan's reach (`Plan::check_lengths`),
     // and `Memory` promises that its bytes are initialised and nobody writes to them.
     unsafe { std::slice::from_raw_parts(memory.as_ptr().wrapping_add(reach.start as usize), len) }
 }

@@ -3,7 +3,7 @@
 use crate::device::Gpu;
 use crate::error::Error;
 use crate::view::{GpuLengths, View};
-use retrograde::{Memory, Plan, cpu};
+use retrograde::{LengthsMemory, Plan, cpu};
 use std::ops::Range;
 
 /// Bytes of output in a piece, unless a device takes less.
@@ -16,7 +16,7 @@ impl Gpu {
         &self,
         plan: &Plan,
         input: &[u8],
-        lengths: Option<Memory<'_>>,
+        lengths: Option<LengthsMemory<'_>>,
         output: &mut [u8],
     ) -> Result<(), Error> {
         self.reverse_in_pieces(plan, input, lengths, output, PIECE, |_| ()).await
@@ -28,7 +28,7 @@ impl Gpu {
         &self,
         plan: &Plan,
         input: &[u8],
-        lengths: Option<Memory<'_>>,
+        lengths: Option<LengthsMemory<'_>>,
         output: &mut [u8],
         piece: usize,
         mut done: impl FnMut(u64),

@@ -1,7 +1,7 @@
 //! Views of buffers: what a plan reads and writes.
 
 use crate::error::Error;
-use retrograde::Memory;
+use retrograde::{DType, LengthsMemory};
 use std::ops::Range;
 
 /// Bytes of a buffer, from any byte on.
@@ -75,23 +75,34 @@ impl<'a> From<&'a wgpu::Buffer> for View<'a> {
     }
 }
 
-/// The lengths of a plan, on the device or the host.
+/// The lengths of a plan, on the device or the host, with their type: one that the plan was not made
+/// for is refused.
 #[derive(Debug, Clone, Copy)]
 pub enum GpuLengths<'a> {
     /// On the device. They are checked there (see [`Gpu::check`](crate::Gpu::check)).
-    Device(View<'a>),
+    Device(DType, View<'a>),
     /// On the host. They are checked before anything is submitted, and copied.
-    Host(Memory<'a>),
+    Host(LengthsMemory<'a>),
 }
 
-impl<'a> From<View<'a>> for GpuLengths<'a> {
-    fn from(lengths: View<'a>) -> Self {
-        GpuLengths::Device(lengths)
+impl GpuLengths<'_> {
+    /// Their type and number of bytes.
+    pub(crate) fn size(&self) -> (DType, usize) {
+        match self {
+            GpuLengths::Device(dtype, view) => (*dtype, view.size()),
+            GpuLengths::Host(lengths) => (lengths.dtype(), lengths.memory().len()),
+        }
     }
 }
 
-impl<'a> From<Memory<'a>> for GpuLengths<'a> {
-    fn from(lengths: Memory<'a>) -> Self {
+impl<'a> From<(DType, View<'a>)> for GpuLengths<'a> {
+    fn from((dtype, lengths): (DType, View<'a>)) -> Self {
+        GpuLengths::Device(dtype, lengths)
+    }
+}
+
+impl<'a> From<LengthsMemory<'a>> for GpuLengths<'a> {
+    fn from(lengths: LengthsMemory<'a>) -> Self {
         GpuLengths::Host(lengths)
     }
 }

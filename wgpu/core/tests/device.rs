@@ -71,7 +71,7 @@ fn what_the_host_can_see_is_refused_before_anything_is_submitted() {
         let missing = ExecuteError::LengthsMissing;
         let rows = rows(2, 4);
         assert_eq!(gpu.execute_in_place(&rows, None, at(0, 8)).unwrap_err(), missing.into());
-        let given = GpuLengths::from(at(4, 8));
+        let given = GpuLengths::from((DType::I32, at(4, 8)));
         let over = ExecuteError::LengthsOverlap;
         assert_eq!(gpu.execute_in_place(&rows, Some(given), at(0, 8)).unwrap_err(), over.into());
         let copies = gpu.device().create_buffer(&wgpu::BufferDescriptor {
@@ -97,7 +97,7 @@ fn an_invalid_length_on_the_device_stops_its_call_and_is_reported_later() {
         let plan = rows(2, 4);
         let (bad, good) = (gpu.upload(&bytes(&[3, 5]))?, gpu.upload(&bytes(&[3, 4]))?);
         let run = |lengths: &wgpu::Buffer| {
-            gpu.execute_in_place(&plan, Some(View::whole(lengths).into()), view)
+            gpu.execute_in_place(&plan, Some((DType::I32, View::whole(lengths)).into()), view)
         };
         // Buffers have at least 16 bytes; the plan reads what it needs.
         run(&bad)?;
@@ -129,7 +129,11 @@ fn each_call_may_have_its_own_report() {
         for (at, lengths) in lengths?.iter().enumerate() {
             let view = View::new(lengths, 0, 12);
             let gpu = gpu.reporting_to(&reports, at);
-            gpu.execute_in_place(&plan, Some(view.into()), View::new(&memory, 0, 24))?;
+            gpu.execute_in_place(
+                &plan,
+                Some((DType::I32, view).into()),
+                View::new(&memory, 0, 24),
+            )?;
         }
         let bad = |ordinal, value, low, high| {
             Some(ExecuteError::OffsetOutOfRange { ordinal, value, low, high })
@@ -225,7 +229,7 @@ fn dense_rows_of_any_length_are_gathered_and_swapped() {
             let operator = ReverseSequence::new().time_axis(1).batch_axis(0);
             let plan = operator.plan(&layout, &lanes, &layout).unwrap();
             let lengths = gpu.upload(&bytes(&lengths))?;
-            let given = || Some(View::new(&lengths, 0, count as u64 * 4).into());
+            let given = || Some((DType::I32, View::new(&lengths, 0, count as u64 * 4)).into());
             for words in [1, 4] {
                 let gpu = gpu.with_words_each(words);
                 let (src, dst) = (gpu.upload(&memory)?, gpu.upload(&memory)?);

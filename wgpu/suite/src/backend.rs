@@ -2,7 +2,7 @@
 //! submission, one download. Lengths are on the device, and sometimes on the host. Each thread of the
 //! runner has a device of its own: threads that share one wait for its locks.
 
-use retrograde_conformance::backend::{Backend, Call, Outcome, plan_of, tensor};
+use retrograde_conformance::backend::{Backend, Call, Outcome, integer_type, plan_of, tensor};
 use retrograde_conformance::case::Case;
 use retrograde_wgpu::{Error, Gpu, GpuLengths, Options, Reports, View, wgpu};
 use std::sync::{Mutex, PoisonError};
@@ -111,12 +111,13 @@ fn start(
     let lengths = match call.case.lengths.as_deref() {
         None => None,
         Some(lengths) if turn.is_multiple_of(HOST_LENGTHS) => match tensor(lengths) {
-            Ok(tensor) => Some(GpuLengths::Host(tensor.memory())),
+            Ok(tensor) => Some(GpuLengths::Host((&tensor).into())),
             Err(error) => return Outcome::Refused(error.to_string()),
         },
         Some(lengths) => {
             let len = lengths.buffer.len() as u64;
-            Some(View::new(&buffers.lengths, lengths_at as u64, len).into())
+            let view = View::new(&buffers.lengths, lengths_at as u64, len);
+            Some((integer_type(lengths.integer), view).into())
         }
     };
     let view = |buffer, range: &std::ops::Range<usize>| {

@@ -154,7 +154,7 @@ fn measure(
     let bytes = bytes_of(case).unwrap_or(0);
     let offset = case.offset as u64 * (case.dtype.bits().unwrap_or(8) as u64 / 8);
     let lengths = lengths.map(|lengths| gpu.upload(&lengths)).transpose()?;
-    let lengths = lengths.as_ref().map(|lengths| View::whole(lengths).into());
+    let lengths = lengths.as_ref().map(|lengths| (DType::I64, View::whole(lengths)).into());
     let view = |buffer| View::new(buffer, offset, bytes);
     let bound = match case.in_place {
         true => gpu.bind_in_place(&plan, lengths, view(&memory.dst))?,

@@ -7,7 +7,7 @@ use super::types::{
     GUID, HRESULT, ID3D12CommandList, IDMLBindingTable, IDMLCommandRecorder, IDMLDevice,
     IDMLDispatchable,
 };
-use retrograde::{Memory, MemoryMut, cpu};
+use retrograde::{LengthsMemory, Memory, MemoryMut, cpu};
 use std::ffi::c_void;
 
 /// `IDMLDevice::CreateCommandRecorder`.
@@ -145,6 +145,8 @@ fn execute(compiled: &Compiled, table: &Table) -> Result<(), Fault> {
     let (input, lengths) = (source(0)?, source(1)?);
     // SAFETY: as above; no input intersects it, as just checked.
     let output = unsafe { MemoryMut::from_raw(output.start(), output.len(), true) };
-    cpu::execute(&compiled.plan, input, Some(lengths), output)
+    // The descriptor says of which type the bytes of a binding are.
+    let lengths = compiled.plan.lengths().map(|plan| LengthsMemory::new(plan.dtype, lengths));
+    cpu::execute(&compiled.plan, input, lengths, output)
         .map_err(|error| Fault::invalid(format!("ReverseSubsequences: {error}")))
 }

@@ -6,18 +6,19 @@ use super::fault::{
 };
 use super::iid;
 use super::types::{GUID, HRESULT};
-use crate::pointer::{Tagged, handle, reference, write};
+use crate::pointer::{Tag, Tagged, handle, reference, write};
 use retrograde::Plan;
 use retrograde::directml::Role;
 use std::alloc::Layout;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Any object of the interface.
+// `repr(C)`: the tag comes first, as `Tagged` promises.
+#[repr(C)]
 pub(crate) struct Object {
-    /// First, as `Tagged` wants it; zero after the last release.
-    tag: AtomicU64,
+    /// Cleared by the last release.
+    tag: Tag,
     /// The device that made it; `None` for devices and buffers.
     device: Option<Arc<Object>>,
     pub(crate) body: Body,
@@ -137,18 +138,15 @@ pub(crate) enum Private {
     Object(Arc<Object>),
 }
 
-impl Tagged for Object {
+// SAFETY: `repr(C)`, begins with a tag, and is only made with its own (`Object::new`).
+unsafe impl Tagged for Object {
     const TAG: u64 = u64::from_ne_bytes(*b"rgDirect");
     const NAME: &'static str = "the object";
-
-    fn tag(&self) -> u64 {
-        self.tag.load(Ordering::Relaxed)
-    }
 }
 
 impl Drop for Object {
     fn drop(&mut self) {
-        self.tag.store(0, Ordering::Relaxed);
+        self.tag.clear();
     }
 }
 
@@ -166,7 +164,7 @@ impl Device {
 impl Object {
     pub(crate) fn new(device: Option<Arc<Object>>, body: Body) -> Arc<Self> {
         Arc::new(Object {
-            tag: AtomicU64::new(Self::TAG),
+            tag: Tag::of::<Object>(),
             device,
             body,
             name: Mutex::default(),

@@ -57,9 +57,10 @@ pub unsafe extern "C" fn retrograde_dml_release(object: *mut c_void) -> ULONG {
     let mut count = 0;
     guarded(|| {
         // SAFETY: as the caller promises.
-        if let Ok(object) = unsafe { Object::behind(object) } {
-            // SAFETY: made by `Arc::into_raw`, and the program gives this reference back.
-            let object = unsafe { Arc::from_raw(std::ptr::from_ref(object)) };
+        if unsafe { Object::behind(object) }.is_ok() {
+            // SAFETY: made by `Arc::into_raw`, and the program gives this reference back. Its own
+            // pointer, because one from a shared reference may not free the object.
+            let object = unsafe { Arc::from_raw(object.cast_const().cast::<Object>()) };
             count = Arc::strong_count(&object) as ULONG - 1;
         }
         Ok(())

@@ -110,13 +110,15 @@ impl Engine {
 
     /// Runs a prepared call. Devices check the lengths themselves.
     fn run(&self, prepared: &Prepared<'_>, input: &[u8], lengths: &[u8]) -> Result<Vec<u8>> {
-        let lengths = prepared.lengths().map(|_| lengths);
+        let lengths = prepared.lengths().map(|of| (of.layout().dtype(), lengths));
         let mut out = vec![0; input.len()];
         let done = match self {
             Engine::Cpu => return Ok(prepared.run(input, &mut out[..]).map(|()| out)?),
             Engine::Cuda(cuda) => on_cuda(cuda, prepared.plan(), input, lengths, &mut out),
             #[cfg(feature = "simulate")]
             Engine::Simulated(simulator) => {
+                let lengths =
+                    lengths.map(|(dtype, bytes)| retrograde::LengthsMemory::new(dtype, bytes));
                 simulator.execute(prepared.plan(), input, lengths, &mut out)
             }
         };
@@ -132,12 +134,13 @@ fn on_cuda(
     cuda: &Cuda,
     plan: &Plan,
     input: &[u8],
-    lengths: Option<&[u8]>,
+    lengths: Option<(DType, &[u8])>,
     out: &mut [u8],
 ) -> Result<(), retrograde_gpu::Error> {
     let stream = cuda.stream()?;
-    let lengths = lengths.map(|bytes| DeviceBuffer::from_host(cuda, bytes)).transpose()?;
-    let lengths = lengths.as_ref().map(|lengths| lengths.view().into());
+    let dtype = lengths.map(|(dtype, _)| dtype);
+    let lengths = lengths.map(|(_, bytes)| DeviceBuffer::from_host(cuda, bytes)).transpose()?;
+    let lengths = dtype.zip(lengths.as_ref()).map(|(dtype, at)| (dtype, at.view()).into());
     let input = DeviceBuffer::from_host(cuda, input)?;
     let mut output = DeviceBuffer::from_host(cuda, out)?;
     stream.execute(plan, input.view(), lengths, output.view_mut())?;

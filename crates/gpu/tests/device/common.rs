@@ -1,6 +1,6 @@
 //! What the tests share: the device, bytes that tell their position, and comparisons.
 
-use retrograde::{Memory, MemoryMut, Plan, cpu};
+use retrograde::{DType, LengthsMemory, MemoryMut, Plan, cpu};
 use retrograde_gpu::{Cuda, DeviceBuffer, Stream};
 
 pub(crate) fn device() -> Cuda {
@@ -50,7 +50,7 @@ pub(crate) fn on_device(cuda: &Cuda, lengths: &[i32]) -> DeviceBuffer {
 pub(crate) fn agrees_with_the_cpu(cuda: &Cuda, stream: &Stream, plan: &Plan, lengths: &[u64]) {
     let per_byte = plan.unit().grain.per_byte();
     let bytes = plan.src().end.max(plan.dst().end).div_ceil(per_byte);
-    let (before, given) = (noise(bytes), Memory::from(lengths));
+    let (before, given) = (noise(bytes), LengthsMemory::from(lengths));
     let mut expected = before.clone();
     let to = MemoryMut::from(&mut expected[..]);
     cpu::execute(plan, before[..].into(), Some(given), to).unwrap();
@@ -58,13 +58,17 @@ pub(crate) fn agrees_with_the_cpu(cuda: &Cuda, stream: &Stream, plan: &Plan, len
     let raw = DeviceBuffer::from_host(cuda, &raw).unwrap();
     let input = DeviceBuffer::from_host(cuda, &before).unwrap();
     let mut output = DeviceBuffer::from_host(cuda, &before).unwrap();
-    stream.execute(plan, input.view(), Some(raw.view().into()), output.view_mut()).unwrap();
+    stream
+        .execute(plan, input.view(), Some((DType::U64, raw.view()).into()), output.view_mut())
+        .unwrap();
     stream.check().unwrap();
     let wrong = |got: &[u8]| got.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(wrong(&output.to_vec().unwrap()), None, "the first wrong byte: {plan}");
     if plan.fits_in_place() {
         output.write(0, &before).unwrap();
-        stream.execute_in_place(plan, Some(raw.view().into()), output.view_mut()).unwrap();
+        stream
+            .execute_in_place(plan, Some((DType::U64, raw.view()).into()), output.view_mut())
+            .unwrap();
         stream.check().unwrap();
         assert_eq!(wrong(&output.to_vec().unwrap()), None, "in place, the first one: {plan}");
     }

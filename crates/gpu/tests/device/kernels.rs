@@ -2,7 +2,7 @@
 
 use crate::common::{agrees_with_the_cpu, assert_from, byte, device, noise};
 use retrograde::{
-    Align, DType, Layout, LengthsOperator, Memory, Reverse, ReverseSegments, ReverseSequence,
+    Align, DType, Layout, LengthsOperator, Reverse, ReverseSegments, ReverseSequence,
     ReverseSubsequences, Tail,
 };
 use retrograde_gpu::{Cuda, CudaLengths, DeviceBuffer, Kernel, kernel};
@@ -81,7 +81,7 @@ fn columns(cuda: &Cuda, sizes: &[(usize, usize)]) -> Vec<Kernel> {
             let input = DeviceBuffer::from_host(cuda, &noise(bytes)).unwrap();
             let device_lengths = lengths.iter().flat_map(|l| l.to_ne_bytes()).collect::<Vec<u8>>();
             let device_lengths = DeviceBuffer::from_host(cuda, &device_lengths).unwrap();
-            let given = || Some(CudaLengths::from(device_lengths.view()));
+            let given = || Some(CudaLengths::from((DType::I64, device_lengths.view())));
             let source = |at: usize| {
                 let (unit, inside) = (at / width, at % width);
                 let (t, c) = (unit / columns, unit % columns);
@@ -202,7 +202,7 @@ fn segments_in_runs_of_tiles() {
         };
         for _ in 0..3 {
             let mut output = DeviceBuffer::from_host(&cuda, &vec![7; SIZE]).unwrap();
-            let host = CudaLengths::Host(Memory::from(&offsets[..]));
+            let host = CudaLengths::Host((&offsets).into());
             stream.execute(&plan, input.view(), Some(host), output.view_mut()).unwrap();
             stream.synchronize().unwrap();
             assert_from(&mut output.to_vec().unwrap(), source);

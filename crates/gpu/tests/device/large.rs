@@ -1,9 +1,7 @@
 //! Tensors beyond 2^31 elements and 4 GiB, where counts and offsets take 64 bits.
 
 use crate::common::{assert_from, byte, device, each_chunk, noise};
-use retrograde::{
-    DType, Layout, LengthsOperator, Memory, Reverse, ReverseSegments, ReverseSequence,
-};
+use retrograde::{DType, Layout, LengthsOperator, Reverse, ReverseSegments, ReverseSequence};
 use retrograde_gpu::{CudaLengths, DeviceBuffer, Kernel, kernel};
 
 const BIG: usize = (1 << 32) + (1 << 28) + 7;
@@ -54,7 +52,7 @@ fn more_than_4_gib_of_words_and_vectors() {
     let operator = ReverseSequence::new().time_axis(1).batch_axis(0);
     let plan = operator.plan(&layout, &lanes, &layout).unwrap();
     assert_eq!(kernel(&plan, &cuda.limits()), Kernel::StagedRows);
-    let host = CudaLengths::Host(Memory::from(&lengths[..]));
+    let host = CudaLengths::Host((&lengths).into());
     stream.execute(&plan, input.view(), Some(host), output.view_mut()).unwrap();
     stream.synchronize().unwrap();
     let mut got = output.to_vec().unwrap();
@@ -89,7 +87,7 @@ fn more_than_2_to_the_31_elements_in_any_order() {
     let lanes = Layout::dense(DType::U32, &[columns]).unwrap();
     let operator = ReverseSequence::new().time_axis(0).batch_axis(1);
     let plan = operator.plan(&dense, &lanes, &dense).unwrap();
-    let host = CudaLengths::Host(Memory::from(&lengths[..]));
+    let host = CudaLengths::Host((&lengths).into());
     stream.execute(&plan, input.view(), Some(host), output.view_mut()).unwrap();
     stream.synchronize().unwrap();
     assert_from(&mut output.to_vec().unwrap(), |at| {
@@ -139,7 +137,7 @@ fn more_than_4_gib_of_segments() {
         let layout = Layout::dense(DType::Bytes(width), &[steps]).unwrap();
         let of = Layout::dense(DType::U64, &[offsets.len()]).unwrap();
         let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
-        let host = CudaLengths::Host(Memory::from(&offsets[..]));
+        let host = CudaLengths::Host((&offsets).into());
         stream.execute(&plan, input.view(), Some(host), output.view_mut()).unwrap();
         stream.synchronize().unwrap();
         let source = |at: usize| {
@@ -152,7 +150,7 @@ fn more_than_4_gib_of_segments() {
         };
         let mut got = output.to_vec().unwrap();
         assert_from(&mut got[..layout.byte_len()], source);
-        let host = CudaLengths::Host(Memory::from(&offsets[..]));
+        let host = CudaLengths::Host((&offsets).into());
         stream.execute_in_place(&plan, Some(host), output.view_mut()).unwrap();
         stream.synchronize().unwrap();
         let mut got = output.to_vec().unwrap();

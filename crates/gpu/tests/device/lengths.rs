@@ -59,7 +59,7 @@ fn a_wrong_length_stops_a_call_that_has_begun() {
         for wrong in [given(most + 1), given(-1)] {
             for _ in 0..10 {
                 for (lengths, output) in [(&right, &mut written), (&wrong, &mut output)] {
-                    let lengths = Some(lengths.view().into());
+                    let lengths = Some((DType::I64, lengths.view()).into());
                     stream.execute(&plan, input.view(), lengths, output.view_mut()).unwrap();
                 }
             }
@@ -81,7 +81,12 @@ fn a_wrong_length_stops_its_own_call_and_is_told_later() {
     let bad = on_device(&cuda, &lengths);
     let run = |output: &mut DeviceBuffer, lengths: &DeviceBuffer| {
         stream
-            .execute(&plan, input.view(), Some(lengths.view().into()), output.view_mut())
+            .execute(
+                &plan,
+                input.view(),
+                Some((DType::I32, lengths.view()).into()),
+                output.view_mut(),
+            )
             .unwrap();
     };
     run(&mut output, &bad);
@@ -179,7 +184,9 @@ fn hostile_lengths_never_lead_out_of_bounds() {
                 let at = arena.address() + guard as u64;
                 // SAFETY: inside the arena, which outlives the work.
                 let view = unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
-                stream.execute(&plan, input.view(), Some(lengths.view().into()), view).unwrap();
+                stream
+                    .execute(&plan, input.view(), Some((DType::U64, lengths.view()).into()), view)
+                    .unwrap();
                 let refused = stream.check().is_err();
                 assert_eq!(refused, policy == LengthPolicy::Strict);
                 let got = arena.to_vec().unwrap();
@@ -190,7 +197,9 @@ fn hostile_lengths_never_lead_out_of_bounds() {
                 arena.write(guard, &noise(bytes)).unwrap();
                 // SAFETY: as above.
                 let view = unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
-                stream.execute_in_place(&plan, Some(lengths.view().into()), view).unwrap();
+                stream
+                    .execute_in_place(&plan, Some((DType::U64, lengths.view()).into()), view)
+                    .unwrap();
                 assert_eq!(stream.check().is_err(), refused);
                 let got = arena.to_vec().unwrap();
                 assert!(got[..guard].iter().chain(&got[guard + bytes..]).all(|&b| b == 0xA5));
@@ -209,7 +218,7 @@ fn each_call_may_have_a_report_of_its_own() {
     let reports = Arc::new(Reports::allocate(&cuda, 3).unwrap());
     for (at, length) in [(0, 5), (1, 500), (2, 100)] {
         let lengths = on_device(&cuda, &[length; 64]);
-        let given = Some(CudaLengths::from(lengths.view()));
+        let given = Some(CudaLengths::from((DType::I32, lengths.view())));
         let stream = stream.reporting_to(&reports, at);
         stream.execute(&plan, input.view(), given, output.view_mut()).unwrap();
         stream.synchronize().unwrap();
@@ -237,7 +246,12 @@ fn a_clamping_stream_writes_its_output_and_tells_where_it_was_told_to() {
         let blank = vec![0xEE; output.len()];
         output.write(0, &blank).unwrap();
         stream
-            .execute(&plan, input.view(), Some(lengths.view().into()), output.view_mut())
+            .execute(
+                &plan,
+                input.view(),
+                Some((DType::I32, lengths.view()).into()),
+                output.view_mut(),
+            )
             .unwrap();
         assert_eq!(own.read(&reports), Ok(vec![None, told]));
         let source = |at: usize| at / 200 * 200 + (99 - at % 200 / 2) * 2 + at % 2;
@@ -275,13 +289,15 @@ fn a_bad_offset_stops_its_own_call_and_is_told_later() {
             let before = std::mem::replace(&mut offsets[at], value);
             let bad = on_device(&cuda, &offsets);
             for (offsets, output) in [(&good, &mut written), (&bad, &mut output)] {
-                let view = Some(offsets.view().into());
+                let view = Some((DType::I32, offsets.view()).into());
                 stream.execute(&plan, input.view(), view, output.view_mut()).unwrap();
             }
             let value = value.into();
             let error = ExecuteError::OffsetOutOfRange { ordinal: at, value, low, high };
             assert_eq!(stream.check(), Err(Error::Execute(error.clone())), "{plan}");
-            stream.execute_in_place(&plan, Some(bad.view().into()), output.view_mut()).unwrap();
+            stream
+                .execute_in_place(&plan, Some((DType::I32, bad.view()).into()), output.view_mut())
+                .unwrap();
             assert_eq!(stream.check(), Err(Error::Execute(error)), "{plan}");
             assert!(output.to_vec().unwrap().iter().all(|&b| b == 0xA5), "{plan}");
             offsets[at] = before;
@@ -324,7 +340,7 @@ fn hostile_offsets_never_lead_out_of_bounds() {
                 let at = arena.address() + guard as u64;
                 // SAFETY: inside the arena, which outlives the work.
                 let view = || unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
-                let given = || Some(offsets.view().into());
+                let given = || Some((DType::U64, offsets.view()).into());
                 clamping.execute(&plan, input.view(), given(), view()).unwrap();
                 clamping.execute_in_place(&plan, given(), view()).unwrap();
                 clamping.synchronize().unwrap();

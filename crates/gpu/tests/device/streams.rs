@@ -4,7 +4,7 @@ use crate::common::{assert_from, device, noise, on_device};
 use crate::lengths::sequence;
 use cudarc::driver::{result, sys};
 use retrograde::{
-    DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Memory, Reverse, ReverseSequence,
+    DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Reverse, ReverseSequence,
 };
 use retrograde_gpu::{CudaLengths, DeviceBuffer, Error, Kernel, Stream, kernel};
 
@@ -24,7 +24,7 @@ fn two_streams_at_once_keep_apart() {
                 let bad = on_device(cuda, &lengths);
                 for round in 0..500 {
                     let lengths = if round % 3 == worker % 3 { &bad } else { &good };
-                    let given = Some(CudaLengths::from(lengths.view()));
+                    let given = Some(CudaLengths::from((DType::I32, lengths.view())));
                     stream.execute(&plan, input.view(), given, output.view_mut()).unwrap();
                     let outcome = stream.check();
                     let limit = 100;
@@ -98,12 +98,12 @@ fn a_graph_replays_with_new_lengths() {
         // As in PyTorch's graphs: on a stream that was not used before.
         let borrowed = cuda.borrow_stream(stream.handle()).unwrap();
         captured(&stream, || {
-            borrowed.execute(&plan, input.view(), Some(view.into()), out).unwrap();
+            borrowed.execute(&plan, input.view(), Some((DType::I32, view).into()), out).unwrap();
         })
     };
     let host = [100i32; 64];
     let refused = captured(&stream, || {
-        let given = Some(CudaLengths::Host(Memory::from(&host[..])));
+        let given = Some(CudaLengths::Host((&host).into()));
         let outcome = stream.execute(&plan, input.view(), given, output.view_mut());
         assert_eq!(outcome, Err(Error::HostLengthsInGraph));
     });
@@ -150,7 +150,12 @@ fn long_columns_can_be_captured() {
     let mut output = DeviceBuffer::allocate(&cuda, layout.byte_len()).unwrap();
     let graph = captured(&stream, || {
         stream
-            .execute(&plan, input.view(), Some(lengths.view().into()), output.view_mut())
+            .execute(
+                &plan,
+                input.view(),
+                Some((DType::I32, lengths.view()).into()),
+                output.view_mut(),
+            )
             .unwrap();
     });
     // SAFETY: graph and stream are alive.
@@ -207,6 +212,12 @@ fn buffers_that_do_not_fit_are_refused() {
     let shifted = unsafe { retrograde_gpu::DeviceRef::from_raw(both.address() + 16, 256) };
     let outcome = stream.execute(&plan, shifted, None, both.view_mut());
     assert_eq!(refused(outcome), ExecuteError::Overlap);
-    let outcome = stream.execute(&plan, input.view(), Some(input.view().into()), both.view_mut());
+    let lengths = Some((DType::I32, input.view()).into());
+    let outcome = stream.execute(&plan, input.view(), lengths, both.view_mut());
     assert_eq!(refused(outcome), ExecuteError::LengthsUnexpected);
+    let of = Layout::dense(DType::I64, &[8]).unwrap();
+    let plan = ReverseSequence::new().plan(&layout, &of, &layout).unwrap();
+    let (values, given, planned) = ("lengths", DType::I32, DType::I64);
+    let outcome = stream.execute(&plan, input.view(), lengths, both.view_mut());
+    assert_eq!(refused(outcome), ExecuteError::LengthsType { values, given, planned });
 }

@@ -85,7 +85,9 @@ fn launch(
         // SAFETY: XLA uses its memory in the order of its stream, on which this runs.
         unsafe { DeviceRef::from_raw(memory.as_ptr().addr() as u64, memory.len()) }
     };
-    let given = prepared.lengths().map(|tensor| CudaLengths::Device(there(tensor)));
+    let given = prepared
+        .lengths()
+        .map(|tensor| CudaLengths::Device(tensor.layout().dtype(), there(tensor)));
     let memory = target.memory();
     // SAFETY: as above; only the handler writes to a result.
     let output = unsafe { DeviceMut::from_raw(memory.as_ptr().addr() as u64, memory.len()) };

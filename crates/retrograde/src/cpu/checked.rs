@@ -2,6 +2,7 @@
 
 use super::execute::{execute_checked, execute_checked_in_place, reader_of};
 use crate::error::ExecuteError;
+use crate::lengths::LengthsMemory;
 use crate::plan::Plan;
 use crate::tensor::{Memory, MemoryMut};
 
@@ -27,20 +28,20 @@ use crate::tensor::{Memory, MemoryMut};
 #[derive(Debug, Clone, Copy)]
 pub struct Checked<'a> {
     plan: &'a Plan,
-    lengths: Option<Memory<'a>>,
+    lengths: Option<LengthsMemory<'a>>,
 }
 
 /// A piece of a plan, with the lengths that were checked for all of it.
 #[derive(Debug, Clone)]
 pub struct Piece<'a> {
     plan: Plan,
-    lengths: Option<Memory<'a>>,
+    lengths: Option<LengthsMemory<'a>>,
 }
 
 impl<'a> Checked<'a> {
     /// Checks every length that the plan reads, as [`execute`](super::execute) does.
-    pub fn new(plan: &'a Plan, lengths: Option<Memory<'a>>) -> Result<Self, ExecuteError> {
-        plan.check_lengths_size(lengths.map(|memory| memory.len()))?;
+    pub fn new(plan: &'a Plan, lengths: Option<LengthsMemory<'a>>) -> Result<Self, ExecuteError> {
+        plan.check_lengths(lengths.map(|given| (given.dtype(), given.memory().len())))?;
         if let Some(reader) = reader_of(plan, lengths) {
             reader.check_all()?;
         }
@@ -53,7 +54,7 @@ impl<'a> Checked<'a> {
     }
 
     /// The lengths that were checked.
-    pub fn lengths(&self) -> Option<Memory<'a>> {
+    pub fn lengths(&self) -> Option<LengthsMemory<'a>> {
         self.lengths
     }
 

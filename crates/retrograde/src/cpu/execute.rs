@@ -5,6 +5,7 @@ use super::lengths::LengthReader;
 use super::{copy, in_place, scattered};
 use crate::dtype::Grain;
 use crate::error::ExecuteError;
+use crate::lengths::LengthsMemory;
 use crate::plan::Plan;
 use crate::tensor::{Memory, MemoryMut};
 
@@ -28,7 +29,7 @@ use crate::tensor::{Memory, MemoryMut};
 pub fn execute(
     plan: &Plan,
     src: Memory<'_>,
-    lengths: Option<Memory<'_>>,
+    lengths: Option<LengthsMemory<'_>>,
     dst: MemoryMut<'_>,
 ) -> Result<(), ExecuteError> {
     plan.check_sizes(src.len(), dst.len())?;
@@ -42,7 +43,7 @@ pub fn execute(
 /// Runs a plan whose input and output have the same layout on one memory.
 pub fn execute_in_place(
     plan: &Plan,
-    lengths: Option<Memory<'_>>,
+    lengths: Option<LengthsMemory<'_>>,
     memory: MemoryMut<'_>,
 ) -> Result<(), ExecuteError> {
     // The input's reach is the output's, or the plan does not fit in place.
@@ -58,7 +59,7 @@ pub fn execute_in_place(
 pub(super) fn execute_checked(
     plan: &Plan,
     src: Memory<'_>,
-    lengths: Option<Memory<'_>>,
+    lengths: Option<LengthsMemory<'_>>,
     dst: MemoryMut<'_>,
 ) -> Result<(), ExecuteError> {
     plan.check_sizes(src.len(), dst.len())?;
@@ -69,7 +70,7 @@ pub(super) fn execute_checked(
 /// Runs a plan whose lengths have been checked, as [`execute_in_place`] does.
 pub(super) fn execute_checked_in_place(
     plan: &Plan,
-    lengths: Option<Memory<'_>>,
+    lengths: Option<LengthsMemory<'_>>,
     memory: MemoryMut<'_>,
 ) -> Result<(), ExecuteError> {
     plan.check_sizes(usize::MAX, memory.len())?;
@@ -135,28 +136,29 @@ fn run_in_place(
     Ok(())
 }
 
-/// Matches the lengths' memory to the plan, without a look at the values.
+/// Matches the lengths' type and memory to the plan, without a look at the values.
 #[inline]
 fn matched<'a>(
     plan: &'a Plan,
-    memory: Option<Memory<'a>>,
+    lengths: Option<LengthsMemory<'a>>,
     dst: &MemoryMut<'_>,
 ) -> Result<Option<LengthReader<'a>>, ExecuteError> {
     // Most plans have none, and skip the rest.
-    if plan.lengths().is_none() && memory.is_none() {
+    if plan.lengths().is_none() && lengths.is_none() {
         return Ok(None);
     }
-    plan.check_lengths_size(memory.map(|memory| memory.len()))?;
-    if memory.is_some_and(|m| plan.lengths_overlap(m.as_ptr().addr(), dst.as_ptr().addr())) {
+    plan.check_lengths(lengths.map(|given| (given.dtype(), given.memory().len())))?;
+    let start = lengths.map(|given| given.memory().as_ptr().addr());
+    if start.is_some_and(|start| plan.lengths_overlap(start, dst.as_ptr().addr())) {
         return Err(ExecuteError::LengthsOverlap);
     }
-    Ok(reader_of(plan, memory))
+    Ok(reader_of(plan, lengths))
 }
 
 /// The lengths of a plan that has any, in memory that holds them.
 pub(super) fn reader_of<'a>(
     plan: &'a Plan,
-    memory: Option<Memory<'a>>,
+    lengths: Option<LengthsMemory<'a>>,
 ) -> Option<LengthReader<'a>> {
-    plan.lengths().zip(memory).map(|(lengths, memory)| LengthReader::new(lengths, memory))
+    plan.lengths().zip(lengths).map(|(plan, given)| LengthReader::new(plan, given.memory()))
 }

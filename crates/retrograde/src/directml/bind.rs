@@ -5,6 +5,7 @@ use super::desc::TensorDesc;
 use super::error::BindError;
 use super::role::Role;
 use crate::cpu;
+use crate::lengths::LengthsMemory;
 use crate::plan::Plan;
 use crate::tensor::{Memory, MemoryMut};
 use std::ops::Range;
@@ -118,7 +119,9 @@ impl CompiledOperator {
         let lengths = &sequence_lengths.buffer[bound(self.sequence_lengths, &sequence_lengths)?];
         let range = self.output.range(output.offset, output.size, output.buffer.len())?;
         let dst = MemoryMut::from(&mut output.buffer[range]);
-        cpu::execute(&self.plan, Memory::from(src), Some(Memory::from(lengths)), dst)?;
+        // The descriptor says of which type the bytes of a binding are.
+        let lengths = self.plan.lengths().map(|plan| LengthsMemory::new(plan.dtype, lengths));
+        cpu::execute(&self.plan, Memory::from(src), lengths, dst)?;
         Ok(())
     }
 }

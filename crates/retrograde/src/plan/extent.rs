@@ -3,7 +3,7 @@
 //! Every backend asks this before it runs, whatever its addresses mean.
 
 use super::Plan;
-use crate::dtype::Grain;
+use crate::dtype::{DType, Grain};
 use crate::error::ExecuteError;
 use crate::layout::Reach;
 use std::ops::Range;
@@ -15,14 +15,20 @@ impl Plan {
         check_buffer("output", self.dst, self.unit.grain, dst)
     }
 
-    /// Whether lengths are there if and only if the plan reads any, and their buffer of so many
-    /// bytes holds them.
-    pub fn check_lengths_size(&self, lengths: Option<usize>) -> Result<(), ExecuteError> {
+    /// Whether lengths are there if and only if the plan reads any, are of the type that it was made
+    /// for, and their buffer of so many bytes holds them.
+    pub fn check_lengths(&self, lengths: Option<(DType, usize)>) -> Result<(), ExecuteError> {
         match (&self.lengths, lengths) {
             (None, None) => Ok(()),
             (None, Some(_)) => Err(ExecuteError::LengthsUnexpected),
             (Some(_), None) => Err(ExecuteError::LengthsMissing),
-            (Some(plan), Some(len)) => check_buffer("lengths", plan.reach, Grain::Byte, len),
+            (Some(plan), Some((given, _))) if given != plan.dtype => {
+                let values = plan.meaning.name();
+                Err(ExecuteError::LengthsType { values, given, planned: plan.dtype })
+            }
+            (Some(plan), Some((_, len))) => {
+                check_buffer(plan.meaning.name(), plan.reach, Grain::Byte, len)
+            }
         }
     }
 

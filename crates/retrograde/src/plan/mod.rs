@@ -79,6 +79,16 @@ pub enum Meaning {
     Offsets,
 }
 
+impl Meaning {
+    /// What they are called in errors.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Meaning::Lengths => "lengths",
+            Meaning::Offsets => "offsets",
+        }
+    }
+}
+
 /// The lengths (or offsets) a plan reads when it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LengthsPlan {

@@ -2,8 +2,9 @@
 
 use crate::{HUGE, dense, refused};
 use retrograde::{
-    DType, Error, ExecuteError, Layout, LengthsOperator, Memory, MemoryMut, Operator, Reverse,
-    ReverseSequence, TensorMut, TensorRef, cpu,
+    DType, Error, ExecuteError, Layout, LengthPolicy, Lengths, LengthsMemory, LengthsOperator,
+    Memory, MemoryMut, Operator, Prepared, Reverse, ReverseSegments, ReverseSequence, TensorMut,
+    TensorRef, cpu,
 };
 
 pub(crate) fn slices() {
@@ -85,6 +86,27 @@ pub(crate) fn plans() {
         LengthsUnexpected,
         "lengths were given but the plan reverses whole axes"
     );
+    // As many bytes as three of the planned type, and one of the width that it has.
+    for (given, dtype) in [
+        (LengthsMemory::from(&[1i32, 2, 0, 0, 0, 0]), DType::I32),
+        (LengthsMemory::from(&[1u64, 2, 0]), DType::U64),
+    ] {
+        let text = format!(
+            "the lengths are of type {dtype}, but the plan was made for i64: convert them to i64, or plan for {dtype}"
+        );
+        let given = Some(given);
+        refused!(
+            cpu::execute(&sequence, source(), given, (&mut output[..]).into()),
+            LengthsType { values: "lengths", planned: DType::I64, .. },
+            text
+        );
+        refused!(
+            cpu::execute_in_place(&sequence, given, (&mut output[..]).into()),
+            LengthsType { .. },
+            text
+        );
+        refused!(cpu::Checked::new(&sequence, given), LengthsType { .. }, text);
+    }
     let bad = [0i64, 0, 3];
     refused!(
         cpu::execute(&sequence, source(), Some((&bad[..]).into()), (&mut output[..]).into()),
@@ -116,6 +138,60 @@ pub(crate) fn plans() {
     );
 }
 
+/// Lengths of the next batch that are not what the call was prepared for.
+pub(crate) fn prepared() {
+    let x = dense(DType::U8, &[2, 4]);
+    let rows = ReverseSequence::new().time_axis(1).batch_axis(0).policy(LengthPolicy::Clamp);
+    let prepared = rows.lengths(&[4i64, 2]).prepare(&x, &x).unwrap();
+    let next = || prepared.clone();
+    refused!(
+        next().with_lengths(&[4i32, 2, 0, 0]),
+        Error::Execute { source: ExecuteError::LengthsType { .. }, .. },
+        "ReverseSequence: the lengths are of type i32, but the plan was made for i64: convert them to i64, or plan for i32"
+    );
+    refused!(
+        next().with_lengths(Lengths::flat(DType::F64, &[4f64, 2.0])),
+        Error::Execute { source: ExecuteError::LengthsType { .. }, .. },
+        "ReverseSequence: the lengths are of type f64, but the plan was made for i64: convert them to i64, or plan for f64"
+    );
+    refused!(
+        next().with_lengths(&[4i64, 2, 1]),
+        Error::LengthsCount { got: 3, expected: 2, .. },
+        "ReverseSequence: 3 lengths given, expected 2, one per lane of shape [2]"
+    );
+    let table = [4i64, 9, 2];
+    let every_other = Layout::strided(DType::I64, &[2], &[2], 0).unwrap();
+    let every_other = TensorRef::new(every_other, &table).unwrap();
+    refused!(
+        next().with_lengths(&every_other),
+        Error::PreparedLengths { values: "lengths", .. },
+        "ReverseSequence: lengths have shape [2], strides [16] and offset 0 (in bytes), but the call was prepared for shape [2], strides [8] and offset 0 (in bytes): prepare it again"
+    );
+    // Prepared for such a view, it takes others of that layout, and no dense ones.
+    let strided = rows.lengths(&every_other).prepare(&x, &x).unwrap();
+    let mut y = [0u8; 8];
+    strided.clone().with_lengths(&every_other).unwrap().run(b"abcdefgh", &mut y).unwrap();
+    assert_eq!(&y, b"dcbafegh");
+    assert!(strided.with_lengths(&[4i64, 2]).is_err());
+
+    let pieces = ReverseSegments::along(1).offsets(&[0i32, 1, 4]).prepare(&x, &x).unwrap();
+    refused!(
+        pieces.clone().with_lengths(&[0u32, 1, 4]),
+        Error::Execute { .. },
+        "ReverseSegments: the offsets are of type u32, but the plan was made for i32: convert them to i32, or plan for u32"
+    );
+    refused!(
+        pieces.with_lengths(&[0i32, 4]),
+        Error::PreparedLengths { values: "offsets", .. },
+        "ReverseSegments: offsets have shape [2], strides [4] and offset 0 (in bytes), but the call was prepared for shape [3], strides [4] and offset 0 (in bytes): prepare it again"
+    );
+    // A plan and lengths of the caller's are compared when they run.
+    let given = TensorRef::from_slice(&[4i32, 2, 0, 0], &[4]).unwrap();
+    let mixed = Prepared::from_plan(Operator::ReverseSequence, next().plan().clone(), Some(given));
+    let error = mixed.run(b"abcdefgh", &mut y).unwrap_err();
+    assert!(matches!(error, Error::Execute { source: ExecuteError::LengthsType { .. }, .. }));
+}
+
 /// Overlap can only come from foreign pointers: one buffer, lent twice.
 pub(crate) fn overlaps() {
     use ExecuteError::*;
@@ -136,6 +212,7 @@ pub(crate) fn overlaps() {
     let other = [0.0f32; 6];
     // SAFETY: as above.
     let lengths = unsafe { Memory::from_raw(base.add(8), 24) };
+    let lengths = LengthsMemory::new(DType::I64, lengths);
     refused!(
         cpu::execute(&sequence, Memory::from(&other[..]), Some(lengths), second()),
         LengthsOverlap,

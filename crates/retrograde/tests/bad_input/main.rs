@@ -64,7 +64,8 @@ groups! {
     reverse_sequence_is_refused: operators::reverse_sequence, 28;
     reverse_subsequences_is_refused: operators::reverse_subsequences, 10;
     slices_are_refused: execution::slices, 7;
-    plans_are_refused: execution::plans, 9;
+    plans_are_refused: execution::plans, 15;
+    lengths_of_prepared_calls_are_refused: execution::prepared, 6;
     overlaps_are_refused: execution::overlaps, 2;
     descriptors_are_refused: directml::descriptors, 20;
     descriptors_together_are_refused: directml::descriptors_together, 8;
