@@ -92,10 +92,10 @@ impl Found {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::racing::while_exchanged;
     use std::fs;
     use std::io::Read;
     use std::os::unix::fs::symlink;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     /// A folder `models` with `data/w`, links inside it and out of it, and `secret/w` beside it.
     fn folders() -> tempfile::TempDir {
@@ -161,26 +161,15 @@ mod tests {
     fn links_that_change_all_the_time_never_lead_out() {
         let root = folders();
         let (models, data) = (root.path().join("models"), root.path().join("models/data"));
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let (link, kept) = (root.path().join("link"), root.path().join("kept"));
-                symlink("../secret", &link).unwrap();
-                while !stop.load(Ordering::Relaxed) {
-                    fs::rename(&data, &kept).unwrap();
-                    fs::rename(&link, &data).unwrap();
-                    fs::rename(&data, &link).unwrap();
-                    fs::rename(&kept, &data).unwrap();
-                }
-            });
+        let link = root.path().join("link");
+        symlink("../secret", &link).unwrap();
+        while_exchanged(&data, &link, || {
             for _ in 0..5000 {
-                if let Ok(text) =
-                    Found::of(&models, Path::new("data/w")).and_then(|at| content(&at))
-                {
+                let found = Found::of(&models, Path::new("data/w"));
+                if let Ok(text) = found.and_then(|found| content(&found)) {
                     assert_eq!(text, "inside");
                 }
             }
-            stop.store(true, Ordering::Relaxed);
         });
     }
 }

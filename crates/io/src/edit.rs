@@ -111,9 +111,9 @@ impl Edit {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::racing::while_exchanged;
     use retrograde::DType;
     use std::fs;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn a_file_that_takes_the_name_meanwhile_is_not_edited() {
@@ -126,23 +126,14 @@ mod tests {
             Opening { dtype: Some(DType::U8), shape: Some(vec![1]), ..Opening::default() };
         let saving = Saving::default();
         saving.keep.add(at("input"));
-        let (stop, mut opened) = (AtomicBool::new(false), 0);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    fs::rename(at("x.bin"), at("kept")).unwrap();
-                    fs::rename(at("input"), at("x.bin")).unwrap();
-                    fs::rename(at("x.bin"), at("input")).unwrap();
-                    fs::rename(at("kept"), at("x.bin")).unwrap();
-                }
-            });
+        let mut opened = 0;
+        while_exchanged(&at("x.bin"), &at("input"), || {
             for _ in 0..3000 {
                 if let Ok(mut edit) = Edit::open(&location, &opening, &saving) {
                     opened += 1;
                     assert_eq!(edit.data_mut(), [1], "the input is edited");
                 }
             }
-            stop.store(true, Ordering::Relaxed);
         });
         assert!(opened > 0);
     }

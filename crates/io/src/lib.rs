@@ -46,6 +46,8 @@ pub mod onnx;
 mod open;
 pub mod openvino;
 mod output;
+#[cfg(all(test, unix))]
+mod racing;
 mod raw;
 mod safetensors;
 mod save;

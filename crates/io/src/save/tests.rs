@@ -172,28 +172,18 @@ mod unix {
 
     #[test]
     fn a_file_that_takes_the_name_of_a_device_is_not_written_over() {
+        use crate::racing::while_exchanged;
         use crate::save::target::Target;
-        use std::sync::atomic::{AtomicBool, Ordering};
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(at("file"), b"old").unwrap();
         symlink("/dev/null", at("x")).unwrap();
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    fs::rename(at("x"), at("kept")).unwrap();
-                    fs::rename(at("file"), at("x")).unwrap();
-                    fs::rename(at("x"), at("file")).unwrap();
-                    fs::rename(at("kept"), at("x")).unwrap();
-                }
-            });
+        while_exchanged(&at("x"), &at("file"), || {
             for _ in 0..20_000 {
                 if let Ok(Target::Device(device)) = Target::of(&at("x"), &Saving::default()) {
                     assert!(device.metadata().unwrap().file_type().is_char_device());
                 }
             }
-            stop.store(true, Ordering::Relaxed);
         });
     }
 
