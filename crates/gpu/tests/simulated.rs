@@ -361,17 +361,15 @@ fn invalid_lengths_of_a_new_output_are_clamped() {
                 (0..lanes.len()).map(|_| dice.up_to(3 * size as usize) as i64 - size).collect();
             let clamped: Vec<i64> = given.iter().map(|&length| length.clamp(0, size)).collect();
             let bytes = layout.byte_len();
-            let (input, raw) = (dice.bytes(bytes), |values: &[i64]| -> Vec<u8> {
-                values.iter().flat_map(|value| value.to_ne_bytes()).collect()
-            });
+            let (input, given) = (dice.bytes(bytes), Some(LengthsMemory::from(&given)));
             let (mut expected, mut output) = (vec![0; bytes], vec![0xA5; bytes]);
-            let refused = simulator.execute(&plan, &input, Some(&raw(&given)), &mut output);
+            let refused = simulator.execute(&plan, &input, given, &mut output);
             assert!(matches!(refused, Err(Error::Execute(_))), "{plan}");
             assert!(output.iter().all(|&byte| byte == 0xA5), "{plan}");
-            let lengths = Some(Memory::from(&clamped[..]));
+            let lengths = Some(LengthsMemory::from(&clamped));
             cpu::execute(&plan, input[..].into(), lengths, MemoryMut::from(&mut expected[..]))
                 .unwrap();
-            clamping.execute(&plan, &input, Some(&raw(&given)), &mut output).unwrap();
+            clamping.execute(&plan, &input, given, &mut output).unwrap();
             assert_eq!(output, expected, "{plan}");
         }
     }

@@ -3,6 +3,7 @@
 use crate::element::ElementType;
 use crate::error::Error;
 use crate::format::{Format, Location};
+use crate::identity::FileId;
 use crate::map::Registered;
 use crate::open::{Opening, open};
 use crate::save::{Saving, has_no_locks, refuse_read_only};
@@ -57,6 +58,12 @@ impl Edit {
             return Err(Error::NotInPlace { path, format });
         }
         let file = File::options().read(true).write(true).open(&path).map_err(failed)?;
+        let changed = || failed(io::Error::other("the file changed while it was being opened"));
+        // What was checked above is this file, and not another that took its name.
+        let opened = file.metadata().map_err(failed)?;
+        if FileId::with(&path, &opened) != FileId::with(&path, &found) {
+            return Err(changed());
+        }
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(Error::Locked { path }),
             // A file system without locks.
@@ -69,7 +76,6 @@ impl Edit {
         // this process with a signal.
         let memory = unsafe { MmapMut::map_mut(&file) }.map_err(failed)?;
         // The data of both formats is the end of the file.
-        let changed = || failed(io::Error::other("the file changed while it was being opened"));
         let start = memory.len().checked_sub(tensor.layout().byte_len()).ok_or_else(changed)?;
         let (element, layout) = (tensor.element_type().clone(), tensor.layout().clone());
         let (location, _registered) = (location.clone(), Registered::new(&memory, &path));
@@ -99,5 +105,36 @@ impl Edit {
     /// Flushes all changes to disk before it returns.
     pub fn finish(self) -> Result<(), Error> {
         self.memory.flush().map_err(|error| Error::write(&self.location.path, error))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::racing::while_exchanged;
+    use retrograde::DType;
+    use std::fs;
+
+    #[test]
+    fn a_file_that_takes_the_name_meanwhile_is_not_edited() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("x.bin"), [1]).unwrap();
+        fs::write(at("input"), [2]).unwrap();
+        let location = Location::file(at("x.bin"));
+        let opening =
+            Opening { dtype: Some(DType::U8), shape: Some(vec![1]), ..Opening::default() };
+        let saving = Saving::default();
+        saving.keep.add(at("input"));
+        let mut opened = 0;
+        while_exchanged(&at("x.bin"), &at("input"), || {
+            for _ in 0..3000 {
+                if let Ok(mut edit) = Edit::open(&location, &opening, &saving) {
+                    opened += 1;
+                    assert_eq!(edit.data_mut(), [1], "the input is edited");
+                }
+            }
+        });
+        assert!(opened > 0);
     }
 }

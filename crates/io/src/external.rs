@@ -1,6 +1,8 @@
 //! External data files of a model: which names are allowed, and the byte ranges that tensors name.
 
+use crate::beneath::{Found, Refusal};
 use crate::identity::FilesRead;
+use crate::map;
 use crate::words::short;
 use bytes::Bytes;
 use std::collections::HashMap;
@@ -124,14 +126,15 @@ impl Folder {
                 }
             }
         }
-        // Links may lead anywhere, so the canonical path decides.
-        let folder = self.path.canonicalize().map_err(unreadable)?;
-        let path = self.path.join(location).canonicalize().map_err(unreadable)?;
-        if !path.starts_with(&folder) {
-            return Err(refused("a symbolic link leads out of the model's folder"));
-        }
-        self.read.add(&path);
-        crate::map::file(&path).map_err(unreadable)
+        let explained = |refusal| match refusal {
+            Refusal::Outside => refused("a symbolic link leads out of the model's folder"),
+            Refusal::Replaced => refused("a symbolic link took its place while it was opened"),
+            Refusal::Failed(error) => unreadable(error),
+        };
+        let found = Found::of(&self.path, Path::new(location)).map_err(explained)?;
+        let file = found.open().map_err(explained)?;
+        self.read.add_open(found.path(), &file);
+        map::content(&file, found.path()).map_err(unreadable)
     }
 }
 

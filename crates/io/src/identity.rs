@@ -1,5 +1,6 @@
 //! Identity of files: symbolic links, hard links and different spellings of one path are one file.
 
+use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,15 +31,22 @@ impl FileId {
     /// ```
     pub fn of(path: impl AsRef<Path>) -> Option<FileId> {
         let path = path.as_ref();
-        let found = path.metadata().ok().filter(|found| found.is_file())?;
+        FileId::with(path, &path.metadata().ok()?)
+    }
+
+    /// The file at this path that has this metadata, if it is a regular file.
+    pub(crate) fn with(path: &Path, found: &Metadata) -> Option<FileId> {
+        if !found.is_file() {
+            return None;
+        }
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt;
+            let _ = path;
             Some(FileId((found.dev(), found.ino())))
         }
         #[cfg(not(unix))]
         {
-            let _ = found;
             path.canonicalize().ok().map(FileId)
         }
     }
@@ -54,7 +62,20 @@ impl FilesRead {
     /// Adds a file. Anything but a regular file (a pipe, `-`) cannot be replaced and is ignored.
     pub fn add(&self, path: impl AsRef<Path>) {
         let path = path.as_ref();
-        if let Some(id) = FileId::of(path) {
+        if let Ok(found) = path.metadata() {
+            self.push(path, &found);
+        }
+    }
+
+    /// Adds a file that was opened under this path, whichever the path leads to by now.
+    pub(crate) fn add_open(&self, path: &Path, file: &File) {
+        if let Ok(found) = file.metadata() {
+            self.push(path, &found);
+        }
+    }
+
+    fn push(&self, path: &Path, found: &Metadata) {
+        if let Some(id) = FileId::with(path, found) {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), id));
         }
     }

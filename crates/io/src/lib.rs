@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod beneath;
 mod edit;
 mod element;
 mod error;
@@ -45,6 +46,8 @@ pub mod onnx;
 mod open;
 pub mod openvino;
 mod output;
+#[cfg(all(test, unix))]
+mod racing;
 mod raw;
 mod safetensors;
 mod save;

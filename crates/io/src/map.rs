@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use memmap2::Mmap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
@@ -83,18 +83,45 @@ impl AsRef<[u8]> for Mapped {
 
 /// The content of a file. Regular files only: reading a pipe could block.
 pub(crate) fn file(path: &Path) -> io::Result<Bytes> {
-    let found = std::fs::metadata(path)?;
+    content(&open(path)?, path)
+}
+
+/// Opens a file for reading. Does not wait for a writer if it is a pipe, which [`content`] refuses.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
+    }
+    // Some systems do not open folders and sockets, for reasons that say less.
+    options.open(path).map_err(|error| {
+        let found = std::fs::metadata(path).map(|found| check_regular(&found));
+        found.ok().and_then(Result::err).unwrap_or(error)
+    })
+}
+
+/// The content of an open file. It is checked here, and not by its name before: another file may
+/// have taken that meanwhile.
+pub(crate) fn content(file: &File, path: &Path) -> io::Result<Bytes> {
+    let found = file.metadata()?;
+    check_regular(&found)?;
+    if found.len() == 0 {
+        return Ok(Bytes::new());
+    }
+    Ok(Bytes::from_owner(Mapped::new(file, path)?))
+}
+
+fn check_regular(found: &Metadata) -> io::Result<()> {
     if found.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     if !found.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    let file = File::open(path)?;
-    if file.metadata()?.len() == 0 {
-        return Ok(Bytes::new());
-    }
-    Ok(Bytes::from_owner(Mapped::new(&file, path)?))
+    Ok(())
 }
 
 #[cfg(test)]
@@ -113,5 +140,22 @@ mod tests {
         assert_eq!(mapped_at(address + 5000), None);
         drop(mapped);
         assert_eq!(mapped_at(address), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_are_read_and_pipes_are_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).unwrap();
+        let socket = folder.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for path in [pipe.as_path(), &socket, Path::new("/dev/zero")] {
+            let error = file(path).unwrap_err();
+            assert_eq!(error.to_string(), "it is not a regular file", "{}", path.display());
+        }
+        assert_eq!(file(folder.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
     }
 }

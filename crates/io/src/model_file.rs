@@ -13,9 +13,19 @@ pub(crate) fn read<T>(
     path: &Path,
     parse: impl FnOnce(Bytes) -> Result<T, ModelError>,
 ) -> Result<T, Error> {
-    let content =
-        map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    parse(content)
+    read_noting(path, &FilesRead::default(), parse)
+}
+
+/// Like [`read`]. `noted` records the file.
+fn read_noting<T>(
+    path: &Path,
+    noted: &FilesRead,
+    parse: impl FnOnce(Bytes) -> Result<T, ModelError>,
+) -> Result<T, Error> {
+    let failed = |source| Error::Read { path: path.to_owned(), source };
+    let file = map::open(path).map_err(failed)?;
+    noted.add_open(path, &file);
+    parse(map::content(&file, path).map_err(failed)?)
         .map_err(|source| Error::Model { path: path.to_owned(), source: Box::new(source) })
 }
 
@@ -27,7 +37,6 @@ pub(crate) fn read_in<T>(
     noted: &FilesRead,
     parse: impl FnOnce(Bytes, Folder) -> Result<T, ModelError>,
 ) -> Result<T, Error> {
-    noted.add(path);
     let folder = Folder::of(path).spooling_in(temporary).noting(noted);
-    read(path, |content| parse(content, folder))
+    read_noting(path, noted, |content| parse(content, folder))
 }

@@ -1,7 +1,8 @@
-//! The two functions that the runtime looks up in the library.
+//! The functions that the library exports: two that the runtime looks up, and one for programs.
 
 use crate::factory::Factory;
 use crate::ffi::{OrtApiBase, OrtEpFactory, OrtLogger, OrtStatus};
+use crate::live;
 use crate::runtime::{Failure, Runtime};
 use std::ffi::c_char;
 use std::ptr;
@@ -54,4 +55,11 @@ pub unsafe extern "C" fn ReleaseEpFactory(factory: *mut OrtEpFactory) -> *mut Or
         unsafe { Factory::release(factory) };
     }
     ptr::null_mut()
+}
+
+/// How many sessions use the library. It must be 0 when the library is unregistered.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "named like the functions beside it")]
+pub extern "C" fn RetrogradeLiveSessions() -> usize {
+    live::count()
 }

@@ -4,6 +4,7 @@ use crate::ffi::{
     DEVICE_CPU, OrtEp, OrtEpDevice, OrtEpFactory, OrtHardwareDevice, OrtLogger, OrtSessionOptions,
     OrtStatus, unused,
 };
+use crate::live;
 use crate::options::Options;
 use crate::provider::{NAME, Provider};
 use crate::registry::Registry;
@@ -59,9 +60,17 @@ impl Factory {
         Ok(Box::into_raw(Box::new(Factory { table, runtime, registry })).cast())
     }
 
+    /// Releases a factory, unless sessions live. The runtime requires that there are none, but
+    /// checks nothing and unloads the library whatever this returns. Sessions need the factory and
+    /// the code until they are released, so both stay: a few hundred bytes, and the library.
+    ///
     /// # Safety
     /// Made by [`create`](Self::create), and released once.
     pub(crate) unsafe fn release(factory: *mut OrtEpFactory) {
+        if live::count() > 0 {
+            live::keep_loaded();
+            return;
+        }
         // SAFETY: as required.
         drop(unsafe { Box::from_raw(factory.cast::<Factory>()) });
     }
@@ -141,7 +150,7 @@ unsafe extern "system" fn create_ep(
     // SAFETY: the session's own options and logger; the registry lives as long as the factory,
     // which outlives its providers.
     runtime.answer(|| unsafe {
-        let options = Options::of_session(&runtime, options)?;
+        let options = Options::of_session(&runtime, options);
         let registry = factory.registry.as_ref().map_or(ptr::null(), Registry::as_ptr);
         *out = Provider::create(runtime, options, logger, registry);
         Ok(())

@@ -1,11 +1,11 @@
 //! Retrograde as a plugin execution provider of ONNX Runtime (1.23 and later).
 //!
-//! The library exports the two functions that `RegisterExecutionProviderLibrary` looks up. The
-//! provider claims `ReverseSequence` nodes, and `Slice` nodes whose constant steps are negative, in
+//! The library exports the two functions that `RegisterExecutionProviderLibrary` looks up, and the
+//! number of sessions that use it. The provider claims `ReverseSequence` nodes, and `Slice` nodes whose constant steps are negative, in
 //! models that are not changed for it, and nothing else.
 //!
 //! ```text
-//! entry              CreateEpFactories, ReleaseEpFactory
+//! entry              CreateEpFactories, ReleaseEpFactory, RetrogradeLiveSessions
 //! factory            devices and providers; the kernel registry
 //! provider           one per session: claims nodes (claim), compiles them for 1.23 (compile)
 //! registry, compile  the two ways in which the runtime gets a kernel
@@ -14,6 +14,7 @@
 //! tensor, workers    tensors and threads of the runtime, as the engine takes them
 //! node, report       what is known of a node before it runs; what was claimed
 //! options            provider options
+//! live               live sessions, which keep the library loaded
 //! runtime            the interface of the runtime that loaded this library, and its errors
 //! ffi/               declarations of the C interface
 //! ```
@@ -26,6 +27,7 @@ mod entry;
 mod factory;
 mod ffi;
 mod kernel;
+mod live;
 mod node;
 mod options;
 mod provider;
@@ -38,5 +40,5 @@ mod strings;
 mod tensor;
 mod workers;
 
-pub use entry::{CreateEpFactories, ReleaseEpFactory};
+pub use entry::{CreateEpFactories, ReleaseEpFactory, RetrogradeLiveSessions};
 pub use ffi::{OrtApiBase, OrtEpFactory, OrtLogger, OrtStatus};

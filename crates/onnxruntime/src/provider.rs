@@ -6,15 +6,19 @@ use crate::ffi::{
     OrtEp, OrtEpGraphSupportInfo, OrtGraph, OrtKernelInfo, OrtKernelRegistry, OrtLogger, OrtNode,
     OrtNodeComputeInfo, OrtStatus, unused,
 };
+use crate::live::Live;
 use crate::options::Options;
 use crate::report::Report;
 use crate::runtime::{Failure, Runtime};
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
 /// The name that users choose the provider by.
 pub(crate) const NAME: &CStr = c"RetrogradeExecutionProvider";
+
+/// Channels first, which every provider has unless it says otherwise (`OrtEpDataLayout_NCHW`).
+const CHANNELS_FIRST: c_int = 0;
 
 /// A provider as the runtime holds it. The runtime's struct is first, so that both have one
 /// address.
@@ -26,17 +30,23 @@ pub(crate) struct Provider {
     logger: *const OrtLogger,
     registry: *const OrtKernelRegistry,
     report: Mutex<Report>,
+    /// Why no session can be made. The runtime answers an error of `CreateEp` or `GetCapability`
+    /// with a session on the CPU: Python's `InferenceSession` tries again without the provider, and
+    /// the other one is only logged. So both are kept until the runtime asks for something whose
+    /// error ends the initialization of the session (`get_preferred_data_layout`).
+    fault: Mutex<Option<Failure>>,
+    _live: Live,
 }
 
 impl Provider {
     /// The provider of a session with these options, on the heap; [`release`](Self::release)
-    /// releases it.
+    /// releases it. With invalid options, the session gets an error when it is initialized.
     ///
     /// # Safety
     /// The logger is the session's. The registry is null or one that outlives the provider.
     pub(crate) unsafe fn create(
         runtime: Runtime,
-        options: Options,
+        options: Result<Options, Failure>,
         logger: *const OrtLogger,
         registry: *const OrtKernelRegistry,
     ) -> *mut OrtEp {
@@ -47,7 +57,7 @@ impl Provider {
             get_capability,
             compile: if compiles { Some(compile_nodes) } else { None },
             release_node_compute_infos: if compiles { Some(release_nodes) } else { None },
-            get_preferred_data_layout: unused(),
+            get_preferred_data_layout,
             should_convert_data_layout_for_op: unused(),
             set_dynamic_options: unused(),
             on_run_start: unused(),
@@ -58,8 +68,19 @@ impl Provider {
             get_kernel_registry: if compiles { None } else { Some(get_kernel_registry) },
             is_concurrent_run_supported: unused(),
         };
-        let report = Mutex::default();
-        let provider = Provider { table, runtime, options, logger, registry, report };
+        let report = Report::default();
+        let checked = options.and_then(|options| {
+            // A path that cannot be written to is reported now, whatever the model has.
+            report.write_to(&options)?;
+            Ok(options)
+        });
+        let (options, fault) = match checked {
+            Ok(options) => (options, None),
+            Err(fault) => (Options::default(), Some(fault)),
+        };
+        let (report, fault) = (Mutex::new(report), Mutex::new(fault));
+        let _live = Live::new();
+        let provider = Provider { table, runtime, options, logger, registry, report, fault, _live };
         Box::into_raw(Box::new(provider)).cast()
     }
 
@@ -67,7 +88,11 @@ impl Provider {
     /// Made by [`create`](Self::create), and released once.
     pub(crate) unsafe fn release(ep: *mut OrtEp) {
         // SAFETY: as required.
-        drop(unsafe { Box::from_raw(ep.cast::<Provider>()) });
+        let provider = unsafe { Box::from_raw(ep.cast::<Provider>()) };
+        let fault = provider.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(fault) = fault {
+            fault.release(&provider.runtime);
+        }
     }
 
     /// The options of the session that a kernel is created for.
@@ -104,15 +129,36 @@ unsafe extern "system" fn get_capability(
     let provider = unsafe { &*this.cast::<Provider>() };
     let Provider { runtime, options, logger, .. } = provider;
     runtime.answer(|| {
+        let mut fault = provider.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if fault.is_some() {
+            return Ok(());
+        }
         let mut report = provider.report.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: passed on.
-        unsafe { claim(runtime, options, *logger, graph, info, &mut report)? };
-        if let Some(path) = &options.report
-            && let Err(error) = report.write(path)
-        {
-            return Err(Failure::other(format!("{}: {error}", path.display())));
-        }
+        let claimed = unsafe { claim(runtime, options, *logger, graph, info, &mut report) };
+        *fault = claimed.and_then(|()| report.write_to(options)).err();
         Ok(())
+    })
+}
+
+/// Nothing depends on the layout here. The runtime asks for it after [`get_capability`], while it
+/// initializes the session, and passes an error on.
+///
+/// # Safety
+/// The runtime calls it, with a provider that was made here.
+unsafe extern "system" fn get_preferred_data_layout(
+    this: *mut OrtEp,
+    out: *mut c_int,
+) -> *mut OrtStatus {
+    // SAFETY: made by `create`, and not yet released.
+    let provider = unsafe { &*this.cast::<Provider>() };
+    provider.runtime.answer(|| {
+        // SAFETY: `out` is for the layout.
+        unsafe { *out = CHANNELS_FIRST };
+        match provider.fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
     })
 }
 

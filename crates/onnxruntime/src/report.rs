@@ -1,11 +1,11 @@
 //! What a provider claimed in a session, as lines of JSON in a file that a user asked for.
 
 use crate::ffi::OrtGraph;
-use crate::runtime::{Runtime, text};
+use crate::options::Options;
+use crate::runtime::{Failure, Runtime, text};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
 use std::ptr;
 
 /// A candidate and what became of it.
@@ -54,14 +54,21 @@ impl Report {
         self.lines.iter().any(|line| line.reason.is_none())
     }
 
-    /// Writes all of it.
-    pub(crate) fn write(&self, path: &Path) -> std::io::Result<()> {
+    /// Writes all of it to the file that the options name, if they name one.
+    pub(crate) fn write_to(&self, options: &Options) -> Result<(), Failure> {
+        let Some(path) = &options.report else { return Ok(()) };
         let mut all = String::new();
         for line in &self.lines {
             all += &line.json();
             all.push('\n');
         }
-        File::create(path)?.write_all(all.as_bytes())
+        File::create(path).and_then(|mut file| file.write_all(all.as_bytes())).map_err(|error| {
+            let expected = "a file that can be written";
+            let path = path.display().to_string();
+            let text =
+                format!("provider option \"report\" is {path:?}, expected {expected}: {error}");
+            Failure::argument(text)
+        })
     }
 }
 

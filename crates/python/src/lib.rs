@@ -31,7 +31,7 @@ mod xla;
 use pyo3::prelude::*;
 
 /// ONNX Runtime looks these up in the module's file, which is a library like any other.
-pub use retrograde_onnxruntime::{CreateEpFactories, ReleaseEpFactory};
+pub use retrograde_onnxruntime::{CreateEpFactories, ReleaseEpFactory, RetrogradeLiveSessions};
 
 /// The engine behind `retrograde`; use that module, not this one.
 ///

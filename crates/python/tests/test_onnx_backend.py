@@ -2,6 +2,7 @@
 
 import doctest
 import itertools
+import tracemalloc
 import unittest
 
 import ml_dtypes
@@ -549,6 +550,96 @@ def test_what_is_declared_holds():
         with pytest.raises(error) as raised:
             prepared.run(inputs)
         assert str(raised.value) == text
+
+
+def bounded(body, **inputs):
+    """Runs a body of ONNX's text on these inputs. Peak memory, and the result or the error."""
+    names = {"int64": "int64", "float32": "float", "uint8": "uint8", "bool": "bool"}
+    sizes = iter(range(100))
+    declared = ", ".join(
+        f"{names[x.dtype.name]}[{', '.join(f'n{next(sizes)}' for _ in x.shape)}] {name}" for name, x in inputs.items()
+    )
+    head = '<ir_version: 8, opset_import: ["": 18]>'
+    constants = """
+        zero = Constant <value_int = 0> ()
+        one = Constant <value_int = 1> ()
+        list = Constant <value_ints = [1]> ()
+        many = Constant <value_int = 400000000> ()
+        huge = Constant <value_ints = [400000000]> ()
+        wide = Constant <value_ints = [4, 100000000]> ()
+        """
+    proto = onnx.parser.parse_model(f"{head} g ({declared}) => (y) {{ {constants} {body} }}")
+    prepared = onnx_backend.prepare(proto)
+    tracemalloc.start()
+    try:
+        result = prepared.run(inputs)[0]
+    except (TypeError, ValueError) as error:
+        result = str(error)
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak, result
+
+
+ENTRIES = "the result has 400000000 entries, more than the 1048576 that are accepted"
+BYTES = "the result has 1600000000 bytes, more than the 67108864 that are accepted"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("y = Range (zero, many, one)", f"(Range): {ENTRIES}"),
+        ("y = ConstantOfShape (huge)", f"(ConstantOfShape): {ENTRIES}"),
+        ("a = Expand (list, huge) y = Add (a, list)", f"(Add): {ENTRIES}"),
+        ("a = Expand (list, huge) y = Less (a, list)", f"(Less): {ENTRIES}"),
+        ("a = Expand (list, huge) b = Less (list, list) y = Where (b, a, list)", f"(Where): {ENTRIES}"),
+        ("y = Expand (f, huge)", f"output 'y': {BYTES}"),
+        ("a = Expand (f, huge) y = Reshape (a, wide)", f"(Reshape): {BYTES}"),
+        ("a = Expand (list, huge) y = Cast <to = 6> (a)", f"(Cast): {BYTES}"),
+        ("a = Expand (f, wide) y = Concat <axis = 1> (a, a)", "(Concat): the result has 3200000000 bytes"),
+        ("a = Expand (f, wide) y = Gather <axis = 0> (a, lengths)", "(Gather): the result has 1600000000 bytes"),
+        ("a = Expand (list, huge) y = Gather (f, a)", "(Gather): indices has 400000000 entries"),
+        ("a = Expand (f, wide) b = Expand (zero, wide) y = GatherElements (a, b)", f"(GatherElements): {BYTES}"),
+        ("a = Expand (f, wide) b = Reshape (lengths, rows) y = GatherND (a, b)", "(GatherND): the result has 160000000"),
+        ("a = Expand (list, huge) y = Reshape (f, a)", "(Reshape): shape has 400000000 entries, more than the 1048576"),
+        ("a = Expand (list, axes) y = Expand (f, a)", "(Expand): the shape of the result has 65 entries, more than the 64"),
+        ("a = Expand (f, wide) y = ReverseSequence <time_axis = 1, batch_axis = 0> (a, lengths)", f"(ReverseSequence): {BYTES}"),
+    ],
+)
+def test_results_cannot_grow_without_bound(body, text):
+    inputs = {"f": np.float32([1]), "lengths": np.zeros(4, np.int64), "rows": np.array([4, 1]), "axes": np.array([65])}
+    peak, result = bounded(body, **inputs)
+    assert isinstance(result, str) and text in result
+    assert peak < 64 << 20
+
+
+def test_the_bounds_themselves():
+    f = np.float32([1])
+    largest = (64 << 20) // f.itemsize
+    for size, fits in [(largest, True), (largest + 1, False)]:
+        _, result = bounded("y = Expand (f, n)", f=f, n=np.array([size]))
+        assert isinstance(result, np.ndarray) == fits
+    # Eight times as much as all inputs (and 48 bytes of constants).
+    x = np.zeros((12 << 20, 1), np.uint8)
+    for count, fits in [(8, True), (9, False)]:
+        _, result = bounded("y = Expand (x, n)", x=x, n=np.array([1, count]))
+        assert isinstance(result, np.ndarray) == fits
+    for size, fits in [(1 << 20, True), ((1 << 20) + 1, False)]:
+        _, result = bounded("a = Squeeze (n) y = Range (zero, a, one)", n=np.array([size]))
+        assert isinstance(result, np.ndarray) == fits
+    # Far beyond what fits in a number of 64 bits.
+    n = np.array([-(2**63)])
+    _, result = bounded("a = Squeeze (n) b = Squeeze (m) y = Range (a, b, one)", n=n, m=np.array([2**63 - 1]))
+    assert f"the result has {2**64 - 1} entries" in result
+    # Few elements of a view are picked without a copy of all of it.
+    peak, result = bounded("a = Expand (f, wide) y = Gather <axis = 1> (a, list)", f=f)
+    assert same(result, np.ones((4, 1), np.float32)) and peak < 1 << 20
+    # Repeated indices count once.
+    x = np.arange(2 << 20, dtype=np.uint8).reshape(2, 4, 1 << 18)
+    n = np.array([[[3], [2], [1], [0]], [[0], [1], [2], [3]]])
+    body = "a = Shape (x) b = Expand (n, a) y = GatherElements <axis = 1> (x, b)"
+    _, result = bounded(body, x=x, n=n)
+    assert same(result, np.stack([x[0, ::-1], x[1]]))
 
 
 def test_threads_share_a_prepared_model():

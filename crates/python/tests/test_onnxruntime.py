@@ -3,6 +3,7 @@ are not changed for it. Also runs without pytest-xdist against older versions of
 (``scripts/test-onnxruntime``)."""
 
 import json
+import re
 import sys
 import threading
 import warnings
@@ -81,6 +82,11 @@ def reverse_sequence(dtype="float32", shape=(None, None), time_axis=1, opset=17)
     )
     inputs = [value("x", dtype, shape), value("n", "int64", [None])]
     return make([node], inputs, [value("y", dtype, shape)], opset=opset)
+
+
+def unclaimed():
+    """A model in which there is nothing for the provider."""
+    return make([helper.make_node("Relu", ["x"], ["y"])], [value("x", "float32", [3])], [value("y", "float32", [3])])
 
 
 def options(**others):
@@ -351,6 +357,38 @@ def test_wrong_options():
         provider.session(model, shared, lengths="clamp")
 
 
+@pytest.mark.parametrize("model", [reverse_sequence(), unclaimed()], ids=["claimed", "unclaimed"])
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("what", "1", 'provider option "what" is unknown, expected lengths, min_bytes, strings, report'),
+        ("min_bytes", "-1", 'provider option "min_bytes" is "-1", expected a number of bytes'),
+        ("lengths", "loose", 'provider option "lengths" is "loose", expected "strict" or "clamp"'),
+        ("report", "/nonexistent/x", 'provider option "report" is "/nonexistent/x", expected a file that can be written'),
+    ],
+)
+def test_a_wrong_option_is_no_session_on_the_cpu(option, value, text, model):
+    """Also with ONNX Runtime's fallback, which makes a session without the provider if it can."""
+    made = options()
+    made.add_provider_for_devices(provider.devices(), {option: value})
+    with pytest.raises(Exception, match=re.escape(text)):
+        ort.InferenceSession(model, made)
+    if VERSION >= (1, 25):
+        with pytest.raises(Exception, match=re.escape(text)):
+            ort.InferenceSession(model, options(), providers=[(provider.NAME, {option: value}), CPU])
+    # The failed sessions are gone, and others can be made.
+    assert provider.NAME in provider.session(model, options()).get_providers()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_report_that_cannot_be_written_later_is_an_error_too():
+    """The runtime only logs errors that a provider has while it claims nodes."""
+    made = options()
+    made.add_provider_for_devices(provider.devices(), {"report": "/dev/full"})
+    with pytest.raises(Exception, match=r'provider option "report" is "/dev/full".*No space left'):
+        ort.InferenceSession(reverse_sequence(), made)
+
+
 def test_by_name():
     model = reverse_sequence()
     x = random_array("float32", (3, 4))
@@ -444,6 +482,60 @@ def test_the_library_can_be_unloaded_and_loaded_again(tmp_path):
     """In a process of its own: other tests hold sessions."""
     (tmp_path / "model.onnx").write_bytes(reverse_sequence())
     command = [sys.executable, "-c", UNLOAD, str(tmp_path / "model.onnx")]
+    result = deadline.run(command)
+    assert result.returncode == 0 and result.stdout == "done\n", result.stderr
+
+
+LIVE = """
+import gc, sys
+import numpy as np, onnxruntime as ort
+import retrograde.onnxruntime as provider
+
+model = open(sys.argv[1], "rb").read()
+x = np.random.default_rng(0).random((700, 800), np.float32)
+
+def run(session):
+    assert np.array_equal(session.run(None, {"x": x, "n": np.full(700, 800)})[0], x[:, ::-1])
+
+# A session by name where the runtime has that, and one of ours.
+provider.register()
+sessions = [provider.session(model)]
+if sys.argv[2] == "by name":
+    sessions.append(ort.InferenceSession(model, providers=[provider.NAME, "CPUExecutionProvider"]))
+for session in sessions:
+    run(session)
+while sessions:
+    try:
+        provider.unregister()
+        raise SystemExit("unregistered")
+    except RuntimeError as error:
+        assert f"no session uses {provider.NAME}, and there are {len(sessions)}: delete" in str(error), error
+    for session in sessions:
+        run(session)
+    del session, sessions[-1]
+    gc.collect()
+provider.unregister()
+provider.unregister()
+assert not [device for device in ort.get_ep_devices() if device.ep_name == provider.NAME]
+# ONNX Runtime itself does not ask: the session goes on, and can be deleted.
+session = provider.session(model)
+ort.unregister_execution_provider_library("retrograde")
+for _ in range(3):
+    run(session)
+again = provider.session(model)
+run(again)
+run(session)
+del session
+gc.collect()
+run(again)
+print("done")
+"""
+
+
+def test_the_library_is_not_unloaded_below_a_session(tmp_path):
+    (tmp_path / "model.onnx").write_bytes(reverse_sequence())
+    by_name = "by name" if VERSION >= (1, 25) else "not by name"
+    command = [sys.executable, "-W", "ignore", "-c", LIVE, str(tmp_path / "model.onnx"), by_name]
     result = deadline.run(command)
     assert result.returncode == 0 and result.stdout == "done\n", result.stderr
 

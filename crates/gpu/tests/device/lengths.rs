@@ -59,7 +59,7 @@ fn a_wrong_length_stops_a_call_that_has_begun() {
         for wrong in [given(most + 1), given(-1)] {
             for _ in 0..10 {
                 for (lengths, output) in [(&right, &mut written), (&wrong, &mut output)] {
-                    let lengths = Some((DType::I64, lengths.view()).into());
+                    let lengths = Some((DType::I32, lengths.view()).into());
                     stream.execute(&plan, input.view(), lengths, output.view_mut()).unwrap();
                 }
             }
@@ -115,7 +115,7 @@ fn an_error_is_found_without_waiting() {
     let bad = on_device(&cuda, &lengths);
     let error = |limit| ExecuteError::LengthOutOfRange { ordinal: 17, value: -3, limit };
     let mut run = |stream: &Stream, lengths: &DeviceBuffer| {
-        let lengths = Some(lengths.view().into());
+        let lengths = Some((DType::I32, lengths.view()).into());
         stream.execute(&plan, input.view(), lengths, output.view_mut()).unwrap();
         stream.synchronize().unwrap();
     };

@@ -51,7 +51,8 @@ fn every_thread_has_its_own_default_stream() {
     let bad = on_device(&cuda, &[1000; 64]);
     // SAFETY: a handle that every context has; used on this thread.
     let mine = unsafe { cuda.borrow_stream(PER_THREAD) }.unwrap();
-    mine.execute(&plan, input.view(), Some(bad.view().into()), output.view_mut()).unwrap();
+    mine.execute(&plan, input.view(), Some((DType::I32, bad.view()).into()), output.view_mut())
+        .unwrap();
     mine.synchronize().unwrap();
     // More threads than there are reports in a block.
     for _ in 0..600 {

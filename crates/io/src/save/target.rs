@@ -39,7 +39,15 @@ impl Target {
                 Ok(Target::File { path, replaces: true })
             }
             Ok(found) if found.is_dir() => Err(failed(io::ErrorKind::IsADirectory.into())),
-            Ok(_) => Ok(Target::Device(File::options().write(true).open(path).map_err(failed)?)),
+            Ok(_) => {
+                let device = File::options().write(true).open(path).map_err(failed)?;
+                // A file that took the name meanwhile would be written over in part.
+                if device.metadata().map_err(failed)?.is_file() {
+                    let text = "it became a regular file while it was being opened";
+                    return Err(failed(io::Error::other(text)));
+                }
+                Ok(Target::Device(device))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(Target::File { path: new_file(path).map_err(failed)?, replaces: false })
             }

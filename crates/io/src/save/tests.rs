@@ -171,6 +171,23 @@ mod unix {
     }
 
     #[test]
+    fn a_file_that_takes_the_name_of_a_device_is_not_written_over() {
+        use crate::racing::while_exchanged;
+        use crate::save::target::Target;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("file"), b"old").unwrap();
+        symlink("/dev/null", at("x")).unwrap();
+        while_exchanged(&at("x"), &at("file"), || {
+            for _ in 0..20_000 {
+                if let Ok(Target::Device(device)) = Target::of(&at("x"), &Saving::default()) {
+                    assert!(device.metadata().unwrap().file_type().is_char_device());
+                }
+            }
+        });
+    }
+
+    #[test]
     fn new_files_follow_the_umask_and_replaced_ones_keep_their_mode() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);

@@ -5,7 +5,7 @@ use super::{
     OrtEpDevice, OrtEpGraphSupportInfo, OrtGraph, OrtHardwareDevice, OrtKernelContext,
     OrtKernelRegistry, OrtLogger, OrtNode, OrtSessionOptions, OrtStatus,
 };
-use core::ffi::{c_char, c_void};
+use core::ffi::{c_char, c_int, c_void};
 
 /// A member that is not used: null.
 pub(crate) type Unused = *const c_void;
@@ -89,7 +89,8 @@ pub(crate) struct OrtEp {
             count: usize,
         ),
     >,
-    pub(crate) get_preferred_data_layout: Unused,
+    pub(crate) get_preferred_data_layout:
+        unsafe extern "system" fn(this: *mut OrtEp, out: *mut c_int) -> *mut OrtStatus,
     pub(crate) should_convert_data_layout_for_op: Unused,
     pub(crate) set_dynamic_options: Unused,
     pub(crate) on_run_start: Unused,

@@ -7,11 +7,14 @@ operands, so that each operator is one function.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
+
+from retrograde._onnx_bounds import Bounds, check_axes, check_entries
 
 __all__ = ["INTEGER_ONLY", "OPERATORS", "attributes_of", "is_integer", "prepare"]
 
@@ -63,11 +66,11 @@ def attributes_of(what: str, node: NodeProto, types: dict[str, int]) -> dict[str
 
 
 def prepare(what: str, node: NodeProto, opset: int) -> Operator:
-    """The operator of a node as a function of its operands; omitted ones are None."""
+    """The operator of a node as a function of :class:`Bounds` and its operands; omitted ones are None."""
     kind = node.op_type
     if kind in _FUNCTIONS:
         attributes_of(what, node, {})
-        return lambda one, other: _computed(_FUNCTIONS[kind], one, other)
+        return lambda bounds, one, other: _computed(_FUNCTIONS[kind], one, other)
     return _PREPARED[kind](what, node, opset)
 
 
@@ -96,6 +99,7 @@ def _list(argument: str, value: Any) -> list[int]:
     array = _integers(argument, value)
     if array.ndim > 1:
         raise ValueError(f"{argument} has {array.ndim} axes, expected a list")
+    check_entries(argument, array.size)
     return [int(entry) for entry in array.ravel()]
 
 
@@ -119,12 +123,12 @@ def _slice(what: str, node: NodeProto, opset: int) -> Operator:
     attributes = attributes_of(what, node, types)
     starts, ends = (_required(what, attributes, name) for name in ("starts", "ends"))
     axes = attributes.get("axes")
-    return lambda data: _sliced(
-        data, np.array(starts, np.int64), np.array(ends, np.int64), None if axes is None else np.array(axes)
+    return lambda bounds, data: _sliced(
+        bounds, data, np.array(starts, np.int64), np.array(ends, np.int64), None if axes is None else np.array(axes)
     )
 
 
-def _sliced(data: Array, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Array:
+def _sliced(bounds: Bounds, data: Array, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Array:
     first, last = _list("starts", starts), _list("ends", ends)
     listed = list(range(len(first))) if axes is None else _list("axes", axes)
     strides = [1] * len(first) if steps is None else _list("steps", steps)
@@ -149,7 +153,7 @@ def _sliced(data: Array, starts: Any, ends: Any, axes: Any = None, steps: Any = 
 def _transpose(what: str, node: NodeProto, opset: int) -> Operator:
     order = attributes_of(what, node, {"perm": AttributeProto.INTS}).get("perm")
 
-    def transposed(data: Array) -> Array:
+    def transposed(bounds: Bounds, data: Array) -> Array:
         if order and len(order) != data.ndim:
             raise ValueError(f"perm has {len(order)} entries but the input has {data.ndim} axes")
         return data.transpose(_axes("perm", order, data.ndim) if order else None)
@@ -161,7 +165,7 @@ def _squeeze(what: str, node: NodeProto, opset: int) -> Operator:
     types = {"axes": AttributeProto.INTS} if opset < 13 else {}
     listed = attributes_of(what, node, types).get("axes")
 
-    def squeezed(data: Array, axes: Any = None) -> Array:
+    def squeezed(bounds: Bounds, data: Array, axes: Any = None) -> Array:
         axes = listed if axes is None else _list("axes", axes)
         if axes is None:
             return data.squeeze()
@@ -181,11 +185,12 @@ def _unsqueeze(what: str, node: NodeProto, opset: int) -> Operator:
     attributes = attributes_of(what, node, types)
     if opset < 13:
         listed = _required(what, attributes, "axes")
-        return lambda data: _unsqueezed(data, listed)
-    return lambda data, axes: _unsqueezed(data, _list("axes", axes))
+        return lambda bounds, data: _unsqueezed(data, listed)
+    return lambda bounds, data, axes: _unsqueezed(data, _list("axes", axes))
 
 
 def _unsqueezed(data: Array, axes: list[int]) -> Array:
+    check_axes(data.ndim + len(axes))
     return np.expand_dims(data, tuple(_axes("axes", axes, data.ndim + len(axes))))
 
 
@@ -193,21 +198,25 @@ def _shape(what: str, node: NodeProto, opset: int) -> Operator:
     types = {"start": AttributeProto.INT, "end": AttributeProto.INT} if opset >= 15 else {}
     attributes = attributes_of(what, node, types)
     start, end = attributes.get("start", 0), attributes.get("end")
-    return lambda data: np.array(data.shape[start:end], np.int64)
+    return lambda bounds, data: np.array(data.shape[start:end], np.int64)
 
 
 def _gather(what: str, node: NodeProto, opset: int) -> Operator:
     axis = attributes_of(what, node, {"axis": AttributeProto.INT}).get("axis", 0)
 
-    def gathered(data: Array, indices: Any) -> Array:
+    def gathered(bounds: Bounds, data: Array, indices: Any) -> Array:
         (at,) = _axes("axis", [axis], data.ndim)
-        return data.take(_inside(_integers("indices", indices), data.shape[at]), at)
+        found = _inside(_integers("indices", indices), data.shape[at])
+        bounds.check(data.shape[:at] + found.shape + data.shape[at + 1 :], data.dtype)
+        # Unlike `take`, which first copies all of a view. The ellipsis keeps a single element an array.
+        return data[(*[slice(None)] * at, found, ...)]
 
     return gathered
 
 
 def _inside(indices: Array, size: int) -> Array:
     """Indices that count from the start."""
+    check_entries("indices", indices.size)
     outside = np.flatnonzero((indices < -size) | (indices >= size))
     if outside.size:
         position = int(outside[0])
@@ -219,15 +228,17 @@ def _inside(indices: Array, size: int) -> Array:
 def _gather_elements(what: str, node: NodeProto, opset: int) -> Operator:
     axis = attributes_of(what, node, {"axis": AttributeProto.INT}).get("axis", 0)
 
-    def gathered(data: Array, indices: Any) -> Array:
+    def gathered(bounds: Bounds, data: Array, indices: Any) -> Array:
         (at,) = _axes("axis", [axis], data.ndim)
-        found = _inside(_integers("indices", indices), data.shape[at])
-        sizes = zip(found.shape, data.shape, strict=False)
-        if found.ndim != data.ndim or any(n != at and a > b for n, (a, b) in enumerate(sizes)):
-            raise ValueError(
-                f"indices has shape {list(found.shape)}, expected that of the input except on axis {at}"
-            )
-        part = tuple(slice(None) if n == at else slice(size) for n, size in enumerate(found.shape))
+        given = _integers("indices", indices)
+        shape = given.shape
+        if given.ndim != data.ndim or any(n != at and shape[n] > data.shape[n] for n in range(data.ndim)):
+            raise ValueError(f"indices has shape {list(shape)}, expected that of the input except on axis {at}")
+        bounds.check(shape, data.dtype)
+        # Indices that an Expand repeats along another axis are read once.
+        once = [n != at and not step for n, step in enumerate(given.strides)]
+        found = _inside(given[tuple(slice(1 if once[n] else None) for n in range(given.ndim))], data.shape[at])
+        part = tuple(slice(None) if n == at else slice(size) for n, size in enumerate(shape))
         return np.take_along_axis(data[part], found, at)
 
     return gathered
@@ -239,12 +250,14 @@ def _gather_nd(what: str, node: NodeProto, opset: int) -> Operator:
     if batch != 0:
         raise ValueError(f"{what}: attribute 'batch_dims' is {batch}, expected 0")
 
-    def gathered(data: Array, indices: Any) -> Array:
+    def gathered(bounds: Bounds, data: Array, indices: Any) -> Array:
         found = _integers("indices", indices)
         if not found.ndim or not 1 <= found.shape[-1] <= data.ndim:
             raise ValueError(
                 f"indices has shape {list(found.shape)}, expected a last axis of size 1 to {data.ndim}"
             )
+        check_entries("indices", found.size)
+        bounds.check(found.shape[:-1] + data.shape[found.shape[-1] :], data.dtype)
         parts = [_inside(found[..., axis], data.shape[axis]) for axis in range(found.shape[-1])]
         return data[tuple(parts)]
 
@@ -254,11 +267,12 @@ def _gather_nd(what: str, node: NodeProto, opset: int) -> Operator:
 def _concat(what: str, node: NodeProto, opset: int) -> Operator:
     axis = _required(what, attributes_of(what, node, {"axis": AttributeProto.INT}), "axis")
 
-    def joined(*tensors: Array) -> Array:
+    def joined(bounds: Bounds, *tensors: Array) -> Array:
         (at,) = _axes("axis", [axis], tensors[0].ndim)
         for position, tensor in enumerate(tensors):
             if tensor.dtype != tensors[0].dtype:
                 raise TypeError(f"input {position} has type {tensor.dtype}, expected {tensors[0].dtype}")
+        bounds.check_bytes(sum(tensor.nbytes for tensor in tensors))
         return np.concatenate(tensors, at)
 
     return joined
@@ -272,12 +286,13 @@ def _cast(what: str, node: NodeProto, opset: int) -> Operator:
     code = _required(what, attributes_of(what, node, types), "to")
     dtype = np.dtype(helper.tensor_dtype_to_np_dtype(code))
 
-    def cast(data: Array) -> Array:
+    def cast(bounds: Bounds, data: Array) -> Array:
         if data.dtype == dtype:
             return data
         for where, own in (("the input", data.dtype), ("the result", dtype)):
             if own.kind not in "iub" and own.name not in ("int4", "uint4", "int2", "uint2"):
                 raise TypeError(f"{where} has type {own}, expected integers or booleans")
+        bounds.check(data.shape, dtype)
         return data.astype(dtype)
 
     return cast
@@ -288,19 +303,30 @@ def _constant_of_shape(what: str, node: NodeProto, opset: int) -> Operator:
     element = np.zeros(1, np.float32) if value is None else numpy_helper.to_array(value).ravel()
     if element.size != 1:
         raise ValueError(f"{what}: attribute 'value' has {element.size} elements, expected 1")
-    return lambda shape: np.broadcast_to(element, _list("shape", shape))
+
+    def filled(bounds: Bounds, shape: Any) -> Array:
+        sizes = _list("shape", shape)
+        check_axes(len(sizes))
+        check_entries("the result", math.prod(sizes))
+        return np.broadcast_to(element, sizes)
+
+    return filled
 
 
-def _expanded(data: Array, shape: Any) -> Array:
-    return np.broadcast_to(data, np.broadcast_shapes(data.shape, tuple(_list("shape", shape))))
+def _expanded(bounds: Bounds, data: Array, shape: Any) -> Array:
+    sizes = _list("shape", shape)
+    check_axes(len(sizes))
+    return np.broadcast_to(data, np.broadcast_shapes(data.shape, tuple(sizes)))
 
 
 def _reshape(what: str, node: NodeProto, opset: int) -> Operator:
     types = {"allowzero": AttributeProto.INT} if opset >= 14 else {}
     zero = attributes_of(what, node, types).get("allowzero", 0)
 
-    def reshaped(data: Array, shape: Any) -> Array:
+    def reshaped(bounds: Bounds, data: Array, shape: Any) -> Array:
         sizes = _list("shape", shape)
+        check_axes(len(sizes))
+        bounds.check(data.shape, data.dtype)
         if not zero:
             sizes = [data.shape[n] if not size and n < data.ndim else size for n, size in enumerate(sizes)]
         return data.reshape(sizes)
@@ -308,25 +334,29 @@ def _reshape(what: str, node: NodeProto, opset: int) -> Operator:
     return reshaped
 
 
-def _range(start: Any, limit: Any, delta: Any) -> Array:
+def _range(bounds: Bounds, start: Any, limit: Any, delta: Any) -> Array:
     for argument, value in (("start", start), ("limit", limit), ("delta", delta)):
         if _integers(argument, value).size != 1:
             raise ValueError(f"{argument} has shape {list(np.shape(value))}, expected one number")
-    if not int(delta):
+    first, end, step = int(start), int(limit), int(delta)
+    if not step:
         raise ValueError("delta is 0, expected a positive or a negative step")
-    return np.arange(int(start), int(limit), int(delta), dtype=np.asarray(start).dtype)
+    check_entries("the result", max(0, -((first - end) // step)))
+    return np.arange(first, end, step, dtype=np.asarray(start).dtype)
 
 
 def _computed(function: Callable[[Any, Any], Any], one: Any, other: Any) -> Array:
     left, right = _integers("input 0", one), _integers("input 1", other)
     if left.dtype != right.dtype:
         raise TypeError(f"input 1 has type {right.dtype}, expected {left.dtype} as input 0")
+    check_entries("the result", math.prod(np.broadcast_shapes(left.shape, right.shape)))
     return np.asarray(function(left, right))
 
 
-def _selected(condition: Any, yes: Any, no: Any) -> Array:
+def _selected(bounds: Bounds, condition: Any, yes: Any, no: Any) -> Array:
     if np.asarray(condition).dtype != bool:
         raise TypeError(f"the condition has type {np.asarray(condition).dtype}, expected bool")
+    check_entries("the result", math.prod(np.broadcast_shapes(*map(np.shape, (condition, yes, no)))))
     return np.asarray(np.where(condition, yes, no))
 
 

@@ -21,7 +21,9 @@ and 1, lengths of int64, 15 element types, and from opset 28 on also bfloat16 (o
 Slice with any step, Transpose, Gather, Expand and other operators that pick, permute or repeat
 elements take any type; arithmetic is for integers. Strings are arrays of objects. A model with other
 operators raises :class:`Unsupported`, which lists all of them. An invalid model or input raises a
-``ValueError`` or a ``TypeError`` that says where.
+``ValueError`` or a ``TypeError`` that says where. So does a model whose results would grow without
+bound: a result may have 64 MiB, or eight times as many bytes as all inputs and constants, and lists
+and computed integers 2**20 entries.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 import retrograde
 from retrograde import _onnx_operators
+from retrograde._onnx_bounds import Bounds
 
 __all__ = [
     "Prepared",
@@ -226,6 +229,7 @@ class _Graph:
         values = dict(self.constants)
         for name, value in self._bind(inputs).items():
             values[name] = _check(f"input {name!r}", value, self.inputs[name], sizes)
+        bounds = Bounds(values.values())
         # Values that belong to the model or to the caller are copied before they are returned.
         kept = {id(value) for value in values.values()}
         reads = Counter(name for node in self.nodes for name in node.inputs if name)
@@ -233,9 +237,9 @@ class _Graph:
         for node in self.nodes:
             operands = [_take(values, reads, name) if name else None for name in node.inputs]
             if node.axes is not None:
-                result = self._reversed(node, *operands)
+                result = self._reversed(node, bounds, *operands)
             else:
-                result = operands[0] if node.compute is None else _computed(node, operands)
+                result = operands[0] if node.compute is None else _computed(node, bounds, operands)
             if node.output in self.declared:
                 result = _check(f"value {node.output!r}", result, self.declared[node.output], sizes)
             if reads[node.output]:
@@ -244,7 +248,7 @@ class _Graph:
         for name, declared in self.outputs.items():
             value = _check(f"output {name!r}", values[name], declared, sizes)
             if isinstance(value, np.ndarray) and (id(value) in kept or value.base is not None):
-                value = _copied(value)
+                value = _copied(name, value, bounds)
             kept.add(id(value))
             results.append(value)
         return results
@@ -269,7 +273,7 @@ class _Graph:
                 raise ValueError(f"input {name!r} is missing ({_described(declared)})")
         return {name: _value(f"input {name!r}", value) for name, value in given.items()}
 
-    def _reversed(self, node: _Node, data: Any, lengths: Any) -> Any:
+    def _reversed(self, node: _Node, bounds: Bounds, data: Any, lengths: Any) -> Any:
         assert node.axes is not None
         time_axis, batch_axis = node.axes
         for what, operand in (("input", data), ("lengths", lengths)):
@@ -286,13 +290,14 @@ class _Graph:
                 f"{node.name}: ReverseSequence: lengths have type {lengths.dtype}, expected int64"
             )
         try:
+            bounds.check(data.shape, data.dtype)
             return retrograde.reverse_sequence(data, lengths, time_axis=time_axis, batch_axis=batch_axis)
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{node.name}: {error}") from None
 
 
-def _computed(node: _Node, operands: list[Any]) -> Any:
+def _computed(node: _Node, bounds: Bounds, operands: list[Any]) -> Any:
     assert node.compute is not None
     for at, operand in enumerate(operands):
         if not isinstance(operand, np.ndarray) and operand is not None:
@@ -300,14 +305,18 @@ def _computed(node: _Node, operands: list[Any]) -> Any:
     while operands and operands[-1] is None:
         operands.pop()
     try:
-        return np.asarray(node.compute(*operands))
+        return np.asarray(node.compute(bounds, *operands))
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{node.name}: {error}") from None
 
 
-def _copied(view: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _copied(name: str, view: np.ndarray[Any, Any], bounds: Bounds) -> np.ndarray[Any, Any]:
     """The elements of a view in new memory, moved by the engine."""
+    try:
+        bounds.check(view.shape, view.dtype)
+    except ValueError as error:
+        raise ValueError(f"output {name!r}: {error}") from None
     if any(step == 0 for step, size in zip(view.strides, view.shape, strict=True) if size > 1):
         return view.copy()
     return retrograde.reverse(view, (), out=np.empty(view.shape, view.dtype))

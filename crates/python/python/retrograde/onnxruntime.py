@@ -15,6 +15,7 @@ ONNX Runtime 1.25 on the provider can also be chosen by its name:
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import tempfile
@@ -104,10 +105,19 @@ def register():
 
 
 def unregister():
-    """Unloads the library. All sessions that use it must have been deleted."""
+    """Unloads the library.
+
+    Raises ``RuntimeError`` if a session still uses it: delete those first. ONNX Runtime itself does
+    not check this.
+    """
     with _lock:
-        if _devices():
-            _ort.unregister_execution_provider_library(_LIBRARY)
+        if not _devices():
+            return
+        if live := _live_sessions():
+            raise RuntimeError(
+                f"unregister() needs that no session uses {NAME}, and there are {live}: delete them first"
+            )
+        _ort.unregister_execution_provider_library(_LIBRARY)
 
 
 def devices():
@@ -203,6 +213,13 @@ def _register():
     with _lock:
         if not _devices():
             _ort.register_execution_provider_library(_LIBRARY, library_path())
+
+
+def _live_sessions():
+    """How many sessions of this process use the library, which is loaded already."""
+    count = ctypes.CDLL(library_path()).RetrogradeLiveSessions
+    count.argtypes, count.restype = [], ctypes.c_size_t
+    return count()
 
 
 def _devices():
