@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use retrograde::Operator;
 
 /// A tensor borrowed from Python for a call.
-#[expect(clippy::large_enum_variant, reason = "on the stack, for one call")]
 pub(crate) enum Operand<'py> {
     Array(Bound<'py, PyUntypedArray>),
     Tensor(Imported),
