@@ -128,30 +128,33 @@ pub unsafe extern "C" fn retrograde_dml_get_private_data(
         let Some((_, found)) = private.iter().find(|(known, _)| known == guid) else {
             return Err(Fault::new(DXGI_ERROR_NOT_FOUND, "the object has no such private data"));
         };
-        let pointer;
-        let bytes = match found {
-            Private::Bytes(bytes) => &bytes[..],
-            Private::Object(object) => {
-                pointer = (Arc::as_ptr(object).addr()).to_ne_bytes();
-                &pointer[..]
-            }
+        let len = match found {
+            Private::Bytes(bytes) => bytes.len(),
+            Private::Object(_) => size_of::<*const Object>(),
         };
         // SAFETY: as the caller promises.
-        unsafe { write(size, bytes.len() as UINT, "size")? };
+        unsafe { write(size, len as UINT, "size")? };
         if data.is_null() {
             return Ok(S_OK);
         }
-        if (room as usize) < bytes.len() {
-            let text = format!("the private data has {} bytes, size is {room}", bytes.len());
+        if (room as usize) < len {
+            let text = format!("the private data has {len} bytes, size is {room}");
             return Err(Fault::new(DXGI_ERROR_MORE_DATA, text));
         }
-        let data = buffer(data.cast(), bytes.len(), "data")?;
-        if let Private::Object(object) = found {
-            // The program gets a reference of its own.
-            std::mem::forget(Arc::clone(object));
+        let data = buffer(data.cast(), len, "data")?;
+        match found {
+            // SAFETY: `data` has room for as many bytes, as just checked.
+            Private::Bytes(bytes) => unsafe {
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, len);
+            },
+            // The program gets a reference of its own, as a pointer: its bytes alone would give no
+            // right to use the object.
+            Private::Object(object) => {
+                let object = Arc::into_raw(Arc::clone(object));
+                // SAFETY: as above.
+                unsafe { data.cast::<*const Object>().write_unaligned(object) };
+            }
         }
-        // SAFETY: `data` has room for as many bytes, as just checked.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len()) };
         Ok(S_OK)
     })
 }
