@@ -235,7 +235,7 @@ impl Visitor for Move<'_> {
         let done = if work < threads::DETACH_FROM {
             go()
         } else {
-            self.py.detach(|| threads::run(work, go))?
+            self.py.detach(|| threads::run(work, go))
         };
         done.map_err(raised)
     }
@@ -298,7 +298,7 @@ impl Visitor for InPlace<'_, '_> {
         // SAFETY: the array is borrowed for the call. In place, a plan only swaps whole elements, so
         // every reference still exists exactly once.
         let mut target = unsafe { ndarray::view(self.array).tensor_mut(operator.operator())? };
-        threads::run(self.work, || operator.run_in_place(&mut target))?.map_err(raised)
+        threads::run(self.work, || operator.run_in_place(&mut target)).map_err(raised)
     }
 }
 
@@ -317,6 +317,6 @@ impl Visitor for Check<'_> {
         // SAFETY: only the layouts of the tensors are used.
         let (from, to) = unsafe { (self.from.tensor(name)?, self.to.tensor(name)?) };
         let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
-        threads::run(self.work, || prepared.check().map(|_| ()))?.map_err(raised)
+        threads::run(self.work, || prepared.check().map(|_| ())).map_err(raised)
     }
 }

@@ -93,7 +93,7 @@ impl<'py> Visitor for Explain<'_, 'py> {
         let source = unsafe { self.view.tensor(name)? };
         let target = self.target().map_err(|error| raised(error.into()))?;
         let prepared = operator.prepare(source.layout(), &target).map_err(raised)?;
-        threads::run(self.work, || prepared.check().map(|_| ()))?.map_err(raised)?;
+        threads::run(self.work, || prepared.check().map(|_| ())).map_err(raised)?;
         let plan = prepared.plan();
         let written = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);
         let kernel = cpu::kernel(plan);

@@ -271,7 +271,7 @@ impl<'a, 'py> Call<'a, 'py> {
         let done = if work < threads::DETACH_FROM {
             go()
         } else {
-            self.x.py().detach(|| threads::run(work, go))?
+            self.x.py().detach(|| threads::run(work, go))
         };
         Ok(done.is_ok())
     }

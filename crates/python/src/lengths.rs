@@ -149,7 +149,7 @@ impl Lengths {
             // SAFETY: a dense layout covers every byte of its memory, which is the tensor's.
             unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) }.to_vec()
         } else {
-            let bytes = threads::run(FEW, || Reverse::axes([]).to_bytes(&tensor))?;
+            let bytes = threads::run(FEW, || Reverse::axes([]).to_bytes(&tensor));
             bytes.map_err(crate::errors::raised)?
         };
         Ok(Lengths { argument, dtype, shape, values: Values::Copied(bytes) })

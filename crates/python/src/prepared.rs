@@ -187,7 +187,7 @@ impl Visitor for MakePlan<'_> {
         let target = unsafe { to.tensor(name)? };
         let prepared = operator.prepare(source.layout(), target.layout()).map_err(raised)?;
         let work = self.operation.work_on(self.view);
-        threads::run(work, || prepared.check().map(|_| ()))?.map_err(raised)?;
+        threads::run(work, || prepared.check().map(|_| ())).map_err(raised)?;
         let lengths = prepared.lengths().map(|lengths| lengths.layout().clone());
         Ok(Planned { plan: prepared.plan().clone(), output, lengths })
     }
@@ -224,7 +224,7 @@ impl Visitor for Run<'_, '_> {
         let done = if work < threads::DETACH_FROM {
             go()
         } else {
-            self.py.detach(|| threads::run(work, go))?
+            self.py.detach(|| threads::run(work, go))
         };
         done.map_err(raised)
     }

@@ -28,9 +28,9 @@ static ENDED: AtomicU64 = AtomicU64::new(0);
 
 /// Runs work of this many bytes (elements, if they are smaller than a byte), on several threads if that
 /// is worthwhile.
-pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> T {
     if bytes < SHARE_FROM {
-        return Ok(hint::apply(work));
+        return hint::apply(work);
     }
     let threads = number();
     let work = || with_threads(threads, || hint::apply(work));
@@ -39,7 +39,7 @@ pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> PyR
         None => work(),
     };
     ENDED.store(now().as_nanos() as u64, Ordering::Relaxed);
-    Ok(done)
+    done
 }
 
 /// How many threads a large call of this thread may use.

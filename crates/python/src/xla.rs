@@ -42,9 +42,7 @@ impl Place for Host {
         let mut target = tensor_mut(call.result()?)?;
         // Elements of less than a byte cost as much as bytes.
         let work = source.memory().len().max(source.layout().len());
-        threads::run(work, || operator.run(&source, &mut target))
-            .map_err(|_| Failure::internal("threads could not start"))?
-            .map_err(Failure::argument)
+        threads::run(work, || operator.run(&source, &mut target)).map_err(Failure::argument)
     }
 }
 
