@@ -59,7 +59,7 @@ fn compare(
     bits: usize,
     count: usize,
     plan: &Plan,
-    lengths: Option<&[u8]>,
+    lengths: Option<&[i32]>,
     expected: impl Fn(&[u8]) -> Vec<u8>,
 ) {
     let input = elements(count, bits);
@@ -90,8 +90,8 @@ fn lengths_of(count: usize, most: usize) -> Vec<usize> {
     (0..count).map(|at| at * 7919 % (most + 1)).collect()
 }
 
-fn bytes_of(lengths: &[usize]) -> Vec<u8> {
-    lengths.iter().flat_map(|&length| (length as i32).to_ne_bytes()).collect()
+fn as_i32(lengths: &[usize]) -> Vec<i32> {
+    lengths.iter().map(|&length| length as i32).collect()
 }
 
 /// The step that becomes step `at`, if any.
@@ -179,8 +179,8 @@ fn a_length_for_each_column() {
                 let layout = Layout::dense(dtype, &[steps, columns]).unwrap();
                 let plan = operator.plan(&layout, &lengths, &layout).unwrap();
                 let values = lengths_of(columns, steps);
-                let bytes = bytes_of(&values);
-                compare(bits, steps * columns, &plan, Some(&bytes), |input| {
+                let given = as_i32(&values);
+                compare(bits, steps * columns, &plan, Some(&given), |input| {
                     let place = |index: usize| (index / columns, index % columns);
                     let element = |index: usize| {
                         let ((at, column), zero) = (place(index), tail == Tail::Zero);
@@ -209,8 +209,8 @@ fn a_length_for_each_lane_of_a_middle_axis() {
             let layout = Layout::dense(dtype, &shape).unwrap();
             let plan = operator.plan(&layout, &lengths, &layout).unwrap();
             let values = lengths_of(outer * inner, steps);
-            let bytes = bytes_of(&values);
-            compare(bits, outer * steps * inner, &plan, Some(&bytes), |input| {
+            let given = as_i32(&values);
+            compare(bits, outer * steps * inner, &plan, Some(&given), |input| {
                 let element = |index: usize| {
                     let (block, at, lane) =
                         (index / inner / steps, index / inner % steps, index % inner);
@@ -237,7 +237,7 @@ fn columns_that_are_read_backward() {
             let operator = ReverseSequence::new().time_axis(0).batch_axis(1);
             let plan = operator.plan(&input, &lengths, &output).unwrap();
             let values = lengths_of(columns, steps);
-            compare(bits, steps * columns, &plan, Some(&bytes_of(&values)), |input| {
+            compare(bits, steps * columns, &plan, Some(&as_i32(&values)), |input| {
                 let element = |index: usize| {
                     let (at, column) = (index / columns, index % columns);
                     let from = source_of(at, values[column], false).unwrap();
