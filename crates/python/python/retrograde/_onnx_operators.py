@@ -209,7 +209,8 @@ def _gather(what: str, node: NodeProto, opset: int) -> Operator:
         found = _inside(_integers("indices", indices), data.shape[at])
         bounds.check(data.shape[:at] + found.shape + data.shape[at + 1 :], data.dtype)
         # Unlike `take`, which first copies all of a view. The ellipsis keeps a single element an array.
-        return data[(*[slice(None)] * at, found, ...)]
+        place: tuple[Any, ...] = (*[slice(None)] * at, found, ...)
+        return data[place]
 
     return gathered
 
