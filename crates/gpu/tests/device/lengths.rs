@@ -59,7 +59,7 @@ fn a_wrong_length_stops_a_call_that_has_begun() {
         for wrong in [given(most + 1), given(-1)] {
             for _ in 0..10 {
                 for (lengths, output) in [(&right, &mut written), (&wrong, &mut output)] {
-                    let lengths = Some((DType::I32, lengths.view()).into());
+                    let lengths = Some((DType::I64, lengths.view()).into());
                     stream.execute(&plan, input.view(), lengths, output.view_mut()).unwrap();
                 }
             }
