@@ -3,14 +3,17 @@
 
     fuzz/make_seeds.py
 
-It uses the standard library only. It keeps files whose names begin with `found-`: inputs that a fuzzer found.
+It uses the standard library only. HDF5 files are in fuzz/zarr/hdf5.json. It keeps files whose names begin with `found-`: inputs that a fuzzer found.
 """
 
+import base64
+import gzip
 import io
 import json
 import random
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 SEEDS = Path(__file__).resolve().parent / "seeds"
@@ -397,6 +400,108 @@ IR = {
 }
 
 
+# zarr
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return struct.pack("<I", crc ^ 0xFFFFFFFF)
+
+
+def zstd(data, claimed=None):
+    """A frame of one raw block, of which the header may claim another size."""
+    size = struct.pack("<Q", len(data) if claimed is None else claimed)
+    return b"\x28\xb5\x2f\xfd\xe0" + size + struct.pack("<I", len(data) << 3 | 1)[:3] + data
+
+
+def blosc(data, nbytes=None, block=None):
+    """A buffer that is only copied, of which the header may claim other sizes."""
+    sizes = [len(data) if nbytes is None else nbytes, len(data) if block is None else block, len(data) + 16]
+    return b"\x02\x01\x02\x04" + struct.pack("<III", *sizes) + data
+
+
+def zarr_2(chunk, shape=(4, 3), chunks=(2, 3), compressor=None, order="C", dtype="<i4", **fields):
+    metadata = {"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": dtype, "compressor": compressor, "fill_value": 0, "order": order, "filters": None, **fields}
+    return json.dumps(metadata).encode() + b"\xff" + chunk
+
+
+def zarr_3(chunk, codecs=(), shape=(4, 3), chunks=(2, 3), dtype="int32", serializer=None, before=(), **fields):
+    serializer = serializer or {"name": "bytes", "configuration": {"endian": "little"}}
+    grid = {"name": "regular", "configuration": {"chunk_shape": chunks}}
+    keys = {"name": "default", "configuration": {"separator": "/"}}
+    metadata = {"zarr_format": 3, "node_type": "array", "shape": shape, "data_type": dtype, "chunk_grid": grid, "chunk_key_encoding": keys, "fill_value": 0, "codecs": [*before, serializer, *codecs], **fields}
+    return json.dumps(metadata).encode() + b"\xff" + chunk
+
+
+def shards(chunk_shape, codecs=(), location="end", index=({"name": "crc32c"},)):
+    little = {"name": "bytes", "configuration": {"endian": "little"}}
+    return {"name": "sharding_indexed", "configuration": {"chunk_shape": chunk_shape, "codecs": [little, *codecs], "index_codecs": [little, *index], "index_location": location}}
+
+
+def shard(parts, start=0):
+    """Inner chunks and their table; `None` is a missing one."""
+    table, data = [], b""
+    for part in parts:
+        table += [0xFFFFFFFFFFFFFFFF] * 2 if part is None else [start + len(data), len(part)]
+        data += part or b""
+    table = struct.pack(f"<{len(table)}Q", *table)
+    return data, table + crc32c(table)
+
+
+CHUNK = struct.pack("<6i", *range(6))
+ZSTD = {"name": "zstd", "configuration": {"level": 1, "checksum": False}}
+GZIP = {"name": "gzip", "configuration": {"level": 1}}
+CRC32C = {"name": "crc32c"}
+BLOSC = {"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}}
+INNER = [CHUNK[:12], CHUNK[12:]]
+ZARR = {
+    "2-plain": zarr_2(CHUNK),
+    "2-zlib": zarr_2(zlib.compress(CHUNK), compressor={"id": "zlib", "level": 1}),
+    "2-gzip-columns": zarr_2(gzip.compress(CHUNK, mtime=0), compressor={"id": "gzip", "level": 1}, order="F"),
+    "2-zstd-big-endian": zarr_2(zstd(CHUNK), compressor={"id": "zstd", "level": 1}, dtype=">i4"),
+    "2-blosc": zarr_2(blosc(CHUNK), compressor={"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}),
+    "3-plain": zarr_3(CHUNK),
+    "3-zstd": zarr_3(zstd(CHUNK), [ZSTD]),
+    "3-gzip-crc32c": zarr_3((lambda part: part + crc32c(part))(gzip.compress(CHUNK, mtime=0)), [GZIP, CRC32C]),
+    "3-blosc": zarr_3(blosc(CHUNK), [BLOSC]),
+    "3-zstd-gzip": zarr_3(gzip.compress(zstd(CHUNK), mtime=0), [ZSTD, GZIP]),
+    "3-transpose": zarr_3(zstd(CHUNK), [ZSTD], before=[{"name": "transpose", "configuration": {"order": [1, 0]}}]),
+    "3-shards": zarr_3(b"".join(shard(INNER)), serializer=shards([1, 3])),
+    "3-shards-start": zarr_3(b"".join(reversed(shard([None, zstd(INNER[1])], 36))), serializer=shards([1, 3], [ZSTD], "start")),
+    "3-shards-deep": zarr_3(b"".join(shard([b"".join(shard([part[:4], None, part[8:]])) for part in INNER])), serializer={"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 3], "codecs": [shards([1, 1])], "index_codecs": shards([1])["configuration"]["index_codecs"]}}),
+    "3-shards-gzip": zarr_3(gzip.compress(b"".join(shard(INNER)), mtime=0), [GZIP], serializer=shards([1, 3])),
+    "3-scalar": zarr_3(zstd(CHUNK[:4]), [ZSTD], shape=(), chunks=()),
+    "3-strings": zarr_3(b"\1\0\0\0\1\0\0\0a", [], dtype="string", serializer={"name": "vlen-utf8"}, fill_value="", shape=(2,), chunks=(1,)),
+    "bad-zstd-claim": zarr_3(zstd(b"", 1 << 45), [ZSTD]),
+    "bad-zstd-long": zarr_3(zstd(CHUNK * 2), [ZSTD]),
+    "bad-zlib-bomb": zarr_2(zlib.compress(bytes(1 << 20)), compressor={"id": "zlib", "level": 1}),
+    "bad-gzip-bomb": zarr_3(gzip.compress(bytes(1 << 20), mtime=0), [GZIP]),
+    "bad-gzip-in-gzip": zarr_3(gzip.compress(gzip.compress(bytes(1 << 24), mtime=0), mtime=0), [GZIP, GZIP]),
+    "bad-blosc-claim": zarr_3(blosc(CHUNK, nbytes=0x7FFFFFFF), [BLOSC]),
+    "bad-blosc-block": zarr_3(blosc(CHUNK, block=0x7FFFFFFF), [BLOSC]),
+    "bad-crc32c": zarr_3(CHUNK + b"\0\0\0\0", [CRC32C]),
+    "bad-shard-place": zarr_3((lambda table: INNER[0] + table + crc32c(table))(struct.pack("<4Q", 0, 12, 2**64 - 4, 8)), serializer=shards([1, 3])),
+    "bad-shard-table": zarr_3(b"", serializer=shards([1, 3])),
+    "bad-shard-rank": zarr_3(CHUNK, serializer=shards([1])),
+    "bad-shards-many": zarr_3(CHUNK, chunks=(2**40, 3), serializer=shards([1, 1])),
+    "bad-chunk-huge": zarr_3(CHUNK, chunks=(2**40, 2**20), codecs=[ZSTD]),
+    "bad-chunk-overflow": zarr_3(CHUNK, chunks=(2**40, 2**40), codecs=[ZSTD]),
+    "bad-shape-overflow": zarr_3(CHUNK, shape=(2**63, 2**63), chunks=(1, 1)),
+    "bad-chunk-zero": zarr_3(CHUNK, chunks=(0, 3)),
+    "bad-codec": zarr_3(CHUNK, [{"name": "none"}]),
+    "bad-endian": zarr_3(CHUNK, serializer={"name": "bytes"}),
+    "bad-json": b"{\xff",
+    "bad-deep": b"[" * 2000,
+    "sparse": zarr_3(CHUNK, shape=(2**40, 3), chunks=(1, 3), codecs=[ZSTD]),
+}
+
+# hdf5: files of h5py, which the standard library cannot write, deflated and in base 85.
+HDF5 = {name: zlib.decompress(base64.b85decode(text)) for name, text in json.loads((SEEDS.parent / "zarr/hdf5.json").read_text()).items()}
+
+
 def noise(first, count):
     """Random inputs for the targets that decode bytes into decisions. The first byte selects the kind of call."""
     dice = random.Random(1)
@@ -414,6 +519,8 @@ ALL = {
     "tensor_proto": TENSORS,
     "onnx_model": MODELS,
     "ir": IR,
+    "zarr": ZARR,
+    "hdf5": {**HDF5, "bad-cut": HDF5["gzip"][:1000], "bad-signature": HDF5["gzip"][:8]},
     "directml": {"zeros": b"\0", **noise(range(4), 6)},
     "differential": {"zeros": b"\0", **noise(range(4), 9)},
 }

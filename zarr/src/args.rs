@@ -23,7 +23,7 @@ EXIT CODES
   0    success
   1    the arguments do not fit the arrays, or a store could not be read or written
   2    invalid usage
-  130  interrupted by a signal (Ctrl-C, SIGTERM)";
+  129, 130, 143  interrupted by a signal (SIGHUP, Ctrl-C, SIGTERM)";
 
 /// Reverses the arrays of Zarr stores, HDF5 and NetCDF4 files, chunk by chunk.
 #[derive(Debug, Parser)]
@@ -97,6 +97,12 @@ pub(crate) struct HowArguments {
     /// Do not wait until a new output is on the disk
     #[arg(long)]
     pub(crate) no_sync: bool,
+    /// Identify input chunks by a checksum of their content instead of by size, times and inode, or
+    /// ETag
+    ///
+    /// Each run reads all inputs. What runs without this option have completed is done again.
+    #[arg(long)]
+    pub(crate) verify: bool,
 }
 
 #[derive(Debug, Args)]

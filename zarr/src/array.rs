@@ -1,22 +1,24 @@
-//! A Zarr array: its metadata, versions 2 and 3, its grid, and the codecs of its chunks.
+//! A Zarr array: its metadata, versions 2 and 3, and its grid.
 //!
 //! Metadata is parsed here but never written from what was parsed: outputs get the bytes of the
 //! input, so that nothing that this crate does not know is lost.
 
+use crate::codec::Codec;
 use crate::element::Element;
 use crate::error::Error;
 use crate::grid::Grid;
-use crate::store::{Store, join};
+use crate::store::{Extent, Store, join};
 use serde_json::Value;
-use std::num::NonZeroU64;
 use std::sync::Arc;
-use zarrs::array::{
-    ArrayBytes, ArrayMetadata, ArrayToBytesCodecTraits, CodecChain, CodecOptions, DataType,
-    FillValue,
-};
+use zarrs::array::ArrayMetadata;
 
 /// The names of metadata files of an array or a group, as far as they exist.
 pub(crate) const METADATA: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
+
+/// The most bytes of a metadata file, and the most values in it: parsed, a value takes about 32 bytes
+/// and a field of an object about 100.
+const LONGEST: u64 = 64 << 20;
+const VALUES: usize = 4 << 20;
 
 /// An array in a store.
 #[derive(Debug)]
@@ -138,9 +140,13 @@ pub(crate) fn json(
 ) -> Result<Option<(String, Value)>, Error> {
     let key = join(folder, name);
     let mut bytes = Vec::new();
-    let read = store.read(&key, None, &mut bytes);
+    let read = store.read(&key, Extent::AtMost(LONGEST), &mut bytes);
     if read.map_err(|source| Error::Read { at: store.name(&key), source })?.is_none() {
         return Ok(None);
+    }
+    if bytes.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() > VALUES {
+        let why = format!("has more than {VALUES} values");
+        return Err(Error::Metadata { at: store.name(&key), why });
     }
     match serde_json::from_slice(&bytes) {
         Ok(value) => Ok(Some((key, value))),
@@ -195,67 +201,4 @@ fn axes_of(metadata: &Value, attributes: &Value, rank: usize) -> Vec<Option<Stri
         }
         _ => vec![None; rank],
     }
-}
-
-/// Decodes and encodes chunks.
-#[derive(Debug, Clone)]
-pub(crate) struct Codec {
-    chain: Arc<CodecChain>,
-    data_type: DataType,
-    fill: FillValue,
-    shape: Vec<NonZeroU64>,
-    width: Option<usize>,
-    plain: bool,
-    /// The bytes of a missing element in a chunk as it is moved: decoded, or plain.
-    pub(crate) missing: Vec<u8>,
-}
-
-impl Codec {
-    fn new(array: &zarrs::array::Array<()>, grid: &Grid, plain: bool) -> Result<Codec, String> {
-        let shape: Option<Vec<_>> =
-            grid.chunk().iter().map(|&size| NonZeroU64::new(size)).collect();
-        let (data_type, fill) = (array.data_type().clone(), array.fill_value().clone());
-        let width = data_type.fixed_size();
-        let missing = fill.as_ne_bytes().to_vec();
-        let shape = shape.unwrap_or_default();
-        let chain = array.codecs();
-        let codec = Codec { chain, data_type, fill, shape, width, plain: false, missing };
-        if !plain || width.is_none() {
-            return Ok(codec);
-        }
-        // Plain elements stay in the byte order of the store; so must the fill value.
-        let one = Codec { shape: vec![NonZeroU64::MIN; grid.rank()], ..codec.clone() };
-        let missing = one.encode(codec.missing.clone())?;
-        let plain = Some(missing.len()) == width;
-        Ok(if plain { Codec { plain, missing, ..codec } } else { codec })
-    }
-
-    /// The elements of an encoded chunk. Checksums are compared.
-    pub(crate) fn decode(&self, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-        let Codec { shape, data_type, fill, .. } = self;
-        let decoded = self
-            .chain
-            .decode(bytes.into(), shape, data_type, fill, &options())
-            .map_err(|error| error.to_string())?;
-        let decoded = decoded.into_fixed().map_err(|error| error.to_string())?.into_owned();
-        let elements: u64 = shape.iter().map(|size| size.get()).product();
-        let expected = elements * self.width.unwrap_or(0) as u64;
-        match decoded.len() as u64 == expected {
-            true => Ok(decoded),
-            false => Err(format!("decodes to {} bytes, expected {expected}", decoded.len())),
-        }
-    }
-
-    /// An encoded chunk of these elements.
-    pub(crate) fn encode(&self, elements: Vec<u8>) -> Result<Vec<u8>, String> {
-        let Codec { shape, data_type, fill, .. } = self;
-        let bytes = ArrayBytes::new_flen(elements);
-        let encoded = self.chain.encode(bytes, shape, data_type, fill, &options());
-        encoded.map(|encoded| encoded.into_owned()).map_err(|error| error.to_string())
-    }
-}
-
-/// Codecs work on the thread that calls them: chunks are processed in parallel, not their parts.
-fn options() -> CodecOptions {
-    CodecOptions::default().with_concurrent_target(1).with_validate_checksums(true)
 }

@@ -3,27 +3,33 @@
 
 use crate::array::json;
 use crate::error::Error;
-use crate::store::{Listing, Store, join};
+use crate::store::{Listing, Store, check_key, join};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The folders of a store that consolidated metadata names; `None` if the root has none.
 pub(crate) fn listings(store: &dyn Store) -> Result<Option<BTreeMap<String, Listing>>, Error> {
     let mut keys = Vec::new();
-    if let Some((_, root)) = json(store, "", "zarr.json")? {
+    let source;
+    if let Some((name, root)) = json(store, "", "zarr.json")? {
         let known = root.pointer("/consolidated_metadata/metadata").and_then(Value::as_object);
         let Some(known) = known else { return Ok(None) };
+        source = name;
         keys.push("zarr.json".to_owned());
         keys.extend(known.keys().map(|path| join(path, "zarr.json")));
     } else if let Some((name, root)) = json(store, "", ".zmetadata")? {
         let Some(known) = root.get("metadata").and_then(Value::as_object) else { return Ok(None) };
-        keys.push(name);
+        source = name;
+        keys.push(source.clone());
         keys.extend(known.keys().cloned());
     } else {
         return Ok(None);
     }
     let mut folders: BTreeMap<String, Listing> = BTreeMap::new();
     for key in keys {
+        // What a server sends becomes the path of a file.
+        check_key(&key, cfg!(windows))
+            .map_err(|why| Error::Metadata { at: store.name(&source), why })?;
         let (mut folder, mut name) = key.rsplit_once('/').unwrap_or(("", &key));
         folders.entry(folder.to_owned()).or_default().files.push(name.to_owned());
         while !folder.is_empty() {

@@ -7,18 +7,19 @@ use crate::error::Error;
 use crate::grid::Grid;
 use crate::hdf5::Dataset;
 use crate::job::Summary;
+use crate::journal::{Journal, checksum};
 use crate::movement::Movement;
 use crate::npy::NpySink;
 use crate::operation::Operation;
 use crate::output::{Output, Target};
 use crate::stage::Stage;
-use crate::store::Store;
+use crate::store::{Store, version_of};
 use crate::tree::Tree;
-use crate::work::{Counts, Settings, Sink, Source, Work};
+use crate::work::{Counts, Read, Settings, Sink, Source, Work};
 use crate::zarr::{Chunks, ZarrSink};
 use serde_json::{Value, json};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// An array that is read by one format and written by another.
 pub struct Conversion<'a> {
@@ -47,11 +48,7 @@ impl<'a> Conversion<'a> {
     ) -> Result<Conversion<'a>, Error> {
         let dataset = Dataset::open(path, inside)?;
         let movement = operation.of(&dataset.name, &dataset.grid, &dataset.axes)?;
-        let stamp = std::fs::metadata(path).map(|found| {
-            let time = found.modified().ok();
-            let time = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-            json!([found.len(), time.map(|time| time.as_nanos().to_string())])
-        });
+        let stamp = std::fs::metadata(path).map(|found| json!(version_of(&found)));
         let (name, grid) = (dataset.name.clone(), dataset.grid.clone());
         Ok(Conversion {
             name,
@@ -114,8 +111,12 @@ impl<'a> Conversion<'a> {
             Input::Zarr { store, .. } => store.remote(),
         };
         target.refuse_overlap(self.from.as_deref(), remote)?;
+        let stamp = match (&self.input, &self.from) {
+            (Input::Dataset(_), Some(path)) if settings.verify => json!(content(path)?),
+            _ => self.stamp.clone(),
+        };
         let identity = json!({
-            "retrograde": 1, "input": self.name, "stamp": self.stamp, "axes": self.movement.identity(),
+            "retrograde": 2, "input": self.name, "stamp": stamp, "axes": self.movement.identity(),
         });
         let summary =
             |counts, complete| Summary { counts, arrays: 1, bytes: self.bytes(), complete };
@@ -123,36 +124,43 @@ impl<'a> Conversion<'a> {
             return Ok(summary(Counts::default(), true));
         };
         let filled = match &output {
-            Output::Stage { stage, .. } if target.is_npy() => self.fill_file(stage, settings),
+            Output::Stage { stage, journal, .. } if target.is_npy() => {
+                self.fill_file(stage, journal, settings)
+            }
             output => self.fill_store(output, settings),
         };
         output.finish(filled).map(|counts| summary(counts, false))
     }
 
-    fn fill_file(&self, stage: &Stage, settings: &Settings<'_>) -> Result<Counts, Error> {
+    fn fill_file(
+        &self,
+        stage: &Stage,
+        journal: &Journal,
+        settings: &Settings<'_>,
+    ) -> Result<Counts, Error> {
         let sink = NpySink::open(stage, &self.grid, &self.element);
         let at = || stage.store().display().to_string();
         let sink = sink.map_err(|source| Error::Write { at: at(), source })?;
-        self.run(&sink, &self.element.missing, stage.resumed, settings)
+        self.run(&sink, &self.element.missing, journal, settings)
     }
 
     fn fill_store(&self, output: &Output, settings: &Settings<'_>) -> Result<Counts, Error> {
-        let (store, resumed) = (output.store(), output.resumed());
+        let (store, journal) = (output.store(), output.journal());
         let Input::Dataset(dataset) = &self.input else {
             let what = "only an HDF5 dataset becomes a new Zarr array".to_owned();
             return Err(Error::Unsupported { at: self.name.clone(), what });
         };
         let metadata = self.metadata(dataset);
         let array = Array::new(store, "", "zarr.json", metadata.clone(), Value::Null)?;
-        let sink = ZarrSink { output: Chunks { store, array: &array }, input: None };
+        let sink = ZarrSink { output: Chunks::new(store, &array, settings), input: None };
         // Elements of a file stay in its byte order, which is that of plain chunks; codecs take
         // those of the machine.
         let native = cfg!(target_endian = "big") == self.element.big || self.element.width == 1;
         let counts = if array.is_plain() || native {
-            self.run(&sink, &array.codec.missing, resumed, settings)?
+            self.run(&sink, &array.codec.missing, journal, settings)?
         } else {
             let swapped = Swapped { dataset, width: self.element.width };
-            self.run_from(&swapped, &sink, &array.codec.missing, resumed, settings)?
+            self.run_from(&swapped, &sink, &array.codec.missing, journal, settings)?
         };
         let text = serde_json::to_vec_pretty(&metadata).unwrap_or_default();
         output.check()?;
@@ -195,16 +203,16 @@ impl<'a> Conversion<'a> {
         &self,
         sink: &dyn Sink,
         missing: &[u8],
-        resumed: bool,
+        journal: &Journal,
         settings: &Settings<'_>,
     ) -> Result<Counts, Error> {
         match &self.input {
             Input::Dataset(dataset) => {
-                self.run_from(dataset.as_ref(), sink, missing, resumed, settings)
+                self.run_from(dataset.as_ref(), sink, missing, journal, settings)
             }
             Input::Zarr { store, array } => {
-                let source = Chunks { store: *store, array };
-                self.run_from(&source, sink, missing, resumed, settings)
+                let source = Chunks::new(*store, array, settings);
+                self.run_from(&source, sink, missing, journal, settings)
             }
         }
     }
@@ -214,13 +222,26 @@ impl<'a> Conversion<'a> {
         source: &dyn Source,
         sink: &dyn Sink,
         missing: &[u8],
-        resumed: bool,
+        journal: &Journal,
         settings: &Settings<'_>,
     ) -> Result<Counts, Error> {
         let width = Some(self.element.width);
         let (name, grid, movement) = (&self.name, &self.grid, &self.movement);
         Work { name, grid, movement, width, missing, source, sink, together: None }
-            .run(settings, resumed)
+            .run(settings, journal.of(0)?)
+    }
+}
+
+/// A checksum of a file.
+fn content(path: &Path) -> Result<String, Error> {
+    let failed = |source| Error::Read { at: path.display().to_string(), source };
+    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let (mut sums, mut part) = (String::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut part).map_err(failed)? {
+            0 => return Ok(sums),
+            len => sums = checksum(format!("{sums} {}", checksum(&part[..len])).as_bytes()),
+        }
     }
 }
 
@@ -231,23 +252,32 @@ struct Swapped<'a> {
 }
 
 impl Source for Swapped<'_> {
-    fn chunk(&self, index: &[u64]) -> Result<Option<Vec<u8>>, Error> {
-        let mut elements = self.dataset.chunk(index)?;
-        if let Some(elements) = &mut elements {
+    fn chunk(&self, index: &[u64]) -> Result<Read, Error> {
+        let mut read = self.dataset.chunk(index)?;
+        if let Some(elements) = &mut read.elements {
             elements.chunks_exact_mut(self.width).for_each(<[u8]>::reverse);
         }
-        Ok(elements)
+        Ok(read)
     }
 
     fn has_parts(&self) -> bool {
         false
     }
 
-    fn part(&self, _: &[u64], _: std::ops::Range<u64>, _: &mut Vec<u8>) -> Result<bool, Error> {
-        Ok(false)
+    fn part(
+        &self,
+        _: &[u64],
+        _: std::ops::Range<u64>,
+        _: &mut Vec<u8>,
+    ) -> Result<Option<String>, Error> {
+        Ok(None)
     }
 
-    fn copies(&self) -> u64 {
-        self.dataset.copies()
+    fn version(&self, unit: &[u64]) -> Result<Option<String>, Error> {
+        self.dataset.version(unit)
+    }
+
+    fn room(&self) -> u64 {
+        self.dataset.room()
     }
 }

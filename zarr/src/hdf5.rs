@@ -9,7 +9,7 @@ mod filters;
 use crate::element::{Class, Element};
 use crate::error::Error;
 use crate::grid::Grid;
-use crate::work::Source;
+use crate::work::{Read as Chunk, Source};
 use filters::Filters;
 use hdf5_pure::{Datatype, DatatypeByteOrder, File, Layout};
 use serde_json::{Map, Value};
@@ -132,15 +132,7 @@ impl Dataset {
             let absent = (0..grid.chunks()).map(|number| grid.index(number, &order));
             if let Some(index) = absent.into_iter().find(|index| !chunks.contains_key(index)) {
                 let again = file.dataset(inside).map_err(text)?;
-                let row = index.first().map_or(0, |at| at * grid.chunk()[0]);
-                let raw = again.read_raw_rows(row, 1).map_err(text)?;
-                let start = index.iter().enumerate().skip(1);
-                let start = start
-                    .fold(0, |sum, (axis, at)| sum * grid.shape()[axis] + at * grid.chunk()[axis]);
-                let start = (start * width) as usize;
-                let found = raw.get(start..start + element.width);
-                element.missing =
-                    found.ok_or_else(|| bad("a row is too short".to_owned()))?.to_vec();
+                element.missing = missing(&again, &grid, &index, &element).map_err(bad)?;
             }
         }
         let name = format!("{}:{inside}", path.display());
@@ -164,6 +156,52 @@ impl Dataset {
     fn chunk_bytes(&self) -> u64 {
         self.grid.chunk_len().unwrap_or(u64::MAX).saturating_mul(self.element.width as u64)
     }
+}
+
+/// The bytes of an element of a chunk that was never written.
+fn missing(
+    dataset: &hdf5_pure::Dataset,
+    grid: &Grid,
+    index: &[u64],
+    element: &Element,
+) -> Result<Vec<u8>, String> {
+    let (shape, width) = (grid.shape(), element.width as u64);
+    let row = shape.iter().skip(1).try_fold(width, |product, &size| product.checked_mul(size));
+    if row.is_some_and(|row| row <= ROWS) {
+        // As the library reads it, whatever the file says about fill values.
+        let first = index.first().map_or(0, |at| at * grid.chunk()[0]);
+        let raw = dataset.read_raw_rows(first, 1).map_err(|error| error.to_string())?;
+        let axes = index.iter().enumerate().skip(1);
+        let start = axes.fold(0, |sum, (axis, at)| sum * shape[axis] + at * grid.chunk()[axis]);
+        let start = (start * width) as usize;
+        let found = raw.get(start..start + element.width);
+        return Ok(found.ok_or("a row is too short")?.to_vec());
+    }
+    macro_rules! value {
+        ($type:ty) => {
+            dataset
+                .fill_value::<$type>()
+                .map(|value| value.map(|value| value.to_le_bytes().to_vec()))
+        };
+    }
+    let value = match (element.class, element.width) {
+        (Class::Unsigned, 1) => value!(u8),
+        (Class::Unsigned, 2) => value!(u16),
+        (Class::Unsigned, 4) => value!(u32),
+        (Class::Unsigned, 8) => value!(u64),
+        (Class::Signed, 1) => value!(i8),
+        (Class::Signed, 2) => value!(i16),
+        (Class::Signed, 4) => value!(i32),
+        (Class::Signed, 8) => value!(i64),
+        (Class::Float, 4) => value!(f32),
+        (Class::Float, 8) => value!(f64),
+        _ => return Err("rows are too large to look for the value of missing chunks".to_owned()),
+    };
+    let mut bytes = value.map_err(|error| error.to_string())?.unwrap_or(vec![0; element.width]);
+    if element.big {
+        bytes.reverse();
+    }
+    Ok(bytes)
 }
 
 /// A chunk of whole rows.
@@ -208,22 +246,66 @@ fn element_of(datatype: &Datatype) -> Result<Element, String> {
 }
 
 impl Source for Dataset {
-    fn chunk(&self, index: &[u64]) -> Result<Option<Vec<u8>>, Error> {
+    fn chunk(&self, index: &[u64]) -> Result<Chunk, Error> {
+        // The whole file is compared before a run goes on.
+        let read = |elements| Chunk { elements, version: Some(String::new()) };
+        self.elements(index).map(read)
+    }
+
+    fn has_parts(&self) -> bool {
+        false
+    }
+
+    fn part(&self, _: &[u64], _: Range<u64>, _: &mut Vec<u8>) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
+
+    fn version(&self, _unit: &[u64]) -> Result<Option<String>, Error> {
+        Ok(Some(String::new()))
+    }
+
+    fn room(&self) -> u64 {
+        let chunk = self.chunk_bytes();
+        match &self.stored {
+            // Stored, inflated and in order; two of them at once.
+            Stored::Chunks { .. } => chunk.saturating_add(stored_most(chunk)),
+            Stored::Contiguous(_) => chunk.saturating_mul(2),
+            Stored::Rows(_) => {
+                let counts = (1..self.grid.rank()).map(|axis| self.grid.count(axis));
+                let rows = counts.fold(1, u64::saturating_mul);
+                chunk.saturating_mul(rows.saturating_add(1))
+            }
+        }
+    }
+}
+
+/// The most bytes of a stored chunk with this many bytes of elements.
+fn stored_most(chunk: u64) -> u64 {
+    chunk.saturating_add(chunk / 4).saturating_add(1 << 10)
+}
+
+impl Dataset {
+    /// The elements of a chunk; `None` if it is missing.
+    fn elements(&self, index: &[u64]) -> Result<Option<Vec<u8>>, Error> {
         let bad = |why: String| Error::Chunk { at: self.name.clone(), index: index.to_vec(), why };
         let size = self.chunk_bytes();
         match &self.stored {
             Stored::Chunks { chunks, filters } => {
                 let Some(&(address, stored, mask)) = chunks.get(index) else { return Ok(None) };
+                let most = stored_most(size);
+                if stored > most {
+                    return Err(bad(format!("has {stored} bytes, at most {most} are possible")));
+                }
                 let bytes = self.bytes(address, stored).map_err(|error| bad(error.to_string()))?;
                 filters.undo(bytes, mask, size).map(Some).map_err(bad)
             }
             Stored::Contiguous(address) => {
                 // All axes but the first are whole.
                 let inside: u64 = self.grid.inside(index).iter().product();
-                let at = index.first().map_or(0, |at| at * size);
+                let at = index.first().map_or(Some(0), |at| at.checked_mul(size));
                 let len = inside * self.element.width as u64;
-                let start =
-                    address.checked_add(at).ok_or_else(|| bad("is past the end".to_owned()))?;
+                let start = at.and_then(|at| address.checked_add(at));
+                let start = start.ok_or_else(|| bad("is past the end".to_owned()))?;
                 let mut bytes = self.bytes(start, len).map_err(|error| bad(error.to_string()))?;
                 bytes.resize(size as usize, 0);
                 Ok(Some(bytes))
@@ -237,24 +319,6 @@ impl Source for Dataset {
                 let raw = dataset.read_raw_rows(first, count);
                 let raw = raw.map_err(|error| bad(error.to_string()))?;
                 cut(&raw, &self.grid, index, self.element.width).map(Some).map_err(bad)
-            }
-        }
-    }
-
-    fn has_parts(&self) -> bool {
-        false
-    }
-
-    fn part(&self, _: &[u64], _: Range<u64>, _: &mut Vec<u8>) -> Result<bool, Error> {
-        Ok(false)
-    }
-
-    fn copies(&self) -> u64 {
-        match &self.stored {
-            Stored::Chunks { .. } | Stored::Contiguous(_) => 2,
-            Stored::Rows(_) => {
-                let counts = (1..self.grid.rank()).map(|axis| self.grid.count(axis));
-                1 + counts.fold(1, u64::saturating_mul)
             }
         }
     }

@@ -10,12 +10,15 @@ use crate::work::Source;
 use crate::zarr::Chunks;
 use std::path::Path;
 
+/// The most memory for lengths.
+const LIMIT: u64 = 1 << 30;
+
 /// The integers of an array of a store.
 pub fn integers_of_zarr(store: &dyn Store) -> Result<Vec<i64>, Error> {
     let found = Array::open(store, "")?;
     let array = found.ok_or_else(|| Error::NotZarr { at: store.name("") })?;
     let element = array.element();
-    let source = Chunks { store, array: &array };
+    let source = Chunks::within(store, &array, LIMIT);
     integers(&array.name, &array.grid, element.as_ref(), &source)
 }
 
@@ -40,13 +43,21 @@ fn integers(
         let shape = grid.shape();
         return Err(bad(format!("lengths have rank 1, these have the shape {shape:?}")));
     }
+    let count = grid.shape()[0];
+    if source.room().max(count.saturating_mul(8)) > LIMIT {
+        let most = LIMIT >> 20;
+        return Err(bad(format!(
+            "{count} lengths in chunks of {:?} take more than {most} MiB",
+            grid.chunk()
+        )));
+    }
     let mut numbers = Vec::new();
     for index in 0..grid.chunks() {
         let count = grid.inside(&[index])[0] as usize;
         let number = |bytes: &[u8]| {
             element.integer(bytes).ok_or_else(|| bad("a length is beyond 64 bits".to_owned()))
         };
-        match source.chunk(&[index])? {
+        match source.chunk(&[index])?.elements {
             Some(bytes) => {
                 for bytes in bytes.chunks_exact(element.width).take(count) {
                     numbers.push(number(bytes)?);

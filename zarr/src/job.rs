@@ -67,7 +67,7 @@ impl<'a> Job<'a> {
             .arrays()
             .map(|(array, movement)| json!([array.path, movement.identity(), array.metadata]))
             .collect();
-        json!({ "retrograde": 1, "input": self.input.name(""), "arrays": arrays }).to_string()
+        json!({ "retrograde": 2, "input": self.input.name(""), "arrays": arrays }).to_string()
     }
 
     /// The version of the store.
@@ -87,7 +87,7 @@ impl<'a> Job<'a> {
             Target::Remote(remote) => remote,
             Target::Path(_) | Target::Inside(..) => &folder,
         };
-        self.each(place, settings, |work| work.workers(settings).map(|_| ()))?;
+        self.each(place, settings, |_, work| work.workers(settings).map(|_| ()))?;
         let begun = target.begin(&self.identity(), self.version(), settings)?;
         let Some(output) = begun else { return Ok(summary(Counts::default(), true)) };
         let filled = self.fill(&output, settings);
@@ -100,11 +100,12 @@ impl<'a> Job<'a> {
         &self,
         output: &dyn Store,
         settings: &Settings<'_>,
-        mut act: impl FnMut(&Work<'_>) -> Result<(), Error>,
+        mut act: impl FnMut(usize, &Work<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for (array, movement) in self.arrays() {
-            let source = Chunks { store: self.input, array };
-            let sink = ZarrSink { output: Chunks { store: output, array }, input: Some(source) };
+        for (number, (array, movement)) in self.arrays().enumerate() {
+            let source = Chunks::new(self.input, array, settings);
+            let chunks = Chunks::new(output, array, settings);
+            let sink = ZarrSink { output: chunks, input: Some(source) };
             let whole = Work {
                 name: &array.name,
                 grid: &array.grid,
@@ -119,18 +120,19 @@ impl<'a> Job<'a> {
             let shards = too_large.then(|| Shards::of(self.input, array)).flatten();
             match (shards.filter(|_| array.width().is_some()), output.local()) {
                 (Some(shards), Some(folder)) => {
-                    let source = ShardSource::new(self.input, &shards);
-                    let sink = ShardSink::new(folder, self.input, &shards);
-                    act(&Work {
+                    let source = ShardSource::new(self.input, &shards, settings.verify);
+                    let sink = ShardSink::new(folder, &shards);
+                    let work = Work {
                         grid: &shards.inner.grid,
                         missing: &shards.inner.codec.missing,
                         source: &source,
                         sink: &sink,
                         together: Some(&shards.ratio),
                         ..whole
-                    })?;
+                    };
+                    act(number, &work)?;
                 }
-                _ => act(&whole)?,
+                _ => act(number, &whole)?,
             }
         }
         Ok(())
@@ -138,10 +140,10 @@ impl<'a> Job<'a> {
 
     /// Writes all chunks, then all metadata: a store without metadata is not yet one.
     fn fill(&self, output: &Output, settings: &Settings<'_>) -> Result<Counts, Error> {
-        let (store, resumed) = (output.store(), output.resumed());
+        let (store, journal) = (output.store(), output.journal());
         let mut counts = Counts::default();
         let total = self.tree.arrays.iter().map(|array| array.grid.chunks()).sum();
-        self.each(store, settings, |work| match work.run(settings, resumed) {
+        self.each(store, settings, |array, work| match work.run(settings, journal.of(array)?) {
             Ok(done) => {
                 counts.add(&done);
                 Ok(())
@@ -160,7 +162,7 @@ impl<'a> Job<'a> {
         for key in first.into_iter().chain(last) {
             let written = match self.edits.get(key) {
                 Some(bytes) => store.write(key, bytes.clone()).map(|_| ()),
-                None => store.copy(key, self.input, key).map(|_| ()),
+                None => store.copy(key, self.input, key, settings.memory).map(|_| ()),
             };
             written.map_err(|source| Error::Write { at: store.name(key), source })?;
         }

@@ -7,6 +7,7 @@
 
 mod array;
 mod axes;
+mod codec;
 mod consolidated;
 mod convert;
 mod element;
@@ -14,9 +15,11 @@ mod error;
 mod flip;
 mod grid;
 mod hdf5;
+mod inflate;
 mod inside;
 mod integers;
 mod job;
+mod journal;
 mod movement;
 mod needs;
 mod npy;

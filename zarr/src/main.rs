@@ -16,9 +16,9 @@ use clap::Parser;
 use retrograde_zarr::Error;
 use std::process::ExitCode;
 
-/// Exit codes, as those of `retrograde`. In addition, clap returns 2 for invalid usage.
+/// Exit codes, as those of `retrograde`. In addition, clap returns 2 for invalid usage, and a signal
+/// gives 128 and its number.
 const FAILED: u8 = 1;
-const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     match error.downcast_ref() {
         Some(interrupted @ Error::Interrupted { .. }) => {
             report::say(&interrupted.to_string());
-            ExitCode::from(INTERRUPTED)
+            ExitCode::from(interrupt::code())
         }
         _ => {
             report::error(&error);

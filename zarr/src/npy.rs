@@ -1,15 +1,13 @@
-//! An `.npy` file as a sink: chunks are written at their places, in any order, and a second file
-//! notes which are complete.
+//! An `.npy` file as a sink: chunks are written at their places, in any order.
 
 use crate::element::Element;
 use crate::error::Error;
 use crate::flip;
 use crate::grid::Grid;
-use crate::needs::Needs;
 use crate::stage::Stage;
 use crate::work::{Copied, Sink};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::sync::Mutex;
 
 /// An array in a file.
@@ -18,9 +16,6 @@ pub(crate) struct NpySink<'a> {
     grid: &'a Grid,
     element: &'a Element,
     file: Mutex<File>,
-    done: Mutex<File>,
-    /// The chunks that earlier runs have written, one byte each.
-    earlier: Vec<u8>,
     /// The size of the header.
     start: u64,
 }
@@ -31,7 +26,7 @@ impl<'a> NpySink<'a> {
         let open = |path| {
             OpenOptions::new().create(true).write(true).read(true).truncate(false).open(path)
         };
-        let (file, mut done) = (open(stage.store())?, open(stage.done())?);
+        let file = open(stage.store())?;
         let header = header(grid.shape(), element);
         let elements =
             grid.shape().iter().try_fold(1u64, |product, &size| product.checked_mul(size));
@@ -40,16 +35,9 @@ impl<'a> NpySink<'a> {
         let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, "the array is too large");
         file.set_len(size.ok_or_else(too_large)?)?;
         write_at(&file, 0, &header)?;
-        let mut earlier = Vec::new();
-        done.read_to_end(&mut earlier)?;
         let start = header.len() as u64;
-        let (file, done, name) =
-            (Mutex::new(file), Mutex::new(done), stage.store().display().to_string());
-        Ok(NpySink { name, grid, element, file, done, earlier, start })
-    }
-
-    fn number(&self, index: &[u64]) -> u64 {
-        (0..self.grid.rank()).fold(0, |number, axis| number * self.grid.count(axis) + index[axis])
+        let (file, name) = (Mutex::new(file), stage.store().display().to_string());
+        Ok(NpySink { name, grid, element, file, start })
     }
 
     /// Writes the part of a chunk that is inside the array.
@@ -83,16 +71,18 @@ impl<'a> NpySink<'a> {
             let to = self.start + place(shape, index, chunk) * width;
             write_at(&file, to, &elements[from..from + run as usize])?;
         }
-        drop(file);
-        let done = self.done.lock().unwrap_or_else(|error| error.into_inner());
-        write_at(&done, self.number(index), &[1])
+        Ok(())
     }
 }
 
 impl Sink for NpySink<'_> {
-    fn is_done(&self, index: &[u64], _needs: &Needs) -> Result<bool, Error> {
-        let number = usize::try_from(self.number(index)).unwrap_or(usize::MAX);
-        Ok(self.earlier.get(number) == Some(&1))
+    /// The file has a place for every chunk; the journal knows which are filled.
+    fn has(&self, _unit: &[u64]) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    fn leaves_out(&self) -> bool {
+        false
     }
 
     fn write(&self, index: &[u64], elements: Vec<u8>) -> Result<Vec<u8>, Error> {
@@ -101,7 +91,7 @@ impl Sink for NpySink<'_> {
         Ok(elements)
     }
 
-    fn leave_out(&self, index: &[u64]) -> Result<(), Error> {
+    fn leave_out(&self, index: &[u64], _resumed: bool) -> Result<(), Error> {
         let count = self.grid.chunk_len().unwrap_or(0) as usize;
         let mut elements = vec![0; count * self.element.width];
         flip::fill(&mut elements, &self.element.missing);
@@ -112,8 +102,9 @@ impl Sink for NpySink<'_> {
         Ok(Copied::MustDecode)
     }
 
-    fn copies(&self) -> u64 {
-        1
+    fn room(&self) -> u64 {
+        let chunk = self.grid.chunk_len().unwrap_or(u64::MAX);
+        chunk.saturating_mul(self.element.width as u64)
     }
 }
 

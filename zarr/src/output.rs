@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::inside;
+use crate::journal::Journal;
 use crate::stage::{Begun, Kind, Stage};
 use crate::store::{Local, Remote, Store};
 use crate::upload::Upload;
@@ -28,8 +29,8 @@ impl<P: AsRef<Path>> From<P> for Target {
 
 /// An output that is not complete.
 pub(crate) enum Output {
-    Stage { stage: Stage, store: Local, inside: Option<Inside> },
-    Upload(Upload),
+    Stage { stage: Stage, store: Local, inside: Option<Inside>, journal: Journal },
+    Upload { upload: Upload, journal: Journal },
 }
 
 /// A path inside a store.
@@ -79,7 +80,9 @@ impl Target {
         let kind = if self.is_npy() { Kind::File } else { Kind::Folder };
         let (begun, inside) = match self {
             Target::Remote(store) => {
-                return Upload::begin(store, job, settings.force).map(Output::Upload).map(Some);
+                let upload = Upload::begin(store, job, settings.force)?;
+                let journal = upload.journal()?;
+                return Ok(Some(Output::Upload { upload, journal }));
             }
             Target::Path(path) => (Stage::begin(path, None, job, kind, settings)?, None),
             Target::Inside(root, path) => {
@@ -91,8 +94,8 @@ impl Target {
         };
         match begun {
             Begun::Stage(stage) => {
-                let store = stage.local();
-                Ok(Some(Output::Stage { stage, store, inside }))
+                let (store, journal) = (stage.local(), stage.journal());
+                Ok(Some(Output::Stage { stage, store, inside, journal }))
             }
             Begun::Complete(stage) => {
                 adopt(&stage, inside.as_ref())?;
@@ -114,15 +117,14 @@ impl Output {
     pub(crate) fn store(&self) -> &dyn Store {
         match self {
             Output::Stage { store, .. } => store,
-            Output::Upload(upload) => &upload.store,
+            Output::Upload { upload, .. } => &upload.store,
         }
     }
 
-    /// Whether an earlier run began it.
-    pub(crate) fn resumed(&self) -> bool {
+    /// Which chunks are complete.
+    pub(crate) fn journal(&self) -> &Journal {
         match self {
-            Output::Stage { stage, .. } => stage.resumed,
-            Output::Upload(upload) => upload.resumed,
+            Output::Stage { journal, .. } | Output::Upload { journal, .. } => journal,
         }
     }
 
@@ -131,7 +133,7 @@ impl Output {
         match self {
             // A lock keeps others away.
             Output::Stage { .. } => Ok(()),
-            Output::Upload(upload) => upload.check(),
+            Output::Upload { upload, .. } => upload.check(),
         }
     }
 
@@ -144,13 +146,14 @@ impl Output {
                 stage.discard();
                 Ok(counts)
             }
-            (Ok(counts), Output::Upload(upload)) => upload.publish().map(|()| counts),
+            (Ok(counts), Output::Upload { upload, .. }) => upload.publish().map(|()| counts),
             (Err(error), output) => {
                 match output {
                     Output::Stage { stage, .. } if error.can_resume() => stage.pause(),
                     Output::Stage { stage, .. } => stage.discard(),
-                    Output::Upload(upload) if !error.can_resume() => upload.discard(),
-                    Output::Upload(_) => {}
+                    Output::Upload { upload, .. } if !error.can_resume() => upload.discard(),
+                    // What is lost is done again.
+                    Output::Upload { journal, .. } => drop(journal.flush()),
                 }
                 Err(error)
             }

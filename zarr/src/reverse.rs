@@ -80,6 +80,7 @@ impl Run<'_> {
             threads,
             force: self.how.force,
             sync: !self.how.no_sync,
+            verify: self.how.verify,
             stop: &interrupt::STOP,
             progress: &|bytes| progress.advance(bytes),
         };

@@ -6,20 +6,21 @@
 
 use crate::array::Array;
 use crate::error::Error;
-use crate::needs::Needs;
-use crate::store::{Local, Store};
-use crate::work::{Copied, Sink, Source};
+use crate::journal::checksum;
+use crate::store::{Extent, Found, Local, Store};
+use crate::work::{Copied, Read, Sink, Source};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// How many tables of shards a source keeps.
 const TABLES: usize = 16;
+/// A shard is read in parts of this many bytes where all of it is compared.
+const PART: u64 = 1 << 20;
 /// The entry of an inner chunk that is missing.
 const MISSING: (u64, u64) = (u64::MAX, u64::MAX);
 
@@ -85,6 +86,13 @@ impl<'a> Shards<'a> {
         16 * self.count() + if self.checked { 4 } else { 0 }
     }
 
+    /// Memory for an inner chunk while it is read or written, and for a table.
+    fn room(&self) -> u64 {
+        let (chunk, codec) = (self.inner.chunk_bytes(), &self.inner.codec);
+        let encoded = codec.most().map_or(chunk, |most| codec.room().max(most));
+        chunk.saturating_add(encoded).saturating_add(self.table_bytes().saturating_mul(2))
+    }
+
     /// The shard of an inner chunk, and the number of the chunk in it.
     fn split(&self, index: &[u64]) -> (Vec<u64>, usize) {
         let shard = index.iter().zip(&self.ratio).map(|(at, ratio)| at / ratio).collect();
@@ -129,19 +137,21 @@ impl<'a> Shards<'a> {
     }
 }
 
-/// Where the inner chunks of a shard are; `None` if it does not exist.
-type Table = Option<Arc<Vec<(u64, u64)>>>;
+/// Where the inner chunks of a shard are, and its version; `None` if it does not exist.
+type Table = Option<Arc<(Vec<(u64, u64)>, String)>>;
 
 /// The inner chunks of the shards of a store.
 pub(crate) struct ShardSource<'a> {
     store: &'a dyn Store,
     shards: &'a Shards<'a>,
     tables: Mutex<Vec<(Vec<u64>, Table)>>,
+    /// Whether versions are checksums of the content.
+    verify: bool,
 }
 
 impl<'a> ShardSource<'a> {
-    pub(crate) fn new(store: &'a dyn Store, shards: &'a Shards<'a>) -> Self {
-        ShardSource { store, shards, tables: Mutex::new(Vec::new()) }
+    pub(crate) fn new(store: &'a dyn Store, shards: &'a Shards<'a>, verify: bool) -> Self {
+        ShardSource { store, shards, tables: Mutex::new(Vec::new()), verify }
     }
 
     fn bad(&self, shard: &[u64], why: impl ToString) -> Error {
@@ -149,9 +159,21 @@ impl<'a> ShardSource<'a> {
         Error::Chunk { at, index: shard.to_vec(), why: why.to_string() }
     }
 
-    fn read(&self, key: &str, range: Range<u64>, into: &mut Vec<u8>) -> Result<Option<u64>, Error> {
-        let read = self.store.read(key, Some(range), into);
-        read.map_err(|source| Error::Read { at: self.store.name(key), source })
+    fn read(
+        &self,
+        shard: &[u64],
+        range: Range<u64>,
+        into: &mut Vec<u8>,
+    ) -> Result<Option<Found>, Error> {
+        let key = self.shards.outer.key(shard);
+        let read = self.store.read(&key, Extent::Range(range), into);
+        read.map_err(|source| Error::Read { at: self.store.name(&key), source })
+    }
+
+    fn stat(&self, shard: &[u64]) -> Result<Option<Found>, Error> {
+        let key = self.shards.outer.key(shard);
+        let found = self.store.stat(&key);
+        found.map_err(|source| Error::Read { at: self.store.name(&key), source })
     }
 
     fn table(&self, shard: &[u64]) -> Result<Table, Error> {
@@ -159,18 +181,16 @@ impl<'a> ShardSource<'a> {
         if let Some((_, table)) = tables.iter().find(|(known, _)| known == shard) {
             return Ok(table.clone());
         }
-        let key = self.shards.outer.key(shard);
-        let found = self.store.stat(&key);
-        let found = found.map_err(|source| Error::Read { at: self.store.name(&key), source })?;
-        let table = match found {
+        let table = match self.stat(shard)? {
             None => None,
-            Some((size, _)) => {
+            Some(found) => {
                 let len = self.shards.table_bytes();
-                let start = if self.shards.at_end { size.saturating_sub(len) } else { 0 };
+                let start = if self.shards.at_end { found.size.saturating_sub(len) } else { 0 };
                 let mut bytes = Vec::new();
-                self.read(&key, start..start + len, &mut bytes)?;
+                self.read(shard, start..start + len, &mut bytes)?;
                 let table = self.shards.parse(&bytes).map_err(|why| self.bad(shard, why))?;
-                Some(Arc::new(table))
+                let version = self.content(shard, found)?;
+                Some(Arc::new((table, version)))
             }
         };
         if tables.len() == TABLES {
@@ -179,43 +199,72 @@ impl<'a> ShardSource<'a> {
         tables.push((shard.to_vec(), table.clone()));
         Ok(table)
     }
+
+    /// The version of a shard that was found.
+    fn content(&self, shard: &[u64], found: Found) -> Result<String, Error> {
+        if !self.verify {
+            return Ok(found.version);
+        }
+        let (mut sums, mut bytes) = (String::new(), Vec::new());
+        for start in (0..found.size).step_by(PART as usize) {
+            self.read(shard, start..start + PART, &mut bytes)?;
+            sums = checksum(format!("{sums} {}", checksum(&bytes)).as_bytes());
+        }
+        Ok(sums)
+    }
 }
 
 impl Source for ShardSource<'_> {
-    fn chunk(&self, index: &[u64]) -> Result<Option<Vec<u8>>, Error> {
+    fn chunk(&self, index: &[u64]) -> Result<Read, Error> {
         let (shard, number) = self.shards.split(index);
-        let Some(table) = self.table(&shard)? else { return Ok(None) };
+        let Some(known) = self.table(&shard)? else { return Ok(Read::default()) };
+        let (table, version) = known.as_ref();
         let (at, size) = table[number];
         if (at, size) == MISSING {
-            return Ok(None);
+            return Ok(Read { elements: None, version: Some(version.clone()) });
         }
+        let inner = &self.shards.inner;
         let bad = |why: String| self.bad(&shard, format!("inner chunk {number}: {why}"));
         let end = at.checked_add(size).ok_or_else(|| bad("its place is no place".to_owned()))?;
+        let most = inner.codec.most().unwrap_or(u64::MAX);
+        if size > most {
+            return Err(bad(format!("has {size} bytes, at most {most} are possible")));
+        }
         let mut bytes = Vec::new();
-        self.read(&self.shards.outer.key(&shard), at..end, &mut bytes)?;
+        let found = self.read(&shard, at..end, &mut bytes)?;
+        if !self.verify && found.is_none_or(|found| found.version != *version) {
+            return Err(bad("the shard was changed while it was read".to_owned()));
+        }
         if bytes.len() as u64 != size {
             return Err(bad(format!("has {} bytes, expected {size}", bytes.len())));
         }
-        let inner = &self.shards.inner;
-        if !inner.is_plain() {
-            return inner.codec.decode(bytes).map(Some).map_err(bad);
-        }
-        match size == inner.chunk_bytes() {
-            true => Ok(Some(bytes)),
-            false => Err(bad(format!("has {size} bytes, expected {}", inner.chunk_bytes()))),
-        }
+        let elements = match inner.is_plain() {
+            false => inner.codec.decode(&bytes).map_err(bad)?,
+            true if size == inner.chunk_bytes() => bytes,
+            true => {
+                return Err(bad(format!("has {size} bytes, expected {}", inner.chunk_bytes())));
+            }
+        };
+        Ok(Read { elements: Some(elements), version: Some(version.clone()) })
     }
 
     fn has_parts(&self) -> bool {
         false
     }
 
-    fn part(&self, _: &[u64], _: Range<u64>, _: &mut Vec<u8>) -> Result<bool, Error> {
-        Ok(false)
+    fn part(&self, _: &[u64], _: Range<u64>, _: &mut Vec<u8>) -> Result<Option<String>, Error> {
+        Ok(None)
     }
 
-    fn copies(&self) -> u64 {
-        2
+    fn version(&self, unit: &[u64]) -> Result<Option<String>, Error> {
+        match self.stat(unit)? {
+            Some(found) => self.content(unit, found).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn room(&self) -> u64 {
+        self.shards.room()
     }
 }
 
@@ -231,39 +280,17 @@ struct Writing {
 /// The shards of an output in a folder.
 pub(crate) struct ShardSink<'a> {
     output: &'a Local,
-    input: &'a dyn Store,
     shards: &'a Shards<'a>,
     writing: Mutex<HashMap<Vec<u64>, Writing>>,
-    latest: OnceLock<Option<SystemTime>>,
 }
 
 impl<'a> ShardSink<'a> {
-    pub(crate) fn new(output: &'a Local, input: &'a dyn Store, shards: &'a Shards<'a>) -> Self {
-        let (writing, latest) = (Mutex::new(HashMap::new()), OnceLock::new());
-        ShardSink { output, input, shards, writing, latest }
+    pub(crate) fn new(output: &'a Local, shards: &'a Shards<'a>) -> Self {
+        ShardSink { output, shards, writing: Mutex::new(HashMap::new()) }
     }
 
     fn failed(&self, shard: &[u64], source: io::Error) -> Error {
         Error::Write { at: self.output.name(&self.shards.outer.key(shard)), source }
-    }
-
-    /// When a shard was changed, if it exists.
-    fn time(&self, store: &dyn Store, shard: &[u64]) -> Result<Option<SystemTime>, Error> {
-        let key = self.shards.outer.key(shard);
-        let found = store.stat(&key);
-        let found = found.map_err(|source| Error::Read { at: store.name(&key), source })?;
-        Ok(found.map(|(_, time)| time.unwrap_or(SystemTime::UNIX_EPOCH)))
-    }
-
-    /// When any shard of the input was changed last.
-    fn latest_input(&self) -> Result<Option<SystemTime>, Error> {
-        let grid = &self.shards.outer.grid;
-        let order: Vec<usize> = (0..grid.rank()).collect();
-        let mut latest = None;
-        for number in 0..grid.chunks() {
-            latest = latest.max(self.time(self.input, &grid.index(number, &order))?);
-        }
-        Ok(latest)
     }
 
     fn begin(&self) -> io::Result<Writing> {
@@ -299,6 +326,8 @@ impl<'a> ShardSink<'a> {
 
     fn finish(&self, shard: &[u64], mut writing: Writing) -> io::Result<()> {
         if writing.table.iter().all(|&entry| entry == MISSING) {
+            // An earlier run may have written it, from other inputs.
+            self.output.remove(&self.shards.outer.key(shard))?;
             return std::fs::remove_file(&writing.path);
         }
         if !self.shards.at_end {
@@ -311,18 +340,9 @@ impl<'a> ShardSink<'a> {
 }
 
 impl Sink for ShardSink<'_> {
-    /// A shard is done as a whole or not at all, so all inputs count.
-    fn is_done(&self, index: &[u64], _needs: &Needs) -> Result<bool, Error> {
-        let (shard, _) = self.shards.split(index);
-        let Some(written) = self.time(self.output, &shard)? else { return Ok(false) };
-        let latest = match self.latest.get() {
-            Some(latest) => *latest,
-            None => {
-                let found = self.latest_input()?;
-                *self.latest.get_or_init(|| found)
-            }
-        };
-        Ok(latest.is_none_or(|latest| latest <= written))
+    fn has(&self, unit: &[u64]) -> Result<bool, Error> {
+        let found = self.output.stat(&self.shards.outer.key(unit));
+        found.map(|found| found.is_some()).map_err(|source| self.failed(unit, source))
     }
 
     fn write(&self, index: &[u64], elements: Vec<u8>) -> Result<Vec<u8>, Error> {
@@ -339,7 +359,7 @@ impl Sink for ShardSink<'_> {
         Ok(Vec::new())
     }
 
-    fn leave_out(&self, index: &[u64]) -> Result<(), Error> {
+    fn leave_out(&self, index: &[u64], _resumed: bool) -> Result<(), Error> {
         self.add(index, None)
     }
 
@@ -347,8 +367,8 @@ impl Sink for ShardSink<'_> {
         Ok(Copied::MustDecode)
     }
 
-    fn copies(&self) -> u64 {
-        2
+    fn room(&self) -> u64 {
+        self.shards.room()
     }
 }
 

@@ -4,7 +4,7 @@
 //! .out.zarr.retrograde/
 //!     lock      held while a process writes
 //!     store     the output, a folder or a file
-//!     done      of a file, which chunks are complete
+//!     done/     which chunks are complete, a file for each array
 //!     scratch/  files that are being written
 //!     boot      since which start of the machine files are written
 //!     synced    they are on the disk; written when a run stops in order
@@ -17,6 +17,7 @@
 //! before the output gets its name.
 
 use crate::error::Error;
+use crate::journal::Journal;
 use crate::store::Local;
 use crate::work::Settings;
 use std::fs::{self, File, TryLockError};
@@ -119,6 +120,7 @@ impl Stage {
         remove(&self.folder.join("synced"))?;
         remove(&scratch)?;
         fs::create_dir_all(&scratch)?;
+        fs::create_dir_all(self.done())?;
         if !self.resumed {
             match kind {
                 Kind::Folder => fs::create_dir_all(self.store())?,
@@ -142,8 +144,12 @@ impl Stage {
         self.folder.join("store")
     }
 
-    /// Which chunks of a file are complete.
-    pub(crate) fn done(&self) -> PathBuf {
+    /// Which chunks are complete.
+    pub(crate) fn journal(&self) -> Journal {
+        Journal::in_folder(self.done(), self.resumed)
+    }
+
+    fn done(&self) -> PathBuf {
         self.folder.join("done")
     }
 

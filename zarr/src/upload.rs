@@ -3,11 +3,16 @@
 //!
 //! ```text
 //! s3://bucket/.out.zarr.retrograde.json    what is being done; removed at the end
+//! s3://bucket/.out.zarr.retrograde/...     which chunks are complete; removed before that
 //! s3://bucket/out.zarr/...                 chunks, then metadata
 //! ```
 
 use crate::error::Error;
-use crate::store::{Remote, Store};
+use crate::journal::Journal;
+use crate::store::{Extent, Remote, Store};
+
+/// The most bytes of the text that names a job, which holds the metadata of all arrays.
+const JOB: u64 = 1 << 30;
 
 /// An output that is not complete.
 #[derive(Debug)]
@@ -16,6 +21,8 @@ pub(crate) struct Upload {
     /// The folder around the store, and the object in it that names the job.
     around: Remote,
     marker: String,
+    /// Where the journal is.
+    notes: Remote,
     job: String,
     /// Whether an earlier run began it.
     pub(crate) resumed: bool,
@@ -35,8 +42,10 @@ impl Upload {
             return Err(Error::Unsupported { at, what });
         }
         let marker = format!(".{name}.retrograde.json");
+        let notes = around.inside(&format!(".{name}.retrograde"));
         let job = job.to_owned();
-        let mut upload = Upload { store: store.clone(), around, marker, job, resumed: false };
+        let mut upload =
+            Upload { store: store.clone(), around, marker, notes, job, resumed: false };
         match upload.found()? {
             Some(found) if found == upload.job => {
                 upload.resumed = true;
@@ -56,6 +65,7 @@ impl Upload {
             }
             store.remove_all().map_err(|source| Error::Write { at, source })?;
         }
+        upload.forget()?;
         let written = upload.around.write(&upload.marker, upload.job.clone().into_bytes());
         written.map_err(|source| upload.failed(source))?;
         Ok(upload)
@@ -64,10 +74,22 @@ impl Upload {
     /// The job that the marker names, if there is one.
     fn found(&self) -> Result<Option<String>, Error> {
         let mut bytes = Vec::new();
-        let read = self.around.read(&self.marker, None, &mut bytes);
+        let read = self.around.read(&self.marker, Extent::AtMost(JOB), &mut bytes);
         let at = || self.around.name(&self.marker);
         let read = read.map_err(|source| Error::Read { at: at(), source })?;
         Ok(read.map(|_| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Which chunks are complete.
+    pub(crate) fn journal(&self) -> Result<Journal, Error> {
+        let journal = Journal::in_objects(self.notes.clone(), self.resumed);
+        journal.map_err(|source| Error::Read { at: self.notes.name(""), source })
+    }
+
+    /// Removes the journal.
+    fn forget(&self) -> Result<(), Error> {
+        let removed = self.notes.remove_all();
+        removed.map_err(|source| Error::Write { at: self.notes.name(""), source })
     }
 
     fn failed(&self, source: std::io::Error) -> Error {
@@ -84,12 +106,13 @@ impl Upload {
 
     /// The output is complete: only the name of the job has to go.
     pub(crate) fn publish(&self) -> Result<(), Error> {
+        self.forget()?;
         self.around.remove(&self.marker).map_err(|source| self.failed(source))
     }
 
     /// Removes what was written. What cannot be removed has no metadata.
     pub(crate) fn discard(&self) {
-        if self.store.remove_all().is_ok() {
+        if self.store.remove_all().is_ok() && self.forget().is_ok() {
             let _ = self.around.remove(&self.marker);
         }
     }

@@ -6,8 +6,9 @@
 use crate::error::Error;
 use crate::flip::{self, Chunk};
 use crate::grid::Grid;
+use crate::journal::{Origins, Pages};
 use crate::movement::Movement;
-use crate::needs::{Needs, Part};
+use crate::needs::Part;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,20 +16,37 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The most output chunks of a run.
 const RUN: u64 = 32;
 
+/// A chunk that was read.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    /// Its elements; `None` if it is missing.
+    pub(crate) elements: Option<Vec<u8>>,
+    /// The version of the file or object that it was looked for in, if that exists.
+    pub(crate) version: Option<String>,
+}
+
 /// Where chunks come from.
 pub(crate) trait Source: Sync {
-    /// The elements of a chunk; `None` if the chunk is missing.
-    fn chunk(&self, index: &[u64]) -> Result<Option<Vec<u8>>, Error>;
+    /// Reads a chunk.
+    fn chunk(&self, index: &[u64]) -> Result<Read, Error>;
 
     /// Whether parts of a chunk can be read without reading all of it.
     fn has_parts(&self) -> bool;
 
-    /// Replaces `into` with a range of the bytes of a chunk, if the source has parts. Returns
-    /// whether the chunk exists.
-    fn part(&self, index: &[u64], range: Range<u64>, into: &mut Vec<u8>) -> Result<bool, Error>;
+    /// Replaces `into` with a range of the bytes of a chunk, if the source has parts. Returns the
+    /// version of the chunk, if it exists.
+    fn part(
+        &self,
+        index: &[u64],
+        range: Range<u64>,
+        into: &mut Vec<u8>,
+    ) -> Result<Option<String>, Error>;
 
-    /// Copies of a chunk that exist while it is read.
-    fn copies(&self) -> u64;
+    /// The version of a chunk, or of a shard if these are taken together; `None` if it is missing.
+    fn version(&self, unit: &[u64]) -> Result<Option<String>, Error>;
+
+    /// Bytes of memory while a chunk is read, including its elements.
+    fn room(&self) -> u64;
 
     /// Bytes that a worker needs for its connection, if there is one.
     fn connection(&self) -> u64 {
@@ -38,20 +56,25 @@ pub(crate) trait Source: Sync {
 
 /// Where chunks go.
 pub(crate) trait Sink: Sync {
-    /// Whether an earlier run has written this chunk, and its sources have not changed since.
-    fn is_done(&self, index: &[u64], needs: &Needs) -> Result<bool, Error>;
+    /// Whether a chunk, or a shard if these are taken together, is there.
+    fn has(&self, unit: &[u64]) -> Result<bool, Error>;
+
+    /// Whether a chunk without any source is left out; otherwise it is written like others.
+    fn leaves_out(&self) -> bool {
+        true
+    }
 
     /// Writes the elements of a chunk. Returns a buffer to use again.
     fn write(&self, index: &[u64], elements: Vec<u8>) -> Result<Vec<u8>, Error>;
 
-    /// A chunk without any source.
-    fn leave_out(&self, index: &[u64]) -> Result<(), Error>;
+    /// A chunk without any source. If `resumed`, an earlier run may have written it.
+    fn leave_out(&self, index: &[u64], resumed: bool) -> Result<(), Error>;
 
     /// Copies a chunk without decoding it, or says that it cannot.
     fn copy(&self, index: &[u64], source: &[u64]) -> Result<Copied, Error>;
 
-    /// Copies of a chunk that exist while it is written.
-    fn copies(&self) -> u64;
+    /// Bytes of memory while a chunk is written, including its elements.
+    fn room(&self) -> u64;
 
     /// Bytes that a worker needs for its connection, if there is one.
     fn connection(&self) -> u64 {
@@ -60,9 +83,10 @@ pub(crate) trait Sink: Sync {
 }
 
 /// What became of a chunk that should only be copied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Copied {
-    Done,
+    /// It was copied from a source of this version.
+    Done(String),
     Missing,
     MustDecode,
 }
@@ -93,6 +117,8 @@ pub struct Settings<'a> {
     pub force: bool,
     /// Wait until a folder is on the disk before it gets its name.
     pub sync: bool,
+    /// Compare inputs of complete chunks by their content, not by what identifies it.
+    pub verify: bool,
     /// Set by the caller to stop between two chunks.
     pub stop: &'a AtomicBool,
     /// Called with the bytes of chunks that are complete, by any thread.
@@ -139,9 +165,9 @@ impl Work<'_> {
     fn need(&self) -> u64 {
         let count = self.movement.ragged(self.grid).len() as u32;
         let inputs = if self.source.has_parts() { 1 } else { 1u64 << count.min(16) };
-        let copies = inputs + self.source.copies().max(self.sink.copies());
         let connections = self.source.connection() + self.sink.connection();
-        self.chunk_bytes().saturating_mul(copies).saturating_add(connections)
+        let busy = self.source.room().max(self.sink.room());
+        self.chunk_bytes().saturating_mul(inputs).saturating_add(busy).saturating_add(connections)
     }
 
     /// Fails if elements or memory do not allow it; otherwise, how many workers there may be.
@@ -155,9 +181,7 @@ impl Work<'_> {
         let limit = settings.memory;
         let (need, at) = (self.need(), self.name.to_owned());
         let least = need.saturating_add(BASE);
-        let workers = if copies && self.sink.copies() == 0 {
-            settings.threads as u64
-        } else if least > limit {
+        let workers = if least > limit {
             return Err(Error::Memory { at, need: least, limit });
         } else {
             (limit - BASE).checked_div(need).unwrap_or(u64::MAX)
@@ -165,13 +189,13 @@ impl Work<'_> {
         Ok(workers.clamp(1, settings.threads.max(1) as u64).min(self.grid.chunks()))
     }
 
-    /// Reverses the array. `resumed` says that an earlier run may have written some chunks.
-    pub(crate) fn run(&self, settings: &Settings<'_>, resumed: bool) -> Result<Counts, Error> {
+    /// Reverses the array. The journal says which chunks an earlier run has written.
+    pub(crate) fn run(&self, settings: &Settings<'_>, done: Pages<'_>) -> Result<Counts, Error> {
         let workers = self.workers(settings)?;
         let shared = Shared {
             work: self,
             settings,
-            resumed,
+            done,
             numbering: self.numbering(workers),
             next: AtomicU64::new(0),
             failed: Mutex::new(None),
@@ -231,7 +255,30 @@ struct Numbering {
     run: u64,
 }
 
+/// What is complete as a whole: a chunk, or a block of them.
+struct Unit {
+    /// Its position in the grid of units, and its number there, row-major.
+    index: Vec<u64>,
+    number: u64,
+    /// The numbers of its chunks.
+    chunks: Range<u64>,
+}
+
 impl Numbering {
+    /// The grid of units.
+    fn units<'a>(&'a self, grid: &'a Grid) -> &'a Grid {
+        self.blocks.as_ref().map_or(grid, |(outer, _)| outer)
+    }
+
+    /// The unit that begins with this number.
+    fn unit(&self, grid: &Grid, first: u64) -> Unit {
+        let len = if self.blocks.is_some() { self.run } else { 1 };
+        let units = self.units(grid);
+        let index = units.index(first / len, &self.order);
+        let number = (0..units.rank()).fold(0, |sum, axis| sum * units.count(axis) + index[axis]);
+        Unit { index, number, chunks: first..first + len }
+    }
+
     /// The chunk with this number; a block at the end of an axis has fewer chunks than numbers.
     fn index(&self, grid: &Grid, number: u64) -> Option<Vec<u64>> {
         let Some((outer, inner)) = &self.blocks else {
@@ -249,7 +296,7 @@ impl Numbering {
 struct Shared<'a> {
     work: &'a Work<'a>,
     settings: &'a Settings<'a>,
-    resumed: bool,
+    done: Pages<'a>,
     numbering: Numbering,
     next: AtomicU64,
     failed: Mutex<Option<Error>>,
@@ -260,7 +307,7 @@ struct Shared<'a> {
 #[derive(Default)]
 struct Memory {
     /// Decoded input chunks that the next output chunk may need too.
-    kept: Vec<(Vec<u64>, Option<Vec<u8>>)>,
+    kept: Vec<(Vec<u64>, Read)>,
     /// Part of an input chunk.
     part: Vec<u8>,
     /// The output chunk.
@@ -292,38 +339,98 @@ impl Shared<'_> {
             if start >= total {
                 return Ok(());
             }
-            for number in start..total.min(start + run) {
-                let stop = self.settings.stop.load(Ordering::Relaxed);
-                if stop || self.halt.load(Ordering::Relaxed) {
+            let mut next = start;
+            while next < total.min(start + run) {
+                let unit = self.numbering.unit(self.work.grid, next);
+                next = unit.chunks.end;
+                if !self.unit(unit, &mut memory, counts)? {
                     return Ok(());
                 }
-                let Some(index) = self.numbering.index(self.work.grid, number) else { continue };
-                self.chunk(&index, &mut memory, counts)?;
-                counts.chunks += 1;
-                (self.settings.progress)(self.work.chunk_bytes());
             }
             memory.kept.clear();
         }
     }
 
-    /// Writes one output chunk.
-    fn chunk(&self, index: &[u64], memory: &mut Memory, counts: &mut Counts) -> Result<(), Error> {
+    /// Completes a chunk, or the chunks that are taken together. Returns whether to go on.
+    fn unit(&self, unit: Unit, memory: &mut Memory, counts: &mut Counts) -> Result<bool, Error> {
+        let earlier = if self.done.resumed() { self.done.get(unit.number)? } else { None };
+        let done = match earlier {
+            Some(stamp) if !self.must_stop() => self.is_done(&unit, stamp)?,
+            _ => false,
+        };
+        if earlier.is_some() && !done && !self.must_stop() {
+            // What follows may stop halfway.
+            self.done.set(unit.number, 0)?;
+        }
+        let (mut origins, mut written) = (Origins::default(), false);
+        for number in unit.chunks {
+            if self.must_stop() {
+                return Ok(false);
+            }
+            let Some(index) = self.numbering.index(self.work.grid, number) else { continue };
+            if done {
+                counts.resumed += 1;
+            } else {
+                written |= self.chunk(&index, memory, counts, &mut origins)?;
+            }
+            counts.chunks += 1;
+            (self.settings.progress)(self.work.chunk_bytes());
+        }
+        if !done {
+            self.done.set(unit.number, origins.stamp(written).unwrap_or(0))?;
+        }
+        Ok(true)
+    }
+
+    fn must_stop(&self) -> bool {
+        self.settings.stop.load(Ordering::Relaxed) || self.halt.load(Ordering::Relaxed)
+    }
+
+    /// Whether an earlier run has completed a unit, and its inputs are still the same.
+    fn is_done(&self, unit: &Unit, stamp: u64) -> Result<bool, Error> {
+        let &Work { grid, movement, source, sink, .. } = self.work;
+        let mut origins = Origins::default();
+        for (chunk, _) in movement.needs(self.numbering.units(grid), &unit.index).sources {
+            let version = source.version(&chunk)?;
+            origins.add(chunk, version.as_deref());
+        }
+        let made = |written| origins.stamp(written) == Some(stamp);
+        let is_there = sink.has(&unit.index)?;
+        Ok(if sink.leaves_out() { made(is_there) } else { is_there && made(true) })
+    }
+
+    /// The unit of an input chunk.
+    fn unit_of(&self, chunk: &[u64]) -> Vec<u64> {
+        match self.work.together {
+            Some(together) => chunk.iter().zip(together).map(|(at, count)| at / count).collect(),
+            None => chunk.to_vec(),
+        }
+    }
+
+    /// Writes one output chunk, or leaves it out. Returns whether it exists.
+    fn chunk(
+        &self,
+        index: &[u64],
+        memory: &mut Memory,
+        counts: &mut Counts,
+        origins: &mut Origins,
+    ) -> Result<bool, Error> {
         let &Work { grid, movement, source, sink, missing, .. } = self.work;
         let needs = movement.needs(grid, index);
-        if self.resumed && sink.is_done(index, &needs)? {
-            counts.resumed += 1;
-            return Ok(());
-        }
+        let leave_out = || sink.leave_out(index, self.done.resumed()).map(|()| !sink.leaves_out());
         if movement.only_copies(grid) {
-            match sink.copy(index, &needs.sources[0].0)? {
-                Copied::Done => {
+            let chunk = &needs.sources[0].0;
+            match sink.copy(index, chunk)? {
+                Copied::Done(version) => {
                     counts.copied += 1;
                     counts.reads += 1;
-                    return Ok(());
+                    origins.add(self.unit_of(chunk), Some(&version));
+                    return Ok(true);
                 }
                 Copied::Missing => {
                     counts.missing += 1;
-                    return sink.leave_out(index);
+                    origins.add(self.unit_of(chunk), None);
+                    return leave_out();
                 }
                 Copied::MustDecode => {}
             }
@@ -350,7 +457,9 @@ impl Shared<'_> {
                 let hull = hull.unwrap_or_default();
                 let begin = hull.start;
                 counts.reads += 1;
-                (source.part(chunk, hull, part)?.then_some(&part[..]), begin)
+                let version = source.part(chunk, hull, part)?;
+                origins.add(self.unit_of(chunk), version.as_deref());
+                (version.map(|_| &part[..]), begin)
             } else {
                 let at = match kept.iter().position(|(known, _)| known == chunk) {
                     Some(at) => at,
@@ -363,7 +472,9 @@ impl Shared<'_> {
                         kept.len() - 1
                     }
                 };
-                (kept[at].1.as_deref(), 0)
+                let Read { elements, version } = &kept[at].1;
+                origins.add(self.unit_of(chunk), version.as_deref());
+                (elements.as_deref(), 0)
             };
             found |= elements.is_some();
             for Part { piece, reversed } in parts {
@@ -395,9 +506,9 @@ impl Shared<'_> {
         if !found {
             counts.missing += 1;
             memory.target = target;
-            return sink.leave_out(index);
+            return leave_out();
         }
         memory.target = sink.write(index, target)?;
-        Ok(())
+        Ok(true)
     }
 }

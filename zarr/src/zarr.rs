@@ -2,19 +2,33 @@
 
 use crate::array::Array;
 use crate::error::Error;
-use crate::needs::Needs;
-use crate::store::Store;
-use crate::work::{Copied, Sink, Source};
+use crate::journal::checksum;
+use crate::store::{Extent, Found, Store};
+use crate::work::{Copied, Read, Settings, Sink, Source};
+use std::io;
 use std::ops::Range;
 
 /// The chunks of an array in a store.
 #[derive(Clone, Copy)]
 pub(crate) struct Chunks<'a> {
-    pub(crate) store: &'a dyn Store,
-    pub(crate) array: &'a Array,
+    store: &'a dyn Store,
+    array: &'a Array,
+    /// The most bytes of an encoded chunk whose elements have different sizes.
+    memory: u64,
+    /// Whether versions are checksums of the content.
+    verify: bool,
 }
 
-impl Chunks<'_> {
+impl<'a> Chunks<'a> {
+    pub(crate) fn new(store: &'a dyn Store, array: &'a Array, settings: &Settings<'_>) -> Self {
+        Chunks { store, array, memory: settings.memory, verify: settings.verify }
+    }
+
+    /// The chunks of an array, each of which may take so much memory.
+    pub(crate) fn within(store: &'a dyn Store, array: &'a Array, memory: u64) -> Self {
+        Chunks { store, array, memory, verify: false }
+    }
+
     fn bad(&self, index: &[u64], why: impl ToString) -> Error {
         let at = self.store.name(&self.array.key(index));
         Error::Chunk { at, index: index.to_vec(), why: why.to_string() }
@@ -28,48 +42,98 @@ impl Chunks<'_> {
         Err(self.bad(index, format!("has {size} bytes, expected {expected}")))
     }
 
+    /// The most bytes of an encoded chunk.
+    fn most(&self) -> u64 {
+        self.array.codec.most().unwrap_or(self.memory)
+    }
+
+    fn failed(&self, index: &[u64], source: io::Error) -> Error {
+        match source.kind() {
+            io::ErrorKind::InvalidData => self.bad(index, source),
+            _ => Error::Read { at: self.store.name(&self.array.key(index)), source },
+        }
+    }
+
+    fn stat(&self, index: &[u64]) -> Result<Option<Found>, Error> {
+        let found = self.store.stat(&self.array.key(index));
+        found.map_err(|source| self.failed(index, source))
+    }
+
     fn read(
         &self,
         index: &[u64],
-        range: Option<Range<u64>>,
+        extent: Extent,
         into: &mut Vec<u8>,
-    ) -> Result<Option<u64>, Error> {
-        let key = self.array.key(index);
-        let read = self.store.read(&key, range, into);
-        read.map_err(|source| Error::Read { at: self.store.name(&key), source })
+    ) -> Result<Option<Found>, Error> {
+        let read = self.store.read(&self.array.key(index), extent, into);
+        read.map_err(|source| self.failed(index, source))
+    }
+
+    /// Reads a whole chunk as it is stored.
+    fn encoded(&self, index: &[u64]) -> Result<Option<(Vec<u8>, String)>, Error> {
+        let mut bytes = Vec::new();
+        if self.array.is_plain() {
+            // An error that says what is expected, before anything is read.
+            match self.stat(index)? {
+                Some(found) => self.check_size(index, found.size)?,
+                None => return Ok(None),
+            }
+        }
+        let Some(found) = self.read(index, Extent::AtMost(self.most()), &mut bytes)? else {
+            return Ok(None);
+        };
+        let version = if self.verify { checksum(&bytes) } else { found.version };
+        Ok(Some((bytes, version)))
     }
 }
 
 impl Source for Chunks<'_> {
-    fn chunk(&self, index: &[u64]) -> Result<Option<Vec<u8>>, Error> {
-        let mut bytes = Vec::new();
-        if self.read(index, None, &mut bytes)?.is_none() {
-            return Ok(None);
-        }
-        if self.array.is_plain() {
-            self.check_size(index, bytes.len() as u64)?;
-            return Ok(Some(bytes));
-        }
-        self.array.codec.decode(bytes).map(Some).map_err(|why| self.bad(index, why))
+    fn chunk(&self, index: &[u64]) -> Result<Read, Error> {
+        let Some((bytes, version)) = self.encoded(index)? else { return Ok(Read::default()) };
+        let elements = match self.array.is_plain() {
+            true => {
+                self.check_size(index, bytes.len() as u64)?;
+                bytes
+            }
+            false => self.array.codec.decode(&bytes).map_err(|why| self.bad(index, why))?,
+        };
+        Ok(Read { elements: Some(elements), version: Some(version) })
     }
 
     fn has_parts(&self) -> bool {
-        self.array.is_plain()
+        self.array.is_plain() && !self.verify
     }
 
-    fn part(&self, index: &[u64], range: Range<u64>, into: &mut Vec<u8>) -> Result<bool, Error> {
+    fn part(
+        &self,
+        index: &[u64],
+        range: Range<u64>,
+        into: &mut Vec<u8>,
+    ) -> Result<Option<String>, Error> {
         let wanted = range.end - range.start;
-        let Some(size) = self.read(index, Some(range), into)? else { return Ok(false) };
-        self.check_size(index, size)?;
+        let Some(found) = self.read(index, Extent::Range(range), into)? else { return Ok(None) };
+        self.check_size(index, found.size)?;
         match into.len() as u64 == wanted {
-            true => Ok(true),
+            true => Ok(Some(found.version)),
             false => Err(self.bad(index, "was truncated while it was read")),
         }
     }
 
-    fn copies(&self) -> u64 {
-        // The encoded chunk beside the decoded one.
-        if self.array.is_plain() { 1 } else { 2 }
+    fn version(&self, unit: &[u64]) -> Result<Option<String>, Error> {
+        match self.verify {
+            true => Ok(self.encoded(unit)?.map(|(_, version)| version)),
+            false => Ok(self.stat(unit)?.map(|found| found.version)),
+        }
+    }
+
+    fn room(&self) -> u64 {
+        let chunk = self.array.chunk_bytes();
+        match (self.array.is_plain(), self.array.codec.most()) {
+            (true, _) => chunk,
+            (false, Some(_)) => self.array.codec.room(),
+            // Only copied.
+            (false, None) => chunk.saturating_mul(2),
+        }
     }
 
     fn connection(&self) -> u64 {
@@ -86,33 +150,18 @@ pub(crate) struct ZarrSink<'a> {
 }
 
 impl ZarrSink<'_> {
-    fn failed(&self, key: &str, source: std::io::Error) -> Error {
+    fn failed(&self, key: &str, source: io::Error) -> Error {
         Error::Write { at: self.output.store.name(key), source }
     }
 }
 
 impl Sink for ZarrSink<'_> {
-    fn is_done(&self, index: &[u64], needs: &Needs) -> Result<bool, Error> {
-        let key = self.output.array.key(index);
-        let found = self.output.store.stat(&key).map_err(|source| self.failed(&key, source))?;
-        let Some((_, written)) = found else { return Ok(false) };
-        let Some(input) = self.input else { return Ok(true) };
-        for (chunk, _) in &needs.sources {
-            let key = input.array.key(chunk);
-            let found = input.store.stat(&key);
-            let at = || input.store.name(&key);
-            let found = found.map_err(|source| Error::Read { at: at(), source })?;
-            if let Some((_, Some(changed))) = found
-                && written.is_some_and(|written| changed > written)
-            {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    fn has(&self, unit: &[u64]) -> Result<bool, Error> {
+        self.output.stat(unit).map(|found| found.is_some())
     }
 
     fn write(&self, index: &[u64], elements: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let Chunks { store, array } = self.output;
+        let Chunks { store, array, .. } = self.output;
         let key = array.key(index);
         if array.is_plain() {
             return store.write(&key, elements).map_err(|source| self.failed(&key, source));
@@ -122,31 +171,47 @@ impl Sink for ZarrSink<'_> {
         Ok(Vec::new())
     }
 
-    fn leave_out(&self, _index: &[u64]) -> Result<(), Error> {
-        Ok(())
+    fn leave_out(&self, index: &[u64], resumed: bool) -> Result<(), Error> {
+        if !resumed {
+            return Ok(());
+        }
+        let key = self.output.array.key(index);
+        self.output.store.remove(&key).map_err(|source| self.failed(&key, source))
     }
 
     fn copy(&self, index: &[u64], source: &[u64]) -> Result<Copied, Error> {
         let Some(input) = self.input else { return Ok(Copied::MustDecode) };
         let (from, to) = (input.array.key(source), self.output.array.key(index));
+        if input.verify {
+            let Some((bytes, version)) = input.encoded(source)? else { return Ok(Copied::Missing) };
+            let written = self.output.store.write(&to, bytes);
+            written.map_err(|source| self.failed(&to, source))?;
+            return Ok(Copied::Done(version));
+        }
         if input.array.is_plain() {
-            let found = input.store.stat(&from);
-            let at = || input.store.name(&from);
-            match found.map_err(|source| Error::Read { at: at(), source })? {
-                Some((size, _)) => input.check_size(source, size)?,
+            match input.stat(source)? {
+                Some(found) => input.check_size(source, found.size)?,
                 None => return Ok(Copied::Missing),
             }
         }
-        let copied = self.output.store.copy(&to, input.store, &from);
-        match copied.map_err(|source| self.failed(&to, source))? {
-            true => Ok(Copied::Done),
-            false => Ok(Copied::Missing),
+        let copied = self.output.store.copy(&to, input.store, &from, input.most());
+        match copied {
+            Ok(Some(found)) => Ok(Copied::Done(found.version)),
+            Ok(None) => Ok(Copied::Missing),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(input.bad(source, error))
+            }
+            Err(error) => Err(self.failed(&to, error)),
         }
     }
 
-    fn copies(&self) -> u64 {
-        // The output beside the encoded output.
-        if self.output.array.is_plain() { 1 } else { 2 }
+    fn room(&self) -> u64 {
+        let array = self.output.array;
+        let chunk = array.chunk_bytes();
+        if array.is_plain() {
+            return chunk;
+        }
+        chunk.saturating_add(array.codec.most().unwrap_or(chunk))
     }
 
     fn connection(&self) -> u64 {

@@ -18,6 +18,7 @@ fn reverse(input: &Path, output: &Path, axes: &Axes) -> Result<Summary, Error> {
         threads: 2,
         force: false,
         sync: false,
+        verify: false,
         stop: &AtomicBool::new(false),
         progress: &|_| {},
     };
@@ -163,6 +164,7 @@ fn a_chunk_that_needs_too_much_memory_is_refused() {
         threads: 1,
         force: false,
         sync: false,
+        verify: false,
         stop: &stop,
         progress: &|_| {},
     };
@@ -197,6 +199,7 @@ fn an_interrupted_job_goes_on() {
             threads: 1,
             force: false,
             sync: false,
+            verify: false,
             stop: &stop,
             progress: &progress,
         };
@@ -232,6 +235,7 @@ fn a_different_job_starts_anew() {
         threads: 1,
         force: false,
         sync: false,
+        verify: false,
         stop: &stop,
         progress: &progress,
     };
@@ -262,6 +266,7 @@ fn a_changed_input_chunk_is_written_again() {
         threads: 1,
         force: false,
         sync: false,
+        verify: false,
         stop: &stop,
         progress: &progress,
     };
@@ -274,5 +279,150 @@ fn a_changed_input_chunk_is_written_again() {
     array.elements[7] = vec![0xab, 0xcd];
     array.write(&input);
     reverse(&input, &output, &Axes::All).unwrap();
+    assert_eq!(array.reversed(&[true]), Naive::read(&output, &array));
+}
+
+/// Interrupts a job after this many chunks.
+fn interrupted(input: &Path, output: &Path, chunks: u64, verify: bool) {
+    let store = Local::new(input);
+    let (stop, seen) = (AtomicBool::new(false), std::sync::atomic::AtomicU64::new(0));
+    let progress = |_| {
+        if seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1 == chunks {
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    };
+    let settings = Settings {
+        memory: 1 << 30,
+        threads: 1,
+        force: false,
+        sync: false,
+        verify,
+        stop: &stop,
+        progress: &progress,
+    };
+    let done = Job::new(&store, &Axes::All.into()).unwrap().write(&Target::from(output), &settings);
+    assert!(matches!(done, Err(Error::Interrupted { .. })), "{done:?}");
+}
+
+/// Goes on with a job.
+fn resumed(input: &Path, output: &Path, verify: bool) -> Counts {
+    let store = Local::new(input);
+    let settings = Settings {
+        memory: 1 << 30,
+        threads: 1,
+        force: false,
+        sync: false,
+        verify,
+        stop: &AtomicBool::new(false),
+        progress: &|_| {},
+    };
+    let job = Job::new(&store, &Axes::All.into()).unwrap();
+    job.write(&Target::from(output), &settings).unwrap().counts
+}
+
+/// What happens to an input chunk between two runs.
+type Change = fn(&Path, &Path);
+
+/// Interrupts a job after three of four chunks, changes one that is complete, and goes on.
+fn changed(kind: Kind, elements: usize, change: Change, replacement: Option<Vec<u8>>) {
+    let mut random = Random(11);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    let mut array = Naive::random(kind, &[8], &[elements as u64], 2, 0, &mut random);
+    array.write(&input);
+    let last = 8 / elements - 1;
+    let key = if kind == Kind::Plain2 { format!("{last}") } else { format!("c/{last}") };
+    interrupted(&input, &output, last as u64, false);
+    let new = folder.path().join("new");
+    let bytes = replacement.clone().unwrap_or_default();
+    fs::write(&new, &bytes).unwrap();
+    // Files have the time of the last tick of a clock.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    change(&input.join(key), &new);
+    for (at, place) in (last * elements..8).enumerate() {
+        match &replacement {
+            Some(bytes) => array.elements[place] = bytes[2 * at..2 * at + 2].to_vec(),
+            None => array.elements[place] = array.missing(),
+        }
+    }
+    array.exists[last] = replacement.is_some();
+    let counts = resumed(&input, &output, false);
+    assert_eq!(array.reversed(&[true]), Naive::read(&output, &array), "{kind:?} {elements}");
+    assert_eq!(counts.resumed, last as u64 - 1, "the other chunks are kept");
+}
+
+#[test]
+fn a_removed_input_chunk_is_removed_from_the_output() {
+    // Chunks of one element are copied, others are put together.
+    for kind in Kind::ALL {
+        for elements in [1, 2] {
+            changed(kind, elements, |chunk, _| fs::remove_file(chunk).unwrap(), None);
+        }
+    }
+}
+
+#[test]
+fn a_replaced_chunk_with_an_older_or_restored_time_is_written_again() {
+    fn time(path: &Path) -> std::time::SystemTime {
+        fs::metadata(path).unwrap().modified().unwrap()
+    }
+    fn set(path: &Path, time: std::time::SystemTime) {
+        fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+    }
+    let mv: Change = |chunk, new| fs::rename(new, chunk).unwrap();
+    let restored: Change = |chunk, new| {
+        set(new, time(chunk));
+        fs::rename(new, chunk).unwrap();
+    };
+    let in_place: Change = |chunk, new| {
+        let before = time(chunk);
+        fs::write(chunk, fs::read(new).unwrap()).unwrap();
+        set(chunk, before);
+    };
+    let older: Change = |chunk, new| {
+        set(new, std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1 << 30));
+        fs::rename(new, chunk).unwrap();
+    };
+    for change in [mv, restored, in_place, older] {
+        for elements in [1, 2] {
+            let replacement = vec![0x5a; 2 * elements];
+            changed(Kind::Plain3, elements, change, Some(replacement));
+        }
+    }
+}
+
+#[test]
+fn checksums_tell_what_times_do_not() {
+    let mut random = Random(12);
+    for elements in [1u64, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+        let mut array = Naive::random(Kind::Plain3, &[8], &[elements], 2, 0, &mut random);
+        array.write(&input);
+        let last = 8 / elements;
+        interrupted(&input, &output, last - 1, true);
+        // The same bytes in new files are the same input; other bytes are not.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        array.elements[7] = vec![0xab, 0xcd];
+        array.write(&input);
+        for at in 0..last {
+            let path = input.join(format!("c/{at}"));
+            fs::write(&path, fs::read(&path).unwrap()).unwrap();
+        }
+        let counts = resumed(&input, &output, true);
+        assert_eq!(counts.resumed, last - 2, "{counts:?}");
+        assert_eq!(array.reversed(&[true]), Naive::read(&output, &array));
+    }
+}
+
+#[test]
+fn a_run_with_checksums_trusts_none_without() {
+    let mut random = Random(13);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    let array = Naive::random(Kind::Plain3, &[8], &[2], 2, 0, &mut random);
+    array.write(&input);
+    interrupted(&input, &output, 3, false);
+    assert_eq!(resumed(&input, &output, true).resumed, 0);
     assert_eq!(array.reversed(&[true]), Naive::read(&output, &array));
 }

@@ -1,8 +1,7 @@
 //! The usual filters of HDF5 chunks, undone: deflate, shuffle and fletcher32.
 
-use flate2::read::ZlibDecoder;
+use crate::inflate::inflate;
 use hdf5_pure::Filter;
-use std::io::Read;
 
 const DEFLATE: u16 = 1;
 const SHUFFLE: u16 = 2;
@@ -36,7 +35,8 @@ impl Filters {
                 continue;
             }
             bytes = match *id {
-                DEFLATE => inflate(&bytes, size)?,
+                // A checksum of four bytes may be inside.
+                DEFLATE => inflate(&bytes, size.saturating_add(4))?,
                 SHUFFLE => unshuffle(&bytes, self.width),
                 _ => check(bytes)?,
             };
@@ -46,14 +46,6 @@ impl Filters {
             false => Err(format!("decodes to {} bytes, expected {size}", bytes.len())),
         }
     }
-}
-
-/// Inflates at most a little more than the size that is expected: a checksum may be inside.
-fn inflate(bytes: &[u8], size: u64) -> Result<Vec<u8>, String> {
-    let mut out = Vec::new();
-    let read = ZlibDecoder::new(bytes).take(size.saturating_add(5)).read_to_end(&mut out);
-    read.map_err(|error| format!("cannot be inflated: {error}"))?;
-    Ok(out)
 }
 
 /// All first bytes of elements are stored first, then all second ones, and so on.

@@ -1,12 +1,10 @@
 //! A store that is a folder.
 
-use super::{Listing, Store};
-use std::fs::{self, File};
+use super::{Extent, Found, Listing, Store};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
 
 /// A store in a folder. Files are written to a second folder and renamed.
 #[derive(Debug)]
@@ -67,6 +65,28 @@ impl Local {
     }
 }
 
+fn found(metadata: &Metadata) -> Found {
+    Found { size: metadata.len(), version: version_of(metadata) }
+}
+
+/// What differs if a file was changed or replaced. Tools that restore the time of the last change
+/// (`cp -p`, `rsync -t`) cannot set that of the inode, and `mv` brings another inode.
+#[cfg(unix)]
+pub(crate) fn version_of(metadata: &Metadata) -> String {
+    use std::os::unix::fs::MetadataExt;
+    let (size, inode) = (metadata.len(), metadata.ino());
+    let (changed, nanos) = (metadata.ctime(), metadata.ctime_nsec());
+    let (modified, parts) = (metadata.mtime(), metadata.mtime_nsec());
+    format!("{size} {inode} {changed}.{nanos} {modified}.{parts}")
+}
+
+/// What differs if a file was changed or replaced, as far as the system tells.
+#[cfg(not(unix))]
+pub(crate) fn version_of(metadata: &Metadata) -> String {
+    let times = [metadata.modified().ok(), metadata.created().ok()];
+    format!("{} {times:?}", metadata.len())
+}
+
 /// An absent file is no error. Neither is a file where a folder was expected.
 fn absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
@@ -83,34 +103,34 @@ impl Store for Local {
         self.at(key).display().to_string()
     }
 
-    fn read(
-        &self,
-        key: &str,
-        range: Option<Range<u64>>,
-        into: &mut Vec<u8>,
-    ) -> io::Result<Option<u64>> {
+    fn read(&self, key: &str, extent: Extent, into: &mut Vec<u8>) -> io::Result<Option<Found>> {
         let Some(mut file) = absent(File::open(self.at(key)))? else { return Ok(None) };
-        let size = file.metadata()?.len();
-        let (start, len) = range.map_or((0, size), |range| (range.start, range.end - range.start));
-        if start > 0 {
-            file.seek(SeekFrom::Start(start))?;
+        // Before the bytes: whatever changes them later also changes this.
+        let found = found(&file.metadata()?);
+        let range = extent.of(found.size)?;
+        if range.start > 0 {
+            file.seek(SeekFrom::Start(range.start))?;
         }
         into.clear();
-        // Not more than the file has, whatever was asked for.
-        let there = usize::try_from(len.min(size)).map_err(io::Error::other)?;
+        let len = range.end - range.start;
+        let there = usize::try_from(len).map_err(io::Error::other)?;
         into.try_reserve_exact(there).map_err(io::Error::other)?;
         file.take(len).read_to_end(into)?;
-        Ok(Some(size))
+        Ok(Some(found))
     }
 
-    fn stat(&self, key: &str) -> io::Result<Option<(u64, Option<SystemTime>)>> {
-        let found = absent(fs::metadata(self.at(key)))?.filter(fs::Metadata::is_file);
-        Ok(found.map(|found| (found.len(), found.modified().ok())))
+    fn stat(&self, key: &str) -> io::Result<Option<Found>> {
+        let metadata = absent(fs::metadata(self.at(key)))?.filter(Metadata::is_file);
+        Ok(metadata.as_ref().map(found))
     }
 
     fn write(&self, key: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         self.place(key, |path| File::create(path)?.write_all(&bytes))?;
         Ok(bytes)
+    }
+
+    fn remove(&self, key: &str) -> io::Result<()> {
+        absent(fs::remove_file(self.at(key))).map(|_| ())
     }
 
     fn list(&self, folder: &str) -> io::Result<Listing> {
@@ -140,11 +160,20 @@ impl Store for Local {
         Some(self.at(key))
     }
 
-    fn copy(&self, key: &str, from: &dyn Store, source: &str) -> io::Result<bool> {
-        let Some(source) = from.path(source) else { return super::copy(self, key, from, source) };
-        let Some(mut file) = absent(File::open(source))? else { return Ok(false) };
+    fn copy(
+        &self,
+        key: &str,
+        from: &dyn Store,
+        source: &str,
+        most: u64,
+    ) -> io::Result<Option<Found>> {
+        let Some(path) = from.path(source) else {
+            return super::copy(self, key, from, source, most);
+        };
+        let Some(mut file) = absent(File::open(path))? else { return Ok(None) };
+        let found = found(&file.metadata()?);
         // The system copies between the files, or shares their blocks.
         self.place(key, |path| io::copy(&mut file, &mut File::create(path)?).map(|_| ()))?;
-        Ok(true)
+        Ok(Some(found))
     }
 }

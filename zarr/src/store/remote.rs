@@ -5,18 +5,18 @@
 //! `AWS_REGION`, `AWS_ENDPOINT_URL` and the others that `object_store` knows. Requests that fail with
 //! a server error, a timeout or a lost connection are repeated, with growing pauses.
 
-use super::{Listing, Store, join};
+use super::{Extent, Found, Listing, Store, check_key, join};
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{
-    ClientConfigKey, ClientOptions, GetOptions, GetRange, ObjectStore, ObjectStoreExt, RetryConfig,
+    ClientConfigKey, ClientOptions, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore,
+    ObjectStoreExt, RetryConfig,
 };
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// How often a request is sent, if `AWS_MAX_ATTEMPTS` does not say.
@@ -47,6 +47,8 @@ enum Failure {
     Request(object_store::Error),
     /// The connection broke in the middle of the bytes.
     Body(object_store::Error),
+    /// The object is not what was asked for.
+    Refused(io::Error),
 }
 
 impl Remote {
@@ -155,40 +157,38 @@ impl Remote {
         })
     }
 
-    /// Removes an object, which may be absent.
-    pub(crate) fn remove(&self, key: &str) -> io::Result<()> {
-        let path = self.object(key)?;
-        absent(self.runtime.block_on(self.store.delete(&path))).map(|_| ())
+    /// A folder of it as a store of its own.
+    pub(crate) fn inside(&self, folder: &str) -> Remote {
+        Remote { prefix: join(&self.prefix, folder), ..self.clone() }
     }
 
-    /// Reads an object into memory that is reused. Returns its size.
+    /// Reads an object into memory that is reused.
     async fn get(
         &self,
         path: &Path,
-        range: Option<Range<u64>>,
+        extent: &Extent,
         into: &mut Vec<u8>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<Found, Failure> {
         into.clear();
-        let wanted = range.clone().map(GetRange::Bounded);
+        let Extent::Range(range) = extent else {
+            let answer = self.store.get(path).await.map_err(Failure::Request)?;
+            return collect(answer, extent, into).await;
+        };
+        let wanted = Some(GetRange::Bounded(range.clone()));
         let options = GetOptions { range: wanted, ..GetOptions::default() };
-        let found = match (self.store.get_opts(path, options).await, &range) {
-            (Ok(found), _) => found,
+        match self.store.get_opts(path, options).await {
+            Ok(answer) => collect(answer, extent, into).await,
             // Some servers always send everything.
-            (Err(object_store::Error::NotSupported { .. }), Some(range)) => {
-                let found = self.store.get(path).await.map_err(Failure::Request)?;
-                let size = collect(found, into).await?;
-                into.truncate(usize::try_from(range.end).unwrap_or(usize::MAX));
-                into.drain(..into.len().min(usize::try_from(range.start).unwrap_or(usize::MAX)));
-                return Ok(size);
+            Err(object_store::Error::NotSupported { .. }) => {
+                let answer = self.store.get(path).await.map_err(Failure::Request)?;
+                collect(answer, extent, into).await
             }
             // A range behind the end of the object is an error of the server, but not here.
-            (Err(error), Some(range)) => match self.store.head(path).await {
-                Ok(found) if found.size <= range.start => return Ok(found.size),
-                _ => return Err(Failure::Request(error)),
+            Err(error) => match self.store.head(path).await {
+                Ok(meta) if meta.size <= range.start => Ok(found(&meta)),
+                _ => Err(Failure::Request(error)),
             },
-            (Err(error), None) => return Err(Failure::Request(error)),
-        };
-        collect(found, into).await
+        }
     }
 }
 
@@ -208,17 +208,37 @@ fn s3(bucket: &str, retry: RetryConfig) -> io::Result<object_store::aws::AmazonS
     builder.build().map_err(failed)
 }
 
-/// Takes the bytes of an answer as they come, without a second copy. Returns the size of the object.
-async fn collect(found: object_store::GetResult, into: &mut Vec<u8>) -> Result<u64, Failure> {
-    let (size, expected) = (found.meta.size, found.range.end - found.range.start);
-    into.try_reserve_exact(usize::try_from(expected).unwrap_or(usize::MAX)).map_err(|error| {
-        Failure::Request(object_store::Error::Generic { store: "memory", source: error.into() })
-    })?;
-    let mut parts = found.into_stream();
+/// Takes the wanted bytes of an answer as they come, without a second copy. A server may send others
+/// too, or more than it said: these are not kept.
+async fn collect(answer: GetResult, extent: &Extent, into: &mut Vec<u8>) -> Result<Found, Failure> {
+    let found = found(&answer.meta);
+    let wanted = extent.of(found.size).map_err(Failure::Refused)?;
+    let expected = usize::try_from(wanted.end - wanted.start).unwrap_or(usize::MAX);
+    let room = into.try_reserve_exact(expected);
+    room.map_err(|error| Failure::Refused(io::Error::other(error)))?;
+    let mut at = answer.range.start;
+    let mut parts = answer.into_stream();
     while let Some(part) = parts.next().await {
-        into.extend_from_slice(&part.map_err(Failure::Body)?);
+        let part = part.map_err(Failure::Body)?;
+        let end = at + part.len() as u64;
+        let inside = |place: u64| (place.clamp(at, end) - at) as usize;
+        into.extend_from_slice(&part[inside(wanted.start)..inside(wanted.end)]);
+        at = end;
+        if at >= wanted.end {
+            break;
+        }
     }
-    Ok(size)
+    Ok(found)
+}
+
+/// What differs if an object was replaced: its ETag, its version, or when that was.
+fn found(meta: &ObjectMeta) -> Found {
+    let ObjectMeta { size, e_tag, version, last_modified, .. } = meta;
+    let version = match (e_tag, version) {
+        (None, None) => format!("{size} {last_modified}"),
+        (tag, version) => format!("{size} {tag:?} {version:?}"),
+    };
+    Found { size: *size, version }
 }
 
 /// Waits before the next attempt, each time for longer.
@@ -255,18 +275,14 @@ impl Store for Remote {
         format!("{}/{}", self.base, join(&self.prefix, key))
     }
 
-    fn read(
-        &self,
-        key: &str,
-        range: Option<Range<u64>>,
-        into: &mut Vec<u8>,
-    ) -> io::Result<Option<u64>> {
+    fn read(&self, key: &str, extent: Extent, into: &mut Vec<u8>) -> io::Result<Option<Found>> {
         let path = self.object(key)?;
         let mut attempt = 1;
         loop {
-            match self.runtime.block_on(self.get(&path, range.clone(), into)) {
-                Ok(size) => return Ok(Some(size)),
+            match self.runtime.block_on(self.get(&path, &extent, into)) {
+                Ok(found) => return Ok(Some(found)),
                 Err(Failure::Request(error)) => return absent(Err(error)),
+                Err(Failure::Refused(error)) => return Err(error),
                 // `object_store` resumes a body only if the server sends an ETag.
                 Err(Failure::Body(error)) if attempt >= self.attempts => {
                     return Err(failed(error));
@@ -276,10 +292,10 @@ impl Store for Remote {
         }
     }
 
-    fn stat(&self, key: &str) -> io::Result<Option<(u64, Option<SystemTime>)>> {
+    fn stat(&self, key: &str) -> io::Result<Option<Found>> {
         let path = self.object(key)?;
-        let found = absent(self.runtime.block_on(self.store.head(&path)))?;
-        Ok(found.map(|found| (found.size, Some(found.last_modified.into()))))
+        let meta = absent(self.runtime.block_on(self.store.head(&path)))?;
+        Ok(meta.as_ref().map(found))
     }
 
     fn write(&self, key: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
@@ -287,6 +303,11 @@ impl Store for Remote {
         let written = self.runtime.block_on(self.store.put(&path, bytes.into()));
         // The client keeps the memory until the request is over.
         written.map(|_| Vec::new()).map_err(failed)
+    }
+
+    fn remove(&self, key: &str) -> io::Result<()> {
+        let path = self.object(key)?;
+        absent(self.runtime.block_on(self.store.delete(&path))).map(|_| ())
     }
 
     fn lists(&self) -> bool {
@@ -301,6 +322,10 @@ impl Store for Remote {
             files: found.objects.iter().map(|object| name(&object.location)).collect(),
             folders: found.common_prefixes.iter().map(name).collect(),
         };
+        // A name may become that of a file here.
+        for name in listing.files.iter().chain(&listing.folders) {
+            check_key(name, cfg!(windows)).map_err(io::Error::other)?;
+        }
         listing.files.sort();
         listing.folders.sort();
         Ok(listing)
@@ -310,15 +335,22 @@ impl Store for Remote {
         Some(self)
     }
 
-    fn copy(&self, key: &str, from: &dyn Store, source: &str) -> io::Result<bool> {
+    fn copy(
+        &self,
+        key: &str,
+        from: &dyn Store,
+        source: &str,
+        most: u64,
+    ) -> io::Result<Option<Found>> {
         match from.remote() {
             // The server copies, and nothing passes through this machine.
             Some(other) if other.base == self.base => {
+                let Some(found) = other.stat(source)? else { return Ok(None) };
                 let (from, to) = (other.object(source)?, self.object(key)?);
                 let copied = absent(self.runtime.block_on(self.store.copy(&from, &to)))?;
-                Ok(copied.is_some())
+                Ok(copied.map(|()| found))
             }
-            _ => super::copy(self, key, from, source),
+            _ => super::copy(self, key, from, source, most),
         }
     }
 }

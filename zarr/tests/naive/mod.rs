@@ -88,6 +88,11 @@ impl Naive {
         array
     }
 
+    /// A missing element.
+    pub(crate) fn missing(&self) -> Vec<u8> {
+        self.fill()
+    }
+
     fn fill(&self) -> Vec<u8> {
         let mut fill = vec![0; self.width];
         let at = if self.kind == Kind::Big3 { self.width - 1 } else { 0 };

@@ -1,5 +1,6 @@
 """The command is killed at random points and run again: the store is identical to that of one run. And memory."""
 
+import os
 import random
 import shutil
 import signal
@@ -146,3 +147,77 @@ def test_shards_that_do_not_fit(folder, codec, place):
     error = run(*words, "--memory", "30M", "-o", "bad.zarr", code=1)
     assert "in.zarr/c/1/0: chunk [1, 0]" in error and "checksum" in error
     assert not (folder / "bad.zarr").exists() and not (folder / ".bad.zarr.retrograde").exists()
+
+
+@pytest.mark.parametrize("how, code", [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)], ids=["TERM", "INT", "HUP"])
+def test_exit_codes_of_signals(folder, how, code):
+    large("in.zarr", (4000, 1000), (10, 1000), compressors=ZstdCodec(level=9))
+    # Signals that this process ignores, as under nohup, are not ignored by the command.
+    heard = lambda: signal.signal(how, signal.SIG_DFL)
+    for attempt in range(20):
+        process = start("reverse", "in.zarr", "--threads", "1", "-o", f"{attempt}.zarr", preexec_fn=heard)
+        while not (folder / f".{attempt}.zarr.retrograde/job.json").exists() and process.poll() is None:
+            time.sleep(0.002)
+        process.send_signal(how)
+        _, err = process.communicate(timeout=60)
+        if process.returncode != 0:
+            break
+    assert process.returncode == code, err
+    assert "interrupted: " in err and "the same command goes on from here" in err
+
+
+def interrupted(folder, words):
+    """Stops a run in the middle."""
+    process = start(*words)
+    while process.poll() is None and len(list(folder.glob(".out.*.retrograde/store/c/*/*"))) < 40:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+def inputs_of(folder):
+    """The input chunk of an output chunk that is complete, and the output chunk."""
+    done = sorted((folder / ".out.zarr.retrograde/store/c").glob("*/*"))[0]
+    rows, columns = 400, 1
+    at = int(done.parent.name), int(done.name)
+    return folder / f"in.zarr/c/{rows - 1 - at[0]}/{columns - 1 - at[1]}"
+
+
+@pytest.mark.parametrize("what", ["removed", "restored time", "older", "moved"])
+@pytest.mark.parametrize("codec", ["plain", "zstd"])
+def test_inputs_that_change_between_two_runs(folder, codec, what):
+    large("in.zarr", (4000, 1000), (10, 1000), compressors=None if codec == "plain" else ZstdCodec(level=9))
+    words = ["reverse", "in.zarr", "--threads", "1", "-o", "out.zarr"]
+    interrupted(folder, words)
+    chunk, other = inputs_of(folder), folder / "in.zarr/c/5/0"
+    new = folder / "new"
+    if what == "removed":
+        chunk.unlink()
+    else:
+        times = chunk.stat()
+        shutil.copy2(other, new) if what == "older" else shutil.copy(other, new)
+        if what == "older":
+            os.utime(new, (1e9, 1e9))
+        if what == "restored time":
+            os.utime(new, ns=(times.st_atime_ns, times.st_mtime_ns))
+        os.replace(new, chunk)
+    assert "complete from an earlier run" in run(*words)
+    run("reverse", "in.zarr", "-o", "whole.zarr")
+    assert tree("out.zarr") == tree("whole.zarr")
+
+
+def test_npy_outputs_notice_too(folder):
+    large("in.zarr", (4000, 1000), (10, 1000), compressors=ZstdCodec(level=9))
+    words = ["reverse", "in.zarr", "--threads", "1", "-o", "out.npy"]
+    process = start(*words)
+    journal = folder / ".out.npy.retrograde/done/0"
+    while process.poll() is None and not (journal.exists() and journal.stat().st_size > 200):
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    chunk = folder / "in.zarr/c/399/0"
+    chunk.unlink()
+    assert "complete from an earlier run" in run(*words)
+    assert (np.load("out.npy") == zarr.open_array("in.zarr", mode="r")[...][::-1, ::-1]).all()

@@ -3,6 +3,7 @@
 import random
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -174,6 +175,30 @@ def test_killed_at_random_points(bucket, how):
     assert resumed or "complete from an earlier run" in err
     assert not [key for key in bucket.keys() if "retrograde" in key]
     print(f"{kills} interruptions in {rounds} runs of {took:.2f} s")
+
+
+@pytest.mark.parametrize("what", ["removed", "replaced"])
+def test_inputs_that_change_between_two_runs(bucket, s3, monkeypatch, what):
+    array("in.zarr", shape=(40, 10), chunks=(1, 10))
+    bucket.upload("in.zarr", "in.zarr")
+    words = ["reverse", bucket.at("in.zarr"), "-o", bucket.at("out.zarr"), "--threads", "1", "--axes", "0,1"]
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    with servers.proxy(s3, lambda number, asked, path: 503 if asked == "GET" and "/in.zarr/c/5/" in path else None) as between:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", between.url)
+        run(*words, code=1)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3)
+    assert "out.zarr/c/0/0" in bucket.keys()
+    if what == "removed":
+        bucket.client.delete_object(Bucket=bucket.name, Key="in.zarr/c/39/0")
+        (Path("in.zarr") / "c/39/0").unlink()
+    else:
+        content = tree("in.zarr")["c/5/0"]
+        bucket.client.put_object(Bucket=bucket.name, Key="in.zarr/c/39/0", Body=content)
+        (Path("in.zarr") / "c/39/0").write_bytes(content)
+    assert "complete from an earlier run" in run(*words)
+    run("reverse", "in.zarr", "-o", "out.zarr")
+    assert bucket.tree("out.zarr") == tree("out.zarr")
+    assert not [key for key in bucket.keys() if "retrograde" in key]
 
 
 def test_existing_outputs(bucket):

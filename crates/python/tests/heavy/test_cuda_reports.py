@@ -4,6 +4,7 @@ several libraries, and of libraries that do not tell theirs.
 Skipped without a device, as in CI. `bench/record/` says when it last ran on one. """
 
 import os
+import re
 import subprocess
 import sys
 import threading

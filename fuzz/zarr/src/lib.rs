@@ -1,0 +1,126 @@
+//! The bodies of the fuzz targets for Zarr stores and HDF5 files.
+//!
+//! A body panics if it finds a bug, and returns otherwise: an error that the library returns is not a
+//! bug, unless it has several lines. `any.rs` runs the bodies under libFuzzer, and `tests/replay.rs`
+//! on every file in `fuzz/seeds/zarr` and `fuzz/seeds/hdf5`.
+
+// The allocator that counts is the one of the other targets.
+#[path = "../../bodies/src/memory.rs"]
+mod memory;
+
+pub use memory::Counting;
+
+use retrograde_zarr::store::Local;
+use retrograde_zarr::{Axes, Conversion, Error, Job, Settings, Target, list_hdf5};
+use std::fmt::Display;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The targets, whose names are those of their folders of seeds.
+pub const TARGETS: [(&str, fn(&[u8])); 2] = [("zarr", zarr), ("hdf5", hdf5)];
+
+/// Ends the metadata of a store; what follows is the content of its chunks.
+const END: u8 = 0xff;
+/// The memory that the library may use: 24 MiB that it reserves for itself, and chunks.
+const MEMORY: u64 = 32 << 20;
+/// The most chunks that are looked at.
+const CHUNKS: u64 = 16;
+/// The maximum length of an error message in bytes.
+const LONGEST: usize = 64 << 10;
+/// Finds the body of a target by its name.
+pub fn named(name: &str) -> Option<fn(&[u8])> {
+    TARGETS.into_iter().find(|(known, _)| *known == name).map(|(_, body)| body)
+}
+
+/// A store: its metadata, a byte 0xff, and the bytes of each of its chunks.
+fn zarr(data: &[u8]) {
+    let end = data.iter().position(|&byte| byte == END).unwrap_or(data.len());
+    let (metadata, chunk) = (&data[..end], data.get(end + 1..).unwrap_or_default());
+    let folder = tempfile::tempdir().expect("cannot create a temporary folder");
+    let input = folder.path().join("in.zarr");
+    let version = if contains(metadata, b"zarr_format\": 2") { ".zarray" } else { "zarr.json" };
+    write(&input.join(version), metadata);
+    let store = Local::new(&input);
+    bounded(|settings| {
+        let Some(job) = checked(Job::new(&store, &Axes::All.into())) else { return };
+        for (array, _) in job.arrays() {
+            // The first chunk, by the usual encodings of keys.
+            let zeros = vec!["0"; array.grid.rank()];
+            let (folders, dots) = (zeros.join("/"), zeros.join("."));
+            match &zeros[..] {
+                [] => ["c", "0"].iter().for_each(|key| write(&input.join(key), chunk)),
+                _ => [format!("c/{folders}"), format!("c.{dots}"), folders, dots]
+                    .iter()
+                    .for_each(|key| write(&input.join(key), chunk)),
+            }
+        }
+        checked(job.write(&Target::from(folder.path().join("out.zarr")), settings));
+        let Some(job) = checked(Conversion::of_zarr(&store, &Axes::All.into())) else { return };
+        if job.bytes() <= MEMORY {
+            checked(job.write(&Target::from(folder.path().join("out.npy")), settings));
+        }
+    });
+}
+
+/// An HDF5 file: its first datasets.
+fn hdf5(data: &[u8]) {
+    let folder = tempfile::tempdir().expect("cannot create a temporary folder");
+    let input = folder.path().join("in.h5");
+    write(&input, data);
+    bounded(|settings| {
+        for (number, line) in
+            checked(list_hdf5(&input)).unwrap_or_default().iter().enumerate().take(3)
+        {
+            let name = line.split(": ").next().unwrap_or_default();
+            let job = checked(Conversion::of_hdf5(&input, name, &Axes::All.into()));
+            let Some(job) = job.filter(|job| job.bytes() <= MEMORY) else { continue };
+            let output = folder.path().join(format!("{number}.npy"));
+            checked(job.write(&Target::from(&output), settings));
+        }
+    });
+}
+
+fn contains(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|part| part == text)
+}
+
+fn write(path: &Path, content: &[u8]) {
+    let folder = path.parent().expect("a path of a file");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, content))
+        .expect("cannot write a file");
+}
+
+/// Runs a body with settings that stop it after some chunks. Panics if it used more memory than it
+/// was allowed.
+fn bounded(body: impl FnOnce(&Settings<'_>)) {
+    let peak = memory::peak_of(|| {
+        let (stop, seen) = (AtomicBool::new(false), AtomicU64::new(0));
+        let progress = |_| {
+            if seen.fetch_add(1, Ordering::Relaxed) >= CHUNKS {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        body(&Settings {
+            memory: MEMORY,
+            threads: 1,
+            force: true,
+            sync: false,
+            verify: false,
+            stop: &stop,
+            progress: &progress,
+        });
+    });
+    assert!(peak as u64 <= MEMORY, "{peak} bytes of memory, {MEMORY} were allowed");
+}
+
+/// Returns the success value, and checks that an error message is one line of bounded length.
+fn checked<T>(result: Result<T, Error>) -> Option<T> {
+    let check = |error: &dyn Display| {
+        let text = error.to_string();
+        assert!(text.len() <= LONGEST, "an error message of {} bytes", text.len());
+        assert!(!text.contains('\n'), "an error message of several lines: {text}");
+    };
+    result.inspect_err(|error| check(error)).ok()
+}
