@@ -4,13 +4,11 @@
 mod chain;
 
 use crate::grid::Grid;
-use chain::Chain;
+use chain::{Chain, options};
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use zarrs::array::{
-    ArrayBytes, ArrayToBytesCodecTraits, CodecChain, CodecOptions, DataType, FillValue,
-};
+use zarrs::array::{ArrayBytes, ArrayToBytesCodecTraits, CodecChain, DataType, FillValue};
 
 /// Decodes and encodes chunks.
 #[derive(Debug, Clone)]
@@ -84,9 +82,4 @@ impl Codec {
         let encoded = self.encoder.encode(bytes, shape, data_type, fill, &options());
         encoded.map(|encoded| encoded.into_owned()).map_err(|error| error.to_string())
     }
-}
-
-/// Codecs work on the thread that calls them: chunks are processed in parallel, not their parts.
-fn options() -> CodecOptions {
-    CodecOptions::default().with_concurrent_target(1).with_validate_checksums(true)
 }

@@ -4,7 +4,6 @@
 //! `zarrs` reads the metadata and does what cannot grow (byte order, transposition). Compression,
 //! checksums and shards are undone here, because its codecs believe what a chunk says about itself.
 
-use super::options;
 use crate::flip::{self, Chunk};
 use crate::grid::Piece;
 use crate::inflate::{BLOSC_BLOCK, Compression};
@@ -18,7 +17,8 @@ use zarrs::array::codec::{
 };
 use zarrs::array::codec::{ShardingCodecConfiguration, ShardingIndexLocation};
 use zarrs::array::{
-    ArrayBytes, ArrayToArrayCodecTraits, ArrayToBytesCodecTraits, CodecChain, DataType, FillValue,
+    ArrayBytes, ArrayToArrayCodecTraits, ArrayToBytesCodecTraits, CodecChain, CodecOptions,
+    DataType, FillValue,
 };
 use zarrs::plugin::{ExtensionName, ZarrVersion};
 
@@ -348,4 +348,9 @@ impl Shards {
         }
         Ok(out)
     }
+}
+
+/// Codecs work on the thread that calls them: chunks are processed in parallel, not their parts.
+pub(super) fn options() -> CodecOptions {
+    CodecOptions::default().with_concurrent_target(1).with_validate_checksums(true)
 }
