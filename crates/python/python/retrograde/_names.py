@@ -75,15 +75,14 @@ def shape_of(shape, swapped):
 
 
 def _axis(at, value, rank):
-    axis = _integer(f"flip: axis[{at}]", value)
+    # The name is made only if it is needed: it takes as long as the rest.
+    axis = value if type(value) is int else _integer(f"flip: axis[{at}]", value)
     if not -rank <= axis < rank:
         raise AxisError(axis, rank, f"flip: axis[{at}]")
     return axis % rank
 
 
 def _integer(argument, value):
-    if type(value) is int:
-        return value
     try:
         return operator.index(value)
     except TypeError as error:
