@@ -390,7 +390,9 @@ fn strides_of_axes_of_size_1_may_be_anything() {
     let (shape, counts) = ([4, 1, 2], [1i32, 0, 1, 0]);
     for (dtype, bytes) in [(RETROGRADE_U8, 8), (RETROGRADE_F32, 32), (RETROGRADE_U4, 4)] {
         for wild in [i64::MIN, i64::MAX, -1] {
-            for (tail, align) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            // Miri, which takes minutes for all, gets the one that overflowed.
+            let rules = [(1, 1), (0, 0), (0, 1), (1, 0)];
+            for (tail, align) in rules.into_iter().take(if cfg!(miri) { 1 } else { 4 }) {
                 let (dense, strides) = (tensor(dtype, &shape), [2, wild, 1]);
                 let odd = Tensor { strides: strides.as_ptr(), ..dense };
                 let data: Vec<u8> = (1..=bytes).collect();
