@@ -27,8 +27,8 @@ pub(crate) fn count() -> usize {
     LIVE.load(Ordering::SeqCst)
 }
 
-/// Keeps the library in memory until the process ends, even if it is unloaded. Whoever unloads it
-/// while sessions live would otherwise leave them without the code that runs and releases them.
+/// Keeps the library in memory until the process ends, even if it is unloaded: that
+/// would leave live sessions without the code that runs and releases them.
 #[cfg(unix)]
 pub(crate) fn keep_loaded() {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();

@@ -142,8 +142,8 @@ impl Call<'_, '_> {
         Ok(Ready { streams, fresh: self.fresh, blocking, others })
     }
 
-    /// What else the call has to be ordered with. Nothing in a graph: whoever captures it orders
-    /// what it waits for.
+    /// What else the call has to be ordered with. Nothing in a graph: the program that captures it
+    /// orders what it waits for.
     fn others(&self, stream: &Stream) -> PyResult<Others> {
         let mut others = Others::default();
         let alike = |other: &Bound<'_, PyAny>| other.get_type_ptr() == self.x.get_type_ptr();

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _axes, _engine, _names, _torch_private
 from ._hints import missing_offsets
+from ._lengths import array_of
 
 #: The most classes in each cache: libraries have a few, but programs may define any number.
 _MOST = 32
@@ -330,3 +331,18 @@ _FLIPS = {
     _cupy: _flip_cupy,
     _dlpack: _flip_dlpack,
 }
+
+
+def kept_lengths(lengths):
+    """A copy of lengths that nobody else can change. Lengths on a device are the caller's own."""
+    if _is(lengths, "torch", "Tensor"):
+        return lengths.detach().clone() if lengths.is_cpu else lengths
+    if _is(lengths, "jax", "Array") or _is(lengths, "tensorflow", "Tensor"):
+        return lengths
+    if isinstance(lengths, np.ndarray):
+        return lengths.copy()
+    if not is_readable(lengths):
+        return lengths
+    if hasattr(lengths, "__dlpack__") and not hasattr(lengths, "__array__"):
+        return np.from_dlpack(lengths).copy()
+    return array_of(np.array(lengths))

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy import ndarray
 
-from . import _axes, _engine, _kinds, _lengths
+from . import _axes, _engine, _kinds
 from ._explain import bound
 
 
@@ -85,7 +85,7 @@ int64, shape [2, 3] and strides [24, 8]
 def _kept(arguments):
     """Arguments that can be read in every call, and that nobody else can change."""
     counts = _counts(arguments)
-    keep = {counts: _lengths.kept, "axes": _axes.several, "mask": _axes.several}
+    keep = {counts: _kinds.kept_lengths, "axes": _axes.several, "mask": _axes.several}
     return {name: keep[name](value) if name in keep else value for name, value in arguments.items()}
 
 

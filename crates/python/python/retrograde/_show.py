@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from . import _axes, _elements, _engine, _lengths
+from . import _axes, _elements, _engine, _kinds
 from ._explain import OPERATORS, bound
 
 
@@ -105,7 +105,7 @@ def _scene(name, x, arguments):
     # An iterator can be read only once, and the axes are read several times.
     arguments = [list(a) if isinstance(a, Iterator) else a for a in arguments]
     if name != "reverse":
-        arguments[0] = _lengths.kept(arguments[0])
+        arguments[0] = _kinds.kept_lengths(arguments[0])
     # The check depends on the shape and the kind of elements, so broadcast a single element.
     getattr(_engine, f"explain_{name}")(np.broadcast_to(np.empty((), dtype), shape), *arguments)
     length = offsets = None
