@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Ends the other thread, also if this one panics.
 struct Stop<'a>(&'a AtomicBool);
@@ -20,7 +21,14 @@ pub(crate) fn while_exchanged(one: &Path, other: &Path, work: impl FnOnce()) {
     std::thread::scope(|scope| {
         let _stop = Stop(&stop);
         scope.spawn(|| {
-            while !stop.load(Ordering::Relaxed) {
+            // Pauses now and then, so that `work` also meets names that rest.
+            for turn in 0_u32.. {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                if turn.is_multiple_of(8) {
+                    std::thread::sleep(Duration::from_micros(50));
+                }
                 fs::rename(one, &kept).unwrap();
                 fs::rename(other, one).unwrap();
                 fs::rename(one, other).unwrap();
