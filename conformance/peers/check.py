@@ -2,7 +2,7 @@
 
 usage: check.py CALLS.jsonl TYPES.jsonl RETROGRADE_BINARY
 
-The first two files come from `retrograde-conformance export` and `retrograde-conformance types`. If
+The first two files come from `retrograde-suite export` and `retrograde-suite types`. If
 a peer is known to be wrong, the check prints what it returns. If a later version is right, that is
 printed too and is not a failure. """
 

@@ -8,13 +8,14 @@ use crate::args::{
 use crate::report;
 use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use retrograde_kit::case::Case;
 use retrograde_kit::process::Limits;
 use retrograde_kit::protocol::Hello;
 use retrograde_kit::report::{Report, day, diff, text};
 use retrograde_kit::run::Manner;
 use retrograde_kit::verdict::{CaseResult, Verdict};
-use retrograde_kit::{cases, export, rules, runtimes, session};
+use retrograde_kit::{export, runtimes, session};
+use retrograde_truth::case::Case;
+use retrograde_truth::{cases, rules};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -7,8 +7,8 @@ use retrograde::DType;
 use retrograde_io::graph::{self, Graph};
 use retrograde_io::{Elements, FilesRead, Location, Saving, Value, write_files};
 use retrograde_kit::lower::{self, Chain, Dim, Lengths, Operand, Refused, Step};
-use retrograde_kit::tensor::{Data, Tensor};
-use retrograde_kit::types::Type;
+use retrograde_truth::tensor::{Data, Tensor};
+use retrograde_truth::types::Type;
 use std::path::{Path, PathBuf};
 
 /// Everything is written, or nothing.

@@ -6,11 +6,11 @@ use crate::{load, report};
 use anyhow::{Result, bail};
 use retrograde::{Layout, Reverse};
 use retrograde_io::{FilesRead, Opening, Tensor};
-use retrograde_kit::call::Call;
 use retrograde_kit::cause;
-use retrograde_kit::tensor::{Data, Tensor as KitTensor};
-use retrograde_kit::types::{Type, of};
 use retrograde_picture::Movement;
+use retrograde_truth::call::Call;
+use retrograde_truth::tensor::{Data, Tensor as KitTensor};
+use retrograde_truth::types::{Type, of};
 
 /// Prints that both are equal, or fails with the first difference, their number and the likely cause.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<()> {

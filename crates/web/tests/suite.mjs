@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { WASI } from "node:wasi";
 
 const [path, ...given] = process.argv.slice(2);
-const wasi = new WASI({ version: "preview1", args: ["retrograde-conformance", ...given], returnOnExit: true });
+const wasi = new WASI({ version: "preview1", args: ["retrograde-suite", ...given], returnOnExit: true });
 const module = await WebAssembly.compile(await readFile(path));
 const instance = await WebAssembly.instantiate(module, wasi.getImportObject());
 process.exitCode = wasi.start(instance);

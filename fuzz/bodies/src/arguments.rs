@@ -4,8 +4,8 @@
 use crate::choices::Choices;
 use crate::files::checked;
 use retrograde::{DType, LengthPolicy, Reverse, ReverseSequence, ReverseSubsequences, TensorRef};
-use retrograde_conformance::oracle;
-use retrograde_conformance::placement::{Width, copy_element};
+use retrograde_suite::oracle;
+use retrograde_suite::placement::{Width, copy_element};
 
 pub(crate) fn check(choices: &mut Choices<'_>) {
     let (dtype, width) = choices.pick(&[

@@ -1,7 +1,7 @@
 //! Decodes a fuzz input into decisions, byte by byte. Returns zeros after the end of the input.
 
-use retrograde_conformance::placement::Width;
-use retrograde_conformance::runner::split_mix;
+use retrograde_suite::placement::Width;
+use retrograde_suite::runner::split_mix;
 
 /// The maximum number of elements and bytes of a tensor. The limits keep the oracle fast.
 const MOST: usize = 2048;

@@ -4,12 +4,12 @@
 use crate::arguments;
 use crate::choices::Choices;
 use retrograde::cpu;
-use retrograde_conformance::backend::{Backend, Cpu, Outcome};
-use retrograde_conformance::case::{
+use retrograde_suite::backend::{Backend, Cpu, Outcome};
+use retrograde_suite::case::{
     Case, CaseLengths, Expected, Integer, Operation, Output, Policy, Rule,
 };
-use retrograde_conformance::oracle;
-use retrograde_conformance::placement::{Kind, Placement, Width, copy_element};
+use retrograde_suite::oracle;
+use retrograde_suite::placement::{Kind, Placement, Width, copy_element};
 use std::sync::{Arc, LazyLock};
 
 /// The thread counts for multi-threaded calls.

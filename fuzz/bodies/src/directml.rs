@@ -8,7 +8,7 @@ use retrograde::directml::{
     BufferBinding, BufferBindingMut, FeatureLevel, ReverseSubsequencesDesc, Role,
     TENSOR_FLAG_OWNED_BY_DML, TensorDesc,
 };
-use retrograde_conformance::oracle;
+use retrograde_suite::oracle;
 
 /// The maximum number of elements of a tensor.
 const MOST: u64 = 2048;

@@ -130,7 +130,7 @@ pub(crate) struct Set {
     #[arg(long)]
     pub(crate) full: bool,
     /// The seed of the cases' values; names do not depend on it
-    #[arg(long, value_name = "N", default_value_t = retrograde_kit::cases::SEED)]
+    #[arg(long, value_name = "N", default_value_t = retrograde_truth::cases::SEED)]
     pub(crate) seed: u64,
 }
 

@@ -9,9 +9,9 @@ use retrograde::{
     ReverseSegments, ReverseSequence, ReverseSubsequences, TensorRef,
 };
 use retrograde_gpu::{Cuda, DeviceBuffer};
-use retrograde_kit::call::{Call, OPERATORS};
 use retrograde_kit::protocol::{self, Outcome, PROTOCOL, answer};
-use retrograde_kit::tensor::{Data, Tensor};
+use retrograde_truth::call::{Call, OPERATORS};
+use retrograde_truth::tensor::{Data, Tensor};
 use serde_json::{Value, json};
 use std::io::BufRead;
 
@@ -234,13 +234,13 @@ fn dtype(tensor: &Tensor) -> Result<DType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retrograde_kit::types::TYPES;
     use retrograde_kit::verdict::{Verdict, judge};
+    use retrograde_truth::types::TYPES;
 
     /// Every case through an engine.
     fn passes(engine: &Engine) {
         let mut failures = Vec::new();
-        for case in retrograde_kit::cases::all(retrograde_kit::cases::SEED, false) {
+        for case in retrograde_truth::cases::all(retrograde_truth::cases::SEED, false) {
             let request = case.request();
             let result = judge(&case, outcome(engine, &request));
             if result.verdict != Verdict::Pass {

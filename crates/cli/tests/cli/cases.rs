@@ -2,11 +2,11 @@
 //! files for the others. The command runs in this process, because there are thousands of them.
 
 use retrograde_io::npy::{self, NpyArray};
-use retrograde_kit::call::Call;
-use retrograde_kit::case::{Case, Expected};
-use retrograde_kit::cases::{self, SEED};
 use retrograde_kit::export::{Format, export};
-use retrograde_kit::tensor::{Data, Tensor};
+use retrograde_truth::call::Call;
+use retrograde_truth::case::{Case, Expected};
+use retrograde_truth::cases::{self, SEED};
+use retrograde_truth::tensor::{Data, Tensor};
 use std::path::Path;
 
 /// Has every type of ReverseSequence.

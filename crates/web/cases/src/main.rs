@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-use retrograde_kit::cases::{self, SEED};
+use retrograde_truth::cases::{self, SEED};
 use serde_json::json;
 use std::io::{self, BufWriter, Write};
 

@@ -1,0 +1,176 @@
+//! The wgpu backend under test. Calls are batched: one upload, all their dispatches in one
+//! submission, one download. Lengths are on the device, and sometimes on the host. Each thread of the
+//! runner has a device of its own: threads that share one wait for its locks.
+
+use retrograde_suite::backend::{Backend, Call, Outcome, integer_type, plan_of, tensor};
+use retrograde_suite::case::Case;
+use retrograde_wgpu::{Error, Gpu, GpuLengths, Options, Reports, View, wgpu};
+use std::sync::{Mutex, PoisonError};
+
+/// Calls in a batch.
+const BATCH: usize = 1024;
+/// One call in this many has its lengths on the host.
+const HOST_LENGTHS: usize = 17;
+/// One call in this many has its input in the buffer of its output.
+const ONE_BUFFER: usize = 7;
+/// Half of the calls run as if a binding took so few bytes, or this part of the output if that is
+/// more, so that they are cut into pieces.
+const SMALL_BINDING: u64 = 1024;
+const PART: u64 = 6;
+
+/// One call in this many runs as if it were small: the others take the kernels of large tensors.
+const SMALL: usize = 5;
+
+/// The adapter, if there is one.
+pub(crate) struct Wgpu {
+    options: Options,
+    /// Devices that no thread uses at the moment.
+    idle: Mutex<Vec<Gpu>>,
+    name: String,
+    missing: Option<String>,
+}
+
+impl Wgpu {
+    /// Opens it.
+    pub(crate) fn new(options: Options) -> Self {
+        let (name, missing, idle) = match pollster::block_on(Gpu::open(options)) {
+            Ok(gpu) => (format!("wgpu {}", gpu.name()), None, vec![gpu]),
+            Err(error) => ("wgpu".to_owned(), Some(error.to_string()), Vec::new()),
+        };
+        Wgpu { options, idle: Mutex::new(idle), name, missing }
+    }
+
+    fn try_batch(&self, calls: &[Call<'_>], memory: &mut [u8]) -> Result<Vec<Outcome>, Error> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let gpu = match idle {
+            Some(gpu) => gpu,
+            None => pollster::block_on(Gpu::open(self.options))?,
+        };
+        let outcomes = try_batch_on(&gpu, calls, memory);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(gpu);
+        outcomes
+    }
+}
+
+fn try_batch_on(gpu: &Gpu, calls: &[Call<'_>], memory: &mut [u8]) -> Result<Vec<Outcome>, Error> {
+    let mut lengths = Vec::new();
+    let lengths_at: Vec<usize> = calls
+        .iter()
+        .map(|call| {
+            let at = lengths.len();
+            lengths.extend(call.case.lengths.iter().flat_map(|lengths| &lengths.buffer));
+            at
+        })
+        .collect();
+    let buffers = Buffers {
+        input: gpu.upload(memory)?,
+        memory: gpu.upload(memory)?,
+        lengths: gpu.upload(&lengths)?,
+    };
+    let reports = Reports::new(gpu, calls.len());
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let mut outcomes = Vec::with_capacity(calls.len());
+    for (at, call) in calls.iter().enumerate() {
+        let small = SMALL_BINDING.max(call.output.len() as u64 / PART);
+        let bindings = if at % 2 == 0 { u64::MAX } else { small };
+        let gpu = gpu.with_bindings_of(bindings).reporting_to(&reports, at);
+        let gpu = if at % SMALL == 0 { gpu } else { gpu.testing_small() };
+        outcomes.push(start(&gpu, &buffers, call, at, lengths_at[at], &mut encoder));
+    }
+    gpu.queue().submit([encoder.finish()]);
+    let found = pollster::block_on(gpu.read(&reports))?;
+    let bytes = 0..memory.len() as u64;
+    memory.copy_from_slice(&pollster::block_on(gpu.download(&buffers.memory, bytes))?);
+    for ((outcome, report), call) in outcomes.iter_mut().zip(found).zip(calls) {
+        if let (Outcome::Done, Some(error)) = (&outcome, report) {
+            *outcome = Outcome::of(call.case, error);
+        }
+    }
+    Ok(outcomes)
+}
+
+struct Buffers {
+    input: wgpu::Buffer,
+    memory: wgpu::Buffer,
+    lengths: wgpu::Buffer,
+}
+
+/// Records one call; its report says whether its lengths were valid.
+fn start(
+    gpu: &Gpu,
+    buffers: &Buffers,
+    call: &Call<'_>,
+    turn: usize,
+    lengths_at: usize,
+    encoder: &mut wgpu::CommandEncoder,
+) -> Outcome {
+    let plan = match plan_of(call.case) {
+        Ok(plan) => plan,
+        Err(error) => return Outcome::Refused(error.to_string()),
+    };
+    let lengths = match call.case.lengths.as_deref() {
+        None => None,
+        Some(lengths) if turn.is_multiple_of(HOST_LENGTHS) => match tensor(lengths) {
+            Ok(tensor) => Some(GpuLengths::Host((&tensor).into())),
+            Err(error) => return Outcome::Refused(error.to_string()),
+        },
+        Some(lengths) => {
+            let len = lengths.buffer.len() as u64;
+            let view = View::new(&buffers.lengths, lengths_at as u64, len);
+            Some((integer_type(lengths.integer), view).into())
+        }
+    };
+    let view = |buffer, range: &std::ops::Range<usize>| {
+        View::new(buffer, range.start as u64, range.len() as u64)
+    };
+    let dst = view(&buffers.memory, &call.output);
+    let from = if turn.is_multiple_of(ONE_BUFFER) { &buffers.memory } else { &buffers.input };
+    let bound = match &call.input {
+        Some(input) => gpu.bind(&plan, view(from, input), lengths, dst),
+        None => gpu.bind_in_place(&plan, lengths, dst),
+    };
+    match bound {
+        Ok(bound) => {
+            bound.encode(encoder);
+            Outcome::Done
+        }
+        Err(Error::Execute(error)) => Outcome::of(call.case, error),
+        Err(error) => Outcome::Refused(error.to_string()),
+    }
+}
+
+impl Backend for Wgpu {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn unavailable(&self) -> Option<String> {
+        self.missing.clone()
+    }
+
+    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
+        let apart = input.len().next_multiple_of(64);
+        let mut arena = input.to_vec();
+        arena.resize(apart, 0);
+        arena.extend_from_slice(output);
+        let (input, end) = (Some(0..input.len()), arena.len());
+        let outcome = self.run_batch(&[Call { case, input, output: apart..end }], &mut arena);
+        output.copy_from_slice(&arena[apart..]);
+        outcome.into_iter().next().unwrap_or(Outcome::Refused("no outcome".to_owned()))
+    }
+
+    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
+        let output = 0..memory.len();
+        let outcome = self.run_batch(&[Call { case, input: None, output }], memory);
+        outcome.into_iter().next().unwrap_or(Outcome::Refused("no outcome".to_owned()))
+    }
+
+    fn batch(&self) -> usize {
+        BATCH
+    }
+
+    fn run_batch(&self, calls: &[Call<'_>], arena: &mut [u8]) -> Vec<Outcome> {
+        self.try_batch(calls, arena)
+            .unwrap_or_else(|error| vec![Outcome::Refused(error.to_string()); calls.len()])
+    }
+}
