@@ -66,7 +66,7 @@ fn embedded_files_are_what_the_compiler_gave() {
 
 #[test]
 fn the_script_still_compiles_as_the_stamp_says() {
-    let script = fs::read_to_string(kernels().join("../../../scripts/kernels")).unwrap();
+    let script = fs::read_to_string(kernels().join("../../../scripts/parts/build/kernels")).unwrap();
     assert!(script.contains(&format!("COMPILER = \"{}\"", stamp("compiler"))));
     let flags: Vec<String> = stamp("flags").split(' ').map(|flag| format!("\"{flag}\"")).collect();
     assert!(script.contains(&format!("FLAGS = [{}]", flags.join(", "))));

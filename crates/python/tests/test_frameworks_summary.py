@@ -8,7 +8,7 @@ from pathlib import Path
 import deadline
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[3] / "scripts/test-frameworks"
+SCRIPT = Path(__file__).resolve().parents[3] / "scripts/parts/test/frameworks"
 
 SKIPPED = """
 import pytest
