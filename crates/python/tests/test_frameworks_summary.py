@@ -1,4 +1,4 @@
-"""What scripts/test-frameworks makes of the reports of pytest: which files may be skipped as a whole."""
+"""What scripts/test frameworks makes of the reports of pytest: which files may be skipped as a whole."""
 
 import importlib.util
 import sys
