@@ -1,8 +1,8 @@
-//! Runs the fuzz target that `FUZZ_TARGET` names under libFuzzer; see `bodies/`.
+//! Runs the fuzz target that `FUZZ_TARGET` names under libFuzzer; see `bodies/` and `zarr/`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use retrograde_fuzz_bodies::{Counting, Target};
+use retrograde_fuzz_bodies::{Counting, TARGETS, Target};
 
 #[global_allocator]
 static COUNTED: Counting = Counting;
@@ -19,6 +19,8 @@ fn chosen() -> Target {
     static NAME: std::sync::OnceLock<Target> = std::sync::OnceLock::new();
     *NAME.get_or_init(|| {
         let name = std::env::var("FUZZ_TARGET").expect("set FUZZ_TARGET to the name of a target");
-        Target::named(&name).unwrap_or_else(|| panic!("FUZZ_TARGET={name}: no such target"))
+        let mut all = TARGETS.into_iter().chain(retrograde_fuzz_zarr::TARGETS);
+        all.find(|target| target.name == name)
+            .unwrap_or_else(|| panic!("FUZZ_TARGET={name}: no such target"))
     })
 }

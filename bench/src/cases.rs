@@ -15,7 +15,7 @@ pub enum Harness {
     Cpu,
     /// `bench/rust-peers`.
     Rust,
-    /// `bench/gpu` and `bench-gpu`, an example of `crates/gpu`.
+    /// `bench/gpu` and `bench-gpu`, an example of `crates/cuda`.
     Cuda,
 }
 

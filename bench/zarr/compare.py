@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Store to store, the command against zarr + dask.array.flip + to_zarr, in one run.
 
-    zarr/.venv/bin/python bench/zarr/compare.py PATH/retrograde-zarr [--mib 1024] [--folder DIR] [--record]
+    .venv-zarr/bin/python bench/zarr/compare.py PATH/retrograde-zarr [--mib 1024] [--folder DIR] [--record]
 
 `--record` writes what was measured to `bench/record/DATE-MACHINE-zarr`, a line for each case.
 
@@ -160,7 +160,7 @@ def write(results, arguments, facts):
     where = Path(__file__).resolve().parents[1] / "record" / f"{date}-{machine.slug(facts)}-zarr"
     where.mkdir(parents=True, exist_ok=True)
     options = f"--mib {arguments.mib} --rounds {arguments.rounds} --memory {arguments.memory}"
-    command = f"zarr/.venv/bin/python bench/zarr/compare.py PATH/retrograde-zarr {options} --record"
+    command = f".venv-zarr/bin/python bench/zarr/compare.py PATH/retrograde-zarr {options} --record"
     versions = {name: version(name) for name in ("dask", "zarr", "numpy")}
     record = {"date": date, "command": command, "machine": facts, "versions": versions, "results": results}
     (where / "results.json").write_text(lines.dumps(record))

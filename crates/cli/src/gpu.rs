@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// The program that brings a GPU.
 const PROGRAM: Program =
-    Program { name: "retrograde-wgpu", install: "cargo install --path wgpu/command" };
+    Program { name: "retrograde-wgpu", install: "cargo install --path crates/wgpu-command" };
 
 /// A GPU that runs plans on host memory.
 pub trait AnyGpu {

@@ -1,6 +1,6 @@
 """`retrograde.wgpu`: an error that says how to build its library; with it and an adapter, results.
 
-`wgpu/library/tests/arrays.py` tests more, without the extension module (`scripts/test wgpu`).
+`crates/wgpu-library/tests/arrays.py` tests more, without the extension module (`scripts/test wgpu`).
 """
 
 import numpy as np

@@ -2,7 +2,8 @@
 //!
 //! A body panics if it finds a bug, and returns otherwise. An error that the library returns is not
 //! a bug. `fuzz/any.rs` runs the bodies under libFuzzer, and `tests/replay.rs` runs them on every
-//! file in `fuzz/seeds/`.
+//! file in `fuzz/seeds/`. Those of Zarr stores and HDF5 files are in `fuzz/zarr/`: their codecs take
+//! minutes to compile.
 
 mod arguments;
 mod choices;
@@ -15,15 +16,21 @@ mod tensors;
 
 pub use memory::Counting;
 
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+
 /// A fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     /// The name, which is also the name of its folder of seeds.
     pub name: &'static str,
     /// Runs one input.
-    body: fn(&[u8]),
+    pub body: fn(&[u8]),
+    /// The bytes of memory that are allowed for any input.
+    pub base: usize,
     /// The bytes of memory that are allowed for each byte of input.
-    factor: usize,
+    pub factor: usize,
 }
 
 /// The memory that is allowed for any input: buffers, tables, error messages.
@@ -40,28 +47,46 @@ const CALLED: usize = 1 << 20;
 
 /// Every target.
 pub const TARGETS: [Target; 8] = [
-    Target { name: "npy", body: tensors::npy, factor: PARSED },
-    Target { name: "npz", body: tensors::npz, factor: INFLATED },
-    Target { name: "safetensors", body: tensors::safetensors, factor: PARSED },
-    Target { name: "tensor_proto", body: tensors::tensor_proto, factor: PARSED },
-    Target { name: "onnx_model", body: models::onnx_model, factor: PARSED },
-    Target { name: "ir", body: models::ir, factor: PARSED },
-    Target { name: "directml", body: directml::directml, factor: CALLED },
-    Target { name: "differential", body: differential::differential, factor: CALLED },
+    Target { name: "npy", body: tensors::npy, base: BASE, factor: PARSED },
+    Target { name: "npz", body: tensors::npz, base: BASE, factor: INFLATED },
+    Target { name: "safetensors", body: tensors::safetensors, base: BASE, factor: PARSED },
+    Target { name: "tensor_proto", body: tensors::tensor_proto, base: BASE, factor: PARSED },
+    Target { name: "onnx_model", body: models::onnx_model, base: BASE, factor: PARSED },
+    Target { name: "ir", body: models::ir, base: BASE, factor: PARSED },
+    Target { name: "directml", body: directml::directml, base: BASE, factor: CALLED },
+    Target { name: "differential", body: differential::differential, base: BASE, factor: CALLED },
 ];
 
 impl Target {
-    /// Finds a target by name.
-    pub fn named(name: &str) -> Option<Target> {
-        TARGETS.into_iter().find(|target| target.name == name)
-    }
-
     /// Runs the body, and panics if it used more memory than is allowed for the size of the input.
     /// Memory is checked only if [`Counting`] is the global allocator.
     pub fn run(self, data: &[u8]) {
-        let Target { name, body, factor } = self;
+        let Target { name, body, base, factor } = self;
         let (len, peak) = (data.len(), memory::peak_of(|| body(data)));
-        let most = BASE + factor * len;
+        let most = base + factor * len;
         assert!(peak <= most, "{name}: {len} bytes of input used {peak} of memory, limit {most}");
     }
+}
+
+/// The folder of each target's seeds.
+pub fn seeds() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds")
+}
+
+/// Runs every seed and every input that a fuzzer found, without a fuzzer, on any toolchain.
+pub fn replay(targets: &[Target]) {
+    let mut failed = Vec::new();
+    for target in targets {
+        let folder = fs::read_dir(seeds().join(target.name)).expect(target.name);
+        let mut files: Vec<_> = folder.map(|entry| entry.expect(target.name).path()).collect();
+        files.sort();
+        assert!(!files.is_empty(), "no seeds for {}", target.name);
+        for file in files {
+            let data = fs::read(&file).expect(target.name);
+            if catch_unwind(|| target.run(&data)).is_err() {
+                failed.push(file);
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
 }

@@ -1,15 +1,10 @@
 //! The bodies of the fuzz targets for Zarr stores and HDF5 files.
 //!
 //! A body panics if it finds a bug, and returns otherwise: an error that the library returns is not a
-//! bug, unless it has several lines. `any.rs` runs the bodies under libFuzzer, and `tests/replay.rs`
+//! bug, unless it has several lines. `fuzz/any.rs` runs the bodies under libFuzzer, and `tests/replay.rs`
 //! on every file in `fuzz/seeds/zarr` and `fuzz/seeds/hdf5`.
 
-// The allocator that counts is the one of the other targets.
-#[path = "../../bodies/src/memory.rs"]
-mod memory;
-
-pub use memory::Counting;
-
+use retrograde_fuzz_bodies as bodies;
 use retrograde_zarr::store::Local;
 use retrograde_zarr::{Axes, Conversion, Error, Job, Settings, Target, list_hdf5};
 use std::fmt::Display;
@@ -18,7 +13,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The targets, whose names are those of their folders of seeds.
-pub const TARGETS: [(&str, fn(&[u8])); 2] = [("zarr", zarr), ("hdf5", hdf5)];
+pub const TARGETS: [bodies::Target; 2] = [
+    bodies::Target { name: "zarr", body: zarr, base: MEMORY as usize, factor: 0 },
+    bodies::Target { name: "hdf5", body: hdf5, base: MEMORY as usize, factor: 0 },
+];
 
 /// Ends the metadata of a store; what follows is the content of its chunks.
 const END: u8 = 0xff;
@@ -28,10 +26,6 @@ const MEMORY: u64 = 32 << 20;
 const CHUNKS: u64 = 16;
 /// The maximum length of an error message in bytes.
 const LONGEST: usize = 64 << 10;
-/// Finds the body of a target by its name.
-pub fn named(name: &str) -> Option<fn(&[u8])> {
-    TARGETS.into_iter().find(|(known, _)| *known == name).map(|(_, body)| body)
-}
 
 /// A store: its metadata, a byte 0xff, and the bytes of each of its chunks.
 fn zarr(data: &[u8]) {
@@ -92,27 +86,23 @@ fn write(path: &Path, content: &[u8]) {
         .expect("cannot write a file");
 }
 
-/// Runs a body with settings that stop it after some chunks. Panics if it used more memory than it
-/// was allowed.
+/// Runs a body with settings that stop it after some chunks.
 fn bounded(body: impl FnOnce(&Settings<'_>)) {
-    let peak = memory::peak_of(|| {
-        let (stop, seen) = (AtomicBool::new(false), AtomicU64::new(0));
-        let progress = |_| {
-            if seen.fetch_add(1, Ordering::Relaxed) >= CHUNKS {
-                stop.store(true, Ordering::Relaxed);
-            }
-        };
-        body(&Settings {
-            memory: MEMORY,
-            threads: 1,
-            force: true,
-            sync: false,
-            verify: false,
-            stop: &stop,
-            progress: &progress,
-        });
+    let (stop, seen) = (AtomicBool::new(false), AtomicU64::new(0));
+    let progress = |_| {
+        if seen.fetch_add(1, Ordering::Relaxed) >= CHUNKS {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    body(&Settings {
+        memory: MEMORY,
+        threads: 1,
+        force: true,
+        sync: false,
+        verify: false,
+        stop: &stop,
+        progress: &progress,
     });
-    assert!(peak as u64 <= MEMORY, "{peak} bytes of memory, {MEMORY} were allowed");
 }
 
 /// Returns the success value, and checks that an error message is one line of bounded length.

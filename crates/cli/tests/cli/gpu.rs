@@ -13,7 +13,7 @@ fn a_missing_program_is_named_and_nothing_is_written() {
         assert_eq!((code, stdout.as_str()), (Some(1), ""));
         let expected = "error: --device gpu needs the program retrograde-wgpu, which is neither \
                         beside this one nor in PATH: install it with `cargo install --path \
-                        wgpu/command`\n";
+                        crates/wgpu-command`\n";
         assert_eq!(stderr, expected);
         assert_eq!(names(folder.path()), ["x.npy"]);
     }

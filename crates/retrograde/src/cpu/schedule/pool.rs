@@ -376,9 +376,13 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicU8;
 
-    /// A pool of its own, whose workers sleep for ever in the end.
+    /// A pool of its own, whose workers sleep for ever in the end. It is kept where a detector of leaks
+    /// finds it.
     fn pool() -> &'static Pool {
-        Box::leak(Box::new(Pool::new()))
+        static KEPT: Mutex<Vec<&Pool>> = Mutex::new(Vec::new());
+        let pool = Box::leak(Box::new(Pool::new()));
+        KEPT.lock().unwrap().push(pool);
+        pool
     }
 
     #[test]
