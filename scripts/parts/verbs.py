@@ -71,7 +71,7 @@ TABLE = [
     Part("check", "fuzz", 60, "every fuzz target for five minutes, with libFuzzer under AddressSanitizer", "setup nightly cargo-fuzz; c++",
          "crates/io/src/ crates/retrograde/src/directml/ crates/zarr/src/ fuzz/"),
     Part("check", "imports", 1, "no circles of imports; crates as docs/architecture.md says"),
-    Part("check", "kernels", 1, "the embedded CUDA kernels are those of the sources", "", "crates/cuda/kernels/"),
+    Part("check", "kernels", 5, "the embedded CUDA kernels are those of the sources", "", "crates/cuda/kernels/"),
     Part("check", "miri", 15, "undefined behaviour in the engine and the C interface, 64- and 32-bit, on the portable level", "setup nightly", "crates/retrograde/src/ crates/c/src/"),
     Part("check", "onnxruntime-api", 1, "our declarations of ONNX Runtime's interface against its headers", "ONNXRUNTIME_HEADERS=FOLDER", "crates/onnxruntime/src/ffi/"),
     Part("check", "parts", 1, "this table, the workflows, and names of scripts anywhere", "git"),
@@ -81,7 +81,7 @@ TABLE = [
     Part("check", "valgrind", 5, "a sample of the conformance suite under memcheck", "valgrind", "crates/retrograde/src/cpu/"),
     Part("build", "c", 3, "the C library, installed: c PREFIX [--without-cuda]"),
     Part("build", "headers", 3, "the headers of the C interface"),
-    Part("build", "kernels", 1, "the embedded CUDA kernels: kernels [--check | --report]"),
+    Part("build", "kernels", 5, "the embedded CUDA kernels: kernels [--check | --report]"),
     Part("build", "openvino", 3, "the native extension for OpenVINO: openvino [PYTHON]", "g++"),
     Part("build", "sizes", 20, "the command for release on every target, with its size: sizes [TARGET]...", "setup emulators wine zig"),
     Part("build", "web", 3, "the browser package and the playground: web [package]", "setup web"),
@@ -113,6 +113,17 @@ def show(parts):
 
 def git(*arguments):
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def steps(script):
+    """Runs functions of the file that the parts in bash share; what they print to standard output."""
+    done = subprocess.run(["bash", "-c", f'. "$0"; {script}', PARTS / "steps"], check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip()
+
+
+def command_path():
+    """The command, built with the selection of the other tests."""
+    return Path(steps('programs >&2; echo "$retrograde"'))
 
 
 def changed(base):
