@@ -32,7 +32,7 @@ macro_rules! entries {
                 columns(&Columns<'_>) => kernels::columns::run::<$vector>;
                 segments(&Segments<'_>) => kernels::segments::run::<$vector>;
                 tiles(&Tiles) => kernels::tiles::run::<$vector>;
-                swaps(&Swaps) => kernels::swaps::run::<$vector>;
+                swaps(&Swaps) => (|job| kernels::swaps::run::<$vector>(job, rows));
                 fill(&mut Fill<'_>) => kernels::lengths::fill;
                 check(&mut Check) => kernels::lengths::check;
                 bit_lines(&BitLines) => kernels::bit_lines::run::<$vector>;

@@ -1,6 +1,6 @@
 //! Swaps: rows that are swapped with their own mirror image, in place.
 
-use super::rows::{self, Rows};
+use super::rows::Rows;
 use crate::cpu::simd::{Simd, Vector, copy_unit};
 use std::mem::MaybeUninit;
 
@@ -17,12 +17,13 @@ pub(in crate::cpu) struct Swaps {
     pub(in crate::cpu) unit: usize,
 }
 
-/// Runs one pair of runs.
+/// Runs one pair of runs. `rows` is the row kernel of the same level, called and not compiled a
+/// second time.
 ///
 /// # Safety
 /// Kernel contract 1 to 3, with the two runs as input and output.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Simd>(swaps: &Swaps) {
+pub(in crate::cpu) unsafe fn run<V: Simd>(swaps: &Swaps, rows: unsafe fn(&Rows)) {
     // SAFETY: kernel contract 1 to 3.
     unsafe {
         match swaps.unit {
@@ -31,7 +32,7 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(swaps: &Swaps) {
             4 => of_width::<V, 4>(swaps),
             8 => of_width::<V, 8>(swaps),
             16 => of_width::<V, 16>(swaps),
-            unit if unit <= BLOCK / 16 => by_blocks::<V>(swaps),
+            unit if unit <= BLOCK / 16 => by_blocks(swaps, rows),
             unit => {
                 for index in 0..swaps.len {
                     swap_runs(swaps.front.add(index * unit), swaps.back.sub(index * unit), unit);
@@ -80,7 +81,7 @@ const BLOCK: usize = 1536;
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn by_blocks<V: Simd>(swaps: &Swaps) {
+unsafe fn by_blocks(swaps: &Swaps, reverse: unsafe fn(&Rows)) {
     let unit = swaps.unit;
     let per_block = BLOCK / unit;
     let mut aside = MaybeUninit::<[u8; BLOCK]>::uninit();
@@ -106,8 +107,8 @@ unsafe fn by_blocks<V: Simd>(swaps: &Swaps) {
                 stream: false,
                 prefetch: false,
             };
-            rows::run::<V>(&rows);
-            rows::run::<V>(&Rows { src: back.add(bytes - unit), dst: front, ..rows });
+            reverse(&rows);
+            reverse(&Rows { src: back.add(bytes - unit), dst: front, ..rows });
             aside.copy_to_nonoverlapping(back, bytes);
         }
         done += len;
