@@ -64,7 +64,7 @@ def cores():
     found = {"OpenVINO": ov.Core(), "C++": ov.Core(), "Python": ov.Core()}
     retrograde.openvino.register(found["Python"], native=False)
     if retrograde.openvino.library_path() is None:
-        print("skipped: C++, which was not built (scripts/build-openvino)")
+        print("skipped: C++, which was not built (scripts/build openvino)")
         del found["C++"]
     else:
         retrograde.openvino.register(found["C++"], native=True)

@@ -22,7 +22,7 @@ from onnx.reference import ReferenceEvaluator
 from openvino.utils.node_factory import NodeFactory
 from safetensors.numpy import save as safetensors_save
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/parts"))
 
 import deadline  # noqa: E402
 

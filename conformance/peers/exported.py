@@ -7,7 +7,7 @@ Each function is exported with every exporter of its framework that can (PyTorch
 ONNX model is also converted by OpenVINO (`convert_model`) and saved as IR. PyTorch and TensorFlow
 functions are converted by OpenVINO directly too. The command must give what NumPy gives. The
 framework's own runtime (ONNX Runtime, OpenVINO) is compared as well; where it differs or an exporter
-fails, the run prints it. `scripts/test-frameworks` runs this, because the packages are large.
+fails, the run prints it. `scripts/test frameworks` runs this, because the packages are large.
 """
 
 import contextlib

@@ -43,7 +43,7 @@ from modelling import (
 from models_openvino import openvino_models, openvino_strings, openvino_types
 from models_refused import refusals
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/parts"))
 
 import deadline  # noqa: E402
 

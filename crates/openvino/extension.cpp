@@ -1,5 +1,5 @@
 // OpenVINO extensions that run Reverse and ReverseSequence of opset1 on Retrograde, in models that are
-// not changed for it. `scripts/build-openvino` compiles this file against the headers of an installed
+// not changed for it. `scripts/build openvino` compiles this file against the headers of an installed
 // openvino package, and docs/openvino.md says what the result does.
 //
 // The operators derive from those of OpenVINO, so that its transformations may treat them as such. They

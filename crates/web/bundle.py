@@ -103,7 +103,7 @@ def main():
     if "--check" in sys.argv[3:]:
         found = target.read_text(encoding="utf-8")
         if MODULE.sub(r"\1\2", found) != MODULE.sub(r"\1\2", made):
-            raise SystemExit(f"bundle: {target} is stale: run scripts/build-web")
+            raise SystemExit(f"bundle: {target} is stale: run scripts/build web")
         print(f"{target} is what its sources make")
         return
     target.parent.mkdir(parents=True, exist_ok=True)

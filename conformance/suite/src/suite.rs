@@ -31,7 +31,7 @@ pub const FULL: Suite = Suite {
     rows: Some(Share::All),
     random: Draw { seed: 1, count: 150, most_elements: 100_000, share: Share::All },
 };
-/// A sample of everything in a few seconds, for a run under valgrind (`scripts/valgrind`). The
+/// A sample of everything in a few seconds, for a run under valgrind (`scripts/check valgrind`). The
 /// steps are prime, so that every width and placement is covered.
 pub const QUICK: Suite = Suite {
     small: Some(Share::OneIn(131)),
@@ -39,7 +39,7 @@ pub const QUICK: Suite = Suite {
     random: Draw { seed: 1, count: 24, most_elements: 6_000, share: Share::OneIn(1) },
     ..FULL
 };
-/// A smaller sample for Miri (`scripts/miri`), in which a call takes a second.
+/// A smaller sample for Miri (`scripts/check miri`), in which a call takes a second.
 pub const SAMPLE: Suite = Suite {
     small: None,
     rows: None,

@@ -1,6 +1,6 @@
 //! The compiled kernels, embedded: machine code for known chips, PTX for newer ones.
 //!
-//! `scripts/kernels` builds them; `tests/built.rs` detects stale ones.
+//! `scripts/build kernels` builds them; `tests/built.rs` detects stale ones.
 
 use flate2::read::ZlibDecoder;
 use std::io::Read;

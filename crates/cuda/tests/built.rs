@@ -1,4 +1,4 @@
-//! The embedded kernels match what `scripts/kernels` built from the current sources.
+//! The embedded kernels match what `scripts/build kernels` built from the current sources.
 
 use flate2::read::ZlibDecoder;
 use sha2::{Digest, Sha256};
@@ -38,7 +38,7 @@ fn sources_are_those_that_were_compiled() {
         hash.update(fs::read(path).unwrap());
         hash.update([0]);
     }
-    assert_eq!(hex(hash), stamp("sources"), "a kernel changed: run scripts/kernels");
+    assert_eq!(hex(hash), stamp("sources"), "a kernel changed: run scripts/build kernels");
 }
 
 #[test]
@@ -59,14 +59,15 @@ fn embedded_files_are_what_the_compiler_gave() {
         assert_eq!(
             hex(hash),
             stamp(target),
-            "{target} does not match the stamp: run scripts/kernels"
+            "{target} does not match the stamp: run scripts/build kernels"
         );
     }
 }
 
 #[test]
 fn the_script_still_compiles_as_the_stamp_says() {
-    let script = fs::read_to_string(kernels().join("../../../scripts/kernels")).unwrap();
+    let script =
+        fs::read_to_string(kernels().join("../../../scripts/parts/build/kernels")).unwrap();
     assert!(script.contains(&format!("COMPILER = \"{}\"", stamp("compiler"))));
     let flags: Vec<String> = stamp("flags").split(' ').map(|flag| format!("\"{flag}\"")).collect();
     assert!(script.contains(&format!("FLAGS = [{}]", flags.join(", "))));

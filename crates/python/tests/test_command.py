@@ -14,7 +14,7 @@ import retrograde
 
 WINDOWS = os.name == "nt"
 SCRIPT = Path(sysconfig.get_path("scripts")) / ("retrograde.exe" if WINDOWS else "retrograde")
-# pip makes the script. Under wine (scripts/test-windows) the wheel is unpacked without it.
+# pip makes the script. Under wine (scripts/test windows) the wheel is unpacked without it.
 installed = pytest.mark.skipif(WINDOWS and not SCRIPT.exists(), reason="the wheel was unpacked, not installed by pip")
 WAYS = [
     pytest.param([sys.executable, "-m", "retrograde"], id="module"),

@@ -1,4 +1,4 @@
-"""What scripts/test-frameworks makes of the reports of pytest: which files may be skipped as a whole."""
+"""What scripts/test frameworks makes of the reports of pytest: which files may be skipped as a whole."""
 
 import importlib.util
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 import deadline
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[3] / "scripts/test-frameworks"
+SCRIPT = Path(__file__).resolve().parents[3] / "scripts/parts/test/frameworks"
 
 SKIPPED = """
 import pytest

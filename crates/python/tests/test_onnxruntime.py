@@ -1,6 +1,6 @@
 """The execution provider for ONNX Runtime: its results are those of the CPU provider, in models that
 are not changed for it. Also runs without pytest-xdist against older versions of ONNX Runtime
-(``scripts/test-onnxruntime``)."""
+(``scripts/test onnxruntime``)."""
 
 import json
 import re

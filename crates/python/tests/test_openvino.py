@@ -19,7 +19,7 @@ from onnx import TensorProto, helper  # noqa: E402
 from openvino.utils.node_factory import NodeFactory  # noqa: E402
 
 NATIVE = extension.library_path() is not None
-not_built = pytest.mark.skipif(not NATIVE, reason="the native library was not built (scripts/build-openvino)")
+not_built = pytest.mark.skipif(not NATIVE, reason="the native library was not built (scripts/build openvino)")
 #: Both sets of operators: C++ and Python.
 both = pytest.mark.parametrize("native", [pytest.param(True, marks=not_built, id="native"), pytest.param(False, id="python")])
 
@@ -384,7 +384,7 @@ def test_wrong_settings(tmp_path):
     with pytest.raises(ValueError, match="core is registered already, with lengths = 'strict'"):
         extension.register(core, lengths="clamp")
     if not NATIVE:
-        with pytest.raises(RuntimeError, match="scripts/build-openvino"):
+        with pytest.raises(RuntimeError, match="scripts/build openvino"):
             extension.register(ov.Core(), native=True)
 
 

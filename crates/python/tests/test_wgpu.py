@@ -1,6 +1,6 @@
 """`retrograde.wgpu`: an error that says how to build its library; with it and an adapter, results.
 
-`crates/wgpu-library/tests/arrays.py` tests more, without the extension module (`scripts/test-wgpu`).
+`crates/wgpu-library/tests/arrays.py` tests more, without the extension module (`scripts/test wgpu`).
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ def test_a_missing_library_says_how_to_build_it(monkeypatch):
     monkeypatch.setattr(retrograde.wgpu, "library_path", lambda: None)
     monkeypatch.setattr(retrograde.wgpu, "_loaded", None)
     assert not retrograde.wgpu.is_available()
-    with pytest.raises(ImportError, match="scripts/build-wgpu"):
+    with pytest.raises(ImportError, match="scripts/build wgpu"):
         retrograde.wgpu.Gpu()
 
 

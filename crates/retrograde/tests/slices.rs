@@ -1,7 +1,7 @@
 //! The typed slice functions: any `Copy` type, elements that must be cloned, elements that
 //! can only be moved, uninitialised outputs, nothing to move.
 //!
-//! Some of them can only fail under Miri (`scripts/miri`): bytes that nobody wrote, pointers
+//! Some of them can only fail under Miri (`scripts/check miri`): bytes that nobody wrote, pointers
 //! that lose what they point to, addresses outside an allocation.
 
 use retrograde::cpu::{Isa, Tuning};

@@ -22,7 +22,7 @@ def load(folder):
         try:
             module.Gpu()
         except ImportError as error:
-            assert "scripts/build-wgpu" in str(error), error
+            assert "scripts/build wgpu" in str(error), error
         else:
             raise AssertionError("no error without the library")
     (name,) = [path.name for path in Path(folder).iterdir() if "retrograde_wgpu" in path.name]

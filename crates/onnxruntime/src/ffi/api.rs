@@ -54,7 +54,7 @@ macro_rules! table {
                 pub(crate) unsafe fn $method(self, $($argument: $type),*) $(-> $result)? {
                     type Entry = unsafe extern "system" fn($($type),*) $(-> $result)?;
                     // SAFETY: the entry at this position has this type in every version that has
-                    // it (`scripts/check-onnxruntime-api`), and `new` requires such a version. The
+                    // it (`scripts/check onnxruntime-api`), and `new` requires such a version. The
                     // arguments are the caller's promise.
                     unsafe {
                         let entry = *self.0.add($index);

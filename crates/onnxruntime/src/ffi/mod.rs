@@ -1,7 +1,7 @@
 //! Declarations of ONNX Runtime's C interface: only what the provider uses.
 //!
 //! The interface is two tables of functions that only grow ([`api`]), and structs of functions that
-//! a plugin fills in ([`plugin`]). `scripts/check-onnxruntime-api` compares both with the published
+//! a plugin fills in ([`plugin`]). `scripts/check onnxruntime-api` compares both with the published
 //! headers.
 
 mod api;

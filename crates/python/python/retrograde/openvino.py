@@ -8,7 +8,7 @@
 Models that this core reads (IR and ONNX) run these operators on Retrograde, and everything else as
 before. :func:`extensions` is for ``ov.convert_model``, and :func:`replace` for models in memory.
 
-The operators are C++ if ``scripts/build-openvino`` has compiled them for the installed version of
+The operators are C++ if ``scripts/build openvino`` has compiled them for the installed version of
 OpenVINO, and Python otherwise, which takes longer for each call.
 """
 
@@ -135,7 +135,7 @@ def _native(lengths, native):
         return None
     path = library_path()
     if native and path is None:
-        raise RuntimeError(f"there is no native library for openvino {_ov.__version__}: run scripts/build-openvino")
+        raise RuntimeError(f"there is no native library for openvino {_ov.__version__}: run scripts/build openvino")
     return path
 
 

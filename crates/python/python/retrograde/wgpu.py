@@ -8,7 +8,7 @@ array([[2, 1, 0],
 
 An array crosses the bus to the device twice, which usually takes longer than reversing it on the
 CPU (``retrograde.reverse``). The library behind this is not part of the package:
-``scripts/build-wgpu`` compiles it and puts it here.
+``scripts/build wgpu`` compiles it and puts it here.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ def _library():
     path = library_path()
     if path is None:
         raise ImportError(
-            "retrograde.wgpu needs a library that is not part of the package: run scripts/build-wgpu PYTHON "
+            "retrograde.wgpu needs a library that is not part of the package: run scripts/build wgpu PYTHON "
             "in a clone of Retrograde's repository"
         )
     library = ctypes.CDLL(path)
     library.retrograde_wgpu_version.restype = ctypes.c_uint32
     if (version := library.retrograde_wgpu_version()) != _VERSION:
         raise ImportError(
-            f"{path} has version {version} of its interface, expected {_VERSION}: run scripts/build-wgpu again"
+            f"{path} has version {version} of its interface, expected {_VERSION}: run scripts/build wgpu again"
         )
     library.retrograde_wgpu_message.restype = ctypes.c_char_p
     library.retrograde_wgpu_open.argtypes = [ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p)]
