@@ -122,7 +122,8 @@ def measured(case, libraries, device, options, late):
         except Exception as error:  # calls that did not do their work get no figure
             absent[library.name] = f"failed on {case.name}: {contestants.first_line(error)}"
             seconds = {one: times for one, times in seconds.items() if one.name != library.name}
-    record.keep(options.samples, case.name, {f"{one.name}, {one.style}": list(t.values()) for one, t in seconds.items()})
+    raw = {f"{one.name}, {one.style}": list(times.values()) for one, times in seconds.items()}
+    record.keep(options.samples, case.name, raw)
     return measure.summary(seconds), absent
 
 

@@ -1,8 +1,8 @@
 """The chart, as SVG: one row per case, one dot per contestant at its speed relative to memcpy."""
 
 from . import sweep, table, words
-from .record import RUST
 from .drawing import COLOURS, STYLE, dot, ratio_part, stroke, text
+from .record import RUST
 
 LEFT, RIGHT, TOP, ROW, WIDTH = 370, 30, 100, 24, 1020
 

@@ -26,8 +26,10 @@ def cell(median, high):
 def read(where):
     """The facts, and a row for each process, kind, time of call, style and size."""
     facts, rows = lines.loads((where / FILE).read_text())
-    split = [{key: text if key in KEYS else [float(word) for word in text.split()] for key, text in row.items()} for row in rows]
-    return facts, [row | {"bytes": int(row["bytes"])} for row in split]
+    for row in rows:
+        row |= {key: [float(word) for word in text.split()] for key, text in row.items() if key not in KEYS}
+        row["bytes"] = int(row["bytes"])
+    return facts, rows
 
 
 def times(row):
@@ -64,7 +66,8 @@ def picture(facts, rows, how, style):
     height = top + (len(panels) + 1) // 2 * (sweep.HEIGHT + 70)
     what = {"fresh": "new arrays", "reused": "given outputs"}[style]
     title = f"Speed relative to the fastest copy, {what}, {how}"
-    note = f"{facts['cpu']}, {facts['cores']} processors; all libraries in one process, called from Python; more is faster"
+    where = f"{facts['cpu']}, {facts['cores']} processors"
+    note = f"{where}; all libraries in one process, called from Python; more is faster"
     return chart.framed(title, note, names, parts, height)
 
 
@@ -92,7 +95,13 @@ def page(facts, rows):
 
 
 #: Classes of sizes: the greatest size of each, in bytes.
-CLASSES = {"4 to 64 KiB": 96 << 10, "128 to 384 KiB": 448 << 10, "512 KiB to 2 MiB": 5 << 19, "3 to 16 MiB": 20 << 20, "24 to 64 MiB": 1 << 27}
+CLASSES = {
+    "4 to 64 KiB": 96 << 10,
+    "128 to 384 KiB": 448 << 10,
+    "512 KiB to 2 MiB": 5 << 19,
+    "3 to 16 MiB": 20 << 20,
+    "24 to 64 MiB": 1 << 27,
+}
 
 
 def ends(values, digits):
@@ -102,11 +111,11 @@ def ends(values, digits):
 def ratios(rows, how):
     """A table: kinds by classes of sizes."""
     table_rows = []
-    for kind in dict.fromkeys(row["kind"] for row in rows if row["kind"] != SUMMED):
+    wanted = [row for row in rows if (row["process"], row["how"], row["style"]) == ("together", how, "fresh")]
+    for kind in dict.fromkeys(row["kind"] for row in wanted if row["kind"] != SUMMED):
         cells, least = [kind], 0
         for greatest in CLASSES.values():
-            found = [row for row in rows if (row["process"], row["kind"], row["how"], row["style"]) == ("together", kind, how, "fresh")]
-            found = [row for row in found if least < row["bytes"] <= greatest]
+            found = [row for row in wanted if row["kind"] == kind and least < row["bytes"] <= greatest]
             own = [fastest_copy(row) / times(row)["retrograde"] for row in found]
             rest = [min(others(row).values()) / times(row)["retrograde"] for row in found if others(row)]
             cells.append((ends(own, 2) if own else "") + (f" ({ends(rest, 1)})" if rest else ""))
@@ -122,15 +131,16 @@ def wins(rows):
         if row["style"] == "fresh" and row["kind"] != SUMMED and others(row):
             where = "together" if row["process"] == "together" else "alone"
             own, rest = times(row), others(row)
-            found.setdefault(("arrays", where), {}).setdefault(row["how"], []).append(min(rest.values()) / own["retrograde"])
+            ratios = {f"arrays, {where}": min(rest.values()) / own["retrograde"]}
             if "retrograde on torch" in own and "torch" in own:
-                ratio = own["torch"] / own["retrograde on torch"]
-                found.setdefault(("tensors of PyTorch", where), {}).setdefault(row["how"], []).append(ratio)
-    cells = []
-    for (what, where), by_how in found.items():
-        counts = [f"{sum(round(one, 2) >= 1 for one in all_of)} of {len(all_of)}, least {min(all_of):.2f}" for all_of in by_how.values()]
-        cells.append([f"{what}, {where}", *counts])
-    return table.markdown(["", *PAUSES], cells)
+                ratios[f"tensors of PyTorch, {where}"] = own["torch"] / own["retrograde on torch"]
+            for what, ratio in ratios.items():
+                found.setdefault(what, {}).setdefault(row["how"], []).append(ratio)
+    return table.markdown(["", *PAUSES], [[what, *map(counted, by_how.values())] for what, by_how in found.items()])
+
+
+def counted(ratios):
+    return f"{sum(round(one, 2) >= 1 for one in ratios)} of {len(ratios)}, least {min(ratios):.2f}"
 
 
 def full(rows):

@@ -163,9 +163,10 @@ def measure(kind, size, others, budget, samples):
                 if times and min(times) > SLOW:
                     continue
                 times += [timed(one.work, pause) for _ in range(TURN)][1:]
-        record.keep(samples, f"{kind}, {job.case.bytes} bytes, {how}", {one.label: times for one, times in zip(everyone, seconds, strict=True)})
+        measured = list(zip(everyone, seconds, strict=True))
+        record.keep(samples, f"{kind}, {job.case.bytes} bytes, {how}", {one.label: times for one, times in measured})
         for style in ("reused", "fresh"):
-            found = [(one, times) for one, times in zip(everyone, seconds, strict=True) if one.style == style]
+            found = [(one, times) for one, times in measured if one.style == style]
             if found:
                 about = {"kind": kind, "how": how, "style": style, "bytes": job.case.bytes}
                 yield about | {one.name: [quantile(times, part) * 1e6 for part in (0.5, 0.9)] for one, times in found}
