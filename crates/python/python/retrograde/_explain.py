@@ -1,5 +1,7 @@
 """What a call would do: its plan, its kernel, the bytes it moves."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 

@@ -1,5 +1,7 @@
 """Prepared calls: checked and planned once, then run on tensors of the same kind and layout."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Final, Generic
 

@@ -1,5 +1,7 @@
 """Pictures of calls: the tensor before and after, side by side. This module supplies the data; the engine draws it."""
 
+from __future__ import annotations
+
 import operator as _operator
 import os
 from collections.abc import Iterator

@@ -25,6 +25,8 @@ before it) and reverses the order of the chunks, for which there are no tasks of
 Chunks may be NumPy arrays, masked arrays, or CuPy arrays (with CuPy this has not been tested).
 """
 
+from __future__ import annotations
+
 from math import isnan
 from typing import NoReturn, SupportsIndex
 

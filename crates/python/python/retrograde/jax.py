@@ -31,6 +31,8 @@ them would block. Other lengths are checked when the program runs:
 Offsets are checked as strict lengths are.
 """
 
+from __future__ import annotations
+
 import operator
 from functools import lru_cache, partial
 from typing import NoReturn, SupportsIndex
@@ -171,7 +173,7 @@ def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> Array:
     return _named("rot90", m, k, axes)
 
 
-def export_checks() -> "list[jax.export.DisabledSafetyCheck]":
+def export_checks() -> list[jax.export.DisabledSafetyCheck]:
     """The safety checks that ``jax.export`` has to disable to serialise programs with these functions.
 
     A program that was exported this way needs ``import retrograde.jax`` where it is loaded.

@@ -22,6 +22,8 @@ functions. Quantised tensors keep their scales and zero points, also those of ch
 asynchronously on the current stream, and lengths in device memory are checked on the device (:mod:`retrograde.cuda`).
 """
 
+from __future__ import annotations
+
 from typing import NoReturn, SupportsIndex
 
 import torch

@@ -18,6 +18,8 @@ cubed; NumPy arrays become new contiguous ones. Of a Dataset, variables without 
 call names stay as they are.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable
 from itertools import count
 from typing import Generic, TypeVar
