@@ -4,7 +4,7 @@
     bench.py --out FOLDER [--native PATH/bench-gpu | --ours FILE] [--only TEXT,TEXT] [--rounds N] [--seconds N]
 
 Needs PyTorch, the package `retrograde` (on PYTHONPATH, or installed), and CuPy and JAX if they are
-to be measured. Writes table.md (the page of a record), results.json and chart.svg after every case.
+to be measured. Writes a record (README.md and cases.tsv) after every case.
 `--device cpu` is a smoke test without a GPU, on small tensors.
 """
 
@@ -35,7 +35,7 @@ DRY_BYTES = 65536
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", required=True, type=Path, help="the folder for table.md, results.json and chart.svg")
+    parser.add_argument("--out", required=True, type=Path, help="the folder for the record")
     parser.add_argument("--native", type=Path, help="the program bench-gpu: it runs first, for the column *native*")
     parser.add_argument("--ours", type=Path, help="instead: what it wrote earlier (--json)")
     parser.add_argument("--only", default="", help="only cases whose names contain one of these texts")
@@ -43,6 +43,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=9, help="number of rounds (9)")
     parser.add_argument("--seconds", type=float, default=200, help="time limit, after which other libraries are not run (200)")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--samples", type=Path, metavar="FOLDER", help="append the raw samples to samples.jsonl there")
     parser.add_argument("--source", help="the commit, if git is not available")
     parser.add_argument("--max-bytes", type=int, help=f"shrink larger cases (on the CPU: {DRY_BYTES})")
     options = parser.parse_args()
@@ -83,19 +84,18 @@ def same_lists(options, chosen):
         print(f"{name}: only in {'bench-gpu' if name in theirs else 'bench/cases.jsonl'}", flush=True)
 
 
-def native_row(found, case, page):
+def native_row(found, case):
     """A line of `bench-gpu` as a contestant."""
-    row = {"name": page.NATIVE, "style": "in place" if case.in_place else "reused", "ratio": None}
-    times = [us / 1e6 for us in found.get("call_us") or found["us"]]
-    row |= {"seconds": times[1], "seconds_quartiles": times}
-    if "ratio" in found:
-        low, middle, high = found["ratio"]
-        row |= {"ratio": middle, "ratio_p25": low, "ratio_p75": high, "gb_per_s": 2 * found["bytes"] / times[1] / 1e9}
-    return row
+    _, middle, _ = found.get("call_us") or found["us"]
+    low, ratio, high = found.get("ratio") or [None] * 3
+    figures = {"seconds": middle / 1e6, "ratio": ratio, "low": low, "high": high}
+    return {"name": "retrograde native", "style": "in place" if case.in_place else "reused", **figures}
 
 
 def measured(case, libraries, device, options, late):
     """Measures one case: the figures of all contestants, and why some have none."""
+    from harness import record
+
     from gpu import contestants, measure
     from gpu.job import Job
 
@@ -110,19 +110,21 @@ def measured(case, libraries, device, options, late):
                 one.wrong = not right(job, one)
                 turns.append(one)
         except contestants.Unsupported as reason:
-            absent[library.name] = f"-: {reason}"
+            absent[library.name] = str(reason)
         except Exception as error:  # anything a foreign library may raise
-            absent[library.name] = f"failed: {contestants.first_line(error)}"
+            absent[library.name] = f"failed on {case.name}: {contestants.first_line(error)}"
     seconds, errors = measure.alternate(device, turns, options.rounds, case.small)
     for one, error in errors.items():
-        absent[one.name] = f"failed: {contestants.first_line(error)}"
+        absent[one.name] = f"failed on {case.name}: {contestants.first_line(error)}"
     for library in libraries:
         try:
             library.check(job)
         except Exception as error:  # calls that did not do their work get no figure
-            absent[library.name] = f"failed: {contestants.first_line(error)}"
+            absent[library.name] = f"failed on {case.name}: {contestants.first_line(error)}"
             seconds = {one: times for one, times in seconds.items() if one.name != library.name}
-    return measure.summary(seconds, case.bytes), absent
+    raw = {f"{one.name}, {one.style}": list(times.values()) for one, times in seconds.items()}
+    record.keep(options.samples, case.name, raw)
+    return measure.summary(seconds), absent
 
 
 def right(job, one):
@@ -136,23 +138,11 @@ def right(job, one):
     return job.is_right(one.tensor(result).view(job.x.dtype))
 
 
-def write(record, where):
-    from harness import chart, lines, table
-
-    from gpu import page
-
-    (where / "results.json").write_text(lines.dumps(record))
-    (where / "table.md").write_text(page.markdown(record))
-    note = f"{record['machine']['gpu']}, {record['date']}; 1 is the copy, more is faster; small tensors: whole calls"
-    groups = table.groups([page.for_chart(one) for one in record["cases"]])
-    (where / "chart.svg").write_text(chart.picture(groups, "Speed relative to a device-to-device copy", note))
-
-
 def main():
     options = arguments()
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    from gpu import cases, page
+    from gpu import cases
 
     chosen = list(cases.chosen(options.only, options.max_bytes))
     if not chosen:
@@ -161,7 +151,7 @@ def main():
     native = native_results(options)
 
     import torch
-    from harness import machine
+    from harness import machine, record, table
 
     from gpu import contestants, measure
     from gpu.device import Cuda, Host
@@ -177,25 +167,20 @@ def main():
         # Checked now, not at the end of a run that takes minutes of a device.
         return "bench.py: put the folder that holds the package `retrograde` on PYTHONPATH, or pip install it"
 
-    record = {
+    facts = {
         "date": datetime.date.today().isoformat(),
         "command": shlex.join(["bench/gpu/bench.py", *sys.argv[1:]]),
-        "dry": device.kind != "cuda",
-        "machine": device.facts() | machine.host(),
-        "versions": {
-            "source": options.source or machine.retrograde_version(),
-            "python": sys.version.split()[0],
-            **{one.name: one.version for one in libraries if one.name != "torch.compile"},
-        },
-        "rounds": options.rounds,
-        "calls": measure.CALLS,
-        "max_bytes": options.max_bytes,
-        "native": "this run" if options.native else "an earlier run" if options.ours else None,
-        "peers": [name for name in contestants.PEERS if name in wanted],
-        "missing": missing,
-        "cases": [],
+        "spread": "quartiles",
+        **device.facts(),
+        **machine.host(),
+        "source": options.source or machine.retrograde_version(),
+        "python": sys.version.split()[0],
+        **{one.name: one.version for one in libraries if one.name != "torch.compile"},
+        "native": "this run" if options.native else "an earlier run" if options.ours else "not run",
     }
-    print(" | ".join(page.headings(record)), flush=True)
+    title = f"CUDA, {facts['gpu']}" if device.kind == "cuda" else "A dry run on the CPU: the figures mean nothing"
+    skipped = [{"peer": name, "reason": reason} for name, reason in missing.items()]
+    results, failed = [], False
 
     def late():
         return time.monotonic() - began > options.seconds
@@ -206,34 +191,21 @@ def main():
         if case.in_python:
             rows, absent = measured(case, libraries, device, options, late)
         if found:
-            rows.append(native_row(found, case, page))
-        result = {
-            "name": case.name,
-            "group": case.group,
-            "operator": case.operator,
-            "dtype": case.dtype,
-            "shape": case.shape,
-            "axes": case.axes,
-            "bytes": case.bytes,
-            "kernel": found["kernel"] if found else "",
-            "contestants": rows,
-            "absent": absent | {name: "not installed" for name in missing if case.in_python},
-            "took_seconds": time.monotonic() - started,
-        }
-        record["cases"].append(result)
-        record["took_seconds"] = time.monotonic() - began
-        write(record, options.out)
-        cells = (page.small_cells if case.small else page.large_cells)(result, record)
-        print(" | ".join(cells), f"({result['took_seconds']:.1f} s)", flush=True)
+            rows.append(native_row(found, case))
+        kernel = {"kernel": found["kernel"]} if found else {}
+        results.append({"group": case.group, "name": case.name, "bytes": case.bytes, **kernel, "contestants": rows})
+        skipped += [{"peer": name, "case": case.name, "reason": reason} for name, reason in absent.items()]
+        written = record.write(options.out, {"facts": facts | record.without(skipped), "cases": results}, title)
+        print(table.line(results[-1]), f"({time.monotonic() - started:.1f} s)", flush=True)
         for name, reason in absent.items():
             if reason.startswith("failed"):
                 print(f"    {name}: {reason}", flush=True)
+        failed |= absent.get(measure.OWN, "").startswith("failed")
+        failed |= any(row["wrong"] for row in rows if row["name"] == measure.OWN)
         device.tidy()
 
-    print(f"written in {record['took_seconds']:.0f} s: table.md, results.json, chart.svg in {options.out}")
-    own = [row for one in record["cases"] for row in one["contestants"] if row["name"] == measure.OWN]
-    failed = any(one["absent"].get(measure.OWN, "").startswith("failed") for one in record["cases"])
-    return 1 if failed or any(row["wrong"] for row in own) else 0
+    print(f"written in {time.monotonic() - began:.0f} s: {written}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The host-side cost of a small call: microseconds of wall time, without waiting for the device.
 
-    calls.py [--device cuda|cpu] [--json FILE] [--rounds N] [--calls N]
+    calls.py [--device cuda|cpu] [--out FILE] [--rounds N] [--calls N]
 
 The calls of a group alternate, in batches; numbers are medians of the rounds. The tensor is f32
 [64,64], 16 KiB. Needs PyTorch and the package `retrograde`, and CuPy if it is to be measured.
@@ -116,7 +116,7 @@ def timed(calls, number, rounds, wait):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--out", metavar="FILE", help="write a line for each call, tab-separated")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--calls", type=int, default=2000)
     options = parser.parse_args()
@@ -132,11 +132,11 @@ def main():
         for who, taken in timed(calls, options.calls, options.rounds, wait).items():
             median = statistics.median(taken)
             print(f"  {who:36}{median:8.2f}   ({min(taken):.2f} to {max(taken):.2f})")
-            records.append({"group": group, "call": who, "median_us": median, "us": taken})
-    if options.json:
+            figures = {"median us": median, "least": min(taken), "most": max(taken)}
+            records.append({"group": group, "call": who} | {key: lines.number(value) for key, value in figures.items()})
+    if options.out:
         about = {"device": name, "torch": torch.__version__, "python": platform.python_version()}
-        record = {**about, "shape": SHAPE, "calls": options.calls, "results": records}
-        Path(options.json).write_text(lines.dumps(record))
+        Path(options.out).write_text(lines.dumps(about | {"shape": SHAPE, "calls": options.calls}, records))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,15 @@
 """The benchmark cases for GPUs. `bench-gpu` reads the same list."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
-from pathlib import Path
+
+from harness.cases import LIST, shrunk
 
 # Widths in bytes of the element types that PyTorch supports. Only `bench-gpu` measures the others.
 WIDTHS = {"u8": 1, "u16": 2, "f16": 2, "f32": 4, "f64": 8, "c128": 16}
 NATIVE_BITS = {"bytes5": 40, "u4": 4, "u1": 1}
 
-#: The cases of all benchmarks.
-LIST = Path(__file__).resolve().parents[1] / "cases.jsonl"
 WORDS = {"reverse": "flip", "sequence": "sequence", "subsequences": "lanes"}
 
 
@@ -71,12 +70,3 @@ def chosen(only, max_bytes):
     for case in all_cases():
         if any(text in case.name for text in wanted):
             yield shrunk(case, max_bytes) if max_bytes and case.in_python else case
-
-
-def shrunk(case, most):
-    """The case with its largest axis halved repeatedly, until it has at most ``most`` bytes."""
-    shape = list(case.shape)
-    while prod(shape) * WIDTHS[case.dtype] > most and max(shape) > 1:
-        largest = shape.index(max(shape))
-        shape[largest] //= 2
-    return replace(case, shape=tuple(shape))

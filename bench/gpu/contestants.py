@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.utils.dlpack
+from harness.peers import first_line
 
 from .measure import COPY, OWN
 
@@ -277,8 +278,3 @@ def load(wanted, device):
         except Exception as error:  # a missing package, or one that does not start here
             missing[name] = first_line(error)
     return found, missing
-
-
-def first_line(error):
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__

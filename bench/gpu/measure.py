@@ -70,26 +70,12 @@ COPY, OWN = "device copy", "retrograde"
 ALWAYS = (COPY, OWN)
 
 
-def summary(seconds, count):
-    """The entry of each contestant in the record; figures are quartiles."""
+def summary(seconds):
+    """The entry of each contestant in the record; the spread of its ratio is from quartile to quartile."""
     copies = next(times for one, times in seconds.items() if one.name == COPY)
     rows = []
     for one, times in seconds.items():
-        ratio = quartiles([copies[at] / own for at, own in times.items()])
-        middle = quartiles(times.values())
-        rows.append(
-            {
-                "name": one.name,
-                "style": one.style,
-                "seconds": middle[1],
-                "seconds_quartiles": middle,
-                "gb_per_s": 2 * count / middle[1] / 1e9,
-                "ratio": ratio[1],
-                "ratio_p25": ratio[0],
-                "ratio_p75": ratio[2],
-                "rounds": len(times),
-                "clock": one.clock,
-                "wrong": one.wrong,
-            }
-        )
+        low, ratio, high = quartiles([copies[at] / own for at, own in times.items()])
+        figures = {"seconds": quartiles(times.values())[1], "ratio": ratio, "low": low, "high": high}
+        rows.append({"name": one.name, "style": one.style, **figures, "wrong": one.wrong})
     return rows

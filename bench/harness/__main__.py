@@ -4,7 +4,7 @@ import datetime
 import shlex
 import sys
 
-from . import cases, machine, measure, native, options, peers, record, rust, sizes, table
+from . import cases, machine, measure, native, options, peers, record, rust, sizes, table, words
 from .contestants import Unsupported, from_python, retrograde
 from .job import Job
 
@@ -19,38 +19,28 @@ def main():
     facts = machine.describe()
     others, skipped = peers.load(asked.peers)
     print(f"{facts['cpu']}, {facts['cores']} cores, {facts['caches']}, {facts['memory']}, {facts['system']}\n")
-    print(table.line(table.HEADINGS))
     results = []
     for case in chosen:
         job = Job(case)
         for threads in asked.threads:
             results.append(run(job, threads, others, facts["cores"], asked, skipped))
-            print(table.line(table.cells(results[-1])), flush=True)
+            print(table.line(results[-1]), flush=True)
         del job  # before the next one is created: the largest take gigabytes
-    overhead = [] if asked.filter else measured_overhead()
-    for step, time in table.overhead_rows(overhead):
+    overhead = {} if asked.filter else measured_overhead()
+    for step, time in overhead.items():
         print(f"{step:<44}  {time}")
     crates, left_out = rust.measure(asked)
-    for name, threads, figures in table.rust_rows(crates):
-        print(f"{name:<44}  {threads} threads  {figures}")
+    for result in crates:
+        print(table.line(result))
     for one in skipped + left_out:
         if "case" not in one:
             print(f"skipped: {one['peer']}: {one['reason']}")
 
     date = datetime.date.today().isoformat()
-    kept = {
-        "date": date,
-        "command": shlex.join(["bench/run", *sys.argv[1:]]),
-        "machine": facts,
-        "versions": machine.versions(others) | rust.versions(crates),
-        "cases": results,
-        "overhead": overhead,
-        "rust": crates,
-        "skipped": skipped + left_out,
-    }
+    about = {"date": date, "command": shlex.join(["bench/run", *sys.argv[1:]]), "spread": "10th and 90th percentile"}
+    about |= facts | machine.versions(others) | rust.versions(crates) | overhead | record.without(skipped + left_out)
     where = record.folder(asked, facts, date)
-    record.write(where, kept)
-    print(f"\nwritten: {where.relative_to(record.BENCH.parent)}/README.md, results.json, chart.svg")
+    print("\nwritten:", record.write(where, {"facts": about, "cases": results + crates}, "Benchmark"))
     return 0
 
 
@@ -77,20 +67,12 @@ def run(job, threads, others, cores, asked, skipped):
             reason = f"failed on {case.name}: {peers.first_line(error)}"
             skipped.append({"peer": peer.name, "case": case.name, "reason": reason})
     sampled = measure.alternate(contestants, asked.rounds, asked.seconds)
-    rows = measure.summary(sampled, case)
+    rows = measure.summary(sampled)
     for row, one in zip(rows, sampled, strict=True):
         row["wrong"] = wrong.get(one.contestant.label, False)
-    return {
-        "name": case.name,
-        "group": case.group,
-        "operator": case.operator,
-        "dtype": case.dtype,
-        "shape": case.shape,
-        "axes": case.axes,
-        "bytes": case.bytes,
-        "threads": threads,
-        "contestants": rows,
-    }
+    raw = {one.contestant.label: list(one.seconds.values()) for one in sampled}
+    record.keep(asked.samples, f"{case.name}, {threads} threads", raw)
+    return {"group": case.group, "name": case.name, "bytes": case.bytes, "threads": threads, "contestants": rows}
 
 
 def right(job, contestant):
@@ -104,13 +86,14 @@ def right(job, contestant):
 
 
 def measured_overhead():
-    found = []
+    """The time of each step before the first byte moves."""
+    found = {}
     for step, name in enumerate(native.STEPS):
         samples = [measure.timed(lambda n, step=step: native.overhead(step, n), 20_000) for _ in range(15)]
-        found.append({"step": name, "seconds": measure.quantile(samples, 0.5)})
-    run_it, copy_it = found[-2]["seconds"], found[-1]["seconds"]
-    found.append({"step": "what running a plan adds to 1 KiB", "seconds": max(run_it - copy_it, 0.0)})
-    return found
+        found[name] = measure.quantile(samples, 0.5)
+    run_it, copy_it = list(found.values())[-2:]
+    found["what running a plan adds to 1 KiB"] = max(run_it - copy_it, 0.0)
+    return {name: words.time(seconds) for name, seconds in found.items()}
 
 
 if __name__ == "__main__":

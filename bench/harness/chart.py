@@ -2,6 +2,7 @@
 
 from . import sweep, table, words
 from .drawing import COLOURS, STYLE, dot, ratio_part, stroke, text
+from .record import RUST
 
 LEFT, RIGHT, TOP, ROW, WIDTH = 370, 30, 100, 24, 1020
 
@@ -12,15 +13,12 @@ def x_of(ratio):
 
 def draw(record):
     """The cases at the largest thread count that was measured, in groups."""
-    most = max((one["threads"] for one in record["cases"]), default=1)
-    groups = table.groups([one for one in record["cases"] if one["threads"] == most])
-    where = f"{record['machine']['cpu']}, {most} thread{'s' * (most > 1)}"
-    note = f"{where}; 1 is memcpy, more is faster; peers in their better style"
-    return picture(groups, "Speed relative to memcpy of the same bytes", note)
-
-
-def picture(groups, title, note):
-    """Results by group, under a title and a line that says where they are from."""
+    facts, cases = record["facts"], [one for one in record["cases"] if one["group"] != RUST]
+    most = max((one.get("threads", 0) for one in cases), default=0)
+    groups = table.groups([one for one in cases if one.get("threads", 0) == most])
+    where = f"{facts['cpu']}, {most} thread{'s' * (most > 1)}" if most else facts["gpu"]
+    note = f"{where}, {facts['date']}; 1 is the copy, more is faster; peers in their better style"
+    title = f"Speed relative to {'memcpy' if most else 'a device-to-device copy'} of the same bytes"
     present = [one for results in groups.values() for one in results]
     sizes = groups.pop("size", [])
     body, y = [], TOP

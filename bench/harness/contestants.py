@@ -19,7 +19,6 @@ class Contestant:
     style: str  # reused, fresh or in place: where the output goes
     work: Callable[[int], object]  # does it this many times
     result: Callable[[], object] | None  # the result of the last call; None for the baselines
-    note: str = ""
 
     @property
     def label(self):
@@ -36,14 +35,14 @@ def repeated(call):
     return work
 
 
-def into(name, job, call, note=""):
+def into(name, job, call):
     """A peer that writes to the job's output."""
-    return Contestant(name, "reused", repeated(call), lambda: job.out, note)
+    return Contestant(name, "reused", repeated(call), lambda: job.out)
 
 
-def making(name, call, to_numpy=lambda result: result, note=""):
+def making(name, call, to_numpy=lambda result: result):
     """A peer that allocates its output, and frees it within the timed region."""
-    return Contestant(name, "fresh", repeated(call), lambda: to_numpy(call()), note)
+    return Contestant(name, "fresh", repeated(call), lambda: to_numpy(call()))
 
 
 def from_python(job, threads):
@@ -81,7 +80,7 @@ def from_python(job, threads):
         return
     yield into(name, job, lambda: call(out=out))
     if not case.fortran:  # a new output would be column-major too, which is a different case
-        yield making(name, call, note="keeps memory of earlier outputs")
+        yield making(name, call)
 
 
 def retrograde(job, threads):
@@ -100,7 +99,6 @@ def from_rust(name, library, job, threads):
     case, src, dst = job.case, job.src, job.dst
     call = native.Call(case, job.lengths, job.strides(), library)
     whole = case.bytes <= PLANNED_EACH_CALL
-    note = "planned in each call" if whole else ""
     if case.in_place:
 
         def once():
@@ -111,10 +109,10 @@ def from_rust(name, library, job, threads):
         # Only the result of the first run is checked: each run undoes the one before.
         yield Contestant(name, "in place", lambda n: call.in_place(threads, dst, n), once)
         return
-    yield Contestant(name, "reused", lambda n: call.run(threads, src, dst, whole, n), lambda: job.out, note)
+    yield Contestant(name, "reused", lambda n: call.run(threads, src, dst, whole, n), lambda: job.out)
 
     def kept():
         call.fresh(threads, src, dst, 1)
         return job.out
 
-    yield Contestant(name, "fresh", lambda n: call.fresh(threads, src, None, n), kept, note)
+    yield Contestant(name, "fresh", lambda n: call.fresh(threads, src, None, n), kept)

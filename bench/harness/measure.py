@@ -71,29 +71,14 @@ def alternate(contestants, rounds, budget):
     return sampled
 
 
-def summary(sampled, case):
+def summary(sampled):
     """The entries of a case's contestants in the record."""
     yardsticks = {one.contestant.style: one for one in sampled if one.contestant.name == "memcpy"}
     rows = []
     for one in sampled:
         style = one.contestant.style
         against = yardsticks["fresh" if style == "fresh" else "reused"]
-        seconds, low, high = spread(one.seconds.values())
-        ratio, ratio_low, ratio_high = spread(one.ratios(against))
-        rows.append(
-            {
-                "name": one.contestant.name,
-                "style": style,
-                "seconds": seconds,
-                "seconds_p10": low,
-                "seconds_p90": high,
-                "gb_per_s": 2 * case.bytes / seconds / 1e9,
-                "ratio": ratio,
-                "ratio_p10": ratio_low,
-                "ratio_p90": ratio_high,
-                "rounds": len(one.seconds),
-                "calls_per_sample": one.iterations,
-                "note": one.contestant.note,
-            }
-        )
+        ratio, low, high = spread(one.ratios(against))
+        figures = {"seconds": quantile(one.seconds.values(), 0.5), "ratio": ratio, "low": low, "high": high}
+        rows.append({"name": one.contestant.name, "style": style, **figures})
     return rows

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from pathlib import Path
 
 
 def positive(text):
@@ -61,6 +62,12 @@ def parse(arguments=None):
         "--before",
         metavar="LIBRARY",
         help="another build of the library of retrograde-bench, measured in the same rounds",
+    )
+    parser.add_argument(
+        "--samples",
+        metavar="FOLDER",
+        type=Path,
+        help="append the raw samples of every case to samples.jsonl in this folder",
     )
     options = parser.parse_args(arguments)
     options.rounds = options.rounds or (9 if options.quick else 15)

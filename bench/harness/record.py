@@ -1,43 +1,25 @@
-"""The record of a run: results.json, the chart, and a page that says how it was measured."""
+"""Records: `cases.tsv` with a line for each case, and a page of one screen. Written and read here.
 
+A record in memory has `facts` and `cases`; a case has `contestants`, each with its median and its ratio to the copy.
+"""
+
+import json
 from pathlib import Path
+from textwrap import fill
 
-from . import chart, lines, machine, table
+from . import lines, machine, table
 
 BENCH = Path(__file__).resolve().parents[1]
+FILE = "cases.tsv"
+#: The columns before those of the contestants.
+KEYS = ["group", "name", "bytes", "threads", "kernel"]
+#: The group of what `rust-peers` measures, in a process of its own.
+RUST = "Rust crates"
 
-HOW = """\
-Figures are *time of a plain copy of the same bytes / time of the contestant*, on the same number of
-threads: 1.00 is the speed of `memcpy`. They are medians over rounds in which all contestants
-alternate in one process, in a random order; the 10th and 90th percentiles are in brackets. GB/s
-counts bytes read plus bytes written.
-
-- *Fresh* outputs are newly allocated in every call, and are compared with a copy into newly
-  allocated memory. All others go into memory that was used before, and are compared with a copy
-  into such memory.
-- `memcpy` copies a part per thread. It uses one thread for less than 256 KiB per thread.
-- Up to 1 MiB, Retrograde's figure is a complete operator call including planning; beyond that, the
-  plan is reused.
-- `memcpy` and Retrograde are called in a loop in Rust, peers from Python, as their users do: for
-  small tensors the figures of peers are mostly the cost of that call.
-- *From Python* is Retrograde called from Python, alternating with the others: into the benchmark's
-  memory, and into new arrays. Memory of freed arrays is reused, as in other runtimes.
-- Peers without the operator use the usual idiom for it. Indices for `gather` and similar are
-  precomputed, outside the timed region. Peers bound to the benchmark's memory are not charged for
-  allocating an output.
-- NumPy always uses one thread; TensorFlow and JAX always use all cores and are measured only at
-  that count.
-- Idle threads of a contestant are configured not to spin (ONNX Runtime, OpenMP), because others run
-  next.
-- Every result is compared with NumPy's. Peers with a star returned a different result.
-"""
-
-RUST = """\
-In a separate process, with `memcpy` and Retrograde measured again, all alternating; every result is
-compared with Retrograde's. ndarray's figures are an inverted view assigned to an array or copied to
-the standard layout, and a loop over slices for sequences. burn's is `flip` and `into_data`: its
-`flip` alone keeps the memory and negates the strides.
-"""
+ABOUT = """\
+`cases.tsv` has one line per case and one column per contestant: the median in microseconds, and
+unless it is the copy its ratio to the copy and the spread of the ratio. `bench/show FOLDER` prints
+it as tables, and `bench/show FOLDER --chart FILE` draws it. bench/README.md says how it is measured."""
 
 
 def folder(options, facts, date):
@@ -46,30 +28,70 @@ def folder(options, facts, date):
     return BENCH / "out"
 
 
-def write(where, record):
+def without(skipped):
+    """Why contestants have no figures, as facts; with the number of cases."""
+    reasons = {}
+    for one in skipped:
+        found = reasons.setdefault(f"without {one['peer']}", {}).setdefault(one["reason"], set())
+        found.add(one.get("case", "all"))
+    return {key: "; ".join(f"{why} ({len(of)})" for why, of in found.items()) for key, found in reasons.items()}
+
+
+def write(where, record, title):
+    """Writes the record; returns the names of the files."""
     where.mkdir(parents=True, exist_ok=True)
-    (where / "results.json").write_text(lines.dumps(record))
-    (where / "chart.svg").write_text(chart.draw(record))
-    (where / "README.md").write_text(page(record))
+    (where / FILE).write_text(lines.dumps(record["facts"], [packed(case) for case in record["cases"]]))
+    (where / "README.md").write_text(page(record, title))
+    return f"{where}/README.md, {FILE}"
 
 
-def page(record):
-    parts = [f"# Benchmark of {record['date']}", f"```sh\n{record['command']}\n```", "![chart](chart.svg)"]
-    facts = [[key, str(value)] for key, value in record["machine"].items()]
-    facts += [[key, str(value)] for key, value in record["versions"].items()]
-    parts += ["## Machine and versions", table.markdown(["", ""], facts), "## How it is measured", HOW.strip()]
-    for group, results in table.groups(record["cases"]).items():
-        parts += [f"## {group.capitalize()}", table.markdown(table.HEADINGS, [table.cells(one) for one in results])]
-    if record["overhead"]:
-        parts += [
-            "## Overhead before the first byte moves",
-            table.markdown(["step", "time"], table.overhead_rows(record["overhead"])),
-        ]
-    if record["rust"]:
-        headings = ["case", "threads", "relative to memcpy (newly allocated if fresh)"]
-        parts += ["## Rust crates", RUST.strip()]
-        parts.append(table.markdown(headings, table.rust_rows(record["rust"])))
-    notes = sorted({f"- {one['peer']}: {one['reason']}" for one in record["skipped"]})
-    if notes:
-        parts += ["## Not measured", "\n".join(notes)]
+def read(where):
+    facts, rows = lines.loads((where / FILE).read_text())
+    return {"facts": facts, "cases": [unpacked(row) for row in rows]}
+
+
+def packed(case):
+    """A case as a row of text."""
+    row = {key: case[key] for key in KEYS if key in case}
+    return row | {table.label(one): cell(one) for one in case["contestants"]}
+
+
+def cell(one):
+    figures = [lines.number(one["seconds"] * 1e6)]
+    if one["ratio"] is not None and one["name"] not in table.YARDSTICKS:
+        figures += [lines.number(one["ratio"]), *(lines.number(one[end], 4) for end in ("low", "high"))]
+    return " ".join(figures) + " WRONG" * one.get("wrong", False)
+
+
+def unpacked(row):
+    case = {key: int(row[key]) if key in ("bytes", "threads") else row[key] for key in KEYS if key in row}
+    return case | {"contestants": [contestant(key, text) for key, text in row.items() if key not in KEYS]}
+
+
+def contestant(label, text):
+    name, _, style = label.rpartition(", ")
+    microseconds, *ratios = (float(word) for word in text.split() if word != "WRONG")
+    if len(ratios) < 3:  # without a spread, or the copy
+        ratios = (ratios or [1.0 if name in table.YARDSTICKS else None]) * 3
+    ratio, low, high = ratios
+    figures = {"seconds": microseconds / 1e6, "ratio": ratio, "low": low, "high": high}
+    return {"name": name, "style": style, **figures, "wrong": text.endswith("WRONG")}
+
+
+def page(record, title):
+    """The page of a record: facts, the ranges of the groups, and where another library is faster."""
+    facts = dict(record["facts"])
+    command = facts.pop("command")
+    about = fill("; ".join(f"{key}: {value}" for key, value in facts.items()), 100)
+    parts = [f"# {title}, {facts['date']}", f"```sh\n{command}\n```", ABOUT, about]
+    parts += ["## Least and greatest ratios", table.markdown(*table.ranges(record["cases"]))]
+    parts += ["## Where another library is faster", "\n".join(table.behind(record["cases"])) or "Nowhere."]
     return "\n\n".join(parts) + "\n"
+
+
+def keep(where, case, samples):
+    """Appends the raw samples of a case to a file in this folder, if there is one: seconds by contestant."""
+    if where:
+        where.mkdir(parents=True, exist_ok=True)
+        with (where / "samples.jsonl").open("a") as file:
+            print(json.dumps({"case": case, "seconds": samples}), file=file)

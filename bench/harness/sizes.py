@@ -13,15 +13,17 @@ import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
-from . import chart, machine, peers, record, sweep, words
+from . import machine, peers, record, size_record
 from .cases import BITS, Case
 from .contestants import Unsupported, from_python, into, making
 from .job import Job
 from .measure import quantile
+from .size_record import PAUSES, SUMMED
 
 #: Operator, type, the axes after the first, and the axes of the call.
 KINDS = {
@@ -34,9 +36,6 @@ KINDS = {
     "f32 sequences": ("sequence", "f32", (512,), (1, 0)),
     "f32 per lane": ("subsequences", "f32", (512,), (1,)),
 }
-PAUSES = {"back to back": 0.0, "after 1 ms": 1e-3}
-#: Flips whose result is read at once: what they leave in the caches counts too.
-SUMMED = "f32 rows of 2 KiB, then summed"
 #: Calls of a turn, of which the first only warms up; and the time for one size in seconds.
 TURN, BUDGET = 5, 1.2
 FEWEST, FEWEST_QUICK, MOST = 5, 2, 60
@@ -56,6 +55,11 @@ def case_of(kind, size):
     operator, dtype, rest, axes = KINDS[kind]
     row = int(np.prod(rest)) * BITS[dtype] // 8
     return Case("size", operator, dtype, (max(size // row, 1), *rest), axes)
+
+
+def distinct(kind):
+    """The sizes of a kind; those of less than a row are one."""
+    return {case_of(kind.removesuffix(", then summed"), size).bytes: size for size in sizes()}.values()
 
 
 def copies(job, others):
@@ -141,8 +145,8 @@ def timed(work, pause):
     return perf_counter() - start
 
 
-def measure(kind, size, others, budget):
-    """The times of every contestant for one size."""
+def measure(kind, size, others, budget, samples):
+    """The times of every contestant for one size: median and 90th percentile in microseconds."""
     job = Job(case_of(kind.removesuffix(", then summed"), size))
     everyone = list((summed if kind == SUMMED else contestants)(job, others))
     wrong = [one.label for one in everyone if kind != SUMMED and not right(job, one)]
@@ -159,35 +163,37 @@ def measure(kind, size, others, budget):
                 if times and min(times) > SLOW:
                     continue
                 times += [timed(one.work, pause) for _ in range(TURN)][1:]
-        for one, times in zip(everyone, seconds, strict=True):
-            yield {
-                "kind": kind,
-                "bytes": job.case.bytes,
-                "how": how,
-                "name": one.name,
-                "style": one.style,
-                "us": round(quantile(times, 0.5) * 1e6, 2),
-                "p90": round(quantile(times, 0.9) * 1e6, 2),
-            }
+        measured = list(zip(everyone, seconds, strict=True))
+        record.keep(samples, f"{kind}, {job.case.bytes} bytes, {how}", {one.label: times for one, times in measured})
+        for style in ("reused", "fresh"):
+            found = [(one, times) for one, times in measured if one.style == style]
+            if found:
+                about = {"kind": kind, "how": how, "style": style, "bytes": job.case.bytes}
+                yield about | {one.name: [quantile(times, part) * 1e6 for part in (0.5, 0.9)] for one, times in found}
 
 
-def run(names, kinds, budget):
+def run(names, kinds, budget, samples):
     """Measures in this process; prints one line of JSON per result."""
     others = [peer for peer in peers.load("all")[0] if peer.name in names]
+    samples = samples and Path(samples)
     gc.disable()
     for kind in kinds:
-        for size in sizes():
-            for row in measure(kind, size, others, budget):
+        for size in distinct(kind):
+            for row in measure(kind, size, others, budget, samples):
                 print(json.dumps(row), flush=True)
             gc.collect()
 
 
-def started(names, kinds, budget):
+def started(names, kinds, asked):
     """The results of another process, in which only these libraries are loaded."""
-    command = [sys.executable, "-m", __name__, json.dumps([names, kinds, budget])]
+    budget, samples = BUDGET / 4 if asked.quick else BUDGET, asked.samples and str(asked.samples)
+    command = [sys.executable, "-m", __name__, json.dumps([names, kinds, budget, samples])]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    return [row | {"process": "alone" if len(names) < 2 else "together"} for row in rows]
+    return [{"process": process(names)} | json.loads(line) for line in done.stdout.splitlines()]
+
+
+def process(names):
+    return names[0] if len(names) == 1 else "together"
 
 
 def main(asked):
@@ -197,92 +203,17 @@ def main(asked):
     kinds = [kind for kind in [*KINDS, SUMMED] if asked.filter.lower() in kind.lower()]
     if not kinds:
         return f"bench/run: no kind contains {asked.filter!r}"
-    budget = BUDGET / 4 if asked.quick else BUDGET
-    rows = started(names, kinds, budget)
+    rows = started(names, kinds, asked)
     separate = [kind for kind in kinds if any(text in kind.lower() for text in asked.alone.lower().split(","))]
     for name in names if len(names) > 1 and not asked.together else []:
-        rows += started([name], separate, budget)
-    date, facts = datetime.date.today().isoformat(), machine.describe()
-    where = record.folder(asked, facts, f"{date}-sizes")
-    where.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(row) for row in rows]
-    (where / "sizes.jsonl").write_text("\n".join(lines) + "\n")
-    for (how, style), name in PICTURES.items():
-        (where / f"{name}.svg").write_text(picture(rows, facts, how, style))
-    text = page(rows, facts, date)
-    (where / "README.md").write_text(text)
-    print(text)
-    print(f"written: {where.relative_to(record.BENCH.parent)}/README.md, sizes.jsonl")
+        rows += started([name], separate, asked)
+    date, about = datetime.date.today().isoformat(), machine.describe()
+    facts = {"date": date, "command": shlex.join(["bench/run", *sys.argv[1:]]), **about}
+    where = record.folder(asked, about, f"{date}-sizes")
+    size_record.write(where, facts, rows)
+    print((where / "README.md").read_text())
+    print(f"written: {where}/README.md, {size_record.FILE}")
     return 0
-
-
-#: The pictures of a record, by when calls are made and where their output goes.
-PICTURES = {
-    ("back to back", "fresh"): "new-arrays",
-    ("back to back", "reused"): "given-outputs",
-    ("after 1 ms", "fresh"): "new-arrays-after-1-ms",
-    ("after 1 ms", "reused"): "given-outputs-after-1-ms",
-}
-
-
-def picture(rows, facts, how, style):
-    """A panel for each kind: the fastest copy's time divided by each contestant's, all in one process."""
-    asked = {"process": "together", "how": how, "style": style}
-    panels = {}
-    for row in rows:
-        if asked.items() <= row.items():
-            panels.setdefault(row["kind"], {}).setdefault(row["bytes"], {})[row["name"]] = row["us"]
-    parts, names, top = [], set(), 120
-    width = (chart.WIDTH - 3 * sweep.GAP) / 2
-    for at, (kind, by_size) in enumerate(panels.items()):
-        lines = {}
-        for size, times in by_size.items():
-            copy = min(time for name, time in times.items() if name.startswith("copy"))
-            for name, time in times.items():
-                if not name.startswith("copy"):
-                    lines.setdefault(name, []).append((size, copy / time))
-        names |= set(lines)
-        left = sweep.GAP + at % 2 * (width + sweep.GAP)
-        parts += sweep.panel(kind, lines, left, top + at // 2 * (sweep.HEIGHT + 70), width)
-    height = top + (len(panels) + 1) // 2 * (sweep.HEIGHT + 70)
-    what = {"fresh": "new arrays", "reused": "given outputs"}[style]
-    title = f"Speed relative to the fastest copy, {what}, {how}"
-    note = f"{facts['cpu']}, {facts['cores']} processors; all libraries in one process, called from Python; more is faster"
-    return chart.framed(title, note, names, parts, height)
-
-
-def page(rows, facts, date):
-    command = shlex.join(["bench/run", *sys.argv[1:]])
-    parts = [f"# Time against size, {date}", f"```sh\n{command}\n```", HOW]
-    parts += [f"![{style} outputs, {how}]({name}.svg)" for (how, style), name in PICTURES.items()]
-    parts.append("\n".join(f"- {key}: {value}" for key, value in facts.items()))
-    groups = {}
-    for row in rows:
-        groups.setdefault((row["process"], row["kind"], row["how"], row["style"]), []).append(row)
-    for (process, kind, how, style), group in groups.items():
-        if any(row["name"].startswith("retrograde") for row in group):
-            parts += [f"## {kind}, {how}, {style} output, {process}", lines_of(group)]
-    return "\n\n".join(parts) + "\n"
-
-
-HOW = """\
-Microseconds of single calls from Python: median, and 90th percentile in brackets. *Together*: all
-libraries in one process, in turns. *Alone*: this library (and Retrograde) in a process of its own.
-*Copy* is the fastest copy that anyone made there, into the same kind of output; the ratio is its
-time divided by Retrograde's."""
-
-
-def lines_of(group):
-    names = {row["name"] for row in group if not row["name"].startswith("copy")}
-    names = sorted(names, key=lambda name: (not name.startswith("retrograde"), name))
-    table = ["| size | copy | " + " | ".join(names) + " | ratio |", "|---" * (len(names) + 3) + "|"]
-    for size in sorted({row["bytes"] for row in group}):
-        at = {row["name"]: row for row in group if row["bytes"] == size}
-        copy = min(row["us"] for name, row in at.items() if name.startswith("copy"))
-        cells = [f"{at[name]['us']:.1f} ({at[name]['p90']:.1f})" if name in at else "" for name in names]
-        ratio = copy / at["retrograde"]["us"]
-        table.append(f"| {words.size(size)} | {copy:.1f} | " + " | ".join(cells) + f" | {ratio:.2f} |")
-    return "\n".join(table)
 
 
 if __name__ == "__main__":

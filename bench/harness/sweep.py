@@ -15,7 +15,7 @@ def draw(results, top, left, width):
     """One panel per element type, side by side; returns the shapes and their height."""
     panels = {}
     for result in results:
-        panels.setdefault(result["dtype"], []).append(result)
+        panels.setdefault(result["name"].split()[1], []).append(result)
     each = (width - GAP * (len(panels) - 1)) / max(len(panels), 1)
     parts = []
     for at, (dtype, cases) in enumerate(panels.items()):

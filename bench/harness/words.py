@@ -21,4 +21,4 @@ def ratio(value):
 
 
 def ratio_spread(row):
-    return f"{ratio(row['ratio'])} ({ratio(row['ratio_p10'])}-{ratio(row['ratio_p90'])})"
+    return f"{ratio(row['ratio'])} ({ratio(row['low'])}-{ratio(row['high'])})"

@@ -135,7 +135,7 @@ def compared(name, case, arguments):
     most = {who: max(one[1] for one in rounds) for who, rounds in taken.items()}
     return {
         "case": name,
-        "shape": shape,
+        "shape": ",".join(map(str, shape)),
         "seconds": round(seconds["ours"], 3),
         "memory": most["ours"],
         "seconds_with_sync": round(seconds["synced"], 3),
@@ -162,8 +162,7 @@ def write(results, arguments, facts):
     options = f"--mib {arguments.mib} --rounds {arguments.rounds} --memory {arguments.memory}"
     command = f".venv-zarr/bin/python bench/zarr/compare.py PATH/retrograde-zarr {options} --record"
     versions = {name: version(name) for name in ("dask", "zarr", "numpy")}
-    record = {"date": date, "command": command, "machine": facts, "versions": versions, "results": results}
-    (where / "results.json").write_text(lines.dumps(record))
+    (where / "stores.tsv").write_text(lines.dumps({"date": date, "command": command} | facts | versions, results))
     about = table.markdown(["", ""], [[key, str(value)] for key, value in (facts | versions).items()])
     cases = table.markdown(HEADINGS, [row(result) for result in results])
     title = f"# Store to store with Zarr and Dask, {date}"

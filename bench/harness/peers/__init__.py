@@ -20,4 +20,5 @@ def load(which):
 
 
 def first_line(error):
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__

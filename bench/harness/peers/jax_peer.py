@@ -30,4 +30,4 @@ class Peer:
         index, axis = job.index(), case.reversed_axis
         index = jnp.asarray(index.reshape(index.shape + (1,) * (len(case.shape) - index.ndim)))
         gather = jax.jit(lambda x, index: jnp.take_along_axis(x, index, axis))
-        yield making(NAME, lambda: gather(x, index).block_until_ready(), np.asarray, "index ready-made")
+        yield making(NAME, lambda: gather(x, index).block_until_ready(), np.asarray)

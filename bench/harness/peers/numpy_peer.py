@@ -20,17 +20,16 @@ class Peer:
         elif case.packed:
             if (case.dtype, case.operator, len(case.shape)) != ("u4", "reverse", 1):
                 raise Unsupported("only whole flips of u4")
-            note = "swaps halves of bytes, then flips"
-            yield making(NAME, lambda: np.ascontiguousarray(swap_nibbles(x)[::-1]), note=note)
+            yield making(NAME, lambda: np.ascontiguousarray(swap_nibbles(x)[::-1]))
         elif case.operator == "reverse":
             yield into(NAME, job, lambda: np.copyto(out, np.flip(x, case.axes)))
             yield making(NAME, lambda: np.flip(x, case.axes).copy())
         elif case.operator == "sequence":
             first, second = job.picks()
-            yield making(NAME, lambda: x[first, second], note="index ready-made")
+            yield making(NAME, lambda: x[first, second])
         else:
             index, axis = job.index(), case.reversed_axis
-            yield making(NAME, lambda: np.take_along_axis(x, index, axis), note="index ready-made")
+            yield making(NAME, lambda: np.take_along_axis(x, index, axis))
 
 
 def in_place(job):
@@ -46,4 +45,4 @@ def in_place(job):
         call()
         return out
 
-    yield Contestant(NAME, "in place", repeated(call), once, "through a temporary copy")
+    yield Contestant(NAME, "in place", repeated(call), once)

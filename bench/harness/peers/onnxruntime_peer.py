@@ -33,7 +33,7 @@ class Peer:
             raise Unsupported(f"no {case.dtype}")
         if case.fortran:
             raise Unsupported("dense inputs only")
-        model, note = model_for(job)
+        model = model_for(job)
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 4
@@ -46,7 +46,7 @@ class Peer:
         for name, array in feeds.items():
             bound.bind_input(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
         bound.bind_output("y", "cpu", 0, job.out.dtype, job.out.shape, job.out.ctypes.data)
-        yield into(NAME, job, lambda: session.run_with_iobinding(bound), note)
+        yield into(NAME, job, lambda: session.run_with_iobinding(bound))
 
         own = session.io_binding()
         for name, array in feeds.items():
@@ -60,7 +60,7 @@ class Peer:
         def result(binding):
             return binding.copy_outputs_to_cpu()[0]
 
-        yield making(NAME, call, result, note)
+        yield making(NAME, call, result)
 
 
 def extra(job):
@@ -75,14 +75,13 @@ def model_for(job):
     case = job.case
     kind = TYPES[case.dtype]
     inputs = [helper.make_tensor_value_info("x", kind, case.shape)]
-    constants, note = [], ""
+    constants = []
     if case.operator == "reverse":
         axes = np.array(case.axes, np.int64)
         back = np.full_like(axes, -1)
         values = {"starts": back, "ends": np.full_like(axes, np.iinfo(np.int64).min), "axes": axes, "steps": back}
         constants = [numpy_helper.from_array(value, name) for name, value in values.items()]
         node = helper.make_node("Slice", ["x", *values], ["y"])
-        note = "Slice with step -1"
     elif case.operator == "sequence":
         time, batch = case.axes
         inputs.append(helper.make_tensor_value_info("lengths", TensorProto.INT64, job.lengths.shape))
@@ -90,8 +89,7 @@ def model_for(job):
     else:
         inputs.append(helper.make_tensor_value_info("index", TensorProto.INT64, case.shape))
         node = helper.make_node("GatherElements", ["x", "index"], ["y"], axis=case.reversed_axis)
-        note = "GatherElements, index ready-made"
     output = helper.make_tensor_value_info("y", kind, case.shape)
     graph = helper.make_graph([node], "g", inputs, [output], constants)
     opset = [helper.make_opsetid("", OPSET)]
-    return helper.make_model(graph, opset_imports=opset, ir_version=8), note
+    return helper.make_model(graph, opset_imports=opset, ir_version=8)

@@ -24,11 +24,10 @@ class Peer:
         if case.operator == "reverse":
             yield making(NAME, lambda: torch.flip(x, case.axes).contiguous(), torch.Tensor.numpy)
             return
-        note = "index ready-made"
         if case.operator == "sequence" and len(case.shape) > 2:
             first, second = map(torch.from_numpy, job.picks())
-            yield making(NAME, lambda: x[first, second], torch.Tensor.numpy, note)
+            yield making(NAME, lambda: x[first, second], torch.Tensor.numpy)
             return
         index, axis = torch.from_numpy(job.index()), case.reversed_axis
-        yield into(NAME, job, lambda: torch.gather(x, axis, index, out=out), note)
-        yield making(NAME, lambda: torch.gather(x, axis, index), torch.Tensor.numpy, note)
+        yield into(NAME, job, lambda: torch.gather(x, axis, index, out=out))
+        yield making(NAME, lambda: torch.gather(x, axis, index), torch.Tensor.numpy)

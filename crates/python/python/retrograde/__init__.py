@@ -14,12 +14,17 @@ Errors are ``ValueError`` and ``TypeError`` and name the operator, the argument,
 allowed values. After an error, nothing has been written to ``out``.
 """
 
+from __future__ import annotations as _annotations
+
 import os as _os
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import overload as _overload
 
 from numpy import ndarray as _ndarray
 
 from . import _engine, _kinds
-from ._engine import __version__, get_num_threads, kept_memory, set_kept_memory, set_num_threads
+from ._engine import __version__ as __version__
+from ._engine import get_num_threads, kept_memory, set_kept_memory, set_num_threads
 from ._explain import Explanation, explain
 from ._hint import hint
 from ._hints import MISSING as _MISSING
@@ -28,6 +33,13 @@ from ._hints import wrong as _wrong
 from ._kinds import _is_torch, _named, _reversals, _segments, _sequences, _subsequences
 from ._prepare import Prepared, prepare
 from ._show import Picture, show
+
+if _TYPE_CHECKING:
+    from typing import Any, SupportsIndex
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail, TensorT
 
 __all__ = [
     "Explanation",
@@ -50,6 +62,30 @@ __all__ = [
     "set_num_threads",
     "show",
 ]
+
+# A tensor returns a tensor of the same type; anything else that NumPy can read returns an array.
+
+
+@_overload
+def reverse(
+    x: TensorT,
+    axes: Axes | None = None,
+    *,
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
+    out: TensorT | None = None,
+) -> TensorT: ...
+
+
+@_overload
+def reverse(
+    x: ArrayLike,
+    axes: Axes | None = None,
+    *,
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
 
 
 @_hinted
@@ -104,10 +140,38 @@ def reverse(x, axes=None, *, mask=None, duplicates="set", out=None, **others):
     return (_reversals.get(kind) or _kinds.reverse)(x, axes, mask, duplicates, out)
 
 
+@_overload
+def reverse_sequence(
+    x: TensorT,
+    lengths: Lengths,
+    *,
+    time_axis: SupportsIndex = 0,
+    batch_axis: SupportsIndex = 1,
+    policy: Policy = "strict",
+    align: Align = "start",
+    tail: Tail = "keep",
+    out: TensorT | None = None,
+) -> TensorT: ...
+
+
+@_overload
+def reverse_sequence(
+    x: ArrayLike,
+    lengths: Lengths,
+    *,
+    time_axis: SupportsIndex = 0,
+    batch_axis: SupportsIndex = 1,
+    policy: Policy = "strict",
+    align: Align = "start",
+    tail: Tail = "keep",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+
+
 @_hinted
 def reverse_sequence(
     x,
-    lengths=_MISSING,
+    lengths,
     *,
     time_axis=0,
     batch_axis=1,
@@ -180,12 +244,38 @@ def reverse_sequence(
     return function(x, lengths, time_axis, batch_axis, policy, align, tail, out)
 
 
+@_overload
+def reverse_subsequences(
+    x: TensorT,
+    lengths: Lengths,
+    *,
+    axis: SupportsIndex,
+    policy: Policy = "clamp",
+    align: Align = "start",
+    tail: Tail = "keep",
+    out: TensorT | None = None,
+) -> TensorT: ...
+
+
+@_overload
+def reverse_subsequences(
+    x: ArrayLike,
+    lengths: Lengths,
+    *,
+    axis: SupportsIndex,
+    policy: Policy = "clamp",
+    align: Align = "start",
+    tail: Tail = "keep",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+
+
 @_hinted
 def reverse_subsequences(
     x,
-    lengths=_MISSING,
+    lengths,
     *,
-    axis=_MISSING,
+    axis,
     policy="clamp",
     align="start",
     tail="keep",
@@ -243,6 +333,26 @@ def reverse_subsequences(
     return function(x, lengths, axis, policy, align, tail, out)
 
 
+@_overload
+def reverse_segments(
+    x: TensorT,
+    offsets: Lengths | None = None,
+    *,
+    axis: SupportsIndex = 0,
+    out: TensorT | None = None,
+) -> TensorT: ...
+
+
+@_overload
+def reverse_segments(
+    x: ArrayLike,
+    offsets: Lengths | None = None,
+    *,
+    axis: SupportsIndex = 0,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+
+
 @_hinted
 def reverse_segments(x, offsets=None, *, axis=0, out=None, **others):
     """Reverses every segment of an axis that is cut by offsets.
@@ -288,6 +398,14 @@ def reverse_segments(x, offsets=None, *, axis=0, out=None, **others):
     return (_segments.get(kind) or _kinds.reverse_segments)(x, offsets, axis, out)
 
 
+@_overload
+def flip(m: TensorT, axis: Axes | None = None) -> TensorT: ...
+
+
+@_overload
+def flip(m: ArrayLike, axis: Axes | None = None) -> NDArray[Any]: ...
+
+
 def flip(m, axis=None):
     """Reverses axes, as ``numpy.flip`` does, into a new contiguous array.
 
@@ -316,6 +434,14 @@ def flip(m, axis=None):
     return _named("flip", m, axis)
 
 
+@_overload
+def fliplr(m: TensorT) -> TensorT: ...
+
+
+@_overload
+def fliplr(m: ArrayLike) -> NDArray[Any]: ...
+
+
 def fliplr(m):
     """Reverses axis 1, as ``numpy.fliplr`` does, into a new contiguous array.
 
@@ -328,6 +454,14 @@ def fliplr(m):
     return _named("fliplr", m)
 
 
+@_overload
+def flipud(m: TensorT) -> TensorT: ...
+
+
+@_overload
+def flipud(m: ArrayLike) -> NDArray[Any]: ...
+
+
 def flipud(m):
     """Reverses axis 0, as ``numpy.flipud`` does, into a new contiguous array.
 
@@ -338,6 +472,14 @@ def flipud(m):
            [1, 2]])
     """
     return _named("flipud", m)
+
+
+@_overload
+def rot90(m: TensorT, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> TensorT: ...
+
+
+@_overload
+def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> NDArray[Any]: ...
 
 
 def rot90(m, k=1, axes=(0, 1)):

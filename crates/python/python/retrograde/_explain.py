@@ -1,11 +1,18 @@
 """What a call would do: its plan, its kernel, the bytes it moves."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict
+
+from numpy.typing import ArrayLike
+
 from . import _engine, _kinds
 from ._hints import hint_for
-
+from ._typing import Operator, Tensor
 
 #: The operators, and which of their arguments are axes.
-OPERATORS = {
+OPERATORS: dict[str, tuple[str, ...]] = {
     "reverse": (),
     "reverse_sequence": ("time_axis", "batch_axis"),
     "reverse_subsequences": ("axis",),
@@ -13,10 +20,35 @@ OPERATORS = {
 }
 
 
+class Dim(TypedDict):
+    """A dimension of a plan."""
+
+    len: int
+    flow: Literal["keep", "flip", "flip prefix", "flip segments"]
+    src: int
+    dst: int
+    strides_in: Literal["bytes", "elements"]
+
+
+class Record(TypedDict):
+    """What the engine says about a call."""
+
+    operator: str
+    plan: str
+    dims: list[Dim]
+    unit_bits: int
+    kernel: str
+    kernel_about: str
+    instructions: str
+    threads: int
+    bytes_read: int
+    bytes_written: int
+
+
 class Explanation:
     """How a call would run: ``str()`` is text, the attributes are data."""
 
-    def __init__(self, record):
+    def __init__(self, record: Record) -> None:
         #: The operator's name in its specification.
         self.operator = record["operator"]
         #: The plan as text.
@@ -36,7 +68,7 @@ class Explanation:
         self.bytes_read = record["bytes_read"]
         self.bytes_written = record["bytes_written"]
 
-    def __str__(self):
+    def __str__(self) -> str:
         plan = self.plan.replace("\n", "\n        ")
         return (
             f"{self.operator}\n"
@@ -49,7 +81,7 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(operator, x, *args, **kwargs):
+def explain(operator: Operator, x: ArrayLike | Tensor, *args: Any, **kwargs: Any) -> Explanation:
     """Explains how ``operator(x, *args, **kwargs)`` would run, without running it.
 
     The operator is one of this module's functions, or its name. The plan is for a new output;
@@ -66,7 +98,9 @@ def explain(operator, x, *args, **kwargs):
     return Explanation(getattr(_engine, f"explain_{name}")(_kinds.of(x), *arguments))
 
 
-def bound(operator, x, args, kwargs):
+def bound(
+    operator: Operator, x: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[str, Any, tuple[Any, ...]]:
     """The operator's name, the tensor, and its arguments in the engine's order, without ``x`` and ``out``.
 
     The tensor is ``x``, or the values of a nested or ragged tensor or list array, whose offsets are then arguments.

@@ -1,5 +1,9 @@
 """What a caller says about outputs: whether they are read soon."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 from . import _engine
 
 
@@ -19,14 +23,14 @@ class hint:
 
     __slots__ = ("_before", "_outputs")
 
-    def __init__(self, outputs):
+    def __init__(self, outputs: Literal["read-soon", "read-later"] | None) -> None:
         # Checked now, not when the block is entered.
         _engine.set_hint(_engine.set_hint(outputs))
         self._outputs, self._before = outputs, []
 
-    def __enter__(self):
+    def __enter__(self) -> hint:
         self._before.append(_engine.set_hint(self._outputs))
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         _engine.set_hint(self._before.pop())

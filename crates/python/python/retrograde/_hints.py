@@ -4,9 +4,11 @@ The public functions accept any keyword, so that the error can name the right on
 signature lists only the supported keywords. """
 
 import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 #: The default of a required argument, so that our error is raised instead of Python's own.
-MISSING = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
 
 _LENGTHS = dict.fromkeys(
     ("seq_lengths", "seq_lens", "seq_len", "sequence_lens", "sequence_lengths", "length", "lens"), "lengths"
@@ -30,15 +32,19 @@ _RIGHT = {
 }
 
 
-def hinted(function):
-    """Sets the signature of a function to its supported arguments."""
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+def hinted(function: FunctionT) -> FunctionT:
+    """Sets the signature of a function to its supported arguments; required ones but the first become ``MISSING``."""
     signature = inspect.signature(function)
-    parameters = [
-        parameter.replace(default=parameter.empty) if parameter.default is MISSING else parameter
-        for parameter in signature.parameters.values()
-        if parameter.kind is not parameter.VAR_KEYWORD
-    ]
-    function.__signature__ = signature.replace(parameters=parameters)
+    parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    required = [p for p in parameters[1:] if p.default is p.empty]
+    positional = [MISSING for p in required if p.kind is p.POSITIONAL_OR_KEYWORD]
+    function.__defaults__ = (*positional, *(function.__defaults__ or ()))  # type: ignore[attr-defined]
+    named = {p.name: MISSING for p in required if p.kind is p.KEYWORD_ONLY}
+    function.__kwdefaults__ = (function.__kwdefaults__ or {}) | named  # type: ignore[attr-defined]
     return function
 
 

@@ -1,18 +1,26 @@
 """Prepared calls: checked and planned once, then run on tensors of the same kind and layout."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Generic
+
 import numpy as np
 from numpy import ndarray
 
 from . import _axes, _engine, _kinds
 from ._explain import bound
+from ._typing import Lengths, Operator, TensorT
 
 
-class Prepared:
+class Prepared(Generic[TensorT]):
     """A call that was prepared for a tensor: call it with others of the same kind and layout."""
 
     __slots__ = ("_first", "_function", "_like", "_run", "operator")
 
-    def __init__(self, operator, x, args, kwargs):
+    operator: Final[str]
+
+    def __init__(self, operator: Operator, x: TensorT, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         import retrograde
 
         #: The operator's name.
@@ -34,7 +42,7 @@ class Prepared:
         else:
             _check(self.operator, x, self._first)
 
-    def __call__(self, x, lengths=None, *, out=None):
+    def __call__(self, x: TensorT, lengths: Lengths | None = None, *, out: TensorT | None = None) -> TensorT:
         """Runs the call on ``x``, with other ``lengths`` (or offsets) if they are given."""
         if lengths is not None and self.operator == "reverse":
             raise TypeError("reverse has no lengths")
@@ -46,11 +54,11 @@ class Prepared:
         arguments = self._first if lengths is None else {**self._first, _counts(self._first): lengths}
         return self._function(x, **arguments, out=out)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<prepared {self.operator} of {self._like}>"
 
 
-def prepare(operator, x, *args, **kwargs):
+def prepare(operator: Operator, x: TensorT, *args: Any, **kwargs: Any) -> Prepared[TensorT]:
     """Checks and plans ``operator(x, *args, **kwargs)`` once, to run it often.
 
     The operator is one of this module's functions, or its name. The result is called with tensors

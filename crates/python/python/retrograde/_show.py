@@ -1,14 +1,19 @@
 """Pictures of calls: the tensor before and after, side by side. This module supplies the data; the engine draws it."""
 
+from __future__ import annotations
+
 import operator as _operator
 import os
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _axes, _elements, _engine, _kinds
 from ._explain import OPERATORS, bound
+from ._typing import Operator, Tensor
 
 
 class Picture:
@@ -19,22 +24,22 @@ class Picture:
     the tensor.
     """
 
-    def __init__(self, scene):
+    def __init__(self, scene: _engine.Scene) -> None:
         self._scene = scene
 
-    def text(self, columns=100):
+    def text(self, columns: int = 100) -> str:
         """The picture as text, within this many columns if possible."""
         return self._scene.text(columns)
 
-    def svg(self):
+    def svg(self) -> str:
         """The picture as an SVG image, in light or dark colours according to the reader's settings."""
         return self._scene.svg()
 
-    def html(self):
+    def html(self) -> str:
         """The picture as an HTML fragment."""
         return self._scene.html()
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file: an SVG image, an HTML page or text, by the file's extension.
 
         >>> picture = retrograde.show(retrograde.reverse, np.arange(3))
@@ -55,18 +60,18 @@ class Picture:
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             file.write(content)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text()
 
     __repr__ = __str__
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.html()
 
-    def _repr_svg_(self):
+    def _repr_svg_(self) -> str:
         return self.svg()
 
-    def _ipython_display_(self):
+    def _ipython_display_(self) -> None:
         # IPython would store both the HTML and the image in the notebook. We choose the HTML: it
         # uses the notebook's background, can be selected, and screen readers read it row by row.
         from IPython.display import display
@@ -74,7 +79,7 @@ class Picture:
         display({"text/plain": self.text(), "text/html": self.html()}, raw=True)
 
 
-def show(operator, x, *args, **kwargs):
+def show(operator: Operator, x: ArrayLike | Tensor, *args: Any, **kwargs: Any) -> Picture:
     """Draws what ``operator(x, *args, **kwargs)`` does: a picture of the tensor before and after.
 
     The operator is one of this module's functions, or its name. ``x`` is not changed. Elements that

@@ -1,4 +1,4 @@
-"""Types that the stubs share; they are not imported at run time."""
+"""Types that the signatures share."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar

@@ -29,17 +29,17 @@ from . import _engine
 __all__ = ["check", "device_count", "is_available", "set_blocking"]
 
 
-def device_count():
+def device_count() -> int:
     """The number of CUDA devices; 0 without a driver."""
     return _engine.cuda_device_count()
 
 
-def is_available():
+def is_available() -> bool:
     """Whether there is a CUDA device."""
     return device_count() > 0
 
 
-def check(x):
+def check(x: object) -> None:
     """Waits for the calls on the current stream of ``x``'s device and library; for JAX, for ``x`` itself.
 
     Raises a ``ValueError`` that names the first invalid length since the last check, if there was
@@ -50,7 +50,7 @@ def check(x):
     _kinds.check(x)
 
 
-def set_blocking(blocking):
+def set_blocking(blocking: bool) -> None:
     """Sets whether calls with lengths or offsets on a device wait for it, and so raise their own errors.
 
     For debugging: the errors name the operator and the index, and the traceback is that of the wrong

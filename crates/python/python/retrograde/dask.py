@@ -25,19 +25,24 @@ before it) and reverses the order of the chunks, for which there are no tasks of
 Chunks may be NumPy arrays, masked arrays, or CuPy arrays (with CuPy this has not been tested).
 """
 
+from __future__ import annotations
+
 from math import isnan
+from typing import NoReturn, SupportsIndex
 
 import dask.array as da
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _axes, _dask_chunks, _dask_graph, _engine, _names
 from ._hints import MISSING, hinted, wrong
 from ._lengths import array_of
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Policy, Tail
 
 __all__ = ["flip", "reverse", "reverse_segments", "reverse_sequence", "reverse_subsequences"]
 
 
-def flip(m, axis=None):
+def flip(m: da.Array | ArrayLike, axis: Axes | None = None) -> da.Array:
     """Reverses axes; see :func:`retrograde.flip`.
 
     >>> flip(da.arange(5, chunks=3)).compute()
@@ -49,7 +54,14 @@ def flip(m, axis=None):
 
 
 @hinted
-def reverse(x, axes=None, *, mask=None, duplicates="set", **others):
+def reverse(
+    x: da.Array | ArrayLike,
+    axes: Axes | None = None,
+    *,
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
+    **others: NoReturn,
+) -> da.Array:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 
     Chunks along these axes come in the opposite order too: 4, 4, 2 become 2, 4, 4. Their sizes need not be
@@ -66,16 +78,16 @@ def reverse(x, axes=None, *, mask=None, duplicates="set", **others):
 
 @hinted
 def reverse_sequence(
-    x,
-    lengths=MISSING,
+    x: da.Array | ArrayLike,
+    lengths: da.Array | Lengths,
     *,
-    time_axis=0,
-    batch_axis=1,
-    policy="strict",
-    align="start",
-    tail="keep",
-    **others,
-):
+    time_axis: SupportsIndex = 0,
+    batch_axis: SupportsIndex = 1,
+    policy: Policy = "strict",
+    align: Align = "start",
+    tail: Tail = "keep",
+    **others: NoReturn,
+) -> da.Array:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
 
     ``lengths`` are array-like, or a Dask array: then they are checked when they are computed.
@@ -113,15 +125,15 @@ def reverse_sequence(
 
 @hinted
 def reverse_subsequences(
-    x,
-    lengths=MISSING,
+    x: da.Array | ArrayLike,
+    lengths: da.Array | Lengths,
     *,
-    axis=MISSING,
-    policy="clamp",
-    align="start",
-    tail="keep",
-    **others,
-):
+    axis: SupportsIndex,
+    policy: Policy = "clamp",
+    align: Align = "start",
+    tail: Tail = "keep",
+    **others: NoReturn,
+) -> da.Array:
     """Reverses the first elements of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
     ``lengths`` are array-like, or a Dask array: then they are checked when they are computed.
@@ -156,7 +168,9 @@ def reverse_subsequences(
 
 
 @hinted
-def reverse_segments(x, offsets=MISSING, *, axis=0, **others):
+def reverse_segments(
+    x: da.Array | ArrayLike, offsets: da.Array | Lengths, *, axis: SupportsIndex = 0, **others: NoReturn
+) -> da.Array:
     """Reverses every segment of an axis that is cut by offsets; see :func:`retrograde.reverse_segments`.
 
     ``offsets`` are array-like, or a Dask array: then they are checked when they are computed.

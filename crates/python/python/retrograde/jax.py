@@ -31,10 +31,11 @@ them would block. Other lengths are checked when the program runs:
 Offsets are checked as strict lengths are.
 """
 
+from __future__ import annotations
+
 import operator
-from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
-from typing import Any, Literal
+from typing import NoReturn, SupportsIndex
 
 import jax
 import jax.numpy as jnp
@@ -48,6 +49,7 @@ from jax.typing import ArrayLike
 from . import _axes, _engine, _jax_partition, _names
 from ._hints import MISSING, hinted, wrong
 from ._lengths import array_of
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
 __all__ = [
     "export_checks",
@@ -65,11 +67,11 @@ __all__ = [
 @hinted
 def reverse(
     x: ArrayLike,
-    axes: int | Iterable[int] | None = None,
+    axes: Axes | None = None,
     *,
-    mask: Iterable[bool | int] | None = None,
-    duplicates: Literal["set", "error"] = "set",
-    **others,
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
+    **others: NoReturn,
 ) -> Array:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 
@@ -84,14 +86,14 @@ def reverse(
 @hinted
 def reverse_sequence(
     x: ArrayLike,
-    lengths: ArrayLike | Sequence[int] = MISSING,
+    lengths: Lengths,
     *,
-    time_axis: int = 0,
-    batch_axis: int = 1,
-    policy: Literal["strict", "clamp"] = "strict",
-    align: Literal["start", "end"] = "start",
-    tail: Literal["keep", "zero"] = "keep",
-    **others,
+    time_axis: SupportsIndex = 0,
+    batch_axis: SupportsIndex = 1,
+    policy: Policy = "strict",
+    align: Align = "start",
+    tail: Tail = "keep",
+    **others: NoReturn,
 ) -> Array:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
 
@@ -111,13 +113,13 @@ def reverse_sequence(
 @hinted
 def reverse_subsequences(
     x: ArrayLike,
-    lengths: ArrayLike | Sequence[Any] = MISSING,
+    lengths: Lengths,
     *,
-    axis: int = MISSING,
-    policy: Literal["clamp", "strict"] = "clamp",
-    align: Literal["start", "end"] = "start",
-    tail: Literal["keep", "zero"] = "keep",
-    **others,
+    axis: SupportsIndex,
+    policy: Policy = "clamp",
+    align: Align = "start",
+    tail: Tail = "keep",
+    **others: NoReturn,
 ) -> Array:
     """Reverses the first elements of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
@@ -131,7 +133,7 @@ def reverse_subsequences(
 
 @hinted
 def reverse_segments(
-    x: ArrayLike, offsets: ArrayLike | Sequence[int] = MISSING, *, axis: int = 0, **others
+    x: ArrayLike, offsets: Lengths, *, axis: SupportsIndex = 0, **others: NoReturn
 ) -> Array:
     """Reverses every segment of an axis that is cut by offsets; see :func:`retrograde.reverse_segments`.
 
@@ -143,7 +145,7 @@ def reverse_segments(
     return _apply("reverse_segments", x, (offsets, axis))
 
 
-def flip(m: ArrayLike, axis: int | Iterable[int] | None = None) -> Array:
+def flip(m: ArrayLike, axis: Axes | None = None) -> Array:
     """Reverses axes; see :func:`retrograde.flip`.
 
     >>> flip(jnp.array([[1, 2], [3, 4]]), 1).tolist()
@@ -162,7 +164,7 @@ def flipud(m: ArrayLike) -> Array:
     return _named("flipud", m)
 
 
-def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> Array:
     """Rotates by 90 degrees in one pass; see :func:`retrograde.rot90`.
 
     >>> rot90(jnp.array([[1, 2], [3, 4]])).tolist()
@@ -171,7 +173,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     return _named("rot90", m, k, axes)
 
 
-def export_checks():
+def export_checks() -> list[jax.export.DisabledSafetyCheck]:
     """The safety checks that ``jax.export`` has to disable to serialise programs with these functions.
 
     A program that was exported this way needs ``import retrograde.jax`` where it is loaded.

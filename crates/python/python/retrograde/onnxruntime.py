@@ -23,10 +23,12 @@ import threading
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import onnxruntime as _ort
 
 from . import _engine
+from ._typing import Policy
 
 __all__ = ["NAME", "Claim", "Claims", "devices", "explain", "library_path", "register", "session", "unregister"]
 
@@ -60,12 +62,12 @@ class Claim:
     reason: str | None
 
 
-class Claims(tuple):
+class Claims(tuple[Claim, ...]):
     """The candidates of a model, a :class:`Claim` each. Prints as a list."""
 
     __slots__ = ()
 
-    def __str__(self):
+    def __str__(self) -> str:
         if not self:
             return "no ReverseSequence and no Slice"
         lines = []
@@ -75,7 +77,7 @@ class Claims(tuple):
         return "\n".join(lines)
 
 
-def library_path():
+def library_path() -> str:
     """The path of the library, for ``RegisterExecutionProviderLibrary`` of other languages.
 
     A package that was built without a separate library answers with its extension module, which
@@ -89,7 +91,7 @@ def library_path():
     return _engine.__file__
 
 
-def register():
+def register() -> None:
     """Makes the provider known to ONNX Runtime; needed once per process.
 
     Warns if this version of ONNX Runtime cannot find it by name: use :func:`session` then.
@@ -104,7 +106,7 @@ def register():
         )
 
 
-def unregister():
+def unregister() -> None:
     """Unloads the library.
 
     Raises ``RuntimeError`` if a session still uses it: delete those first. ONNX Runtime itself does
@@ -120,13 +122,21 @@ def unregister():
         _ort.unregister_execution_provider_library(_LIBRARY)
 
 
-def devices():
+def devices() -> list[Any]:
     """The devices of the provider, for ``SessionOptions.add_provider_for_devices``: the CPU."""
     _register()
     return _devices()
 
 
-def session(model, sess_options=None, *, lengths="strict", min_bytes=None, strings=False, **others):
+def session(
+    model: str | bytes | os.PathLike[str],
+    sess_options: _ort.SessionOptions | None = None,
+    *,
+    lengths: Policy = "strict",
+    min_bytes: int | None = None,
+    strings: bool = False,
+    **others: Any,
+) -> _ort.InferenceSession:
     """An ``onnxruntime.InferenceSession`` that runs reversals on Retrograde.
 
     Parameters
@@ -151,7 +161,13 @@ def session(model, sess_options=None, *, lengths="strict", min_bytes=None, strin
     return _session(model, sess_options, _provider_options(lengths, min_bytes, strings), others)
 
 
-def explain(model, *, lengths="strict", min_bytes=None, strings=False):
+def explain(
+    model: str | bytes | os.PathLike[str],
+    *,
+    lengths: Policy = "strict",
+    min_bytes: int | None = None,
+    strings: bool = False,
+) -> Claims:
     """What the provider would run in a model: a :class:`Claim` for each candidate.
 
     ONNX Runtime decides this when it loads a model, so this creates a session, without running it.

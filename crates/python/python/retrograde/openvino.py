@@ -17,22 +17,24 @@ from __future__ import annotations
 import ctypes
 import weakref
 from pathlib import Path
+from typing import Any
 
 import openvino as _ov
 from openvino.utils import replace_node as _replace_node
 from openvino.utils.node_factory import NodeFactory as _NodeFactory
 
 from . import _openvino_operators as _operators
+from ._typing import Policy
 
 __all__ = ["extensions", "library_path", "register", "replace"]
 
 #: The numbers that the native library has for length policies.
 _POLICIES = {"strict": 0, "clamp": 1}
 #: The settings of each core that extensions were added to.
-_registered = weakref.WeakKeyDictionary()
+_registered: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
-def library_path():
+def library_path() -> str | None:
     """The path of the native extension for this version of OpenVINO; ``None`` if it was not built.
 
     It can also be passed to ``add_extension`` of other languages, or of a core without this package.
@@ -42,7 +44,7 @@ def library_path():
     return str(path) if path.exists() else None
 
 
-def register(core, *, lengths="strict", native=None):
+def register(core: _ov.Core, *, lengths: Policy = "strict", native: bool | None = None) -> None:
     """Makes models that a core reads from now on run reversals on Retrograde, on the CPU.
 
     Parameters
@@ -78,7 +80,7 @@ def register(core, *, lengths="strict", native=None):
     _registered[core] = settings
 
 
-def extensions(*, lengths="strict", native=None):
+def extensions(*, lengths: Policy = "strict", native: bool | None = None) -> list[_ov.Extension]:
     """Extensions for ``ov.convert_model(model, extension=...)`` of ONNX models.
 
     The parameters are those of :func:`register`. The converted model can be compiled by any core, but
@@ -87,7 +89,7 @@ def extensions(*, lengths="strict", native=None):
     return [_onnx(lengths, _native(lengths, native))]
 
 
-def replace(model, *, lengths="strict", native=None):
+def replace(model: _ov.Model, *, lengths: Policy = "strict", native: bool | None = None) -> list[str]:
     """Replaces the reversals of a model in memory, wherever it came from, by ours.
 
     Bodies of ``If``, ``Loop`` and ``TensorIterator`` are searched too. The parameters are those of
@@ -96,7 +98,7 @@ def replace(model, *, lengths="strict", native=None):
     if not isinstance(model, _ov.Model):
         raise TypeError(f"model is of type {type(model).__name__}, expected openvino.Model")
     library = _native(lengths, native)
-    replaced = []
+    replaced: list[str] = []
     _replace_in(model, lengths, library, replaced)
     return replaced
 

@@ -22,11 +22,11 @@ functions. Quantised tensors keep their scales and zero points, also those of ch
 asynchronously on the current stream, and lengths in device memory are checked on the device (:mod:`retrograde.cuda`).
 """
 
-from collections.abc import Iterable
-from typing import Literal
+from __future__ import annotations
+
+from typing import NoReturn, SupportsIndex
 
 import torch
-from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.overrides import handle_torch_function
 
@@ -34,6 +34,7 @@ from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_q
 from ._hints import MISSING, hinted, missing_offsets, wrong
 from ._lengths import array_of
 from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
 __all__ = [
     "flip",
@@ -50,12 +51,12 @@ __all__ = [
 @hinted
 def reverse(
     x: Tensor,
-    axes: int | Iterable[int] | None = None,
+    axes: Axes | None = None,
     *,
-    mask: Iterable[bool | int] | None = None,
-    duplicates: Literal["set", "error"] = "set",
+    mask: Mask | None = None,
+    duplicates: Duplicates = "set",
     out: Tensor | None = None,
-    **others,
+    **others: NoReturn,
 ) -> Tensor:
     """Reverses whole axes; see :func:`retrograde.reverse`.
 
@@ -74,15 +75,15 @@ def reverse(
 @hinted
 def reverse_sequence(
     x: Tensor,
-    lengths: Tensor | ArrayLike = MISSING,
+    lengths: Lengths,
     *,
-    time_axis: int = 0,
-    batch_axis: int = 1,
-    policy: Literal["strict", "clamp"] = "strict",
-    align: Literal["start", "end"] = "start",
-    tail: Literal["keep", "zero"] = "keep",
+    time_axis: SupportsIndex = 0,
+    batch_axis: SupportsIndex = 1,
+    policy: Policy = "strict",
+    align: Align = "start",
+    tail: Tail = "keep",
     out: Tensor | None = None,
-    **others,
+    **others: NoReturn,
 ) -> Tensor:
     """Reverses the first ``lengths[b]`` steps of every sequence; see :func:`retrograde.reverse_sequence`.
 
@@ -102,14 +103,14 @@ def reverse_sequence(
 @hinted
 def reverse_subsequences(
     x: Tensor,
-    lengths: Tensor | ArrayLike = MISSING,
+    lengths: Lengths,
     *,
-    axis: int = MISSING,
-    policy: Literal["clamp", "strict"] = "clamp",
-    align: Literal["start", "end"] = "start",
-    tail: Literal["keep", "zero"] = "keep",
+    axis: SupportsIndex,
+    policy: Policy = "clamp",
+    align: Align = "start",
+    tail: Tail = "keep",
     out: Tensor | None = None,
-    **others,
+    **others: NoReturn,
 ) -> Tensor:
     """Reverses the start of every lane along an axis; see :func:`retrograde.reverse_subsequences`.
 
@@ -128,11 +129,11 @@ def reverse_subsequences(
 @hinted
 def reverse_segments(
     x: Tensor,
-    offsets: Tensor | ArrayLike | None = None,
+    offsets: Lengths | None = None,
     *,
-    axis: int = 0,
+    axis: SupportsIndex = 0,
     out: Tensor | None = None,
-    **others,
+    **others: NoReturn,
 ) -> Tensor:
     """Reverses every segment of an axis that is cut by offsets; see :func:`retrograde.reverse_segments`.
 
@@ -149,7 +150,7 @@ def reverse_segments(
     return _segments(x, offsets, axis, out)
 
 
-def flip(m: Tensor, axis: int | Iterable[int] | None = None) -> Tensor:
+def flip(m: Tensor, axis: Axes | None = None) -> Tensor:
     """Reverses axes into a contiguous tensor; see :func:`retrograde.flip`.
 
     >>> flip(torch.tensor([[1, 2], [3, 4]]), 1).tolist()
@@ -168,7 +169,7 @@ def flipud(m: Tensor) -> Tensor:
     return _named(flipud, m)
 
 
-def rot90(m: Tensor, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Tensor:
+def rot90(m: Tensor, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> Tensor:
     """Rotates by 90 degrees into a contiguous tensor, in one pass; see :func:`retrograde.rot90`.
 
     >>> rot90(torch.tensor([[1, 2], [3, 4]])).tolist()

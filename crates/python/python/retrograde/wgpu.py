@@ -15,12 +15,16 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _engine
 from ._lengths import array_of
+from ._typing import Align, Policy, Tail
 
 __all__ = ["Gpu", "is_available", "library_path"]
 
@@ -56,13 +60,13 @@ class _Call(ctypes.Structure):
     ]
 
 
-def library_path():
+def library_path() -> str | None:
     """The path of the library; ``None`` if it was not built."""
     path = Path(__file__).parent / _NAMES.get(sys.platform, "libretrograde_wgpu.so")
     return str(path) if path.exists() else None
 
 
-def is_available():
+def is_available() -> bool:
     """Whether the library was built and there is an adapter that it can use."""
     try:
         Gpu().close()
@@ -112,50 +116,67 @@ def _check(status):
 class Gpu:
     """An adapter, opened: the fastest one, or by its number."""
 
-    def __init__(self, number=None):
+    def __init__(self, number: int | None = None) -> None:
         self._handle = ctypes.c_void_p()
         if number is not None and number < 0:
             raise ValueError(f"number is {number}, expected 0 or more")
         _check(_library().retrograde_wgpu_open(-1 if number is None else number, ctypes.byref(self._handle)))
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The adapter's name and interface."""
         return _library().retrograde_wgpu_name(self._open()).decode()
 
-    def close(self):
+    def close(self) -> None:
         """Closes it; it cannot be used any more."""
         if self._handle:
             handle, self._handle = self._handle, ctypes.c_void_p()
             _library().retrograde_wgpu_close(handle)
 
-    def __enter__(self):
+    def __enter__(self) -> Gpu:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __del__(self):
+    def __del__(self) -> None:
         if getattr(self, "_handle", None) and _loaded is not None:
             self.close()
 
-    def reverse(self, x, axes=None):
+    def reverse(self, x: ArrayLike, axes: int | Sequence[int] | None = None) -> np.ndarray[Any, Any]:
         """``x`` reversed along ``axes``; along all of them by default."""
         axes = range(np.ndim(x)) if axes is None else axes
         return self._run(_REVERSE, x, [axes] if isinstance(axes, int) else axes, None, 0)
 
     def reverse_sequence(
-        self, x, lengths, *, time_axis=0, batch_axis=1, policy="strict", align="start", tail="keep"
-    ):
+        self,
+        x: ArrayLike,
+        lengths: ArrayLike,
+        *,
+        time_axis: int = 0,
+        batch_axis: int = 1,
+        policy: Policy = "strict",
+        align: Align = "start",
+        tail: Tail = "keep",
+    ) -> np.ndarray[Any, Any]:
         """A padded batch of sequences, each reversed up to its length."""
         flags = _flags(policy, align, tail)
         return self._run(_SEQUENCE, x, [time_axis, batch_axis], lengths, flags)
 
-    def reverse_subsequences(self, x, lengths, *, axis, policy="clamp", align="start", tail="keep"):
+    def reverse_subsequences(
+        self,
+        x: ArrayLike,
+        lengths: ArrayLike,
+        *,
+        axis: int,
+        policy: Policy = "clamp",
+        align: Align = "start",
+        tail: Tail = "keep",
+    ) -> np.ndarray[Any, Any]:
         """Every lane along ``axis`` reversed up to its own length."""
         return self._run(_SUBSEQUENCES, x, [axis], lengths, _flags(policy, align, tail))
 
-    def reverse_segments(self, x, offsets, *, axis=0):
+    def reverse_segments(self, x: ArrayLike, offsets: ArrayLike, *, axis: int = 0) -> np.ndarray[Any, Any]:
         """What lies between two offsets along ``axis``, reversed."""
         return self._run(_SEGMENTS, x, [axis], offsets, 0)
 

@@ -18,25 +18,32 @@ cubed; NumPy arrays become new contiguous ones. Of a Dataset, variables without 
 call names stay as they are.
 """
 
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
 from itertools import count
+from typing import Generic, TypeVar
 
 import xarray as xr
 
 from . import _row_major
 from . import _xarray_cubed as cubed
+from ._typing import Align, Duplicates, Lengths, Policy, Tail
 
 __all__ = ["Reversals"]
+
+_LabelledT = TypeVar("_LabelledT", xr.DataArray, xr.Dataset)
 
 
 @xr.register_dataset_accessor("retrograde")
 @xr.register_dataarray_accessor("retrograde")
-class Reversals:
+class Reversals(Generic[_LabelledT]):
     """The operators of a DataArray or a Dataset, as ``x.retrograde``."""
 
-    def __init__(self, x):
+    def __init__(self, x: _LabelledT) -> None:
         self._x = x
 
-    def flip(self, dims=None):
+    def flip(self, dims: Hashable | Iterable[Hashable] | None = None) -> _LabelledT:
         """Flips dimensions, all of them by default: the data, coordinates and indexes.
 
         >>> x = xr.DataArray([1, 2, 3], {"t": [10, 20, 30]}, "t", attrs={"units": "K"})
@@ -65,7 +72,9 @@ class Reversals:
 
         return self._applied(whole)
 
-    def reverse(self, dims=None, *, duplicates="set"):
+    def reverse(
+        self, dims: Hashable | Iterable[Hashable] | None = None, *, duplicates: Duplicates = "set"
+    ) -> _LabelledT:
         """Reverses the data along dimensions, all of them by default; coordinates stay.
 
         ``duplicates`` is that of :func:`retrograde.reverse`.
@@ -86,7 +95,16 @@ class Reversals:
                 )
         return self._each(lambda variable: _flipped("reverse", variable, dims))
 
-    def reverse_sequence(self, dim, lengths, *, batch_dim=None, policy="strict", align="start", tail="keep"):
+    def reverse_sequence(
+        self,
+        dim: Hashable,
+        lengths: xr.DataArray | Lengths,
+        *,
+        batch_dim: Hashable | None = None,
+        policy: Policy = "strict",
+        align: Align = "start",
+        tail: Tail = "keep",
+    ) -> _LabelledT:
         """Reverses the first steps of every sequence along ``dim``, each by its length; coordinates stay.
 
         ``lengths`` is a one-dimensional DataArray, whose dimension is that of the sequences. If both have
@@ -121,7 +139,15 @@ class Reversals:
 
         return self._each(lambda variable: call(variable) if {dim, batch_dim} <= {*variable.dims} else variable)
 
-    def reverse_subsequences(self, dim, lengths, *, policy="clamp", align="start", tail="keep"):
+    def reverse_subsequences(
+        self,
+        dim: Hashable,
+        lengths: xr.DataArray | Lengths,
+        *,
+        policy: Policy = "clamp",
+        align: Align = "start",
+        tail: Tail = "keep",
+    ) -> _LabelledT:
         """Reverses the first elements of every lane along ``dim``, each by its own length; coordinates stay.
 
         ``lengths`` is a DataArray with any of the other dimensions, in any order; it is repeated along those
@@ -156,7 +182,7 @@ class Reversals:
         needed = {dim, *lengths.dims} if named else {dim}
         return self._each(lambda variable: call(variable) if needed <= {*variable.dims} else variable)
 
-    def reverse_segments(self, dim, offsets):
+    def reverse_segments(self, dim: Hashable, offsets: xr.DataArray | Lengths) -> _LabelledT:
         """Reverses every segment of ``dim`` that is cut by offsets; coordinates stay.
 
         ``offsets`` is array-like, or a one-dimensional DataArray, whose labels are ignored. See

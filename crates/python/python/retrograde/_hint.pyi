@@ -1,9 +1,0 @@
-from types import TracebackType
-from typing import Literal
-
-class hint:
-    def __init__(self, outputs: Literal["read-soon", "read-later"] | None) -> None: ...
-    def __enter__(self) -> "hint": ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None: ...
