@@ -7,9 +7,8 @@
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::task::Task;
-use crate::work::{PART, PIECE};
+use crate::work::{PIECE, in_parts, in_parts_mut};
 use anyhow::Result;
-use rayon::prelude::*;
 use retrograde_gpu::{Cuda, Error, Host, Route};
 use retrograde_io::{Output, Tensor};
 use std::ops::Range;
@@ -56,8 +55,8 @@ impl Host for Mapped<'_> {
     fn read(&mut self, range: Range<usize>, bytes: &mut [u8]) {
         interrupt::stop_here();
         let input = self.input;
-        bytes.par_chunks_mut(PART).enumerate().for_each(|(number, part)| {
-            let start = range.start + number * PART;
+        in_parts_mut(bytes, |start, part| {
+            let start = range.start + start;
             let range = start..start + part.len();
             input.fetch(range.clone());
             part.copy_from_slice(&input.data()[range]);
@@ -67,12 +66,10 @@ impl Host for Mapped<'_> {
     fn write(&mut self, range: Range<usize>, bytes: &[u8]) {
         interrupt::stop_here();
         let output = &*self.output;
-        bytes.par_chunks(PART).enumerate().for_each(|(number, part)| {
-            let start = range.start + number * PART;
-            output.prepare(start..start + part.len());
+        in_parts(range.clone(), |part| output.prepare(part));
+        in_parts_mut(&mut self.output.data_mut()[range], |start, to| {
+            to.copy_from_slice(&bytes[start..start + to.len()]);
         });
-        let parts = self.output.data_mut()[range].par_chunks_mut(PART);
-        parts.zip(bytes.par_chunks(PART)).for_each(|(to, from)| to.copy_from_slice(from));
         self.progress.advance(bytes.len() as u64);
     }
 }

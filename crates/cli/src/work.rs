@@ -7,15 +7,15 @@
 use crate::progress::Progress;
 use crate::task::Task;
 use anyhow::Result;
-use rayon::prelude::*;
-use retrograde::{ExecuteError, Grain, Layout, Plan};
+use retrograde::{ExecuteError, Grain, Layout, Plan, cpu};
 use retrograde_io::{Edit, Output, Tensor};
 use std::ops::Range;
+use std::sync::Mutex;
 
 /// Size of a piece of the output in bytes.
 pub(crate) const PIECE: usize = 16 << 20;
 /// Pages are prefaulted in parts of this size, in parallel.
-pub(crate) const PART: usize = 2 << 20;
+const PART: usize = 2 << 20;
 
 /// Reverses one tensor into another. `src` is the layout by which the input is read: its own, or a
 /// permutation of it.
@@ -91,11 +91,21 @@ fn runs(piece: &Plan) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Splits a range among threads.
-fn in_parts(range: Range<usize>, visit: impl Fn(Range<usize>) + Sync) {
-    let parts = range.len().div_ceil(PART);
-    (0..parts).into_par_iter().for_each(|part| {
+/// Splits a range among the engine's threads.
+pub(crate) fn in_parts(range: Range<usize>, visit: impl Fn(Range<usize>) + Sync + Send) {
+    cpu::run_parts(range.len().div_ceil(PART), |part| {
         let start = range.start + part * PART;
         visit(start..(start + PART).min(range.end));
+    });
+}
+
+/// The same for bytes that are written; `visit` is also told where in them its part starts.
+pub(crate) fn in_parts_mut(bytes: &mut [u8], visit: impl Fn(usize, &mut [u8]) + Sync + Send) {
+    let parts: Vec<_> = bytes.chunks_mut(PART).map(Mutex::new).collect();
+    cpu::run_parts(parts.len(), |part| {
+        // Nobody else asks for this part.
+        if let Ok(mut bytes) = parts[part].lock() {
+            visit(part * PART, &mut bytes);
+        }
     });
 }
