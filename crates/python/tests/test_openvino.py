@@ -21,7 +21,19 @@ from openvino.utils.node_factory import NodeFactory  # noqa: E402
 NATIVE = extension.library_path() is not None
 not_built = pytest.mark.skipif(not NATIVE, reason="the native library was not built (scripts/build openvino)")
 #: Both sets of operators: C++ and Python.
-both = pytest.mark.parametrize("native", [pytest.param(True, marks=not_built, id="native"), pytest.param(False, id="python")])
+both = pytest.mark.parametrize(
+    "native", [pytest.param(True, marks=not_built, id="native"), pytest.param(False, id="python")], indirect=True
+)
+
+
+@pytest.fixture
+def native(request, monkeypatch):
+    """Whether the operators are those of the native library; otherwise it is as if there were none."""
+    if not request.param:
+        monkeypatch.setattr(extension, "library_path", lambda: None)
+    return request.param
+
+
 
 #: Bits of every type that the CPU plugin takes as an input.
 TYPES = {
@@ -35,9 +47,9 @@ NARROWED = {"i64": np.int64, "u64": np.uint64, "f64": np.float64}
 
 @functools.cache
 def make_core(native, **others):
-    """Plugins are loaded by each core, which takes a while."""
+    """Plugins are loaded by each core, which takes a while. ``native`` is what the fixture has set."""
     core = ov.Core()
-    extension.register(core, native=native, **others)
+    extension.register(core, **others)
     return core
 
 
@@ -255,7 +267,9 @@ import numpy as np, openvino as ov
 import retrograde.openvino
 
 core = ov.Core()
-retrograde.openvino.register(core, native=sys.argv[2] == "native")
+if sys.argv[2] == "python":
+    retrograde.openvino.library_path = lambda: None
+retrograde.openvino.register(core)
 compiled = core.compile_model(sys.argv[1], "CPU")
 words = np.array([["a", "", "long enough for the heap " * 3], ["größe", "d", "e"]])
 for _ in range(3):
@@ -373,8 +387,6 @@ def test_wrong_settings(tmp_path):
     core = ov.Core()
     with pytest.raises(ValueError, match="lengths is 'loose'"):
         extension.register(core, lengths="loose")
-    with pytest.raises(TypeError, match="native is 'yes'"):
-        extension.register(core, native="yes")
     with pytest.raises(TypeError, match="core is of type str"):
         extension.register("core")
     with pytest.raises(TypeError, match="model is of type str"):
@@ -383,9 +395,6 @@ def test_wrong_settings(tmp_path):
     extension.register(core)
     with pytest.raises(ValueError, match="core is registered already, with lengths = 'strict'"):
         extension.register(core, lengths="clamp")
-    if not NATIVE:
-        with pytest.raises(RuntimeError, match="scripts/build openvino"):
-            extension.register(ov.Core(), native=True)
 
 
 def onnx_model(time_axis=1, opset=17):
@@ -410,12 +419,12 @@ def test_onnx(native, time_axis, tmp_path):
     onnx.save(onnx_model(time_axis), path)
     replaced = STOCK.read_model(path)
     assert "ReverseSequence" in types(replaced)
-    assert len(extension.replace(replaced, native=native)) == 1
-    assert extension.replace(replaced, native=native) == []
+    assert len(extension.replace(replaced)) == 1
+    assert extension.replace(replaced) == []
     models = [make_core(native).read_model(path), replaced]
     # It takes a second.
     if time_axis == 1:
-        models.append(ov.convert_model(path, extension=extension.extensions(native=native)))
+        models.append(ov.convert_model(path, extension=extension.extensions()))
     stock = STOCK.compile_model(path, "CPU")
     x = np.random.default_rng(0).random((5, 7), np.float32) - 0.5
     n = np.array([3, 1, 5, 2, 0, 4, 5]) if time_axis == 0 else np.array([7, 0, 3, 6, 1])
@@ -429,7 +438,7 @@ def test_onnx(native, time_axis, tmp_path):
         with pytest.raises(RuntimeError, match=r"ReverseSequence: lengths\[0\] is 99, outside"):
             compiled({"x": x, "n": np.where(np.arange(len(n)) == 0, 99, n)})
     clamping = ov.Core()
-    clamping.add_extension(extension.extensions(native=native, lengths="clamp"))
+    clamping.add_extension(extension.extensions(lengths="clamp"))
     result = clamping.compile_model(path, "CPU")({"x": x, "n": np.full(len(n), 99)})["y"]
     assert np.array_equal(result, -np.flip(np.maximum(x, 0), time_axis))
 
@@ -461,7 +470,7 @@ def test_replace_in_bodies(native):
     chosen.set_input(x.output(0), branches[0][0], branches[1][0])
     result = chosen.set_output(branches[0][1].results[0], branches[1][1].results[0])
     model = ov.Model([result], [which, x], "m")
-    assert len(extension.replace(model, native=native)) == 2
+    assert len(extension.replace(model)) == 2
     compiled = STOCK.compile_model(model, "CPU")
     data = np.arange(6, dtype=np.float32).reshape(2, 3)
     assert same(compiled([np.array(True), data])[0], data[::-1])
@@ -580,13 +589,15 @@ import numpy as np, openvino as ov
 import retrograde.openvino
 
 core = ov.Core()
-retrograde.openvino.register(core, native=sys.argv[2] == "native")
+if sys.argv[2] == "python":
+    retrograde.openvino.library_path = lambda: None
+retrograde.openvino.register(core)
 compiled = core.compile_model(sys.argv[1], "CPU")
 x = np.random.default_rng(0).random((700, 800), np.float32)
 n = np.full(700, 800)
 for _ in range(3):
     other = ov.Core()
-    retrograde.openvino.register(other, native=sys.argv[2] == "native")
+    retrograde.openvino.register(other)
     assert np.array_equal(other.compile_model(sys.argv[1], "CPU")([x, n])[0], x[:, ::-1])
     del other
 request = compiled.create_infer_request()

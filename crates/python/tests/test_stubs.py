@@ -94,7 +94,7 @@ retrograde.xarray.Reversals(t).reverse_sequence("time", [1], batch_dim="batch")
 assert_type(retrograde.cuda.device_count(), int)
 retrograde.cuda.set_blocking(True)
 assert_type(retrograde.openvino.library_path(), str | None)
-assert_type(retrograde.openvino.replace(t, lengths="clamp", native=False), list[str])
+assert_type(retrograde.openvino.replace(t, lengths="clamp"), list[str])
 assert_type(retrograde.onnxruntime.explain("model.onnx", min_bytes=1)[0].reason, str | None)
 retrograde.onnxruntime.session(b"", strings=True, providers=[])
 with retrograde.wgpu.Gpu(0) as gpu:

@@ -44,7 +44,7 @@ def library_path() -> str | None:
     return str(path) if path.exists() else None
 
 
-def register(core: _ov.Core, *, lengths: Policy = "strict", native: bool | None = None) -> None:
+def register(core: _ov.Core, *, lengths: Policy = "strict") -> None:
     """Makes models that a core reads from now on run reversals on Retrograde, on the CPU.
 
     Parameters
@@ -54,13 +54,10 @@ def register(core: _ov.Core, *, lengths: Policy = "strict", native: bool | None 
     lengths : {"strict", "clamp"}
         Whether a sequence length beyond the time axis is an error, as OpenVINO has it, or stands for
         the whole axis.
-    native : bool, optional
-        Whether to use the native library or the operators in Python. By default the native library
-        if it was built.
     """
     if not isinstance(core, _ov.Core):
         raise TypeError(f"core is of type {type(core).__name__}, expected openvino.Core")
-    settings = lengths, _native(lengths, native)
+    settings = lengths, _library(lengths)
     if core in _registered:
         # OpenVINO keeps the first extension for a type of node.
         if _registered[core] != settings:
@@ -80,16 +77,16 @@ def register(core: _ov.Core, *, lengths: Policy = "strict", native: bool | None 
     _registered[core] = settings
 
 
-def extensions(*, lengths: Policy = "strict", native: bool | None = None) -> list[_ov.Extension]:
+def extensions(*, lengths: Policy = "strict") -> list[_ov.Extension]:
     """Extensions for ``ov.convert_model(model, extension=...)`` of ONNX models.
 
     The parameters are those of :func:`register`. The converted model can be compiled by any core, but
     only a registered one reads it back after it was saved.
     """
-    return [_onnx(lengths, _native(lengths, native))]
+    return [_onnx(lengths, _library(lengths))]
 
 
-def replace(model: _ov.Model, *, lengths: Policy = "strict", native: bool | None = None) -> list[str]:
+def replace(model: _ov.Model, *, lengths: Policy = "strict") -> list[str]:
     """Replaces the reversals of a model in memory, wherever it came from, by ours.
 
     Bodies of ``If``, ``Loop`` and ``TensorIterator`` are searched too. The parameters are those of
@@ -97,7 +94,7 @@ def replace(model: _ov.Model, *, lengths: Policy = "strict", native: bool | None
     """
     if not isinstance(model, _ov.Model):
         raise TypeError(f"model is of type {type(model).__name__}, expected openvino.Model")
-    library = _native(lengths, native)
+    library = _library(lengths)
     replaced: list[str] = []
     _replace_in(model, lengths, library, replaced)
     return replaced
@@ -127,18 +124,11 @@ def _bodies(node):
     return [node.get_body()] if kind == "TensorIterator" else []
 
 
-def _native(lengths, native):
-    """The path of the library to use, or ``None`` for the operators in Python."""
+def _library(lengths):
+    """The path of the native library, or ``None`` for the operators in Python."""
     if lengths not in _POLICIES:
         raise ValueError(f'lengths is {lengths!r}, expected "strict" or "clamp"')
-    if native not in (None, True, False):
-        raise TypeError(f"native is {native!r}, expected True, False or None")
-    if native is False:
-        return None
-    path = library_path()
-    if native and path is None:
-        raise RuntimeError(f"there is no native library for openvino {_ov.__version__}: run scripts/build openvino")
-    return path
+    return library_path()
 
 
 def _node(name, inputs, attributes, library):
