@@ -4,10 +4,9 @@ use half::{bf16, f16};
 use retrograde::DType;
 use retrograde_io::ElementType;
 use retrograde_io::npy::{Field, Kind};
+use retrograde_picture::{number, printable};
 use std::fmt::Write;
 
-/// Significant digits of a float: a picture shows what moves, not every bit of it.
-const DIGITS: usize = 5;
 /// The most elements shown of an array field.
 const SHOWN: usize = 4;
 
@@ -76,10 +75,10 @@ fn small(dtype: DType, bytes: &[u8], big: bool) -> Option<String> {
         I2 => return Some((((bits as i8) << 6) >> 6).to_string()),
         BF16 => {
             let value = bf16::from_bits(bits as u16);
-            return Some(shortest(value.to_f64(), |short| bf16::from_f64(short) == value));
+            return Some(number(value.to_f64(), |short| bf16::from_f64(short) == value));
         }
         F8E8M0 if bits == 0xFF => return Some("nan".to_owned()),
-        F8E8M0 => return Some(shortest((bits as f64 - 127.0).exp2(), |_| false)),
+        F8E8M0 => return Some(number((bits as f64 - 127.0).exp2(), |_| false)),
         F8E4M3FN => (4, 3, 7),
         F8E4M3FNUZ => (4, 3, 8),
         F8E5M2 => (5, 2, 15),
@@ -106,24 +105,7 @@ fn small(dtype: DType, bytes: &[u8], big: bool) -> Option<String> {
         _ => (1.0 + part) * (power as f64 - f64::from(bias)).exp2(),
     };
     let value = sign * value;
-    Some(shortest(value, |short| short == value))
-}
-
-/// The text with everything escaped that could control a terminal.
-pub(crate) fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() || is_bidirectional_control(character) {
-            safe.extend(character.escape_unicode());
-        } else {
-            safe.push(character);
-        }
-    }
-    safe
-}
-
-fn is_bidirectional_control(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    Some(number(value, |short| short == value))
 }
 
 /// Up to eight bytes as a number.
@@ -147,15 +129,15 @@ fn float(bytes: &[u8], big: bool) -> Option<String> {
     Some(match bytes.len() {
         2 => {
             let value = f16::from_bits(bits as u16);
-            shortest(value.to_f64(), |short| f16::from_f64(short) == value)
+            number(value.to_f64(), |short| f16::from_f64(short) == value)
         }
         4 => {
             let value = f32::from_bits(bits as u32);
-            shortest(value.into(), |short| short as f32 == value)
+            number(value.into(), |short| short as f32 == value)
         }
         8 => {
             let value = f64::from_bits(bits);
-            shortest(value, |short| short == value)
+            number(value, |short| short == value)
         }
         _ => return None,
     })
@@ -166,28 +148,6 @@ fn complex(bytes: &[u8], big: bool) -> Option<String> {
     let (real, imaginary) = (float(real, big)?, float(imaginary, big)?);
     let plus = if imaginary.starts_with('-') { "" } else { "+" };
     Some(format!("{real}{plus}{imaginary}j"))
-}
-
-/// The shortest decimal that rounds to the same value, with no fraction beyond [`DIGITS`].
-fn shortest(value: f64, is_same: impl Fn(f64) -> bool) -> String {
-    let size = value.abs();
-    if !size.is_finite() {
-        return value.to_string().to_lowercase();
-    }
-    // Outside this range, plain notation would have more zeros than digits.
-    let is_plain = size == 0.0 || (1e-4..1e9).contains(&size);
-    // Every digit before the decimal point is shown.
-    let whole = if is_plain { format!("{size:.0}").len() } else { 1 };
-    let mut text = String::new();
-    let mut short = value;
-    for decimals in whole - 1..whole.max(DIGITS) {
-        text = format!("{value:.decimals$e}");
-        short = text.parse().unwrap_or(value);
-        if is_same(short) {
-            break;
-        }
-    }
-    if is_plain { short.to_string() } else { text }
 }
 
 /// UTF-32 without its trailing zeros.

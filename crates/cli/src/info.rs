@@ -1,13 +1,13 @@
 //! `retrograde info`: lists what a file or a model holds, as text or JSON.
 
 use crate::args::InfoArguments;
-use crate::elements::printable;
 use crate::{model, report};
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use retrograde::DType;
 use retrograde_io::graph::{Declared, Dim, NodeName, Outline};
 use retrograde_io::{ElementType, FilesRead, Listed, Listing, list};
+use retrograde_picture::printable;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! Output of the command: pictures on stdout, everything else as one line on stderr.
 
-use crate::elements;
 use crate::task::Task;
 use anstyle::{AnsiColor, Style};
 use clap::builder::StyledStr;
 use retrograde_io::{ElementType, Error, Location};
+pub(crate) use retrograde_picture::printable;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -77,11 +77,6 @@ pub(crate) fn wrote(location: &Location, what: &str) {
     say(&format!("{style}{name}{style:#}: {what}"));
 }
 
-/// A name from a file, escaped for printing.
-pub(crate) fn printable(name: &str) -> String {
-    elements::printable(name)
-}
-
 /// Whether the error means that the reader of the output closed the pipe.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     matches!(
@@ -117,7 +112,7 @@ pub(crate) fn name(location: &Location) -> String {
     let path = &location.path;
     let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let tensor = location.name.as_ref().map_or(String::new(), |name| format!(":{name}"));
-    elements::printable(&format!("{file}{tensor}"))
+    printable(&format!("{file}{tensor}"))
 }
 
 /// What an operator did, for [`saved`].

@@ -33,6 +33,7 @@
 //! ");
 //! ```
 
+mod element;
 mod html;
 mod markup;
 mod movement;
@@ -41,6 +42,7 @@ mod svg;
 mod text;
 mod window;
 
+pub use element::{number, printable};
 pub use movement::{Movement, Padding};
 pub use scene::{Scene, Source};
 pub use text::{Role, plain};

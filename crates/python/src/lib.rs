@@ -62,7 +62,7 @@ mod _engine {
     #[pymodule_export]
     use crate::memory::{kept_memory, set_kept_memory};
     #[pymodule_export]
-    use crate::picture::Scene;
+    use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]
     use crate::prepared::{
         Prepared, prepare_reverse, prepare_reverse_segments, prepare_reverse_sequence,

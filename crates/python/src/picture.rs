@@ -4,6 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use retrograde_picture::{Movement, Padding, Source, plain};
+use std::cell::RefCell;
 
 /// The content of a picture. It does not keep the tensor.
 #[pyclass(frozen, module = "retrograde._engine")]
@@ -87,4 +88,27 @@ impl Source for Asked<'_, '_> {
         let value = length.call1((PyTuple::new(length.py(), at)?,))?;
         value.extract::<i64>().map(i128::from).or_else(|_| value.extract::<u64>().map(i128::from))
     }
+}
+
+/// A float as text. `is_same` says whether a shorter one means the same value of its type.
+#[pyfunction]
+#[pyo3(signature = (value, is_same, /))]
+pub(crate) fn number_text(value: f64, is_same: &Bound<'_, PyAny>) -> PyResult<String> {
+    let failed = RefCell::new(None);
+    let asked = |short: f64| match is_same.call1((short,)).and_then(|same| same.extract()) {
+        Ok(same) => same,
+        Err(error) => {
+            failed.borrow_mut().get_or_insert(error);
+            true
+        }
+    };
+    let text = retrograde_picture::number(value, asked);
+    failed.into_inner().map_or(Ok(text), Err)
+}
+
+/// Text with everything escaped that could control a terminal.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+pub(crate) fn printable(text: &str) -> String {
+    retrograde_picture::printable(text)
 }

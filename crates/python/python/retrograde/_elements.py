@@ -1,17 +1,9 @@
 """Tensors of any library as arrays of NumPy, and their elements as text: numbers short, strings bare, whatever else
 there is as it prints itself."""
 
-import math
-import unicodedata
-
 import numpy as np
 
-from . import _kinds
-
-#: Significant digits of a float: a picture shows what moves, not every bit of it.
-DIGITS = 4
-#: They would turn the order of a line round.
-_BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+from . import _engine, _kinds
 
 
 def array_of(x):
@@ -92,34 +84,11 @@ def _representation(value):
 
 
 def _number(value, dtype):
-    """The fewest digits that mean the same value, but no fraction beyond DIGITS."""
-    number = float(value)
-    size = abs(number)
-    if not math.isfinite(number):
-        return str(number)
-    # Outside of this range there would be more zeros than digits.
-    is_plain = number == 0 or 1e-4 <= size < 1e9
-    # Every digit before the point is shown.
-    whole = len(f"{size:.0f}") if is_plain else 1
-    for decimals in range(whole - 1, max(whole, DIGITS)):
-        short = f"{number:.{decimals}e}"
-        if dtype.type(float(short)) == value:
-            break
-    if not is_plain:
-        return short
-    plain = np.format_float_positional(float(short), trim="-")
-    return "-0" if plain == "0" and math.copysign(1, number) < 0 else plain
+    """A float, as short as in every picture."""
+    return _engine.number_text(float(value), lambda short: bool(dtype.type(short) == value))
 
 
 def printable(text):
     """The text with everything escaped that could steer a terminal, or that XML has no place for."""
-    return "".join(map(_printable, text))
-
-
-def _printable(character):
-    if character.isprintable() and character not in _BIDIRECTIONAL:
-        return character
-    is_harmless = unicodedata.category(character) in ("Zs", "Cf", "Co") and character not in _BIDIRECTIONAL
-    if is_harmless:
-        return character
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    # Surrogates by themselves are no characters.
+    return _engine.printable(text.encode("utf-8", "backslashreplace").decode())
