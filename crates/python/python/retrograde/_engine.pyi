@@ -12,6 +12,7 @@ __all__ = [
     "flip",
     "Buffer",
     "Maker",
+    "OnnxModel",
     "Prepared",
     "Scene",
     "command",
@@ -105,6 +106,18 @@ class Maker:
     def reverse_segments(
         self, x: Any, offsets: Lengths, axis: SupportsIndex, out: Any | None, recorded: bool = False, /
     ) -> Any | None: ...
+@final
+class OnnxModel:
+    NO_TENSOR: Final[int]
+    def __new__(cls, content: bytes, folder: str, name: str, /) -> OnnxModel: ...
+    @staticmethod
+    def check_opset(content: bytes, name: str, /) -> None: ...
+    @property
+    def inputs(self) -> list[tuple[str, bool, bool]]: ...
+    @property
+    def outputs(self) -> list[str]: ...
+    def run(self, inputs: Sequence[tuple[str, int, Any]], /) -> list[tuple[int, Any, list[int]]]: ...
+
 @final
 class Scene:
     def __new__(
