@@ -6,7 +6,9 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use retrograde::DType;
 use retrograde_io::graph::{Declared, Dim, NodeName, Outline};
-use retrograde_io::{ElementType, FilesRead, Listed, Listing, list};
+use retrograde_io::{
+    ElementType, FilesRead, Listed, Listing, ModelFormat, list, outline, read_model,
+};
 use retrograde_picture::printable;
 use serde::Serialize;
 use std::fmt::Write;
@@ -93,18 +95,17 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<()> {
 
 /// Prints the inputs, outputs and nodes of a model.
 fn print_model(path: &Path, json: bool) -> Result<()> {
-    let (kind, outline) = model::outline(path)?;
+    let (format, outline) = outline(path)?;
     // Why `run` would refuse the model is reported as well, and is not a failure of this command.
-    let cannot_run =
-        model::read(path, &std::env::temp_dir(), &FilesRead::default()).err().map(|error| {
-            let text = error.to_string();
-            let own = format!("{}: ", path.display());
-            text.strip_prefix(&own).map_or(text.clone(), str::to_owned)
-        });
+    let cannot_run = read_model(path).err().map(|error| {
+        let text = error.to_string();
+        let own = format!("{}: ", path.display());
+        text.strip_prefix(&own).map_or(text.clone(), str::to_owned)
+    });
     let file = path.display().to_string();
     let file_bytes = path.metadata().map_or(0, |found| found.len());
     if !json {
-        let text = model_words(&file, kind, file_bytes, &outline, cannot_run.as_deref());
+        let text = model_words(&file, format, file_bytes, &outline, cannot_run.as_deref());
         return Ok(report::print(&text)?);
     }
     let port = |names: &[String], declared: &Declared, has_default| PortRecord {
@@ -131,7 +132,10 @@ fn print_model(path: &Path, json: bool) -> Result<()> {
     };
     let record = ModelRecord {
         file,
-        format: if kind.starts_with("ONNX") { "onnx" } else { "openvino" },
+        format: match format {
+            ModelFormat::Onnx => "onnx",
+            ModelFormat::OpenVino => "openvino",
+        },
         file_bytes,
         ir_version: *ir_version,
         opsets: outline.opsets.iter().map(opset).collect(),
@@ -151,13 +155,17 @@ fn distinct(names: &[String]) -> Vec<String> {
 
 fn model_words(
     file: &str,
-    kind: &str,
+    format: ModelFormat,
     file_bytes: u64,
     outline: &Outline,
     cannot_run: Option<&str>,
 ) -> String {
     let (bold, yellow) = (Style::new().bold(), AnsiColor::Yellow.on_default());
     let size = report::bytes(usize::try_from(file_bytes).unwrap_or(usize::MAX));
+    let kind = match format {
+        ModelFormat::Onnx => "ONNX model, IR",
+        ModelFormat::OpenVino => "OpenVINO IR",
+    };
     let mut text =
         format!("{bold}{}{bold:#}  {kind} version {}", printable(file), outline.ir_version);
     for (domain, version) in &outline.opsets {

@@ -5,10 +5,10 @@ mod targets;
 
 use crate::args::{NamedFile, RunArguments};
 use crate::progress::Progress;
-use crate::{model, report};
+use crate::report;
 use anyhow::{Result, anyhow, bail};
 use retrograde_io::graph::{Declared, Graph, GraphError};
-use retrograde_io::{FilesRead, Location, Value};
+use retrograde_io::{FilesRead, Location, Value, read_model_in};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use targets::Targets;
@@ -17,18 +17,19 @@ use targets::Targets;
 pub(crate) fn run(arguments: &RunArguments) -> Result<()> {
     let temporary = temporary(arguments);
     let read = FilesRead::default();
-    let graph = model::read(&arguments.model, &temporary, &read)?;
+    let graph = read_model_in(&arguments.model, &temporary, &read)?;
     for file in &arguments.input {
         read.add(&file.location.path);
     }
     let targets = Targets::choose(&graph, arguments, &read)?;
     let inputs = inputs(&graph, arguments, &temporary, &read)?;
     let (progress, mut so_far) = (OnceCell::new(), 0);
-    let results = graph.run_in(inputs, &temporary, &mut |done, total| {
+    let mut watch = |done, total| {
         let progress = progress.get_or_init(|| Progress::until(total));
         progress.advance(done - so_far);
         so_far = done;
-    });
+    };
+    let results = graph.run_in(inputs, &temporary, Some(&mut watch));
     drop(progress);
     let results = results.map_err(|error| explain(&arguments.model, error))?;
     targets.save(&graph, &results)

@@ -44,7 +44,8 @@ impl Edit {
         if !found.is_file() {
             return Err(Error::NotRegular { path });
         }
-        if let Some(input) = saving.keep.find(&path) {
+        let id = FileId::with(&path, &found);
+        if let Some(input) = id.as_ref().and_then(|id| saving.keep.find_id(id)) {
             return Err(Error::IsInput { path, input });
         }
         if !saving.force {
@@ -61,7 +62,7 @@ impl Edit {
         let changed = || failed(io::Error::other("the file changed while it was being opened"));
         // What was checked above is this file, and not another that took its name.
         let opened = file.metadata().map_err(failed)?;
-        if FileId::with(&path, &opened) != FileId::with(&path, &found) {
+        if FileId::with(&path, &opened) != id {
             return Err(changed());
         }
         match file.try_lock() {

@@ -54,17 +54,29 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// Where temporary files go.
     spool: PathBuf,
-    open: HashMap<String, Bytes>,
+    /// By name, and by path without symbolic links.
+    open: HashMap<PathBuf, Bytes>,
     read: FilesRead,
+    in_memory: bool,
 }
 
 impl Folder {
     /// The folder that this file is in.
     pub(crate) fn of(file: &Path) -> Folder {
-        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let path = parent.unwrap_or(Path::new(".")).to_owned();
+        Folder::at(file.parent().unwrap_or(Path::new("")))
+    }
+
+    /// This folder; the current one, if the path is empty.
+    pub(crate) fn at(path: &Path) -> Folder {
+        let here = path.as_os_str().is_empty();
+        let path = if here { Path::new(".") } else { path }.to_owned();
         let (spool, read) = (std::env::temp_dir(), FilesRead::default());
-        Folder { path, spool, open: HashMap::new(), read }
+        Folder { path, spool, open: HashMap::new(), read, in_memory: false }
+    }
+
+    /// The same folder, whose files are read into memory and not mapped.
+    pub(crate) fn in_memory(self) -> Folder {
+        Folder { in_memory: true, ..self }
     }
 
     /// The same folder, with another folder for temporary files.
@@ -89,11 +101,11 @@ impl Folder {
         offset: u64,
         length: u64,
     ) -> Result<Bytes, ExternalError> {
-        let file = match self.open.get(location) {
+        let file = match self.open.get(Path::new(location)) {
             Some(file) => file.clone(),
             None => {
                 let file = self.open_file(location)?;
-                self.open.insert(location.to_owned(), file.clone());
+                self.open.insert(location.into(), file.clone());
                 file
             }
         };
@@ -108,7 +120,7 @@ impl Folder {
         }
     }
 
-    fn open_file(&self, location: &str) -> Result<Bytes, ExternalError> {
+    fn open_file(&mut self, location: &str) -> Result<Bytes, ExternalError> {
         let refused = |why| ExternalError::Location { location: short(location), why };
         let unreadable = |error: io::Error| ExternalError::Read {
             location: short(location),
@@ -132,9 +144,16 @@ impl Folder {
             Refusal::Failed(error) => unreadable(error),
         };
         let found = Found::of(&self.path, Path::new(location)).map_err(explained)?;
+        if let Some(file) = self.open.get(found.path()) {
+            return Ok(file.clone());
+        }
         let file = found.open().map_err(explained)?;
         self.read.add_open(found.path(), &file);
-        map::content(&file, found.path()).map_err(unreadable)
+        let content =
+            if self.in_memory { map::copy(file) } else { map::content(&file, found.path()) };
+        let content = content.map_err(unreadable)?;
+        self.open.insert(found.path().to_owned(), content.clone());
+        Ok(content)
     }
 }
 
@@ -153,6 +172,10 @@ mod tests {
         let mut folder = Folder::of(&models.join("m.onnx"));
         assert_eq!(folder.bytes("data/w", 2, 3).unwrap(), &b"234"[..]);
         assert_eq!(folder.bytes("./data/w", 10, 0).unwrap(), &b""[..]);
+        let mut copied = Folder::at(&models).in_memory();
+        assert_eq!(copied.bytes("data/w", 2, 3).unwrap(), &b"234"[..]);
+        fs::write(models.join("data/w"), b"abcdefghij").unwrap();
+        assert_eq!(copied.bytes("./data/w", 2, 3).unwrap(), &b"234"[..]);
         let secret = root.path().join("secret");
         let bad = ["", "../secret", "data/../../secret", secret.to_str().unwrap()];
         let links: &[&str] = if cfg!(unix) { &["link", "up/secret", "/dev/zero"] } else { &[] };

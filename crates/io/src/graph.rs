@@ -24,6 +24,7 @@ mod view;
 pub use chain::{Chain, ChainError, ChainLengths, Step};
 pub use declared::{Container, Declared, Dim};
 pub use error::{GraphError, NodeName};
+pub use movement::{Buffer, Buffers};
 pub(crate) use op::{Function, Masks, Op};
 pub use operand::OperandError;
 pub use parts::{Input, Outline, Output};
@@ -31,7 +32,9 @@ pub(crate) use parts::{Node, Source};
 
 use crate::value::Value;
 use crate::words::short;
+use known::Known;
 use std::collections::HashMap;
+use view::View;
 
 /// A model that can be run.
 #[derive(Debug, Clone)]
@@ -60,7 +63,11 @@ impl Parts {
     /// Checks that the parts form a valid graph.
     pub(crate) fn check(self) -> Result<Graph, GraphError> {
         if !self.foreign.is_empty() {
-            return Err(GraphError::CannotRun { nodes: self.foreign });
+            let mut nodes = self.foreign;
+            let declared = self.declared.iter();
+            let known = declared.map(|(name, of)| (name.clone(), Known::of_declared(of))).collect();
+            nodes.extend(check::foreign(&self.nodes, &known));
+            return Err(GraphError::CannotRun { nodes });
         }
         for node in &self.nodes {
             check::operand_count(node)?;
@@ -113,6 +120,13 @@ impl Graph {
     /// Its outputs.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
+    }
+
+    /// How many bytes its constants have.
+    pub fn constant_bytes(&self) -> usize {
+        let bytes = |value: &Value| View::of(value.clone()).bytes_read();
+        let all = self.constants.values().map(bytes).fold(0, u64::saturating_add);
+        usize::try_from(all).unwrap_or(usize::MAX)
     }
 
     /// Its nodes in execution order, as name and type.

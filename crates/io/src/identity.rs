@@ -82,9 +82,13 @@ impl FilesRead {
 
     /// If this path leads to a file in the list, the path that it was read under.
     pub fn find(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
-        let id = FileId::of(path)?;
+        self.find_id(&FileId::of(path)?)
+    }
+
+    /// The same for a file that was found already, whichever its path leads to by now.
+    pub(crate) fn find_id(&self, id: &FileId) -> Option<PathBuf> {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        files.iter().find(|(_, other)| *other == id).map(|(path, _)| path.clone())
+        files.iter().find(|(_, other)| other == id).map(|(path, _)| path.clone())
     }
 }
 

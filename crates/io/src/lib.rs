@@ -7,8 +7,8 @@
 //! header alone. Memory use does not grow with the size of the files, and outputs appear under
 //! their names only when they are complete.
 //!
-//! Models ([`onnx`], [`openvino`]) become one [`Graph`](graph::Graph), which runs on [`Value`]s:
-//! [`open_value`] reads one from any tensor file, [`Output::of_value`] writes one.
+//! Models (ONNX, OpenVINO IR) become one [`Graph`](graph::Graph) ([`read_model`]), which runs on
+//! [`Value`]s: [`open_value`] reads one from any tensor file, [`Output::of_value`] writes one.
 //!
 //! [`npy::read`] and [`npy::write`] are for arrays that are to be held in memory.
 //!
@@ -44,8 +44,9 @@ pub mod npy;
 mod npz;
 pub mod onnx;
 mod open;
-pub mod openvino;
+mod openvino;
 mod output;
+mod packed;
 #[cfg(all(test, unix))]
 mod racing;
 mod raw;
@@ -66,6 +67,7 @@ pub use format::{Format, Location};
 pub use identity::{FileId, FilesRead};
 pub use map::mapped_at;
 pub use model::ModelError;
+pub use model_file::{ModelFormat, outline, read_model, read_model_in};
 pub use npy::NpyError;
 pub use npz::NpzError;
 pub use open::{Listed, Listing, Opening, list, open, open_integers, open_value};

@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use memmap2::Mmap;
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -112,6 +112,16 @@ pub(crate) fn content(file: &File, path: &Path) -> io::Result<Bytes> {
         return Ok(Bytes::new());
     }
     Ok(Bytes::from_owner(Mapped::new(file, path)?))
+}
+
+/// The content of an open regular file, in memory. What is appended meanwhile is not read.
+pub(crate) fn copy(file: File) -> io::Result<Bytes> {
+    let found = file.metadata()?;
+    check_regular(&found)?;
+    let mut content = Vec::new();
+    content.try_reserve_exact(usize::try_from(found.len()).unwrap_or(usize::MAX))?;
+    file.take(found.len()).read_to_end(&mut content)?;
+    Ok(content.into())
 }
 
 fn check_regular(found: &Metadata) -> io::Result<()> {

@@ -10,4 +10,4 @@ mod ports;
 mod wires;
 mod xml;
 
-pub use model::{outline, read_model, read_model_in};
+pub(crate) use model::{graph_of, outline_of};

@@ -65,6 +65,18 @@ impl Strings {
         Strings { text: self.text.clone(), handles }
     }
 
+    /// The same strings in another text, in which their own begins at `start`.
+    pub(crate) fn moved_to(&self, text: Bytes, start: usize) -> Strings {
+        let mut handles = Vec::with_capacity(self.handles.len());
+        for handle in self.handles.chunks_exact(HANDLE_BYTES) {
+            let (old, len) = handle.split_at(HANDLE_BYTES / 2);
+            let moved = number(old).saturating_add(start) as u64;
+            handles.extend_from_slice(&moved.to_le_bytes());
+            handles.extend_from_slice(len);
+        }
+        Strings { text, handles: handles.into() }
+    }
+
     /// `count` strings at these ranges of `text`; an error in `places` is returned.
     ///
     /// The handles go to a temporary file in this folder if there are many. Ranges outside the
@@ -96,13 +108,15 @@ impl Strings {
 
 /// The string of a handle; empty if the handle is out of bounds.
 pub(crate) fn string_at<'a>(text: &'a [u8], handle: &[u8]) -> &'a [u8] {
-    let number = |bytes: &[u8]| {
-        let joined = bytes.iter().rev().fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
-        usize::try_from(joined).unwrap_or(usize::MAX)
-    };
     let (start, len) = handle.split_at(HANDLE_BYTES / 2);
     let start = number(start);
     text.get(start..start.saturating_add(number(len))).unwrap_or_default()
+}
+
+/// A little-endian number of a handle.
+fn number(bytes: &[u8]) -> usize {
+    let joined = bytes.iter().rev().fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
+    usize::try_from(joined).unwrap_or(usize::MAX)
 }
 
 /// Strings in memory.
@@ -154,6 +168,8 @@ mod tests {
         {
             assert!(at(count, places).is_err(), "{count} {places:?}");
         }
+        let text = Bytes::from("--abcdef");
+        assert_eq!(strings.moved_to(text, 2), strings);
         let outside = [255; HANDLE_BYTES];
         assert_eq!(string_at(b"abc", &outside), b"");
     }

@@ -141,7 +141,7 @@ impl Tensor {
                 Value::strings(shape, strings).map_err(wrong)
             }
             (Kind::Void, Some(packed)) if packed.is_packed() && dtype.bits() == Some(8) => {
-                Value::new(packed, shape, pack(data.as_ref(), packed)).map_err(wrong)
+                Value::of_bytes(packed, shape, data.as_ref()).map_err(wrong)
             }
             _ => Value::new(dtype, shape, Bytes::from_owner(data)).map_err(wrong),
         }
@@ -336,22 +336,6 @@ impl Tensor {
     }
 }
 
-/// Packs elements of one byte each into a few bits each.
-fn pack(elements: &[u8], dtype: DType) -> Vec<u8> {
-    let Some(Grain::Packed { bits, order }) = dtype.grain() else { return elements.to_vec() };
-    let bits = u32::from(bits);
-    let mask = (1u8 << bits) - 1;
-    let pack_byte = |group: &[u8]| {
-        let places = group.iter().enumerate();
-        places.fold(0, |byte, (at, element)| {
-            let shift = bits * at as u32;
-            let shift = if order == BitOrder::LowFirst { shift } else { 8 - bits - shift };
-            byte | (element & mask) << shift
-        })
-    };
-    elements.chunks(8 / bits as usize).map(pack_byte).collect()
-}
-
 /// Passes advice to the system (`madvise`). A refusal only costs time.
 fn advise(data: &Data, range: Range<usize>, ahead: bool) {
     #[cfg(target_os = "linux")]
@@ -383,10 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_elements_fill_bytes_from_the_right_end() {
-        assert_eq!(pack(&[1, 2, 0xFF], DType::I4), [0x21, 0x0F]);
-        assert_eq!(pack(&[0, 1, 2, 3, 1], DType::U2), [0xE4, 0x01]);
-        assert_eq!(pack(&[1, 0, 1, 1, 0, 0, 0, 1, 0, 1], DType::U1), [0xB1, 0x40]);
+    fn elements_of_a_byte_are_packed_as_declared() {
         let bytes = NpyArray::new("|V1", &[3], false, vec![1, 2, 3]).unwrap();
         let packed = Value::new(DType::U4, &[3], vec![0x21, 0x03]).unwrap();
         assert_eq!(value(&bytes, Some(DType::U4)), packed);

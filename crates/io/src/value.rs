@@ -1,5 +1,6 @@
 //! A tensor as models and TensorProtos hold it: dense, row-major and little-endian, or strings.
 
+use crate::packed;
 use crate::strings::Strings;
 use bytes::Bytes;
 use retrograde::{DType, Layout, LayoutError};
@@ -39,15 +40,28 @@ impl Value {
         Ok(Value { dtype, shape, elements, is_message: false })
     }
 
-    /// A sequence of tensors, or an optional value: the bytes of its message, which are not parsed
-    /// into tensors. Only an Identity accepts it.
-    pub(crate) fn message(bytes: Bytes) -> Value {
+    /// As [`new`](Self::new), but every element has a byte of its own; packed ones are packed.
+    pub fn of_bytes(dtype: DType, shape: &[usize], data: &[u8]) -> Result<Value, LayoutError> {
+        Value::new(dtype, shape, packed::pack(data, dtype))
+    }
+
+    /// Packed elements as a byte each, with higher bits of zero; `None` for other types.
+    pub fn unpacked(&self) -> Option<Vec<u8>> {
+        let Elements::Bytes(data) = &self.elements else { return None };
+        let count = Layout::dense(self.dtype, &self.shape).ok()?.len();
+        self.dtype.is_packed().then(|| packed::unpack(data, self.dtype, count))
+    }
+
+    /// A sequence of tensors, or an optional value: the bytes of its message, or others that stand
+    /// for it. They are not parsed, and only an Identity accepts the value.
+    pub fn message(bytes: impl Into<Bytes>) -> Value {
+        let bytes = bytes.into();
         let (shape, elements) = (vec![bytes.len()], Elements::Bytes(bytes));
         Value { dtype: DType::U8, shape, elements, is_message: true }
     }
 
-    /// Whether it is a sequence of tensors or an optional value: then its elements are the bytes of
-    /// the SequenceProto or OptionalProto.
+    /// Whether it is a sequence of tensors or an optional value: then its elements are the bytes
+    /// that it was made of, a SequenceProto or OptionalProto if it was read from a file.
     pub fn is_message(&self) -> bool {
         self.is_message
     }
@@ -103,6 +117,11 @@ mod tests {
         assert!(Value::strings(&[2], vec![Bytes::new(); 2].into_iter().collect()).is_ok());
         assert!(Value::strings(&[2], Strings::from_iter([])).is_err());
         assert!(Value::strings(&[usize::MAX, 4], Strings::from_iter([])).is_err());
+        let nibbles = Value::of_bytes(DType::I4, &[3], &[1, 2, 0xFF]).unwrap();
+        assert_eq!(nibbles, Value::new(DType::I4, &[3], vec![0x21, 0x0F]).unwrap());
+        assert_eq!(nibbles.unpacked(), Some(vec![1, 2, 0x0F]));
+        assert!(Value::of_bytes(DType::I4, &[3], &[1]).is_err());
+        assert_eq!(Value::new(DType::U8, &[1], vec![1]).unwrap().unpacked(), None);
         let value = Value::new(DType::Bytes(2), &[2], vec![0; 4]).unwrap();
         assert_eq!(value.reinterpreted(DType::BF16).unwrap().dtype(), DType::BF16);
         assert_eq!(value.reinterpreted(DType::F32), None);

@@ -7,13 +7,18 @@ use retrograde::Error;
 
 pub(crate) fn raised(error: Error) -> PyErr {
     let text = error.to_string();
-    match error {
+    if is_about_types(&error) { PyTypeError::new_err(text) } else { PyValueError::new_err(text) }
+}
+
+/// Whether a wrong type is the reason.
+pub(crate) fn is_about_types(error: &Error) -> bool {
+    matches!(
+        error,
         Error::OutputType { .. }
-        | Error::AxesType { .. }
-        | Error::MaskType { .. }
-        | Error::InputType { .. }
-        | Error::LengthsType { .. }
-        | Error::OffsetsType { .. } => PyTypeError::new_err(text),
-        _ => PyValueError::new_err(text),
-    }
+            | Error::AxesType { .. }
+            | Error::MaskType { .. }
+            | Error::InputType { .. }
+            | Error::LengthsType { .. }
+            | Error::OffsetsType { .. }
+    )
 }

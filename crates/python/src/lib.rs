@@ -17,6 +17,7 @@ mod kept;
 mod lengths;
 mod maker;
 mod memory;
+mod model;
 mod ndarray;
 mod openmp;
 mod operand;
@@ -61,6 +62,8 @@ mod _engine {
     use crate::maker::Maker;
     #[pymodule_export]
     use crate::memory::{kept_memory, set_kept_memory};
+    #[pymodule_export]
+    use crate::model::OnnxModel;
     #[pymodule_export]
     use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]

@@ -1,14 +1,17 @@
 //! NumPy arrays: the layout of their elements, and new arrays like them.
 
 use crate::dlpack::RawTensor;
-use crate::memory;
+use crate::memory::{self, Filled};
 use crate::view::{Place, View};
+use bytes::Bytes;
 use numpy::npyffi::{
     self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_ORDER, NPY_TYPES, PY_ARRAY_API,
     PyDataType_ELSIZE, PyDataType_FLAGS, PyDataType_ISLEGACY,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi::{PyObject, PyTypeObject};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use retrograde::cpu::Block;
@@ -42,6 +45,51 @@ pub(crate) fn dense_bytes(array: &Bound<'_, PyUntypedArray>, most: usize) -> Opt
     unsafe {
         let data = (*npyffi::_PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const())).data;
         Some(slice::from_raw_parts(data.cast(), bytes).to_vec())
+    }
+}
+
+/// The sizes of the axes.
+pub(crate) fn shape(array: &Bound<'_, PyUntypedArray>) -> Vec<usize> {
+    array.shape().to_vec()
+}
+
+/// The elements of a row-major array, as they are now: a copy of fewer than `least` bytes, or
+/// memory that is shared with the array.
+///
+/// As with any NumPy function, the caller is responsible for other threads that modify or resize the
+/// array while the result is used.
+pub(crate) fn shared_bytes(array: &Bound<'_, PyUntypedArray>, least: usize) -> PyResult<Bytes> {
+    let len = array.len() * array.dtype().itemsize();
+    if !array.is_c_contiguous() || holds_references(array) {
+        return Err(PyValueError::new_err("an array is not row-major, or has objects"));
+    }
+    if len < least || len == 0 {
+        return Ok(dense_bytes(array, len + 1).unwrap_or_default().into());
+    }
+    // SAFETY: the object is an array, which has this field.
+    let data = unsafe {
+        (*npyffi::_PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const())).data.cast::<u8>()
+    };
+    Ok(Bytes::from_owner(Elements { _array: array.clone().unbind(), data, len }))
+}
+
+/// The elements of a dense array, which is kept alive.
+struct Elements {
+    _array: Py<PyUntypedArray>,
+    data: *const u8,
+    len: usize,
+}
+
+// SAFETY: the memory is only read, and the reference to the array is never used.
+unsafe impl Send for Elements {}
+// SAFETY: as above.
+unsafe impl Sync for Elements {}
+
+impl AsRef<[u8]> for Elements {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the array is dense and has this many bytes. It is alive, and the caller is
+        // responsible for threads that modify it meanwhile (see `shared_bytes`).
+        unsafe { slice::from_raw_parts(self.data, self.len) }
     }
 }
 
@@ -176,28 +224,59 @@ fn in_block<'py>(
     array: &Bound<'py, PyUntypedArray>,
     view: &View,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let py = array.py();
     let DType::Bytes(width) = view.dtype else { unreachable!("arrays have elements of bytes") };
-    let mut strides = view.dense_strides("out", width)?;
-    let mut shape = view.shape.clone();
+    let (mut shape, mut strides) = (view.shape.clone(), view.dense_strides("out", width)?);
     let block = memory::block(view.bytes())?;
+    // SAFETY: the block holds a dense array of that shape and type, whose class is an array's.
+    unsafe {
+        let class = array.get_type().as_type_ptr();
+        over_block(block, class, array.dtype(), &mut shape, &mut strides, array.as_ptr())
+    }
+}
+
+/// A new array of the bytes of a block.
+pub(crate) fn of_block<'py>(
+    py: Python<'py>,
+    filled: Filled,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let (block, len) = filled.into_parts();
+    // SAFETY: the block has these bytes, and the class is NumPy's own.
+    unsafe {
+        let class = PyUntypedArray::type_object_raw(py);
+        over_block(block, class, numpy::dtype::<u8>(py), &mut [len], &mut [1], ptr::null_mut())
+    }
+}
+
+/// A new array in memory that we allocated, which belongs to it.
+///
+/// # Safety
+/// The class is that of arrays or derived from it; shape and strides have one entry per axis and
+/// stay inside the block; `like` is an array, or null if the class is NumPy's own.
+unsafe fn over_block<'py>(
+    block: Block,
+    class: *mut PyTypeObject,
+    dtype: Bound<'py, PyArrayDescr>,
+    shape: &mut [usize],
+    strides: &mut [isize],
+    like: *mut PyObject,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = dtype.py();
     let data = block.as_ptr().cast::<c_void>();
     // Frees the block, or keeps it for another array, when the array is freed.
     let owner = PyCapsule::new_with_value(py, block, c"retrograde.memory")?;
-    // SAFETY: the type is an array's, the call steals the reference to the descriptor, shape and
-    // strides have one entry per axis, and the block holds a dense array of that shape. The call
+    // SAFETY: as required above; the call steals the reference to the descriptor. The second call
     // steals the owner's reference as well, also on failure.
     unsafe {
         let out = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
-            array.get_type().as_type_ptr(),
-            array.dtype().into_dtype_ptr(),
+            class,
+            dtype.into_dtype_ptr(),
             shape.len() as i32,
             shape.as_mut_ptr().cast(),
             strides.as_mut_ptr(),
             data,
             NPY_ARRAY_WRITEABLE,
-            array.as_ptr(),
+            like,
         );
         let out = Bound::from_owned_ptr_or_err(py, out)?.cast_into_unchecked::<PyUntypedArray>();
         if PY_ARRAY_API.PyArray_SetBaseObject(py, out.as_array_ptr(), owner.into_ptr()) != 0 {

@@ -4,9 +4,9 @@
 use crate::files::{Folder, checked};
 use bytes::Bytes;
 use retrograde::{DType, Layout};
-use retrograde_io::graph::{Declared, Dim, Graph, Outline};
+use retrograde_io::graph::{Declared, Dim, Graph};
 use retrograde_io::{
-    Error, FilesRead, Location, Opening, Output, Saving, Value, onnx, open_value, openvino,
+    FilesRead, Location, Opening, Output, Saving, Value, open_value, outline, read_model_in,
 };
 use std::path::Path;
 
@@ -21,8 +21,7 @@ pub(crate) fn onnx_model(data: &[u8]) {
     folder.write("beside.bin", &(0..64).collect::<Vec<u8>>());
     let at = folder.write("x.onnx", data);
     let temporary = folder.path();
-    let read = onnx::read_model_in(&at.path, temporary, &FilesRead::default());
-    model(onnx::outline(&at.path), read, temporary);
+    model(&at.path, temporary);
 }
 
 /// An OpenVINO IR: the XML document, and after the first zero byte the content of the `.bin` file.
@@ -34,23 +33,23 @@ pub(crate) fn ir(data: &[u8]) {
         folder.write("x.bin", weights);
     }
     let temporary = folder.path();
-    let read = openvino::read_model_in(&at.path, temporary, &FilesRead::default());
-    model(openvino::outline(&at.path), read, temporary);
+    model(&at.path, temporary);
 }
 
-fn model(outline: Result<Outline, Error>, read: Result<Graph, Error>, folder: &Path) {
-    let outline = checked(outline);
-    let Some(graph) = checked(read) else { return };
-    let outline = outline.expect("a model that can be read can be outlined");
+fn model(path: &Path, folder: &Path) {
+    let outline = checked(outline(path));
+    let Some(graph) = checked(read_model_in(path, folder, &FilesRead::default())) else { return };
+    let (_, outline) = outline.expect("a model that can be read can be outlined");
     assert_eq!(outline.inputs.len(), graph.inputs().len());
     assert_eq!(outline.outputs.len(), graph.outputs().len());
     for pattern in [Pattern::Ones, Pattern::Few] {
         let Some(inputs) = inputs(&graph, pattern) else { return };
-        let Some(results) = checked(graph.run_in(inputs.clone(), folder, &mut |_, _| {})) else {
+        let Some(results) = checked(graph.run_in(inputs.clone(), &folder.to_owned(), None)) else {
             continue;
         };
         assert_eq!(results.len(), graph.outputs().len());
-        let again = graph.run_in(inputs, folder, &mut |_, _| {}).expect("the first run succeeded");
+        let again =
+            graph.run_in(inputs, &folder.to_owned(), None).expect("the first run succeeded");
         assert_eq!(results, again);
         results.iter().take(2).for_each(|result| written(result, folder));
     }

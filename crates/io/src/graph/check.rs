@@ -2,10 +2,11 @@
 //! and constants that are known.
 
 use super::declared::Declared;
-use super::error::GraphError;
+use super::error::{GraphError, NodeName};
 use super::known::Known;
 use super::movement::Workspace;
 use super::op::Op;
+use super::operand::OperandError;
 use super::operators;
 use super::parts::{Input, Node, Output, Source};
 use super::view::View;
@@ -58,13 +59,21 @@ pub(super) fn nodes(
     declared: &HashMap<String, Declared>,
     mut values: HashMap<String, Known>,
 ) -> Result<(), GraphError> {
-    let mut budget = MOST;
+    let (mut budget, mut foreign) = (MOST, Vec::new());
     for node in nodes {
         let operands: Vec<Option<Known>> =
             node.inputs.iter().map(|source| operand(source, &values)).collect();
-        let known = result(&node.op, &operands, &mut budget).map_err(|source| {
-            GraphError::Node { node: node.name.clone(), source: Box::new(source) }
-        })?;
+        let known = match result(&node.op, &operands, &mut budget) {
+            Ok(known) => known,
+            Err(OperandError::Arithmetic { dtype, .. }) => {
+                foreign.push(node.name.of_type(dtype));
+                Known::default()
+            }
+            Err(source) => {
+                let (node, source) = (node.name.clone(), Box::new(source));
+                return Err(GraphError::Node { node, source });
+            }
+        };
         let known = match declared.get(&node.output) {
             None => known,
             Some(declared) => {
@@ -74,6 +83,9 @@ pub(super) fn nodes(
         };
         values.insert(node.output.clone(), known);
     }
+    if !foreign.is_empty() {
+        return Err(GraphError::CannotRun { nodes: foreign });
+    }
     for output in outputs {
         let name = output.names.first().map_or("", String::as_str);
         if let Some(known) = values.get(&output.value) {
@@ -81,6 +93,18 @@ pub(super) fn nodes(
         }
     }
     Ok(())
+}
+
+/// Nodes that compute with other numbers than integers, as far as types are declared.
+pub(super) fn foreign(nodes: &[Node], values: &HashMap<String, Known>) -> Vec<NodeName> {
+    let mut foreign = Vec::new();
+    for node in nodes {
+        let operands: Vec<_> = node.inputs.iter().map(|from| operand(from, values)).collect();
+        if let Err(OperandError::Arithmetic { dtype, .. }) = operators::known(&node.op, &operands) {
+            foreign.push(node.name.of_type(dtype));
+        }
+    }
+    foreign
 }
 
 fn operand(source: &Source, values: &HashMap<String, Known>) -> Option<Known> {
@@ -95,11 +119,7 @@ fn operand(source: &Source, values: &HashMap<String, Known>) -> Option<Known> {
 }
 
 /// What is known about the result of a node. If its operands are small constants, it is evaluated.
-fn result(
-    op: &Op,
-    operands: &[Option<Known>],
-    budget: &mut usize,
-) -> Result<Known, super::operand::OperandError> {
+fn result(op: &Op, operands: &[Option<Known>], budget: &mut usize) -> Result<Known, OperandError> {
     let known = operators::known(op, operands)?;
     let constant = |known: &Option<Known>| match known {
         None => Some(None),
@@ -107,8 +127,8 @@ fn result(
     };
     let views: Option<Vec<Option<View>>> = operands.iter().map(constant).collect();
     let (Some(views), None) = (views, &known.value) else { return Ok(known) };
-    let (temporary, most) = (std::env::temp_dir(), SMALL as u64);
-    let mut workspace = Workspace { temporary: &temporary, most, moved: &mut |_| {} };
+    let (buffers, most) = (&std::env::temp_dir(), SMALL as u64);
+    let mut workspace = Workspace { buffers, most, moved: None };
     let len = match (op, known.shape()) {
         (op, Some(shape)) if grows(op) => {
             shape.iter().try_fold(16usize, |all, &size| all.checked_mul(size))

@@ -17,6 +17,13 @@ pub struct NodeName {
     pub kind: String,
 }
 
+impl NodeName {
+    /// The same node, whose type tells that of its elements.
+    pub(super) fn of_type(&self, dtype: DType) -> NodeName {
+        NodeName { name: self.name.clone(), kind: format!("{} of {dtype}", self.kind) }
+    }
+}
+
 impl fmt::Display for NodeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = short(&self.kind).escape_debug().to_string();
@@ -46,6 +53,14 @@ pub enum GraphError {
         given: usize,
         /// Inputs it should have.
         expected: String,
+    },
+    /// A node with too few or too many outputs.
+    #[error("{node}: has {given} outputs, expected one with a name")]
+    OutputCount {
+        /// The node.
+        node: NodeName,
+        /// Outputs it has.
+        given: usize,
     },
     /// An input that is omitted, but is not optional.
     #[error("{node}: input {position} is omitted, expected a value")]

@@ -2,9 +2,7 @@
 //! between integer types.
 
 use super::operand::OperandError;
-use super::view;
 use crate::value::{Elements, Value};
-use bytes::Bytes;
 use retrograde::{BitOrder, DType, Grain, Layout};
 
 /// The most entries of a list that is an argument of an operator.
@@ -45,16 +43,12 @@ fn read(dtype: DType, bytes: &[u8], at: usize) -> i128 {
 /// All integers of a dense value, in order.
 fn all(argument: &'static str, value: &Value) -> Result<Vec<i128>, OperandError> {
     let dtype = value.dtype();
+    check_integers(argument, Some(dtype))?;
     let Elements::Bytes(bytes) = value.elements() else {
         return Err(OperandError::Type { argument, dtype, allowed: INTEGERS });
     };
-    if !is_integer(dtype) {
-        return Err(OperandError::Type { argument, dtype, allowed: INTEGERS });
-    }
-    let (count, limit) = (Layout::dense(dtype, value.shape())?.len(), MOST);
-    if count > limit {
-        return Err(OperandError::TooMany { argument, count, limit });
-    }
+    check_entries(argument, value.shape())?;
+    let count = Layout::dense(dtype, value.shape())?.len();
     Ok((0..count).map(|at| read(dtype, bytes, at)).collect())
 }
 
@@ -64,15 +58,31 @@ pub(super) fn list(argument: &'static str, value: &Value) -> Result<Vec<i128>, O
     all(argument, value)
 }
 
+/// Refuses more integers than arguments of an operator have.
+pub(super) fn check_entries(argument: &'static str, shape: &[usize]) -> Result<(), OperandError> {
+    let count = shape.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
+    let (count, limit) = (count.unwrap_or(usize::MAX), MOST);
+    if count > limit { Err(OperandError::TooMany { argument, count, limit }) } else { Ok(()) }
+}
+
+/// Checks that a type, if it is known, is an integer one.
+pub(super) fn check_integers(
+    argument: &'static str,
+    dtype: Option<DType>,
+) -> Result<(), OperandError> {
+    match dtype.filter(|&dtype| !is_integer(dtype)) {
+        Some(dtype) => Err(OperandError::Type { argument, dtype, allowed: INTEGERS }),
+        None => Ok(()),
+    }
+}
+
 /// Checks the type and the rank of a list, as far as they are known.
 pub(super) fn check_list(
     argument: &'static str,
     dtype: Option<DType>,
     rank: Option<usize>,
 ) -> Result<(), OperandError> {
-    if let Some(dtype) = dtype.filter(|&dtype| !is_integer(dtype)) {
-        return Err(OperandError::Type { argument, dtype, allowed: INTEGERS });
-    }
+    check_integers(argument, dtype)?;
     match rank {
         Some(rank) if rank > 1 => Err(OperandError::NoList { argument, rank }),
         _ => Ok(()),
@@ -107,12 +117,11 @@ pub(super) fn from_integers(
 /// Checks that integers or booleans can be converted to this type.
 pub(super) fn check_cast(from: DType, to: DType) -> Result<(), OperandError> {
     let allowed = "integers or booleans (other numbers are never converted)";
-    let whole = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
-    if from != to && !(is_integer(from) || from == DType::Bool) {
-        return Err(OperandError::Type { argument: "the input", dtype: from, allowed });
-    }
-    if from != to && !whole(to) {
-        return Err(OperandError::Type { argument: "the result", dtype: to, allowed });
+    let whole = |dtype: DType| is_integer(dtype) || dtype == DType::Bool;
+    for (argument, dtype) in [("the input", from), ("the result", to)] {
+        if from != to && !whole(dtype) {
+            return Err(OperandError::Arithmetic { argument, dtype, allowed });
+        }
     }
     Ok(())
 }
@@ -127,7 +136,9 @@ pub(super) fn cast(value: &Value, to: DType) -> Result<Value, OperandError> {
         return Ok(value.clone());
     }
     let layout = Layout::dense(to, value.shape())?;
-    let (len, width) = (layout.byte_len(), to.bits().unwrap_or(8) / 8);
+    // Packed elements get a byte each at first.
+    let width = (to.bits().unwrap_or(8) / 8).max(1);
+    let len = layout.len().saturating_mul(width);
     let mut output = Vec::new();
     output.try_reserve_exact(len).map_err(|_| OperandError::NoRoom { len })?;
     for at in 0..layout.len() {
@@ -135,7 +146,10 @@ pub(super) fn cast(value: &Value, to: DType) -> Result<Value, OperandError> {
         let number = if to == DType::Bool { i128::from(number != 0) } else { number };
         output.extend_from_slice(&number.to_le_bytes()[..width]);
     }
-    Ok(view::with_bytes(&Value::new(to, &[0], Bytes::new())?, value.shape(), output.into())?)
+    match to.is_packed() {
+        true => Ok(Value::of_bytes(to, value.shape(), &output)?),
+        false => Ok(Value::new(to, value.shape(), output)?),
+    }
 }
 
 /// Lengths as integers: floats that are whole numbers become `i64`, packed integers too.
@@ -236,9 +250,9 @@ mod tests {
         assert_eq!(from(DType::I16, &[0, 1, 0, 0], DType::Bool), [1, 0]);
         assert_eq!(from(DType::Bool, &[1], DType::U16), [1, 0]);
         assert_eq!(from(DType::F32, &[1, 2, 3, 4], DType::F32), [1, 2, 3, 4]);
-        for (from, to) in
-            [(DType::F32, DType::I64), (DType::I64, DType::F32), (DType::I8, DType::I4)]
-        {
+        assert_eq!(from(DType::I8, &[1, 0xFE, 0x7F], DType::I4), [0xE1, 0x0F]);
+        assert_eq!(from(DType::I4, &[0xE1], DType::U2), [0b1001]);
+        for (from, to) in [(DType::F32, DType::I64), (DType::I64, DType::F32)] {
             assert!(check_cast(from, to).is_err(), "{from} to {to}");
         }
     }

@@ -24,8 +24,8 @@ pub(crate) enum Op {
     Slice,
     /// OpenVINO StridedSlice: data, begin, end, strides (optional).
     StridedSlice(Box<Masks>),
-    /// Permutes the axes: data, order (optional).
-    Transpose,
+    /// Permutes the axes: data, order (optional), which errors call by this name.
+    Transpose(&'static str),
     /// Removes axes of size 1: data, axes (optional).
     Squeeze {
         /// Whether an axis of another size is kept, and not an error.
@@ -41,7 +41,7 @@ pub(crate) enum Op {
     Concat { axis: i64 },
     /// Converts between integers: data.
     Cast(DType),
-    /// A tensor of one repeated element, which is this one: shape.
+    /// A tensor of one repeated element, which is this one and has no axes: shape.
     Fill(Box<Value>),
     /// ONNX Expand, OpenVINO Broadcast: data, shape.
     Expand {
@@ -52,17 +52,19 @@ pub(crate) enum Op {
     Reshape {
         /// Whether a size of 0 means that of the input.
         zero_keeps: bool,
+        /// Whether a size of 0 and one to be inferred may occur together.
+        infers_zero: bool,
     },
     /// Integers at equal distances: start, limit, delta. They have the type of `start`, or this one.
     Range(Option<DType>),
     /// Integers, element by element: two tensors.
     Arithmetic(Function),
-    /// ONNX Where, OpenVINO Select, of integers: condition, yes, no.
+    /// ONNX Where, OpenVINO Select: condition, yes, no.
     Select,
     /// Picks elements along an axis: data, indices.
     GatherElements { axis: i64 },
-    /// GatherND by one index each, which picks an entry of the first axis: data, indices.
-    GatherRows,
+    /// Picks elements by lists of indices, one for each of the first axes: data, indices.
+    GatherNd,
 }
 
 /// A function of two integers.
@@ -117,8 +119,8 @@ impl Op {
             Op::Identity | Op::Cast(_) | Op::Shape { .. } | Op::Fill(_) => 1..=1,
             Op::Reverse(_) | Op::Sequence { .. } | Op::Unsqueeze | Op::Expand { .. } => 2..=2,
             Op::Reshape { .. } | Op::Arithmetic(_) => 2..=2,
-            Op::GatherElements { .. } | Op::GatherRows => 2..=2,
-            Op::Transpose | Op::Squeeze { .. } => 1..=2,
+            Op::GatherElements { .. } | Op::GatherNd => 2..=2,
+            Op::Transpose(_) | Op::Squeeze { .. } => 1..=2,
             Op::Gather | Op::Range(_) | Op::Select => 3..=3,
             Op::StridedSlice(_) => 3..=4,
             Op::Slice => 3..=5,
@@ -129,7 +131,7 @@ impl Op {
     /// Whether it changes only how its first input is read, and moves nothing.
     pub(super) fn is_view(&self) -> bool {
         use Op::*;
-        let picks = matches!(self, Identity | Slice | StridedSlice(_) | Transpose);
+        let picks = matches!(self, Identity | Slice | StridedSlice(_) | Transpose(_));
         picks || matches!(self, Squeeze { .. } | Unsqueeze | Expand { .. } | Reshape { .. })
     }
 

@@ -18,6 +18,16 @@ pub enum OperandError {
         /// The accepted types.
         allowed: &'static str,
     },
+    /// Numbers that are never computed with or converted.
+    #[error("{argument} has type {dtype}, expected {allowed}")]
+    Arithmetic {
+        /// The operand.
+        argument: &'static str,
+        /// Its type.
+        dtype: DType,
+        /// The accepted types.
+        allowed: &'static str,
+    },
     /// A sequence or an optional value.
     #[error("input {position} is a sequence or an optional value, expected a tensor")]
     NoTensor {
@@ -136,15 +146,17 @@ pub enum OperandError {
         /// The axis along which they are joined.
         axis: usize,
     },
-    /// Tensors of different types that should be joined.
-    #[error("input {position} has type {dtype}, expected {first} as input 0")]
-    JoinType {
+    /// Tensors whose types should be equal.
+    #[error("input {position} has type {dtype}, expected {expected} as input {other}")]
+    OtherType {
         /// Which input.
         position: usize,
         /// Its type.
         dtype: DType,
-        /// The type of the first input.
-        first: DType,
+        /// The input that it must match.
+        other: usize,
+        /// The type of that one.
+        expected: DType,
     },
     /// A shape that does not match another one.
     #[error("{argument} is {shape:?}, to which shape {input:?} cannot be repeated")]

@@ -16,12 +16,12 @@ pub(super) use axes::axis;
 pub(super) use slice::{Lists as SliceLists, whole as whole_slice};
 
 use super::known::Known;
-use super::movement::{Workspace, dense};
+use super::movement::{Workspace, check_size, dense};
 use super::numbers;
 use super::op::Op;
 use super::operand::OperandError;
 use super::view::View;
-use crate::value::{Elements, Value};
+use crate::value::Value;
 use retrograde::{DType, Layout};
 use reverse::Sequence;
 
@@ -49,7 +49,18 @@ impl Operands<'_> {
         argument: &'static str,
         workspace: &mut Workspace<'_>,
     ) -> Result<Vec<i128>, OperandError> {
-        numbers::list(argument, &self.value(at, workspace)?)
+        numbers::list(argument, &self.integers(at, argument, workspace)?)
+    }
+
+    /// Integers of any shape, which are counted before they are repeated.
+    fn integers(
+        &self,
+        at: usize,
+        argument: &'static str,
+        workspace: &mut Workspace<'_>,
+    ) -> Result<Value, OperandError> {
+        numbers::check_entries(argument, self.view(at)?.shape())?;
+        self.value(at, workspace)
     }
 
     /// A list that may be omitted.
@@ -125,9 +136,9 @@ fn computed(
             };
             strided::slice(data, masks, &lists)
         }
-        Op::Transpose => {
-            let order = given.optional(1, "order", workspace)?.filter(|order| !order.is_empty());
-            axes::transpose(data, order.as_deref())
+        Op::Transpose(argument) => {
+            let order = given.optional(1, argument, workspace)?.filter(|order| !order.is_empty());
+            axes::transpose(data, argument, order.as_deref())
         }
         Op::Squeeze { skips } => {
             axes::squeeze(data, given.optional(1, "axes", workspace)?.as_deref(), *skips)
@@ -138,27 +149,31 @@ fn computed(
             Ok(View::of(numbers::from_list(sizes, dtype)))
         }
         Op::Gather => {
-            let indices = given.value(1, workspace)?;
+            let indices = given.integers(1, "indices", workspace)?;
             let axis = join::only(&given.list(2, "axis", workspace)?)?;
             let list = numbers::indices("indices", &indices)?;
             join::gather(data, &list, indices.shape(), axis, workspace)
         }
-        Op::GatherRows => {
-            let indices = given.value(1, workspace)?;
-            join::check_rows(Some(indices.shape()))?;
-            let list = numbers::indices("indices", &indices)?;
-            let shape = &indices.shape()[..indices.shape().len() - 1];
-            join::gather(data, &list, shape, 0, workspace)
+        Op::GatherNd => {
+            let indices = given.integers(1, "indices", workspace)?;
+            elements::gather_nd(data, &indices, workspace)
         }
         Op::Concat { axis } => {
             let tensors: Vec<View> = operands.iter().flatten().cloned().collect();
             join::concat(&tensors, *axis, workspace)
         }
-        Op::Cast(to) => Ok(View::of(numbers::cast(&given.value(0, workspace)?, *to)?)),
+        Op::Cast(to) => {
+            let value = given.value(0, workspace)?;
+            if to.bits() > value.dtype().bits() {
+                check_size(Layout::dense(*to, value.shape())?.byte_len(), workspace)?;
+            }
+            Ok(View::of(numbers::cast(&value, *to)?))
+        }
         Op::Fill(element) => filled(element, &given.list(0, "shape", workspace)?),
         Op::Expand { both } => broadcast::expand(data, &given.list(1, "shape", workspace)?, *both),
-        Op::Reshape { zero_keeps } => {
-            broadcast::reshape(data, &given.list(1, "shape", workspace)?, *zero_keeps, workspace)
+        Op::Reshape { zero_keeps, infers_zero } => {
+            let shape = given.list(1, "shape", workspace)?;
+            broadcast::reshape(data, &shape, (*zero_keeps, *infers_zero), workspace)
         }
         Op::Range(dtype) => {
             let [start, end, step] = [0, 1, 2].map(|at| given.value(at, workspace));
@@ -194,12 +209,12 @@ fn inferred(op: &Op, operands: &[Option<Known>]) -> Result<Known, OperandError> 
         Op::StridedSlice(masks) => {
             strided::known_slice(data, masks, [optional(1), optional(2), optional(3)])
         }
-        Op::Transpose => axes::known_transpose(data, optional(1)),
+        Op::Transpose(argument) => axes::known_transpose(data, argument, optional(1)),
         Op::Squeeze { skips } => axes::known_squeeze(data, optional(1), *skips),
         Op::Unsqueeze => axes::known_unsqueeze(data, at(1)),
         &Op::Shape { start, end, dtype } => Ok(known_shape(data, start, end, dtype)),
         Op::Gather => join::known_gather(data, at(1), at(2)),
-        Op::GatherRows => join::known_rows(data, at(1)),
+        Op::GatherNd => elements::known_gather_nd(data, at(1)),
         Op::Concat { axis } => {
             join::known_concat(&operands.iter().flatten().collect::<Vec<_>>(), *axis)
         }
@@ -215,7 +230,9 @@ fn inferred(op: &Op, operands: &[Option<Known>]) -> Result<Known, OperandError> 
             Ok(Known::new(Some(element.dtype()), dims))
         }
         Op::Expand { both } => broadcast::known_expand(data, at(1), *both),
-        Op::Reshape { zero_keeps } => broadcast::known_reshape(data, at(1), *zero_keeps),
+        Op::Reshape { zero_keeps, infers_zero } => {
+            broadcast::known_reshape(data, at(1), (*zero_keeps, *infers_zero))
+        }
         Op::Range(dtype) => arithmetic::known_range(data, *dtype),
         Op::Arithmetic(function) => arithmetic::known_binary(*function, data, at(1)),
         Op::Select => arithmetic::known_select(data, at(1), at(2)),
@@ -243,16 +260,11 @@ fn part<T>(list: &[T], start: i64, end: Option<i64>) -> &[T] {
 
 fn filled(element: &Value, shape: &[i128]) -> Result<View, OperandError> {
     let shape = axes::sizes(shape)?;
-    let layout = Layout::dense(element.dtype(), &shape)?;
-    let (count, limit) = (layout.len(), MOST_REPEATED);
+    let (count, limit) = (Layout::dense(DType::U8, &shape)?.len(), MOST_REPEATED);
     if count > limit {
         return Err(OperandError::TooMany { argument: "the result", count, limit });
     }
-    let Elements::Bytes(bytes) = element.elements() else {
-        let (argument, dtype, allowed) = ("the element", element.dtype(), "a number");
-        return Err(OperandError::Type { argument, dtype, allowed });
-    };
-    Ok(View::of(Value::new(element.dtype(), &shape, bytes.repeat(count))?))
+    Ok(View::of(element.clone()).repeated(&shape))
 }
 
 #[cfg(test)]
@@ -271,9 +283,9 @@ mod tests {
 
     #[test]
     fn repeated_elements_are_counted_first() {
-        let byte = Value::new(DType::U8, &[1], vec![7]).unwrap();
+        let byte = Value::new(DType::U8, &[], vec![7]).unwrap();
         let view = filled(&byte, &[2, 3]).unwrap();
-        assert_eq!((view.shape(), &view.bytes()[..]), (&[2, 3][..], &[7; 6][..]));
+        assert_eq!((view.shape(), view.strides()), (&[2, 3][..], &[0, 0][..]));
         let wrong = |shape: &[i128]| filled(&byte, shape).unwrap_err().to_string();
         assert_eq!(wrong(&[3, -1]), format!("shape[1] is -1, outside [0, {}]", isize::MAX));
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Runs a graph: inputs are checked against the declarations, nodes run one after the other, and a
 //! value is dropped after its last reader.
 
-use super::movement::{Workspace, dense};
+use super::movement::{Buffers, Workspace, dense};
 use super::numbers;
 use super::parts::Source;
 use super::sizes::Sizes;
@@ -10,7 +10,6 @@ use super::{Declared, Graph, GraphError, Op, operators};
 use crate::value::Value;
 use retrograde::DType;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// The most bytes of a result that is assembled from parts, whatever the model reads.
 const ALWAYS: u64 = 64 << 20;
@@ -22,30 +21,32 @@ impl Graph {
     ///
     /// Opaque elements (`bytes2`) are reinterpreted as the declared type if the width matches.
     pub fn run(&self, inputs: Vec<(String, Value)>) -> Result<Vec<Value>, GraphError> {
-        self.run_in(inputs, &std::env::temp_dir(), &mut |_, _| {})
+        self.run_in(inputs, &std::env::temp_dir(), None)
     }
 
-    /// As [`run`](Self::run), with a folder for temporary files, which hold large intermediate
-    /// results. `watch` is called with the number of bytes moved so far and in total.
+    /// As [`run`](Self::run), with memory for results: the path of a folder for temporary files,
+    /// or the caller's own. `watch` is called with the number of bytes moved so far and in total.
     pub fn run_in(
         &self,
         inputs: Vec<(String, Value)>,
-        temporary: &Path,
-        watch: &mut dyn FnMut(u64, u64),
+        buffers: &dyn Buffers,
+        watch: Option<&mut dyn FnMut(u64, u64)>,
     ) -> Result<Vec<Value>, GraphError> {
         let mut sizes = Sizes::default();
         let mut values = self.bind(inputs, &mut sizes)?;
-        let total = self.bytes_to_move(&values);
-        let read: u64 = values.values().map(size).fold(0, u64::saturating_add);
-        let mut done = 0;
-        let mut workspace = Workspace {
-            temporary,
-            most: read.saturating_mul(TIMES).max(ALWAYS),
-            moved: &mut |bytes| {
+        let read: u64 = values.values().map(View::bytes_read).fold(0, u64::saturating_add);
+        let mut moved = watch.map(|watch| {
+            let (mut done, total) = (0, self.bytes_to_move(&values));
+            move |bytes: u64| {
                 // The total is an estimate: how much a slice leaves is not known in advance.
                 done = total.min(done + bytes);
                 watch(done, total);
-            },
+            }
+        });
+        let mut workspace = Workspace {
+            buffers,
+            most: read.saturating_mul(TIMES).max(ALWAYS),
+            moved: moved.as_mut().map(|moved| moved as &mut dyn FnMut(u64)),
         };
         let mut readers = self.readers();
         for node in &self.nodes {
@@ -177,6 +178,7 @@ fn as_declared(value: Value, declared: &Declared) -> Value {
     }
 }
 
+/// How many bytes move.
 fn size(view: &View) -> u64 {
     view.bytes().len() as u64
 }

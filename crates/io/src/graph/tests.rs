@@ -229,7 +229,7 @@ fn views_move_once_and_compose() {
         ("picks", &[0, 2, 1]),
     ];
     assert_eq!(computed(vec![slice.clone()], lists).unwrap(), (vec![2, 3], vec![2, 1, 0, 5, 4, 3]));
-    let turned = node("t", Op::Transpose, &["s"], "t");
+    let turned = node("t", Op::Transpose("order"), &["s"], "t");
     assert_eq!(
         computed(vec![slice.clone(), turned.clone()], lists).unwrap(),
         (vec![3, 2], vec![2, 5, 1, 4, 0, 3])
@@ -258,7 +258,7 @@ fn integers_around_a_reversal_are_computed() {
     ];
     assert_eq!(computed(nodes, lists).unwrap(), (vec![2, 3], vec![2, 1, 0, 5, 4, 3]));
     let fill =
-        Op::Fill(Box::new(Value::new(DType::I64, &[1], vec![3, 0, 0, 0, 0, 0, 0, 0]).unwrap()));
+        Op::Fill(Box::new(Value::new(DType::I64, &[], vec![3, 0, 0, 0, 0, 0, 0, 0]).unwrap()));
     let nodes = vec![
         node("fill", fill, &["two"], "lens"),
         node("cast", Op::Cast(DType::I64), &["lens"], "long"),
@@ -286,14 +286,14 @@ fn nodes_are_checked_before_they_run() {
             "input 1 has type i64, expected u8 as input 0",
         ),
         (
-            wrong(Op::Transpose, &["x", "one"]),
+            wrong(Op::Transpose("order"), &["x", "one"]),
             "order has 1 entries but the shape of the input has 2",
         ),
         (wrong(Op::Slice, &["x", "one", "long"]), "ends has 2 entries but starts has 1"),
         (wrong(Op::Slice, &["x", "x", "one"]), "starts has 2 axes, expected a list"),
         (
             wrong(Op::Cast(DType::F32), &["x"]),
-            "the result has type f32, expected integers or booleans (other numbers are never converted)",
+            "it has nodes that retrograde cannot run: n (Test of f32)",
         ),
         (
             wrong(Op::Reverse(retrograde::ReverseMode::Index), &["x", "three"]),
@@ -383,7 +383,7 @@ fn reversals_are_a_chain() {
 #[test]
 fn what_is_not_a_chain_is_named() {
     let order = integers(&[1, 0]);
-    let refused = chained(Op::Transpose, &[("order", order)]).unwrap_err();
+    let refused = chained(Op::Transpose("order"), &[("order", order)]).unwrap_err();
     assert_eq!(refused, "one (Test) is not a reversal of the input");
     let two = rows().check().unwrap().chain().unwrap_err().to_string();
     assert_eq!(two, "it has 2 outputs, expected one");
@@ -394,4 +394,121 @@ fn what_is_not_a_chain_is_named() {
     };
     let refused = constant.check().unwrap().chain().unwrap_err().to_string();
     assert_eq!(refused, "output \"c\" is a constant, expected a reversal of an input");
+}
+
+/// The result of one node on constants.
+fn result_of(op: Op, operands: &[Value]) -> Result<Value, String> {
+    let names: Vec<String> = (0..operands.len()).map(|at| at.to_string()).collect();
+    let declared = |name: &String| Input {
+        names: vec![name.clone()],
+        value: name.clone(),
+        declared: Declared::default(),
+        has_default: false,
+    };
+    let parts = Parts {
+        inputs: names.iter().map(declared).collect(),
+        outputs: vec![output("y")],
+        nodes: vec![node("n", op, &names.iter().map(String::as_str).collect::<Vec<_>>(), "y")],
+        ..Parts::default()
+    };
+    let graph = parts.check().map_err(|error| error.to_string())?;
+    let inputs = names.into_iter().zip(operands.iter().cloned()).collect();
+    graph.run(inputs).map(|results| results[0].clone()).map_err(|error| error.to_string())
+}
+
+fn words(shape: &[usize], words: &[&'static str]) -> Value {
+    Value::strings(shape, words.iter().map(|&word| Bytes::from(word)).collect()).unwrap()
+}
+
+#[test]
+fn elements_of_every_type_are_picked_and_joined() {
+    let flags = Value::new(DType::Bool, &[2, 1], vec![1, 0]).unwrap();
+    let floats = |bytes: &[u8]| Value::new(DType::F16, &[2], bytes.to_vec()).unwrap();
+    // NaN payloads are kept.
+    let picked =
+        result_of(Op::Select, &[flags.clone(), floats(&[1, 2, 3, 0x7E]), floats(&[5, 6, 7, 8])]);
+    let expected = Value::new(DType::F16, &[2, 2], vec![1, 2, 3, 0x7E, 5, 6, 7, 8]).unwrap();
+    assert_eq!(picked.unwrap(), expected);
+    let nibbles = |elements: &[u8]| Value::of_bytes(DType::I4, &[3], elements).unwrap();
+    let picked = result_of(Op::Select, &[flags.clone(), nibbles(&[1, 2, 15]), nibbles(&[4, 5, 6])]);
+    let expected = Value::of_bytes(DType::I4, &[2, 3], &[1, 2, 15, 4, 5, 6]).unwrap();
+    assert_eq!(picked.unwrap(), expected);
+    let (one, other) = (words(&[2], &["a", "bc"]), words(&[2], &["", "déf"]));
+    let picked = result_of(Op::Select, &[flags.clone(), one.clone(), other.clone()]).unwrap();
+    assert_eq!(picked, words(&[2, 2], &["a", "bc", "", "déf"]));
+    let joined = result_of(Op::Concat { axis: 0 }, &[one.clone(), other.clone(), one.clone()]);
+    assert_eq!(joined.unwrap(), words(&[6], &["a", "bc", "", "déf", "a", "bc"]));
+    assert_eq!(
+        result_of(Op::Select, &[flags, one, nibbles(&[0; 3])]).unwrap_err(),
+        "n (Test): input 2 has type i4, expected string as input 1"
+    );
+    for element in [words(&[], &["ab"]), Value::of_bytes(DType::U2, &[], &[3]).unwrap()] {
+        let filled = result_of(Op::Fill(Box::new(element)), &[integers(&[5])]).unwrap();
+        let expected = match filled.dtype() {
+            DType::String => words(&[5], &["ab"; 5]),
+            dtype => Value::of_bytes(dtype, &[5], &[3; 5]).unwrap(),
+        };
+        assert_eq!(filled, expected);
+    }
+}
+
+#[test]
+fn lists_of_indices_pick_what_loops_pick() {
+    let (shape, data) = ([3, 4, 2], bytes(&[3, 4, 2]));
+    for depth in 1..=3 {
+        // Neighbours, repetitions, steps backwards, and from the end.
+        let lists = [0, 1, 2, 2, 1, 0, -1, 1, 0, 0].map(|start: i64| {
+            (0..depth).map(|axis| if axis == 2 { start % 2 } else { start }).collect::<Vec<_>>()
+        });
+        let mut indices = integers(&lists.concat());
+        indices = Value::new(
+            DType::I64,
+            &[2, 5, depth],
+            match indices.elements() {
+                crate::Elements::Bytes(bytes) => bytes.clone(),
+                crate::Elements::Strings(_) => unreachable!(),
+            },
+        )
+        .unwrap();
+        let rest: usize = shape[depth..].iter().product();
+        let picked = lists.iter().flat_map(|list| {
+            let at = list
+                .iter()
+                .zip(shape)
+                .fold(0, |at, (&index, size)| at * size + index.rem_euclid(size as i64) as usize);
+            (at * rest..(at + 1) * rest).map(|at| at as u8)
+        });
+        let expected = [&[2, 5], &shape[depth..]].concat();
+        let expected = Value::new(DType::U8, &expected, picked.collect::<Vec<_>>()).unwrap();
+        assert_eq!(result_of(Op::GatherNd, &[data.clone(), indices]).unwrap(), expected);
+    }
+    let wrong = |indices: Value| result_of(Op::GatherNd, &[data.clone(), indices]).unwrap_err();
+    assert_eq!(wrong(integers(&[0, 4])), "n (Test): indices[1] is 4, outside [-4, 3]");
+    let text = "n (Test): indices has shape [4], expected a last axis with one index for each of \
+                the first axes of the input";
+    assert_eq!(wrong(integers(&[0; 4])), text);
+}
+
+#[test]
+fn arithmetic_on_other_numbers_is_listed_like_other_operators() {
+    let of = |dtype| Declared { dtype: Some(dtype), ..Declared::default() };
+    let add = |name: &str, value: &str, result: &str| {
+        node(name, Op::Arithmetic(Function::Add), &[value, value], result)
+    };
+    let parts = |foreign: Vec<NodeName>| Parts {
+        inputs: vec![input("x", DType::F32, &[Dim::Any]), input("n", DType::I32, &[Dim::Any])],
+        outputs: vec![output("y"), output("z")],
+        nodes: vec![add("a", "x", "b"), add("c", "b", "y"), add("d", "n", "z")],
+        declared: [("x", of(DType::F32)), ("b", of(DType::F32)), ("n", of(DType::I32))]
+            .map(|(name, declared)| (name.to_owned(), declared))
+            .into(),
+        foreign,
+        ..Parts::default()
+    };
+    let refused = |foreign| parts(foreign).check().unwrap_err().to_string();
+    let text = "it has nodes that retrograde cannot run: a (Test of f32), c (Test of f32)";
+    assert_eq!(refused(vec![]), text);
+    let text =
+        "it has nodes that retrograde cannot run: e (Test), a (Test of f32), c (Test of f32)";
+    assert_eq!(refused(vec![named("e")]), text);
 }

@@ -3,7 +3,7 @@
 //! Slice, Transpose, Squeeze, Unsqueeze and Expand only change the view. The elements move once,
 //! when an operator or an output needs them.
 
-use crate::strings;
+use crate::strings::{self, Strings};
 use crate::value::{Elements, Value};
 use bytes::Bytes;
 use retrograde::{DType, Layout, LayoutError};
@@ -63,6 +63,15 @@ impl View {
             Elements::Bytes(_) => self.value.dtype(),
             Elements::Strings(_) => strings::HANDLE,
         }
+    }
+
+    /// How many bytes are read for the value, with the text of strings.
+    pub(super) fn bytes_read(&self) -> u64 {
+        let text = match self.value.elements() {
+            Elements::Bytes(_) => 0,
+            Elements::Strings(strings) => strings.text().len(),
+        };
+        self.bytes().len().saturating_add(text) as u64
     }
 
     /// Where the elements are in [`bytes`](Self::bytes).
@@ -127,6 +136,28 @@ impl View {
         let strides = (0..shape.len()).map(stride).collect();
         let (value, shape) = (self.value.clone(), shape.to_vec());
         View { value, shape, strides, offset: self.offset }.normal()
+    }
+
+    /// `count` places of the first `axes` axes, as one axis: `start` and `step` are the distances
+    /// of the first place from the first element, and from each place to the next, in elements.
+    /// The places exist.
+    pub(super) fn places(&self, axes: usize, start: isize, step: isize, count: usize) -> View {
+        let shape = [&[count], &self.shape[axes..]].concat();
+        let strides = [&[step], &self.strides[axes..]].concat();
+        // Invariant 2: the first place exists, so its offset does not overflow.
+        let offset = self.offset.wrapping_add_signed(start);
+        View { value: self.value.clone(), shape, strides, offset }.normal()
+    }
+
+    /// Distances between the entries of each axis, in elements.
+    pub(super) fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// The same view of other strings, as many as the value has.
+    pub(super) fn of_strings(&self, strings: Strings) -> Result<View, LayoutError> {
+        let value = Value::strings(self.value.shape(), strings)?;
+        Ok(View { value, ..self.clone() })
     }
 
     /// Whether all entries of an axis are the same elements.

@@ -82,6 +82,11 @@ impl<'a> Attributes<'a> {
         self.list.iter().find(|(attribute, _)| attribute.name == name)
     }
 
+    /// Whether there is one of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
     /// An integer.
     pub(super) fn int(&self, name: &str) -> Result<Option<i64>, ModelError> {
         let Some((attribute, content)) = self.find(name) else { return Ok(None) };

@@ -3,7 +3,7 @@
 use super::attributes::{Attributes, Kind, unknown};
 use super::error::TensorError;
 use super::messages::AttributeProto;
-use super::tensor::{strings, value_of};
+use super::tensor::{check_text, constant_of, strings};
 use super::wire::{self, Numbers};
 use crate::external::Folder;
 use crate::graph::{GraphError, NodeName};
@@ -15,12 +15,12 @@ use retrograde::{DType, Layout};
 use std::io;
 use std::path::Path;
 
-/// The value of a Constant; `None` for a sparse one.
+/// The value of a Constant.
 pub(super) fn value(
     name: &NodeName,
     attributes: &Attributes<'_>,
     folder: &mut Folder,
-) -> Result<Option<Value>, ModelError> {
+) -> Result<Value, ModelError> {
     let [(attribute, content)] = attributes.list() else {
         return Err(GraphError::Attribute {
             node: name.clone(),
@@ -30,15 +30,14 @@ pub(super) fn value(
         }
         .into());
     };
-    let kind = match attribute.name.as_str() {
-        "sparse_value" => return Ok(None),
-        "value" => Kind::Tensor,
-        "value_float" => Kind::Float,
-        "value_int" => Kind::Int,
-        "value_string" => Kind::String,
-        "value_floats" => Kind::Floats,
-        "value_ints" => Kind::Ints,
-        "value_strings" => Kind::Strings,
+    let (kind, attribute_name) = match attribute.name.as_str() {
+        "value" => (Kind::Tensor, "value"),
+        "value_float" => (Kind::Float, "value_float"),
+        "value_int" => (Kind::Int, "value_int"),
+        "value_string" => (Kind::String, "value_string"),
+        "value_floats" => (Kind::Floats, "value_floats"),
+        "value_ints" => (Kind::Ints, "value_ints"),
+        "value_strings" => (Kind::Strings, "value_strings"),
         _ => return Err(unknown(name, attribute)),
     };
     attributes.check(attribute, content, kind)?;
@@ -47,16 +46,18 @@ pub(super) fn value(
     let value = match kind {
         Kind::Tensor => {
             let tensor = t.clone().unwrap_or_default();
-            return Ok(Some(value_of(&tensor, folder).map_err(wrong)?.value));
+            return Ok(constant_of(&tensor, folder).map_err(wrong)?.value);
         }
         Kind::Float => Value::new(DType::F32, &[], f.unwrap_or(0.0).to_le_bytes().to_vec()),
         Kind::Int => Value::new(DType::I64, &[], i.unwrap_or(0).to_le_bytes().to_vec()),
         Kind::String => {
             Value::strings(&[], std::iter::once(s.clone().unwrap_or_default()).collect())
         }
-        kind => return list(kind, content, folder.spool()).map(Some).map_err(wrong),
+        kind => list(kind, content, folder.spool()).map_err(wrong).map(Ok)?,
     };
-    value.map(Some).map_err(|source| GraphError::Layout { node: name.clone(), source }.into())
+    let value = value.map_err(|source| GraphError::Layout { node: name.clone(), source })?;
+    check_text(&value, attribute_name).map_err(wrong)?;
+    Ok(value)
 }
 
 /// A list attribute: `value_floats` and similar.

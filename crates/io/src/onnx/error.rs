@@ -98,6 +98,16 @@ pub enum TensorError {
         /// The element type.
         dtype: DType,
     },
+    /// A string that is no text.
+    #[error("{field}[{position}] is {text}, expected UTF-8")]
+    NotText {
+        /// The field.
+        field: &'static str,
+        /// Index of the entry.
+        position: usize,
+        /// The string, shortened.
+        text: String,
+    },
     /// An invalid entry about external data.
     #[error("external data: {key} is {value:?}, expected {expected}")]
     ExternalKey {

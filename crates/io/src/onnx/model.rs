@@ -9,15 +9,13 @@ use super::messages::{
 };
 use super::nodes;
 use super::survey::Survey;
-use super::tensor::{NamedTensor, value_of};
-use crate::error::Error;
+use super::tensor::{NamedTensor, constant_of};
 use crate::external::Folder;
-use crate::graph::{Graph, GraphError, Input, Node, NodeName, Outline, Output, Parts};
-use crate::identity::FilesRead;
+use crate::graph::{Declared, Graph, GraphError, Input, Node, NodeName, Outline, Output, Parts};
 use crate::model::ModelError;
-use crate::model_file;
 use crate::words::short;
 use bytes::Bytes;
+use retrograde::DType;
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -25,32 +23,18 @@ use std::path::Path;
 /// Opsets whose operators are supported. ReverseSequence exists from opset 10 on.
 const OPSETS: RangeInclusive<i64> = 7..=28;
 
-/// Reads a `.onnx` file and its external data.
-///
-/// ```no_run
-/// let graph = retrograde_io::onnx::read_model("model.onnx")?;
-/// for input in graph.inputs() {
-///     println!("{:?}: {}", input.names, input.declared);
-/// }
-/// # Ok::<(), retrograde_io::Error>(())
-/// ```
-pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
-    read_model_in(path, std::env::temp_dir(), &FilesRead::default())
+/// Reads a ModelProto in memory. Its external data is read from this folder into memory, so that
+/// the graph does not depend on any file.
+pub fn decode_model(
+    content: impl Into<Bytes>,
+    folder: impl AsRef<Path>,
+) -> Result<Graph, ModelError> {
+    graph_of(content.into(), Folder::at(folder.as_ref()).in_memory())
 }
 
-/// As [`read_model`], with a folder for temporary files: large tensors that cannot be used in the
-/// mapped file are unpacked there. Every file that is read is added to `read`.
-pub fn read_model_in(
-    path: impl AsRef<Path>,
-    temporary: impl AsRef<Path>,
-    read: &FilesRead,
-) -> Result<Graph, Error> {
-    model_file::read_in(path.as_ref(), temporary.as_ref(), read, decode_model)
-}
-
-/// Describes a `.onnx` file, whether it can be run or not.
-pub fn outline(path: impl AsRef<Path>) -> Result<Outline, Error> {
-    model_file::read(path.as_ref(), outline_of)
+/// The version of the default operator set of a ModelProto in memory, if it is supported.
+pub fn decode_opset(content: impl Into<Bytes>) -> Result<u32, ModelError> {
+    Opened::new(&content.into())?.opset()
 }
 
 /// A model whose graph has yet to be read, node by node.
@@ -107,7 +91,8 @@ impl Opened {
     }
 }
 
-fn decode_model(content: Bytes, mut folder: Folder) -> Result<Graph, ModelError> {
+/// Reads a ModelProto and its external data.
+pub(crate) fn graph_of(content: Bytes, mut folder: Folder) -> Result<Graph, ModelError> {
     let opened = Opened::new(&content)?;
     let opset = opened.opset()?;
     let Opened { functions, graph, decoder, .. } = opened;
@@ -118,7 +103,13 @@ fn decode_model(content: Bytes, mut folder: Folder) -> Result<Graph, ModelError>
     let mut wrong = None;
     for bytes in &graph.node {
         match reader.node(bytes) {
-            Err(error @ ModelError::Graph(GraphError::Attribute { .. })) => {
+            Err(
+                error @ ModelError::Graph(
+                    GraphError::Attribute { .. }
+                    | GraphError::InputCount { .. }
+                    | GraphError::OutputCount { .. },
+                ),
+            ) => {
                 wrong.get_or_insert(error);
             }
             done => done?,
@@ -127,11 +118,14 @@ fn decode_model(content: Bytes, mut folder: Folder) -> Result<Graph, ModelError>
     if reader.parts.foreign.is_empty() {
         wrong.map_or(Ok(()), Err)?;
         reader.values(&graph)?;
+    } else {
+        reader.types(&graph)?;
     }
     Ok(reader.parts.check()?)
 }
 
-fn outline_of(content: Bytes) -> Result<Outline, ModelError> {
+/// Describes a ModelProto, whether it can be run or not.
+pub(crate) fn outline_of(content: Bytes) -> Result<Outline, ModelError> {
     let opened = Opened::new(&content)?;
     let opset = opened.opset().ok();
     let Opened { ir_version, opsets, functions, graph, mut decoder } = opened;
@@ -198,12 +192,12 @@ impl Reader<'_> {
             return Ok(());
         }
         let attributes = Attributes::of(&name, &node, &mut self.decoder)?;
+        if let Some(kind) = nodes::foreign_form(&name.kind, &attributes)? {
+            self.parts.foreign.push(NodeName { name: node.name, kind: kind.to_owned() });
+            return Ok(());
+        }
         if name.kind == "Constant" {
-            let Some(value) = constant::value(&name, &attributes, self.folder)? else {
-                let kind = "Constant with sparse_value".to_owned();
-                self.parts.foreign.push(NodeName { kind, ..name });
-                return Ok(());
-            };
+            let value = constant::value(&name, &attributes, self.folder)?;
             let output = nodes::output_of(&node, &name)?;
             let given = node.input.len();
             if given > 0 {
@@ -219,15 +213,33 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Reads all declared types, as far as they can be read: for a model that cannot be run.
+    fn types(&mut self, graph: &GraphProto) -> Result<(), ModelError> {
+        for bytes in &graph.initializer {
+            let Ok(Survey { name, data_type: Some(code), .. }) = Survey::of(bytes) else {
+                continue;
+            };
+            let dtype = DType::from_onnx(code);
+            self.decoder.spend(name.len())?;
+            self.parts.declared.insert(name, Declared { dtype, ..Declared::default() });
+        }
+        for bytes in graph.input.iter().chain(&graph.output).chain(&graph.value_info) {
+            let (name, declared) = declared_in(&mut self.decoder, bytes, "value", true)?;
+            self.parts.declared.insert(name, declared);
+        }
+        Ok(())
+    }
+
     /// Reads initializers, inputs, outputs and the declarations of all other values.
     fn values(&mut self, graph: &GraphProto) -> Result<(), ModelError> {
         let mut initialized = HashSet::new();
         for bytes in &graph.initializer {
-            let NamedTensor { name, value } = value_of(bytes, self.folder).map_err(|source| {
-                // The name itself may be invalid.
-                let name = Survey::of(bytes).map(|survey| survey.name).unwrap_or_default();
-                ModelError::tensor(&format!("initializer {:?}", short(&name)), source)
-            })?;
+            let NamedTensor { name, value } =
+                constant_of(bytes, self.folder).map_err(|source| {
+                    // The name itself may be invalid.
+                    let name = Survey::of(bytes).map(|survey| survey.name).unwrap_or_default();
+                    ModelError::tensor(&format!("initializer {:?}", short(&name)), source)
+                })?;
             initialized.insert(name.clone());
             self.parts.constants.push((name, value));
         }

@@ -3,11 +3,11 @@
 
 use super::attributes::Attributes;
 use super::messages::NodeProto;
-use super::tensor::value_of;
+use super::tensor::constant_of;
 use crate::external::Folder;
 use crate::graph::{Function, GraphError, NodeName, Op, Source};
 use crate::model::ModelError;
-use crate::value::Value;
+use crate::value::{Elements, Value};
 use retrograde::DType;
 
 /// Operators and the first opset in which they can be used.
@@ -43,6 +43,20 @@ const OPERATORS: [(&str, u32); 26] = [
 /// Whether the operator is supported.
 pub(super) fn is_known(kind: &str, opset: u32) -> bool {
     OPERATORS.iter().any(|(name, first)| *name == kind && opset >= *first)
+}
+
+/// The form of a supported operator that is not supported itself.
+pub(super) fn foreign_form(
+    kind: &str,
+    attributes: &Attributes<'_>,
+) -> Result<Option<&'static str>, ModelError> {
+    Ok(match kind {
+        "Constant" if attributes.has("sparse_value") => Some("Constant with sparse_value"),
+        "GatherND" if attributes.int("batch_dims")?.unwrap_or(0) != 0 => {
+            Some("GatherND with batch_dims")
+        }
+        _ => None,
+    })
 }
 
 /// The operator of a node, and its operands.
@@ -82,7 +96,7 @@ pub(super) fn operator(
             attributes.only(&["perm"])?;
             check_inputs(name, node, 1)?;
             inputs.extend(list("perm")?);
-            Op::Transpose
+            Op::Transpose("perm")
         }
         "Squeeze" | "Unsqueeze" => {
             let squeezes = name.kind == "Squeeze";
@@ -130,18 +144,12 @@ pub(super) fn operator(
         }
         "GatherND" => {
             attributes.only(if opset < 12 { &[] } else { &["batch_dims"] })?;
-            match attributes.int("batch_dims")?.unwrap_or(0) {
-                0 => Op::GatherRows,
-                value => {
-                    let (node, attribute) = (name.clone(), "batch_dims".to_owned());
-                    let (value, expected) = (value.to_string(), "0");
-                    return Err(GraphError::Attribute { node, attribute, value, expected }.into());
-                }
-            }
+            Op::GatherNd
         }
         "Reshape" => {
             attributes.only(if opset < 14 { &[] } else { &["allowzero"] })?;
-            Op::Reshape { zero_keeps: attributes.int("allowzero")?.unwrap_or(0) == 0 }
+            let zero_keeps = attributes.int("allowzero")?.unwrap_or(0) == 0;
+            Op::Reshape { zero_keeps, infers_zero: zero_keeps }
         }
         kind => {
             attributes.only(&[])?;
@@ -192,34 +200,34 @@ fn element(
 ) -> Result<Value, ModelError> {
     let layout = |source| GraphError::Layout { node: node.clone(), source };
     let Some(tensor) = attributes.tensor("value")? else {
-        return Ok(Value::new(DType::F32, &[1], vec![0; 4]).map_err(layout)?);
+        return Ok(Value::new(DType::F32, &[], vec![0; 4]).map_err(layout)?);
     };
-    let value = value_of(&tensor, folder)
+    let value = constant_of(&tensor, folder)
         .map_err(|source| ModelError::tensor(&node.to_string(), source))?
         .value;
-    let whole = value.dtype().bits().is_some_and(|bits| bits >= 8);
-    if value.shape().iter().any(|&size| size != 1) || !whole {
+    if value.shape().iter().any(|&size| size != 1) {
         return Err(GraphError::Attribute {
             node: node.clone(),
             attribute: "value".to_owned(),
             value: format!("{} {:?}", value.dtype(), value.shape()),
-            expected: "one number of whole bytes",
+            expected: "one element",
         }
         .into());
     }
-    Ok(value)
+    let element = match value.elements() {
+        Elements::Bytes(bytes) => Value::new(value.dtype(), &[], bytes.clone()),
+        Elements::Strings(strings) => Value::strings(&[], strings.clone()),
+    };
+    Ok(element.map_err(layout)?)
 }
 
 /// The only output of a node.
 pub(super) fn output_of(node: &NodeProto, name: &NodeName) -> Result<String, ModelError> {
     match &node.output[..] {
         [output] if !output.is_empty() => Ok(output.clone()),
-        outputs => Err(GraphError::Attribute {
-            node: name.clone(),
-            attribute: "output".to_owned(),
-            value: format!("a list of {}", outputs.len()),
-            expected: "one output with a name",
+        outputs => {
+            let (node, given) = (name.clone(), outputs.len());
+            Err(GraphError::OutputCount { node, given }.into())
         }
-        .into()),
     }
 }

@@ -10,7 +10,7 @@ use crate::save::{self, Saving};
 use crate::spool;
 use crate::strings::Strings;
 use crate::value::{Elements, Value};
-use crate::words::short;
+use crate::words::{excerpt, short};
 use bytes::Bytes;
 use retrograde::{DType, Layout};
 use std::io;
@@ -76,6 +76,27 @@ pub(crate) fn value_of(content: &Bytes, folder: &mut Folder) -> Result<NamedTens
         error => error,
     })?;
     Ok(NamedTensor { name, value })
+}
+
+/// As [`value_of`], for a constant of a model, whose strings are text.
+pub(super) fn constant_of(
+    content: &Bytes,
+    folder: &mut Folder,
+) -> Result<NamedTensor, TensorError> {
+    let tensor = value_of(content, folder)?;
+    check_text(&tensor.value, Field::String.name())?;
+    Ok(tensor)
+}
+
+/// Checks that strings are UTF-8, as ONNX requires.
+pub(super) fn check_text(value: &Value, field: &'static str) -> Result<(), TensorError> {
+    let Elements::Strings(strings) = value.elements() else { return Ok(()) };
+    match strings.iter().enumerate().find(|(_, string)| std::str::from_utf8(string).is_err()) {
+        Some((position, string)) => {
+            Err(TensorError::NotText { field, position, text: excerpt(string, 40) })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Unpacks elements if that is necessary.

@@ -143,7 +143,7 @@ pub(super) fn operator(
             shrink_axis: attributes.mask("shrink_axis_mask")?,
             ellipsis: attributes.mask("ellipsis_mask")?,
         })),
-        "Transpose" => Op::Transpose,
+        "Transpose" => Op::Transpose("order"),
         "Squeeze" => Op::Squeeze { skips: attributes.truth("allow_axis_skip")? },
         "Unsqueeze" => Op::Unsqueeze,
         "ShapeOf" => {
@@ -157,7 +157,7 @@ pub(super) fn operator(
             if attributes.integer("batch_dims", Some(0))? != 0 {
                 return Err(attributes.wrong("batch_dims", "0"));
             }
-            if kind == "Gather" { Op::Gather } else { Op::GatherRows }
+            if kind == "Gather" { Op::Gather } else { Op::GatherNd }
         }
         "Concat" => Op::Concat { axis: attributes.integer("axis", None)? },
         "GatherElements" => Op::GatherElements { axis: attributes.integer("axis", None)? },
@@ -166,7 +166,9 @@ pub(super) fn operator(
             "bidirectional" => Op::Expand { both: true },
             _ => return Err(attributes.wrong("mode", "numpy or bidirectional")),
         },
-        "Reshape" => Op::Reshape { zero_keeps: attributes.truth("special_zero")? },
+        "Reshape" => {
+            Op::Reshape { zero_keeps: attributes.truth("special_zero")?, infers_zero: true }
+        }
         "Range" => {
             let dtype =
                 attributes.text("output_type").map(|_| attributes.dtype("output_type", None));

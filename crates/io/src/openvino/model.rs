@@ -4,53 +4,17 @@ use super::ports::{declared_at, dims_of, element_type, split_names};
 use super::wires::{Wires, value_name};
 use super::xml::{self, Document, Layer, Port};
 use super::{constant, layers};
-use crate::error::Error;
 use crate::external::Folder;
 use crate::graph::{
     Declared, Graph, GraphError, Input, Node, NodeName, Outline, Output, Parts, Source,
 };
-use crate::identity::FilesRead;
 use crate::model::ModelError;
-use crate::model_file;
 use crate::words::short;
 use std::collections::HashSet;
 use std::path::Path;
 
 /// The largest accepted document; no graph of reversals needs more.
 const MOST_BYTES: usize = 1 << 26;
-
-/// Reads an `.xml` file, and the `.bin` file next to it if there are constants.
-///
-/// ```no_run
-/// let graph = retrograde_io::openvino::read_model("model.xml")?;
-/// for output in graph.outputs() {
-///     println!("{:?}: {}", output.names, output.declared);
-/// }
-/// # Ok::<(), retrograde_io::Error>(())
-/// ```
-pub fn read_model(path: impl AsRef<Path>) -> Result<Graph, Error> {
-    read_model_in(path, std::env::temp_dir(), &FilesRead::default())
-}
-
-/// As [`read_model`], with a folder for temporary files, which hold the handles of large string
-/// tensors. Every file that is read is added to `read`, and the `.bin` file always.
-pub fn read_model_in(
-    path: impl AsRef<Path>,
-    temporary: impl AsRef<Path>,
-    read: &FilesRead,
-) -> Result<Graph, Error> {
-    let path = path.as_ref();
-    read.add(path.with_extension("bin"));
-    model_file::read_in(path, temporary.as_ref(), read, |content, folder| {
-        graph_of(&document_of(&content)?, path, folder)
-    })
-}
-
-/// Describes an `.xml` file, whether it can be run or not.
-pub fn outline(path: impl AsRef<Path>) -> Result<Outline, Error> {
-    let path = path.as_ref();
-    model_file::read(path, |content| outline_of(&document_of(&content)?, path))
-}
 
 fn document_of(content: &[u8]) -> Result<Document, ModelError> {
     if content.len() > MOST_BYTES {
@@ -74,7 +38,9 @@ fn document_of(content: &[u8]) -> Result<Document, ModelError> {
     Ok(document)
 }
 
-fn outline_of(document: &Document, path: &Path) -> Result<Outline, ModelError> {
+/// Describes the IR of an `.xml` file, whether it can be run or not.
+pub(crate) fn outline_of(content: &[u8], path: &Path) -> Result<Outline, ModelError> {
+    let document = &document_of(content)?;
     let mut reader = Reader::new(document, path, Folder::of(path))?;
     let mut nodes = Vec::new();
     for layer in &document.layers {
@@ -102,7 +68,9 @@ fn full_kind(layer: &Layer) -> String {
     }
 }
 
-fn graph_of(document: &Document, path: &Path, folder: Folder) -> Result<Graph, ModelError> {
+/// Reads the IR of an `.xml` file, and the `.bin` file next to it if there are constants.
+pub(crate) fn graph_of(content: &[u8], path: &Path, folder: Folder) -> Result<Graph, ModelError> {
+    let document = &document_of(content)?;
     let mut reader = Reader::new(document, path, folder)?;
     // All layers first, so that the error for unsupported operators lists all of them.
     let mut wrong = None;
@@ -119,6 +87,7 @@ fn graph_of(document: &Document, path: &Path, folder: Folder) -> Result<Graph, M
         None => Ok(reader.parts.check()?),
     }
 }
+
 struct Reader<'a> {
     wires: Wires<'a>,
     folder: Folder,

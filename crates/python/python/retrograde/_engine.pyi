@@ -12,6 +12,7 @@ __all__ = [
     "flip",
     "Buffer",
     "Maker",
+    "OnnxModel",
     "Prepared",
     "Scene",
     "command",
@@ -107,6 +108,18 @@ class Maker:
     ) -> Any | None: ...
 def number_text(value: float, is_same: Callable[[float], bool], /) -> str: ...
 def printable(text: str, /) -> str: ...
+@final
+class OnnxModel:
+    NO_TENSOR: Final[int]
+    def __new__(cls, content: bytes, folder: str, name: str, /) -> OnnxModel: ...
+    @staticmethod
+    def check_opset(content: bytes, name: str, /) -> None: ...
+    @property
+    def inputs(self) -> list[tuple[str, bool, bool]]: ...
+    @property
+    def outputs(self) -> list[str]: ...
+    def run(self, inputs: Sequence[tuple[str, int, Any]], /) -> list[tuple[int, Any, list[int]]]: ...
+
 @final
 class Scene:
     def __new__(

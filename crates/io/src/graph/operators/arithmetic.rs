@@ -1,13 +1,15 @@
-//! Arithmetic on the integers that exporters compute axes, indices and lengths from.
+//! Arithmetic on the integers that exporters compute axes, indices and lengths from, and Where.
 
 use super::super::known::Known;
 use super::super::movement::{Workspace, dense};
 use super::super::numbers;
 use super::super::op::Function;
 use super::super::operand::OperandError;
-use super::super::view::View;
+use super::super::view::{self, View};
 use super::broadcast::common;
+use super::join;
 use crate::value::Value;
+use bytes::Bytes;
 use retrograde::DType;
 
 const ALLOWED: &str = "integers (arithmetic is for indices only)";
@@ -23,12 +25,20 @@ fn result_type(function: Function, operand: DType) -> DType {
 fn check_types(one: Option<DType>, other: Option<DType>) -> Result<(), OperandError> {
     for (argument, dtype) in [("input 0", one), ("input 1", other)] {
         if let Some(dtype) = dtype.filter(|dtype| !dtype.is_integer()) {
-            return Err(OperandError::Type { argument, dtype, allowed: ALLOWED });
+            return Err(OperandError::Arithmetic { argument, dtype, allowed: ALLOWED });
         }
     }
-    match (one, other) {
-        (Some(first), Some(dtype)) if first != dtype => {
-            Err(OperandError::JoinType { position: 1, dtype, first })
+    check_equal((0, one), (1, other))
+}
+
+/// Checks that two inputs have one type.
+fn check_equal(
+    (other, expected): (usize, Option<DType>),
+    (position, dtype): (usize, Option<DType>),
+) -> Result<(), OperandError> {
+    match (expected, dtype) {
+        (Some(expected), Some(dtype)) if expected != dtype => {
+            Err(OperandError::OtherType { position, dtype, other, expected })
         }
         _ => Ok(()),
     }
@@ -41,11 +51,6 @@ fn repeated(
     shape: &[usize],
     workspace: &mut Workspace<'_>,
 ) -> Result<Vec<i128>, OperandError> {
-    let limit = numbers::MOST;
-    let count = shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n)).unwrap_or(usize::MAX);
-    if count > limit {
-        return Err(OperandError::TooMany { argument, count, limit });
-    }
     numbers::indices(argument, &dense(&view.repeated(shape), workspace)?)
 }
 
@@ -57,6 +62,7 @@ pub(super) fn binary(
 ) -> Result<View, OperandError> {
     check_types(Some(one.dtype()), Some(other.dtype()))?;
     let shape = common("input 1", one.shape(), other.shape())?;
+    numbers::check_entries("the result", &shape)?;
     let left = repeated("input 0", one, &shape, workspace)?;
     let right = repeated("input 1", other, &shape, workspace)?;
     let computed = left.iter().zip(&right).map(|(one, other)| match function {
@@ -99,14 +105,27 @@ pub(super) fn select(
     check_select(Some(condition.dtype()), Some(yes.dtype()), Some(no.dtype()))?;
     let shape = common("input 2", yes.shape(), no.shape())?;
     let shape = common("the condition", &shape, condition.shape())?;
-    let condition = dense(&condition.repeated(&shape), workspace)?;
-    let condition = View::of(numbers::cast(&condition, DType::U8)?);
-    let holds = repeated("the condition", &condition, &shape, workspace)?;
-    let (yes_all, no_all) =
-        (repeated("input 1", yes, &shape, workspace)?, repeated("input 2", no, &shape, workspace)?);
-    let picked = holds.iter().zip(yes_all.iter().zip(&no_all));
-    let picked = picked.map(|(&holds, (yes, no))| if holds != 0 { *yes } else { *no });
-    Ok(View::of(numbers::from_integers(picked, yes.dtype(), &shape)?))
+    numbers::check_entries("the result", &shape)?;
+    let holds = View::of(dense(&condition.repeated(&shape), workspace)?);
+    let both = join::in_one_text(&[yes.clone(), no.clone()], workspace)?;
+    let [yes, no] = [&both[0], &both[1]].map(|view| dense(&view.repeated(&shape), workspace));
+    let (yes, no) = (yes?, no?);
+    // Of packed elements, each as a byte.
+    let each = |value: &Value| {
+        value.unpacked().map_or(View::of(value.clone()).bytes().clone(), Bytes::from)
+    };
+    let width = (View::of(yes.clone()).moving_type().bits().unwrap_or(8) / 8).max(1);
+    let (yes_all, no_all) = (each(&yes), each(&no));
+    let mut picked = Vec::with_capacity(yes_all.len());
+    for (at, &holds) in holds.bytes().iter().enumerate() {
+        let from = if holds != 0 { &yes_all } else { &no_all };
+        picked.extend_from_slice(&from[at * width..(at + 1) * width]);
+    }
+    let value = match yes.dtype().is_packed() {
+        true => Value::of_bytes(yes.dtype(), &shape, &picked)?,
+        false => view::with_bytes(&yes, &shape, picked.into())?,
+    };
+    Ok(View::of(value))
 }
 
 fn check_select(
@@ -118,7 +137,7 @@ fn check_select(
         let (argument, allowed) = ("the condition", "booleans");
         return Err(OperandError::Type { argument, dtype, allowed });
     }
-    check_types(yes, no)
+    check_equal((1, yes), (2, no))
 }
 
 pub(super) fn known_select(

@@ -60,13 +60,17 @@ pub(super) fn sizes(shape: &[i128]) -> Result<Vec<usize>, OperandError> {
 }
 
 /// The order of the axes of a Transpose; reversed if there is none.
-pub(super) fn order(order: Option<&[i128]>, rank: usize) -> Result<Vec<usize>, OperandError> {
+pub(super) fn order(
+    argument: &'static str,
+    order: Option<&[i128]>,
+    rank: usize,
+) -> Result<Vec<usize>, OperandError> {
     let Some(order) = order else { return Ok((0..rank).rev().collect()) };
     if order.len() != rank {
-        let (argument, count, other) = ("order", order.len(), "the shape of the input");
+        let (count, other) = (order.len(), "the shape of the input");
         return Err(OperandError::Count { argument, count, other, expected: rank });
     }
-    distinct("order", order, rank)
+    distinct(argument, order, rank)
 }
 
 /// The axes that a Squeeze leaves: all but those of size 1, or all but those that are listed, whose
@@ -102,8 +106,12 @@ pub(super) fn unsqueezed(listed: &[i128], rank: usize) -> Result<Vec<Option<usiz
     Ok(order)
 }
 
-pub(super) fn transpose(data: &View, listed: Option<&[i128]>) -> Result<View, OperandError> {
-    let order = order(listed, data.shape().len())?;
+pub(super) fn transpose(
+    data: &View,
+    argument: &'static str,
+    listed: Option<&[i128]>,
+) -> Result<View, OperandError> {
+    let order = order(argument, listed, data.shape().len())?;
     Ok(data.axes(&order.into_iter().map(Some).collect::<Vec<_>>()))
 }
 
@@ -123,16 +131,17 @@ pub(super) fn unsqueeze(data: &View, listed: &[i128]) -> Result<View, OperandErr
 
 pub(super) fn known_transpose(
     data: &Known,
+    argument: &'static str,
     order_of: Option<&Known>,
 ) -> Result<Known, OperandError> {
-    let listed = order_of.map(|known| known.list("order")).transpose()?;
+    let listed = order_of.map(|known| known.list(argument)).transpose()?;
     let unknown = matches!(listed, Some(None));
     let listed = listed.flatten().filter(|list| !list.is_empty() || data.rank() == Some(0));
     let Some(dims) = &data.dims else { return Ok(Known::new(data.dtype, None)) };
     if unknown {
         return Ok(Known::new(data.dtype, Some(vec![None; dims.len()])));
     }
-    let order = order(listed.as_deref(), dims.len())?;
+    let order = order(argument, listed.as_deref(), dims.len())?;
     Ok(Known::new(data.dtype, Some(order.into_iter().map(|axis| dims[axis]).collect())))
 }
 
@@ -181,12 +190,12 @@ mod tests {
 
     #[test]
     fn orders_are_permutations() {
-        assert_eq!(order(None, 3).unwrap(), [2, 1, 0]);
-        assert_eq!(order(Some(&[1, 0, -1]), 3).unwrap(), [1, 0, 2]);
-        assert!(order(Some(&[]), 0).unwrap().is_empty());
+        assert_eq!(order("perm", None, 3).unwrap(), [2, 1, 0]);
+        assert_eq!(order("perm", Some(&[1, 0, -1]), 3).unwrap(), [1, 0, 2]);
+        assert!(order("perm", Some(&[]), 0).unwrap().is_empty());
         assert_eq!(
-            order(Some(&[0]), 2).unwrap_err().to_string(),
-            "order has 1 entries but the shape of the input has 2"
+            order("perm", Some(&[0]), 2).unwrap_err().to_string(),
+            "perm has 1 entries but the shape of the input has 2"
         );
     }
 

@@ -55,8 +55,15 @@ pub(super) fn known_expand(data: &Known, shape: &Known, both: bool) -> Result<Kn
     Ok(Known::new(data.dtype, dims.map(|dims| dims.into_iter().map(Some).collect())))
 }
 
-/// The shape of a Reshape: -1 is what the other sizes leave; 0 keeps a size if `zero_keeps`.
-fn reshaped(input: &[usize], shape: &[i128], zero_keeps: bool) -> Result<Vec<usize>, OperandError> {
+/// Whether a size of 0 keeps that of the input, and whether it may occur together with -1.
+type Zero = (bool, bool);
+
+/// The shape of a Reshape: -1 is what the other sizes leave.
+fn reshaped(
+    input: &[usize],
+    shape: &[i128],
+    (zero_keeps, infers_zero): Zero,
+) -> Result<Vec<usize>, OperandError> {
     let kept: Vec<i128> = shape
         .iter()
         .enumerate()
@@ -76,7 +83,8 @@ fn reshaped(input: &[usize], shape: &[i128], zero_keeps: bool) -> Result<Vec<usi
     if let (Some(open), Some(total), Some(part)) = (open, total, part) {
         found.insert(open, total.checked_div(part).unwrap_or(0));
     }
-    if count(&found) != total || total.is_none() || found.len() != shape.len() {
+    let unclear = !infers_zero && shape.contains(&0) && shape.contains(&-1);
+    if count(&found) != total || total.is_none() || found.len() != shape.len() || unclear {
         let (input, shape) = (input.to_vec(), shape.to_vec());
         return Err(OperandError::Reshape { input, shape });
     }
@@ -86,10 +94,10 @@ fn reshaped(input: &[usize], shape: &[i128], zero_keeps: bool) -> Result<Vec<usi
 pub(super) fn reshape(
     data: &View,
     shape: &[i128],
-    zero_keeps: bool,
+    zero: Zero,
     workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
-    let shape = reshaped(data.shape(), shape, zero_keeps)?;
+    let shape = reshaped(data.shape(), shape, zero)?;
     let value = dense(data, workspace)?;
     let bytes = View::of(value.clone()).bytes().clone();
     Ok(View::of(view::with_bytes(&value, &shape, bytes)?))
@@ -98,12 +106,12 @@ pub(super) fn reshape(
 pub(super) fn known_reshape(
     data: &Known,
     shape: &Known,
-    zero_keeps: bool,
+    zero: Zero,
 ) -> Result<Known, OperandError> {
     let rank = shape.count();
     let dims = match (data.shape(), shape.list("shape")?) {
         (Some(input), Some(shape)) => {
-            let sizes = reshaped(&input, &shape, zero_keeps)?;
+            let sizes = reshaped(&input, &shape, zero)?;
             Some(sizes.into_iter().map(Some).collect())
         }
         _ => rank.filter(|&rank| rank <= axes::MOST).map(|rank| vec![None; rank]),
@@ -134,17 +142,18 @@ mod tests {
 
     #[test]
     fn elements_are_regrouped_and_none_is_lost() {
-        assert_eq!(reshaped(&[2, 3, 4], &[0, -1], true).unwrap(), [2, 12]);
-        assert_eq!(reshaped(&[2, 3], &[-1], false).unwrap(), [6]);
-        assert_eq!(reshaped(&[1], &[], false).unwrap(), [0usize; 0]);
-        assert_eq!(reshaped(&[0, 3], &[3, 0], false).unwrap(), [3, 0]);
-        for (shape, keeps) in
-            [(&[4][..], false), (&[-1, 4], false), (&[-1, -1], false), (&[0, 6], false)]
-        {
-            assert!(reshaped(&[2, 3], shape, keeps).is_err(), "{shape:?}");
+        let (keeps, is) = ((true, true), (false, false));
+        assert_eq!(reshaped(&[2, 3, 4], &[0, -1], keeps).unwrap(), [2, 12]);
+        assert_eq!(reshaped(&[2, 3], &[-1], is).unwrap(), [6]);
+        assert_eq!(reshaped(&[1], &[], is).unwrap(), [0usize; 0]);
+        assert_eq!(reshaped(&[0, 3], &[3, 0], is).unwrap(), [3, 0]);
+        assert_eq!(reshaped(&[0, 3], &[0, -1], (false, true)).unwrap(), [0, 0]);
+        assert!(reshaped(&[0, 3], &[0, -1], is).is_err());
+        for shape in [&[4][..], &[-1, 4], &[-1, -1], &[0, 6]] {
+            assert!(reshaped(&[2, 3], shape, is).is_err(), "{shape:?}");
         }
         assert_eq!(
-            reshaped(&[2, 3], &[4], false).unwrap_err().to_string(),
+            reshaped(&[2, 3], &[4], is).unwrap_err().to_string(),
             "shape is [4], which does not fit shape [2, 3] of the input"
         );
     }

@@ -1,14 +1,16 @@
 //! Operators whose result is assembled from parts: Gather and Concat.
 
 use super::super::known::Known;
-use super::super::movement::{Part, Workspace, assembled};
+use super::super::movement::{Part, Workspace, assembled, check_size};
 use super::super::numbers;
 use super::super::operand::OperandError;
 use super::super::view::{self, Span, View, dense_strides};
 use super::axes;
 use super::slice::all;
+use crate::strings::Strings;
+use crate::value::Elements;
 use bytes::Bytes;
-use retrograde::DType;
+use std::collections::HashMap;
 
 /// Entries of one axis. `shape` is that of the indices, which replaces the axis.
 pub(super) fn gather(
@@ -51,20 +53,25 @@ pub(super) fn gather(
     Ok(View::of(view::with_bytes(&joined, &replaced, bytes)?))
 }
 
+/// The entry of an axis that an index picks; it may count from the end.
+pub(super) fn index(position: usize, value: i128, size: usize) -> Result<usize, OperandError> {
+    let (argument, len) = ("indices", size as i128);
+    if size == 0 {
+        let what = "the axis is empty";
+        return Err(OperandError::Nothing { argument, position, value, what });
+    }
+    if !(-len..len).contains(&value) {
+        let (low, high) = (-len, len - 1);
+        return Err(OperandError::Outside { argument, position, value, low, high });
+    }
+    Ok(value.rem_euclid(len) as usize)
+}
+
 /// Indices as runs at equal distances: where each begins in the list, and what it picks.
 pub(super) fn runs(indices: &[i128], size: usize) -> Result<Vec<(usize, Span)>, OperandError> {
-    let (argument, len) = ("indices", size as i128);
     let mut runs: Vec<(usize, Span)> = Vec::new();
     for (position, &value) in indices.iter().enumerate() {
-        if size == 0 {
-            let what = "the axis is empty";
-            return Err(OperandError::Nothing { argument, position, value, what });
-        }
-        if !(-len..len).contains(&value) {
-            let (low, high) = (-len, len - 1);
-            return Err(OperandError::Outside { argument, position, value, low, high });
-        }
-        let index = value.rem_euclid(len) as usize;
+        let index = index(position, value, size)?;
         match runs.last_mut() {
             Some((_, run)) if run.len == 1 => {
                 run.step = index as isize - run.start as isize;
@@ -86,10 +93,7 @@ pub(super) fn known_gather(
     indices: &Known,
     axis: &Known,
 ) -> Result<Known, OperandError> {
-    if let Some(dtype) = indices.dtype.filter(|&dtype| !numbers::is_integer(dtype)) {
-        let (argument, allowed) = ("indices", "an integer type");
-        return Err(OperandError::Type { argument, dtype, allowed });
-    }
+    numbers::check_integers("indices", indices.dtype)?;
     let axis = single(axis)?;
     let (Some(dims), Some(axis)) = (&data.dims, axis) else {
         return Ok(Known::new(data.dtype, None));
@@ -100,30 +104,6 @@ pub(super) fn known_gather(
     }
     let Some(shape) = &indices.dims else { return Ok(Known::new(data.dtype, None)) };
     Ok(Known::new(data.dtype, Some([&dims[..axis], shape, &dims[axis + 1..]].concat())))
-}
-
-/// Checks that each entry of the indices of a GatherND is one number.
-pub(super) fn check_rows(shape: Option<&[usize]>) -> Result<(), OperandError> {
-    match shape {
-        None | Some([.., 1]) => Ok(()),
-        Some(shape) => {
-            let (argument, shape) = ("indices", shape.to_vec());
-            let expected = "a last axis of size 1: one index each";
-            Err(OperandError::Shape { argument, shape, expected })
-        }
-    }
-}
-
-pub(super) fn known_rows(data: &Known, indices: &Known) -> Result<Known, OperandError> {
-    check_rows(indices.shape().as_deref())?;
-    let mut rows = indices.clone();
-    rows.value = None;
-    rows.dims = rows.dims.map(|mut dims| {
-        dims.pop();
-        dims
-    });
-    let axis = numbers::from_list([0].into_iter(), DType::I64);
-    known_gather(data, &rows, &Known::of_value(&axis))
 }
 
 /// The only entry of a list, if it is known.
@@ -161,6 +141,7 @@ pub(super) fn concat(
     if others.is_empty() {
         return Ok(first.clone());
     }
+    let tensors = &in_one_text(tensors, workspace)?;
     let axis = axes::axis("axis", 0, axis.into(), first.shape().len())?;
     let Some(shape) = joined.shape() else { return Err(OperandError::NoRoom { len: 0 }) };
     if shape.contains(&0) {
@@ -179,17 +160,49 @@ pub(super) fn concat(
     Ok(View::of(assembled(&shape, &strides, &parts, workspace)?))
 }
 
+/// The same tensors. If they are strings, all are in one text, in which their handles can be mixed.
+pub(super) fn in_one_text(
+    tensors: &[View],
+    workspace: &Workspace<'_>,
+) -> Result<Vec<View>, OperandError> {
+    let strings = |view: &View| match view.value().elements() {
+        Elements::Strings(strings) => Some(strings.clone()),
+        Elements::Bytes(_) => None,
+    };
+    let Some(all) = tensors.iter().map(strings).collect::<Option<Vec<Strings>>>() else {
+        return Ok(tensors.to_vec());
+    };
+    // Each text once, and where it begins.
+    let mut starts: HashMap<(*const u8, usize), usize> = HashMap::new();
+    let (mut text, mut len) = (Vec::new(), 0usize);
+    for own in all.iter().map(Strings::text) {
+        starts.entry((own.as_ptr(), own.len())).or_insert_with(|| {
+            text.push(own.clone());
+            let start = len;
+            len = len.saturating_add(own.len());
+            start
+        });
+    }
+    if text.len() < 2 {
+        return Ok(tensors.to_vec());
+    }
+    let handles = all.iter().fold(0usize, |sum, own| sum.saturating_add(own.handles().len()));
+    check_size(len.saturating_add(handles), workspace)?;
+    let text = Bytes::from(text.concat());
+    let moved = tensors.iter().zip(&all).map(|(view, own)| {
+        let start = starts[&(own.text().as_ptr(), own.text().len())];
+        Ok(view.of_strings(own.moved_to(text.clone(), start))?)
+    });
+    moved.collect()
+}
+
 pub(super) fn known_concat(tensors: &[&Known], axis: i64) -> Result<Known, OperandError> {
     let dtype = tensors.iter().find_map(|known| known.dtype);
     for (position, known) in tensors.iter().enumerate() {
-        if known.dtype == Some(DType::String) && tensors.len() > 1 {
-            let (argument, dtype, allowed) = ("input 0", DType::String, "numbers");
-            return Err(OperandError::Type { argument, dtype, allowed });
-        }
-        if let (Some(dtype), Some(first)) = (known.dtype, dtype)
-            && dtype != first
+        if let (Some(dtype), Some(expected)) = (known.dtype, dtype)
+            && dtype != expected
         {
-            return Err(OperandError::JoinType { position, dtype, first });
+            return Err(OperandError::OtherType { position, dtype, other: 0, expected });
         }
     }
     let Some(rank) = tensors.iter().find_map(|known| known.rank()) else {
@@ -230,6 +243,7 @@ pub(super) fn known_concat(tensors: &[&Known], axis: i64) -> Result<Known, Opera
 #[cfg(test)]
 mod tests {
     use super::*;
+    use retrograde::DType;
 
     #[test]
     fn indices_are_runs_of_equal_distance() {
