@@ -34,14 +34,14 @@ pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> Status {
 /// behind locks, whose poison is ignored because each write is complete.
 pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
-        let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-            (Some(text), _) => text,
-            (_, Some(text)) => text.as_str(),
-            _ => "unknown",
-        };
+        let known = payload.downcast::<&str>().map(|text| (*text).to_owned());
+        let known = known.or_else(|payload| payload.downcast::<String>().map(|text| *text));
+        let text = known.unwrap_or_else(|payload| {
+            // Dropping a payload of another type may panic in turn.
+            std::mem::forget(payload);
+            "unknown".to_owned()
+        });
         let text = format!("internal error: {text}");
-        // Dropping a payload may panic in turn.
-        std::mem::forget(payload);
         Err(Failure::new(RETROGRADE_INTERNAL, text))
     })
 }
