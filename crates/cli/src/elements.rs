@@ -4,6 +4,7 @@ use half::{bf16, f16};
 use retrograde::DType;
 use retrograde_io::ElementType;
 use retrograde_io::npy::{Field, Kind};
+use retrograde_program::report::printable;
 use std::fmt::Write;
 
 /// Significant digits of a float: a picture shows what moves, not every bit of it.
@@ -107,23 +108,6 @@ fn small(dtype: DType, bytes: &[u8], big: bool) -> Option<String> {
     };
     let value = sign * value;
     Some(shortest(value, |short| short == value))
-}
-
-/// The text with everything escaped that could control a terminal.
-pub(crate) fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() || is_bidirectional_control(character) {
-            safe.extend(character.escape_unicode());
-        } else {
-            safe.push(character);
-        }
-    }
-    safe
-}
-
-fn is_bidirectional_control(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Up to eight bytes as a number.

@@ -1,7 +1,7 @@
 //! `retrograde info`: lists what a file or a model holds, as text or JSON.
 
 use crate::args::InfoArguments;
-use crate::elements::printable;
+use crate::report::printable;
 use crate::{model, report};
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
@@ -157,7 +157,7 @@ fn model_words(
     cannot_run: Option<&str>,
 ) -> String {
     let (bold, yellow) = (Style::new().bold(), AnsiColor::Yellow.on_default());
-    let size = report::bytes(usize::try_from(file_bytes).unwrap_or(usize::MAX));
+    let size = report::bytes(file_bytes);
     let mut text =
         format!("{bold}{}{bold:#}  {kind} version {}", printable(file), outline.ir_version);
     for (domain, version) in &outline.opsets {
@@ -232,7 +232,7 @@ fn json(file: String, listing: &Listing) -> Result<String> {
 
 fn words(file: &str, listing: &Listing) -> String {
     let bold = Style::new().bold();
-    let size = report::bytes(usize::try_from(listing.file_bytes).unwrap_or(usize::MAX));
+    let size = report::bytes(listing.file_bytes);
     let mut text = format!("{bold}{}{bold:#}  {}, {size}\n", printable(file), listing.format);
     let name = |tensor: &Listed| tensor.name.as_deref().map(printable).unwrap_or_default();
     let kind = |tensor: &Listed| format!("{} {:?}", tensor.element, tensor.shape);
@@ -247,12 +247,12 @@ fn words(file: &str, listing: &Listing) -> String {
         }
         pad(&mut text, &kind(tensor), kinds + 2);
         let order = if tensor.fortran_order { "column-major" } else { "row-major" };
-        let _ = write!(text, "{}, {order}", report::bytes(tensor.bytes));
+        let _ = write!(text, "{}, {order}", report::bytes(tensor.bytes as u64));
         if let Some(offset) = tensor.offset {
             let _ = write!(text, ", from byte {offset}");
         }
         if let Some(bytes) = tensor.deflated {
-            let bytes = report::bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
+            let bytes = report::bytes(bytes);
             let _ = write!(text, ", deflated to {bytes}");
         }
         text.push('\n');

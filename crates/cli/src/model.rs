@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Reads a model, with a folder for temporary files. Every file that is read is added to `read`.
-pub(crate) fn read(path: &Path, temporary: &Path, read: &FilesRead) -> Result<Graph, Error> {
+pub fn read(path: &Path, temporary: &Path, read: &FilesRead) -> Result<Graph, Error> {
     match is_ir(path) {
         true => openvino::read_model_in(path, temporary, read),
         false => onnx::read_model_in(path, temporary, read),

@@ -4,12 +4,12 @@
 //! prefaulted before it runs: one system call for a whole piece is several times cheaper than a
 //! page fault per page.
 
-use crate::progress::Progress;
 use crate::task::Task;
 use anyhow::Result;
 use rayon::prelude::*;
 use retrograde::{ExecuteError, Grain, Layout, Plan};
 use retrograde_io::{Edit, Output, Tensor};
+use retrograde_program::progress::Progress;
 use std::ops::Range;
 
 /// Size of a piece of the output in bytes.
