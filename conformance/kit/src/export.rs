@@ -8,7 +8,6 @@ pub(crate) mod onnx;
 pub(crate) mod openvino;
 mod stablehlo;
 mod webnn;
-mod zip;
 
 pub(crate) use stablehlo::reverse as stablehlo_reverse;
 
@@ -19,8 +18,10 @@ use retrograde_truth::types::Type;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Cursor, Write};
 use std::path::Path;
-use zip::Zip;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 /// What to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,14 +58,21 @@ pub fn export(
     folder: &Path,
 ) -> Result<Written, String> {
     let mut entries = Vec::new();
-    let mut archives: BTreeMap<String, Zip> = BTreeMap::new();
+    // Stored, as `.npz` files are; the date is the first of the format, not that of today.
+    let stored = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .last_modified_time(zip::DateTime::default());
+    let mut archives: BTreeMap<String, ZipWriter<Cursor<Vec<u8>>>> = BTreeMap::new();
     for case in all.iter().filter(|case| applies(case, format)) {
         let files = match format {
             Format::Npy | Format::DirectMl => {
                 let name = format!("{}.npz", case.rule);
-                let archive = archives.entry(name.clone()).or_default();
+                let empty = || ZipWriter::new(Cursor::default());
+                let archive = archives.entry(name.clone()).or_insert_with(empty);
                 for (member, content) in npy::members(case) {
-                    archive.add(&member, &content).ok_or_else(|| too_large(&name))?;
+                    let added = archive.start_file(member, stored).map_err(io::Error::from);
+                    let added = added.and_then(|()| archive.write_all(&content));
+                    added.map_err(|error| format!("{name}: {error}"))?;
                 }
                 entries.push(entry(case, format, &[name]));
                 continue;
@@ -83,8 +91,8 @@ pub fn export(
         entries.push(entry(case, format, &names));
     }
     for (name, archive) in archives {
-        let content = archive.finish().ok_or_else(|| too_large(&name))?;
-        write(folder, &name, &content)?;
+        let content = archive.finish().map_err(|error| format!("{name}: {error}"))?;
+        write(folder, &name, content.get_ref())?;
     }
     let written = Written { cases: entries.len(), left_out: all.len() - entries.len() };
     // One line for each case.
@@ -103,10 +111,6 @@ fn write(folder: &Path, name: &str, content: &[u8]) -> Result<(), String> {
     let parent = path.parent().unwrap_or(folder);
     let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, content));
     written.map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn too_large(name: &str) -> String {
-    format!("{name}: larger than a zip archive can be")
 }
 
 /// Whether a format has the operator of a case.

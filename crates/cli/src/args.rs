@@ -2,30 +2,26 @@
 
 mod bench;
 mod commands;
-mod conformance;
 mod files;
-mod lists;
-mod lower;
 mod operators;
 mod rot90;
 mod run;
 
 pub(crate) use bench::{BenchArguments, Op};
-pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments, VerifyArguments};
-pub(crate) use conformance::{
-    Conformance, ConformanceArguments, ExportArguments, RunKitArguments, ServeOn, Set,
-};
-pub(crate) use files::{Device, Files, InPlace};
-pub(crate) use lists::{Axes, LengthsArgument, Mask};
-pub(crate) use lower::{LowerArguments, LowerTo};
-pub(crate) use operators::{
-    Alignment, Duplicates, Operation, PaddingArguments, Rest, ReverseArguments,
-};
+pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments};
+pub use files::{Device, Input};
+pub(crate) use files::{Files, InPlace};
+pub use operators::Operation;
+pub(crate) use operators::ReverseArguments;
 pub(crate) use rot90::Rot90Arguments;
 pub(crate) use run::{NamedFile, RunArguments};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use retrograde_program::programs::{Folders, KNOWN, Program};
+use retrograde_program::stores::StoreArguments;
+use std::ffi::OsString;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 /// The text after the options in `--help`.
@@ -79,12 +75,9 @@ pub(crate) enum Command {
     /// Run an ONNX or OpenVINO IR model that consists of reversals
     #[command(name = "run")]
     Model(RunArguments),
-    /// Write a model of reversals in another language: ONNX, OpenVINO, StableHLO, DirectML
-    Lower(LowerArguments),
-    /// Compare the result of another program with ours, bit by bit
-    Verify(VerifyArguments),
-    /// Test runtimes against the rules of the reversal operators
-    Conformance(ConformanceArguments),
+    /// Another program: its name and arguments.
+    #[command(external_subcommand)]
+    Program(Vec<OsString>),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -98,13 +91,46 @@ pub(crate) enum Command {
     },
 }
 
+/// The definition of the command line. With the folders of programs, the help says which of them are
+/// there.
+pub(crate) fn command(folders: Option<&Folders>) -> clap::Command {
+    let programs = folders.map(programs).unwrap_or_default();
+    let hidden = |mut command: clap::Command| {
+        for name in StoreArguments::NAMES {
+            command = command.mut_arg(name, |argument| argument.hide(true));
+        }
+        command
+    };
+    Arguments::command()
+        .after_help(format!("{AFTER_HELP}{programs}"))
+        .mut_subcommand("reverse-subsequences", hidden)
+        .mut_subcommand("reverse-segments", hidden)
+}
+
+/// What the help says about other programs.
+fn programs(folders: &Folders) -> String {
+    let mut text =
+        "\n\nPROGRAMS\n  retrograde NAME runs the program retrograde-NAME, which is beside \
+                    this one or in PATH."
+            .to_owned();
+    for Program { name, about, install } in KNOWN {
+        let missing = folders.find(name).is_none();
+        let note = if missing { format!(" (not installed: {install})") } else { String::new() };
+        let _ = write!(text, "\n  {name:11}  {about}{note}");
+    }
+    let others: Vec<_> = folders.others().into_iter().collect();
+    if !others.is_empty() {
+        let _ = write!(text, "\n  Others that are installed: {}", others.join(", "));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Arguments::command().debug_assert();
+        command(None).debug_assert();
     }
 }

@@ -4,13 +4,13 @@
 //! its result from pinned memory to the mapped output. So outputs are as on the CPU: complete or
 //! absent.
 
-use crate::interrupt;
-use crate::progress::Progress;
 use crate::task::Task;
 use crate::work::{PIECE, in_parts, in_parts_mut};
 use anyhow::Result;
 use retrograde_gpu::{Cuda, Error, Host, Route};
 use retrograde_io::{Output, Tensor};
+use retrograde_program::interrupt;
+use retrograde_program::progress::Progress;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 

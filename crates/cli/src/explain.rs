@@ -190,7 +190,7 @@ fn words(record: &Record, task: &Task, plan: &Plan) -> String {
         format!("{bold}{operator}{bold:#}  {tensor}  {dtype} {shape:?}  {arguments}\n\n");
     let indented = plan.to_string().replace('\n', "\n        ");
     let kernel = cpu::kernel(plan);
-    let bytes = |count: u64| report::bytes(usize::try_from(count).unwrap_or(usize::MAX));
+    let bytes = |count: u64| report::bytes(count);
     let threads = match record.threads {
         1 => "1 thread".to_owned(),
         count => format!("{count} threads"),
@@ -218,7 +218,7 @@ fn words(record: &Record, task: &Task, plan: &Plan) -> String {
 /// The lines about a GPU.
 fn cuda_words(text: &mut String, record: &Record, cuda: &CudaRecord) {
     let bold = Style::new().bold();
-    let bytes = |count: u64| report::bytes(usize::try_from(count).unwrap_or(usize::MAX));
+    let bytes = |count: u64| report::bytes(count);
     let CudaRecord { device, kernel, about, .. } = cuda;
     let (name, missing) = (cuda.name.as_deref(), cuda.missing.as_deref());
     let found = match name {
@@ -232,7 +232,7 @@ fn cuda_words(text: &mut String, record: &Record, cuda: &CudaRecord) {
         (count, false) => format!("in {count} pieces, one after the other"),
     };
     let moved = bytes(record.bytes_written);
-    let held = report::bytes(cuda.device_bytes);
+    let held = report::bytes(cuda.device_bytes as u64);
     let cpu = seconds(record.least_seconds);
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{bold}device{bold:#}  {found}");

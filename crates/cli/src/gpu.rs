@@ -3,19 +3,13 @@
 //!
 //! [`main_with_gpu`]: crate::main_with_gpu
 
-use crate::interrupt;
-use crate::program::Program;
-use crate::progress::Progress;
 use crate::task::Task;
 use anyhow::Result;
 use retrograde::{LengthsMemory, Plan};
 use retrograde_io::{Output, Tensor};
-use std::ffi::OsString;
+use retrograde_program::interrupt;
+use retrograde_program::progress::Progress;
 use std::time::{Duration, Instant};
-
-/// The program that brings a GPU.
-const PROGRAM: Program =
-    Program { name: "retrograde-wgpu", install: "cargo install --path crates/wgpu-command" };
 
 /// A GPU that runs plans on host memory.
 pub trait AnyGpu {
@@ -35,11 +29,6 @@ pub trait AnyGpu {
 
 /// Opens a GPU: by its number, or the fastest.
 pub type OpenGpu = fn(Option<usize>) -> Result<Box<dyn AnyGpu>>;
-
-/// Passes a command line to the program that brings a GPU.
-pub(crate) fn pass_on(arguments: &[OsString]) -> Result<u8> {
-    PROGRAM.run("--device gpu needs", arguments)
-}
 
 /// Reverses one tensor into another and returns the elapsed time.
 pub(crate) fn reverse(

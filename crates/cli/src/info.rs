@@ -161,7 +161,7 @@ fn model_words(
     cannot_run: Option<&str>,
 ) -> String {
     let (bold, yellow) = (Style::new().bold(), AnsiColor::Yellow.on_default());
-    let size = report::bytes(usize::try_from(file_bytes).unwrap_or(usize::MAX));
+    let size = report::bytes(file_bytes);
     let kind = match format {
         ModelFormat::Onnx => "ONNX model, IR",
         ModelFormat::OpenVino => "OpenVINO IR",
@@ -240,7 +240,7 @@ fn json(file: String, listing: &Listing) -> Result<String> {
 
 fn words(file: &str, listing: &Listing) -> String {
     let bold = Style::new().bold();
-    let size = report::bytes(usize::try_from(listing.file_bytes).unwrap_or(usize::MAX));
+    let size = report::bytes(listing.file_bytes);
     let mut text = format!("{bold}{}{bold:#}  {}, {size}\n", printable(file), listing.format);
     let name = |tensor: &Listed| tensor.name.as_deref().map(printable).unwrap_or_default();
     let kind = |tensor: &Listed| format!("{} {:?}", tensor.element, tensor.shape);
@@ -255,12 +255,12 @@ fn words(file: &str, listing: &Listing) -> String {
         }
         pad(&mut text, &kind(tensor), kinds + 2);
         let order = if tensor.fortran_order { "column-major" } else { "row-major" };
-        let _ = write!(text, "{}, {order}", report::bytes(tensor.bytes));
+        let _ = write!(text, "{}, {order}", report::bytes(tensor.bytes as u64));
         if let Some(offset) = tensor.offset {
             let _ = write!(text, ", from byte {offset}");
         }
         if let Some(bytes) = tensor.deflated {
-            let bytes = report::bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
+            let bytes = report::bytes(bytes);
             let _ = write!(text, ", deflated to {bytes}");
         }
         text.push('\n');

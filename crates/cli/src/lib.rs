@@ -1,96 +1,121 @@
 //! The `retrograde` command: reverses tensors in files and shows what moved.
 //!
 //! This module is the outline; each step has its own module. It is a library so that the Python
-//! package can provide the same command.
+//! package can provide the same command, and programs that take the same operators can read them.
 
 mod args;
 mod bench;
-mod conformance;
 mod cuda;
 mod device;
 mod elements;
 mod explain;
 mod gpu;
 mod info;
-mod interrupt;
 mod load;
-mod lower;
 mod model;
 mod operate;
 mod pages;
 mod picture;
-mod program;
-mod progress;
 mod report;
 mod rot90;
 mod run;
 mod show;
-mod signals;
 mod stores;
 mod task;
-mod verify;
 mod work;
 
+pub use args::{Device, Input, Operation};
 pub use gpu::{AnyGpu, OpenGpu};
+pub use load::{tensor as open_tensor, with_hint};
+pub use task::Task;
 
 use anyhow::Result;
-use args::{Arguments, Command, Device};
-use clap::Parser;
-use std::ffi::OsString;
-
-/// Exit codes. In addition, clap returns 2 for invalid usage, and an interruption 128 and the number
-/// of its signal.
-const DONE: u8 = 0;
-const FAILED: u8 = 1;
-/// The code that shells report for a process ended by SIGPIPE.
-const PIPE_CLOSED: u8 = 141;
+use args::{Arguments, Command};
+use clap::CommandFactory;
+use retrograde_program::programs::{Folders, KNOWN, WGPU, ZARR};
+use retrograde_program::{FAILED, interrupt, outcome, parse};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 /// Runs the command with these arguments, the first of which is its own name, and returns its exit
-/// code.
+/// code. Other programs are looked for in these folders too.
 ///
 /// It installs signal handlers for the process: from then on, Ctrl-C ends it.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    run_with(arguments, None)
+pub fn main(arguments: impl IntoIterator<Item = OsString>, programs: Vec<PathBuf>) -> u8 {
+    run_with(arguments.into_iter().collect(), None, &Folders::new(programs))
 }
 
 /// The same with `--device gpu` on what `open` opens. Without it, such a command line is passed to
 /// the program `retrograde-wgpu`.
 pub fn main_with_gpu(arguments: impl IntoIterator<Item = OsString>, open: OpenGpu) -> u8 {
-    run_with(arguments, Some(open))
+    run_with(arguments.into_iter().collect(), Some(open), &Folders::new(Vec::new()))
 }
 
-fn run_with(arguments: impl IntoIterator<Item = OsString>, gpu: Option<OpenGpu>) -> u8 {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
-    match stores::dispatch(&arguments) {
-        Ok(None) => {}
-        Ok(Some(code)) => return code,
-        Err(error) => {
-            report::error(&error);
-            return FAILED;
-        }
+fn run_with(arguments: Vec<OsString>, gpu: Option<OpenGpu>, folders: &Folders) -> u8 {
+    let helps = |word: &OsString| word == "-h" || word == "--help" || word == "help";
+    let helps = arguments.len() < 2 || arguments.iter().any(helps);
+    let definition = args::command(helps.then_some(folders));
+    // `help NAME` of a program.
+    if let [_, help, name] = &arguments[..]
+        && help == "help"
+        && definition.find_subcommand(name).is_none()
+        && let Some(done) = folders.run(&name.to_string_lossy(), ["--help"])
+    {
+        return code(done);
     }
-    let done = match Arguments::try_parse_from(&arguments) {
-        Ok(parsed) if gpu.is_none() && asks_for_gpu(&parsed) => match gpu::pass_on(&arguments) {
-            Ok(code) => return code,
-            Err(error) => Err(error),
-        },
-        Ok(parsed) => command(&parsed, gpu),
-        Err(answer) if answer.use_stderr() => {
-            // If stderr is closed, there is nowhere to report it.
-            let _ = answer.print();
-            return u8::try_from(answer.exit_code()).unwrap_or(FAILED);
-        }
-        Err(help) => report::print_styled(&help.render()).map_err(anyhow::Error::from),
+    let parsed: Arguments = match parse(definition, arguments.iter().cloned()) {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
     };
-    match done {
-        Ok(()) => DONE,
-        // The reader closed the pipe early. That is not an error to report, but not success either.
-        Err(error) if report::is_closed_pipe(&error) => PIPE_CLOSED,
-        Err(error) => {
-            report::error(&load::with_hint(error));
-            FAILED
+    if let Command::Program(words) = &parsed.command {
+        return program(words, parsed.quiet, arguments.iter().cloned(), folders);
+    }
+    let other = stores::among(&parsed).map(|store| match store {
+        Some(store) => Some((ZARR, format!("{store}: Zarr stores, HDF5 files and URLs need"))),
+        None if gpu.is_none() && asks_for_gpu(&parsed) => {
+            Some((WGPU, "--device gpu needs".to_owned()))
+        }
+        None => None,
+    });
+    match other {
+        Ok(Some((program, needed))) => {
+            let done = folders.run(program.name, arguments.iter().skip(1));
+            code(done.unwrap_or_else(|| Err(program.missing(&needed))))
+        }
+        Ok(None) => outcome(command(&parsed, gpu, folders).map_err(load::with_hint)),
+        Err(error) => code(Err(error)),
+    }
+}
+
+/// Runs another program. One that nobody knows is invalid usage.
+fn program(
+    words: &[OsString],
+    quiet: bool,
+    arguments: impl IntoIterator<Item = OsString>,
+    folders: &Folders,
+) -> u8 {
+    let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let quiet = quiet.then_some(OsStr::new("--quiet"));
+    let words = quiet.into_iter().chain(words.iter().skip(1).map(OsString::as_os_str));
+    if let Some(done) = folders.run(&name, words) {
+        return code(done);
+    }
+    match KNOWN.iter().find(|known| known.name == name) {
+        Some(known) => code(Err(known.missing(&format!("{name} needs")))),
+        None => {
+            // The same without external commands says which name was meant.
+            let own = Arguments::command();
+            let strict = clap::Command::new("retrograde")
+                .args(own.get_arguments().cloned())
+                .subcommands(own.get_subcommands().cloned());
+            parse::<Arguments>(strict, arguments).err().unwrap_or(FAILED)
         }
     }
+}
+
+/// The exit code of another program; an error is printed.
+fn code(done: Result<u8>) -> u8 {
+    done.unwrap_or_else(|error| outcome(Err(error)))
 }
 
 /// Whether the operator runs on a GPU other than CUDA's.
@@ -101,7 +126,7 @@ fn asks_for_gpu(arguments: &Arguments) -> bool {
     }
 }
 
-fn command(arguments: &Arguments, gpu: Option<OpenGpu>) -> Result<()> {
+fn command(arguments: &Arguments, gpu: Option<OpenGpu>, folders: &Folders) -> Result<()> {
     if arguments.quiet {
         report::be_quiet();
     }
@@ -114,10 +139,9 @@ fn command(arguments: &Arguments, gpu: Option<OpenGpu>) -> Result<()> {
         Command::Show(arguments) => show::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Model(arguments) => run::run(arguments),
-        Command::Lower(arguments) => lower::run(arguments),
-        Command::Verify(arguments) => verify::run(arguments),
-        Command::Conformance(arguments) => conformance::run(arguments),
-        Command::Completions { shell } => pages::completions(*shell),
-        Command::Man { dir } => pages::manual(dir.as_deref()),
+        // Ran already.
+        Command::Program(_) => Ok(()),
+        Command::Completions { shell } => pages::completions(*shell, folders),
+        Command::Man { dir } => pages::manual(dir.as_deref(), folders),
     }
 }

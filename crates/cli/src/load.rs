@@ -1,12 +1,12 @@
 //! Opens tensors and lengths, and adds hints to errors.
 
-use crate::args::LengthsArgument;
 use crate::model;
 use anyhow::{Result, anyhow, bail};
 use retrograde_io::{Error, FilesRead, Location, Opening, RawError, Tensor, open, open_integers};
+use retrograde_program::lists::LengthsArgument;
 
 /// The tensor that an operator works on.
-pub(crate) fn tensor(location: &Location, opening: &Opening) -> Result<Tensor> {
+pub fn tensor(location: &Location, opening: &Opening) -> Result<Tensor> {
     let (path, unsaid) = (&location.path, opening.format.is_none() && opening.dtype.is_none());
     if unsaid && model::is_model(path) && path.is_file() {
         let path = path.display();
@@ -35,7 +35,7 @@ pub(crate) fn lengths(
 }
 
 /// Adds the option that solves the problem, if there is one: the library does not know the options.
-pub(crate) fn with_hint(error: anyhow::Error) -> anyhow::Error {
+pub fn with_hint(error: anyhow::Error) -> anyhow::Error {
     let hint = match error.downcast_ref::<Error>() {
         Some(Error::Raw { path, source: RawError::NoType }) => {
             let (path, raw) = (path.display(), "raw bytes have no header: give");

@@ -4,9 +4,10 @@ use crate::args::{Device, Files, InPlace, Operation};
 use crate::device::Opened;
 use crate::gpu::OpenGpu;
 use crate::task::Task;
-use crate::{bench, interrupt, load, picture, report, work};
+use crate::{bench, load, picture, report, work};
 use anyhow::{Result, bail};
 use retrograde_io::{Edit, Error, Format, Location, Output, Saving};
+use retrograde_program::interrupt;
 use std::time::Duration;
 
 /// Runs one of the operators; `gpu` opens GPUs other than CUDA's, if this program has that.

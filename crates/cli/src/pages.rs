@@ -1,27 +1,33 @@
 //! Completions and manual pages, generated from the definition of the command line.
 
-use crate::args::Arguments;
+use crate::args;
 use crate::report;
 use anyhow::Result;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use retrograde_io::{Error, Saving, write_files};
+use retrograde_program::programs::{Folders, KNOWN};
 use std::path::Path;
 
+/// The command line with those of the other programs, which describe their own if they are there.
+fn whole(folders: &Folders) -> Command {
+    KNOWN.iter().fold(args::command(None), |all, one| all.subcommand(folders.described(one)))
+}
+
 /// Prints completions for a shell.
-pub(crate) fn completions(shell: Shell) -> Result<()> {
+pub(crate) fn completions(shell: Shell, folders: &Folders) -> Result<()> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "retrograde", &mut text);
+    clap_complete::generate(shell, &mut whole(folders), "retrograde", &mut text);
     Ok(report::print(&String::from_utf8(text)?)?)
 }
 
 /// Prints the manual page, or writes those of all commands to a folder.
-pub(crate) fn manual(folder: Option<&Path>) -> Result<()> {
+pub(crate) fn manual(folder: Option<&Path>, folders: &Folders) -> Result<()> {
     match folder {
         Some(folder) => {
             let mut pages = Vec::new();
-            let mut command = Arguments::command().disable_help_subcommand(true);
+            let mut command = whole(folders).disable_help_subcommand(true);
             command.build();
             all_pages(&command, &mut pages)?;
             let new = !folder.exists();
@@ -38,7 +44,7 @@ pub(crate) fn manual(folder: Option<&Path>) -> Result<()> {
         }
         None => {
             let mut page = Vec::new();
-            Man::new(Arguments::command()).render(&mut page)?;
+            Man::new(whole(folders)).render(&mut page)?;
             Ok(report::print(&String::from_utf8(page)?)?)
         }
     }

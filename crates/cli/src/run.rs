@@ -4,11 +4,11 @@ mod files;
 mod targets;
 
 use crate::args::{NamedFile, RunArguments};
-use crate::progress::Progress;
 use crate::report;
 use anyhow::{Result, anyhow, bail};
 use retrograde_io::graph::{Declared, Graph, GraphError};
 use retrograde_io::{FilesRead, Location, Value, read_model_in};
+use retrograde_program::progress::Progress;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use targets::Targets;

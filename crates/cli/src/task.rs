@@ -1,9 +1,6 @@
 //! The task: an operator with its arguments, checked against the input.
 
-use crate::args::{
-    Alignment, Axes, Duplicates, LengthsArgument, Mask, Operation, PaddingArguments, Rest,
-    ReverseArguments,
-};
+use crate::args::{Operation, ReverseArguments};
 use crate::load;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
@@ -13,31 +10,51 @@ use retrograde::{
 };
 use retrograde_io::{FilesRead, Format, Tensor};
 use retrograde_picture::{Movement, Padding};
+use retrograde_program::lists::{LengthsArgument, Mask};
+use retrograde_program::operators::{Alignment, Duplicates, PaddingArguments, Rest};
 
 /// An operator with everything that it needs except the tensor. Lengths have the shape that it
 /// expects.
 #[derive(Debug)]
-pub(crate) enum Task {
+pub enum Task {
+    /// Whole axes.
     Reverse {
+        /// The operator.
         operator: Reverse,
+        /// Its axes, from the start and in order.
         axes: Vec<usize>,
     },
+    /// A padded batch of sequences.
     Sequence {
+        /// The operator.
         operator: ReverseSequence,
+        /// The axis that is reversed.
         time: usize,
+        /// The axis with one length per entry.
         batch: usize,
+        /// Where the padding is.
         padding: Padding,
+        /// One length per entry.
         lengths: Tensor,
     },
+    /// Each lane by its own length.
     Subsequences {
+        /// The operator.
         operator: ReverseSubsequences,
+        /// The axis that is reversed.
         axis: usize,
+        /// Where the padding is.
         padding: Padding,
+        /// One length per lane.
         lengths: Tensor,
     },
+    /// Segments of an axis.
     Segments {
+        /// The operator.
         operator: ReverseSegments,
+        /// The axis that is cut.
         axis: usize,
+        /// Where segments start, and the end of the last one.
         offsets: Tensor,
     },
 }
@@ -45,7 +62,7 @@ pub(crate) enum Task {
 impl Task {
     /// Loads the lengths, if there are any, and checks everything against the input. Other files
     /// that are read for the lengths are added to `read`.
-    pub(crate) fn prepare<F: Args>(
+    pub fn prepare<F: Args>(
         operation: &Operation<F>,
         input: &Layout,
         read: &FilesRead,
@@ -60,7 +77,7 @@ impl Task {
         let rank = input.rank();
         match operation {
             Operation::Reverse(arguments) => {
-                let (operator, axes) = reverse_along(arguments, rank);
+                let (operator, axes) = reverse_along(arguments, rank)?;
                 operator.plan(input, input)?;
                 Ok(Task::Reverse { operator, axes })
             }
@@ -96,7 +113,7 @@ impl Task {
     }
 
     /// Which operator it is.
-    pub(crate) fn operator(&self) -> Operator {
+    pub fn operator(&self) -> Operator {
         match self {
             Task::Reverse { .. } => Operator::Reverse,
             Task::Sequence { .. } => Operator::ReverseSequence,
@@ -106,7 +123,7 @@ impl Task {
     }
 
     /// Prepares the call between these layouts, checks all lengths, and gives it to `body`.
-    pub(crate) fn prepared<R>(
+    pub fn prepared<R>(
         &self,
         src: &Layout,
         dst: &Layout,
@@ -128,7 +145,7 @@ impl Task {
     }
 
     /// What moves, for headlines and pictures.
-    pub(crate) fn movement(&self) -> Movement {
+    pub fn movement(&self) -> Movement {
         match self {
             Task::Reverse { axes, .. } => Movement::Axes(axes.clone()),
             &Task::Sequence { time, batch, padding, .. } => {
@@ -145,7 +162,7 @@ impl Task {
     }
 
     /// One of the lengths, by its index among them.
-    pub(crate) fn length(&self, at: &[usize]) -> i128 {
+    pub fn length(&self, at: &[usize]) -> i128 {
         match self {
             Task::Reverse { .. } | Task::Segments { .. } => 0,
             // The operator has accepted the lengths, so there is one.
@@ -162,9 +179,13 @@ fn padding_of(arguments: PaddingArguments) -> Padding {
 }
 
 /// The operator, and its axes in order.
-fn reverse_along<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> (Reverse, Vec<usize>) {
-    match (&arguments.axes, &arguments.mask) {
-        (Some(Axes(axes)), _) => {
+fn reverse_along<F: Args>(
+    arguments: &ReverseArguments<F>,
+    rank: usize,
+) -> Result<(Reverse, Vec<usize>)> {
+    Ok(match (&arguments.axes, &arguments.mask) {
+        (Some(axes), _) => {
+            let axes = axes.numbers()?;
             let mut resolved: Vec<_> = axes.iter().map(|&axis| from_start(axis, rank)).collect();
             resolved.sort_unstable();
             resolved.dedup();
@@ -177,7 +198,7 @@ fn reverse_along<F: Args>(arguments: &ReverseArguments<F>, rank: usize) -> (Reve
             (Reverse::mask(mask.iter().copied()), chosen)
         }
         (None, None) => (Reverse::all(), (0..rank).collect()),
-    }
+    })
 }
 
 /// Loads lengths, in the shape that the operator expects. `omitted` is an axis of size 1 that the

@@ -4,11 +4,11 @@
 //! prefaulted before it runs: one system call for a whole piece is several times cheaper than a
 //! page fault per page.
 
-use crate::progress::Progress;
 use crate::task::Task;
 use anyhow::Result;
 use retrograde::{ExecuteError, Grain, Layout, Plan, cpu};
 use retrograde_io::{Edit, Output, Tensor};
+use retrograde_program::progress::Progress;
 use std::ops::Range;
 use std::sync::Mutex;
 

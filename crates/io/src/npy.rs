@@ -38,6 +38,19 @@ pub fn write(path: impl AsRef<Path>, array: &NpyArray) -> Result<(), Error> {
     })
 }
 
+/// The header of a row-major array, from the magic to the final newline: what stands before the
+/// elements in a file.
+///
+/// ```
+/// let header = retrograde_io::npy::header("<f4", &[2, 3])?;
+/// assert_eq!(header.len(), 128);
+/// assert!(header.starts_with(b"\x93NUMPY\x01\x00v\x00{'descr': '<f4', "));
+/// # Ok::<(), retrograde_io::NpyError>(())
+/// ```
+pub fn header(descr: &str, shape: &[usize]) -> Result<Vec<u8>, NpyError> {
+    Ok(header::encode(&descr.parse()?, false, shape))
+}
+
 impl NpyArray {
     /// Reads the content of a whole file.
     ///

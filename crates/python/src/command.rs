@@ -2,10 +2,12 @@
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Runs the command with these arguments, the first of which is its name, and returns its exit
-/// code. From then on, Ctrl-C ends the process.
+/// code. Other programs of the project are looked for in these folders too. From then on, Ctrl-C ends
+/// the process.
 #[pyfunction]
-pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| retrograde_cli::main(arguments))
+pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>, programs: Vec<PathBuf>) -> u8 {
+    py.detach(|| retrograde_cli::main(arguments, programs))
 }

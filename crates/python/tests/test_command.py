@@ -79,6 +79,20 @@ def test_file_names_may_be_any_bytes(way, tmp_path):
     np.testing.assert_array_equal(np.load(os.path.join(tmp_path, name)), [2, 1, 0])
 
 
+@pytest.mark.skipif(WINDOWS, reason="programs are no scripts there")
+def test_programs_beside_the_script_are_found(way, tmp_path):
+    program = Path(SCRIPT.parent, f"retrograde-test{os.getpid()}")
+    try:
+        program.write_text('#!/bin/sh\necho "$@"\nexit 7\n')
+        program.chmod(0o755)
+        found = run(way, "-q", program.name.removeprefix("retrograde-"), "a b", cwd=tmp_path)
+        assert (found.returncode, found.stdout) == (7, "--quiet a b\n")
+    finally:
+        program.unlink(missing_ok=True)
+    missing = run(way, program.name.removeprefix("retrograde-"))
+    assert missing.returncode == 2 and "unrecognized subcommand" in missing.stderr
+
+
 def test_importing_the_package_does_not_import_the_command():
     program = "import sys, retrograde; print('retrograde.__main__' in sys.modules)"
     assert run([sys.executable], "-c", program).stdout == "False\n"

@@ -1,9 +1,11 @@
 //! The command line.
 
-use crate::location::Location;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
+use retrograde_program::lists::{self, Mask};
+use retrograde_program::operators::{Duplicates, PaddingArguments, Policy};
+use retrograde_program::place::Place;
+use retrograde_program::stores::StoreArguments;
 use retrograde_zarr::{Axes, Axis};
-use std::str::FromStr;
 
 /// The text after the options in `--help`.
 const AFTER_HELP: &str = "\
@@ -23,11 +25,11 @@ EXIT CODES
   0    success
   1    the arguments do not fit the arrays, or a store could not be read or written
   2    invalid usage
-  129, 130, 143  interrupted by a signal (SIGHUP, Ctrl-C, SIGTERM)";
+  129, 130, 131, 143  interrupted by a signal (SIGHUP, Ctrl-C, SIGQUIT, SIGTERM)";
 
 /// Reverses the arrays of Zarr stores, HDF5 and NetCDF4 files, chunk by chunk.
 #[derive(Debug, Parser)]
-#[command(name = "retrograde", version, after_help = AFTER_HELP)]
+#[command(name = "retrograde-zarr", bin_name = "retrograde zarr", version, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     /// Print errors only: no summary of what was written, no progress bar
     #[arg(short, long, global = true)]
@@ -56,22 +58,22 @@ pub(crate) enum Command {
 pub(crate) struct InfoArguments {
     /// The store or file: STORE, STORE:PATH, FILE or FILE:DATASET
     #[arg(value_name = "IN")]
-    pub(crate) input: Location,
+    pub(crate) input: Place,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReverseArguments {
     /// The arrays: STORE, STORE:PATH or FILE:DATASET
     #[arg(value_name = "IN")]
-    pub(crate) input: Location,
+    pub(crate) input: Place,
     /// Where to write the result
     #[arg(short, long, value_name = "OUT")]
-    pub(crate) output: Option<Location>,
+    pub(crate) output: Option<Place>,
     /// The axes to reverse by number or name, such as 0,-1 or lat,lon
     ///
     /// Numbers apply to every array of a group, names to the arrays that have them.
     #[arg(long, value_name = "AXES", allow_hyphen_values = true, conflicts_with = "mask")]
-    pub(crate) axes: Option<AxisList>,
+    pub(crate) axes: Option<lists::Axes>,
     /// One boolean (true, false, 1 or 0) per axis
     #[arg(long, value_name = "MASK")]
     pub(crate) mask: Option<Mask>,
@@ -85,34 +87,21 @@ pub(crate) struct ReverseArguments {
 /// How to work, for any operator.
 #[derive(Debug, Args)]
 pub(crate) struct HowArguments {
-    /// The most memory to use, such as 512M or 2G
-    #[arg(long, value_name = "SIZE", default_value = "1G")]
-    pub(crate) memory: Size,
-    /// The most threads to use (default: one per processor, and 16 if a server is involved)
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Replace an output that exists
     #[arg(long)]
     pub(crate) force: bool,
-    /// Do not wait until a new output is on the disk
-    #[arg(long)]
-    pub(crate) no_sync: bool,
-    /// Identify input chunks by a checksum of their content instead of by size, times and inode, or
-    /// ETag
-    ///
-    /// Each run reads all inputs. What runs without this option have completed is done again.
-    #[arg(long)]
-    pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SequenceArguments {
     /// The array: STORE, STORE:PATH or FILE:DATASET
     #[arg(value_name = "IN")]
-    pub(crate) input: Location,
+    pub(crate) input: Place,
     /// Where to write the result
     #[arg(short, long, value_name = "OUT")]
-    pub(crate) output: Option<Location>,
+    pub(crate) output: Option<Place>,
     /// One length per batch entry: 4,3,2,1, or where integers are: STORE:PATH, FILE:DATASET, or a
     /// file (.npy, .npz, .csv, .txt and others)
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
@@ -126,120 +115,27 @@ pub(crate) struct SequenceArguments {
     /// What to do with a length beyond the axis
     #[arg(long, value_enum, default_value_t = Policy::Strict)]
     pub(crate) policy: Policy,
-    /// At which end of the axis sequences are
-    #[arg(long, value_enum, default_value_t = Alignment::Start)]
-    pub(crate) align: Alignment,
-    /// What happens to the elements beyond a length
-    #[arg(long, value_enum, default_value_t = Rest::Keep)]
-    pub(crate) tail: Rest,
+    #[command(flatten)]
+    pub(crate) padding: PaddingArguments,
     #[command(flatten)]
     pub(crate) how: HowArguments,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Policy {
-    /// It is an error
-    Strict,
-    /// It is clamped to the size of the axis
-    Clamp,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Alignment {
-    /// At its start: the first elements are reversed
-    Start,
-    /// At its end, as in left-padded batches: the last elements are reversed
-    End,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Rest {
-    /// They stay
-    Keep,
-    /// They become zero
-    Zero,
 }
 
 impl ReverseArguments {
     /// The axes that the options name.
     pub(crate) fn axes(&self) -> Axes {
+        let axis = |axis: &lists::Axis| match axis {
+            lists::Axis::Number(number) => Axis::Number(*number),
+            lists::Axis::Name(name) => Axis::Name(name.clone()),
+        };
         match (&self.axes, &self.mask) {
-            (Some(AxisList(axes)), _) => {
+            (Some(list), _) => {
                 let distinct = self.duplicates == Duplicates::Error;
-                Axes::List { axes: axes.clone(), distinct }
+                Axes::List { axes: list.0.iter().map(axis).collect(), distinct }
             }
             (None, Some(Mask(mask))) => Axes::Mask(mask.clone()),
             (None, None) => Axes::All,
         }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Duplicates {
-    /// It is reversed once
-    Set,
-    /// It is an error
-    Error,
-}
-
-/// The entries of a list; the empty text is the empty list.
-fn entries(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(move |_| !text.trim().is_empty())
-}
-
-/// Axes as a list.
-#[derive(Debug, Clone)]
-pub(crate) struct AxisList(Vec<Axis>);
-
-impl FromStr for AxisList {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let axis = |entry: &str| (!entry.is_empty()).then(|| entry.parse().ok()).flatten();
-        let axes: Option<_> = entries(text).map(axis).collect();
-        axes.map(AxisList).ok_or("expected axes such as 0,-1 or lat,lon".to_owned())
-    }
-}
-
-/// A mask as a list.
-#[derive(Debug, Clone)]
-pub(crate) struct Mask(Vec<bool>);
-
-impl FromStr for Mask {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let flag = |entry: &str| match entry.to_ascii_lowercase().as_str() {
-            "true" | "1" => Some(true),
-            "false" | "0" => Some(false),
-            _ => None,
-        };
-        let flags: Option<_> = entries(text).map(flag).collect();
-        flags.map(Mask).ok_or("expected a mask such as true,false or 1,0".to_owned())
-    }
-}
-
-/// A number of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Size(pub(crate) u64);
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let lower = text.trim().to_ascii_lowercase();
-        let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let shift = match &lower[digits.len()..] {
-            "" | "b" => Some(0),
-            "k" | "kb" | "kib" => Some(10),
-            "m" | "mb" | "mib" => Some(20),
-            "g" | "gb" | "gib" => Some(30),
-            "t" | "tb" | "tib" => Some(40),
-            _ => None,
-        };
-        let number = digits.trim().parse::<u64>().ok().filter(|&number| number > 0);
-        let bytes = number.zip(shift).and_then(|(number, shift)| number.checked_mul(1 << shift));
-        bytes.map(Size).ok_or("expected a size such as 512M or 2G".to_owned())
     }
 }
 
@@ -251,25 +147,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_have_units() {
-        for (text, bytes) in [("512M", 512 << 20), ("2g", 2 << 30), ("100", 100), ("3 KiB", 3072)] {
-            assert_eq!(text.parse(), Ok(Size(bytes)));
-        }
-        for text in ["", "0", "M", "1.5G", "-1", "9999999999999999T", "4x"] {
-            assert!(text.parse::<Size>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn axes_are_numbers_or_names() {
-        let parsed = |text: &str| text.parse::<AxisList>().map(|AxisList(axes)| axes);
-        let (number, name) = (Axis::Number, |name: &str| Axis::Name(name.to_owned()));
-        assert_eq!(parsed("0,-1"), Ok(vec![number(0), number(-1)]));
-        assert_eq!(parsed(" lat , 2"), Ok(vec![name("lat"), number(2)]));
-        assert_eq!(parsed(""), Ok(vec![]));
-        assert!(parsed("0,,1").is_err());
     }
 }

@@ -6,38 +6,35 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod interrupt;
-mod location;
-mod progress;
+mod open;
 mod report;
 mod reverse;
 mod sequence;
 
+use anyhow::Result;
 use args::{Arguments, Command};
-use clap::Parser;
+use retrograde_program::interrupt;
 use retrograde_zarr::Error;
+use std::io::Write;
 use std::process::ExitCode;
 
-/// Exit codes, as those of `retrograde`. In addition, clap returns 2 for invalid usage, and a signal
-/// gives 128 and its number.
-const FAILED: u8 = 1;
-
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let quiet = |arguments: &Arguments| arguments.quiet;
+    ExitCode::from(retrograde_program::run(std::env::args_os(), quiet, run))
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
     let done = match &arguments.command {
-        Command::Reverse(reverse) => reverse::run(reverse, arguments.quiet),
-        Command::ReverseSequence(sequence) => sequence::run(sequence, arguments.quiet),
+        Command::Reverse(reverse) => reverse::run(reverse),
+        Command::ReverseSequence(sequence) => sequence::run(sequence),
         Command::Info(info) => report::info(info),
     };
-    let Err(error) = done else { return ExitCode::SUCCESS };
-    match error.downcast_ref() {
-        Some(interrupted @ Error::Interrupted { .. }) => {
-            report::say(&interrupted.to_string());
-            ExitCode::from(interrupt::code())
-        }
-        _ => {
-            report::error(&error);
-            ExitCode::from(FAILED)
-        }
+    if let Err(error) = &done
+        && let Some(interrupted @ Error::Interrupted { .. }) = error.downcast_ref()
+    {
+        // If stderr is closed, there is nowhere to report it.
+        let _ = writeln!(std::io::stderr(), "{interrupted}");
+        std::process::exit(interrupt::code().into());
     }
+    done
 }

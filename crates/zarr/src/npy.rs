@@ -6,6 +6,7 @@ use crate::flip;
 use crate::grid::Grid;
 use crate::stage::Stage;
 use crate::work::{Copied, Sink};
+use retrograde_io::npy;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::sync::Mutex;
@@ -27,12 +28,11 @@ impl<'a> NpySink<'a> {
             OpenOptions::new().create(true).write(true).read(true).truncate(false).open(path)
         };
         let file = open(stage.store())?;
-        let header = header(grid.shape(), element);
+        let header = header(grid.shape(), element)?;
         let elements =
             grid.shape().iter().try_fold(1u64, |product, &size| product.checked_mul(size));
         let size = elements.and_then(|count| count.checked_mul(element.width as u64));
         let size = size.and_then(|size| size.checked_add(header.len() as u64));
-        let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, "the array is too large");
         file.set_len(size.ok_or_else(too_large)?)?;
         write_at(&file, 0, &header)?;
         let start = header.len() as u64;
@@ -120,30 +120,13 @@ fn write_at(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// The header of a row-major array, padded to 64 bytes as NumPy does.
-fn header(shape: &[u64], element: &Element) -> Vec<u8> {
-    let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
-    let comma = if sizes.len() == 1 { "," } else { "" };
-    let mut text = format!(
-        "{{'descr': '{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
-        element.descr(),
-        sizes.join(", ")
-    );
-    // Ten bytes for versions of one, twelve for longer headers.
-    let long = text.len() + 11 > usize::from(u16::MAX) - 64;
-    let fixed = if long { 12 } else { 10 };
-    while !(fixed + text.len() + 1).is_multiple_of(64) {
-        text.push(' ');
-    }
-    text.push('\n');
-    let mut bytes = b"\x93NUMPY".to_vec();
-    match long {
-        false => bytes.extend([1, 0, text.len() as u8, (text.len() >> 8) as u8]),
-        true => {
-            bytes.extend([2, 0]);
-            bytes.extend((text.len() as u32).to_le_bytes());
-        }
-    }
-    bytes.extend(text.bytes());
-    bytes
+/// The header of a row-major array.
+fn header(shape: &[u64], element: &Element) -> io::Result<Vec<u8>> {
+    let sizes: Result<Vec<usize>, _> = shape.iter().map(|&size| size.try_into()).collect();
+    let sizes = sizes.map_err(|_| too_large())?;
+    npy::header(&element.descr(), &sizes).map_err(io::Error::other)
+}
+
+fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, "the array is too large")
 }

@@ -1,43 +1,30 @@
 //! What the program prints: the plan and what a store holds on stdout, the rest on stderr.
 
 use crate::args::InfoArguments;
-use crate::location::Location;
+use crate::open;
 use anyhow::Result;
+use retrograde_program::place::Place;
+use retrograde_program::report::{bytes, print, say};
 use retrograde_zarr::{Array, Job, Summary, Tree};
-use std::io::Write;
 use std::path::Path;
 
-/// Prints an error.
-pub(crate) fn error(error: &anyhow::Error) {
-    say(&format!("error: {error}"));
-}
-
-/// Prints a line on stderr.
-pub(crate) fn say(text: &str) {
-    // If stderr is closed, there is nowhere to report it.
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
-
-/// Prints a line on stdout. A pipe that the reader closed is not an error.
-pub(crate) fn print(text: &str) -> Result<()> {
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
-    }
+/// Prints a line on stdout.
+pub(crate) fn print_line(text: &str) -> Result<()> {
+    Ok(print(&format!("{text}\n"))?)
 }
 
 /// Lists what a store or file holds.
 pub(crate) fn info(arguments: &InfoArguments) -> Result<()> {
-    if arguments.input.is_hdf5() {
+    if open::is_hdf5(&arguments.input) {
         for line in retrograde_zarr::list_hdf5(Path::new(&arguments.input.place))? {
-            print(&line)?;
+            print_line(&line)?;
         }
         return Ok(());
     }
-    let store = arguments.input.open()?;
+    let store = open::store(&arguments.input)?;
     let tree = Tree::read(store.as_ref())?;
     for array in &tree.arrays {
-        print(&described(array))?;
+        print_line(&described(array))?;
     }
     if tree.arrays.is_empty() {
         say("a group without arrays");
@@ -60,13 +47,13 @@ fn described(array: &Array) -> String {
 /// Prints what a job would do.
 pub(crate) fn plan(job: &Job<'_>) -> Result<()> {
     for (array, movement) in job.arrays() {
-        print(&format!("{}; {}", described(array), movement.described(&array.grid)))?;
+        print_line(&format!("{}; {}", described(array), movement.described(&array.grid)))?;
     }
     Ok(())
 }
 
 /// A line about what was written.
-pub(crate) fn saved(output: &Location, summary: &Summary) -> String {
+pub(crate) fn saved(output: &Place, summary: &Summary) -> String {
     if summary.complete {
         return format!("{output}: was complete already");
     }
@@ -87,15 +74,4 @@ pub(crate) fn saved(output: &Location, summary: &Summary) -> String {
         arrays => format!("{arrays} arrays, "),
     };
     format!("{output}: {arrays}{} chunks{notes}, {}", counts.chunks, bytes(summary.bytes))
-}
-
-/// A size for people.
-fn bytes(count: u64) -> String {
-    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let (mut size, mut unit) = (count as f64, 0);
-    while size >= 1024.0 && unit + 1 < units.len() {
-        size /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{count} bytes") } else { format!("{size:.1} {}", units[unit]) }
 }

@@ -1,55 +1,42 @@
 //! Runs `reverse-sequence` on stores.
 
-use crate::args::{Alignment, Policy, Rest, SequenceArguments};
-use crate::location::Location;
+use crate::args::SequenceArguments;
+use crate::open;
 use crate::reverse::operate;
 use anyhow::{Context, Result, anyhow, bail};
-use retrograde::{Align, LengthPolicy, Tail};
 use retrograde_io::{Opening, open_integers};
+use retrograde_program::lists::integers;
+use retrograde_program::place::Place;
 use retrograde_zarr::{Operation, Padded, integers_of_hdf5, integers_of_zarr};
 use std::ffi::OsStr;
 use std::path::Path;
 
 /// Reverses the sequences of an array.
-pub(crate) fn run(arguments: &SequenceArguments, quiet: bool) -> Result<()> {
+pub(crate) fn run(arguments: &SequenceArguments) -> Result<()> {
     let padded = Padded {
         time_axis: arguments.time_axis,
         batch_axis: arguments.batch_axis,
         lengths: lengths(&arguments.lengths)?,
-        policy: match arguments.policy {
-            Policy::Strict => LengthPolicy::Strict,
-            Policy::Clamp => LengthPolicy::Clamp,
-        },
-        align: match arguments.align {
-            Alignment::Start => Align::Start,
-            Alignment::End => Align::End,
-        },
-        tail: match arguments.tail {
-            Rest::Keep => Tail::Keep,
-            Rest::Zero => Tail::Zero,
-        },
+        policy: arguments.policy.into(),
+        align: arguments.padding.align.into(),
+        tail: arguments.padding.tail.into(),
     };
     let SequenceArguments { input, output, how, .. } = arguments;
-    operate(input, output.as_ref(), &Operation::Sequences(padded), how, quiet)
+    operate(input, output.as_ref(), &Operation::Sequences(padded), how)
 }
 
 /// A list of integers, or those of a store or file.
 fn lengths(text: &str) -> Result<Vec<i64>> {
-    let entries = || text.split(',').map(str::trim);
-    let listed: Option<Vec<i64>> = entries().map(|entry| entry.parse().ok()).collect();
-    if let Some(list) = listed {
+    if let Some(list) = integers(text) {
         return Ok(list);
     }
-    if text.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let Ok(location) = text.parse::<Location>();
+    let Ok(location) = text.parse::<Place>();
     let path = Path::new(&location.place);
-    if location.is_hdf5() {
+    if open::is_hdf5(&location) {
         return Ok(integers_of_hdf5(path, &location.inside)?);
     }
     if location.is_url() || path.is_dir() {
-        return Ok(integers_of_zarr(location.open()?.as_ref())?);
+        return Ok(integers_of_zarr(open::store(&location)?.as_ref())?);
     }
     if !path.exists() {
         bail!("--lengths {text}: neither a list of integers nor a file or store");

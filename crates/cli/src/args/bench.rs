@@ -1,9 +1,9 @@
 //! Arguments of `bench`.
 
-use super::lists::{Axes, Sizes};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use retrograde::DType;
+use retrograde_program::lists::{Axes, Sizes};
 use std::num::NonZeroUsize;
 
 #[derive(Debug, Args)]

@@ -1,9 +1,8 @@
-//! Arguments of `info`, `explain`, `show` and `verify`.
+//! Arguments of `info`, `explain` and `show`.
 
 use super::files::{Device, Input};
 use super::operators::Operation;
 use clap::Args;
-use retrograde_io::Location;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -39,14 +38,4 @@ pub(crate) struct ShowArguments {
     /// Also replace a read-only image
     #[arg(long, global = true, requires = "svg")]
     pub(crate) force: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct VerifyArguments {
-    /// The operator
-    #[command(subcommand)]
-    pub(crate) operation: Operation<Input>,
-    /// The result of another program, in any format; - is stdin. Required
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) against: Option<Location>,
 }

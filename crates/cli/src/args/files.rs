@@ -1,19 +1,20 @@
 //! Arguments for tensors, outputs and devices.
 
-use super::lists::Sizes;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use retrograde::DType;
 use retrograde_io::{FilesRead, Format, Location, Opening};
+use retrograde_program::lists::Sizes;
+use retrograde_program::stores::StoreArguments;
 use std::fmt;
 use std::str::FromStr;
 
 /// The tensor, and options for what the file does not say.
 #[derive(Debug, Args)]
-pub(crate) struct Input {
+pub struct Input {
     /// The tensor: FILE, FILE:NAME, or - for stdin
     #[arg(value_name = "IN", value_parser = location())]
-    pub(crate) input: Location,
+    pub input: Location,
     /// The element type of raw bytes (such as f32, u8, bf16, i4), or of opaque elements
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<DType>,
@@ -27,7 +28,7 @@ pub(crate) struct Input {
 
 impl Input {
     /// What the options say about the file.
-    pub(crate) fn opening(&self, output: Option<&Location>, read: &FilesRead) -> Opening {
+    pub fn opening(&self, output: Option<&Location>, read: &FilesRead) -> Opening {
         let output = output.filter(|output| !output.is_stream());
         Opening {
             format: self.from,
@@ -74,11 +75,14 @@ pub(crate) struct Files {
     /// takes longer than reversing it on the CPU.
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub(crate) device: Device,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
 }
 
 /// A device that reverses tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Device {
+pub enum Device {
+    /// The processor.
     Cpu,
     /// A CUDA device by its number.
     Cuda(usize),
@@ -88,7 +92,7 @@ pub(crate) enum Device {
 
 impl Device {
     /// Its name without a number.
-    pub(crate) fn kind(self) -> &'static str {
+    pub fn kind(self) -> &'static str {
         match self {
             Device::Cpu => "cpu",
             Device::Cuda(_) => "cuda",

@@ -1,13 +1,13 @@
 //! The operators and their arguments.
 
-use super::lists::{Axes, LengthsArgument, Mask};
-use clap::{Args, Subcommand, ValueEnum};
-use retrograde::{Align, LengthPolicy, Tail};
+use clap::{Args, Subcommand};
 use retrograde_io::FilesRead;
+use retrograde_program::lists::{Axes, LengthsArgument, Mask};
+use retrograde_program::operators::{Duplicates, PaddingArguments, Policy};
 
 /// An operator and its arguments.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Operation<F: Args> {
+pub enum Operation<F: Args> {
     /// Reverse whole axes (OpenVINO Reverse-1)
     #[command(after_help = "With neither --axes nor --mask, all axes are reversed.")]
     Reverse(ReverseArguments<F>),
@@ -21,12 +21,22 @@ pub(crate) enum Operation<F: Args> {
 
 impl<F: Args> Operation<F> {
     /// The files, for any operator.
-    pub(crate) fn files(&self) -> &F {
+    pub fn files(&self) -> &F {
         match self {
             Operation::Reverse(arguments) => &arguments.files,
             Operation::ReverseSequence(arguments) => &arguments.files,
             Operation::ReverseSubsequences(arguments) => &arguments.files,
             Operation::ReverseSegments(arguments) => &arguments.files,
+        }
+    }
+
+    /// The name of the operator's command.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Operation::Reverse(_) => "reverse",
+            Operation::ReverseSequence(_) => "reverse-sequence",
+            Operation::ReverseSubsequences(_) => "reverse-subsequences",
+            Operation::ReverseSegments(_) => "reverse-segments",
         }
     }
 
@@ -47,10 +57,11 @@ impl<F: Args> Operation<F> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReverseArguments<F: Args> {
+pub struct ReverseArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
-    /// The axes to reverse, such as 0,-1; negative ones count from the end
+    /// The axes to reverse, such as 0,-1; negative ones count from the end. Those of Zarr and HDF5
+    /// arrays may have names: lat,lon
     #[arg(long, value_name = "AXES", allow_hyphen_values = true, conflicts_with = "mask")]
     pub(crate) axes: Option<Axes>,
     /// One boolean (true, false, 1 or 0) per axis
@@ -61,16 +72,8 @@ pub(crate) struct ReverseArguments<F: Args> {
     pub(crate) duplicates: Duplicates,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Duplicates {
-    /// It is reversed once
-    Set,
-    /// It is an error
-    Error,
-}
-
 #[derive(Debug, Args)]
-pub(crate) struct ReverseSequenceArguments<F: Args> {
+pub struct ReverseSequenceArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
     /// One length per batch entry: 4,3,2,1 or a file of integers of any type (also .csv and .txt)
@@ -90,7 +93,7 @@ pub(crate) struct ReverseSequenceArguments<F: Args> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReverseSubsequencesArguments<F: Args> {
+pub struct ReverseSubsequencesArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
     /// One length per lane: 4,3,2,1 or a file of integers of any type (also .csv and .txt)
@@ -110,7 +113,7 @@ pub(crate) struct ReverseSubsequencesArguments<F: Args> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReverseSegmentsArguments<F: Args> {
+pub struct ReverseSegmentsArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
     /// Where segments start, and the end of the last one: 0,3,7 or a file of integers (also .csv
@@ -120,66 +123,4 @@ pub(crate) struct ReverseSegmentsArguments<F: Args> {
     /// The axis that is cut; negative values count from the end
     #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) axis: i64,
-}
-
-/// Where the padding of sequences is, and what becomes of it.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct PaddingArguments {
-    /// At which end of the axis sequences are
-    #[arg(long, value_enum, default_value_t = Alignment::Start)]
-    pub(crate) align: Alignment,
-    /// What happens to the elements beyond a length
-    #[arg(long, value_enum, default_value_t = Rest::Keep)]
-    pub(crate) tail: Rest,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Alignment {
-    /// At its start: the first elements are reversed
-    Start,
-    /// At its end, as in left-padded batches: the last elements are reversed
-    End,
-}
-
-impl From<Alignment> for Align {
-    fn from(align: Alignment) -> Self {
-        match align {
-            Alignment::Start => Align::Start,
-            Alignment::End => Align::End,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Rest {
-    /// They stay
-    Keep,
-    /// They become zero
-    Zero,
-}
-
-impl From<Rest> for Tail {
-    fn from(tail: Rest) -> Self {
-        match tail {
-            Rest::Keep => Tail::Keep,
-            Rest::Zero => Tail::Zero,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Policy {
-    /// It is an error
-    Strict,
-    /// It is clamped to the size of the axis
-    Clamp,
-}
-
-impl From<Policy> for LengthPolicy {
-    fn from(policy: Policy) -> Self {
-        match policy {
-            Policy::Strict => LengthPolicy::Strict,
-            Policy::Clamp => LengthPolicy::Clamp,
-        }
-    }
 }

@@ -1,11 +1,12 @@
 //! The operation that is measured: an operator with its lengths.
 
-use crate::args::{Axes, BenchArguments, Op};
+use crate::args::{BenchArguments, Op};
 use anyhow::Result;
 use retrograde::{
     Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSegments, ReverseSequence,
     ReverseSubsequences,
 };
+use retrograde_program::lists::Axes;
 use std::num::NonZeroUsize;
 
 /// An operator, with lengths if it takes them.
@@ -24,7 +25,7 @@ impl Subject {
         let shape = input.shape();
         Ok(match arguments.op {
             Op::Reverse => {
-                let axes = arguments.axes.clone().map_or(vec![-1], |Axes(axes)| axes);
+                let axes = arguments.axes.as_ref().map_or(Ok(vec![-1]), Axes::numbers)?;
                 Subject::Reverse(Reverse::axes(axes.iter().copied()), axes)
             }
             Op::ReverseSequence => {

@@ -76,5 +76,5 @@ fn line(bytes: usize, sampled: &[Sampled]) -> String {
             format!("{copy:>12.1}{time:>16}{:>8.2}", ours.ratio[0])
         })
     };
-    format!("{:>10}{}{}\n", report::bytes(bytes), cells(Style::Reused), cells(Style::Fresh))
+    format!("{:>10}{}{}\n", report::bytes(bytes as u64), cells(Style::Reused), cells(Style::Fresh))
 }

@@ -17,7 +17,8 @@ pub(super) fn draw(
 ) -> String {
     let bold = Weight::new().bold();
     let (operator, axes) = subject.headline();
-    let (dtype, shape, size) = (layout.dtype(), layout.shape(), report::bytes(layout.byte_len()));
+    let (dtype, shape, size) =
+        (layout.dtype(), layout.shape(), report::bytes(layout.byte_len() as u64));
     let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
     let mut text =
         format!("{bold}{operator}{bold:#}  {dtype} {shape:?}  {axes}  {size}  {threads}\n\n");

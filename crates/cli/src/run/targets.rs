@@ -2,11 +2,12 @@
 
 use super::files;
 use crate::args::{NamedFile, RunArguments};
-use crate::progress::Progress;
-use crate::{interrupt, report};
+use crate::report;
 use anyhow::{Context, Result, anyhow, bail};
 use retrograde_io::graph::{Graph, Output};
 use retrograde_io::{Elements, Error, FileId, FilesRead, Location, Saving, Value};
+use retrograde_program::interrupt;
+use retrograde_program::progress::Progress;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -153,7 +154,7 @@ fn size(value: &Value) -> usize {
 }
 
 fn described(value: &Value) -> String {
-    let size = report::bytes(size(value));
+    let size = report::bytes(size(value) as u64);
     match value.is_message() {
         true => format!("a sequence or an optional value, {size}"),
         false => format!("{} {:?}, {size}", value.dtype(), value.shape()),

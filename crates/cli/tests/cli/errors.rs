@@ -247,8 +247,8 @@ fn wrong_usage_has_a_code_of_its_own() {
         (&["flip"], "error: unrecognized subcommand 'flip'"),
         (&["reverse"], "error: the following required arguments were not provided:"),
         (
-            &["reverse", "x.npy", "--axes", "first"],
-            "error: invalid value 'first' for '--axes <AXES>': expected axes such as 0,-1",
+            &["reverse", "x.npy", "--axes", "0,,1"],
+            "error: invalid value '0,,1' for '--axes <AXES>': expected axes such as 0,-1 or lat,lon",
         ),
         (
             &["reverse", "x.npy", "--mask", "yes"],

@@ -1,23 +1,19 @@
 //! Runs the real `retrograde` command on the shipped examples and on files made here.
 
 mod bench;
-mod cases;
-mod conformance;
 mod cuda;
 mod errors;
 mod exported;
 mod faults;
 mod files;
 mod formats;
-mod gpu;
-mod lowering;
 mod models;
 mod pictures;
+mod programs;
 mod replacing;
 mod reports;
 mod rot90;
 mod signals;
-mod stores;
 
 use retrograde_deadline::{Process, output};
 use retrograde_io::npy::{self, NpyArray};

@@ -1,25 +1,55 @@
-//! Lists of numbers on the command line.
+//! Lists on the command line.
 
+use anyhow::{Result, bail};
 use retrograde_io::Location;
 use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::str::FromStr;
 
 /// Axes as a list. (With a plain `Vec`, clap would expect the option to be repeated.)
-#[derive(Debug, Clone)]
-pub(crate) struct Axes(pub(crate) Vec<i64>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axes(pub Vec<Axis>);
+
+/// An axis: its number, which counts from the end if it is negative, or its name. Zarr and NetCDF4
+/// arrays have names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Axis {
+    /// By number.
+    Number(i64),
+    /// By name.
+    Name(String),
+}
+
+impl Axes {
+    /// The numbers. Names are an error: only the programs for stores know them.
+    pub fn numbers(&self) -> Result<Vec<i64>> {
+        let number = |axis: &Axis| match axis {
+            Axis::Number(number) => Ok(*number),
+            Axis::Name(name) => bail!(
+                "--axes: {name:?} is a name, and only axes of Zarr and HDF5 arrays have one: give \
+                 numbers such as 0,-1"
+            ),
+        };
+        self.0.iter().map(number).collect()
+    }
+}
 
 impl FromStr for Axes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        integers(text).map(Axes).ok_or("expected axes such as 0,-1".to_owned())
+        let axis = |entry: &str| match entry.parse() {
+            Ok(number) => Some(Axis::Number(number)),
+            Err(_) => (!entry.is_empty()).then(|| Axis::Name(entry.to_owned())),
+        };
+        let axes: Option<_> = entries(text).map(axis).collect();
+        axes.map(Axes).ok_or("expected axes such as 0,-1 or lat,lon".to_owned())
     }
 }
 
 /// A shape as a list.
 #[derive(Debug, Clone)]
-pub(crate) struct Sizes(pub(crate) Vec<usize>);
+pub struct Sizes(pub Vec<usize>);
 
 impl FromStr for Sizes {
     type Err = String;
@@ -32,7 +62,7 @@ impl FromStr for Sizes {
 
 /// A mask as a list.
 #[derive(Debug, Clone)]
-pub(crate) struct Mask(pub(crate) Vec<bool>);
+pub struct Mask(pub Vec<bool>);
 
 impl FromStr for Mask {
     type Err = String;
@@ -50,8 +80,10 @@ impl FromStr for Mask {
 
 /// Lengths as a list, or the file that holds them.
 #[derive(Debug, Clone)]
-pub(crate) enum LengthsArgument {
+pub enum LengthsArgument {
+    /// A list.
     List(Vec<i64>),
+    /// A file.
     File(Location),
 }
 
@@ -66,7 +98,8 @@ impl FromStr for LengthsArgument {
     }
 }
 
-fn integers(text: &str) -> Option<Vec<i64>> {
+/// Integers between commas.
+pub fn integers(text: &str) -> Option<Vec<i64>> {
     entries(text).map(|entry| entry.parse().ok()).collect()
 }
 
@@ -89,5 +122,17 @@ mod tests {
         }
         assert_eq!("1,false,TRUE".parse::<Mask>().map(|mask| mask.0), Ok(vec![true, false, true]));
         assert!("2".parse::<Mask>().is_err());
+    }
+
+    #[test]
+    fn axes_are_numbers_or_names() {
+        let parsed = |text: &str| text.parse::<Axes>().map(|Axes(axes)| axes);
+        let (number, name) = (Axis::Number, |name: &str| Axis::Name(name.to_owned()));
+        assert_eq!(parsed("0,-1"), Ok(vec![number(0), number(-1)]));
+        assert_eq!(parsed(" lat , 2"), Ok(vec![name("lat"), number(2)]));
+        assert_eq!(parsed(""), Ok(vec![]));
+        assert!(parsed("0,,1").is_err());
+        assert_eq!("1,-2".parse::<Axes>().unwrap().numbers().unwrap(), [1, -2]);
+        assert!("1,lat".parse::<Axes>().unwrap().numbers().is_err());
     }
 }

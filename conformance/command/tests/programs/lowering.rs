@@ -1,6 +1,6 @@
 //! `lower`, as a user runs it: models from the kit's exports, lowered and run here.
 
-use super::{command, run};
+use super::{command, run, run_model};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 fn exported() -> TempDir {
     let folder = TempDir::new().unwrap();
     for format in ["onnx", "openvino"] {
-        let words = ["-q", "conformance", "export", format, "--format", format];
+        let words = ["conformance", "-q", "export", format, "--format", format];
         assert_eq!(run(command(folder.path(), &words)).code, Some(0));
     }
     folder
@@ -28,12 +28,9 @@ fn refused(folder: &Path, words: &[&str]) -> String {
 
 /// Runs a model on the operands of an IR's case, and compares the result with the expected one.
 fn check(folder: &Path, model: &str, case: &str, lengths: bool) {
-    let (x, n) = (format!("x={case}/input_0.npy"), format!("lengths={case}/input_1.npy"));
-    let mut words = vec!["-q", "run", model, "-i", &x, "--output", "y.npy"];
-    if lengths {
-        words.extend(["-i", &n]);
-    }
-    done(folder, &words);
+    let (x, n) = (format!("{case}/input_0.npy"), format!("{case}/input_1.npy"));
+    let inputs = [("x", x.as_str()), ("lengths", &n)];
+    run_model(folder, model, &inputs[..if lengths { 2 } else { 1 }], "y.npy");
     let expected = format!("{case}/output_0.npy");
     done(folder, &["verify", "reverse", "y.npy", "--axes", "", "--against", &expected]);
 }

@@ -1,18 +1,22 @@
 //! `retrograde lower`: a model of reversals in another language.
 
-use crate::args::{LowerArguments, LowerTo};
-use crate::report;
+mod args;
+
+pub(crate) use args::Arguments;
+
 use anyhow::{Result, anyhow, bail};
+use args::LowerTo;
 use retrograde::DType;
 use retrograde_io::graph::{self, Graph};
 use retrograde_io::{Elements, FilesRead, Location, Saving, Value, read_model_in, write_files};
 use retrograde_kit::lower::{self, Chain, Dim, Lengths, Operand, Refused, Step};
+use retrograde_program::report;
 use retrograde_truth::tensor::{Data, Tensor};
 use retrograde_truth::types::Type;
 use std::path::{Path, PathBuf};
 
 /// Everything is written, or nothing.
-pub(crate) fn run(arguments: &LowerArguments) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let read = FilesRead::default();
     let graph = read_model_in(&arguments.model, std::env::temp_dir(), &read)?;
     let name = report::name(&Location::file(&arguments.model));

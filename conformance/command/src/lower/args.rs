@@ -1,16 +1,23 @@
-//! Arguments of `lower`.
+//! The command line of `retrograde-lower`.
 
-use clap::{Args, ValueEnum};
+use clap::{Parser, ValueEnum};
 use retrograde_kit::lower;
 use std::path::PathBuf;
 
-#[derive(Debug, Args)]
+/// Writes a model of reversals in another language: ONNX, OpenVINO, StableHLO, DirectML.
+#[derive(Debug, Parser)]
 #[command(
+    name = "retrograde-lower",
+    bin_name = "retrograde lower",
+    version,
     after_help = "A model is lowered if it consists of reversals (ReverseSequence, Reverse, Slice with steps of \
     -1 over whole axes) of one input. The result does exactly the same, by the rules of the other language; what \
     is not exact there is refused, with the reason."
 )]
-pub(crate) struct LowerArguments {
+pub(crate) struct Arguments {
+    /// Print errors only: no summary of what was written, no progress bar
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
     /// The model: ONNX (.onnx) or OpenVINO IR (.xml with its .bin)
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,

@@ -1,15 +1,21 @@
-//! Arguments of `conformance`.
+//! The command line of `retrograde-conformance`.
 
-use super::files::Device;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use retrograde_cli::Device;
 use retrograde_kit::export;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-#[derive(Debug, Args)]
-pub(crate) struct ConformanceArguments {
+/// Tests runtimes against the rules of the reversal operators.
+#[derive(Debug, Parser)]
+#[command(name = "retrograde-conformance", bin_name = "retrograde conformance", version)]
+pub(crate) struct Arguments {
+    /// Print errors only: no summary of what was written, no progress bar
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Conformance,
 }

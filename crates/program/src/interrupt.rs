@@ -1,11 +1,11 @@
 //! Termination by a signal (Ctrl-C, SIGTERM and others), and loss of a mapped input: incomplete
-//! outputs must not be left behind.
+//! outputs must not be left behind. A program whose work can go on later stops between two steps.
 
 use crate::signals;
 use anyhow::Result;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 /// Added to the number of the signal, this is the exit code that shells expect: 130 after Ctrl-C, 143
@@ -13,21 +13,45 @@ use std::sync::{Mutex, Once, PoisonError};
 const INTERRUPTED: i32 = 128;
 
 static HELD_BACK: AtomicBool = AtomicBool::new(false);
+/// Whether a signal only sets [`STOP`].
+static GENTLE: AtomicBool = AtomicBool::new(false);
+static STOP: AtomicBool = AtomicBool::new(false);
+/// The exit code for the signal that came first.
+static CODE: AtomicU8 = AtomicU8::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
 /// A folder that was created for outputs.
 static MADE: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// Installs the handlers: from now on, an interruption removes incomplete outputs and ends the
 /// process.
-pub(crate) fn handle() -> Result<()> {
+pub fn handle() -> Result<()> {
     static HANDLED: Once = Once::new();
     let mut result = Ok(());
     HANDLED.call_once(|| result = signals::watch(end, lost));
     result
 }
 
+/// From now on, the first signal only sets this flag, for work that stops between two steps and can
+/// go on later. The second ends the process.
+pub fn stop_between_steps() -> &'static AtomicBool {
+    GENTLE.store(true, Ordering::SeqCst);
+    &STOP
+}
+
+/// The exit code after the flag of [`stop_between_steps`] was set.
+pub fn code() -> u8 {
+    CODE.load(Ordering::SeqCst)
+}
+
 /// Ends the process because of this signal, or prints why not yet.
 fn end(signal: i32) {
+    if GENTLE.load(Ordering::SeqCst) {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(INTERRUPTED + signal);
+        }
+        CODE.store((INTERRUPTED + signal) as u8, Ordering::SeqCst);
+        return;
+    }
     if HELD_BACK.load(Ordering::SeqCst) {
         say("interrupted: finishing, so that the file is not left half reversed");
         return;
@@ -78,18 +102,18 @@ fn say(text: &str) {
 
 /// Blocks forever if the process is ending: the exit handlers of some libraries, such as a GPU
 /// driver, wait for the work that was submitted to them.
-pub(crate) fn stop_here() {
+pub fn stop_here() {
     while ENDING.load(Ordering::SeqCst) {
         std::thread::park();
     }
 }
 
 /// An interruption removes this folder if it is empty.
-pub(crate) fn made(folder: &Path) {
+pub fn made(folder: &Path) {
     *MADE.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder.to_owned());
 }
 
 /// From now on, an interruption is deferred: a file is being changed in place.
-pub(crate) fn hold_back() {
+pub fn hold_back() {
     HELD_BACK.store(true, Ordering::SeqCst);
 }

@@ -1,8 +1,7 @@
 //! `retrograde conformance serve`: the engine as an adapter of the conformance kit, on the CPU, on a
 //! GPU, or with the kernels of a GPU on the CPU. Strings are always reversed on the CPU.
 
-use crate::args::ServeOn;
-use crate::report;
+use super::args::ServeOn;
 use anyhow::{Result, anyhow};
 use retrograde::{
     DType, Layout, LengthsOperator, Plan, Prepared, Reversal, Reverse, ReverseMode,
@@ -10,6 +9,7 @@ use retrograde::{
 };
 use retrograde_gpu::{Cuda, DeviceBuffer};
 use retrograde_kit::protocol::{self, Outcome, PROTOCOL, answer};
+use retrograde_program::report;
 use retrograde_truth::call::{Call, OPERATORS};
 use retrograde_truth::tensor::{Data, Tensor};
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
-//! A progress bar with the rate and the time left; nothing if stderr is not a terminal.
+//! A progress bar for long operations; nothing if stderr is not a terminal.
 
+use crate::report;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use retrograde::Plan;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +12,8 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const TEMPLATE: &str = "{bar:32} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
 /// A progress bar that appears if the work takes long. Any thread may report to it.
-pub(crate) struct Progress {
+#[derive(Debug)]
+pub struct Progress {
     total: u64,
     start: Instant,
     done: AtomicU64,
@@ -20,27 +22,39 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    /// Begins work on a plan.
+    pub fn of(plan: &Plan) -> Progress {
+        Progress::until(u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX))
+    }
+
     /// Begins work on this many bytes.
-    pub(crate) fn until(total: u64, quiet: bool) -> Progress {
-        let watched = !quiet && std::io::stderr().is_terminal();
-        let (start, done) = (Instant::now(), AtomicU64::new(0));
+    pub fn until(total: u64) -> Progress {
+        let (start, done, watched) = (Instant::now(), AtomicU64::new(0), report::is_watched());
         Progress { total, start, done, bar: OnceLock::new(), watched }
     }
 
+    /// Reports a finished piece.
+    pub fn moved(&self, piece: &Plan) {
+        self.advance((piece.bytes_moved() / 2) as u64);
+    }
+
     /// Reports this many more bytes as done.
-    pub(crate) fn advance(&self, bytes: u64) {
+    pub fn advance(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if !self.watched || self.start.elapsed() < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_init(|| {
-            let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template(TEMPLATE);
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-                .with_elapsed(self.start.elapsed())
-        });
+        let start = || bar(self.total, TEMPLATE).with_elapsed(self.start.elapsed());
+        let bar = self.bar.get_or_init(start);
         bar.set_position(done);
     }
+}
+
+/// A bar on stderr.
+pub fn bar(total: u64, template: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template(template);
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 impl Drop for Progress {

@@ -1,19 +1,20 @@
 //! `retrograde conformance`: the conformance kit on the command line.
 
+mod args;
 mod serve;
 
-use crate::args::{
-    Conformance, ConformanceArguments, ExportArguments, RunKitArguments, ServeOn, Set,
-};
-use crate::report;
+pub(crate) use args::Arguments;
+
 use anyhow::{Result, anyhow, bail};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use args::{Conformance, ExportArguments, RunKitArguments, ServeOn, Set};
+use indicatif::ProgressBar;
 use retrograde_kit::process::Limits;
 use retrograde_kit::protocol::Hello;
 use retrograde_kit::report::{Report, day, diff, text};
 use retrograde_kit::run::Manner;
 use retrograde_kit::verdict::{CaseResult, Verdict};
 use retrograde_kit::{export, runtimes, session};
+use retrograde_program::{progress, report};
 use retrograde_truth::case::Case;
 use retrograde_truth::{cases, rules};
 use std::ffi::OsString;
@@ -23,7 +24,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
-pub(crate) fn run(arguments: &ConformanceArguments) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.command {
         Conformance::Rules => list_rules(),
         Conformance::Show { id, set } => show(id, *set),
@@ -159,7 +160,7 @@ fn run_runtimes(arguments: &RunKitArguments) -> Result<()> {
 
 /// The command that answers requests with this engine.
 fn serve_on(own: &Path, on: ServeOn) -> Vec<OsString> {
-    let words = ["conformance", "serve", "--device", &on.to_string()].map(OsString::from);
+    let words = ["serve", "--device", &on.to_string()].map(OsString::from);
     [OsString::from(own)].into_iter().chain(words).collect()
 }
 
@@ -183,10 +184,7 @@ impl session::Watch for Bar {
         let again = if done > 0 { format!(", {done} already done") } else { String::new() };
         report::say(&format!("{} {}: {cases} cases{again}", hello.runtime, hello.version));
         if report::is_watched() {
-            let bar =
-                ProgressBar::with_draw_target(Some(cases as u64), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{bar:32} {pos} of {len}, {eta} left, {msg}");
-            let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            let bar = progress::bar(cases as u64, "{bar:32} {pos} of {len}, {eta} left, {msg}");
             bar.set_position(done as u64);
             if let Ok(mut slot) = self.bar.lock() {
                 *slot = Some(bar);

@@ -1,27 +1,46 @@
 //! `retrograde verify`: compares the result of another program with ours, bit by bit.
 
-use crate::args::VerifyArguments;
-use crate::task::Task;
-use crate::{load, report};
 use anyhow::{Result, bail};
+use clap::Parser;
 use retrograde::{Layout, Reverse};
-use retrograde_io::{FilesRead, Opening, Tensor};
+use retrograde_cli::{Input, Operation, Task, open_tensor, with_hint};
+use retrograde_io::{FilesRead, Location, Opening, Tensor};
 use retrograde_kit::cause;
 use retrograde_picture::Movement;
+use retrograde_program::report;
 use retrograde_truth::call::Call;
 use retrograde_truth::tensor::{Data, Tensor as KitTensor};
 use retrograde_truth::types::{Type, of};
 
+/// Compares the result of another program with ours, bit by bit.
+#[derive(Debug, Parser)]
+#[command(name = "retrograde-verify", bin_name = "retrograde verify", version)]
+pub(crate) struct Arguments {
+    /// Print errors only: no summary of what was written, no progress bar
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// The operator
+    #[command(subcommand)]
+    operation: Operation<Input>,
+    /// The result of another program, in any format; - is stdin. Required
+    #[arg(long, global = true, value_name = "FILE")]
+    against: Option<Location>,
+}
+
 /// Prints that both are equal, or fails with the first difference, their number and the likely cause.
-pub(crate) fn run(arguments: &VerifyArguments) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    compare(arguments).map_err(with_hint)
+}
+
+fn compare(arguments: &Arguments) -> Result<()> {
     // clap cannot require an option that all operators share.
     let Some(against) = &arguments.against else {
         bail!("verify: --against FILE is missing: the result of another program (- is stdin)");
     };
     let input = arguments.operation.files();
     let read = FilesRead::default();
-    let before = load::tensor(&input.input, &input.opening(None, &read))?;
-    let other = load::tensor(against, &Opening { read: read.clone(), ..Opening::default() })?;
+    let before = open_tensor(&input.input, &input.opening(None, &read))?;
+    let other = open_tensor(against, &Opening { read: read.clone(), ..Opening::default() })?;
     let task = Task::prepare(&arguments.operation, before.layout(), &read)?;
     let (name, operator) = (report::name(against), task.operator());
     // Formats spell a type differently; the text is the same, and says the byte order.

@@ -1,0 +1,86 @@
+//! Runs the real programs on what they export and on files made here.
+
+mod cases;
+mod conformance;
+mod lowering;
+
+use retrograde_deadline::{Process, output};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The result of running a program.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// A program in this folder: the first of these words is its name.
+fn command(folder: &Path, words: &[&str]) -> Command {
+    let program = match words[0] {
+        "conformance" => env!("CARGO_BIN_EXE_retrograde-conformance"),
+        "lower" => env!("CARGO_BIN_EXE_retrograde-lower"),
+        "verify" => env!("CARGO_BIN_EXE_retrograde-verify"),
+        other => panic!("there is no program {other}"),
+    };
+    let mut command = Command::new(program);
+    command.current_dir(folder).args(&words[1..]);
+    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn run(mut command: Command) -> Outcome {
+    output(&mut command).unwrap().into()
+}
+
+/// Runs a program with this on its stdin, of which it may not read everything.
+fn fed(mut command: Command, stdin: &[u8]) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = Process::start(&mut command).unwrap();
+    let _ = process.stdin.take().unwrap().write_all(stdin);
+    process.output()
+}
+
+impl From<Output> for Outcome {
+    fn from(output: Output) -> Outcome {
+        Outcome {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Runs a model with the `retrograde` command, in this process; inputs are pairs of a name and a file.
+fn run_model(folder: &Path, model: &str, inputs: &[(&str, &str)], output: &str) {
+    let at = |name: &str| folder.join(name).display().to_string();
+    let mut words: Vec<String> = ["retrograde", "-q", "run"].map(String::from).into();
+    words.extend([at(model), "--output".to_owned(), at(output)]);
+    for (name, file) in inputs {
+        words.extend(["-i".to_owned(), format!("{name}={}", at(file))]);
+    }
+    let code = retrograde_cli::main(words.iter().map(Into::into), Vec::new());
+    assert_eq!(code, 0, "{words:?}");
+}
+
+#[test]
+fn help_names_the_command_and_the_programs_have_a_version() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, said) in [
+        ("conformance", "Usage: retrograde conformance [OPTIONS] <COMMAND>"),
+        ("lower", "Usage: retrograde lower [OPTIONS] --to <LANGUAGE> <MODEL>"),
+        ("verify", "Usage: retrograde verify [OPTIONS] <COMMAND>"),
+    ] {
+        let help = run(command(folder.path(), &[name, "--help"]));
+        assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""), "{name}");
+        assert!(help.stdout.contains(said), "{}", help.stdout);
+        let version = run(command(folder.path(), &[name, "--version"]));
+        let expected = format!("retrograde-{name} {}\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!((version.code, version.stdout), (Some(0), expected));
+        assert_eq!(run(command(folder.path(), &[name, "--no-such-option"])).code, Some(2));
+    }
+}

@@ -1,0 +1,173 @@
+//! Other programs of the project: `retrograde NAME` runs `retrograde-NAME`, as git and cargo do. They
+//! do what would make the command large.
+
+use crate::description;
+use anyhow::{Result, anyhow};
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Program {
+    /// Its name as a command: `NAME` of `retrograde-NAME`.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// The command that installs it.
+    pub install: &'static str,
+}
+
+/// Zarr stores and HDF5 files.
+pub const ZARR: Program = Program {
+    name: "zarr",
+    about: "Zarr stores, HDF5 files and URLs; reverse, reverse-sequence and info run it for them",
+    install: "cargo install --path crates/zarr",
+};
+/// Any GPU.
+pub const WGPU: Program = Program {
+    name: "wgpu",
+    about: "This command with any GPU; --device gpu runs it",
+    install: "cargo install --path crates/wgpu-command",
+};
+/// The crate of three programs.
+const KIT: &str = "cargo install --path conformance/command";
+/// The programs of the project.
+pub const KNOWN: [Program; 5] = [
+    Program {
+        name: "conformance",
+        about: "Test runtimes against the rules of the reversal operators",
+        install: KIT,
+    },
+    Program {
+        name: "lower",
+        about: "Write a model of reversals in another language: ONNX, OpenVINO, StableHLO, DirectML",
+        install: KIT,
+    },
+    Program {
+        name: "verify",
+        about: "Compare the result of another program with ours, bit by bit",
+        install: KIT,
+    },
+    WGPU,
+    ZARR,
+];
+const PREFIX: &str = "retrograde-";
+
+impl Program {
+    /// The error without it; `needed` says what needs it.
+    pub fn missing(&self, needed: &str) -> anyhow::Error {
+        let Program { name, install, .. } = self;
+        anyhow!(
+            "{needed} the program {PREFIX}{name}, which is neither beside this one nor in PATH: \
+             install it with `{install}`"
+        )
+    }
+}
+
+/// Where programs are.
+#[derive(Debug, Clone)]
+pub struct Folders(Vec<PathBuf>);
+
+impl Folders {
+    /// Beside this program, in `more`, and in `PATH`.
+    pub fn new(more: Vec<PathBuf>) -> Folders {
+        let own = env::current_exe().ok();
+        let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let path = env::var_os("PATH").unwrap_or_default();
+        let folders = beside.into_iter().chain(more).chain(env::split_paths(&path));
+        // An empty entry would mean the current directory.
+        Folders(folders.filter(|folder| !folder.as_os_str().is_empty()).collect())
+    }
+
+    /// The program of a name.
+    pub fn find(&self, name: &str) -> Option<PathBuf> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let file = format!("{PREFIX}{name}{}", env::consts::EXE_SUFFIX);
+        let files = self.0.iter().map(|folder| folder.join(&file));
+        files.filter(|_| !name.is_empty() && name.chars().all(plain)).find(|path| is_program(path))
+    }
+
+    /// The names of all programs that are not [known](KNOWN), in order.
+    pub fn others(&self) -> BTreeSet<String> {
+        let entries = self.0.iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
+        let name = |entry: std::fs::DirEntry| {
+            let file = entry.file_name();
+            let name = file.to_str()?.strip_prefix(PREFIX)?;
+            let name = name.strip_suffix(env::consts::EXE_SUFFIX)?.to_owned();
+            let known = KNOWN.iter().any(|known| known.name == name);
+            (!known && self.find(&name).is_some()).then_some(name)
+        };
+        entries.filter_map(name).collect()
+    }
+
+    /// The command line of a known program: as it describes it itself, or only its name.
+    pub fn described(&self, program: &Program) -> clap::Command {
+        let ask = |path: PathBuf| Command::new(path).arg(description::OPTION).output().ok();
+        let answer = self.find(program.name).and_then(ask).filter(|found| found.status.success());
+        let read = answer.and_then(|found| serde_json::from_slice(&found.stdout).ok());
+        let command = read.and_then(|value| description::read(&value));
+        let command = command.unwrap_or_else(|| clap::Command::new(program.name));
+        command.name(program.name).about(program.about)
+    }
+
+    /// Runs a program and returns its exit code. On Unix it replaces this one and does not return, so
+    /// that signals reach it. `None` if it is not there.
+    pub fn run<S: AsRef<OsStr>>(
+        &self,
+        name: &str,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Option<Result<u8>> {
+        let program = self.find(name)?;
+        let mut command = Command::new(&program);
+        command.args(arguments);
+        let failed = |error| anyhow!("cannot run {}: {error}", program.display());
+        #[cfg(unix)]
+        return Some(Err(failed(std::os::unix::process::CommandExt::exec(&mut command))));
+        #[cfg(not(unix))]
+        {
+            let code = |code: Option<i32>| code.and_then(|code| code.try_into().ok());
+            let status = command.status().map_err(failed);
+            Some(status.map(|status| code(status.code()).unwrap_or(crate::FAILED)))
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn programs_are_files_that_can_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str, mode: u32| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "").unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        };
+        make("retrograde-one", 0o755);
+        make("retrograde-text", 0o644);
+        make("retrograde-zarr", 0o755);
+        let folders = Folders(vec!["/none".into(), folder.path().to_owned()]);
+        assert_eq!(folders.find("one"), Some(folder.path().join("retrograde-one")));
+        for name in ["text", "two", "", "../one", "."] {
+            assert_eq!(folders.find(name), None, "{name}");
+        }
+        assert_eq!(folders.others().into_iter().collect::<Vec<_>>(), ["one"]);
+        assert!(folders.run("two", ["x"]).is_none());
+    }
+}
