@@ -11,14 +11,15 @@ use retrograde_program::programs::{Folders, KNOWN};
 use std::path::Path;
 
 /// The command line with those of the other programs, which describe their own if they are there.
-fn whole(folders: &Folders) -> Command {
-    KNOWN.iter().fold(args::command(None), |all, one| all.subcommand(folders.described(one)))
+fn whole(folders: &Folders) -> Result<Command> {
+    let add = |all: Command, one| Ok(all.subcommand(folders.described(one)?));
+    KNOWN.iter().try_fold(args::command(None), add)
 }
 
 /// Prints completions for a shell.
 pub(crate) fn completions(shell: Shell, folders: &Folders) -> Result<()> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut whole(folders), "retrograde", &mut text);
+    clap_complete::generate(shell, &mut whole(folders)?, "retrograde", &mut text);
     Ok(report::print(&String::from_utf8(text)?)?)
 }
 
@@ -27,7 +28,7 @@ pub(crate) fn manual(folder: Option<&Path>, folders: &Folders) -> Result<()> {
     match folder {
         Some(folder) => {
             let mut pages = Vec::new();
-            let mut command = whole(folders).disable_help_subcommand(true);
+            let mut command = whole(folders)?.disable_help_subcommand(true);
             command.build();
             all_pages(&command, &mut pages)?;
             let new = !folder.exists();
@@ -44,7 +45,7 @@ pub(crate) fn manual(folder: Option<&Path>, folders: &Folders) -> Result<()> {
         }
         None => {
             let mut page = Vec::new();
-            Man::new(whole(folders)).render(&mut page)?;
+            Man::new(whole(folders)?).render(&mut page)?;
             Ok(report::print(&String::from_utf8(page)?)?)
         }
     }

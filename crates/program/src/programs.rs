@@ -6,8 +6,9 @@ use anyhow::{Result, anyhow};
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// A program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,13 +105,12 @@ impl Folders {
     }
 
     /// The command line of a known program: as it describes it itself, or only its name.
-    pub fn described(&self, program: &Program) -> clap::Command {
-        let ask = |path: PathBuf| Command::new(path).arg(description::OPTION).output().ok();
-        let answer = self.find(program.name).and_then(ask).filter(|found| found.status.success());
-        let read = answer.and_then(|found| serde_json::from_slice(&found.stdout).ok());
+    pub fn described(&self, program: &Program) -> Result<clap::Command> {
+        let answer = self.find(program.name).map(|path| answer(&path)).transpose()?;
+        let read = answer.and_then(|found| serde_json::from_slice(&found).ok());
         let command = read.and_then(|value| description::read(&value));
         let command = command.unwrap_or_else(|| clap::Command::new(program.name));
-        command.name(program.name).about(program.about)
+        Ok(command.name(program.name).about(program.about))
     }
 
     /// Runs a program and returns its exit code. On Unix it replaces this one and does not return, so
@@ -133,6 +133,23 @@ impl Folders {
             Some(status.map(|status| code(status.code()).unwrap_or(crate::FAILED)))
         }
     }
+}
+
+/// What a program prints if it is asked to describe its command line. Not by `Command::output`, which
+/// panics if it cannot read.
+fn answer(program: &Path) -> Result<Vec<u8>> {
+    let ask = || {
+        let mut command = Command::new(program);
+        command.arg(description::OPTION).stdin(Stdio::null()).stderr(Stdio::null());
+        let mut running = command.stdout(Stdio::piped()).spawn()?;
+        let mut text = Vec::new();
+        let read = running.stdout.take().map(|mut out| out.read_to_end(&mut text)).transpose();
+        running.wait()?;
+        read.map(|_| text)
+    };
+    ask().map_err(|error: io::Error| {
+        anyhow!("cannot read the command line of {}: {error}", program.display())
+    })
 }
 
 #[cfg(unix)]
