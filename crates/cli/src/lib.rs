@@ -106,6 +106,7 @@ fn program(
             // The same without external commands says which name was meant.
             let own = Arguments::command();
             let strict = clap::Command::new("retrograde")
+                .subcommand_required(true)
                 .args(own.get_arguments().cloned())
                 .subcommands(own.get_subcommands().cloned());
             parse::<Arguments>(strict, arguments).err().unwrap_or(FAILED)
