@@ -9,7 +9,7 @@ use retrograde_c::cuda::{
     retrograde_run_cuda_in_place,
 };
 use retrograde_c::status::RETROGRADE_OK;
-use retrograde_gpu::{Cuda, DeviceBuffer, Error, Stream};
+use retrograde_cuda::{Cuda, DeviceBuffer, Error, Stream};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

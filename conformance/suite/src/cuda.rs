@@ -3,7 +3,7 @@
 
 use crate::backend::{Backend, Call, Outcome, integer_type, plan_of, tensor};
 use crate::case::{Case, CaseLengths};
-use retrograde_gpu::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Reports, Stream};
+use retrograde_cuda::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Reports, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Calls in a batch.
@@ -13,7 +13,7 @@ const HOST_LENGTHS: usize = 17;
 
 /// Device 0, if there is one.
 pub struct Cuda {
-    device: Result<retrograde_gpu::Cuda, retrograde_gpu::Error>,
+    device: Result<retrograde_cuda::Cuda, retrograde_cuda::Error>,
     name: String,
     lanes: Mutex<Vec<Lane>>,
     /// Whether every buffer is a separate allocation.
@@ -33,16 +33,16 @@ struct Lane {
 impl Cuda {
     /// Opens the device.
     pub fn new() -> Self {
-        Self::on(retrograde_gpu::Cuda::device(0), "cuda")
+        Self::on(retrograde_cuda::Cuda::device(0), "cuda")
     }
 
     /// The same with kernels that the driver compiles from PTX, as on chips without embedded
     /// machine code.
     pub fn from_ptx() -> Self {
-        Self::on(retrograde_gpu::Cuda::device_from_ptx(0), "cuda from PTX")
+        Self::on(retrograde_cuda::Cuda::device_from_ptx(0), "cuda from PTX")
     }
 
-    fn on(device: Result<retrograde_gpu::Cuda, retrograde_gpu::Error>, kind: &str) -> Self {
+    fn on(device: Result<retrograde_cuda::Cuda, retrograde_cuda::Error>, kind: &str) -> Self {
         let name = match &device {
             Ok(device) => format!("{kind} {}", device.name()),
             Err(_) => kind.to_owned(),
@@ -62,7 +62,7 @@ impl Cuda {
         case: &Case,
         input: Option<&[u8]>,
         output: &mut [u8],
-    ) -> Result<Outcome, retrograde_gpu::Error> {
+    ) -> Result<Outcome, retrograde_cuda::Error> {
         let device = self.device.as_ref().map_err(Clone::clone)?;
         let stream = device.stream()?;
         let plan = match plan_of(case) {
@@ -89,7 +89,7 @@ impl Cuda {
         self.try_alone(case, input, output).unwrap_or_else(|error| outcome_of(case, error))
     }
 
-    fn lane(&self, bytes: usize) -> Result<Lane, retrograde_gpu::Error> {
+    fn lane(&self, bytes: usize) -> Result<Lane, retrograde_cuda::Error> {
         let device = self.device.as_ref().map_err(Clone::clone)?;
         let spare = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let arena = |bytes: usize| DeviceBuffer::allocate(device, bytes.next_power_of_two());
@@ -116,7 +116,7 @@ impl Cuda {
         &self,
         calls: &[Call<'_>],
         memory: &mut [u8],
-    ) -> Result<Vec<Outcome>, retrograde_gpu::Error> {
+    ) -> Result<Vec<Outcome>, retrograde_cuda::Error> {
         // Lengths follow everything else.
         let mut sent = memory.to_vec();
         let lengths_at: Vec<usize> = calls
@@ -238,9 +238,9 @@ fn start(
     }
 }
 
-pub(crate) fn outcome_of(case: &Case, error: retrograde_gpu::Error) -> Outcome {
+pub(crate) fn outcome_of(case: &Case, error: retrograde_cuda::Error) -> Outcome {
     match error {
-        retrograde_gpu::Error::Execute(error) => Outcome::of(case, error),
+        retrograde_cuda::Error::Execute(error) => Outcome::of(case, error),
         error => Outcome::Refused(error.to_string()),
     }
 }

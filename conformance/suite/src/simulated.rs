@@ -5,7 +5,7 @@ use crate::backend::{Backend, Outcome, integer_type, plan_of};
 use crate::case::Case;
 use crate::cuda::outcome_of;
 use retrograde::LengthsMemory;
-use retrograde_gpu::Simulator;
+use retrograde_cuda::Simulator;
 
 /// The kernels; if there is a compiler and they do not compile, that is a failure.
 pub struct Simulated {

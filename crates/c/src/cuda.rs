@@ -171,14 +171,14 @@ mod device {
 mod device {
     use super::*;
     use crate::status::{RETROGRADE_CUDA_ERROR, RETROGRADE_NO_DEVICE};
-    use retrograde_gpu::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Stream};
+    use retrograde_cuda::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Stream};
     use std::sync::{Mutex, PoisonError};
 
     /// Devices opened so far, by number. Opening one loads the kernels.
     static DEVICES: Mutex<Vec<Option<Cuda>>> = Mutex::new(Vec::new());
 
     pub(super) fn count() -> Result<usize, Failure> {
-        retrograde_gpu::device_count().map_err(failed)
+        retrograde_cuda::device_count().map_err(failed)
     }
 
     /// A device, opened once in the process.

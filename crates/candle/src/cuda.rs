@@ -1,5 +1,5 @@
 //! Runs prepared calls on candle's CUDA storage, on candle's stream, with the kernels of
-//! [`retrograde_gpu`].
+//! [`retrograde_cuda`].
 
 use crate::layout::{dense, refused, strided};
 use candle_core::backend::BackendStorage;
@@ -9,7 +9,7 @@ use candle_core::cuda_backend::cudarc::driver::{
 use candle_core::cuda_backend::{CudaDevice, CudaStorageSlice};
 use candle_core::{CudaStorage, Layout, Result, Shape};
 use retrograde::{Error, ExecuteError, LengthsOperator, Prepared};
-use retrograde_gpu::{Cuda, CudaLengths, DeviceMut, DeviceRef, Stream};
+use retrograde_cuda::{Cuda, CudaLengths, DeviceMut, DeviceRef, Stream};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -65,7 +65,7 @@ pub(crate) fn run_by<O: LengthsOperator>(
     let lengths_layout = strided(lengths.dtype(), lengths_at)?;
     let plan = operator.plan(&input, &lengths_layout, &output).map_err(refused)?;
     let explain = |error| match error {
-        retrograde_gpu::Error::Execute(ExecuteError::LengthOutOfRange {
+        retrograde_cuda::Error::Execute(ExecuteError::LengthOutOfRange {
             ordinal,
             value,
             limit,
@@ -73,7 +73,7 @@ pub(crate) fn run_by<O: LengthsOperator>(
             let (operator, index) = (O::OPERATOR, coordinates(ordinal, lengths_layout.shape()));
             refused(Error::LengthOutOfRange { operator, index, value, limit })
         }
-        retrograde_gpu::Error::Execute(ExecuteError::OffsetOutOfRange {
+        retrograde_cuda::Error::Execute(ExecuteError::OffsetOutOfRange {
             ordinal: index,
             value,
             low,

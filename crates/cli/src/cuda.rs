@@ -7,7 +7,7 @@
 use crate::task::Task;
 use crate::work::{PIECE, in_parts, in_parts_mut};
 use anyhow::Result;
-use retrograde_gpu::{Cuda, Error, Host, Route};
+use retrograde_cuda::{Cuda, Error, Host, Route};
 use retrograde_io::{Output, Tensor};
 use retrograde_program::interrupt;
 use retrograde_program::progress::Progress;

@@ -6,7 +6,7 @@ use crate::task::Task;
 use crate::{cuda, work};
 use anyhow::{Result, anyhow, bail};
 use retrograde::DType;
-use retrograde_gpu::Cuda;
+use retrograde_cuda::Cuda;
 use retrograde_io::{ElementType, Output, Tensor};
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use anstyle::Style;
 use anyhow::{Result, bail};
 use retrograde::cpu::{self, Isa};
 use retrograde::{Flow, Grain, Plan};
-use retrograde_gpu::{Cuda, Error, Limits, Route};
+use retrograde_cuda::{Cuda, Error, Limits, Route};
 use retrograde_io::FilesRead;
 use serde::Serialize;
 use std::fmt::Write;
@@ -129,8 +129,8 @@ fn cuda_record(number: usize, plan: &Plan) -> Result<CudaRecord> {
     let route = Route::of(plan, cuda::piece())?;
     let limits = cuda.as_ref().map_or_else(Limits::default, Cuda::limits);
     // All pieces have the same form, so the first one decides.
-    let kernel = retrograde_gpu::kernel(&route.first().unwrap_or_else(|| plan.clone()), &limits);
-    let speed = cuda.as_ref().map(retrograde_gpu::bus_speed).transpose()?;
+    let kernel = retrograde_cuda::kernel(&route.first().unwrap_or_else(|| plan.clone()), &limits);
+    let speed = cuda.as_ref().map(retrograde_cuda::bus_speed).transpose()?;
     let moved = (plan.bytes_moved() / 2) as f64;
     Ok(CudaRecord {
         device: number,

@@ -13,7 +13,7 @@ use retrograde::{
 };
 use retrograde_bench::call::{Failure, Operator};
 use retrograde_bench::cases::{Case, Harness};
-use retrograde_gpu::{Cuda, DeviceBuffer, Stream, kernel, kernel_in_place};
+use retrograde_cuda::{Cuda, DeviceBuffer, Stream, kernel, kernel_in_place};
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -229,8 +229,8 @@ impl<'a> Ready<'a> {
         // SAFETY: the buffers are 256 bytes longer than the largest tensor.
         let (from, to) = unsafe {
             (
-                retrograde_gpu::DeviceRef::from_raw(src + self.offset, self.bytes),
-                retrograde_gpu::DeviceMut::from_raw(dst + self.offset, self.bytes),
+                retrograde_cuda::DeviceRef::from_raw(src + self.offset, self.bytes),
+                retrograde_cuda::DeviceMut::from_raw(dst + self.offset, self.bytes),
             )
         };
         match self.in_place {

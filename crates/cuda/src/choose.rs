@@ -92,7 +92,7 @@ const NARROW: u64 = 32;
 ///
 /// ```
 /// use retrograde::{DType, Layout, Reverse};
-/// use retrograde_gpu::{Kernel, Limits, kernel};
+/// use retrograde_cuda::{Kernel, Limits, kernel};
 ///
 /// let rows = Layout::dense(DType::F32, &[64, 64])?;
 /// let plan = Reverse::axes([1]).plan(&rows, &rows)?;

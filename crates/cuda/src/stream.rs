@@ -120,7 +120,7 @@ impl Stream {
     ///
     /// ```no_run
     /// use retrograde::{DType, Layout, Reverse};
-    /// use retrograde_gpu::{Cuda, DeviceBuffer};
+    /// use retrograde_cuda::{Cuda, DeviceBuffer};
     ///
     /// let cuda = Cuda::device(0)?;
     /// let stream = cuda.stream()?;

@@ -4,7 +4,7 @@ use retrograde::{
     Align, DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments,
     ReverseSequence, ReverseSubsequences, Tail,
 };
-use retrograde_gpu::{Kernel, Limits, kernel, kernel_in_place};
+use retrograde_cuda::{Kernel, Limits, kernel, kernel_in_place};
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {
     Layout::dense(dtype, shape).unwrap()

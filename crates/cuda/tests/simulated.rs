@@ -6,7 +6,7 @@ use retrograde::{
     Align, DType, ExecuteError, Layout, LengthPolicy, LengthsMemory, LengthsOperator, MemoryMut,
     Plan, ReverseSegments, ReverseSubsequences, Tail, cpu,
 };
-use retrograde_gpu::{Error, Kernel, Simulator, kernel, kernel_in_place};
+use retrograde_cuda::{Error, Kernel, Simulator, kernel, kernel_in_place};
 use std::sync::LazyLock;
 
 /// The kernels, compiled once; `None` if there is no compiler.
@@ -16,7 +16,7 @@ fn simulator() -> Option<&'static Simulator> {
             println!("SKIPPED: {reason}");
             return None;
         }
-        let name = format!("retrograde-gpu-{}", std::process::id());
+        let name = format!("retrograde-cuda-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).unwrap();
         let made = Simulator::compile(&folder);

@@ -10,7 +10,7 @@ use crate::view::{Place, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::{Reversal, TensorRef};
-use retrograde_gpu::{
+use retrograde_cuda::{
     Cuda, CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Error, Stream, device_count,
 };
 use std::cell::RefCell;

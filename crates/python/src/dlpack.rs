@@ -22,7 +22,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyCapsule, PyTuple, PyType};
 use retrograde::cpu::Block;
 use retrograde::{DType, Operator, Shape, Strides};
-use retrograde_gpu::DeviceBuffer;
+use retrograde_cuda::DeviceBuffer;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};

@@ -18,7 +18,7 @@ use dlpark::ffi::{DLDataType, DLDevice};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use retrograde::{DType, LengthsMemory, Memory, MemoryMut, Plan, Reversal, Shape, TensorRef, cpu};
-use retrograde_gpu::{CudaLengths, DeviceMut, DeviceRef, Error};
+use retrograde_cuda::{CudaLengths, DeviceMut, DeviceRef, Error};
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_int;
 use std::rc::Rc;

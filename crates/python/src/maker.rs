@@ -328,7 +328,7 @@ fn are_several() -> bool {
     // One more than there are, or 0 before they were counted. No lock, which a forked child could inherit.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     if COUNT.load(Ordering::Relaxed) == 0 {
-        COUNT.store(1 + retrograde_gpu::device_count().unwrap_or(0), Ordering::Relaxed);
+        COUNT.store(1 + retrograde_cuda::device_count().unwrap_or(0), Ordering::Relaxed);
     }
     COUNT.load(Ordering::Relaxed) != 2
 }

@@ -7,7 +7,7 @@ use retrograde::{
     DType, Layout, LengthsOperator, Plan, Prepared, Reversal, Reverse, ReverseMode,
     ReverseSegments, ReverseSequence, ReverseSubsequences, TensorRef,
 };
-use retrograde_gpu::{Cuda, DeviceBuffer};
+use retrograde_cuda::{Cuda, DeviceBuffer};
 use retrograde_kit::protocol::{self, Outcome, PROTOCOL, answer};
 use retrograde_program::report;
 use retrograde_truth::call::{Call, OPERATORS};
@@ -78,7 +78,7 @@ enum Engine {
     Cpu,
     Cuda(Cuda),
     #[cfg(feature = "simulate")]
-    Simulated(Box<retrograde_gpu::Simulator>),
+    Simulated(Box<retrograde_cuda::Simulator>),
 }
 
 impl Engine {
@@ -91,7 +91,7 @@ impl Engine {
             }
             #[cfg(feature = "simulate")]
             ServeOn::Simulated => {
-                use retrograde_gpu::Simulator;
+                use retrograde_cuda::Simulator;
                 if let Some(reason) = Simulator::unavailable() {
                     return Err(reason);
                 }
@@ -124,7 +124,7 @@ impl Engine {
         };
         match done {
             Ok(()) => Ok(out),
-            Err(retrograde_gpu::Error::Execute(error)) => Err(prepared.explain(error).into()),
+            Err(retrograde_cuda::Error::Execute(error)) => Err(prepared.explain(error).into()),
             Err(error) => Err(error.into()),
         }
     }
@@ -136,7 +136,7 @@ fn on_cuda(
     input: &[u8],
     lengths: Option<(DType, &[u8])>,
     out: &mut [u8],
-) -> Result<(), retrograde_gpu::Error> {
+) -> Result<(), retrograde_cuda::Error> {
     let stream = cuda.stream()?;
     let dtype = lengths.map(|(dtype, _)| dtype);
     let lengths = lengths.map(|(_, bytes)| DeviceBuffer::from_host(cuda, bytes)).transpose()?;

@@ -1,7 +1,7 @@
 //! What the tests share: the device, bytes that tell their position, and comparisons.
 
 use retrograde::{DType, LengthsMemory, MemoryMut, Plan, cpu};
-use retrograde_gpu::{Cuda, DeviceBuffer, Stream};
+use retrograde_cuda::{Cuda, DeviceBuffer, Stream};
 
 pub(crate) fn device() -> Cuda {
     Cuda::device(0).unwrap_or_else(|error| panic!("these tests need a device: {error}"))

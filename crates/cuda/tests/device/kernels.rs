@@ -5,7 +5,7 @@ use retrograde::{
     Align, DType, Layout, LengthsOperator, Reverse, ReverseSegments, ReverseSequence,
     ReverseSubsequences, Tail,
 };
-use retrograde_gpu::{Cuda, CudaLengths, DeviceBuffer, Kernel, kernel};
+use retrograde_cuda::{Cuda, CudaLengths, DeviceBuffer, Kernel, kernel};
 
 /// Columns of every length that staging has to handle, by blocks and by clusters.
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::{assert_from, byte, device, each_chunk, noise};
 use retrograde::{DType, Layout, LengthsOperator, Reverse, ReverseSegments, ReverseSequence};
-use retrograde_gpu::{CudaLengths, DeviceBuffer, Kernel, kernel};
+use retrograde_cuda::{CudaLengths, DeviceBuffer, Kernel, kernel};
 
 const BIG: usize = (1 << 32) + (1 << 28) + 7;
 

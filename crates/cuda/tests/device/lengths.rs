@@ -5,7 +5,7 @@ use retrograde::{
     DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Plan, ReverseSegments,
     ReverseSequence, ReverseSubsequences,
 };
-use retrograde_gpu::{Cuda, CudaLengths, DeviceBuffer, Error, Reports, Stream};
+use retrograde_cuda::{Cuda, CudaLengths, DeviceBuffer, Error, Reports, Stream};
 use std::sync::Arc;
 
 pub(crate) fn sequence(cuda: &Cuda, policy: LengthPolicy) -> (Plan, DeviceBuffer, DeviceBuffer) {
@@ -183,7 +183,7 @@ fn hostile_lengths_never_lead_out_of_bounds() {
                 let input = DeviceBuffer::from_host(&cuda, &noise(bytes)).unwrap();
                 let at = arena.address() + guard as u64;
                 // SAFETY: inside the arena, which outlives the work.
-                let view = unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
+                let view = unsafe { retrograde_cuda::DeviceMut::from_raw(at, bytes) };
                 stream
                     .execute(&plan, input.view(), Some((DType::U64, lengths.view()).into()), view)
                     .unwrap();
@@ -196,7 +196,7 @@ fn hostile_lengths_never_lead_out_of_bounds() {
                 // In place, the bytes between the guards stay there or are moved within.
                 arena.write(guard, &noise(bytes)).unwrap();
                 // SAFETY: as above.
-                let view = unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
+                let view = unsafe { retrograde_cuda::DeviceMut::from_raw(at, bytes) };
                 stream
                     .execute_in_place(&plan, Some((DType::U64, lengths.view()).into()), view)
                     .unwrap();
@@ -339,7 +339,7 @@ fn hostile_offsets_never_lead_out_of_bounds() {
                 let arena = DeviceBuffer::from_host(&cuda, &arena).unwrap();
                 let at = arena.address() + guard as u64;
                 // SAFETY: inside the arena, which outlives the work.
-                let view = || unsafe { retrograde_gpu::DeviceMut::from_raw(at, bytes) };
+                let view = || unsafe { retrograde_cuda::DeviceMut::from_raw(at, bytes) };
                 let given = || Some((DType::U64, offsets.view()).into());
                 clamping.execute(&plan, input.view(), given(), view()).unwrap();
                 clamping.execute_in_place(&plan, given(), view()).unwrap();

@@ -6,7 +6,7 @@ use cudarc::driver::{result, sys};
 use retrograde::{
     DType, ExecuteError, Layout, LengthPolicy, LengthsOperator, Reverse, ReverseSequence,
 };
-use retrograde_gpu::{CudaLengths, DeviceBuffer, Error, Kernel, Stream, kernel};
+use retrograde_cuda::{CudaLengths, DeviceBuffer, Error, Kernel, Stream, kernel};
 
 #[test]
 #[ignore = "needs a CUDA device"]
@@ -94,8 +94,8 @@ fn a_graph_replays_with_new_lengths() {
     let mut lengths = on_device(&cuda, &[100; 64]);
     // SAFETY: the buffers outlive all launches of the graph.
     let raw = unsafe {
-        let view = retrograde_gpu::DeviceRef::from_raw(lengths.address(), lengths.len());
-        let out = retrograde_gpu::DeviceMut::from_raw(output.address(), output.len());
+        let view = retrograde_cuda::DeviceRef::from_raw(lengths.address(), lengths.len());
+        let out = retrograde_cuda::DeviceMut::from_raw(output.address(), output.len());
         // As in PyTorch's graphs: on a stream that was not used before.
         let borrowed = cuda.borrow_stream(stream.handle()).unwrap();
         captured(&stream, || {
@@ -210,7 +210,7 @@ fn buffers_that_do_not_fit_are_refused() {
     assert_eq!(refused(outcome), ExecuteError::BufferTooSmall { buffer, needed, available });
     let mut both = DeviceBuffer::allocate(&cuda, 512).unwrap();
     // SAFETY: inside the buffer; the call is refused.
-    let shifted = unsafe { retrograde_gpu::DeviceRef::from_raw(both.address() + 16, 256) };
+    let shifted = unsafe { retrograde_cuda::DeviceRef::from_raw(both.address() + 16, 256) };
     let outcome = stream.execute(&plan, shifted, None, both.view_mut());
     assert_eq!(refused(outcome), ExecuteError::Overlap);
     let lengths = Some((DType::I32, input.view()).into());

@@ -10,7 +10,7 @@ use crate::cuda;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use retrograde::{Reversal, TensorRef};
-use retrograde_gpu::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Reports, Stream};
+use retrograde_cuda::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Reports, Stream};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
