@@ -9,6 +9,7 @@ use super::*;
 use models::{U8, info, model, node};
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::OnceLock;
 
 /// The error codes to inject, and their messages.
 const ERRORS: [(i32, &str); 4] = [
@@ -115,6 +116,17 @@ fn folder(files: &Tree) -> TempDir {
     folder
 }
 
+/// The command in a folder without other programs, which it would ask for their manual pages.
+fn alone() -> &'static Path {
+    static LINK: OnceLock<PathBuf> = OnceLock::new();
+    LINK.get_or_init(|| {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap().keep();
+        let link = folder.join("retrograde");
+        fs::hard_link(env!("CARGO_BIN_EXE_retrograde"), &link).unwrap();
+        link
+    })
+}
+
 /// Runs a command with the shim and this environment.
 fn run_with(
     shim: &Path,
@@ -122,7 +134,8 @@ fn run_with(
     arguments: &[&str],
     environment: &[(&str, &str)],
 ) -> Outcome {
-    let mut command = command(folder, arguments);
+    let mut command = Command::new(alone());
+    command.current_dir(folder).args(arguments).env("PATH", "");
     command.env("LD_PRELOAD", shim).env("RETROGRADE_NUM_THREADS", "1");
     command.envs(environment.iter().copied());
     // A file, so that nothing has to write to a pipe that may be closed.
