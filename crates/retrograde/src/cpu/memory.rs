@@ -308,14 +308,20 @@ mod machine {
     fn machine(read: &impl Fn(&Path) -> Option<String>) -> Option<usize> {
         let text = read(Path::new("/proc/meminfo"))?;
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.trim().strip_suffix(" kB")?.parse::<usize>().ok()?.checked_mul(1024)
+        bytes(line.trim().strip_suffix(" kB")?, 1024)
+    }
+
+    /// A number of so many bytes each; a 32-bit process cannot use more than its addresses.
+    fn bytes(number: &str, each: u64) -> Option<usize> {
+        let bytes = number.parse::<u64>().ok()?.saturating_mul(each);
+        Some(usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
     /// The least of the limits of the group and of those around it (version 2), or the limit of the
     /// group (version 1).
     pub(super) fn group(read: &impl Fn(&Path) -> Option<String>) -> Option<usize> {
         let text = read(Path::new("/proc/self/cgroup"))?;
-        let number = |path: &Path| read(path)?.trim().parse::<usize>().ok();
+        let number = |path: &Path| bytes(read(path)?.trim(), 1);
         let limits = text.lines().filter_map(|line| {
             let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
             let group = group.trim_start_matches('/');

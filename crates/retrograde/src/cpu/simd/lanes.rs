@@ -20,7 +20,9 @@ impl LaneMap {
         let mut map = LaneMap { lane: [0; WIDEST], within: [0xFF; WIDEST], base: [0; WIDEST] };
         for own in 0..bytes / unit / len * len {
             let (lane, within) = (own / len, own % len);
-            let base = (own as i64 - 1 - 2 * within as i64).to_le_bytes();
+            // As wide as the widest unit, on 32-bit machines too.
+            let [lane, within] = [lane as i64, within as i64];
+            let base = (own as i64 - 1 - 2 * within).to_le_bytes();
             let place = own * unit..(own + 1) * unit;
             map.lane[place.clone()].copy_from_slice(&lane.to_le_bytes()[..unit]);
             map.within[place.clone()].copy_from_slice(&within.to_le_bytes()[..unit]);
