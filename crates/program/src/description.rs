@@ -22,8 +22,10 @@ pub fn of(command: &Command) -> Value {
 
 fn argument(argument: &Arg) -> Value {
     let action = argument.get_action();
-    let names = argument.get_value_names().unwrap_or_default();
-    let values = argument.get_possible_values();
+    // Flags have values too, which nobody can give.
+    let takes = action.takes_values();
+    let names = argument.get_value_names().filter(|_| takes).unwrap_or_default();
+    let values = if takes { argument.get_possible_values() } else { Vec::new() };
     let value =
         |value: &clap::builder::PossibleValue| json!([value.get_name(), text(value.get_help())]);
     let defaults = argument.get_default_values().iter().map(|value| value.to_string_lossy());
@@ -33,7 +35,7 @@ fn argument(argument: &Arg) -> Value {
         "long": argument.get_long(),
         "help": text(argument.get_help()),
         "long_help": text(argument.get_long_help()),
-        "takes": action.takes_values(),
+        "takes": takes,
         "many": matches!(action, ArgAction::Append),
         "names": names.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
         "values": values.iter().map(value).collect::<Vec<_>>(),
