@@ -3,7 +3,7 @@
 /// Significant digits of a float: a picture shows what moves, not every bit of it.
 const DIGITS: usize = 5;
 
-/// The shortest decimal that `is_same` accepts for a value, with no fraction beyond [`DIGITS`].
+/// The shortest decimal that `is_same` accepts for a value, with no fraction beyond five digits.
 pub fn number(value: f64, is_same: impl Fn(f64) -> bool) -> String {
     let size = value.abs();
     if !size.is_finite() {
