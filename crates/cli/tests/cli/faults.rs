@@ -120,8 +120,11 @@ fn folder(files: &Tree) -> TempDir {
 fn alone() -> &'static Path {
     static LINK: OnceLock<PathBuf> = OnceLock::new();
     LINK.get_or_init(|| {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap().keep();
+        // One place for all runs: links that stay would keep every old build.
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alone");
+        fs::create_dir_all(&folder).unwrap();
         let link = folder.join("retrograde");
+        let _ = fs::remove_file(&link);
         fs::hard_link(env!("CARGO_BIN_EXE_retrograde"), &link).unwrap();
         link
     })
