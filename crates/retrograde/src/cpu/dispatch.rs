@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 macro_rules! entries {
     ($module:ident, $vector:ty $(, $feature:literal)?) => {
         mod $module {
-            use crate::cpu::{kernels, simd::$module};
+            use crate::cpu::{kernels, simd};
             use crate::cpu::dispatch::*;
 
             entries!(@ $vector $(, $feature)?;
@@ -29,7 +29,7 @@ macro_rules! entries {
                 lanes(&Lanes<'_>) => kernels::lanes::run::<$vector>;
                 short_lanes(&ShortLanes<'_>) => kernels::short_lanes::run::<$vector>;
                 blocks(&Blocks<'_>) => kernels::blocks::run::<$vector>;
-                columns(&Columns<'_>) => kernels::columns::run::<$vector>;
+                columns(&Columns<'_>) => (|job| kernels::columns::run::<$vector>(job, narrow::columns));
                 segments(&Segments<'_>) => kernels::segments::run::<$vector>;
                 tiles(&Tiles) => kernels::tiles::run::<$vector>;
                 swaps(&Swaps) => (|job| kernels::swaps::run::<$vector>(job, rows));
@@ -63,27 +63,33 @@ macro_rules! entries {
 }
 
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128", not(feature = "testing"))))]
-entries!(portable, portable::Pair);
+entries!(portable, simd::portable::Pair);
 // A module that has simd128 never runs the portable kernels, and is downloaded. Tests compare both.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128", not(feature = "testing")))]
 use self::simd128 as portable;
 #[cfg(target_arch = "x86_64")]
-entries!(avx2, avx2::Avx, "avx2");
+entries!(avx2, simd::avx2::Avx, "avx2");
 #[cfg(all(target_arch = "x86_64", not(test)))]
-entries!(ssse3, ssse3::Sse, "ssse3");
+entries!(ssse3, simd::ssse3::Sse, "ssse3");
 #[cfg(all(target_arch = "x86_64", not(test)))]
-entries!(avx512, avx512::Avx512, "avx512f,avx512bw,avx512vl,avx2");
+entries!(avx512, simd::avx512::Avx512<false>, "avx512f,avx512bw,avx512vl,avx2");
 #[cfg(all(target_arch = "x86_64", not(test)))]
-entries!(vbmi, vbmi::Vbmi, "avx512f,avx512bw,avx512vl,avx512vbmi,avx2");
+entries!(vbmi, simd::avx512::Avx512<true>, "avx512f,avx512bw,avx512vl,avx512vbmi,avx2");
 // Unit tests need kernels, but not those of every instruction set, which take minutes to compile a
 // second time. Integration tests and the conformance suite test them all, `simd/tests.rs` the
 // registers.
 #[cfg(all(target_arch = "x86_64", test))]
 use self::{portable as ssse3, portable as avx512, portable as vbmi};
 #[cfg(target_arch = "aarch64")]
-entries!(neon, neon::Neon, "neon");
+entries!(neon, simd::neon::Neon, "neon");
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-entries!(simd128, simd128::Simd128, "simd128");
+entries!(simd128, simd::simd128::Simd128, "simd128");
+
+/// The kernels for registers of 16 bytes, which wider instruction sets include.
+#[cfg(not(all(target_arch = "x86_64", not(test))))]
+use self::portable as narrow;
+#[cfg(all(target_arch = "x86_64", not(test)))]
+use self::ssse3 as narrow;
 
 /// Generates the methods of [`Isa`] that call its entry points.
 macro_rules! dispatch {

@@ -15,7 +15,7 @@ const LEAST_COMPUTED: usize = 64 << 10;
 
 /// How to make the vector of output that starts `phase` bytes into a unit.
 #[derive(Clone, Copy)]
-struct Phase {
+pub(super) struct Phase {
     /// The permutation of the window's first and last register.
     order: [u8; WIDEST],
     /// Bytes in the window: whole units, at least a register, less than two.
@@ -25,7 +25,12 @@ struct Phase {
 }
 
 /// The phases of a unit, one for each byte of it.
-pub(super) struct Phases([Phase; WIDEST_UNIT]);
+pub(super) struct Phases {
+    unit: usize,
+    /// 2^64 / `unit`, rounded up: a multiplication by it is a division by the unit.
+    inverse: u64,
+    each: [Phase; WIDEST_UNIT],
+}
 
 impl Phase {
     const NONE: Phase = Phase { order: [0; WIDEST], window: WIDEST, ahead: 0 };
@@ -50,13 +55,13 @@ impl Phase {
 impl Phases {
     /// For registers of `register` bytes and units of at most half of that.
     pub(super) const fn new(register: usize, unit: usize) -> Self {
-        let mut phases = [Phase::NONE; WIDEST_UNIT];
+        let mut each = [Phase::NONE; WIDEST_UNIT];
         let mut phase = 0;
         while phase < unit {
-            phases[phase] = Phase::new(register, unit, phase);
+            each[phase] = Phase::new(register, unit, phase);
             phase += 1;
         }
-        Phases(phases)
+        Phases { unit, inverse: u64::MAX / unit as u64 + 1, each }
     }
 }
 
@@ -73,40 +78,38 @@ pub(super) fn applies<V: BytePermute>(unit: usize, len: usize, count: usize) -> 
     }
 }
 
-/// Units in reverse order, a vector at any offset. A width known at compile time is `KNOWN`,
-/// which saves a division per vector; otherwise that is 0.
+/// Units in reverse order, a vector at any offset.
 #[derive(Clone, Copy)]
-pub(super) struct BackwardAny<'a, V, const KNOWN: usize> {
+pub(super) struct BackwardAny<'a, V> {
     end: *const u8,
-    unit: usize,
     phases: &'a Phases,
     vector: PhantomData<V>,
 }
 
-impl<'a, V, const KNOWN: usize> BackwardAny<'a, V, KNOWN> {
+impl<'a, V: BytePermute> BackwardAny<'a, V> {
     /// The row whose last unit, the first one of the output, starts at `src`.
     #[inline(always)]
-    pub(super) fn new(src: *const u8, unit: usize, phases: &'a Phases) -> Self {
-        BackwardAny { end: src.wrapping_add(unit), unit, phases, vector: PhantomData }
+    pub(super) fn new(src: *const u8, phases: &'a Phases) -> Self {
+        BackwardAny { end: src.wrapping_add(phases.unit), phases, vector: PhantomData }
     }
-}
 
-impl<V: BytePermute, const KNOWN: usize> BackwardAny<'_, V, KNOWN> {
-    /// The vector at an offset that is `INDEX` vectors behind the start of a unit.
-    ///
-    /// # Safety
-    /// As for [`Source::at`]; the width is `KNOWN`.
+    /// The phase of an offset.
     #[inline(always)]
-    pub(super) unsafe fn in_phase<const INDEX: usize>(&self, offset: usize) -> V {
-        let phase = const { if KNOWN == 0 { 0 } else { INDEX * V::BYTES % KNOWN } };
-        // SAFETY: passed on, with the phase of this offset.
-        unsafe { self.of(&self.phases.0[phase], offset) }
+    pub(super) fn phase(&self, offset: usize) -> &'a Phase {
+        let Phases { unit, inverse, ref each } = *self.phases;
+        // Exact: an offset times the unit is far below 2^64.
+        let units = (offset as u128 * inverse as u128 >> 64) as usize;
+        // SAFETY: the rest of a division by the unit is below the unit's width, which is the number of
+        // phases.
+        unsafe { each.get_unchecked(offset - units * unit) }
     }
 
+    /// The vector at an offset in this phase.
+    ///
     /// # Safety
     /// As for [`Source::at`], with the phase of the offset.
     #[inline(always)]
-    unsafe fn of(&self, phase: &Phase, offset: usize) -> V {
+    pub(super) unsafe fn in_phase(&self, phase: &Phase, offset: usize) -> V {
         // SAFETY: the window is inside the row: it consists of whole units, those of the output
         // bytes `offset..offset + V::BYTES`.
         unsafe {
@@ -118,12 +121,11 @@ impl<V: BytePermute, const KNOWN: usize> BackwardAny<'_, V, KNOWN> {
     }
 }
 
-impl<V: BytePermute, const KNOWN: usize> Source<V> for BackwardAny<'_, V, KNOWN> {
+impl<V: BytePermute> Source<V> for BackwardAny<'_, V> {
     /// Any offset is allowed, not only multiples of the unit.
     #[inline(always)]
     unsafe fn at(&self, offset: usize) -> V {
-        let unit = if KNOWN == 0 { self.unit } else { KNOWN };
-        // SAFETY: passed on. The index of a phase is below the unit's width.
-        unsafe { self.of(self.phases.0.get_unchecked(offset % unit), offset) }
+        // SAFETY: passed on.
+        unsafe { self.in_phase(self.phase(offset), offset) }
     }
 }

@@ -1,9 +1,6 @@
 //! Lanes: rows of which only so many units at one end are reversed.
 
-use super::runs::{
-    PREFETCHED, copy_any, copy_run, partly_reverse_run, reverse_odd_run, reverse_run, runs_ahead,
-    zero_run,
-};
+use super::runs::{PREFETCHED, Reverser, copy_run, partly_reverse_run, runs_ahead, zero_run};
 use super::stream::{Stream, To};
 use crate::cpu::simd::Simd;
 use std::ptr::null;
@@ -80,41 +77,61 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &Lanes<'_>) {
     // SAFETY: kernel contract 1 to 4.
     unsafe {
         match lanes.unit {
-            1 => of_width::<V, 1>(lanes, to),
-            2 => of_width::<V, 2>(lanes, to),
-            4 => of_width::<V, 4>(lanes, to),
-            8 => of_width::<V, 8>(lanes, to),
-            16 => of_width::<V, 16>(lanes, to),
-            3 => of_odd_width::<V, 3>(lanes, to),
-            6 => of_odd_width::<V, 6>(lanes, to),
-            12 => of_odd_width::<V, 12>(lanes, to),
-            _ => of_any_width::<V>(lanes, to),
+            1 | 2 | 4 | 8 | 16 if is_whole::<V>(lanes) => match lanes.unit {
+                1 => whole::<V, 1>(lanes),
+                2 => whole::<V, 2>(lanes),
+                4 => whole::<V, 4>(lanes),
+                8 => whole::<V, 8>(lanes),
+                _ => whole::<V, 16>(lanes),
+            },
+            _ => head_and_rest::<V>(lanes, to),
         }
         stream.flush();
     }
 }
 
-/// # Safety
-/// As for [`run`], with `unit == W`.
+/// Whether lanes are written as a whole.
 #[inline(always)]
-unsafe fn of_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stream) {
+fn is_whole<V: Simd>(lanes: &Lanes<'_>) -> bool {
+    let bytes = lanes.len * lanes.unit;
+    let mixed = !lanes.stream && V::MIXES && bytes <= MIXED;
+    !lanes.at_end && !lanes.zero && (bytes <= V::BYTES || mixed)
+}
+
+/// # Safety
+/// As for [`run`], with `unit == W`, which divides `V::BYTES`, for lanes that [are whole](is_whole).
+#[inline(always)]
+unsafe fn whole<V: Simd, const W: usize>(lanes: &Lanes<'_>) {
     let bytes = lanes.len * W;
-    let ordinary = !lanes.stream && !lanes.at_end && !lanes.zero;
-    let whole = ordinary && V::MIXES && (V::BYTES..=MIXED).contains(&bytes);
     for (index, &head) in lanes.heads.iter().enumerate() {
         // SAFETY: kernel contract 1 to 4; with `head <= len`.
         unsafe {
             let src = lanes.src.offset(lanes.src_step * index as isize);
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
-            if bytes <= V::BYTES && !lanes.at_end && !lanes.zero {
+            if bytes <= V::BYTES {
                 V::lane_short::<W>(src, dst, head, lanes.len);
-                continue;
-            }
-            if whole {
+            } else {
                 partly_reverse_run::<V, W, 0>(src, dst, head * W, bytes);
-                continue;
             }
-            let head = head * W;
+        }
+    }
+}
+
+/// The reversed units of each lane, and the others, one after the other.
+///
+/// # Safety
+/// As for [`run`].
+#[inline(always)]
+unsafe fn head_and_rest<V: Simd>(lanes: &Lanes<'_>, stream: &mut Stream) {
+    let (bytes, unit) = (lanes.len * lanes.unit, lanes.unit);
+    // SAFETY: kernel contract 3.
+    let reverser = unsafe { Reverser::<V>::new(unit) };
+    for (index, &head) in lanes.heads.iter().enumerate() {
+        // SAFETY: kernel contract 1 to 4; with `head <= len`.
+        unsafe {
+            let src = lanes.src.offset(lanes.src_step * index as isize);
+            let dst = lanes.dst.offset(lanes.dst_step * index as isize);
+            let head = head * unit;
             // A division takes as long as a short lane.
             let next = match lanes.prefetch && bytes <= PREFETCHED {
                 true => {
@@ -132,52 +149,12 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stre
             for second in [false, true] {
                 if second == lanes.at_end {
                     let to = lanes.to(stream, ahead(reversed));
-                    reverse_run::<V, W>(src.add(reversed + head), dst.add(reversed), head, to);
+                    reverser.run(src.add(reversed + head), dst.add(reversed), head, to);
                 } else {
                     let to = lanes.to(stream, ahead(rest));
                     lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - head, to);
                 }
             }
-        }
-    }
-}
-
-/// # Safety
-/// As for [`run`], with `unit == W` of 3, 6 or 12.
-#[inline(always)]
-unsafe fn of_odd_width<V: Simd, const W: usize>(lanes: &Lanes<'_>, stream: &mut Stream) {
-    for (index, &head) in lanes.heads.iter().enumerate() {
-        // SAFETY: kernel contract 1 to 4; with `head <= len`.
-        unsafe {
-            let src = lanes.src.offset(lanes.src_step * index as isize);
-            let dst = lanes.dst.offset(lanes.dst_step * index as isize);
-            let (head, bytes) = (head * W, lanes.len * W);
-            let (reversed, rest) = lanes.places(head, bytes);
-            reverse_odd_run::<V::Odd, W>(src.add(reversed + head), dst.add(reversed), head);
-            let to = lanes.to(stream, null());
-            lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - head, to);
-        }
-    }
-}
-
-/// # Safety
-/// As for [`run`].
-#[inline(always)]
-unsafe fn of_any_width<V: Simd>(lanes: &Lanes<'_>, stream: &mut Stream) {
-    let unit = lanes.unit;
-    for (index, &head) in lanes.heads.iter().enumerate() {
-        // SAFETY: kernel contract 1 to 4.
-        unsafe {
-            let src = lanes.src.offset(lanes.src_step * index as isize);
-            let dst = lanes.dst.offset(lanes.dst_step * index as isize);
-            let (reversed, rest) = lanes.places(head * unit, lanes.len * unit);
-            for at in 0..head {
-                let from = src.add(reversed + (head - 1 - at) * unit);
-                let place = dst.add(reversed + at * unit);
-                copy_any::<V>(from, place, unit, lanes.to(stream, null()));
-            }
-            let bytes = (lanes.len - head) * unit;
-            lanes.rest::<V>(src.add(rest), dst.add(rest), bytes, lanes.to(stream, null()));
         }
     }
 }

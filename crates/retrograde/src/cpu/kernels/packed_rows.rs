@@ -102,7 +102,10 @@ impl<V: BitVector, const BITS: usize, const BACK: bool, const SHIFTED: bool> Sou
                 let next = V::load(start.add(1));
                 vector = vector.funnel(next, self.shift, words::high_first::<BITS>());
             }
-            if BACK { vector.reversed::<1>().reversed_in_bytes::<BITS>() } else { vector }
+            match BACK {
+                true => vector.reversed(V::order(1)).reversed_in_bytes::<BITS>(),
+                false => vector,
+            }
         }
     }
 }

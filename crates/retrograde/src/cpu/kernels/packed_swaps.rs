@@ -36,13 +36,15 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(job: &PackedSwaps) {
 #[inline(always)]
 unsafe fn of_width<V: Simd, const BITS: usize>(job: &PackedSwaps) {
     let mut done = 0;
+    // SAFETY: kernel contract 3.
+    let order = unsafe { V::order(1) };
     while done < job.bytes {
         // SAFETY: kernel contract 1 to 3; vectors are no wider than 64 bytes, and divide them.
         unsafe {
             let (front, back) = (job.front.add(done), job.end.sub(done + V::BYTES));
-            let (a, b) = (V::load(front), V::load(back));
-            b.reversed::<1>().reversed_in_bytes::<BITS>().store(front);
-            a.reversed::<1>().reversed_in_bytes::<BITS>().store(back);
+            let (a, b) = (V::load_reversed(front, order), V::load_reversed(back, order));
+            b.reversed_in_bytes::<BITS>().store(front);
+            a.reversed_in_bytes::<BITS>().store(back);
         }
         done += V::BYTES;
     }

@@ -5,11 +5,11 @@
 
 use super::any_width::{self, BackwardAny, Phases};
 use super::runs::{
-    Backward, Forward, PREFETCHED, copy_any, copy_run, reverse_odd_run, reverse_run, runs_ahead,
+    Backward, Forward, PREFETCHED, Reverser, copy_run, in_units, reverse_run, runs_ahead,
 };
 use super::short_rows::{self, ShortRows};
-use super::stream::{self, Run, Stream, To, to_line};
-use crate::cpu::simd::{BytePermute, OddVector, PartialVector, Simd, Source, Vector};
+use super::stream::{self, Run, Stream, To};
+use crate::cpu::simd::{BytePermute, PartialVector, Simd, Source, Vector};
 
 /// Rows of equal shape and spacing.
 #[derive(Debug, Clone, Copy)]
@@ -92,17 +92,13 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(rows: &Rows) {
     unsafe {
         match (rows.backward && rows.len > 1, rows.unit) {
             (false, _) => forward::<V>(rows, to),
-            (true, 1) => backward::<V, 1>(rows, to),
-            (true, 2) => backward::<V, 2>(rows, to),
-            (true, 4) => backward::<V, 4>(rows, to),
-            (true, 8) => backward::<V, 8>(rows, to),
-            (true, 16) => backward::<V, 16>(rows, to),
-            _ if any_width::applies::<V>(rows.unit, rows.len, rows.count) => {
+            (true, 1 | 2 | 4 | 8 | 16) => backward::<V>(rows, to),
+            (true, unit) if any_width::applies::<V>(unit, rows.len, rows.count) => {
                 backward_any::<V>(rows, to);
             }
-            (true, 3) => backward_odd::<V::Odd, 3>(rows),
-            (true, 6) => backward_odd::<V::Odd, 6>(rows),
-            (true, 12) => backward_odd::<V::Odd, 12>(rows),
+            (true, 3) => backward_odd::<V, 3>(rows),
+            (true, 6) => backward_odd::<V, 6>(rows),
+            (true, 12) => backward_odd::<V, 12>(rows),
             (true, _) => backward_units::<V>(rows, to),
         }
         stream.flush();
@@ -152,7 +148,7 @@ unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
     let bytes = rows.len * rows.unit;
     if let Some(short) = rows.short::<V>(bytes) {
         // SAFETY: kernel contract 1 to 3.
-        return unsafe { short_rows::run::<V, 1, false>(&short) };
+        return unsafe { short_rows::run::<V, _>(&short, Forward) };
     }
     // SAFETY: kernel contract 1 to 3.
     let done = unsafe { in_fours::<V, _>(rows, bytes, stream, Forward) };
@@ -166,18 +162,30 @@ unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
 }
 
 /// # Safety
-/// As for [`run`], with `unit == W`, which divides `V::BYTES`.
+/// As for [`run`], with a unit that divides `V::BYTES`.
 #[inline(always)]
-unsafe fn backward<V: PartialVector, const W: usize>(rows: &Rows, stream: &mut Stream) {
-    let bytes = rows.len * W;
+unsafe fn backward<V: PartialVector>(rows: &Rows, stream: &mut Stream) {
+    let (bytes, unit) = (rows.len * rows.unit, rows.unit);
+    // SAFETY: kernel contract 3.
+    let order = unsafe { V::order(unit) };
+    let source = |src: *const u8| Backward::<V> { end: src.wrapping_add(unit), order };
     if let Some(short) = rows.short::<V>(bytes) {
-        // SAFETY: kernel contract 1 to 3, with the unit `W`.
-        return unsafe { short_rows::run::<V, W, true>(&short) };
+        // SAFETY: kernel contract 1 to 3.
+        return unsafe { short_rows::run::<V, _>(&short, source) };
     }
-    let source = |src: *const u8| Backward::<W>(src.wrapping_add(W));
+    if bytes < V::BYTES && !rows.stream {
+        for row in 0..rows.count {
+            // SAFETY: kernel contract 1 to 3.
+            unsafe {
+                let (src, dst) = rows.row(row);
+                V::reverse_short(src.add(unit), dst, bytes, order);
+            }
+        }
+        return;
+    }
     let mut done = 0;
     // Vectors from the next line on must be whole units, in every row.
-    if to_line(rows.dst).is_multiple_of(W) && rows.dst_step.unsigned_abs().is_multiple_of(W) {
+    if in_units(rows.dst, unit) && rows.dst_step.unsigned_abs() & (unit - 1) == 0 {
         // SAFETY: kernel contract 1 to 3.
         done = unsafe { in_fours::<V, _>(rows, bytes, stream, source) };
     }
@@ -185,7 +193,7 @@ unsafe fn backward<V: PartialVector, const W: usize>(rows: &Rows, stream: &mut S
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             let (src, dst) = rows.row(row);
-            reverse_run::<V, W>(src.add(W), dst, bytes, rows.to(stream, row, bytes));
+            reverse_run::<V>(src.add(unit), dst, bytes, order, rows.to(stream, row, bytes));
         }
     }
 }
@@ -196,27 +204,18 @@ unsafe fn backward<V: PartialVector, const W: usize>(rows: &Rows, stream: &mut S
 /// As for [`run`], for a unit that [`any_width::applies`] to.
 #[inline(always)]
 unsafe fn backward_any<V: BytePermute>(rows: &Rows, stream: &mut Stream) {
-    // SAFETY: passed on, with the phases of the unit.
-    unsafe {
-        match rows.unit {
-            3 => by_phases::<V, 3>(rows, stream, const { &Phases::new(V::BYTES, 3) }),
-            6 => by_phases::<V, 6>(rows, stream, const { &Phases::new(V::BYTES, 6) }),
-            12 => by_phases::<V, 12>(rows, stream, const { &Phases::new(V::BYTES, 12) }),
-            unit => by_phases::<V, 0>(rows, stream, &Phases::new(V::BYTES, unit)),
+    let computed;
+    let phases = match rows.unit {
+        3 => const { &Phases::new(V::BYTES, 3) },
+        6 => const { &Phases::new(V::BYTES, 6) },
+        12 => const { &Phases::new(V::BYTES, 12) },
+        unit => {
+            computed = Phases::new(V::BYTES, unit);
+            &computed
         }
-    }
-}
-
-/// # Safety
-/// As for [`backward_any`], with the phases of the unit; `KNOWN` is the unit or 0.
-#[inline(always)]
-unsafe fn by_phases<V: BytePermute, const KNOWN: usize>(
-    rows: &Rows,
-    stream: &mut Stream,
-    phases: &Phases,
-) {
+    };
     let bytes = rows.len * rows.unit;
-    let source = |src| BackwardAny::<V, KNOWN>::new(src, rows.unit, phases);
+    let source = |src| BackwardAny::<V>::new(src, phases);
     // SAFETY: kernel contract 1 to 3; the source is valid at any offset.
     let done = unsafe { in_fours::<V, _>(rows, bytes, stream, source) };
     for row in done..rows.count {
@@ -230,17 +229,20 @@ unsafe fn by_phases<V: BytePermute, const KNOWN: usize>(
                 continue;
             }
             let mut offset = 0;
-            // A multiple of these widths: the phases repeat, and the compiler knows which they are.
-            while KNOWN != 0 && offset + 3 * V::BYTES <= bytes {
-                let three = [
-                    source.in_phase::<0>(offset),
-                    source.in_phase::<1>(offset + V::BYTES),
-                    source.in_phase::<2>(offset + 2 * V::BYTES),
-                ];
-                for (index, vector) in three.into_iter().enumerate() {
-                    vector.store(dst.add(offset + index * V::BYTES));
+            if (3 * V::BYTES).is_multiple_of(rows.unit) {
+                // Phases repeat every three vectors, and stay in registers.
+                let phases = [0, 1, 2].map(|index| source.phase(index * V::BYTES));
+                while offset + 3 * V::BYTES <= bytes {
+                    let three = [
+                        source.in_phase(phases[0], offset),
+                        source.in_phase(phases[1], offset + V::BYTES),
+                        source.in_phase(phases[2], offset + 2 * V::BYTES),
+                    ];
+                    for (index, vector) in three.into_iter().enumerate() {
+                        vector.store(dst.add(offset + index * V::BYTES));
+                    }
+                    offset += 3 * V::BYTES;
                 }
-                offset += 3 * V::BYTES;
             }
             while offset + V::BYTES <= bytes {
                 source.at(offset).store(dst.add(offset));
@@ -253,36 +255,37 @@ unsafe fn by_phases<V: BytePermute, const KNOWN: usize>(
     }
 }
 
-/// Widths that do not divide a vector: as many units as fit, the next store covering what was
-/// stored too much.
+/// Pixels of three channels.
 ///
 /// # Safety
-/// As for [`run`], with `unit == W` of 3, 6 or 12.
+/// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn backward_odd<V: OddVector, const W: usize>(rows: &Rows) {
+unsafe fn backward_odd<V: Simd, const W: usize>(rows: &Rows) {
+    // SAFETY: kernel contract 3.
+    let reverser = unsafe { Reverser::<V>::new(W) };
     for row in 0..rows.count {
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             let (src, dst) = rows.row(row);
-            reverse_odd_run::<V, W>(src.add(W), dst, rows.len * W);
+            reverser.odd_run::<W>(src.add(W), dst, rows.len * W);
         }
     }
 }
 
-/// Any other width: unit by unit.
+/// Any other width.
 ///
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn backward_units<V: Vector>(rows: &Rows, stream: &mut Stream) {
+unsafe fn backward_units<V: Simd>(rows: &Rows, stream: &mut Stream) {
+    // SAFETY: kernel contract 3.
+    let reverser = unsafe { Reverser::<V>::new(rows.unit) };
     for row in 0..rows.count {
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             let (src, dst) = rows.row(row);
-            for index in 0..rows.len {
-                let (from, to) = (src.sub(index * rows.unit), dst.add(index * rows.unit));
-                copy_any::<V>(from, to, rows.unit, To::new(stream, rows.stream));
-            }
+            let (end, to) = (src.add(rows.unit), To::new(stream, rows.stream));
+            reverser.run(end, dst, rows.len * rows.unit, to);
         }
     }
 }

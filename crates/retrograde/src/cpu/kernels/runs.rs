@@ -1,9 +1,10 @@
 //! One contiguous run of bytes or units: copied or reversed, with ordinary or non-temporal
 //! stores. The kernels for rows, lanes and blocks are made of these.
 
-use super::stream::{self, Ahead, To, to_line};
-use crate::cpu::simd::{OddVector, PartialVector, Source, Vector, copy_unit};
+use super::stream::{self, Ahead, To, ZEROS, to_line};
+use crate::cpu::simd::{PartialVector, Simd, Source, Vector, copy_ends, copy_narrow, copy_unit};
 use std::mem::MaybeUninit;
+use std::ptr::null;
 
 /// Rows longer than this are left to the hardware prefetcher.
 pub(in crate::cpu) const PREFETCHED: usize = 128 << 10;
@@ -28,16 +29,26 @@ impl<V: Vector> Source<V> for Forward {
     }
 }
 
-/// Units of `W` bytes in reverse order, from the ones that end here.
+/// Units in reverse order, from the ones that end here.
 #[derive(Clone, Copy)]
-pub(in crate::cpu) struct Backward<const W: usize>(pub(in crate::cpu) *const u8);
+pub(in crate::cpu) struct Backward<V: Vector> {
+    pub(in crate::cpu) end: *const u8,
+    pub(in crate::cpu) order: V::Order,
+}
 
-impl<V: Vector, const W: usize> Source<V> for Backward<W> {
+impl<V: Vector> Source<V> for Backward<V> {
     #[inline(always)]
     unsafe fn at(&self, offset: usize) -> V {
         // SAFETY: kernel contract 1 to 3.
-        unsafe { V::load(self.0.sub(offset + V::BYTES)).reversed::<W>() }
+        unsafe { V::load_reversed(self.end.sub(offset + V::BYTES), self.order) }
     }
+}
+
+/// Whether the next line starts a whole number of units further on.
+#[inline(always)]
+pub(in crate::cpu) fn in_units(dst: *mut u8, unit: usize) -> bool {
+    debug_assert!(unit.is_power_of_two());
+    dst.addr() & (unit - 1) == 0
 }
 
 /// Copies one run of bytes.
@@ -63,9 +74,6 @@ pub(in crate::cpu) unsafe fn copy_run<V: Vector>(
     }
 }
 
-/// A page of zeros, to be copied.
-pub(in crate::cpu) static ZEROS: [u8; 4096] = [0; 4096];
-
 /// Writes zeros. As a copy, so that a stream keeps its order.
 ///
 /// # Safety
@@ -89,32 +97,33 @@ pub(in crate::cpu) unsafe fn zero_run<V: Vector>(dst: *mut u8, bytes: usize, to:
 /// Reverses the units of the `bytes` bytes that end at `end`.
 ///
 /// # Safety
-/// Kernel contract 1 to 3, for these bytes, with `W` dividing `V::BYTES` and `bytes`.
+/// Kernel contract 1 to 3, for these bytes, with a unit that divides `V::BYTES` and `bytes`.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn reverse_run<V: PartialVector, const W: usize>(
+pub(in crate::cpu) unsafe fn reverse_run<V: PartialVector>(
     end: *const u8,
     dst: *mut u8,
     bytes: usize,
+    order: V::Order,
     to: To<'_>,
 ) {
-    let source = Backward::<W>(end);
+    let source = Backward::<V> { end, order };
     // SAFETY: kernel contract 1 to 3; each way covers the bytes exactly. A stream asks for
     // vectors from the next line on, which must be whole units.
     unsafe {
         match to.stream {
-            Some(stream) if bytes >= stream::LEAST && to_line(dst).is_multiple_of(W) => {
+            Some(stream) if bytes >= stream::LEAST && in_units(dst, V::unit(order)) => {
                 stream.run::<V, _>(source, to.next, dst, bytes);
             }
             Some(stream) if bytes < stream::LEAST => {
                 let mut ready = MaybeUninit::<[u8; stream::LEAST]>::uninit();
                 let ready = ready.as_mut_ptr().cast::<u8>();
-                reverse_plainly::<V, W>(end, ready, bytes);
+                reverse_plainly::<V>(end, ready, bytes, order);
                 stream.bytes::<V>(ready, dst, bytes);
             }
             _ if bytes >= V::BYTES && !to.next.is_null() => {
-                fill::<V, _, W>(Ahead { source, next: to.next }, dst, bytes);
+                fill::<V, _>(Ahead { source, next: to.next }, dst, bytes, V::unit(order));
             }
-            _ => reverse_plainly::<V, W>(end, dst, bytes),
+            _ => reverse_plainly::<V>(end, dst, bytes, order),
         }
     }
 }
@@ -154,17 +163,18 @@ pub(in crate::cpu) unsafe fn partly_reverse_run<
 /// # Safety
 /// As for [`reverse_run`].
 #[inline(always)]
-pub(in crate::cpu) unsafe fn reverse_plainly<V: PartialVector, const W: usize>(
+unsafe fn reverse_plainly<V: PartialVector>(
     end: *const u8,
     dst: *mut u8,
     bytes: usize,
+    order: V::Order,
 ) {
     // SAFETY: kernel contract 1 to 3.
     unsafe {
         if bytes < V::BYTES {
-            V::reverse_short::<W>(end, dst, bytes);
+            V::reverse_short(end, dst, bytes, order);
         } else {
-            fill::<V, _, W>(Backward::<W>(end), dst, bytes);
+            fill::<V, _>(Backward::<V> { end, order }, dst, bytes, V::unit(order));
         }
     }
 }
@@ -172,17 +182,17 @@ pub(in crate::cpu) unsafe fn reverse_plainly<V: PartialVector, const W: usize>(
 /// Writes a row of at least one vector.
 ///
 /// # Safety
-/// `bytes >= V::BYTES` is a multiple of `W`, which divides `V::BYTES`; `dst` is valid for
+/// `bytes >= V::BYTES` is a multiple of the unit, which divides `V::BYTES`; `dst` is valid for
 /// writes of that many; the source is valid for it.
 #[inline(always)]
-unsafe fn fill<V: Vector, S: Source<V>, const W: usize>(source: S, dst: *mut u8, bytes: usize) {
-    // SAFETY: offsets are multiples of `W`, and `offset + V::BYTES <= bytes` throughout.
+unsafe fn fill<V: Vector, S: Source<V>>(source: S, dst: *mut u8, bytes: usize, unit: usize) {
+    // SAFETY: offsets are multiples of the unit, and `offset + V::BYTES <= bytes` throughout.
     unsafe {
         let mut offset = 0;
-        let head = to_line(dst);
-        if bytes >= LEAST_ALIGNED && head.is_multiple_of(W) {
+        if bytes >= LEAST_ALIGNED && in_units(dst, unit) {
             // Stores that cross lines cost double. The first vectors may cover more than the
-            // head; what follows writes that again.
+            // way to the line; what follows writes that again.
+            let head = to_line(dst);
             while offset < head {
                 source.at(offset).store(dst.add(offset));
                 offset += V::BYTES;
@@ -216,28 +226,121 @@ unsafe fn fill<V: Vector, S: Source<V>, const W: usize>(source: S, dst: *mut u8,
 /// Rows shorter than this are not worth aligning.
 const LEAST_ALIGNED: usize = 256;
 
-/// Reverses the units of the `bytes` bytes that end at `end`.
+/// Reverses the units of the `bytes` bytes that end at `end`, whose width does not divide a vector: as
+/// many as fit, the next store covering what was stored too much. A width that the compiler knows is
+/// `W`, otherwise that is 0.
 ///
 /// # Safety
-/// Kernel contract 1 to 3, for these bytes, with `W` of 3, 6 or 12.
+/// Kernel contract 1 to 3, for these bytes, with units of `unit <= 16` bytes, and their order.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn reverse_odd_run<V: OddVector, const W: usize>(
+pub(in crate::cpu) unsafe fn reverse_odd_run<V: Vector, const W: usize>(
     end: *const u8,
     dst: *mut u8,
     bytes: usize,
+    unit: usize,
+    order: V::Order,
 ) {
-    let step = V::BYTES / W * W;
+    let unit = if W == 0 { unit } else { W };
+    // From a table: the compiler would divide again and again in the loop.
+    let step = usize::from(const { &whole_units(V::BYTES) }[unit]);
     let mut done = 0;
     // SAFETY: a vector is only loaded and stored where `V::BYTES` bytes are left on both
     // sides; the rest goes unit by unit.
     unsafe {
         while done + V::BYTES <= bytes {
-            V::load(end.sub(done + V::BYTES)).reversed_odd::<W>().store(dst.add(done));
+            V::load_reversed(end.sub(done + V::BYTES), order).store(dst.add(done));
             done += step;
         }
         while done < bytes {
-            copy_unit::<W>(end.sub(done + W), dst.add(done));
-            done += W;
+            match W {
+                0 => copy_narrow(end.sub(done + unit), dst.add(done), unit),
+                _ => copy_unit::<W>(end.sub(done + W), dst.add(done)),
+            }
+            done += unit;
+        }
+    }
+}
+
+/// How many bytes the units take that fit a register, for every width up to 16.
+const fn whole_units(register: usize) -> [u8; 17] {
+    let mut bytes = [0; 17];
+    let mut unit = 1;
+    while unit <= 16 {
+        bytes[unit] = (register / unit * unit) as u8;
+        unit += 1;
+    }
+    bytes
+}
+
+/// How runs of units of one width are reversed.
+pub(in crate::cpu) struct Reverser<V: Simd> {
+    unit: usize,
+    /// If these registers have one of the unit, and of the registers that have all up to 16 bytes.
+    order: V::Order,
+    odd: <V::Odd as Vector>::Order,
+}
+
+impl<V: Simd> Reverser<V> {
+    /// # Safety
+    /// Kernel contract 3.
+    #[inline(always)]
+    pub(in crate::cpu) unsafe fn new(unit: usize) -> Self {
+        // SAFETY: kernel contract 3; every register has an order of single bytes.
+        let (order, odd) = unsafe {
+            let known = if V::orders(unit) { unit } else { 1 };
+            (V::order(known), V::Odd::order(if unit <= 16 { unit } else { 1 }))
+        };
+        Reverser { unit, order, odd }
+    }
+
+    /// Reverses the units of the `bytes` bytes that end at `end`.
+    ///
+    /// # Safety
+    /// Kernel contract 1 to 3, for these bytes, a multiple of the unit.
+    #[inline(always)]
+    pub(in crate::cpu) unsafe fn run(
+        &self,
+        end: *const u8,
+        dst: *mut u8,
+        bytes: usize,
+        mut to: To<'_>,
+    ) {
+        let unit = self.unit;
+        // SAFETY: kernel contract 1 to 3.
+        unsafe {
+            match unit {
+                1 | 2 | 4 | 8 | 16 => reverse_run::<V>(end, dst, bytes, self.order, to),
+                3 => self.odd_run::<3>(end, dst, bytes),
+                6 => self.odd_run::<6>(end, dst, bytes),
+                12 => self.odd_run::<12>(end, dst, bytes),
+                ..=16 => self.odd_run::<0>(end, dst, bytes),
+                _ => {
+                    for done in (0..bytes).step_by(unit) {
+                        let to = To { stream: to.stream.as_deref_mut(), next: null() };
+                        copy_any::<V>(end.sub(done + unit), dst.add(done), unit, to);
+                    }
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`run`](Self::run); `W` is the unit, which is at most 16, or 0.
+    #[inline(always)]
+    pub(in crate::cpu) unsafe fn odd_run<const W: usize>(
+        &self,
+        end: *const u8,
+        dst: *mut u8,
+        bytes: usize,
+    ) {
+        // Asked of a constant: one of the two is not compiled. Other widths are rare.
+        let wide = if W == 0 { V::orders(5) } else { V::orders(W) };
+        // SAFETY: kernel contract 1 to 3.
+        unsafe {
+            match wide {
+                true => reverse_odd_run::<V, W>(end, dst, bytes, self.unit, self.order),
+                false => reverse_odd_run::<V::Odd, W>(end, dst, bytes, self.unit, self.odd),
+            }
         }
     }
 }
@@ -259,22 +362,10 @@ pub(in crate::cpu) unsafe fn copy_any<V: Vector>(
             return copy_run::<V>(src, dst, bytes, to);
         }
         match bytes {
-            4..=7 => copy_ends::<4>(src, dst, bytes),
-            8..=15 => copy_ends::<8>(src, dst, bytes),
-            16..=32 => copy_ends::<16>(src, dst, bytes),
+            1..=16 => copy_narrow(src, dst, bytes),
+            17..=32 => copy_ends::<16>(src, dst, bytes),
             33..=64 => copy_ends::<32>(src, dst, bytes),
             _ => src.copy_to_nonoverlapping(dst, bytes),
         }
-    }
-}
-
-/// # Safety
-/// As for [`copy_any`], with `N <= bytes <= 2 * N`.
-#[inline(always)]
-unsafe fn copy_ends<const N: usize>(src: *const u8, dst: *mut u8, bytes: usize) {
-    // SAFETY: kernel contract 1 to 3.
-    unsafe {
-        copy_unit::<N>(src, dst);
-        copy_unit::<N>(src.add(bytes - N), dst.add(bytes - N));
     }
 }

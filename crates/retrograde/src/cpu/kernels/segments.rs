@@ -1,6 +1,6 @@
 //! Segments: one axis cut by bounds, every piece reversed.
 
-use super::runs::{PREFETCHED, copy_any, reverse_odd_run, reverse_run, runs_ahead};
+use super::runs::{PREFETCHED, Reverser, copy_any, runs_ahead};
 use super::stream::{Stream, To};
 use crate::cpu::simd::Simd;
 use std::ops::Range;
@@ -71,44 +71,28 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(segments: &Segments<'_>) {
     let contiguous = segments.axis_steps == [segments.unit as isize; 2];
     // SAFETY: kernel contract 1 to 3.
     unsafe {
-        match segments.unit {
-            1 if contiguous => of_width::<V, 1>(segments, to),
-            2 if contiguous => of_width::<V, 2>(segments, to),
-            4 if contiguous => of_width::<V, 4>(segments, to),
-            8 if contiguous => of_width::<V, 8>(segments, to),
-            16 if contiguous => of_width::<V, 16>(segments, to),
-            3 if contiguous => of_odd_width::<V, 3>(segments),
-            6 if contiguous => of_odd_width::<V, 6>(segments),
-            12 if contiguous => of_odd_width::<V, 12>(segments),
-            _ => of_any_width::<V>(segments, to),
+        match contiguous {
+            true => of_contiguous_units::<V>(segments, to),
+            false => of_units::<V>(segments, to),
         }
         stream.flush();
     }
 }
 
 /// # Safety
-/// As for [`run`], with contiguous units and `unit == W`.
+/// As for [`run`], with contiguous units.
 #[inline(always)]
-unsafe fn of_width<V: Simd, const W: usize>(segments: &Segments<'_>, stream: &mut Stream) {
+unsafe fn of_contiguous_units<V: Simd>(segments: &Segments<'_>, stream: &mut Stream) {
+    let unit = segments.unit;
+    // SAFETY: kernel contract 3.
+    let reverser = unsafe { Reverser::<V>::new(unit) };
     for piece in segments.pieces() {
         // SAFETY: kernel contract 1 to 3; the piece is inside the axis on both sides.
         unsafe {
-            let (end, dst) = (segments.src.add(piece.end * W), segments.dst.add(piece.to * W));
-            let bytes = piece.len * W;
-            reverse_run::<V, W>(end, dst, bytes, segments.to(stream, piece.to, bytes));
-        }
-    }
-}
-
-/// # Safety
-/// As for [`run`], with contiguous units and `unit == W` of 3, 6 or 12.
-#[inline(always)]
-unsafe fn of_odd_width<V: Simd, const W: usize>(segments: &Segments<'_>) {
-    for piece in segments.pieces() {
-        // SAFETY: as in `of_width`.
-        unsafe {
-            let (end, dst) = (segments.src.add(piece.end * W), segments.dst.add(piece.to * W));
-            reverse_odd_run::<V::Odd, W>(end, dst, piece.len * W);
+            let (end, dst) =
+                (segments.src.add(piece.end * unit), segments.dst.add(piece.to * unit));
+            let bytes = piece.len * unit;
+            reverser.run(end, dst, bytes, segments.to(stream, piece.to, bytes));
         }
     }
 }
@@ -116,11 +100,11 @@ unsafe fn of_odd_width<V: Simd, const W: usize>(segments: &Segments<'_>) {
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn of_any_width<V: Simd>(segments: &Segments<'_>, stream: &mut Stream) {
+unsafe fn of_units<V: Simd>(segments: &Segments<'_>, stream: &mut Stream) {
     let [src_step, dst_step] = segments.axis_steps;
     for piece in segments.pieces() {
         for step in 0..piece.len {
-            // SAFETY: as in `of_width`.
+            // SAFETY: as in `of_contiguous_units`.
             unsafe {
                 let src = segments.src.offset(src_step * (piece.end - 1 - step) as isize);
                 let dst = segments.dst.offset(dst_step * (piece.to + step) as isize);

@@ -1,7 +1,7 @@
 //! Swaps: rows that are swapped with their own mirror image, in place.
 
 use super::rows::Rows;
-use crate::cpu::simd::{Simd, Vector, copy_unit};
+use crate::cpu::simd::{Simd, Vector, copy_narrow};
 use std::mem::MaybeUninit;
 
 /// Pairs of runs: units walk forward on one side and backward on the other.
@@ -27,11 +27,7 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(swaps: &Swaps, rows: unsafe fn(&Rows))
     // SAFETY: kernel contract 1 to 3.
     unsafe {
         match swaps.unit {
-            1 => of_width::<V, 1>(swaps),
-            2 => of_width::<V, 2>(swaps),
-            4 => of_width::<V, 4>(swaps),
-            8 => of_width::<V, 8>(swaps),
-            16 => of_width::<V, 16>(swaps),
+            1 | 2 | 4 | 8 | 16 => by_vectors::<V>(swaps),
             unit if unit <= BLOCK / 16 => by_blocks(swaps, rows),
             unit => {
                 for index in 0..swaps.len {
@@ -43,33 +39,35 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(swaps: &Swaps, rows: unsafe fn(&Rows))
 }
 
 /// # Safety
-/// As for [`run`], with `unit == W`, which divides `V::BYTES`.
+/// As for [`run`], with a unit that divides `V::BYTES`.
 #[inline(always)]
-unsafe fn of_width<V: Vector, const W: usize>(swaps: &Swaps) {
-    let bytes = swaps.len * W;
+unsafe fn by_vectors<V: Vector>(swaps: &Swaps) {
+    let (bytes, unit) = (swaps.len * swaps.unit, swaps.unit);
     let mut done = 0;
     // SAFETY: a vector is only moved where `V::BYTES` bytes are left on both sides.
     unsafe {
-        let end = swaps.back.add(W);
+        let order = V::order(unit);
+        let end = swaps.back.add(unit);
         while done + 2 * V::BYTES <= bytes {
             let (front, back) = (swaps.front.add(done), end.sub(done + V::BYTES));
             let (front_next, back_next) = (front.add(V::BYTES), back.sub(V::BYTES));
-            let (a, b) = (V::load(front), V::load(back));
-            let (c, d) = (V::load(front_next), V::load(back_next));
-            b.reversed::<W>().store(front);
-            a.reversed::<W>().store(back);
-            d.reversed::<W>().store(front_next);
-            c.reversed::<W>().store(back_next);
+            let (a, b) = (V::load_reversed(front, order), V::load_reversed(back, order));
+            let c = V::load_reversed(front_next, order);
+            let d = V::load_reversed(back_next, order);
+            b.store(front);
+            a.store(back);
+            d.store(front_next);
+            c.store(back_next);
             done += 2 * V::BYTES;
         }
         while done + V::BYTES <= bytes {
             let (front, back) = (swaps.front.add(done), end.sub(done + V::BYTES));
-            let (a, b) = (V::load(front), V::load(back));
-            b.reversed::<W>().store(front);
-            a.reversed::<W>().store(back);
+            let (a, b) = (V::load_reversed(front, order), V::load_reversed(back, order));
+            b.store(front);
+            a.store(back);
             done += V::BYTES;
         }
-        rest::<W>(swaps, done);
+        rest(swaps, done);
     }
 }
 
@@ -118,19 +116,20 @@ unsafe fn by_blocks(swaps: &Swaps, reverse: unsafe fn(&Rows)) {
 /// The units that fill no vector.
 ///
 /// # Safety
-/// As for [`run`], with `unit == W`.
+/// As for [`run`], with `unit <= 16`.
 #[inline(always)]
-unsafe fn rest<const W: usize>(swaps: &Swaps, mut done: usize) {
-    while done < swaps.len * W {
+unsafe fn rest(swaps: &Swaps, mut done: usize) {
+    let unit = swaps.unit;
+    while done < swaps.len * unit {
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             let (front, back) = (swaps.front.add(done), swaps.back.sub(done));
-            let mut held = MaybeUninit::<[u8; W]>::uninit();
-            copy_unit::<W>(front, held.as_mut_ptr().cast());
-            copy_unit::<W>(back, front);
-            copy_unit::<W>(held.as_ptr().cast(), back);
+            let mut held = MaybeUninit::<[u8; 16]>::uninit();
+            copy_narrow(front, held.as_mut_ptr().cast(), unit);
+            copy_narrow(back, front, unit);
+            copy_narrow(held.as_ptr().cast(), back, unit);
         }
-        done += W;
+        done += unit;
     }
 }
 

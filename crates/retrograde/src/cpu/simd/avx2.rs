@@ -2,7 +2,7 @@
 
 use super::bits::nibble_tables;
 use super::orders;
-use super::ssse3::Sse;
+use super::ssse3::{Sse, SseOrder};
 use super::words::own_bits;
 use super::{BitVector, BytePermute, PackedLanes, PartialVector, Simd, SquareVector, Vector};
 use std::arch::x86_64::*;
@@ -14,6 +14,7 @@ pub(in crate::cpu) struct Avx(__m256i);
 
 impl Vector for Avx {
     const BYTES: usize = 32;
+    type Order = SseOrder;
 
     #[inline(always)]
     unsafe fn load(src: *const u8) -> Self {
@@ -53,27 +54,34 @@ impl Vector for Avx {
     }
 
     #[inline(always)]
-    unsafe fn reversed<const W: usize>(self) -> Self {
+    fn orders(unit: usize) -> bool {
+        matches!(unit, 1 | 2 | 4 | 8 | 16)
+    }
+
+    #[inline(always)]
+    unsafe fn order(unit: usize) -> SseOrder {
+        // SAFETY: contract 1.
+        unsafe { Sse::order(unit) }
+    }
+
+    #[inline(always)]
+    unsafe fn reversed(self, order: SseOrder) -> Self {
         // SAFETY: contract 1.
         unsafe {
             // Swap the halves, then reverse within each.
             let swapped = _mm256_permute4x64_epi64::<0b01_00_11_10>(self.0);
-            match W {
-                16 => Avx(swapped),
-                8 => Avx(_mm256_permute4x64_epi64::<0b00_01_10_11>(self.0)),
-                4 => {
-                    let order = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-                    Avx(_mm256_permutevar8x32_epi32(self.0, order))
-                }
-                2 => {
-                    let order = _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1);
-                    Avx(_mm256_shuffle_epi8(swapped, _mm256_broadcastsi128_si256(order)))
-                }
-                _ => {
-                    let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-                    Avx(_mm256_shuffle_epi8(swapped, _mm256_broadcastsi128_si256(order)))
-                }
-            }
+            let order = _mm256_broadcastsi128_si256(order.reversed());
+            Avx(_mm256_shuffle_epi8(swapped, order))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_reversed(src: *const u8, order: SseOrder) -> Self {
+        // SAFETY: contract 1 and 2. Loaded by halves, which takes no shuffle to swap them.
+        unsafe {
+            let swapped = _mm256_loadu2_m128i(src.cast(), src.add(16).cast());
+            let order = _mm256_broadcastsi128_si256(order.reversed());
+            Avx(_mm256_shuffle_epi8(swapped, order))
         }
     }
 
@@ -96,6 +104,11 @@ unsafe fn twice(half: *const u8) -> __m256i {
 
 impl PartialVector for Avx {
     const MIXES: bool = true;
+
+    #[inline(always)]
+    fn unit(order: SseOrder) -> usize {
+        Sse::unit(order)
+    }
 
     #[inline(always)]
     unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
@@ -157,14 +170,14 @@ impl PartialVector for Avx {
     }
 
     #[inline(always)]
-    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+    unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: SseOrder) {
         // SAFETY: contract 1 and 2; two overlapping halves cover 16 to 31 bytes.
         unsafe {
             if bytes < 16 {
-                Sse::reverse_short::<W>(end, dst, bytes);
+                Sse::reverse_short(end, dst, bytes, order);
             } else {
-                Sse::load(end.sub(16)).reversed::<W>().store(dst);
-                Sse::load(end.sub(bytes)).reversed::<W>().store(dst.add(bytes - 16));
+                Sse::load_reversed(end.sub(16), order).store(dst);
+                Sse::load_reversed(end.sub(bytes), order).store(dst.add(bytes - 16));
             }
         }
     }

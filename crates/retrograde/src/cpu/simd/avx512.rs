@@ -1,24 +1,26 @@
-//! AVX-512 (F, BW, VL): 64-byte registers, permutations across all of it, masks.
+//! AVX-512 (F, BW, VL): 64-byte registers, masks, permutations across all of it. With VBMI, they permute
+//! single bytes, which makes units of any width alike; without it, words of two or four bytes.
 
+use super::avx2::Avx;
 use super::bits::nibble_tables;
 use super::lanes::by_units;
 use super::orders;
+use super::permute::by_bytes;
 use super::ssse3::Sse;
 use super::words::own_bits;
 use super::{
     BitVector, BytePermute, LaneMap, PackedLanes, PartialVector, Simd, SquareVector, Vector,
 };
 use std::arch::x86_64::*;
-use std::ptr::read_volatile;
 
 /// Sixty-four bytes.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(in crate::cpu) struct Avx512(pub(in crate::cpu) __m512i);
+pub(in crate::cpu) struct Avx512<const VBMI: bool>(__m512i);
 
 /// A mask of the lowest `count` bits.
 #[inline(always)]
-pub(in crate::cpu) fn low(count: usize) -> u64 {
+fn low(count: usize) -> u64 {
     if count >= 64 { !0 } else { (1 << count) - 1 }
 }
 
@@ -33,21 +35,31 @@ const fn interleaved16(from: u16) -> [u16; 32] {
     order
 }
 
-/// An order of a register's units.
-#[repr(C, align(64))]
-union Order {
-    words: [u32; 16],
-    register: __m512i,
+/// How units of one width are reversed.
+#[derive(Clone, Copy)]
+pub(in crate::cpu) struct Avx512Order {
+    unit: usize,
+    /// Of bytes with VBMI. Without it, of words of four bytes; for narrower units, of the bytes in each
+    /// quarter of a register.
+    order: __m512i,
 }
 
-/// Units of four bytes in reverse order, and units of eight.
-static REVERSED: [Order; 2] = [
-    Order { words: [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0] },
-    Order { words: [7, 0, 6, 0, 5, 0, 4, 0, 3, 0, 2, 0, 1, 0, 0, 0] },
-];
+static REVERSED: [[u8; 64]; 17] = orders::reversed();
 
-impl Vector for Avx512 {
+/// The reverse order of units of so many words: the last whole ones come first.
+const fn reversed_words(unit: usize) -> [u32; 16] {
+    let mut order = [0; 16];
+    let mut word = 0;
+    while word < 16 / unit * unit {
+        order[word] = (16 - unit - word / unit * unit + word % unit) as u32;
+        word += 1;
+    }
+    order
+}
+
+impl<const VBMI: bool> Vector for Avx512<VBMI> {
     const BYTES: usize = 64;
+    type Order = Avx512Order;
 
     #[inline(always)]
     unsafe fn load(src: *const u8) -> Self {
@@ -79,8 +91,8 @@ impl Vector for Avx512 {
         unsafe {
             let (low, high) = match W {
                 1 => {
-                    // No byte permutation across lanes at this level: interleave within 128-bit lanes,
-                    // then permute the lanes.
+                    // Within 128-bit lanes, then permute the lanes: a permutation of the bytes of two
+                    // registers takes longer, if there is one.
                     let low = _mm512_unpacklo_epi8(a.0, b.0);
                     let high = _mm512_unpackhi_epi8(a.0, b.0);
                     let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
@@ -131,27 +143,36 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn reversed<const W: usize>(self) -> Self {
-        // SAFETY: contract 1; an `Order` is as wide as a register, and as aligned.
+    fn orders(unit: usize) -> bool {
+        VBMI && (1..=16).contains(&unit) || matches!(unit, 1 | 2 | 4 | 8 | 12 | 16)
+    }
+
+    #[inline(always)]
+    unsafe fn order(unit: usize) -> Avx512Order {
+        // SAFETY: contract 1; the arrays are as wide as a register.
+        let order = unsafe {
+            match unit {
+                _ if VBMI => _mm512_loadu_si512(REVERSED[unit].as_ptr().cast()),
+                16 => _mm512_loadu_si512(const { reversed_words(4) }.as_ptr().cast()),
+                12 => _mm512_loadu_si512(const { reversed_words(3) }.as_ptr().cast()),
+                8 => _mm512_loadu_si512(const { reversed_words(2) }.as_ptr().cast()),
+                4 => _mm512_loadu_si512(const { reversed_words(1) }.as_ptr().cast()),
+                _ => _mm512_broadcast_i32x4(Sse::order(unit).reversed()),
+            }
+        };
+        Avx512Order { unit, order }
+    }
+
+    #[inline(always)]
+    unsafe fn reversed(self, order: Avx512Order) -> Self {
+        // SAFETY: contract 1.
         unsafe {
-            Avx512(match W {
-                16 => _mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0),
-                // The compiler, if it knew the order, would make two shuffles of the one.
-                8 => {
-                    _mm512_permutexvar_epi64(read_volatile(&raw const REVERSED[1].register), self.0)
-                }
-                4 => {
-                    _mm512_permutexvar_epi32(read_volatile(&raw const REVERSED[0].register), self.0)
-                }
-                _ => {
-                    // Quarters in reverse order, then bytes within each.
+            Avx512(match order.unit < 4 {
+                _ if VBMI => _mm512_permutexvar_epi8(order.order, self.0),
+                false => _mm512_permutexvar_epi32(order.order, self.0),
+                true => {
                     let quarters = _mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0);
-                    let within = if W == 1 {
-                        _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-                    } else {
-                        _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1)
-                    };
-                    _mm512_shuffle_epi8(quarters, _mm512_broadcast_i32x4(within))
+                    _mm512_shuffle_epi8(quarters, order.order)
                 }
             })
         }
@@ -164,17 +185,21 @@ impl Vector for Avx512 {
     }
 }
 
-impl PartialVector for Avx512 {
+impl<const VBMI: bool> PartialVector for Avx512<VBMI> {
     const MIXES: bool = true;
 
     #[inline(always)]
-    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+    fn unit(order: Avx512Order) -> usize {
+        order.unit
+    }
+
+    #[inline(always)]
+    unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: Avx512Order) {
         // SAFETY: contract 1 and 2; masked-off bytes are neither read nor written, so only the caller's are.
         unsafe {
             let last = low(bytes).rotate_right(bytes as u32);
-            let start = end.wrapping_sub(64);
-            let row = _mm512_maskz_loadu_epi8(last, start.cast());
-            let row = Avx512(row).reversed::<W>();
+            let row = _mm512_maskz_loadu_epi8(last, end.wrapping_sub(64).cast());
+            let row = Avx512::<VBMI>(row).reversed(order);
             _mm512_mask_storeu_epi8(dst.cast(), low(bytes), row.0);
         }
     }
@@ -183,9 +208,22 @@ impl PartialVector for Avx512 {
     unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
         // SAFETY: contract 1 and 2; masked-off bytes are neither read nor written.
         unsafe {
+            if VBMI && W == 1 {
+                let whole = low(units);
+                let row = _mm512_maskz_loadu_epi8(whole, src.cast());
+                let own = _mm512_loadu_si512(const { own::<1>() }.as_ptr().cast());
+                let last = _mm512_set1_epi8((head as i8).wrapping_sub(1));
+                let order = _mm512_mask_sub_epi8(own, low(head), last, own);
+                let row = _mm512_permutexvar_epi8(order, row);
+                _mm512_mask_storeu_epi8(dst.cast(), whole, row);
+                return;
+            }
+            if W < 2 && units <= 32 {
+                return Avx::lane_short::<W>(src, dst, head, units);
+            }
             if W < 2 {
-                // No permutation of single bytes at this level: two masked rows.
-                Self::reverse_short::<W>(src.add(head * W), dst, head * W);
+                // No permutation of single bytes: two masked rows.
+                Self::reverse_short(src.add(head * W), dst, head * W, Self::order(W));
                 let rest = low(units * W) & !low(head * W);
                 let row = _mm512_maskz_loadu_epi8(rest, src.cast());
                 _mm512_mask_storeu_epi8(dst.cast(), rest, row);
@@ -207,19 +245,20 @@ impl PartialVector for Avx512 {
         // SAFETY: contract 1 and 2; there is an order for every number of mirrored units.
         unsafe {
             let b = _mm512_loadu_si512(straight.cast());
-            if W == 1 {
-                // No permutation of single bytes at this level. The bytes to reverse end where
+            if !VBMI && W == 1 {
+                // No permutation of single bytes. The bytes to reverse end where
                 // the bytes that must not be read begin, so the register is loaded from its end.
                 let front = low(mirrored);
                 let before = reversed.wrapping_sub(64 - mirrored);
                 let a = _mm512_maskz_loadu_epi8(front.reverse_bits(), before.cast());
-                let whole = Avx512(a).reversed::<1>().0;
+                let whole = Avx512::<VBMI>(a).reversed(Self::order(1)).0;
                 return Avx512(_mm512_mask_mov_epi8(b, front, whole));
             }
             let a = _mm512_loadu_si512(reversed.cast());
             let order = const { &prefix_orders::<W>() }.get_unchecked(mirrored);
             let order = _mm512_loadu_si512(order.as_ptr().cast());
             Avx512(match W {
+                1 => _mm512_permutex2var_epi8(a, order, b),
                 2 => _mm512_permutex2var_epi16(a, order, b),
                 4 => _mm512_permutex2var_epi32(a, order, b),
                 _ => _mm512_permutex2var_epi64(a, order, b),
@@ -234,10 +273,10 @@ impl PartialVector for Avx512 {
     }
 }
 
-impl PackedLanes for Avx512 {
+impl<const VBMI: bool> PackedLanes for Avx512<VBMI> {
     #[inline(always)]
     fn packs(unit: usize) -> bool {
-        matches!(unit, 2 | 4 | 8)
+        VBMI && unit == 1 || matches!(unit, 2 | 4 | 8)
     }
 
     #[inline(always)]
@@ -248,8 +287,8 @@ impl PackedLanes for Avx512 {
     ) -> Self {
         // SAFETY: contract 1 and 2.
         unsafe {
-            if W == 1 {
-                // No byte permutation at this level, and `packs` says so.
+            if !VBMI && W == 1 {
+                // No byte permutation, and `packs` says so.
                 return by_units::<Self, W>(src, heads, map);
             }
             let row = _mm512_loadu_si512(src.cast());
@@ -259,6 +298,12 @@ impl PackedLanes for Avx512 {
             // Each unit's own place, or the mirrored one where it is inside its lane's head.
             let own = _mm512_loadu_si512(const { own::<W>() }.as_ptr().cast());
             Avx512(match W {
+                1 => {
+                    let head = _mm512_permutexvar_epi8(lane, _mm512_loadu_si512(heads.cast()));
+                    let inside = _mm512_cmplt_epu8_mask(within, head);
+                    let order = _mm512_mask_add_epi8(own, inside, base, head);
+                    _mm512_permutexvar_epi8(order, row)
+                }
                 2 => {
                     let heads = _mm512_cvtepu8_epi16(_mm256_loadu_si256(heads.cast()));
                     let head = _mm512_permutexvar_epi16(lane, heads);
@@ -285,7 +330,7 @@ impl PackedLanes for Avx512 {
     }
 }
 
-impl BitVector for Avx512 {
+impl<const VBMI: bool> BitVector for Avx512<VBMI> {
     #[inline(always)]
     unsafe fn reversed_in_bytes<const BITS: usize>(self) -> Self {
         // SAFETY: contract 1.
@@ -322,7 +367,7 @@ impl BitVector for Avx512 {
     }
 }
 
-impl SquareVector for Avx512 {
+impl<const VBMI: bool> SquareVector for Avx512<VBMI> {
     type Part = Sse;
 
     #[inline(always)]
@@ -387,9 +432,23 @@ impl SquareVector for Avx512 {
     }
 }
 
-impl BytePermute for Avx512 {}
+impl<const VBMI: bool> BytePermute for Avx512<VBMI> {
+    const HAS_PERMUTE: bool = VBMI;
 
-impl Simd for Avx512 {
+    #[inline(always)]
+    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
+        // SAFETY: contract 1 and 2: there are 64 numbers at `order`.
+        unsafe {
+            if !VBMI {
+                return by_bytes(first, second, order);
+            }
+            let order = _mm512_loadu_si512(order.cast());
+            Avx512(_mm512_permutex2var_epi8(first.0, order, second.0))
+        }
+    }
+}
+
+impl<const VBMI: bool> Simd for Avx512<VBMI> {
     type Odd = Sse;
     type Lanes = Self;
 }
@@ -400,7 +459,7 @@ const fn index_bytes(unit: usize) -> usize {
 }
 
 /// Every unit's own place, as integers as wide as a unit.
-pub(in crate::cpu) const fn own<const W: usize>() -> [u8; 64] {
+const fn own<const W: usize>() -> [u8; 64] {
     let mut own = [0; 64];
     let mut unit = 0;
     while unit < 64 / W {
@@ -411,7 +470,7 @@ pub(in crate::cpu) const fn own<const W: usize>() -> [u8; 64] {
 }
 
 /// For every number of units of `W` bytes to reverse: which of two registers' integers come where.
-pub(in crate::cpu) const fn prefix_orders<const W: usize>() -> [[u8; 64]; 65] {
+const fn prefix_orders<const W: usize>() -> [[u8; 64]; 65] {
     let mut orders = [[0; 64]; 65];
     let (wide, per_unit) = (index_bytes(W), W / index_bytes(W));
     let mut mirrored = 0;

@@ -2,7 +2,7 @@
 //!
 //! [`Vector`] has the primitives. What only some kernels need is a trait of its own, with a
 //! portable default that gives the same bytes: [`PartialVector`] (registers reversed in part),
-//! [`OddVector`] and [`BytePermute`] (units whose width does not divide a register),
+//! [`BytePermute`] (units whose width does not divide a register),
 //! [`PackedLanes`] (several short lanes in one register), [`BitVector`] (sub-byte elements),
 //! [`SquareVector`] (squares of narrow units side by side). One file per instruction set implements
 //! them; [`Simd`] is all of them together.
@@ -17,10 +17,10 @@
 
 mod bits;
 mod lanes;
-mod odd;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 mod orders;
 mod partial;
+mod permute;
 mod squares;
 #[cfg(test)]
 mod tests;
@@ -41,22 +41,20 @@ pub(in crate::cpu) mod neon;
 pub(in crate::cpu) mod simd128;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::cpu) mod ssse3;
-#[cfg(target_arch = "x86_64")]
-pub(in crate::cpu) mod vbmi;
 
 pub(in crate::cpu) use bits::BitVector;
 pub(in crate::cpu) use lanes::{LaneMap, PackedLanes};
-pub(in crate::cpu) use odd::{BytePermute, OddVector};
 pub(in crate::cpu) use partial::PartialVector;
+pub(in crate::cpu) use permute::BytePermute;
 pub(in crate::cpu) use squares::{PART, SquareVector};
-pub(in crate::cpu) use vector::{Source, Vector, WIDEST, copy_unit};
+pub(in crate::cpu) use vector::{Source, Vector, WIDEST, copy_ends, copy_narrow, copy_unit};
 
 /// All that the kernels ask of an instruction set, with the narrower registers beside the widest.
 pub(in crate::cpu) trait Simd:
     Vector + PartialVector + BytePermute + PackedLanes + BitVector + SquareVector
 {
-    /// The register to use for units of 3, 6 or 12 bytes.
-    type Odd: OddVector;
+    /// The register for units of up to 16 bytes that this one has no [order](Vector::orders) of.
+    type Odd: Vector;
 
     /// The register for several short lanes at once.
     type Lanes: PackedLanes;

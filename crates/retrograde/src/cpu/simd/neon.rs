@@ -4,8 +4,7 @@ use super::lanes::by_units;
 use super::orders;
 use super::words::{load_few, store_few};
 use super::{
-    BitVector, BytePermute, LaneMap, OddVector, PackedLanes, PartialVector, Simd, SquareVector,
-    Vector, WIDEST,
+    BitVector, BytePermute, LaneMap, PackedLanes, PartialVector, Simd, SquareVector, Vector, WIDEST,
 };
 use std::arch::aarch64::*;
 
@@ -14,25 +13,18 @@ use std::arch::aarch64::*;
 #[repr(transparent)]
 pub(in crate::cpu) struct Neon(uint8x16_t);
 
-/// Reverses the order of units of `W` bytes in half a register.
-///
-/// # Safety
-/// Contract 1.
-#[inline(always)]
-unsafe fn reversed_half<const W: usize>(half: uint8x8_t) -> uint8x8_t {
-    // SAFETY: contract 1.
-    unsafe {
-        match W {
-            1 => vrev64_u8(half),
-            2 => vreinterpret_u8_u16(vrev64_u16(vreinterpret_u16_u8(half))),
-            4 => vreinterpret_u8_u32(vrev64_u32(vreinterpret_u32_u8(half))),
-            _ => half,
-        }
-    }
+/// How units of one width are reversed.
+#[derive(Clone, Copy)]
+pub(in crate::cpu) struct NeonOrder {
+    unit: usize,
+    reversed: uint8x16_t,
 }
+
+static REVERSED: [[u8; 16]; 17] = orders::reversed();
 
 impl Vector for Neon {
     const BYTES: usize = 16;
+    type Order = NeonOrder;
 
     #[inline(always)]
     unsafe fn load(src: *const u8) -> Self {
@@ -82,27 +74,41 @@ impl Vector for Neon {
     }
 
     #[inline(always)]
-    unsafe fn reversed<const W: usize>(self) -> Self {
+    unsafe fn order(unit: usize) -> NeonOrder {
+        // SAFETY: contract 1; the array is as wide as a register.
+        let reversed = unsafe { vld1q_u8(REVERSED[unit].as_ptr()) };
+        NeonOrder { unit, reversed }
+    }
+
+    #[inline(always)]
+    unsafe fn reversed(self, order: NeonOrder) -> Self {
         // SAFETY: contract 1.
-        unsafe { self.reversed_odd::<W>() }
+        Neon(unsafe { vqtbl1q_u8(self.0, order.reversed) })
     }
 }
 
 impl PartialVector for Neon {
     #[inline(always)]
-    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+    fn unit(order: NeonOrder) -> usize {
+        order.unit
+    }
+
+    #[inline(always)]
+    unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: NeonOrder) {
         // SAFETY: contract 1 and 2: everything is loaded from the `bytes` bytes before `end` and
         // stored to those from `dst` on; where there are 8 or more, by two halves that overlap.
         unsafe {
+            // The order of half a register.
+            let order = vget_low_u8(vsubq_u8(order.reversed, vdupq_n_u8(8)));
             match bytes {
                 8.. => {
                     let (last, first) = (vld1_u8(end.sub(8)), vld1_u8(end.sub(bytes)));
-                    vst1_u8(dst, reversed_half::<W>(last));
-                    vst1_u8(dst.add(bytes - 8), reversed_half::<W>(first));
+                    vst1_u8(dst, vtbl1_u8(last, order));
+                    vst1_u8(dst.add(bytes - 8), vtbl1_u8(first, order));
                 }
                 1.. => {
                     let few = vcreate_u8(load_few(end.sub(bytes), bytes));
-                    let few = vget_lane_u64::<0>(vreinterpret_u64_u8(reversed_half::<W>(few)));
+                    let few = vget_lane_u64::<0>(vreinterpret_u64_u8(vtbl1_u8(few, order)));
                     // The bytes were the lowest and are now the highest.
                     store_few(few >> (64 - 8 * bytes), dst, bytes);
                 }
@@ -261,13 +267,4 @@ impl BytePermute for Neon {
 impl Simd for Neon {
     type Odd = Self;
     type Lanes = Self;
-}
-
-impl OddVector for Neon {
-    #[inline(always)]
-    unsafe fn reversed_odd<const W: usize>(self) -> Self {
-        let order = const { orders::reversed::<W>() };
-        // SAFETY: contract 1.
-        unsafe { Neon(vqtbl1q_u8(self.0, vld1q_u8(order.as_ptr()))) }
-    }
 }

@@ -1,22 +1,26 @@
-//! Orders of bytes in a register of 16, for the instruction sets that look bytes up in a table.
+//! Orders of the bytes in a register, for the instruction sets that look bytes up in a table.
 
-/// Which byte comes where when the last whole units of `W` bytes, which end at the end of the
-/// register, reverse their order.
-pub(in crate::cpu) const fn reversed<const W: usize>() -> [u8; 16] {
-    let mut order = [0; 16];
-    let mut byte = 0;
-    while byte < 16 / W * W {
-        let (unit, within) = (byte / W, byte % W);
-        order[byte] = (16 - (unit + 1) * W + within) as u8;
-        byte += 1;
+/// For every width of a unit up to 16 bytes: which byte comes where when the last whole units of a
+/// register reverse their order.
+pub(in crate::cpu) const fn reversed<const BYTES: usize>() -> [[u8; BYTES]; 17] {
+    let mut orders = [[0; BYTES]; 17];
+    let mut width = 1;
+    while width <= 16 {
+        let mut byte = 0;
+        while byte < BYTES / width * width {
+            let (unit, within) = (byte / width, byte % width);
+            orders[width][byte] = (BYTES - (unit + 1) * width + within) as u8;
+            byte += 1;
+        }
+        width += 1;
     }
-    order
+    orders
 }
 
 /// The identity, and the order with units of `W` bytes reversed.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(in crate::cpu) const fn either<const W: usize>() -> [[u8; 16]; 2] {
-    let mut orders = [[0; 16], reversed::<W>()];
+    let mut orders = [[0; 16], reversed::<16>()[W]];
     let mut byte = 0;
     while byte < 16 {
         orders[0][byte] = byte as u8;

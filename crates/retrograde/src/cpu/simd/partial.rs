@@ -1,6 +1,6 @@
 //! Registers of which only a part is reversed, and rows shorter than a register.
 
-use super::vector::{Vector, WIDEST, copy_unit};
+use super::vector::{Vector, WIDEST, copy_narrow, copy_unit};
 use std::mem::MaybeUninit;
 
 /// A register that can be reversed in part.
@@ -13,15 +13,20 @@ pub(in crate::cpu) trait PartialVector: Vector {
     /// Whether [`partly_reversed`](Self::partly_reversed) takes a few instructions, without branches.
     const MIXES: bool = false;
 
-    /// Reverses `bytes < BYTES` bytes of units of `W` bytes, from the bytes that end at `end`.
+    /// The width of an order's units.
+    fn unit(order: Self::Order) -> usize;
+
+    /// Reverses `bytes < BYTES` bytes of units whose width divides a register, from those that end at
+    /// `end`.
     #[inline(always)]
-    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+    unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: Self::Order) {
+        let unit = Self::unit(order);
         let mut done = 0;
         while done < bytes {
             // SAFETY: contract 2: the `bytes` bytes before `end` and from `dst` on are valid,
-            // and `bytes` is a multiple of `W`.
-            unsafe { copy_unit::<W>(end.sub(done + W), dst.add(done)) };
-            done += W;
+            // and `bytes` is a multiple of the unit.
+            unsafe { copy_narrow(end.sub(done + unit), dst.add(done), unit) };
+            done += unit;
         }
     }
 
@@ -30,22 +35,12 @@ pub(in crate::cpu) trait PartialVector: Vector {
     unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
         // SAFETY: contract 2 for `units` units on both sides, contract 3: `head <= units`.
         unsafe {
-            Self::reverse_short::<W>(src.add(head * W), dst, head * W);
+            Self::reverse_short(src.add(head * W), dst, head * W, Self::order(W));
             let mut at = head;
             while at < units {
                 copy_unit::<W>(src.add(at * W), dst.add(at * W));
                 at += 1;
             }
-        }
-    }
-
-    /// Loads from any address, in reverse order if `reversed`.
-    #[inline(always)]
-    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
-        // SAFETY: contract 1 and 2, passed on.
-        unsafe {
-            let vector = Self::load(src);
-            if reversed { vector.reversed::<W>() } else { vector }
         }
     }
 
@@ -64,7 +59,7 @@ pub(in crate::cpu) trait PartialVector: Vector {
                 return Self::load(straight);
             }
             if mirrored * W == Self::BYTES {
-                return Self::load(reversed).reversed::<W>();
+                return Self::load_reversed(reversed, Self::order(W));
             }
             let mut mixed = MaybeUninit::<[u8; WIDEST]>::uninit();
             let mixed = mixed.as_mut_ptr().cast::<u8>();
@@ -75,6 +70,18 @@ pub(in crate::cpu) trait PartialVector: Vector {
                 unit += 1;
             }
             Self::load(mixed)
+        }
+    }
+
+    /// Loads from any address, with units of `W` bytes in reverse order if `reversed`.
+    #[inline(always)]
+    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        // SAFETY: contract 1 and 2, passed on.
+        unsafe {
+            match reversed {
+                true => Self::load_reversed(src, Self::order(W)),
+                false => Self::load(src),
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! compiler makes the same loads, stores and byte swaps of it as of integers.
 
 use super::{
-    BitVector, BytePermute, OddVector, PackedLanes, PartialVector, Simd, SquareVector, Vector,
+    BitVector, BytePermute, PackedLanes, PartialVector, Simd, SquareVector, Vector, copy_narrow,
     copy_unit,
 };
 use std::mem::MaybeUninit;
@@ -22,6 +22,8 @@ type Bytes = MaybeUninit<[u8; 16]>;
 
 impl Vector for Pair {
     const BYTES: usize = 16;
+    /// The width of a unit.
+    type Order = usize;
 
     #[inline(always)]
     unsafe fn load(src: *const u8) -> Self {
@@ -65,13 +67,26 @@ impl Vector for Pair {
     }
 
     #[inline(always)]
-    unsafe fn reversed<const W: usize>(self) -> Self {
-        if W == 16 {
-            return self;
+    unsafe fn order(unit: usize) -> usize {
+        unit
+    }
+
+    #[inline(always)]
+    unsafe fn reversed(self, unit: usize) -> Self {
+        match unit {
+            1 => self.reversed_units::<1>(),
+            2 => self.reversed_units::<2>(),
+            4 => self.reversed_units::<4>(),
+            8 => Pair(self.1, self.0),
+            16 => self,
+            _ => self.reversed_odd(unit),
         }
-        if W == 8 {
-            return Pair(self.1, self.0);
-        }
+    }
+}
+
+impl Pair {
+    #[inline(always)]
+    fn reversed_units<const W: usize>(self) -> Self {
         let (mut from, mut to) = (Bytes::uninit(), Bytes::uninit());
         let (from, to) = (from.as_mut_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
         // SAFETY: both buffers are as wide as a vector, and `W` divides that.
@@ -83,9 +98,31 @@ impl Vector for Pair {
             Self::load(to)
         }
     }
+
+    /// The last whole units first, then zeros.
+    #[inline(never)]
+    fn reversed_odd(self, unit: usize) -> Self {
+        let (mut from, mut to) = (Bytes::uninit(), Bytes::zeroed());
+        let (from, to) = (from.as_mut_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
+        let mut done = 0;
+        // SAFETY: both buffers are as wide as a vector; units are inside them.
+        unsafe {
+            self.store(from);
+            while done + unit <= 16 {
+                copy_narrow(from.add(16 - done - unit), to.add(done), unit);
+                done += unit;
+            }
+            Self::load(to)
+        }
+    }
 }
 
-impl PartialVector for Pair {}
+impl PartialVector for Pair {
+    #[inline(always)]
+    fn unit(unit: usize) -> usize {
+        unit
+    }
+}
 
 impl PackedLanes for Pair {}
 
@@ -100,24 +137,4 @@ impl BytePermute for Pair {}
 impl Simd for Pair {
     type Odd = Self;
     type Lanes = Self;
-}
-
-impl OddVector for Pair {
-    #[inline(always)]
-    unsafe fn reversed_odd<const W: usize>(self) -> Self {
-        // Zeros behind the last unit keep all of it in registers; left alone, those bytes would
-        // have to come from memory.
-        let (mut from, mut to) = ([MaybeUninit::<u8>::zeroed(); 16], [MaybeUninit::zeroed(); 16]);
-        // SAFETY: both arrays are as wide as a vector.
-        unsafe {
-            self.store(from.as_mut_ptr().cast());
-            let mut done = 0;
-            while done + W <= 16 {
-                let unit = 16 - done - W;
-                to[done..done + W].copy_from_slice(&from[unit..unit + W]);
-                done += W;
-            }
-            Self::load(to.as_ptr().cast())
-        }
-    }
 }

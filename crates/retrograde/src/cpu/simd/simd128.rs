@@ -5,9 +5,7 @@
 
 use super::orders;
 use super::words::own_bits;
-use super::{
-    BitVector, BytePermute, OddVector, PackedLanes, PartialVector, Simd, SquareVector, Vector,
-};
+use super::{BitVector, BytePermute, PackedLanes, PartialVector, Simd, SquareVector, Vector};
 use std::arch::wasm32::*;
 
 /// Sixteen bytes.
@@ -15,8 +13,18 @@ use std::arch::wasm32::*;
 #[repr(transparent)]
 pub(in crate::cpu) struct Simd128(v128);
 
+/// How units of one width are reversed.
+#[derive(Clone, Copy)]
+pub(in crate::cpu) struct Simd128Order {
+    unit: usize,
+    reversed: v128,
+}
+
+static REVERSED: [[u8; 16]; 17] = orders::reversed();
+
 impl Vector for Simd128 {
     const BYTES: usize = 16;
+    type Order = Simd128Order;
 
     #[inline(always)]
     unsafe fn load(src: *const u8) -> Self {
@@ -56,20 +64,24 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
-    unsafe fn reversed<const W: usize>(self) -> Self {
-        let all = self.0;
-        // With constant indices, an engine can choose a better instruction than a byte shuffle.
-        Simd128(match W {
-            1 => i8x16_shuffle::<15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0>(all, all),
-            2 => i16x8_shuffle::<7, 6, 5, 4, 3, 2, 1, 0>(all, all),
-            4 => i32x4_shuffle::<3, 2, 1, 0>(all, all),
-            8 => i64x2_shuffle::<1, 0>(all, all),
-            _ => all,
-        })
+    unsafe fn order(unit: usize) -> Simd128Order {
+        // SAFETY: contract 2: the array is as wide as a register.
+        let reversed = unsafe { v128_load(REVERSED[unit].as_ptr().cast()) };
+        Simd128Order { unit, reversed }
+    }
+
+    #[inline(always)]
+    unsafe fn reversed(self, order: Simd128Order) -> Self {
+        Simd128(u8x16_swizzle(self.0, order.reversed))
     }
 }
 
-impl PartialVector for Simd128 {}
+impl PartialVector for Simd128 {
+    #[inline(always)]
+    fn unit(order: Simd128Order) -> usize {
+        order.unit
+    }
+}
 
 impl PackedLanes for Simd128 {}
 
@@ -129,13 +141,4 @@ impl BytePermute for Simd128 {
 impl Simd for Simd128 {
     type Odd = Self;
     type Lanes = Self;
-}
-
-impl OddVector for Simd128 {
-    #[inline(always)]
-    unsafe fn reversed_odd<const W: usize>(self) -> Self {
-        let order = const { orders::reversed::<W>() };
-        // SAFETY: contract 2: the array is as wide as a register.
-        Simd128(unsafe { u8x16_swizzle(self.0, v128_load(order.as_ptr().cast())) })
-    }
 }

@@ -5,8 +5,7 @@ use super::lanes::by_units;
 use super::orders;
 use super::words::{load_few, own_bits, store_few};
 use super::{
-    BitVector, BytePermute, LaneMap, OddVector, PackedLanes, PartialVector, Simd, SquareVector,
-    Vector,
+    BitVector, BytePermute, LaneMap, PackedLanes, PartialVector, Simd, SquareVector, Vector,
 };
 use std::arch::x86_64::*;
 
@@ -15,8 +14,26 @@ use std::arch::x86_64::*;
 #[repr(transparent)]
 pub(in crate::cpu) struct Sse(pub(in crate::cpu) __m128i);
 
+/// How units of one width are reversed.
+#[derive(Clone, Copy)]
+pub(in crate::cpu) struct SseOrder {
+    unit: usize,
+    reversed: __m128i,
+}
+
+static REVERSED: [[u8; 16]; 17] = orders::reversed();
+
+impl SseOrder {
+    /// The order of the whole registers of wider instruction sets, in each 16 bytes.
+    #[inline(always)]
+    pub(super) fn reversed(self) -> __m128i {
+        self.reversed
+    }
+}
+
 impl Vector for Sse {
     const BYTES: usize = 16;
+    type Order = SseOrder;
 
     #[inline(always)]
     unsafe fn load(src: *const u8) -> Self {
@@ -52,16 +69,16 @@ impl Vector for Sse {
     }
 
     #[inline(always)]
-    unsafe fn reversed<const W: usize>(self) -> Self {
+    unsafe fn order(unit: usize) -> SseOrder {
         // SAFETY: contract 1.
-        unsafe {
-            match W {
-                16 => self,
-                8 => Sse(_mm_shuffle_epi32::<0b01_00_11_10>(self.0)),
-                4 => Sse(_mm_shuffle_epi32::<0b00_01_10_11>(self.0)),
-                _ => self.reversed_odd::<W>(),
-            }
-        }
+        let reversed = unsafe { _mm_loadu_si128(REVERSED[unit].as_ptr().cast()) };
+        SseOrder { unit, reversed }
+    }
+
+    #[inline(always)]
+    unsafe fn reversed(self, order: SseOrder) -> Self {
+        // SAFETY: contract 1.
+        Sse(unsafe { _mm_shuffle_epi8(self.0, order.reversed) })
     }
 
     #[inline(always)]
@@ -99,12 +116,17 @@ impl PartialVector for Sse {
     const MIXES: bool = true;
 
     #[inline(always)]
-    unsafe fn reverse_short<const W: usize>(end: *const u8, dst: *mut u8, bytes: usize) {
+    fn unit(order: SseOrder) -> usize {
+        order.unit
+    }
+
+    #[inline(always)]
+    unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: SseOrder) {
         // SAFETY: contract 1 and 2: everything is loaded from the `bytes` bytes before `end` and
         // stored to those from `dst` on; where there are 8 or more, by two halves that overlap.
         unsafe {
-            let order = const { &orders::heads::<W, 16, 17>() }.get_unchecked(8 / W).as_ptr();
-            let order = _mm_loadl_epi64(order.cast());
+            // The order of half a register.
+            let order = _mm_sub_epi8(order.reversed, _mm_set1_epi8(8));
             match bytes {
                 8.. => {
                     let last = _mm_shuffle_epi8(_mm_loadl_epi64(end.sub(8).cast()), order);
@@ -295,13 +317,4 @@ impl BytePermute for Sse {}
 impl Simd for Sse {
     type Odd = Self;
     type Lanes = Self;
-}
-
-impl OddVector for Sse {
-    #[inline(always)]
-    unsafe fn reversed_odd<const W: usize>(self) -> Self {
-        let order = const { orders::reversed::<W>() };
-        // SAFETY: contract 1.
-        unsafe { Sse(_mm_shuffle_epi8(self.0, _mm_loadu_si128(order.as_ptr().cast()))) }
-    }
 }

@@ -19,10 +19,10 @@ macro_rules! on_every_level {
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vl");
             if wide {
-                $check::<avx512::Avx512>("avx512");
+                $check::<avx512::Avx512<false>>("avx512");
             }
             if wide && is_x86_feature_detected!("avx512vbmi") {
-                $check::<vbmi::Vbmi>("avx512-vbmi");
+                $check::<avx512::Avx512<true>>("avx512-vbmi");
             }
         }
         #[cfg(all(target_arch = "aarch64", not(miri)))]
@@ -77,8 +77,12 @@ fn units<V: Simd, const W: usize>(level: &str) {
     // SAFETY: `on_every_level` detected the instructions; the arrays are wider than registers,
     // and counts are in range.
     unsafe {
-        let reversed = loaded::<V>(&a).reversed::<W>();
+        let order = V::order(W);
+        assert_eq!(V::unit(order), W, "{level}");
+        let reversed = loaded::<V>(&a).reversed(order);
         same(stored(reversed), head_reversed(&a[..n], W, units), "reversed", level);
+        let reversed = V::load_reversed(a.as_ptr(), order);
+        same(stored(reversed), head_reversed(&a[..n], W, units), "load_reversed", level);
         let (low, high) = V::interleave::<W>(loaded(&a), loaded(&b));
         let pairs = a[..n].chunks(W).zip(b[..n].chunks(W));
         let wanted: Vec<u8> = pairs.flat_map(|(a, b)| [a, b].concat()).collect();
@@ -98,7 +102,7 @@ fn units<V: Simd, const W: usize>(level: &str) {
 
             let mut out = [7u8; WIDEST];
             if count < units {
-                V::reverse_short::<W>(a.as_ptr().add(n), out.as_mut_ptr(), count * W);
+                V::reverse_short(a.as_ptr().add(n), out.as_mut_ptr(), count * W, order);
                 let last = &a[n - count * W..n];
                 same(&out[..count * W], &head_reversed(last, W, count)[..], "short", level);
                 assert!(out[count * W..].iter().all(|&byte| byte == 7), "short at {level}");
@@ -213,18 +217,18 @@ fn short_lanes_packed_into_a_register() {
 
 #[test]
 fn odd_widths_and_byte_permutations() {
-    fn odd<V: OddVector, const W: usize>(level: &str) {
+    fn odd<V: Vector>(level: &str, unit: usize) {
         let (data, n) = (bytes(3), V::BYTES);
-        let whole = n / W * W;
+        let whole = n / unit * unit;
         // SAFETY: as in `units`.
-        let got = unsafe { loaded::<V>(&data).reversed_odd::<W>() };
-        let wanted = head_reversed(&data[n - whole..n], W, n / W);
-        same(&stored(got)[..whole], &wanted[..], "reversed_odd", level);
+        let got = unsafe { V::load_reversed(data.as_ptr(), V::order(unit)) };
+        let wanted = head_reversed(&data[n - whole..n], unit, n / unit);
+        same(&stored(got)[..whole], &wanted[..], "an odd width", level);
     }
     fn check<V: Simd>(level: &str) {
-        odd::<V::Odd, 3>(level);
-        odd::<V::Odd, 6>(level);
-        odd::<V::Odd, 12>(level);
+        assert!((1..=16).all(|unit| V::Odd::orders(unit)), "{level}");
+        (1..=16).for_each(|unit| odd::<V::Odd>(level, unit));
+        (1..=16).filter(|&unit| V::orders(unit)).for_each(|unit| odd::<V>(level, unit));
         let (a, b, n) = (bytes(1), bytes(99), V::BYTES);
         for seed in 0..8 {
             let order: [u8; WIDEST] =
@@ -368,7 +372,7 @@ fn nothing_beside_a_short_row_is_touched() {
                     (input.place(row, src_last), output.place(&[7; WIDEST][..bytes], dst_last));
                 // SAFETY: as above.
                 let got = unsafe {
-                    V::reverse_short::<W>(src.add(bytes), dst, bytes);
+                    V::reverse_short(src.add(bytes), dst, bytes, V::order(W));
                     std::slice::from_raw_parts(dst, bytes)
                 };
                 same(got, &head_reversed(row, W, units), "reverse_short", level);

@@ -41,8 +41,30 @@ pub(in crate::cpu) trait Vector: Copy {
     /// half.
     unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self);
 
-    /// Reverses the order of units of `W` bytes; `W` is 1, 2, 4, 8 or 16.
-    unsafe fn reversed<const W: usize>(self) -> Self;
+    /// How units of one width are reversed. Made once for many registers: the width is data, and the
+    /// kernels are compiled once for all of them.
+    type Order: Copy;
+
+    /// Whether units of this width have an [order](Self::order): those whose width divides a register
+    /// do, and others of up to 16 bytes.
+    #[inline(always)]
+    fn orders(unit: usize) -> bool {
+        (1..=16).contains(&unit)
+    }
+
+    /// The order of units of this width, which [it has](Self::orders).
+    unsafe fn order(unit: usize) -> Self::Order;
+
+    /// Reverses the order of units. If their width does not divide a register, the last whole ones
+    /// come first, and the bytes behind them are unspecified.
+    unsafe fn reversed(self, order: Self::Order) -> Self;
+
+    /// Loads from any address, with units in reverse order.
+    #[inline(always)]
+    unsafe fn load_reversed(src: *const u8, order: Self::Order) -> Self {
+        // SAFETY: passed on.
+        unsafe { Self::load(src).reversed(order) }
+    }
 
     /// Software prefetch of a cache line; the address need not be valid.
     fn prefetch(_address: *const u8) {}
@@ -54,6 +76,36 @@ pub(in crate::cpu) trait Source<V: Vector>: Copy {
     /// `offset + V::BYTES` is at most the row's bytes, `offset` is a multiple of the unit, and
     /// the processor has `V`'s instructions.
     unsafe fn at(&self, offset: usize) -> V;
+}
+
+/// Copies one unit of at most 16 bytes; by two moves that overlap where its width is no power of two.
+///
+/// # Safety
+/// `src` is valid for reads and `dst` for writes of `unit` bytes, and the two do not overlap.
+#[inline(always)]
+pub(in crate::cpu) unsafe fn copy_narrow(src: *const u8, dst: *mut u8, unit: usize) {
+    // SAFETY: both moves stay inside the unit.
+    unsafe {
+        match unit {
+            8.. => copy_ends::<8>(src, dst, unit),
+            4.. => copy_ends::<4>(src, dst, unit),
+            2.. => copy_ends::<2>(src, dst, unit),
+            _ => copy_unit::<1>(src, dst),
+        }
+    }
+}
+
+/// Copies `bytes` bytes by two moves that overlap.
+///
+/// # Safety
+/// As for [`copy_narrow`], with `N <= bytes <= 2 * N`.
+#[inline(always)]
+pub(in crate::cpu) unsafe fn copy_ends<const N: usize>(src: *const u8, dst: *mut u8, bytes: usize) {
+    // SAFETY: both moves stay inside the bytes.
+    unsafe {
+        copy_unit::<N>(src, dst);
+        copy_unit::<N>(src.add(bytes - N), dst.add(bytes - N));
+    }
 }
 
 /// Copies one unit of a width known at compile time.

@@ -12,23 +12,26 @@ mod strip;
 
 pub(in crate::cpu) use job::{Columns, LEAST_PACKED, LEAST_STEPS, room, stage_bytes};
 
-use super::runs::ZEROS;
-use super::stream::{LINE, to_line};
+use super::stream::{LINE, ZEROS, to_line};
 use super::transpose::side;
 use crate::cpu::simd::{PART, Simd, SquareVector, WIDEST, copy_unit};
 use job::{MOST_COLUMNS, behind};
 use strip::Strip;
 
-/// Runs all columns.
+/// Runs all columns. `narrow` is the same kernel for registers of 16 bytes, called and not compiled a
+/// second time.
 ///
 /// # Safety
 /// Kernel contract 1 to 4; `stage` is valid for writes of [`stage_bytes`]. Packed elements have at
 /// least [`LEAST_STEPS`] steps and [`LEAST_PACKED`] bytes in a row, and their rows of the output start
 /// on bytes and may be written to the end of their last byte.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Simd>(columns: &Columns<'_>) {
+pub(in crate::cpu) unsafe fn run<V: Simd>(columns: &Columns<'_>, narrow: unsafe fn(&Columns<'_>)) {
     // SAFETY: kernel contract 1 to 4; `stage_bytes` has room for the zeros.
     unsafe {
+        if V::BYTES > PART && is_narrow(columns, V::BYTES) {
+            return narrow(columns);
+        }
         if columns.zero {
             columns.stage.add(columns.room).write_bytes(0, WIDEST);
         }
@@ -45,31 +48,26 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(columns: &Columns<'_>) {
     }
 }
 
-/// Chooses the width of strips, and gives the compiler the size of squares, so that they stay in
-/// registers: of narrow units, several squares of 16 bytes a row side by side; of others, one.
+/// Whether strips are narrower than a register of `wide` bytes.
+fn is_narrow(columns: &Columns<'_>, wide: usize) -> bool {
+    let Columns { unit, elements, len, room, .. } = *columns;
+    let units = columns.heads.len().div_ceil(elements);
+    let column = len * unit + behind(elements);
+    let too_long = room / column < wide / unit && room / column >= PART / unit;
+    // A few columns of wide units are moved as fast one by one.
+    let few = units * unit < wide && unit <= 2;
+    few || too_long
+}
+
+/// Gives the compiler the size of squares, so that they stay in registers: of narrow units, several
+/// squares of 16 bytes a row side by side; of others, one.
 ///
 /// # Safety
 /// As for [`run`], with `unit == W` and `elements == E`.
 #[inline(always)]
 unsafe fn of_width<V: Simd, const W: usize, const E: usize>(columns: &Columns<'_>) {
-    let units = columns.heads.len().div_ceil(E);
-    let column = columns.len * W + behind(E);
-    let fits_part = columns.room / column >= PART / W;
-    let too_long = columns.room / column < V::BYTES / W && fits_part;
-    // A few columns of wide units are moved as fast one by one.
-    let few = units * W < V::BYTES && W <= 2;
-    let narrow = few || too_long;
     // SAFETY: kernel contract 1 to 4.
     unsafe {
-        if const { V::BYTES > PART } && narrow {
-            return match const { PART / W } {
-                1 => strips::<V::Part, W, E, 1>(columns),
-                2 => strips::<V::Part, W, E, 2>(columns),
-                4 => strips::<V::Part, W, E, 4>(columns),
-                8 => strips::<V::Part, W, E, 8>(columns),
-                _ => strips::<V::Part, W, E, 16>(columns),
-            };
-        }
         match const { side::<W>(V::BYTES) } {
             1 => strips::<V, W, E, 1>(columns),
             2 => strips::<V, W, E, 2>(columns),

@@ -1,7 +1,7 @@
 //! A strip of [`columns`](super): some vectors of each row, staged and written back.
 
 use super::job::{Columns, MOST_COLUMNS, behind};
-use crate::cpu::kernels::runs::ZEROS;
+use crate::cpu::kernels::stream::ZEROS;
 use crate::cpu::kernels::transpose::{Square, no_square, transpose};
 use crate::cpu::simd::{PART, PartialVector, SquareVector, Vector, WIDEST, copy_unit, words};
 use std::marker::PhantomData;
