@@ -15,7 +15,7 @@ const LEAST_COMPUTED: usize = 64 << 10;
 
 /// How to make the vector of output that starts `phase` bytes into a unit.
 #[derive(Clone, Copy)]
-pub(super) struct Phase {
+struct Phase {
     /// The permutation of the window's first and last register.
     order: [u8; WIDEST],
     /// Bytes in the window: whole units, at least a register, less than two.
@@ -65,17 +65,15 @@ impl Phases {
     }
 }
 
-/// Whether rows of `len` such units, `count` of them, are done this way.
+/// Whether `count` rows of `len` such units are done this way, with non-temporal stores if `stream`.
 #[inline(always)]
-pub(super) fn applies<V: BytePermute>(unit: usize, len: usize, count: usize) -> bool {
+pub(super) fn applies<V: BytePermute>(stream: bool, unit: usize, len: usize, count: usize) -> bool {
     if !V::HAS_PERMUTE || len * unit < V::BYTES || unit > V::BYTES / 2 {
         return false;
     }
-    match unit {
-        // In a narrow register, one shuffle of one load does those.
-        3 | 6 | 12 => V::BYTES == WIDEST,
-        _ => count * len * unit >= LEAST_COMPUTED,
-    }
+    // One shuffle of one load does units that have an order, but not whole lines of them.
+    let wanted = !V::orders(unit) || stream && V::BYTES == WIDEST;
+    wanted && (matches!(unit, 3 | 6 | 12) || count * len * unit >= LEAST_COMPUTED)
 }
 
 /// Units in reverse order, a vector at any offset.
@@ -95,7 +93,7 @@ impl<'a, V: BytePermute> BackwardAny<'a, V> {
 
     /// The phase of an offset.
     #[inline(always)]
-    pub(super) fn phase(&self, offset: usize) -> &'a Phase {
+    fn phase(&self, offset: usize) -> &'a Phase {
         let Phases { unit, inverse, ref each } = *self.phases;
         // Exact: an offset times the unit is far below 2^64.
         let units = (offset as u128 * inverse as u128 >> 64) as usize;
@@ -109,7 +107,7 @@ impl<'a, V: BytePermute> BackwardAny<'a, V> {
     /// # Safety
     /// As for [`Source::at`], with the phase of the offset.
     #[inline(always)]
-    pub(super) unsafe fn in_phase(&self, phase: &Phase, offset: usize) -> V {
+    unsafe fn in_phase(&self, phase: &Phase, offset: usize) -> V {
         // SAFETY: the window is inside the row: it consists of whole units, those of the output
         // bytes `offset..offset + V::BYTES`.
         unsafe {

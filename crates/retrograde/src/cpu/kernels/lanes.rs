@@ -84,7 +84,14 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &Lanes<'_>) {
                 8 => whole::<V, 8>(lanes),
                 _ => whole::<V, 16>(lanes),
             },
-            _ => head_and_rest::<V>(lanes, to),
+            unit => {
+                let reverser = Reverser::<V>::new(unit);
+                // Two loops: in one, the order of bytes does not stay in its register.
+                match reverser.divides() {
+                    true => head_and_rest::<V, true>(lanes, reverser, to),
+                    false => head_and_rest::<V, false>(lanes, reverser, to),
+                }
+            }
         }
         stream.flush();
     }
@@ -122,10 +129,12 @@ unsafe fn whole<V: Simd, const W: usize>(lanes: &Lanes<'_>) {
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn head_and_rest<V: Simd>(lanes: &Lanes<'_>, stream: &mut Stream) {
+unsafe fn head_and_rest<V: Simd, const DIVIDES: bool>(
+    lanes: &Lanes<'_>,
+    reverser: Reverser<V>,
+    stream: &mut Stream,
+) {
     let (bytes, unit) = (lanes.len * lanes.unit, lanes.unit);
-    // SAFETY: kernel contract 3.
-    let reverser = unsafe { Reverser::<V>::new(unit) };
     for (index, &head) in lanes.heads.iter().enumerate() {
         // SAFETY: kernel contract 1 to 4; with `head <= len`.
         unsafe {
@@ -149,7 +158,8 @@ unsafe fn head_and_rest<V: Simd>(lanes: &Lanes<'_>, stream: &mut Stream) {
             for second in [false, true] {
                 if second == lanes.at_end {
                     let to = lanes.to(stream, ahead(reversed));
-                    reverser.run(src.add(reversed + head), dst.add(reversed), head, to);
+                    let end = src.add(reversed + head);
+                    reverser.run::<DIVIDES>(end, dst.add(reversed), head, to);
                 } else {
                     let to = lanes.to(stream, ahead(rest));
                     lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - head, to);

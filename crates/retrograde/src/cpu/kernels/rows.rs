@@ -93,7 +93,7 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(rows: &Rows) {
         match (rows.backward && rows.len > 1, rows.unit) {
             (false, _) => forward::<V>(rows, to),
             (true, 1 | 2 | 4 | 8 | 16) => backward::<V>(rows, to),
-            (true, unit) if any_width::applies::<V>(unit, rows.len, rows.count) => {
+            (true, unit) if any_width::applies::<V>(rows.stream, unit, rows.len, rows.count) => {
                 backward_any::<V>(rows, to);
             }
             (true, 3) => backward_odd::<V, 3>(rows),
@@ -229,21 +229,6 @@ unsafe fn backward_any<V: BytePermute>(rows: &Rows, stream: &mut Stream) {
                 continue;
             }
             let mut offset = 0;
-            if (3 * V::BYTES).is_multiple_of(rows.unit) {
-                // Phases repeat every three vectors, and stay in registers.
-                let phases = [0, 1, 2].map(|index| source.phase(index * V::BYTES));
-                while offset + 3 * V::BYTES <= bytes {
-                    let three = [
-                        source.in_phase(phases[0], offset),
-                        source.in_phase(phases[1], offset + V::BYTES),
-                        source.in_phase(phases[2], offset + 2 * V::BYTES),
-                    ];
-                    for (index, vector) in three.into_iter().enumerate() {
-                        vector.store(dst.add(offset + index * V::BYTES));
-                    }
-                    offset += 3 * V::BYTES;
-                }
-            }
             while offset + V::BYTES <= bytes {
                 source.at(offset).store(dst.add(offset));
                 offset += V::BYTES;
@@ -285,7 +270,7 @@ unsafe fn backward_units<V: Simd>(rows: &Rows, stream: &mut Stream) {
         unsafe {
             let (src, dst) = rows.row(row);
             let (end, to) = (src.add(rows.unit), To::new(stream, rows.stream));
-            reverser.run(end, dst, rows.len * rows.unit, to);
+            reverser.run::<false>(end, dst, rows.len * rows.unit, to);
         }
     }
 }

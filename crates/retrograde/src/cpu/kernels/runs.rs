@@ -2,7 +2,9 @@
 //! stores. The kernels for rows, lanes and blocks are made of these.
 
 use super::stream::{self, Ahead, To, ZEROS, to_line};
-use crate::cpu::simd::{PartialVector, Simd, Source, Vector, copy_ends, copy_narrow, copy_unit};
+use crate::cpu::simd::{
+    PartialVector, Simd, Source, Vector, WIDEST, copy_ends, copy_narrow, copy_unit,
+};
 use std::mem::MaybeUninit;
 use std::ptr::null;
 
@@ -233,7 +235,7 @@ const LEAST_ALIGNED: usize = 256;
 /// # Safety
 /// Kernel contract 1 to 3, for these bytes, with units of `unit <= 16` bytes, and their order.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn reverse_odd_run<V: Vector, const W: usize>(
+pub(in crate::cpu) unsafe fn reverse_odd_run<V: PartialVector, const W: usize>(
     end: *const u8,
     dst: *mut u8,
     bytes: usize,
@@ -245,11 +247,15 @@ pub(in crate::cpu) unsafe fn reverse_odd_run<V: Vector, const W: usize>(
     let step = usize::from(const { &whole_units(V::BYTES) }[unit]);
     let mut done = 0;
     // SAFETY: a vector is only loaded and stored where `V::BYTES` bytes are left on both
-    // sides; the rest goes unit by unit.
+    // sides; the rest, which is whole units that fit one, goes by a part of it or unit by unit.
     unsafe {
         while done + V::BYTES <= bytes {
             V::load_reversed(end.sub(done + V::BYTES), order).store(dst.add(done));
             done += step;
+        }
+        // The widest registers have masks.
+        if V::BYTES == WIDEST {
+            return V::reverse_short(end.sub(done), dst.add(done), bytes - done, order);
         }
         while done < bytes {
             match W {
@@ -293,12 +299,19 @@ impl<V: Simd> Reverser<V> {
         Reverser { unit, order, odd }
     }
 
-    /// Reverses the units of the `bytes` bytes that end at `end`.
+    /// Whether units divide a register.
+    #[inline(always)]
+    pub(in crate::cpu) fn divides(&self) -> bool {
+        matches!(self.unit, 1 | 2 | 4 | 8 | 16)
+    }
+
+    /// Reverses the units of the `bytes` bytes that end at `end`; `DIVIDES` if it is known that they
+    /// [divide a register](Self::divides).
     ///
     /// # Safety
     /// Kernel contract 1 to 3, for these bytes, a multiple of the unit.
     #[inline(always)]
-    pub(in crate::cpu) unsafe fn run(
+    pub(in crate::cpu) unsafe fn run<const DIVIDES: bool>(
         &self,
         end: *const u8,
         dst: *mut u8,
@@ -309,7 +322,9 @@ impl<V: Simd> Reverser<V> {
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             match unit {
-                1 | 2 | 4 | 8 | 16 => reverse_run::<V>(end, dst, bytes, self.order, to),
+                _ if DIVIDES || self.divides() => {
+                    reverse_run::<V>(end, dst, bytes, self.order, to);
+                }
                 3 => self.odd_run::<3>(end, dst, bytes),
                 6 => self.odd_run::<6>(end, dst, bytes),
                 12 => self.odd_run::<12>(end, dst, bytes),

@@ -92,7 +92,7 @@ unsafe fn of_contiguous_units<V: Simd>(segments: &Segments<'_>, stream: &mut Str
             let (end, dst) =
                 (segments.src.add(piece.end * unit), segments.dst.add(piece.to * unit));
             let bytes = piece.len * unit;
-            reverser.run(end, dst, bytes, segments.to(stream, piece.to, bytes));
+            reverser.run::<false>(end, dst, bytes, segments.to(stream, piece.to, bytes));
         }
     }
 }

@@ -54,7 +54,7 @@ pub(in crate::cpu) trait Simd:
     Vector + PartialVector + BytePermute + PackedLanes + BitVector + SquareVector
 {
     /// The register for units of up to 16 bytes that this one has no [order](Vector::orders) of.
-    type Odd: Vector;
+    type Odd: PartialVector;
 
     /// The register for several short lanes at once.
     type Lanes: PackedLanes;

@@ -16,8 +16,8 @@ pub(in crate::cpu) trait PartialVector: Vector {
     /// The width of an order's units.
     fn unit(order: Self::Order) -> usize;
 
-    /// Reverses `bytes < BYTES` bytes of units whose width divides a register, from those that end at
-    /// `end`.
+    /// Reverses `bytes < BYTES` bytes, whole units, from those that end at `end`. Their width divides a
+    /// register, unless that is the [widest](WIDEST).
     #[inline(always)]
     unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: Self::Order) {
         let unit = Self::unit(order);

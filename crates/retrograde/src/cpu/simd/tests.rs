@@ -217,13 +217,24 @@ fn short_lanes_packed_into_a_register() {
 
 #[test]
 fn odd_widths_and_byte_permutations() {
-    fn odd<V: Vector>(level: &str, unit: usize) {
+    fn odd<V: PartialVector>(level: &str, unit: usize) {
         let (data, n) = (bytes(3), V::BYTES);
         let whole = n / unit * unit;
         // SAFETY: as in `units`.
         let got = unsafe { V::load_reversed(data.as_ptr(), V::order(unit)) };
         let wanted = head_reversed(&data[n - whole..n], unit, n / unit);
         same(&stored(got)[..whole], &wanted[..], "an odd width", level);
+        for units in 0..if n == WIDEST { n.div_ceil(unit) } else { 0 } {
+            let (mut out, bytes) = ([7u8; WIDEST], units * unit);
+            // SAFETY: as in `units`.
+            unsafe {
+                let end = data.as_ptr().add(n);
+                V::reverse_short(end, out.as_mut_ptr(), bytes, V::order(unit));
+            }
+            let wanted = head_reversed(&data[n - bytes..n], unit, units);
+            same(&out[..bytes], &wanted[..], "a short row of an odd width", level);
+            assert!(out[bytes..].iter().all(|&byte| byte == 7), "short at {level}");
+        }
     }
     fn check<V: Simd>(level: &str) {
         assert!((1..=16).all(|unit| V::Odd::orders(unit)), "{level}");
