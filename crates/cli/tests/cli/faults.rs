@@ -9,7 +9,8 @@ use super::*;
 use models::{U8, info, model, node};
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
 
 /// The error codes to inject, and their messages.
 const ERRORS: [(i32, &str); 4] = [
@@ -228,19 +229,28 @@ fn every_call_fails_once() {
     let folder = tempfile::tempdir().unwrap();
     let Some(shim) = shim(folder.path()) else { return };
     let files = files();
-    let (mut failed, mut passed) = (0, 0);
-    let mut add = |(more_failed, more_passed): (usize, usize)| {
-        assert!(more_failed > 0, "no fault has reached the command");
-        failed += more_failed;
-        passed += more_passed;
-    };
-    for arguments in COMMANDS {
-        add(every_fault(&shim, &files, arguments, &[]));
-    }
-    // Where temporary files have names.
-    for arguments in COMMANDS.iter().filter(|arguments| arguments.contains(&"-o")) {
-        add(every_fault(&shim, &files, arguments, &[("RETROGRADE_NO_TMPFILE", "1")]));
-    }
+    // Where temporary files have names, too.
+    let named = COMMANDS.iter().filter(|arguments| arguments.contains(&"-o"));
+    let all: Vec<(&&[&str], &[(&str, &str)])> = COMMANDS
+        .iter()
+        .map(|arguments| (arguments, &[][..]))
+        .chain(named.map(|arguments| (arguments, &[("RETROGRADE_NO_TMPFILE", "1")][..])))
+        .collect();
+    let (next, counts) = (AtomicUsize::new(0), Mutex::new((0, 0)));
+    // Most of the time is spent in the kernel, which starts thousands of processes.
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(|| {
+                while let Some((arguments, environment)) = all.get(next.fetch_add(1, Relaxed)) {
+                    let (failed, passed) = every_fault(&shim, &files, arguments, environment);
+                    assert!(failed > 0, "no fault has reached the command");
+                    let mut counts = counts.lock().unwrap();
+                    *counts = (counts.0 + failed, counts.1 + passed);
+                }
+            });
+        }
+    });
+    let (failed, passed) = counts.into_inner().unwrap();
     println!("{} faults: {failed} gave an error, {passed} had no effect", failed + passed);
 }
 
