@@ -6,8 +6,8 @@
 
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
-    Error, LengthPolicy, Reversal, Reverse, ReverseMode, ReverseSequence, ReverseSubsequences,
-    TensorRef,
+    Error, LengthPolicy, Reversal, Reverse, ReverseMode, ReverseSegments, ReverseSequence,
+    ReverseSubsequences, TensorRef,
 };
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -336,4 +336,45 @@ fn passing_through_shares_the_input() {
     assert!(!borrowed(Reverse::axes([0]), &[4]));
     // Lengths that steer nothing are still checked.
     assert!(ReverseSequence::new().lengths(&[0, 1, 2, 0]).to_cow(&x, &[1, 4]).is_err());
+}
+
+/// Segments of no more than `most` elements, in buffers of exactly their size: short ones are written by
+/// whole vectors, which must neither be read nor written beyond it.
+fn short_segments<T: Copy + PartialEq + std::fmt::Debug>(
+    most: usize,
+    element: impl Fn(usize) -> T,
+) {
+    for seed in 0..if cfg!(miri) { 2 } else { 8 } {
+        let count = [1, 3, 40, 700][seed % 4] / if cfg!(miri) { 10 } else { 1 } + 1;
+        let lengths = (0..count).map(|at| (at * 7919 + seed * 31 + at * at / 3) % (most + 1));
+        let mut offsets = vec![0i32];
+        offsets.extend(lengths.scan(0, |sum, length| {
+            *sum += length as i32;
+            Some(*sum)
+        }));
+        // What is behind the last segment stays.
+        let len = offsets[count] as usize + seed % 3;
+        let x: Vec<T> = (0..len).map(&element).collect();
+        let mut wanted = x.clone();
+        for pair in offsets.windows(2) {
+            wanted[pair[0] as usize..pair[1] as usize].reverse();
+        }
+        every_way(|| {
+            let segments = ReverseSegments::along(0).offsets(&offsets[..]);
+            assert_eq!(segments.to_vec(&x, &[len]).unwrap(), wanted, "{most} {seed}");
+        });
+    }
+}
+
+#[test]
+fn many_short_segments() {
+    for most in [0, 1, 7, 63, 64, 65, 300] {
+        short_segments(most, |at| (at * 151 + at / 7) as u8);
+        short_segments(most, |at| (at * 40503) as u16);
+        short_segments(most, |at| at as f32);
+        short_segments(most / 4, |at| at as u64);
+        short_segments(most / 4, |at| at as u128);
+        short_segments(most / 4, |at| [at as u8, 1, 2]);
+        short_segments(most / 4, |at| [at as u64; 5]);
+    }
 }

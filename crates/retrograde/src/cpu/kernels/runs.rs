@@ -299,6 +299,12 @@ impl<V: Simd> Reverser<V> {
         Reverser { unit, order, odd }
     }
 
+    /// The order of units in a register, if they divide one.
+    #[inline(always)]
+    pub(in crate::cpu) fn order(&self) -> V::Order {
+        self.order
+    }
+
     /// Whether units divide a register.
     #[inline(always)]
     pub(in crate::cpu) fn divides(&self) -> bool {

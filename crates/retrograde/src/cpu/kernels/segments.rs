@@ -1,6 +1,7 @@
 //! Segments: one axis cut by bounds, every piece reversed.
 
-use super::runs::{PREFETCHED, Reverser, copy_any, runs_ahead};
+use super::l1_buffer::{self, L1Buffer};
+use super::runs::{PREFETCHED, Reverser, copy_any, copy_run, runs_ahead};
 use super::stream::{Stream, To};
 use crate::cpu::simd::Simd;
 use std::ops::Range;
@@ -35,13 +36,21 @@ struct Piece {
 }
 
 impl Segments<'_> {
+    /// The wanted part of segment `index`, which may be empty. Not a closure: those are compiled as
+    /// functions, which take as long as a short segment.
     #[inline(always)]
-    fn pieces(&self) -> impl Iterator<Item = Piece> {
-        self.bounds.windows(2).filter_map(|pair| {
-            let (start, end) = (pair[0], pair[1]);
-            let (from, to) = (start.max(self.steps.start), end.min(self.steps.end));
-            (from < to).then(|| Piece { end: start + end - from, to: from, len: to - from })
-        })
+    fn piece(&self, index: usize) -> Piece {
+        let (start, end) = (self.bounds[index], self.bounds[index + 1]);
+        let to = start.clamp(self.steps.start, self.steps.end);
+        let len = end.clamp(to, self.steps.end) - to;
+        // One that is outside of the wanted steps is mirrored to some place outside of the axis.
+        Piece { end: if len == 0 { to } else { start + end - to }, to, len }
+    }
+
+    /// How many segments there are.
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.bounds.len() - 1
     }
 
     /// How a run of `bytes` bytes is written. What is read while later runs are written is
@@ -83,17 +92,122 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(segments: &Segments<'_>) {
 /// As for [`run`], with contiguous units.
 #[inline(always)]
 unsafe fn of_contiguous_units<V: Simd>(segments: &Segments<'_>, stream: &mut Stream) {
-    let unit = segments.unit;
-    // SAFETY: kernel contract 3.
-    let reverser = unsafe { Reverser::<V>::new(unit) };
-    for piece in segments.pieces() {
-        // SAFETY: kernel contract 1 to 3; the piece is inside the axis on both sides.
-        unsafe {
-            let (end, dst) =
-                (segments.src.add(piece.end * unit), segments.dst.add(piece.to * unit));
-            let bytes = piece.len * unit;
-            reverser.run::<false>(end, dst, bytes, segments.to(stream, piece.to, bytes));
+    // SAFETY: kernel contract 1 to 3; pieces are inside the axis on both sides.
+    unsafe {
+        let reverser = Reverser::<V>::new(segments.unit);
+        if reverser.divides() {
+            return match segments.stream {
+                true => many_short::<V, true>(segments, &reverser, stream),
+                false => many_short::<V, false>(segments, &reverser, stream),
+            };
         }
+        for index in 0..segments.count() {
+            let piece = segments.piece(index);
+            write::<V, false>(segments, &reverser, &piece, stream);
+        }
+    }
+}
+
+/// Segments up to this many bytes are written by whole vectors.
+const SHORT: usize = 1024;
+
+/// Segments of any length, of which many may be short: those are written by whole vectors, and the next
+/// one covers what was written too much. So nothing depends on how long a segment is but the number of
+/// its vectors. With non-temporal stores (`STREAM`) they are first put together in a buffer in the L1
+/// cache.
+///
+/// # Safety
+/// As for [`run`], with contiguous units that divide a vector.
+#[inline(always)]
+unsafe fn many_short<V: Simd, const STREAM: bool>(
+    segments: &Segments<'_>,
+    reverser: &Reverser<V>,
+    stream: &mut Stream,
+) {
+    let (unit, order, count) = (segments.unit, reverser.order(), segments.count());
+    let mut buffer = L1Buffer::new();
+    let buffer = buffer.as_mut_ptr();
+    let mut index = 0;
+    while index < count {
+        // What was written by whole vectors: from here on, so many bytes.
+        let start = segments.piece(index).to * unit;
+        let room = if STREAM { l1_buffer::BYTES } else { segments.steps.end * unit - start };
+        // SAFETY: the wanted steps are inside the output.
+        let dst = if STREAM { buffer } else { unsafe { segments.dst.add(start) } };
+        let mut written = 0;
+        // Nothing else in this loop, which is as long as the work for a short segment.
+        while index < count {
+            let piece = segments.piece(index);
+            let (end, bytes) = (piece.end * unit, piece.len * unit);
+            let whole = bytes.max(1).next_multiple_of(V::BYTES);
+            if bytes > SHORT || whole > end || whole > room - written {
+                break;
+            }
+            // SAFETY: kernel contract 1 to 3. Vectors are loaded from the axis, all of which is in the
+            // input, and stored where there is room for them.
+            unsafe {
+                let mut done = 0;
+                loop {
+                    let from = segments.src.add(end - done - V::BYTES);
+                    V::load_reversed(from, order).store(dst.add(written + done));
+                    done += V::BYTES;
+                    if done >= bytes {
+                        break;
+                    }
+                }
+            }
+            written += bytes;
+            index += 1;
+        }
+        // SAFETY: kernel contract 1 to 3: `written` bytes are in the buffer, and wanted.
+        unsafe {
+            if STREAM && written > 0 {
+                flush::<V>(segments, buffer, start, written, stream);
+            }
+            // One that is long, or too near to an end of the memory; a full buffer is empty now.
+            if index < count && (!STREAM || written == 0) {
+                write::<V, true>(segments, reverser, &segments.piece(index), stream);
+                index += 1;
+            }
+        }
+    }
+}
+
+/// Writes what waits in the buffer.
+///
+/// # Safety
+/// As for [`run`]; the bytes from `start` on are wanted, and in the buffer.
+#[inline(always)]
+unsafe fn flush<V: Simd>(
+    segments: &Segments<'_>,
+    buffer: *const u8,
+    start: usize,
+    bytes: usize,
+    stream: &mut Stream,
+) {
+    // What is read next, meanwhile: otherwise memory would be read and written in turns.
+    let next = segments.src.wrapping_add(start + bytes);
+    let to = To { next, ..To::new(stream, segments.stream) };
+    // SAFETY: kernel contract 1 to 3.
+    unsafe { copy_run::<V>(buffer, segments.dst.add(start), bytes, to) };
+}
+
+/// Writes one piece.
+///
+/// # Safety
+/// As for [`run`], with contiguous units; `DIVIDES` as for [`Reverser::run`].
+#[inline(always)]
+unsafe fn write<V: Simd, const DIVIDES: bool>(
+    segments: &Segments<'_>,
+    reverser: &Reverser<V>,
+    piece: &Piece,
+    stream: &mut Stream,
+) {
+    let (unit, bytes) = (segments.unit, piece.len * segments.unit);
+    // SAFETY: kernel contract 1 to 3; the piece is inside the axis on both sides.
+    unsafe {
+        let (end, dst) = (segments.src.add(piece.end * unit), segments.dst.add(piece.to * unit));
+        reverser.run::<DIVIDES>(end, dst, bytes, segments.to(stream, piece.to, bytes));
     }
 }
 
@@ -102,9 +216,10 @@ unsafe fn of_contiguous_units<V: Simd>(segments: &Segments<'_>, stream: &mut Str
 #[inline(always)]
 unsafe fn of_units<V: Simd>(segments: &Segments<'_>, stream: &mut Stream) {
     let [src_step, dst_step] = segments.axis_steps;
-    for piece in segments.pieces() {
+    for index in 0..segments.count() {
+        let piece = segments.piece(index);
         for step in 0..piece.len {
-            // SAFETY: as in `of_contiguous_units`.
+            // SAFETY: kernel contract 1 to 3; the piece is inside the axis on both sides.
             unsafe {
                 let src = segments.src.offset(src_step * (piece.end - 1 - step) as isize);
                 let dst = segments.dst.offset(dst_step * (piece.to + step) as isize);
