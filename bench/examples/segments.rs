@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p retrograde-bench --example segments [KIND [SEGMENTS]]`
 
-use retrograde::{DType, Layout, LengthsMemory, Reversal, ReverseSegments, cpu};
+use retrograde::{DType, Layout, LengthsMemory, ReverseSegments, cpu};
 use retrograde_bench::copy;
 use retrograde_bench::rounds::{Contestant, alternate, quantile};
 use std::cell::RefCell;
@@ -16,8 +16,11 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
+/// A name, the type of elements, their bytes, and a length for each random number.
+type Kind = (&'static str, DType, usize, fn(usize) -> usize);
+
 fn main() {
-    let kinds: [(&str, DType, usize, fn(usize) -> usize); 7] = [
+    let kinds: [Kind; 7] = [
         ("u8, 0 to 63", DType::U8, 1, |r| r % 64),
         ("u8, 0 to 15", DType::U8, 1, |r| r % 16),
         ("u8, words (mean 5)", DType::U8, 1, |r| {

@@ -96,7 +96,7 @@ impl<'a, V: BytePermute> BackwardAny<'a, V> {
     fn phase(&self, offset: usize) -> &'a Phase {
         let Phases { unit, inverse, ref each } = *self.phases;
         // Exact: an offset times the unit is far below 2^64.
-        let units = (offset as u128 * inverse as u128 >> 64) as usize;
+        let units = ((offset as u128 * u128::from(inverse)) >> 64) as usize;
         // SAFETY: the rest of a division by the unit is below the unit's width, which is the number of
         // phases.
         unsafe { each.get_unchecked(offset - units * unit) }

@@ -237,7 +237,7 @@ fn odd_widths_and_byte_permutations() {
         }
     }
     fn check<V: Simd>(level: &str) {
-        assert!((1..=16).all(|unit| V::Odd::orders(unit)), "{level}");
+        assert!((1..=16).all(V::Odd::orders), "{level}");
         (1..=16).for_each(|unit| odd::<V::Odd>(level, unit));
         (1..=16).filter(|&unit| V::orders(unit)).for_each(|unit| odd::<V>(level, unit));
         let (a, b, n) = (bytes(1), bytes(99), V::BYTES);
