@@ -231,9 +231,7 @@ fn every_call_fails_once() {
     let files = files();
     // Where temporary files have names, too.
     let named = COMMANDS.iter().filter(|arguments| arguments.contains(&"-o"));
-    let all: Vec<(&&[&str], &[(&str, &str)])> = COMMANDS
-        .iter()
-        .map(|arguments| (arguments, &[][..]))
+    let all: Vec<_> = (COMMANDS.iter().map(|arguments| (arguments, &[][..])))
         .chain(named.map(|arguments| (arguments, &[("RETROGRADE_NO_TMPFILE", "1")][..])))
         .collect();
     let (next, counts) = (AtomicUsize::new(0), Mutex::new((0, 0)));
