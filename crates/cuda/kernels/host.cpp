@@ -111,10 +111,21 @@ static void resume(unsigned t) {
     setcontext(&context);
 }
 
+// Frees them when the thread ends.
+struct Memory {
+    void* turns;
+    void* stacks;
+    ~Memory() {
+        free(turns);
+        free(stacks);
+    }
+};
+static thread_local Memory memory;
+
 static void run(unsigned count, void (*what)()) {
     if (!all) {
-        all = (Turn*)calloc(MOST, sizeof(Turn));
-        stacks = (char*)malloc(MOST * STACK);
+        memory.turns = all = (Turn*)calloc(MOST, sizeof(Turn));
+        memory.stacks = stacks = (char*)malloc(MOST * STACK);
     }
     body = what;
     for (unsigned t = 0; t < count; ++t) all[t].done = false;
