@@ -7,7 +7,6 @@ use crate::call::{Call, Failure, Operator, Plans};
 use crate::copy;
 use crate::overhead::Step;
 use retrograde::DType;
-use retrograde::cpu::Isa;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 use std::slice;
@@ -170,23 +169,6 @@ pub unsafe extern "C" fn rb_copy_fresh(
 ) {
     // SAFETY: `src` is valid for `len` bytes, as required.
     copy::fresh(threads, unsafe { slice::from_raw_parts(src, len) }, iterations);
-}
-
-/// Uses the instruction set of this name from now on; 1 if this processor does not have it.
-///
-/// # Safety
-/// The name is a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rb_level(level: *const c_char) -> i32 {
-    // SAFETY: a C string, as required.
-    let level = unsafe { CStr::from_ptr(level) }.to_bytes();
-    match Isa::available().find(|isa| isa.name().as_bytes() == level) {
-        Some(isa) => {
-            isa.force();
-            0
-        }
-        None => 1,
-    }
 }
 
 /// Runs one of the steps of [`Step::ALL`] this many times.
