@@ -14,7 +14,7 @@ use std::time::Duration;
 const SIZES: [usize; 3] = [16 << 10, 512 << 10, 64 << 20];
 
 /// Elements of one type along the last axis, each with its operator.
-const KINDS: [(&str, DType, usize, usize, Kind); 14] = [
+const KINDS: [(&str, DType, usize, usize, Kind); 17] = [
     ("flip u8 rows of 1 KiB", DType::U8, 1, 1024, Kind::Flip),
     ("flip u16 rows of 1 KiB", DType::U16, 1, 512, Kind::Flip),
     ("flip f32 rows of 1 KiB", DType::F32, 1, 256, Kind::Flip),
@@ -29,6 +29,9 @@ const KINDS: [(&str, DType, usize, usize, Kind); 14] = [
     ("columns u8", DType::U8, 1, 128, Kind::Columns),
     ("columns f32", DType::F32, 1, 64, Kind::Columns),
     ("columns f64", DType::F64, 1, 64, Kind::Columns),
+    ("columns u8 in place", DType::U8, 1, 1024, Kind::ColumnsInPlace),
+    ("columns f32 in place", DType::F32, 1, 256, Kind::ColumnsInPlace),
+    ("columns f64 in place", DType::F64, 1, 64, Kind::ColumnsInPlace),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -36,6 +39,7 @@ enum Kind {
     Flip,
     Lanes,
     Columns,
+    ColumnsInPlace,
 }
 
 /// A call on about this many bytes.
@@ -48,7 +52,9 @@ fn call(bytes: usize, dtype: DType, pixel: usize, wide: usize, kind: Kind) -> Ca
     let (operator, shape, lengths) = match kind {
         Kind::Flip => (Operator::Reverse(vec![1]), vec![rows, wide, pixel], None),
         Kind::Lanes => (Operator::Subsequences(1), vec![rows, wide], Some(lengths(rows, wide))),
-        Kind::Columns => (Operator::Subsequences(0), vec![rows, wide], Some(lengths(wide, rows))),
+        Kind::Columns | Kind::ColumnsInPlace => {
+            (Operator::Subsequences(0), vec![rows, wide], Some(lengths(wide, rows)))
+        }
     };
     let lengths = lengths.as_deref().map(|bytes| (DType::I32, bytes));
     Call::new(operator, dtype, &shape, None, lengths).expect("a call")
@@ -83,7 +89,12 @@ fn main() {
                 against: "memcpy",
                 work: Box::new(move |times| {
                     level.force();
-                    call.run(1, src, &mut dst.borrow_mut(), Plans::Reused, times).expect("a run");
+                    let mut dst = dst.borrow_mut();
+                    match kind {
+                        Kind::ColumnsInPlace => call.in_place(1, &mut dst, times),
+                        _ => call.run(1, src, &mut dst, Plans::Reused, times),
+                    }
+                    .expect("a run");
                 }),
             }));
             let measured = alternate(&mut contestants, 11, Duration::from_millis(4));

@@ -1,5 +1,6 @@
 //! One operator with its shape, type and lengths, as called by a case of the benchmark.
 
+use retrograde::cpu::Program;
 use retrograde::{
     DType, Layout, Lengths, LengthsMemory, MemoryMut, Plan, Reversal, Reverse, ReverseSequence,
     ReverseSubsequences, TensorMut, TensorRef, cpu,
@@ -33,7 +34,7 @@ pub struct Call {
     src: Layout,
     dst: Layout,
     lengths: Option<(DType, Vec<u8>)>,
-    plan: Plan,
+    program: Program,
 }
 
 impl Call {
@@ -51,15 +52,15 @@ impl Call {
             Some(strides) => Layout::strided(dtype, shape, strides, 0)?,
         };
         let lengths = lengths.map(|(dtype, bytes)| (dtype, bytes.to_vec()));
-        let plan = with_operator(&operator, &lengths, |reversal| {
-            Ok(reversal.prepare(&src, &dst)?.plan().clone())
+        let program = with_operator(&operator, &lengths, |reversal| {
+            Ok(reversal.prepare(&src, &dst)?.program().clone())
         })?;
-        Ok(Call { operator, src, dst, lengths, plan })
+        Ok(Call { operator, src, dst, lengths, program })
     }
 
     /// Its plan.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        self.program.plan()
     }
 
     /// Size of the input and of the output in bytes.
@@ -80,7 +81,7 @@ impl Call {
             Plans::Reused => {
                 for _ in 0..iterations {
                     let (src, dst) = (black_box(&*src), MemoryMut::from(&mut *dst));
-                    cpu::execute(&self.plan, src.into(), self.lengths(), dst)?;
+                    self.program.execute(src.into(), self.lengths(), dst)?;
                 }
                 Ok(())
             }
@@ -105,7 +106,7 @@ impl Call {
         cpu::with_threads(threads, || {
             for _ in 0..iterations {
                 let memory = MemoryMut::from(black_box(&mut *memory));
-                cpu::execute_in_place(&self.plan, self.lengths(), memory)?;
+                self.program.execute_in_place(self.lengths(), memory)?;
             }
             Ok(())
         })

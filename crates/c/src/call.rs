@@ -5,7 +5,8 @@ use crate::operator::{Operator, operator};
 use crate::pointer::{Tag, Tagged, handle, handle_mut, memory, memory_mut, write};
 use crate::status::{Failure, RETROGRADE_BUFFER_TOO_SMALL, RETROGRADE_MISMATCH, Status};
 use crate::tensor::{Tensor, layout};
-use retrograde::{DType, Error, ExecuteError, Layout, LengthsMemory, Plan, cpu};
+use retrograde::cpu::Program;
+use retrograde::{DType, Error, ExecuteError, Layout, LengthsMemory, Plan};
 use std::ffi::{c_char, c_void};
 
 /// A prepared call. It is immutable: any number of threads may run it at the same time.
@@ -16,7 +17,7 @@ use std::ffi::{c_char, c_void};
 pub struct Call {
     tag: Tag,
     operator: retrograde::Operator,
-    plan: Plan,
+    program: Program,
     lengths: Option<Layout>,
 }
 
@@ -28,9 +29,8 @@ unsafe impl Tagged for Call {
 
 impl Call {
     /// What it moves.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "for calls on a device"))]
     pub(crate) fn plan(&self) -> &Plan {
-        &self.plan
+        self.program.plan()
     }
 
     /// Adds the operator and the index of a wrong length to an error of a backend.
@@ -140,8 +140,8 @@ pub unsafe extern "C" fn retrograde_prepare(
         };
         // SAFETY: as the caller promises.
         let output = unsafe { layout(output, "output")? };
-        let plan = operator.plan(&input, lengths.as_ref(), &output)?;
-        let call = Call { tag: Tag::of::<Call>(), operator: operator.name(), plan, lengths };
+        let program = Program::new(operator.plan(&input, lengths.as_ref(), &output)?);
+        let call = Call { tag: Tag::of::<Call>(), operator: operator.name(), program, lengths };
         // SAFETY: as the caller promises.
         unsafe { write(result, Box::into_raw(Box::new(call)), "result") }
     })
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn retrograde_run(
         let lengths = unsafe { call.lengths_memory(lengths.cast(), lengths_bytes)? };
         // SAFETY: as the caller promises.
         let dst = unsafe { memory_mut(output.cast(), output_bytes, "output")? };
-        cpu::execute(&call.plan, src, lengths, dst).map_err(|error| call.explain(error))
+        call.program.execute(src, lengths, dst).map_err(|error| call.explain(error))
     })
 }
 
@@ -224,7 +224,7 @@ pub unsafe extern "C" fn retrograde_run_in_place(
         let lengths = unsafe { call.lengths_memory(lengths.cast(), lengths_bytes)? };
         // SAFETY: as the caller promises.
         let data = unsafe { memory_mut(data.cast(), data_bytes, "data")? };
-        cpu::execute_in_place(&call.plan, lengths, data).map_err(|error| call.explain(error))
+        call.program.execute_in_place(lengths, data).map_err(|error| call.explain(error))
     })
 }
 
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn retrograde_call_describe(
     guarded(|| {
         // SAFETY: as the caller promises.
         let call = unsafe { handle(call)? };
-        let described = format!("{}\n{}", call.operator, call.plan);
+        let described = format!("{}\n{}", call.operator, call.plan());
         if !needed.is_null() {
             // SAFETY: as the caller promises.
             unsafe { write(needed, described.len() + 1, "needed")? };

@@ -9,7 +9,7 @@ use crate::report::{self, seconds};
 use crate::task::Task;
 use anstyle::Style;
 use anyhow::{Result, bail};
-use retrograde::cpu::{self, Isa};
+use retrograde::cpu::{self, Isa, Program};
 use retrograde::{Flow, Grain, Plan};
 use retrograde_cuda::{Cuda, Error, Limits, Route};
 use retrograde_io::FilesRead;
@@ -86,6 +86,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     let layout = before.layout();
     let task = Task::prepare(&arguments.operation, layout, &read)?;
     let plan = task.prepared(layout, layout, |checked| Ok(checked.plan().clone()))?;
+    let program = Program::new(plan.clone());
 
     let cuda = match arguments.device {
         Device::Cpu => None,
@@ -104,7 +105,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
         dtype: before.element_type().to_string(),
         shape: before.shape().to_vec(),
         plan: plan_record(&plan),
-        kernel: cpu::kernel(&plan).name(),
+        kernel: program.kernel().name(),
         instructions: Isa::current().name(),
         threads: cpu::num_threads(),
         bytes_read: written,
@@ -116,7 +117,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     if arguments.json {
         return Ok(report::print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
     }
-    Ok(report::print(&words(&record, &task, &plan))?)
+    Ok(report::print(&words(&record, &task, &program))?)
 }
 
 /// Queries the device or, without one, uses the limits of a typical one.
@@ -182,14 +183,13 @@ fn plan_record(plan: &Plan) -> PlanRecord {
     }
 }
 
-fn words(record: &Record, task: &Task, plan: &Plan) -> String {
+fn words(record: &Record, task: &Task, program: &Program) -> String {
     let bold = Style::new().bold();
     let Record { operator, tensor, dtype, shape, .. } = record;
     let arguments = task.movement().arguments();
     let mut text =
         format!("{bold}{operator}{bold:#}  {tensor}  {dtype} {shape:?}  {arguments}\n\n");
-    let indented = plan.to_string().replace('\n', "\n        ");
-    let kernel = cpu::kernel(plan);
+    let indented = program.plan().to_string().replace('\n', "\n        ");
     let bytes = |count: u64| report::bytes(count);
     let threads = match record.threads {
         1 => "1 thread".to_owned(),
@@ -197,12 +197,11 @@ fn words(record: &Record, task: &Task, plan: &Plan) -> String {
     };
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{bold}plan{bold:#}    {indented}");
-    let about = kernel.about();
     if let Some(cuda) = &record.cuda {
         cuda_words(&mut text, record, cuda);
         return text;
     }
-    let _ = writeln!(text, "{bold}kernel{bold:#}  {kernel}: {about}, with {}", record.instructions);
+    let _ = writeln!(text, "{bold}kernel{bold:#}  {program}, with {}", record.instructions);
     let (read, written) = (bytes(record.bytes_read), bytes(record.bytes_written));
     let _ = writeln!(text, "{bold}moves{bold:#}   {read} read, {written} written");
     let _ = writeln!(

@@ -8,7 +8,7 @@ use crate::slice::Operands;
 use crate::strings;
 use crate::tensor::{Integers, Sizes, Tensor, byte_len, filled};
 use crate::workers::Pool;
-use retrograde::cpu::{self, with_workers};
+use retrograde::cpu::{Program, with_workers};
 use retrograde::{
     DType, ExecuteError, Layout, LengthPolicy, LengthsMemory, LengthsOperator, MemoryMut, Operator,
     Plan, Prepared, Reverse, TensorRef,
@@ -49,7 +49,7 @@ struct Planned {
     /// False if the operands of a `Slice` are not constant: such a plan serves one call.
     reusable: bool,
     output: Sizes,
-    plan: Plan,
+    program: Program,
 }
 
 impl Planned {
@@ -110,7 +110,7 @@ impl Kernel {
         };
         // The memory of the lengths is compared with the plan by every run, but their rank is not.
         let planned = self.latest(data).filter(|_| lengths.shape.len() == 1);
-        let planned = match planned.filter(|planned| fits(&planned.plan, &lengths)) {
+        let planned = match planned.filter(|planned| fits(planned.program.plan(), &lengths)) {
             Some(planned) => planned,
             None => {
                 let source = layout(data)?;
@@ -123,7 +123,7 @@ impl Kernel {
         let explain = |error| {
             let lengths = layout(&lengths).ok().and_then(|it| TensorRef::new(it, memory).ok());
             let operator = Operator::ReverseSequence;
-            let prepared = Prepared::from_plan(operator, planned.plan.clone(), lengths);
+            let prepared = Prepared::from_plan(operator, planned.program.plan().clone(), lengths);
             Failure::argument(prepared.explain(error))
         };
         // SAFETY: the plan is of this input and of an output of its shape.
@@ -168,8 +168,8 @@ impl Kernel {
 
     /// Keeps a plan for the next call, if that can need it.
     fn keep(&self, data: &Tensor, reusable: bool, output: Sizes, plan: Plan) -> Arc<Planned> {
-        let (dtype, input) = (data.dtype, data.shape.clone());
-        let planned = Arc::new(Planned { dtype, input, reusable, output, plan });
+        let (dtype, input, program) = (data.dtype, data.shape.clone(), Program::new(plan));
+        let planned = Arc::new(Planned { dtype, input, reusable, output, program });
         if reusable {
             let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
             *latest = Some(Arc::clone(&planned));
@@ -190,14 +190,14 @@ impl Kernel {
         lengths: Option<LengthsMemory<'_>>,
         explain: impl FnOnce(ExecuteError) -> Failure,
     ) -> Result<(), Failure> {
-        let (runtime, shape, plan) = (self.runtime, &planned.output, &planned.plan);
+        let (runtime, shape, program) = (self.runtime, &planned.output, &planned.program);
         // SAFETY: the context is alive during the call.
         let pool = unsafe { Pool::new(runtime, context) };
         if data.dtype == DType::String {
             let count = data.shape.iter().product();
             let numbers: Vec<u64> = (0..count as u64).collect();
             let mut order = vec![0u64; shape.iter().product()];
-            let run = || cpu::execute(plan, (&numbers).into(), lengths, (&mut order).into());
+            let run = || program.execute((&numbers).into(), lengths, (&mut order).into());
             with_workers(&pool, run).map_err(explain)?;
             // SAFETY: an output of this shape; the positions are a plan's over the input's. The
             // registry allows no alias for strings, so the output is another tensor.
@@ -218,7 +218,7 @@ impl Kernel {
             let target = filled(target);
             let in_place = source.as_ptr() == target.cast_const();
             let target = MemoryMut::from_raw(target, bytes, in_place);
-            with_workers(&pool, || cpu::execute(plan, source, lengths, target)).map_err(explain)
+            with_workers(&pool, || program.execute(source, lengths, target)).map_err(explain)
         }
     }
 

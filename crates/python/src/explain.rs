@@ -7,7 +7,7 @@ use crate::threads;
 use crate::view::View;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use retrograde::cpu::{self, Isa};
+use retrograde::cpu::Isa;
 use retrograde::{Flow, Grain, Layout, Plan, Reversal};
 
 /// Explains a call of `reverse`.
@@ -96,14 +96,14 @@ impl<'py> Visitor for Explain<'_, 'py> {
         threads::run(self.work, || prepared.check().map(|_| ())).map_err(raised)?;
         let plan = prepared.plan();
         let written = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);
-        let kernel = cpu::kernel(plan);
+        let program = prepared.program();
         let record = PyDict::new(self.py);
         record.set_item("operator", name.to_string())?;
         record.set_item("plan", plan.to_string())?;
         record.set_item("dims", dims(self.py, plan)?)?;
         record.set_item("unit_bits", u64::try_from(plan.unit().bits()).unwrap_or(u64::MAX))?;
-        record.set_item("kernel", kernel.name())?;
-        record.set_item("kernel_about", kernel.about())?;
+        record.set_item("kernel", program.kernel().name())?;
+        record.set_item("kernel_about", program.about())?;
         record.set_item("instructions", Isa::current().name())?;
         record.set_item("threads", threads::get_num_threads())?;
         record.set_item("bytes_read", written)?;

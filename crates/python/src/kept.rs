@@ -17,7 +17,8 @@ use crate::view::Place;
 use dlpark::ffi::{DLDataType, DLDevice};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use retrograde::{DType, LengthsMemory, Memory, MemoryMut, Plan, Reversal, Shape, TensorRef, cpu};
+use retrograde::cpu::Program;
+use retrograde::{DType, LengthsMemory, Memory, MemoryMut, Reversal, Shape, TensorRef};
 use retrograde_cuda::{CudaLengths, DeviceMut, DeviceRef, Error};
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_int;
@@ -45,7 +46,7 @@ pub(crate) struct Kept {
     lengths: Option<CountFacts>,
     output: Facts,
     pub(crate) place: Place,
-    plan: Plan,
+    program: Program,
     from: Span,
     counts: Span,
     to: Span,
@@ -266,8 +267,8 @@ impl<'a, 'py> Call<'a, 'py> {
                 .map(|((dtype, _), bytes)| LengthsMemory::new(dtype, bytes)),
             _ => None,
         };
-        let (plan, work) = (&kept.plan, kept.work);
-        let go = || cpu::execute(plan, from, counts, to);
+        let (program, work) = (&kept.program, kept.work);
+        let go = || program.execute(from, counts, to);
         let done = if work < threads::DETACH_FROM {
             go()
         } else {
@@ -294,7 +295,7 @@ impl<'a, 'py> Call<'a, 'py> {
         if operation.lengths().is_some_and(|lengths| lengths.place() != view.place) {
             return None;
         }
-        let (plan, [from, counts, to]) =
+        let (program, [from, counts, to]) =
             operation.visit_anywhere(Make { input: &operand, out }).ok()?;
         let kept = Rc::new(Kept {
             asked: self.asked.clone(),
@@ -302,7 +303,7 @@ impl<'a, 'py> Call<'a, 'py> {
             lengths,
             output,
             place: view.place,
-            plan,
+            program,
             from,
             counts,
             to,
@@ -334,7 +335,7 @@ fn go_there(
     // SAFETY: the library describes these tensors exactly as those that the plan was made for and
     // checked with, and frees them in the order of its stream, on which this runs.
     let (from, counts, to) = unsafe {
-        let counts = match (&tensors.counts, kept.plan.lengths()) {
+        let counts = match (&tensors.counts, kept.program.plan().lengths()) {
             (Some(Counts::Device(raw)), Some(plan)) => {
                 let first = kept.counts.of(raw).addr() as u64;
                 let there = DeviceRef::from_raw(first, kept.counts.len);
@@ -346,7 +347,7 @@ fn go_there(
         let from = DeviceRef::from_raw(from.addr() as u64, kept.from.len);
         (from, counts, DeviceMut::from_raw(to.addr() as u64, kept.to.len))
     };
-    match stream.launch(py, |stream| stream.execute(&kept.plan, from, counts, to))? {
+    match stream.launch(py, |stream| stream.execute(kept.program.plan(), from, counts, to))? {
         Ok(()) => Ok(true),
         Err(Error::Execute(_)) => Ok(false),
         Err(error) => Err(cuda::failed(error)),
@@ -365,7 +366,7 @@ struct Make<'a, 'py> {
 }
 
 impl Visitor for Make<'_, '_> {
-    type Output = (Plan, [Span; 3]);
+    type Output = (Program, [Span; 3]);
 
     fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
         let name = operator.operator();
@@ -376,7 +377,7 @@ impl Visitor for Make<'_, '_> {
         let (from, to) = unsafe { (self.input.view().tensor(name)?, output.view().tensor(name)?) };
         let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
         let counts = prepared.lengths().map_or(Span::default(), Span::new);
-        Ok((prepared.plan().clone(), [Span::new(&from), counts, Span::new(&to)]))
+        Ok((prepared.program().clone(), [Span::new(&from), counts, Span::new(&to)]))
     }
 }
 

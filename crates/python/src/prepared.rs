@@ -11,7 +11,8 @@ use crate::view::View;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograde::{Layout, Plan, Reversal, Shape, Strides};
+use retrograde::cpu::Program;
+use retrograde::{Layout, LengthsMemory, Reversal, Shape, Strides};
 
 /// A call that was checked and planned for a NumPy array and a new output.
 #[pyclass(frozen, module = "retrograde._engine")]
@@ -27,7 +28,7 @@ pub(crate) struct Prepared {
 
 /// The plan, and the layouts of the output and the lengths that it is for.
 struct Planned {
-    plan: Plan,
+    program: Program,
     output: Strides,
     lengths: Option<Layout>,
 }
@@ -163,7 +164,7 @@ impl Prepared {
     /// The plan as text.
     #[getter]
     fn plan(&self) -> String {
-        self.planned.plan.to_string()
+        self.planned.program.plan().to_string()
     }
 }
 
@@ -189,7 +190,7 @@ impl Visitor for MakePlan<'_> {
         let work = self.operation.work_on(self.view);
         threads::run(work, || prepared.check().map(|_| ())).map_err(raised)?;
         let lengths = prepared.lengths().map(|lengths| lengths.layout().clone());
-        Ok(Planned { plan: prepared.plan().clone(), output, lengths })
+        Ok(Planned { program: prepared.program().clone(), output, lengths })
     }
 }
 
@@ -215,12 +216,19 @@ impl Visitor for Run<'_, '_> {
         let same = to.shape == from.shape
             && to.strides == self.planned.output
             && lengths.as_ref().map(|lengths| lengths.layout()) == self.planned.lengths.as_ref();
-        let prepared = match same {
-            true => retrograde::Prepared::from_plan(name, self.planned.plan.clone(), lengths),
-            false => operator.prepare(source.layout(), target.layout()).map_err(raised)?,
-        };
+        let program = &self.planned.program;
         let work = self.operation.work_on(from);
-        let mut go = || prepared.run(source.memory(), target.memory());
+        let mut go = || {
+            if !same {
+                let prepared = operator.prepare(source.layout(), target.layout())?;
+                return prepared.run(source.memory(), target.memory());
+            }
+            let given = lengths.as_ref().map(LengthsMemory::from);
+            program.execute(source.memory(), given, target.memory()).map_err(|error| {
+                let (plan, lengths) = (program.plan().clone(), lengths.clone());
+                retrograde::Prepared::from_plan(name, plan, lengths).explain(error)
+            })
+        };
         let done = if work < threads::DETACH_FROM {
             go()
         } else {

@@ -1,6 +1,6 @@
 //! A prepared call: checked and planned once, run on any memory of the same layout.
 
-use crate::cpu::{self, Checked};
+use crate::cpu::{Checked, Program};
 use crate::error::{Error, ExecuteError, Operator};
 use crate::layout::Layout;
 use crate::lengths::{Lengths, LengthsMemory};
@@ -28,7 +28,7 @@ use crate::tensor::{Memory, MemoryMut, TensorRef};
 #[derive(Debug, Clone)]
 pub struct Prepared<'a> {
     operator: Operator,
-    plan: Plan,
+    program: Program,
     lengths: Option<TensorRef<'a>>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Prepared<'a> {
     /// The call that a plan was made for, with its lengths, if the operator has any. For callers
     /// that keep plans.
     pub fn from_plan(operator: Operator, plan: Plan, lengths: Option<TensorRef<'a>>) -> Self {
-        Prepared { operator, plan, lengths }
+        Prepared { operator, program: Program::new(plan), lengths }
     }
 
     /// Which operator it is.
@@ -46,7 +46,12 @@ impl<'a> Prepared<'a> {
 
     /// What it moves.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        self.program.plan()
+    }
+
+    /// How it moves on the CPU.
+    pub fn program(&self) -> &Program {
+        &self.program
     }
 
     /// The lengths, if the operator has any.
@@ -79,7 +84,7 @@ impl<'a> Prepared<'a> {
     pub fn with_lengths<'b>(self, lengths: impl Into<Lengths<'b>>) -> Result<Prepared<'b>, Error> {
         let (operator, lengths) = (self.operator, lengths.into());
         let refused = |source| Error::Execute { operator, source };
-        let Some((known, plan)) = self.lengths.as_ref().zip(self.plan.lengths()) else {
+        let Some((known, plan)) = self.lengths.as_ref().zip(self.plan().lengths()) else {
             return Err(refused(ExecuteError::LengthsUnexpected));
         };
         let (known, meaning) = (known.layout(), plan.meaning);
@@ -102,7 +107,7 @@ impl<'a> Prepared<'a> {
                 prepared: in_words(known),
             });
         }
-        Ok(Prepared { operator, plan: self.plan, lengths: Some(lengths) })
+        Ok(Prepared { operator, program: self.program, lengths: Some(lengths) })
     }
 
     /// Runs it from one memory to another. If both are the same, in place.
@@ -111,20 +116,22 @@ impl<'a> Prepared<'a> {
         input: impl Into<Memory<'m>>,
         output: impl Into<MemoryMut<'m>>,
     ) -> Result<(), Error> {
-        cpu::execute(&self.plan, input.into(), self.lengths_memory(), output.into())
+        self.program
+            .execute(input.into(), self.lengths_memory(), output.into())
             .map_err(|source| self.explain(source))
     }
 
     /// Runs it on one memory, in place.
     pub fn run_in_place<'m>(&self, data: impl Into<MemoryMut<'m>>) -> Result<(), Error> {
-        cpu::execute_in_place(&self.plan, self.lengths_memory(), data.into())
+        self.program
+            .execute_in_place(self.lengths_memory(), data.into())
             .map_err(|source| self.explain(source))
     }
 
     /// Checks all lengths, and gives the proof with which the plan can run in
     /// [pieces](Checked::pieces).
     pub fn check(&self) -> Result<Checked<'_>, Error> {
-        Checked::new(&self.plan, self.lengths_memory()).map_err(|source| self.explain(source))
+        Checked::new(self.plan(), self.lengths_memory()).map_err(|source| self.explain(source))
     }
 
     /// Adds to an error of a backend what the plan does not know: the operator, and the index of

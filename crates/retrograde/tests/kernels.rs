@@ -1,6 +1,6 @@
-//! `cpu::kernel` names the kernel that a plan runs on. Plans need no memory, so they may be large.
+//! `cpu::Program` names the kernel that a plan runs on. Plans need no memory, so they may be large.
 
-use retrograde::cpu::{self, Kernel};
+use retrograde::cpu::{Kernel, Program};
 use retrograde::{DType, Layout, LengthsOperator, Reverse, ReverseSequence};
 
 fn sequence(dtype: DType, shape: &[usize], time: i64) -> Kernel {
@@ -8,7 +8,7 @@ fn sequence(dtype: DType, shape: &[usize], time: i64) -> Kernel {
     let operator = ReverseSequence::new().time_axis(time).batch_axis(1 - time);
     let lengths = operator.lengths_shape(shape).unwrap();
     let lengths = Layout::dense(DType::I64, &lengths).unwrap();
-    cpu::kernel(&operator.plan(&input, &lengths, &input).unwrap())
+    Program::new(operator.plan(&input, &lengths, &input).unwrap()).kernel()
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn lengths_choose_by_how_lanes_lie() {
     assert_eq!(sequence(DType::F32, &[64, 129], 1), Kernel::Lanes);
     assert_eq!(sequence(DType::F32, &[1000, 64], 0), Kernel::Columns);
     assert_eq!(sequence(DType::F32, &[64, 128, 100], 0), Kernel::Blocks);
-    assert_eq!(sequence(DType::U4, &[64, 128], 1), Kernel::Bits);
+    assert_eq!(sequence(DType::U4, &[64, 128], 1), Kernel::PackedRows);
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn columns_of_any_length_go_through_a_buffer() {
 fn whole_axes_choose_by_strides() {
     let kernel = |input: &Layout, axes: &[i64]| {
         let output = Layout::dense(input.dtype(), input.shape()).unwrap();
-        cpu::kernel(&Reverse::axes(axes.iter().copied()).plan(input, &output).unwrap())
+        Program::new(Reverse::axes(axes.iter().copied()).plan(input, &output).unwrap()).kernel()
     };
     let rows = Layout::dense(DType::F32, &[64, 100]).unwrap();
     assert_eq!(kernel(&rows, &[1]), Kernel::Rows);

@@ -339,10 +339,7 @@ impl Call {
 
     /// The kernel that the engine would run, and what it does: `name: description`.
     pub fn kernel(&self) -> Result<String, JsError> {
-        self.checked(|prepared| {
-            let kernel = cpu::kernel(prepared.plan());
-            format!("{kernel}: {}", kernel.about())
-        })
+        self.checked(|prepared| prepared.program().to_string())
     }
 
     /// The bytes that are read and written, together.

@@ -56,14 +56,15 @@ impl Compiled {
         let desc =
             ReverseSubsequencesDesc { input, sequence_lengths: lengths, output, axis: desc.Axis };
         let compiled = desc.compile(rules).map_err(|error: DescError| Fault::invalid(error))?;
-        let plan = compiled.plan().clone();
-        Ok(Compiled { plan, inputs: demands, output: written, owned: OnceLock::new() })
+        let program = compiled.program().clone();
+        Ok(Compiled { program, inputs: demands, output: written, owned: OnceLock::new() })
     }
 
     /// A compiled form of it, which has not been initialised.
     pub(crate) fn fresh(&self) -> Self {
-        let Compiled { plan, inputs, output, .. } = self;
-        Compiled { plan: plan.clone(), inputs: *inputs, output: *output, owned: OnceLock::new() }
+        let Compiled { program, inputs, output, .. } = self;
+        let (program, owned) = (program.clone(), OnceLock::new());
+        Compiled { program, inputs: *inputs, output: *output, owned }
     }
 
     /// One descriptor per tensor; no memory beside the tensors.

@@ -7,7 +7,7 @@ use super::types::{
     GUID, HRESULT, ID3D12CommandList, IDMLBindingTable, IDMLCommandRecorder, IDMLDevice,
     IDMLDispatchable,
 };
-use retrograde::{LengthsMemory, Memory, MemoryMut, cpu};
+use retrograde::{LengthsMemory, Memory, MemoryMut};
 use std::ffi::c_void;
 
 /// `IDMLDevice::CreateCommandRecorder`.
@@ -146,7 +146,9 @@ fn execute(compiled: &Compiled, table: &Table) -> Result<(), Fault> {
     // SAFETY: as above; no input intersects it, as just checked.
     let output = unsafe { MemoryMut::from_raw(output.start(), output.len(), true) };
     // The descriptor says of which type the bytes of a binding are.
-    let lengths = compiled.plan.lengths().map(|plan| LengthsMemory::new(plan.dtype, lengths));
-    cpu::execute(&compiled.plan, input, lengths, output)
+    let program = &compiled.program;
+    let lengths = program.plan().lengths().map(|plan| LengthsMemory::new(plan.dtype, lengths));
+    program
+        .execute(input, lengths, output)
         .map_err(|error| Fault::invalid(format!("ReverseSubsequences: {error}")))
 }

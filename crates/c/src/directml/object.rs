@@ -7,7 +7,7 @@ use super::fault::{
 use super::iid;
 use super::types::{GUID, HRESULT};
 use crate::pointer::{Tag, Tagged, handle, reference, write};
-use retrograde::Plan;
+use retrograde::cpu::Program;
 use retrograde::directml::Role;
 use std::alloc::Layout;
 use std::ffi::c_void;
@@ -80,7 +80,7 @@ pub(crate) struct Demand {
 
 /// An operator whose descriptors satisfy every rule.
 pub(crate) struct Compiled {
-    pub(crate) plan: Plan,
+    pub(crate) program: Program,
     /// InputTensor and SequenceLengthsTensor.
     pub(crate) inputs: [Demand; 2],
     pub(crate) output: Demand,

@@ -56,9 +56,9 @@ fn explain_names_plan_kernel_bytes_and_bound() {
             "                   8 x flip         step 3 B in, 3 B out",
         ]
     );
-    assert!(
-        lines[5].starts_with("kernel  rows: contiguous runs of units, forward or backward, with ")
-    );
+    assert!(lines[5].starts_with(
+        "kernel  rows: contiguous runs of units, forward or backward, units of 3 bytes, with "
+    ));
     assert_eq!(lines[6], "moves   144 bytes read, 144 bytes written");
     assert!(lines[7].starts_with("bound   ") && lines[7].contains(" at least: "), "{text}");
 

@@ -1,6 +1,6 @@
 //! A plan whose lengths have been checked, and its pieces.
 
-use super::execute::{execute_checked, execute_checked_in_place, reader_of};
+use super::execute::{Checks, reader_of};
 use crate::error::ExecuteError;
 use crate::lengths::LengthsMemory;
 use crate::plan::Plan;
@@ -85,7 +85,7 @@ impl Piece<'_> {
         src: impl Into<Memory<'m>>,
         dst: impl Into<MemoryMut<'m>>,
     ) -> Result<(), ExecuteError> {
-        execute_checked(&self.plan, src.into(), self.lengths, dst.into())
+        Checks::but_lengths(&self.plan).copy(src.into(), self.lengths, dst.into())
     }
 
     /// Runs the piece in place, on the memory of the whole plan.
@@ -93,6 +93,6 @@ impl Piece<'_> {
         &self,
         memory: impl Into<MemoryMut<'m>>,
     ) -> Result<(), ExecuteError> {
-        execute_checked_in_place(&self.plan, self.lengths, memory.into())
+        Checks::but_lengths(&self.plan).reverse(self.lengths, memory.into())
     }
 }

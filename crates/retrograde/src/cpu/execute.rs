@@ -2,8 +2,8 @@
 //! check nothing.
 
 use super::lengths::LengthReader;
-use super::{copy, in_place, scattered};
-use crate::dtype::Grain;
+use super::program::{InPlace, Program, Route};
+use super::run;
 use crate::error::ExecuteError;
 use crate::lengths::LengthsMemory;
 use crate::plan::Plan;
@@ -32,12 +32,7 @@ pub fn execute(
     lengths: Option<LengthsMemory<'_>>,
     dst: MemoryMut<'_>,
 ) -> Result<(), ExecuteError> {
-    plan.check_sizes(src.len(), dst.len())?;
-    let lengths = matched(plan, lengths, &dst)?;
-    if let Some(lengths) = &lengths {
-        lengths.check_all()?;
-    }
-    run(plan, src, lengths, dst)
+    Checks::of(plan).copy(src, lengths, dst)
 }
 
 /// Runs a plan whose input and output have the same layout on one memory.
@@ -46,113 +41,158 @@ pub fn execute_in_place(
     lengths: Option<LengthsMemory<'_>>,
     memory: MemoryMut<'_>,
 ) -> Result<(), ExecuteError> {
-    // The input's reach is the output's, or the plan does not fit in place.
-    plan.check_sizes(usize::MAX, memory.len())?;
-    let lengths = matched(plan, lengths, &memory)?;
-    if let Some(lengths) = &lengths {
-        lengths.check_all()?;
-    }
-    run_in_place(plan, lengths, memory)
+    Checks::of(plan).reverse(lengths, memory)
 }
 
-/// Runs a plan whose lengths have been checked, as [`execute`] does.
-pub(super) fn execute_checked(
-    plan: &Plan,
-    src: Memory<'_>,
-    lengths: Option<LengthsMemory<'_>>,
-    dst: MemoryMut<'_>,
-) -> Result<(), ExecuteError> {
-    plan.check_sizes(src.len(), dst.len())?;
-    let lengths = matched(plan, lengths, &dst)?;
-    run(plan, src, lengths, dst)
+impl Program {
+    /// Runs it from `src` to `dst`, as [`execute`] does.
+    pub fn execute(
+        &self,
+        src: Memory<'_>,
+        lengths: Option<LengthsMemory<'_>>,
+        dst: MemoryMut<'_>,
+    ) -> Result<(), ExecuteError> {
+        Checks { program: Some(self), ..Checks::of(&self.plan) }.copy(src, lengths, dst)
+    }
+
+    /// Runs it on one memory, as [`execute_in_place`] does.
+    pub fn execute_in_place(
+        &self,
+        lengths: Option<LengthsMemory<'_>>,
+        memory: MemoryMut<'_>,
+    ) -> Result<(), ExecuteError> {
+        Checks { program: Some(self), ..Checks::of(&self.plan) }.reverse(lengths, memory)
+    }
 }
 
-/// Runs a plan whose lengths have been checked, as [`execute_in_place`] does.
-pub(super) fn execute_checked_in_place(
-    plan: &Plan,
-    lengths: Option<LengthsMemory<'_>>,
-    memory: MemoryMut<'_>,
-) -> Result<(), ExecuteError> {
-    plan.check_sizes(usize::MAX, memory.len())?;
-    let lengths = matched(plan, lengths, &memory)?;
-    run_in_place(plan, lengths, memory)
+/// What is checked before the first byte moves.
+pub(super) struct Checks<'a> {
+    plan: &'a Plan,
+    /// Its program, if it was made before.
+    program: Option<&'a Program>,
+    /// Whether the lengths have been checked.
+    checked: bool,
 }
 
-/// The last checks, and the movement. Sizes and lengths have been checked.
-fn run(
-    plan: &Plan,
-    src: Memory<'_>,
-    lengths: Option<LengthReader<'_>>,
-    mut dst: MemoryMut<'_>,
-) -> Result<(), ExecuteError> {
-    if plan.is_empty() {
-        return Ok(());
+impl<'a> Checks<'a> {
+    /// All checks.
+    fn of(plan: &'a Plan) -> Self {
+        Checks { plan, program: None, checked: false }
     }
-    let (from, to) = (src.as_ptr().addr(), dst.as_ptr().addr());
-    if plan.is_same_view(from, to) {
-        // SAFETY: the output's reach was checked by `check_sizes`, the lengths' by `matched`, and
-        // `is_same_view` found the plan fit to run in place.
-        unsafe { in_place::run(plan, dst.as_mut_ptr(), lengths) };
-        return Ok(());
+
+    /// All but those of the lengths, which have been checked.
+    pub(super) fn but_lengths(plan: &'a Plan) -> Self {
+        Checks { plan, program: None, checked: true }
     }
-    // Only foreign pointers can overlap: safe Rust does not lend overlapping slices.
-    if plan.overlaps(from, to) {
-        return Err(ExecuteError::Overlap);
-    }
-    if plan.merges_bytes() && !dst.is_initialised() {
-        return Err(ExecuteError::Uninitialised);
-    }
-    // SAFETY: both reaches were checked by `check_sizes` and the lengths' by `matched`, the two
-    // do not overlap, and the output is initialised where the plan merges bytes.
-    unsafe {
-        match plan.unit().grain {
-            Grain::Byte => copy::run(plan, src.as_ptr(), dst.as_mut_ptr(), lengths),
-            Grain::Packed { .. } => {
-                scattered::copy_packed(plan, src.as_ptr(), dst.as_mut_ptr(), lengths);
+
+    /// From one memory to another.
+    pub(super) fn copy(
+        self,
+        src: Memory<'_>,
+        lengths: Option<LengthsMemory<'_>>,
+        mut dst: MemoryMut<'_>,
+    ) -> Result<(), ExecuteError> {
+        let plan = self.plan;
+        plan.check_sizes(src.len(), dst.len())?;
+        let lengths = self.matched(lengths, &dst)?;
+        if plan.is_empty() {
+            return Ok(());
+        }
+        let (from, to) = (src.as_ptr().addr(), dst.as_ptr().addr());
+        if plan.is_same_view(from, to) {
+            // SAFETY: the output's reach was checked by `check_sizes`, the lengths' by `matched`, and
+            // `is_same_view` found the plan fit to run in place. The input is initialised, and the
+            // same memory.
+            unsafe { self.run_in_place(dst.as_mut_ptr(), lengths) };
+            return Ok(());
+        }
+        // Only foreign pointers can overlap: safe Rust does not lend overlapping slices.
+        if plan.overlaps(from, to) {
+            return Err(ExecuteError::Overlap);
+        }
+        if plan.merges_bytes() && !dst.is_initialised() {
+            return Err(ExecuteError::Uninitialised);
+        }
+        let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+        // SAFETY: both reaches were checked by `check_sizes` and the lengths' by `matched`, the two
+        // do not overlap, and the output is initialised where the plan merges bytes.
+        unsafe {
+            match self.program {
+                Some(program) => run::copy(&program.route, src, dst, lengths),
+                None => run::copy(&Route::of(plan), src, dst, lengths),
             }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// The same in place.
-fn run_in_place(
-    plan: &Plan,
-    lengths: Option<LengthReader<'_>>,
-    mut memory: MemoryMut<'_>,
-) -> Result<(), ExecuteError> {
-    if !plan.fits_in_place() {
-        return Err(ExecuteError::NotInPlace);
+    /// On one memory.
+    pub(super) fn reverse(
+        self,
+        lengths: Option<LengthsMemory<'_>>,
+        mut memory: MemoryMut<'_>,
+    ) -> Result<(), ExecuteError> {
+        let plan = self.plan;
+        // The input's reach is the output's, or the plan does not fit in place.
+        plan.check_sizes(usize::MAX, memory.len())?;
+        let lengths = self.matched(lengths, &memory)?;
+        if !plan.fits_in_place() {
+            return Err(ExecuteError::NotInPlace);
+        }
+        if plan.is_empty() {
+            return Ok(());
+        }
+        if !memory.is_initialised() {
+            return Err(ExecuteError::Uninitialised);
+        }
+        // SAFETY: the reach was checked by `check_sizes` and the lengths' by `matched`, the plan fits in
+        // place, and the memory is initialised.
+        unsafe { self.run_in_place(memory.as_mut_ptr(), lengths) };
+        Ok(())
     }
-    if plan.is_empty() {
-        return Ok(());
-    }
-    if !memory.is_initialised() {
-        return Err(ExecuteError::Uninitialised);
-    }
-    // SAFETY: the reach was checked by `check_sizes` and the lengths' by `matched`, and the plan
-    // fits in place.
-    unsafe { in_place::run(plan, memory.as_mut_ptr(), lengths) };
-    Ok(())
-}
 
-/// Matches the lengths' type and memory to the plan, without a look at the values.
-#[inline]
-fn matched<'a>(
-    plan: &'a Plan,
-    lengths: Option<LengthsMemory<'a>>,
-    dst: &MemoryMut<'_>,
-) -> Result<Option<LengthReader<'a>>, ExecuteError> {
-    // Most plans have none, and skip the rest.
-    if plan.lengths().is_none() && lengths.is_none() {
-        return Ok(None);
+    /// # Safety
+    /// As for [`run::reverse`], for a plan that fits in place.
+    unsafe fn run_in_place(&self, memory: *mut u8, lengths: Option<LengthReader<'_>>) {
+        let made;
+        let program = match self.program {
+            Some(program) => program.in_place.as_ref(),
+            None => {
+                made = InPlace::of(self.plan);
+                made.as_ref()
+            }
+        };
+        if let Some(program) = program {
+            // SAFETY: passed on.
+            unsafe { run::reverse(program, memory, lengths) };
+        }
     }
-    plan.check_lengths(lengths.map(|given| (given.dtype(), given.memory().len())))?;
-    let start = lengths.map(|given| given.memory().as_ptr().addr());
-    if start.is_some_and(|start| plan.lengths_overlap(start, dst.as_ptr().addr())) {
-        return Err(ExecuteError::LengthsOverlap);
+
+    /// Matches the lengths' type and memory to the plan, and checks their values, unless that was done.
+    #[inline]
+    fn matched<'l>(
+        &self,
+        lengths: Option<LengthsMemory<'l>>,
+        dst: &MemoryMut<'_>,
+    ) -> Result<Option<LengthReader<'l>>, ExecuteError>
+    where
+        'a: 'l,
+    {
+        let plan = self.plan;
+        // Most plans have none, and skip the rest.
+        if plan.lengths().is_none() && lengths.is_none() {
+            return Ok(None);
+        }
+        plan.check_lengths(lengths.map(|given| (given.dtype(), given.memory().len())))?;
+        let start = lengths.map(|given| given.memory().as_ptr().addr());
+        if start.is_some_and(|start| plan.lengths_overlap(start, dst.as_ptr().addr())) {
+            return Err(ExecuteError::LengthsOverlap);
+        }
+        let reader = reader_of(plan, lengths);
+        if let Some(reader) = reader.as_ref().filter(|_| !self.checked) {
+            reader.check_all()?;
+        }
+        Ok(reader)
     }
-    Ok(reader_of(plan, lengths))
 }
 
 /// The lengths of a plan that has any, in memory that holds them.

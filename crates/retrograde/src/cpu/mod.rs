@@ -2,39 +2,34 @@
 //!
 //! ```text
 //! execute, checked   check sizes, lengths and overlap
-//! scattered          sub-byte elements whose rows are no runs of the input
-//! copy, in_place     share the plan among threads, run what was chosen
-//! choose             which kernel
-//! packed, nest       sub-byte elements; a plan's dimensions as loops
-//! lengths, stage     the plan's lengths in memory; the staging buffer of a thread
+//! program            how a plan moves here: kernel, loops, staging; the one place that chooses
+//! run                hands the parts of a program to threads, and calls its kernel
+//! nest, lengths      a plan's dimensions as loops; its lengths in memory
 //! dispatch           kernels x instruction sets
 //! kernels            every way to move elements, generic over registers
 //! simd               registers, one file per instruction set
 //! ```
 //!
-//! `memory` has blocks for large outputs. Each imports only what is below it; `schedule` (threads, parts, caches, tuning) stands beside them.
+//! `memory` has blocks for large outputs. Each imports only what is below it; `schedule` (threads, parts,
+//! caches, tuning) stands beside them.
 
 mod checked;
-mod choose;
-mod copy;
 mod dispatch;
 mod execute;
-mod in_place;
 mod kernels;
 mod lengths;
 mod memory;
 mod nest;
-mod packed;
-mod scattered;
+mod program;
+mod run;
 mod schedule;
 mod simd;
-mod stage;
 
 pub use checked::{Checked, Piece};
-pub use choose::{Kernel, kernel};
 pub use dispatch::Isa;
 pub use execute::{execute, execute_in_place};
 pub use memory::{Block, kept_memory, set_kept_memory};
+pub use program::{Kernel, Program};
 pub use schedule::hint::{Hint, with_hint};
 pub use schedule::shares::Shares;
 pub use schedule::threads::{

@@ -4,7 +4,7 @@ use super::ReverseSubsequencesDesc;
 use super::desc::TensorDesc;
 use super::error::BindError;
 use super::role::Role;
-use crate::cpu;
+use crate::cpu::Program;
 use crate::lengths::LengthsMemory;
 use crate::plan::Plan;
 use crate::tensor::{Memory, MemoryMut};
@@ -84,7 +84,7 @@ impl Demand {
 /// operator is initialised; here all tensors are bound at execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompiledOperator {
-    plan: Plan,
+    program: Program,
     input: Demand,
     sequence_lengths: Demand,
     output: Demand,
@@ -93,16 +93,21 @@ pub struct CompiledOperator {
 impl CompiledOperator {
     pub(super) fn new(plan: Plan, desc: &ReverseSubsequencesDesc<'_>) -> Self {
         CompiledOperator {
-            plan,
+            program: Program::new(plan),
             input: Demand::of(Role::Input, &desc.input),
             sequence_lengths: Demand::of(Role::SequenceLengths, &desc.sequence_lengths),
             output: Demand::of(Role::Output, &desc.output),
         }
     }
 
+    /// How it runs on the CPU.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// The plan.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        self.program.plan()
     }
 
     /// Runs on bound buffers. As in DirectML, there is no in-place mode.
@@ -120,8 +125,8 @@ impl CompiledOperator {
         let range = self.output.range(output.offset, output.size, output.buffer.len())?;
         let dst = MemoryMut::from(&mut output.buffer[range]);
         // The descriptor says of which type the bytes of a binding are.
-        let lengths = self.plan.lengths().map(|plan| LengthsMemory::new(plan.dtype, lengths));
-        cpu::execute(&self.plan, Memory::from(src), lengths, dst)?;
+        let lengths = self.plan().lengths().map(|plan| LengthsMemory::new(plan.dtype, lengths));
+        self.program.execute(Memory::from(src), lengths, dst)?;
         Ok(())
     }
 }

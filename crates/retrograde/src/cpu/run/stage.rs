@@ -1,8 +1,8 @@
 //! The staging buffer of a thread, which it keeps for its next call: pages that are faulted in again by
 //! every call would cost more than the work.
 
-use super::kernels::columns::stage_bytes;
-use super::kernels::stream::to_line;
+use crate::cpu::kernels::columns::stage_bytes;
+use crate::cpu::kernels::stream::to_line;
 use std::cell::Cell;
 
 /// The largest buffer that a thread keeps.

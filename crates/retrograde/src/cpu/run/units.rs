@@ -1,22 +1,21 @@
-//! Runs a plan of bytes out of place: shared among threads, each part on the kernel that
-//! [`choose`](super::choose) names.
+//! Runs units out of place: shared among threads, each part on the kernel of the program.
 
-use super::choose::{self, LoopsChoice, NestChoice, WIDE};
-use super::dispatch::Isa;
-use super::kernels::blocks::Blocks;
-use super::kernels::columns::Columns;
-use super::kernels::lanes::Lanes;
-use super::kernels::rows::Rows;
-use super::kernels::segments::Segments;
-use super::kernels::short_lanes::ShortLanes;
-use super::kernels::tiles::Tiles;
-use super::kernels::units;
-use super::lengths::{Bounds, LengthReader};
-use super::nest::{Loop, Loops, Nest, walk};
-use super::schedule::{Cut, Team, Window, tuning};
-use super::simd::WIDEST;
 use super::stage::Stage;
-use crate::plan::{Dim, Flow, Plan};
+use crate::cpu::dispatch::Isa;
+use crate::cpu::kernels::blocks::Blocks;
+use crate::cpu::kernels::columns::Columns;
+use crate::cpu::kernels::lanes::Lanes;
+use crate::cpu::kernels::rows::Rows;
+use crate::cpu::kernels::segments::Segments;
+use crate::cpu::kernels::short_lanes::ShortLanes;
+use crate::cpu::kernels::tiles::Tiles;
+use crate::cpu::kernels::units;
+use crate::cpu::lengths::{Bounds, LengthReader};
+use crate::cpu::nest::{Loop, Loops, Nest, walk};
+use crate::cpu::program::{Along, Units, UnitsKernel, column_room, lanes_aside};
+use crate::cpu::schedule::{Cut, Team, Window, tuning};
+use crate::cpu::simd::WIDEST;
+use crate::plan::{Dim, Flow};
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -28,10 +27,10 @@ const FEW_LANES: usize = 64;
 /// What every part of a call shares.
 ///
 /// # Invariants
-/// 1. `src` and `dst` are the plan's origins, in memory valid over its reaches: for reads and
+/// 1. `src` and `dst` are the first units, in memory valid over the reaches of the program: for reads and
 ///    for writes.
 /// 2. The reaches do not overlap, or (in place) are the same.
-/// 3. `lengths` is there if the plan has a `FlipPrefix` or `FlipSegments`, and covers its values.
+/// 3. `lengths` is there if a dimension reads any, and covers its values.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) src: *const u8,
@@ -52,55 +51,59 @@ unsafe impl Send for Call<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Call<'_> {}
 
-/// Runs a plan of bytes out of place.
+/// Runs units out of place, on the threads that the size is worth.
 ///
 /// # Safety
-/// `src` is valid for reads over the plan's input reach, `dst` for writes over its output
-/// reach, the two do not overlap, and `lengths` is there if the plan reads any.
+/// As for [`run_on`].
 pub(super) unsafe fn run(
-    plan: &Plan,
+    units: &Units,
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) {
-    let bytes = plan.units() * plan.unit().count;
-    let team = Team::new(bytes);
-    if let Some(simple) = choose::of_simple(plan).filter(|_| team.threads() == 1) {
-        let (isa, stream) = (Isa::current(), tuning::streams(bytes));
-        let prefetch = tuning::prefetches(bytes);
-        // SAFETY: the job is the plan's own loops over both reaches, which are valid and
-        // separate, as required.
-        unsafe { isa.rows(&simple.job(plan, src, dst, stream, prefetch)) };
-        if stream {
-            isa.fence();
-        }
-        return;
+    let team = Team::new(units.bytes);
+    let Some(job) = units.job.filter(|_| team.threads() == 1) else {
+        // SAFETY: passed on.
+        return unsafe { run_on(&team, units, src, dst, lengths) };
+    };
+    let (isa, stream) = (Isa::current(), tuning::streams(units.bytes));
+    // SAFETY: the job is the program's own loops over both reaches, which are valid and separate, as
+    // required.
+    unsafe {
+        isa.rows(&Rows {
+            src: src.offset(job.from),
+            dst: dst.add(units.origins[1]),
+            count: job.rows,
+            src_step: job.steps[0],
+            dst_step: job.steps[1],
+            len: job.len,
+            unit: units.unit,
+            backward: job.backward,
+            stream,
+            prefetch: tuning::prefetches(units.bytes),
+        });
     }
-    let (dims, unit) = choose::dims_of(plan);
-    // SAFETY: passed on.
-    unsafe { units(&team, &dims, unit, [plan.src().origin, plan.dst().origin], src, dst, lengths) };
+    if stream {
+        isa.fence();
+    }
 }
 
-/// Moves units of `unit` bytes along dimensions whose distances are in bytes, from these origins, shared
-/// among the threads of a team.
+/// Runs units out of place, shared among the threads of a team.
 ///
 /// # Safety
-/// As for [`run`], for a plan with these dimensions.
-pub(super) unsafe fn units(
+/// `src` is valid for reads over the reach of the dimensions, `dst` for writes, the two do not overlap,
+/// and `lengths` is there if a dimension reads any.
+pub(super) unsafe fn run_on(
     team: &Team<'_>,
-    dims: &[Dim],
-    unit: usize,
-    [from, to]: [usize; 2],
+    units: &Units,
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) {
-    let bytes = dims.iter().map(|dim| dim.len).product::<usize>() * unit;
+    let Units { ref dims, unit, origins: [from, to], bytes, .. } = *units;
     let (isa, prefetch) = (Isa::current(), tuning::prefetches(bytes));
     let (stream, stream_strips) = (tuning::streams(bytes), tuning::streams_strips(bytes));
-    // A prefix is cut only where blocks move: columns and lanes need all of it.
-    let may_cut = |dim: &Dim| dim.flow != Flow::FlipPrefix || unit >= WIDE;
-    let cut = Cut::new(dims, to, 1, team.parts(bytes), may_cut);
+    let cut = Cut::new(dims, to, 1, team.parts(bytes), |dim| units.may_cut(dim));
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
     let at_once = cut.parts().min(team.threads());
@@ -109,7 +112,7 @@ pub(super) unsafe fn units(
     team.run(cut.parts(), move |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
-        unsafe { part_of(&call, dims, cut.window(part)) };
+        unsafe { part_of(&call, units, cut.window(part)) };
         if stream || stream_strips {
             call.isa.fence();
         }
@@ -118,27 +121,26 @@ pub(super) unsafe fn units(
 
 /// # Safety
 /// The invariants of [`Call`]; no other thread writes to the window.
-unsafe fn part_of(call: &Call<'_>, dims: &[Dim], window: Window) {
+unsafe fn part_of(call: &Call<'_>, units: &Units, window: Window) {
     let origin = call.lengths.map_or(0, |lengths| lengths.origin());
-    let nest = Nest::of(dims, window, origin);
+    let nest = Nest::of(&units.dims, window, origin);
     let [from, to, _] = nest.start;
     // SAFETY: the nest visits exactly the window's elements, all inside both reaches, and the
     // lengths of their lanes.
     unsafe {
-        match (nest.prefix, call.lengths) {
-            (Some((prefix, steps)), Some(lengths)) => {
-                match choose::of_nest(&nest, call.unit, lengths.zeroes_tail()) {
-                    NestChoice::Blocks => blocks(call, &nest, prefix, steps, lengths),
-                    NestChoice::Lanes => lanes(call, &nest, prefix, lengths),
-                    NestChoice::ShortLanes => short_lanes(call, &nest, prefix, lengths),
-                    NestChoice::Columns => copy_columns(call, &nest, prefix, steps, lengths),
-                    NestChoice::Segments => segments(call, &nest, prefix, steps, lengths),
-                    NestChoice::Prefixes | NestChoice::Loops => {
-                        prefixes(call, &nest, prefix, steps, lengths);
-                    }
-                }
+        let Some(((axis, steps), lengths)) = nest.prefix.zip(call.lengths) else {
+            let UnitsKernel::Along(along) = units.kernel else { return };
+            return loops(call, along, &nest.inner, [from, to]);
+        };
+        match units.kernel {
+            UnitsKernel::Blocks => blocks(call, &nest, axis, steps, lengths),
+            UnitsKernel::Lanes => lanes(call, &nest, axis, lengths),
+            UnitsKernel::ShortLanes => short_lanes(call, &nest, axis, lengths),
+            UnitsKernel::Columns => columns(call, &nest, axis, steps, lengths),
+            UnitsKernel::Segments => segments(call, &nest, axis, steps, lengths),
+            UnitsKernel::Prefixes(along) | UnitsKernel::Along(along) => {
+                prefixes(call, along, &nest, axis, steps, lengths);
             }
-            _ => loops(call, &nest.inner, [from, to]),
         }
     }
 }
@@ -221,7 +223,7 @@ unsafe fn lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthReader
 /// Lanes of a few units; in place too.
 ///
 /// # Safety
-/// As for [`lanes`], for lanes that [are short](choose::has_short_lanes).
+/// As for [`lanes`], for lanes that are short.
 pub(super) unsafe fn short_lanes(
     call: &Call<'_>,
     nest: &Nest,
@@ -287,18 +289,18 @@ unsafe fn blocks(
 ///
 /// # Safety
 /// As for [`part_of`], with columns in the nest.
-unsafe fn copy_columns(
+unsafe fn columns(
     call: &Call<'_>,
     nest: &Nest,
     prefix: Dim,
     steps: Window,
     lengths: LengthReader<'_>,
 ) {
-    let room = choose::column_room(prefix.len, call.unit, 1, call.at_once);
+    let room = column_room(prefix.len, call.unit, 1, call.at_once);
     let Some((room, mut stage)) = room.and_then(|room| Some((room, Stage::take(room)?))) else {
-        // No memory for an axis that long: fall back to lane by lane.
+        // No memory for an axis that long: fall back to lane by lane, unit by unit.
         // SAFETY: as required of this function.
-        return unsafe { prefixes(call, nest, prefix, steps, lengths) };
+        return unsafe { prefixes(call, Along::Strided, nest, prefix, steps, lengths) };
     };
     let stage = stage.as_mut_ptr();
     let group = |from: isize, to: isize, heads: &[usize]| {
@@ -325,6 +327,63 @@ unsafe fn copy_columns(
     unsafe { each_group(call.isa, nest, MOST_LANES, WIDEST / call.unit, lengths, group) };
 }
 
+/// The same in place: some columns at a time are put aside, and moved back from there. False, and
+/// nothing has happened, if there is no memory for them.
+///
+/// # Safety
+/// As for [`part_of`], with columns in the nest, where both sides are the same memory.
+pub(super) unsafe fn columns_in_place(
+    call: &Call<'_>,
+    nest: &Nest,
+    axis: Dim,
+    lengths: LengthReader<'_>,
+) -> bool {
+    let (unit, (lanes, _)) = (call.unit, nest.innermost_lanes());
+    let most = lanes_aside(axis.len, unit).min(lanes.len);
+    let Some(room) = column_room(axis.len, unit, 1, call.at_once) else { return false };
+    let Some(mut stage) = Stage::take(room + WIDEST + axis.len * most * unit) else { return false };
+    let stage = stage.as_mut_ptr();
+    // Behind what the kernel uses.
+    let aside = stage.wrapping_add(room + WIDEST);
+    let group = |_: isize, to: isize, heads: &[usize]| {
+        let row = heads.len() * unit;
+        // SAFETY: as in `lanes`; the buffer has the room for both, and the columns, which are no wider
+        // than `most`, are read before they are written.
+        unsafe {
+            call.isa.rows(&Rows {
+                src: call.dst.offset(to),
+                dst: aside,
+                count: axis.len,
+                src_step: axis.dst,
+                dst_step: row as isize,
+                len: row,
+                unit: 1,
+                backward: false,
+                stream: false,
+                prefetch: false,
+            });
+            call.isa.columns(&Columns {
+                src: aside,
+                first: 0,
+                end: aside,
+                dst: call.dst.offset(to),
+                heads,
+                pitches: [row as isize, axis.dst],
+                len: axis.len,
+                unit,
+                elements: 1,
+                stage,
+                room,
+                zero: lengths.zeroes_tail(),
+                stream: false,
+            });
+        }
+    };
+    // SAFETY: as in `lanes`.
+    unsafe { each_group(call.isa, nest, most, WIDEST / unit, lengths, group) };
+    true
+}
+
 /// Segments of an axis with nothing but units inside it.
 ///
 /// # Safety
@@ -336,6 +395,10 @@ unsafe fn segments(
     steps: Window,
     offsets: LengthReader<'_>,
 ) {
+    // What is behind the segments: one row, or units one by one.
+    let unit = call.unit as isize;
+    let contiguous = cut.src.abs() == unit && cut.dst == unit;
+    let along = if contiguous { Along::Rows } else { Along::Strided };
     let Ok(()) = walk(&nest.lanes, nest.start, |[from, to, _]| {
         offsets.each_bounds(steps.start..steps.end, |bounds| {
             // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, since bounds are clamped to
@@ -355,7 +418,8 @@ unsafe fn segments(
                     Bounds::Rest(rest) => {
                         let row = Loop { len: rest.len(), steps: [cut.src, cut.dst] };
                         let first = rest.start as isize;
-                        loops(call, &[row], [from + cut.src * first, to + cut.dst * first]);
+                        let start = [from + cut.src * first, to + cut.dst * first];
+                        loops(call, along, &[row], start);
                     }
                 }
             }
@@ -371,6 +435,7 @@ unsafe fn segments(
 /// As for [`part_of`].
 unsafe fn prefixes(
     call: &Call<'_>,
+    along: Along,
     nest: &Nest,
     prefix: Dim,
     steps: Window,
@@ -380,11 +445,11 @@ unsafe fn prefixes(
         // SAFETY: the nest visits lanes of the plan and their lengths.
         unsafe {
             if prefix.flow == Flow::FlipSegments {
-                copy_segments(call, &nest.inner, prefix, steps, lengths, [from, to]);
+                copy_segments(call, along, &nest.inner, prefix, steps, lengths, [from, to]);
             } else {
                 let len = lengths.at(length_at);
-                let zero = lengths.zeroes_tail();
-                copy_prefix(call, &nest.inner, prefix, steps, len, zero, [from, to]);
+                let tail = lengths.zeroes_tail();
+                copy_prefix(call, along, &nest.inner, (prefix, steps), len, tail, [from, to]);
             }
         }
         Ok::<(), Infallible>(())
@@ -397,6 +462,7 @@ unsafe fn prefixes(
 /// As for [`part_of`], for the lane at these offsets.
 unsafe fn copy_segments(
     call: &Call<'_>,
+    along: Along,
     inner: &[Loop<2>],
     cut: Dim,
     wanted: Window,
@@ -410,7 +476,7 @@ unsafe fn copy_segments(
         nested[0] = Loop { len: steps.len(), steps: [cut.src * direction, cut.dst] };
         let start = [from + cut.src * first as isize, to + cut.dst * steps.start as isize];
         // SAFETY: bounds are clamped to the axis and ascend, so all of it is inside the lane.
-        unsafe { loops(call, &nested, start) };
+        unsafe { loops(call, along, &nested, start) };
     };
     offsets.each_bounds(wanted.start..wanted.end, |bounds| match bounds {
         Bounds::Segments(bounds) => {
@@ -432,9 +498,9 @@ unsafe fn copy_segments(
 /// As for [`part_of`], for the lane at these offsets, with `len` at most the size of the axis.
 unsafe fn copy_prefix(
     call: &Call<'_>,
+    along: Along,
     inner: &[Loop<2>],
-    prefix: Dim,
-    steps: Window,
+    (prefix, steps): (Dim, Window),
     len: usize,
     zero: bool,
     [from, to]: [isize; 2],
@@ -449,7 +515,7 @@ unsafe fn copy_prefix(
             nested[0] = Loop { len: middle - steps.start, steps: [-prefix.src, prefix.dst] };
             let first = from + prefix.src * (len - 1 - steps.start) as isize;
             let place = to + prefix.dst * steps.start as isize;
-            loops(call, &nested, [first, place]);
+            loops(call, along, &nested, [first, place]);
         }
         if middle < steps.end {
             nested[0] = Loop { len: steps.end - middle, steps: [prefix.src, prefix.dst] };
@@ -457,7 +523,7 @@ unsafe fn copy_prefix(
             let (from, to) = (from + prefix.src * rest, to + prefix.dst * rest);
             match zero {
                 true => zero_loops(call, &nested, to),
-                false => loops(call, &nested, [from, to]),
+                false => loops(call, along, &nested, [from, to]),
             }
         }
     }
@@ -493,18 +559,17 @@ pub(super) unsafe fn zero_loops(call: &Call<'_>, loops: &[Loop<2>], start: isize
 /// # Safety
 /// The invariants of [`Call`]; every combination of steps from `start` stays, with its unit,
 /// inside both reaches.
-unsafe fn loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
+unsafe fn loops(call: &Call<'_>, along: Along, loops: &[Loop<2>], start: [isize; 2]) {
     let one = Loop { len: 1, steps: [0, 0] };
     let (row, rest) = loops.split_last().map_or((one, &[][..]), |(row, rest)| (*row, rest));
-    let choice = choose::of_loops(loops, call.unit);
-    let (row, rows, outer) = match choice {
-        LoopsChoice::Tiles { across } => {
+    let (row, rows, outer) = match along {
+        Along::Tiles { across } => {
             // SAFETY: passed on; `across` is one of the outer loops.
             return unsafe { tiles(call, &row, rest, across, start) };
         }
         // Units that are not contiguous are rows of one.
-        LoopsChoice::Strided if row.len != 1 => (one, row, rest),
-        LoopsChoice::Strided | LoopsChoice::Rows => {
+        Along::Strided if row.len != 1 => (one, row, rest),
+        Along::Strided | Along::Rows => {
             let (rows, outer) = rest.split_last().map_or((one, &[][..]), |(l, rest)| (*l, rest));
             (row, rows, outer)
         }
@@ -540,7 +605,7 @@ unsafe fn loops(call: &Call<'_>, loops: &[Loop<2>], start: [isize; 2]) {
 /// contiguous in the input: the two make planes for the tile kernel.
 ///
 /// # Safety
-/// As for [`loops`], with `across` as chosen by [`choose::of_loops`].
+/// As for [`loops`], with `across` one of them.
 unsafe fn tiles(
     call: &Call<'_>,
     inner: &Loop<2>,
@@ -549,6 +614,9 @@ unsafe fn tiles(
     start: [isize; 2],
 ) {
     let mut rows = rest[across];
+    if rows.len == 0 || inner.len == 0 {
+        return;
+    }
     let [mut from, mut to] = start;
     if rows.steps[0] < 0 {
         // Walk it from the other end, so that the input is read forward.

@@ -1,31 +1,11 @@
 //! Scattered elements that have no kernel of their own: they are spread to a byte each, moved by the
 //! kernels for bytes, and packed again: three passes, but none of them element by element.
 
-use crate::cpu::copy;
 use crate::cpu::lengths::LengthReader;
+use crate::cpu::program::Spread;
+use crate::cpu::run::units;
 use crate::cpu::schedule::Team;
 use crate::fresh;
-use crate::plan::{Dim, Plan};
-
-/// Fewer elements are moved one by one: small calls leave the heap alone.
-const LEAST: usize = 64 << 10;
-/// So are more of them: spread, they would take too much memory.
-const MOST: usize = 128 << 20;
-
-/// Whether a plan of packed elements is run this way.
-pub(super) fn applies(plan: &Plan) -> bool {
-    let (elements, reach) = (plan.units() * plan.unit().count, plan.src());
-    let scattered = |row: &Dim| {
-        let apart = row.src.unsigned_abs() != 1;
-        row.len > 1 && (apart || (row.lengths != 0 && !row.flow.reads_lengths()))
-    };
-    plan.seals_last_byte()
-        && plan.unit().count == 1
-        && plan.dims().last().is_some_and(scattered)
-        && (LEAST..=MOST).contains(&elements)
-        // A slice of a larger tensor would be spread with all that is between its elements.
-        && reach.end - reach.start <= 2 * elements
-}
 
 /// The addresses of a pass, which threads share.
 #[derive(Clone, Copy)]
@@ -39,21 +19,19 @@ unsafe impl Send for Pass {}
 // SAFETY: as above.
 unsafe impl Sync for Pass {}
 
-/// Runs a plan of packed elements that this [`applies`] to. False, and nothing has happened, if there
-/// is no memory for it.
+/// Spreads, moves and packs. False, and nothing has happened, if there is no memory for it.
 ///
 /// # Safety
-/// As for [`packed::copy`](crate::cpu::packed::copy).
+/// As for [`run`](super::run).
 pub(super) unsafe fn run(
-    plan: &Plan,
+    bits: usize,
+    program: &Spread,
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) -> bool {
-    let (reach, bits) = (plan.src(), plan.unit().grain.bits());
+    let Spread { first, end, elements, ref units } = *program;
     let per_byte = 8 / bits;
-    let (first, end) = (reach.start / per_byte, reach.end.div_ceil(per_byte));
-    let elements = plan.dst().end;
     let team = Team::new(elements);
     let (Some(mut apart), Some(mut moved)) = (
         fresh::try_bytes((end - first) * per_byte),
@@ -63,8 +41,8 @@ pub(super) unsafe fn run(
     };
     let (apart, moved) = (apart.as_mut_ptr(), moved.as_mut_ptr());
     // SAFETY: the input's bytes are inside its reach, the output is a whole tensor, which has
-    // `elements` elements, and the buffers have room for both. The plan moves bytes as it would move
-    // elements: its distances are in elements. It writes all of them, and the rest of the last byte is
+    // `elements` elements, and the buffers have room for both. The program moves bytes as it would move
+    // elements: distances are in elements. It writes all of them, and the rest of the last byte is
     // written here.
     unsafe {
         let pass = Pass { src: src.add(first), dst: apart };
@@ -73,8 +51,7 @@ pub(super) unsafe fn run(
             2 => spread::<2>(pass, from, to),
             _ => spread::<1>(pass, from, to),
         });
-        let origins = [reach.origin - first * per_byte, plan.dst().origin];
-        copy::units(&team, plan.dims(), 1, origins, apart, moved, lengths);
+        units::run_on(&team, units, apart, moved, lengths);
         let rest = elements.next_multiple_of(per_byte) - elements;
         moved.add(elements).write_bytes(0, rest);
         let pass = Pass { src: moved, dst };

@@ -1,17 +1,17 @@
 //! Runs a plan in place, of bytes or of packed elements: every flip is pairs of steps that are
 //! swapped. The two kinds differ only in how they swap along nested loops ([`SwapLoops`]).
 
-use super::choose;
-use super::copy::{self, Call};
-use super::dispatch::Isa;
-use super::kernels::swaps::{Swaps, swap_runs};
-use super::kernels::units;
-use super::lengths::{Bounds, LengthReader};
-use super::nest::{Dims, Loop, Loops, Nest, mirror, swap_pairs, walk};
 use super::packed::{self, PackedCall};
-use super::schedule::{Cut, Team, Window};
+use super::units::{self, Call};
+use crate::cpu::dispatch::Isa;
+use crate::cpu::kernels;
+use crate::cpu::kernels::swaps::{Swaps, swap_runs};
+use crate::cpu::lengths::{Bounds, LengthReader};
+use crate::cpu::nest::{Dims, Loop, Loops, Nest, mirror, swap_pairs, walk};
+use crate::cpu::program::{InPlace, Swapped};
+use crate::cpu::schedule::{Cut, Team, Window};
 use crate::dtype::Grain;
-use crate::plan::{Dim, Flow, Plan};
+use crate::plan::{Dim, Flow};
 use std::convert::Infallible;
 
 /// How grains are swapped along nested loops.
@@ -30,80 +30,80 @@ trait SwapLoops: Sync {
     /// As for [`swap`](Self::swap), for that side.
     unsafe fn zero(&self, loops: &[Loop<2>], start: isize);
 
-    /// Reverses short lanes that are contiguous, if there is a kernel for them; otherwise returns
-    /// false.
+    /// Reverses lanes for which the program has a kernel. False, and nothing has happened, if it has none
+    /// (as for packed elements), or there is no memory for it.
     ///
     /// # Safety
     /// As for [`reverse_part`].
-    unsafe fn short_lanes(&self, _nest: &Nest, _prefix: Dim, _lengths: LengthReader<'_>) -> bool {
+    unsafe fn by_kernel(
+        &self,
+        _kernel: Swapped,
+        _nest: &Nest,
+        _axis: Dim,
+        _lengths: LengthReader<'_>,
+    ) -> bool {
         false
     }
 }
 
-/// Runs a plan on one memory.
+/// Runs a program on one memory.
 ///
 /// # Safety
-/// The plan fits in place, `memory` is valid and initialised over its reach, and `lengths` is
-/// there if the plan reads any.
-pub(super) unsafe fn run(plan: &Plan, memory: *mut u8, lengths: Option<LengthReader<'_>>) {
-    let isa = Isa::current();
-    // SAFETY: passed on; both kinds of call get the whole plan's memory.
+/// `memory` is valid and initialised over the reach of the dimensions, and `lengths` is there if one of
+/// them reads any.
+pub(super) unsafe fn run(program: &InPlace, memory: *mut u8, lengths: Option<LengthReader<'_>>) {
+    let (isa, team) = (Isa::current(), Team::new(program.bytes));
+    // SAFETY: passed on; both kinds of call get the whole memory.
     unsafe {
-        match plan.unit().grain {
+        match program.grain {
             Grain::Byte => {
-                let memory = memory.add(plan.dst().origin);
-                let unit = plan.unit().count;
-                let (src, dst) = (memory, memory);
                 let (stream, stream_strips, prefetch) = (false, false, false);
-                let at_once = 1; // Columns are not staged in place.
+                let memory = memory.add(program.origin);
+                let (src, dst, unit) = (memory, memory, program.unit);
+                let at_once = team.threads();
                 let call =
                     Call { src, dst, unit, lengths, isa, stream, stream_strips, prefetch, at_once };
-                reverse(plan, plan.dims(), 0, &call, lengths);
+                reverse(program, &team, 0, &call, lengths);
             }
             grain @ Grain::Packed { .. } => {
                 let call = PackedCall { memory, bits: grain.bits(), isa };
-                let dims = packed::unfolded(plan);
-                reverse(plan, &dims, plan.dst().origin, &call, lengths);
-                if plan.seals_last_byte() {
-                    packed::seal(grain.bits(), memory, plan.dst().end);
+                reverse(program, &team, program.origin, &call, lengths);
+                if let Some(end) = program.sealed {
+                    packed::seal(grain.bits(), memory, end);
                 }
             }
         }
     }
 }
 
-/// Shares the plan among threads. Offsets start at `origin`.
+/// Shares the steps among threads. Offsets start at `origin`.
 ///
 /// # Safety
-/// As for [`run`], with the plan's dimensions.
+/// As for [`run`].
 unsafe fn reverse(
-    plan: &Plan,
-    dims: &[Dim],
+    program: &InPlace,
+    team: &Team<'_>,
     origin: usize,
     call: &impl SwapLoops,
     lengths: Option<LengthReader<'_>>,
 ) {
-    if plan.keeps_order() {
+    if program.swapped == Swapped::Nothing {
         return;
     }
-    let per_byte = plan.unit().grain.per_byte();
-    let bytes = plan.units() * plan.unit().count / per_byte;
-    let team = Team::new(bytes);
+    let InPlace { ref dims, bytes, .. } = *program;
+    let per_byte = program.grain.per_byte();
     let parts = team.parts(bytes);
-    // Segments are swapped within themselves. Those of packed elements may share a byte.
-    let may_cut =
-        |dim: &Dim| dim.flow == Flow::Keep || (dim.flow == Flow::FlipSegments && per_byte == 1);
-    let cut = Cut::new(dims, origin, per_byte, parts, may_cut);
+    let cut = Cut::new(dims, origin, per_byte, parts, |dim| program.may_cut(dim));
     let flips = dims.iter().filter(|dim| dim.flow == Flow::Flip).count();
-    if lengths.is_none() && cut.parts() == 1 && parts > 1 && flips == 1 {
+    if program.swapped == Swapped::Flips && cut.parts() == 1 && parts > 1 && flips == 1 {
         // SAFETY: passed on, with one flip.
-        unsafe { mirror_shared(call, dims, origin as isize, per_byte, parts, &team) };
+        unsafe { mirror_shared(call, dims, origin as isize, per_byte, parts, team) };
         return;
     }
     team.run(cut.parts(), |part| {
         // SAFETY: passed on; a step of a kept dimension is swapped with no other, and parts
         // have no byte in common.
-        unsafe { reverse_part(call, dims, origin as isize, cut.window(part), lengths) }
+        unsafe { reverse_part(program, origin as isize, call, cut.window(part), lengths) }
     });
 }
 
@@ -149,9 +149,9 @@ unsafe fn mirror_shared(
 /// As for [`run`], for the window, which is of a `Keep` dimension, or the segments that start in
 /// it, or everything.
 unsafe fn reverse_part(
-    call: &impl SwapLoops,
-    dims: &[Dim],
+    program: &InPlace,
     mut origin: isize,
+    call: &impl SwapLoops,
     window: Window,
     lengths: Option<LengthReader<'_>>,
 ) {
@@ -159,9 +159,8 @@ unsafe fn reverse_part(
         // SAFETY: `mirror` gives pairs of steps of the window's dimensions, inside the reach.
         unsafe { call.swap(loops, start) }
     };
-    let reads_lengths = dims.iter().any(|dim| dim.flow.reads_lengths());
-    let Some(lengths) = lengths.filter(|_| reads_lengths) else {
-        let mut dims = Dims::from_slice(dims);
+    let Some(lengths) = lengths.filter(|_| program.swapped != Swapped::Flips) else {
+        let mut dims: Dims = program.dims.clone();
         if dims[window.dim].flow == Flow::Keep {
             origin += dims[window.dim].dst * window.start as isize;
             dims[window.dim].len = window.end - window.start;
@@ -169,12 +168,11 @@ unsafe fn reverse_part(
         mirror(&dims, origin, swap);
         return;
     };
-    let nest = Nest::of(dims, window, lengths.origin());
+    let nest = Nest::of(&program.dims, window, lengths.origin());
     let Some((prefix, steps)) = nest.prefix else { return };
-    let (segments, zero) = (prefix.flow == Flow::FlipSegments, lengths.zeroes_tail());
-    let may_be_short = nest.inner.is_empty() && !segments && !zero;
-    // SAFETY: the nest is of the plan's own lanes.
-    if may_be_short && unsafe { call.short_lanes(&nest, prefix, lengths) } {
+    let zero = lengths.zeroes_tail();
+    // SAFETY: the nest is of the program's own lanes.
+    if unsafe { call.by_kernel(program.swapped, &nest, prefix, lengths) } {
         return;
     }
     let kept = |l: &Loop<2>| {
@@ -187,7 +185,7 @@ unsafe fn reverse_part(
     let mut rest = Loops::<2>::with_capacity(nest.inner.len() + 1);
     rest.push(Loop { len: 0, steps: [prefix.src, prefix.dst] });
     rest.extend_from_slice(&nest.inner);
-    if segments {
+    if program.swapped == Swapped::Segments {
         let Ok(()) = walk(&nest.lanes, nest.start, |[_, lane, _]| {
             each_segment(lengths, steps, |start, len| {
                 lane_dims[0] = Dim { len, flow: Flow::Flip, ..prefix };
@@ -246,7 +244,7 @@ impl SwapLoops for Call<'_> {
                         let (front, back) = (a, b);
                         self.isa.swaps(&Swaps { front, back, len: row.len, unit: self.unit });
                     }
-                    steps => units::swap(a, b, steps, row.len, self.unit),
+                    steps => kernels::units::swap(a, b, steps, row.len, self.unit),
                 }
             }
             Ok::<(), Infallible>(())
@@ -255,17 +253,26 @@ impl SwapLoops for Call<'_> {
 
     unsafe fn zero(&self, loops: &[Loop<2>], start: isize) {
         // SAFETY: passed on.
-        unsafe { copy::zero_loops(self, loops, start) };
+        unsafe { units::zero_loops(self, loops, start) };
     }
 
-    unsafe fn short_lanes(&self, nest: &Nest, prefix: Dim, lengths: LengthReader<'_>) -> bool {
-        let short = choose::has_short_lanes(nest, prefix, self.unit);
-        if short {
-            // SAFETY: the nest is of whole lanes of the plan; both sides are the same memory,
-            // which the kernel for short lanes allows.
-            unsafe { copy::short_lanes(self, nest, prefix, lengths) };
+    unsafe fn by_kernel(
+        &self,
+        kernel: Swapped,
+        nest: &Nest,
+        axis: Dim,
+        lengths: LengthReader<'_>,
+    ) -> bool {
+        // SAFETY: the nest is of whole lanes of the program; both sides are the same memory, which the
+        // kernel for short lanes allows, and columns are put aside.
+        unsafe {
+            match kernel {
+                Swapped::ShortLanes => units::short_lanes(self, nest, axis, lengths),
+                Swapped::Columns => return units::columns_in_place(self, nest, axis, lengths),
+                _ => return false,
+            }
         }
-        short
+        true
     }
 }
 

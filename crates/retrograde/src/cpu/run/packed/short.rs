@@ -1,44 +1,38 @@
 //! Rows of a few bits that follow each other in the output: a word each, nothing else.
 
-use super::job::{BitRuns, Level};
 use super::sink::Sink;
+use crate::cpu::lengths::LengthReader;
 use crate::cpu::simd::words;
 use crate::plan::{Dim, Flow};
-use std::ops::Range;
 
 /// Rows of equal shape and spacing.
 pub(super) struct ShortRows<'a> {
     pub(super) row: &'a Dim,
     pub(super) count: usize,
-    /// From row to row: input, output, lengths.
-    pub(super) steps: [isize; 3],
+    /// From row to row: input, output, lengths; and nothing.
+    pub(super) steps: [isize; 4],
 }
 
 /// Lengths read at a time.
 const HEADS: usize = 64;
 
-/// Whether these rows are of the kind.
-pub(super) fn is_short<const BITS: usize>(row: &Dim, steps: &Range<usize>, rows: &Level) -> bool {
-    let whole = *steps == (0..row.len);
-    let fits = row.len <= words::MOST / BITS;
-    whole && fits && row.src == 1 && row.dst == 1 && rows.steps[1] == row.len as isize
-}
-
 impl ShortRows<'_> {
     /// Copies them; the first one starts at these places (input, output, lengths).
     ///
     /// # Safety
-    /// As for [`copy_runs`](super::runs::copy_runs), for these rows.
+    /// The rows are inside memory valid for reads (`src`) and for the sink's writes, and lengths are there
+    /// if the row reads any.
     pub(super) unsafe fn copy<const BITS: usize>(
         &self,
-        job: &BitRuns<'_>,
-        at: [isize; 3],
+        src: *const u8,
+        lengths: Option<LengthReader<'_>>,
+        at: [isize; 4],
         sink: &mut Sink<'_, BITS>,
     ) {
-        let [from, to, length_at] = at;
+        let [from, to, length_at, _] = at;
         let len = self.row.len;
         let whole = if self.row.flow == Flow::Flip { len } else { 0 };
-        let lengths = job.lengths.filter(|_| self.row.flow == Flow::FlipPrefix);
+        let lengths = lengths.filter(|_| self.row.flow == Flow::FlipPrefix);
         let mut heads = [whole; HEADS];
         let mut done = 0;
         // SAFETY: the contract of [`copy`](Self::copy); these are offsets of lengths of the plan.
@@ -51,7 +45,7 @@ impl ShortRows<'_> {
                     lengths.fill(first, self.steps[2], &mut heads[..count]);
                 }
                 let from = from + self.steps[0] * done as isize;
-                self.group(job.src, from, &heads[..count], sink);
+                self.group(src, from, &heads[..count], sink);
                 done += count;
             }
         }

@@ -5,27 +5,123 @@ use super::sink::Sink;
 use crate::cpu::dispatch::Isa;
 use crate::cpu::kernels::packed_swaps::PackedSwaps;
 use crate::cpu::kernels::swaps;
+use crate::cpu::nest::{Loop, walk};
 use crate::cpu::simd::words;
+use std::convert::Infallible;
 use std::mem::MaybeUninit;
+
+/// What every swap of a call in place shares.
+#[derive(Clone, Copy)]
+pub(in crate::cpu::run) struct PackedCall {
+    pub(in crate::cpu::run) memory: *mut u8,
+    pub(in crate::cpu::run) bits: usize,
+    pub(in crate::cpu::run) isa: Isa,
+}
+
+// SAFETY: threads write separate bytes, and read no others' while they do.
+unsafe impl Send for PackedCall {}
+// SAFETY: as above.
+unsafe impl Sync for PackedCall {}
+
+/// Swaps elements along nested loops: the innermost is a run, the next one many runs.
+///
+/// # Safety
+/// Every combination of steps from `start` stays inside the memory on both sides, no element
+/// of one side meets one of the other, and no other thread uses their bytes.
+pub(in crate::cpu::run) unsafe fn swap_loops(
+    call: &PackedCall,
+    loops: &[Loop<2>],
+    start: [isize; 2],
+) {
+    let one = Loop { len: 1, steps: [0, 0] };
+    let Some((row, rest)) = loops.split_last() else { return };
+    let contiguous = row.len == 1 || matches!(row.steps, [1, 1] | [1, -1] | [-1, 1]);
+    // Elements that are not contiguous are runs of one.
+    let (row, rows, outer) = if contiguous {
+        let (rows, outer) = rest.split_last().map_or((one, &[][..]), |(l, rest)| (*l, rest));
+        (*row, rows, outer)
+    } else {
+        (one, *row, rest)
+    };
+    if row.len == 0 || rows.len == 0 {
+        return;
+    }
+    // A side that walks downward is the second one.
+    let exchanged = row.steps[0] < 0 && row.len > 1;
+    let in_order = |[a, b]: [isize; 2]| if exchanged { [b, a] } else { [a, b] };
+    let Ok(()) = walk(outer, start, |at| {
+        let [front, back] = in_order(at);
+        // SAFETY: runs are combinations of steps, for which this function's contract holds.
+        unsafe {
+            swap_runs(&BitSwaps {
+                memory: call.memory,
+                bits: call.bits,
+                front,
+                back,
+                len: row.len,
+                mirrored: row.len == 1 || row.steps != [1, 1],
+                count: rows.len,
+                steps: in_order(rows.steps),
+                isa: call.isa,
+            });
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// Writes zeros along nested loops, whose second steps count.
+///
+/// # Safety
+/// As for [`swap_loops`], for that side.
+pub(in crate::cpu::run) unsafe fn zero_loops(call: &PackedCall, loops: &[Loop<2>], start: isize) {
+    let Ok(()) = walk(loops, [0, start], |[_, at]| {
+        // SAFETY: combinations of steps, which are inside the memory, and initialised in place.
+        unsafe {
+            match call.bits {
+                4 => words::store::<4>(0, call.memory, at as usize, 1),
+                2 => words::store::<2>(0, call.memory, at as usize, 1),
+                _ => words::store::<1>(0, call.memory, at as usize, 1),
+            }
+        }
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// Clears the bits after the last element.
+///
+/// # Safety
+/// Element `end - 1` is inside `memory`.
+pub(in crate::cpu::run) unsafe fn seal(bits: usize, memory: *mut u8, end: usize) {
+    let used = end % (8 / bits) * bits;
+    if used == 0 {
+        return;
+    }
+    let unused = if bits == 1 { 0xFF >> used } else { 0xFF << used };
+    // SAFETY: the byte holds element `end - 1`, which is inside the memory, as required.
+    unsafe {
+        let byte = memory.add(end / (8 / bits));
+        byte.write(byte.read() & !unused);
+    }
+}
 
 /// Pairs of runs of equal shape and spacing. Distances are in elements.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BitSwaps {
-    pub(super) memory: *mut u8,
+struct BitSwaps {
+    memory: *mut u8,
     /// Bits in an element: 1, 2 or 4.
-    pub(super) bits: usize,
+    bits: usize,
     /// The first element of each side.
-    pub(super) front: isize,
-    pub(super) back: isize,
+    front: isize,
+    back: isize,
     /// How many elements are swapped on each side.
-    pub(super) len: usize,
+    len: usize,
     /// Whether the second side walks from high addresses to low ones.
-    pub(super) mirrored: bool,
+    mirrored: bool,
     /// How many pairs of runs.
-    pub(super) count: usize,
+    count: usize,
     /// From pair to pair, on both sides.
-    pub(super) steps: [isize; 2],
-    pub(super) isa: Isa,
+    steps: [isize; 2],
+    isa: Isa,
 }
 
 /// Runs all pairs.
@@ -33,7 +129,7 @@ pub(super) struct BitSwaps {
 /// # Safety
 /// All runs are inside memory that is valid for reads and writes, initialised, and exclusively
 /// this call's; the two runs of a pair do not overlap.
-pub(super) unsafe fn swap_runs(job: &BitSwaps) {
+unsafe fn swap_runs(job: &BitSwaps) {
     // SAFETY: the contract of [`swap_runs`].
     unsafe {
         match job.bits {

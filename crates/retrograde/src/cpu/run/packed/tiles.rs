@@ -1,48 +1,24 @@
 //! Transposed planes of packed elements: neighbours exchange elements inside bytes, and then bytes
 //! are transposed.
 
-use super::Call;
-use crate::cpu::choose::{self, LoopsChoice};
+use super::call::Call;
 use crate::cpu::kernels::bit_lines::{self, BitLines};
 use crate::cpu::kernels::tiles::Tiles;
 use crate::cpu::nest::{Loop, Loops, Nest, walk};
-use crate::cpu::schedule::Window;
-use crate::cpu::stage::Stage;
+use crate::cpu::run::stage::Stage;
 use std::convert::Infallible;
-
-/// Smaller planes are moved element by element.
-const LEAST: usize = 4096;
 
 /// Bytes of lines, and groups of lines, that are transposed at a time: they stay in L2.
 const MOST: usize = 256;
 /// Bytes from line to line in the buffer, so that lines do not all meet in the same places of L1.
 const PITCH: usize = MOST + 64;
 
-/// The loop that is contiguous in the input, if the nest is a plane that the kernels take.
-fn across(nest: &Nest, elements: usize) -> Option<usize> {
-    let (row, rest) = nest.inner.split_last().filter(|_| nest.prefix.is_none())?;
-    match choose::of_loops(&nest.inner, 1) {
-        LoopsChoice::Tiles { across } => {
-            let large = row.len * rest[across].len >= LEAST && row.len >= elements;
-            large.then_some(across)
-        }
-        _ => None,
-    }
-}
-
-/// Whether the kernels take such a nest.
-pub(super) fn has_kernel(nest: &Nest, elements: usize) -> bool {
-    across(nest, elements).is_some()
-}
-
-/// Runs a part. False, and nothing has happened, if it is none for the kernels or there is no memory
-/// for it.
+/// Runs a part. False, and nothing has happened, if there is no memory for it.
 ///
 /// # Safety
-/// The invariants of [`Call`]; no other thread writes to the window.
-pub(super) unsafe fn run(call: &Call<'_>, window: Window) -> bool {
-    let (nest, elements) = (call.nest(window), call.elements());
-    let Some(across) = across(&nest, elements) else { return false };
+/// The invariants of [`Call`], with `across` one of the loops; no other thread writes to the part.
+pub(super) unsafe fn run(call: &Call<'_>, nest: &Nest, across: usize) -> bool {
+    let elements = call.per_byte();
     let Some(mut stage) = Stage::take(elements * MOST * PITCH) else { return false };
     let stage = stage.as_mut_ptr();
     let Some((&lines, rest)) = nest.inner.split_last() else { return false };
@@ -77,7 +53,7 @@ unsafe fn plane(
     [from, to]: [isize; 2],
     stage: *mut u8,
 ) {
-    let elements = call.elements();
+    let elements = call.per_byte();
     let (wide, high) = (lines.len.div_ceil(elements), rows.len.div_ceil(elements));
     let (groups, bytes) = (even(wide), even(high));
     let apart = MOST * PITCH;

@@ -1,0 +1,117 @@
+//! How a plan moves on this processor: kernel, loops, what threads share, what is staged. Pure data, made
+//! from a plan alone; what runs it chooses nothing.
+//!
+//! Threads, hints and memory are those of the call: how many parts there are, which stores are used, and
+//! whether a buffer can be had.
+
+mod in_place;
+mod kernel;
+mod packed;
+mod units;
+
+pub(super) use in_place::{InPlace, Swapped, lanes_aside};
+pub use kernel::Kernel;
+pub(super) use packed::{Buffered, Packed, PackedKernel, Spread, Way};
+pub(super) use units::{Along, Units, UnitsKernel, column_room};
+
+use crate::dtype::Grain;
+use crate::plan::Plan;
+use std::fmt;
+
+/// A plan, with how it moves here: chosen once, run often.
+///
+/// ```
+/// use retrograde::cpu::{Kernel, Program};
+/// use retrograde::{DType, Layout, Reverse};
+///
+/// let rows = Layout::dense(DType::U8, &[2, 3])?;
+/// let program = Program::new(Reverse::axes([1]).plan(&rows, &rows)?);
+/// assert_eq!(program.kernel(), Kernel::Rows);
+///
+/// let mut out = [0u8; 6];
+/// program.execute(b"abcdef".into(), None, (&mut out).into())?;
+/// assert_eq!(&out, b"cbafed");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub(super) plan: Plan,
+    pub(super) route: Route,
+    /// If the plan fits in place.
+    pub(super) in_place: Option<InPlace>,
+}
+
+/// Programs of equal plans are equal.
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        self.plan == other.plan
+    }
+}
+
+impl Eq for Program {}
+
+impl Program {
+    /// The program of a plan.
+    pub fn new(plan: Plan) -> Self {
+        let (route, in_place) = (Route::of(&plan), InPlace::of(&plan));
+        Program { plan, route, in_place }
+    }
+
+    /// What it moves.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The kernel for most of the plan, out of place.
+    pub fn kernel(&self) -> Kernel {
+        self.route.kernel()
+    }
+
+    /// What the kernel does, on units of how many bytes, and what is staged.
+    pub fn about(&self) -> String {
+        let about = self.kernel().about();
+        match &self.route {
+            Route::Nothing => about.to_owned(),
+            Route::Units(units) => format!("{about}, {units}"),
+            Route::Packed(packed) => format!("{about}{packed}"),
+        }
+    }
+
+    /// The kernel in place, if the plan fits.
+    pub fn kernel_in_place(&self) -> Option<Kernel> {
+        self.in_place.as_ref().map(InPlace::kernel)
+    }
+}
+
+/// One line: `kernel: what it does`.
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kernel(), self.about())
+    }
+}
+
+/// How a plan is run out of place.
+#[derive(Debug, Clone)]
+pub(super) enum Route {
+    Nothing,
+    Units(Units),
+    Packed(Packed),
+}
+
+impl Route {
+    pub(super) fn of(plan: &Plan) -> Self {
+        match plan.unit().grain {
+            _ if plan.is_empty() => Route::Nothing,
+            Grain::Byte => Route::Units(Units::of(plan)),
+            Grain::Packed { .. } => Route::Packed(Packed::of(plan)),
+        }
+    }
+
+    fn kernel(&self) -> Kernel {
+        match self {
+            Route::Nothing => Kernel::None,
+            Route::Units(units) => units.kernel.named(),
+            Route::Packed(packed) => packed.kernel(),
+        }
+    }
+}
