@@ -29,9 +29,9 @@ const KINDS: [(&str, DType, usize, usize, Kind); 17] = [
     ("columns u8", DType::U8, 1, 128, Kind::Columns),
     ("columns f32", DType::F32, 1, 64, Kind::Columns),
     ("columns f64", DType::F64, 1, 64, Kind::Columns),
-    ("columns u8 in place", DType::U8, 1, 1024, Kind::ColumnsInPlace),
-    ("columns f32 in place", DType::F32, 1, 256, Kind::ColumnsInPlace),
-    ("columns f64 in place", DType::F64, 1, 64, Kind::ColumnsInPlace),
+    ("columns of 512 u8 in place", DType::U8, 1, 512, Kind::ColumnsInPlace),
+    ("columns of 512 f32 in place", DType::F32, 1, 512, Kind::ColumnsInPlace),
+    ("columns of 512 f64 in place", DType::F64, 1, 512, Kind::ColumnsInPlace),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -45,7 +45,11 @@ enum Kind {
 /// A call on about this many bytes.
 fn call(bytes: usize, dtype: DType, pixel: usize, wide: usize, kind: Kind) -> Call {
     let row = (wide * pixel * dtype.bits().expect("a fixed width")).div_ceil(8);
-    let rows = (bytes / row).max(1);
+    // In place, columns are as long as sequences often are.
+    let (rows, wide) = match kind {
+        Kind::ColumnsInPlace => (wide, (bytes / row).max(1)),
+        _ => ((bytes / row).max(1), wide),
+    };
     let lengths = |lanes: usize, len: usize| -> Vec<u8> {
         (0..lanes).flat_map(|at| ((at * 7919 % (len + 1)) as i32).to_ne_bytes()).collect()
     };

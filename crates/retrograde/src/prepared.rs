@@ -35,6 +35,7 @@ pub struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     /// The call that a plan was made for, with its lengths, if the operator has any. For callers
     /// that keep plans.
+    #[inline]
     pub fn from_plan(operator: Operator, plan: Plan, lengths: Option<TensorRef<'a>>) -> Self {
         Prepared { operator, program: Program::new(plan), lengths }
     }

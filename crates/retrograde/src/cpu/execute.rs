@@ -118,8 +118,8 @@ impl<'a> Checks<'a> {
         // do not overlap, and the output is initialised where the plan merges bytes.
         unsafe {
             match self.program {
-                Some(program) => run::copy(&program.route, src, dst, lengths),
-                None => run::copy(&Route::of(plan), src, dst, lengths),
+                Some(program) => run::copy(plan, &program.route, src, dst, lengths),
+                None => run::copy(plan, &Route::of(plan), src, dst, lengths),
             }
         }
         Ok(())
@@ -163,7 +163,7 @@ impl<'a> Checks<'a> {
         };
         if let Some(program) = program {
             // SAFETY: passed on.
-            unsafe { run::reverse(program, memory, lengths) };
+            unsafe { run::reverse(self.plan, program, memory, lengths) };
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Dim, Flow, LengthsPlan, Meaning, Plan, Unit};
 use crate::dtype::Grain;
 use crate::layout::{Layout, Reach};
 use crate::lengths::{Align, LengthPolicy, Tail};
-use smallvec::{SmallVec, smallvec};
+use smallvec::{Array, SmallVec, smallvec};
 
 /// Where lengths come from, already checked against the operator's rules.
 pub(crate) struct LengthsSource<'a> {
@@ -83,7 +83,7 @@ impl Plan {
 
         let mut plan = Plan {
             unit,
-            dims,
+            dims: SmallVec::from_slice(&dims),
             src: Reach { origin: origins.src, ..src.reach() },
             dst: Reach { origin: origins.dst, ..dst.reach() },
             seals: false,
@@ -205,7 +205,7 @@ fn sort_by_output_stride(dims: &mut [Dim]) {
 }
 
 /// Rule 5.
-pub(super) fn fuse_neighbours(dims: &mut SmallVec<[Dim; 8]>) {
+pub(super) fn fuse_neighbours(dims: &mut SmallVec<impl Array<Item = Dim>>) {
     let mut kept = 0;
     for at in 0..dims.len() {
         let inner = dims[at];
@@ -242,7 +242,7 @@ fn joins_unit(dim: &Dim, count: usize) -> bool {
 /// The lengths tensor on its own: drop sizes of 1 and fuse, keeping its order.
 fn lengths_plan(source: &LengthsSource<'_>) -> LengthsPlan {
     let layout = source.layout;
-    let mut dims: SmallVec<[(usize, isize); 8]> = SmallVec::new();
+    let mut dims: SmallVec<[(usize, isize); 4]> = SmallVec::new();
     if layout.is_empty() {
         dims.push((0, 0));
     } else {

@@ -98,7 +98,7 @@ pub struct LengthsPlan {
     pub dtype: DType,
     /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is what
     /// has to be checked before anything moves (in a piece of a plan, what the piece reads).
-    pub dims: SmallVec<[(usize, isize); 8]>,
+    pub dims: SmallVec<[(usize, isize); 4]>,
     /// Byte offset of the first length in that order.
     pub first: usize,
     /// The bytes touched; `origin` is the length of the plan's first lane.
@@ -157,7 +157,8 @@ impl LengthsPlan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     unit: Unit,
-    dims: SmallVec<[Dim; 8]>,
+    // Few plans have more, and a plan moves often before it runs.
+    dims: SmallVec<[Dim; 4]>,
     src: Reach,
     dst: Reach,
     seals: bool,

@@ -60,6 +60,11 @@ impl Nest {
         nest
     }
 
+    /// The loops of all steps; there is one dimension at least.
+    pub(super) fn whole(dims: &[Dim]) -> Self {
+        Self::of(dims, Window { dim: 0, start: 0, end: dims[0].len }, 0)
+    }
+
     /// The innermost loop of lanes, a single lane if there is none, and the loops around it.
     pub(super) fn innermost_lanes(&self) -> (Loop<3>, &[Loop<3>]) {
         match self.lanes.split_last() {

@@ -1,10 +1,8 @@
 //! How a plan is run in place: every flip is pairs of steps that are swapped.
 
 use super::Kernel;
-use super::packed::unfolded;
 use super::units::{has_columns, has_short_lanes};
-use crate::cpu::nest::{Dims, Nest};
-use crate::cpu::schedule::Window;
+use crate::cpu::nest::Nest;
 use crate::cpu::simd::{PART, WIDEST};
 use crate::dtype::Grain;
 use crate::plan::{Dim, Flow, Plan};
@@ -12,7 +10,6 @@ use crate::plan::{Dim, Flow, Plan};
 /// Units, or packed elements, along the dimensions of one memory.
 #[derive(Debug, Clone)]
 pub(in crate::cpu) struct InPlace {
-    pub(in crate::cpu) dims: Dims,
     pub(in crate::cpu) grain: Grain,
     /// Grains that move together.
     pub(in crate::cpu) unit: usize,
@@ -49,17 +46,14 @@ impl InPlace {
         let (grain, unit) = (plan.unit().grain, plan.unit().count);
         let origin = plan.dst().origin;
         let packed = grain != Grain::Byte;
-        // Packed units are runs of elements.
-        let (dims, unit) = if packed { (unfolded(plan), 1) } else { (plan.dims().into(), unit) };
         let swapped = match plan.is_empty() || plan.keeps_order() {
             true => Swapped::Nothing,
-            false if packed => swapped(&dims, 0, true),
-            false => swapped(&dims, unit, plan.zeroes_tail()),
+            false => swapped(plan),
         };
         let bytes = plan.units() * plan.unit().count / grain.per_byte();
         let sealed =
             (packed && plan.seals_last_byte() && !plan.is_empty()).then_some(plan.dst().end);
-        Some(InPlace { dims, grain, unit, origin, bytes, sealed, swapped })
+        Some(InPlace { grain, unit, origin, bytes, sealed, swapped })
     }
 
     /// Its name.
@@ -79,26 +73,38 @@ impl InPlace {
     }
 }
 
-/// Chooses for units of `unit` bytes; packed elements have none. `zero` says that the rest of a lane
-/// becomes zero.
-fn swapped(dims: &Dims, unit: usize, zero: bool) -> Swapped {
-    let nest = Nest::of(dims, Window { dim: 0, start: 0, end: dims[0].len }, 0);
-    match nest.prefix {
-        None => Swapped::Flips,
-        Some((axis, _)) if axis.flow == Flow::FlipSegments => Swapped::Segments,
-        Some(_) if !nest.inner.is_empty() => Swapped::Prefixes,
-        Some((axis, _)) if !zero && has_short_lanes(&nest, axis, unit) => Swapped::ShortLanes,
-        Some((axis, _)) if has_columns(&nest, unit) && is_worth_it(&nest, axis, unit) => {
-            Swapped::Columns
-        }
-        Some(_) => Swapped::Prefixes,
+/// Chooses for a plan that moves something.
+fn swapped(plan: &Plan) -> Swapped {
+    let (dims, unit) = (plan.dims(), plan.unit());
+    let Some(axis) = dims.iter().find(|dim| dim.flow.reads_lengths()) else {
+        return Swapped::Flips;
+    };
+    if axis.flow == Flow::FlipSegments {
+        return Swapped::Segments;
+    }
+    let (nest, unit) = (Nest::whole(dims), unit.count);
+    if plan.unit().grain != Grain::Byte || !nest.inner.is_empty() {
+        Swapped::Prefixes
+    } else if !plan.zeroes_tail() && has_short_lanes(&nest, *axis, unit) {
+        Swapped::ShortLanes
+    } else if has_columns(&nest, unit) && is_worth_it(&nest, *axis, unit) {
+        Swapped::Columns
+    } else {
+        Swapped::Prefixes
     }
 }
 
-/// Whether columns are enough to be moved aside, and short enough for some of them to fit.
+/// Whether columns are faster moved aside: narrow units, beyond the first cache, in columns of which a
+/// vector of them fits the second.
 fn is_worth_it(nest: &Nest, axis: Dim, unit: usize) -> bool {
     let (lanes, _) = nest.innermost_lanes();
-    lanes.len * unit >= PART && (PART / unit..=MOST_ASIDE / WIDEST).contains(&axis.len)
+    let least = match unit {
+        1 | 2 => 64 << 10,
+        4 => 256 << 10,
+        _ => return false,
+    };
+    let large = axis.len * lanes.len * unit >= least && lanes.len * unit >= WIDEST;
+    large && (PART..=MOST_STEPS).contains(&axis.len)
 }
 
 /// The lanes that are put aside at a time: as many as stay in L2.
@@ -108,5 +114,5 @@ pub(in crate::cpu) fn lanes_aside(len: usize, unit: usize) -> usize {
 
 /// Bytes of columns that are put aside at a time.
 const ASIDE: usize = 256 << 10;
-/// The most bytes of them, where columns are long.
-const MOST_ASIDE: usize = 16 << 20;
+/// The most steps of columns that are.
+const MOST_STEPS: usize = 8 << 10;

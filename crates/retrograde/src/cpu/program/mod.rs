@@ -11,11 +11,11 @@ mod units;
 
 pub(super) use in_place::{InPlace, Swapped, lanes_aside};
 pub use kernel::Kernel;
-pub(super) use packed::{Buffered, Packed, PackedKernel, Spread, Way};
+pub(super) use packed::{Buffered, Packed, PackedKernel, Spread, Way, unfolded};
 pub(super) use units::{Along, Units, UnitsKernel, column_room};
 
 use crate::dtype::Grain;
-use crate::plan::Plan;
+use crate::plan::{Flow, Plan};
 use std::fmt;
 
 /// A plan, with how it moves here: chosen once, run often.
@@ -52,6 +52,7 @@ impl Eq for Program {}
 
 impl Program {
     /// The program of a plan.
+    #[inline]
     pub fn new(plan: Plan) -> Self {
         let (route, in_place) = (Route::of(&plan), InPlace::of(&plan));
         Program { plan, route, in_place }
@@ -72,7 +73,13 @@ impl Program {
         let about = self.kernel().about();
         match &self.route {
             Route::Nothing => about.to_owned(),
-            Route::Units(units) => format!("{about}, {units}"),
+            Route::Units(units) => {
+                let mut text = format!("{about}, ");
+                let axis = self.plan.dims().iter().find(|dim| dim.flow == Flow::FlipPrefix);
+                // Writing to a string cannot fail.
+                let _ = units.describe(axis, &mut text);
+                text
+            }
             Route::Packed(packed) => format!("{about}{packed}"),
         }
     }
@@ -99,6 +106,7 @@ pub(super) enum Route {
 }
 
 impl Route {
+    #[inline]
     pub(super) fn of(plan: &Plan) -> Self {
         match plan.unit().grain {
             _ if plan.is_empty() => Route::Nothing,

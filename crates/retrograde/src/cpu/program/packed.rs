@@ -4,7 +4,6 @@ use super::Kernel;
 use super::units::{Along, Units, column_room};
 use crate::cpu::kernels::columns::{LEAST_PACKED, LEAST_STEPS};
 use crate::cpu::nest::{Dims, Nest};
-use crate::cpu::schedule::Window;
 use crate::cpu::simd::words;
 use crate::plan::{Dim, Flow, Plan};
 use smallvec::SmallVec;
@@ -24,8 +23,8 @@ const MOST_BUFFERED: usize = 64 << 20;
 pub(in crate::cpu) struct Packed {
     /// Bits in an element: 1, 2 or 4.
     pub(in crate::cpu) bits: usize,
-    /// Dimensions of single elements, one at least; the last one is the row.
-    pub(in crate::cpu) dims: Dims,
+    /// How many elements move.
+    pub(in crate::cpu) elements: usize,
     /// The first element, on both sides.
     pub(in crate::cpu) origins: [usize; 2],
     /// The end of the input, in elements.
@@ -67,8 +66,9 @@ pub(in crate::cpu) struct Buffered {
     pub(in crate::cpu) to: Dims,
     /// Bytes of the buffer.
     pub(in crate::cpu) bytes: usize,
-    /// From there to the output.
-    pub(in crate::cpu) from: Packed,
+    /// Those from there to the output, and how.
+    pub(in crate::cpu) from: Dims,
+    pub(in crate::cpu) rest: Packed,
 }
 
 /// A movement of spread elements.
@@ -85,17 +85,19 @@ pub(in crate::cpu) struct Spread {
 impl Packed {
     /// The elements of a plan of packed elements.
     pub(super) fn of(plan: &Plan) -> Self {
-        let dims = unfolded(plan);
+        let unfolded = unfolded(plan);
+        let dims = unfolded.as_deref().unwrap_or(plan.dims());
         let origins = [plan.src().origin, plan.dst().origin];
         let (bits, seals) = (plan.unit().grain.bits(), plan.seals_last_byte());
         let mut ways = SmallVec::new();
         // Units of several elements are runs.
         if seals && plan.unit().count == 1 && !plan.dims().is_empty() {
-            ways.extend(by_kernel(&dims, origins[1], bits));
+            ways.extend(by_kernel(dims, origins[1], bits));
             ways.extend(by_spreading(plan));
         }
-        ways.push(by_rows(&dims, plan.zeroes_tail(), bits));
-        Packed { bits, dims, origins, end: plan.src().end, seals, ways }
+        ways.push(by_rows(dims, plan.zeroes_tail(), bits));
+        let elements = plan.units() * plan.unit().count;
+        Packed { bits, elements, origins, end: plan.src().end, seals, ways }
     }
 
     /// The kernel for most of it.
@@ -114,11 +116,6 @@ impl Packed {
     pub(in crate::cpu) fn per_byte(&self) -> usize {
         8 / self.bits
     }
-
-    /// How many elements move.
-    pub(in crate::cpu) fn elements(&self) -> usize {
-        self.dims.iter().map(|dim| dim.len).product()
-    }
 }
 
 impl fmt::Display for Packed {
@@ -134,14 +131,15 @@ impl fmt::Display for Packed {
     }
 }
 
-/// The plan's dimensions with a unit of several elements spelled out as one more.
-pub(super) fn unfolded(plan: &Plan) -> Dims {
-    let mut dims: Dims = plan.dims().into();
+/// The plan's dimensions with a unit of several elements spelled out as one more; `None` if its units are
+/// single elements. Of packed elements; the last one is the row.
+pub(in crate::cpu) fn unfolded(plan: &Plan) -> Option<Dims> {
     let count = plan.unit().count;
-    if count > 1 || dims.is_empty() {
+    (count > 1 || plan.dims().is_empty()).then(|| {
+        let mut dims: Dims = plan.dims().into();
         dims.push(Dim { len: count, src: 1, dst: 1, lengths: 0, flow: Flow::Keep });
-    }
-    dims
+        dims
+    })
 }
 
 /// Row by row: rows of a few bits that follow each other are taken several at a time.
@@ -158,10 +156,10 @@ fn by_rows(dims: &[Dim], zero: bool, bits: usize) -> Way {
 }
 
 /// The kernels for scattered elements, into rows that start on bytes.
-fn by_kernel(dims: &Dims, origin: usize, bits: usize) -> Option<Way> {
+fn by_kernel(dims: &[Dim], origin: usize, bits: usize) -> Option<Way> {
     let per_byte = 8 / bits;
     let (row, outer) = dims.split_last().filter(|(row, _)| row.dst == 1)?;
-    let nest = Nest::of(dims, Window { dim: 0, start: 0, end: dims[0].len }, 0);
+    let nest = Nest::whole(dims);
     let kernel = columns(&nest, per_byte).or_else(|| tiles(&nest, per_byte))?;
     let on_bytes = |at: isize| at % per_byte as isize == 0;
     let rows_on_bytes = outer.iter().all(|dim| on_bytes(dim.dst))
@@ -208,7 +206,7 @@ fn by_spreading(plan: &Plan) -> Option<Way> {
         let per_byte = plan.unit().grain.per_byte();
         let (first, end) = (reach.start / per_byte, reach.end.div_ceil(per_byte));
         let origins = [reach.origin - first * per_byte, plan.dst().origin];
-        let units = Units::new(plan.dims().into(), 1, origins, plan.zeroes_tail());
+        let units = Units::new(plan.dims(), 1, origins, plan.zeroes_tail());
         Way::Spread(Box::new(Spread { first, end, elements: plan.dst().end, units }))
     })
 }
@@ -216,9 +214,9 @@ fn by_spreading(plan: &Plan) -> Option<Way> {
 impl Buffered {
     /// Into a buffer in which each row starts on a byte, and from there to the output, which goes
     /// forward in it: steps that are counted from the end (`Align::End`) go backward.
-    fn of(dims: &Dims, origin: usize, bits: usize) -> Self {
+    fn of(dims: &[Dim], origin: usize, bits: usize) -> Self {
         let per_byte = 8 / bits;
-        let (mut to, mut from) = (dims.clone(), dims.clone());
+        let (mut to, mut from): (Dims, Dims) = (dims.into(), dims.into());
         let (mut step, mut origins) = (1, [0, origin]);
         for (to, from) in to.iter_mut().zip(&mut from).rev() {
             to.dst = step as isize;
@@ -233,7 +231,8 @@ impl Buffered {
         }
         let end = to.iter().fold(1, |end, dim| end.max(dim.len * dim.dst as usize));
         let ways = SmallVec::from_iter([by_rows(&from, false, bits)]);
-        let from = Packed { bits, dims: from, origins, end, seals: true, ways };
-        Buffered { to, bytes: end.div_ceil(per_byte), from }
+        let elements = dims.iter().map(|dim| dim.len).product();
+        let rest = Packed { bits, elements, origins, end, seals: true, ways };
+        Buffered { to, bytes: end.div_ceil(per_byte), from, rest }
     }
 }

@@ -2,8 +2,7 @@
 
 use super::Kernel;
 use crate::cpu::kernels::{columns, short_lanes};
-use crate::cpu::nest::{Dims, Loop, Loops, Nest, walk_of};
-use crate::cpu::schedule::Window;
+use crate::cpu::nest::{Loop, Loops, Nest, walk_of};
 use crate::plan::{Dim, Flow, Plan};
 use std::fmt;
 
@@ -19,7 +18,8 @@ const BEHIND: usize = 16 << 10;
 /// Units of some bytes along dimensions whose distances are in bytes.
 #[derive(Debug, Clone)]
 pub(in crate::cpu) struct Units {
-    pub(in crate::cpu) dims: Dims,
+    /// The only dimension, of a plan that has none.
+    row: Option<Dim>,
     /// Bytes in a unit.
     pub(in crate::cpu) unit: usize,
     /// The first unit, on both sides.
@@ -70,27 +70,33 @@ pub(in crate::cpu) struct RowsJob {
 
 impl Units {
     /// Those of a plan of bytes; a plan that is one block becomes a row of bytes.
+    #[inline]
     pub(in crate::cpu) fn of(plan: &Plan) -> Self {
-        let (mut dims, mut unit): (Dims, usize) = (plan.dims().into(), plan.unit().count);
-        if dims.is_empty() {
-            dims.push(Dim { len: unit, src: 1, dst: 1, lengths: 0, flow: Flow::Keep });
-            unit = 1;
+        let (dims, unit) = (plan.dims(), plan.unit().count);
+        let (origins, zero) = ([plan.src().origin, plan.dst().origin], plan.zeroes_tail());
+        if !dims.is_empty() {
+            return Self::new(dims, unit, origins, zero);
         }
-        let origins = [plan.src().origin, plan.dst().origin];
-        Self::new(dims, unit, origins, plan.zeroes_tail())
+        let row = Dim { len: unit, src: 1, dst: 1, lengths: 0, flow: Flow::Keep };
+        Units { row: Some(row), ..Self::new(&[row], 1, origins, zero) }
     }
 
     /// Units along dimensions, of which there is one at least; `zero` says that the rest of a lane
     /// becomes zero.
-    pub(super) fn new(dims: Dims, unit: usize, origins: [usize; 2], zero: bool) -> Self {
+    #[inline]
+    pub(super) fn new(dims: &[Dim], unit: usize, origins: [usize; 2], zero: bool) -> Self {
         let bytes = dims.iter().map(|dim| dim.len).product::<usize>() * unit;
-        if let Some(job) = rows_job(&dims, unit, origins[0]) {
-            let kernel = UnitsKernel::Along(Along::Rows);
-            return Units { dims, unit, origins, bytes, kernel, job: Some(job) };
-        }
-        let nest = Nest::of(&dims, Window { dim: 0, start: 0, end: dims[0].len }, 0);
-        let kernel = of_nest(&nest, unit, zero);
-        Units { dims, unit, origins, bytes, kernel, job: None }
+        let job = rows_job(dims, unit, origins[0]);
+        let kernel = match job {
+            Some(_) => UnitsKernel::Along(Along::Rows),
+            None => of_nest(&Nest::whole(dims), unit, zero),
+        };
+        Units { row: None, unit, origins, bytes, kernel, job }
+    }
+
+    /// The dimensions, of which these are those of the plan.
+    pub(in crate::cpu) fn dims<'a>(&'a self, dims: &'a [Dim]) -> &'a [Dim] {
+        self.row.as_ref().map_or(dims, std::slice::from_ref)
     }
 
     /// Whether threads may share the steps of a dimension. Those of a prefix only where blocks move:
@@ -100,11 +106,11 @@ impl Units {
     }
 }
 
-impl fmt::Display for Units {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Units {
+    /// What they are, and where lanes along this axis are staged.
+    pub(super) fn describe(&self, axis: Option<&Dim>, f: &mut impl fmt::Write) -> fmt::Result {
         let plural = if self.unit == 1 { "" } else { "s" };
         write!(f, "units of {} byte{plural}", self.unit)?;
-        let axis = self.dims.iter().find(|dim| dim.flow == Flow::FlipPrefix);
         match (self.kernel, axis) {
             (UnitsKernel::Columns, Some(axis)) => {
                 let room = column_room(axis.len, self.unit, 1, 1).unwrap_or(0);
@@ -156,6 +162,7 @@ impl Along {
 }
 
 /// One or two dimensions of contiguous units, which most small calls have.
+#[inline]
 fn rows_job(dims: &[Dim], unit: usize, origin: usize) -> Option<RowsJob> {
     let one = Dim { len: 1, src: 0, dst: 0, lengths: 0, flow: Flow::Keep };
     let (rows, row) = match *dims {

@@ -51,7 +51,12 @@ trait SwapLoops: Sync {
 /// # Safety
 /// `memory` is valid and initialised over the reach of the dimensions, and `lengths` is there if one of
 /// them reads any.
-pub(super) unsafe fn run(program: &InPlace, memory: *mut u8, lengths: Option<LengthReader<'_>>) {
+pub(super) unsafe fn run(
+    program: &InPlace,
+    dims: &[Dim],
+    memory: *mut u8,
+    lengths: Option<LengthReader<'_>>,
+) {
     let (isa, team) = (Isa::current(), Team::new(program.bytes));
     // SAFETY: passed on; both kinds of call get the whole memory.
     unsafe {
@@ -63,11 +68,11 @@ pub(super) unsafe fn run(program: &InPlace, memory: *mut u8, lengths: Option<Len
                 let at_once = team.threads();
                 let call =
                     Call { src, dst, unit, lengths, isa, stream, stream_strips, prefetch, at_once };
-                reverse(program, &team, 0, &call, lengths);
+                reverse(program, dims, &team, 0, &call, lengths);
             }
             grain @ Grain::Packed { .. } => {
                 let call = PackedCall { memory, bits: grain.bits(), isa };
-                reverse(program, &team, program.origin, &call, lengths);
+                reverse(program, dims, &team, program.origin, &call, lengths);
                 if let Some(end) = program.sealed {
                     packed::seal(grain.bits(), memory, end);
                 }
@@ -82,6 +87,7 @@ pub(super) unsafe fn run(program: &InPlace, memory: *mut u8, lengths: Option<Len
 /// As for [`run`].
 unsafe fn reverse(
     program: &InPlace,
+    dims: &[Dim],
     team: &Team<'_>,
     origin: usize,
     call: &impl SwapLoops,
@@ -90,7 +96,7 @@ unsafe fn reverse(
     if program.swapped == Swapped::Nothing {
         return;
     }
-    let InPlace { ref dims, bytes, .. } = *program;
+    let bytes = program.bytes;
     let per_byte = program.grain.per_byte();
     let parts = team.parts(bytes);
     let cut = Cut::new(dims, origin, per_byte, parts, |dim| program.may_cut(dim));
@@ -103,7 +109,9 @@ unsafe fn reverse(
     team.run(cut.parts(), |part| {
         // SAFETY: passed on; a step of a kept dimension is swapped with no other, and parts
         // have no byte in common.
-        unsafe { reverse_part(program, origin as isize, call, cut.window(part), lengths) }
+        unsafe {
+            reverse_part(program.swapped, dims, origin as isize, call, cut.window(part), lengths)
+        }
     });
 }
 
@@ -149,7 +157,8 @@ unsafe fn mirror_shared(
 /// As for [`run`], for the window, which is of a `Keep` dimension, or the segments that start in
 /// it, or everything.
 unsafe fn reverse_part(
-    program: &InPlace,
+    swapped: Swapped,
+    dims: &[Dim],
     mut origin: isize,
     call: &impl SwapLoops,
     window: Window,
@@ -159,8 +168,8 @@ unsafe fn reverse_part(
         // SAFETY: `mirror` gives pairs of steps of the window's dimensions, inside the reach.
         unsafe { call.swap(loops, start) }
     };
-    let Some(lengths) = lengths.filter(|_| program.swapped != Swapped::Flips) else {
-        let mut dims: Dims = program.dims.clone();
+    let Some(lengths) = lengths.filter(|_| swapped != Swapped::Flips) else {
+        let mut dims: Dims = dims.into();
         if dims[window.dim].flow == Flow::Keep {
             origin += dims[window.dim].dst * window.start as isize;
             dims[window.dim].len = window.end - window.start;
@@ -168,11 +177,11 @@ unsafe fn reverse_part(
         mirror(&dims, origin, swap);
         return;
     };
-    let nest = Nest::of(&program.dims, window, lengths.origin());
+    let nest = Nest::of(dims, window, lengths.origin());
     let Some((prefix, steps)) = nest.prefix else { return };
     let zero = lengths.zeroes_tail();
     // SAFETY: the nest is of the program's own lanes.
-    if unsafe { call.by_kernel(program.swapped, &nest, prefix, lengths) } {
+    if unsafe { call.by_kernel(swapped, &nest, prefix, lengths) } {
         return;
     }
     let kept = |l: &Loop<2>| {
@@ -185,7 +194,7 @@ unsafe fn reverse_part(
     let mut rest = Loops::<2>::with_capacity(nest.inner.len() + 1);
     rest.push(Loop { len: 0, steps: [prefix.src, prefix.dst] });
     rest.extend_from_slice(&nest.inner);
-    if program.swapped == Swapped::Segments {
+    if swapped == Swapped::Segments {
         let Ok(()) = walk(&nest.lanes, nest.start, |[_, lane, _]| {
             each_segment(lengths, steps, |start, len| {
                 lane_dims[0] = Dim { len, flow: Flow::Flip, ..prefix };

@@ -6,15 +6,18 @@ mod stage;
 mod units;
 
 use super::lengths::LengthReader;
-use super::program::{InPlace, Route};
+use super::program::{InPlace, Route, unfolded};
+use crate::dtype::Grain;
+use crate::plan::Plan;
 
-/// Runs a route from `src` to `dst`.
+/// Runs the route of a plan from `src` to `dst`.
 ///
 /// # Safety
 /// `src` is valid for reads over the plan's input reach, `dst` for writes over its output reach (and
 /// initialised, if the plan merges bytes), the two do not overlap, and `lengths` is there if the plan
 /// reads any.
 pub(super) unsafe fn copy(
+    plan: &Plan,
     route: &Route,
     src: *const u8,
     dst: *mut u8,
@@ -24,21 +27,37 @@ pub(super) unsafe fn copy(
     unsafe {
         match route {
             Route::Nothing => {}
-            Route::Units(units) => units::run(units, src, dst, lengths),
-            Route::Packed(packed) => packed::run(packed, src, dst, lengths),
+            Route::Units(units) => {
+                units::run(units, units.dims(plan.dims()), src, dst, lengths);
+            }
+            Route::Packed(packed) => {
+                let unfolded = unfolded(plan);
+                let dims = unfolded.as_deref().unwrap_or(plan.dims());
+                packed::run(packed, dims, src, dst, lengths);
+            }
         }
     }
 }
 
-/// Runs a program on one memory.
+/// Runs the program of a plan on one memory.
 ///
 /// # Safety
 /// `memory` is valid over the plan's reach and initialised, and `lengths` is there if the plan reads any.
 pub(super) unsafe fn reverse(
+    plan: &Plan,
     program: &InPlace,
     memory: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) {
     // SAFETY: passed on.
-    unsafe { in_place::run(program, memory, lengths) }
+    unsafe {
+        match program.grain {
+            Grain::Byte => in_place::run(program, plan.dims(), memory, lengths),
+            Grain::Packed { .. } => {
+                let unfolded = unfolded(plan);
+                let dims = unfolded.as_deref().unwrap_or(plan.dims());
+                in_place::run(program, dims, memory, lengths);
+            }
+        }
+    }
 }

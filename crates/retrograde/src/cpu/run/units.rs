@@ -57,6 +57,7 @@ unsafe impl Sync for Call<'_> {}
 /// As for [`run_on`].
 pub(super) unsafe fn run(
     units: &Units,
+    dims: &[Dim],
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
@@ -64,7 +65,7 @@ pub(super) unsafe fn run(
     let team = Team::new(units.bytes);
     let Some(job) = units.job.filter(|_| team.threads() == 1) else {
         // SAFETY: passed on.
-        return unsafe { run_on(&team, units, src, dst, lengths) };
+        return unsafe { run_on(&team, units, dims, src, dst, lengths) };
     };
     let (isa, stream) = (Isa::current(), tuning::streams(units.bytes));
     // SAFETY: the job is the program's own loops over both reaches, which are valid and separate, as
@@ -96,11 +97,12 @@ pub(super) unsafe fn run(
 pub(super) unsafe fn run_on(
     team: &Team<'_>,
     units: &Units,
+    dims: &[Dim],
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) {
-    let Units { ref dims, unit, origins: [from, to], bytes, .. } = *units;
+    let Units { unit, origins: [from, to], bytes, kernel, .. } = *units;
     let (isa, prefetch) = (Isa::current(), tuning::prefetches(bytes));
     let (stream, stream_strips) = (tuning::streams(bytes), tuning::streams_strips(bytes));
     let cut = Cut::new(dims, to, 1, team.parts(bytes), |dim| units.may_cut(dim));
@@ -112,7 +114,7 @@ pub(super) unsafe fn run_on(
     team.run(cut.parts(), move |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
-        unsafe { part_of(&call, units, cut.window(part)) };
+        unsafe { part_of(&call, kernel, dims, cut.window(part)) };
         if stream || stream_strips {
             call.isa.fence();
         }
@@ -121,18 +123,18 @@ pub(super) unsafe fn run_on(
 
 /// # Safety
 /// The invariants of [`Call`]; no other thread writes to the window.
-unsafe fn part_of(call: &Call<'_>, units: &Units, window: Window) {
+unsafe fn part_of(call: &Call<'_>, kernel: UnitsKernel, dims: &[Dim], window: Window) {
     let origin = call.lengths.map_or(0, |lengths| lengths.origin());
-    let nest = Nest::of(&units.dims, window, origin);
+    let nest = Nest::of(dims, window, origin);
     let [from, to, _] = nest.start;
     // SAFETY: the nest visits exactly the window's elements, all inside both reaches, and the
     // lengths of their lanes.
     unsafe {
         let Some(((axis, steps), lengths)) = nest.prefix.zip(call.lengths) else {
-            let UnitsKernel::Along(along) = units.kernel else { return };
+            let UnitsKernel::Along(along) = kernel else { return };
             return loops(call, along, &nest.inner, [from, to]);
         };
-        match units.kernel {
+        match kernel {
             UnitsKernel::Blocks => blocks(call, &nest, axis, steps, lengths),
             UnitsKernel::Lanes => lanes(call, &nest, axis, lengths),
             UnitsKernel::ShortLanes => short_lanes(call, &nest, axis, lengths),

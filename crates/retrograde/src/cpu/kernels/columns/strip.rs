@@ -25,10 +25,11 @@ pub(super) struct Strip<'a, V> {
     stream: bool,
     /// Whether staged steps behind the reversed ones become zero.
     zero: bool,
-    /// How many staged steps of each column are reversed.
-    heads: [u32; MOST_COLUMNS],
+    /// How many staged steps of each column are reversed. Of this list and the next, the columns of the
+    /// strip are written: all of them would take longer than a small strip.
+    heads: [MaybeUninit<u32>; MOST_COLUMNS],
     /// Where each column is in the buffer.
-    places: [u32; MOST_COLUMNS],
+    places: [MaybeUninit<u32>; MOST_COLUMNS],
     vector: PhantomData<V>,
 }
 
@@ -51,7 +52,8 @@ impl<'a, V: SquareVector> Strip<'a, V> {
         stream: bool,
     ) -> Self {
         let byte = first * columns.unit;
-        let (zero, heads, places) = (columns.zero, [0; MOST_COLUMNS], [0; MOST_COLUMNS]);
+        let nothing = [const { MaybeUninit::uninit() }; MOST_COLUMNS];
+        let (zero, heads, places) = (columns.zero, nothing, nothing);
         Strip { columns, byte, vectors, stream, zero, heads, places, vector: PhantomData }
     }
 
@@ -77,9 +79,10 @@ impl<'a, V: SquareVector> Strip<'a, V> {
             let most = if whole { len } else { self.most::<W, E, N>() };
             // Otherwise what is staged is the output, zeros included, and no head says otherwise.
             self.zero &= whole;
+            self.heads[..self.vectors * wide * E].fill(MaybeUninit::new(0));
             if whole {
                 for (column, &head) in heads.iter().enumerate() {
-                    self.heads[Self::listed::<W, E, N>(column / E, column % E)] = head as u32;
+                    self.heads[Self::listed::<W, E, N>(column / E, column % E)].write(head as u32);
                 }
             }
             let mut first = 0;
@@ -111,7 +114,7 @@ impl<'a, V: SquareVector> Strip<'a, V> {
         let pitch = self.pitch::<W, E>(len);
         for unit in 0..self.vectors * (V::BYTES / W) {
             for element in 0..E {
-                self.places[Self::listed::<W, E, N>(unit, element)] = (unit * pitch) as u32;
+                self.places[Self::listed::<W, E, N>(unit, element)].write((unit * pitch) as u32);
             }
         }
     }
@@ -267,7 +270,9 @@ impl<'a, V: SquareVector> Strip<'a, V> {
         let pitch = self.pitch::<W, E>(len);
         for unit in 0..self.vectors * (V::BYTES / W) {
             for element in 0..E {
-                let head = self.heads[Self::listed::<W, E, N>(unit, element)] as usize;
+                let head = self.heads[Self::listed::<W, E, N>(unit, element)];
+                // SAFETY: `run` wrote the heads of all columns of the strip.
+                let head = unsafe { head.assume_init() } as usize;
                 let first = first.unwrap_or(head / N * N);
                 if first >= head || head - first > N {
                     continue;
@@ -349,7 +354,8 @@ impl<'a, V: SquareVector> Strip<'a, V> {
         let (zero, zeros) = (self.zero, self.columns.room as u32);
         let reversed = if const { N * W == V::BYTES } { 1 } else { (PART - W) as u8 };
         let (first, side, pieces) = (first as u32, N as u32, pieces.as_mut_ptr());
-        // SAFETY: a strip has no more than `MOST_COLUMNS` columns.
+        // SAFETY: a strip has no more than `MOST_COLUMNS` columns; `run` wrote their heads, and `place`
+        // their places.
         unsafe {
             let from = (&raw mut (*pieces).from).cast::<u32>();
             let turned = (&raw mut (*pieces).turned).cast::<u8>();
@@ -357,7 +363,8 @@ impl<'a, V: SquareVector> Strip<'a, V> {
                 let heads = self.heads.get_unchecked(listed..listed + wide);
                 let places = self.places.get_unchecked(listed..listed + wide);
                 let mixed = (len + listed / wide % E * N) as u32;
-                for (index, (&head, &place)) in heads.iter().zip(places).enumerate() {
+                for (index, (head, place)) in heads.iter().zip(places).enumerate() {
+                    let (head, place) = (head.assume_init(), place.assume_init());
                     let left = head.wrapping_sub(first) as i32;
                     let step = if left > 0 { mixed } else { first };
                     let step =

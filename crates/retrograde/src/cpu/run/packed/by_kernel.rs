@@ -56,22 +56,23 @@ impl Call<'_> {
 
 /// The call on memory, and its threads. `None` if columns are too long to be staged on that many.
 fn call<'a>(
-    packed: &'a Packed,
+    packed: &Packed,
+    dims: &'a [Dim],
     kernel: PackedKernel,
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'a>>,
 ) -> Option<(Call<'a>, Team<'a>)> {
-    let Packed { bits, ref dims, origins, end, .. } = *packed;
+    let Packed { bits, elements, origins, end, .. } = *packed;
     let per_byte = packed.per_byte();
     // Elements cost as much as bytes do elsewhere.
-    let team = Team::new(packed.elements());
+    let team = Team::new(elements);
     let at_once = team.threads();
     if let PackedKernel::Columns { len } = kernel {
         column_room(len, 1, per_byte, at_once)?;
     }
     let (isa, end) = (Isa::current(), src.wrapping_add(end.div_ceil(per_byte)));
-    let stream = tuning::streams_strips(packed.elements() / per_byte);
+    let stream = tuning::streams_strips(elements / per_byte);
     Some((Call { src, end, dst, dims, origins, bits, lengths, isa, stream, at_once }, team))
 }
 
@@ -82,12 +83,13 @@ fn call<'a>(
 /// As for [`run`](super::run).
 pub(super) unsafe fn run(
     packed: &Packed,
+    dims: &[Dim],
     kernel: PackedKernel,
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) -> bool {
-    let Some((call, team)) = call(packed, kernel, src, dst, lengths) else { return false };
+    let Some((call, team)) = call(packed, dims, kernel, src, dst, lengths) else { return false };
     // SAFETY: the contract of this function has the invariants; the program found that rows start on
     // bytes.
     unsafe { call.run(kernel, &team) };
@@ -101,13 +103,14 @@ pub(super) unsafe fn run(
 pub(super) unsafe fn run_buffered(
     packed: &Packed,
     kernel: PackedKernel,
-    buffered: &Buffered,
+    (dims, buffered): (&[Dim], &Buffered),
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) -> bool {
     let Some(mut buffer) = fresh::try_bytes(buffered.bytes) else { return false };
-    let Some((mut call, team)) = call(packed, kernel, src, buffer.as_mut_ptr(), lengths) else {
+    let Some((mut call, team)) = call(packed, dims, kernel, src, buffer.as_mut_ptr(), lengths)
+    else {
         return false;
     };
     (call.dims, call.origins[1], call.stream) = (&buffered.to, 0, false);
@@ -115,7 +118,7 @@ pub(super) unsafe fn run_buffered(
     // rest, which reads no lengths.
     unsafe {
         call.run(kernel, &team);
-        super::run(&buffered.from, buffer.as_ptr(), dst, None);
+        super::run(&buffered.rest, &buffered.from, buffer.as_ptr(), dst, None);
     }
     true
 }

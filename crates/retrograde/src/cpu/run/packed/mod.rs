@@ -19,14 +19,16 @@ pub(super) use swap::{PackedCall, seal, swap_loops, zero_loops};
 
 use crate::cpu::lengths::LengthReader;
 use crate::cpu::program::{Packed, Way};
+use crate::plan::Dim;
 
-/// Moves packed elements out of place.
+/// Moves packed elements along these dimensions, of which the last is the row, out of place.
 ///
 /// # Safety
 /// `src` is valid for reads over the input's reach, `dst` for writes over the output's (and initialised
 /// unless the program seals), the two do not overlap, and `lengths` is there if a dimension reads any.
 pub(super) unsafe fn run(
     packed: &Packed,
+    dims: &[Dim],
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
@@ -35,13 +37,14 @@ pub(super) unsafe fn run(
         // SAFETY: passed on. A way for which there is no memory has written nothing.
         let done = unsafe {
             match way {
-                Way::Kernel(kernel) => by_kernel::run(packed, *kernel, src, dst, lengths),
+                Way::Kernel(kernel) => by_kernel::run(packed, dims, *kernel, src, dst, lengths),
                 Way::Buffered(kernel, buffered) => {
-                    by_kernel::run_buffered(packed, *kernel, buffered, src, dst, lengths)
+                    let halves = (dims, &**buffered);
+                    by_kernel::run_buffered(packed, *kernel, halves, src, dst, lengths)
                 }
-                Way::Spread(spread) => spread::run(packed.bits, spread, src, dst, lengths),
-                Way::Rows => rows::run(packed, false, src, dst, lengths),
-                Way::ShortRows => rows::run(packed, true, src, dst, lengths),
+                Way::Spread(spread) => spread::run(packed.bits, spread, dims, src, dst, lengths),
+                Way::Rows => rows::run(packed, dims, false, src, dst, lengths),
+                Way::ShortRows => rows::run(packed, dims, true, src, dst, lengths),
             }
         };
         if done {

@@ -50,14 +50,15 @@ unsafe impl Sync for Rows<'_> {}
 /// As for [`run`](super::run).
 pub(super) unsafe fn run(
     packed: &Packed,
+    dims: &[Dim],
     short: bool,
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) -> bool {
-    let Packed { bits, ref dims, origins, seals, .. } = *packed;
+    let Packed { bits, elements, origins, seals, .. } = *packed;
     let per_byte = packed.per_byte();
-    let bytes = packed.elements() / per_byte;
+    let bytes = elements / per_byte;
     let team = Team::new(bytes);
     // Only the row steps by one.
     let may_cut = |dim: &Dim| !(short && dim.dst == 1);

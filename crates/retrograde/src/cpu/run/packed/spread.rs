@@ -6,6 +6,7 @@ use crate::cpu::program::Spread;
 use crate::cpu::run::units;
 use crate::cpu::schedule::Team;
 use crate::fresh;
+use crate::plan::Dim;
 
 /// The addresses of a pass, which threads share.
 #[derive(Clone, Copy)]
@@ -26,6 +27,7 @@ unsafe impl Sync for Pass {}
 pub(super) unsafe fn run(
     bits: usize,
     program: &Spread,
+    dims: &[Dim],
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
@@ -51,7 +53,7 @@ pub(super) unsafe fn run(
             2 => spread::<2>(pass, from, to),
             _ => spread::<1>(pass, from, to),
         });
-        units::run_on(&team, units, apart, moved, lengths);
+        units::run_on(&team, units, dims, apart, moved, lengths);
         let rest = elements.next_multiple_of(per_byte) - elements;
         moved.add(elements).write_bytes(0, rest);
         let pass = Pass { src: moved, dst };
