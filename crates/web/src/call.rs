@@ -4,7 +4,7 @@ use crate::number;
 use crate::picture;
 use retrograde::{
     Align, DType, Error, Layout, LengthPolicy, Lengths, Prepared, Reverse, ReverseSegments,
-    ReverseSequence, ReverseSubsequences, Tail, TensorRef, cpu,
+    ReverseSequence, ReverseSubsequences, Tail, TensorRef,
 };
 use retrograde_picture::{Movement, Padding};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
