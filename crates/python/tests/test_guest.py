@@ -153,9 +153,20 @@ def test_memory_that_is_not_used_is_given_back():
 
 
 def test_a_process_with_one_thread_keeps_little():
-    """There, only the next call can give memory back."""
+    """There, only the next calls can give memory back; small ones do."""
     held, _, more = map(int, output("retrograde.set_num_threads(1)" + MEMORY, pretended.plain()).split())
     assert held <= 64 and more < 96
+    code = """
+retrograde.set_num_threads(1)
+for size in (4, 16, 40):
+    retrograde.reverse(np.zeros(size << 20, np.uint8))
+print(retrograde.kept_memory() >> 20)
+time.sleep(2.5)
+for _ in range(8):
+    retrograde.reverse(np.zeros(10, np.uint8))
+print(retrograde.kept_memory())
+"""
+    assert output("import time" + code, pretended.plain()).split() == ["60", "0"]
 
 
 def test_how_much_memory_is_kept():

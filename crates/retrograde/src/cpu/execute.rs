@@ -2,6 +2,7 @@
 //! check nothing.
 
 use super::lengths::LengthReader;
+use super::memory::release_unused;
 use super::program::{InPlace, Program, Route};
 use super::run;
 use crate::error::ExecuteError;
@@ -93,6 +94,7 @@ impl<'a> Checks<'a> {
         mut dst: MemoryMut<'_>,
     ) -> Result<(), ExecuteError> {
         let plan = self.plan;
+        release_unused();
         plan.check_sizes(src.len(), dst.len())?;
         let lengths = self.matched(lengths, &dst)?;
         if plan.is_empty() {
@@ -132,6 +134,7 @@ impl<'a> Checks<'a> {
         mut memory: MemoryMut<'_>,
     ) -> Result<(), ExecuteError> {
         let plan = self.plan;
+        release_unused();
         // The input's reach is the output's, or the plan does not fit in place.
         plan.check_sizes(usize::MAX, memory.len())?;
         let lengths = self.matched(lengths, &memory)?;

@@ -2,7 +2,8 @@
 //!
 //! A copy into memory that is fresh from the system spends half its time on page faults. So blocks
 //! that are dropped are kept for the next output. What has not been used for two seconds is
-//! released: by the next block that is made or dropped, or by an idle worker of the pool.
+//! released: by an idle worker of the pool, the next block that is made or dropped, or one of the next
+//! calls of any size.
 
 use super::schedule::pool::{IdleTask, when_idle};
 use std::alloc::{Layout, alloc, dealloc};
@@ -137,6 +138,19 @@ static RELEASE: IdleTask = IdleTask {
     every: UNUSED,
     work: || drop(current().trim(limit(true))),
 };
+
+/// Released by a call, where no worker does: looks at the clock in one of eight calls while blocks are kept.
+#[inline]
+pub(super) fn release_unused() {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    // SAFETY: null, or a box that is never freed.
+    let kept = unsafe { KEPT.load(Ordering::Acquire).as_ref() };
+    if kept.is_some_and(|kept| kept.bytes.load(Ordering::Relaxed) > 0)
+        && CALLS.fetch_add(1, Ordering::Relaxed).is_multiple_of(8)
+    {
+        (RELEASE.work)();
+    }
+}
 
 /// The blocks of this process. Those that a forked child inherits are released there.
 fn current() -> &'static Kept {
