@@ -67,7 +67,7 @@ TABLE = [
          "crates/retrograde/src/ crates/c/src/ crates/io/src/ crates/cuda/src/ crates/onnxruntime/src/ crates/deadline/src/ fuzz/bodies/"),
     Part("check", "asan-python", 15, "the extension module under AddressSanitizer", "setup nightly; c++, .venv", "crates/python/src/"),
     Part("check", "audit", 1, "licences, sources and known vulnerabilities of every lock file", "setup cargo-deny", "*Cargo.toml *Cargo.lock deny.toml"),
-    Part("check", "docs", 1, "links, and examples of the command", "", "*.md docs/"),
+    Part("check", "docs", 1, "links, paths, lists of pages and commands, and examples of the command", "", "*.md docs/"),
     Part("check", "fuzz", 60, "every fuzz target for five minutes, with libFuzzer under AddressSanitizer", "setup nightly cargo-fuzz; c++",
          "crates/io/src/ crates/retrograde/src/directml/ crates/zarr/src/ fuzz/"),
     Part("check", "imports", 1, "no circles of imports; crates as docs/architecture.md says"),

@@ -17,7 +17,7 @@ BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 LIBRARIES = ["", "torch", "jax", "onnx", "pyarrow", "dask", "xarray"]
 PAGES = [("docs/python.md", library) for library in LIBRARIES[:5]] + [("docs/dask.md", name) for name in LIBRARIES[5:]]
-PAGES.append(("docs/sharding.md", "jax"))
+PAGES += [("README.md", "torch"), ("docs/sharding.md", "jax")]
 
 
 @pytest.mark.parametrize("name", ["retrograde", "retrograde._explain", "retrograde._prepare", "retrograde._show"])
