@@ -1,4 +1,4 @@
-"""What the comparisons of models share: running the command in a temporary folder, drawing random
+"""What the comparisons share: counting, running the command in a temporary folder, drawing random
 tensors, and building ONNX models.
 """
 
@@ -172,6 +172,15 @@ def typed(name, kind, x):
     else:
         proto.int32_data.extend(x.view(f"u{x.dtype.itemsize}").ravel().tolist())
     return proto
+
+
+def varint(number):
+    """A number of protocol buffers."""
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
 
 
 def write(path, proto):

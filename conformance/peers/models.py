@@ -26,6 +26,7 @@ from modelling import (
     Folder,
     RNG,
     check,
+    deadline,
     draw,
     info,
     load,
@@ -42,10 +43,6 @@ from modelling import (
 )
 from models_openvino import openvino_models, openvino_strings, openvino_types
 from models_refused import refusals
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/parts"))
-
-import deadline  # noqa: E402
 
 OPSETS = range(10, 29)
 # The types of ReverseSequence; bfloat16 was added in opset 28.
