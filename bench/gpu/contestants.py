@@ -61,7 +61,7 @@ class Retrograde(Peer):
     def contestants(self, job):
         case, package, lengths = job.case, self.package, job.lengths
         x = job.out if case.in_place else job.x
-        if case.operator == "flip":
+        if case.operator == "reverse":
             axes = case.axes
             call = lambda out=job.out: package.reverse(x, axes, out=out)  # noqa: E731
         elif case.operator == "sequence":
@@ -121,7 +121,7 @@ def torch_calls(job):
         return x.view(torch.int16) if x.dtype == torch.uint16 else x
 
     x = plain(job.out if case.in_place else job.x)
-    if case.operator == "flip":
+    if case.operator == "reverse":
         calls = [("flip", lambda x: torch_flip(x, axes, dense), (x,))]
     else:
         lengths = job.broadcast_lengths()
@@ -182,7 +182,7 @@ class Cupy(Peer):
     def contestants(self, job):
         case, cupy = job.case, self.cupy
         x, out = (self.array(one) for one in (job.out if case.in_place else job.x, job.out))
-        if case.operator == "flip":
+        if case.operator == "reverse":
 
             def reversed_view():
                 return cupy.flip(x, case.axes)
@@ -211,7 +211,7 @@ class Cupy(Peer):
             style, reversed_view = ("rows", rows) if case.has_rows else ("gather", gathered)
 
         def call():
-            if case.operator != "flip" and not case.in_place:
+            if case.operator != "reverse" and not case.in_place:
                 return reversed_view()
             # A flip is a view, which is copied here.
             cupy.copyto(out, cupy.ascontiguousarray(reversed_view()) if case.in_place else reversed_view())
@@ -241,7 +241,7 @@ class Jax(Peer):
             raise Unsupported("it places arrays itself")
         x = jax.dlpack.from_dlpack(job.base)
         turn = (lambda x: numpy.swapaxes(x, -1, -2)) if case.transposed else (lambda x: x)
-        if case.operator == "flip":
+        if case.operator == "reverse":
             style, arguments, function = "flip", (x,), lambda x: numpy.flip(turn(x), case.axes)
         else:
             axis = case.axes[0]

@@ -48,7 +48,7 @@ class Job:
 
     def _lengths(self):
         case = self.case
-        if case.operator == "flip":
+        if case.operator == "reverse":
             return None
         shape = list(case.shape)
         most = shape[case.axes[0]]
@@ -60,7 +60,7 @@ class Job:
 
     def broadcast_lengths(self):
         """Lengths broadcast to their lanes."""
-        if self.case.operator == "lanes":
+        if self.case.operator == "subsequences":
             return self.lengths
         shape = [1] * len(self.case.shape)
         shape[self.case.axes[1]] = -1
@@ -78,10 +78,10 @@ class Job:
         for begin in range(0, case.count, STEP):
             at = torch.arange(begin, min(begin + STEP, case.count), device=self.kind)
             source = at.clone()
-            for axis in case.axes if case.operator == "flip" else case.axes[:1]:
+            for axis in case.axes if case.operator == "reverse" else case.axes[:1]:
                 size, stride = case.shape[axis], strides[axis]
                 place = at // stride % size
-                if case.operator == "flip":
+                if case.operator == "reverse":
                     source += (size - 1 - 2 * place) * stride
                     continue
                 if case.operator == "sequence":

@@ -1,4 +1,4 @@
-"""The benchmark cases for the CPU, and how they are shrunk for a quick run."""
+"""The benchmark cases, those for the CPU, and how they are shrunk for a quick run."""
 
 import json
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from math import prod
 from pathlib import Path
 
 # Widths in bits of the element types in the cases, under the engine's names.
-BITS = {"u1": 1, "u2": 2, "u4": 4, "u8": 8, "u16": 16, "f16": 16, "f32": 32, "f64": 64, "c128": 128}
+BITS = {"u1": 1, "u2": 2, "u4": 4, "u8": 8, "u16": 16, "f16": 16, "f32": 32, "bytes5": 40, "f64": 64, "c128": 128}
 NUMPY = {"u8": "uint8", "u16": "uint16", "f16": "float16", "f32": "float32", "f64": "float64", "c128": "complex128"}
 
 MIB = 1 << 20
@@ -24,10 +24,17 @@ class Case:
     in_place: bool = False
     fortran: bool = False
     peers: tuple | None = None  # only these, if a sweep over all of them would take too long
+    offset: int = 0  # of input and output from an aligned address, in elements
+    transposed: bool = False  # the last two axes of the input are transposed in memory
+    title: str | None = None  # its name, for a GPU
+
+    @property
+    def count(self):
+        return prod(self.shape)
 
     @property
     def bytes(self):
-        return -(-prod(self.shape) * BITS[self.dtype] // 8)
+        return -(-self.count * BITS[self.dtype] // 8)
 
     @property
     def packed(self):
@@ -38,7 +45,23 @@ class Case:
         return self.axes[0]
 
     @property
+    def small(self):
+        return self.group == "small"
+
+    @property
+    def in_python(self):
+        """Whether NumPy and PyTorch have the type. Only `bench-gpu` measures the others on a GPU."""
+        return self.dtype in NUMPY
+
+    @property
+    def has_rows(self):
+        """Whether the case moves whole rows: a sequence whose time and batch axes are the first two of several."""
+        return self.operator == "sequence" and set(self.axes) == {0, 1} and len(self.shape) > 2
+
+    @property
     def name(self):
+        if self.title:
+            return self.title
         sizes = [str(size) for size in self.shape]
         if self.operator == "sequence":
             time, batch = self.axes
@@ -54,14 +77,18 @@ class Case:
         return name + (", in place" if self.in_place else "")
 
 
+def listed(harness):
+    """The names and the fields of the cases of `bench/cases.jsonl` that a harness measures, in file order."""
+    for one in map(json.loads, LIST.read_text(encoding="utf-8").splitlines()):
+        if harness in one.pop("in"):
+            fields = {field: tuple(value) if isinstance(value, list) else value for field, value in one.items()}
+            yield fields.pop("name"), fields
+
+
 def all_cases():
-    """The CPU cases of `bench/cases.jsonl`, in file order."""
-    for line in LIST.read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        if "cpu" not in one.pop("in"):
-            continue
-        name = one.pop("name")
-        case = Case(**{field: tuple(value) if isinstance(value, list) else value for field, value in one.items()})
+    """The CPU cases."""
+    for name, fields in listed("cpu"):
+        case = Case(**fields)
         if case.name != name:
             raise ValueError(f"{LIST.name}: {name!r} is called {case.name!r} in records")
         yield case

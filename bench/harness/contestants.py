@@ -13,6 +13,20 @@ class Unsupported(Exception):
     """A peer has no such operation, for this reason."""
 
 
+def supported(case, types=None, strided=False, lanes=True):
+    """Raises unless a peer of these types has the case; none works in place."""
+    if case.in_place:
+        raise Unsupported("nothing works in place")
+    if types is None and case.packed:
+        raise Unsupported("no packed types")
+    if types is not None and case.dtype not in types:
+        raise Unsupported(f"no {case.dtype}")
+    if case.fortran and not strided:
+        raise Unsupported("dense inputs only")
+    if case.operator == "subsequences" and not lanes:
+        raise Unsupported("no length per lane")
+
+
 @dataclass
 class Contestant:
     name: str

@@ -38,7 +38,6 @@ def load(path):
         "rb_error": (ctypes.c_char_p, []),
         "rb_call_new": (pointer, [ctypes.POINTER(CallSpec)]),
         "rb_call_free": (None, [pointer]),
-        "rb_call_plan": (ctypes.c_char_p, [pointer]),
         "rb_run": (ctypes.c_int, [pointer, size, pointer, pointer, ctypes.c_bool, size]),
         "rb_in_place": (ctypes.c_int, [pointer, size, pointer, size]),
         "rb_fresh": (ctypes.c_int, [pointer, size, pointer, pointer, size]),
@@ -89,9 +88,6 @@ class Call:
     def __del__(self):
         if getattr(self, "handle", None):
             self.library.rb_call_free(self.handle)
-
-    def plan(self):
-        return self.library.rb_call_plan(self.handle).decode()
 
     def run(self, threads, src, dst, plan_each_call, iterations):
         checked(self.library.rb_run(self.handle, threads, src.ctypes.data, dst.ctypes.data, plan_each_call, iterations), self.library)

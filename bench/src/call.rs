@@ -2,7 +2,7 @@
 
 use retrograde::cpu::Program;
 use retrograde::{
-    DType, Layout, Lengths, LengthsMemory, MemoryMut, Plan, Reversal, Reverse, ReverseSequence,
+    DType, Layout, Lengths, LengthsMemory, MemoryMut, Reversal, Reverse, ReverseSequence,
     ReverseSubsequences, TensorMut, TensorRef, cpu,
 };
 use std::error::Error;
@@ -56,11 +56,6 @@ impl Call {
             Ok(reversal.prepare(&src, &dst)?.program().clone())
         })?;
         Ok(Call { operator, src, dst, lengths, program })
-    }
-
-    /// Its plan.
-    pub fn plan(&self) -> &Plan {
-        self.program.plan()
     }
 
     /// Size of the input and of the output in bytes.

@@ -2,7 +2,10 @@
 //! read the same file.
 
 use crate::call::{Failure, Operator};
-use retrograde::DType;
+use retrograde::{
+    DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSequence,
+    ReverseSubsequences,
+};
 use serde_json::Value;
 
 /// The content of `bench/cases.jsonl`.
@@ -57,6 +60,69 @@ impl Harness {
         }
         Ok(cases)
     }
+}
+
+impl Case {
+    /// The layout of the output.
+    pub fn dense(&self) -> Result<Layout, Failure> {
+        Ok(Layout::dense(self.dtype, &self.shape)?)
+    }
+
+    /// The offset of both buffers in bytes.
+    pub fn offset_bytes(&self) -> u64 {
+        self.offset as u64 * (self.dtype.bits().unwrap_or(8) as u64 / 8)
+    }
+
+    /// The plan, and random lengths if the operator has any. Strict, so that their check is part of
+    /// the time.
+    pub fn plan(&self) -> Result<(Plan, Option<Vec<u8>>), Failure> {
+        let dense = self.dense()?;
+        let input = match self.transposed {
+            true => {
+                // In memory, the last two sizes are swapped.
+                let last = self.shape.len() - 1;
+                let mut stored = self.shape.clone();
+                stored.swap(last, last - 1);
+                let mut order: Vec<usize> = (0..=last).collect();
+                order.swap(last, last - 1);
+                Layout::dense(self.dtype, &stored)?.permuted(&order)?
+            }
+            false => dense.clone(),
+        };
+        Ok(match self.operator.clone() {
+            Operator::Reverse(axes) => (Reverse::axes(axes).plan(&input, &dense)?, None),
+            Operator::Sequence { time, batch } => {
+                let count = self.shape[batch as usize];
+                let lanes = Layout::dense(DType::I64, &[count])?;
+                let operator = ReverseSequence::any_axes(time, batch).policy(LengthPolicy::Strict);
+                let given = lengths(count, self.shape[time as usize]);
+                (operator.plan(&input, &lanes, &dense)?, Some(given))
+            }
+            Operator::Subsequences(axis) => {
+                let mut shape = self.shape.clone();
+                let most = std::mem::replace(&mut shape[axis as usize], 1);
+                let lanes = Layout::dense(DType::I64, &shape)?;
+                let operator = ReverseSubsequences::along(axis).policy(LengthPolicy::Strict);
+                let given = lengths(shape.iter().product(), most);
+                (operator.plan(&input, &lanes, &dense)?, Some(given))
+            }
+        })
+    }
+}
+
+/// Random lengths from 0 to the size of the axis, as 64-bit integers.
+pub fn lengths(count: usize, most: usize) -> Vec<u8> {
+    let mut state = 42u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % (most as u64 + 1)
+    };
+    (0..count).flat_map(|_| next().to_ne_bytes()).collect()
+}
+
+/// A MiB of noise to fill buffers with: zeros may be copied faster than other data.
+pub fn noise() -> Vec<u8> {
+    (0..1usize << 20).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect()
 }
 
 fn strings(list: &Value) -> impl Iterator<Item = &str> {

@@ -74,13 +74,6 @@ pub unsafe extern "C" fn rb_call_free(call: *mut Call) {
     drop(unsafe { Box::from_raw(call) });
 }
 
-/// The plan of the call as text; valid until the next call.
-#[unsafe(no_mangle)]
-pub extern "C" fn rb_call_plan(call: &Call) -> *const c_char {
-    say(&call.plan().to_string().into());
-    rb_error()
-}
-
 /// Runs a call from one buffer to another.
 ///
 /// # Safety

@@ -1,15 +1,13 @@
-"""Compares the oracle, the type table and the command with widely used runtimes.
+"""Compares the oracle and the type table with widely used runtimes.
 
-usage: check.py CALLS.jsonl TYPES.jsonl RETROGRADE_BINARY
+usage: check.py CALLS.jsonl TYPES.jsonl
 
-The first two files come from `retrograde-suite export` and `retrograde-suite types`. If
+The files come from `retrograde-suite export` and `retrograde-suite types`. If
 a peer is known to be wrong, the check prints what it returns. If a later version is right, that is
 printed too and is not a failure. """
 
 import json
 import sys
-import tempfile
-from collections import Counter
 from pathlib import Path
 
 import ml_dtypes
@@ -22,18 +20,9 @@ from onnx.reference import ReferenceEvaluator
 from openvino.utils.node_factory import NodeFactory
 from safetensors.numpy import save as safetensors_save
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/parts"))
+from modelling import check, sequence_model, summary
 
-import deadline  # noqa: E402
-
-PASSED, FAILED = Counter(), Counter()
 ort.set_default_logger_severity(4)  # refusals are expected below, as exceptions
-
-
-def check(group, ok, what):
-    (PASSED if ok else FAILED)[group] += 1
-    if not ok and FAILED[group] <= 5:
-        print(f"FAILED {group}: {what}")
 
 
 def refusal(run):
@@ -48,21 +37,9 @@ def refusal(run):
 # --- Peers -------------------------------------------------------------------------------
 
 
-def sequence_model(rank, time_axis, elem_type=TensorProto.INT64, opset=10):
-    dims = [f"d{i}" for i in range(rank)]
-    node = helper.make_node(
-        "ReverseSequence", ["x", "lens"], ["y"], time_axis=time_axis, batch_axis=1 - time_axis
-    )
-    graph = helper.make_graph(
-        [node],
-        "g",
-        [
-            helper.make_tensor_value_info("x", elem_type, dims),
-            helper.make_tensor_value_info("lens", TensorProto.INT64, ["n"]),
-        ],
-        [helper.make_tensor_value_info("y", elem_type, dims)],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+def model(rank, time_axis, elem_type=TensorProto.INT64):
+    """A model of one ReverseSequence with free sizes."""
+    return sequence_model(elem_type, dims=[f"d{axis}" for axis in range(rank)], time=time_axis)
 
 
 class OnnxRuntime:
@@ -74,8 +51,8 @@ class OnnxRuntime:
     def session(self, rank, time_axis):
         key = rank, time_axis
         if key not in self.sessions:
-            model = sequence_model(rank, time_axis).SerializeToString()
-            self.sessions[key] = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+            made = model(rank, time_axis).SerializeToString()
+            self.sessions[key] = ort.InferenceSession(made, providers=["CPUExecutionProvider"])
         return self.sessions[key]
 
     def reverse_sequence(self, x, lens, time_axis, _batch_axis=None):
@@ -98,7 +75,7 @@ class OnnxReference:
     def reverse_sequence(self, x, lens, time_axis, _batch_axis=None):
         key = x.ndim, time_axis
         if key not in self.evaluators:
-            self.evaluators[key] = ReferenceEvaluator(sequence_model(*key))
+            self.evaluators[key] = ReferenceEvaluator(model(*key))
         return self.evaluators[key].run(None, {"x": x, "lens": lens})[0]
 
 
@@ -132,8 +109,8 @@ class OpenVino:
             data = ov.opset10.parameter([-1] * x.ndim, np.int32)
             return ov.Model([openvino_reverse(data, axes)], [data], "m")
 
-        model = self.compiled(("reverse", x.ndim, tuple(axes)), build)
-        return model(x.astype(np.int32))[0]
+        compiled = self.compiled(("reverse", x.ndim, tuple(axes)), build)
+        return compiled(x.astype(np.int32))[0]
 
     any_axes = True
 
@@ -144,8 +121,8 @@ class OpenVino:
             node = ov.opset10.reverse_sequence(data, lengths, batch_axis, time_axis)
             return ov.Model([node], [data, lengths], "m")
 
-        model = self.compiled(("sequence", x.ndim, time_axis, batch_axis), build)
-        return model([x.astype(np.int32), lens.astype(np.int32)])[0]
+        compiled = self.compiled(("sequence", x.ndim, time_axis, batch_axis), build)
+        return compiled([x.astype(np.int32), lens.astype(np.int32)])[0]
 
 
 def openvino_reverse(data, axes):
@@ -193,16 +170,16 @@ def known_wrong():
 
     def narrows(dtype, value):
         data = ov.opset10.parameter([2], dtype)
-        model = openvino.core.compile_model(ov.Model([openvino_reverse(data, [0])], [data], "m"), "CPU")
-        return model(np.array([value, 1], dtype))[0][1] != np.dtype(dtype).type(value)
+        compiled = openvino.core.compile_model(ov.Model([openvino_reverse(data, [0])], [data], "m"), "CPU")
+        return compiled(np.array([value, 1], dtype))[0][1] != np.dtype(dtype).type(value)
 
     def through_f32():
         data = np.array([[16777217], [1]], np.int32)
         return openvino.reverse_sequence(data, np.array([2]), 0, 1)[1, 0] == 16777216
 
     def refuses(elem_type):
-        model = sequence_model(2, 0, elem_type, 10).SerializeToString()
-        return refusal(lambda: ort.InferenceSession(model)) is not None
+        made = model(2, 0, elem_type).SerializeToString()
+        return refusal(lambda: ort.InferenceSession(made)) is not None
 
     over = reference.reverse_sequence(x, np.array([5, 0, 0]), 0)
     negative = reference.reverse_sequence(x, np.array([-1, 0, 0]), 0)
@@ -272,62 +249,13 @@ def check_packing():
         check("packing: openvino", [int(v) for v in constant.get_value_strings()] == values, name)
 
 
-# --- The command -------------------------------------------------------------------------
-
-
-def check_command(binary):
-    rng = np.random.default_rng(1)
-    dtypes = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16", ">f4", ">i8", "S5", "U3"]
-    dtypes += ["M8[ns]", "V7", ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, "g"]
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "x.npy"), Path(folder, "y.npy")
-        for dtype in dtypes:
-            dtype = np.dtype(dtype)
-            for order in "CF":
-                raw = rng.integers(0, 256, 4 * 5 * 3 * dtype.itemsize, np.uint8)
-                if dtype.kind in "?U":
-                    raw &= 1  # booleans must be 0 or 1, and characters valid
-                x = np.asarray(raw.view(dtype).reshape(4, 5, 3), order=order)
-                np.save(source, x)
-                lens = rng.integers(0, 6, 4)
-                expected = x.copy(order=order)
-                for row, length in enumerate(lens):
-                    expected[row, :length] = x[row, :length][::-1]
-                run_command(binary, "reverse", source, "--axes=-1,0", "-o", target)
-                same_file(target, np.flip(x, (0, 2)), order, f"reverse {dtype} {order}")
-                lengths = ",".join(map(str, lens))
-                run_command(
-                    binary, "reverse-sequence", source, "--lengths", lengths,
-                    "--time-axis", "1", "--batch-axis", "0", "-o", target,
-                )  # fmt: skip
-                same_file(target, expected, order, f"reverse-sequence {dtype} {order}")
-
-
-def run_command(binary, *arguments):
-    run = deadline.run([binary, *map(str, arguments)])
-    check("command: exit code", run.returncode == 0, (arguments, run.stderr))
-
-
-def same_file(path, expected, order, what):
-    y = np.load(path, allow_pickle=False)
-    # NumPy reads an extension type back as raw bytes of its width; compare bytes.
-    same = y.shape == expected.shape and y.dtype.itemsize == expected.dtype.itemsize
-    same &= y.flags.c_contiguous if order == "C" else y.flags.f_contiguous
-    same &= y.tobytes() == np.asarray(expected).tobytes()
-    check("command: file", bool(same), what)
-
-
 def main():
-    calls, types, binary = sys.argv[1:]
+    calls, types = sys.argv[1:]
     check_oracle(calls)
     check_types(types)
     check_packing()
-    check_command(binary)
     report_known_wrong()
-    for group in sorted(PASSED | FAILED):
-        print(f"{group}: {PASSED[group]} agree, {FAILED[group]} differ")
-    print(f"peers: {PASSED.total()} passed, {FAILED.total()} failed")
-    return 1 if FAILED.total() or not PASSED.total() else 0
+    return summary("peers")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ With `quick` each type has one shape instead of five, in turn, and no file is la
 """
 
 import io
+import itertools
 import json
 import os
 import resource
@@ -19,7 +20,6 @@ import tempfile
 import warnings
 import zipfile
 import zlib
-from collections import Counter
 from pathlib import Path
 
 import ml_dtypes
@@ -28,20 +28,11 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from safetensors import TensorSpec, deserialize, serialize
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/parts"))
+from modelling import check, deadline, reverse_sequence, summary, varint
 
-import deadline  # noqa: E402
-
-PASSED, FAILED = Counter(), Counter()
 # The most memory that a small file may cost, whatever its header says: a limit (RLIMIT_DATA) on the
 # private memory of the command, including thread stacks. Beyond it, the command would abort.
 MOST_MEMORY = (32 << 20) + (4 << 20) * os.cpu_count()
-
-
-def check(group, ok, what):
-    (PASSED if ok else FAILED)[group] += 1
-    if not ok and FAILED[group] <= 5:
-        print(f"FAILED {group}: {what}")
 
 
 class Run:
@@ -60,14 +51,6 @@ class Run:
 
 # --- The formats as the libraries write and read them ------------------------------------
 
-SAFETENSORS = {  # safetensors' name of each type that it shares with NumPy or ml_dtypes
-    "bool": "bool", "uint8": "uint8", "int8": "int8", "uint16": "uint16", "int16": "int16",
-    "uint32": "uint32", "int32": "int32", "uint64": "uint64", "int64": "int64",
-    "float16": "float16", "float32": "float32", "float64": "float64", "complex64": "complex64",
-    "bfloat16": "bfloat16", "float8_e4m3fn": "float8_e4m3fn", "float8_e5m2": "float8_e5m2",
-    "float8_e4m3fnuz": "float8_e4m3fnuz", "float8_e5m2fnuz": "float8_e5m2fnuz",
-    "float8_e8m0fnu": "float8_e8m0fnu",
-}  # fmt: skip
 OWN_NAMES = {  # the command's names of types that a .npy file does not name
     "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3fn", "float8_e5m2": "f8e5m2",
     "float8_e4m3fnuz": "f8e4m3fnuz", "float8_e5m2fnuz": "f8e5m2fnuz", "float8_e8m0fnu": "f8e8m0",
@@ -77,6 +60,8 @@ RAW_NAMES = {
     "int32": "i32", "uint64": "u64", "int64": "i64", "float16": "f16", "float32": "f32",
     "float64": "f64", "complex64": "c64", "complex128": "c128", **OWN_NAMES,
 }  # fmt: skip
+# safetensors' own names of these types.
+SAFETENSORS = RAW_NAMES.keys() - {"complex128"}
 
 
 def raw_name(dtype):
@@ -93,7 +78,7 @@ def write_safetensors(path, x, name="x", others=()):
     little = np.array(x.astype(x.dtype.newbyteorder("<")), order="C")
     for key, value in [(name, little), *others]:
         tensors[key] = TensorSpec(
-            dtype=SAFETENSORS[value.dtype.name], shape=list(value.shape),
+            dtype=value.dtype.name, shape=list(value.shape),
             data_ptr=value.ctypes.data, data_len=value.nbytes,
         )  # fmt: skip
     Path(path).write_bytes(serialize(tensors))
@@ -115,12 +100,16 @@ def pb_bytes(x, name="x"):
     return proto.SerializeToString()
 
 
+def named(dtype):
+    """Only .npy files need an extension type as an option, and only for formats that store it."""
+    return ["--dtype", OWN_NAMES[dtype.name]] if dtype.name in OWN_NAMES else []
+
+
 def inputs(folder, x):
     """The array in every format that can hold it: (arguments, in row-major little-endian)."""
     npy = folder / "in.npy"
     np.save(npy, x)
-    # Only .npy files need the extension type as an option, and only for formats that store it.
-    said = ["--dtype", OWN_NAMES[x.dtype.name]] if x.dtype.name in OWN_NAMES else []
+    said = named(x.dtype)
     yield [npy, *said]
     for version in [(1, 0), (2, 0), (3, 0)]:
         write_npy(folder / f"in{version[0]}.npy", x, version)
@@ -161,27 +150,32 @@ def read_back(path, member=None):
     return y.tobytes(), list(y.shape), y.dtype.str
 
 
+DTYPES = [np.dtype(name) for name in RAW_NAMES if name not in OWN_NAMES]
+DTYPES += [np.dtype(getattr(ml_dtypes, name)) for name in OWN_NAMES]
+DTYPES += [np.dtype(text) for text in [">f4", ">i8", ">c16", "S5", "U3", ">U3", "V7", "M8[ns]", ">m8[s]", "g"]]
+
+
+def draw(rng, dtype, shape, order):
+    """An array with every bit pattern that is valid."""
+    raw = rng.integers(0, 256, int(np.prod(shape)) * dtype.itemsize, np.uint8)
+    if dtype.kind in "?b":
+        raw &= 1
+    if dtype.kind == "U":  # characters that fit in one byte
+        letters = raw.reshape(-1, 4)
+        letters[:, 3 if dtype.str[0] == "<" else 0] = 0
+        letters[:, 1:3] = 0
+        letters &= 0x7F
+    return np.asarray(raw.view(dtype).reshape(shape), order=order)
+
+
 def check_round_trips(binary, quick):
     rng = np.random.default_rng(2)
-    dtypes = [np.dtype(name) for name in RAW_NAMES if name not in OWN_NAMES]
-    dtypes += [np.dtype(getattr(ml_dtypes, name)) for name in OWN_NAMES]
-    dtypes += [np.dtype(text) for text in [">f4", ">i8", ">c16", "S5", "U3", ">U3", "V7", "M8[ns]", ">m8[s]", "g"]]
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         shapes = [((4, 5, 3), "C"), ((4, 5, 3), "F"), ((7,), "C"), ((), "C"), ((2, 0, 3), "C")]
-        for turn, dtype in enumerate(dtypes):
+        for turn, dtype in enumerate(DTYPES):
             for shape, order in [shapes[turn % len(shapes)]] if quick else shapes:
-                count = int(np.prod(shape))
-                raw = rng.integers(0, 256, count * dtype.itemsize, np.uint8)
-                if dtype.kind in "?b":
-                    raw &= 1
-                if dtype.kind == "U":  # characters that fit in one byte
-                    letters = raw.reshape(-1, 4)
-                    letters[:, 3 if dtype.str[0] == "<" else 0] = 0
-                    letters[:, 1:3] = 0
-                    letters &= 0x7F
-                x = np.asarray(raw.view(dtype).reshape(shape), order=order)
-                round_trip(binary, folder, x, f"{dtype} {shape} {order}")
+                round_trip(binary, folder, draw(rng, dtype, shape, order), f"{dtype} {shape} {order}")
 
 
 def check_structured(binary):
@@ -323,6 +317,17 @@ def check_lengths(binary):
         )  # fmt: skip
         check("files: lengths", run.code == 0, run.stderr)
         check("files: lengths", np.array_equal(np.load(folder / "y.npy"), expected), lengths)
+        for dtype, order in itertools.product(DTYPES, "CF"):
+            y = draw(rng, dtype, (4, 5, 3), order)
+            np.save(folder / "y.npy", y)
+            counts = rng.integers(0, 6, 4)
+            axes = ["--lengths", ",".join(map(str, counts)), "--time-axis=1", "--batch-axis=0"]
+            run = Run(binary, "reverse-sequence", folder / "y.npy", *named(dtype), *axes, "-o", folder / "y.npy")
+            found = np.load(folder / "y.npy")
+            same = run.code == 0 and found.flags[f"{order}_CONTIGUOUS"]
+            # NumPy reads an extension type back as raw bytes of its width.
+            same &= found.tobytes() == reverse_sequence(y, counts, 1, 0).tobytes()
+            check("files: lengths, every type", bool(same), (dtype, order, run.stderr))
         for how in [[], ["=direct"], ["=copy"]]:
             np.save(folder / "z.npy", x)
             option = "--in-place" + "".join(how)
@@ -347,11 +352,7 @@ def safetensors_bytes(header, data=b"", length=None):
 
 def field_head(number, length):
     """Key and length of a field of bytes."""
-    head = [number << 3 | 2]
-    while length > 127:
-        head.append(length & 127 | 128)
-        length >>= 7
-    return bytes([*head, length])
+    return bytes([number << 3 | 2]) + varint(length)
 
 
 def zip_bytes(members, method=zipfile.ZIP_DEFLATED):
@@ -640,10 +641,7 @@ def main():
     if not quick:
         check_memory(binary)
     check_full_disk(binary)
-    for group in sorted(PASSED | FAILED):
-        print(f"{group}: {PASSED[group]} agree, {FAILED[group]} differ")
-    print(f"files: {PASSED.total()} passed, {FAILED.total()} failed")
-    return 1 if FAILED.total() or not PASSED.total() else 0
+    return summary("files")
 
 
 if __name__ == "__main__":

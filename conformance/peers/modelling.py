@@ -1,4 +1,4 @@
-"""What the comparisons of models share: running the command in a temporary folder, drawing random
+"""What the comparisons share: counting, running the command in a temporary folder, drawing random
 tensors, and building ONNX models.
 """
 
@@ -6,6 +6,7 @@ import os
 import resource
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -174,6 +175,15 @@ def typed(name, kind, x):
     return proto
 
 
+def varint(number):
+    """A number of protocol buffers."""
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
 def write(path, proto):
     path.write_bytes(proto.SerializeToString())
     return path
@@ -194,6 +204,31 @@ def result_is(group, what, path, expected):
     if path.suffix == ".npy" and found.dtype.kind == "V":
         found = found.view(expected.dtype)  # NumPy reads an extension type as raw bytes
     check(group, same(found, expected), (what, found, expected))
+
+
+def array_of(value):
+    """Packed elements are messages."""
+    return numpy_helper.to_array(value) if isinstance(value, TensorProto) else np.asarray(value)
+
+
+def official(binary, chosen, operator=None):
+    """Runs the node tests of the onnx package that `chosen` accepts on their data; those that ran."""
+    from onnx.backend.test.case import node
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cases = [case for case in node.collect_testcases(operator) if case.model and chosen(case)]
+    for case, (inputs, outputs) in ((case, data) for case in cases for data in case.data_sets):
+        with Folder(binary) as folder:
+            write(folder / "model.onnx", case.model)
+            arguments = []
+            for proto, x in zip(case.model.graph.input, inputs):
+                write(folder / f"{proto.name}.pb", tensor_of(proto.name, array_of(x)))
+                arguments += ["--input", f"{proto.name}={proto.name}.pb"]
+            if folder.expect("onnx: official cases", case.name, "model.onnx", *arguments, "-o", "out", "--to", "pb"):
+                for proto, y in zip(case.model.graph.output, outputs):
+                    result_is("onnx: official cases", case.name, folder / f"out/{proto.name}.pb", array_of(y))
+                yield case
 
 
 def summary(what):

@@ -14,7 +14,6 @@ from the operator's own file.
 import importlib
 import json
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +25,12 @@ from modelling import (
     Folder,
     RNG,
     check,
+    deadline,
     draw,
     info,
     load,
     model_of,
+    official,
     result_is,
     reverse_sequence,
     same,
@@ -42,10 +43,6 @@ from modelling import (
 )
 from models_openvino import openvino_models, openvino_strings, openvino_types
 from models_refused import refusals
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/parts"))
-
-import deadline  # noqa: E402
 
 OPSETS = range(10, 29)
 # The types of ReverseSequence; bfloat16 was added in opset 28.
@@ -61,23 +58,8 @@ def official_cases(binary, quick):
 
     if quick:  # one file of cases instead of all operators', which take seconds
         node.import_recursive = lambda package: importlib.import_module(f"{package.__name__}.reversesequence")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        cases = [case for case in node.collect_testcases("ReverseSequence") if case.model]
-    names = sorted(case.name for case in cases)
+    names = sorted({case.name for case in official(binary, lambda case: True, "ReverseSequence")})
     check("onnx: official cases", {"test_reversesequence_time", "test_reversesequence_batch"} <= set(names), names)
-    for case in cases:
-        for number, (inputs, outputs) in enumerate(case.data_sets):
-            with Folder(binary) as folder:
-                write(folder / "model.onnx", case.model)
-                arguments = []
-                for proto, x in zip(case.model.graph.input, inputs):
-                    path = write(folder / f"{proto.name}.pb", tensor_of(proto.name, np.asarray(x)))
-                    arguments += ["--input", f"{proto.name}={path}"]
-                folder.expect("onnx: official cases", case.name, "model.onnx", *arguments, "-o", "out")
-                for proto, y in zip(case.model.graph.output, outputs):
-                    what = f"{case.name} {number}"
-                    result_is("onnx: official cases", what, folder / f"out/{proto.name}.npy", np.asarray(y))
     print(f"official cases: {', '.join(names)}")
 
 
@@ -129,9 +111,9 @@ def tensor_protos(binary):
                     if not folder.expect("onnx: tensors", what, "m.onnx", "-i", "x.pb", "--output", "y.pb"):
                         continue
                     result_is("onnx: tensors", what, folder / "y.pb", x)
-                    official = tensor_of("y", x).SerializeToString(deterministic=True)
+                    theirs = tensor_of("y", x).SerializeToString(deterministic=True)
                     wrote = (folder / "y.pb").read_bytes()
-                    check("onnx: tensors as onnx writes them", wrote == official, (what, wrote, official))
+                    check("onnx: tensors as onnx writes them", wrote == theirs, (what, wrote, theirs))
 
 
 def formats(binary):

@@ -8,7 +8,7 @@ import onnx
 import openvino as ov
 from onnx import TensorProto, helper
 
-from modelling import Folder, check, info, model_of, sequence, tensor_of, text, write
+from modelling import Folder, check, info, model_of, sequence, tensor_of, text, varint, write
 from models_openvino import reverse_node, serialize
 
 
@@ -181,9 +181,7 @@ def hostile_onnx(binary):
             check("models: noise", ok, (seed, done.returncode, done.stderr))
         # Two million empty nodes in four megabytes.
         graph = b"\x0a\x00" * (2 << 20)
-        length = len(graph)
-        varint = bytes([length & 127 | 128, length >> 7 & 127 | 128, length >> 14 & 127 | 128, length >> 21])
-        path.write_bytes(b"\x08\x08\x42\x02\x10\x0a\x3a" + varint + graph)
+        path.write_bytes(b"\x08\x08\x42\x02\x10\x0a\x3a" + varint(len(graph)) + graph)
         folder.refused("empty nodes", "it has 2097152 nodes, more than the 1048576", "models/m.onnx")
         # A length that claims four gigabytes.
         path.write_bytes(b"\x08\x08\x3a\xff\xff\xff\xff\x0f\x0a\x00")
@@ -191,19 +189,11 @@ def hostile_onnx(binary):
         # Nested messages: parsed only as deep as needed.
         deep = b""
         for _ in range(200):
-            body = b"\x32" + encoded(len(deep)) + deep
-            deep = b"\x0a" + encoded(len(body) + 2) + b"\x2a" + encoded(len(body)) + body
-        path.write_bytes(b"\x08\x08\x42\x02\x10\x0a\x3a" + encoded(len(deep)) + deep)
+            body = b"\x32" + varint(len(deep)) + deep
+            deep = b"\x0a" + varint(len(body) + 2) + b"\x2a" + varint(len(body)) + body
+        path.write_bytes(b"\x08\x08\x42\x02\x10\x0a\x3a" + varint(len(deep)) + deep)
         folder.refused("deep", "", "models/m.onnx")
     outside.close()
-
-
-def encoded(number):
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*out, number])
 
 
 def hostile_ir(binary):

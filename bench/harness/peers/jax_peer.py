@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contestants import Unsupported, making
+from ..contestants import making, supported
 
 NAME = "jax"
 
@@ -16,12 +16,7 @@ class Peer:
 
     def contestants(self, job, threads):
         case = job.case
-        if case.in_place:
-            raise Unsupported("nothing works in place")
-        if case.packed:
-            raise Unsupported("no packed types here")
-        if case.fortran:
-            raise Unsupported("dense inputs only")
+        supported(case)
         x = jnp.asarray(job.x)
         if case.operator == "reverse":
             flip = jax.jit(lambda x: jnp.flip(x, case.axes))

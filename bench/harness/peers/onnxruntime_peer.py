@@ -7,7 +7,7 @@ import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-from ..contestants import Unsupported, into, making
+from ..contestants import into, making, supported
 
 NAME = "onnxruntime"
 OPSET = 17
@@ -27,12 +27,7 @@ class Peer:
 
     def contestants(self, job, threads):
         case = job.case
-        if case.in_place:
-            raise Unsupported("nothing works in place")
-        if case.dtype not in TYPES:
-            raise Unsupported(f"no {case.dtype}")
-        if case.fortran:
-            raise Unsupported("dense inputs only")
+        supported(case, TYPES)
         model = model_for(job)
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads

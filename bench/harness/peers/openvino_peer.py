@@ -5,7 +5,7 @@ import openvino as ov
 from openvino import opset13
 from openvino.utils.node_factory import NodeFactory
 
-from ..contestants import Unsupported, into
+from ..contestants import into, supported
 
 NAME = "openvino"
 TYPES = {"u8": ov.Type.u8, "u16": ov.Type.u16, "f16": ov.Type.f16, "f32": ov.Type.f32, "f64": ov.Type.f64}
@@ -21,14 +21,7 @@ class Peer:
 
     def contestants(self, job, threads):
         case = job.case
-        if case.in_place:
-            raise Unsupported("nothing works in place")
-        if case.dtype not in TYPES:
-            raise Unsupported(f"no {case.dtype}")
-        if case.fortran:
-            raise Unsupported("dense inputs only")
-        if case.operator == "subsequences":
-            raise Unsupported("no length per lane")
+        supported(case, TYPES, lanes=False)
         settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
         request = self.core.compile_model(model_for(case), "CPU", settings).create_infer_request()
         request.set_input_tensor(0, ov.Tensor(job.x, shared_memory=True))

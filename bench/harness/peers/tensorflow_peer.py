@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from ..contestants import Unsupported, making
+from ..contestants import making, supported
 
 NAME = "tensorflow"
 
@@ -14,14 +14,7 @@ class Peer:
 
     def contestants(self, job, threads):
         case = job.case
-        if case.in_place:
-            raise Unsupported("nothing works in place")
-        if case.packed:
-            raise Unsupported("no packed types")
-        if case.fortran:
-            raise Unsupported("dense inputs only")
-        if case.operator == "subsequences":
-            raise Unsupported("no length per lane")
+        supported(case, lanes=False)
         x = tf.constant(job.x)
         if case.operator == "reverse":
             axes = tf.constant(case.axes)

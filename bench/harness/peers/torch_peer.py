@@ -2,7 +2,7 @@
 
 import torch
 
-from ..contestants import Unsupported, into, making
+from ..contestants import into, making, supported
 
 NAME = "torch"
 
@@ -14,10 +14,7 @@ class Peer:
 
     def contestants(self, job, threads):
         case = job.case
-        if case.in_place:
-            raise Unsupported("nothing works in place")
-        if case.packed:
-            raise Unsupported("no packed types")
+        supported(case, strided=True)
         torch.set_grad_enabled(False)
         torch.set_num_threads(threads)
         x, out = torch.from_numpy(job.x), torch.from_numpy(job.out)

@@ -11,12 +11,6 @@ CODES = {
 }  # fmt: skip
 
 
-def key(call):
-    axes = call.attributes
-    kinds = call.input.dtype, call.argument.dtype
-    return (*kinds, len(call.input.shape), len(call.argument.shape), axes["time_axis"], axes["batch_axis"])
-
-
 def sequence_model(call):
     """A model of one ReverseSequence with symbolic sizes."""
     from onnx import helper
@@ -39,3 +33,18 @@ def sequence_model(call):
         [helper.make_tensor_value_info("y", code, sizes)],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+
+
+def kept(load):
+    """What a runtime makes of a call's model: loaded once for the calls that differ in values and sizes only."""
+    loaded = {}
+
+    def of(call):
+        axes = call.attributes
+        kinds = call.input.dtype, call.argument.dtype
+        key = *kinds, len(call.input.shape), len(call.argument.shape), axes["time_axis"], axes["batch_axis"]
+        if key not in loaded:
+            loaded[key] = load(sequence_model(call))
+        return loaded[key]
+
+    return of

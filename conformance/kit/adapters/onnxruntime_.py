@@ -2,7 +2,7 @@
 
 import sys
 
-from onnx_models import key, sequence_model
+from onnx_models import kept
 from protocol import from_numpy, serve
 
 PLUGIN = sys.argv[1:] == ["plugin"]
@@ -19,13 +19,7 @@ def start():
     else:
         open_session = lambda model: ort.InferenceSession(model, providers=["CPUExecutionProvider"])
     ort.set_default_logger_severity(4)
-    sessions = {}
-
-    def session(call):
-        one = key(call)
-        if one not in sessions:
-            sessions[one] = open_session(sequence_model(call).SerializeToString())
-        return sessions[one]
+    session = kept(lambda model: open_session(model.SerializeToString()))
 
     def run(call):
         feeds = {"x": call.input.numpy(), "lens": call.argument.numpy()}

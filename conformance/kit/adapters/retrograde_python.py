@@ -1,6 +1,6 @@
 """Adapter for Retrograde's Python package. ONNX's operator goes through its ONNX backend."""
 
-from onnx_models import key, sequence_model
+from onnx_models import kept
 from protocol import Unsupported, from_numpy, serve
 
 
@@ -9,13 +9,7 @@ def start():
     import retrograde
     from retrograde import onnx_backend
 
-    models = {}
-
-    def model(call):
-        one = key(call)
-        if one not in models:
-            models[one] = onnx_backend.prepare(sequence_model(call))
-        return models[one]
+    model = kept(onnx_backend.prepare)
 
     def array(tensor):
         # Lists have no type if they are empty, so arrays stay arrays.

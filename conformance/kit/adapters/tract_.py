@@ -1,6 +1,6 @@
 """Adapter for tract, which reads ONNX."""
 
-from onnx_models import key, sequence_model
+from onnx_models import kept
 from protocol import Unsupported, from_numpy, serve
 
 
@@ -11,16 +11,13 @@ def start():
     import onnx  # noqa: F401  models are made with it
     import tract
 
-    models = {}
+    def load(model):
+        with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+            file.write(model.SerializeToString())
+            file.flush()
+            return tract.onnx().load(file.name).into_model().into_runnable()
 
-    def loaded(call):
-        one = key(call)
-        if one not in models:
-            with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
-                file.write(sequence_model(call).SerializeToString())
-                file.flush()
-                models[one] = tract.onnx().load(file.name).into_model().into_runnable()
-        return models[one]
+    loaded = kept(load)
 
     def run(call):
         if call.input.dtype == "string":

@@ -1,11 +1,11 @@
 //! Backends under test. A backend moves bytes; the runner checks them.
 
-use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy, Rule};
+use crate::case::{Case, CaseLengths, Operation, Rule};
 use crate::placement::{Placement, Width};
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
-    Align, DType, Error, ExecuteError, Layout, LengthPolicy, LengthsOperator, Plan, Reversal,
-    Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
+    Align, DType, Error, ExecuteError, Layout, LengthsOperator, Plan, Reversal, Reverse,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
 };
 use std::ops::Range;
 
@@ -72,11 +72,8 @@ pub trait Backend: Sync {
         Vec::new()
     }
 
-    /// Runs a call out of place.
-    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome;
-
-    /// Runs a call in place.
-    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome;
+    /// Runs a call; without an input, in place.
+    fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome;
 
     /// The preferred number of calls per batch; if it is more than one,
     /// [`run_batch`](Self::run_batch) runs them.
@@ -86,15 +83,29 @@ pub trait Backend: Sync {
 
     /// Runs many calls, whose inputs and outputs are all in one arena.
     fn run_batch(&self, calls: &[Call<'_>], arena: &mut [u8]) -> Vec<Outcome> {
-        let run = |call: &Call<'_>| match &call.input {
-            Some(input) => {
-                let input = arena[input.clone()].to_vec();
-                self.run(call.case, &input, &mut arena[call.output.clone()])
-            }
-            None => self.run_in_place(call.case, &mut arena[call.output.clone()]),
+        let run = |call: &Call<'_>| {
+            let input = call.input.clone().map(|input| arena[input].to_vec());
+            self.run(call.case, input.as_deref(), &mut arena[call.output.clone()])
         };
         calls.iter().map(run).collect()
     }
+}
+
+/// Runs a call as a batch of one, for backends that run batches.
+pub fn run_as_batch(
+    backend: &dyn Backend,
+    case: &Case,
+    input: Option<&[u8]>,
+    output: &mut [u8],
+) -> Outcome {
+    let mut arena = input.map_or_else(Vec::new, <[u8]>::to_vec);
+    arena.resize(arena.len().next_multiple_of(64), 0);
+    let apart = arena.len();
+    arena.extend_from_slice(output);
+    let call = Call { case, input: input.map(|input| 0..input.len()), output: apart..arena.len() };
+    let outcome = backend.run_batch(&[call], &mut arena).pop();
+    output.copy_from_slice(&arena[apart..]);
+    outcome.unwrap_or(Outcome::Refused("no outcome".to_owned()))
 }
 
 /// One call of a batch.
@@ -165,20 +176,15 @@ impl Backend for Cpu {
         self.thorough
     }
 
-    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
-        let Output::Separate(placement) = &case.output else {
-            return Outcome::Refused("not an out-of-place case".to_owned());
-        };
+    fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
         with_operator(case, |operator| {
-            let src = TensorRef::new(layout(&case.input)?, input)?;
-            let mut dst = TensorMut::new(layout(placement)?, output)?;
-            operator.run(&src, &mut dst)
-        })
-    }
-
-    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
-        with_operator(case, |operator| {
-            operator.run_in_place(&mut TensorMut::new(layout(&case.input)?, memory)?)
+            let mut dst = TensorMut::new(layout(case.target())?, output)?;
+            match input {
+                Some(input) => {
+                    operator.run(&TensorRef::new(layout(&case.input)?, input)?, &mut dst)
+                }
+                None => operator.run_in_place(&mut dst),
+            }
         })
     }
 }
@@ -213,12 +219,12 @@ pub(crate) fn sequence(time: usize, batch: usize, rule: Rule) -> ReverseSequence
         1 => ReverseSequence::new().time_axis(time).batch_axis(batch),
         _ => ReverseSequence::any_axes(time, batch),
     };
-    operator.policy(length_policy(rule.policy)).align(align(rule)).tail(tail(rule))
+    operator.policy(rule.policy).align(align(rule)).tail(tail(rule))
 }
 
 /// The operator of a case of subsequences.
 pub(crate) fn subsequences(axis: usize, rule: Rule) -> ReverseSubsequences {
-    let operator = ReverseSubsequences::along(axis as i64).policy(length_policy(rule.policy));
+    let operator = ReverseSubsequences::along(axis as i64).policy(rule.policy);
     operator.align(align(rule)).tail(tail(rule))
 }
 
@@ -232,11 +238,7 @@ fn tail(rule: Rule) -> Tail {
 
 /// The plan of a case, for backends that run plans.
 pub fn plan_of(case: &Case) -> Result<Plan, Error> {
-    let src = layout(&case.input)?;
-    let dst: Layout = match &case.output {
-        Output::InPlace => src.clone(),
-        Output::Separate(placement) => layout(placement)?,
-    };
+    let (src, dst) = (layout(&case.input)?, layout(case.target())?);
     let lengths = || -> Result<Layout, Error> {
         let lengths = case.lengths.as_deref().expect("the case generator gives lengths to these");
         Ok(tensor(lengths)?.layout().clone())
@@ -257,9 +259,8 @@ pub fn plan_of(case: &Case) -> Result<Plan, Error> {
 
 /// The lengths of a case.
 pub fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
-    let dtype = integer_type(lengths.integer);
     let Placement { shape, strides, offset, .. } = &lengths.placement;
-    let layout = Layout::byte_strided(dtype, shape, strides, *offset)?;
+    let layout = Layout::byte_strided(lengths.dtype, shape, strides, *offset)?;
     Ok(TensorRef::new(layout, &lengths.buffer[..])?)
 }
 
@@ -273,7 +274,8 @@ pub(crate) fn layout(placement: &Placement) -> Result<Layout, Error> {
     })
 }
 
-fn element_type(width: Width) -> DType {
+/// The type that the suite has for each width.
+pub(crate) fn element_type(width: Width) -> DType {
     match width {
         Width::Bit => DType::U1,
         Width::Crumb => DType::U2,
@@ -284,26 +286,5 @@ fn element_type(width: Width) -> DType {
         Width::Bytes(8) => DType::I64,
         Width::Bytes(16) => DType::C128,
         Width::Bytes(bytes) => DType::Bytes(bytes),
-    }
-}
-
-/// The engine's type of the lengths of a case.
-pub fn integer_type(integer: Integer) -> DType {
-    match integer {
-        Integer::I8 => DType::I8,
-        Integer::U8 => DType::U8,
-        Integer::I16 => DType::I16,
-        Integer::U16 => DType::U16,
-        Integer::I32 => DType::I32,
-        Integer::U32 => DType::U32,
-        Integer::I64 => DType::I64,
-        Integer::U64 => DType::U64,
-    }
-}
-
-fn length_policy(policy: Policy) -> LengthPolicy {
-    match policy {
-        Policy::Strict => LengthPolicy::Strict,
-        Policy::Clamp => LengthPolicy::Clamp,
     }
 }

@@ -1,11 +1,12 @@
 //! The C interface under test: the functions of `retrograde.h`, with a handle, a description and a
 //! status each, as a C program calls them. Also on a CUDA device, if there is one.
 
-use crate::backend::{Backend, Outcome};
-use crate::case::{Case, CaseLengths, Integer, Operation, Output, Policy, Rule};
+use crate::backend::{Backend, Outcome, element_type};
+use crate::case::{Case, Operation, Rule};
 use crate::oracle::indices;
-use crate::placement::{Placement, Width};
+use crate::placement::Placement;
 use retrograde::cpu::{Isa, Tuning};
+use retrograde::{DType, LengthPolicy};
 use retrograde_c::call::{
     Call, retrograde_call_destroy, retrograde_prepare, retrograde_run, retrograde_run_in_place,
 };
@@ -56,28 +57,20 @@ impl Backend for CInterface {
         self.thorough
     }
 
-    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
-        with_call(case, |call| {
-            let (lengths, bytes) = lengths_of(case);
-            let (src, dst) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
-            // SAFETY: the call is valid, and the buffers are slices.
-            unsafe { retrograde_run(call, src, input.len(), lengths, bytes, dst, output.len()) }
+    fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
+        let buffer = case.lengths.as_deref().map(|lengths| &lengths.buffer);
+        let (lengths, bytes) = buffer.map_or((null(), 0), |of| (of.as_ptr().cast(), of.len()));
+        let (dst, len) = (output.as_mut_ptr().cast(), output.len());
+        // SAFETY: in both arms the call is valid, and the buffers are slices.
+        with_call(case, |call| unsafe {
+            match input {
+                Some(src) => {
+                    retrograde_run(call, src.as_ptr().cast(), src.len(), lengths, bytes, dst, len)
+                }
+                None => retrograde_run_in_place(call, lengths, bytes, dst, len),
+            }
         })
     }
-
-    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
-        with_call(case, |call| {
-            let (lengths, bytes) = lengths_of(case);
-            let data = memory.as_mut_ptr().cast();
-            // SAFETY: the call is valid, and the buffer is a slice.
-            unsafe { retrograde_run_in_place(call, lengths, bytes, data, memory.len()) }
-        })
-    }
-}
-
-fn lengths_of(case: &Case) -> (*const std::ffi::c_void, usize) {
-    let buffer = case.lengths.as_deref().map(|lengths| &lengths.buffer);
-    buffer.map_or((null(), 0), |buffer| (buffer.as_ptr().cast(), buffer.len()))
 }
 
 /// Prepares a case, runs it and destroys the call.
@@ -164,8 +157,8 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
 
 fn set_rule(op: *mut Operator, Rule { policy, end, zero }: Rule) -> Result<(), Status> {
     let policy = match policy {
-        Policy::Strict => RETROGRADE_STRICT,
-        Policy::Clamp => RETROGRADE_CLAMP,
+        LengthPolicy::Strict => RETROGRADE_STRICT,
+        LengthPolicy::Clamp => RETROGRADE_CLAMP,
     };
     // SAFETY: the operator is valid.
     unsafe {
@@ -176,12 +169,9 @@ fn set_rule(op: *mut Operator, Rule { policy, end, zero }: Rule) -> Result<(), S
 }
 
 fn prepared(case: &Case, op: *const Operator) -> Result<*mut Call, Status> {
-    let input = Described::new(&case.input);
-    let lengths = case.lengths.as_deref().map(Described::of_lengths);
-    let output = match &case.output {
-        Output::InPlace => Described::new(&case.input),
-        Output::Separate(placement) => Described::new(placement),
-    };
+    let described = |tensor: &Placement| Described::new(tensor, element_type(tensor.width));
+    let (input, output) = (described(&case.input), described(case.target()));
+    let lengths = case.lengths.as_deref().map(|of| Described::new(&of.placement, of.dtype));
     let (input, output) = (input.tensor(), output.tensor());
     let lengths = lengths.as_ref().map(Described::tensor);
     let lengths = lengths.as_ref().map_or(null(), std::ptr::from_ref);
@@ -202,8 +192,8 @@ struct Described {
 }
 
 impl Described {
-    fn new(placement: &Placement) -> Self {
-        let (dtype, element_bytes) = element_type(placement.width);
+    fn new(placement: &Placement, dtype: DType) -> Self {
+        let (dtype, element_bytes) = number_of(dtype);
         let strides = placement.strides.iter().map(|&stride| stride as i64).collect();
         Described {
             dtype,
@@ -213,20 +203,6 @@ impl Described {
             strides: (!placement.whole).then_some(strides),
             offset: if placement.whole { 0 } else { placement.offset },
         }
-    }
-
-    fn of_lengths(lengths: &CaseLengths) -> Self {
-        let dtype = match lengths.integer {
-            Integer::I8 => RETROGRADE_I8,
-            Integer::U8 => RETROGRADE_U8,
-            Integer::I16 => RETROGRADE_I16,
-            Integer::U16 => RETROGRADE_U16,
-            Integer::I32 => RETROGRADE_I32,
-            Integer::U32 => RETROGRADE_U32,
-            Integer::I64 => RETROGRADE_I64,
-            Integer::U64 => RETROGRADE_U64,
-        };
-        Described { dtype, element_bytes: 0, ..Described::new(&lengths.placement) }
     }
 
     fn tensor(&self) -> Tensor {
@@ -243,16 +219,25 @@ impl Described {
     }
 }
 
-fn element_type(width: Width) -> (ElementType, usize) {
-    match width {
-        Width::Bit => (RETROGRADE_U1, 0),
-        Width::Crumb => (RETROGRADE_U2, 0),
-        Width::Nibble => (RETROGRADE_U4, 0),
-        Width::Bytes(1) => (RETROGRADE_U8, 0),
-        Width::Bytes(2) => (RETROGRADE_F16, 0),
-        Width::Bytes(4) => (RETROGRADE_F32, 0),
-        Width::Bytes(8) => (RETROGRADE_I64, 0),
-        Width::Bytes(16) => (RETROGRADE_C128, 0),
-        Width::Bytes(bytes) => (RETROGRADE_BYTES, bytes),
-    }
+/// The number of a type, and the bytes of one that has none.
+fn number_of(dtype: DType) -> (ElementType, usize) {
+    let number = match dtype {
+        DType::Bytes(bytes) => return (RETROGRADE_BYTES, bytes),
+        DType::U1 => RETROGRADE_U1,
+        DType::U2 => RETROGRADE_U2,
+        DType::U4 => RETROGRADE_U4,
+        DType::I8 => RETROGRADE_I8,
+        DType::U8 => RETROGRADE_U8,
+        DType::I16 => RETROGRADE_I16,
+        DType::U16 => RETROGRADE_U16,
+        DType::I32 => RETROGRADE_I32,
+        DType::U32 => RETROGRADE_U32,
+        DType::I64 => RETROGRADE_I64,
+        DType::U64 => RETROGRADE_U64,
+        DType::F16 => RETROGRADE_F16,
+        DType::F32 => RETROGRADE_F32,
+        DType::C128 => RETROGRADE_C128,
+        other => unreachable!("no case is of type {other}"),
+    };
+    (number, 0)
 }

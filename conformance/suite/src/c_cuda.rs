@@ -25,14 +25,7 @@ impl CCuda {
         CCuda { device: Cuda::device(0), calls: AtomicUsize::new(0) }
     }
 
-    fn go(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
-        match self.try_go(case, input, output) {
-            Ok(outcome) => outcome,
-            Err(error) => Outcome::Refused(error.to_string()),
-        }
-    }
-
-    fn try_go(
+    fn try_run(
         &self,
         case: &Case,
         input: Option<&[u8]>,
@@ -113,11 +106,8 @@ impl Backend for CCuda {
         false
     }
 
-    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
-        self.go(case, Some(input), output)
-    }
-
-    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
-        self.go(case, None, memory)
+    fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
+        self.try_run(case, input, output)
+            .unwrap_or_else(|error| Outcome::Refused(error.to_string()))
     }
 }

@@ -2,22 +2,14 @@
 
 use crate::oracle;
 use crate::placement::{Kind, Placement, Width};
+use retrograde::{DType, LengthPolicy};
 use std::sync::Arc;
-
-/// What happens to a length beyond the axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
-    /// An error.
-    Strict,
-    /// Clamped to the axis.
-    Clamp,
-}
 
 /// How an operator reads its lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
     /// For lengths beyond the axis.
-    pub policy: Policy,
+    pub policy: LengthPolicy,
     /// Whether sequences are at the end of the axis.
     pub end: bool,
     /// Whether what is beyond a length becomes zero.
@@ -26,9 +18,9 @@ pub struct Rule {
 
 impl Rule {
     /// As in ONNX.
-    pub const STRICT: Rule = Rule { policy: Policy::Strict, end: false, zero: false };
+    pub const STRICT: Rule = Rule { policy: LengthPolicy::Strict, end: false, zero: false };
     /// As in DirectML.
-    pub const CLAMP: Rule = Rule { policy: Policy::Clamp, ..Rule::STRICT };
+    pub const CLAMP: Rule = Rule { policy: LengthPolicy::Clamp, ..Rule::STRICT };
 
     /// Every alignment and tail but the usual ones, with both policies among them.
     pub const OTHERS: [Rule; 3] = [
@@ -90,46 +82,12 @@ impl Operation {
 }
 
 /// The integer types that lengths may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are self-explanatory")]
-pub enum Integer {
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-}
+pub const INTEGERS: [DType; 8] =
+    [DType::I64, DType::U32, DType::I32, DType::U64, DType::I16, DType::U16, DType::I8, DType::U8];
 
-impl Integer {
-    /// All of them.
-    pub const ALL: [Integer; 8] = [
-        Integer::I64,
-        Integer::U32,
-        Integer::I32,
-        Integer::U64,
-        Integer::I16,
-        Integer::U16,
-        Integer::I8,
-        Integer::U8,
-    ];
-
-    /// Bytes.
-    pub fn bytes(self) -> usize {
-        match self {
-            Integer::I8 | Integer::U8 => 1,
-            Integer::I16 | Integer::U16 => 2,
-            Integer::I32 | Integer::U32 => 4,
-            Integer::I64 | Integer::U64 => 8,
-        }
-    }
-
-    /// Whether it has negative values.
-    pub fn is_signed(self) -> bool {
-        matches!(self, Integer::I8 | Integer::I16 | Integer::I32 | Integer::I64)
-    }
+/// Whether an integer type has negative values.
+pub fn is_signed(integer: DType) -> bool {
+    matches!(integer, DType::I8 | DType::I16 | DType::I32 | DType::I64)
 }
 
 /// Lengths in memory.
@@ -138,7 +96,7 @@ pub struct CaseLengths {
     /// The values, in row-major order of the lengths tensor.
     pub values: Vec<i64>,
     /// Their type.
-    pub integer: Integer,
+    pub dtype: DType,
     /// Their memory layout.
     pub placement: Placement,
     /// The memory that holds them; gaps are filled with 0xEE.
@@ -147,28 +105,20 @@ pub struct CaseLengths {
 
 impl CaseLengths {
     /// Lays out lengths of a shape.
-    pub fn new(values: Vec<i64>, shape: &[usize], integer: Integer, kind: Kind) -> Self {
-        let placement = Placement::new(kind, Width::Bytes(integer.bytes()), shape);
+    pub fn new(values: Vec<i64>, shape: &[usize], dtype: DType, kind: Kind) -> Self {
+        let width = dtype.bits().expect("an integer type") / 8;
+        let placement = Placement::new(kind, Width::Bytes(width), shape);
         let mut buffer = vec![0xEE; placement.bytes];
         for (value, &position) in values.iter().zip(&placement.positions) {
             let bytes = &value.to_ne_bytes();
             let bytes = match cfg!(target_endian = "little") {
-                true => &bytes[..integer.bytes()],
-                false => &bytes[8 - integer.bytes()..],
+                true => &bytes[..width],
+                false => &bytes[8 - width..],
             };
             buffer[position..position + bytes.len()].copy_from_slice(bytes);
         }
-        CaseLengths { values, integer, placement, buffer }
+        CaseLengths { values, dtype, placement, buffer }
     }
-}
-
-/// Where the result goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Output {
-    /// Over the input.
-    InPlace,
-    /// Into separate memory.
-    Separate(Arc<Placement>),
 }
 
 /// One call.
@@ -180,8 +130,8 @@ pub struct Case {
     pub input: Arc<Placement>,
     /// The lengths, if the operator takes any.
     pub lengths: Option<Arc<CaseLengths>>,
-    /// The output.
-    pub output: Output,
+    /// The output, if it is not the input.
+    pub output: Option<Arc<Placement>>,
 }
 
 /// The expected result of a call.
@@ -195,14 +145,20 @@ pub enum Expected {
 }
 
 impl Case {
+    /// Where the result goes.
+    pub fn target(&self) -> &Placement {
+        self.output.as_ref().unwrap_or(&self.input)
+    }
+
     /// Computed by the oracle.
     pub fn expected(&self) -> Expected {
         let shape = &self.input.shape;
         let values = self.lengths.as_ref().map_or(&[][..], |lengths| &lengths.values);
         let limit = self.operation.limit(shape).unwrap_or(0);
-        let clamped = |policy: Policy| -> Result<Vec<usize>, usize> {
-            let bad =
-                |value: i64| value < 0 || (policy == Policy::Strict && value as u64 > limit as u64);
+        let clamped = |policy: LengthPolicy| -> Result<Vec<usize>, usize> {
+            let bad = |value: i64| {
+                value < 0 || (policy == LengthPolicy::Strict && value as u64 > limit as u64)
+            };
             let clamp = |(at, &value): (usize, &i64)| {
                 if bad(value) { Err(at) } else { Ok((value as usize).min(limit)) }
             };

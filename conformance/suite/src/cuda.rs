@@ -1,7 +1,7 @@
 //! The CUDA backend under test. Calls are batched: one copy to the device, all their launches on a
 //! stream, one copy back. Lengths are on the device, and sometimes on the host.
 
-use crate::backend::{Backend, Call, Outcome, integer_type, plan_of, tensor};
+use crate::backend::{Backend, Call, Outcome, plan_of, run_as_batch, tensor};
 use crate::case::{Case, CaseLengths};
 use retrograde_cuda::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Reports, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,7 +70,7 @@ impl Cuda {
             Err(error) => return Ok(Outcome::Refused(error.to_string())),
         };
         let lengths = case.lengths.as_deref();
-        let dtype = lengths.map(|lengths| integer_type(lengths.integer));
+        let dtype = lengths.map(|lengths| lengths.dtype);
         let lengths = lengths.map(|lengths| DeviceBuffer::from_host(device, &lengths.buffer));
         let lengths = lengths.transpose()?;
         let lengths = dtype.zip(lengths.as_ref()).map(|(dtype, at)| (dtype, at.view()).into());
@@ -83,10 +83,6 @@ impl Cuda {
         stream.check()?;
         memory.read(0, output)?;
         Ok(Outcome::Done)
-    }
-
-    fn alone(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
-        self.try_alone(case, input, output).unwrap_or_else(|error| outcome_of(case, error))
     }
 
     fn lane(&self, bytes: usize) -> Result<Lane, retrograde_cuda::Error> {
@@ -163,27 +159,11 @@ impl Backend for Cuda {
         self.device.as_ref().err().map(ToString::to_string)
     }
 
-    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
-        if self.tight {
-            return self.alone(case, Some(input), output);
+    fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
+        if !self.tight {
+            return run_as_batch(self, case, input, output);
         }
-        let apart = input.len().next_multiple_of(64);
-        let mut arena = input.to_vec();
-        arena.resize(apart, 0);
-        arena.extend_from_slice(output);
-        let (input, end) = (Some(0..input.len()), arena.len());
-        let outcome = self.run_batch(&[Call { case, input, output: apart..end }], &mut arena);
-        output.copy_from_slice(&arena[apart..]);
-        outcome.into_iter().next().unwrap_or(Outcome::Refused("no outcome".to_owned()))
-    }
-
-    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
-        if self.tight {
-            return self.alone(case, None, memory);
-        }
-        let output = 0..memory.len();
-        let outcome = self.run_batch(&[Call { case, input: None, output }], memory);
-        outcome.into_iter().next().unwrap_or(Outcome::Refused("no outcome".to_owned()))
+        self.try_alone(case, input, output).unwrap_or_else(|error| outcome_of(case, error))
     }
 
     fn batch(&self) -> usize {
@@ -216,10 +196,10 @@ fn start(
             Ok(tensor) => Some(CudaLengths::Host((&tensor).into())),
             Err(error) => return Outcome::Refused(error.to_string()),
         },
-        Some(CaseLengths { buffer, integer, .. }) => {
+        Some(CaseLengths { buffer, dtype, .. }) => {
             // SAFETY: inside the arena, which lives until the stream was synchronized.
             let view = unsafe { DeviceRef::from_raw(from + lengths_at as u64, buffer.len()) };
-            Some((integer_type(*integer), view).into())
+            Some((*dtype, view).into())
         }
     };
     // SAFETY: inside the arena, which lives until the stream was synchronized.

@@ -6,10 +6,11 @@
 //! placements in rotation; together they cover all placements many times.
 
 use crate::backend::Backend;
-use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Rule};
+use crate::case::{Case, CaseLengths, Expected, INTEGERS, Operation, Rule, is_signed};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::{Runner, Share, Tally};
 use crate::workers::on_all_threads;
+use retrograde::DType;
 use std::sync::Arc;
 
 /// The largest size of an axis.
@@ -87,11 +88,11 @@ fn offset_values(size: i64) -> Vec<Vec<i64>> {
 }
 
 /// A type for these values.
-fn signed_if_needed(values: &[i64], turn: &mut Turn) -> Integer {
+fn signed_if_needed(values: &[i64], turn: &mut Turn) -> DType {
     let negative = values.iter().any(|&value| value < 0);
-    let mut integer = turn.pick(&Integer::ALL);
-    while negative && !integer.is_signed() {
-        integer = turn.pick(&Integer::ALL);
+    let mut integer = turn.pick(&INTEGERS);
+    while negative && !is_signed(integer) {
+        integer = turn.pick(&INTEGERS);
     }
     integer
 }
@@ -180,19 +181,14 @@ fn run_everywhere(
     operation: Operation,
     lengths: Option<Arc<CaseLengths>>,
 ) {
-    let mut case =
-        Case { operation, input: layouts[0].inputs[0].clone(), lengths, output: Output::InPlace };
+    let mut case = Case { operation, input: layouts[0].inputs[0].clone(), lengths, output: None };
     let expected = case.expected();
     for Layouts { inputs, outputs } in layouts {
         for output in outputs {
             for input in inputs {
-                case.input = input.clone();
-                case.output = Output::Separate(output.clone());
-                runner.check(&case, &expected);
+                runner.check_on(&mut case, &expected, input, Some(output));
             }
-            case.input = output.clone();
-            case.output = Output::InPlace;
-            runner.check(&case, &expected);
+            runner.check_on(&mut case, &expected, output, None);
         }
     }
 }
@@ -206,18 +202,14 @@ fn run_in_turn(
     turn: &mut Turn,
 ) {
     let lengths = Some(lengths);
-    let mut case =
-        Case { operation, input: layouts[0].inputs[0].clone(), lengths, output: Output::InPlace };
+    let mut case = Case { operation, input: layouts[0].inputs[0].clone(), lengths, output: None };
     let expected: Expected = case.expected();
     for Layouts { inputs, outputs } in layouts {
         for _ in 0..2 {
-            case.input = turn.pick(inputs);
-            case.output = Output::Separate(turn.pick(outputs));
-            runner.check(&case, &expected);
+            let (input, output) = (turn.pick(inputs), turn.pick(outputs));
+            runner.check_on(&mut case, &expected, &input, Some(&output));
         }
-        case.input = turn.pick(outputs);
-        case.output = Output::InPlace;
-        runner.check(&case, &expected);
+        runner.check_on(&mut case, &expected, &turn.pick(outputs), None);
     }
 }
 

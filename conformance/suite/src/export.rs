@@ -4,7 +4,7 @@
 //! output. Other runtimes are run on the same calls to check whether they agree with the oracle,
 //! which validates the oracle.
 
-use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Rule};
+use crate::case::{Case, CaseLengths, Expected, Operation, Rule};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::split_mix;
 use retrograde::DType;
@@ -102,14 +102,9 @@ fn line(operation: &Operation, shape: &[usize], lengths: Vec<i64>) -> String {
     let case = Case {
         operation: operation.clone(),
         input: place,
-        lengths: Some(Arc::new(CaseLengths::new(
-            lengths.clone(),
-            &lanes,
-            Integer::I64,
-            Kind::Dense,
-        )))
-        .filter(|_| !matches!(operation, Operation::Reverse { .. })),
-        output: Output::InPlace,
+        lengths: Some(Arc::new(CaseLengths::new(lengths.clone(), &lanes, DType::I64, Kind::Dense)))
+            .filter(|_| !matches!(operation, Operation::Reverse { .. })),
+        output: None,
     };
     let expected = match case.expected() {
         Expected::Sources(sources) => sources,

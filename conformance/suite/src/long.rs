@@ -3,10 +3,11 @@
 //! rows from every bit offset to every other.
 
 use crate::backend::Backend;
-use crate::case::{Case, CaseLengths, Integer, Operation, Output, Rule};
+use crate::case::{Case, CaseLengths, Operation, Rule};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::{FRONTS, Runner, Share, Tally, split_mix};
 use crate::workers::on_all_threads;
+use retrograde::DType;
 use std::sync::Arc;
 
 /// The lengths of rows and columns.
@@ -84,9 +85,9 @@ fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
         let strides = [2 * block, block, 1, row].map(|stride| stride * pitch).to_vec();
         let bytes = (count * 2 * rows * columns * width.bits()).div_ceil(8);
         let input = Arc::new(Placement::custom(width, &shape, strides, 0, bytes, false));
-        let output = Output::Separate(Arc::new(Placement::new(Kind::Dense, width, &shape)));
+        let output = Some(Arc::new(Placement::new(Kind::Dense, width, &shape)));
         let values = (0..2).map(|_| draw(state, count)).collect();
-        let lengths = Some(Arc::new(CaseLengths::new(values, &[2], Integer::I32, Kind::Dense)));
+        let lengths = Some(Arc::new(CaseLengths::new(values, &[2], DType::I32, Kind::Dense)));
         let operation = Operation::Sequence { time: 0, batch: 1, rule: Rule::STRICT };
         let case = Case { operation, input: input.clone(), lengths, output: output.clone() };
         runner.check(&case, &case.expected());
@@ -112,19 +113,19 @@ fn columns_of(runner: &mut Runner<'_>, width: Width, columns: usize, state: &mut
     let steps = 4500;
     let operation = Operation::Sequence { time: 0, batch: 1, rule: Rule::CLAMP };
     let values = (0..columns).map(|_| draw(state, steps)).collect();
-    let lengths = CaseLengths::new(values, &[columns], Integer::I64, Kind::Dense);
+    let lengths = CaseLengths::new(values, &[columns], DType::I64, Kind::Dense);
     let place = |kind| Arc::new(Placement::new(kind, width, &[steps, columns]));
     let (dense, backwards) = (place(Kind::Dense), place(Kind::Backwards));
     let lengths = Some(Arc::new(lengths));
-    let output = Output::Separate(dense.clone());
+    let output = Some(dense.clone());
     let mut case = Case { operation, input: dense, lengths, output };
     let expected = case.expected();
     runner.check(&case, &expected);
     // So many calls that those after them get the same guards as without the larger ones.
     if steps * columns * width.bits() >= LARGE {
-        case.output = Output::InPlace;
+        case.output = None;
         runner.check(&case, &expected);
-        case.output = Output::Separate(case.input.clone());
+        case.output = Some(case.input.clone());
     }
     case.input = backwards;
     runner.check(&case, &expected);
@@ -134,23 +135,23 @@ fn columns_of(runner: &mut Runner<'_>, width: Width, columns: usize, state: &mut
 /// complete and partial strips; and lengths of other types, aligned and not, contiguous and not.
 fn full_columns(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     for (steps, columns, integer, kind) in [
-        (1900, 48, Integer::I32, Kind::Dense),
-        (2046, 80, Integer::I64, Kind::Dense),
-        (2047, 80, Integer::U16, Kind::Dense),
-        (2048, 128, Integer::U64, Kind::Backwards),
-        (3001, 80, Integer::I32, Kind::Odd),
-        (3588, 80, Integer::U32, Kind::Padded),
+        (1900, 48, DType::I32, Kind::Dense),
+        (2046, 80, DType::I64, Kind::Dense),
+        (2047, 80, DType::U16, Kind::Dense),
+        (2048, 128, DType::U64, Kind::Backwards),
+        (3001, 80, DType::I32, Kind::Odd),
+        (3588, 80, DType::U32, Kind::Padded),
     ] {
         let operation = Operation::Sequence { time: 0, batch: 1, rule: Rule::CLAMP };
         let ends = (0..8).chain(steps as i64 - 5..=steps as i64);
         let values = ends.chain((0..).map(|_| draw(state, steps + 1))).take(columns).collect();
         let lengths = CaseLengths::new(values, &[columns], integer, kind);
         let input = Arc::new(Placement::new(Kind::Dense, width, &[steps, columns]));
-        let (lengths, output) = (Some(Arc::new(lengths)), Output::Separate(input.clone()));
+        let (lengths, output) = (Some(Arc::new(lengths)), Some(input.clone()));
         let mut case = Case { operation, input, lengths, output };
         let expected = case.expected();
         runner.check(&case, &expected);
-        case.output = Output::InPlace;
+        case.output = None;
         runner.check(&case, &expected);
     }
 }
@@ -161,20 +162,20 @@ fn deep(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
     let flips = (0..shape.len()).map(|axis| axis % 3 != 1).collect();
     check(runner, width, &shape, Operation::Reverse { flips }, None);
     let lengths = (0..3).map(|_| draw(state, 3)).collect();
-    let lengths = CaseLengths::new(lengths, &[3], Integer::U64, Kind::Dense);
+    let lengths = CaseLengths::new(lengths, &[3], DType::U64, Kind::Dense);
     let operation = Operation::Sequence { time: 4, batch: 1, rule: Rule::CLAMP };
     let mut case = Case {
         operation,
         input: Arc::new(Placement::new(Kind::Padded, width, &shape)),
         lengths: Some(Arc::new(lengths)),
-        output: Output::Separate(Arc::new(Placement::new(Kind::Mixed, width, &shape))),
+        output: Some(Arc::new(Placement::new(Kind::Mixed, width, &shape))),
     };
     let expected = case.expected();
     runner.check(&case, &expected);
-    case.output = Output::InPlace;
+    case.output = None;
     runner.check(&case, &expected);
     // Segments along a dimension that is not the innermost one, at every alignment of the runner.
-    let offsets = CaseLengths::new(vec![0, 2, 3], &[3], Integer::I32, Kind::Dense);
+    let offsets = CaseLengths::new(vec![0, 2, 3], &[3], DType::I32, Kind::Dense);
     case.operation = Operation::Segments { axis: 4 };
     case.input = Arc::new(Placement::new(Kind::Mixed, width, &shape));
     case.lengths = Some(Arc::new(offsets));
@@ -188,7 +189,7 @@ fn rows(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, state:
     check(runner, width, &shape, Operation::Reverse { flips: vec![false, true] }, None);
     let operation = Operation::Sequence { time: 1, batch: 0, rule: Rule::CLAMP };
     let values = (0..count).map(|_| draw(state, size + 1)).collect();
-    let lengths = CaseLengths::new(values, &[count], Integer::I64, Kind::Dense);
+    let lengths = CaseLengths::new(values, &[count], DType::I64, Kind::Dense);
     check(runner, width, &shape, operation, Some(lengths));
     others(runner, width, &shape, [1, 0], state);
 }
@@ -209,7 +210,7 @@ fn others(
     let rule = Rule::OTHERS[draw(state, 2) as usize];
     let rule = Rule { policy: Rule::CLAMP.policy, ..rule };
     let values = (0..count).map(|_| draw(state, size + 1)).collect();
-    let lengths = CaseLengths::new(values, &[count], Integer::I64, Kind::Dense);
+    let lengths = CaseLengths::new(values, &[count], DType::I64, Kind::Dense);
     check(runner, width, shape, Operation::Sequence { time, batch, rule }, Some(lengths));
     let most = [3, 40, 300][draw(state, 2) as usize];
     let mut offsets = vec![0];
@@ -219,7 +220,7 @@ fn others(
         offsets.push(last.min(size as i64 - draw(state, 1)));
     }
     offsets.sort_unstable();
-    let offsets = CaseLengths::new(offsets.clone(), &[offsets.len()], Integer::I32, Kind::Dense);
+    let offsets = CaseLengths::new(offsets.clone(), &[offsets.len()], DType::I32, Kind::Dense);
     check(runner, width, shape, Operation::Segments { axis: time }, Some(offsets));
 }
 
@@ -232,10 +233,10 @@ fn columns(runner: &mut Runner<'_>, width: Width, size: usize, count: usize, sta
     let values = (0..count)
         .map(|column| if column % 80 < 64 { alike } else { draw(state, size + 1) })
         .collect();
-    let lengths = CaseLengths::new(values, &[count], Integer::U32, Kind::Dense);
+    let lengths = CaseLengths::new(values, &[count], DType::U32, Kind::Dense);
     check(runner, width, &shape, operation.clone(), Some(lengths));
     let values = (0..count).map(|_| draw(state, size)).collect();
-    let lengths = CaseLengths::new(values, &[count], Integer::I32, Kind::Padded);
+    let lengths = CaseLengths::new(values, &[count], DType::I32, Kind::Padded);
     check(runner, width, &shape, operation, Some(lengths));
     others(runner, width, &shape, [0, 1], state);
 }
@@ -262,18 +263,14 @@ fn phases(runner: &mut Runner<'_>, width: Width, bytes: usize, state: &mut u64) 
         let outputs: Vec<_> = (0..per_byte).map(|lead| place(lead, lead % 2)).collect();
         for (operation, lengths) in packed_calls(count, size, state) {
             let lengths = lengths.map(Arc::new);
-            let output = Output::InPlace;
+            let output = None;
             let mut case = Case { operation, input: inputs[0].clone(), lengths, output };
             let expected = case.expected();
             for output in &outputs {
                 for input in &inputs {
-                    case.input = input.clone();
-                    case.output = Output::Separate(output.clone());
-                    runner.check(&case, &expected);
+                    runner.check_on(&mut case, &expected, input, Some(output));
                 }
-                case.input = output.clone();
-                case.output = Output::InPlace;
-                runner.check(&case, &expected);
+                runner.check_on(&mut case, &expected, output, None);
             }
         }
     }
@@ -288,14 +285,14 @@ fn packed_calls(
     let flip = |flips: [bool; 2]| (Operation::Reverse { flips: flips.to_vec() }, None);
     let mut lengths = |count: usize, shape: &[usize], most: usize| {
         let values = (0..count).map(|_| draw(state, most)).collect();
-        Some(CaseLengths::new(values, shape, Integer::U32, Kind::Dense))
+        Some(CaseLengths::new(values, shape, DType::U32, Kind::Dense))
     };
     let rule = Rule::CLAMP;
     let end = Rule { end: true, ..rule };
     let zero = Rule { zero: true, ..rule };
     let offsets = |size: usize| {
         let values = vec![0, size as i64 / 3, size as i64 / 3 + 1, size as i64 * 3 / 4];
-        Some(CaseLengths::new(values, &[4], Integer::U32, Kind::Dense))
+        Some(CaseLengths::new(values, &[4], DType::U32, Kind::Dense))
     };
     let mut calls = vec![
         flip([false, true]),
@@ -333,18 +330,14 @@ fn check(
     let (dense, backwards, transposed, odd) =
         (place(Kind::Dense), place(Kind::Backwards), place(Kind::Transposed), place(Kind::Odd));
     let lengths = lengths.map(Arc::new);
-    let mut case = Case { operation, input: dense.clone(), lengths, output: Output::InPlace };
+    let mut case = Case { operation, input: dense.clone(), lengths, output: None };
     let expected = case.expected();
     runner.check(&case, &expected);
     let mut run = |pairs: &[(&Arc<Placement>, &Arc<Placement>)], in_place: &Arc<Placement>| {
         for &(input, output) in pairs {
-            case.input = input.clone();
-            case.output = Output::Separate(output.clone());
-            runner.check(&case, &expected);
+            runner.check_on(&mut case, &expected, input, Some(output));
         }
-        case.input = in_place.clone();
-        case.output = Output::InPlace;
-        runner.check(&case, &expected);
+        runner.check_on(&mut case, &expected, in_place, None);
     };
     let pairs = [
         (&dense, &dense),

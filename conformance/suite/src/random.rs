@@ -2,9 +2,10 @@
 //! involution: applying the same reversal twice returns the input.
 
 use crate::backend::{Backend, Outcome};
-use crate::case::{Case, CaseLengths, Expected, Integer, Operation, Output, Policy, Rule};
+use crate::case::{Case, CaseLengths, Expected, Operation, Rule};
 use crate::placement::{Kind, Placement, Width};
 use crate::runner::{Runner, Share, Tally, split_mix};
+use retrograde::{DType, LengthPolicy};
 use std::sync::Arc;
 
 /// The cases to generate.
@@ -31,7 +32,7 @@ pub fn run(backend: &dyn Backend, draw: Draw) -> Tally {
         runner.check(&case, &expected);
         let in_place = Case {
             input: Arc::new(dice.placement(case.input.width, &case.input.shape)),
-            output: Output::InPlace,
+            output: None,
             ..case.clone()
         };
         runner.check(&in_place, &expected);
@@ -53,7 +54,7 @@ fn twice(backend: &dyn Backend, case: &Case) -> Tally {
     case.input.clear_tail(&mut memory);
     let original = memory.clone();
     for _ in 0..2 {
-        match backend.run_in_place(case, &mut memory) {
+        match backend.run(case, None, &mut memory) {
             Outcome::Done => {}
             Outcome::Unsupported(reason) => {
                 tally.skipped.insert(reason, 1);
@@ -143,7 +144,7 @@ impl Dice {
 
     fn case(&mut self) -> Case {
         let (shape, width) = (self.shape(), self.pick(&Width::ALL));
-        let policy = if self.below(3) == 0 { Policy::Strict } else { Policy::Clamp };
+        let policy = if self.below(3) == 0 { LengthPolicy::Strict } else { LengthPolicy::Clamp };
         let rank = shape.len();
         let rule = Rule { policy, end: self.below(3) == 0, zero: self.below(3) == 0 };
         let operation = match self.below(4) {
@@ -158,7 +159,7 @@ impl Dice {
         };
         let lengths = self.lengths(&operation, &shape);
         let input = Arc::new(self.placement(width, &shape));
-        let output = Output::Separate(Arc::new(self.placement(width, &shape)));
+        let output = Some(Arc::new(self.placement(width, &shape)));
         Case { operation, input, lengths, output }
     }
 
@@ -166,7 +167,7 @@ impl Dice {
         let limit = operation.limit(shape)?;
         let lanes = Case::lengths_shape(operation, shape);
         // Types that can hold every generated length; the exhaustive suite covers the small types.
-        let integer = self.pick(&[Integer::I64, Integer::U32, Integer::I32, Integer::U64]);
+        let integer = self.pick(&[DType::I64, DType::U32, DType::I32, DType::U64]);
         if matches!(operation, Operation::Segments { .. }) {
             let most = self.pick(&[2, 8, 40, 600]).min(2 * limit + 2);
             let count = self.below(most);

@@ -1,12 +1,13 @@
 //! Runs cases on a backend, compares every byte with the oracle, and counts.
 
 use crate::backend::{Backend, Call, Outcome};
-use crate::case::{Case, Expected, Output};
+use crate::case::{Case, Expected};
 use crate::oracle;
 use crate::placement::{Placement, copy_element};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Guard bytes after a buffer.
 const GUARD: usize = 37;
@@ -140,6 +141,19 @@ impl<'b> Runner<'b> {
         self.tally
     }
 
+    /// Runs a case from one placement to another, or in place.
+    pub fn check_on(
+        &mut self,
+        case: &mut Case,
+        expected: &Expected,
+        input: &Arc<Placement>,
+        output: Option<&Arc<Placement>>,
+    ) {
+        case.input = input.clone();
+        case.output = output.cloned();
+        self.check(case, expected);
+    }
+
     /// Runs one case, if it is in the share.
     pub fn check(&mut self, case: &Case, expected: &Expected) {
         self.offered += 1;
@@ -158,15 +172,8 @@ impl<'b> Runner<'b> {
             self.wait(case, expected);
             return;
         }
-        let outcome = match &case.output {
-            Output::InPlace => self.run_in_place(case, expected),
-            Output::Separate(output) => self.run_apart(case, output, expected),
-        };
-        let blamed = match expected {
-            Expected::Sources(_) => None,
-            Expected::BadLength(at) => Some(*at),
-        };
-        let complaint = self.judge(case, blamed, outcome, Self::difference);
+        let outcome = self.run_alone(case, expected);
+        let complaint = self.judge(case, blamed(expected), outcome, Self::difference);
         self.complain(case, complaint);
     }
 
@@ -213,28 +220,18 @@ impl<'b> Runner<'b> {
     /// Adds a case to the batch.
     fn wait(&mut self, case: &Case, expected: &Expected) {
         let start = self.output.len();
-        let input = match &case.output {
-            Output::InPlace => None,
-            Output::Separate(_) => Some(self.append(case.input.bytes)),
-        };
-        let placement = match &case.output {
-            Output::InPlace => &case.input,
-            Output::Separate(placement) => placement,
-        };
+        let input = case.output.is_some().then(|| self.append(case.input.bytes));
         let apart = self.output.len().next_multiple_of(64) - self.output.len();
         self.noise.append(&mut self.output, apart);
-        let output = self.append(placement.bytes);
+        let output = self.append(case.target().bytes);
         // Padded to a multiple of 64, so that the margins determine the alignment of the buffer.
         let padded = self.output.len().next_multiple_of(64) - self.output.len();
         self.noise.append(&mut self.output, padded);
         self.wanted.extend_from_slice(&self.output[start..]);
         let from = &self.output[input.clone().unwrap_or(output.clone())];
-        expect(case, expected, from, placement, &mut self.wanted[output.clone()]);
-        let blamed = match expected {
-            Expected::Sources(_) => None,
-            Expected::BadLength(at) => Some(*at),
-        };
-        self.waiting.push(Waiting { case: case.clone(), blamed, start, input, output });
+        expect(case, expected, from, &mut self.wanted[output.clone()]);
+        let (case, blamed) = (case.clone(), blamed(expected));
+        self.waiting.push(Waiting { case, blamed, start, input, output });
         if self.waiting.len() >= self.backend.batch() || self.output.len() >= BATCH_BYTES {
             self.run_waiting();
         }
@@ -275,24 +272,19 @@ impl<'b> Runner<'b> {
         self.wanted.clear();
     }
 
-    fn run_apart(&mut self, case: &Case, output: &Placement, expected: &Expected) -> Outcome {
+    fn run_alone(&mut self, case: &Case, expected: &Expected) -> Outcome {
         let Margins { front, .. } = self.margins;
-        self.fill(Which::Input, case.input.bytes);
-        self.fill(Which::Output, output.bytes);
+        let is_apart = case.output.is_some();
+        if is_apart {
+            self.fill(Which::Input, case.input.bytes);
+        }
+        self.fill(Which::Output, case.target().bytes);
         self.wanted.clone_from(&self.output);
-        let input = &self.input[front..front + case.input.bytes];
-        let range = front..front + output.bytes;
-        expect(case, expected, input, output, &mut self.wanted[range.clone()]);
+        let range = front..front + case.target().bytes;
+        let input = is_apart.then(|| &self.input[front..front + case.input.bytes]);
+        let source = input.unwrap_or(&self.output[range.clone()]);
+        expect(case, expected, source, &mut self.wanted[range.clone()]);
         self.backend.run(case, input, &mut self.output[range])
-    }
-
-    fn run_in_place(&mut self, case: &Case, expected: &Expected) -> Outcome {
-        self.fill(Which::Output, case.input.bytes);
-        self.wanted.clone_from(&self.output);
-        let range = self.margins.front..self.margins.front + case.input.bytes;
-        let input = &self.output[range.clone()];
-        expect(case, expected, input, &case.input, &mut self.wanted[range.clone()]);
-        self.backend.run_in_place(case, &mut self.output[range])
     }
 
     /// Fills a buffer of this size and its margins with noise.
@@ -326,6 +318,14 @@ fn differs(got: &[u8], want: &[u8], origin: isize) -> Option<String> {
     Some(format!("byte {byte} of the output is {got:#04x}, the oracle wants {want:#04x}"))
 }
 
+/// The length that must be blamed, if there is one.
+fn blamed(expected: &Expected) -> Option<usize> {
+    match expected {
+        Expected::Sources(_) => None,
+        Expected::BadLength(at) => Some(*at),
+    }
+}
+
 /// A buffer of the runner.
 #[derive(Debug, Clone, Copy)]
 enum Which {
@@ -334,8 +334,9 @@ enum Which {
 }
 
 /// Writes the expected output over the noise that the output starts from.
-fn expect(case: &Case, expected: &Expected, input: &[u8], output: &Placement, wanted: &mut [u8]) {
+pub fn expect(case: &Case, expected: &Expected, input: &[u8], wanted: &mut [u8]) {
     let Expected::Sources(sources) = expected else { return };
+    let output = case.target();
     let zeros = [0; 64];
     for (&source, &to) in sources.iter().zip(&output.positions) {
         match source {

@@ -1,7 +1,7 @@
 //! The CUDA kernels under test without a device: compiled as C++ for the CPU, with the same choice
 //! of kernels and the same arguments. Clusters and asynchronous copies need a device.
 
-use crate::backend::{Backend, Outcome, integer_type, plan_of};
+use crate::backend::{Backend, Outcome, plan_of};
 use crate::case::Case;
 use crate::cuda::outcome_of;
 use retrograde::LengthsMemory;
@@ -22,29 +22,6 @@ impl Simulated {
         // The loaded library stays mapped.
         let _ = std::fs::remove_dir_all(&folder);
         Simulated { simulator, unavailable: Simulator::unavailable() }
-    }
-
-    fn go(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
-        let simulator = match &self.simulator {
-            Ok(simulator) => simulator,
-            Err(reason) => return Outcome::Refused(reason.clone()),
-        };
-        let plan = match plan_of(case) {
-            Ok(plan) => plan,
-            Err(error) => return Outcome::Refused(error.to_string()),
-        };
-        let lengths = case
-            .lengths
-            .as_deref()
-            .map(|lengths| LengthsMemory::new(integer_type(lengths.integer), &lengths.buffer[..]));
-        let done = match input {
-            Some(input) => simulator.execute(&plan, input, lengths, output),
-            None => simulator.execute_in_place(&plan, lengths, output),
-        };
-        match done {
-            Ok(()) => Outcome::Done,
-            Err(error) => outcome_of(case, error),
-        }
     }
 }
 
@@ -71,11 +48,26 @@ impl Backend for Simulated {
         self.simulator.as_ref().map(Simulator::unused).unwrap_or_default()
     }
 
-    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
-        self.go(case, Some(input), output)
-    }
-
-    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
-        self.go(case, None, memory)
+    fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
+        let simulator = match &self.simulator {
+            Ok(simulator) => simulator,
+            Err(reason) => return Outcome::Refused(reason.clone()),
+        };
+        let plan = match plan_of(case) {
+            Ok(plan) => plan,
+            Err(error) => return Outcome::Refused(error.to_string()),
+        };
+        let lengths = case
+            .lengths
+            .as_deref()
+            .map(|lengths| LengthsMemory::new(lengths.dtype, &lengths.buffer[..]));
+        let done = match input {
+            Some(input) => simulator.execute(&plan, input, lengths, output),
+            None => simulator.execute_in_place(&plan, lengths, output),
+        };
+        match done {
+            Ok(()) => Outcome::Done,
+            Err(error) => outcome_of(case, error),
+        }
     }
 }

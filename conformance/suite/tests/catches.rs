@@ -18,8 +18,8 @@ impl Wrong {
     fn new(name: &'static str) -> Self {
         Wrong {
             name,
-            apart: |case, input, output| Cpu::new().run(case, input, output),
-            in_place: |case, memory| Cpu::new().run_in_place(case, memory),
+            apart: |case, input, output| Cpu::new().run(case, Some(input), output),
+            in_place: |case, memory| Cpu::new().run(case, None, memory),
         }
     }
 }
@@ -29,12 +29,11 @@ impl Backend for Wrong {
         self.name
     }
 
-    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
-        (self.apart)(case, input, output)
-    }
-
-    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
-        (self.in_place)(case, memory)
+    fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
+        match input {
+            Some(input) => (self.apart)(case, input, output),
+            None => (self.in_place)(case, output),
+        }
     }
 }
 
@@ -52,7 +51,7 @@ fn the_right_backend_is_clean() {
 fn one_wrong_bit_is_caught() {
     let tally = run(&Wrong {
         apart: |case, input, output| {
-            let outcome = Cpu::new().run(case, input, output);
+            let outcome = Cpu::new().run(case, Some(input), output);
             if let Some(byte) = output.last_mut() {
                 *byte ^= 0x10;
             }
@@ -67,7 +66,7 @@ fn one_wrong_bit_is_caught() {
 fn one_wrong_bit_is_caught_in_a_sample_too() {
     let wrong = Wrong {
         apart: |case, input, output| {
-            let outcome = Cpu::new().run(case, input, output);
+            let outcome = Cpu::new().run(case, Some(input), output);
             if let Some(byte) = output.first_mut() {
                 *byte ^= 0x10;
             }
@@ -91,7 +90,7 @@ fn doing_nothing_in_place_is_caught() {
 #[test]
 fn ignoring_bad_lengths_is_caught() {
     let tally = run(&Wrong {
-        apart: |case, input, output| match Cpu::new().run(case, input, output) {
+        apart: |case, input, output| match Cpu::new().run(case, Some(input), output) {
             Outcome::BadLength(_) => Outcome::Done,
             outcome => outcome,
         },
@@ -104,7 +103,7 @@ fn ignoring_bad_lengths_is_caught() {
 fn writing_before_refusing_is_caught() {
     let tally = run(&Wrong {
         apart: |case, input, output| {
-            let outcome = Cpu::new().run(case, input, output);
+            let outcome = Cpu::new().run(case, Some(input), output);
             if outcome != Outcome::Done {
                 output.fill(0);
             }
@@ -118,7 +117,7 @@ fn writing_before_refusing_is_caught() {
 #[test]
 fn blaming_the_wrong_length_is_caught() {
     let tally = run(&Wrong {
-        apart: |case, input, output| match Cpu::new().run(case, input, output) {
+        apart: |case, input, output| match Cpu::new().run(case, Some(input), output) {
             Outcome::BadLength(index) => {
                 Outcome::BadLength(index.iter().map(|at| at + 1).collect())
             }
@@ -134,7 +133,7 @@ fn refusing_valid_calls_is_caught() {
     let tally = run(&Wrong {
         apart: |case, input, output| match case.operation {
             Operation::Reverse { .. } => Outcome::Refused("not today".to_owned()),
-            _ => Cpu::new().run(case, input, output),
+            _ => Cpu::new().run(case, Some(input), output),
         },
         ..Wrong::new("moody")
     });
@@ -146,7 +145,7 @@ fn what_is_skipped_is_counted_and_printed() {
     let tally = run(&Wrong {
         apart: |case, input, output| match case.input.width {
             Width::Bit => Outcome::Unsupported("no single bits".to_owned()),
-            _ => Cpu::new().run(case, input, output),
+            _ => Cpu::new().run(case, Some(input), output),
         },
         ..Wrong::new("partial")
     });
@@ -183,12 +182,8 @@ impl Backend for Batched {
         "batched"
     }
 
-    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
+    fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
         Cpu::new().run(case, input, output)
-    }
-
-    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
-        Cpu::new().run_in_place(case, memory)
     }
 
     fn batch(&self) -> usize {

@@ -2,7 +2,7 @@
 //! submission, one download. Lengths are on the device, and sometimes on the host. Each thread of the
 //! runner has a device of its own: threads that share one wait for its locks.
 
-use retrograde_suite::backend::{Backend, Call, Outcome, integer_type, plan_of, tensor};
+use retrograde_suite::backend::{Backend, Call, Outcome, plan_of, run_as_batch, tensor};
 use retrograde_suite::case::Case;
 use retrograde_wgpu::{Error, Gpu, GpuLengths, Options, Reports, View, wgpu};
 use std::sync::{Mutex, PoisonError};
@@ -117,7 +117,7 @@ fn start(
         Some(lengths) => {
             let len = lengths.buffer.len() as u64;
             let view = View::new(&buffers.lengths, lengths_at as u64, len);
-            Some((integer_type(lengths.integer), view).into())
+            Some((lengths.dtype, view).into())
         }
     };
     let view = |buffer, range: &std::ops::Range<usize>| {
@@ -148,21 +148,8 @@ impl Backend for Wgpu {
         self.missing.clone()
     }
 
-    fn run(&self, case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
-        let apart = input.len().next_multiple_of(64);
-        let mut arena = input.to_vec();
-        arena.resize(apart, 0);
-        arena.extend_from_slice(output);
-        let (input, end) = (Some(0..input.len()), arena.len());
-        let outcome = self.run_batch(&[Call { case, input, output: apart..end }], &mut arena);
-        output.copy_from_slice(&arena[apart..]);
-        outcome.into_iter().next().unwrap_or(Outcome::Refused("no outcome".to_owned()))
-    }
-
-    fn run_in_place(&self, case: &Case, memory: &mut [u8]) -> Outcome {
-        let output = 0..memory.len();
-        let outcome = self.run_batch(&[Call { case, input: None, output }], memory);
-        outcome.into_iter().next().unwrap_or(Outcome::Refused("no outcome".to_owned()))
+    fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
+        run_as_batch(self, case, input, output)
     }
 
     fn batch(&self) -> usize {

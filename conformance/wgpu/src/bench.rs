@@ -1,10 +1,9 @@
 //! `retrograde-wgpu-bench`: times plans on an adapter beside `copy_buffer_to_buffer` of the same
 //! bytes, and prints one JSON object per case. The cases are those of CUDA (`bench/cases.jsonl`).
 
-use retrograde::ReverseSubsequences;
-use retrograde::{DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSequence};
-use retrograde_bench::call::{Failure, Operator};
-use retrograde_bench::cases::{Case, Harness};
+use retrograde::DType;
+use retrograde_bench::call::Failure;
+use retrograde_bench::cases::{Case, Harness, noise};
 use retrograde_wgpu::{Bound, Gpu, Options, View, kernel, kernel_in_place, wgpu};
 use serde_json::json;
 use std::time::Instant;
@@ -46,7 +45,7 @@ fn main() -> Result<(), Failure> {
     let options = Options { number: arguments.adapter, ..Options::default() };
     let gpu = pollster::block_on(Gpu::open(options))?;
     let largest = cases.iter().filter_map(bytes_of).max().unwrap_or(0);
-    let memory = Memory { src: noise(&gpu, largest + ROOM)?, dst: noise(&gpu, largest + ROOM)? };
+    let memory = Memory { src: filled(&gpu, largest + ROOM)?, dst: filled(&gpu, largest + ROOM)? };
     for case in &cases {
         println!("{}", measure(&gpu, &memory, case, arguments.rounds)?);
     }
@@ -77,70 +76,22 @@ struct Memory {
 }
 
 fn bytes_of(case: &Case) -> Option<u64> {
-    Some(Layout::dense(case.dtype, &case.shape).ok()?.byte_len() as u64)
+    Some(case.dense().ok()?.byte_len() as u64)
 }
 
-/// A buffer of noise: zeros may be copied faster than other data.
-fn noise(gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer, Failure> {
-    const PART: u64 = 1 << 20;
-    let part: Vec<u8> =
-        (0..PART as usize).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
-    let part = gpu.upload(&part)?;
+/// A buffer of noise.
+fn filled(gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer, Failure> {
+    let part = gpu.upload(&noise())?;
     let buffer = gpu.allocate(bytes)?;
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     let mut at = 0;
     while at < buffer.size() {
-        let len = PART.min(buffer.size() - at);
+        let len = part.size().min(buffer.size() - at);
         encoder.copy_buffer_to_buffer(&part, 0, &buffer, at, len);
         at += len;
     }
     gpu.queue().submit([encoder.finish()]);
     Ok(buffer)
-}
-
-/// Random lengths from 0 to the size of the axis, as 64-bit integers.
-fn lengths(count: usize, most: usize) -> Vec<u8> {
-    let mut state = 42u64;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) % (most as u64 + 1)
-    };
-    (0..count).flat_map(|_| next().to_ne_bytes()).collect()
-}
-
-/// The plan of a case, and its lengths. Strict, so that the check is part of the time.
-fn plan_of(case: &Case) -> Result<(Plan, Option<Vec<u8>>), Failure> {
-    let dense = Layout::dense(case.dtype, &case.shape)?;
-    let input = match case.transposed {
-        true => {
-            // In memory, the last two sizes are swapped.
-            let last = case.shape.len() - 1;
-            let mut stored = case.shape.clone();
-            stored.swap(last, last - 1);
-            let mut order: Vec<usize> = (0..=last).collect();
-            order.swap(last, last - 1);
-            Layout::dense(case.dtype, &stored)?.permuted(&order)?
-        }
-        false => dense.clone(),
-    };
-    Ok(match case.operator.clone() {
-        Operator::Reverse(axes) => (Reverse::axes(axes).plan(&input, &dense)?, None),
-        Operator::Sequence { time, batch } => {
-            let count = case.shape[batch as usize];
-            let lanes = Layout::dense(DType::I64, &[count])?;
-            let operator = ReverseSequence::any_axes(time, batch).policy(LengthPolicy::Strict);
-            let given = lengths(count, case.shape[time as usize]);
-            (operator.plan(&input, &lanes, &dense)?, Some(given))
-        }
-        Operator::Subsequences(axis) => {
-            let mut shape = case.shape.clone();
-            let most = std::mem::replace(&mut shape[axis as usize], 1);
-            let lanes = Layout::dense(DType::I64, &shape)?;
-            let operator = ReverseSubsequences::along(axis).policy(LengthPolicy::Strict);
-            let given = lengths(shape.iter().product(), most);
-            (operator.plan(&input, &lanes, &dense)?, Some(given))
-        }
-    })
 }
 
 fn measure(
@@ -150,12 +101,11 @@ fn measure(
     rounds: usize,
 ) -> Result<serde_json::Value, Failure> {
     let start = Instant::now();
-    let (plan, lengths) = plan_of(case)?;
+    let (plan, lengths) = case.plan()?;
     let bytes = bytes_of(case).unwrap_or(0);
-    let offset = case.offset as u64 * (case.dtype.bits().unwrap_or(8) as u64 / 8);
     let lengths = lengths.map(|lengths| gpu.upload(&lengths)).transpose()?;
     let lengths = lengths.as_ref().map(|lengths| (DType::I64, View::whole(lengths)).into());
-    let view = |buffer| View::new(buffer, offset, bytes);
+    let view = |buffer| View::new(buffer, case.offset_bytes(), bytes);
     let bound = match case.in_place {
         true => gpu.bind_in_place(&plan, lengths, view(&memory.dst))?,
         false => gpu.bind(&plan, view(&memory.src), lengths, view(&memory.dst))?,

@@ -8,11 +8,10 @@
 
 use cudarc::driver::{result, sys};
 use retrograde::{
-    Align, DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments,
-    ReverseSequence, ReverseSubsequences, Tail,
+    Align, DType, Layout, LengthsOperator, Plan, ReverseSegments, ReverseSequence, Tail,
 };
-use retrograde_bench::call::{Failure, Operator};
-use retrograde_bench::cases::{Case, Harness};
+use retrograde_bench::call::Failure;
+use retrograde_bench::cases::{Case, Harness, lengths, noise};
 use retrograde_cuda::{Cuda, DeviceBuffer, Stream, kernel, kernel_in_place};
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -21,16 +20,6 @@ type Result<T> = std::result::Result<T, Failure>;
 
 /// More bytes than any cache holds.
 const OTHER: usize = 1 << 28;
-
-/// Random lengths from 0 to the size of the axis, as 64-bit integers.
-fn lengths(count: usize, most: usize) -> Vec<u8> {
-    let mut state = 42u64;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) % (most as u64 + 1)
-    };
-    (0..count).flat_map(|_| next().to_ne_bytes()).collect()
-}
 
 /// Buffers for all cases, filled with noise once: allocating and filling them takes longer than the
 /// cases themselves.
@@ -44,9 +33,7 @@ impl Memory {
     fn new(cuda: &Cuda, bytes: usize) -> Result<Self> {
         let mut src = DeviceBuffer::allocate(cuda, bytes + 256)?;
         let dst = DeviceBuffer::allocate(cuda, bytes + 256)?;
-        // Not zeros, which may be copied faster than other data.
-        let noise: Vec<u8> =
-            (0..1usize << 20).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
+        let noise = noise();
         let mut full = noise.len().min(src.len());
         src.write(0, &noise[..full])?;
         // SAFETY: source and destination do not overlap, and both are inside the buffers.
@@ -162,44 +149,9 @@ struct Ready<'a> {
 
 impl<'a> Ready<'a> {
     fn new(cuda: &Cuda, memory: &'a Memory, case: &Case) -> Result<Self> {
-        let dense = Layout::dense(case.dtype, &case.shape)?;
-        let bytes = dense.byte_len();
-        let input = match case.transposed {
-            true => {
-                let mut strides = vec![1isize; case.shape.len()];
-                for axis in (1..strides.len()).rev() {
-                    strides[axis - 1] = strides[axis] * case.shape[axis] as isize;
-                }
-                // In memory, the last two sizes are swapped.
-                let last = strides.len() - 1;
-                strides[last] = case.shape[last - 1] as isize;
-                strides[last - 1] = 1;
-                Layout::strided(case.dtype, &case.shape, &strides, 0)?
-            }
-            false => dense.clone(),
-        };
-        // Strict, so that the check is part of the time.
-        let (plan, lanes) = match case.operator.clone() {
-            Operator::Reverse(axes) => (Reverse::axes(axes).plan(&input, &dense)?, None),
-            Operator::Sequence { time, batch } => {
-                let count = case.shape[batch as usize];
-                let lanes = Layout::dense(DType::I64, &[count])?;
-                let operator = ReverseSequence::any_axes(time, batch).policy(LengthPolicy::Strict);
-                (operator.plan(&input, &lanes, &dense)?, Some((count, case.shape[time as usize])))
-            }
-            Operator::Subsequences(axis) => {
-                let mut shape = case.shape.clone();
-                let most = std::mem::replace(&mut shape[axis as usize], 1);
-                let lanes = Layout::dense(DType::I64, &shape)?;
-                let operator = ReverseSubsequences::along(axis).policy(LengthPolicy::Strict);
-                (operator.plan(&input, &lanes, &dense)?, Some((shape.iter().product(), most)))
-            }
-        };
-        let lengths = lanes
-            .map(|(count, most)| DeviceBuffer::from_host(cuda, &lengths(count, most)))
-            .transpose()?;
-        let width = case.dtype.bits().unwrap_or(8) as u64 / 8;
-        let offset = case.offset as u64 * width;
+        let (plan, lengths) = case.plan()?;
+        let lengths = lengths.map(|lengths| DeviceBuffer::from_host(cuda, &lengths)).transpose()?;
+        let (bytes, offset) = (case.dense()?.byte_len(), case.offset_bytes());
         Ok(Ready { plan, memory, lengths, bytes, offset, in_place: case.in_place })
     }
 

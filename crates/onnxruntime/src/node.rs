@@ -15,7 +15,7 @@ use std::ptr;
 /// Bytes that a string counts as: what the runtime's own type occupies.
 const STRING_BYTES: u64 = 32;
 
-/// From this size of input on the provider is faster (`bench/onnxruntime`).
+/// From this size of input on the provider is faster (`bench/runtimes.py`).
 const FROM: u64 = 1 << 10;
 /// The same if whole rows of at least [`WIDE_ROW`] bytes move, which others copy as fast: only
 /// threads and non-temporal stores are faster.

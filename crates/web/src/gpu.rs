@@ -38,31 +38,31 @@ impl GpuStep {
     /// The entry point.
     #[wasm_bindgen(getter)]
     pub fn entry(&self) -> String {
-        self.dispatch.entry.to_owned()
+        self.dispatch.entry().to_owned()
     }
 
     /// The names of the pipeline's constants.
     #[wasm_bindgen(getter)]
     pub fn constant_names(&self) -> Vec<String> {
-        self.dispatch.constants.iter().map(|(name, _)| (*name).to_owned()).collect()
+        self.dispatch.constants().into_iter().map(|(name, _)| name.to_owned()).collect()
     }
 
     /// Their values.
     #[wasm_bindgen(getter)]
     pub fn constant_values(&self) -> Vec<f64> {
-        self.dispatch.constants.iter().map(|(_, value)| *value).collect()
+        self.dispatch.constants().into_iter().map(|(_, value)| value).collect()
     }
 
     /// The content of the uniform buffer.
     #[wasm_bindgen(getter)]
     pub fn params(&self) -> Vec<u8> {
-        self.dispatch.params.clone()
+        self.dispatch.params().to_vec()
     }
 
     /// Workgroups, in two dimensions.
     #[wasm_bindgen(getter)]
     pub fn grid(&self) -> Vec<u32> {
-        self.dispatch.grid.to_vec()
+        self.dispatch.grid().to_vec()
     }
 
     /// The first byte of the input to bind and the one after the last; empty if it is not read.

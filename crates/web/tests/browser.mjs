@@ -6,11 +6,11 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
-import { basename, extname, join, resolve } from "node:path";
+import { basename, extname, join } from "node:path";
+
+import { launch } from "./chromium.mjs";
 
 const [playwrightFolder, packageFolder] = process.argv.slice(2);
-const { chromium } = createRequire(import.meta.url)(resolve(playwrightFolder));
 const KINDS = { ".js": "text/javascript", ".wasm": "application/wasm" };
 
 const server = createServer(async (request, response) => {
@@ -24,14 +24,7 @@ const server = createServer(async (request, response) => {
 });
 await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  headless: true,
-  args: [
-    "--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan",
-  ],
-});
+const browser = await launch(playwrightFolder);
 const page = await browser.newPage();
 const complaints = [];
 page.on("console", (message) => complaints.push(message.text()));

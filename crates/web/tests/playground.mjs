@@ -7,20 +7,14 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { launch } from "./chromium.mjs";
+
 const [playwrightFolder, pageFile, screenshots] = process.argv.slice(2);
-const { chromium } = createRequire(import.meta.url)(resolve(playwrightFolder));
 const address = pathToFileURL(resolve(pageFile)).href;
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const args = [
-  "--no-sandbox", "--disable-gpu-sandbox", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync", "--enable-unsafe-webgpu",
-  "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan",
-];
-const browser = await chromium.launch({ executablePath, headless: true, args });
+const browser = await launch(playwrightFolder);
 
 /** A page that fails the test if it says anything on the console, or asks for an address. */
 async function open(hash = "", options = {}) {
@@ -40,39 +34,46 @@ async function open(hash = "", options = {}) {
   } };
 }
 
+/** A test on one page. */
+const on = (hash, test, options) => async () => {
+  const { page, close } = await open(hash, options);
+  await test(page);
+  await close();
+};
+
+/** Drags the middle of an element by so many pixels. */
+async function drag(page, selector, right, down) {
+  const box = await page.locator(selector).boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + right, y + down, { steps: 8 });
+  await page.mouse.up();
+}
+
 const texts = (page, side) => page.$$eval(`#${side} .cell`, (cells) => cells.map((cell) => cell.textContent));
 const value = (page, id) => page.$eval(`#${id}`, (input) => input.value);
 const text = (page, id) => page.$eval(`#${id}`, (found) => found.textContent);
 const iota = (count) => Array.from({ length: count }, (_, at) => String(at));
 
 const TESTS = {
-  async "shows a padded batch at first"() {
-    const { page, close } = await open();
+  "shows a padded batch at first": on("", async (page) => {
     assert.deepEqual(await texts(page, "before"), iota(24));
     const rows = [[7, 6, 5, 4, 3, 2, 1, 0], [11, 10, 9, 8, 12, 13, 14, 15], [21, 20, 19, 18, 17, 16, 22, 23]];
     assert.deepEqual(await texts(page, "after"), rows.flat().map(String));
     assert.match(await text(page, "run"), /reverse the start of each lane: 24 units of 4 B each/);
     assert.match(await text(page, "run"), /kernel/);
     assert.equal(await text(page, "isa"), "simd128");
-    await close();
-  },
+  }),
 
-  async "a length follows the pointer"() {
-    const { page, close } = await open();
-    const handle = page.locator('[data-handle="length-1"]');
-    const box = await handle.boundingBox();
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width / 2 + 86, box.y + box.height / 2, { steps: 8 });
-    await page.mouse.up();
+  "a length follows the pointer": on("", async (page) => {
+    await drag(page, '[data-handle="length-1"]', 86, 0);
     assert.equal(await value(page, "field-lengths"), "8, 6, 6");
     const after = await texts(page, "after");
     assert.deepEqual(after.slice(8, 16), ["13", "12", "11", "10", "9", "8", "14", "15"]);
-    await close();
-  },
+  }),
 
-  async "a length follows the keys"() {
-    const { page, close } = await open();
+  "a length follows the keys": on("", async (page) => {
     await page.locator('[data-handle="length-2"]').focus();
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("ArrowLeft");
@@ -82,16 +83,10 @@ const TESTS = {
     await page.keyboard.press("Home");
     assert.equal(await value(page, "field-lengths"), "8, 4, 0");
     assert.equal(await page.locator('[data-handle="length-2"]').getAttribute("aria-valuenow"), "0");
-    await close();
-  },
+  }),
 
-  async "the shape can be dragged, and changed with the keys"() {
-    const { page, close } = await open();
-    const box = await page.locator(".grip").boundingBox();
-    await page.mouse.move(box.x + 11, box.y + 11);
-    await page.mouse.down();
-    await page.mouse.move(box.x + 11 - 86, box.y + 11 + 41, { steps: 6 });
-    await page.mouse.up();
+  "the shape can be dragged, and changed with the keys": on("", async (page) => {
+    await drag(page, ".grip", -86, 41);
     assert.equal(await value(page, "field-shape"), "4, 6");
     assert.match(await value(page, "field-lengths"), /^6, 4, 6, \d$/);
     await page.locator(".grip").focus();
@@ -99,23 +94,15 @@ const TESTS = {
     await page.keyboard.press("ArrowRight");
     assert.equal(await value(page, "field-shape"), "3, 7");
     assert.equal(await page.evaluate(() => document.activeElement.className), "grip");
-    await close();
-  },
+  }),
 
-  async "offsets can be dragged, and stay in order"() {
-    const { page, close } = await open("#op=segments&shape=12&axis=0&offsets=0,4,6,11&dtype=i32");
+  "offsets can be dragged, and stay in order": on("#op=segments&shape=12&axis=0&offsets=0,4,6,11&dtype=i32", async (page) => {
     assert.deepEqual(await texts(page, "after"), "3 2 1 0 5 4 10 9 8 7 6 11".split(" "));
-    const box = await page.locator('[data-handle="offset-1"]').boundingBox();
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page.mouse.down();
-    await page.mouse.move(box.x + 900, box.y + box.height / 2, { steps: 5 });
-    await page.mouse.up();
+    await drag(page, '[data-handle="offset-1"]', 900, 0);
     assert.equal(await value(page, "field-offsets"), "0, 6, 6, 11");
-    await close();
-  },
+  }),
 
-  async "typing errs in the words of the library"() {
-    const { page, close } = await open();
+  "typing errs in the words of the library": on("", async (page) => {
     await page.fill("#field-lengths", "8, 9, 6");
     assert.equal(await text(page, "error"), "ReverseSequence: lengths[1] is 9, outside [0, 8]");
     assert.equal(await page.locator("#field-lengths").getAttribute("aria-invalid"), "true");
@@ -126,11 +113,9 @@ const TESTS = {
     assert.match(await text(page, "error"), /shape\[1\] is NaN/);
     await page.fill("#field-shape", "2, 5");
     assert.equal((await texts(page, "after")).length, 10);
-    await close();
-  },
+  }),
 
-  async "axes can be switched on and off"() {
-    const { page, close } = await open("#op=reverse&shape=2,3&axes=1&dtype=u8");
+  "axes can be switched on and off": on("#op=reverse&shape=2,3&axes=1&dtype=u8", async (page) => {
     assert.deepEqual(await texts(page, "after"), "2 1 0 5 4 3".split(" "));
     await page.click('[data-axis="0"]');
     assert.deepEqual(await texts(page, "after"), "5 4 3 2 1 0".split(" "));
@@ -139,20 +124,16 @@ const TESTS = {
     assert.equal(await page.locator('[data-axis="1"]').getAttribute("aria-pressed"), "true");
     await page.fill("#field-axes", "5");
     assert.equal(await text(page, "error"), "Reverse: axes[0] is 5, outside [-2, 1] for a tensor of rank 2");
-    await close();
-  },
+  }),
 
-  async "operators can be chosen with the keys"() {
-    const { page, close } = await open();
+  "operators can be chosen with the keys": on("", async (page) => {
     await page.locator('[data-op="sequence"]').focus();
     await page.keyboard.press("ArrowRight");
     assert.equal(await page.locator('[data-op="subsequences"]').getAttribute("aria-checked"), "true");
     assert.match(await text(page, "code"), /reverse_subsequences/);
-    await close();
-  },
+  }),
 
-  async "every operator draws three axes, with a handle for each length"() {
-    const { page, close } = await open();
+  "every operator draws three axes, with a handle for each length": on("", async (page) => {
     for (const [hash, handles] of [
       ["#op=sequence&shape=4,2,3&time=0&batch=1&lengths=4,2", 2],
       ["#op=subsequences&shape=2,3,4&axis=0&lengths=2,2,2,2,1,1,1,1,0,0,0,0", 12],
@@ -165,11 +146,9 @@ const TESTS = {
       assert.equal(await page.locator("#error").isHidden(), true, hash);
       assert.equal(await page.locator(".handle").count(), handles, hash);
     }
-    await close();
-  },
+  }),
 
-  async "code can be copied in every language"() {
-    const { page, close } = await open("", { permissions: ["clipboard-read", "clipboard-write"] });
+  "code can be copied in every language": on("", async (page) => {
     const words = { Python: "retrograde.reverse_sequence(", Rust: "ReverseSequence::any_axes(1, 0)", JavaScript: "reverseSequence(x, [3, 8]", ONNX: '"ReverseSequence"', OpenVINO: "ops.reverse_sequence(", DirectML: "DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC" };
     for (const [language, word] of Object.entries(words)) {
       await page.click(`[data-language="${language}"]`);
@@ -183,8 +162,7 @@ const TESTS = {
     await page.waitForFunction(() => document.getElementById("copied").textContent === "Link copied");
     const link = await page.evaluate(() => navigator.clipboard.readText());
     assert.match(link, /#op=sequence&shape=3,8&dtype=f32&time=1&batch=0&lengths=8,4,6/);
-    await close();
-  },
+  }, { permissions: ["clipboard-read", "clipboard-write"] }),
 
   async "WebGPU gives the same bytes"() {
     const states = [
@@ -222,8 +200,7 @@ const TESTS = {
     await close();
   },
 
-  async "a .npy file is reversed and saved"() {
-    const { page, close } = await open();
+  "a .npy file is reversed and saved": on("", async (page) => {
     const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".padEnd(117) + "\n";
     const data = Buffer.from(Float32Array.of(0.5, 1.5, -2, 1e10, 5, 6).buffer);
     const file = Buffer.concat([Buffer.from("\x93NUMPY\x01\x00", "latin1"), Buffer.from([header.length, 0]), Buffer.from(header), data]);
@@ -236,11 +213,9 @@ const TESTS = {
     assert.deepEqual([...new Float32Array(Uint8Array.from(bytes.subarray(-24)).buffer)], [-2, 1.5, 0.5, 6, 5, 1e10]);
     await drop(page, "bad.npy", "", Buffer.from("not an array"));
     await page.waitForFunction(() => document.getElementById("file-name").textContent.startsWith("bad.npy: not a .npy file"));
-    await close();
-  },
+  }),
 
-  async "an image is mirrored"() {
-    const { page, close } = await open();
+  "an image is mirrored": on("", async (page) => {
     const png = await page.evaluate(() => {
       const canvas = Object.assign(document.createElement("canvas"), { width: 4, height: 2 });
       const context = canvas.getContext("2d");
@@ -256,8 +231,7 @@ const TESTS = {
     assert.equal(saved.suggestedFilename(), "red.reversed.png");
     await page.click("#close-file");
     assert.equal((await texts(page, "after")).length, 24);
-    await close();
-  },
+  }),
 
   async "elements move, unless motion is to be reduced"() {
     for (const [reducedMotion, moves] of [["no-preference", true], ["reduce", false]]) {
@@ -271,8 +245,7 @@ const TESTS = {
     }
   },
 
-  async "the page has names and roles for a screen reader"() {
-    const { page, close } = await open();
+  "the page has names and roles for a screen reader": on("", async (page) => {
     const nameless = await page.$$eval("button, input, select, [role=slider]", (all) => all.filter((one) => {
       const label = one.closest("label")?.textContent ?? (one.id && document.querySelector(`label[for="${one.id}"]`)?.textContent);
       return !(one.getAttribute("aria-label") || one.textContent.trim() || label?.trim());
@@ -281,15 +254,12 @@ const TESTS = {
     assert.match(await text(page, "after-text"), /^after: 7 6 5 4 3 2 1 0; 11 10 9 8 12/);
     assert.equal(await page.$eval("#error", (error) => error.getAttribute("role")), "alert");
     assert.match(await text(page, "summary"), /^\d+ of 24 elements move$/);
-    await close();
-  },
+  }),
 
-  async "the page fits a narrow window"() {
-    const { page, close } = await open("", { viewport: { width: 390, height: 800 } });
+  "the page fits a narrow window": on("", async (page) => {
     const [inner, scroll] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
     assert.ok(scroll <= inner, `${scroll} > ${inner}`);
-    await close();
-  },
+  }, { viewport: { width: 390, height: 800 } }),
 };
 
 /** Drops a file on the page. */

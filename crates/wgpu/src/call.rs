@@ -1,14 +1,14 @@
 //! Calls: a plan with its buffers, checked and ready to encode.
 
-use crate::choose::{self, Kernel, Route, Where};
+use crate::choose::Where;
 use crate::device::Gpu;
+use crate::dispatches::{Dispatches, check_counts};
 use crate::error::Error;
 use crate::filled::filled;
-use crate::kernels::Key;
-use crate::params::{Grid, MOST_AXES, Params, Read, Site};
+use crate::params::{Grid, Read};
 use crate::shape::Shape;
 use crate::view::{GpuLengths, View};
-use retrograde::{ExecuteError, LengthsPlan, Meaning, Memory, Plan, Prepared, cpu};
+use retrograde::{ExecuteError, LengthsPlan, Memory, Plan, Prepared, cpu};
 use std::ops::Range;
 
 /// A plan bound to buffers: what a command encoder records, as often as wanted.
@@ -152,14 +152,10 @@ impl Gpu {
         }
         let mut binder = Binder::new(self, plan, lengths, dst)?;
         let shape = Shape::of(plan);
-        match choose::choose(plan, &shape, self.choosing(src, dst)).route {
-            Route::Nothing => {}
-            Route::Columns => binder.columns(&shape, src, dst)?,
-            // A buffer that is written to cannot be bound a second time to be read.
-            _ if shared => binder.copied(plan, &shape, src, dst)?,
-            _ => binder.gather(shape, src, dst),
+        if !binder.list.apart(plan, &shape, self.choosing(src, dst)) {
+            binder.copied(plan, shape, src, dst)?;
         }
-        Ok(binder.finish())
+        binder.finish(src, dst)
     }
 
     /// What [`execute_in_place`](Self::execute_in_place) would submit.
@@ -176,23 +172,17 @@ impl Gpu {
             return Err(ExecuteError::NotInPlace.into());
         }
         let mut binder = Binder::new(self, plan, lengths, memory)?;
-        let shape = Shape::of(plan);
-        let fits = !plan.is_empty() && shape.fits(self.window(), memory.offset, memory.offset);
-        let place = self.choosing(memory, memory);
-        let (kernel, shape) = choose::choose_in_place(plan, shape, place, fits);
-        match kernel.route {
-            Route::Nothing => {}
-            Route::Columns => binder.columns(&shape, memory, memory)?,
-            Route::Exchange | Route::Swap => binder.dispatch(kernel, &shape, None, memory),
-            _ => binder.copied(plan, &shape, memory, memory)?,
+        if !binder.list.in_place(plan, self.choosing(memory, memory)) {
+            binder.copied(plan, Shape::of(plan), memory, memory)?;
         }
-        Ok(binder.finish())
+        binder.finish(memory, memory)
     }
 
     /// What the choice of a kernel for these buffers depends on.
     fn choosing(&self, src: View<'_>, dst: View<'_>) -> Where {
-        let in_place = src.buffer == dst.buffer && src.offset == dst.offset;
-        Where { from: src.offset, at: dst.offset, small: self.tests_small(), in_place }
+        let shared = src.buffer == dst.buffer;
+        let in_place = shared && src.offset == dst.offset;
+        Where { from: src.offset, at: dst.offset, small: self.tests_small(), in_place, shared }
     }
 
     /// Checks that the host can do on lengths, and on what the kernels count.
@@ -202,15 +192,7 @@ impl Gpu {
         lengths: Option<GpuLengths<'_>>,
         dst: View<'_>,
     ) -> Result<(), Error> {
-        let rank = plan.dims().len().max(plan.lengths().map_or(0, |lengths| lengths.dims.len()));
-        if rank > MOST_AXES {
-            return Err(Error::TooManyDims { rank, most: MOST_AXES });
-        }
-        let most = u64::from(u32::MAX) - 1;
-        let steps = plan.lengths().map_or(0, |lengths| lengths.limit.max(lengths.count()) as u64);
-        if steps > most {
-            return Err(Error::TooManySteps { steps, most });
-        }
+        check_counts(plan)?;
         plan.check_lengths(lengths.as_ref().map(GpuLengths::size))?;
         match lengths {
             Some(GpuLengths::Device(_, view)) => {
@@ -229,18 +211,14 @@ impl Gpu {
     }
 }
 
-/// Lengths on the device, and where they are bound.
-struct BoundLengths<'a> {
-    plan: &'a LengthsPlan,
-    buffer: wgpu::Buffer,
-    bytes: Range<u64>,
-    read: Read,
-}
-
 /// Collects the steps of a call whose arguments were checked.
 struct Binder<'a> {
     gpu: &'a Gpu,
-    lengths: Option<BoundLengths<'a>>,
+    list: Dispatches<'a>,
+    /// What is bound as lengths, if there are any.
+    lengths: Option<(wgpu::Buffer, Range<u64>)>,
+    /// A copy of the input, if the call reads one.
+    copy: Option<wgpu::Buffer>,
     steps: Vec<Step>,
 }
 
@@ -251,7 +229,8 @@ impl<'a> Binder<'a> {
         lengths: Option<GpuLengths<'_>>,
         dst: View<'_>,
     ) -> Result<Self, Error> {
-        let mut binder = Binder { gpu, lengths: None, steps: Vec::new() };
+        let list = Dispatches::new(gpu.window(), gpu.words_each(), gpu.most_groups());
+        let mut binder = Binder { gpu, list, lengths: None, copy: None, steps: Vec::new() };
         if let (Some(lengths), Some(plan)) = (lengths, plan.lengths())
             && plan.count() > 0
         {
@@ -309,14 +288,8 @@ impl<'a> Binder<'a> {
             return Err(Error::TooLarge { what: "the lengths take", bytes: len, most });
         }
         let read = Read { checked: on_device && plan.needs_check(), ..read };
-        self.lengths = Some(BoundLengths { plan, buffer, bytes, read });
-        if read.checked {
-            let offsets = plan.meaning == Meaning::Offsets;
-            let mut params = Params::check(plan, read);
-            let grid = params.check_grid(self.gpu.most_groups());
-            self.push(Key::Find { offsets }, &params, None, None, grid);
-            self.push(Key::Conclude { offsets }, &params, None, None, Grid { x: 1, y: 1 });
-        }
+        self.lengths = Some((buffer, bytes));
+        self.list.read_lengths(plan, read, 0);
         Ok(())
     }
 
@@ -337,7 +310,7 @@ impl<'a> Binder<'a> {
     fn copied(
         &mut self,
         plan: &Plan,
-        shape: &Shape,
+        mut shape: Shape,
         src: View<'_>,
         dst: View<'_>,
     ) -> Result<(), Error> {
@@ -346,90 +319,59 @@ impl<'a> Binder<'a> {
         let reach = shape.src_reach();
         let reach = reach.start / per_byte..reach.end.div_ceil(per_byte);
         let (copy, start) = self.copy(src, &reach)?;
-        let mut shape = shape.clone();
         shape.src = shape.src.wrapping_sub((start as i64).wrapping_mul(per_byte as i64));
-        self.gather(shape, View::whole(&copy), dst);
+        self.copy = Some(copy);
+        self.list.gather(shape, self.gpu.choosing(src, dst), true, false);
         Ok(())
     }
 
-    /// Dispatches each piece of a shape.
-    fn gather(&mut self, shape: Shape, src: View<'_>, dst: View<'_>) {
-        for piece in shape.pieces(self.gpu.window(), src.offset, dst.offset) {
-            let (kernel, piece) = choose::choose_piece(piece, self.gpu.choosing(src, dst));
-            self.dispatch(kernel, &piece, Some(src), dst);
-        }
-    }
-
-    /// Columns through a temporary buffer, which every group of them uses again.
-    fn columns(&mut self, shape: &Shape, src: View<'_>, dst: View<'_>) -> Result<(), Error> {
-        let Some(columns) = shape.columns(self.gpu.choosing(src, dst)) else { return Ok(()) };
-        let copy = self.gpu.allocate(columns.bytes)?;
-        for [to, from] in shape.through(columns) {
-            self.gather(to, src, View::whole(&copy));
-            self.gather(from, View::whole(&copy), dst);
-        }
-        Ok(())
-    }
-
-    /// Dispatches one piece; in place without `src`.
-    fn dispatch(&mut self, kernel: Kernel, shape: &Shape, src: Option<View<'_>>, dst: View<'_>) {
-        let (gpu, window) = (self.gpu, self.gpu.window());
-        let per_byte = shape.grain.per_byte() as u64;
-        let site = Site::of(shape, window, src.unwrap_or(dst).offset, dst.offset);
-        let lengths = self.lengths.as_ref().map(|lengths| (lengths.plan, lengths.read));
-        let mut params = Params::of(shape, lengths, site);
-        let grid = params.grid(gpu.words_each(), gpu.most_groups());
-        let bound = |view: View<'_>, reach: Range<u64>| {
-            (view.buffer.clone(), window.bytes(&reach, per_byte, view.offset))
+    /// Binds the dispatches to their buffers.
+    fn finish(self, src: View<'_>, dst: View<'_>) -> Result<Bound, Error> {
+        let Binder { gpu, list, lengths, copy, mut steps } = self;
+        let device = gpu.device();
+        let temporary = match (copy, list.temporary) {
+            (Some(copy), _) => copy,
+            (None, 0) => gpu.nothing_to_read().clone(),
+            (None, bytes) => gpu.allocate(bytes)?,
         };
-        let input = src.map(|src| bound(src, shape.src_reach()));
-        let output = bound(dst, shape.dst_reach());
-        self.push(Key::Move(kernel, gpu.words_each()), &params, input, Some(output), grid);
-    }
-
-    fn push(
-        &mut self,
-        key: Key,
-        params: &Params,
-        src: Option<(wgpu::Buffer, Range<u64>)>,
-        dst: Option<(wgpu::Buffer, Range<u64>)>,
-        grid: Grid,
-    ) {
-        let (gpu, device) = (self.gpu, self.gpu.device());
+        let part = |is_temporary: bool, view: View<'_>, bytes: Option<Range<u64>>| {
+            let buffer = if is_temporary { &temporary } else { view.buffer };
+            bytes.map(|bytes| (buffer.clone(), bytes))
+        };
         let whole = |buffer: &wgpu::Buffer| (buffer.clone(), 0..buffer.size());
-        let lengths = self.lengths.as_ref().map(|l| (l.buffer.clone(), l.bytes.clone()));
-        let usage = wgpu::BufferUsages::UNIFORM;
-        let params = filled(device, "retrograde: parameters", bytemuck::bytes_of(params), usage);
-        let buffers = [
-            src.unwrap_or_else(|| whole(gpu.nothing_to_read())),
-            dst.unwrap_or_else(|| whole(gpu.nothing_to_write())),
-            lengths.unwrap_or_else(|| whole(gpu.nothing_to_read())),
-            whole(&gpu.reports.buffer),
-            whole(&params),
-        ];
-        let entries: Vec<_> = buffers
-            .iter()
-            .enumerate()
-            .map(|(at, (buffer, bytes))| wgpu::BindGroupEntry {
-                binding: at as u32,
-                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer,
-                    offset: bytes.start,
-                    size: wgpu::BufferSize::new(bytes.end - bytes.start),
-                }),
-            })
-            .collect();
-        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &gpu.kernels().bindings,
-            entries: &entries,
-        });
-        let pipeline = gpu.kernels().get(device, key);
-        self.steps.push(Step::Dispatch { pipeline, group, grid });
-    }
-
-    fn finish(self) -> Bound {
-        Bound { steps: self.steps }
+        for step in list.steps {
+            let usage = wgpu::BufferUsages::UNIFORM;
+            let params = filled(device, "retrograde: parameters", step.params(), usage);
+            let input = part(step.from_temporary, src, step.src);
+            let output = part(step.to_temporary, dst, step.dst);
+            let buffers = [
+                input.unwrap_or_else(|| whole(gpu.nothing_to_read())),
+                output.unwrap_or_else(|| whole(gpu.nothing_to_write())),
+                lengths.clone().unwrap_or_else(|| whole(gpu.nothing_to_read())),
+                whole(&gpu.reports.buffer),
+                whole(&params),
+            ];
+            let entries: Vec<_> = buffers
+                .iter()
+                .enumerate()
+                .map(|(at, (buffer, bytes))| wgpu::BindGroupEntry {
+                    binding: at as u32,
+                    resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                        buffer,
+                        offset: bytes.start,
+                        size: wgpu::BufferSize::new(bytes.end - bytes.start),
+                    }),
+                })
+                .collect();
+            let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &gpu.kernels().bindings,
+                entries: &entries,
+            });
+            let pipeline = gpu.kernels().get(device, step.key);
+            steps.push(Step::Dispatch { pipeline, group, grid: step.grid });
+        }
+        Ok(Bound { steps })
     }
 }
 

@@ -51,11 +51,14 @@ pub(crate) struct Where {
     pub(crate) small: bool,
     /// Whether the output is the input.
     pub(crate) in_place: bool,
+    /// Whether both are in one buffer.
+    pub(crate) shared: bool,
 }
 
 impl Where {
     /// In one buffer, whose view begins with its first byte.
-    pub(crate) const IN_PLACE: Where = Where { from: 0, at: 0, small: false, in_place: true };
+    pub(crate) const IN_PLACE: Where =
+        Where { from: 0, at: 0, small: false, in_place: true, shared: true };
 }
 
 impl Kernel {

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use retrograde::{Align, DType, Layout, LengthsOperator, ReverseSequence, ReverseSubsequences};
 
-    const SMALL: Where = Where { from: 0, at: 0, small: true, in_place: false };
+    const SMALL: Where = Where { from: 0, at: 0, small: true, in_place: false, shared: false };
 
     fn sequences(dtype: DType, time: usize, batch: usize, align: Align) -> Shape {
         let layout = Layout::dense(dtype, &[time, batch]).unwrap();

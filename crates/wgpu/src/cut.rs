@@ -20,6 +20,12 @@ const MOST_GRAINS: u64 = u32::MAX as u64 - 8192;
 const EVEN: u64 = 64;
 
 impl Window {
+    /// Of a device that binds so many bytes, from multiples of `aligned` on.
+    pub(crate) fn of(most: u64, aligned: u64) -> Self {
+        // Positions have 32 bits, and words begin at multiples of 4 of what is bound.
+        Window { most: most.min(u64::from(u32::MAX)) / 4 * 4, aligned: aligned.max(4) }
+    }
+
     /// The bytes that must be bound for these grains of a buffer from `offset` on.
     pub(crate) fn bytes(self, reach: &Range<u64>, per_byte: u64, offset: u64) -> Range<u64> {
         let start = (offset + reach.start / per_byte) / self.aligned * self.aligned;

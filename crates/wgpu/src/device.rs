@@ -95,11 +95,10 @@ impl Gpu {
         // take long to compile large kernels.
         let words_each = if info.device_type == wgpu::DeviceType::Cpu { 1 } else { 4 };
         let limits = device.limits();
-        let window = Window {
-            most: u64::from(u32::MAX).min(limits.max_storage_buffer_binding_size) / 4 * 4,
-            // Words begin at multiples of 4 of what is bound.
-            aligned: u64::from(limits.min_storage_buffer_offset_alignment).max(4),
-        };
+        let window = Window::of(
+            limits.max_storage_buffer_binding_size,
+            limits.min_storage_buffer_offset_alignment.into(),
+        );
         let nothing = [(), ()].map(|()| {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("retrograde: nothing"),

@@ -1,20 +1,9 @@
 //! Compiled kernels: one pipeline for each specialisation, made when it is first needed.
 
-use crate::choose::Kernel;
-use crate::source::{SOURCE, entry, overrides};
+use crate::dispatches::Key;
+use crate::source::SOURCE;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-
-/// What a pipeline is specialised for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Key {
-    /// Moves; each invocation takes so many words.
-    Move(Kernel, u32),
-    /// Looks for invalid lengths, or offsets.
-    Find { offsets: bool },
-    /// Writes the report on lengths, or offsets.
-    Conclude { offsets: bool },
-}
 
 /// The kernels of a device.
 #[derive(Debug)]
@@ -75,18 +64,13 @@ impl Kernels {
     }
 
     fn make(&self, device: &wgpu::Device, key: Key) -> wgpu::ComputePipeline {
-        let (entry_point, constants) = match key {
-            Key::Move(kernel, each) => (entry(&kernel), overrides(&kernel, each)),
-            Key::Find { offsets } => ("find", vec![("OFFSETS", f64::from(offsets))]),
-            Key::Conclude { offsets } => ("conclude", vec![("OFFSETS", f64::from(offsets))]),
-        };
         device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(entry_point),
+            label: Some(key.entry()),
             layout: Some(&self.layout),
             module: &self.module,
-            entry_point: Some(entry_point),
+            entry_point: Some(key.entry()),
             compilation_options: wgpu::PipelineCompilationOptions {
-                constants: &constants,
+                constants: &key.constants(),
                 // A kernel writes what it uses of it. What it reads beyond that chooses bits that
                 // are not written, from addresses that are checked.
                 zero_initialize_workgroup_memory: false,

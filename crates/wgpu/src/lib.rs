@@ -12,6 +12,7 @@ mod choose;
 mod columns;
 mod cut;
 mod dense;
+mod dispatches;
 mod error;
 mod findings;
 mod listing;
@@ -21,9 +22,10 @@ mod source;
 mod tiles;
 
 pub use choose::{Kernel, Route, kernel, kernel_in_place};
+pub use dispatches::Dispatch;
 pub use error::Error;
 pub use findings::{Finding, clear_reports, read_report};
-pub use listing::{Dispatch, Limits, ListedLengths, Listing, list, list_in_place};
+pub use listing::{Limits, ListedLengths, Listing, list, list_in_place};
 pub use source::SOURCE;
 
 // What needs wgpu. Without the feature `device`, plans become dispatches for others to run.

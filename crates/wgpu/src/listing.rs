@@ -3,14 +3,13 @@
 //! Nothing here needs a device. [`SOURCE`](crate::SOURCE) is the module of the kernels; their five
 //! bindings are input, output, lengths, a report of 64 bytes, and parameters.
 
-use crate::choose::{self, Kernel, Route, Where};
+use crate::choose::Where;
 use crate::cut::Window;
+use crate::dispatches::{Dispatch, Dispatches, check_counts};
 use crate::error::Error;
-use crate::params::{MOST_AXES, Params, Read, Site};
+use crate::params::Read;
 use crate::shape::Shape;
-use crate::source::{entry, overrides};
-use retrograde::{LengthsPlan, Meaning, Plan};
-use std::ops::Range;
+use retrograde::Plan;
 
 /// Words that an invocation takes: as on GPUs.
 const WORDS_EACH: u32 = 4;
@@ -36,27 +35,6 @@ pub enum ListedLengths {
     Unchecked(u32),
 }
 
-/// One dispatch of a call.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Dispatch {
-    /// The entry point.
-    pub entry: &'static str,
-    /// The constants of the pipeline.
-    pub constants: Vec<(&'static str, f64)>,
-    /// The parameters, for a uniform buffer.
-    pub params: Vec<u8>,
-    /// Workgroups.
-    pub grid: [u32; 2],
-    /// The bytes of the input to bind; `None` if the kernel swaps elements of the output, or checks.
-    pub src: Option<Range<u64>>,
-    /// The bytes of the output to bind; `None` if the kernel checks.
-    pub dst: Option<Range<u64>>,
-    /// Whether the temporary buffer takes the place of the input.
-    pub from_temporary: bool,
-    /// Whether it takes the place of the output.
-    pub to_temporary: bool,
-}
-
 /// The dispatches of a call, in order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Listing {
@@ -66,19 +44,20 @@ pub struct Listing {
     pub temporary: u64,
 }
 
+impl From<Dispatches<'_>> for Listing {
+    fn from(all: Dispatches<'_>) -> Self {
+        Listing { dispatches: all.steps, temporary: all.temporary }
+    }
+}
+
 /// The dispatches of a plan from one buffer to another.
 ///
 /// Both tensors begin with the first byte of their buffers, whose sizes are multiples of 4. So do
 /// lengths, which are dense.
 pub fn list(plan: &Plan, limits: Limits, lengths: ListedLengths) -> Result<Listing, Error> {
-    let mut lister = Lister::new(plan, limits, lengths)?;
-    let shape = Shape::of(plan);
-    match choose::choose(plan, &shape, Where::default()).route {
-        Route::Nothing => {}
-        Route::Columns => lister.columns(&shape, Where::default()),
-        _ => lister.gather(shape, false, false),
-    }
-    Ok(lister.listing)
+    let mut all = begun(plan, limits, lengths)?;
+    all.apart(plan, &Shape::of(plan), Where::default());
+    Ok(all.into())
 }
 
 /// The same in one buffer; `None` if the plan has to read a copy of it, as [`list`] lists it.
@@ -87,121 +66,23 @@ pub fn list_in_place(
     limits: Limits,
     lengths: ListedLengths,
 ) -> Result<Option<Listing>, Error> {
-    let mut lister = Lister::new(plan, limits, lengths)?;
-    let shape = Shape::of(plan);
-    let fits = shape.fits(lister.window, 0, 0);
-    let (kernel, shape) = choose::choose_in_place(plan, shape, Where::IN_PLACE, fits);
-    match kernel.route {
-        Route::Nothing => {}
-        Route::Columns => lister.columns(&shape, Where::IN_PLACE),
-        Route::Exchange | Route::Swap => {
-            let swap = lister.dispatch(kernel, &shape);
-            lister.listing.dispatches.push(Dispatch { src: None, ..swap });
-        }
-        _ => return Ok(None),
-    }
-    Ok(Some(lister.listing))
+    let mut all = begun(plan, limits, lengths)?;
+    Ok(all.in_place(plan, Where::IN_PLACE).then(|| all.into()))
 }
 
-/// What the kernels' parameters cannot count.
-fn check(plan: &Plan) -> Result<(), Error> {
-    let lengths = plan.lengths();
-    let rank = plan.dims().len().max(lengths.map_or(0, |lengths| lengths.dims.len()));
-    if rank > MOST_AXES {
-        return Err(Error::TooManyDims { rank, most: MOST_AXES });
+/// With the check of lengths in device memory.
+fn begun(plan: &Plan, limits: Limits, lengths: ListedLengths) -> Result<Dispatches<'_>, Error> {
+    check_counts(plan)?;
+    let window = Window::of(limits.binding_size, limits.offset_alignment);
+    let mut all = Dispatches::new(window, WORDS_EACH, limits.workgroups);
+    if let Some(plan) = plan.lengths().filter(|plan| plan.count() > 0) {
+        let (checked, number) = match lengths {
+            ListedLengths::Checked => (false, 0),
+            ListedLengths::Unchecked(number) => (plan.needs_check(), number),
+        };
+        all.read_lengths(plan, Read { checked, ..Read::default() }, number);
     }
-    let most = u64::from(u32::MAX) - 1;
-    let steps = lengths.map_or(0, |lengths| lengths.limit.max(lengths.count()) as u64);
-    if steps > most {
-        return Err(Error::TooManySteps { steps, most });
-    }
-    Ok(())
-}
-
-fn window(limits: Limits) -> Window {
-    Window {
-        most: u64::from(u32::MAX).min(limits.binding_size) / 4 * 4,
-        // Words begin at multiples of 4 of what is bound.
-        aligned: limits.offset_alignment.max(4),
-    }
-}
-
-/// Collects the dispatches of a call.
-struct Lister<'a> {
-    lengths: Option<(&'a LengthsPlan, Read)>,
-    limits: Limits,
-    window: Window,
-    listing: Listing,
-}
-
-impl<'a> Lister<'a> {
-    fn new(plan: &'a Plan, limits: Limits, lengths: ListedLengths) -> Result<Self, Error> {
-        check(plan)?;
-        let mut lister =
-            Lister { lengths: None, limits, window: window(limits), listing: Listing::default() };
-        if let Some(plan) = plan.lengths().filter(|plan| plan.count() > 0) {
-            let checked = lengths != ListedLengths::Checked && plan.needs_check();
-            lister.lengths = Some((plan, Read { checked, ..Read::default() }));
-            if let (ListedLengths::Unchecked(number), true) = (lengths, checked) {
-                lister.check(plan, number);
-            }
-        }
-        Ok(lister)
-    }
-
-    /// The check of lengths in device memory.
-    fn check(&mut self, plan: &LengthsPlan, number: u32) {
-        let mut params = Params::check(plan, Read::default());
-        params.first = number;
-        let grid = params.check_grid(self.limits.workgroups);
-        let offsets = plan.meaning == Meaning::Offsets;
-        let steps = [("find", [grid.x, grid.y]), ("conclude", [1, 1])];
-        self.listing.dispatches.extend(steps.map(|(entry, grid)| Dispatch {
-            entry,
-            constants: vec![("OFFSETS", f64::from(offsets))],
-            params: bytemuck::bytes_of(&params).to_vec(),
-            grid,
-            src: None,
-            dst: None,
-            from_temporary: false,
-            to_temporary: false,
-        }));
-    }
-
-    /// Each piece of a shape, from one buffer to another.
-    fn gather(&mut self, shape: Shape, from_temporary: bool, to_temporary: bool) {
-        for piece in shape.pieces(self.window, 0, 0) {
-            let (kernel, piece) = choose::choose_piece(piece, Where::default());
-            let dispatch = self.dispatch(kernel, &piece);
-            self.listing.dispatches.push(Dispatch { from_temporary, to_temporary, ..dispatch });
-        }
-    }
-
-    fn columns(&mut self, shape: &Shape, place: Where) {
-        let Some(columns) = shape.columns(place) else { return };
-        self.listing.temporary = columns.bytes;
-        for [to, from] in shape.through(columns) {
-            self.gather(to, false, true);
-            self.gather(from, true, false);
-        }
-    }
-
-    fn dispatch(&self, kernel: Kernel, shape: &Shape) -> Dispatch {
-        let per_byte = shape.grain.per_byte() as u64;
-        let mut params = Params::of(shape, self.lengths, Site::of(shape, self.window, 0, 0));
-        let grid = params.grid(WORDS_EACH, self.limits.workgroups);
-        let bytes = |reach: Range<u64>| Some(self.window.bytes(&reach, per_byte, 0));
-        Dispatch {
-            entry: entry(&kernel),
-            constants: overrides(&kernel, WORDS_EACH),
-            params: bytemuck::bytes_of(&params).to_vec(),
-            grid: [grid.x, grid.y],
-            src: bytes(shape.src_reach()),
-            dst: bytes(shape.dst_reach()),
-            from_temporary: false,
-            to_temporary: false,
-        }
-    }
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -232,7 +113,7 @@ mod tests {
     fn one_dispatch_covers_a_small_tensor() {
         let dispatches = listed(&plan(DType::F32, &[3, 5]), LIMITS);
         let [one] = &dispatches[..] else { panic!("{dispatches:?}") };
-        assert_eq!((one.entry, one.grid), ("gather", [1, 1]));
+        assert_eq!((one.entry(), one.grid()), ("gather", [1, 1]));
         assert_eq!((one.src.clone(), one.dst.clone()), (Some(0..60), Some(0..60)));
         assert!(listed(&plan(DType::F32, &[0, 5]), LIMITS).is_empty());
     }
@@ -241,9 +122,9 @@ mod tests {
     fn words_are_exchanged_and_parts_of_them_need_a_copy() {
         let in_place = |plan| list_in_place(&plan, LIMITS, ListedLengths::Checked).unwrap();
         let words = in_place(plan(DType::F32, &[3, 5])).unwrap().dispatches;
-        assert_eq!((words[0].entry, words[0].src.clone()), ("exchange", None));
+        assert_eq!((words[0].entry(), words[0].src.clone()), ("exchange", None));
         let bytes = in_place(plan(DType::U8, &[3, 5])).unwrap().dispatches;
-        assert_eq!((bytes[0].entry, bytes[0].src.clone()), ("swap_dense", None));
+        assert_eq!((bytes[0].entry(), bytes[0].src.clone()), ("swap_dense", None));
         assert_eq!(in_place(plan(DType::U8, &[5, 3])), None);
     }
 
@@ -266,7 +147,7 @@ mod tests {
             list_in_place(&plan, LIMITS, ListedLengths::Checked).unwrap().unwrap(),
         ] {
             assert_eq!(listing.temporary, 4 << 20);
-            let steps: Vec<_> = listing.dispatches.iter().map(|one| one.entry).collect();
+            let steps: Vec<_> = listing.dispatches.iter().map(|one| one.entry()).collect();
             assert_eq!(steps, ["transpose", "transpose"]);
             assert!(listing.dispatches[0].to_temporary && listing.dispatches[1].from_temporary);
         }
@@ -276,7 +157,7 @@ mod tests {
     fn lengths_on_the_device_are_checked_there_first() {
         let entries = |lengths| {
             let listing = list(&columns(4, 8), LIMITS, lengths).unwrap();
-            listing.dispatches.iter().map(|one| one.entry).collect::<Vec<_>>()
+            listing.dispatches.iter().map(|one| one.entry()).collect::<Vec<_>>()
         };
         assert_eq!(entries(ListedLengths::Checked), ["gather"]);
         assert_eq!(entries(ListedLengths::Unchecked(3)), ["find", "conclude", "gather"]);

@@ -1,6 +1,7 @@
 //! The kernels' text, and how a kernel is specialised. Needs no device.
 
-use crate::choose::{Kernel, Route};
+use crate::choose::Route;
+use crate::dispatches::Key;
 
 /// The kernels in WGSL.
 pub const SOURCE: &str = concat!(
@@ -12,26 +13,37 @@ pub const SOURCE: &str = concat!(
     include_str!("kernels/check.wgsl"),
 );
 
-/// The entry point of a kernel.
-pub(crate) fn entry(kernel: &Kernel) -> &'static str {
-    match kernel.route {
-        Route::Exchange => "exchange",
-        Route::Dense => "gather_dense",
-        Route::Swap => "swap_dense",
-        Route::Transpose => "transpose",
-        _ => "gather",
+impl Key {
+    /// The entry point.
+    pub(crate) fn entry(&self) -> &'static str {
+        match self {
+            Key::Find { .. } => "find",
+            Key::Conclude { .. } => "conclude",
+            Key::Move(kernel, _) => match kernel.route {
+                Route::Exchange => "exchange",
+                Route::Dense => "gather_dense",
+                Route::Swap => "swap_dense",
+                Route::Transpose => "transpose",
+                _ => "gather",
+            },
+        }
     }
-}
 
-/// The values of its overrides; an invocation takes `each` words.
-pub(crate) fn overrides(kernel: &Kernel, each: u32) -> Vec<(&'static str, f64)> {
-    vec![
-        ("GRAIN", f64::from(kernel.grain)),
-        ("HIGH_FIRST", f64::from(kernel.high_first)),
-        ("ROW", f64::from(kernel.row as u32)),
-        ("STEPS", f64::from(kernel.steps)),
-        ("PER_THREAD", f64::from(each)),
-        ("SMALL", f64::from(kernel.small)),
-        ("TILE", f64::from(kernel.tile)),
-    ]
+    /// The values of the overrides.
+    pub(crate) fn constants(&self) -> Vec<(&'static str, f64)> {
+        match self {
+            Key::Find { offsets } | Key::Conclude { offsets } => {
+                vec![("OFFSETS", f64::from(*offsets))]
+            }
+            Key::Move(kernel, each) => vec![
+                ("GRAIN", f64::from(kernel.grain)),
+                ("HIGH_FIRST", f64::from(kernel.high_first)),
+                ("ROW", f64::from(kernel.row as u32)),
+                ("STEPS", f64::from(kernel.steps)),
+                ("PER_THREAD", f64::from(*each)),
+                ("SMALL", f64::from(kernel.small)),
+                ("TILE", f64::from(kernel.tile)),
+            ],
+        }
+    }
 }

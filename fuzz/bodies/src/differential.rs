@@ -3,13 +3,12 @@
 
 use crate::arguments;
 use crate::choices::Choices;
-use retrograde::cpu;
+use retrograde::{LengthPolicy, cpu};
 use retrograde_suite::backend::{Backend, Cpu, Outcome};
-use retrograde_suite::case::{
-    Case, CaseLengths, Expected, Integer, Operation, Output, Policy, Rule,
-};
+use retrograde_suite::case::{Case, CaseLengths, Expected, INTEGERS, Operation, Rule, is_signed};
 use retrograde_suite::oracle;
-use retrograde_suite::placement::{Kind, Placement, Width, copy_element};
+use retrograde_suite::placement::{Kind, Placement, Width};
+use retrograde_suite::runner::expect;
 use std::sync::{Arc, LazyLock};
 
 /// The thread counts for multi-threaded calls.
@@ -39,8 +38,8 @@ fn check(choices: &mut Choices<'_>, wild: bool) {
     let input = place(false);
     let in_place = choices.flag();
     let (input, output) = match in_place {
-        true => (separate, Output::InPlace),
-        false => (input, Output::Separate(Arc::new(separate))),
+        true => (separate, None),
+        false => (input, Some(Arc::new(separate))),
     };
     let case = Case { operation, input: Arc::new(input), lengths, output };
     let call = Call::new(choices, &case);
@@ -105,33 +104,18 @@ struct Call<'a> {
 
 impl<'a> Call<'a> {
     fn new(choices: &mut Choices<'_>, case: &'a Case) -> Self {
-        let placement = match &case.output {
-            Output::InPlace => &case.input,
-            Output::Separate(placement) => placement,
-        };
+        let placement = case.target();
         let (front, back) = (choices.below(65), choices.pick(&[0, 0, 37]));
         let mut noise = choices.noise();
         let before = noise.bytes(front + placement.bytes + back);
-        let source = match &case.output {
-            Output::InPlace => before.clone(),
-            Output::Separate(_) => noise.bytes(front + case.input.bytes),
+        let source = match case.output {
+            None => before.clone(),
+            Some(_) => noise.bytes(front + case.input.bytes),
         };
         let (expected, mut wanted) = (case.expected(), before.clone());
-        if let Expected::Sources(sources) = &expected
-            && is_inside(&case.input)
-            && is_inside(placement)
-        {
-            let (source, wanted) = (&source[front..], &mut wanted[front..front + placement.bytes]);
-            for (&from, &to) in sources.iter().zip(&placement.positions) {
-                match from {
-                    oracle::ZERO => copy_element(placement.width, &[0; 64], 0, wanted, to),
-                    _ => {
-                        let from = case.input.positions[from];
-                        copy_element(placement.width, source, from, wanted, to);
-                    }
-                }
-            }
-            placement.clear_tail(wanted);
+        if is_inside(&case.input) && is_inside(placement) {
+            let wanted = &mut wanted[front..front + placement.bytes];
+            expect(case, &expected, &source[front..], wanted);
         }
         Call { case, placement, expected, source, front, before, wanted }
     }
@@ -140,12 +124,8 @@ impl<'a> Call<'a> {
         let Call { case, placement, front, .. } = *self;
         let mut memory = self.before.clone();
         let output = &mut memory[front..front + placement.bytes];
-        let outcome = match &case.output {
-            Output::InPlace => backend.run_in_place(case, output),
-            Output::Separate(_) => {
-                backend.run(case, &self.source[front..front + case.input.bytes], output)
-            }
-        };
+        let input = case.output.as_ref().map(|_| &self.source[front..front + case.input.bytes]);
+        let outcome = backend.run(case, input, output);
         let at = backend.name();
         let inside = is_inside(&case.input) && is_inside(placement);
         let mut wanted = &self.before;
@@ -175,7 +155,7 @@ impl<'a> Call<'a> {
 
 fn operation(choices: &mut Choices<'_>, shape: &[usize]) -> Operation {
     let rank = shape.len();
-    let policy = choices.pick(&[Policy::Strict, Policy::Clamp]);
+    let policy = choices.pick(&[LengthPolicy::Strict, LengthPolicy::Clamp]);
     let rule = Rule { policy, end: choices.flag(), zero: choices.flag() };
     match choices.below(4) {
         1 if rank >= 2 => {
@@ -200,10 +180,10 @@ fn lengths(
         true => vec![1 + choices.below(40)],
         false => Case::lengths_shape(operation, shape),
     };
-    let integer = choices.pick(&Integer::ALL);
-    let bits = 8 * integer.bytes() as u32 - u32::from(integer.is_signed());
+    let integer = choices.pick(&INTEGERS);
+    let bits = integer.bits().unwrap_or(0) as u32 - u32::from(is_signed(integer));
     let most = if bits < 63 { (1i64 << bits) - 1 } else { i64::MAX };
-    let least = if integer.is_signed() { -most - 1 } else { 0 };
+    let least = if is_signed(integer) { -most - 1 } else { 0 };
     let beyond = choices.pick(&[0, 0, 0, 3]) as u64;
     let mut noise = choices.noise();
     let count = lanes.iter().product();
