@@ -1,8 +1,8 @@
 //! Prepared calls: checked and planned once, then run on any memory of the same layout.
 
 use crate::guard::guarded;
-use crate::operator::{Operator, operator};
-use crate::pointer::{Tag, Tagged, handle, handle_mut, memory, memory_mut, write};
+use crate::operator::Operator;
+use crate::pointer::{Tag, Tagged, destroy, handle, memory, memory_mut, write};
 use crate::status::{Failure, RETROGRADE_BUFFER_TOO_SMALL, RETROGRADE_MISMATCH, Status};
 use crate::tensor::{Tensor, layout};
 use retrograde::cpu::Program;
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn retrograde_prepare(
         // SAFETY: as the caller promises. Null until the call succeeds.
         unsafe { write(result, std::ptr::null_mut(), "result")? };
         // SAFETY: as the caller promises.
-        let operator = unsafe { self::operator(op)? };
+        let operator = unsafe { handle(op)? };
         // SAFETY: as the caller promises.
         let input = unsafe { layout(input, "input")? };
         let lengths = match lengths.is_null() {
@@ -154,16 +154,8 @@ pub unsafe extern "C" fn retrograde_prepare(
 /// it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn retrograde_call_destroy(call: *mut Call) {
-    guarded(|| {
-        if call.is_null() {
-            return Ok(());
-        }
-        // SAFETY: as the caller promises.
-        unsafe { handle_mut(call)? }.tag.clear();
-        // SAFETY: made by `Box::into_raw`, and still a call, as just checked.
-        drop(unsafe { Box::from_raw(call) });
-        Ok(())
-    });
+    // SAFETY: as the caller promises.
+    guarded(|| unsafe { destroy(call) });
 }
 
 /// Runs a call from one buffer to another.

@@ -1,7 +1,7 @@
 //! Operators: made by kind, given their attributes one by one, lowered to plans by the engine.
 
 use crate::guard::guarded;
-use crate::pointer::{Tag, Tagged, handle, handle_mut, slice, write};
+use crate::pointer::{Tag, Tagged, destroy, handle_mut, slice, write};
 use crate::status::{Failure, Status};
 use retrograde::{
     Align, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments, ReverseSequence,
@@ -66,10 +66,26 @@ pub struct Operator {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Reverse { axes: Axes, distinct: bool },
-    Sequence { time: i64, batch: i64, rules: Rules, rule: Rule },
+    Reverse(Whole),
+    Sequence(Sequence),
     Subsequences { axis: Option<i64>, rule: Rule },
     Segments { axis: Option<i64> },
+}
+
+/// Whole axes.
+#[derive(Debug, Clone)]
+struct Whole {
+    axes: Axes,
+    distinct: bool,
+}
+
+/// A batch of sequences.
+#[derive(Debug, Clone, Copy)]
+struct Sequence {
+    time: i64,
+    batch: i64,
+    rules: Rules,
+    rule: Rule,
 }
 
 #[derive(Debug, Clone)]
@@ -111,8 +127,8 @@ unsafe impl Tagged for Operator {
 impl Kind {
     fn name(&self) -> retrograde::Operator {
         match self {
-            Kind::Reverse { .. } => retrograde::Operator::Reverse,
-            Kind::Sequence { .. } => retrograde::Operator::ReverseSequence,
+            Kind::Reverse(_) => retrograde::Operator::Reverse,
+            Kind::Sequence(_) => retrograde::Operator::ReverseSequence,
             Kind::Subsequences { .. } => retrograde::Operator::ReverseSubsequences,
             Kind::Segments { .. } => retrograde::Operator::ReverseSegments,
         }
@@ -124,7 +140,21 @@ impl Kind {
 
     fn rule(&mut self, attribute: &str) -> Result<&mut Rule, Failure> {
         match self {
-            Kind::Sequence { rule, .. } | Kind::Subsequences { rule, .. } => Ok(rule),
+            Kind::Sequence(Sequence { rule, .. }) | Kind::Subsequences { rule, .. } => Ok(rule),
+            other => Err(other.has_no(attribute)),
+        }
+    }
+
+    fn reverse(&mut self, attribute: &str) -> Result<&mut Whole, Failure> {
+        match self {
+            Kind::Reverse(whole) => Ok(whole),
+            other => Err(other.has_no(attribute)),
+        }
+    }
+
+    fn sequence(&mut self, attribute: &str) -> Result<&mut Sequence, Failure> {
+        match self {
+            Kind::Sequence(sequence) => Ok(sequence),
             other => Err(other.has_no(attribute)),
         }
     }
@@ -148,7 +178,7 @@ impl Operator {
         output: &Layout,
     ) -> Result<Plan, Failure> {
         let lengths = match (&self.kind, lengths) {
-            (Kind::Reverse { axes, distinct }, None) => {
+            (Kind::Reverse(Whole { axes, distinct }), None) => {
                 let reverse = match axes {
                     Axes::Missing => return Err(self.kind.needs("axes")),
                     Axes::Index(axes) => Reverse::axes(axes.iter().copied()),
@@ -158,7 +188,7 @@ impl Operator {
                 let reverse = if *distinct { reverse.distinct() } else { reverse };
                 return Ok(reverse.plan(input, output)?);
             }
-            (Kind::Reverse { .. }, Some(_)) => {
+            (Kind::Reverse(_), Some(_)) => {
                 return Err(Failure::argument("Reverse takes no lengths: pass a null pointer"));
             }
             (_, Some(lengths)) => lengths,
@@ -170,8 +200,9 @@ impl Operator {
             }
         };
         let plan = match &self.kind {
-            Kind::Reverse { .. } => unreachable!("planned above"),
-            &Kind::Sequence { time, batch, rules, rule: Rule { policy, align, tail } } => {
+            Kind::Reverse(_) => unreachable!("planned above"),
+            &Kind::Sequence(Sequence { time, batch, rules, rule }) => {
+                let Rule { policy, align, tail } = rule;
                 let sequence = match rules {
                     Rules::Ours => ReverseSequence::new(),
                     Rules::Onnx(opset) => ReverseSequence::onnx(opset),
@@ -206,13 +237,11 @@ pub unsafe extern "C" fn retrograde_operator_create(
         // SAFETY: as the caller promises. Null until the call succeeds.
         unsafe { write(result, std::ptr::null_mut(), "result")? };
         let kind = match kind {
-            RETROGRADE_REVERSE => Kind::Reverse { axes: Axes::Missing, distinct: false },
-            RETROGRADE_REVERSE_SEQUENCE => Kind::Sequence {
-                time: 0,
-                batch: 1,
-                rules: Rules::Ours,
-                rule: Rule::new(LengthPolicy::Strict),
-            },
+            RETROGRADE_REVERSE => Kind::Reverse(Whole { axes: Axes::Missing, distinct: false }),
+            RETROGRADE_REVERSE_SEQUENCE => {
+                let rule = Rule::new(LengthPolicy::Strict);
+                Kind::Sequence(Sequence { time: 0, batch: 1, rules: Rules::Ours, rule })
+            }
             RETROGRADE_REVERSE_SUBSEQUENCES => {
                 Kind::Subsequences { axis: None, rule: Rule::new(LengthPolicy::Clamp) }
             }
@@ -235,16 +264,8 @@ pub unsafe extern "C" fn retrograde_operator_create(
 /// thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn retrograde_operator_destroy(op: *mut Operator) {
-    guarded(|| {
-        if op.is_null() {
-            return Ok(());
-        }
-        // SAFETY: as the caller promises.
-        unsafe { handle_mut(op)? }.tag.clear();
-        // SAFETY: made by `Box::into_raw`, and still an operator, as just checked.
-        drop(unsafe { Box::from_raw(op) });
-        Ok(())
-    });
+    // SAFETY: as the caller promises.
+    guarded(|| unsafe { destroy(op) });
 }
 
 /// Changes an operator.
@@ -274,10 +295,7 @@ pub unsafe extern "C" fn retrograde_operator_set_axes(
     let set = |kind: &mut Kind| {
         // SAFETY: as the caller promises.
         let given = unsafe { slice(axes, count, "axes")? };
-        match kind {
-            Kind::Reverse { axes, .. } => *axes = Axes::Index(given.to_vec()),
-            other => return Err(other.has_no("axes")),
-        }
+        kind.reverse("axes")?.axes = Axes::Index(given.to_vec());
         Ok(())
     };
     // SAFETY: as the caller promises.
@@ -297,12 +315,8 @@ pub unsafe extern "C" fn retrograde_operator_set_mask(
     let set = |kind: &mut Kind| {
         // SAFETY: as the caller promises.
         let given = unsafe { slice(mask, count, "mask")? };
-        match kind {
-            Kind::Reverse { axes, .. } => {
-                *axes = Axes::Mask(given.iter().map(|&entry| entry != 0).collect());
-            }
-            other => return Err(other.has_no("mask")),
-        }
+        let mask = given.iter().map(|&entry| entry != 0).collect();
+        kind.reverse("mask")?.axes = Axes::Mask(mask);
         Ok(())
     };
     // SAFETY: as the caller promises.
@@ -315,12 +329,9 @@ pub unsafe extern "C" fn retrograde_operator_set_mask(
 /// `op` is null or valid, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn retrograde_operator_set_all_axes(op: *mut Operator) -> Status {
-    let set = |kind: &mut Kind| match kind {
-        Kind::Reverse { axes, .. } => {
-            *axes = Axes::All;
-            Ok(())
-        }
-        other => Err(other.has_no("axes")),
+    let set = |kind: &mut Kind| {
+        kind.reverse("axes")?.axes = Axes::All;
+        Ok(())
     };
     // SAFETY: as the caller promises.
     unsafe { change(op, set) }
@@ -337,10 +348,7 @@ pub unsafe extern "C" fn retrograde_operator_set_duplicates(
 ) -> Status {
     let set = |kind: &mut Kind| {
         let given = choice("duplicates", duplicates, [false, true])?;
-        match kind {
-            Kind::Reverse { distinct, .. } => *distinct = given,
-            other => return Err(other.has_no("duplicates")),
-        }
+        kind.reverse("duplicates")?.distinct = given;
         Ok(())
     };
     // SAFETY: as the caller promises.
@@ -354,12 +362,9 @@ pub unsafe extern "C" fn retrograde_operator_set_duplicates(
 /// `op` is null or valid, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn retrograde_operator_set_time_axis(op: *mut Operator, axis: i64) -> Status {
-    let set = |kind: &mut Kind| match kind {
-        Kind::Sequence { time, .. } => {
-            *time = axis;
-            Ok(())
-        }
-        other => Err(other.has_no("time_axis")),
+    let set = |kind: &mut Kind| {
+        kind.sequence("time_axis")?.time = axis;
+        Ok(())
     };
     // SAFETY: as the caller promises.
     unsafe { change(op, set) }
@@ -375,12 +380,9 @@ pub unsafe extern "C" fn retrograde_operator_set_batch_axis(
     op: *mut Operator,
     axis: i64,
 ) -> Status {
-    let set = |kind: &mut Kind| match kind {
-        Kind::Sequence { batch, .. } => {
-            *batch = axis;
-            Ok(())
-        }
-        other => Err(other.has_no("batch_axis")),
+    let set = |kind: &mut Kind| {
+        kind.sequence("batch_axis")?.batch = axis;
+        Ok(())
     };
     // SAFETY: as the caller promises.
     unsafe { change(op, set) }
@@ -392,8 +394,12 @@ pub unsafe extern "C" fn retrograde_operator_set_batch_axis(
 /// `op` is null or valid, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn retrograde_operator_set_any_axes(op: *mut Operator) -> Status {
+    let set = |kind: &mut Kind| {
+        kind.sequence("any_axes")?.rules = Rules::AnyAxes;
+        Ok(())
+    };
     // SAFETY: as the caller promises.
-    unsafe { change(op, |kind| set_rules(kind, Rules::AnyAxes, "any_axes")) }
+    unsafe { change(op, set) }
 }
 
 /// ReverseSequence: only what this ONNX opset allows (10 or later): its element types, and lengths
@@ -410,20 +416,11 @@ pub unsafe extern "C" fn retrograde_operator_set_onnx_opset(
         if opset < 10 {
             return Err(Failure::from(retrograde::Error::Opset { opset }));
         }
-        set_rules(kind, Rules::Onnx(opset), "onnx_opset")
+        kind.sequence("onnx_opset")?.rules = Rules::Onnx(opset);
+        Ok(())
     };
     // SAFETY: as the caller promises.
     unsafe { change(op, set) }
-}
-
-fn set_rules(kind: &mut Kind, given: Rules, attribute: &str) -> Result<(), Failure> {
-    match kind {
-        Kind::Sequence { rules, .. } => {
-            *rules = given;
-            Ok(())
-        }
-        other => Err(other.has_no(attribute)),
-    }
 }
 
 /// ReverseSubsequences and ReverseSegments: the axis, which may count from the end.
@@ -500,13 +497,4 @@ fn choice<T>(name: &str, value: u32, choices: [T; 2]) -> Result<T, Failure> {
         (1, [_, second]) => Ok(second),
         (other, _) => Err(Failure::argument(format!("{name} is {other}, expected 0 or 1"))),
     }
-}
-
-/// The operator behind a handle.
-///
-/// # Safety
-/// As for [`handle`].
-pub(crate) unsafe fn operator<'a>(op: *const Operator) -> Result<&'a Operator, Failure> {
-    // SAFETY: passed on.
-    unsafe { handle(op) }
 }

@@ -167,6 +167,23 @@ pub(crate) unsafe fn handle_mut<'a, T: Tagged>(ptr: *mut T) -> Result<&'a mut T,
     Ok(unsafe { &mut *ptr })
 }
 
+/// Destroys the object behind a handle. Null is ignored.
+///
+/// # Safety
+/// The handle is null or came from `Box::into_raw`, and no other thread uses it, now or later.
+pub(crate) unsafe fn destroy<T: Tagged>(ptr: *mut T) -> Result<(), Failure> {
+    if ptr.is_null() {
+        return Ok(());
+    }
+    // SAFETY: as the caller promises.
+    unsafe { handle(ptr.cast_const())? };
+    // SAFETY: it is a `T`, as just checked, which begins with a tag.
+    unsafe { &*ptr.cast::<Tag>() }.clear();
+    // SAFETY: made by `Box::into_raw`, as the caller promises.
+    drop(unsafe { Box::from_raw(ptr) });
+    Ok(())
+}
+
 fn not_a<T: Tagged>() -> Failure {
     let text = format!("{} is not a handle of that kind, or has been destroyed", T::NAME);
     Failure::new(RETROGRADE_BAD_HANDLE, text)

@@ -30,7 +30,7 @@ const NAMES: [(&str, &str); 12] = [
     ("Place", "retrograde_place"),
 ];
 
-/// Types of retrograde_directml.h that `headers/directml_prelude.h` declares.
+/// Types of retrograde_directml.h that `include/retrograde_directml_types.h` declares.
 const DECLARED: [&str; 17] = [
     "UINT",
     "UINT64",
@@ -90,8 +90,9 @@ fn generated(config: Config, sources: &[&str]) -> String {
     text.replace("# Safety", "The caller guarantees:")
 }
 
-fn part(name: &str) -> String {
-    fs::read_to_string(crate_folder().join("headers").join(name)).expect("a part of a header")
+/// A header, or a part of one, that is written by hand.
+fn written(path: &str) -> String {
+    fs::read_to_string(crate_folder().join(path)).expect("a header")
 }
 
 fn version() -> String {
@@ -112,7 +113,7 @@ fn retrograde_h() -> String {
     ));
     config.sys_includes = vec!["stddef.h".to_owned(), "stdint.h".to_owned()];
     config.after_includes = Some(version());
-    config.trailer = Some(part("retrograde_trailer.h"));
+    config.trailer = Some(written("headers/retrograde_trailer.h"));
     config.export.rename = NAMES.iter().map(|&(rust, c)| (rust.to_owned(), c.to_owned())).collect();
     let sources = [
         "version.rs",
@@ -132,9 +133,8 @@ fn retrograde_directml_h() -> String {
     config.header = Some(format!(
         "/* DirectML's interface of ReverseSubsequences on host memory, on any operating system, in\n   the place of DirectML.h. The documentation is docs/c.md. */\n{NOTICE}"
     ));
-    config.includes = vec!["retrograde.h".to_owned()];
-    config.after_includes = Some(part("directml_prelude.h"));
-    config.trailer = Some(part("directml_classes.h"));
+    config.includes = vec!["retrograde.h".to_owned(), "retrograde_directml_types.h".to_owned()];
+    config.trailer = Some("#include \"retrograde_directml_classes.h\"".to_owned());
     config.export.item_types = vec![ItemType::Structs, ItemType::OpaqueItems, ItemType::Functions];
     config.export.include = REACHED.map(str::to_owned).to_vec();
     config.export.exclude = DECLARED.map(str::to_owned).to_vec();
@@ -195,7 +195,9 @@ fn every_function_is_declared() {
 #[test]
 fn headers_compile_alone_in_c_and_cpp() {
     for header in ["retrograde.h", "retrograde_directml.h"] {
-        let text = format!("#include <{header}>\nint main(void) {{ return 0; }}\n");
+        // Twice, which must change nothing.
+        let text =
+            format!("#include <{header}>\n#include <{header}>\nint main(void) {{ return 0; }}\n");
         for standard in ["-std=c99", "-std=c11"] {
             Compiler::new(Source::C).strict().flag(standard).check(&text);
         }
@@ -295,7 +297,7 @@ fn structs_and_values_agree_with_the_library() {
 /// The identifiers in the header are those of the library.
 #[test]
 fn interfaces_have_their_identifiers() {
-    let header = retrograde_directml_h();
+    let header = written("include/retrograde_directml_classes.h");
     for (name, GUID { Data1, Data2, Data3, Data4 }) in [
         ("IUnknown", iid::UNKNOWN),
         ("IDMLObject", iid::OBJECT),

@@ -12,7 +12,6 @@ pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments};
 pub use files::{Device, Input};
 pub(crate) use files::{Files, InPlace};
 pub use operators::Operation;
-pub(crate) use operators::ReverseArguments;
 pub(crate) use rot90::Rot90Arguments;
 pub(crate) use run::{NamedFile, RunArguments};
 

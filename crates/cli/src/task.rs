@@ -1,6 +1,6 @@
 //! The task: an operator with its arguments, checked against the input.
 
-use crate::args::{Operation, ReverseArguments};
+use crate::args::Operation;
 use crate::load;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
@@ -11,7 +11,7 @@ use retrograde::{
 use retrograde_io::{FilesRead, Format, Tensor};
 use retrograde_picture::{Movement, Padding};
 use retrograde_program::lists::{LengthsArgument, Mask};
-use retrograde_program::operators::{Alignment, Duplicates, PaddingArguments, Rest};
+use retrograde_program::operators::{Alignment, AxesArguments, Duplicates, PaddingArguments, Rest};
 
 /// An operator with everything that it needs except the tensor. Lengths have the shape that it
 /// expects.
@@ -77,17 +77,18 @@ impl Task {
         let rank = input.rank();
         match operation {
             Operation::Reverse(arguments) => {
-                let (operator, axes) = reverse_along(arguments, rank)?;
+                let (operator, axes) = reverse_along(&arguments.along, rank)?;
                 operator.plan(input, input)?;
                 Ok(Task::Reverse { operator, axes })
             }
             Operation::ReverseSequence(arguments) => {
-                let (time, batch) = (arguments.time_axis, arguments.batch_axis);
+                let sequence = arguments.sequence;
+                let (time, batch) = (sequence.time_axis, sequence.batch_axis);
                 let operator = ReverseSequence::any_axes(time, batch)
-                    .policy(arguments.policy.into())
-                    .align(arguments.padding.align.into())
-                    .tail(arguments.padding.tail.into());
-                let padding = padding_of(arguments.padding);
+                    .policy(sequence.policy.into())
+                    .align(sequence.padding.align.into())
+                    .tail(sequence.padding.tail.into());
+                let padding = padding_of(sequence.padding);
                 let lengths = lengths_for(&operator, &arguments.lengths, None, input, read)?;
                 let (time, batch) = (from_start(time, rank), from_start(batch, rank));
                 Ok(Task::Sequence { operator, time, batch, padding, lengths })
@@ -179,10 +180,7 @@ fn padding_of(arguments: PaddingArguments) -> Padding {
 }
 
 /// The operator, and its axes in order.
-fn reverse_along<F: Args>(
-    arguments: &ReverseArguments<F>,
-    rank: usize,
-) -> Result<(Reverse, Vec<usize>)> {
+fn reverse_along(arguments: &AxesArguments, rank: usize) -> Result<(Reverse, Vec<usize>)> {
     Ok(match (&arguments.axes, &arguments.mask) {
         (Some(axes), _) => {
             let axes = axes.numbers()?;
@@ -266,7 +264,7 @@ fn with_shape(lengths: Tensor, shape: &[usize]) -> Result<Tensor> {
 }
 
 /// An axis counted from the start; the operator checks that it is within the rank.
-fn from_start(axis: i64, rank: usize) -> usize {
+pub(crate) fn from_start(axis: i64, rank: usize) -> usize {
     let axis = if axis < 0 { axis.saturating_add_unsigned(rank as u64) } else { axis };
     usize::try_from(axis).unwrap_or(0)
 }

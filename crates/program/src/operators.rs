@@ -1,7 +1,42 @@
 //! Arguments that an operator has in every program.
 
+use crate::lists::{Axes, Mask};
 use clap::{Args, ValueEnum};
 use retrograde::{Align, LengthPolicy, Tail};
+
+/// Which axes Reverse reverses.
+#[derive(Debug, Clone, Args)]
+pub struct AxesArguments {
+    /// The axes to reverse, such as 0,-1; negative ones count from the end. Those of Zarr and HDF5
+    /// arrays may have names: lat,lon
+    ///
+    /// Numbers apply to every array of a group, names to the arrays that have them.
+    #[arg(long, value_name = "AXES", allow_hyphen_values = true, conflicts_with = "mask")]
+    pub axes: Option<Axes>,
+    /// One boolean (true, false, 1 or 0) per axis
+    #[arg(long, value_name = "MASK")]
+    pub mask: Option<Mask>,
+    /// What to do with an axis that --axes names twice
+    #[arg(long, value_enum, default_value_t = Duplicates::Set, requires = "axes")]
+    pub duplicates: Duplicates,
+}
+
+/// What ReverseSequence takes besides its lengths.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct SequenceArguments {
+    /// The axis that is reversed; negative values count from the end
+    #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
+    pub time_axis: i64,
+    /// The axis with one length per entry; negative values count from the end
+    #[arg(long, value_name = "AXIS", default_value_t = 1, allow_negative_numbers = true)]
+    pub batch_axis: i64,
+    /// What to do with a length beyond the axis
+    #[arg(long, value_enum, default_value_t = Policy::Strict)]
+    pub policy: Policy,
+    /// Where the padding is.
+    #[command(flatten)]
+    pub padding: PaddingArguments,
+}
 
 /// What happens to an axis that is given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

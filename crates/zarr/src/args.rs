@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use retrograde_program::lists::{self, Mask};
-use retrograde_program::operators::{Duplicates, PaddingArguments, Policy};
+use retrograde_program::operators::{self, AxesArguments, Duplicates};
 use retrograde_program::place::Place;
 use retrograde_program::stores::StoreArguments;
 use retrograde_zarr::{Axes, Axis};
@@ -69,17 +69,8 @@ pub(crate) struct ReverseArguments {
     /// Where to write the result
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<Place>,
-    /// The axes to reverse by number or name, such as 0,-1 or lat,lon
-    ///
-    /// Numbers apply to every array of a group, names to the arrays that have them.
-    #[arg(long, value_name = "AXES", allow_hyphen_values = true, conflicts_with = "mask")]
-    pub(crate) axes: Option<lists::Axes>,
-    /// One boolean (true, false, 1 or 0) per axis
-    #[arg(long, value_name = "MASK")]
-    pub(crate) mask: Option<Mask>,
-    /// What to do with an axis that --axes names twice
-    #[arg(long, value_enum, default_value_t = Duplicates::Set, requires = "axes")]
-    pub(crate) duplicates: Duplicates,
+    #[command(flatten)]
+    pub(crate) along: AxesArguments,
     #[command(flatten)]
     pub(crate) how: HowArguments,
 }
@@ -106,17 +97,8 @@ pub(crate) struct SequenceArguments {
     /// file (.npy, .npz, .csv, .txt and others)
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: String,
-    /// The axis that is reversed; negative values count from the end
-    #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
-    pub(crate) time_axis: i64,
-    /// The axis with one length per entry; negative values count from the end
-    #[arg(long, value_name = "AXIS", default_value_t = 1, allow_negative_numbers = true)]
-    pub(crate) batch_axis: i64,
-    /// What to do with a length beyond the axis
-    #[arg(long, value_enum, default_value_t = Policy::Strict)]
-    pub(crate) policy: Policy,
     #[command(flatten)]
-    pub(crate) padding: PaddingArguments,
+    pub(crate) sequence: operators::SequenceArguments,
     #[command(flatten)]
     pub(crate) how: HowArguments,
 }
@@ -128,9 +110,9 @@ impl ReverseArguments {
             lists::Axis::Number(number) => Axis::Number(*number),
             lists::Axis::Name(name) => Axis::Name(name.clone()),
         };
-        match (&self.axes, &self.mask) {
+        match (&self.along.axes, &self.along.mask) {
             (Some(list), _) => {
-                let distinct = self.duplicates == Duplicates::Error;
+                let distinct = self.along.duplicates == Duplicates::Error;
                 Axes::List { axes: list.0.iter().map(axis).collect(), distinct }
             }
             (None, Some(Mask(mask))) => Axes::Mask(mask.clone()),

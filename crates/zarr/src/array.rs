@@ -127,8 +127,7 @@ impl Array {
 
     /// The bytes of a decoded chunk.
     pub fn chunk_bytes(&self) -> u64 {
-        let len = self.grid.chunk_len().unwrap_or(u64::MAX);
-        len.saturating_mul(self.codec.width.unwrap_or(1) as u64)
+        self.grid.chunk_bytes(self.codec.width.unwrap_or(1))
     }
 }
 

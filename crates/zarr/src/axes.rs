@@ -4,7 +4,6 @@ use crate::array::Array;
 use crate::error::Error;
 use retrograde::{DType, Layout, Reverse};
 use std::collections::BTreeSet;
-use std::str::FromStr;
 
 /// The axes to reverse.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,14 +28,6 @@ pub enum Axis {
     Number(i64),
     /// By its name.
     Name(String),
-}
-
-impl FromStr for Axis {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(text.parse().map_or_else(|_| Axis::Name(text.to_owned()), Axis::Number))
-    }
 }
 
 impl Axes {

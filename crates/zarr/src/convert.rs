@@ -88,8 +88,7 @@ impl<'a> Conversion<'a> {
 
     /// The bytes of all chunks.
     pub fn bytes(&self) -> u64 {
-        let chunk = self.grid.chunk_len().unwrap_or(u64::MAX);
-        chunk.saturating_mul(self.grid.chunks()).saturating_mul(self.element.width as u64)
+        self.grid.chunk_bytes(self.element.width).saturating_mul(self.grid.chunks())
     }
 
     /// What is converted and reversed, in one line.
@@ -258,19 +257,6 @@ impl Source for Swapped<'_> {
             elements.chunks_exact_mut(self.width).for_each(<[u8]>::reverse);
         }
         Ok(read)
-    }
-
-    fn has_parts(&self) -> bool {
-        false
-    }
-
-    fn part(
-        &self,
-        _: &[u64],
-        _: std::ops::Range<u64>,
-        _: &mut Vec<u8>,
-    ) -> Result<Option<String>, Error> {
-        Ok(None)
     }
 
     fn version(&self, unit: &[u64]) -> Result<Option<String>, Error> {

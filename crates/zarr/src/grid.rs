@@ -87,6 +87,12 @@ impl Grid {
         self.chunk.iter().try_fold(1u64, |product, &size| product.checked_mul(size))
     }
 
+    /// The bytes of a chunk whose elements have this width; as many as 64 bits can count if it has
+    /// more.
+    pub fn chunk_bytes(&self, width: usize) -> u64 {
+        self.chunk_len().unwrap_or(u64::MAX).saturating_mul(width as u64)
+    }
+
     /// The position of a chunk that is counted with the last axis of `order` varying fastest.
     pub fn index(&self, mut number: u64, order: &[usize]) -> Vec<u64> {
         let mut index = vec![0; self.rank()];

@@ -8,14 +8,15 @@ mod filters;
 
 use crate::element::{Class, Element};
 use crate::error::Error;
-use crate::grid::Grid;
+use crate::flip;
+use crate::grid::{Grid, Piece};
+use crate::journal::lock;
 use crate::work::{Read as Chunk, Source};
 use filters::Filters;
 use hdf5_pure::{Datatype, DatatypeByteOrder, File, Layout};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -154,7 +155,7 @@ impl Dataset {
     }
 
     fn chunk_bytes(&self) -> u64 {
-        self.grid.chunk_len().unwrap_or(u64::MAX).saturating_mul(self.element.width as u64)
+        self.grid.chunk_bytes(self.element.width)
     }
 }
 
@@ -252,14 +253,6 @@ impl Source for Dataset {
         self.elements(index).map(read)
     }
 
-    fn has_parts(&self) -> bool {
-        false
-    }
-
-    fn part(&self, _: &[u64], _: Range<u64>, _: &mut Vec<u8>) -> Result<Option<String>, Error> {
-        Ok(None)
-    }
-
     fn version(&self, _unit: &[u64]) -> Result<Option<String>, Error> {
         Ok(Some(String::new()))
     }
@@ -315,8 +308,7 @@ impl Dataset {
                     (Some(at), Some(&count)) => (at * count, count),
                     _ => (0, 1),
                 };
-                let dataset = dataset.lock().unwrap_or_else(|error| error.into_inner());
-                let raw = dataset.read_raw_rows(first, count);
+                let raw = lock(dataset).read_raw_rows(first, count);
                 let raw = raw.map_err(|error| bad(error.to_string()))?;
                 cut(&raw, &self.grid, index, self.element.width).map(Some).map_err(bad)
             }
@@ -324,34 +316,23 @@ impl Dataset {
     }
 }
 
-/// Cuts a chunk out of whole rows.
+/// Cuts a chunk out of rows, which are whole along all axes but the first.
 fn cut(raw: &[u8], grid: &Grid, index: &[u64], width: usize) -> Result<Vec<u8>, String> {
-    let (shape, chunk, inside) = (grid.shape(), grid.chunk(), grid.inside(index));
-    let count = grid.chunk_len().unwrap_or(0) as usize;
-    let mut out = vec![0; count * width];
-    let Some(last) = shape.len().checked_sub(1) else {
-        let whole = raw.get(..width).ok_or("is too short")?;
-        return Ok(whole.to_vec());
-    };
-    let runs: u64 = inside[..last].iter().product();
-    for run in 0..runs {
-        let (mut rest, mut at) = (run, vec![0; last]);
-        for axis in (0..last).rev() {
-            at[axis] = rest % inside[axis];
-            rest /= inside[axis];
-        }
-        let (mut from, mut to) = (0, 0);
-        for axis in 0..last {
-            let base = if axis == 0 { 0 } else { index[axis] * chunk[axis] };
-            from = from * shape[axis] + base + at[axis];
-            to = to * chunk[axis] + at[axis];
-        }
-        let base = if last == 0 { 0 } else { index[last] * chunk[last] };
-        let from = ((from * shape[last] + base) as usize) * width;
-        let to = ((to * chunk[last]) as usize) * width;
-        let len = inside[last] as usize * width;
-        let source = raw.get(from..from + len).ok_or("the rows are too short")?;
-        out[to..to + len].copy_from_slice(source);
+    let inside = grid.inside(index);
+    let rows: Vec<u64> =
+        inside.iter().take(1).chain(grid.shape().iter().skip(1)).copied().collect();
+    let needed = rows.iter().try_fold(width as u64, |bytes, &size| bytes.checked_mul(size));
+    if needed.is_none_or(|needed| needed > raw.len() as u64) {
+        return Err("the rows are too short".to_owned());
     }
+    let (mut from, none) = (vec![0; rows.len()], vec![false; rows.len()]);
+    for (axis, from) in from.iter_mut().enumerate().skip(1) {
+        *from = index[axis] * grid.chunk()[axis];
+    }
+    let piece = Piece { chunk: index.to_vec(), from, to: vec![0; rows.len()], len: inside };
+    let source = flip::Chunk { shape: &rows, width, begin: 0 };
+    let target = flip::Chunk { shape: grid.chunk(), ..source };
+    let mut out = vec![0; grid.chunk_len().unwrap_or(0) as usize * width];
+    flip::flip(&piece, &none, (source, raw), (target, &mut out)).map_err(|e| e.to_string())?;
     Ok(out)
 }

@@ -55,11 +55,6 @@ fn room(bytes: u64) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// Inflates a stream of zlib, as [`Compression::Zlib`] does, for filters of HDF5.
-pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
-    Compression::Zlib.undo(bytes, limit)
-}
-
 fn read(mut decoder: impl Read, limit: u64) -> Result<Vec<u8>, String> {
     let bad = |error: std::io::Error| format!("cannot be inflated: {error}");
     let mut out = room(limit)?;

@@ -4,8 +4,9 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::flip;
 use crate::grid::Grid;
+use crate::journal::lock;
 use crate::stage::Stage;
-use crate::work::{Copied, Sink};
+use crate::work::Sink;
 use retrograde_io::npy;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -57,7 +58,7 @@ impl<'a> NpySink<'a> {
         }
         let runs: u64 = inside[..first].iter().product();
         let mut at = vec![0; shape.len()];
-        let file = self.file.lock().unwrap_or_else(|error| error.into_inner());
+        let file = lock(&self.file);
         for mut number in 0..runs {
             for axis in (0..first).rev() {
                 at[axis] = number % inside[axis];
@@ -98,13 +99,8 @@ impl Sink for NpySink<'_> {
         self.write(index, elements).map(|_| ())
     }
 
-    fn copy(&self, _index: &[u64], _source: &[u64]) -> Result<Copied, Error> {
-        Ok(Copied::MustDecode)
-    }
-
     fn room(&self) -> u64 {
-        let chunk = self.grid.chunk_len().unwrap_or(u64::MAX);
-        chunk.saturating_mul(self.element.width as u64)
+        self.grid.chunk_bytes(self.element.width)
     }
 }
 

@@ -11,8 +11,6 @@ use retrograde_program::stores::Size;
 use retrograde_zarr::{Conversion, Error, Job, Operation, Settings, Summary, Target};
 use std::path::Path;
 
-/// Bytes of memory, unless said otherwise.
-const MEMORY: Size = Size(1 << 30);
 /// Threads, if most of them wait for a server and memory allows.
 const WAITING: usize = 16;
 
@@ -72,14 +70,14 @@ impl Run<'_> {
         let target = open::target(output)?;
         let progress = Progress::until(bytes);
         let store = &self.how.store;
-        let Size(memory) = store.memory.unwrap_or(MEMORY);
         let most = retrograde::cpu::num_threads();
         // Threads that wait for a server do not need a processor.
         let remote = self.input.is_url() || output.is_url();
         let most = if remote { most.max(WAITING) } else { most };
         let threads = store.threads.map_or(most, |n| n.get());
+        let usual = Settings::default();
         let settings = Settings {
-            memory,
+            memory: store.memory.map_or(usual.memory, |Size(bytes)| bytes),
             threads,
             force: self.how.force,
             sync: !store.no_sync,

@@ -13,15 +13,15 @@ use std::path::Path;
 
 /// Reverses the sequences of an array.
 pub(crate) fn run(arguments: &SequenceArguments) -> Result<()> {
+    let SequenceArguments { input, output, how, sequence, .. } = arguments;
     let padded = Padded {
-        time_axis: arguments.time_axis,
-        batch_axis: arguments.batch_axis,
+        time_axis: sequence.time_axis,
+        batch_axis: sequence.batch_axis,
         lengths: lengths(&arguments.lengths)?,
-        policy: arguments.policy.into(),
-        align: arguments.padding.align.into(),
-        tail: arguments.padding.tail.into(),
+        policy: sequence.policy.into(),
+        align: sequence.padding.align.into(),
+        tail: sequence.padding.tail.into(),
     };
-    let SequenceArguments { input, output, how, .. } = arguments;
     operate(input, output.as_ref(), &Operation::Sequences(padded), how)
 }
 

@@ -6,16 +6,16 @@
 
 use crate::array::Array;
 use crate::error::Error;
-use crate::journal::checksum;
+use crate::journal::{checksum, lock};
 use crate::store::{Extent, Found, Local, Store};
-use crate::work::{Copied, Read, Sink, Source};
+use crate::work::{Read, Sink, Source};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// How many tables of shards a source keeps.
 const TABLES: usize = 16;
@@ -248,14 +248,6 @@ impl Source for ShardSource<'_> {
         Ok(Read { elements: Some(elements), version: Some(version.clone()) })
     }
 
-    fn has_parts(&self) -> bool {
-        false
-    }
-
-    fn part(&self, _: &[u64], _: Range<u64>, _: &mut Vec<u8>) -> Result<Option<String>, Error> {
-        Ok(None)
-    }
-
     fn version(&self, unit: &[u64]) -> Result<Option<String>, Error> {
         match self.stat(unit)? {
             Some(found) => self.content(unit, found).map(Some),
@@ -363,15 +355,7 @@ impl Sink for ShardSink<'_> {
         self.add(index, None)
     }
 
-    fn copy(&self, _index: &[u64], _source: &[u64]) -> Result<Copied, Error> {
-        Ok(Copied::MustDecode)
-    }
-
     fn room(&self) -> u64 {
         self.shards.room()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|error| error.into_inner())
 }

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::flip::{self, Chunk};
 use crate::grid::Grid;
-use crate::journal::{Origins, Pages};
+use crate::journal::{Origins, Pages, lock};
 use crate::movement::Movement;
 use crate::needs::Part;
 use std::ops::Range;
@@ -31,16 +31,20 @@ pub(crate) trait Source: Sync {
     fn chunk(&self, index: &[u64]) -> Result<Read, Error>;
 
     /// Whether parts of a chunk can be read without reading all of it.
-    fn has_parts(&self) -> bool;
+    fn has_parts(&self) -> bool {
+        false
+    }
 
     /// Replaces `into` with a range of the bytes of a chunk, if the source has parts. Returns the
     /// version of the chunk, if it exists.
     fn part(
         &self,
-        index: &[u64],
-        range: Range<u64>,
-        into: &mut Vec<u8>,
-    ) -> Result<Option<String>, Error>;
+        _index: &[u64],
+        _range: Range<u64>,
+        _into: &mut Vec<u8>,
+    ) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
 
     /// The version of a chunk, or of a shard if these are taken together; `None` if it is missing.
     fn version(&self, unit: &[u64]) -> Result<Option<String>, Error>;
@@ -71,7 +75,9 @@ pub(crate) trait Sink: Sync {
     fn leave_out(&self, index: &[u64], resumed: bool) -> Result<(), Error>;
 
     /// Copies a chunk without decoding it, or says that it cannot.
-    fn copy(&self, index: &[u64], source: &[u64]) -> Result<Copied, Error>;
+    fn copy(&self, _index: &[u64], _source: &[u64]) -> Result<Copied, Error> {
+        Ok(Copied::MustDecode)
+    }
 
     /// Bytes of memory while a chunk is written, including its elements.
     fn room(&self) -> u64;
@@ -125,6 +131,22 @@ pub struct Settings<'a> {
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
+/// 1 GiB and one thread, without a caller that stops it or watches.
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Settings {
+            memory: 1 << 30,
+            threads: 1,
+            force: false,
+            sync: true,
+            verify: false,
+            stop: &NEVER,
+            progress: &|_| {},
+        }
+    }
+}
+
 /// What was done.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Counts {
@@ -157,8 +179,7 @@ const BASE: u64 = 24 << 20;
 impl Work<'_> {
     /// The bytes of a chunk of elements.
     fn chunk_bytes(&self) -> u64 {
-        let len = self.grid.chunk_len().unwrap_or(u64::MAX);
-        len.saturating_mul(self.width.unwrap_or(1) as u64)
+        self.grid.chunk_bytes(self.width.unwrap_or(1))
     }
 
     /// Memory for one worker.
@@ -322,7 +343,7 @@ impl Shared<'_> {
             Ok(()) => {}
             Err(error) => {
                 self.halt.store(true, Ordering::Relaxed);
-                let mut failed = self.failed.lock().unwrap_or_else(|error| error.into_inner());
+                let mut failed = lock(&self.failed);
                 failed.get_or_insert(error);
             }
         };

@@ -6,7 +6,6 @@ use retrograde_zarr::{Axes, Error, Job, Settings, Target};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
-use std::sync::atomic::AtomicBool;
 
 /// The codecs behind `bytes` of an array of four u1 in one chunk, and the chunk.
 fn reversed(codecs: &[Value], chunk: &[u8]) -> Result<Vec<u8>, Error> {
@@ -30,15 +29,7 @@ fn with_metadata(codecs: &Value, chunk_shape: &Value, chunk: &[u8]) -> Result<Ve
     });
     fs::write(input.join("deep/x/zarr.json"), metadata.to_string()).unwrap();
     fs::write(input.join("deep/x/c/0"), chunk).unwrap();
-    let settings = Settings {
-        memory: 64 << 20,
-        threads: 1,
-        force: false,
-        sync: false,
-        verify: false,
-        stop: &AtomicBool::new(false),
-        progress: &|_| {},
-    };
+    let settings = Settings { memory: 64 << 20, sync: false, ..Settings::default() };
     let store = Local::new(&input);
     Job::new(&store, &Axes::All.into())?.write(&Target::from(&output), &settings)?;
     // Plain again, so that elements can be compared without a codec.

@@ -5,24 +5,66 @@ mod naive;
 
 use naive::{Kind, Naive, Random};
 use retrograde_zarr::store::Local;
-use retrograde_zarr::{Axes, Axis, Counts, Error, Job, Settings, Summary, Target};
+use retrograde_zarr::{Axes, Axis, Counts, Error, Job, Settings, Summary};
 use std::fs;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Folders for an input and an output.
+struct Folders {
+    all: tempfile::TempDir,
+    input: PathBuf,
+    output: PathBuf,
+}
+
+impl Folders {
+    /// With an array in the input.
+    fn with(array: &Naive) -> Folders {
+        let all = tempfile::tempdir().unwrap();
+        let (input, output) = (all.path().join("in.zarr"), all.path().join("out.zarr"));
+        array.write(&input);
+        Folders { all, input, output }
+    }
+
+    fn run(&self, axes: &Axes, settings: &Settings<'_>) -> Result<Summary, Error> {
+        reverse(&self.input, &self.output, axes, settings)
+    }
+}
 
 /// Reverses a store with these axes.
-fn reverse(input: &Path, output: &Path, axes: &Axes) -> Result<Summary, Error> {
-    let store = Local::new(input);
-    let settings = Settings {
-        memory: 1 << 30,
-        threads: 2,
-        force: false,
-        sync: false,
-        verify: false,
-        stop: &AtomicBool::new(false),
-        progress: &|_| {},
+fn reverse(
+    input: &Path,
+    output: &Path,
+    axes: &Axes,
+    settings: &Settings<'_>,
+) -> Result<Summary, Error> {
+    Job::new(&Local::new(input), &axes.clone().into())?.write(&output.into(), settings)
+}
+
+/// On one thread, without waiting for the disk.
+fn quick() -> Settings<'static> {
+    Settings { sync: false, ..Settings::default() }
+}
+
+/// Interrupts a job when this many chunks are complete.
+fn interrupted(
+    folders: &Folders,
+    axes: &Axes,
+    chunks: u64,
+    verify: bool,
+) -> Result<Summary, Error> {
+    let (stop, seen) = (AtomicBool::new(false), AtomicU64::new(0));
+    let progress = |_| {
+        if seen.fetch_add(1, Ordering::Relaxed) + 1 == chunks {
+            stop.store(true, Ordering::Relaxed);
+        }
     };
-    Job::new(&store, &axes.clone().into())?.write(&output.into(), &settings)
+    folders.run(axes, &Settings { verify, stop: &stop, progress: &progress, ..quick() })
+}
+
+/// Goes on with a job.
+fn resumed(folders: &Folders, verify: bool) -> Counts {
+    folders.run(&Axes::All, &Settings { verify, ..quick() }).unwrap().counts
 }
 
 fn list(axes: &[i64]) -> Axes {
@@ -31,16 +73,16 @@ fn list(axes: &[i64]) -> Axes {
 
 /// Writes an array, reverses it, and compares every chunk file with the oracle.
 fn agrees(array: &Naive, mask: &[bool]) -> Counts {
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
-    array.write(&input);
-    let summary = reverse(&input, &output, &Axes::Mask(mask.to_vec())).unwrap();
+    let folders = Folders::with(array);
+    let Folders { all, input, output } = &folders;
+    let settings = Settings { threads: 2, ..quick() };
+    let summary = folders.run(&Axes::Mask(mask.to_vec()), &settings).unwrap();
     let expected = array.reversed(mask);
-    assert_eq!(expected, Naive::read(&output, array), "{array:?} {mask:?}");
+    assert_eq!(expected, Naive::read(output, array), "{array:?} {mask:?}");
     let name = array.kind.metadata_name();
     assert_eq!(fs::read(input.join(name)).unwrap(), fs::read(output.join(name)).unwrap());
     // Nothing but the output is left.
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(all.path()).unwrap().count(), 2);
     summary.counts
 }
 
@@ -95,16 +137,15 @@ fn missing_chunks_stay_missing() {
 #[test]
 fn bad_stores_are_errors_that_say_where() {
     let mut random = Random(4);
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    let array = Naive::random(Kind::Plain3, &[8, 8], &[4, 4], 4, 0, &mut random);
+    let folders = Folders::with(&array);
+    let Folders { all, input, output } = &folders;
     let fails = |axes: &Axes| {
-        let error = reverse(&input, &output, axes).unwrap_err();
+        let error = folders.run(axes, &quick()).unwrap_err();
         assert!(!output.exists());
-        assert!(!folder.path().join(".out.zarr.retrograde").exists(), "{error}");
+        assert!(!all.path().join(".out.zarr.retrograde").exists(), "{error}");
         error.to_string()
     };
-    let array = Naive::random(Kind::Plain3, &[8, 8], &[4, 4], 4, 0, &mut random);
-    array.write(&input);
     let chunk = input.join("c/1/0");
     fs::write(&chunk, [0; 63]).unwrap();
     let error = fails(&list(&[0]));
@@ -140,184 +181,73 @@ fn bad_stores_are_errors_that_say_where() {
 #[test]
 fn an_output_is_not_replaced_by_accident() {
     let mut random = Random(5);
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
-    Naive::random(Kind::Plain3, &[4], &[2], 1, 0, &mut random).write(&input);
-    fs::create_dir(&output).unwrap();
-    assert!(matches!(reverse(&input, &output, &Axes::All), Err(Error::Exists { .. })));
-    let inside = input.join("out.zarr");
-    assert!(matches!(reverse(&input, &inside, &Axes::All), Err(Error::Overlap { .. })));
-    assert!(matches!(reverse(&input, &input, &Axes::All), Err(Error::Overlap { .. })));
-    assert!(matches!(reverse(&input, folder.path(), &Axes::All), Err(Error::Overlap { .. })));
+    let folders = Folders::with(&Naive::random(Kind::Plain3, &[4], &[2], 1, 0, &mut random));
+    let Folders { all, input, output } = &folders;
+    fs::create_dir(output).unwrap();
+    let failed = |output: &Path| reverse(input, output, &Axes::All, &quick()).unwrap_err();
+    assert!(matches!(failed(output), Error::Exists { .. }));
+    for place in [input.join("out.zarr"), input.clone(), all.path().to_owned()] {
+        assert!(matches!(failed(&place), Error::Overlap { .. }), "{place:?}");
+    }
 }
 
 #[test]
 fn a_chunk_that_needs_too_much_memory_is_refused() {
     let mut random = Random(6);
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
-    Naive::random(Kind::Plain3, &[4], &[4], 1, 0, &mut random).write(&input);
-    let store = Local::new(&input);
-    let stop = AtomicBool::new(false);
-    let settings = Settings {
-        memory: 1 << 20,
-        threads: 1,
-        force: false,
-        sync: false,
-        verify: false,
-        stop: &stop,
-        progress: &|_| {},
-    };
-    let error = Job::new(&store, &Axes::All.into())
-        .unwrap()
-        .write(&Target::from(&output), &settings)
-        .unwrap_err();
+    let folders = Folders::with(&Naive::random(Kind::Plain3, &[4], &[4], 1, 0, &mut random));
+    let settings = Settings { memory: 1 << 20, ..quick() };
+    let error = folders.run(&Axes::All, &settings).unwrap_err();
     assert!(matches!(error, Error::Memory { limit: 1048576, .. }), "{error}");
-    assert!(!output.exists());
+    assert!(!folders.output.exists());
 }
 
 #[test]
 fn an_interrupted_job_goes_on() {
     let mut random = Random(8);
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
     let array = Naive::random(Kind::Plain2, &[23, 9], &[2, 4], 2, 20, &mut random);
-    array.write(&input);
-    let store = Local::new(&input);
+    let folders = Folders::with(&array);
     let mut runs = 0;
     loop {
-        let stop = AtomicBool::new(false);
-        let seen = std::sync::atomic::AtomicU64::new(0);
         // Stops after a few chunks; more in every run, because complete ones are counted too.
-        let progress = |_| {
-            if seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 4 * runs {
-                stop.store(true, std::sync::atomic::Ordering::Relaxed);
-            }
-        };
-        let settings = Settings {
-            memory: 1 << 30,
-            threads: 1,
-            force: false,
-            sync: false,
-            verify: false,
-            stop: &stop,
-            progress: &progress,
-        };
-        let done =
-            Job::new(&store, &Axes::All.into()).unwrap().write(&Target::from(&output), &settings);
-        match done {
+        match interrupted(&folders, &Axes::All, 4 * runs + 1, false) {
             Ok(summary) => {
                 assert!(summary.counts.resumed > 0);
                 break;
             }
-            Err(Error::Interrupted { .. }) => assert!(!output.exists()),
+            Err(Error::Interrupted { .. }) => assert!(!folders.output.exists()),
             Err(other) => panic!("{other}"),
         }
         runs += 1;
     }
     assert!(runs > 3);
-    assert_eq!(array.reversed(&[true, true]), Naive::read(&output, &array));
-    assert!(!folder.path().join(".out.zarr.retrograde").exists());
+    assert_eq!(array.reversed(&[true, true]), Naive::read(&folders.output, &array));
+    assert!(!folders.all.path().join(".out.zarr.retrograde").exists());
 }
 
 #[test]
 fn a_different_job_starts_anew() {
     let mut random = Random(9);
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
     let array = Naive::random(Kind::Plain3, &[8, 8], &[2, 2], 2, 0, &mut random);
-    array.write(&input);
-    let store = Local::new(&input);
-    let stop = AtomicBool::new(false);
-    let progress = |_| stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    let settings = Settings {
-        memory: 1 << 30,
-        threads: 1,
-        force: false,
-        sync: false,
-        verify: false,
-        stop: &stop,
-        progress: &progress,
-    };
-    let job = Job::new(&store, &list(&[0]).into()).unwrap();
-    assert!(matches!(job.write(&Target::from(&output), &settings), Err(Error::Interrupted { .. })));
-    let summary = reverse(&input, &output, &list(&[1])).unwrap();
+    let folders = Folders::with(&array);
+    let stopped = interrupted(&folders, &list(&[0]), 1, false);
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })));
+    let summary = folders.run(&list(&[1]), &quick()).unwrap();
     assert_eq!(summary.counts.resumed, 0);
-    assert_eq!(array.reversed(&[false, true]), Naive::read(&output, &array));
+    assert_eq!(array.reversed(&[false, true]), Naive::read(&folders.output, &array));
 }
 
 #[test]
 fn a_changed_input_chunk_is_written_again() {
     let mut random = Random(10);
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
     let mut array = Naive::random(Kind::Plain3, &[8], &[2], 2, 0, &mut random);
-    array.write(&input);
-    let store = Local::new(&input);
-    let (stop, seen) = (AtomicBool::new(false), AtomicBool::new(false));
-    let progress = |_| {
-        // The second chunk.
-        if seen.swap(true, std::sync::atomic::Ordering::Relaxed) {
-            stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        }
-    };
-    let settings = Settings {
-        memory: 1 << 30,
-        threads: 1,
-        force: false,
-        sync: false,
-        verify: false,
-        stop: &stop,
-        progress: &progress,
-    };
-    let job = Job::new(&store, &Axes::All.into()).unwrap();
-    assert!(matches!(
-        job.write(&Target::from(&output), &settings),
-        Err(Error::Interrupted { done: 2, total: 4 })
-    ));
+    let folders = Folders::with(&array);
+    let stopped = interrupted(&folders, &Axes::All, 2, false);
+    assert!(matches!(stopped, Err(Error::Interrupted { done: 2, total: 4 })));
     std::thread::sleep(std::time::Duration::from_millis(20));
     array.elements[7] = vec![0xab, 0xcd];
-    array.write(&input);
-    reverse(&input, &output, &Axes::All).unwrap();
-    assert_eq!(array.reversed(&[true]), Naive::read(&output, &array));
-}
-
-/// Interrupts a job after this many chunks.
-fn interrupted(input: &Path, output: &Path, chunks: u64, verify: bool) {
-    let store = Local::new(input);
-    let (stop, seen) = (AtomicBool::new(false), std::sync::atomic::AtomicU64::new(0));
-    let progress = |_| {
-        if seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1 == chunks {
-            stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        }
-    };
-    let settings = Settings {
-        memory: 1 << 30,
-        threads: 1,
-        force: false,
-        sync: false,
-        verify,
-        stop: &stop,
-        progress: &progress,
-    };
-    let done = Job::new(&store, &Axes::All.into()).unwrap().write(&Target::from(output), &settings);
-    assert!(matches!(done, Err(Error::Interrupted { .. })), "{done:?}");
-}
-
-/// Goes on with a job.
-fn resumed(input: &Path, output: &Path, verify: bool) -> Counts {
-    let store = Local::new(input);
-    let settings = Settings {
-        memory: 1 << 30,
-        threads: 1,
-        force: false,
-        sync: false,
-        verify,
-        stop: &AtomicBool::new(false),
-        progress: &|_| {},
-    };
-    let job = Job::new(&store, &Axes::All.into()).unwrap();
-    job.write(&Target::from(output), &settings).unwrap().counts
+    array.write(&folders.input);
+    resumed(&folders, false);
+    assert_eq!(array.reversed(&[true]), Naive::read(&folders.output, &array));
 }
 
 /// What happens to an input chunk between two runs.
@@ -326,19 +256,18 @@ type Change = fn(&Path, &Path);
 /// Interrupts a job after three of four chunks, changes one that is complete, and goes on.
 fn changed(kind: Kind, elements: usize, change: Change, replacement: Option<Vec<u8>>) {
     let mut random = Random(11);
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
     let mut array = Naive::random(kind, &[8], &[elements as u64], 2, 0, &mut random);
-    array.write(&input);
+    let folders = Folders::with(&array);
     let last = 8 / elements - 1;
     let key = if kind == Kind::Plain2 { format!("{last}") } else { format!("c/{last}") };
-    interrupted(&input, &output, last as u64, false);
-    let new = folder.path().join("new");
+    let stopped = interrupted(&folders, &Axes::All, last as u64, false);
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
+    let new = folders.all.path().join("new");
     let bytes = replacement.clone().unwrap_or_default();
     fs::write(&new, &bytes).unwrap();
     // Files have the time of the last tick of a clock.
     std::thread::sleep(std::time::Duration::from_millis(20));
-    change(&input.join(key), &new);
+    change(&folders.input.join(key), &new);
     for (at, place) in (last * elements..8).enumerate() {
         match &replacement {
             Some(bytes) => array.elements[place] = bytes[2 * at..2 * at + 2].to_vec(),
@@ -346,8 +275,9 @@ fn changed(kind: Kind, elements: usize, change: Change, replacement: Option<Vec<
         }
     }
     array.exists[last] = replacement.is_some();
-    let counts = resumed(&input, &output, false);
-    assert_eq!(array.reversed(&[true]), Naive::read(&output, &array), "{kind:?} {elements}");
+    let counts = resumed(&folders, false);
+    let written = Naive::read(&folders.output, &array);
+    assert_eq!(array.reversed(&[true]), written, "{kind:?} {elements}");
     assert_eq!(counts.resumed, last as u64 - 1, "the other chunks are kept");
 }
 
@@ -395,34 +325,30 @@ fn a_replaced_chunk_with_an_older_or_restored_time_is_written_again() {
 fn checksums_tell_what_times_do_not() {
     let mut random = Random(12);
     for elements in [1u64, 2] {
-        let folder = tempfile::tempdir().unwrap();
-        let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
         let mut array = Naive::random(Kind::Plain3, &[8], &[elements], 2, 0, &mut random);
-        array.write(&input);
+        let folders = Folders::with(&array);
         let last = 8 / elements;
-        interrupted(&input, &output, last - 1, true);
+        assert!(interrupted(&folders, &Axes::All, last - 1, true).is_err());
         // The same bytes in new files are the same input; other bytes are not.
         std::thread::sleep(std::time::Duration::from_millis(20));
         array.elements[7] = vec![0xab, 0xcd];
-        array.write(&input);
+        array.write(&folders.input);
         for at in 0..last {
-            let path = input.join(format!("c/{at}"));
+            let path = folders.input.join(format!("c/{at}"));
             fs::write(&path, fs::read(&path).unwrap()).unwrap();
         }
-        let counts = resumed(&input, &output, true);
+        let counts = resumed(&folders, true);
         assert_eq!(counts.resumed, last - 2, "{counts:?}");
-        assert_eq!(array.reversed(&[true]), Naive::read(&output, &array));
+        assert_eq!(array.reversed(&[true]), Naive::read(&folders.output, &array));
     }
 }
 
 #[test]
 fn a_run_with_checksums_trusts_none_without() {
     let mut random = Random(13);
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
     let array = Naive::random(Kind::Plain3, &[8], &[2], 2, 0, &mut random);
-    array.write(&input);
-    interrupted(&input, &output, 3, false);
-    assert_eq!(resumed(&input, &output, true).resumed, 0);
-    assert_eq!(array.reversed(&[true]), Naive::read(&output, &array));
+    let folders = Folders::with(&array);
+    assert!(interrupted(&folders, &Axes::All, 3, false).is_err());
+    assert_eq!(resumed(&folders, true).resumed, 0);
+    assert_eq!(array.reversed(&[true]), Naive::read(&folders.output, &array));
 }

@@ -94,15 +94,9 @@ fn bounded(body: impl FnOnce(&Settings<'_>)) {
             stop.store(true, Ordering::Relaxed);
         }
     };
-    body(&Settings {
-        memory: MEMORY,
-        threads: 1,
-        force: true,
-        sync: false,
-        verify: false,
-        stop: &stop,
-        progress: &progress,
-    });
+    let (memory, progress) = (MEMORY, &progress);
+    let usual = Settings::default();
+    body(&Settings { memory, force: true, sync: false, stop: &stop, progress, ..usual });
 }
 
 /// Returns the success value, and checks that an error message is one line of bounded length.

@@ -1,7 +1,7 @@
 //! Binding tables: which ranges of which buffers a dispatchable uses.
 
 use super::buffer;
-use super::device::{binding_properties, same_device};
+use super::device::{alive, binding_properties, same_device};
 use super::fault::{Fault, S_OK, hresult};
 use super::object::{Body, Bound, Compiled, Demand, Object, Table, clear, locked};
 use super::types::{
@@ -28,18 +28,11 @@ pub unsafe extern "C" fn retrograde_dml_create_binding_table(
 ) -> HRESULT {
     hresult(|| {
         // SAFETY: as the caller promises.
-        let device = unsafe {
+        let (device, table) = unsafe {
             clear(ppv)?;
-            Object::shared(device)?
-        };
-        if !matches!(device.body, Body::Device(_)) {
-            return Err(Fault::invalid("the object is not a device"));
-        }
-        device.alive()?;
-        let table = match desc.is_null() {
-            true => Table::default(),
-            // SAFETY: as the caller promises.
-            false => unsafe { described(&device, desc)? },
+            let device = alive(device)?;
+            let table = described(Some(&device), desc)?;
+            (device, table)
         };
         // SAFETY: as the caller promises.
         unsafe { Object::new(Some(device), Body::Table(Mutex::new(table))).give(riid, ppv) }
@@ -59,33 +52,31 @@ pub unsafe extern "C" fn retrograde_dml_binding_table_reset(
         // SAFETY: as the caller promises.
         let object = unsafe { Object::behind(table)? };
         object.alive()?;
-        let (Body::Table(table), Some(device)) = (&object.body, object.parent()) else {
-            return Err(Fault::invalid("the object is not a binding table"));
-        };
-        let made = match desc.is_null() {
-            true => Table::default(),
-            // SAFETY: as the caller promises.
-            false => unsafe { described(device, desc)? },
-        };
+        let (table, device) = (object.table()?, object.parent());
+        // SAFETY: as the caller promises.
+        let made = unsafe { described(device, desc)? };
         *locked(table) = made;
         Ok(S_OK)
     })
 }
 
-/// An empty table for a dispatchable.
+/// An empty table, for a dispatchable if `desc` is not null.
 ///
 /// # Safety
 /// `desc` is null or a struct whose dispatchable is null or valid.
 unsafe fn described(
-    device: &Arc<Object>,
+    device: Option<&Arc<Object>>,
     desc: *const DML_BINDING_TABLE_DESC,
 ) -> Result<Table, Fault> {
+    if desc.is_null() {
+        return Ok(Table::default());
+    }
     // SAFETY: as the caller promises.
     let (dispatchable, room) = unsafe {
         let desc = reference(desc, "desc")?;
         (Object::shared(desc.Dispatchable)?, desc.SizeInDescriptors)
     };
-    same_device(Some(device), &dispatchable)?;
+    same_device(device, &dispatchable)?;
     let needed = binding_properties(&dispatchable)?.RequiredDescriptorCount;
     if room < needed {
         let text = format!("SizeInDescriptors is {room}, the dispatchable needs {needed}");
@@ -106,9 +97,7 @@ unsafe fn bind(
     let body = || {
         // SAFETY: as the caller promises.
         let object = unsafe { Object::behind(table)? };
-        let Body::Table(table) = &object.body else {
-            return Err(Fault::invalid("the object is not a binding table"));
-        };
+        let table = object.table()?;
         object.or_removed(|| {
             let mut table = locked(table);
             let Some(dispatchable) = table.dispatchable.clone() else {

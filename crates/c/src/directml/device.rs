@@ -96,7 +96,7 @@ fn check_level(level: u32) -> Result<(), Fault> {
 ///
 /// # Safety
 /// As for [`Object::shared`].
-unsafe fn alive(device: *mut IDMLDevice) -> Result<Arc<Object>, Fault> {
+pub(crate) unsafe fn alive(device: *mut IDMLDevice) -> Result<Arc<Object>, Fault> {
     // SAFETY: as the caller promises.
     let object = unsafe { Object::shared(device)? };
     level(&object)?;

@@ -1,6 +1,6 @@
 //! The command recorder: runs what is bound, at once.
 
-use super::device::same_device;
+use super::device::{alive, same_device};
 use super::fault::{Fault, S_OK, hresult};
 use super::object::{Body, Bound, Compiled, Demand, Object, Table, clear, locked};
 use super::types::{
@@ -24,12 +24,8 @@ pub unsafe extern "C" fn retrograde_dml_create_command_recorder(
         // SAFETY: as the caller promises.
         let device = unsafe {
             clear(ppv)?;
-            Object::shared(device)?
+            alive(device)?
         };
-        if !matches!(device.body, Body::Device(_)) {
-            return Err(Fault::invalid("the object is not a device"));
-        }
-        device.alive()?;
         // SAFETY: as the caller promises.
         unsafe { Object::new(Some(device), Body::Recorder).give(riid, ppv) }
     })
@@ -63,10 +59,7 @@ pub unsafe extern "C" fn retrograde_dml_record_dispatch(
                 unsafe { (Object::behind(dispatchable)?, Object::behind(bindings)?) };
             same_device(recorder.parent(), dispatchable)?;
             same_device(recorder.parent(), table)?;
-            let Body::Table(table) = &table.body else {
-                return Err(Fault::invalid("the object is not a binding table"));
-            };
-            let table = locked(table);
+            let table = locked(table.table()?);
             let own = table.dispatchable.as_deref();
             if !own.is_some_and(|own| std::ptr::eq(own, dispatchable)) {
                 return Err(Fault::invalid("the binding table is for another dispatchable"));

@@ -1,7 +1,8 @@
 //! DirectML's interface of ReverseSubsequences on buffers of the host.
 //!
-//! `headers/directml_prelude.h` has its enums, `headers/directml_classes.h` the C++ classes, whose
-//! methods call the functions here. Descriptors are checked by the engine (`retrograde::directml`).
+//! `include/retrograde_directml_types.h` has its enums, `include/retrograde_directml_classes.h` the
+//! C++ classes, whose methods call the functions here. Descriptors are checked by the engine
+//! (`retrograde::directml`).
 
 pub mod binding;
 pub mod buffer;

@@ -211,6 +211,14 @@ impl Object {
         self.device.as_ref()
     }
 
+    /// The binding table that it is.
+    pub(crate) fn table(&self) -> Result<&Mutex<Table>, Fault> {
+        match &self.body {
+            Body::Table(table) => Ok(table),
+            _ => Err(Fault::invalid("the object is not a binding table")),
+        }
+    }
+
     /// Fails if its device was removed.
     pub(crate) fn alive(&self) -> Result<(), Fault> {
         match self.device().and_then(|device| device.removed.get()) {

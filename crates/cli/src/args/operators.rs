@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 use retrograde_io::FilesRead;
-use retrograde_program::lists::{Axes, LengthsArgument, Mask};
-use retrograde_program::operators::{Duplicates, PaddingArguments, Policy};
+use retrograde_program::lists::LengthsArgument;
+use retrograde_program::operators::{AxesArguments, PaddingArguments, Policy, SequenceArguments};
 
 /// An operator and its arguments.
 #[derive(Debug, Subcommand)]
@@ -60,16 +60,8 @@ impl<F: Args> Operation<F> {
 pub struct ReverseArguments<F: Args> {
     #[command(flatten)]
     pub(crate) files: F,
-    /// The axes to reverse, such as 0,-1; negative ones count from the end. Those of Zarr and HDF5
-    /// arrays may have names: lat,lon
-    #[arg(long, value_name = "AXES", allow_hyphen_values = true, conflicts_with = "mask")]
-    pub(crate) axes: Option<Axes>,
-    /// One boolean (true, false, 1 or 0) per axis
-    #[arg(long, value_name = "MASK")]
-    pub(crate) mask: Option<Mask>,
-    /// What to do with an axis that --axes names twice
-    #[arg(long, value_enum, default_value_t = Duplicates::Set, requires = "axes")]
-    pub(crate) duplicates: Duplicates,
+    #[command(flatten)]
+    pub(crate) along: AxesArguments,
 }
 
 #[derive(Debug, Args)]
@@ -79,17 +71,8 @@ pub struct ReverseSequenceArguments<F: Args> {
     /// One length per batch entry: 4,3,2,1 or a file of integers of any type (also .csv and .txt)
     #[arg(long, value_name = "LENGTHS", allow_hyphen_values = true)]
     pub(crate) lengths: LengthsArgument,
-    /// The axis that is reversed; negative values count from the end
-    #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
-    pub(crate) time_axis: i64,
-    /// The axis with one length per entry; negative values count from the end
-    #[arg(long, value_name = "AXIS", default_value_t = 1, allow_negative_numbers = true)]
-    pub(crate) batch_axis: i64,
-    /// What to do with a length beyond the axis
-    #[arg(long, value_enum, default_value_t = Policy::Strict)]
-    pub(crate) policy: Policy,
     #[command(flatten)]
-    pub(crate) padding: PaddingArguments,
+    pub(crate) sequence: SequenceArguments,
 }
 
 #[derive(Debug, Args)]

@@ -30,19 +30,9 @@ fn value(attribute: &AttrValue) -> Option<Value> {
         AttrValue::F32(value) => return finite(f64::from(*value)),
         AttrValue::F64(value) => return finite(*value),
         AttrValue::F32Array(values) => {
-            return values
-                .iter()
-                .map(|&value| finite(f64::from(value)))
-                .collect::<Option<_>>()
-                .map(Value::Array);
+            return values.iter().map(|&value| finite(value.into())).collect();
         }
-        AttrValue::F64Array(values) => {
-            return values
-                .iter()
-                .map(|&value| finite(value))
-                .collect::<Option<_>>()
-                .map(Value::Array);
-        }
+        AttrValue::F64Array(values) => return values.iter().map(|&value| finite(value)).collect(),
         AttrValue::I8(value) => json!(value),
         AttrValue::I16(value) => json!(value),
         AttrValue::I32(value) => json!(value),

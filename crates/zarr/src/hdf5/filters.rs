@@ -1,6 +1,6 @@
 //! The usual filters of HDF5 chunks, undone: deflate, shuffle and fletcher32.
 
-use crate::inflate::inflate;
+use crate::inflate::Compression;
 use hdf5_pure::Filter;
 
 const DEFLATE: u16 = 1;
@@ -36,7 +36,7 @@ impl Filters {
             }
             bytes = match *id {
                 // A checksum of four bytes may be inside.
-                DEFLATE => inflate(&bytes, size.saturating_add(4))?,
+                DEFLATE => Compression::Zlib.undo(&bytes, size.saturating_add(4))?,
                 SHUFFLE => unshuffle(&bytes, self.width),
                 _ => check(bytes)?,
             };

@@ -1,3 +1,8 @@
+/* DirectML's identifiers and, for C++, its classes. retrograde_directml.h includes this file. */
+
+#ifndef RETROGRADE_DIRECTML_CLASSES_H
+#define RETROGRADE_DIRECTML_CLASSES_H
+
 /* The identifiers of the interfaces. */
 #ifndef _WIN32
 static const GUID IID_IUnknown = {0, 0, 0, {0xc0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x46}};
@@ -219,3 +224,5 @@ inline const GUID &RetrogradeUuidOf(ID3D12Resource **) { return IID_ID3D12Resour
 #define IID_PPV_ARGS(ppType) RetrogradeUuidOf(ppType), reinterpret_cast<void **>(ppType)
 
 #endif /* __cplusplus */
+
+#endif /* RETROGRADE_DIRECTML_CLASSES_H */

@@ -1,3 +1,11 @@
+/* The types, constants and enums of DirectML that retrograde_directml.h needs. It includes this file. */
+
+#ifndef RETROGRADE_DIRECTML_TYPES_H
+#define RETROGRADE_DIRECTML_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
 #if defined(__d3d12_h__) || defined(DML_DECLARE_INTERFACE)
 #error "retrograde_directml.h takes the place of DirectML.h and d3d12.h: include only one of them"
 #endif
@@ -131,3 +139,5 @@ typedef enum DML_FEATURE_LEVEL {
     DML_FEATURE_LEVEL_6_3 = 0x6300,
     DML_FEATURE_LEVEL_6_4 = 0x6400
 } DML_FEATURE_LEVEL;
+
+#endif /* RETROGRADE_DIRECTML_TYPES_H */
