@@ -34,7 +34,7 @@ def report(frameworks, folder, files, visible):
         path.parent.mkdir(exist_ok=True)
         path.write_text(content)
         written = folder / "report.xml"
-        deadline.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={written}", path])
+        deadline.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={written}", path], cwd=folder)
         frameworks.results(written, counts)
         paths.append(path)
     return frameworks.summary(paths, counts, visible)

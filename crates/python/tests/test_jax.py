@@ -7,62 +7,16 @@ import sys
 import deadline
 import jax
 import jax.numpy as jnp
+import naive
 import numpy as np
 import pytest
-from jax import export
+from jax import enable_x64, export, shard_map
 from jax.test_util import check_grads
+from jax_types import DTYPES, sample
+from naive import same
 
 import retrograde
 import retrograde.jax as rj
-
-# Older releases have these in other modules.
-if hasattr(jax, "shard_map"):
-    from jax import enable_x64, shard_map
-else:
-    from jax.experimental import enable_x64
-    from jax.experimental.shard_map import shard_map
-
-DTYPES = [
-    name
-    for name in """bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 bfloat16
-    float16 float32 float64 complex64 complex128 float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3fn
-    float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu""".split()
-    if hasattr(jnp, name)
-]
-
-
-def naive(x, axis, lengths):
-    """Lane by lane along ``axis``; ``lengths`` has the shape of ``x`` with 1 there."""
-    x = np.asarray(x)
-    out = x.copy()
-    for lane in itertools.product(*(range(1 if a == axis else n) for a, n in enumerate(x.shape))):
-        at = lane[:axis] + (slice(None),) + lane[axis + 1 :]
-        length = min(int(lengths[lane]), x.shape[axis])
-        out[at][:length] = x[at][:length][::-1]
-    return out
-
-
-def naive_sequence(x, lengths, time, batch):
-    shape = [1] * np.ndim(x)
-    shape[batch] = -1
-    full = [1 if a == time else n for a, n in enumerate(np.shape(x))]
-    return naive(x, time, np.broadcast_to(np.reshape(lengths, shape), full))
-
-
-def same(got, expected):
-    got = np.asarray(got)
-    assert got.dtype == expected.dtype and got.shape == expected.shape
-    assert np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()
-
-
-def sample(rng, shape, dtype):
-    """Random bits that are valid for the type."""
-    dtype = jnp.dtype(dtype)
-    if dtype == bool:
-        return rng.random(shape) < 0.5
-    if dtype.name in ("int2", "uint2", "int4", "uint4", "float4_e2m1fn"):
-        return rng.integers(0, 2, shape).astype(dtype)
-    return np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -76,7 +30,7 @@ def test_every_type_moves_bit_by_bit(dtype):
             same(jax.jit(rj.reverse)(array), np.flip(x))
             same(retrograde.reverse(array, axes=-1), np.flip(x, -1))
         lengths = rng.integers(0, 4, (2, 1, 9))
-        same(rj.reverse_subsequences(array, lengths, axis=1), naive(x, 1, lengths))
+        same(rj.reverse_subsequences(array, lengths, axis=1), naive.reverse_subsequences(x, lengths, 1))
 
 
 def test_random_calls():
@@ -92,13 +46,13 @@ def test_random_calls():
         time, batch = (int(a) for a in rng.permutation(rank)[:2])
         kind = rng.choice(["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
         lengths = rng.integers(0, shape[time] + 1, shape[batch]).astype(kind)
-        want = naive_sequence(x, lengths, time, batch)
+        want = naive.reverse_sequence(x, lengths, time, batch)
         for given in (lengths, lengths.tolist(), jnp.asarray(lengths)):
             same(rj.reverse_sequence(x, given, time_axis=time - rank, batch_axis=batch), want)
         run = jax.jit(lambda x, n: rj.reverse_sequence(x, n, time_axis=time, batch_axis=batch))
         same(run(x, jnp.asarray(lengths)), want)
         lanes = rng.integers(0, shape[time] + 3, shape[:time] + (1,) + shape[time + 1 :]).astype(kind)
-        want = naive(x, time, lanes)
+        want = naive.reverse_subsequences(x, lanes, time)
         same(rj.reverse_subsequences(x, lanes, axis=time), want)
         run = jax.jit(lambda x, n: rj.reverse_subsequences(x, n, axis=time - rank))
         same(run(x, jnp.asarray(lanes.squeeze(time))), want)
@@ -175,12 +129,12 @@ def test_vmap_of_every_operand_at_every_place(jit):
                 return rj.reverse_sequence(x, n, time_axis=time, batch_axis=batch)
 
             lengths = rng.integers(0, x.shape[time] + 1, (size, x.shape[batch]))
-            want = [naive_sequence(e, lengths[0], time, batch) for e in each]
+            want = [naive.reverse_sequence(e, lengths[0], time, batch) for e in each]
             same(wrap(jax.vmap(call, (at, None)))(many, lengths[0]), np.stack(want))
-            want = [naive_sequence(e, n, time, batch) for e, n in zip(each, lengths)]
+            want = [naive.reverse_sequence(e, n, time, batch) for e, n in zip(each, lengths)]
             same(wrap(jax.vmap(call, (at, 0)))(many, lengths), np.stack(want))
             same(wrap(jax.vmap(call, (at, 1), 1))(many, lengths.T), np.stack(want, 1))
-            want = [naive_sequence(x, n, time, batch) for n in lengths]
+            want = [naive.reverse_sequence(x, n, time, batch) for n in lengths]
             same(wrap(jax.vmap(call, (None, 0)))(x, lengths), np.stack(want))
         for axis in range(3):
 
@@ -189,11 +143,11 @@ def test_vmap_of_every_operand_at_every_place(jit):
 
             shape = tuple(1 if a == axis else s for a, s in enumerate(x.shape))
             lengths = rng.integers(0, x.shape[axis] + 2, (size, *shape))
-            want = [naive(e, axis, lengths[0]) for e in each]
+            want = [naive.reverse_subsequences(e, lengths[0], axis) for e in each]
             same(wrap(jax.vmap(call, (at, None)))(many, lengths[0]), np.stack(want))
-            want = [naive(e, axis, n) for e, n in zip(each, lengths)]
+            want = [naive.reverse_subsequences(e, n, axis) for e, n in zip(each, lengths)]
             same(wrap(jax.vmap(call, (at, 0)))(many, lengths), np.stack(want))
-            want = [naive(x, axis, n) for n in lengths]
+            want = [naive.reverse_subsequences(x, n, axis) for n in lengths]
             same(wrap(jax.vmap(call, (None, 0)))(x, lengths), np.stack(want))
 
 
@@ -201,7 +155,7 @@ def test_vmap_of_vmap_and_of_gradients():
     rng = np.random.default_rng(4)
     x = rng.standard_normal((2, 3, 4, 5)).astype(np.float32)
     lengths = rng.integers(0, 5, (2, 3, 5))
-    want = np.stack([[naive_sequence(x[i, j], lengths[i, j], 0, 1) for j in range(3)] for i in range(2)])
+    want = np.stack([[naive.reverse_sequence(x[i, j], lengths[i, j], 0, 1) for j in range(3)] for i in range(2)])
     same(jax.vmap(jax.vmap(rj.reverse_sequence))(x, lengths), want)
     grads = jax.vmap(jax.vmap(jax.grad(lambda x, n: (rj.reverse_sequence(x, n) ** 2).sum())))(x, lengths)
     assert np.array_equal(grads, 2 * x)
@@ -225,10 +179,10 @@ def test_other_devices_compute_the_same():
     same(rj._reverse_elsewhere(x, axes=(0, 2)), np.flip(x, (0, 2)))
     rules = {"policy": "clamp", "align": "start", "tail": "keep"}
     got = rj._sequence_elsewhere(x, lengths, time_axis=1, batch_axis=2, **rules)
-    same(got, naive_sequence(x, lengths, 1, 2))
+    same(got, naive.reverse_sequence(x, lengths, 1, 2))
     for kind in (np.uint32, np.uint8, np.int8):
         lanes = rng.integers(0, np.iinfo(kind).max, (4, 1, 3), dtype=kind, endpoint=True) // 20 * 20
-        same(rj._subsequences_elsewhere(x, jnp.asarray(lanes), axis=1, **rules), naive(x, 1, lanes))
+        same(rj._subsequences_elsewhere(x, jnp.asarray(lanes), axis=1, **rules), naive.reverse_subsequences(x, lanes, 1))
     # Compiled for a platform that is not available: no call into the engine.
     program = jax.jit(lambda x, n: rj.reverse(rj.reverse_sequence(x, n, policy="clamp")))
     traced = program.trace(x, jnp.arange(6))

@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 import retrograde
+from naive import same
 
 RULES = list(itertools.product(("start", "end"), ("keep", "zero")))
 INTEGERS = [np.dtype(kind + width) for kind in "iu" for width in "1248"]
@@ -234,12 +235,6 @@ def test_pictures():
 
 
 # JAX
-
-
-def same(got, expected):
-    got = np.asarray(got)
-    assert got.dtype == expected.dtype and got.shape == expected.shape
-    assert np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()
 
 
 @pytest.fixture(scope="module")

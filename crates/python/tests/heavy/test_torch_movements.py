@@ -1,21 +1,16 @@
 """Sequences at the end of an axis, zero padding and segments with PyTorch: loops, gradients, compilers, nested tensors."""
 
 import itertools
-import os
-import sys
 
+import naive
 import numpy as np
 import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 from torch_cases import DTYPES, OPS, bits, own_kernels, quiet, sample, strided
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))
-
-import naive  # noqa: E402
-
-import retrograde  # noqa: E402
-import retrograde.torch as rt  # noqa: E402
+import retrograde
+import retrograde.torch as rt
 
 RULES = list(itertools.product(("start", "end"), ("keep", "zero")))
 N = torch.tensor([4, 0, 2])
