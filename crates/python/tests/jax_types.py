@@ -1,4 +1,4 @@
-"""Every type of element that JAX has, and random arrays of each."""
+"""Every type of element that JAX has, random arrays of each, and calls of NumPy's functions."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -22,3 +22,13 @@ def sample(rng, shape, dtype):
         values = {"int2": (-2, 2), "uint2": (0, 4), "int4": (-8, 8), "uint4": (0, 16)}.get(dtype.name, (-4, 5))
         return rng.integers(*values, shape).astype(np.float32).astype(dtype)
     return np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)
+
+
+#: On arrays of three axes; the first argument is a module that has the functions.
+NAMES = {
+    "flip": lambda f, x: f.flip(x, (0, -1)),
+    "all": lambda f, x: f.flip(x),
+    "fliplr": lambda f, x: f.fliplr(x),
+    "flipud": lambda f, x: f.flipud(x),
+    **{f"rot90 {k}": lambda f, x, k=k: f.rot90(x, k, (2, 0)) for k in range(4)},
+}

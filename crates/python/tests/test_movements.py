@@ -1,4 +1,4 @@
-"""Sequences at the end of an axis, zero padding, and segments, against loops, with NumPy and JAX."""
+"""Sequences at the end of an axis, zero padding, and segments, against loops."""
 
 import itertools
 
@@ -6,7 +6,6 @@ import naive
 import numpy as np
 import pytest
 import retrograde
-from naive import same
 
 RULES = list(itertools.product(("start", "end"), ("keep", "zero")))
 INTEGERS = [np.dtype(kind + width) for kind in "iu" for width in "1248"]
@@ -232,121 +231,3 @@ def test_pictures():
     picture = retrograde.show(retrograde.reverse_segments, np.array(list("livedraw..")), np.array([0, 4, 8], "u1"))
     assert str(picture).startswith("ReverseSegments  U1 [10]") and "e v i l w a r d . ." in str(picture)
     assert picture.svg().startswith("<svg") and "</" in picture.html()
-
-
-# JAX
-
-
-@pytest.fixture(scope="module")
-def rj():
-    return pytest.importorskip("retrograde.jax")
-
-
-@pytest.mark.parametrize(("align", "tail"), RULES)
-def test_jax_padding(rj, align, tail):
-    import jax
-    import jax.numpy as jnp
-    from jax.test_util import check_grads
-
-    rng = np.random.default_rng(6)
-    rules = {"align": align, "tail": tail}
-    x = rng.standard_normal((4, 3, 5)).astype("f4")
-    lengths, lanes = np.array([5, 0, 2, 3]), rng.integers(0, 7, (4, 3, 1))
-    want = naive.reverse_sequence(x, lengths, 2, 0, align, tail)
-    run = lambda x, n: rj.reverse_sequence(x, n, time_axis=2, batch_axis=0, **rules)
-    for given in (lengths, lengths.tolist(), jnp.asarray(lengths, "uint8")):
-        same(run(x, given), want)
-        same(retrograde.reverse_sequence(jnp.asarray(x), given, time_axis=2, batch_axis=0, **rules), want)
-    same(jax.jit(run)(x, lengths), want)
-    want = naive.reverse_subsequences(x, lanes, 2, align, tail)
-    by_lane = lambda x, n: rj.reverse_subsequences(x, n, axis=-1, **rules)
-    same(by_lane(x, lanes), want)
-    same(jax.jit(by_lane)(x, lanes[..., 0]), want)
-    # The transpose is the operator itself.
-    for call, counts in ((run, lengths), (by_lane, lanes)):
-        call = lambda x, call=call, counts=counts: call(x, counts)
-        check_grads(call, (jnp.asarray(x),), 2, ["fwd", "rev"], eps=1.0)
-        weights = rng.standard_normal(x.shape).astype("f4")
-        same(jax.grad(lambda x: (call(x) * weights).sum())(x), np.asarray(call(weights)))
-        same(jax.jvp(call, (x,), (weights,))[1], np.asarray(call(weights)))
-    # Batched tensors, lengths and both.
-    many, more = np.stack([x, x[::-1]]), np.stack([lengths, lengths[::-1]])
-    for axes, xs, ns in [((0, None), many, lengths), ((None, 0), x, more), ((0, 0), many, more)]:
-        want = np.stack([
-            naive.reverse_sequence(many[at] if axes[0] == 0 else x, more[at] if axes[1] == 0 else lengths, 2, 0, align, tail)
-            for at in range(2)
-        ])  # fmt: skip
-        same(jax.vmap(run, axes)(xs, ns), want)
-    # Programs for other devices.
-    from retrograde.jax import _gathered
-
-    got = _gathered(jnp.asarray(x), jnp.asarray(lanes), 2, "clamp", align, tail)
-    same(got, naive.reverse_subsequences(x, lanes, 2, align, tail))
-
-
-def test_jax_segments(rj):
-    import jax
-    import jax.numpy as jnp
-    from jax.test_util import check_grads
-
-    rng = np.random.default_rng(7)
-    for axis, size in enumerate((9, 4, 6)):
-        x = rng.standard_normal((9, 4, 6)).astype("f4")
-        for kind in ("int8", "uint8", "int32", "uint32", "int64"):
-            offsets = naive.cuts(rng, size, 4).astype(kind)
-            want = naive.reverse_segments(x, offsets, axis)
-            run = lambda x, offsets: rj.reverse_segments(x, offsets, axis=axis - 3)
-            for given in (offsets, offsets.tolist(), jnp.asarray(offsets)):
-                same(run(x, given), want)
-                same(retrograde.reverse_segments(jnp.asarray(x), given, axis=axis), want)
-            same(jax.jit(run)(x, offsets), want)
-            same(jax.jit(lambda x: run(x, offsets))(x), want)
-        call = lambda x: run(x, offsets)
-        check_grads(call, (jnp.asarray(x),), 2, ["fwd", "rev"], eps=1.0)
-        weights = rng.standard_normal(x.shape).astype("f4")
-        same(jax.grad(lambda x: (call(x) * weights).sum())(x), naive.reverse_segments(weights, offsets, axis))
-        same(jax.jvp(call, (x,), (weights,))[1], naive.reverse_segments(weights, offsets, axis))
-        same(rj._segments_elsewhere(jnp.asarray(x), jnp.asarray(offsets), axis=axis, policy="clamp"), want)
-        more = np.stack([naive.cuts(rng, size, 4) for _ in range(3)])
-        many = rng.standard_normal((3, *x.shape)).astype("f4")
-        same(jax.vmap(run, (0, None))(many, offsets), np.stack([naive.reverse_segments(m, offsets, axis) for m in many]))
-        same(jax.vmap(run, (None, 0))(x, more), np.stack([naive.reverse_segments(x, o, axis) for o in more]))
-        both = np.stack([naive.reverse_segments(m, o, axis) for m, o in zip(many, more)])
-        same(jax.vmap(run, (1, 1), 1)(many.swapaxes(0, 1), more.T), both.swapaxes(0, 1))
-        grad = jax.grad(lambda x: (jax.vmap(run, (0, 0))(x, more) * both).sum())(many)
-        same(grad, np.stack([naive.reverse_segments(b, o, axis) for b, o in zip(both, more)]))
-
-
-def test_jax_errors(rj):
-    import jax
-    import jax.numpy as jnp
-
-    x = jnp.arange(12.0).reshape(3, 4)
-    for call, error, text in [
-        (lambda: rj.reverse_segments(x, [0, 5]), ValueError, "ReverseSegments: offsets[1] is 5, outside [0, 3]"),
-        (lambda: rj.reverse_segments(x, jnp.array([0, 2, 1])), ValueError, "ReverseSegments: offsets[2] is 1, outside [2, 3]"),
-        (lambda: rj.reverse_segments(x, jnp.array([0.0])), TypeError, "ReverseSegments: offsets have type float32, expected an integer type"),
-        (lambda: jax.jit(rj.reverse_segments)(x, jnp.zeros((2, 2), int)), ValueError, "ReverseSegments: offsets have shape [2, 2], expected [n + 1] for n segments"),
-        (lambda: rj.reverse_segments(x, [0], axis=2), ValueError, "ReverseSegments: axis is 2, outside [-2, 1] for a tensor of rank 2"),
-        (lambda: rj.reverse_segments(x), TypeError, "reverse_segments() missing 1 required positional argument: 'offsets'"),
-        (lambda: retrograde.reverse_segments(x), TypeError, "reverse_segments() missing 1 required positional argument: 'offsets'"),
-        (lambda: rj.reverse_segments(x, row_splits=[0]), TypeError, "reverse_segments() takes offsets=, not row_splits=: retrograde.jax.reverse_segments(x, offsets)"),
-        (lambda: retrograde.reverse_segments(x, [0], out=x), TypeError, "out is not supported: JAX arrays are immutable"),
-        (lambda: rj.reverse_sequence(x, [0] * 4, align="left"), ValueError, 'ReverseSequence: align "left" does not exist, expected "start" or "end"'),
-        (lambda: jax.jit(lambda x, n: rj.reverse_subsequences(x, n, axis=0, tail=""))(x, jnp.zeros(4, int)), ValueError, 'ReverseSubsequences: tail "" does not exist, expected "keep" or "zero"'),
-    ]:  # fmt: skip
-        with pytest.raises(error) as raised:
-            call()
-        assert str(raised.value) == text
-    # Known only when the program runs.
-    with pytest.raises(jax.errors.JaxRuntimeError, match=r"ReverseSegments: offsets\[2\] is 1, outside \[2, 3\]"):
-        jax.block_until_ready(jax.jit(rj.reverse_segments)(x, jnp.array([0, 2, 1])))
-
-
-def test_offsets_of_other_libraries(rj):
-    import jax.numpy as jnp
-
-    x, offsets = np.arange(6), [0, 2, 5]
-    assert retrograde.reverse_segments(x, jnp.array(offsets)).tolist() == [1, 0, 4, 3, 2, 5]
-    prepared = retrograde.prepare("reverse_segments", jnp.asarray(x), offsets)
-    assert prepared(jnp.asarray(x), jnp.array([0, 6])).tolist() == x[::-1].tolist()
