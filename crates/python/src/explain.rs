@@ -6,69 +6,21 @@ use crate::operation::{Asked, Visitor};
 use crate::threads;
 use crate::view::View;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use retrograde::cpu::Isa;
 use retrograde::{Flow, Grain, Layout, Plan, Reversal};
 
-/// Explains a call of `reverse`.
+/// How the call of an operator would run; arguments are those of the operator after the tensor.
 #[pyfunction]
-#[pyo3(signature = (x, axes=None, mask=None, duplicates="set", /))]
-pub(crate) fn explain_reverse<'py>(
+#[pyo3(signature = (operator, x, /, *arguments))]
+pub(crate) fn explain<'py>(
+    operator: &str,
     x: &Bound<'py, PyAny>,
-    axes: Option<&Bound<'py, PyAny>>,
-    mask: Option<&Bound<'py, PyAny>>,
-    duplicates: &str,
-) -> PyResult<Bound<'py, PyDict>> {
-    explain(x, &Asked::reverse(axes, mask, duplicates)?, None)
-}
-
-/// Explains a call of `reverse_sequence`.
-#[pyfunction]
-#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, /))]
-pub(crate) fn explain_reverse_sequence<'py>(
-    x: &Bound<'py, PyAny>,
-    lengths: &Bound<'py, PyAny>,
-    time_axis: &Bound<'py, PyAny>,
-    batch_axis: &Bound<'py, PyAny>,
-    policy: &str,
-    align: &str,
-    tail: &str,
-) -> PyResult<Bound<'py, PyDict>> {
-    explain(x, &Asked::sequence(time_axis, batch_axis, policy, align, tail)?, Some(lengths))
-}
-
-/// Explains a call of `reverse_subsequences`.
-#[pyfunction]
-#[pyo3(signature = (x, lengths, axis, policy, align, tail, /))]
-pub(crate) fn explain_reverse_subsequences<'py>(
-    x: &Bound<'py, PyAny>,
-    lengths: &Bound<'py, PyAny>,
-    axis: &Bound<'py, PyAny>,
-    policy: &str,
-    align: &str,
-    tail: &str,
-) -> PyResult<Bound<'py, PyDict>> {
-    explain(x, &Asked::subsequences(axis, policy, align, tail)?, Some(lengths))
-}
-
-/// Explains a call of `reverse_segments`.
-#[pyfunction]
-#[pyo3(signature = (x, offsets, axis, /))]
-pub(crate) fn explain_reverse_segments<'py>(
-    x: &Bound<'py, PyAny>,
-    offsets: &Bound<'py, PyAny>,
-    axis: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyDict>> {
-    explain(x, &Asked::segments(axis)?, Some(offsets))
-}
-
-fn explain<'py>(
-    x: &Bound<'py, PyAny>,
-    asked: &Asked,
-    lengths: Option<&Bound<'py, PyAny>>,
+    arguments: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyDict>> {
     // Convert, then describe, as in a call.
-    let (py, mut lengths, mut input) = (x.py(), asked.convert(lengths)?, Operand::of(x)?);
+    let (asked, lengths) = Asked::named(operator, arguments)?;
+    let (py, mut lengths, mut input) = (x.py(), asked.convert(lengths.as_ref())?, Operand::of(x)?);
     asked.check_elements(&input)?;
     input.describe(py)?;
     lengths.as_mut().map_or(Ok(()), |lengths| lengths.describe(py))?;

@@ -50,10 +50,7 @@ mod _engine {
     #[pymodule_export]
     use crate::dlpack::Buffer;
     #[pymodule_export]
-    use crate::explain::{
-        explain_reverse, explain_reverse_segments, explain_reverse_sequence,
-        explain_reverse_subsequences,
-    };
+    use crate::explain::explain;
     #[pymodule_export]
     use crate::hint::set_hint;
     #[pymodule_export]
@@ -67,10 +64,7 @@ mod _engine {
     #[pymodule_export]
     use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]
-    use crate::prepared::{
-        Prepared, prepare_reverse, prepare_reverse_segments, prepare_reverse_sequence,
-        prepare_reverse_subsequences,
-    };
+    use crate::prepared::{Prepared, prepare};
     #[pymodule_export]
     use crate::threads::{after_fork_in_child, get_num_threads, set_num_threads};
     #[pymodule_export]

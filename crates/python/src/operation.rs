@@ -8,6 +8,8 @@ use crate::view::{Place, View};
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyTuple;
 use retrograde::{
     Align, LengthPolicy, Operator, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences,
     Tail, TensorRef,
@@ -79,6 +81,42 @@ impl Asked {
 
     pub(crate) fn segments(axis: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Asked::Segments(ReverseSegments::along(axes::single("ReverseSegments", "axis", axis)?)))
+    }
+
+    /// The operator of this name with its arguments after the tensor, and the lengths or offsets among
+    /// them, which come first.
+    pub(crate) fn named<'py>(
+        operator: &str,
+        arguments: &Bound<'py, PyTuple>,
+    ) -> PyResult<(Self, Option<Bound<'py, PyAny>>)> {
+        type Any<'py> = Bound<'py, PyAny>;
+        Ok(match operator {
+            "reverse" => {
+                let (axes, mask, duplicates): (Option<Any<'_>>, Option<Any<'_>>, Any<'_>) =
+                    arguments.extract()?;
+                let duplicates = text("duplicates", &duplicates)?;
+                (Asked::reverse(axes.as_ref(), mask.as_ref(), &duplicates)?, None)
+            }
+            "reverse_sequence" => {
+                type Six<'py> = (Any<'py>, Any<'py>, Any<'py>, Any<'py>, Any<'py>, Any<'py>);
+                let (lengths, time, batch, policy, align, tail): Six<'_> = arguments.extract()?;
+                let (policy, align) = (text("policy", &policy)?, text("align", &align)?);
+                let tail = text("tail", &tail)?;
+                (Asked::sequence(&time, &batch, &policy, &align, &tail)?, Some(lengths))
+            }
+            "reverse_subsequences" => {
+                type Five<'py> = (Any<'py>, Any<'py>, Any<'py>, Any<'py>, Any<'py>);
+                let (lengths, axis, policy, align, tail): Five<'_> = arguments.extract()?;
+                let (policy, align) = (text("policy", &policy)?, text("align", &align)?);
+                let tail = text("tail", &tail)?;
+                (Asked::subsequences(&axis, &policy, &align, &tail)?, Some(lengths))
+            }
+            "reverse_segments" => {
+                let (offsets, axis): (Any<'_>, Any<'_>) = arguments.extract()?;
+                (Asked::segments(&axis)?, Some(offsets))
+            }
+            _ => return Err(PyValueError::new_err(format!("there is no operator {operator:?}"))),
+        })
     }
 
     /// Refuses elements that the operator cannot write: references have no zero bytes.
@@ -210,6 +248,11 @@ impl Operation<'_> {
             }
         }
     }
+}
+
+fn text(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
+    let wrong = |error| PyTypeError::new_err(format!("argument '{argument}': {error}"));
+    value.extract().map_err(wrong)
 }
 
 fn policy_of(operator: &str, policy: &str) -> PyResult<LengthPolicy> {

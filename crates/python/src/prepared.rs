@@ -11,6 +11,7 @@ use crate::view::View;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use retrograde::cpu::Program;
 use retrograde::{Layout, LengthsMemory, Reversal, Shape, Strides};
 
@@ -33,77 +34,29 @@ struct Planned {
     lengths: Option<Layout>,
 }
 
-/// `retrograde.prepare(retrograde.reverse, ..)`.
+/// Prepares the call of an operator; arguments are those of the operator after the array. None if the
+/// array holds references, which are moved in another way.
 #[pyfunction]
-#[pyo3(signature = (x, axes=None, mask=None, duplicates="set", /))]
-pub(crate) fn prepare_reverse<'py>(
-    x: &Bound<'py, PyUntypedArray>,
-    axes: Option<&Bound<'py, PyAny>>,
-    mask: Option<&Bound<'py, PyAny>>,
-    duplicates: &str,
+#[pyo3(signature = (operator, x, /, *arguments))]
+pub(crate) fn prepare(
+    operator: &str,
+    x: &Bound<'_, PyUntypedArray>,
+    arguments: &Bound<'_, PyTuple>,
 ) -> PyResult<Option<Prepared>> {
-    Prepared::of(x, Asked::reverse(axes, mask, duplicates)?, None)
-}
-
-/// `retrograde.prepare(retrograde.reverse_sequence, ..)`.
-#[pyfunction]
-#[pyo3(signature = (x, lengths, time_axis, batch_axis, policy, align, tail, /))]
-pub(crate) fn prepare_reverse_sequence<'py>(
-    x: &Bound<'py, PyUntypedArray>,
-    lengths: &Bound<'py, PyAny>,
-    time_axis: &Bound<'py, PyAny>,
-    batch_axis: &Bound<'py, PyAny>,
-    policy: &str,
-    align: &str,
-    tail: &str,
-) -> PyResult<Option<Prepared>> {
-    Prepared::of(x, Asked::sequence(time_axis, batch_axis, policy, align, tail)?, Some(lengths))
-}
-
-/// `retrograde.prepare(retrograde.reverse_subsequences, ..)`.
-#[pyfunction]
-#[pyo3(signature = (x, lengths, axis, policy, align, tail, /))]
-pub(crate) fn prepare_reverse_subsequences<'py>(
-    x: &Bound<'py, PyUntypedArray>,
-    lengths: &Bound<'py, PyAny>,
-    axis: &Bound<'py, PyAny>,
-    policy: &str,
-    align: &str,
-    tail: &str,
-) -> PyResult<Option<Prepared>> {
-    Prepared::of(x, Asked::subsequences(axis, policy, align, tail)?, Some(lengths))
-}
-
-/// `retrograde.prepare(retrograde.reverse_segments, ..)`.
-#[pyfunction]
-#[pyo3(signature = (x, offsets, axis, /))]
-pub(crate) fn prepare_reverse_segments<'py>(
-    x: &Bound<'py, PyUntypedArray>,
-    offsets: &Bound<'py, PyAny>,
-    axis: &Bound<'py, PyAny>,
-) -> PyResult<Option<Prepared>> {
-    Prepared::of(x, Asked::segments(axis)?, Some(offsets))
+    let (asked, lengths) = Asked::named(operator, arguments)?;
+    let lengths = asked.convert(lengths.as_ref())?.map(Lengths::kept).transpose()?;
+    asked.check_elements(&Operand::Array(x.clone()))?;
+    if ndarray::holds_references(x) {
+        return Ok(None);
+    }
+    let view = ndarray::view(x);
+    let operation = asked.operation(lengths.as_ref(), &view.shape)?;
+    let planned = operation.visit(MakePlan { view: &view, operation: &operation })?;
+    let (shape, strides) = (view.shape, view.strides);
+    Ok(Some(Prepared { asked, lengths, dtype: x.dtype().unbind(), shape, strides, planned }))
 }
 
 impl Prepared {
-    /// None if the array holds references, which are moved in another way.
-    fn of(
-        x: &Bound<'_, PyUntypedArray>,
-        asked: Asked,
-        lengths: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Option<Self>> {
-        let lengths = asked.convert(lengths)?.map(Lengths::kept).transpose()?;
-        asked.check_elements(&Operand::Array(x.clone()))?;
-        if ndarray::holds_references(x) {
-            return Ok(None);
-        }
-        let view = ndarray::view(x);
-        let operation = asked.operation(lengths.as_ref(), &view.shape)?;
-        let planned = operation.visit(MakePlan { view: &view, operation: &operation })?;
-        let (shape, strides) = (view.shape, view.strides);
-        Ok(Some(Prepared { asked, lengths, dtype: x.dtype().unbind(), shape, strides, planned }))
-    }
-
     /// Whether an array is like the one that the call was prepared for.
     fn check(&self, x: &Bound<'_, PyUntypedArray>, view: &View) -> PyResult<()> {
         let dtype = self.dtype.bind(x.py());

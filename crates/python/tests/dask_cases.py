@@ -10,6 +10,7 @@ import numpy as np
 from dask._task_spec import Alias, DataNode, convert_legacy_graph
 from dask.core import flatten
 from hypothesis import strategies as st
+from naive import same
 
 import retrograde.dask as rd
 
@@ -80,11 +81,6 @@ def calls(draw):
     given = maybe_lazy(lengths if draw(st.booleans()) else lengths.squeeze(axis))
     result = rd.reverse_subsequences(array, given, axis=axis + sign, **options)
     return result, naive.reverse_subsequences(x, lengths, axis, **options)
-
-
-def same(got, expected):
-    assert got.dtype == expected.dtype and got.shape == expected.shape
-    assert naive.bits(np.asarray(got)) == naive.bits(expected)
 
 
 class Graph:

@@ -30,104 +30,88 @@ class Harm:
             self.do()
 
 
-def with_array(value, harm):
-    class Array:
-        def __array__(self, *args, **kwargs):
-            harm()
-            return np.array(value)
+class Hostile:
+    """In place of a value: does the harm when it is asked for the value."""
 
-    return Array()
+    def __init__(self, value, harm):
+        self.value, self.harm = value, harm
 
+    def listed(self):
+        return np.ravel(self.value).tolist()
 
-def with_dlpack(value, harm):
-    class Tensor:
-        def __dlpack__(self, **kwargs):
-            harm()
-            return np.array(value).__dlpack__()
-
-        def __dlpack_device__(self):
-            return 1, 0
-
-    return Tensor()
+    def harmful(self, answer):
+        self.harm()
+        return answer
 
 
-def with_index(value, harm):
-    class Index:
-        def __index__(self):
-            harm()
-            return int(np.ravel(value)[0])
-
-        __int__ = __index__
-
-    return Index()
+class WithArray(Hostile):
+    def __array__(self, *args, **kwargs):
+        return self.harmful(np.array(self.value))
 
 
-def with_iterator(value, harm):
-    class Iterable:
-        def __iter__(self):
-            harm()
-            return iter(np.ravel(value).tolist())
+class WithDlpack(Hostile):
+    def __dlpack__(self, **kwargs):
+        return self.harmful(np.array(self.value).__dlpack__())
 
-        def __len__(self):
-            harm()
-            return np.size(value)
-
-    return Iterable()
+    def __dlpack_device__(self):
+        return 1, 0
 
 
-def with_items(value, harm):
-    class Sequence:
-        def __getitem__(self, at):
-            harm()
-            return np.ravel(value).tolist()[at]
+class WithIndex(Hostile):
+    def __index__(self):
+        return self.harmful(int(self.listed()[0]))
 
-        def __len__(self):
-            harm()
-            return np.size(value)
-
-    return Sequence()
+    __int__ = __index__
 
 
-def with_attributes(value, harm):
-    class Attributes:
-        def __getattr__(self, name):
-            harm()
-            raise AttributeError(name)
+class WithIterator(Hostile):
+    def __iter__(self):
+        return self.harmful(iter(self.listed()))
 
-        def __iter__(self):
-            return iter(np.ravel(value).tolist())
+    def __len__(self):
+        return self.harmful(np.size(self.value))
 
-        def __index__(self):
-            return int(np.ravel(value)[0])
 
-        def __repr__(self):
-            harm()
-            return "hostile"
+class WithItems(Hostile):
+    def __getitem__(self, at):
+        return self.harmful(self.listed()[at])
 
-    return Attributes()
+    def __len__(self):
+        return self.harmful(np.size(self.value))
+
+
+class WithAttributes(Hostile):
+    def __getattr__(self, name):
+        self.harm()
+        raise AttributeError(name)
+
+    def __iter__(self):
+        return iter(self.listed())
+
+    def __index__(self):
+        return int(self.listed()[0])
+
+    def __repr__(self):
+        return self.harmful("hostile")
+
+
+class WithBuffer(Hostile):
+    def __buffer__(self, flags):
+        return self.harmful(memoryview(np.array(self.value)))
+
+    def __array__(self, *args, **kwargs):
+        return np.asarray(memoryview(self))
+
+
+class Truth(Hostile):
+    dtype = np.dtype(bool)
+
+    def __bool__(self):
+        return self.harmful(True)
 
 
 def with_truth(value, harm):
-    class Truth:
-        dtype = np.dtype(bool)
-
-        def __bool__(self):
-            harm()
-            return True
-
-    return [Truth() for _ in range(np.size(value))]
-
-
-def with_buffer(value, harm):
-    class Buffer:
-        def __buffer__(self, flags):
-            harm()
-            return memoryview(np.array(value))
-
-        def __array__(self, *args, **kwargs):
-            return np.asarray(memoryview(self))
-
-    return Buffer()
+    return [Truth(value, harm) for _ in range(np.size(value))]
 
 
 def with_torch_function(value, harm):
@@ -142,7 +126,7 @@ def with_torch_function(value, harm):
 
 def in_list(value, harm):
     first, *others = np.ravel(value).tolist()
-    return [with_index(first, harm), *others]
+    return [WithIndex(first, harm), *others]
 
 
 def in_tuple(value, harm):
@@ -150,22 +134,12 @@ def in_tuple(value, harm):
 
 
 def nested(value, harm):
-    return [with_array(v, harm) for v in np.ravel(value)]
+    return [WithArray(v, harm) for v in np.ravel(value)]
 
 
 KINDS = (
-    with_array,
-    with_dlpack,
-    with_index,
-    with_iterator,
-    with_items,
-    with_attributes,
-    with_truth,
-    with_buffer,
-    with_torch_function,
-    in_list,
-    in_tuple,
-    nested,
+    *(WithArray, WithDlpack, WithIndex, WithIterator, WithItems, WithAttributes, with_truth, WithBuffer),
+    *(with_torch_function, in_list, in_tuple, nested),
 )
 
 #: The honest arguments of each function, after the tensor.
@@ -230,7 +204,7 @@ def outputs(library):
         function = name.partition(" ")[0]
         if function not in OPERATORS:
             continue
-        for kind, change in itertools.product((with_array, with_dlpack, with_attributes), library.changes):
+        for kind, change in itertools.product((WithArray, WithDlpack, WithAttributes), library.changes):
             x, real = library.new(), library.new()
             harm = Harm(lambda: change(x, real))
             out = kind(np.zeros((ROWS, COLUMNS), np.float32), harm)

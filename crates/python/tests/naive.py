@@ -31,24 +31,19 @@ def reverse(x, axes):
 
 
 def reverse_sequence(x, lengths, time, batch, align="start", tail="keep"):
-    """Reverses the steps of every sequence; lengths must be within the axis."""
-    return _padded(x, lambda index: int(lengths[index[batch]]), time, align, tail)
+    """Reverses the steps of every sequence; longer lengths stand for the whole axis."""
+    return _padded(x, lambda index: lengths[index[batch]], time, align, tail)
 
 
 def reverse_subsequences(x, lengths, axis, align="start", tail="keep"):
     """Reverses the elements of every lane; lengths have ``x``'s shape with 1 at the axis."""
-
-    def length(index):
-        lane = index[:axis] + (0,) + index[axis + 1 :]
-        return min(int(lengths[lane]), x.shape[axis])
-
-    return _padded(x, length, axis, align, tail)
+    return _padded(x, lambda index: lengths[index[:axis] + (0,) + index[axis + 1 :]], axis, align, tail)
 
 
 def _padded(x, length_of, axis, align, tail):
     result, y, x = blank(x)
     for index in np.ndindex(x.shape):
-        source, length = list(index), length_of(index)
+        source, length = list(index), min(int(length_of(index)), x.shape[axis])
         first = x.shape[axis] - length if align == "end" else 0
         if first <= index[axis] < first + length:
             source[axis] = first + first + length - 1 - index[axis]
@@ -127,6 +122,18 @@ def filled(shape, dtype, seed=0):
         # Arbitrary bits: NaNs with payloads, padding, values beyond 53 bits.
         flat = np.frombuffer(rng.randbytes(count * dtype.itemsize), dtype, count).copy()
     return flat.reshape(shape)
+
+
+def equal(a, b):
+    """Whether two arrays have equal types, shapes and bits."""
+    return a.dtype == b.dtype and a.shape == b.shape and bits(a) == bits(b)
+
+
+def same(got, expected):
+    """Asserts that an array, or a tensor that NumPy can read, has the expected type, shape and bits."""
+    got = np.asarray(got)
+    assert got.dtype == expected.dtype and got.shape == expected.shape
+    assert bits(got) == bits(expected)
 
 
 def bits(x):

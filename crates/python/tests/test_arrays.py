@@ -4,6 +4,7 @@ import naive
 import numpy as np
 import pytest
 import retrograde
+from foreign import Tagged
 from naive import bits
 from retrograde import _engine
 
@@ -275,13 +276,6 @@ def test_cached_plans_read_the_lengths_of_every_call():
     for _ in range(2):
         retrograde.reverse_sequence(y, [6, 3, 0, 1], time_axis=1, batch_axis=0, out=y)
     assert np.array_equal(y, x)
-
-
-class Tagged(np.ndarray):
-    """A subclass with an additional attribute."""
-
-    def __array_finalize__(self, other):
-        self.tag = getattr(other, "tag", None)
 
 
 @pytest.mark.parametrize("count", [10, 8 << 20])

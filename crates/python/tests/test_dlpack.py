@@ -2,24 +2,15 @@
 
 import numpy as np
 import pytest
-
 import retrograde
+from foreign import Foreign
 
 
-class Old:
+class Old(Foreign):
     """An array whose ``__dlpack__`` takes only ``stream``, as before DLPack 1.0."""
-
-    def __init__(self, array):
-        self.array = array
 
     def __dlpack__(self, *, stream=None):
         return self.array.__dlpack__(stream=stream)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-    def __array_namespace__(self):
-        return np
 
 
 class Bare(Old):

@@ -26,36 +26,38 @@ def frameworks(tmp_path, monkeypatch):
     return module
 
 
-def report(frameworks, folder, files, visible):
-    """The failures for these files of tests in heavy/."""
-    counts, paths = {}, []
+def ran(frameworks, folder, files):
+    """Runs these files of tests in heavy/: a function that returns the failures, with or without a visible device."""
+    paths, counts, written = [], {}, folder / "report.xml"
     for name, content in files.items():
         path = folder / "heavy" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(content)
-        written = folder / "report.xml"
-        deadline.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={written}", path])
-        frameworks.results(written, counts)
         paths.append(path)
-    return frameworks.summary(paths, counts, visible)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={written}", *paths]
+    deadline.run(command, cwd=folder)
+    frameworks.results(written, counts)
+    return lambda visible: frameworks.summary(paths, counts, visible)
 
 
-@pytest.mark.parametrize("visible", [False, True])
-def test_a_file_for_cupy_is_skipped_without_it(frameworks, tmp_path, capsys, visible):
+def test_a_file_for_cupy_is_skipped_without_it(frameworks, tmp_path, capsys):
     files = {"test_dask_cupy.py": SKIPPED.format("cupy"), "test_torch.py": "def test(): pass"}
-    assert report(frameworks, tmp_path, files, visible) == []
-    printed = capsys.readouterr().out
-    why = "cupy is not installed" if visible else "no CUDA device is visible, 1 skipped: cupy is not installed"
-    assert f"  heavy/test_dask_cupy.py: skipped, {why}\n" in printed
-    assert "  heavy/test_torch.py: 1 tests\n" in printed
+    failures = ran(frameworks, tmp_path, files)
+    for visible in (False, True):
+        assert failures(visible) == []
+        printed = capsys.readouterr().out
+        why = "cupy is not installed" if visible else "no CUDA device is visible, 1 skipped: cupy is not installed"
+        assert f"  heavy/test_dask_cupy.py: skipped, {why}\n" in printed
+        assert "  heavy/test_torch.py: 1 tests\n" in printed
 
 
 def test_a_file_that_should_run_is_a_failure_without_tests(frameworks, tmp_path):
     files = {name: SKIPPED.format(needs) for name, needs in (("test_torch.py", "torch"), ("test_cuda.py", "torch"))}
     missing = "no test ran, 1 skipped: torch is not installed"
     torch, cuda = f"heavy/test_torch.py: {missing}", f"heavy/test_cuda.py: {missing}"
-    assert report(frameworks, tmp_path, files, visible=True) == [torch, cuda]
-    assert report(frameworks, tmp_path, files, visible=False) == [torch]
+    failures = ran(frameworks, tmp_path, files)
+    assert failures(True) == [torch, cuda]
+    assert failures(False) == [torch]
     # It was not even collected.
     assert frameworks.summary([tmp_path / "heavy/test_arrow.py"], {}, False) == [
         "heavy/test_arrow.py: no test ran, 1 skipped: not in the report of pytest"

@@ -1,107 +1,115 @@
-"""``retrograde.jax`` against loops in plain NumPy: types, shapes, transformations, hostile lengths."""
+"""``retrograde.jax`` against loops in plain NumPy: types, shapes, programs, hostile lengths."""
 
 import itertools
-import os
-import sys
 
-import deadline
 import jax
 import jax.numpy as jnp
+import naive
 import numpy as np
 import pytest
-from jax import export
-from jax.test_util import check_grads
+from jax import enable_x64, export
+from jax_types import DTYPES, NAMES, sample
+from naive import same
 
 import retrograde
 import retrograde.jax as rj
 
-# Older releases have these in other modules.
-if hasattr(jax, "shard_map"):
-    from jax import enable_x64, shard_map
-else:
-    from jax.experimental import enable_x64
-    from jax.experimental.shard_map import shard_map
-
-DTYPES = [
-    name
-    for name in """bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 bfloat16
-    float16 float32 float64 complex64 complex128 float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3fn
-    float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu""".split()
-    if hasattr(jnp, name)
-]
-
-
-def naive(x, axis, lengths):
-    """Lane by lane along ``axis``; ``lengths`` has the shape of ``x`` with 1 there."""
-    x = np.asarray(x)
-    out = x.copy()
-    for lane in itertools.product(*(range(1 if a == axis else n) for a, n in enumerate(x.shape))):
-        at = lane[:axis] + (slice(None),) + lane[axis + 1 :]
-        length = min(int(lengths[lane]), x.shape[axis])
-        out[at][:length] = x[at][:length][::-1]
-    return out
-
-
-def naive_sequence(x, lengths, time, batch):
-    shape = [1] * np.ndim(x)
-    shape[batch] = -1
-    full = [1 if a == time else n for a, n in enumerate(np.shape(x))]
-    return naive(x, time, np.broadcast_to(np.reshape(lengths, shape), full))
-
-
-def same(got, expected):
-    got = np.asarray(got)
-    assert got.dtype == expected.dtype and got.shape == expected.shape
-    assert np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()
-
-
-def sample(rng, shape, dtype):
-    """Random bits that are valid for the type."""
-    dtype = jnp.dtype(dtype)
-    if dtype == bool:
-        return rng.random(shape) < 0.5
-    if dtype.name in ("int2", "uint2", "int4", "uint4", "float4_e2m1fn"):
-        return rng.integers(0, 2, shape).astype(dtype)
-    return np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)
-
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type_moves_bit_by_bit(dtype):
+    """All functions in one program, and some called directly."""
     rng = np.random.default_rng(1)
     with enable_x64(True):
-        for shape in [(7,), (3, 5), (2, 3, 9)]:
-            x = sample(rng, shape, dtype)
-            array = jnp.asarray(x)
-            assert array.dtype == x.dtype
-            same(jax.jit(rj.reverse)(array), np.flip(x))
-            same(retrograde.reverse(array, axes=-1), np.flip(x, -1))
-        lengths = rng.integers(0, 4, (2, 1, 9))
-        same(rj.reverse_subsequences(array, lengths, axis=1), naive(x, 1, lengths))
+        arrays = [sample(rng, shape, dtype) for shape in [(7,), (3, 5), (2, 3, 9)]]
+        x, lengths = arrays[-1], rng.integers(0, 4, (2, 1, 9))
+        lanes = naive.reverse_subsequences(x, lengths, 1)
+
+        @jax.jit
+        def program(arrays):
+            x = arrays[-1]
+            others = retrograde.reverse(x, axes=-1), rj.reverse_subsequences(x, lengths, axis=1)
+            return [*map(rj.reverse, arrays), *others, *(call(retrograde, x) for call in NAMES.values())]
+
+        expected = [*map(np.flip, arrays), np.flip(x, -1), lanes, *(call(np, x) for call in NAMES.values())]
+        for got, want in zip(program([*map(jnp.asarray, arrays)]), expected, strict=True):
+            same(got, want)
+        array = jnp.asarray(x)
+        assert array.dtype == x.dtype
+        same(retrograde.reverse(array, axes=-1), np.flip(x, -1))
+        same(rj.reverse_subsequences(array, lengths, axis=1), lanes)
 
 
-def test_random_calls():
+def check_random_calls(count, every):
+    """In a program, and of every so many of them also one by one."""
     rng = np.random.default_rng(2)
-    for _ in range(60):
+    for turn in range(count):
         rank = int(rng.integers(2, 5))
         shape = tuple(int(n) for n in rng.integers(0, 6, rank))
         x = sample(rng, shape, rng.choice(["int8", "float16", "float32", "complex64"]))
         axes = [int(a) for a in rng.integers(-rank, rank, rng.integers(0, rank + 1))]
-        same(rj.reverse(x, axes), np.flip(x, tuple({a % rank for a in axes})))
         mask = rng.random(rank) < 0.5
-        same(rj.reverse(x, mask=mask), np.flip(x, tuple(np.flatnonzero(mask))))
         time, batch = (int(a) for a in rng.permutation(rank)[:2])
         kind = rng.choice(["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
         lengths = rng.integers(0, shape[time] + 1, shape[batch]).astype(kind)
-        want = naive_sequence(x, lengths, time, batch)
-        for given in (lengths, lengths.tolist(), jnp.asarray(lengths)):
-            same(rj.reverse_sequence(x, given, time_axis=time - rank, batch_axis=batch), want)
-        run = jax.jit(lambda x, n: rj.reverse_sequence(x, n, time_axis=time, batch_axis=batch))
-        same(run(x, jnp.asarray(lengths)), want)
         lanes = rng.integers(0, shape[time] + 3, shape[:time] + (1,) + shape[time + 1 :]).astype(kind)
-        want = naive(x, time, lanes)
-        same(rj.reverse_subsequences(x, lanes, axis=time), want)
-        run = jax.jit(lambda x, n: rj.reverse_subsequences(x, n, axis=time - rank))
-        same(run(x, jnp.asarray(lanes.squeeze(time))), want)
+
+        def calls(x, lengths, lanes):
+            yield rj.reverse(x, axes)
+            yield rj.reverse(x, mask=mask)
+            yield rj.reverse_sequence(x, lengths, time_axis=time - rank, batch_axis=batch)
+            yield rj.reverse_subsequences(x, lanes, axis=time - rank)
+
+        expected = [
+            np.flip(x, tuple({a % rank for a in axes})),
+            np.flip(x, tuple(np.flatnonzero(mask))),
+            naive.reverse_sequence(x, lengths, time, batch),
+            naive.reverse_subsequences(x, lanes, time),
+        ]
+        results = [jax.jit(lambda *given: list(calls(*given)))(x, lengths, lanes.squeeze(time))]
+        if turn % every == 0:
+            results += [calls(x, given, lanes) for given in (lengths, lengths.tolist(), jnp.asarray(lengths))]
+        for found in results:
+            for got, want in zip(found, expected, strict=True):
+                same(got, want)
+
+
+def test_random_calls():
+    check_random_calls(60, every=4)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int32", "uint32", "int64"])
+def test_segments(kind):
+    rng = np.random.default_rng(7)
+    x, axis = rng.standard_normal((9, 4, 6)).astype("f4"), {"uint8": 1, "int64": 2}.get(kind, 0)
+    offsets = naive.cuts(rng, x.shape[axis], 4).astype(kind)
+    want = naive.reverse_segments(x, offsets, axis)
+    run = lambda x, offsets: rj.reverse_segments(x, offsets, axis=axis - 3)
+    for given in (offsets, offsets.tolist(), jnp.asarray(offsets)):
+        same(run(x, given), want)
+        same(retrograde.reverse_segments(jnp.asarray(x), given, axis=axis), want)
+    same(jax.jit(run)(x, offsets), want)
+    same(jax.jit(lambda x: run(x, offsets))(x), want)
+    same(rj._segments_elsewhere(jnp.asarray(x), jnp.asarray(offsets), axis=axis, policy="clamp"), want)
+
+
+@pytest.mark.parametrize(("align", "tail"), list(itertools.product(("start", "end"), ("keep", "zero"))))
+def test_padding(align, tail):
+    rng = np.random.default_rng(6)
+    rules = {"align": align, "tail": tail}
+    x = rng.standard_normal((4, 3, 5)).astype("f4")
+    lengths, lanes = np.array([5, 0, 2, 3]), rng.integers(0, 7, (4, 3, 1))
+    want = naive.reverse_sequence(x, lengths, 2, 0, **rules)
+    run = lambda x, n: rj.reverse_sequence(x, n, time_axis=2, batch_axis=0, **rules)
+    for given in (lengths, lengths.tolist(), jnp.asarray(lengths, "uint8")):
+        same(run(x, given), want)
+        same(retrograde.reverse_sequence(jnp.asarray(x), given, time_axis=2, batch_axis=0, **rules), want)
+    same(jax.jit(run)(x, lengths), want)
+    want = naive.reverse_subsequences(x, lanes, 2, **rules)
+    by_lane = lambda x, n: rj.reverse_subsequences(x, n, axis=-1, **rules)
+    same(by_lane(x, lanes), want)
+    same(jax.jit(by_lane)(x, lanes[..., 0]), want)
+    # Programs for other devices.
+    same(rj._gathered(jnp.asarray(x), jnp.asarray(lanes), 2, "clamp", **rules), want)
 
 
 def test_large_arrays_and_many_threads():
@@ -120,103 +128,6 @@ def test_the_compiled_program_is_one_call_into_the_engine():
     assert 'custom_call_target="retrograde_reverse"' in text and "callback" not in text
 
 
-# Transformations
-
-
-def test_gradients():
-    x = jnp.arange(24.0).reshape(4, 3, 2)
-    weights = jnp.sin(x)
-    lengths = jnp.array([4, 0, 3])
-    calls = [
-        lambda x: rj.reverse(x, (0, 2)),
-        lambda x: rj.reverse_sequence(x, lengths),
-        lambda x: rj.reverse_sequence(x, [4, 1, 2]),
-        lambda x: rj.reverse_subsequences(x, jnp.arange(8).reshape(4, 2), axis=1),
-    ]
-    for call in calls:
-        # Each is its own inverse and its own transpose.
-        same(call(call(x)), np.asarray(x))
-        want = np.asarray(call(weights))
-        for f in (call, jax.jit(call), jax.checkpoint(call)):
-            same(jax.grad(lambda x: (f(x) * weights).sum())(x), want)
-            out, tangent = jax.jvp(f, (x,), (weights,))
-            same(out, np.asarray(call(x)))
-            same(tangent, want)
-            same(jax.vjp(f, x)[1](weights)[0], want)
-            same(jax.linear_transpose(f, x)(weights)[0], want)
-        check_grads(call, (jnp.sin(x),), order=2, modes=("fwd", "rev"))
-        second = jax.hessian(lambda x: (call(x) ** 3).sum())(x)
-        assert np.allclose(second.reshape(24, 24), np.diag(6 * np.ravel(x)), rtol=1e-6)
-
-
-def test_lengths_and_integers_have_no_gradient():
-    x = jnp.ones((3, 2))
-    both = jax.grad(lambda x, n: rj.reverse_sequence(x, n).sum(), argnums=(0, 1), allow_int=True)
-    dx, dn = both(x, jnp.array([1, 3]))
-    assert dn.dtype == jax.dtypes.float0 and dx.shape == x.shape
-    out, tangent = jax.jvp(rj.reverse, (jnp.arange(3),), (np.zeros(3, jax.dtypes.float0),))
-    assert out.tolist() == [2, 1, 0] and tangent.dtype == jax.dtypes.float0
-
-
-@pytest.mark.parametrize("jit", [False, True])
-def test_vmap_of_every_operand_at_every_place(jit):
-    rng = np.random.default_rng(3)
-    wrap = jax.jit if jit else lambda f: f
-    size = 3
-    for at in range(4):
-        x = rng.standard_normal((4, 5, 2)).astype(np.float32)
-        many = rng.standard_normal(tuple(np.insert(x.shape, at, size))).astype(np.float32)
-        each = [np.take(many, i, at) for i in range(size)]
-        run = wrap(jax.vmap(lambda x: rj.reverse(x, (-1, 0)), in_axes=at))
-        same(run(many), np.stack([np.flip(e, (0, 2)) for e in each]))
-        for time, batch in itertools.permutations(range(3), 2):
-
-            def call(x, n):
-                return rj.reverse_sequence(x, n, time_axis=time, batch_axis=batch)
-
-            lengths = rng.integers(0, x.shape[time] + 1, (size, x.shape[batch]))
-            want = [naive_sequence(e, lengths[0], time, batch) for e in each]
-            same(wrap(jax.vmap(call, (at, None)))(many, lengths[0]), np.stack(want))
-            want = [naive_sequence(e, n, time, batch) for e, n in zip(each, lengths)]
-            same(wrap(jax.vmap(call, (at, 0)))(many, lengths), np.stack(want))
-            same(wrap(jax.vmap(call, (at, 1), 1))(many, lengths.T), np.stack(want, 1))
-            want = [naive_sequence(x, n, time, batch) for n in lengths]
-            same(wrap(jax.vmap(call, (None, 0)))(x, lengths), np.stack(want))
-        for axis in range(3):
-
-            def call(x, n):
-                return rj.reverse_subsequences(x, n, axis=axis)
-
-            shape = tuple(1 if a == axis else s for a, s in enumerate(x.shape))
-            lengths = rng.integers(0, x.shape[axis] + 2, (size, *shape))
-            want = [naive(e, axis, lengths[0]) for e in each]
-            same(wrap(jax.vmap(call, (at, None)))(many, lengths[0]), np.stack(want))
-            want = [naive(e, axis, n) for e, n in zip(each, lengths)]
-            same(wrap(jax.vmap(call, (at, 0)))(many, lengths), np.stack(want))
-            want = [naive(x, axis, n) for n in lengths]
-            same(wrap(jax.vmap(call, (None, 0)))(x, lengths), np.stack(want))
-
-
-def test_vmap_of_vmap_and_of_gradients():
-    rng = np.random.default_rng(4)
-    x = rng.standard_normal((2, 3, 4, 5)).astype(np.float32)
-    lengths = rng.integers(0, 5, (2, 3, 5))
-    want = np.stack([[naive_sequence(x[i, j], lengths[i, j], 0, 1) for j in range(3)] for i in range(2)])
-    same(jax.vmap(jax.vmap(rj.reverse_sequence))(x, lengths), want)
-    grads = jax.vmap(jax.vmap(jax.grad(lambda x, n: (rj.reverse_sequence(x, n) ** 2).sum())))(x, lengths)
-    assert np.array_equal(grads, 2 * x)
-
-
-def test_inside_scan_and_shard_map():
-    x = jnp.arange(12.0).reshape(4, 3)
-    out = jax.lax.scan(lambda c, row: (c, rj.reverse(row)), 0, x)[1]
-    same(out, np.flip(np.asarray(x), 1))
-    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("i",))
-    spec = jax.sharding.PartitionSpec("i")
-    run = shard_map(lambda x: rj.reverse(x, 1), mesh=mesh, in_specs=spec, out_specs=spec)
-    same(jax.jit(run)(x), np.flip(np.asarray(x), 1))
-
-
 def test_other_devices_compute_the_same():
     """The lowering for other devices, run on the CPU."""
     rng = np.random.default_rng(5)
@@ -225,10 +136,10 @@ def test_other_devices_compute_the_same():
     same(rj._reverse_elsewhere(x, axes=(0, 2)), np.flip(x, (0, 2)))
     rules = {"policy": "clamp", "align": "start", "tail": "keep"}
     got = rj._sequence_elsewhere(x, lengths, time_axis=1, batch_axis=2, **rules)
-    same(got, naive_sequence(x, lengths, 1, 2))
+    same(got, naive.reverse_sequence(x, lengths, 1, 2))
     for kind in (np.uint32, np.uint8, np.int8):
         lanes = rng.integers(0, np.iinfo(kind).max, (4, 1, 3), dtype=kind, endpoint=True) // 20 * 20
-        same(rj._subsequences_elsewhere(x, jnp.asarray(lanes), axis=1, **rules), naive(x, 1, lanes))
+        same(rj._subsequences_elsewhere(x, jnp.asarray(lanes), axis=1, **rules), naive.reverse_subsequences(x, lanes, 1))
     # Compiled for a platform that is not available: no call into the engine.
     program = jax.jit(lambda x, n: rj.reverse(rj.reverse_sequence(x, n, policy="clamp")))
     traced = program.trace(x, jnp.arange(6))
@@ -242,48 +153,7 @@ def test_other_devices_compute_the_same():
         jax.jit(rj.reverse_segments).trace(x, jnp.arange(2)).lower(lowering_platforms=("tpu",))
 
 
-# NumPy's functions
-
-NAMES = {
-    "flip": lambda f, x: f.flip(x, (0, -1)),
-    "all": lambda f, x: f.flip(x),
-    "fliplr": lambda f, x: f.fliplr(x),
-    "flipud": lambda f, x: f.flipud(x),
-    **{f"rot90 {k}": lambda f, x, k=k: f.rot90(x, k, (2, 0)) for k in range(4)},
-}
-each_name = pytest.mark.parametrize("call", NAMES.values(), ids=NAMES)
-
-
-@each_name
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_names_of_every_type(dtype, call):
-    with enable_x64(True):
-        x = sample(np.random.default_rng(1), (3, 4, 5), dtype)
-        same(call(rj, jnp.asarray(x)), call(np, x))
-        same(jax.jit(lambda x: call(retrograde, x))(x), call(np, x))
-
-
-@each_name
-def test_transformations_of_names(call):
-    x = jnp.sin(jnp.arange(24.0)).reshape(2, 3, 4)
-    ours, theirs = lambda x: call(rj, x), lambda x: call(jnp, x)
-    weights = jnp.cos(theirs(x))
-    for f in (ours, jax.jit(ours), jax.checkpoint(ours)):
-        same(jax.grad(lambda x: (f(x) * weights).sum())(x), np.asarray(jax.grad(lambda x: (theirs(x) * weights).sum())(x)))
-        same(jax.jvp(f, (x,), (x,))[1], np.asarray(theirs(x)))
-        same(jax.linear_transpose(f, x)(weights)[0], np.asarray(jax.linear_transpose(theirs, x)(weights)[0]))
-    with enable_x64(True):
-        check_grads(ours, (jnp.asarray(np.asarray(x), jnp.float64),), order=2, modes=("fwd", "rev"))
-    many = np.asarray(jnp.stack([x, x + 1, x + 2]))
-    for at in range(4):
-        moved = np.moveaxis(many, 0, at)
-        same(jax.vmap(ours, at)(moved), np.stack([call(np, one) for one in many]))
-        same(jax.jit(jax.vmap(ours, at, 1))(moved), np.stack([call(np, one) for one in many], 1))
-    with jax.disable_jit():
-        same(ours(x), call(np, np.asarray(x)))
-
-
-@each_name
+@pytest.mark.parametrize("call", NAMES.values(), ids=NAMES)
 def test_names_on_other_devices(call):
     traced = jax.jit(lambda x: call(rj, x)).trace(jnp.ones((2, 3, 4)))
     assert "custom_call" not in traced.lower(lowering_platforms=("tpu",)).as_text()
@@ -323,49 +193,6 @@ def test_duplicates():
             if isinstance(axes, tuple) or call is not None and not hasattr(call, "lower"):
                 with pytest.raises(ValueError, match="the same axis as axes"):
                     call(x, axes=axes, duplicates="error")
-
-
-# Without ``jit``, which then returns the plain function.
-
-
-@pytest.mark.parametrize(
-    "test",
-    [
-        test_gradients,
-        test_lengths_and_integers_have_no_gradient,
-        lambda: test_vmap_of_every_operand_at_every_place(True),
-        test_vmap_of_vmap_and_of_gradients,
-        test_inside_scan_and_shard_map,
-    ],
-)
-def test_the_same_without_jit(test):
-    with jax.disable_jit():
-        test()
-        assert jax.config.jax_disable_jit
-
-
-def test_wrong_lengths_without_jit():
-    """Lengths are then values, not part of a program: they are checked immediately."""
-    x = jnp.ones((8, 3))
-    with jax.disable_jit(), pytest.raises(ValueError, match=r"^ReverseSequence: lengths\[2\] is 9, outside \[0, 8\]"):
-        jax.jit(rj.reverse_sequence)(x, jnp.array([8, 4, 9]))
-
-
-def test_the_environment_turns_jit_off():
-    code = """
-import jax, jax.numpy as jnp, retrograde
-x = jnp.arange(6.0).reshape(2, 3)
-call = jax.jit(lambda x: retrograde.reverse_sequence(x, jnp.array([3, 2]), time_axis=1, batch_axis=0))
-for result in call(x), jax.grad(lambda x: call(x)[:, 0].sum())(x), jax.vmap(retrograde.reverse)(x):
-    print(result.tolist())
-"""
-    environment = dict(os.environ, JAX_DISABLE_JIT="1", JAX_PLATFORMS="cpu")
-    shown = deadline.run([sys.executable, "-c", code], env=environment, check=True)
-    assert shown.stdout.splitlines() == [
-        "[[2.0, 1.0, 0.0], [4.0, 3.0, 5.0]]",
-        "[[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]",
-        "[[2.0, 1.0, 0.0], [5.0, 4.0, 3.0]]",
-    ]
 
 
 # Hostile input
@@ -440,3 +267,33 @@ def test_through_the_package():
     assert run(x, jnp.array([3, 2])).tolist() == [[2, 1, 0], [4, 3, 5]]
     run = jax.vmap(lambda x, n: retrograde.reverse_subsequences(x, n, axis=0))
     assert run(x, jnp.array([3, 2])).tolist() == [[2, 1, 0], [4, 3, 5]]
+
+
+def test_errors_of_segments_and_padding():
+    x = jnp.arange(12.0).reshape(3, 4)
+    for call, error, text in [
+        (lambda: rj.reverse_segments(x, [0, 5]), ValueError, "ReverseSegments: offsets[1] is 5, outside [0, 3]"),
+        (lambda: rj.reverse_segments(x, jnp.array([0, 2, 1])), ValueError, "ReverseSegments: offsets[2] is 1, outside [2, 3]"),
+        (lambda: rj.reverse_segments(x, jnp.array([0.0])), TypeError, "ReverseSegments: offsets have type float32, expected an integer type"),
+        (lambda: jax.jit(rj.reverse_segments)(x, jnp.zeros((2, 2), int)), ValueError, "ReverseSegments: offsets have shape [2, 2], expected [n + 1] for n segments"),
+        (lambda: rj.reverse_segments(x, [0], axis=2), ValueError, "ReverseSegments: axis is 2, outside [-2, 1] for a tensor of rank 2"),
+        (lambda: rj.reverse_segments(x), TypeError, "reverse_segments() missing 1 required positional argument: 'offsets'"),
+        (lambda: retrograde.reverse_segments(x), TypeError, "reverse_segments() missing 1 required positional argument: 'offsets'"),
+        (lambda: rj.reverse_segments(x, row_splits=[0]), TypeError, "reverse_segments() takes offsets=, not row_splits=: retrograde.jax.reverse_segments(x, offsets)"),
+        (lambda: retrograde.reverse_segments(x, [0], out=x), TypeError, "out is not supported: JAX arrays are immutable"),
+        (lambda: rj.reverse_sequence(x, [0] * 4, align="left"), ValueError, 'ReverseSequence: align "left" does not exist, expected "start" or "end"'),
+        (lambda: jax.jit(lambda x, n: rj.reverse_subsequences(x, n, axis=0, tail=""))(x, jnp.zeros(4, int)), ValueError, 'ReverseSubsequences: tail "" does not exist, expected "keep" or "zero"'),
+    ]:  # fmt: skip
+        with pytest.raises(error) as raised:
+            call()
+        assert str(raised.value) == text
+    # Known only when the program runs.
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"ReverseSegments: offsets\[2\] is 1, outside \[2, 3\]"):
+        jax.block_until_ready(jax.jit(rj.reverse_segments)(x, jnp.array([0, 2, 1])))
+
+
+def test_offsets_of_other_libraries():
+    x, offsets = np.arange(6), [0, 2, 5]
+    assert retrograde.reverse_segments(x, jnp.array(offsets)).tolist() == [1, 0, 4, 3, 2, 5]
+    prepared = retrograde.prepare("reverse_segments", jnp.asarray(x), offsets)
+    assert prepared(jnp.asarray(x), jnp.array([0, 6])).tolist() == x[::-1].tolist()

@@ -4,32 +4,8 @@ import threading
 
 import numpy as np
 import pytest
-
 import retrograde
-
-THREADS = 8
-
-
-def together(work, count=THREADS):
-    """Runs work(number) on many threads that begin at once, and raises the first error."""
-    errors, gate = [], threading.Barrier(count)
-
-    def run(number):
-        gate.wait()
-        try:
-            work(number)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert not any(thread.is_alive() for thread in threads)
-    if errors:
-        raise errors[0]
-
+from together import together
 
 @pytest.mark.parametrize("size", [64, 30_000, 600_000])
 def test_calls_of_their_own(size):

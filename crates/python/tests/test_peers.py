@@ -8,7 +8,8 @@ import onnxruntime as ort
 import openvino as ov
 import pytest
 import retrograde
-from onnx import TensorProto, helper
+from onnx import TensorProto
+from onnx_models import RUNTIME_TYPES, reverse_sequence
 from openvino.utils.node_factory import NodeFactory
 
 ort.set_default_logger_severity(4)  # refusals are expected below
@@ -53,26 +54,11 @@ def test_numpy(seed):
     assert naive.bits(y) == naive.bits(lanes_of(x, lengths, axis))
 
 
-def onnx_model(kind, rank, time):
-    """An ONNX model of one ReverseSequence."""
-    names = [f"d{i}" for i in range(rank)]
-    node = helper.make_node("ReverseSequence", ["x", "n"], ["y"], time_axis=time, batch_axis=1 - time)
-    inputs = [helper.make_tensor_value_info("x", kind, names), helper.make_tensor_value_info("n", TensorProto.INT64, ["b"])]
-    graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("y", kind, names)])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 10)], ir_version=10)
-    return model.SerializeToString()
-
-
-#: What ONNX Runtime has a kernel for.
-ORT_TYPES = "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 object".split()
-
-
-@pytest.mark.parametrize("dtype", ORT_TYPES)
+@pytest.mark.parametrize("dtype", RUNTIME_TYPES)
 def test_onnxruntime(dtype):
     rng = np.random.default_rng(len(dtype))
-    kind = TensorProto.STRING if dtype == "object" else helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     for time in (0, 1):
-        session = ort.InferenceSession(onnx_model(kind, 3, time), providers=["CPUExecutionProvider"])
+        session = ort.InferenceSession(reverse_sequence(dtype, [None] * 3, time, opset=10), providers=["CPUExecutionProvider"])
         for shape in [(1, 1, 1), (7, 3, 2), (20, 33, 1), (4, 9, 17)]:
             x = naive.filled(shape, dtype)
             if dtype == "object":
@@ -133,7 +119,7 @@ def test_jax():
 def refuses(kind):
     """Whether ONNX Runtime has no kernel for a type that ONNX lists."""
     try:
-        ort.InferenceSession(onnx_model(kind, 2, 0), providers=["CPUExecutionProvider"])
+        ort.InferenceSession(reverse_sequence(kind, [None] * 2, 0, opset=10), providers=["CPUExecutionProvider"])
     except Exception as error:  # its own exceptions have no common base
         return "ReverseSequence" in str(error) or "complex" in str(error)
     return False

@@ -2,7 +2,6 @@
 
 import gc
 import sys
-import threading
 
 import naive
 import numpy as np
@@ -99,26 +98,6 @@ def test_arrays_of_objects_keep_their_references():
     gc.collect()
     after = sys.getrefcount(first)
     assert moved and (during, after) == (before + 1, before)
-
-
-def test_threads_share_a_prepared_call():
-    x = np.random.default_rng(0).integers(0, 99, (64, 1000))
-    lengths = np.arange(64) * 15
-    rows = retrograde.prepare(retrograde.reverse_sequence, x, lengths, time_axis=1, batch_axis=0)
-    wanted = retrograde.reverse_sequence(x, lengths, time_axis=1, batch_axis=0)
-    results = [None] * 8
-
-    def work(at):
-        for _ in range(20):
-            results[at] = rows(x)
-
-    threads = [threading.Thread(target=work, args=(at,)) for at in range(len(results))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for result in results:
-        np.testing.assert_array_equal(result, wanted)
 
 
 class OnADevice:

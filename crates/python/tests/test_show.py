@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import retrograde
+from foreign import OnlyDlpack
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 COMMAND = Path(__file__).parents[2] / "cli" / "tests" / "cli"
@@ -424,17 +425,6 @@ def test_tensors_of_jax():
         retrograde.show("reverse_sequence", np.arange(6).reshape(2, 3).astype(ml_dtypes.bfloat16), [2, 1, 0])
     )
     assert "bfloat16 [2, 3]" in str(picture)
-
-
-class OnlyDlpack:
-    def __init__(self, array):
-        self._array = array
-
-    def __dlpack__(self, **arguments):
-        return self._array.__dlpack__(**arguments)
-
-    def __dlpack_device__(self):
-        return self._array.__dlpack_device__()
 
 
 def test_tensors_of_cupy(monkeypatch):

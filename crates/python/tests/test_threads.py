@@ -6,33 +6,33 @@ import os
 import re
 import sys
 import threading
+from contextlib import contextmanager
 
 import deadline
 import naive
 import numpy as np
 import pytest
 import retrograde
+from together import together
 
 
-def hammered(work, count=8):
-    """Runs the work on many threads concurrently and re-raises their exceptions."""
-    errors = []
-    start = threading.Barrier(count)
+@contextmanager
+def changing(lengths, *values):
+    """Meanwhile, another thread sets all lengths to each of the values in turn."""
+    stop = threading.Event()
 
-    def run(number):
-        try:
-            start.wait()
-            work(number)
-        except BaseException as error:  # noqa: BLE001
-            errors.append(error)
+    def change():
+        while not stop.is_set():
+            for value in values:
+                lengths[:] = value
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
         thread.join()
-    if errors:
-        raise errors[0]
 
 
 @pytest.mark.parametrize("count", [100, 100_000, 3_000_000])
@@ -46,23 +46,14 @@ def test_one_input_many_readers(count):
             assert np.array_equal(retrograde.reverse(x), expected)
             assert np.array_equal(retrograde.reverse(x, out=out), expected)
 
-    hammered(work)
+    together(work)
 
 
 def test_lengths_that_change_meanwhile():
     """A thread that changes lengths may corrupt the result, but no other memory."""
     x = np.arange(1 << 21, dtype=np.uint8).reshape(1 << 10, 1 << 11)
     lengths = np.full(1 << 11, 1 << 10)
-    stop = threading.Event()
-
-    def spoil():
-        while not stop.is_set():
-            lengths[:] = 1 << 40
-            lengths[:] = 1 << 10
-
-    spoiler = threading.Thread(target=spoil)
-    spoiler.start()
-    try:
+    with changing(lengths, 1 << 40, 1 << 10):
         for _ in range(200):
             try:
                 y = retrograde.reverse_sequence(x, lengths)
@@ -70,26 +61,13 @@ def test_lengths_that_change_meanwhile():
                 assert "outside [0, 1024]" in str(error)
             else:
                 assert np.array_equal(y, x[::-1])
-    finally:
-        stop.set()
-        spoiler.join()
 
 
 def test_many_lengths_that_change_meanwhile():
     """Long lists are not copied: each lane may or may not see a change."""
     x = np.arange(2 << 20, dtype=np.uint32).reshape(1 << 20, 2)
     lengths = np.full(1 << 20, 2, np.int64)
-    stop = threading.Event()
-
-    def spoil():
-        while not stop.is_set():
-            lengths[:] = -1
-            lengths[:] = 1 << 40
-            lengths[:] = 2
-
-    spoiler = threading.Thread(target=spoil)
-    spoiler.start()
-    try:
+    with changing(lengths, -1, 1 << 40, 2):
         for _ in range(50):
             y = retrograde.reverse_sequence(x, np.full(1 << 20, 2), time_axis=1, batch_axis=0)
             assert np.array_equal(y, x[:, ::-1])
@@ -99,9 +77,6 @@ def test_many_lengths_that_change_meanwhile():
                 assert "outside [0, 2]" in str(error)
             else:
                 assert ((y == x).all(1) | (y == x[:, ::-1]).all(1)).all()
-    finally:
-        stop.set()
-        spoiler.join()
 
 
 def test_writers_in_one_array():
@@ -113,7 +88,7 @@ def test_writers_in_one_array():
         for _ in range(101):
             retrograde.reverse(x[row], out=x[row])
 
-    hammered(work)
+    together(work)
     assert np.array_equal(x, expected)
 
 
@@ -129,7 +104,7 @@ def test_threads_change_while_calls_run():
                 assert np.array_equal(retrograde.reverse(x), expected)
 
     try:
-        hammered(work, 4)
+        together(work, 4)
         retrograde.set_num_threads(3)
         assert retrograde.get_num_threads() == 3
     finally:

@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from . import _engine
+from ._check import check
 
 
 def resolved(axes, mask, duplicates, rank):
@@ -17,7 +17,7 @@ def resolved(axes, mask, duplicates, rank):
         if found is not None:
             return found
     axes, mask = several(axes), several(mask)
-    _engine.explain_reverse(np.broadcast_to(np.uint8(0), (1,) * rank), axes, mask, duplicates)
+    check("reverse", (1,) * rank, axes, mask, duplicates)
     if axes is not None:
         axes = (axes,) if np.ndim(axes) == 0 else axes
         return tuple(sorted({operator.index(a) % rank for a in axes}))

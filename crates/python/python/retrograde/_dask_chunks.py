@@ -17,6 +17,7 @@ import numpy as np
 import retrograde
 
 from . import _engine, _row_major
+from ._check import check
 from ._dask_plan import FLIP, KEEP, segment_spans
 from ._row_major import contiguous
 
@@ -89,7 +90,7 @@ def clamped(lengths, size):
 def checked_offsets(offsets, borders):
     """Valid offsets, together with the borders of the chunks."""
     offsets = _on_host(offsets)
-    _engine.explain_reverse_segments(np.broadcast_to(np.uint8(0), borders[-1]), offsets, 0)
+    check("reverse_segments", borders[-1], offsets, 0)
     return offsets.astype(np.int64), borders
 
 

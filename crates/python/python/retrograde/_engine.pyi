@@ -21,17 +21,11 @@ __all__ = [
     "cuda_device_count",
     "cuda_set_blocking",
     "empty_like",
-    "explain_reverse",
-    "explain_reverse_sequence",
-    "explain_reverse_subsequences",
-    "explain_reverse_segments",
+    "explain",
     "after_fork_in_child",
     "kept_memory",
     "number_text",
-    "prepare_reverse",
-    "prepare_reverse_sequence",
-    "prepare_reverse_subsequences",
-    "prepare_reverse_segments",
+    "prepare",
     "printable",
     "refuse_masked",
     "set_hint",
@@ -179,27 +173,7 @@ def reverse_subsequences(
 def reverse_segments(
     x: Any, offsets: Lengths, axis: SupportsIndex, out: Any | None = None, fresh: bool = False, /
 ) -> Any: ...
-def explain_reverse(
-    x: Any,
-    axes: Axes | None = None,
-    mask: Mask | None = None,
-    duplicates: Duplicates = "set",
-    /,
-) -> Record: ...
-def explain_reverse_sequence(
-    x: Any,
-    lengths: Lengths,
-    time_axis: SupportsIndex,
-    batch_axis: SupportsIndex,
-    policy: Policy,
-    align: Align,
-    tail: Tail,
-    /,
-) -> Record: ...
-def explain_reverse_subsequences(
-    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, align: Align, tail: Tail, /
-) -> Record: ...
-def explain_reverse_segments(x: Any, offsets: Lengths, axis: SupportsIndex, /) -> Record: ...
+def explain(operator: str, x: Any, /, *arguments: Any) -> Record: ...
 def after_fork_in_child() -> None: ...
 def refuse_masked(operator: str, argument: str, lengths: Any, /) -> None: ...
 def set_hint(outputs: str | None, /) -> str | None: ...
@@ -220,26 +194,4 @@ class Prepared:
     plan: Final[str]
     def run(self, x: Any, lengths: Lengths | None = None, out: Any | None = None, /) -> Any: ...
 
-def prepare_reverse(
-    x: Any,
-    axes: Axes | None = None,
-    mask: Mask | None = None,
-    duplicates: Duplicates = "set",
-    /,
-) -> Prepared | None: ...
-def prepare_reverse_sequence(
-    x: Any,
-    lengths: Lengths,
-    time_axis: SupportsIndex,
-    batch_axis: SupportsIndex,
-    policy: Policy,
-    align: Align,
-    tail: Tail,
-    /,
-) -> Prepared | None: ...
-def prepare_reverse_subsequences(
-    x: Any, lengths: Lengths, axis: SupportsIndex, policy: Policy, align: Align, tail: Tail, /
-) -> Prepared | None: ...
-def prepare_reverse_segments(
-    x: Any, offsets: Lengths, axis: SupportsIndex, /
-) -> Prepared | None: ...
+def prepare(operator: str, x: Any, /, *arguments: Any) -> Prepared | None: ...

@@ -95,7 +95,7 @@ def explain(operator: Operator, x: ArrayLike | Tensor, *args: Any, **kwargs: Any
     [(128, 'flip')]
     """
     name, x, arguments = bound(operator, x, args, kwargs)
-    return Explanation(getattr(_engine, f"explain_{name}")(_kinds.of(x), *arguments))
+    return Explanation(_engine.explain(name, _kinds.of(x), *arguments))
 
 
 def bound(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import _axes, _engine, _kinds
+from ._check import check
 from ._explain import bound
 from ._typing import Lengths, Operator, TensorT
 
@@ -37,7 +38,7 @@ class Prepared(Generic[TensorT]):
         self._like = _described(x)
         self._run = None
         if type(x) is ndarray:
-            prepared = getattr(_engine, f"prepare_{self.operator}")(x, *self._first.values())
+            prepared = _engine.prepare(self.operator, x, *self._first.values())
             self._run = prepared and prepared.run
         else:
             _check(self.operator, x, self._first)
@@ -104,8 +105,7 @@ def _check(name, x, arguments):
     if lengths is not None and not _kinds.is_readable(lengths):
         arguments = {**arguments, counts: np.zeros(tuple(lengths.shape), np.int64)}
     shape = tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
-    # Only the shape matters: this array takes no memory.
-    getattr(_engine, f"explain_{name}")(np.broadcast_to(np.uint8(0), shape), *arguments.values())
+    check(name, shape, *arguments.values())
 
 
 def _counts(arguments):

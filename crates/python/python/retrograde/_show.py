@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _axes, _elements, _engine, _kinds
+from ._check import check
 from ._explain import OPERATORS, bound
 from ._typing import Operator, Tensor
 
@@ -111,8 +111,7 @@ def _scene(name, x, arguments):
     arguments = [list(a) if isinstance(a, Iterator) else a for a in arguments]
     if name != "reverse":
         arguments[0] = _kinds.kept_lengths(arguments[0])
-    # The check depends on the shape and the kind of elements, so broadcast a single element.
-    getattr(_engine, f"explain_{name}")(np.broadcast_to(np.empty((), dtype), shape), *arguments)
+    check(name, shape, *arguments, dtype=dtype)
     length = offsets = None
     padding = False, False
     if name == "reverse":

@@ -9,7 +9,8 @@ import sys
 
 import numpy as np
 
-from . import _engine, _torch_private
+from . import _torch_private
+from ._check import check
 
 #: The operators by name, as :mod:`retrograde.torch` passes them, and whether their rules are registered.
 _operators: dict = {}
@@ -81,8 +82,7 @@ def _check(name, shape, lengths_shape, others):
     if any(type(size) is not int for size in (*shape, *lengths_shape)):
         # Symbols of a compiler; every shard is checked when the program runs.
         return
-    x = np.broadcast_to(np.uint8(0), tuple(shape))
-    getattr(_engine, f"explain_{name}")(x, np.zeros(tuple(lengths_shape), np.int64), *others)
+    check(name, tuple(shape), np.zeros(tuple(lengths_shape), np.int64), *others)
 
 
 def _checked(operator, rule):

@@ -4,11 +4,9 @@ Flips keep the chunks. With lengths or offsets, the axis becomes one chunk: cube
 that. Lengths are in memory.
 """
 
-import numpy as np
-
 import retrograde
 
-from . import _engine
+from ._check import check
 from ._lengths import array_of
 
 
@@ -44,8 +42,7 @@ def reverse_segments(x, offsets, **arguments):
 
 def _checked(name, x, lengths, arguments):
     lengths = array_of(lengths)
-    like = np.broadcast_to(np.empty((), x.dtype), x.shape)
-    getattr(_engine, f"explain_{name}")(like, lengths, *arguments.values())
+    check(name, x.shape, lengths, *arguments.values(), dtype=x.dtype)
     return lengths
 
 

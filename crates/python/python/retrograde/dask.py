@@ -34,7 +34,8 @@ import dask.array as da
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _axes, _dask_chunks, _dask_graph, _engine, _names
+from . import _axes, _dask_chunks, _dask_graph, _names
+from ._check import check
 from ._hints import MISSING, hinted, wrong
 from ._lengths import array_of
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Policy, Tail
@@ -272,7 +273,7 @@ def _sound(name, x, lengths, arguments, axes):
         lengths = np.broadcast_to(np.zeros((), lengths.dtype), lengths.shape)
     # The sizes of other axes do not matter, and NumPy has no arrays of more than 2**63 bytes.
     shape = [n if axis in used else 1 if isnan(n) else min(n, 1) for axis, n in enumerate(x.shape)]
-    getattr(_engine, f"explain_{name}")(np.broadcast_to(np.empty((), x.dtype), shape), lengths, *arguments)
+    check(name, shape, lengths, *arguments, dtype=x.dtype)
     return named
 
 

@@ -47,6 +47,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jax.typing import ArrayLike
 
 from . import _axes, _engine, _jax_partition, _names
+from ._check import check
 from ._hints import MISSING, hinted, wrong
 from ._lengths import array_of
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
@@ -253,15 +254,14 @@ def _lengths(name, shape, lengths, axes, *rules):
 
     The other arguments, shapes and types are always checked now.
     """
-    check = partial(getattr(_engine, f"explain_{name}"), _of_shape(shape))
     if not isinstance(lengths, jax.Array):
         lengths = array_of(lengths)
     if jnp.issubdtype(lengths.dtype, jnp.integer) and jnp.iinfo(lengths.dtype).bits < 8:
         lengths = lengths.astype(np.int8)
     if isinstance(lengths, jax.Array) and not _is_at_hand(lengths):
-        check(np.zeros(lengths.shape, lengths.dtype), *axes, *rules)
+        check(name, shape, np.zeros(lengths.shape, lengths.dtype), *axes, *rules)
         return lengths, False
-    check(array_of(lengths), *axes, *rules)
+    check(name, shape, array_of(lengths), *axes, *rules)
     if isinstance(lengths, np.ndarray):
         # Clamped to the axis they fit into 32 bits: JAX would truncate wider ones silently.
         lengths = np.minimum(lengths.astype(np.uint64), np.uint64(shape[axes[0]])).astype(np.uint32)
@@ -287,11 +287,6 @@ def _check(x):
     for device in x.sharding.addressable_devices:
         if _is_cuda(device):
             _engine.xla_check(device.local_hardware_id)
-
-
-def _of_shape(shape):
-    """An array of this shape for the engine's checks, which takes no memory."""
-    return np.broadcast_to(np.uint8(0), shape)
 
 
 def _primitive(name, fallback, batch, layout, like=lambda x, **params: x, inverse=dict):

@@ -2,16 +2,11 @@
 
 Skipped without a device, as in CI. `bench/record/` says when it last ran on one. """
 
-import sys
-from pathlib import Path
-
+import naive
 import numpy as np
 import pytest
 import retrograde
 import retrograde.cuda
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-import naive  # noqa: E402
 
 torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():

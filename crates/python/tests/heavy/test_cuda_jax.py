@@ -4,10 +4,7 @@ Skipped if JAX has no such device, as in CI. The last test prints timings. """
 
 import itertools
 import os
-import sys
-import threading
 import time
-from pathlib import Path
 
 # Before JAX is imported. Also allows graphs of a single call, so that small programs are recorded.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -23,39 +20,13 @@ except RuntimeError as error:
     pytest.skip(f"JAX has no CUDA device: {str(error)[:80]}", allow_module_level=True)
 
 import jax.numpy as jnp  # noqa: E402
+import naive  # noqa: E402
 import retrograde  # noqa: E402
 import retrograde.cuda  # noqa: E402
 import retrograde.jax as rj  # noqa: E402
-from jax import lax  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-import naive  # noqa: E402
-
-if hasattr(jax, "shard_map"):
-    from jax import enable_x64, shard_map
-else:
-    from jax.experimental import enable_x64
-    from jax.experimental.shard_map import shard_map
-
-DTYPES = [
-    name
-    for name in """bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 bfloat16
-    float16 float32 float64 complex64 complex128 float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3fn
-    float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu""".split()
-    if hasattr(jnp, name)
-]
-PACKED = ("int2", "uint2", "int4", "uint4", "float4_e2m1fn")
-
-
-def sample(rng, shape, dtype):
-    """Random bits that are valid for the type."""
-    dtype = jnp.dtype(dtype)
-    if dtype == bool:
-        return rng.random(shape) < 0.5
-    if dtype.name in PACKED:
-        values = {"int2": (-2, 2), "uint2": (0, 4), "int4": (-8, 8), "uint4": (0, 16)}.get(dtype.name, (-4, 5))
-        return rng.integers(*values, shape).astype(np.float32).astype(dtype)
-    return np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)
+from jax import enable_x64, lax, shard_map  # noqa: E402
+from jax_types import DTYPES, PACKED, sample  # noqa: E402
+from together import together  # noqa: E402
 
 
 def same(got, expected):
@@ -282,23 +253,17 @@ def test_shard_map_and_donated_memory():
 
 def test_many_threads():
     x = np.arange(4096.0, dtype=np.float32).reshape(64, 64)
-    array, failed = jnp.asarray(x), []
+    array = jnp.asarray(x)
     want = {axis: naive.reverse(x, [axis]) for axis in (0, 1)}
     lengths = np.arange(64, dtype=np.int32)
     sequence = rows(x, lengths, 0, 1)
 
     def work(at):
-        try:
-            for _ in range(20):
-                same(rj.reverse(array, at % 2), want[at % 2])
-                same(rj.reverse_sequence(array, jnp.asarray(lengths)), sequence)
-        except BaseException as error:
-            failed.append(error)
+        for _ in range(20):
+            same(rj.reverse(array, at % 2), want[at % 2])
+            same(rj.reverse_sequence(array, jnp.asarray(lengths)), sequence)
 
-    threads = [threading.Thread(target=work, args=(at,)) for at in range(6)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    assert not failed
+    together(work, 6)
     retrograde.cuda.check(array)
 
 

@@ -5,13 +5,8 @@ Skipped without CuPy or a CUDA device, as in CI. On a machine with one:
     pytest crates/python/tests/heavy/test_dask_cupy.py
 """
 
-import os
-import sys
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))
 
 for needed in ("dask.array", "cupy"):
     pytest.importorskip(needed, reason=f"{needed} is not installed")

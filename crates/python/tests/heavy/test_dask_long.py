@@ -11,8 +11,6 @@ import deadline
 import numpy as np
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))
-
 for needed in ("dask.array", "distributed", "hypothesis"):
     pytest.importorskip(needed, reason=f"{needed} is not installed")
 

@@ -1,19 +1,8 @@
 """The examples that need PyTorch or TensorFlow, and pictures of their tensors."""
 
-import sys
-from pathlib import Path
-
-import deadline
 import numpy as np
 import retrograde
-
-EXAMPLES = Path(__file__).parents[4] / "examples" / "python"
-
-
-def printed(name):
-    result = deadline.run([sys.executable, EXAMPLES / name])
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+from test_scripts import printed
 
 
 def test_bidirectional_rnn():

@@ -1,11 +1,6 @@
 """More of ``test_jax_sharding.py``: all shardings, explicit mesh axes, exports, types, and other partitioners."""
 
-import os
-import sys
-
 import pytest
-
-sys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))
 
 pytest.importorskip("jax")
 

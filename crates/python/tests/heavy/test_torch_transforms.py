@@ -20,7 +20,7 @@ def test_gradients(call, dtype):
     more = {"check_forward_ad": True, "check_batched_grad": True, "check_batched_forward_grad": True}
     assert gradcheck(call, (x,), **more)
     assert gradgradcheck(lambda x: call(x) ** 2, (x,))
-    # A permutation that is its own inverse: the gradient is the same reversal.
+    # The gradient is the same reversal.
     weights = torch.randn_like(x)
     call(x).backward(weights)
     assert torch.equal(x.grad, call(weights))
@@ -32,6 +32,15 @@ def test_gradients(call, dtype):
     assert torch.equal(call(torch.nn.Parameter(x.detach())), call(x))
 
 
+@each_call
+def test_direct_calls_record_gradients(call):
+    x = torch.randn(4, 3, 2, requires_grad=True)
+    weights = torch.randn_like(x)
+    assert torch.equal(torch.autograd.grad(call(x), x, weights)[0], call(weights))
+    with torch.no_grad():
+        assert not call(x).requires_grad
+
+
 @own_kernels
 @each_call
 def test_functional_transforms(call):
@@ -39,21 +48,23 @@ def test_functional_transforms(call):
     weights = torch.randn_like(x)
     want = call(weights)
     assert torch.equal(jvp(call, (x,), (weights,))[1], want)
-    if want.shape == x.shape:
-        # A permutation that is its own inverse.
-        assert torch.equal(grad(lambda x: (call(x) * weights).sum())(x), want)
-        assert torch.equal(vjp(call, x)[1](weights)[0], want)
+    assert torch.equal(grad(lambda x: (call(x) * weights).sum())(x), want)
+    assert torch.equal(vjp(call, x)[1](weights)[0], want)
     assert torch.equal(jacfwd(call)(x), jacrev(call)(x))
     # Second derivatives, in every combination of modes.
     cube = lambda x: (call(x) ** 3).sum()
-    diagonal = torch.diag(6 * x.flatten()).reshape(4, 3, 2, 4, 3, 2)
+    used = call(torch.ones_like(x))
+    diagonal = torch.diag((6 * x * used).flatten()).reshape(4, 3, 2, 4, 3, 2)
     for outer, inner in itertools.product((jacfwd, jacrev), repeat=2):
         assert torch.allclose(outer(inner(cube))(x), diagonal)
     assert torch.allclose(hessian(cube)(x), diagonal)
     double = jvp(lambda x: jvp(lambda x: call(x) ** 2, (x,), (weights,))[1], (x,), (weights,))[1]
     assert torch.allclose(double, 2 * call(weights) ** 2)
     many = torch.randn(5, 4, 3, 2, dtype=torch.float64)
-    assert torch.allclose(torch.vmap(grad(cube))(many), 3 * many**2)
+    assert torch.allclose(torch.vmap(grad(cube))(many), 3 * many**2 * used)
+    assert torch.equal(torch.vmap(call)(many), torch.stack([call(x) for x in many]))
+    weighted = torch.vmap(grad(lambda x: (call(x) * weights).sum()))(many)
+    assert torch.equal(weighted, want.expand(5, 4, 3, 2))
     with torch.autograd.forward_ad.dual_level():
         out = call(torch.autograd.forward_ad.make_dual(x, weights))
         assert torch.equal(torch.autograd.forward_ad.unpack_dual(out).tangent, want)

@@ -83,15 +83,22 @@ def quiet(call):
 
 N = torch.tensor([4, 0, 2])
 LANES = torch.tensor([[0, 1], [2, 3], [9, 2], [3, 1]], dtype=torch.int32)
+CUTS = torch.tensor([0, 1, 1, 3], dtype=torch.int32)
+#: On tensors of shape [4, 3, 2]. Each is its own transpose.
 CALLS = {
     "reverse": lambda x: rt.reverse(x, (0, -1)),
     "sequence": lambda x: rt.reverse_sequence(x, N),
     "list": lambda x: retrograde.reverse_sequence(x, [4, 3, 0]),
     "subsequences": lambda x: rt.reverse_subsequences(x, LANES, axis=1),
     "end": lambda x: rt.reverse_sequence(x, N, align="end"),
-    "segments": lambda x: rt.reverse_segments(x, [0, 1, 3]),
+    "zero": lambda x: retrograde.reverse_sequence(x, N, tail="zero"),
+    "both": lambda x: rt.reverse_sequence(x, [4, 3, 0], align="end", tail="zero"),
+    "lanes": lambda x: rt.reverse_subsequences(x, LANES, axis=1, align="end", tail="zero"),
+    "segments": lambda x: rt.reverse_segments(x, CUTS),
+    "segments of a list": lambda x: retrograde.reverse_segments(x, [0, 2, 3], axis=1),
     "flip": lambda x: retrograde.flip(x, (0, -1)),
     "duplicates": lambda x: rt.reverse(x, (1, -3), duplicates="error"),
     "operator": lambda x: OPS.reverse_sequence(x, N, 0, 1, "strict"),
+    "operator, end": lambda x: OPS.reverse_sequence(x, N, 0, 1, "strict", "end"),
 }
 each_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
