@@ -5,7 +5,7 @@ import shlex
 import sys
 
 from . import cases, machine, measure, native, options, peers, record, rust, sizes, table, words
-from .contestants import Unsupported, from_python, retrograde
+from .contestants import Unsupported, from_python, retrograde, right
 from .job import Job
 
 
@@ -73,16 +73,6 @@ def run(job, threads, others, cores, asked, skipped):
     raw = {one.contestant.label: list(one.seconds.values()) for one in sampled}
     record.keep(asked.samples, f"{case.name}, {threads} threads", raw)
     return {"group": case.group, "name": case.name, "bytes": case.bytes, "threads": threads, "contestants": rows}
-
-
-def right(job, contestant):
-    """Whether its result equals NumPy's; baselines are not checked."""
-    if contestant.result is None:
-        return True
-    if contestant.style == "reused":
-        job.dst.fill(0xA5)
-        contestant.work(1)
-    return job.is_right(contestant.result())
 
 
 def measured_overhead():

@@ -39,6 +39,16 @@ class Contestant:
         return self.name if self.style == "reused" else f"{self.name}, {self.style}"
 
 
+def right(job, contestant):
+    """Whether its result equals NumPy's; baselines are not checked."""
+    if contestant.result is None:
+        return True
+    if contestant.style == "reused":
+        job.dst.fill(0xA5)
+        contestant.work(1)
+    return job.is_right(contestant.result())
+
+
 def repeated(call):
     """Wraps a call without arguments in a loop."""
 

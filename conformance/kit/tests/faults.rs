@@ -26,15 +26,29 @@ fn with(case: &Case, call: Call, argument: Tensor) -> Outcome {
     right(&Case { call, argument, ..case.clone() })
 }
 
+/// The reference, and then another tensor in place of its result, if `by` makes one.
+fn altered(case: &Case, by: impl FnOnce(&Tensor) -> Option<Tensor>) -> Outcome {
+    match right(case) {
+        Outcome::Value(tensor) => Outcome::Value(by(&tensor).unwrap_or(tensor)),
+        refused => refused,
+    }
+}
+
+/// The same with zeros, where the case has this property.
+fn zeroed(case: &Case, when: bool) -> Outcome {
+    altered(case, |tensor| {
+        let zeros = vec![0; tensor.len()];
+        when.then(|| Tensor::from_bits(tensor.dtype, &tensor.shape, &zeros))
+    })
+}
+
 /// The reference, and then every element of some types changed.
 fn changed(case: &Case, by: &dyn Fn(&Tensor, usize) -> u128) -> Outcome {
-    match right(case) {
-        Outcome::Value(tensor) if !tensor.dtype.is_text() => {
-            let bits: Vec<_> = (0..tensor.len()).map(|at| by(&tensor, at)).collect();
-            Outcome::Value(Tensor::from_bits(tensor.dtype, &tensor.shape, &bits))
-        }
-        other => other,
-    }
+    altered(case, |tensor| {
+        let bits = || (0..tensor.len()).map(|at| by(tensor, at)).collect::<Vec<_>>();
+        let has_bits = !tensor.dtype.is_text();
+        has_bits.then(|| Tensor::from_bits(tensor.dtype, &tensor.shape, &bits()))
+    })
 }
 
 /// Every float of the result changed; the parts of a complex number one by one.
@@ -143,44 +157,31 @@ fn broken(rule: &str, case: &Case) -> Outcome {
             let wide = tensor.dtype.bits == 8 && kind != "bool";
             if wide && tensor.bits(at) >= 0x80 { 0x7f } else { tensor.bits(at) }
         }),
-        "strings.content" => match right(case) {
-            Outcome::Value(Tensor { dtype, shape, data: Data::Text(texts) }) => {
-                let cut = |text: &Vec<u8>| text.split(|&byte| byte == 0).next().unwrap().to_vec();
-                Outcome::Value(Tensor {
-                    dtype,
-                    shape,
-                    data: Data::Text(texts.iter().map(cut).collect()),
-                })
-            }
-            other => other,
-        },
+        "strings.content" => altered(case, |tensor| {
+            let Data::Text(texts) = &tensor.data else { return None };
+            let cut = |text: &Vec<u8>| text.split(|&byte| byte == 0).next().unwrap().to_vec();
+            let data = Data::Text(texts.iter().map(cut).collect());
+            Some(Tensor { data, ..tensor.clone() })
+        }),
         "packed.rows" => {
             let width = input.shape.last().map_or(1, |&size| size) * input.dtype.bits;
             keeps(case, input.dtype.is_packed() && rank > 1 && width % 8 != 0)
         }
-        "packed.tail" => match right(case) {
-            Outcome::Value(mut tensor) if tensor.dtype.is_packed() => {
-                let used = tensor.len() * tensor.dtype.bits % 8;
-                if let (Data::Bytes(bytes), true) = (&mut tensor.data, used != 0) {
-                    let unused = if input.dtype.bits == 1 { 0xff >> used } else { 0xff << used };
-                    *bytes.last_mut().unwrap() |= unused;
-                }
-                Outcome::Value(tensor)
+        "packed.tail" => altered(case, |tensor| {
+            let (used, mut tensor) = (tensor.len() * tensor.dtype.bits % 8, tensor.clone());
+            if let (Data::Bytes(bytes), true) = (&mut tensor.data, used != 0) {
+                let unused = if input.dtype.bits == 1 { 0xff >> used } else { 0xff << used };
+                *bytes.last_mut().unwrap() |= unused;
             }
-            other => other,
-        },
-        "shape.scalar" => match right(case) {
-            Outcome::Value(tensor) if rank == 0 => Outcome::Value(tensor.reshaped(&[1])),
-            other => other,
-        },
-        "shape.one" => match right(case) {
-            Outcome::Value(tensor) => {
-                let sizes: Vec<_> =
-                    tensor.shape.iter().copied().filter(|&size| size != 1).collect();
-                Outcome::Value(tensor.reshaped(&sizes))
-            }
-            other => other,
-        },
+            Some(tensor)
+        }),
+        "shape.scalar" => {
+            altered(case, |tensor| (rank == 0).then(|| tensor.clone().reshaped(&[1])))
+        }
+        "shape.one" => altered(case, |tensor| {
+            let sizes: Vec<_> = tensor.shape.iter().copied().filter(|&size| size != 1).collect();
+            Some(tensor.clone().reshaped(&sizes))
+        }),
         "shape.empty" => refuses(case, input.is_empty()),
         "shape.high-rank" => refuses(case, rank > 4),
         "shape.long" => keeps(case, input.shape.iter().any(|&size| size > 128)),
@@ -280,24 +281,10 @@ fn broken(rule: &str, case: &Case) -> Outcome {
         },
         "lengths.tail" => {
             let longest = values.iter().copied().max().unwrap_or(0);
-            let short = has_lengths(case) && !refusal && longest >= 2 && longest < size(case);
-            match right(case) {
-                Outcome::Value(tensor) if short => {
-                    let zero = vec![0; tensor.len()];
-                    Outcome::Value(Tensor::from_bits(tensor.dtype, &tensor.shape, &zero))
-                }
-                other => other,
-            }
+            zeroed(case, has_lengths(case) && longest >= 2 && longest < size(case))
         }
         "lengths.zero" => {
-            let zero = has_lengths(case) && !input.is_empty() && values.contains(&0);
-            match right(case) {
-                Outcome::Value(tensor) if zero => {
-                    let none = vec![0; tensor.len()];
-                    Outcome::Value(Tensor::from_bits(tensor.dtype, &tensor.shape, &none))
-                }
-                other => other,
-            }
+            zeroed(case, has_lengths(case) && !input.is_empty() && values.contains(&0))
         }
         "lengths.one" => match has_lengths(case) && !refusal && size(case) > 1 {
             true => lengths(case, &|_, length| if length == 1 { 2 } else { length }),

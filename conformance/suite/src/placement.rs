@@ -44,12 +44,12 @@ impl Width {
     }
 
     /// Bits per unit of a stride: an element if packed, a byte otherwise.
-    fn step_bits(self) -> usize {
+    pub fn step_bits(self) -> usize {
         self.bits().min(8)
     }
 
     /// Units from one element to the next in a dense row.
-    fn pitch(self) -> usize {
+    pub fn pitch(self) -> usize {
         self.bits() / self.step_bits()
     }
 
@@ -176,6 +176,27 @@ impl Placement {
         let bytes = (steps * width.step_bits()).div_ceil(8);
         let whole = kind == Kind::Dense;
         Self::custom(width, shape, strides, offset, bytes, whole)
+    }
+
+    /// Axes behind each other, the fastest first: each with a gap before its next step, and whether it
+    /// runs backwards. Axes that are not among them repeat their first element.
+    pub fn nested(
+        width: Width,
+        shape: &[usize],
+        lead: usize,
+        axes: impl IntoIterator<Item = (usize, usize, bool)>,
+    ) -> Self {
+        let mut strides = vec![0isize; shape.len()];
+        let (mut extent, mut offset) = (width.pitch(), lead);
+        for (axis, gap, backwards) in axes {
+            let stride = extent + gap;
+            let span = stride * shape[axis].saturating_sub(1);
+            strides[axis] = if backwards { -(stride as isize) } else { stride as isize };
+            offset += if backwards { span } else { 0 };
+            extent += span;
+        }
+        let bytes = ((lead + extent) * width.step_bits()).div_ceil(8);
+        Self::custom(width, shape, strides, offset, bytes, false)
     }
 
     /// With the given strides and offset.

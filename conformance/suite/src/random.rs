@@ -115,31 +115,17 @@ impl Dice {
             let kind = self.pick(&Kind::OUTPUTS);
             return Placement::new(kind, width, shape);
         }
-        let (pitch, step_bits) = match width {
-            Width::Bytes(bytes) => (bytes, 8),
-            packed => (1, packed.bits()),
-        };
         let mut order: Vec<usize> = (0..shape.len()).collect();
         for at in (1..order.len()).rev() {
             let other = self.below(at + 1);
             order.swap(at, other);
         }
-        let mut strides = vec![0isize; shape.len()];
         let lead = self.below(9);
-        let (mut extent, mut offset) = (pitch, lead);
-        for axis in order {
+        let axes = order.into_iter().map(|axis| {
             let gap = [0, 0, 1, 7][self.below(4)];
-            let stride = extent + gap;
-            let span = stride * (shape[axis] - 1);
-            let backwards = self.below(3) == 0;
-            strides[axis] = if backwards { -(stride as isize) } else { stride as isize };
-            if backwards {
-                offset += span;
-            }
-            extent += span;
-        }
-        let bytes = ((lead + extent) * step_bits).div_ceil(8);
-        Placement::custom(width, shape, strides, offset, bytes, false)
+            (axis, gap, self.below(3) == 0)
+        });
+        Placement::nested(width, shape, lead, axes)
     }
 
     fn case(&mut self) -> Case {

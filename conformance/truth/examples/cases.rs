@@ -1,7 +1,5 @@
 //! Prints the cases of the conformance kit, one JSON object a line: the request of the kit's
-//! protocol, and what must come back.
-
-#![forbid(unsafe_code)]
+//! protocol, and what must come back. The tests of the browser package read them.
 
 use retrograde_truth::cases::{self, SEED};
 use serde_json::json;

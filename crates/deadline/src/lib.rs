@@ -13,7 +13,8 @@ use other as system;
 #[cfg(unix)]
 use unix as system;
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
+use std::path::Path;
 use std::process::{
     Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio,
 };
@@ -34,6 +35,43 @@ const TICK: Duration = Duration::from_millis(1);
 pub fn output(command: &mut Command) -> io::Result<Output> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     Ok(Process::start(command)?.output())
+}
+
+/// Runs a command with this on its stdin, of which it may not read everything.
+pub fn fed(command: &mut Command, stdin: &[u8]) -> io::Result<Output> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = Process::start(command)?;
+    if let Some(mut pipe) = process.stdin.take() {
+        let _ = pipe.write_all(stdin);
+    }
+    Ok(process.output())
+}
+
+/// A program in this folder, without environment variables that change what our programs print.
+pub fn program(path: &str, folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(path);
+    command.current_dir(folder).args(arguments);
+    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// What a program printed, which is text, and its exit code.
+#[derive(Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
+pub struct Outcome {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Outcome {
+    fn from(output: Output) -> Outcome {
+        let text = |bytes| String::from_utf8(bytes).expect("programs print text");
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Outcome { code: output.status.code(), stdout, stderr }
+    }
 }
 
 /// A running process. It is killed when this is dropped.

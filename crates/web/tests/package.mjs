@@ -3,7 +3,7 @@
 //
 //     node crates/web/tests/package.mjs PACKAGE CASES
 //
-// CASES is the output of `cargo run -p retrograde-web-cases`.
+// CASES is the output of `cargo run -p retrograde-truth --example cases`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -205,15 +205,6 @@ fn lengths(
     Some(Arc::new(CaseLengths::new(values, &lanes, integer, kind)))
 }
 
-/// The number of stride units between adjacent elements of a dense row, and the bits of a stride
-/// unit.
-fn steps(width: Width) -> (usize, usize) {
-    match width {
-        Width::Bytes(bytes) => (bytes, 8),
-        packed => (1, packed.bits()),
-    }
-}
-
 /// A valid layout: axes in any order, with gaps and negative strides. An input may also have
 /// strides of 0.
 fn right(choices: &mut Choices<'_>, width: Width, shape: &[usize], output: bool) -> Placement {
@@ -221,33 +212,22 @@ fn right(choices: &mut Choices<'_>, width: Width, shape: &[usize], output: bool)
         let kinds = if output { &Kind::OUTPUTS[..] } else { &Kind::INPUTS[..] };
         return Placement::new(choices.pick(kinds), width, shape);
     }
-    let (pitch, step_bits) = steps(width);
     let mut order: Vec<usize> = (0..shape.len()).rev().collect();
     for at in (1..order.len()).rev() {
         order.swap(at, at - choices.below(at + 1));
     }
-    let mut strides = vec![0isize; shape.len()];
     let lead = choices.below(17);
-    let (mut extent, mut offset) = (pitch, lead);
-    for axis in order {
+    let axes = order.into_iter().filter_map(|axis| {
         let how = choices.byte();
-        if how == 0xFF && !output {
-            continue;
-        }
-        let stride = extent + [0, 0, 1, 7][usize::from(how % 4)];
-        let span = stride * shape[axis].saturating_sub(1);
-        let backwards = how & 0x40 != 0;
-        strides[axis] = if backwards { -(stride as isize) } else { stride as isize };
-        offset += if backwards { span } else { 0 };
-        extent += span;
-    }
-    let bytes = ((lead + extent) * step_bits).div_ceil(8);
-    Placement::custom(width, shape, strides, offset, bytes, false)
+        let repeats = how == 0xFF && !output;
+        (!repeats).then(|| (axis, [0, 0, 1, 7][usize::from(how % 4)], how & 0x40 != 0))
+    });
+    Placement::nested(width, shape, lead, axes)
 }
 
 /// A layout with arbitrary strides over a buffer of arbitrary size, which may be invalid.
 fn any(choices: &mut Choices<'_>, width: Width, shape: &[usize]) -> Placement {
-    let (pitch, _) = steps(width);
+    let pitch = width.pitch();
     let mut stride = || match choices.below(4) {
         0 => isize::from(choices.byte() as i8),
         1 => isize::from(choices.byte() as i8) * pitch as isize,
@@ -262,7 +242,7 @@ fn any(choices: &mut Choices<'_>, width: Width, shape: &[usize]) -> Placement {
 
 /// Whether all elements are inside the buffer.
 fn is_inside(placement: &Placement) -> bool {
-    let (pitch, step_bits) = steps(placement.width);
+    let (pitch, step_bits) = (placement.width.pitch(), placement.width.step_bits());
     // Positions before the buffer have wrapped around to large values.
     let end = |&at: &usize| at.checked_add(pitch).and_then(|end| end.checked_mul(step_bits));
     placement.positions.iter().all(|at| end(at).is_some_and(|end| end <= placement.bytes * 8))
@@ -270,7 +250,7 @@ fn is_inside(placement: &Placement) -> bool {
 
 /// Whether no two elements share memory. The layout must be inside its buffer.
 fn is_apart(placement: &Placement) -> bool {
-    let (pitch, step_bits) = steps(placement.width);
+    let (pitch, step_bits) = (placement.width.pitch(), placement.width.step_bits());
     let mut taken = vec![false; placement.bytes * 8 / step_bits];
     let mut take = |step: usize| !std::mem::replace(&mut taken[step], true);
     placement.positions.iter().all(|&at| (at..at + pitch).all(&mut take))
@@ -278,7 +258,7 @@ fn is_apart(placement: &Placement) -> bool {
 
 /// Whether each stride is at least the extent of all smaller strides, as outputs require.
 fn nests(placement: &Placement) -> bool {
-    let (mut extent, _) = steps(placement.width);
+    let mut extent = placement.width.pitch();
     let axes = placement.shape.iter().zip(&placement.strides).filter(|(size, _)| **size > 1);
     let mut axes: Vec<_> = axes.map(|(size, stride)| (stride.unsigned_abs(), size - 1)).collect();
     axes.sort_unstable();

@@ -113,7 +113,7 @@ fn devices_that_are_missing_are_said_and_reports_are_joined() {
 /// What `conformance serve` says to these lines.
 fn served(lines: &str) -> Outcome {
     let folder = TempDir::new().unwrap();
-    fed(command(folder.path(), &["conformance", "serve"]), lines.as_bytes()).into()
+    fed(&mut command(folder.path(), &["conformance", "serve"]), lines.as_bytes()).unwrap().into()
 }
 
 #[test]

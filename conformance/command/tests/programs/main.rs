@@ -4,55 +4,23 @@ mod cases;
 mod conformance;
 mod lowering;
 
-use retrograde_deadline::{Process, output};
-use std::io::Write;
+use retrograde_deadline::{Outcome, fed, output, program};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-
-/// The result of running a program.
-#[derive(Debug, PartialEq, Eq)]
-struct Outcome {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
+use std::process::Command;
 
 /// A program in this folder: the first of these words is its name.
 fn command(folder: &Path, words: &[&str]) -> Command {
-    let program = match words[0] {
+    let path = match words[0] {
         "conformance" => env!("CARGO_BIN_EXE_retrograde-conformance"),
         "lower" => env!("CARGO_BIN_EXE_retrograde-lower"),
         "verify" => env!("CARGO_BIN_EXE_retrograde-verify"),
         other => panic!("there is no program {other}"),
     };
-    let mut command = Command::new(program);
-    command.current_dir(folder).args(&words[1..]);
-    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        command.env_remove(variable);
-    }
-    command
+    program(path, folder, &words[1..])
 }
 
 fn run(mut command: Command) -> Outcome {
     output(&mut command).unwrap().into()
-}
-
-/// Runs a program with this on its stdin, of which it may not read everything.
-fn fed(mut command: Command, stdin: &[u8]) -> Output {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut process = Process::start(&mut command).unwrap();
-    let _ = process.stdin.take().unwrap().write_all(stdin);
-    process.output()
-}
-
-impl From<Output> for Outcome {
-    fn from(output: Output) -> Outcome {
-        Outcome {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
 }
 
 /// Runs a model with the `retrograde` command, in this process; inputs are pairs of a name and a file.

@@ -331,7 +331,7 @@ fn errors_say_what_to_do_instead() {
         let stderr = format!("error: {message}\n");
         let expected = Outcome { code: Some(1), stdout: String::new(), stderr };
         assert_eq!(
-            Outcome::from(fed(command(folder.path(), arguments), stdin)),
+            Outcome::from(fed(&mut command(folder.path(), arguments), stdin).unwrap()),
             expected,
             "{arguments:?}"
         );

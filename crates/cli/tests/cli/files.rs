@@ -248,8 +248,9 @@ fn every_width_moves_untouched() {
 #[test]
 fn pipes_are_read_too() {
     let folder = tempfile::tempdir().unwrap();
-    let reverse = command(folder.path(), &["reverse", "/dev/stdin", "-o", "y.npy"]);
-    assert!(fed(reverse, &fs::read(example("onnx.npy")).unwrap()).status.success());
+    let mut reverse = command(folder.path(), &["reverse", "/dev/stdin", "-o", "y.npy"]);
+    let input = fs::read(example("onnx.npy")).unwrap();
+    assert!(fed(&mut reverse, &input).unwrap().status.success());
     let reversed: Vec<_> = (0..16).map(|n| ((n % 4) * 4 + n / 4) as f32).rev().collect();
     assert_eq!(floats(&npy::read(folder.path().join("y.npy")).unwrap()), reversed);
 }

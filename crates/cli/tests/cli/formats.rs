@@ -175,7 +175,7 @@ fn files_can_be_replaced_with_or_without_a_second_one() {
 fn dashes_are_the_standard_streams() {
     let folder = folder();
     let piped = |arguments: &[&str], input: &[u8]| {
-        let output = fed(command(folder.path(), arguments), input);
+        let output = fed(&mut command(folder.path(), arguments), input).unwrap();
         assert!(output.status.success(), "{output:?}");
         (output.stdout, String::from_utf8(output.stderr).unwrap())
     };

@@ -15,29 +15,15 @@ mod reports;
 mod rot90;
 mod signals;
 
-use retrograde_deadline::{Process, output};
+use retrograde_deadline::{Outcome, Process, fed, output, program};
 use retrograde_io::npy::{self, NpyArray};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
-
-/// The result of running the command.
-#[derive(Debug, PartialEq, Eq)]
-struct Outcome {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
 
 /// The command in this folder, without environment variables that change its output.
 fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_retrograde"));
-    command.current_dir(folder).args(arguments);
-    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        command.env_remove(variable);
-    }
-    command
+    program(env!("CARGO_BIN_EXE_retrograde"), folder, arguments)
 }
 
 fn run(mut command: Command) -> Outcome {
@@ -47,24 +33,6 @@ fn run(mut command: Command) -> Outcome {
 /// Starts a command whose output and errors are pipes.
 fn piped(mut command: Command) -> Process {
     Process::start(command.stdout(Stdio::piped()).stderr(Stdio::piped())).unwrap()
-}
-
-/// Runs a command with this on its stdin, of which it may not read everything.
-fn fed(mut command: Command, stdin: &[u8]) -> Output {
-    command.stdin(Stdio::piped());
-    let mut process = piped(command);
-    let _ = process.stdin.take().unwrap().write_all(stdin);
-    process.output()
-}
-
-impl From<Output> for Outcome {
-    fn from(output: Output) -> Outcome {
-        Outcome {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
 }
 
 /// Runs it in the repository's root, without errors; returns its stdout.

@@ -4,6 +4,7 @@
 use super::*;
 use std::fs;
 use std::io::Read;
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
