@@ -85,19 +85,15 @@ fn chain(graph: &Graph) -> Result<Chain> {
         input.names != found.input.names && !inputs.iter().any(|one| one.names == input.names)
     });
     if let Some(input) = unused {
-        bail!("input {:?} is not used by a reversal", first(&input.names));
+        bail!("input {:?} is not used by a reversal", input.name());
     }
     let lengths = inputs.into_iter().map(operand).collect::<Result<_>>()?;
-    let output = first(&found.output.names).to_owned();
+    let output = found.output.name().to_owned();
     Ok(Chain { input: operand(found.input)?, lengths, steps, output })
 }
 
-fn first(names: &[String]) -> &str {
-    names.first().map_or("", String::as_str)
-}
-
 fn operand(input: &graph::Input) -> Result<Operand> {
-    let (name, declared) = (first(&input.names).to_owned(), &input.declared);
+    let (name, declared) = (input.name().to_owned(), &input.declared);
     let (Some(dtype), Some(dims)) = (declared.dtype, &declared.dims) else {
         bail!("input {name:?} is declared as {declared}, expected a tensor of known type and rank");
     };

@@ -9,61 +9,6 @@
 #include "retrograde_directml_types.h"
 
 /**
- * Stands for a command list of Direct3D, of which there are none here.
- */
-typedef struct ID3D12CommandList ID3D12CommandList;
-
-/**
- * Stands for a device of Direct3D, of which there are none here.
- */
-typedef struct ID3D12Device ID3D12Device;
-
-/**
- * A buffer of the host.
- */
-typedef struct ID3D12Resource ID3D12Resource;
-
-/**
- * The buffers of a dispatchable.
- */
-typedef struct IDMLBindingTable IDMLBindingTable;
-
-/**
- * Runs dispatchables.
- */
-typedef struct IDMLCommandRecorder IDMLCommandRecorder;
-
-/**
- * An operator that can be initialised and dispatched.
- */
-typedef struct IDMLCompiledOperator IDMLCompiledOperator;
-
-/**
- * Makes everything else.
- */
-typedef struct IDMLDevice IDMLDevice;
-
-/**
- * A compiled operator, or an initializer.
- */
-typedef struct IDMLDispatchable IDMLDispatchable;
-
-/**
- * An operator whose descriptors are valid.
- */
-typedef struct IDMLOperator IDMLOperator;
-
-/**
- * Initialises compiled operators.
- */
-typedef struct IDMLOperatorInitializer IDMLOperatorInitializer;
-
-/**
- * An object that could be evicted from a GPU.
- */
-typedef struct IDMLPageable IDMLPageable;
-
-/**
  * An operator descriptor of any type; only DML_OPERATOR_REVERSE_SUBSEQUENCES is implemented.
  */
 typedef struct DML_OPERATOR_DESC {
@@ -122,7 +67,7 @@ typedef struct DML_BINDING_TABLE_DESC {
     /**
      * What is bound: a compiled operator, or an initializer.
      */
-    struct IDMLDispatchable *Dispatchable;
+    IDMLDispatchable *Dispatchable;
     /**
      * Not used here.
      */
@@ -228,7 +173,7 @@ typedef struct DML_BUFFER_BINDING {
     /**
      * The buffer; null for no binding.
      */
-    struct ID3D12Resource *Buffer;
+    ID3D12Resource *Buffer;
     /**
      * Where the range starts: a multiple of 16, and of GuaranteedBaseOffsetAlignment.
      */
@@ -377,7 +322,7 @@ HRESULT retrograde_dml_get_device(void *child, const GUID *riid, void **ppv);
  * `data` is null or has `size` bytes, until the last release of the buffer; `result` is null or
  * can be written.
  */
-HRESULT retrograde_dml_wrap_buffer(void *data, UINT64 size, struct ID3D12Resource **result);
+HRESULT retrograde_dml_wrap_buffer(void *data, UINT64 size, ID3D12Resource **result);
 
 /**
  * Makes a buffer of zeros.
@@ -385,7 +330,7 @@ HRESULT retrograde_dml_wrap_buffer(void *data, UINT64 size, struct ID3D12Resourc
  * The caller guarantees:
  * `result` is null or can be written.
  */
-HRESULT retrograde_dml_allocate_buffer(UINT64 size, struct ID3D12Resource **result);
+HRESULT retrograde_dml_allocate_buffer(UINT64 size, ID3D12Resource **result);
 
 /**
  * `ID3D12Resource::Map`: the address of a buffer's memory.
@@ -393,7 +338,7 @@ HRESULT retrograde_dml_allocate_buffer(UINT64 size, struct ID3D12Resource **resu
  * The caller guarantees:
  * `buffer` is null or valid; `data` is null or can be written.
  */
-HRESULT retrograde_dml_buffer_data(struct ID3D12Resource *buffer, void **data);
+HRESULT retrograde_dml_buffer_data(ID3D12Resource *buffer, void **data);
 
 /**
  * The size of a buffer in bytes; 0 if it is not one.
@@ -401,7 +346,7 @@ HRESULT retrograde_dml_buffer_data(struct ID3D12Resource *buffer, void **data);
  * The caller guarantees:
  * `buffer` is null or valid.
  */
-UINT64 retrograde_dml_buffer_size(struct ID3D12Resource *buffer);
+UINT64 retrograde_dml_buffer_size(ID3D12Resource *buffer);
 
 /**
  * The least `TotalTensorSizeInBytes` of a tensor: up to its last element, rounded up to 4 bytes,
@@ -424,7 +369,7 @@ UINT64 retrograde_dml_calc_buffer_tensor_size(DML_TENSOR_DATA_TYPE data_type,
  * The caller guarantees:
  * `riid` is null or an identifier; `ppv` is null or can be written.
  */
-HRESULT retrograde_dml_create_device(struct ID3D12Device *parent,
+HRESULT retrograde_dml_create_device(ID3D12Device *parent,
                                      DML_CREATE_DEVICE_FLAGS flags,
                                      DML_FEATURE_LEVEL minimum_feature_level,
                                      const GUID *riid,
@@ -447,7 +392,7 @@ HRESULT retrograde_dml_create_device_at(DML_FEATURE_LEVEL feature_level,
  * `device` is null or valid; the data is null or has as many bytes as stated, and is what the
  * feature requires.
  */
-HRESULT retrograde_dml_check_feature_support(struct IDMLDevice *device,
+HRESULT retrograde_dml_check_feature_support(IDMLDevice *device,
                                              DML_FEATURE feature,
                                              UINT query_size,
                                              const void *query,
@@ -461,7 +406,7 @@ HRESULT retrograde_dml_check_feature_support(struct IDMLDevice *device,
  * `device` is null or valid; `desc` and what it leads to is null or as DirectML requires; `riid`
  * is null or an identifier; `ppv` is null or can be written.
  */
-HRESULT retrograde_dml_create_operator(struct IDMLDevice *device,
+HRESULT retrograde_dml_create_operator(IDMLDevice *device,
                                        const struct DML_OPERATOR_DESC *desc,
                                        const GUID *riid,
                                        void **ppv);
@@ -473,8 +418,8 @@ HRESULT retrograde_dml_create_operator(struct IDMLDevice *device,
  * `device` and `op` are null or valid; `riid` is null or an identifier; `ppv` is null or can
  * be written.
  */
-HRESULT retrograde_dml_compile_operator(struct IDMLDevice *device,
-                                        struct IDMLOperator *op,
+HRESULT retrograde_dml_compile_operator(IDMLDevice *device,
+                                        IDMLOperator *op,
                                         DML_EXECUTION_FLAGS flags,
                                         const GUID *riid,
                                         void **ppv);
@@ -486,9 +431,9 @@ HRESULT retrograde_dml_compile_operator(struct IDMLDevice *device,
  * `device` is null or valid; `operators` is null or has `count` valid operators; `riid` is null or
  * an identifier; `ppv` is null or can be written.
  */
-HRESULT retrograde_dml_create_operator_initializer(struct IDMLDevice *device,
+HRESULT retrograde_dml_create_operator_initializer(IDMLDevice *device,
                                                    UINT count,
-                                                   struct IDMLCompiledOperator *const *operators,
+                                                   IDMLCompiledOperator *const *operators,
                                                    const GUID *riid,
                                                    void **ppv);
 
@@ -498,9 +443,9 @@ HRESULT retrograde_dml_create_operator_initializer(struct IDMLDevice *device,
  * The caller guarantees:
  * `initializer` is null or valid; `operators` is null or has `count` valid operators.
  */
-HRESULT retrograde_dml_initializer_reset(struct IDMLOperatorInitializer *initializer,
+HRESULT retrograde_dml_initializer_reset(IDMLOperatorInitializer *initializer,
                                          UINT count,
-                                         struct IDMLCompiledOperator *const *operators);
+                                         IDMLCompiledOperator *const *operators);
 
 /**
  * `IDMLDispatchable::GetBindingProperties`; zeros if `dispatchable` is not one.
@@ -508,7 +453,7 @@ HRESULT retrograde_dml_initializer_reset(struct IDMLOperatorInitializer *initial
  * The caller guarantees:
  * `dispatchable` is null or valid; `result` is null or can be written.
  */
-void retrograde_dml_get_binding_properties(struct IDMLDispatchable *dispatchable,
+void retrograde_dml_get_binding_properties(IDMLDispatchable *dispatchable,
                                            struct DML_BINDING_PROPERTIES *result);
 
 /**
@@ -518,9 +463,7 @@ void retrograde_dml_get_binding_properties(struct IDMLDispatchable *dispatchable
  * The caller guarantees:
  * `device` is null or valid; `objects` is null or has `count` valid objects.
  */
-HRESULT retrograde_dml_page(struct IDMLDevice *device,
-                            UINT count,
-                            struct IDMLPageable *const *objects);
+HRESULT retrograde_dml_page(IDMLDevice *device, UINT count, IDMLPageable *const *objects);
 
 /**
  * `IDMLDevice::GetDeviceRemovedReason`: `S_OK` if it was not removed. A method that returns
@@ -529,7 +472,7 @@ HRESULT retrograde_dml_page(struct IDMLDevice *device,
  * The caller guarantees:
  * `device` is null or valid.
  */
-HRESULT retrograde_dml_get_device_removed_reason(struct IDMLDevice *device);
+HRESULT retrograde_dml_get_device_removed_reason(IDMLDevice *device);
 
 /**
  * `IDMLDevice::GetParentDevice`: there is none.
@@ -537,7 +480,7 @@ HRESULT retrograde_dml_get_device_removed_reason(struct IDMLDevice *device);
  * The caller guarantees:
  * `device` is null or valid; `ppv` is null or can be written.
  */
-HRESULT retrograde_dml_get_parent_device(struct IDMLDevice *device, const GUID *riid, void **ppv);
+HRESULT retrograde_dml_get_parent_device(IDMLDevice *device, const GUID *riid, void **ppv);
 
 /**
  * `IDMLDevice::CreateBindingTable`. `desc` may be null; then the table must be reset before use.
@@ -546,7 +489,7 @@ HRESULT retrograde_dml_get_parent_device(struct IDMLDevice *device, const GUID *
  * `device` is null or valid; `desc` is null or a struct whose dispatchable is null or valid;
  * `riid` is null or an identifier; `ppv` is null or can be written.
  */
-HRESULT retrograde_dml_create_binding_table(struct IDMLDevice *device,
+HRESULT retrograde_dml_create_binding_table(IDMLDevice *device,
                                             const struct DML_BINDING_TABLE_DESC *desc,
                                             const GUID *riid,
                                             void **ppv);
@@ -557,7 +500,7 @@ HRESULT retrograde_dml_create_binding_table(struct IDMLDevice *device,
  * The caller guarantees:
  * `table` is null or valid; `desc` as for `retrograde_dml_create_binding_table`.
  */
-HRESULT retrograde_dml_binding_table_reset(struct IDMLBindingTable *table,
+HRESULT retrograde_dml_binding_table_reset(IDMLBindingTable *table,
                                            const struct DML_BINDING_TABLE_DESC *desc);
 
 /**
@@ -568,7 +511,7 @@ HRESULT retrograde_dml_binding_table_reset(struct IDMLBindingTable *table,
  * `table` is null or valid; `bindings` is null or has `count` bindings, whose structs and arrays
  * are as DirectML requires.
  */
-void retrograde_dml_bind_inputs(struct IDMLBindingTable *table,
+void retrograde_dml_bind_inputs(IDMLBindingTable *table,
                                 UINT count,
                                 const struct DML_BINDING_DESC *bindings);
 
@@ -579,7 +522,7 @@ void retrograde_dml_bind_inputs(struct IDMLBindingTable *table,
  * The caller guarantees:
  * As for `retrograde_dml_bind_inputs`.
  */
-void retrograde_dml_bind_outputs(struct IDMLBindingTable *table,
+void retrograde_dml_bind_outputs(IDMLBindingTable *table,
                                  UINT count,
                                  const struct DML_BINDING_DESC *bindings);
 
@@ -590,7 +533,7 @@ void retrograde_dml_bind_outputs(struct IDMLBindingTable *table,
  * The caller guarantees:
  * `table` is null or valid; `binding` is null or a binding as DirectML requires.
  */
-void retrograde_dml_bind_no_resource(struct IDMLBindingTable *table,
+void retrograde_dml_bind_no_resource(IDMLBindingTable *table,
                                      const struct DML_BINDING_DESC *binding);
 
 /**
@@ -599,9 +542,7 @@ void retrograde_dml_bind_no_resource(struct IDMLBindingTable *table,
  * The caller guarantees:
  * `device` is null or valid; `riid` is null or an identifier; `ppv` is null or can be written.
  */
-HRESULT retrograde_dml_create_command_recorder(struct IDMLDevice *device,
-                                               const GUID *riid,
-                                               void **ppv);
+HRESULT retrograde_dml_create_command_recorder(IDMLDevice *device, const GUID *riid, void **ppv);
 
 /**
  * `IDMLCommandRecorder::RecordDispatch`. `command_list` must be null: there is no queue, and the
@@ -610,10 +551,10 @@ HRESULT retrograde_dml_create_command_recorder(struct IDMLDevice *device,
  * The caller guarantees:
  * The objects are null or valid; nothing else uses the memory of bound buffers meanwhile.
  */
-void retrograde_dml_record_dispatch(struct IDMLCommandRecorder *recorder,
-                                    struct ID3D12CommandList *command_list,
-                                    struct IDMLDispatchable *dispatchable,
-                                    struct IDMLBindingTable *bindings);
+void retrograde_dml_record_dispatch(IDMLCommandRecorder *recorder,
+                                    ID3D12CommandList *command_list,
+                                    IDMLDispatchable *dispatchable,
+                                    IDMLBindingTable *bindings);
 
 #ifdef __cplusplus
 }  // extern "C"

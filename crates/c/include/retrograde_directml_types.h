@@ -140,4 +140,30 @@ typedef enum DML_FEATURE_LEVEL {
     DML_FEATURE_LEVEL_6_4 = 0x6400
 } DML_FEATURE_LEVEL;
 
+/* Objects. */
+/* Stands for a device of Direct3D, of which there are none here. */
+typedef struct ID3D12Device ID3D12Device;
+/* Stands for a command list of Direct3D, of which there are none here. */
+typedef struct ID3D12CommandList ID3D12CommandList;
+/* A buffer of the host. */
+typedef struct ID3D12Resource ID3D12Resource;
+/* Makes everything else. */
+typedef struct IDMLDevice IDMLDevice;
+/* An object that belongs to a device. */
+typedef struct IDMLDeviceChild IDMLDeviceChild;
+/* An object that could be evicted from a GPU. */
+typedef struct IDMLPageable IDMLPageable;
+/* An operator whose descriptors are valid. */
+typedef struct IDMLOperator IDMLOperator;
+/* A compiled operator, or an initializer. */
+typedef struct IDMLDispatchable IDMLDispatchable;
+/* An operator that can be initialised and dispatched. */
+typedef struct IDMLCompiledOperator IDMLCompiledOperator;
+/* Initialises compiled operators. */
+typedef struct IDMLOperatorInitializer IDMLOperatorInitializer;
+/* The buffers of a dispatchable. */
+typedef struct IDMLBindingTable IDMLBindingTable;
+/* Runs dispatchables. */
+typedef struct IDMLCommandRecorder IDMLCommandRecorder;
+
 #endif /* RETROGRADE_DIRECTML_TYPES_H */

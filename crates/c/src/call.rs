@@ -3,10 +3,12 @@
 use crate::guard::guarded;
 use crate::operator::Operator;
 use crate::pointer::{Tag, Tagged, destroy, handle, memory, memory_mut, write};
-use crate::status::{Failure, RETROGRADE_BUFFER_TOO_SMALL, RETROGRADE_MISMATCH, Status};
+use crate::status::{
+    Failure, RETROGRADE_BUFFER_TOO_SMALL, RETROGRADE_MISMATCH, Status, position_of,
+};
 use crate::tensor::{Tensor, layout};
 use retrograde::cpu::Program;
-use retrograde::{DType, Error, ExecuteError, Layout, LengthsMemory, Plan};
+use retrograde::{DType, ExecuteError, Layout, LengthsMemory, Plan};
 use std::ffi::{c_char, c_void};
 
 /// A prepared call. It is immutable: any number of threads may run it at the same time.
@@ -35,23 +37,8 @@ impl Call {
 
     /// Adds the operator and the index of a wrong length to an error of a backend.
     pub(crate) fn explain(&self, error: ExecuteError) -> Failure {
-        let operator = self.operator;
-        let position = match &error {
-            ExecuteError::LengthOutOfRange { ordinal, .. }
-            | ExecuteError::OffsetOutOfRange { ordinal, .. } => Some(*ordinal),
-            _ => None,
-        };
-        let explained = match error {
-            ExecuteError::LengthOutOfRange { ordinal, value, limit } => {
-                let shape = self.lengths.as_ref().map_or(&[][..], Layout::shape);
-                let index = unravel(ordinal, shape);
-                Error::LengthOutOfRange { operator, index, value, limit }
-            }
-            ExecuteError::OffsetOutOfRange { ordinal: index, value, low, high } => {
-                Error::OffsetOutOfRange { operator, index, value, low, high }
-            }
-            source => Error::Execute { operator, source },
-        };
+        let position = position_of(&error);
+        let explained = error.explained(self.operator, self.lengths.as_ref());
         Failure { position, ..Failure::from(explained) }
     }
 
@@ -96,16 +83,6 @@ impl Call {
         let memory = unsafe { memory(lengths, bytes, "lengths")? };
         Ok(Some(LengthsMemory::new(dtype, memory)))
     }
-}
-
-/// The index of the `ordinal`-th element in row-major order.
-fn unravel(mut ordinal: usize, shape: &[usize]) -> Vec<usize> {
-    let mut index = vec![0; shape.len()];
-    for (at, &size) in index.iter_mut().zip(shape).rev() {
-        *at = ordinal % size.max(1);
-        ordinal /= size.max(1);
-    }
-    index
 }
 
 /// Checks tensors against an operator and plans the call.
@@ -255,15 +232,4 @@ pub unsafe extern "C" fn retrograde_call_describe(
         }
         Ok(())
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unravel_counts_in_row_major_order() {
-        assert_eq!(unravel(4, &[2, 1, 3]), [1, 0, 1]);
-        assert_eq!(unravel(0, &[]), [0usize; 0]);
-    }
 }

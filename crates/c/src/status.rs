@@ -86,12 +86,17 @@ impl From<Error> for Failure {
 
 impl From<ExecuteError> for Failure {
     fn from(error: ExecuteError) -> Self {
-        let position = match &error {
-            ExecuteError::LengthOutOfRange { ordinal, .. }
-            | ExecuteError::OffsetOutOfRange { ordinal, .. } => Some(*ordinal),
-            _ => None,
-        };
+        let position = position_of(&error);
         Failure { status: status_of(&error), text: error.to_string(), position }
+    }
+}
+
+/// Which length or offset an error is about.
+pub(crate) fn position_of(error: &ExecuteError) -> Option<usize> {
+    match error {
+        ExecuteError::LengthOutOfRange { ordinal, .. }
+        | ExecuteError::OffsetOutOfRange { ordinal, .. } => Some(*ordinal),
+        _ => None,
     }
 }
 

@@ -47,6 +47,12 @@ fn made<T>(make: impl FnOnce(*mut *mut c_void) -> HRESULT) -> Result<Com<T>, HRE
     }
 }
 
+/// The device was removed by an error that says this.
+fn lost(device: &Com<IDMLDevice>, text: &str) {
+    assert_eq!(removed(device), E_INVALIDARG);
+    assert!(message().contains(text), "{}", message());
+}
+
 fn device_at(level: u32) -> Com<IDMLDevice> {
     // SAFETY: the result can be written.
     made(|ppv| unsafe { retrograde_dml_create_device_at(level, &iid::DEVICE, ppv) })
@@ -200,6 +206,17 @@ fn initialise(device: &Com<IDMLDevice>, op: &Com<IDMLCompiledOperator>) {
     record(device, &initializer, &table);
 }
 
+/// A device, a call that was initialised on it, and a table for its bindings.
+fn initialised(
+    call: &Reverse,
+) -> (Com<IDMLDevice>, Com<IDMLCompiledOperator>, Com<IDMLBindingTable>) {
+    let device = device();
+    let op = call.compile(&device);
+    initialise(&device, &op);
+    let table = table(&device, &op, 3).expect("a table");
+    (device, op, table)
+}
+
 /// A buffer with these bytes.
 fn buffer(bytes: &[u8]) -> (Com<ID3D12Resource>, *mut u8) {
     let mut place = null_mut();
@@ -248,10 +265,7 @@ const REVERSED: [f32; 12] = [5., 10., 3., 4., 1., 6., 7., 8., 9., 2., 11., 12.];
 
 #[test]
 fn the_documented_example_runs() {
-    let device = device();
-    let op = Reverse::example().compile(&device);
-    initialise(&device, &op);
-    let table = table(&device, &op, 3).expect("a table");
+    let (device, op, table) = initialised(&Reverse::example());
     let (input, _) = buffer(&bytes(&counted()));
     let (lengths, _) = buffer(&bytes(&[2u32, 3, 1, 0]));
     let (output, result) = buffer(&[0; 48]);
@@ -292,8 +306,7 @@ fn owned_lengths_are_bound_at_initialisation() {
     assert_eq!(unsafe { std::slice::from_raw_parts(result.cast::<f32>(), 12) }, REVERSED);
     // To bind it at execution is wrong.
     bind(&table, [range(&input, 0, 48), range(&lengths, 0, 16), range(&output, 0, 48)]);
-    assert_eq!(removed(&device), E_INVALIDARG);
-    assert!(message().contains("OWNED_BY_DML"), "{}", message());
+    lost(&device, "OWNED_BY_DML");
 }
 
 #[test]
@@ -451,10 +464,7 @@ fn bindings_must_follow_the_rules() {
         ("ranges that intersect", [[0, 48], [128, 16], [128, 48]]),
     ];
     for (text, [input, lengths, output]) in cases {
-        let device = device();
-        let op = Reverse::example().compile(&device);
-        initialise(&device, &op);
-        let table = table(&device, &op, 3).expect("a table");
+        let (device, op, table) = initialised(&Reverse::example());
         let (memory, data) = buffer(&[7; 256]);
         let at = |[offset, size]: [u64; 2]| range(&memory, offset, size);
         bind(&table, [at(input), at(lengths), at(output)]);
@@ -470,10 +480,7 @@ fn bindings_must_follow_the_rules() {
 
 #[test]
 fn messages_say_what_was_wrong_with_a_binding() {
-    let device = device();
-    let op = Reverse::example().compile(&device);
-    initialise(&device, &op);
-    let table = table(&device, &op, 3).expect("a table");
+    let (_device, _op, table) = initialised(&Reverse::example());
     let name: Vec<WCHAR> = "words\0".chars().map(|letter| letter as WCHAR).collect();
     // SAFETY: the string ends with a zero.
     assert_eq!(unsafe { retrograde_dml_set_name(table.0.cast(), name.as_ptr()) }, S_OK);
@@ -490,19 +497,15 @@ fn messages_say_what_was_wrong_with_a_binding() {
 
 #[test]
 fn a_larger_guaranteed_alignment_is_required_too() {
-    let device = device();
     let mut example = Reverse::example();
     example.output.buffer.GuaranteedBaseOffsetAlignment = 64;
-    let op = example.compile(&device);
-    initialise(&device, &op);
-    let table = table(&device, &op, 3).expect("a table");
+    let (device, op, table) = initialised(&example);
     let (memory, _) = buffer(&[0; 256]);
     bind(&table, [range(&memory, 0, 48), range(&memory, 48, 16), range(&memory, 64, 48)]);
     record(&device, &op, &table);
     assert_eq!(removed(&device), S_OK, "{}", message());
     bind(&table, [range(&memory, 0, 48), range(&memory, 48, 16), range(&memory, 80, 48)]);
-    assert_eq!(removed(&device), E_INVALIDARG);
-    assert!(message().contains("a multiple of 64"), "{}", message());
+    lost(&device, "a multiple of 64");
 }
 
 #[test]
@@ -521,13 +524,9 @@ fn operators_are_initialised_once_and_before_they_run() {
     initialise(&twice, &op);
     assert_eq!(removed(&twice), E_INVALIDARG);
 
-    let unbound = device();
-    let op = Reverse::example().compile(&unbound);
-    initialise(&unbound, &op);
-    let table_of_op = table(&unbound, &op, 3).expect("a table");
+    let (unbound, op, table_of_op) = initialised(&Reverse::example());
     record(&unbound, &op, &table_of_op);
-    assert_eq!(removed(&unbound), E_INVALIDARG);
-    assert!(message().contains("is not bound at execution"), "{}", message());
+    lost(&unbound, "is not bound at execution");
 
     let list = device();
     let op = Reverse::example().compile(&list);

@@ -135,7 +135,7 @@ fn retrograde_directml_h() -> String {
     ));
     config.includes = vec!["retrograde.h".to_owned(), "retrograde_directml_types.h".to_owned()];
     config.trailer = Some("#include \"retrograde_directml_classes.h\"".to_owned());
-    config.export.item_types = vec![ItemType::Structs, ItemType::OpaqueItems, ItemType::Functions];
+    config.export.item_types = vec![ItemType::Structs, ItemType::Functions];
     config.export.include = REACHED.map(str::to_owned).to_vec();
     config.export.exclude = DECLARED.map(str::to_owned).to_vec();
     let sources = ["types", "unknown", "buffer", "compiled", "device", "binding", "dispatch"]

@@ -5,7 +5,7 @@ use crate::bench::copy_speed;
 use crate::cuda;
 use crate::device;
 use crate::load;
-use crate::report::{self, seconds};
+use crate::report::{self, bytes, seconds};
 use crate::task::Task;
 use anstyle::Style;
 use anyhow::{Result, bail};
@@ -190,11 +190,7 @@ fn words(record: &Record, task: &Task, program: &Program) -> String {
     let mut text =
         format!("{bold}{operator}{bold:#}  {tensor}  {dtype} {shape:?}  {arguments}\n\n");
     let indented = program.plan().to_string().replace('\n', "\n        ");
-    let bytes = |count: u64| report::bytes(count);
-    let threads = match record.threads {
-        1 => "1 thread".to_owned(),
-        count => format!("{count} threads"),
-    };
+    let threads = report::threads(record.threads);
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{bold}plan{bold:#}    {indented}");
     if let Some(cuda) = &record.cuda {
@@ -217,7 +213,6 @@ fn words(record: &Record, task: &Task, program: &Program) -> String {
 /// The lines about a GPU.
 fn cuda_words(text: &mut String, record: &Record, cuda: &CudaRecord) {
     let bold = Style::new().bold();
-    let bytes = |count: u64| report::bytes(count);
     let CudaRecord { device, kernel, about, .. } = cuda;
     let (name, missing) = (cuda.name.as_deref(), cuda.missing.as_deref());
     let found = match name {
@@ -231,7 +226,7 @@ fn cuda_words(text: &mut String, record: &Record, cuda: &CudaRecord) {
         (count, false) => format!("in {count} pieces, one after the other"),
     };
     let moved = bytes(record.bytes_written);
-    let held = report::bytes(cuda.device_bytes as u64);
+    let held = bytes(cuda.device_bytes as u64);
     let cpu = seconds(record.least_seconds);
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{bold}device{bold:#}  {found}");

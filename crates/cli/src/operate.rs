@@ -35,22 +35,13 @@ pub(crate) fn run(operation: &Operation<Files>, gpu: Option<OpenGpu>) -> Result<
     let took = device.reverse(&task, &before, &mut after)?;
     // Drawn now: the output may be about to replace the input.
     let picture = files.show.then(picture);
-    let (shape, size) = (after.layout().shape(), after.data_bytes());
-    let saved = report::saved(
-        after.location(),
-        after.element_type(),
-        shape,
-        size,
-        &report::reversed(&task),
-    );
+    let (size, how) = (after.data_bytes(), report::reversed(&task));
+    let saved = report::saved(after.location(), after.element_type(), after.layout(), size, &how);
     let completed = Output::complete_all(vec![after])?;
     // Windows cannot replace a file that is mapped.
     drop(before);
     completed.publish()?;
-    match picture {
-        Some(picture) => report::print(&picture)?,
-        None => report::say(&saved),
-    }
+    told(picture, &saved)?;
     if let Some(took) = took {
         let copy = Duration::from_secs_f64(size as f64 / bench::copy_speed(size)?);
         report::say(&report::took(&device.name(), took, copy));
@@ -78,18 +69,18 @@ fn in_place(operation: &Operation<Files>, saving: &Saving) -> Result<()> {
     let task = Task::prepare(operation, tensor.layout(), &saving.keep)?;
     interrupt::hold_back();
     work::reverse_in_place(&task, &mut tensor)?;
-    let (shape, size) = (tensor.layout().shape(), tensor.layout().byte_len());
-    let saved = report::saved(
-        tensor.location(),
-        tensor.element_type(),
-        shape,
-        size,
-        &report::reversed(&task),
-    );
+    let (layout, how) = (tensor.layout(), report::reversed(&task));
+    let size = layout.byte_len();
+    let saved = report::saved(tensor.location(), tensor.element_type(), layout, size, &how);
     tensor.finish()?;
+    told(picture, &saved)
+}
+
+/// Prints the picture or, without one, what was written.
+fn told(picture: Option<String>, saved: &str) -> Result<()> {
     match picture {
         Some(picture) => report::print(&picture)?,
-        None => report::say(&saved),
+        None => report::say(saved),
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::task::Task;
 use anstyle::Style;
+use retrograde::Layout;
 use retrograde_io::{ElementType, Location};
 pub(crate) use retrograde_program::report::*;
 use std::io::{self, IsTerminal};
@@ -22,13 +23,12 @@ pub(crate) fn check_stdout(output: &Location) -> anyhow::Result<()> {
 pub(crate) fn saved(
     location: &Location,
     element: &ElementType,
-    shape: &[usize],
+    layout: &Layout,
     size: usize,
     how: &str,
 ) -> String {
-    let (size, style) = (bytes(size as u64), Style::new().bold());
-    let name = if location.is_stream() { "stdout".to_owned() } else { location.to_string() };
-    format!("{style}{name}{style:#}: {element} {shape:?}, {size} {how}")
+    let shape = layout.shape();
+    written(location, &format!("{element} {shape:?}, {} {how}", bytes(size as u64)))
 }
 
 /// A line about the time on a GPU, compared with a memory copy.
@@ -40,11 +40,16 @@ pub(crate) fn took(device: &str, took: Duration, copy: Duration) -> String {
     )
 }
 
-/// Prints where an output of a model was written.
-pub(crate) fn wrote(location: &Location, what: &str) {
+/// A line about where something was written.
+pub(crate) fn written(location: &Location, what: &str) -> String {
     let style = Style::new().bold();
     let name = if location.is_stream() { "stdout".to_owned() } else { location.to_string() };
-    say(&format!("{style}{name}{style:#}: {what}"));
+    format!("{style}{name}{style:#}: {what}")
+}
+
+/// A number of threads.
+pub(crate) fn threads(count: usize) -> String {
+    if count == 1 { "1 thread".to_owned() } else { format!("{count} threads") }
 }
 
 /// The width of a picture: `COLUMNS` if it is set, otherwise that of the terminal.

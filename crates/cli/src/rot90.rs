@@ -37,9 +37,9 @@ pub(crate) fn run(arguments: &Rot90Arguments) -> Result<()> {
 
     let mut after = Output::like_swapped(&before, rotation.swapped, output.clone(), &saving)?;
     work::reverse(&task, &src, &before, &mut after)?;
-    let (shape, size) = (after.layout().shape(), after.data_bytes());
+    let size = after.data_bytes();
     let how = format!("rotated by {} degrees", 90 * arguments.k.rem_euclid(4));
-    let saved = report::saved(after.location(), after.element_type(), shape, size, &how);
+    let saved = report::saved(after.location(), after.element_type(), after.layout(), size, &how);
     let completed = Output::complete_all(vec![after])?;
     // Windows cannot replace a file that is mapped.
     drop(before);

@@ -7,7 +7,7 @@ use crate::args::{NamedFile, RunArguments};
 use crate::report;
 use anyhow::{Result, anyhow, bail};
 use retrograde_io::graph::{Declared, Graph, GraphError};
-use retrograde_io::{FilesRead, Location, Value, read_model_in};
+use retrograde_io::{FilesRead, Location, Value, folder_beside, read_model_in};
 use retrograde_program::progress::Progress;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -38,15 +38,11 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<()> {
 /// The folder for temporary files: that of the outputs if it can be used, otherwise the system's.
 fn temporary(arguments: &RunArguments) -> PathBuf {
     let file = arguments.output.iter().find(|file| !file.location.is_stream());
-    let folder = match (&arguments.output_dir, file) {
-        (Some(folder), _) if folder.is_dir() => Some(folder.as_path()),
-        (Some(folder), _) => folder.parent(),
-        (None, Some(file)) => file.location.path.parent(),
-        (None, None) => return std::env::temp_dir(),
-    };
-    let here = |folder: &Path| folder.as_os_str().is_empty();
-    let folder = folder.map(|folder| if here(folder) { Path::new(".") } else { folder });
-    folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned)
+    match (&arguments.output_dir, file) {
+        (Some(folder), _) if folder.is_dir() => folder.clone(),
+        (Some(folder), _) => folder_beside(Some(folder)),
+        (None, file) => folder_beside(file.map(|file| file.location.path.as_path())),
+    }
 }
 
 /// Opens the inputs, each as the type that the model declares for it.
@@ -60,7 +56,7 @@ fn inputs(
     for NamedFile { name, location } in &arguments.input {
         let name = match (name, graph.inputs()) {
             (Some(name), _) => name.clone(),
-            (None, [only]) => only.names.first().cloned().unwrap_or_default(),
+            (None, [only]) => only.name().to_owned(),
             (None, _) => bail!(
                 "--input {location}: the model has {} inputs, name one with --input NAME={location}",
                 graph.inputs().len(),

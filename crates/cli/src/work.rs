@@ -101,11 +101,20 @@ pub(crate) fn in_parts(range: Range<usize>, visit: impl Fn(Range<usize>) + Sync 
 
 /// The same for bytes that are written; `visit` is also told where in them its part starts.
 pub(crate) fn in_parts_mut(bytes: &mut [u8], visit: impl Fn(usize, &mut [u8]) + Sync + Send) {
-    let parts: Vec<_> = bytes.chunks_mut(PART).map(Mutex::new).collect();
+    in_parts_of(PART, bytes, visit);
+}
+
+/// The same for any items, in parts of this many.
+pub(crate) fn in_parts_of<T: Send>(
+    size: usize,
+    items: &mut [T],
+    visit: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let parts: Vec<_> = items.chunks_mut(size).map(Mutex::new).collect();
     cpu::run_parts(parts.len(), |part| {
         // Nobody else asks for this part.
-        if let Ok(mut bytes) = parts[part].lock() {
-            visit(part * PART, &mut bytes);
+        if let Ok(mut items) = parts[part].lock() {
+            visit(part * size, &mut items);
         }
     });
 }

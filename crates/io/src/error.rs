@@ -273,6 +273,18 @@ impl Error {
     pub(crate) fn write(path: &Path, source: io::Error) -> Error {
         Error::Write { path: path.to_owned(), source }
     }
+
+    pub(crate) fn npy(path: &Path, source: impl Into<NpyError>) -> Error {
+        Error::Npy { path: path.to_owned(), source: source.into() }
+    }
+
+    pub(crate) fn raw(path: &Path, source: impl Into<RawError>) -> Error {
+        Error::Raw { path: path.to_owned(), source: source.into() }
+    }
+
+    pub(crate) fn proto(path: &Path, source: TensorError) -> Error {
+        Error::TensorProto { path: path.to_owned(), source: Box::new(source) }
+    }
 }
 
 /// What happened to the outputs before the one that failed.

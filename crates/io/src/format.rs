@@ -102,6 +102,11 @@ impl Location {
         splits(text, cfg!(windows))
     }
 
+    /// The format that its name implies; none for stdin and stdout.
+    pub fn format(&self) -> Option<Format> {
+        Format::of(&self.path).filter(|_| !self.is_stream())
+    }
+
     /// Whether it is stdin or stdout.
     pub fn is_stream(&self) -> bool {
         self.path.as_os_str() == "-"

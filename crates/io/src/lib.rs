@@ -75,6 +75,7 @@ pub use output::{Completed, Output};
 pub use raw::RawError;
 pub use safetensors::SafetensorsError;
 pub use save::{Saving, abandon_outputs, write_files, write_text};
+pub use spool::folder_beside;
 pub use strings::Strings;
 pub use tensor::Tensor;
 pub use value::{Elements, Value};

@@ -88,7 +88,7 @@ fn parsed<T>(
     read: &FilesRead,
     parse: impl FnOnce(Bytes) -> Result<T, ModelError>,
 ) -> Result<T, Error> {
-    let failed = |source| Error::Read { path: path.to_owned(), source };
+    let failed = |error| Error::read(path, error);
     let file = map::open(path).map_err(failed)?;
     read.add_open(path, &file);
     parse(map::content(&file, path).map_err(failed)?)

@@ -25,8 +25,8 @@ use std::path::Path;
 pub fn read(path: impl AsRef<Path>) -> Result<NpyArray, Error> {
     let path = path.as_ref();
     decode_file(path).map_err(|failure| match failure {
-        Failure::Io(source) => Error::Read { path: path.to_owned(), source },
-        Failure::Npy(source) => Error::Npy { path: path.to_owned(), source },
+        Failure::Io(error) => Error::read(path, error),
+        Failure::Npy(error) => Error::npy(path, error),
     })
 }
 

@@ -76,8 +76,7 @@ impl Archive {
 
     /// Reads a member's header.
     pub(crate) fn describe(&mut self, index: usize) -> Result<Member, NpzFailure> {
-        let (member, _) = self.member(index)?;
-        Ok(member)
+        self.member(index).map(|(member, _)| member)
     }
 
     /// Reads a member's header and data, and verifies the checksum. Deflated data is inflated to a

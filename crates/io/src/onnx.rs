@@ -23,5 +23,5 @@ pub use message::read_message;
 pub use model::{decode_model, decode_opset};
 pub(crate) use model::{graph_of, outline_of};
 pub(crate) use tensor::{Located, Place, locate, string_bytes, value_of};
-pub use tensor::{NamedTensor, decode_tensor, read_tensor, write_tensor};
+pub use tensor::{NamedTensor, decode_tensor};
 pub(crate) use write::{StringsMessage, raw_head};

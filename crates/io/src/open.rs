@@ -7,8 +7,8 @@ use crate::format::{Format, Location};
 use crate::identity::FilesRead;
 use crate::integers;
 use crate::npy::{self, Failure};
-use crate::npz::{Archive, NpzFailure, Place};
-use crate::onnx::{self, Located, NamedTensor, Place as InMessage, TensorError};
+use crate::npz::{Archive, Member, NpzFailure, Place};
+use crate::onnx::{self, Located, NamedTensor, Place as InMessage};
 use crate::raw;
 use crate::safetensors::{self, Described};
 use crate::spool::{self, CopyError, Map};
@@ -75,6 +75,21 @@ pub struct Listed {
     pub offset: Option<u64>,
     /// Its compressed size in bytes, if it is deflated.
     pub deflated: Option<u64>,
+}
+
+impl Listed {
+    /// A tensor in row-major order, whose place in the file is not known.
+    fn new(name: Option<&str>, element: ElementType, layout: &Layout) -> Listed {
+        Listed {
+            name: name.map(str::to_owned),
+            element,
+            shape: layout.shape().to_vec(),
+            fortran_order: false,
+            bytes: layout.byte_len(),
+            offset: None,
+            deflated: None,
+        }
+    }
 }
 
 /// Opens one tensor.
@@ -147,23 +162,15 @@ pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
     let tensors = match format {
         Format::Npy | Format::Raw => {
             let tensor = if format == Format::Npy { source.npy() } else { source.raw(opening) }?;
-            let tensor = tensor.with_dtype(opening.dtype)?;
-            let bytes = tensor.layout.byte_len();
-            vec![Listed {
-                name: None,
-                element: tensor.element,
-                shape: tensor.layout.shape().to_vec(),
-                fortran_order: tensor.fortran_order,
-                bytes,
-                offset: Some(file_bytes - bytes as u64),
-                deflated: None,
-            }]
+            let Tensor { element, layout, fortran_order, .. } = tensor.with_dtype(opening.dtype)?;
+            let offset = Some(file_bytes - layout.byte_len() as u64);
+            vec![Listed { fortran_order, offset, ..Listed::new(None, element, &layout) }]
         }
         Format::Pb => {
             let (content, map, mut folder) = source.message(opening)?;
             let located = onnx::locate(&content, &mut folder);
             let Located { name, dtype, shape, place } =
-                located.map_err(|error| source.not_proto(error))?;
+                located.map_err(|error| Error::proto(&source.path, error))?;
             let (bytes, offset) = match place {
                 InMessage::Strings(_) => (onnx::string_bytes(&content), None),
                 InMessage::Numbers(_, bytes) => (bytes, None),
@@ -188,17 +195,12 @@ pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
             let names = archive.names().to_vec();
             let wanted = wanted(&path, &location.name, &names)?;
             let describe = |index: usize| {
-                let member = archive.describe(index).map_err(|error| npz_error(&path, error))?;
-                let located = member.located;
-                Ok(Listed {
-                    name: Some(names[index].clone()),
-                    shape: located.layout.shape().to_vec(),
-                    fortran_order: located.fortran_order,
-                    bytes: located.layout.byte_len(),
-                    element: ElementType::Numpy(located.descr),
-                    offset: None,
-                    deflated: member.deflated,
-                })
+                let Member { located, deflated } =
+                    archive.describe(index).map_err(|error| npz_error(&path, error))?;
+                let (fortran_order, element) =
+                    (located.fortran_order, ElementType::Numpy(located.descr));
+                let listed = Listed::new(Some(&names[index]), element, &located.layout);
+                Ok(Listed { fortran_order, deflated, ..listed })
             };
             wanted.into_iter().map(describe).collect::<Result<_, Error>>()?
         }
@@ -207,16 +209,10 @@ pub fn list(location: &Location, opening: &Opening) -> Result<Listing, Error> {
             let names: Vec<_> = tensors.iter().map(|tensor| &*tensor.name).collect();
             let wanted = wanted(&path, &location.name, &names)?;
             let listed = |index: usize| {
-                let layout = source.layout(&tensors[index])?;
-                Ok(Listed {
-                    name: Some(tensors[index].name.to_string()),
-                    element: ElementType::Plain(layout.dtype()),
-                    shape: layout.shape().to_vec(),
-                    fortran_order: false,
-                    bytes: layout.byte_len(),
-                    offset: Some(tensors[index].offset),
-                    deflated: None,
-                })
+                let (tensor, layout) = (&tensors[index], source.layout(&tensors[index])?);
+                let element = ElementType::Plain(layout.dtype());
+                let listed = Listed::new(Some(&tensor.name), element, &layout);
+                Ok(Listed { offset: Some(tensor.offset), ..listed })
             };
             wanted.into_iter().map(listed).collect::<Result<_, Error>>()?
         }
@@ -348,8 +344,7 @@ impl Found {
 
 /// The given format, or the one that the name or the first bytes imply.
 fn format_of(location: &Location, opening: &Opening, start: &[u8]) -> Option<Format> {
-    let named = Format::of(&location.path).filter(|_| !location.is_stream());
-    let said = opening.format.or(named).or(opening.dtype.map(|_| Format::Raw));
+    let said = opening.format.or(location.format()).or(opening.dtype.map(|_| Format::Raw));
     said.or_else(|| Format::sniff(start))
 }
 
@@ -421,7 +416,7 @@ impl Source {
         let located = npy::locate_in(&mut reader, self.size, self.goes_on);
         let located = located.map_err(|failure| match failure {
             Failure::Io(error) => self.failed(error),
-            Failure::Npy(source) => Error::Npy { path: self.path.clone(), source },
+            Failure::Npy(error) => Error::npy(&self.path, error),
         })?;
         let data = Data::part(self.map()?, located.offset, located.layout.byte_len());
         let element = ElementType::Numpy(located.descr);
@@ -475,15 +470,11 @@ impl Source {
         Ok((content, map, folder))
     }
 
-    fn not_proto(&self, source: TensorError) -> Error {
-        Error::TensorProto { path: self.path.clone(), source: Box::new(source) }
-    }
-
     /// The tensor in a message; raw elements share the map.
     fn proto(&self, opening: &Opening) -> Result<(NamedTensor, Arc<Map>), Error> {
         let (content, map, mut folder) = self.message(opening)?;
         let tensor = onnx::value_of(&content, &mut folder);
-        Ok((tensor.map_err(|error| self.not_proto(error))?, map))
+        Ok((tensor.map_err(|error| Error::proto(&self.path, error))?, map))
     }
 
     fn pb(&self, opening: &Opening) -> Result<Tensor, Error> {
@@ -497,7 +488,7 @@ impl Source {
 
     fn raw(&self, opening: &Opening) -> Result<Tensor, Error> {
         let layout = raw::layout(opening.dtype, opening.shape.as_deref(), self.size, self.goes_on)
-            .map_err(|source| Error::Raw { path: self.path.clone(), source })?;
+            .map_err(|error| Error::raw(&self.path, error))?;
         let data = Data::part(self.map()?, 0, layout.byte_len());
         self.tensor(None, ElementType::Plain(layout.dtype()), (layout, false), data)
     }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::format::{Format, Location};
 use crate::latched::Latched;
 use crate::npy::{self, Kind};
-use crate::onnx::{self, StringsMessage, TensorError};
+use crate::onnx::{self, StringsMessage};
 use crate::open::{names_in, shown};
 use crate::safetensors;
 use crate::save::{self, Pending, Saving, Target, allocate};
@@ -116,7 +116,7 @@ impl Output {
         let mut shape = input.shape().to_vec();
         shape.swap(first, second);
         let layout = Layout::dense(input.layout().dtype(), &shape)
-            .map_err(|e| Error::Npy { path: location.path.clone(), source: e.into() })?;
+            .map_err(|e| Error::npy(&location.path, e))?;
         // Only its shape, types and strings are used.
         let swapped = Tensor { layout, fortran_order: false, ..input.clone() };
         Output::like(&swapped, location, saving)
@@ -312,10 +312,6 @@ impl Completed {
     }
 }
 
-fn not_proto(path: &Path, source: TensorError) -> Error {
-    Error::TensorProto { path: path.to_owned(), source: Box::new(source) }
-}
-
 /// The destination of a tensor and its format.
 struct Place {
     location: Location,
@@ -328,7 +324,7 @@ impl Place {
     /// The given format, or the one that the name implies, or a default.
     fn of(location: Location, saving: &Saving, device: Format) -> Result<Place, Error> {
         let path = &location.path;
-        let named = Format::of(path).filter(|_| !location.is_stream());
+        let named = location.format();
         // By default, a stream is in the format that NumPy reads.
         let streamed = location.is_stream().then_some(Format::Npy);
         let target = match location.is_stream() {
@@ -407,10 +403,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<Fi
     let element = input.element_type();
     let cannot =
         || Error::CannotHold { path: path.to_owned(), format, element: element.to_string() };
-    let in_rows = || {
-        Layout::dense(element.dtype(), input.shape())
-            .map_err(|e| Error::Npy { path: path.to_owned(), source: e.into() })
-    };
+    let in_rows = || Layout::dense(element.dtype(), input.shape()).map_err(|e| Error::npy(path, e));
     if let Some(strings) = &input.strings {
         return lay_out_strings(input.layout(), strings, path, format, name);
     }
@@ -419,7 +412,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<Fi
             let descr = element.to_descr().ok_or_else(cannot)?;
             let fortran_order = input.fortran_order();
             let (header, _) = npy::lay_out(&descr, fortran_order, input.shape())
-                .map_err(|source| Error::Npy { path: path.to_owned(), source })?;
+                .map_err(|e| Error::npy(path, e))?;
             let layout = if fortran_order { input.layout().clone() } else { in_rows()? };
             Ok(FileLayout::plain(element.clone(), layout, header))
         }
@@ -451,7 +444,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<Fi
                 len
             });
             let message = StringsMessage::of(name, input.shape(), lengths)
-                .map_err(|source| not_proto(path, source))?;
+                .map_err(|source| Error::proto(path, source))?;
             if let Some(reason) = wrong {
                 return Err(refused(reason.to_owned()));
             }
@@ -468,7 +461,7 @@ fn lay_out(input: &Tensor, path: &Path, format: Format, name: &str) -> Result<Fi
             dtype.names().and_then(|names| names.onnx).ok_or_else(cannot)?;
             let layout = in_rows()?;
             let header = onnx::raw_head(name, dtype, input.shape(), layout.byte_len())
-                .map_err(|source| not_proto(path, source))?;
+                .map_err(|source| Error::proto(path, source))?;
             Ok(FileLayout::plain(ElementType::Plain(dtype), layout, header))
         }
         // Raw bytes are little-endian. A record with big-endian fields needs a format that can say
@@ -489,7 +482,7 @@ fn lay_out_strings(
     let (layout, text) = (layout.clone(), strings.text().clone());
     if format == Format::Pb {
         let message = StringsMessage::of(name, layout.shape(), strings.iter().map(<[u8]>::len))
-            .map_err(|source| not_proto(path, source))?;
+            .map_err(|source| Error::proto(path, source))?;
         let (element, header) = (ElementType::Plain(DType::String), Vec::new());
         let (coding, data_bytes) = (Coding::Message(message, Some(text)), strings.byte_len());
         return Ok(FileLayout { element, layout, header, coding, data_bytes });
@@ -503,11 +496,7 @@ fn lay_out_strings(
         .map_err(|reason| Error::Strings { path: path.to_owned(), reason })?;
     let header = match format {
         Format::Raw => Vec::new(),
-        _ => {
-            npy::lay_out(&cells.descr, false, layout.shape())
-                .map_err(|source| Error::Npy { path: path.to_owned(), source })?
-                .0
-        }
+        _ => npy::lay_out(&cells.descr, false, layout.shape()).map_err(|e| Error::npy(path, e))?.0,
     };
     let data_bytes = cells.width() * layout.len();
     let element = ElementType::Numpy(cells.descr.clone());

@@ -23,6 +23,14 @@ pub(crate) fn unpack(bytes: &[u8], dtype: DType, count: usize) -> Vec<u8> {
     bytes.iter().flat_map(each).take(count).collect()
 }
 
+/// One packed element; `None` beyond the end, and for other types.
+pub(crate) fn element(bytes: &[u8], dtype: DType, at: usize) -> Option<u8> {
+    let Some(Grain::Packed { bits, order }) = dtype.grain() else { return None };
+    let per_byte = 8 / usize::from(bits);
+    let byte = bytes.get(at / per_byte)?;
+    Some(byte >> shift(bits, order, at % per_byte) & ((1 << bits) - 1))
+}
+
 /// Where an element begins in its byte.
 fn shift(bits: u8, order: BitOrder, at: usize) -> u32 {
     let shift = u32::from(bits) * at as u32;

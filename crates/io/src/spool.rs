@@ -135,7 +135,7 @@ impl AsRef<[u8]> for Map {
 }
 
 /// The folder for temporary files: that of the output, or the system's if there is none.
-pub(crate) fn folder_beside(output: Option<&Path>) -> std::path::PathBuf {
+pub fn folder_beside(output: Option<&Path>) -> std::path::PathBuf {
     // The folder of a device (/dev) is not suitable for files.
     let device = |path: &&Path| path.metadata().is_ok_and(|found| !found.is_file());
     let output = output.filter(|path| !device(path));

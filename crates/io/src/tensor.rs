@@ -4,12 +4,13 @@ use crate::element::{ElementType, swap_numbers};
 use crate::error::Error;
 use crate::format::Format;
 use crate::npy::{self, Kind, NpyError};
+use crate::packed;
 use crate::spool::{self, Map};
 use crate::strings::{self, Strings};
 use crate::text;
 use crate::value::{Elements, Value};
 use bytes::Bytes;
-use retrograde::{BitOrder, DType, Grain, Layout, LayoutError, Reverse, TensorMut, TensorRef};
+use retrograde::{DType, Layout, LayoutError, Reverse, TensorMut, TensorRef};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,8 +79,8 @@ impl Tensor {
     pub fn from_integers(values: &[i64]) -> Result<Tensor, Error> {
         let path = Path::new("-");
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        let layout = Layout::dense(DType::I64, &[values.len()])
-            .map_err(|source| Error::Raw { path: path.to_owned(), source: source.into() })?;
+        let layout =
+            Layout::dense(DType::I64, &[values.len()]).map_err(|error| Error::raw(path, error))?;
         Ok(Tensor {
             path: path.to_owned(),
             format: Format::Raw,
@@ -106,8 +107,8 @@ impl Tensor {
             }
         };
         let (element, data) = (ElementType::Plain(value.dtype()), Data::Held(data));
-        let layout = Layout::dense(moving, value.shape())
-            .map_err(|source| Error::Raw { path: path.clone(), source: source.into() })?;
+        let layout =
+            Layout::dense(moving, value.shape()).map_err(|error| Error::raw(&path, error))?;
         let name = Some(name.to_owned()).filter(|name| !name.is_empty());
         Ok(Tensor { path, format, name, element, fortran_order: false, layout, data, strings })
     }
@@ -125,8 +126,7 @@ impl Tensor {
         declared: Option<DType>,
         folder: &Path,
     ) -> Result<Value, Error> {
-        let wrong =
-            |source: LayoutError| Error::Raw { path: self.path.clone(), source: source.into() };
+        let wrong = |error: LayoutError| Error::raw(&self.path, error);
         if let Some(strings) = &self.strings {
             return Value::strings(self.shape(), strings.clone()).map_err(wrong);
         }
@@ -247,17 +247,11 @@ impl Tensor {
             let width = self.layout.dtype().bits()? / 8;
             return strings.get(start / width).map(<[u8]>::to_vec);
         }
-        let bits = self.element.dtype().bits()?;
-        let Grain::Packed { order, .. } = self.layout.grain() else {
-            return self.data().get(start..start + bits / 8).map(<[u8]>::to_vec);
-        };
-        let per_byte = 8 / bits;
-        let place = match order {
-            BitOrder::LowFirst => start % per_byte,
-            BitOrder::HighFirst => per_byte - 1 - start % per_byte,
-        };
-        let byte = self.data().get(start / per_byte)?;
-        Some(vec![byte >> (place * bits) & ((1 << bits) - 1) as u8])
+        let dtype = self.element.dtype();
+        if dtype.is_packed() {
+            return packed::element(self.data(), dtype, start).map(|element| vec![element]);
+        }
+        self.data().get(start..start + dtype.bits()? / 8).map(<[u8]>::to_vec)
     }
 
     /// One element as a number, if the elements are integers of whole bytes.
@@ -283,8 +277,7 @@ impl Tensor {
                 ElementType::Numpy(descr) => descr.to_string(),
                 ElementType::Plain(dtype) => dtype.to_string(),
             };
-            let source = NpyError::NotIntegers { descr };
-            return Err(Error::Npy { path: self.path.clone(), source });
+            return Err(Error::npy(&self.path, NpyError::NotIntegers { descr }));
         }
         let native = self.element.to_native();
         if native.is_big_endian() == self.element.is_big_endian() || native.number_bytes() == 1 {
@@ -329,7 +322,7 @@ impl Tensor {
         {
             let strides = layout.grain_strides().to_vec();
             self.layout = Layout::byte_strided(dtype, &shape, &strides, 0)
-                .map_err(|e| Error::Npy { path: self.path.clone(), source: e.into() })?;
+                .map_err(|error| Error::npy(&self.path, error))?;
         }
         self.element = element;
         Ok(self)
@@ -359,11 +352,41 @@ mod tests {
     use crate::npy::NpyArray;
     use crate::{Location, Opening, open};
 
-    fn value(array: &NpyArray, declared: Option<DType>) -> Value {
+    fn opened(array: &NpyArray) -> Tensor {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.npy");
         npy::write(&path, array).unwrap();
-        open(&Location::file(path), &Opening::default()).unwrap().to_value(declared).unwrap()
+        open(&Location::file(path), &Opening::default()).unwrap()
+    }
+
+    fn value(array: &NpyArray, declared: Option<DType>) -> Value {
+        opened(array).to_value(declared).unwrap()
+    }
+
+    #[test]
+    fn integers_of_either_order_become_native() {
+        for (descr, bytes, values) in [
+            (">i2", vec![0x00, 0x05, 0xff, 0xfe], [5, -2]),
+            ("<i2", vec![0x05, 0x00, 0xfe, 0xff], [5, -2]),
+            (">u4", vec![0, 0, 1, 0, 0xff, 0xff, 0xff, 0xff], [256, 0xffff_ffff]),
+            ("|u1", vec![3, 255], [3, 255]),
+            ("|i1", vec![3, 255], [3, -1]),
+        ] {
+            let tensor = opened(&NpyArray::new(descr, &[2], false, bytes).unwrap());
+            let native = tensor.to_native_integers().unwrap();
+            for tensor in [&tensor, &native] {
+                let found = [tensor.integer(&[0]), tensor.integer(&[1])];
+                assert_eq!(found, values.map(Some), "{descr}");
+            }
+            let is_big = native.element_type().is_big_endian();
+            assert_eq!(is_big, cfg!(target_endian = "big"), "{descr}");
+        }
+        let floats = opened(&NpyArray::new(">f4", &[1], false, vec![0; 4]).unwrap());
+        let refused = floats.to_native_integers().unwrap_err().to_string();
+        assert!(
+            refused.ends_with("its elements are \">f4\", expected integers such as '<i8' or '|u1'")
+        );
+        assert_eq!(floats.integer(&[0]), None);
     }
 
     #[test]

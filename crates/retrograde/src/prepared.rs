@@ -135,13 +135,19 @@ impl<'a> Prepared<'a> {
         Checked::new(self.plan(), self.lengths_memory()).map_err(|source| self.explain(source))
     }
 
-    /// Adds to an error of a backend what the plan does not know: the operator, and the index of
-    /// a wrong length in the lengths' shape.
+    /// Adds to an error of a backend what the plan does not know: see [`ExecuteError::explained`].
     pub fn explain(&self, source: ExecuteError) -> Error {
-        let operator = self.operator;
-        match (source, &self.lengths) {
+        source.explained(self.operator, self.lengths.as_ref().map(|lengths| lengths.layout()))
+    }
+}
+
+impl ExecuteError {
+    /// Adds what a plan does not know: the operator, and the index of a wrong length in the lengths'
+    /// shape.
+    pub fn explained(self, operator: Operator, lengths: Option<&Layout>) -> Error {
+        match (self, lengths) {
             (ExecuteError::LengthOutOfRange { ordinal, value, limit }, Some(lengths)) => {
-                let index = unravel(ordinal, lengths.layout().shape());
+                let index = unravel(ordinal, lengths.shape());
                 Error::LengthOutOfRange { operator, index, value, limit }
             }
             (ExecuteError::OffsetOutOfRange { ordinal: index, value, low, high }, _) => {

@@ -237,74 +237,40 @@ pub struct DML_FEATURE_DATA_FEATURE_LEVELS {
     pub MaxSupportedFeatureLevel: DML_FEATURE_LEVEL,
 }
 
-/// Stands for a device of Direct3D, of which there are none here.
-#[derive(Debug)]
-pub struct ID3D12Device {
-    _opaque: [u8; 0],
+/// Objects that only pointers lead to. `include/retrograde_directml_types.h` declares them.
+macro_rules! objects {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name {
+            _opaque: [u8; 0],
+        }
+    )*};
 }
 
-/// Stands for a command list of Direct3D, of which there are none here.
-#[derive(Debug)]
-pub struct ID3D12CommandList {
-    _opaque: [u8; 0],
-}
-
-/// A buffer of the host.
-#[derive(Debug)]
-pub struct ID3D12Resource {
-    _opaque: [u8; 0],
-}
-
-/// Makes everything else.
-#[derive(Debug)]
-pub struct IDMLDevice {
-    _opaque: [u8; 0],
-}
-
-/// An object that belongs to a device.
-#[derive(Debug)]
-pub struct IDMLDeviceChild {
-    _opaque: [u8; 0],
-}
-
-/// An object that could be evicted from a GPU.
-#[derive(Debug)]
-pub struct IDMLPageable {
-    _opaque: [u8; 0],
-}
-
-/// An operator whose descriptors are valid.
-#[derive(Debug)]
-pub struct IDMLOperator {
-    _opaque: [u8; 0],
-}
-
-/// A compiled operator, or an initializer.
-#[derive(Debug)]
-pub struct IDMLDispatchable {
-    _opaque: [u8; 0],
-}
-
-/// An operator that can be initialised and dispatched.
-#[derive(Debug)]
-pub struct IDMLCompiledOperator {
-    _opaque: [u8; 0],
-}
-
-/// Initialises compiled operators.
-#[derive(Debug)]
-pub struct IDMLOperatorInitializer {
-    _opaque: [u8; 0],
-}
-
-/// The buffers of a dispatchable.
-#[derive(Debug)]
-pub struct IDMLBindingTable {
-    _opaque: [u8; 0],
-}
-
-/// Runs dispatchables.
-#[derive(Debug)]
-pub struct IDMLCommandRecorder {
-    _opaque: [u8; 0],
+objects! {
+    /// Stands for a device of Direct3D, of which there are none here.
+    ID3D12Device;
+    /// Stands for a command list of Direct3D, of which there are none here.
+    ID3D12CommandList;
+    /// A buffer of the host.
+    ID3D12Resource;
+    /// Makes everything else.
+    IDMLDevice;
+    /// An object that belongs to a device.
+    IDMLDeviceChild;
+    /// An object that could be evicted from a GPU.
+    IDMLPageable;
+    /// An operator whose descriptors are valid.
+    IDMLOperator;
+    /// A compiled operator, or an initializer.
+    IDMLDispatchable;
+    /// An operator that can be initialised and dispatched.
+    IDMLCompiledOperator;
+    /// Initialises compiled operators.
+    IDMLOperatorInitializer;
+    /// The buffers of a dispatchable.
+    IDMLBindingTable;
+    /// Runs dispatchables.
+    IDMLCommandRecorder;
 }

@@ -1,8 +1,8 @@
 //! The baseline: plain copies of the same bytes, on so many threads.
 
+use crate::work::in_parts_of;
 use retrograde::cpu;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
 
 /// Bytes that a thread copies at a time.
 const PART: usize = 64 << 10;
@@ -22,7 +22,7 @@ pub(super) fn fresh(threads: usize, src: &[u8]) {
     drop(std::hint::black_box(out));
 }
 
-/// Copies part by part. A part has a lock, which only the thread that copies it ever takes.
+/// Copies part by part.
 fn in_parts<T: Send>(
     threads: usize,
     src: &[u8],
@@ -32,13 +32,8 @@ fn in_parts<T: Send>(
     if threads == 1 || src.len() < SHARE {
         return copy(src, dst);
     }
-    let parts: Vec<_> = src.chunks(PART).zip(dst.chunks_mut(PART)).map(Mutex::new).collect();
-    let part = |index: usize| {
-        let mut part = parts[index].lock().unwrap_or_else(PoisonError::into_inner);
-        let (src, dst) = &mut *part;
-        copy(src, dst);
-    };
-    cpu::with_threads(threads, || cpu::run_parts(parts.len(), part));
+    let part = |start: usize, dst: &mut [T]| copy(&src[start..start + dst.len()], dst);
+    cpu::with_threads(threads, || in_parts_of(PART, dst, part));
 }
 
 /// The compiler turns this loop into a call of memcpy.

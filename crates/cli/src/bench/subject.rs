@@ -1,6 +1,7 @@
 //! The operation that is measured: an operator with its lengths.
 
 use crate::args::{BenchArguments, Op};
+use crate::task::from_start;
 use anyhow::Result;
 use retrograde::{
     Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSegments, ReverseSequence,
@@ -33,29 +34,24 @@ impl Subject {
                 let batch = arguments.batch_axis.unwrap_or(1);
                 let operator = ReverseSequence::any_axes(time, batch);
                 let count = operator.lengths_shape(shape)?.iter().product();
-                let from_end = if time < 0 { shape.len() } else { 0 };
                 // Just checked: both axes exist.
-                let lengths =
-                    draw(count, shape[time.wrapping_add_unsigned(from_end as u64) as usize]);
+                let lengths = draw(count, shape[from_start(time, shape.len())]);
                 Subject::Sequence { operator, time, batch, lengths }
             }
             Op::ReverseSubsequences => {
                 let axis = arguments.axis.unwrap_or(-1);
                 let operator = ReverseSubsequences::along(axis);
                 let lanes = operator.lengths_shape(shape)?;
-                let from_end = if axis < 0 { shape.len() } else { 0 };
                 // Just checked: the axis exists.
-                let size = shape[(axis + from_end as i64) as usize];
-                let lengths = draw(lanes.iter().product(), size);
+                let lengths = draw(lanes.iter().product(), shape[from_start(axis, shape.len())]);
                 Subject::Subsequences { operator, axis, lengths }
             }
             Op::ReverseSegments => {
                 let axis = arguments.axis.unwrap_or(-1);
                 let operator = ReverseSegments::along(axis);
                 operator.lengths_shape(shape)?;
-                let from_end = if axis < 0 { shape.len() } else { 0 };
                 // Just checked: the axis exists.
-                let size = shape[(axis + from_end as i64) as usize];
+                let size = shape[from_start(axis, shape.len())];
                 let step = arguments.segment.map_or(256, NonZeroUsize::get);
                 let offsets = (0..size).step_by(step).chain([size]).map(|at| at as i64).collect();
                 Subject::Segments { operator, axis, step, offsets }

@@ -46,7 +46,7 @@ fn heading(subject: &Subject, layout: &Layout, threads: usize) -> String {
     let rest = layout.shape().get(1..).unwrap_or_default();
     let rest: String = rest.iter().map(|size| format!(", {size}")).collect();
     let dtype = layout.dtype();
-    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    let threads = report::threads(threads);
     format!(
         "{bold}{operator}{bold:#}  {dtype} [N{rest}]  {axes}  {threads}\n\n\
          microseconds (90th percentile), and the time of the fastest copy divided by it\n\n\

@@ -19,7 +19,7 @@ pub(super) fn draw(
     let (operator, axes) = subject.headline();
     let (dtype, shape, size) =
         (layout.dtype(), layout.shape(), report::bytes(layout.byte_len() as u64));
-    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    let threads = report::threads(threads);
     let mut text =
         format!("{bold}{operator}{bold:#}  {dtype} {shape:?}  {axes}  {size}  {threads}\n\n");
     // Writing to a string cannot fail.

@@ -17,8 +17,7 @@ pub(super) fn load(
     temporary: &Path,
     read: &FilesRead,
 ) -> Result<Value> {
-    let named = Format::of(&location.path).filter(|_| !location.is_stream());
-    let format = named.or(from);
+    let format = location.format().or(from);
     if let Some(container) = declared.container {
         if location.is_stream() || format != Some(Format::Pb) {
             bail!("{location}: the input is {declared}, which only a .pb file can hold");
@@ -71,8 +70,7 @@ pub(super) fn begin(
     saving: &Saving,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Output> {
-    let named = Format::of(&location.path).filter(|_| !location.is_stream());
-    let mut saving = Saving { format: named.or(saving.format), ..saving.clone() };
+    let mut saving = Saving { format: location.format().or(saving.format), ..saving.clone() };
     if value.is_message() {
         if saving.format != Some(Format::Pb) {
             bail!("{location}: the output is a sequence or an optional value: choose a .pb file");
@@ -116,7 +114,7 @@ pub(super) fn check_target(location: &Location, to: Option<Format>) -> Result<()
         if io::stdout().is_terminal() {
             bail!("--output - writes bytes, and stdout is a terminal: redirect it, or give a file");
         }
-    } else if Format::of(&location.path).or(to).is_none() {
+    } else if location.format().or(to).is_none() {
         bail!(
             "{location}: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin, \
              or --to FORMAT"

@@ -66,7 +66,7 @@ impl Targets {
 
     /// Writes the outputs. None gets its name before all of them are complete.
     pub(super) fn save(&self, graph: &Graph, results: &[Value]) -> Result<()> {
-        let named = |at: usize| graph.outputs()[at].names.first().map_or("", String::as_str);
+        let named = |at: usize| graph.outputs()[at].name();
         let saving = &self.saving;
         let progress = Progress::until(results.iter().map(|value| size(value) as u64).sum());
         let watch = &mut |bytes| progress.advance(bytes as u64);
@@ -117,7 +117,7 @@ fn finish(begun: Vec<(retrograde_io::Output, usize)>, results: &[Value]) -> Resu
     }
     retrograde_io::Output::finish_all(outputs)?;
     for (location, at) in locations.iter().zip(places) {
-        report::wrote(location, &described(&results[at]));
+        report::say(&report::written(location, &described(&results[at])));
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ fn output_called(graph: &Graph, name: Option<&str>, location: &Location) -> Resu
         ),
         (Some(name), outputs) => {
             // Preferred names take precedence over the others, which outputs may share.
-            let first = |output: &Output| output.names.first().is_some_and(|usual| usual == name);
+            let first = |output: &Output| output.name() == name;
             let any = |output: &Output| output.names.iter().any(|n| n == name);
             let found = outputs.iter().position(first).or_else(|| outputs.iter().position(any));
             found.with_context(|| format!("there is no output {name:?}, expected {}", usual()))
@@ -189,7 +189,7 @@ fn stems(graph: &Graph) -> Result<Vec<String>> {
     let mut owners = HashMap::new();
     let mut stems = Vec::new();
     for output in graph.outputs() {
-        let name = output.names.first().map_or("", String::as_str);
+        let name = output.name();
         let stem = stem(name);
         if let Some(other) = owners.insert(stem.to_lowercase(), name) {
             bail!("outputs {other:?} and {name:?} would both be {stem}: name files with --output");

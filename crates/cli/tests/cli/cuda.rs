@@ -32,7 +32,7 @@ fn without_a_device_one_line_says_so_and_nothing_is_written() {
             }
         }
     }
-    assert_eq!(npy::read(folder.path().join("x.npy")).unwrap(), array("|u1", &[2, 3], 0..6));
+    assert_eq!(read(&folder, "x.npy"), array("|u1", &[2, 3], 0..6));
 }
 
 #[test]

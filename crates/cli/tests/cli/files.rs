@@ -12,7 +12,7 @@ fn written(example_name: &str, arguments: &[&str]) -> NpyArray {
     let outcome = run(command(folder.path(), &all));
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
     assert!(outcome.stderr.starts_with("out.npy: "), "{outcome:?}");
-    npy::read(folder.path().join("out.npy")).unwrap()
+    read(&folder, "out.npy")
 }
 
 fn floats(array: &NpyArray) -> Vec<f32> {
@@ -39,12 +39,8 @@ fn directml_example() {
 fn lengths_of_lanes_have_the_axis_or_not() {
     let lengths = [0u8, 3, 2, 1];
     let columns = |shape: &str| {
-        let mut file = b"\x93NUMPY\x01\x00".to_vec();
         let header = format!("{{'descr': '|u1', 'fortran_order': True, 'shape': {shape}, }}");
-        file.extend((header.len() as u16).to_le_bytes());
-        file.extend(header.as_bytes());
-        file.extend([0u8, 2, 3, 1]);
-        file
+        raw(&header, &[0, 2, 3, 1])
     };
     let folder = folder_with(&[
         ("x.npy", array("|u1", &[2, 3, 2], 0..12)),
@@ -57,9 +53,8 @@ fn lengths_of_lanes_have_the_axis_or_not() {
     for given in ["with.npy", "without.npy", "columns.npy", "lengths.csv", "0,3,2,1"] {
         let lengths = format!("--lengths={given}");
         let all = ["reverse-subsequences", "x.npy", "--axis=-2", &lengths, "-o", "y.npy"];
-        let outcome = run(command(folder.path(), &all));
-        assert_eq!(outcome.code, Some(0), "{given}: {outcome:?}");
-        assert_eq!(npy::read(folder.path().join("y.npy")).unwrap().data(), expected, "{given}");
+        done(folder.path(), &all);
+        assert_eq!(read(&folder, "y.npy").data(), expected, "{given}");
     }
 }
 
@@ -76,9 +71,8 @@ fn sequences_on_any_two_axes() {
     ] {
         for lengths in ["--lengths=3,2", "--lengths=u8.npy", "--lengths=i8.npy"] {
             let all = ["reverse-sequence", "x.npy", lengths, axes[0], axes[1], "-o", "y.npy"];
-            let outcome = run(command(folder.path(), &all));
-            assert_eq!(outcome.code, Some(0), "{outcome:?}");
-            assert_eq!(npy::read(folder.path().join("y.npy")).unwrap().data(), expected);
+            done(folder.path(), &all);
+            assert_eq!(read(&folder, "y.npy").data(), expected);
         }
     }
 }
@@ -119,7 +113,7 @@ fn headers_are_numpys_own() {
         }
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.npy");
-        let outcome = run(command(
+        let stderr = done(
             &repository(),
             &[
                 "reverse",
@@ -129,9 +123,8 @@ fn headers_are_numpys_own() {
                 "-o",
                 out.to_str().unwrap(),
             ],
-        ));
-        assert_eq!(outcome.code, Some(0), "{outcome:?}");
-        assert!(outcome.stderr.ends_with(" reversed along no axis\n"), "{outcome:?}");
+        );
+        assert!(stderr.ends_with(" reversed along no axis\n"), "{stderr}");
         assert_eq!(fs::read(out).unwrap(), fs::read(example(&name)).unwrap(), "{name}");
     }
 }
@@ -160,9 +153,8 @@ fn one_line_says_what_was_written() {
 #[test]
 fn the_output_may_be_the_input() {
     let folder = folder_with(&[("x.npy", array("|u1", &[3], [1, 2, 3]))]);
-    let outcome = run(command(folder.path(), &["reverse", "x.npy", "-o", "x.npy"]));
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    assert_eq!(npy::read(folder.path().join("x.npy")).unwrap().data(), [3, 2, 1]);
+    done(folder.path(), &["reverse", "x.npy", "-o", "x.npy"]);
+    assert_eq!(read(&folder, "x.npy").data(), [3, 2, 1]);
     assert_eq!(names(folder.path()), ["x.npy"]);
 }
 
@@ -171,9 +163,8 @@ fn fortran_order_stays_fortran_order() {
     // [[1, 2, 3], [4, 5, 6]] column by column.
     let columns = NpyArray::new("|i1", &[2, 3], true, vec![1, 4, 2, 5, 3, 6]).unwrap();
     let folder = folder_with(&[("x.npy", columns)]);
-    let outcome = run(command(folder.path(), &["reverse", "x.npy", "-o", "y.npy", "--axes", "1"]));
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let out = npy::read(folder.path().join("y.npy")).unwrap();
+    done(folder.path(), &["reverse", "x.npy", "-o", "y.npy", "--axes", "1"]);
+    let out = read(&folder, "y.npy");
     assert_eq!((out.fortran_order(), out.data()), (true, &[3, 6, 2, 5, 1, 4][..]));
     assert_eq!(
         shown_in(folder.path(), &["reverse", "x.npy", "--axes", "1"]).lines().last(),
@@ -187,12 +178,8 @@ fn big_endian_stays_big_endian() {
         ("x.npy", array(">i2", &[2, 2], [0, 1, 0, 2, 0, 3, 0, 4])),
         ("lengths.npy", array(">i4", &[2], [0, 0, 0, 2, 0, 0, 0, 1])),
     ]);
-    let outcome = run(command(
-        folder.path(),
-        &["reverse-sequence", "x.npy", "-o", "y.npy", "--lengths", "lengths.npy"],
-    ));
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let out = npy::read(folder.path().join("y.npy")).unwrap();
+    done(folder.path(), &["reverse-sequence", "x.npy", "-o", "y.npy", "--lengths", "lengths.npy"]);
+    let out = read(&folder, "y.npy");
     assert_eq!((out.descr().as_str(), out.data()), (">i2", &[0, 3, 0, 2, 0, 1, 0, 4][..]));
 }
 
@@ -216,9 +203,8 @@ fn lengths_may_be_a_tensor_of_the_operators_shape_in_either_order_or_a_list() {
     for lengths in files.into_iter().chain(["3,2,1,0", " 3, 2, 1, 0 "]) {
         let arguments =
             ["reverse-subsequences", "x.npy", "-o", "y.npy", "--axis", "2", "--lengths", lengths];
-        let outcome = run(command(folder.path(), &arguments));
-        assert_eq!(outcome.code, Some(0), "{outcome:?}");
-        let out = npy::read(folder.path().join("y.npy")).unwrap();
+        done(folder.path(), &arguments);
+        let out = read(&folder, "y.npy");
         assert_eq!(out.data(), [2, 1, 0, 4, 3, 5, 6, 7, 8, 9, 10, 11], "{lengths}");
     }
 }
@@ -236,10 +222,9 @@ fn every_width_moves_untouched() {
     ] {
         let data: Vec<u8> = (0..3 * width as u8).map(|n| n.wrapping_mul(37)).collect();
         let folder = folder_with(&[("x.npy", array(descr, &[3], data.clone()))]);
-        let outcome = run(command(folder.path(), &["reverse", "x.npy", "-o", "y.npy"]));
-        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        done(folder.path(), &["reverse", "x.npy", "-o", "y.npy"]);
         let reversed: Vec<u8> = data.chunks(width).rev().flatten().copied().collect();
-        let out = npy::read(folder.path().join("y.npy")).unwrap();
+        let out = read(&folder, "y.npy");
         assert_eq!((out.descr().as_str(), out.data()), (descr, &reversed[..]));
     }
 }
@@ -252,7 +237,7 @@ fn pipes_are_read_too() {
     let input = fs::read(example("onnx.npy")).unwrap();
     assert!(fed(&mut reverse, &input).unwrap().status.success());
     let reversed: Vec<_> = (0..16).map(|n| ((n % 4) * 4 + n / 4) as f32).rev().collect();
-    assert_eq!(floats(&npy::read(folder.path().join("y.npy")).unwrap()), reversed);
+    assert_eq!(floats(&read(&folder, "y.npy")), reversed);
 }
 
 #[test]
@@ -266,12 +251,11 @@ fn structured_arrays_are_reversed_as_wholes() {
     let folder = folder_with(&[("x.npy", array(descr, &[2], data.clone()))]);
     let reversed = [&data[10..], &data[..10]].concat();
     for output in ["y.npy", "y.npz"] {
-        let outcome = run(command(folder.path(), &["reverse", "x.npy", "-o", output]));
-        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        let stderr = done(folder.path(), &["reverse", "x.npy", "-o", output]);
         let said = format!("{output}: (x f32, n i16 (big-endian)[2]) [2], 20 bytes reversed");
-        assert!(outcome.stderr.starts_with(&said), "{outcome:?}");
+        assert!(stderr.starts_with(&said), "{stderr}");
     }
-    let out = npy::read(folder.path().join("y.npy")).unwrap();
+    let out = read(&folder, "y.npy");
     assert_eq!((out.descr().as_str(), out.data()), (descr, &reversed[..]));
     let shown = shown_in(folder.path(), &["reverse", "x.npy"]);
     assert!(shown.contains("(1.5, [1 2])   (-2, [3 4])"), "{shown}");
@@ -288,9 +272,8 @@ fn segments_and_zero_tails_are_written() {
     let at = |name: &str| folder.path().join(name);
     let done = |words: &str| {
         let arguments: Vec<&str> = words.split(' ').collect();
-        let outcome = run(command(folder.path(), &arguments));
-        assert_eq!(outcome.code, Some(0), "{outcome:?}");
-        outcome.stderr
+        let stderr = done(folder.path(), &arguments);
+        stderr
     };
     assert_eq!(
         done("reverse-segments x.npy --offsets offsets.npy -o y.npy"),

@@ -3,13 +3,6 @@
 use super::*;
 use std::fs;
 
-/// Runs the command, which must succeed; returns its stderr.
-fn done(folder: &Path, arguments: &[&str]) -> String {
-    let outcome = run(command(folder, arguments));
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
-    outcome.stderr
-}
-
 fn folder() -> TempDir {
     let folder = folder_with(&[
         ("x.npy", array("<f4", &[2, 3], 0..24)),
@@ -35,7 +28,7 @@ fn one_format_becomes_another_by_its_extension() {
     at(&["reverse", "c.raw", "--dtype=f32", "--shape=2,3", "--axes", "", "-o", "d.npy"]);
     let flipped = [8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3];
     let both: Vec<u8> = flipped.iter().copied().chain(flipped.map(|byte| byte + 12)).collect();
-    assert_eq!(npy::read(folder.path().join("d.npy")).unwrap(), array("<f4", &[2, 3], both));
+    assert_eq!(read(&folder, "d.npy"), array("<f4", &[2, 3], both));
     // The same file again after two conversions.
     let info = shown_in(folder.path(), &["info", "b.safetensors:w"]);
     assert_eq!(
@@ -83,8 +76,8 @@ fn opaque_elements_can_be_told_what_they_are() {
         "Reverse  y.safetensors  bf16 [2]  axis 0\n\n  before     after\n  2 1     →  1 2\n"
     );
     done(folder.path(), &["reverse", "y.safetensors", "-o", "z.npy"]);
-    let back = npy::read(folder.path().join("z.npy")).unwrap();
-    assert_eq!(back, npy::read(folder.path().join("void.npy")).unwrap());
+    let back = read(&folder, "z.npy");
+    assert_eq!(back, read(&folder, "void.npy"));
 }
 
 /// TensorProto is a format like the others; text becomes its strings and vice versa.
@@ -105,10 +98,7 @@ fn tensor_protos_are_files_like_any_other() {
         format!("y.pb  pb, {size} bytes\n  i16 [3]  6 bytes, row-major, from byte {start}\n")
     );
     at(&["reverse", "y.pb", "-o", "z.npy"]);
-    assert_eq!(
-        npy::read(folder.path().join("z.npy")).unwrap(),
-        array("<i2", &[3], [1, 0, 2, 0, 3, 0])
-    );
+    assert_eq!(read(&folder, "z.npy"), array("<i2", &[3], [1, 0, 2, 0, 3, 0]));
     at(&["reverse-sequence", "x.npy", "--lengths", "2,1,0", "-o", "w.pb"]);
     at(&["reverse", "w.pb", "--axes", "", "-o", "w.safetensors:w"]);
 
@@ -125,10 +115,7 @@ fn tensor_protos_are_files_like_any_other() {
         Some("      c   ab  →  ab  c")
     );
     at(&["reverse", "words.pb", "-o", "back.npy"]);
-    assert_eq!(
-        npy::read(folder.path().join("back.npy")).unwrap(),
-        npy::read(folder.path().join("words.npy")).unwrap()
-    );
+    assert_eq!(read(&folder, "back.npy"), read(&folder, "words.npy"));
 }
 
 #[test]
@@ -150,7 +137,7 @@ fn files_can_be_replaced_with_or_without_a_second_one() {
         let folder = folder();
         let said = done(folder.path(), &["reverse", "big.npy", how]);
         assert_eq!(said, "big.npy: i16 (big-endian) [3], 6 bytes reversed along axis 0\n");
-        let back = npy::read(folder.path().join("big.npy")).unwrap();
+        let back = read(&folder, "big.npy");
         assert_eq!(back, array(">i2", &[3], [0, 3, 0, 2, 0, 1]), "{how}");
         done(folder.path(), &["reverse", "bytes.bin", "--dtype=u32", how]);
         let lengths = ["--lengths=2,0,1", "--axis=0"];
@@ -159,10 +146,7 @@ fn files_can_be_replaced_with_or_without_a_second_one() {
             .into_iter()
             .chain([0, 1, 2, 3])
             .chain(16..24);
-        assert_eq!(
-            npy::read(folder.path().join("x.npy")).unwrap().data(),
-            Vec::from_iter(expected)
-        );
+        assert_eq!(read(&folder, "x.npy").data(), Vec::from_iter(expected));
         assert_eq!(
             names(folder.path()),
             ["big.npy", "bytes", "bytes.bin", "text.npy", "void.npy", "x.npy"]

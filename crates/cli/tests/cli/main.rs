@@ -46,6 +46,24 @@ fn shown_in(folder: &Path, arguments: &[&str]) -> String {
     stdout
 }
 
+/// Runs it in a folder without an error; returns what it said on stderr.
+fn done(folder: &Path, arguments: &[&str]) -> String {
+    let Outcome { code, stderr, .. } = run(command(folder, arguments));
+    assert_eq!(code, Some(0), "{arguments:?}: {stderr}");
+    stderr
+}
+
+/// An array that was written to a folder.
+fn read(folder: &TempDir, name: &str) -> NpyArray {
+    npy::read(folder.path().join(name)).unwrap()
+}
+
+/// An `.npy` file with this header and data, valid or not.
+fn raw(header: &str, data: &[u8]) -> Vec<u8> {
+    let size = (header.len() as u16).to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &size[..], header.as_bytes(), data].concat()
+}
+
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

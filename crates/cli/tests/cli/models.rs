@@ -123,7 +123,7 @@ fn an_onnx_model_is_run() {
         run(command(folder.path(), &[&inputs[..], &["-o", "results"]].concat()));
     assert_eq!((code, stdout.as_str()), (Some(0), ""));
     assert_eq!(stderr, "results/out_y_0.npy: u8 [2, 3], 6 bytes\n");
-    let y = npy::read(folder.path().join("results/out_y_0.npy")).unwrap();
+    let y = read(&folder, "results/out_y_0.npy");
     assert_eq!((y.shape(), y.data()), (&[2, 3][..], &[2, 1, 0, 4, 3, 5][..]));
     assert_eq!(names(&folder.path().join("results")), ["out_y_0.npy"]);
 }
@@ -135,16 +135,16 @@ fn an_ir_is_run_and_names_may_be_left_out() {
         let arguments = ["run", "turn.xml", "-i", "x.npy", "--output", output];
         let Outcome { code, stderr, .. } = run(command(folder.path(), &arguments));
         assert_eq!((code, stderr.as_str()), (Some(0), "y.npy: u8 [2, 3], 6 bytes\n"));
-        let y = npy::read(folder.path().join("y.npy")).unwrap();
+        let y = read(&folder, "y.npy");
         assert_eq!(y.data(), [2, 1, 0, 5, 4, 3]);
         fs::remove_file(folder.path().join("y.npy")).unwrap();
     }
     // A TensorProto works as an output and as an input.
     let arguments = ["run", "turn.xml", "-i", "x.npy", "--output", "y.pb"];
-    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    done(folder.path(), &arguments);
     let arguments = ["run", "turn.xml", "-i", "y.pb", "--output", "z.npy"];
-    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
-    assert_eq!(npy::read(folder.path().join("z.npy")).unwrap().data(), [0, 1, 2, 3, 4, 5]);
+    done(folder.path(), &arguments);
+    assert_eq!(read(&folder, "z.npy").data(), [0, 1, 2, 3, 4, 5]);
 }
 
 /// Inputs and outputs may have any format; the model declares the type of raw bytes.
@@ -226,7 +226,7 @@ fn outputs_appear_together_or_not_at_all() {
     }
     // A folder that was created for outputs is removed with them.
     let arguments = ["run", "two.onnx", "-i", "x.npy", "-o", "new", "--to", "safetensors"];
-    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
+    done(folder.path(), &arguments);
     assert_eq!(names(&folder.path().join("new")), ["a.safetensors", "b.safetensors"]);
     #[cfg(unix)]
     {
@@ -243,8 +243,7 @@ fn outputs_appear_together_or_not_at_all() {
 fn formats_can_be_said() {
     let folder = folder();
     let at = |arguments: &[&str]| {
-        let outcome = run(command(folder.path(), arguments));
-        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        done(folder.path(), arguments);
     };
     at(&["run", "turn.xml", "-i", "x.npy", "--output", "y", "--to", "pb"]);
     at(&["run", "turn.xml", "-i", "y", "--from", "pb", "--output", "y.raw", "--to", "npy"]);
@@ -252,7 +251,7 @@ fn formats_can_be_said() {
     assert_eq!(fs::read(folder.path().join("y.raw")).unwrap(), [0, 1, 2, 3, 4, 5]);
     at(&["run", "turn.xml", "-i", "x.npy", "-o", "out", "--to", "npz"]);
     at(&["run", "turn.xml", "-i", "out/y.npz:y", "--output", "z.npy"]);
-    assert_eq!(npy::read(folder.path().join("z.npy")).unwrap().data(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(read(&folder, "z.npy").data(), [0, 1, 2, 3, 4, 5]);
     let mut raw = command(folder.path(), &["run", "turn.xml", "-i", "-", "--from", "raw"]);
     raw.stdin(fs::File::open(folder.path().join("y.raw")).unwrap());
     // One size is unknown, and a stream has no known size.
@@ -342,14 +341,14 @@ fn the_example_models_are_run() {
     let at = |name: &str| example(name).to_str().unwrap().to_owned();
     let words = format!("words={}", at("words.npy"));
     let arguments = ["run", &at("words.onnx"), "--input", &words, "-o", "results"];
-    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
-    let letters = npy::read(folder.path().join("results/reversed.npy")).unwrap();
+    done(folder.path(), &arguments);
+    let letters = read(&folder, "results/reversed.npy");
     let first: String = letters.data()[..32].chunks(4).map(|code| code[0] as char).collect();
     assert_eq!((letters.shape(), first.as_str()), (&[5, 8][..], "desserts"));
 
     let arguments = ["run", &at("turn.xml"), "-i", &at("image.npy"), "--output", "turned.npy"];
-    assert_eq!(run(command(folder.path(), &arguments)).code, Some(0));
-    let turned = npy::read(folder.path().join("turned.npy")).unwrap();
+    done(folder.path(), &arguments);
+    let turned = read(&folder, "turned.npy");
     let image = npy::read(example("image.npy")).unwrap();
     assert_eq!(turned.element(&[0, 0, 1]), image.element(&[5, 7, 1]));
     assert_eq!(turned.element(&[5, 6, 0]), image.element(&[0, 1, 0]));

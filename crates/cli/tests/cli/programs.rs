@@ -182,7 +182,7 @@ fn programs_in_path_are_found_and_commands_come_first() {
     use std::os::unix::process::ExitStatusExt;
     assert_eq!(with_path(&["own"]).signal(), Some(15));
     assert_eq!(with_path(&["-q", "reverse", "x.npy", "-o", "y.npy"]).code(), Some(0));
-    assert_eq!(npy::read(folder.path().join("y.npy")).unwrap().data(), [2, 1, 0]);
+    assert_eq!(read(&folder, "y.npy").data(), [2, 1, 0]);
     assert_eq!(with_path(&["no-such-program"]).code(), Some(2));
     let unknown = run(alone(folder.path(), &["reverse-sequense", "x.npy"]));
     assert!(

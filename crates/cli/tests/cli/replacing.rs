@@ -41,7 +41,7 @@ fn a_private_file_stays_private() {
     ] {
         for kept in [0o600, 0o640] {
             chmod(at(name), kept);
-            assert_eq!(run(command(folder.path(), arguments)).code, Some(0), "{arguments:?}");
+            done(folder.path(), arguments);
             assert_eq!(mode(at(name)), kept, "{arguments:?}");
         }
     }
@@ -138,7 +138,7 @@ fn external_data_is_an_input_too() {
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     assert!(outcome.stderr.starts_with("error: cannot write w.bin: it is an input"), "{outcome:?}");
     assert_eq!(fs::read(at("w.bin")).unwrap(), [1, 2]);
-    assert_eq!(run(command(folder.path(), &["reverse", "w.pb", "-o", "y.raw"])).code, Some(0));
+    done(folder.path(), &["reverse", "w.pb", "-o", "y.raw"]);
     assert_eq!(fs::read(at("y.raw")).unwrap(), [2, 1]);
 }
 
@@ -185,8 +185,7 @@ fn a_link_to_nothing_leads_to_the_new_file() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
     symlink("below.npy", at("link.npy")).unwrap();
-    let outcome = run(command(folder.path(), &["reverse", "x.npy", "-o", "link.npy"]));
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    done(folder.path(), &["reverse", "x.npy", "-o", "link.npy"]);
     assert!(fs::symlink_metadata(at("link.npy")).unwrap().is_symlink());
     assert_eq!(npy::read(at("below.npy")).unwrap().data(), [5, 4, 3, 2, 1, 0]);
 }

@@ -134,15 +134,13 @@ impl Graph {
             }
         }
         let Some(input) = self.input_of(value) else {
-            let name = output.names.first().map_or("", String::as_str);
-            return Err(ChainError::Constant { name: short(name) });
+            return Err(ChainError::Constant { name: short(output.name()) });
         };
         let dims = match (&input.declared.dims, input.declared.dtype) {
             (Some(dims), Some(_)) => dims,
             _ => {
-                let name = input.names.first().map_or("", String::as_str);
-                let declared = input.declared.clone();
-                return Err(ChainError::Undeclared { name: short(name), declared });
+                let (name, declared) = (short(input.name()), input.declared.clone());
+                return Err(ChainError::Undeclared { name, declared });
             }
         };
         let mut steps = Vec::new();

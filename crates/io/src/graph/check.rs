@@ -29,7 +29,7 @@ pub(super) fn operand_count(node: &Node) -> Result<(), GraphError> {
             (low, usize::MAX) => format!("at least {low}"),
             (low, high) => format!("{low} to {high}"),
         };
-        return Err(GraphError::InputCount { node: node.name.clone(), given, expected });
+        return Err(GraphError::inputs(&node.name, given, expected));
     }
     let omitted = node.inputs.iter().position(|source| *source == Source::Absent);
     match omitted.filter(|&position| position < node.op.required()) {
@@ -87,7 +87,7 @@ pub(super) fn nodes(
         return Err(GraphError::CannotRun { nodes: foreign });
     }
     for output in outputs {
-        let name = output.names.first().map_or("", String::as_str);
+        let name = output.name();
         if let Some(known) = values.get(&output.value) {
             check(&format!("output {name:?}"), known, &output.declared)?;
         }

@@ -210,6 +210,24 @@ pub enum GraphError {
     },
 }
 
+impl GraphError {
+    /// An attribute with a wrong value.
+    pub(crate) fn attribute(
+        node: &NodeName,
+        attribute: &str,
+        value: impl Into<String>,
+        expected: &'static str,
+    ) -> GraphError {
+        let (node, attribute) = (node.clone(), short(attribute));
+        GraphError::Attribute { node, attribute, value: value.into(), expected }
+    }
+
+    /// A node with a wrong number of inputs.
+    pub(crate) fn inputs(node: &NodeName, given: usize, expected: impl Into<String>) -> GraphError {
+        GraphError::InputCount { node: node.clone(), given, expected: expected.into() }
+    }
+}
+
 /// Names, comma-separated.
 fn names(names: &[String]) -> String {
     match names {

@@ -27,11 +27,14 @@ impl Known {
         Known { dtype, dims, ..Known::default() }
     }
 
+    /// A type and a shape.
+    pub(super) fn of_shape(dtype: DType, shape: &[usize]) -> Known {
+        Known::new(Some(dtype), Some(shape.iter().copied().map(Some).collect()))
+    }
+
     pub(super) fn of_value(value: &Value) -> Known {
-        let dims = value.shape().iter().map(|&size| Some(size)).collect();
-        let value_type = Some(value.dtype());
-        let value = Some(value.clone());
-        Known { value, ..Known::new(value_type, Some(dims)) }
+        let known = Known::of_shape(value.dtype(), value.shape());
+        Known { value: Some(value.clone()), ..known }
     }
 
     pub(super) fn of_declared(declared: &Declared) -> Known {

@@ -2,8 +2,9 @@
 //! between integer types.
 
 use super::operand::OperandError;
+use crate::packed;
 use crate::value::{Elements, Value};
-use retrograde::{BitOrder, DType, Grain, Layout};
+use retrograde::{DType, Grain, Layout};
 
 /// The most entries of a list that is an argument of an operator.
 pub(super) const MOST: usize = 1 << 20;
@@ -24,12 +25,7 @@ fn is_signed(dtype: DType) -> bool {
 fn read(dtype: DType, bytes: &[u8], at: usize) -> i128 {
     let bits = dtype.bits().unwrap_or(8);
     let number = match dtype.grain() {
-        Some(Grain::Packed { order, .. }) => {
-            let (per_byte, place) = (8 / bits, at % (8 / bits));
-            let place = if order == BitOrder::LowFirst { place } else { per_byte - 1 - place };
-            let byte = bytes.get(at / per_byte).copied().unwrap_or(0);
-            i128::from(byte >> (place * bits) & ((1 << bits) - 1) as u8)
-        }
+        Some(Grain::Packed { .. }) => packed::element(bytes, dtype, at).unwrap_or(0).into(),
         _ => {
             let width = bits / 8;
             let bytes = bytes.get(at * width..(at + 1) * width).unwrap_or(&[]);
@@ -40,8 +36,8 @@ fn read(dtype: DType, bytes: &[u8], at: usize) -> i128 {
     if negative { number - (1 << bits) } else { number }
 }
 
-/// All integers of a dense value, in order.
-fn all(argument: &'static str, value: &Value) -> Result<Vec<i128>, OperandError> {
+/// All integers of a dense value of any shape, in order.
+pub(super) fn indices(argument: &'static str, value: &Value) -> Result<Vec<i128>, OperandError> {
     let dtype = value.dtype();
     check_integers(argument, Some(dtype))?;
     let Elements::Bytes(bytes) = value.elements() else {
@@ -55,7 +51,7 @@ fn all(argument: &'static str, value: &Value) -> Result<Vec<i128>, OperandError>
 /// The entries of a list: 1-D, or one number.
 pub(super) fn list(argument: &'static str, value: &Value) -> Result<Vec<i128>, OperandError> {
     check_list(argument, Some(value.dtype()), Some(value.shape().len()))?;
-    all(argument, value)
+    indices(argument, value)
 }
 
 /// Refuses more integers than arguments of an operator have.
@@ -87,11 +83,6 @@ pub(super) fn check_list(
         Some(rank) if rank > 1 => Err(OperandError::NoList { argument, rank }),
         _ => Ok(()),
     }
-}
-
-/// Integers of any shape: the indices of Gather.
-pub(super) fn indices(argument: &'static str, value: &Value) -> Result<Vec<i128>, OperandError> {
-    all(argument, value)
 }
 
 /// A list of integers as a value.
@@ -187,16 +178,7 @@ fn float(dtype: DType, bytes: &[u8]) -> f64 {
         DType::F64 => f64::from_bits(bits),
         DType::F32 => f32::from_bits(bits as u32).into(),
         DType::BF16 => f32::from_bits((bits as u32) << 16).into(),
-        _ => {
-            let (sign, exponent, mantissa) = (bits >> 15, bits >> 10 & 31, (bits & 1023) as f64);
-            let magnitude = match exponent {
-                0 => mantissa * 2f64.powi(-24),
-                31 if mantissa == 0.0 => f64::INFINITY,
-                31 => f64::NAN,
-                exponent => (1.0 + mantissa / 1024.0) * 2f64.powi(exponent as i32 - 15),
-            };
-            if sign == 1 { -magnitude } else { magnitude }
-        }
+        _ => half::f16::from_bits(bits as u16).to_f64(),
     }
 }
 

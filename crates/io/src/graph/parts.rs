@@ -28,6 +28,20 @@ pub struct Output {
     pub declared: Declared,
 }
 
+impl Input {
+    /// Its preferred name.
+    pub fn name(&self) -> &str {
+        self.names.first().map_or("", String::as_str)
+    }
+}
+
+impl Output {
+    /// Its preferred name.
+    pub fn name(&self) -> &str {
+        self.names.first().map_or("", String::as_str)
+    }
+}
+
 /// A node, which produces one value.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {

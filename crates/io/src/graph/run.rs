@@ -72,7 +72,7 @@ impl Graph {
         let mut results = Vec::with_capacity(self.outputs.len());
         for output in &self.outputs {
             let view = take(&mut values, &mut readers, &output.value);
-            let name = output.names.first().map_or("", String::as_str);
+            let name = output.name();
             sizes.check(&format!("output {name:?}"), &view, &output.declared)?;
             let value = dense(&view, &mut workspace).map_err(|source| GraphError::Result {
                 name: name.to_owned(),
@@ -103,7 +103,7 @@ impl Graph {
             }
         }
         for (input, given) in self.inputs.iter().zip(given) {
-            let name = input.names.first().map_or("", String::as_str);
+            let name = input.name();
             let value = match (given, values.get(input.value.as_str())) {
                 (Some(value), _) => View::of(as_declared(value, &input.declared)),
                 (None, Some(default)) => default.clone(),

@@ -1,6 +1,6 @@
 //! An array in memory, together with its element type as its file spells it.
 
-use super::descr::{Descr, Kind};
+use super::descr::Descr;
 use super::error::NpyError;
 use retrograde::{Layout, LayoutError, Strides, TensorMut, TensorRef};
 
@@ -31,12 +31,6 @@ impl NpyArray {
             return Err(LayoutError::SizeMismatch { shape, dtype, expected, available }.into());
         }
         Ok(NpyArray { descr, fortran_order, layout, data })
-    }
-
-    /// An array of zeros with the same shape, type and memory order.
-    pub fn zeros_like(&self) -> NpyArray {
-        let data = vec![0; self.data.len()];
-        NpyArray { data, descr: self.descr.clone(), layout: self.layout.clone(), ..*self }
     }
 
     /// The element type as the file spells it.
@@ -88,34 +82,6 @@ impl NpyArray {
         // In bounds, so nothing overflows; strides of a file are never negative.
         let start: usize = index.iter().zip(strides).map(|(at, step)| at * *step as usize).sum();
         self.data.get(start..start + width(&self.descr))
-    }
-
-    /// One element as a number, if the elements are integers.
-    pub fn integer(&self, index: &[usize]) -> Option<i128> {
-        if !self.descr.dtype().is_integer() {
-            return None;
-        }
-        let mut bytes = self.element(index)?.to_vec();
-        if !self.descr.is_big_endian() {
-            bytes.reverse();
-        }
-        let signed = self.descr.kind() == Kind::Int;
-        let negative = signed && bytes.first().is_some_and(|first| *first >= 0x80);
-        let fill = if negative { -1 } else { 0 };
-        Some(bytes.iter().fold(fill, |number, byte| number << 8 | i128::from(*byte)))
-    }
-
-    /// The same integers in the native byte order, for use as lengths. Any other type is an error.
-    pub fn to_native_integers(&self) -> Result<NpyArray, NpyError> {
-        if !self.descr.dtype().is_integer() {
-            return Err(NpyError::NotIntegers { descr: self.descr.to_string() });
-        }
-        let mut native = self.clone();
-        native.descr = self.descr.to_native();
-        if native.descr != self.descr {
-            native.data.chunks_exact_mut(width(&self.descr)).for_each(<[u8]>::reverse);
-        }
-        Ok(native)
     }
 }
 

@@ -77,7 +77,6 @@ fn fortran_order_steps_along_the_first_axis() {
     let array = decode_both(&file(1, text, &[0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0])).unwrap();
     assert_eq!(array.layout().grain_strides(), [2, 4]);
     assert_eq!(array.element(&[1, 2]), Some(&[5, 0][..]));
-    assert_eq!(array.integer(&[0, 1]), Some(2));
     assert_eq!(array.element(&[2, 0]), None);
     assert_eq!(array.element(&[0]), None);
 }
@@ -270,28 +269,6 @@ fn every_header_length_is_aligned_and_comes_back() {
         let (header, _) = header::read(&mut &bytes[..]).unwrap();
         assert_eq!(header, Header { descr, fortran_order: true, shape });
     }
-}
-
-#[test]
-fn integers_of_either_order_become_native() {
-    for (descr, bytes, values) in [
-        (">i2", vec![0x00, 0x05, 0xff, 0xfe], [5, -2]),
-        ("<i2", vec![0x05, 0x00, 0xfe, 0xff], [5, -2]),
-        (">u4", vec![0, 0, 1, 0, 0xff, 0xff, 0xff, 0xff], [256, 0xffff_ffff]),
-        ("|u1", vec![3, 255], [3, 255]),
-        ("|i1", vec![3, 255], [3, -1]),
-    ] {
-        let array = NpyArray::new(descr, &[2], false, bytes).unwrap();
-        let native = array.to_native_integers().unwrap();
-        for array in [&array, &native] {
-            assert_eq!([array.integer(&[0]), array.integer(&[1])], values.map(Some), "{descr}");
-        }
-        assert_eq!(native.descr().is_big_endian(), cfg!(target_endian = "big"), "{descr}");
-    }
-    let floats = NpyArray::new(">f4", &[0], false, vec![]).unwrap();
-    let descr = ">f4".to_owned();
-    assert_eq!(floats.to_native_integers(), Err(NpyError::NotIntegers { descr }));
-    assert_eq!(floats.integer(&[0]), None);
 }
 
 #[test]

@@ -154,8 +154,7 @@ impl<'a> Attributes<'a> {
     }
 
     fn wrong(&self, attribute: &AttributeProto, value: &str, expected: &'static str) -> ModelError {
-        let (attribute, value) = (short(&attribute.name), value.to_owned());
-        GraphError::Attribute { node: self.node.clone(), attribute, value, expected }.into()
+        GraphError::attribute(self.node, &attribute.name, value, expected).into()
     }
 }
 
@@ -184,7 +183,6 @@ impl Kind {
 
 /// The error for an attribute that an operator does not have.
 pub(super) fn unknown(node: &NodeName, attribute: &AttributeProto) -> ModelError {
-    let attribute = short(&attribute.name);
-    let (value, expected) = ("unknown".to_owned(), "one that the operator has");
-    GraphError::Attribute { node: node.clone(), attribute, value, expected }.into()
+    let expected = "one that the operator has";
+    GraphError::attribute(node, &attribute.name, "unknown", expected).into()
 }

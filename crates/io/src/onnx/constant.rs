@@ -22,13 +22,8 @@ pub(super) fn value(
     folder: &mut Folder,
 ) -> Result<Value, ModelError> {
     let [(attribute, content)] = attributes.list() else {
-        return Err(GraphError::Attribute {
-            node: name.clone(),
-            attribute: "value".to_owned(),
-            value: format!("given {} times", attributes.list().len()),
-            expected: "exactly one value",
-        }
-        .into());
+        let given = format!("given {} times", attributes.list().len());
+        return Err(GraphError::attribute(name, "value", given, "exactly one value").into());
     };
     let (kind, attribute_name) = match attribute.name.as_str() {
         "value" => (Kind::Tensor, "value"),

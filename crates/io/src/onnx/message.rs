@@ -17,12 +17,10 @@ const DEEPEST: usize = 16;
 /// Reads a `.pb` file that holds a sequence or an optional value.
 pub fn read_message(path: impl AsRef<Path>, container: Container) -> Result<Value, Error> {
     let path = path.as_ref();
-    let content =
-        crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    check(&content, DEEPEST).map_err(|reason| Error::TensorProto {
-        path: path.to_owned(),
-        source: Box::new(TensorError::NotContainer { expected: container.name(), reason }),
-    })?;
+    let content = crate::map::file(path).map_err(|error| Error::read(path, error))?;
+    let expected = container.name();
+    check(&content, DEEPEST)
+        .map_err(|reason| Error::proto(path, TensorError::NotContainer { expected, reason }))?;
     Ok(Value::message(content))
 }
 

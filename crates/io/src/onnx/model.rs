@@ -16,7 +16,7 @@ use crate::model::ModelError;
 use crate::words::short;
 use bytes::Bytes;
 use retrograde::DType;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -140,26 +140,40 @@ pub(crate) fn outline_of(content: Bytes) -> Result<Outline, ModelError> {
         let runs = !own && opset.is_some_and(|opset| nodes::is_known(&kind, opset));
         outline.nodes.push((NodeName { name: node.name, kind }, runs));
     }
-    let mut initialized = HashSet::new();
-    for bytes in &graph.initializer {
-        // An initializer that cannot be parsed has no name.
-        initialized.extend(Survey::of(bytes).map(|survey| survey.name));
-    }
-    for bytes in &graph.input {
-        let (name, declared) = declared_in(&mut decoder, bytes, "input", true)?;
-        let has_default = initialized.contains(&name);
-        outline.inputs.push(Input {
-            names: vec![name.clone()],
-            value: name,
-            declared,
-            has_default,
-        });
-    }
-    for bytes in &graph.output {
-        let (name, declared) = declared_in(&mut decoder, bytes, "output", true)?;
-        outline.outputs.push(Output { names: vec![name.clone()], value: name, declared });
-    }
+    // An initializer that cannot be parsed has no name.
+    let named = graph.initializer.iter().filter_map(|bytes| Survey::of(bytes).ok());
+    let initialized = named.map(|survey| survey.name).collect();
+    outline.inputs = inputs_of(&graph, &mut decoder, &initialized, true)?;
+    outline.outputs = outputs_of(&graph, &mut decoder, true)?;
     Ok(outline)
+}
+
+/// The inputs of a graph; `any` as for [`declared_in`].
+fn inputs_of(
+    graph: &GraphProto,
+    decoder: &mut Decoder,
+    initialized: &HashSet<String>,
+    any: bool,
+) -> Result<Vec<Input>, ModelError> {
+    let input = |bytes: &Bytes| {
+        let (value, declared) = declared_in(decoder, bytes, "input", any)?;
+        let has_default = initialized.contains(&value);
+        Ok(Input { names: vec![value.clone()], value, declared, has_default })
+    };
+    graph.input.iter().map(input).collect()
+}
+
+/// The outputs of a graph.
+fn outputs_of(
+    graph: &GraphProto,
+    decoder: &mut Decoder,
+    any: bool,
+) -> Result<Vec<Output>, ModelError> {
+    let output = |bytes: &Bytes| {
+        let (value, declared) = declared_in(decoder, bytes, "output", any)?;
+        Ok(Output { names: vec![value.clone()], value, declared })
+    };
+    graph.output.iter().map(output).collect()
 }
 
 fn is_usual(domain: &str) -> bool {
@@ -199,11 +213,7 @@ impl Reader<'_> {
         if name.kind == "Constant" {
             let value = constant::value(&name, &attributes, self.folder)?;
             let output = nodes::output_of(&node, &name)?;
-            let given = node.input.len();
-            if given > 0 {
-                let expected = "0".to_owned();
-                return Err(GraphError::InputCount { node: name, given, expected }.into());
-            }
+            nodes::check_inputs(&name, &node, 0)?;
             self.parts.constants.push((output, value));
             return Ok(());
         }
@@ -250,19 +260,11 @@ impl Reader<'_> {
             let name = short(&name.map(|survey| survey.name).unwrap_or_default());
             return Err(ModelError::Sparse { name });
         }
-        for bytes in &graph.input {
-            let (name, declared) = declared_in(&mut self.decoder, bytes, "input", false)?;
-            let has_default = initialized.contains(&name);
-            let names = vec![name.clone()];
-            self.parts.inputs.push(Input { names, value: name, declared, has_default });
-        }
-        let mut outputs = HashMap::new();
-        for bytes in &graph.output {
-            let (name, declared) = declared_in(&mut self.decoder, bytes, "output", false)?;
-            if outputs.insert(name.clone(), ()).is_some() {
-                return Err(GraphError::MadeTwice { value: short(&name) }.into());
-            }
-            self.parts.outputs.push(Output { names: vec![name.clone()], value: name, declared });
+        self.parts.inputs = inputs_of(graph, &mut self.decoder, &initialized, false)?;
+        self.parts.outputs = outputs_of(graph, &mut self.decoder, false)?;
+        let mut seen = HashSet::new();
+        if let Some(twice) = self.parts.outputs.iter().find(|output| !seen.insert(&output.value)) {
+            return Err(GraphError::MadeTwice { value: short(&twice.value) }.into());
         }
         for bytes in &graph.value_info {
             let (name, declared) = declared_in(&mut self.decoder, bytes, "value_info", false)?;

@@ -166,29 +166,26 @@ pub(super) fn operator(
 }
 
 /// Checks the number of inputs where operands are added to them.
-fn check_inputs(name: &NodeName, node: &NodeProto, expected: usize) -> Result<(), ModelError> {
-    let given = node.input.len();
-    if given == expected {
-        return Ok(());
+pub(super) fn check_inputs(
+    name: &NodeName,
+    node: &NodeProto,
+    expected: usize,
+) -> Result<(), ModelError> {
+    match node.input.len() {
+        given if given == expected => Ok(()),
+        given => Err(GraphError::inputs(name, given, expected.to_string()).into()),
     }
-    let (node, expected) = (name.clone(), expected.to_string());
-    Err(GraphError::InputCount { node, given, expected }.into())
 }
 
 fn required<T>(node: &NodeName, attribute: &str, found: Option<T>) -> Result<T, ModelError> {
-    found.ok_or_else(|| {
-        let (node, attribute) = (node.clone(), attribute.to_owned());
-        let (value, expected) = ("missing".to_owned(), "a value");
-        GraphError::Attribute { node, attribute, value, expected }.into()
-    })
+    found.ok_or_else(|| GraphError::attribute(node, attribute, "missing", "a value").into())
 }
 
 fn cast_type(node: &NodeName, code: i64) -> Result<DType, ModelError> {
     let dtype = i32::try_from(code).ok().and_then(DType::from_onnx);
     dtype.ok_or_else(|| {
-        let (node, attribute) = (node.clone(), "to".to_owned());
-        let (value, expected) = (code.to_string(), "one of 1 (FLOAT) to 26 (INT2)");
-        GraphError::Attribute { node, attribute, value, expected }.into()
+        let expected = "one of 1 (FLOAT) to 26 (INT2)";
+        GraphError::attribute(node, "to", code.to_string(), expected).into()
     })
 }
 
@@ -206,13 +203,8 @@ fn element(
         .map_err(|source| ModelError::tensor(&node.to_string(), source))?
         .value;
     if value.shape().iter().any(|&size| size != 1) {
-        return Err(GraphError::Attribute {
-            node: node.clone(),
-            attribute: "value".to_owned(),
-            value: format!("{} {:?}", value.dtype(), value.shape()),
-            expected: "one element",
-        }
-        .into());
+        let is = format!("{} {:?}", value.dtype(), value.shape());
+        return Err(GraphError::attribute(node, "value", is, "one element").into());
     }
     let element = match value.elements() {
         Elements::Bytes(bytes) => Value::new(value.dtype(), &[], bytes.clone()),

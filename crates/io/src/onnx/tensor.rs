@@ -4,9 +4,7 @@
 use super::error::TensorError;
 use super::survey::{Field, MOST_AXES, Survey};
 use super::wire;
-use crate::error::Error;
 use crate::external::Folder;
-use crate::save::{self, Saving};
 use crate::spool;
 use crate::strings::Strings;
 use crate::value::{Elements, Value};
@@ -28,41 +26,9 @@ pub struct NamedTensor {
     pub value: Value,
 }
 
-/// Reads a `.pb` file.
-pub fn read_tensor(path: impl AsRef<Path>) -> Result<NamedTensor, Error> {
-    let path = path.as_ref();
-    let content =
-        crate::map::file(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    value_of(&content, &mut Folder::of(path))
-        .map_err(|source| Error::TensorProto { path: path.to_owned(), source: Box::new(source) })
-}
-
 /// Decodes a TensorProto from memory; external data is looked up in the current folder.
 pub fn decode_tensor(content: impl Into<Bytes>) -> Result<NamedTensor, TensorError> {
     value_of(&content.into(), &mut Folder::of(Path::new("x")))
-}
-
-/// Writes a `.pb` file, which appears under its name only when it is complete.
-pub fn write_tensor(path: impl AsRef<Path>, name: &str, value: &Value) -> Result<(), Error> {
-    let path = path.as_ref();
-    let refused = |source| Error::TensorProto { path: path.to_owned(), source: Box::new(source) };
-    let (dtype, shape) = (value.dtype(), value.shape());
-    let saving = &Saving::default();
-    match value.elements() {
-        Elements::Bytes(raw) => {
-            let head = super::write::raw_head(name, dtype, shape, raw.len()).map_err(refused)?;
-            save::atomically(path, saving, |out| {
-                out.write_all(&head)?;
-                out.write_all(raw)
-            })
-        }
-        Elements::Strings(strings) => {
-            let message =
-                super::write::StringsMessage::of(name, shape, strings.iter().map(<[u8]>::len))
-                    .map_err(refused)?;
-            save::atomically(path, saving, |mut out| message.write(&mut out, strings.iter()))
-        }
-    }
 }
 
 /// Reads a tensor and its name from a message, with external data. Raw elements share the mapped
@@ -358,6 +324,7 @@ fn external(
 mod tests {
     use super::super::messages::TensorProto;
     use super::*;
+    use crate::{Location, Output, Saving};
     use prost::Message;
 
     fn message(dtype: DType, dims: &[i64]) -> TensorProto {
@@ -386,17 +353,15 @@ mod tests {
                         Value::strings(shape, (0..count).map(text).collect()).unwrap()
                     }
                 };
-                write_tensor(&path, "name", &written).unwrap();
-                let read = read_tensor(&path).unwrap();
+                let (at, saving) = (Location::file(&path), Saving::default());
+                let output = Output::of_value(&written, "name", at, &saving, &mut |_| {}).unwrap();
+                output.finish().unwrap();
+                let read = decode_tensor(std::fs::read(&path).unwrap()).unwrap();
                 assert_eq!(read, NamedTensor { name: "name".to_owned(), value: written });
             }
         }
-        let bits = Value::new(DType::U1, &[8], vec![1]).unwrap();
-        assert_eq!(
-            write_tensor(folder.path().join("y.pb"), "", &bits).unwrap_err().to_string(),
-            format!("{}: not a TensorProto: ONNX has no u1", folder.path().join("y.pb").display())
-        );
-        assert!(!folder.path().join("y.pb").exists());
+        let refused = super::super::raw_head("", DType::U1, &[8], 1).unwrap_err().to_string();
+        assert_eq!(refused, "not a TensorProto: ONNX has no u1");
     }
 
     #[test]

@@ -24,12 +24,10 @@ pub(super) fn value(
     let wrong = |source| ModelError::tensor(&name.to_string(), source);
     let number = |key: &'static str| match layer.data.get(key).map(|text| text.trim().parse()) {
         Some(Ok(number)) => Ok(number),
-        found => Err(ModelError::from(GraphError::Attribute {
-            node: name.clone(),
-            attribute: key.to_owned(),
-            value: if found.is_some() { "something else" } else { "missing" }.to_owned(),
-            expected: "a number of bytes",
-        })),
+        found => {
+            let value = if found.is_some() { "something else" } else { "missing" };
+            Err(ModelError::from(GraphError::attribute(name, key, value, "a number of bytes")))
+        }
     };
     let (offset, size): (u64, u64) = (number("offset")?, number("size")?);
     let text = layer.data.get("shape").map_or("", String::as_str);

@@ -56,12 +56,7 @@ impl Attributes<'_> {
             Some(text) => format!("{:?}", short(text)),
             None => "missing".to_owned(),
         };
-        GraphError::Attribute {
-            node: self.name.clone(),
-            attribute: key.to_owned(),
-            value,
-            expected,
-        }
+        GraphError::attribute(self.name, key, value, expected)
     }
 
     fn integer(&self, key: &str, default: Option<i64>) -> Result<i64, GraphError> {
@@ -126,13 +121,10 @@ pub(super) fn operator(
         "Convert" => Op::Cast(attributes.dtype("destination_type", None)?),
         "Slice" => {
             // OpenVINO has the steps before the axes, and requires them.
-            if let 5 = inputs.len() {
-                inputs.swap(3, 4);
-            } else if inputs.len() == 4 {
-                inputs.insert(3, Source::Absent);
-            } else {
-                let (given, expected) = (inputs.len(), "4 to 5".to_owned());
-                return Err(GraphError::InputCount { node: name.clone(), given, expected });
+            match inputs.len() {
+                5 => inputs.swap(3, 4),
+                4 => inputs.insert(3, Source::Absent),
+                given => return Err(GraphError::inputs(name, given, "4 to 5")),
             }
             Op::Slice
         }

@@ -9,13 +9,8 @@ use retrograde::DType;
 pub(super) fn element_type(layer: &Layer, name: &NodeName) -> Result<DType, ModelError> {
     let text = layer.data.get("element_type").map_or("", String::as_str);
     DType::from_openvino(text).ok_or_else(|| {
-        GraphError::Attribute {
-            node: name.clone(),
-            attribute: "element_type".to_owned(),
-            value: format!("{:?}", short(text)),
-            expected: "a type that retrograde has (not u3, u6 or a dynamic one)",
-        }
-        .into()
+        let expected = "a type that retrograde has (not u3, u6 or a dynamic one)";
+        GraphError::attribute(name, "element_type", format!("{:?}", short(text)), expected).into()
     })
 }
 
@@ -79,13 +74,8 @@ pub(super) fn split_names(text: &str) -> Vec<String> {
 
 /// The error for a `shape` attribute that is not one.
 pub(super) fn shape_error(text: &str, name: &NodeName) -> ModelError {
-    GraphError::Attribute {
-        node: name.clone(),
-        attribute: "shape".to_owned(),
-        value: format!("{:?}", short(text)),
-        expected: "sizes such as 2,3 (of a Parameter also ?, 1..4 or ...)",
-    }
-    .into()
+    let expected = "sizes such as 2,3 (of a Parameter also ?, 1..4 or ...)";
+    GraphError::attribute(name, "shape", format!("{:?}", short(text)), expected).into()
 }
 
 #[cfg(test)]

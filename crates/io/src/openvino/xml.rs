@@ -110,28 +110,21 @@ impl Document {
         match (names, self.layers.last_mut()) {
             (["net", "", ..], _) => self.version = attributes(tag)?.remove("version"),
             (["net", "layers", "layer", "", ""], _) => {
-                let mut found = attributes(tag)?;
-                let mut text = |key: &str| found.remove(key).unwrap_or_default();
-                let (id, name) = (text("id"), text("name"));
-                let (kind, version) = (text("type"), text("version"));
-                let output_names = text("output_names");
+                let keys = ["id", "name", "type", "version", "output_names"];
+                let [id, name, kind, version, output_names] = texts(tag, keys)?;
                 let layer = Layer { id, name, kind, version, output_names, ..Layer::default() };
                 self.layers.push(layer);
             }
             (["net", "layers", "layer", "data", ""], Some(layer)) => layer.data = attributes(tag)?,
             (["net", "layers", "layer", side @ ("input" | "output"), "port"], Some(layer)) => {
-                let mut found = attributes(tag)?;
-                let mut text = |key: &str| found.remove(key).unwrap_or_default();
-                let (id, precision, names) = (text("id"), text("precision"), text("names"));
+                let [id, precision, names] = texts(tag, ["id", "precision", "names"])?;
                 let port = Port { id, precision, names, dims: vec![] };
                 if side == "input" { layer.inputs.push(port) } else { layer.outputs.push(port) }
             }
             (["net", "edges", "edge", "", ""], _) => {
-                let mut found = attributes(tag)?;
-                let mut text = |key: &str| found.remove(key).unwrap_or_default();
-                let from = (text("from-layer"), text("from-port"));
-                let to = (text("to-layer"), text("to-port"));
-                self.edges.push(Edge { from, to });
+                let keys = ["from-layer", "from-port", "to-layer", "to-port"];
+                let [layer, port, to_layer, to_port] = texts(tag, keys)?;
+                self.edges.push(Edge { from: (layer, port), to: (to_layer, to_port) });
             }
             _ => return Ok(false),
         }
@@ -156,6 +149,12 @@ impl Document {
         }
         Ok(())
     }
+}
+
+/// These attributes; empty for those that are not there.
+fn texts<const N: usize>(tag: &BytesStart<'_>, keys: [&str; N]) -> Result<[String; N], String> {
+    let mut found = attributes(tag)?;
+    Ok(keys.map(|key| found.remove(key).unwrap_or_default()))
 }
 
 fn attributes(tag: &BytesStart<'_>) -> Result<HashMap<String, String>, String> {

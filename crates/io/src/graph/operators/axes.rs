@@ -15,16 +15,36 @@ pub(in super::super) fn axis(
     value: i128,
     rank: usize,
 ) -> Result<usize, OperandError> {
-    let size = rank as i128;
-    if rank == 0 {
-        let what = "the tensor has no axes";
-        return Err(OperandError::Nothing { argument, position, value, what });
+    place(argument, position, value, (rank, "the tensor has no axes"))
+}
+
+/// The place among `size` that an entry of a list names; it may count from the end. `none` says that
+/// there is no place.
+pub(super) fn place(
+    argument: &'static str,
+    position: usize,
+    value: i128,
+    (size, none): (usize, &'static str),
+) -> Result<usize, OperandError> {
+    let len = size as i128;
+    if size == 0 {
+        return Err(OperandError::Nothing { argument, position, value, what: none });
     }
-    if !(-size..size).contains(&value) {
-        let (low, high) = (-size, size - 1);
+    if !(-len..len).contains(&value) {
+        let (low, high) = (-len, len - 1);
         return Err(OperandError::Outside { argument, position, value, low, high });
     }
-    Ok(value.rem_euclid(size) as usize)
+    Ok(value.rem_euclid(len) as usize)
+}
+
+/// The same for the entries of an axis.
+pub(super) fn entry(
+    argument: &'static str,
+    position: usize,
+    value: i128,
+    size: usize,
+) -> Result<usize, OperandError> {
+    place(argument, position, value, (size, "the axis is empty"))
 }
 
 /// The axes that a list names, each at most once.

@@ -7,7 +7,7 @@ use super::super::numbers;
 use super::super::operand::OperandError;
 use super::super::view::{self, Span, View, dense_strides};
 use super::axes;
-use super::join::{self, runs};
+use super::join::runs;
 use super::slice::all;
 use crate::value::Value;
 use bytes::Bytes;
@@ -113,7 +113,7 @@ pub(super) fn gather_nd(
         let mut place = 0;
         for (axis, &index) in indices.iter().enumerate() {
             let position = entry * depth + axis;
-            let index = join::index(position, index, data.shape()[axis])?;
+            let index = axes::entry("indices", position, index, data.shape()[axis])?;
             // The place exists, so that nothing overflows.
             place += index as isize * data.strides()[axis];
         }

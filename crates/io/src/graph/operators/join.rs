@@ -53,25 +53,11 @@ pub(super) fn gather(
     Ok(View::of(view::with_bytes(&joined, &replaced, bytes)?))
 }
 
-/// The entry of an axis that an index picks; it may count from the end.
-pub(super) fn index(position: usize, value: i128, size: usize) -> Result<usize, OperandError> {
-    let (argument, len) = ("indices", size as i128);
-    if size == 0 {
-        let what = "the axis is empty";
-        return Err(OperandError::Nothing { argument, position, value, what });
-    }
-    if !(-len..len).contains(&value) {
-        let (low, high) = (-len, len - 1);
-        return Err(OperandError::Outside { argument, position, value, low, high });
-    }
-    Ok(value.rem_euclid(len) as usize)
-}
-
 /// Indices as runs at equal distances: where each begins in the list, and what it picks.
 pub(super) fn runs(indices: &[i128], size: usize) -> Result<Vec<(usize, Span)>, OperandError> {
     let mut runs: Vec<(usize, Span)> = Vec::new();
     for (position, &value) in indices.iter().enumerate() {
-        let index = index(position, value, size)?;
+        let index = axes::entry("indices", position, value, size)?;
         match runs.last_mut() {
             Some((_, run)) if run.len == 1 => {
                 run.step = index as isize - run.start as isize;
@@ -94,7 +80,7 @@ pub(super) fn known_gather(
     axis: &Known,
 ) -> Result<Known, OperandError> {
     numbers::check_integers("indices", indices.dtype)?;
-    let axis = single(axis)?;
+    let axis = axis.list("axis")?.map(|list| only(&list)).transpose()?;
     let (Some(dims), Some(axis)) = (&data.dims, axis) else {
         return Ok(Known::new(data.dtype, None));
     };
@@ -104,12 +90,6 @@ pub(super) fn known_gather(
     }
     let Some(shape) = &indices.dims else { return Ok(Known::new(data.dtype, None)) };
     Ok(Known::new(data.dtype, Some([&dims[..axis], shape, &dims[axis + 1..]].concat())))
-}
-
-/// The only entry of a list, if it is known.
-fn single(axis: &Known) -> Result<Option<i128>, OperandError> {
-    let Some(list) = axis.list("axis")? else { return Ok(None) };
-    only(&list).map(Some)
 }
 
 /// The only entry of a list.
@@ -129,13 +109,8 @@ pub(super) fn concat(
     axis: i64,
     workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
-    let known: Vec<Known> = tensors
-        .iter()
-        .map(|view| {
-            let dims = view.shape().iter().map(|&size| Some(size)).collect();
-            Known::new(Some(view.dtype()), Some(dims))
-        })
-        .collect();
+    let known = |view: &View| Known::of_shape(view.dtype(), view.shape());
+    let known: Vec<Known> = tensors.iter().map(known).collect();
     let joined = known_concat(&known.iter().collect::<Vec<_>>(), axis)?;
     let [first, others @ ..] = tensors else { return Err(OperandError::NoRoom { len: 0 }) };
     if others.is_empty() {

@@ -35,7 +35,7 @@ impl Lists {
             ("steps", self.steps.as_ref().map(Vec::len)),
         ];
         for (argument, count) in counts {
-            check_count(argument, count, Some(expected))?;
+            check_count(argument, count, ("starts", Some(expected)))?;
         }
         let axes = match &self.axes {
             Some(axes) => axes::distinct("axes", axes, rank)?,
@@ -54,17 +54,33 @@ impl Lists {
     }
 }
 
-fn check_count(
+/// Checks that a list has as many entries as another one, as far as they are known.
+pub(super) fn check_count(
     argument: &'static str,
     count: Option<usize>,
-    expected: Option<usize>,
+    (other, expected): (&'static str, Option<usize>),
 ) -> Result<(), OperandError> {
     match (count, expected) {
         (Some(count), Some(expected)) if count != expected => {
-            Err(OperandError::Count { argument, count, other: "starts", expected })
+            Err(OperandError::Count { argument, count, other, expected })
         }
         _ => Ok(()),
     }
+}
+
+/// Lists that an operator has under these names, as long as the first: `None` for one that is
+/// omitted, `Some(None)` for one that is not known.
+pub(super) fn known_lists<const N: usize>(
+    names: [&'static str; N],
+    lists: [Option<&Known>; N],
+) -> Result<[Option<Option<Vec<i128>>>; N], OperandError> {
+    let expected = (names[0], lists[0].and_then(Known::count));
+    let mut values = [const { None }; N];
+    for ((value, known), argument) in values.iter_mut().zip(lists).zip(names) {
+        check_count(argument, known.and_then(Known::count), expected)?;
+        *value = known.map(|known| known.list(argument)).transpose()?;
+    }
+    Ok(values)
 }
 
 pub(super) fn check_steps(argument: &'static str, steps: &[i128]) -> Result<(), OperandError> {
@@ -119,13 +135,7 @@ pub(super) fn slice(data: &View, lists: &Lists) -> Result<View, OperandError> {
 
 /// `lists` are starts, ends, axes and steps.
 pub(super) fn known_slice(data: &Known, lists: [Option<&Known>; 4]) -> Result<Known, OperandError> {
-    let names = ["starts", "ends", "axes", "steps"];
-    let expected = lists[0].and_then(Known::count);
-    let mut values = [const { None }; 4];
-    for ((value, known), argument) in values.iter_mut().zip(lists).zip(names) {
-        check_count(argument, known.and_then(Known::count), expected)?;
-        *value = known.map(|known| known.list(argument)).transpose()?;
-    }
+    let values = known_lists(["starts", "ends", "axes", "steps"], lists)?;
     let unknown = |value: &Option<Option<Vec<i128>>>| matches!(value, Some(None));
     let open = values.iter().any(unknown);
     let [starts, ends, axes, steps] = values.map(Option::flatten);

@@ -5,7 +5,8 @@ use super::super::known::Known;
 use super::super::op::Masks;
 use super::super::operand::OperandError;
 use super::super::view::{Span, View};
-use super::slice::{all, between, check_steps};
+use super::axes;
+use super::slice::{all, between, check_count, check_steps, known_lists};
 
 /// The elements of each axis of the input, and the axes of the result: `None` is a new one.
 type Picked = (Vec<Span>, Vec<Option<usize>>);
@@ -27,21 +28,11 @@ fn picks(masks: &Masks, at: usize) -> bool {
     !set(&masks.new_axis, at) && !set(&masks.ellipsis, at)
 }
 
-fn check_counts(counts: [Option<usize>; 3]) -> Result<(), OperandError> {
-    let [begin, end, strides] = counts;
-    for (argument, count) in [("end", end), ("strides", strides)] {
-        if let (Some(count), Some(expected)) = (count, begin)
-            && count != expected
-        {
-            return Err(OperandError::Count { argument, count, other: "begin", expected });
-        }
-    }
-    Ok(())
-}
-
 fn picked(masks: &Masks, lists: &Lists, shape: &[usize]) -> Result<Picked, OperandError> {
     let Lists { begin, end, strides } = lists;
-    check_counts([Some(begin.len()), Some(end.len()), strides.as_ref().map(Vec::len)])?;
+    let expected = ("begin", Some(begin.len()));
+    check_count("end", Some(end.len()), expected)?;
+    check_count("strides", strides.as_ref().map(Vec::len), expected)?;
     check_steps("strides", strides.as_deref().unwrap_or(&[]))?;
     let (rank, argument) = (shape.len(), "begin");
     let count = (0..begin.len()).filter(|&at| picks(masks, at)).count();
@@ -59,7 +50,8 @@ fn picked(masks: &Masks, lists: &Lists, shape: &[usize]) -> Result<Picked, Opera
         } else if set(&masks.new_axis, at) {
             order.push(None);
         } else if set(&masks.shrink_axis, at) {
-            spans[axis] = one(at, begin[at], shape[axis])?;
+            let start = axes::entry("begin", at, begin[at], shape[axis])?;
+            spans[axis] = Span { start, len: 1, step: 1 };
             axis += 1;
         } else {
             let step = strides.as_ref().map_or(1, |strides| strides[at]);
@@ -72,20 +64,6 @@ fn picked(masks: &Masks, lists: &Lists, shape: &[usize]) -> Result<Picked, Opera
     }
     order.extend((axis..rank).map(Some));
     Ok((spans, order))
-}
-
-/// One element of an axis.
-fn one(position: usize, value: i128, size: usize) -> Result<Span, OperandError> {
-    let (argument, len) = ("begin", size as i128);
-    if size == 0 {
-        let what = "the axis is empty";
-        return Err(OperandError::Nothing { argument, position, value, what });
-    }
-    if !(-len..len).contains(&value) {
-        let (low, high) = (-len, len - 1);
-        return Err(OperandError::Outside { argument, position, value, low, high });
-    }
-    Ok(Span { start: value.rem_euclid(len) as usize, len: 1, step: 1 })
 }
 
 /// A range; `None` is the end of the axis at which it begins or ends.
@@ -109,13 +87,7 @@ pub(super) fn known_slice(
     masks: &Masks,
     lists: [Option<&Known>; 3],
 ) -> Result<Known, OperandError> {
-    let mut values = [const { None }; 3];
-    for ((value, known), argument) in values.iter_mut().zip(lists).zip(["begin", "end", "strides"])
-    {
-        *value = known.map(|known| known.list(argument)).transpose()?;
-    }
-    check_counts(lists.map(|known| known.and_then(Known::count)))?;
-    let [begin, end, strides] = values;
+    let [begin, end, strides] = known_lists(["begin", "end", "strides"], lists)?;
     if let Some(Some(strides)) = &strides {
         check_steps("strides", strides)?;
     }
