@@ -36,8 +36,9 @@ def reverse_sequence(x, lengths, time, batch, align="start", tail="keep"):
 
 
 def reverse_subsequences(x, lengths, axis, align="start", tail="keep"):
-    """Reverses the elements of every lane; lengths have ``x``'s shape with 1 at the axis."""
-    return _padded(x, lambda index: lengths[index[:axis] + (0,) + index[axis + 1 :]], axis, align, tail)
+    """Reverses the elements of every lane; lengths have ``x``'s shape with 1 at the axis, and may lack its last axes."""
+    rank = lengths.ndim
+    return _padded(x, lambda index: lengths[(index[:axis] + (0,) + index[axis + 1 :])[:rank]], axis, align, tail)
 
 
 def _padded(x, length_of, axis, align, tail):

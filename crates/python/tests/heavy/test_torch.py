@@ -1,10 +1,11 @@
 """``retrograde.torch`` against loops in plain NumPy: types, strides, in place, cached plans."""
 
+import naive
 import numpy as np
 import pytest
 import torch
 from torch.func import functional_call
-from torch_cases import DTYPES, OPS, bits, naive, naive_sequence, own_kernels, quiet, same, sample, strided
+from torch_cases import DTYPES, OPS, bits, own_kernels, quiet, same, sample, strided
 
 import retrograde
 import retrograde.torch as rt
@@ -20,9 +21,9 @@ def test_every_type_moves_bit_by_bit(dtype):
             assert got.dtype == dtype and got.shape == x.shape
             same(got, np.flip(bits(x), 0))
     lengths = rng.integers(0, 5, (2, 1, 9))
-    same(rt.reverse_subsequences(x, lengths, axis=1), naive(bits(x), 1, lengths))
+    same(rt.reverse_subsequences(x, lengths, axis=1), naive.reverse_subsequences(bits(x), lengths, 1))
     got = OPS.reverse_sequence(x, torch.tensor([3, 1]), 1, 0, "strict")
-    same(got, naive_sequence(bits(x), [3, 1], 1, 0, 3))
+    same(got, naive.reverse_sequence(bits(x), [3, 1], 1, 0))
     want = np.flip(bits(x), 2).copy()
     assert rt.reverse(x, -1, out=x) is x
     same(x, want)
@@ -50,7 +51,7 @@ def test_random_calls_of_any_strides():
         time, batch = (int(a) for a in rng.permutation(rank)[:2])
         kind = rng.choice(["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
         lengths = rng.integers(0, shape[time] + 1, shape[batch]).astype(kind)
-        want = naive_sequence(data, lengths, time, batch, rank)
+        want = naive.reverse_sequence(data, lengths, time, batch)
         for given in (lengths, lengths.tolist(), torch.from_numpy(lengths)):
             same(rt.reverse_sequence(x, given, time_axis=time - rank, batch_axis=batch), want)
         same(OPS.reverse_sequence(x, torch.from_numpy(lengths), time, batch, "strict"), want)
@@ -58,7 +59,7 @@ def test_random_calls_of_any_strides():
         assert rt.reverse_sequence(x, lengths, time_axis=time, batch_axis=batch, out=out) is out
         same(out, want)
         lanes = rng.integers(0, shape[time] + 3, shape[:time] + (1,) + shape[time + 1 :]).astype(kind)
-        want = naive(data, time, lanes)
+        want = naive.reverse_subsequences(data, lanes, time)
         same(rt.reverse_subsequences(x, lanes, axis=time), want)
         own = strided(rng, shape, x.dtype).copy_(x)
         rt.reverse_subsequences(own, torch.from_numpy(lanes.squeeze(time)), axis=time - rank, out=own)

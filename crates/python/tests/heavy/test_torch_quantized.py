@@ -3,10 +3,10 @@
 import itertools
 import warnings
 
+import naive
 import numpy as np
 import pytest
 import torch
-from torch_cases import naive, naive_sequence
 
 import retrograde
 import retrograde.torch as rt
@@ -64,11 +64,11 @@ def test_lengths(dtype):
             calls = [
                 (
                     lambda: rt.reverse_sequence(x, lengths, time_axis=time, batch_axis=batch),
-                    lambda: naive_sequence(x.dequantize().numpy(), lengths, time, batch, 3),
+                    lambda: naive.reverse_sequence(x.dequantize().numpy(), lengths, time, batch),
                 ),
                 (
                     lambda: retrograde.reverse_subsequences(x, lanes, axis=time - 3),
-                    lambda: naive(x.dequantize().numpy(), time, lanes),
+                    lambda: naive.reverse_subsequences(x.dequantize().numpy(), lanes, time),
                 ),
             ]
             for call, expected in calls:
@@ -97,7 +97,7 @@ def test_parameters():
     # Channels that are all alike may be mixed.
     alike = torch.quantize_per_channel(torch.rand(2, 3), torch.full((3,), 0.1), torch.zeros(3), 1, torch.qint8)
     y = rt.reverse_sequence(alike, [3, 2], time_axis=1, batch_axis=0)
-    same(y, alike, naive_sequence(alike.dequantize().numpy(), [3, 2], 1, 0, 2))
+    same(y, alike, naive.reverse_sequence(alike.dequantize().numpy(), [3, 2], 1, 0))
 
 
 def test_views_and_outputs():

@@ -2,12 +2,13 @@
 
 import itertools
 
+import naive
 import numpy as np
 import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp
-from torch_cases import each_call, naive, naive_sequence, own_kernels
+from torch_cases import each_call, own_kernels
 
 import retrograde.torch as rt
 
@@ -110,7 +111,7 @@ def test_vmap_of_every_operand_at_every_place(outer):
                 return rt.reverse_sequence(x, n, time_axis=time, batch_axis=batch)
 
             def loop(x, n):
-                return torch.from_numpy(naive_sequence(x.numpy(), n, time % 3, batch % 3, 3))
+                return torch.from_numpy(naive.reverse_sequence(x.numpy(), n, time % 3, batch % 3))
 
             n = torch.from_numpy(rng.integers(0, x.shape[time] + 1, (size, x.shape[batch])))
             want = torch.stack([loop(e, n[0]) for e in each])
@@ -126,7 +127,7 @@ def test_vmap_of_every_operand_at_every_place(outer):
                 return rt.reverse_subsequences(x, n, axis=axis)
 
             def loop(x, n):
-                return torch.from_numpy(naive(x.numpy(), axis % 3, n.numpy()))
+                return torch.from_numpy(naive.reverse_subsequences(x.numpy(), n.numpy(), axis % 3))
 
             shape = [1 if a == axis % 3 else s for a, s in enumerate(x.shape)]
             n = torch.from_numpy(rng.integers(0, x.shape[axis] + 2, (size, *shape)))

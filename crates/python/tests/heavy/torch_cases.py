@@ -1,6 +1,5 @@
 """Tensors, expected results and calls that the tests of ``retrograde.torch`` share."""
 
-import itertools
 import os
 import warnings
 
@@ -51,24 +50,6 @@ def strided(rng, shape, dtype):
     whole = sample(rng, [shape[a] * gaps[a] for a in order], dtype)
     whole = whole.permute(*np.argsort(order).tolist()) if len(shape) else whole
     return whole[tuple(slice(None, None, int(g)) for g in gaps)]
-
-
-def naive(x, axis, lengths):
-    """Lane by lane along ``axis``; ``lengths`` has the shape of ``x`` with 1 there."""
-    out = x.copy()
-    sizes = x.shape[: lengths.ndim]
-    for lane in itertools.product(*(range(1 if a == axis else n) for a, n in enumerate(sizes))):
-        at = lane[:axis] + (slice(None),) + lane[axis + 1 :]
-        length = min(int(lengths[lane]), x.shape[axis])
-        out[at][:length] = x[at][:length][::-1]
-    return out
-
-
-def naive_sequence(x, lengths, time, batch, rank):
-    shape = [1] * rank
-    shape[batch] = -1
-    full = [1 if a == time else n for a, n in enumerate(x.shape[:rank])]
-    return naive(x, time, np.broadcast_to(np.reshape(lengths, shape), full))
 
 
 def same(got, expected):
