@@ -5,7 +5,6 @@
 
 mod cases;
 mod ndarray_peer;
-mod onnx;
 mod rten_peer;
 
 #[cfg(feature = "heavy")]
@@ -16,8 +15,8 @@ mod candle_peer;
 use cases::Job;
 use clap::Parser;
 use retrograde_bench::call::{Call, Failure, Plans};
-use retrograde_bench::rounds::{Contestant, Sampled, alternate, quantile};
 use retrograde_bench::copy;
+use retrograde_bench::rounds::{Contestant, Sampled, alternate, quantile};
 use serde_json::json;
 use std::cell::RefCell;
 use std::time::Duration;

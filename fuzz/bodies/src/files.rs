@@ -33,7 +33,7 @@ impl Folder {
 }
 
 /// Returns the success value, and checks that an error message is one line of bounded length.
-pub(crate) fn checked<T, E: Display>(result: Result<T, E>) -> Option<T> {
+pub fn checked<T, E: Display>(result: Result<T, E>) -> Option<T> {
     result
         .inspect_err(|error| {
             let text = error.to_string();

@@ -14,6 +14,7 @@ mod memory;
 mod models;
 mod tensors;
 
+pub use files::checked;
 pub use memory::Counting;
 
 use std::fs;

@@ -4,10 +4,9 @@
 //! bug, unless it has several lines. `fuzz/any.rs` runs the bodies under libFuzzer, and `tests/replay.rs`
 //! on every file in `fuzz/seeds/zarr` and `fuzz/seeds/hdf5`.
 
-use retrograde_fuzz_bodies as bodies;
+use retrograde_fuzz_bodies::{self as bodies, checked};
 use retrograde_zarr::store::Local;
-use retrograde_zarr::{Axes, Conversion, Error, Job, Settings, Target, list_hdf5};
-use std::fmt::Display;
+use retrograde_zarr::{Axes, Conversion, Job, Settings, Target, list_hdf5};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,8 +23,6 @@ const END: u8 = 0xff;
 const MEMORY: u64 = 32 << 20;
 /// The most chunks that are looked at.
 const CHUNKS: u64 = 16;
-/// The maximum length of an error message in bytes.
-const LONGEST: usize = 64 << 10;
 
 /// A store: its metadata, a byte 0xff, and the bytes of each of its chunks.
 fn zarr(data: &[u8]) {
@@ -97,14 +94,4 @@ fn bounded(body: impl FnOnce(&Settings<'_>)) {
     let (memory, progress) = (MEMORY, &progress);
     let usual = Settings::default();
     body(&Settings { memory, force: true, sync: false, stop: &stop, progress, ..usual });
-}
-
-/// Returns the success value, and checks that an error message is one line of bounded length.
-fn checked<T>(result: Result<T, Error>) -> Option<T> {
-    let check = |error: &dyn Display| {
-        let text = error.to_string();
-        assert!(text.len() <= LONGEST, "an error message of {} bytes", text.len());
-        assert!(!text.contains('\n'), "an error message of several lines: {text}");
-    };
-    result.inspect_err(|error| check(error)).ok()
 }
