@@ -272,8 +272,7 @@ fn segments_and_zero_tails_are_written() {
     let at = |name: &str| folder.path().join(name);
     let done = |words: &str| {
         let arguments: Vec<&str> = words.split(' ').collect();
-        let stderr = done(folder.path(), &arguments);
-        stderr
+        done(folder.path(), &arguments)
     };
     assert_eq!(
         done("reverse-segments x.npy --offsets offsets.npy -o y.npy"),
