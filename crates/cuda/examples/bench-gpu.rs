@@ -1,18 +1,21 @@
 //! Times plans on a CUDA device against a device-to-device copy of the same bytes.
 //!
 //! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES]
-//! [--no-clusters] [--no-scratch] [--pairs-from VECTORS] [--keep-from BYTES] [--movements]` prints a table.
+//! [--no-clusters] [--no-scratch] [--pairs-from VECTORS] [--keep-from BYTES] [--movements]
+//! [--without]` prints a table.
 //! `bench/gpu/bench.py --native` starts it, times the same cases (`bench/cases.jsonl`) and other
 //! libraries from Python, and combines the results. `--movements` times segments, tails that become
-//! zero and lengths at the end of rows instead, which no other library has.
+//! zero and lengths at the end of rows instead, which no other library has, and what few tensors
+//! have: kernels that no case of the list runs on. `--without` times all of these, each with the
+//! kernel of the table and, in turns, with the one that the table has without it.
 
 use cudarc::driver::{result, sys};
 use retrograde::{
-    Align, DType, Layout, LengthsOperator, Plan, ReverseSegments, ReverseSequence, Tail,
+    Align, DType, Layout, LengthsOperator, Plan, Reverse, ReverseSegments, ReverseSequence, Tail,
 };
 use retrograde_bench::call::Failure;
 use retrograde_bench::cases::{Case, Harness, lengths, noise};
-use retrograde_cuda::{Cuda, DeviceBuffer, Stream, kernel, kernel_in_place};
+use retrograde_cuda::{Cuda, DeviceBuffer, Kernel, Limits, Stream, kernel, kernel_in_place};
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -59,6 +62,12 @@ enum Movement {
     Segments(usize),
     /// Rows with a length each.
     Rows(Align, Tail),
+    /// Columns with a length each.
+    Columns(Tail),
+    /// Reversed axes.
+    Flip(&'static [i64]),
+    /// The same, of an input whose two axes are stored in the other order.
+    Transposed(&'static [i64]),
 }
 
 /// A case that is not in the list.
@@ -108,6 +117,60 @@ fn movements() -> Vec<Other> {
         all.push(of(name, DType::U8, &[1 << 18, 1000], Rows(align, tail)));
         all.push(of(name, DType::F32, &[512, 512, 256], Rows(align, tail)));
     }
+    let transposed = all.len();
+    all.push(of("transposed", DType::F32, &[1 << 25, 8], Movement::Transposed(&[1])));
+    all.push(of("transposed", DType::U8, &[1 << 26, 15], Movement::Transposed(&[1])));
+    let transposed = all.split_off(transposed);
+    for (dtype, shape, axes) in [
+        (DType::U8, &[1 << 24, 63][..], &[0][..]),
+        (DType::F32, &[1 << 22, 61], &[0]),
+        (DType::U8, &[8, 1 << 21, 63], &[0, 2]),
+        (DType::F32, &[1 << 20, 255], &[0]),
+        (DType::U8, &[1 << 27, 7], &[1]),
+        (DType::F32, &[1 << 25, 8], &[0]),
+        (DType::F32, &[1 << 22, 64], &[1]),
+        (DType::U8, &[1 << 24, 63], &[1]),
+        (DType::F32, &[4096, 16384, 3], &[1]),
+        (DType::F16, &[4096, 32768, 3], &[1]),
+        (DType::Bytes(5), &[4096, 50_000], &[1]),
+        (DType::Bytes(7), &[4096, 40_000], &[1]),
+        (DType::F32, &[512, 1024, 511], &[1]),
+        (DType::U4, &[32768, 32769], &[1]),
+        (DType::U4, &[32768, 32768], &[1]),
+    ] {
+        all.push(of(&format!("flip {axes:?}"), dtype, shape, Movement::Flip(axes)));
+    }
+    for tail in [Tail::Keep, Tail::Zero] {
+        let keep = if tail == Tail::Keep { "kept" } else { "zero" };
+        let rows = format!("rows, {keep} tail");
+        for (dtype, shape) in [
+            (DType::F32, &[16384, 4096, 3][..]),
+            (DType::F16, &[16384, 8192, 3]),
+            (DType::U8, &[16384, 16384, 3]),
+            (DType::Bytes(5), &[4096, 50_000]),
+            (DType::Bytes(7), &[4096, 40_000]),
+            (DType::F32, &[512, 1024, 511]),
+            (DType::F32, &[512, 8192, 63]),
+            (DType::U8, &[1 << 23, 100]),
+            (DType::F16, &[1 << 23, 31]),
+            (DType::F32, &[1 << 23, 15]),
+            (DType::U4, &[32768, 32768]),
+        ] {
+            all.push(of(&rows, dtype, shape, Rows(Align::Start, tail)));
+        }
+        let columns = format!("columns, {keep} tail");
+        for (dtype, shape) in [
+            (DType::U8, &[2048, 1 << 19][..]),
+            (DType::F16, &[2048, 1 << 18]),
+            (DType::F32, &[2048, 1 << 17]),
+            (DType::F32, &[512, 1 << 19]),
+            (DType::F64, &[2048, 1 << 16]),
+            (DType::F32, &[16384, 16384]),
+            (DType::F32, &[100_000, 2688]),
+        ] {
+            all.push(of(&columns, dtype, shape, Movement::Columns(tail)));
+        }
+    }
     let in_place = all.iter().map(|other| Other {
         name: format!("in place: {}", other.name),
         shape: other.shape.clone(),
@@ -115,6 +178,7 @@ fn movements() -> Vec<Other> {
         ..*other
     });
     let in_place: Vec<Other> = in_place.collect();
+    all.extend(transposed);
     all.extend(in_place);
     all
 }
@@ -157,7 +221,24 @@ impl<'a> Ready<'a> {
 
     fn other(cuda: &Cuda, memory: &'a Memory, case: &Other) -> Result<Self> {
         let dense = Layout::dense(case.dtype, &case.shape)?;
+        let bytes = dense.byte_len();
+        let ready = |plan, lengths| {
+            Ok(Ready { plan, memory, lengths, bytes, offset: 0, in_place: case.in_place })
+        };
         let (plan, given) = match case.movement {
+            Movement::Flip(axes) => {
+                return ready(Reverse::axes(axes.iter().copied()).plan(&dense, &dense)?, None);
+            }
+            Movement::Transposed(axes) => {
+                let strides = [1, case.shape[0] as isize];
+                let input = Layout::strided(case.dtype, &case.shape, &strides, 0)?;
+                return ready(Reverse::axes(axes.iter().copied()).plan(&input, &dense)?, None);
+            }
+            Movement::Columns(tail) => {
+                let given = lengths(case.shape[1], case.shape[0]);
+                let of = Layout::dense(DType::I64, &[case.shape[1]])?;
+                (ReverseSequence::new().tail(tail).plan(&dense, &of, &dense)?, given)
+            }
             Movement::Segments(steps) => {
                 let given = offsets(case.shape[0], steps);
                 let of = Layout::dense(DType::I64, &[given.len() / 8])?;
@@ -170,9 +251,26 @@ impl<'a> Ready<'a> {
                 (operator.align(align).tail(tail).plan(&dense, &of, &dense)?, given)
             }
         };
-        let lengths = Some(DeviceBuffer::from_host(cuda, &given)?);
-        let bytes = dense.byte_len();
-        Ok(Ready { plan, memory, lengths, bytes, offset: 0, in_place: case.in_place })
+        ready(plan, Some(DeviceBuffer::from_host(cuda, &given)?))
+    }
+
+    fn kernel(&self, limits: &Limits) -> Kernel {
+        match self.in_place {
+            true => kernel_in_place(&self.plan, limits),
+            false => kernel(&self.plan, limits),
+        }
+    }
+
+    /// The kernel that runs without the one of the table, and a stream for it; `None` if the table has
+    /// no other.
+    fn without(&self, cuda: &Cuda) -> Result<Option<(Kernel, Stream)>> {
+        let mut limits = cuda.limits();
+        let chosen = self.kernel(&limits);
+        limits.without = Some(chosen);
+        let other = self.kernel(&limits);
+        Ok((other != chosen)
+            .then(|| cuda.limited(limits).stream().map(|stream| (other, stream)))
+            .transpose()?)
     }
 
     fn run(&self, stream: &Stream) -> Result<()> {
@@ -254,7 +352,7 @@ fn main() -> Result<()> {
     let (mut json, mut rounds, mut only) = (None, 15usize, vec![String::new()]);
     let (mut shared, mut clusters, mut scratch) = (usize::MAX, true, true);
     let (mut pairs_from, mut keep_from) = (None, None);
-    let (mut list, mut others) = (false, false);
+    let (mut list, mut others, mut without) = (false, false, false);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
@@ -263,6 +361,7 @@ fn main() -> Result<()> {
             "--only" => only = texts(&value()?),
             "--list" => list = true,
             "--movements" => others = true,
+            "--without" => without = true,
             // As on a smaller device.
             "--shared" => shared = value()?.parse()?,
             "--no-clusters" => clusters = false,
@@ -273,10 +372,10 @@ fn main() -> Result<()> {
         }
     }
     let wanted = |name: &str| only.iter().any(|text| name.contains(text.as_str()));
-    let cases = if others { Vec::new() } else { Harness::Cuda.cases()? };
+    let cases = if others && !without { Vec::new() } else { Harness::Cuda.cases()? };
     let cases = cases.into_iter().filter(|case| wanted(&case.name));
     let (small, large): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.group == "small");
-    let others = if others { movements() } else { Vec::new() };
+    let others = if others || without { movements() } else { Vec::new() };
     let others: Vec<Other> = others.into_iter().filter(|case| wanted(&case.name)).collect();
     if list {
         let names = large.iter().chain(&small).map(|case| &case.name);
@@ -299,7 +398,7 @@ fn main() -> Result<()> {
     let stream = cuda.stream()?;
     let (major, minor) = cuda.driver_version();
     println!("{}, driver for CUDA {major}.{minor}, {rounds} rounds", cuda.name());
-    println!("{:48} {:16} {:>9} {:>7} {:>6}  spread", "case", "kernel", "us", "GB/s", "copy=1");
+    println!("{:48} {:22} {:>9} {:>7} {:>6}  spread", "case", "kernel", "us", "GB/s", "copy=1");
     // The context has to be current for the events.
     // SAFETY: the default stream outlives everything.
     unsafe { cuda.borrow_stream(0)? }.synchronize()?;
@@ -324,22 +423,38 @@ fn main() -> Result<()> {
             ready.run(&stream)?;
         }
         stream.check()?;
-        let (mut copies, mut times) = (Vec::new(), Vec::new());
+        let limits = cuda.limits();
+        let (mut copies, mut times, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let left_out = without.then(|| ready.without(&cuda)).transpose()?.flatten();
+        if let Some((_, other)) = &left_out {
+            ready.run(other)?;
+            other.check()?;
+        }
         for _ in 0..rounds {
             copies.push(clock.time(&stream, || ready.copy(&stream))?);
             times.push(clock.time(&stream, || ready.run(&stream))?);
+            if let Some((_, other)) = &left_out {
+                others.push(clock.time(other, || ready.run(other))?);
+            }
         }
         stream.check()?;
+        if let Some((kernel, _)) = left_out {
+            let (time, other) = (quartiles(&mut times)[1], quartiles(&mut others)[1]);
+            let (copy, cost) = (quartiles(&mut copies)[1], (other / time - 1.0) * 100.0);
+            println!(
+                "{name:48} {:22} {time:9.1} {:6.3}  {kernel:22} {other:9.1} {:6.3} {cost:+7.1} %",
+                ready.kernel(&limits),
+                copy / time,
+                copy / other,
+            );
+            continue;
+        }
         let (copy, time) = (quartiles(&mut copies), quartiles(&mut times));
         let ratio = [copy[1] / time[2], copy[1] / time[1], copy[1] / time[0]];
-        let limits = cuda.limits();
-        let kernel = match ready.in_place {
-            true => kernel_in_place(&ready.plan, &limits),
-            false => kernel(&ready.plan, &limits),
-        };
+        let kernel = ready.kernel(&limits);
         let rate = 2.0 * ready.bytes as f64 / time[1] / 1000.0;
         println!(
-            "{:48} {:16} {:9.1} {:7.0} {:6.3}  {:.3}-{:.3}",
+            "{:48} {:22} {:9.1} {:7.0} {:6.3}  {:.3}-{:.3}",
             name, kernel, time[1], rate, ratio[1], ratio[0], ratio[2]
         );
         writeln!(

@@ -1,91 +1,364 @@
-//! Chooses the kernel for a plan: the only place, which `explain` can query.
+//! The choice of a kernel for a plan: a table, and nothing else chooses.
+//!
+//! A call runs on the first kernel whose row applies. What a row says has to be enough for its kernel
+//! to be right, whatever is above it. Whether a kernel is worth having is measured: the percentages say
+//! by how much calls take longer without it, on the next one that applies (H200, 2026-11-18, most
+//! tensors have 1 GiB, `bench-gpu --without`).
 
-use crate::kernel::{Kernel, Limits};
+use crate::facts::{ColumnFacts, Facts, MOST_DENSE, RowFacts, WIDE_UNIT, cut_from};
+use crate::kernel::Kernel;
+use crate::limits::Limits;
 use crate::params::{FEW, MANY};
-use crate::scratch::MOST_SCRATCH;
 use crate::shape::{Shape, Site};
-use retrograde::{Flow, Grain, Plan};
+use retrograde::{Grain, Plan};
 
-/// A kernel, and the width of the unit that it moves.
+/// A kernel, the variant of it, and what it moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) kernel: Kernel,
-    pub(crate) width: Width,
+    /// The width in the name of the kernel's function.
+    pub(crate) variant: u8,
+    /// Each unit is a row of its own, of pieces of so many bytes that keep their order.
+    pub(crate) pieces: Option<u64>,
 }
 
-/// The unit that a kernel moves at a time, with its width in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Width {
-    /// No unit: the kernel moves nothing, or packed elements, which are narrower than a byte.
-    None,
-    /// Units of the plan: naturally aligned, or pixels (3, 6 or 12 bytes) with the alignment that
-    /// the kernel needs.
-    Unit(u64),
-    /// Units of the plan at any byte address: pixels in rows, and staged two-byte units.
-    Loose(u64),
-    /// Units of a width for which the staged row kernel has no variant.
-    Other,
-    /// Granules, of which each unit is a whole number.
-    Granule(u64),
-    /// Vectors of a unit that is a whole row, copied in forward order.
+/// A row of the table: a kernel, and where it is chosen.
+struct Row {
+    kernel: Kernel,
+    calls: Calls,
+    by: By,
+    when: When,
+}
+
+/// Calls that a kernel can run.
+#[derive(PartialEq, Eq)]
+enum Calls {
+    Apart,
+    InPlace,
+    Both,
+}
+
+/// What a kernel moves, which decides the variant of it.
+enum By {
+    /// Nothing that variants differ in.
+    One,
+    /// Units of the plan.
+    Unit,
+    /// Pieces that divide the units, and all steps and addresses.
+    Piece,
+    /// The same, of units that are rows.
+    Pieces,
+    /// Vectors of units that are rows.
     Vectors,
+    /// Pieces of at most a word.
+    Word,
+    /// Units that the kernels that stage rows know, or any others.
+    Staged,
 }
 
-impl Width {
-    /// The width in bytes that is passed to the kernels.
-    pub(crate) fn bytes(self) -> u64 {
-        match self {
-            Width::Unit(bytes) | Width::Loose(bytes) | Width::Granule(bytes) => bytes,
-            Width::Vectors => 16,
-            Width::None | Width::Other => 0,
-        }
-    }
+/// Where a kernel is chosen.
+enum When {
+    Always,
+    /// Calls of any shape.
+    Call(fn(&Facts<'_>) -> bool),
+    /// Units that are contiguous on both sides.
+    Rows(fn(&Facts<'_>, &RowFacts) -> bool),
+    /// Adjacent lanes, each with a length.
+    Columns(fn(&Facts<'_>, &ColumnFacts<'_>) -> bool),
 }
 
-/// The narrowest strip of columns, in bytes.
-pub(crate) const STRIP: u64 = 64;
-/// Blocks of a cluster, words of a column that one of them takes at a time, and the widths of
-/// strips in bytes: at most a cache line, at least a sector of it.
-pub(crate) const CLUSTER: u64 = 16;
-const CLUSTER_GROUP: u64 = 32;
-const CLUSTER_STRIPS: [u64; 3] = [128, 64, SECTOR];
-const SECTOR: u64 = 32;
+const fn row(kernel: Kernel, calls: Calls, by: By, when: When) -> Row {
+    Row { kernel, calls, by, when }
+}
 
-/// Bytes per multiprocessor from which scratch memory is worth two passes.
-const SCRATCH_FROM: u64 = 192 * 1024;
-/// Strips that pass through scratch memory, at least three of them at a time: bytes of a cache line,
-/// or of two.
-pub(crate) const LINE: u64 = 128;
-pub(crate) const WIDE_STRIP: u64 = 256;
+/// Packed elements.
+const PACKED: &[Row] = &[
+    // The shift is uniform for all vectors.
+    // 44 % (u4 and u1, 1 GiB).
+    row(Kernel::PackedFlips, Calls::Both, By::One, When::Call(|f| f.flips_packed_row())),
+    row(
+        Kernel::PackedMore,
+        Calls::Both,
+        By::One,
+        When::Call(|f| f.shape.zero || f.shape.segments.is_some()),
+    ),
+    row(
+        Kernel::Packed,
+        Calls::Both,
+        By::One,
+        When::Call(|f| !f.shape.zero && f.shape.segments.is_none()),
+    ),
+];
 
-/// Shorter rows do not use kernels that treat the ends of rows separately, if there is a choice.
-const LONG_ROW: u64 = 4096;
-const LONG_ROW_BY_LENGTH: u64 = 512;
-/// Shorter rows are rewritten as a whole in place; in longer ones, the part that stays is not
-/// written.
-const SHORT_SWAP: u64 = 512;
-/// Contiguous rows are counted in 32 bits.
-const MOST_DENSE: u64 = 1 << 30;
-/// Shorter rows are swapped piece by piece: one warp per row would be too much for them.
-const STAGED_ROW: u64 = 512;
-/// Shorter rows of whole vectors are reversed in place vector by vector.
-const STAGED_FLIP: u64 = 4096;
-/// Narrower blocks trade places piece by piece.
-const WIDE_SWAP: u64 = 512;
-/// Shorter dimensions are not tiled.
-const TILE: usize = 16;
-/// Shorter rows are gathered, since most of their vectors would be partial. Rows of whole vectors
-/// have no partial ones.
-const SHORT_ROW: u64 = 256;
-const SHORT_VECTORS: u64 = 32;
-/// Unaligned units of at least this size are treated as rows; for aligned ones, 16 is enough.
-pub(crate) const WIDE_UNIT: u64 = 128;
-/// Units of at least this size are staged, if lengths move them.
-const WIDE_STAGED: u64 = 960;
-/// Shorter runs of output are written piece by piece.
-const SHORT_RUN: u64 = 32;
-/// The fewest bytes that adjacent lanes must have to be treated as columns.
-const NARROW: u64 = 32;
+/// A dimension that offsets cut into segments.
+const SEGMENTS: &[Row] = &[
+    // 110 % (f64) to 1,187 % (u8), segments of 1 KiB.
+    row(
+        Kernel::SegmentRows,
+        Calls::Apart,
+        By::Unit,
+        When::Rows(|f, r| {
+            let forward = r.row.src > 0 && r.row.dst > 0;
+            f.cuts_innermost() && f.natural && f.shape.unit < 16 && forward && r.bytes >= 256
+        }),
+    ),
+    // 191 % (c128) to 288 % (f32 [262144,255]).
+    row(Kernel::SegmentBlocks, Calls::Apart, By::Piece, When::Call(|f| f.cuts_innermost())),
+    // 139 % (c128) to 319 % (u8), segments of 1 KiB.
+    row(Kernel::SegmentSwaps, Calls::InPlace, By::Piece, When::Call(|f| f.cuts_innermost())),
+    row(Kernel::SegmentStrided, Calls::Apart, By::Piece, When::Always),
+    row(Kernel::SegmentStridedSwaps, Calls::InPlace, By::Piece, When::Always),
+];
+
+/// All others.
+const UNITS: &[Row] = &[
+    // Rows.
+    // 4 % (f32 axis 0); as fast as word flips where these apply.
+    row(
+        Kernel::AlignedRows,
+        Calls::Apart,
+        By::Unit,
+        When::Rows(|f, r| f.natural && r.whole && r.long && !r.by_length && !f.shape.zero),
+    ),
+    // 1 %.
+    row(
+        Kernel::RowSwaps,
+        Calls::InPlace,
+        By::Unit,
+        When::Rows(|f, r| f.natural && r.whole && !r.by_length && r.alone && r.bytes < 4096),
+    ),
+    // Shorter rows are staged several at a time.
+    // 1 %.
+    row(Kernel::CutRowsZero, Calls::Apart, By::Unit, When::Rows(|f, r| f.shape.zero && cuts(f, r))),
+    // 8 % (f64) to 11 % (u8 lanes).
+    row(Kernel::CutRows, Calls::Apart, By::Unit, When::Rows(|f, r| !f.shape.zero && cuts(f, r))),
+    // In such rows half of all vectors contain an end. From 64 bytes on, vectors of wide units are
+    // assembled as fast.
+    // 0 % for bytes, 24 % (f32 [8388608,15]).
+    row(
+        Kernel::BriefRows,
+        Calls::Both,
+        By::Unit,
+        When::Rows(|f, r| {
+            let most = if f.shape.unit < 4 { 64 } else { 63 };
+            f.natural && r.by_length && f.is_short(r) && r.bytes <= most
+        }),
+    ),
+    // 14 % (u8 [8388608,100]).
+    row(
+        Kernel::BriefRowsMore,
+        Calls::Both,
+        By::Unit,
+        When::Rows(|f, r| {
+            f.natural && f.shape.unit < 4 && r.by_length && f.is_short(r) && r.bytes <= 112
+        }),
+    ),
+    // 4 % (f32 RGB, 704 pixels) to 145 % (u8 [2097152,512]).
+    row(Kernel::ShortRows, Calls::Both, By::Unit, When::Rows(|f, r| f.is_short(r))),
+    // Shorter rows would take a warp each.
+    // 145 % (f32) to 933 % (RGB); twice that with lengths.
+    row(
+        Kernel::StagedSwaps,
+        Calls::InPlace,
+        By::Staged,
+        When::Rows(|f, r| f.shape.unit < WIDE_UNIT && r.bytes >= 512 && r.alone),
+    ),
+    // 113 % (f32 RGB, 705 pixels), 125 % (f32 [4194304,61]).
+    row(
+        Kernel::WordFlips,
+        Calls::Apart,
+        By::Unit,
+        When::Rows(|f, r| {
+            let words =
+                f.natural && matches!(f.shape.unit, 4 | 8) || f.pixels() && f.shape.unit == 12;
+            words && r.flipped && r.dense && r.bytes < MOST_DENSE
+        }),
+    ),
+    // 105 % (RGB, 705 pixels), 106 % (u8 [16777216,63]).
+    row(
+        Kernel::DenseFlips,
+        Calls::Apart,
+        By::Unit,
+        When::Rows(|f, r| {
+            // Lengths may have no effect on the movement, and still have to be checked.
+            f.shape.unit <= 6 && f.shape.unit != 4 && r.flipped && !f.has_lengths && crosses(f, r)
+        }),
+    ),
+    // No case of the list; flips of two axes are 6 % faster without it (u8 [8,2097152,63]).
+    row(Kernel::DenseRows, Calls::Apart, By::Unit, When::Rows(crosses)),
+    // 70 % (RGB of u8), 90 % (of u16), 704 pixels.
+    row(
+        Kernel::AlignedRows,
+        Calls::Apart,
+        By::Unit,
+        When::Rows(|f, r| {
+            let whole = r.whole && r.long && r.row.dst > 0 && 3 * f.granule >= f.shape.unit;
+            f.pixels() && whole && !r.by_length && !f.shape.zero
+        }),
+    ),
+    // 1 % to 3 %.
+    row(
+        Kernel::LongRows,
+        Calls::Apart,
+        By::Unit,
+        When::Rows(|f, r| windows(f, r) && f.natural && f.row_vectors(r) >= f.limits.pairs_from),
+    ),
+    // 15 % (f32 [1048576,255] axis 0).
+    row(Kernel::Rows, Calls::Apart, By::Unit, When::Rows(windows)),
+    // Whole vectors are as fast as blocks.
+    // 71 % (f32 [16384,16383]) to 328 % (u8) with lengths, 163 % (units of 5 bytes).
+    row(
+        Kernel::StagedRows,
+        Calls::Apart,
+        By::Staged,
+        When::Rows(|f, r| {
+            f.shape.unit < WIDE_UNIT && r.long && (f.granule < 16 || f.natural && r.by_length)
+        }),
+    ),
+    // Adjacent lanes.
+    // 7 % (u8 [2048,524288]), 19 % (u8 lanes).
+    row(
+        Kernel::ColumnsBytes,
+        Calls::Both,
+        By::Piece,
+        When::Columns(|_, c| c.staged() && c.bytes()),
+    ),
+    // 56 % (f32 [2048,131072]) to 283 % (f32 [512,524288]).
+    row(
+        Kernel::ColumnsZero,
+        Calls::Both,
+        By::Piece,
+        When::Columns(|f, c| c.staged() && f.shape.zero),
+    ),
+    // 3 % (f16 [2048,262144]), 4 % (f32 lanes, axis 0).
+    row(
+        Kernel::ColumnsFour,
+        Calls::Both,
+        By::Piece,
+        When::Columns(|f, c| {
+            let far = c.lanes.lane.src.unsigned_abs() >= 64 * 1024;
+            c.staged() && c.in_step() && far && !f.shape.zero
+        }),
+    ),
+    // 5 % (f32 lanes, axis 1).
+    row(
+        Kernel::ColumnsTwo,
+        Calls::Both,
+        By::Piece,
+        When::Columns(|f, c| c.staged() && c.in_step() && !f.shape.zero),
+    ),
+    row(Kernel::Columns, Calls::Both, By::Piece, When::Columns(|f, c| c.staged() && !f.shape.zero)),
+    // 8 % (u8 [32768,32768]), 9 % (f32 [16384,16384]).
+    row(Kernel::ClusterColumns, Calls::Both, By::Word, When::Columns(|_, c| c.clusters())),
+    // 5 % (f32 [40000,6720]), 8 % (f32 [100000,2688]).
+    row(
+        Kernel::ScratchColumns,
+        Calls::Both,
+        By::Piece,
+        When::Columns(|_, c| c.scratch() && c.narrow_scratch()),
+    ),
+    // 26 % (f32 [100000,2684]), 169 % (u8 [100000,10736]).
+    row(Kernel::ScratchColumnsWide, Calls::Both, By::Piece, When::Columns(|_, c| c.scratch())),
+    // Not measured: for what is too small for scratch memory, and while a graph is captured.
+    row(Kernel::DirectColumns, Calls::Apart, By::Piece, When::Columns(|f, _| f.granule < 16)),
+    // Any other order of dimensions.
+    // 49 % (c128) to 1,164 % (u8).
+    row(Kernel::Tiles, Calls::Apart, By::Unit, When::Call(|f| f.transposes())),
+    // 15 % to 17 % (f32 [512,512,1024]).
+    row(
+        Kernel::RowBlocks,
+        Calls::Apart,
+        By::Vectors,
+        When::Call(|f| f.blocks() && f.shape.prefix.is_some()),
+    ),
+    // 4 % (c128).
+    row(
+        Kernel::AlignedRows,
+        Calls::Apart,
+        By::Vectors,
+        When::Call(|f| f.blocks() && !f.shape.zero),
+    ),
+    // 29 % (f32 [512,1024,511]).
+    row(
+        Kernel::StagedRows,
+        Calls::Apart,
+        By::Pieces,
+        When::Call(|f| {
+            f.wide() && f.shape.prefix.is_some() && (f.shape.zero || f.shape.unit >= 960)
+        }),
+    ),
+    // 6 % (f32 [512,1024,511]).
+    row(
+        Kernel::LongRows,
+        Calls::Apart,
+        By::Pieces,
+        When::Call(|f| f.wide() && !f.shape.zero && f.unit_vectors() >= f.limits.pairs_from),
+    ),
+    // 21 % (f32 [512,8192,63] with lengths).
+    row(Kernel::Rows, Calls::Apart, By::Pieces, When::Call(|f| f.wide() && !f.shape.zero)),
+    // Narrower blocks trade places piece by piece.
+    // 16 % (f32 axis 0), 49 % (f32 [512,512,256] with lengths).
+    row(
+        Kernel::BlockSwaps,
+        Calls::InPlace,
+        By::Vectors,
+        When::Call(|f| f.blocks() && f.shape.unit >= 512 && !f.shape.zero),
+    ),
+    // Shorter runs of output are written piece by piece. The two innermost dimensions are not among
+    // the outer ones.
+    // 178 % (f32 [33554432,8], transposed), 433 % (u8 [134217728,7]).
+    row(
+        Kernel::Gather,
+        Calls::Apart,
+        By::Piece,
+        When::Call(|f| gathers(f) && f.shape.prefix.is_none()),
+    ),
+    // Not measured.
+    row(
+        Kernel::GatherPrefix,
+        Calls::Apart,
+        By::Piece,
+        When::Call(|f| gathers(f) && f.shape.prefix.is_some()),
+    ),
+    row(
+        Kernel::Strided,
+        Calls::Apart,
+        By::Piece,
+        When::Call(|f| f.axes() <= FEW && f.granule < 16),
+    ),
+    row(Kernel::StridedDeep, Calls::Apart, By::Piece, When::Always),
+    row(Kernel::Swaps, Calls::InPlace, By::Piece, When::Call(|f| f.axes() <= FEW)),
+    row(Kernel::SwapsDeep, Calls::InPlace, By::Piece, When::Always),
+];
+
+/// Rows of vectors with a length each.
+fn cuts(f: &Facts<'_>, r: &RowFacts) -> bool {
+    let short = f.is_short(r) && r.bytes < cut_from(f.shape.unit);
+    f.natural && r.by_length && r.whole && r.bytes < MOST_DENSE && !short
+}
+
+/// Contiguous rows so short that vectors should cross their ends.
+fn crosses(f: &Facts<'_>, r: &RowFacts) -> bool {
+    let few = match (f.natural, r.by_length) {
+        (_, true) => 512,
+        (true, false) => 4096,
+        (false, false) => MOST_DENSE,
+    };
+    let natural = f.natural && f.shape.unit < 16;
+    let pixels = f.pixels() && (r.by_length || !r.whole);
+    (natural || pixels) && r.dense && r.bytes < few
+}
+
+/// Rows at any alignment.
+fn windows(f: &Facts<'_>, r: &RowFacts) -> bool {
+    let natural = f.natural && f.shape.unit < 16;
+    (natural || f.pixels()) && r.long && !r.by_length && !f.shape.zero
+}
+
+/// Runs of output that pieces of the input are gathered for.
+fn gathers(f: &Facts<'_>) -> bool {
+    f.granule < 16 && f.shape.run() >= 32 && f.axes() <= FEW + 2
+}
 
 /// The kernel that [`Stream::execute`](crate::Stream::execute) uses for a plan, if its buffers are
 /// aligned to 16 bytes, as allocations are.
@@ -100,388 +373,89 @@ const NARROW: u64 = 32;
 /// # Ok::<(), retrograde::Error>(())
 /// ```
 pub fn kernel(plan: &Plan, limits: &Limits) -> Kernel {
-    choose(plan, &Shape::of(plan), Site { src: 0, dst: 0 }, limits).kernel
+    choose(plan, &Shape::of(plan), Site { src: 0, dst: 0 }, limits, false).kernel
 }
 
 /// The same for [`Stream::execute_in_place`](crate::Stream::execute_in_place).
 pub fn kernel_in_place(plan: &Plan, limits: &Limits) -> Kernel {
-    choose_in_place(plan, &Shape::of(plan), 0, limits).kernel
+    choose(plan, &Shape::of(plan), Site { src: 0, dst: 0 }, limits, true).kernel
 }
 
-/// Out of place.
-pub(crate) fn choose(plan: &Plan, shape: &Shape, at: Site, limits: &Limits) -> Choice {
-    if plan.is_empty() {
-        return Choice { kernel: Kernel::None, width: Width::None };
-    }
-    if plan.unit().grain != Grain::Byte {
-        return Choice { kernel: Kernel::Packed, width: Width::None };
-    }
-    if shape.segments.is_some() {
-        return segments(shape, at);
-    }
-    let found = rows(shape, at)
-        .or_else(|| columns(shape, at, limits, false))
-        .or_else(|| tiles(shape, at))
-        .or_else(|| wide(shape, at));
-    found.unwrap_or_else(|| any(shape, at))
+/// The kernels of the table, in order.
+pub fn kernels() -> impl Iterator<Item = Kernel> {
+    [PACKED, SEGMENTS, UNITS].into_iter().flatten().map(|row| row.kernel)
 }
 
-/// In place; the plan must allow it.
-pub(crate) fn choose_in_place(plan: &Plan, shape: &Shape, at: u64, limits: &Limits) -> Choice {
+/// The choice for a call; if it is in place, the plan must allow it, and both addresses are the same.
+pub(crate) fn choose(
+    plan: &Plan,
+    shape: &Shape,
+    at: Site,
+    limits: &Limits,
+    in_place: bool,
+) -> Choice {
     // A whole packed tensor that keeps its order still gets its unused bits cleared.
-    if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) {
-        return Choice { kernel: Kernel::None, width: Width::None };
+    let stays = in_place && plan.keeps_order() && !plan.seals_last_byte();
+    if plan.is_empty() || stays {
+        return Choice { kernel: Kernel::None, variant: 0, pieces: None };
     }
-    if plan.unit().grain != Grain::Byte {
-        return Choice { kernel: Kernel::Packed, width: Width::None };
-    }
-    let site = Site { src: at, dst: at };
-    if shape.segments.is_some() {
-        let width = Width::Granule(shape.granule(site));
-        return Choice { kernel: Kernel::SegmentSwaps, width };
-    }
-    let found = row_swaps(plan, shape, site)
-        .or_else(|| short_swaps(plan, shape, site))
-        .or_else(|| staged_swaps(plan, shape, site))
-        .or_else(|| columns(shape, site, limits, true))
-        .or_else(|| block_swaps(shape, site));
-    found.unwrap_or_else(|| Choice {
-        kernel: Kernel::Swaps,
-        width: Width::Granule(shape.granule(site)),
-    })
+    let table = match plan.unit().grain {
+        Grain::Packed { .. } => PACKED,
+        Grain::Byte if shape.segments.is_some() => SEGMENTS,
+        Grain::Byte => UNITS,
+    };
+    let facts = Facts::of(plan, shape, at, limits, in_place);
+    let (rows, columns) = (facts.row(), facts.columns());
+    let applies = |row: &&Row| {
+        let calls = if in_place { Calls::InPlace } else { Calls::Apart };
+        (row.calls == Calls::Both || row.calls == calls)
+            && match row.when {
+                When::Always => true,
+                When::Call(when) => when(&facts),
+                When::Rows(when) => rows.as_ref().is_some_and(|rows| when(&facts, rows)),
+                When::Columns(when) => columns.as_ref().is_some_and(|lanes| when(&facts, lanes)),
+            }
+    };
+    let mut found = table.iter().filter(applies);
+    let first = found.next();
+    let next = first
+        .filter(|row| limits.without == Some(row.kernel))
+        .and_then(|first| found.find(|row| row.kernel != first.kernel));
+    let row = next.or(first).expect("the last rows apply to every call");
+    let (variant, pieces) = row.by.moves(&facts);
+    Choice { kernel: row.kernel, variant, pieces }
 }
 
-/// Units that are contiguous on both sides.
-fn rows(shape: &Shape, at: Site) -> Option<Choice> {
-    let (row, outer) = row_of(shape)?;
-    let bytes = row.len as u64 * shape.unit;
-    let by_length = row.flow == Flow::FlipPrefix;
-    let whole = bytes.is_multiple_of(16) && outer_is_aligned(shape, at);
-    let vectors = whole && !by_length;
-    let long = bytes >= if vectors { SHORT_VECTORS } else { SHORT_ROW };
-    let all = bytes * shape.dims[..outer].iter().map(|dim| dim.len as u64).product::<u64>();
-    // Rows that run backward in the output are contiguous as well, but `run` does not detect them.
-    let dense = bytes >= 16 && row.dst > 0 && shape.run() == all && !shape.zero;
-    let granule = shape.granule(at);
-    let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && granule >= shape.unit;
-    let words = flips_words(shape);
-    let (few, most_dense) = match by_length {
-        true => (LONG_ROW_BY_LENGTH, LONG_ROW_BY_LENGTH),
-        false if words => (MOST_DENSE, MOST_DENSE),
-        false => (LONG_ROW, MOST_DENSE),
-    };
-    let (cut, most_short) = by_length_from(shape.unit);
-    let short = by_length && is_short(shape, at, most_short);
-    // Units of 3 or 6 bytes can be assembled from any bytes; those of 12 need words.
-    let triples = shape.unit < 12 || granule >= 4;
-    let kernel = match shape.unit {
-        _ if outer > FEW => None,
-        // Of rows that become zero as a whole, the kernel that can stage zeros.
-        _ if shape.zero && !by_length => {
-            (long && shape.unit < WIDE_UNIT && granule < 16).then_some(Kernel::StagedRows)
+impl By {
+    /// The variant of a kernel, and the pieces of units that are rows.
+    fn moves(&self, facts: &Facts<'_>) -> (u8, Option<u64>) {
+        let (unit, granule) = (facts.shape.unit, facts.granule);
+        match self {
+            By::One => (0, None),
+            By::Unit => (unit as u8, None),
+            By::Piece => (granule as u8, None),
+            By::Pieces => (granule as u8, Some(granule)),
+            By::Vectors => (0, Some(16)),
+            By::Word => (granule.min(4) as u8, None),
+            By::Staged => (staged_variant(facts), None),
         }
-        _ if natural && vectors && long => Some(Kernel::AlignedRows),
-        _ if natural && by_length && whole && bytes < MOST_DENSE && !(short && bytes < cut) => {
-            Some(Kernel::CutRows)
-        }
-        _ if short => Some(Kernel::ShortRows),
-        1 | 2 | 4 | 8 if natural && dense && bytes < few => Some(Kernel::DenseRows),
-        3 | 6 | 12 if triples && dense && (!vectors || words) && bytes < most_dense => {
-            Some(Kernel::DenseRows)
-        }
-        _ if !long => None,
-        _ if natural && by_length => Some(Kernel::StagedRows),
-        _ if natural => Some(Kernel::Rows),
-        3 | 6 | 12 if triples && !by_length => Some(Kernel::Pixels),
-        // An odd number of whole vectors is as fast as blocks.
-        width if width < WIDE_UNIT && granule < 16 => Some(Kernel::StagedRows),
-        _ => None,
-    };
-    let kernel = kernel?;
-    let width = match kernel {
-        Kernel::StagedRows => staged_width(shape, at),
-        // The variant for aligned rows needs whole pieces.
-        Kernel::Pixels if !(vectors && row.dst > 0 && granule * 3 >= shape.unit) => {
-            Width::Loose(shape.unit)
-        }
-        _ => Width::Unit(shape.unit),
-    };
-    Some(Choice { kernel, width })
-}
-
-/// Whether rows along one dimension, or a single row, are reversed as a whole.
-pub(crate) fn flips_rows(shape: &Shape) -> bool {
-    let near = |dim: &retrograde::Dim| dim.src.unsigned_abs() < 1 << 30;
-    shape.dims.split_last().is_some_and(|(row, outer)| {
-        shape.prefix.is_none() && row.src < 0 && outer.len() <= 1 && outer.iter().all(near)
-    })
-}
-
-/// The same for units that consist of words.
-pub(crate) fn flips_words(shape: &Shape) -> bool {
-    matches!(shape.unit, 4 | 8 | 12) && flips_rows(shape)
-}
-
-/// Units so wide that each is treated as a row.
-fn wide(shape: &Shape, at: Site) -> Option<Choice> {
-    if shape.dims.len() > FEW {
-        return None;
-    }
-    let granule = shape.granule(at);
-    if granule == 16 {
-        return Some(Choice { kernel: Kernel::AlignedRows, width: Width::Vectors });
-    }
-    let width = Width::Granule(granule);
-    let from = if shape.zero { WIDE_UNIT } else { WIDE_STAGED };
-    if shape.unit >= from && shape.prefix.is_some() {
-        return Some(Choice { kernel: Kernel::StagedRows, width });
-    }
-    (shape.unit >= WIDE_UNIT).then_some(Choice { kernel: Kernel::Rows, width })
-}
-
-/// The row size in bytes from which rows of whole vectors with lengths are moved by vectors, and
-/// the size up to which several other rows are staged at a time. Both were measured: the wider the
-/// units, the cheaper it is to assemble a vector.
-fn by_length_from(unit: u64) -> (u64, u64) {
-    match unit {
-        1 | 2 => (2048, 4096),
-        4 => (1024, 4096),
-        8 => (256, 4096),
-        16 => (16, 0),
-        _ => (0, 10240),
     }
 }
 
-/// The innermost dimension, if it is a row, and the number of other dimensions.
-pub(crate) fn row_of(shape: &Shape) -> Option<(retrograde::Dim, usize)> {
-    let (&row, outer) = shape.dims.split_last()?;
-    let adjacent = |stride: isize| stride.unsigned_abs() as u64 == shape.unit;
-    let is_row = adjacent(row.src) && adjacent(row.dst) && row.lengths == 0;
-    is_row.then_some((row, outer.len()))
-}
+/// The variants of the kernels that stage rows for unaligned units of two bytes, and for units of
+/// other widths.
+const LOOSE: u8 = 22;
+const OTHER: u8 = 0;
 
-/// Whether rows, ignoring the steps inside them, begin at multiples of 16.
-fn outer_is_aligned(shape: &Shape, at: Site) -> bool {
-    let Some((&row, outer)) = shape.dims.split_last() else { return false };
-    let low = |stride: isize| (stride as i64 * (row.len as i64 - 1)).min(0);
-    let whole = |number: i64| number % 16 == 0;
-    whole(at.src as i64 + shape.src + low(row.src))
-        && whole(at.dst as i64 + shape.dst + low(row.dst))
-        && outer.iter().all(|dim| whole(dim.src as i64) && whole(dim.dst as i64))
-}
-
-/// Adjacent lanes, each with a length.
-fn columns(shape: &Shape, at: Site, limits: &Limits, in_place: bool) -> Option<Choice> {
-    let (&inner, outer) = shape.dims.split_last()?;
-    let prefix = shape.prefix.filter(|&prefix| prefix < outer.len())?;
-    let width = inner.len as u64 * shape.unit;
-    let beside = |stride: isize| stride as i64 == shape.unit as i64;
-    if inner.lengths == 0 || !beside(inner.src) || !beside(inner.dst) {
-        return None;
+/// Units that divide a vector, pixels, and units of which a few are whole words.
+fn staged_variant(facts: &Facts<'_>) -> u8 {
+    match facts.shape.unit {
+        unit if facts.natural => unit as u8,
+        unit if facts.pixels() => unit as u8,
+        5 => 5,
+        2 => LOOSE,
+        _ => OTHER,
     }
-    if width < NARROW || outer.len() - 1 > FEW {
-        return None;
-    }
-    let steps = outer[prefix].len as u64;
-    let granule = shape.granule(at);
-    // Blocks are treated as rows, and so are single vectors if columns of them are too long.
-    let blocks = if granule == 16 { 17 } else { WIDE_UNIT };
-    if shape.unit >= blocks && !in_place {
-        return None;
-    }
-    if steps * STRIP <= limits.shared as u64 {
-        return Some(Choice { kernel: Kernel::Columns, width: Width::Granule(granule) });
-    }
-    let vectors = width.is_multiple_of(16)
-        && [at.src as i64 + shape.src, at.dst as i64 + shape.dst].iter().all(|a| a % 16 == 0)
-        && outer.iter().all(|dim| dim.src % 16 == 0 && dim.dst % 16 == 0);
-    let piece = granule.min(4);
-    let strip = cluster_strip(steps, piece, width, limits);
-    let shared = strip.map(|strip| cluster_shared(steps, piece, strip));
-    let enough = shape.grains() >= SCRATCH_FROM * limits.multiprocessors as u64;
-    // Out of place, single vectors are as fast as rows.
-    let scratch = limits.scratch && enough && (in_place || granule < 16);
-    let scratch = scratch && 3 * steps * WIDE_STRIP <= MOST_SCRATCH;
-    // With one block per multiprocessor, clusters are slower than columns that are not staged, and
-    // with two they are slower than scratch memory if cache lines are whole.
-    let most = match scratch {
-        true if in_lines(shape, at) => shared_by(3, limits),
-        false if in_place => limits.shared as u64,
-        _ => shared_by(2, limits),
-    };
-    if limits.clusters && vectors && shared.is_some_and(|shared| shared <= most) {
-        return Some(Choice { kernel: Kernel::ClusterColumns, width: Width::Granule(piece) });
-    }
-    let width = Width::Granule(granule);
-    if scratch {
-        return Some(Choice { kernel: Kernel::ScratchColumns, width });
-    }
-    (!in_place && granule < 16).then_some(Choice { kernel: Kernel::DirectColumns, width })
-}
-
-/// Whether rows begin where cache lines do, in the input and the output.
-pub(crate) fn in_lines(shape: &Shape, at: Site) -> bool {
-    let whole = |number: i64| number % LINE as i64 == 0;
-    let outer = &shape.dims[..shape.dims.len().saturating_sub(1)];
-    whole(at.src as i64 + shape.src)
-        && whole(at.dst as i64 + shape.dst)
-        && outer.iter().all(|dim| whole(dim.src as i64) && whole(dim.dst as i64))
-}
-
-/// Words of each column that a block of a cluster holds, if a step has so many bytes.
-pub(crate) fn cluster_words(steps: u64, granule: u64) -> u64 {
-    let words = (steps * granule).div_ceil(4);
-    words.div_ceil(CLUSTER * CLUSTER_GROUP) * CLUSTER_GROUP
-}
-
-/// Shared memory per block of a cluster, in bytes: words of all columns of a strip, and a length
-/// each.
-pub(crate) fn cluster_shared(steps: u64, granule: u64, strip: u64) -> u64 {
-    (cluster_words(steps, granule) + 1) * 4 * (strip / granule)
-}
-
-/// The width of the strips that clusters stage: the widest of which a multiprocessor holds three, so
-/// that some blocks load while others store, or else the narrowest, if that fits.
-pub(crate) fn cluster_strip(steps: u64, granule: u64, width: u64, limits: &Limits) -> Option<u64> {
-    let shared = |strip| cluster_shared(steps, granule, strip);
-    let wide = CLUSTER_STRIPS.into_iter().filter(|&strip| strip <= width.next_power_of_two());
-    let three = wide.into_iter().find(|&strip| shared(strip) <= shared_by(3, limits));
-    three.or((shared(SECTOR) <= limits.shared as u64).then_some(SECTOR))
-}
-
-/// Shared memory per block, if a multiprocessor holds so many; one KiB of each is reserved.
-fn shared_by(blocks: u64, limits: &Limits) -> u64 {
-    (limits.shared as u64 + 1024) / blocks - 1024
-}
-
-/// Whether rows are shorter than this many bytes and contiguous on both sides.
-fn is_short(shape: &Shape, at: Site, most: u64) -> bool {
-    let Some((row, outer)) = row_of(shape) else { return false };
-    let bytes = row.len as u64 * shape.unit;
-    let granule = shape.granule(at);
-    let known = match shape.unit {
-        1 | 2 | 4 | 8 => granule >= shape.unit,
-        // Units of 3 or 6 bytes can be assembled from any bytes; those of 12 need words.
-        3 | 6 => true,
-        12 => granule >= 4,
-        _ => false,
-    };
-    let forward = row.dst > 0 && (row.flow != Flow::FlipPrefix || row.src > 0);
-    let mut run = bytes as i64;
-    let follow = shape.dims[..outer].iter().rev().all(|dim| {
-        let follows = dim.src == dim.dst && dim.dst as i64 == run;
-        run *= dim.len as i64;
-        follows
-    });
-    known && forward && (16..most).contains(&bytes) && outer <= FEW && follow
-}
-
-/// Short rows, if nothing else is reversed, as a whole or up to a length.
-fn short_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
-    let found = reverses_rows_only(plan, shape) && is_short(shape, at, SHORT_SWAP);
-    found.then_some(Choice { kernel: Kernel::ShortRows, width: Width::Unit(shape.unit) })
-}
-
-/// The variant of the kernels that stage rows: units that divide a vector, or pixels; unaligned
-/// units of two bytes; all others.
-fn staged_width(shape: &Shape, at: Site) -> Width {
-    match shape.unit {
-        1 | 2 | 4 | 8 | 16 if shape.granule(at) >= shape.unit => Width::Unit(shape.unit),
-        // Units of 3 or 6 bytes can be assembled from any bytes; those of 12 need words.
-        3 | 6 => Width::Unit(shape.unit),
-        12 if shape.granule(at) >= 4 => Width::Unit(12),
-        // Four of them are whole words.
-        5 => Width::Unit(5),
-        2 => Width::Loose(2),
-        _ => Width::Other,
-    }
-}
-
-/// The dimension along which the input's elements are contiguous, if it is not the output's
-/// innermost one and both are long enough for tiles.
-pub(crate) fn transposed_dim(shape: &Shape) -> Option<usize> {
-    let (a, others) = shape.dims.split_last()?;
-    let together = |dim: &retrograde::Dim| dim.src.unsigned_abs() as u64 == shape.unit;
-    let at = others.iter().rposition(together)?;
-    let b = &others[at];
-    let free = shape.prefix.is_none_or(|prefix| {
-        prefix < others.len() && prefix != at && a.lengths == 0 && b.lengths == 0
-    });
-    let is_it = a.dst as i64 == shape.unit as i64 && !together(a) && free;
-    (is_it && a.len >= TILE && b.len >= TILE).then_some(at)
-}
-
-fn tiles(shape: &Shape, at: Site) -> Option<Choice> {
-    let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && shape.granule(at) >= shape.unit;
-    let found =
-        natural && !shape.zero && transposed_dim(shape).is_some() && shape.dims.len() - 2 <= FEW;
-    found.then_some(Choice { kernel: Kernel::Tiles, width: Width::Unit(shape.unit) })
-}
-
-fn any(shape: &Shape, at: Site) -> Choice {
-    let granule = shape.granule(at);
-    // The granules of a unit are a dimension too; the two innermost ones are not among the outer
-    // ones.
-    let axes = shape.dims.len() + usize::from(shape.unit > granule);
-    let gathers = granule < 16 && shape.run() >= SHORT_RUN && axes <= FEW + 2;
-    let kernel = if gathers { Kernel::Gather } else { Kernel::Strided };
-    Choice { kernel, width: Width::Granule(granule) }
-}
-
-/// A dimension that is cut into segments.
-fn segments(shape: &Shape, at: Site) -> Choice {
-    let granule = shape.granule(at);
-    let row = row_of(shape).filter(|(row, _)| row.src > 0 && row.dst > 0);
-    let long = row.is_some_and(|(row, _)| row.len as u64 * shape.unit >= SHORT_ROW);
-    let natural = matches!(shape.unit, 1 | 2 | 4 | 8) && granule >= shape.unit;
-    let innermost = cuts_innermost(shape, granule);
-    if innermost && natural && long {
-        return Choice { kernel: Kernel::SegmentRows, width: Width::Unit(shape.unit) };
-    }
-    let kernel = if innermost { Kernel::SegmentBlocks } else { Kernel::SegmentStrided };
-    Choice { kernel, width: Width::Granule(granule) }
-}
-
-/// Whether the innermost dimension is cut into segments, and the kernels for that can count the
-/// pieces of a unit.
-pub(crate) fn cuts_innermost(shape: &Shape, piece: u64) -> bool {
-    let innermost = shape.segments.is_some_and(|at| at + 1 == shape.dims.len());
-    innermost && shape.dims.len() - 1 <= FEW && shape.unit / piece < MOST_DENSE
-}
-
-/// One flipped dimension, the innermost, of aligned rows.
-fn row_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
-    let (row, outer) = row_of(shape)?;
-    let flips = plan.dims().iter().filter(|dim| dim.flow == Flow::Flip).count();
-    let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16);
-    let bytes = row.len as u64 * shape.unit;
-    let whole = bytes.is_multiple_of(16) && outer_is_aligned(shape, at);
-    let is_it = shape.prefix.is_none() && flips == 1 && row.src < 0;
-    (is_it && natural && whole && outer <= FEW && bytes < STAGED_FLIP)
-        .then_some(Choice { kernel: Kernel::RowSwaps, width: Width::Unit(shape.unit) })
-}
-
-/// Whether only rows are reversed, as a whole or up to a length.
-fn reverses_rows_only(plan: &Plan, shape: &Shape) -> bool {
-    let Some((row, outer)) = row_of(shape) else { return false };
-    let flips = plan.dims().iter().filter(|dim| dim.flow == Flow::Flip).count();
-    match shape.prefix {
-        Some(prefix) => prefix == outer && flips == 0,
-        None => flips == 1 && row.src < 0,
-    }
-}
-
-fn staged_swaps(plan: &Plan, shape: &Shape, at: Site) -> Option<Choice> {
-    let (row, outer) = row_of(shape)?;
-    let fits = shape.unit < WIDE_UNIT && row.len as u64 * shape.unit >= STAGED_ROW && outer <= FEW;
-    (fits && reverses_rows_only(plan, shape))
-        .then_some(Choice { kernel: Kernel::StagedSwaps, width: staged_width(shape, at) })
-}
-
-/// Blocks of whole vectors that trade places.
-fn block_swaps(shape: &Shape, at: Site) -> Option<Choice> {
-    let fits = shape.granule(at) == 16 && shape.unit >= WIDE_SWAP && shape.dims.len() <= FEW;
-    (fits && !shape.zero).then_some(Choice { kernel: Kernel::BlockSwaps, width: Width::Vectors })
 }
 
 /// The most dimensions that any kernel supports.

@@ -3,8 +3,8 @@
 use crate::alarm::Alarm;
 use crate::error::{Asked, Error, describe};
 use crate::image;
-use crate::jobs::{Entry, Family};
-use crate::kernel::Limits;
+use crate::kernel::{Entry, Kernel};
+use crate::limits::Limits;
 use crate::pool::{self, Pool};
 use crate::scratch::ScratchPool;
 use cudarc::driver::{DriverError, result, sys};
@@ -121,7 +121,7 @@ impl Cuda {
             }
         };
         // Clusters need this function: PTX for older chips does not have it.
-        let clusters = !functions.get(Entry(Family::ColumnsCluster, 1)).is_null();
+        let clusters = !functions.get(Entry(Kernel::ClusterColumns, 1)).is_null();
         let mut limits = Limits::new(major, shared as usize, multiprocessors as usize, cache);
         limits.clusters &= clusters;
         let shared = Shared {
@@ -178,7 +178,7 @@ impl Cuda {
     /// Whether kernels themselves wait for the length check before them.
     pub(crate) fn kernels_wait(&self) -> bool {
         // This kernel is compiled only for chips that support it.
-        !self.function(Entry(Family::ColumnsTwo, 4)).is_null()
+        !self.function(Entry(Kernel::ClusterColumns, 4)).is_null()
     }
 
     /// Free and total bytes of its memory.
@@ -256,14 +256,14 @@ fn load(major: u32, minor: u32, native: bool) -> Result<sys::CUmodule, Error> {
 /// Every function of the kernels, with as much shared memory as the device allows.
 fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
     use sys::CUfunction_attribute::*;
-    let mut functions = Functions([[std::ptr::null_mut(); WIDTHS]; Family::ALL.len()]);
+    let mut functions = Functions([[std::ptr::null_mut(); WIDTHS]; Kernel::COUNT]);
     for entry in Entry::all() {
-        let Entry(family, _) = entry;
+        let Entry(kernel, _) = entry;
         let name = CString::new(entry.name()).expect("names of kernels hold no zero");
         // SAFETY: the module is loaded.
         let function = match unsafe { result::module::get_function(module, name) } {
             Ok(function) => function,
-            Err(_) if family.clusters() => continue,
+            Err(_) if kernel.clusters() => continue,
             Err(error) => return Err(error).asked("find a kernel"),
         };
         let set = |attribute, value: u32| {
@@ -271,10 +271,10 @@ fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
             unsafe { result::function::set_function_attribute(function, attribute, value as c_int) }
                 .asked("set a kernel's shared memory")
         };
-        if family.stages() {
+        if kernel.stages() {
             set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
         }
-        if family == Family::ColumnsCluster {
+        if kernel == Kernel::ClusterColumns {
             set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
         }
         functions.set(entry, function);
@@ -282,20 +282,20 @@ fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
     Ok(functions)
 }
 
-/// The functions of the kernels by family and width, for fast lookup at each launch.
-struct Functions([[sys::CUfunction; WIDTHS]; Family::ALL.len()]);
+/// The functions of the kernels by kernel and width, for fast lookup at each launch.
+struct Functions([[sys::CUfunction; WIDTHS]; Kernel::COUNT]);
 
 /// All widths by which kernels are numbered are less than this.
 const WIDTHS: usize = 23;
 
 impl Functions {
     /// Null if there is none.
-    fn get(&self, Entry(family, width): Entry) -> sys::CUfunction {
-        self.0[family as usize][usize::from(width)]
+    fn get(&self, Entry(kernel, width): Entry) -> sys::CUfunction {
+        self.0[kernel as usize][usize::from(width)]
     }
 
-    fn set(&mut self, Entry(family, width): Entry, function: sys::CUfunction) {
-        self.0[family as usize][usize::from(width)] = function;
+    fn set(&mut self, Entry(kernel, width): Entry, function: sys::CUfunction) {
+        self.0[kernel as usize][usize::from(width)] = function;
     }
 }
 
@@ -332,10 +332,11 @@ mod tests {
 
     #[test]
     fn every_function_has_its_place() {
-        let mut seen = [false; Family::ALL.len()];
-        for (family, name, widths) in Family::ALL {
-            assert!(!std::mem::replace(&mut seen[family as usize], true), "{name} twice");
-            assert!(widths.iter().all(|&width| usize::from(width) < WIDTHS), "{name}");
+        let mut seen = [[false; WIDTHS]; Kernel::COUNT];
+        for entry in Entry::all() {
+            let Entry(kernel, width) = entry;
+            let place = &mut seen[kernel as usize][usize::from(width)];
+            assert!(!std::mem::replace(place, true), "{} twice", entry.name());
         }
     }
 }

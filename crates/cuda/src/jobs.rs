@@ -2,18 +2,17 @@
 
 mod any;
 mod columns;
-mod entry;
 mod packed;
 mod rows;
 mod scratch;
 mod segments;
 mod staged;
 
-pub(crate) use entry::{Entry, Family};
 pub(crate) use scratch::Room;
 
 use crate::choose::Choice;
-use crate::kernel::{Kernel, Limits};
+use crate::kernel::{Entry, Kernel};
+use crate::limits::Limits;
 use crate::params::{
     Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, Packed, Passes, Rows, Segments,
     Strided, Tiles,
@@ -109,11 +108,11 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64, alarm: u64
     let blocks = count.div_ceil(u64::from(MORE_THREADS)).clamp(1, CHECK_BLOCKS);
     let check = Check { first, report, count, most, limit, alarm, kind, unused: 0, loops };
     let params = AnyParams::Check(check);
-    let family = match lengths.meaning {
-        Meaning::Lengths => Family::CheckLengths,
-        Meaning::Offsets => Family::CheckOffsets,
+    let kernel = match lengths.meaning {
+        Meaning::Lengths => Kernel::CheckLengths,
+        Meaning::Offsets => Kernel::CheckOffsets,
     };
-    Job { entry: Entry(family, 0), blocks, threads: MORE_THREADS, shared: 0, params }
+    Job { entry: Entry(kernel, 0), blocks, threads: MORE_THREADS, shared: 0, params }
 }
 
 /// A call to launch: a plan, its shape, and all addresses.
@@ -129,39 +128,46 @@ pub(crate) struct Call<'a> {
     pub(crate) scratch: u64,
 }
 
-/// The launch for a call; `None` if nothing moves.
-pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Job> {
-    let width = choice.width.bytes();
-    Some(match choice.kernel {
-        Kernel::None => return None,
-        Kernel::AlignedRows
-        | Kernel::CutRows
-        | Kernel::Rows
-        | Kernel::Pixels
-        | Kernel::DenseRows => rows::rows(call, choice, limits),
-        Kernel::StagedRows | Kernel::StagedSwaps => staged::staged(call, choice),
-        Kernel::ShortRows => staged::short(call),
-        Kernel::RowSwaps => rows::row_swaps(call),
-        Kernel::Columns | Kernel::ClusterColumns | Kernel::DirectColumns => {
-            columns::columns(call, choice, limits)
-        }
-        Kernel::ScratchColumns => return scratch::columns(call, choice, limits),
-        Kernel::Tiles => any::tiles(call),
-        Kernel::Gather => any::gather(call, width),
-        Kernel::Strided => any::strided(call, width),
-        Kernel::BlockSwaps => return rows::block_swaps(call),
-        Kernel::Swaps => return any::swaps(call, width),
-        Kernel::SegmentRows => segments::rows(call, limits),
-        Kernel::SegmentBlocks | Kernel::SegmentStrided => segments::pieces(call, width, false),
-        Kernel::SegmentSwaps => segments::pieces(call, width, true),
-        Kernel::Packed => packed::packed(call),
-    })
+/// A launch, except for the kernel.
+struct Launch {
+    blocks: u64,
+    threads: u32,
+    shared: u32,
+    params: AnyParams,
 }
 
-/// A job with one thread for each of `count` pieces.
-fn flat(family: Family, width: u64, count: u64, params: AnyParams) -> Job {
+/// The launch for a call; `None` if nothing moves.
+pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Job> {
+    use Kernel::*;
+    let Launch { blocks, threads, shared, params } = match choice.kernel {
+        None | CheckLengths | CheckOffsets => return Option::None,
+        AlignedRows | RowBlocks | CutRows | CutRowsZero | Rows | LongRows | DenseRows
+        | DenseFlips | WordFlips => rows::rows(call, choice),
+        RowSwaps => rows::row_swaps(call),
+        BlockSwaps => rows::block_swaps(call)?,
+        StagedRows | StagedSwaps => staged::staged(call, choice),
+        ShortRows => staged::short(call),
+        BriefRows | BriefRowsMore => staged::brief(call),
+        Columns | ColumnsZero | ColumnsTwo | ColumnsFour | ColumnsBytes | ClusterColumns
+        | DirectColumns => columns::columns(call, choice, limits)?,
+        ScratchColumns | ScratchColumnsWide => scratch::columns(call, choice, limits)?,
+        Tiles => any::tiles(call),
+        Gather | GatherPrefix => any::gather(call, choice),
+        Strided | StridedDeep => any::strided(call, choice),
+        Swaps | SwapsDeep => any::swaps(call, choice)?,
+        SegmentRows => segments::rows(call, limits),
+        SegmentBlocks | SegmentSwaps => segments::pieces(call, choice),
+        SegmentStrided | SegmentStridedSwaps => segments::strided(call, choice),
+        Packed | PackedFlips | PackedMore => packed::packed(call),
+    };
+    let entry = Entry(choice.kernel, choice.variant);
+    Some(Job { entry, blocks, threads, shared, params })
+}
+
+/// A launch with one thread for each of `count` pieces.
+fn flat(count: u64, params: AnyParams) -> Launch {
     let blocks = count.div_ceil(u64::from(THREADS));
-    Job { entry: Entry(family, width as u8), blocks, threads: THREADS, shared: 0, params }
+    Launch { blocks, threads: THREADS, shared: 0, params }
 }
 
 fn axis(dim: &Dim) -> Axis {
@@ -174,16 +180,4 @@ fn axes(dims: &[Dim]) -> SmallVec<[Axis; 8]> {
 
 fn count(dims: &[Dim]) -> u64 {
     dims.iter().map(|dim| dim.len as u64).product()
-}
-
-/// An address in a buffer.
-fn address(base: u64, offset: i64) -> u64 {
-    base.wrapping_add_signed(offset)
-}
-
-/// The most 16-byte pieces that a run of so many bytes touches, if it begins at a multiple of
-/// `width` and, if all runs have the same alignment, at `start` modulo 16.
-fn chunks(bytes: u64, width: u64, start: Option<u64>) -> u64 {
-    let before = start.unwrap_or(16 - if matches!(width, 2 | 4 | 8 | 16) { width } else { 1 });
-    (bytes + before).div_ceil(16)
 }

@@ -1,126 +1,185 @@
-//! The kernels by name, and the device limits that they depend on.
+//! The kernels by name, and the functions that they consist of.
 
 use std::fmt;
 
-/// A kernel, named as in the files of `kernels/`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kernel {
-    /// Nothing moves.
-    None,
-    /// Rows of whole 16-byte vectors, one per thread.
-    AlignedRows,
-    /// Rows of whole 16-byte vectors with a length each, four per thread.
-    CutRows,
-    /// Rows that begin or end at any address.
-    Rows,
-    /// Rows of units of 3, 6 or 12 bytes.
-    Pixels,
-    /// Contiguous rows: short ones, those of pixels, and whole flips of units of 4 or 8 bytes.
-    DenseRows,
-    /// Rows of at most 10 KiB with lengths, or short ones in place, contiguous on both sides.
-    ShortRows,
-    /// Rows with lengths, and rows of units of other widths or that are not aligned to their width.
-    StagedRows,
-    /// Adjacent lanes, staged in shared memory.
-    Columns,
-    /// Adjacent lanes, staged in the shared memory of a cluster of 16 blocks.
-    ClusterColumns,
-    /// Adjacent lanes that are too long to be staged, in two passes through scratch memory.
-    ScratchColumns,
-    /// Adjacent lanes that are too long to be staged, without scratch memory.
-    DirectColumns,
-    /// Tiles, transposed in shared memory: input and output are contiguous along different
-    /// dimensions.
-    Tiles,
-    /// Any order of reading, 16 bytes of output at a time.
-    Gather,
-    /// Piece by piece.
-    Strided,
-    /// Elements of 1, 2 or 4 bits.
-    Packed,
-    /// In place: vectors of aligned rows are swapped.
-    RowSwaps,
-    /// In place: segments of rows are swapped with their mirror images.
-    StagedSwaps,
-    /// In place: blocks of whole vectors are swapped.
-    BlockSwaps,
-    /// In place: pieces are swapped.
-    Swaps,
-    /// Contiguous units that offsets cut into segments: tiles of 8 KiB, staged in shared memory.
-    SegmentRows,
-    /// Units of any width that offsets cut into segments, as the innermost dimension: tiles of
-    /// several pieces per thread.
-    SegmentBlocks,
-    /// Segments along any other dimension, piece by piece.
-    SegmentStrided,
-    /// In place: pieces are swapped with their mirror images in their segments.
-    SegmentSwaps,
+/// What a kernel needs of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// Its threads wait for each other.
+    Barriers,
+    /// Barriers, and more shared memory than the default limit.
+    SharedMemory,
+    /// The same, and blocks that form clusters, which not every image supports.
+    Clusters,
+}
+
+/// A kernel's names, the widths for which there is a function of it, and what it needs.
+struct Entries {
+    kernel: Kernel,
+    name: &'static str,
+    about: &'static str,
+    function: &'static str,
+    widths: &'static [u8],
+    needs: &'static [Needs],
+}
+
+macro_rules! kernels {
+    ($($kernel:ident = $name:literal, $function:literal $widths:expr, $needs:expr, $about:literal;)+) => {
+        /// A kernel, named as in the files of `kernels/`.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Kernel {
+            /// Nothing moves.
+            None,
+            $(#[doc = $about] $kernel,)+
+        }
+
+        const KERNELS: &[Entries] = &[
+            $(Entries {
+                kernel: Kernel::$kernel,
+                name: $name,
+                about: $about,
+                function: $function,
+                widths: $widths,
+                needs: $needs,
+            },)+
+        ];
+    };
+}
+
+use Needs::{Barriers, Clusters, SharedMemory};
+
+/// Widths of units, of pieces, and of the variants of the kernels that stage rows.
+const UNITS: &[u8] = &[1, 2, 4, 8, 16];
+const NARROW: &[u8] = &[1, 2, 4, 8];
+const PIXELS: &[u8] = &[1, 2, 3, 4, 6, 8, 12];
+const STAGED: &[u8] = &[0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 22];
+/// Kernels that have one function.
+const ONE: &[u8] = &[0];
+
+kernels! {
+    AlignedRows = "aligned rows", "rows_aligned" &[0, 1, 2, 3, 4, 6, 8, 12, 16], &[],
+        "rows of 16-byte vectors, one per thread";
+    RowBlocks = "row blocks", "rows_blocks" ONE, &[],
+        "blocks of 16-byte vectors that lengths move, two per thread";
+    CutRows = "cut rows", "rows_cut" UNITS, &[],
+        "rows of 16-byte vectors with a length each";
+    CutRowsZero = "cut rows, zero", "rows_cut_zero" UNITS, &[],
+        "the same, with tails that become zero";
+    Rows = "rows", "rows_any" PIXELS, &[],
+        "rows by 16-byte windows at any alignment";
+    LongRows = "long rows", "rows_long" NARROW, &[],
+        "the same, two windows per thread";
+    DenseFlips = "dense flips", "rows_dense_flip" &[1, 2, 3, 6], &[],
+        "contiguous rows, reversed as a whole, a vector at a time across their ends";
+    WordFlips = "word flips", "rows_flip" &[4, 8, 12], &[],
+        "the same for units that consist of words";
+    DenseRows = "dense rows", "rows_dense" PIXELS, &[],
+        "contiguous rows, a vector at a time across their ends";
+    StagedRows = "staged rows", "rows_staged" STAGED, &[Barriers],
+        "rows by segments, staged in shared memory";
+    StagedSwaps = "staged swaps", "rows_staged_swap" STAGED, &[Barriers],
+        "in place: swaps segments of rows, staged in shared memory";
+    ShortRows = "short rows", "rows_short" PIXELS, &[Barriers],
+        "contiguous rows of at most a few KiB, staged as a whole";
+    BriefRows = "brief rows", "rows_brief" NARROW, &[Barriers],
+        "contiguous rows of at most 64 bytes with lengths, one per lane";
+    BriefRowsMore = "brief rows, more", "rows_brief_more" &[1, 2], &[Barriers],
+        "contiguous rows of at most 112 bytes with lengths, one per lane";
+    RowSwaps = "row swaps", "rows_swap" UNITS, &[],
+        "in place: swaps vectors of aligned rows";
+    BlockSwaps = "block swaps", "rows_trade" ONE, &[],
+        "in place: swaps blocks of whole vectors";
+    Strided = "strided", "strided" NARROW, &[],
+        "piece by piece";
+    StridedDeep = "strided, deep", "strided_deep" UNITS, &[],
+        "piece by piece, more dimensions";
+    Swaps = "swaps", "swap" UNITS, &[],
+        "in place: swaps pieces";
+    SwapsDeep = "swaps, deep", "swap_deep" UNITS, &[],
+        "in place: swaps pieces, more dimensions";
+    Gather = "gather", "gather" NARROW, &[],
+        "16 bytes of output at a time, read piece by piece";
+    GatherPrefix = "gather, by length", "gather_prefix" NARROW, &[],
+        "the same with lengths";
+    Tiles = "tiles", "tiles" UNITS, &[Barriers],
+        "tiles that are transposed in shared memory";
+    Columns = "columns", "columns" UNITS, &[SharedMemory],
+        "adjacent lanes, staged in shared memory";
+    ColumnsZero = "columns, zero", "columns_zero" UNITS, &[SharedMemory],
+        "the same, with tails that become zero";
+    ColumnsBytes = "columns of bytes", "columns_bytes" &[1], &[SharedMemory],
+        "adjacent lanes of bytes, transposed in shared memory";
+    ColumnsTwo = "columns, two", "columns_two" &[2, 4, 8, 16], &[Clusters],
+        "adjacent lanes, staged in shared memory, two blocks in step";
+    ColumnsFour = "columns, four", "columns_four" &[2, 4, 8, 16], &[Clusters],
+        "adjacent lanes, staged in shared memory, four blocks in step";
+    ClusterColumns = "cluster columns", "columns_cluster" &[1, 2, 4], &[Clusters],
+        "adjacent lanes, staged in the shared memory of a 16-block cluster";
+    ScratchColumns = "scratch columns", "columns_scratch" UNITS, &[Barriers],
+        "adjacent lanes too long to be staged, transposed into scratch memory and back";
+    ScratchColumnsWide = "scratch columns, wide", "columns_scratch_wide" UNITS, &[SharedMemory],
+        "the same, in strips of two cache lines";
+    DirectColumns = "direct columns", "columns_direct" NARROW, &[],
+        "adjacent lanes too long to be staged, in slices";
+    Packed = "packed", "packed" ONE, &[],
+        "packed elements, by words if rows allow it";
+    PackedFlips = "packed flips", "packed_flip" ONE, &[],
+        "one row of packed elements, reversed as a whole";
+    PackedMore = "packed, more", "packed_more" ONE, &[],
+        "packed elements in segments, or with tails that become zero";
+    SegmentRows = "segment rows", "segments_rows" NARROW, &[Barriers],
+        "segments of contiguous units, by tiles in shared memory";
+    SegmentBlocks = "segment blocks", "segments_blocks" UNITS, &[Barriers],
+        "segments of blocks, several pieces per thread";
+    SegmentSwaps = "segment swaps", "segments_swap" UNITS, &[Barriers],
+        "in place: swaps pieces within their segments";
+    SegmentStrided = "segment strided", "segments_strided" UNITS, &[],
+        "segments piece by piece, each of which is searched for";
+    SegmentStridedSwaps = "segment strided swaps", "segments_strided_swap" UNITS, &[],
+        "in place: swaps pieces, each of which is searched for";
+    CheckLengths = "check lengths", "check_lengths" ONE, &[Barriers],
+        "checks lengths on the device before a call that uses them";
+    CheckOffsets = "check offsets", "check_offsets" ONE, &[Barriers],
+        "the same for offsets";
 }
 
 impl Kernel {
+    /// How many there are, with the one that moves nothing.
+    pub(crate) const COUNT: usize = KERNELS.len() + 1;
+
+    fn entries(self) -> Option<&'static Entries> {
+        KERNELS.get((self as usize).checked_sub(1)?)
+    }
+
     /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kernel::None => "none",
-            Kernel::AlignedRows => "aligned rows",
-            Kernel::CutRows => "cut rows",
-            Kernel::Rows => "rows",
-            Kernel::Pixels => "pixels",
-            Kernel::DenseRows => "dense rows",
-            Kernel::ShortRows => "short rows",
-            Kernel::StagedRows => "staged rows",
-            Kernel::Columns => "columns",
-            Kernel::ClusterColumns => "cluster columns",
-            Kernel::ScratchColumns => "scratch columns",
-            Kernel::DirectColumns => "direct columns",
-            Kernel::Tiles => "tiles",
-            Kernel::Gather => "gather",
-            Kernel::Strided => "strided",
-            Kernel::Packed => "packed",
-            Kernel::RowSwaps => "row swaps",
-            Kernel::StagedSwaps => "staged swaps",
-            Kernel::BlockSwaps => "block swaps",
-            Kernel::Swaps => "swaps",
-            Kernel::SegmentRows => "segment rows",
-            Kernel::SegmentBlocks => "segment blocks",
-            Kernel::SegmentStrided => "segment strided",
-            Kernel::SegmentSwaps => "segment swaps",
-        }
+    pub fn name(self) -> &'static str {
+        self.entries().map_or("none", |entries| entries.name)
     }
 
     /// A short description.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Kernel::None => "nothing to move",
-            Kernel::AlignedRows => "rows of 16-byte vectors, one per thread",
-            Kernel::CutRows => "rows of 16-byte vectors with a length each",
-            Kernel::Rows => "rows by 16-byte windows at any alignment",
-            Kernel::Pixels => "rows of units of three pieces, a vector at a time",
-            Kernel::DenseRows => "contiguous rows, a vector at a time across their ends",
-            Kernel::ShortRows => "contiguous rows of at most a few KiB, staged as a whole",
-            Kernel::StagedRows => "rows by segments, staged in shared memory",
-            Kernel::Columns => "adjacent lanes, staged in shared memory",
-            Kernel::ClusterColumns => {
-                "adjacent lanes, staged in the shared memory of a 16-block cluster"
-            }
-            Kernel::ScratchColumns => {
-                "adjacent lanes too long to be staged, transposed into scratch memory and back"
-            }
-            Kernel::DirectColumns => "adjacent lanes too long to be staged, in slices",
-            Kernel::Tiles => "tiles that are transposed in shared memory",
-            Kernel::Gather => "16 bytes of output at a time, read piece by piece",
-            Kernel::Strided => "piece by piece",
-            Kernel::Packed => "packed elements, by words if rows allow it",
-            Kernel::RowSwaps => "in place: swaps vectors of aligned rows",
-            Kernel::StagedSwaps => "in place: swaps segments of rows, staged in shared memory",
-            Kernel::BlockSwaps => "in place: swaps blocks of whole vectors",
-            Kernel::Swaps => "in place: swaps pieces",
-            Kernel::SegmentRows => "segments of contiguous units, by tiles in shared memory",
-            Kernel::SegmentBlocks => "segments of blocks, several pieces per thread",
-            Kernel::SegmentStrided => "segments piece by piece, each of which is searched for",
-            Kernel::SegmentSwaps => "in place: swaps pieces within their segments",
-        }
+    pub fn about(self) -> &'static str {
+        self.entries().map_or("nothing to move", |entries| entries.about)
+    }
+
+    fn needs(self, what: &[Needs]) -> bool {
+        self.entries().is_some_and(|entries| entries.needs.iter().any(|need| what.contains(need)))
+    }
+
+    /// Whether its threads wait for each other.
+    #[cfg(feature = "simulate")]
+    pub(crate) fn waits(self) -> bool {
+        self.needs(&[Barriers, SharedMemory, Clusters])
+    }
+
+    /// Whether its blocks need more shared memory than the default limit.
+    pub(crate) fn stages(self) -> bool {
+        self.needs(&[SharedMemory, Clusters])
+    }
+
+    /// Whether its blocks form clusters, which not every image supports.
+    pub(crate) fn clusters(self) -> bool {
+        self.needs(&[Clusters])
     }
 }
 
@@ -130,75 +189,26 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// Limits that the choice depends on, in addition to plan and addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Shared memory per block, in bytes.
-    pub shared: usize,
-    /// Whether 16 blocks can form a cluster.
-    pub clusters: bool,
-    /// Whether temporary memory may be allocated to make a call faster. Not while a graph is being
-    /// captured.
-    pub scratch: bool,
-    /// Bytes of L2 cache.
-    pub cache: u64,
-    /// The number of multiprocessors.
-    pub multiprocessors: usize,
-    /// A thread processes two vectors of rows that have at least this many.
-    pub pairs_from: u64,
-    /// For tensors of at least this many bytes, the cache is asked to keep what is read rather than
-    /// what is written: usually 1 to 4 % faster. Some of it stays cached afterwards, which affects
-    /// kernels that use most of the cache for a while.
-    pub keep_from: u64,
-}
+/// A function: a kernel, and the width that it is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Entry(pub(crate) Kernel, pub(crate) u8);
 
-/// Cache policies, as encoded by the hardware: normal, evict last, or evict first.
-const NORMAL: u64 = 0x10F0_0000_0000_0000;
-const KEEP: u64 = 0x14F0_0000_0000_0000;
-const FIRST: u64 = 0x12F0_0000_0000_0000;
-/// Tensors at least this many times as large as the cache: smaller ones may be in it for the next
-/// kernel.
-const FAR_LARGER: u64 = 2;
-
-impl Limits {
-    /// The same limits, reduced to these.
-    pub fn at_most(self, shared: usize, clusters: bool) -> Self {
-        Limits { shared: self.shared.min(shared), clusters: self.clusters && clusters, ..self }
+impl Entry {
+    /// All of them.
+    pub(crate) fn all() -> impl Iterator<Item = Entry> {
+        KERNELS
+            .iter()
+            .flat_map(|entries| entries.widths.iter().map(|&width| Entry(entries.kernel, width)))
     }
 
-    /// The cache policy for loads of a tensor of so many bytes.
-    pub(crate) fn policy(&self, bytes: u64) -> u64 {
-        if bytes >= self.keep_from { KEEP } else { NORMAL }
-    }
-
-    /// The same for data that passes by while scratch memory stays in the cache, if that does.
-    pub(crate) fn passing(&self, bytes: u64, stays: bool) -> u64 {
-        if stays && bytes >= self.keep_from { FIRST } else { NORMAL }
-    }
-
-    /// From compute capability, shared memory per block, number of multiprocessors, and bytes of L2
-    /// cache.
-    pub(crate) fn new(major: u32, shared: usize, multiprocessors: usize, cache: u64) -> Self {
-        // Clusters of 16 require 9.0; consumer chips (12.x) do not support that size.
-        let clusters = matches!(major, 9 | 10);
-        let keep_from = FAR_LARGER * cache;
-        Limits { shared, clusters, cache, multiprocessors, keep_from, ..Limits::default() }
-    }
-}
-
-impl Default for Limits {
-    /// The limits of the H100 and H200, for use without a device.
-    fn default() -> Self {
-        Limits {
-            shared: 227 * 1024,
-            clusters: true,
-            scratch: true,
-            cache: 50 << 20,
-            multiprocessors: 132,
-            pairs_from: 128,
-            keep_from: FAR_LARGER * (50 << 20),
+    /// Its name in the compiled kernels.
+    pub(crate) fn name(self) -> String {
+        let Entry(kernel, width) = self;
+        let Some(entries) = kernel.entries() else { return String::new() };
+        if entries.widths.len() == 1 && width == 0 && !entries.function.starts_with("rows") {
+            return entries.function.to_owned();
         }
+        format!("{}_{width}", entries.function)
     }
 }
 
@@ -207,14 +217,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cache_keeps_what_is_read_of_tensors_twice_its_size() {
-        let limits = Limits::new(9, 227 * 1024, 132, 50 << 20);
-        assert_eq!(limits.keep_from, 100 << 20);
-        assert_eq!(limits.policy((100 << 20) - 1), NORMAL);
-        assert_eq!(limits.policy(100 << 20), KEEP);
-        // The device's values, not those of the H200.
-        assert_eq!(Limits::new(8, 99 * 1024, 84, 6 << 20).policy(12 << 20), KEEP);
-        let never = Limits { keep_from: u64::MAX, ..limits };
-        assert_eq!(never.policy(1 << 40), NORMAL);
+    fn kernels_are_listed_in_the_order_of_their_numbers() {
+        for (at, entries) in KERNELS.iter().enumerate() {
+            assert_eq!(entries.kernel as usize, at + 1, "{}", entries.name);
+        }
     }
 }

@@ -82,6 +82,11 @@ pub(crate) struct Site {
     pub(crate) dst: u64,
 }
 
+/// An address in a buffer.
+pub(crate) fn address(base: u64, offset: i64) -> u64 {
+    base.wrapping_add_signed(offset)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

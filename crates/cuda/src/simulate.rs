@@ -3,13 +3,14 @@
 
 use crate::choose;
 use crate::error::Error;
-use crate::jobs::{self, AnyParams, Call, Entry, Family, Job, Room};
-use crate::kernel::{Kernel, Limits};
+use crate::jobs::{self, AnyParams, Call, Job, Room};
+use crate::kernel::{Entry, Kernel};
+use crate::limits::Limits;
 use crate::params::Report;
 use crate::report;
 use crate::shape::{Shape, Site};
 use libloading::{Library, Symbol};
-use retrograde::{LengthsMemory, Plan};
+use retrograde::{Grain, LengthsMemory, Plan};
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::path::Path;
@@ -88,8 +89,8 @@ impl Simulator {
     pub fn unused(&self) -> Vec<String> {
         let ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
         Entry::all()
-            .filter(|&Entry(family, _)| !family.clusters() && family != Family::ColumnsScratch)
-            .filter(|&entry| entry != Entry(Family::RowsStaged, 16))
+            .filter(|&Entry(kernel, _)| !kernel.clusters() && kernel != Kernel::ScratchColumns)
+            .filter(|&entry| entry != Entry(Kernel::StagedRows, 16))
             .map(Entry::name)
             .filter(|name| !ran.contains(name))
             .collect()
@@ -161,16 +162,13 @@ impl Simulator {
         assert_eq!(alarmed, error.is_some(), "the alarm is set with the report");
         let mut lengths = jobs::lengths_of(plan, address, stop);
         let shape = Shape::of(plan);
-        let choice = match in_place {
-            true => choose::choose_in_place(plan, &shape, at.dst, &self.limits),
-            false => choose::choose(plan, &shape, at, &self.limits),
-        };
+        let choice = choose::choose(plan, &shape, at, &self.limits, in_place);
         if stop != 0 && !self.stops && choice.kernel == Kernel::SegmentRows {
             lengths = lengths.copying_when_stopped(report);
         }
         let copy;
         let mut at = at;
-        if in_place && choice.kernel == Kernel::Packed {
+        if in_place && matches!(plan.unit().grain, Grain::Packed { .. }) {
             // Packed elements are read from a copy with the same alignment modulo 16.
             let per_byte = plan.unit().grain.per_byte();
             let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));
@@ -226,7 +224,7 @@ impl Simulator {
             AnyParams::Packed(params) => (b"launch_packed", (&raw const *params).cast()),
             AnyParams::Check(params) => (b"launch_check", (&raw const *params).cast()),
         };
-        let Entry(family, _) = entry;
+        let Entry(kernel_of, _) = entry;
         let name = entry.name();
         self.ran.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
         // SAFETY: host.cpp defines the launcher for this struct, and the kernel that takes it; the
@@ -235,7 +233,7 @@ impl Simulator {
             let launch: Symbol<'_, Launch> = self.library.get(launcher).expect("a launcher");
             let kernel: Symbol<'_, *const c_void> =
                 self.library.get(name.as_bytes()).expect("a kernel");
-            launch(*kernel, params, blocks, threads, shared, u32::from(family.waits()))
+            launch(*kernel, params, blocks, threads, shared, u32::from(kernel_of.waits()))
         };
         // `KEPT_APART`, `TOUCHED_SHARED`, `READ_OUTSIDE` and `RAN_EARLY` in host.cpp.
         match outcome {

@@ -1,10 +1,11 @@
 //! Runs plans on a stream.
 
-use crate::choose::{self, MOST_DIMS};
+use crate::choose::{self, Choice, MOST_DIMS};
 use crate::device::Cuda;
 use crate::error::{Asked, Error};
 use crate::jobs::{self, AnyParams, Call, Job, Room};
-use crate::kernel::{Kernel, Limits};
+use crate::kernel::Kernel;
+use crate::limits::Limits;
 use crate::memory::{CudaLengths, DeviceMut, DeviceRef};
 use crate::params::{Params, Report};
 use crate::report::{self, Reports};
@@ -312,16 +313,14 @@ impl Stream {
         let (shape, limits) = (Shape::of(plan), self.cuda.limits());
         let policy = limits.policy(shape.grains());
         let mut call = Call { plan, shape: &shape, at, lengths, policy, scratch: 0 };
-        let choose = |limits: &Limits| match in_place {
-            true => choose::choose_in_place(plan, &shape, at.dst, limits),
-            false => choose::choose(plan, &shape, at, limits),
-        };
+        let choose = |limits: &Limits| choose::choose(plan, &shape, at, limits, in_place);
         let choice = choose(&limits);
         if stop != 0 && !self.stops && choice.kernel == Kernel::SegmentRows {
             call.lengths = call.lengths.copying_when_stopped(self.report);
         }
-        if in_place && choice.kernel == Kernel::Packed {
-            return self.packed_in_place(plan, &shape, at.dst, lengths);
+        let is_packed = matches!(plan.unit().grain, Grain::Packed { .. });
+        if in_place && is_packed && choice.kernel != Kernel::None {
+            return self.packed_in_place(plan, &shape, at.dst, lengths, choice);
         }
         let Some(room) = Room::of(&shape, at, choice, &limits) else {
             return self.launch(&jobs::job(&call, choice, &limits), early);
@@ -396,6 +395,7 @@ impl Stream {
         shape: &Shape,
         at: u64,
         lengths: crate::params::Lengths,
+        choice: Choice,
     ) -> Result<(), Error> {
         let per_byte = plan.unit().grain.per_byte();
         let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));
@@ -406,9 +406,7 @@ impl Stream {
         // SAFETY: the plan's reach, which the caller's memory contains, into as many bytes.
         unsafe { result::memcpy_dtod_async(to, from, end - start, self.raw) }
             .asked("copy on the device")?;
-        debug_assert!(matches!(plan.unit().grain, Grain::Packed { .. }));
         let site = Site { src: to.wrapping_sub(start as u64), dst: at };
-        let choice = choose::Choice { kernel: Kernel::Packed, width: choose::Width::None };
         let policy = self.cuda.limits().policy(shape.grains());
         let call = Call { plan, shape, at: site, lengths, policy, scratch: 0 };
         // It follows the copy, not the check.

@@ -38,20 +38,20 @@ fn flips_go_by_the_width_of_their_units_and_the_ends_of_their_rows() {
         (flip(F32, &[64, 64], &[1]), Kernel::AlignedRows),
         (flip(F32, &[64, 64], &[0]), Kernel::AlignedRows),
         (flip(C128, &[64, 64], &[1]), Kernel::AlignedRows),
-        (flip(F32, &[64, 4097], &[1]), Kernel::DenseRows),
-        (flip(F32, &[8, 8, 4097], &[0, 2]), Kernel::Rows),
-        (flip(U8, &[64, 4097], &[1]), Kernel::Rows),
-        (flip(F32, &[64, 4097], &[0]), Kernel::Rows),
-        (flip(U8, &[1000, 63], &[1]), Kernel::DenseRows),
+        (flip(F32, &[64, 4097], &[1]), Kernel::WordFlips),
+        (flip(F32, &[8, 8, 4097], &[0, 2]), Kernel::LongRows),
+        (flip(U8, &[64, 4097], &[1]), Kernel::LongRows),
+        (flip(F32, &[64, 4097], &[0]), Kernel::LongRows),
+        (flip(U8, &[1000, 63], &[1]), Kernel::DenseFlips),
         (flip(U8, &[1000, 7], &[1]), Kernel::Gather),
-        (flip(U8, &[8, 704, 704, 3], &[2]), Kernel::Pixels),
-        (flip(U16, &[8, 704, 704, 3], &[2]), Kernel::Pixels),
-        (flip(F32, &[8, 704, 704, 3], &[2]), Kernel::DenseRows),
-        (flip(U8, &[8, 704, 705, 3], &[2]), Kernel::DenseRows),
-        (flip(U16, &[8, 704, 705, 3], &[2]), Kernel::DenseRows),
-        (flip(F32, &[8, 704, 705, 3], &[2]), Kernel::DenseRows),
+        (flip(U8, &[8, 704, 704, 3], &[2]), Kernel::AlignedRows),
+        (flip(U16, &[8, 704, 704, 3], &[2]), Kernel::AlignedRows),
+        (flip(F32, &[8, 704, 704, 3], &[2]), Kernel::WordFlips),
+        (flip(U8, &[8, 704, 705, 3], &[2]), Kernel::DenseFlips),
+        (flip(U16, &[8, 704, 705, 3], &[2]), Kernel::DenseFlips),
+        (flip(F32, &[8, 704, 705, 3], &[2]), Kernel::WordFlips),
         (flip(Bytes(5), &[1000], &[0]), Kernel::StagedRows),
-        (flip(U4, &[1001], &[0]), Kernel::Packed),
+        (flip(U4, &[1001], &[0]), Kernel::PackedFlips),
         (flip(U8, &[3, 3], &[0]), Kernel::Strided),
         (flip(U8, &[0, 3], &[0]), Kernel::None),
     ];
@@ -74,27 +74,27 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::F32, &[64, 4096, 3], 1, 0), Kernel::StagedRows),
         (sequence(DType::U8, &[64, 704, 3], 1, 0), Kernel::ShortRows),
         (sequence(DType::F32, &[64, 704, 3], 1, 0), Kernel::ShortRows),
-        (sequence(DType::U8, &[64, 63], 1, 0), Kernel::ShortRows),
-        (sequence(DType::U8, &[64, 64], 1, 0), Kernel::ShortRows),
-        (sequence(DType::F32, &[64, 32, 1024], 0, 1), Kernel::AlignedRows),
+        (sequence(DType::U8, &[64, 63], 1, 0), Kernel::BriefRows),
+        (sequence(DType::U8, &[64, 64], 1, 0), Kernel::BriefRows),
+        (sequence(DType::F32, &[64, 32, 1024], 0, 1), Kernel::RowBlocks),
         (sequence(DType::U8, &[64, 32, 2115], 1, 0), Kernel::StagedRows),
         (sequence(DType::U8, &[64, 32, 255], 1, 0), Kernel::Rows),
         (sequence(DType::F32, &[2048, 64], 0, 1), Kernel::Columns),
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F16, &[57_000, 64], 0, 1), Kernel::ClusterColumns),
-        (sequence(DType::F32, &[100_000, 96], 0, 1), Kernel::ScratchColumns),
-        (sequence(DType::U8, &[100_000, 384], 0, 1), Kernel::ScratchColumns),
+        (sequence(DType::F32, &[100_000, 96], 0, 1), Kernel::ScratchColumnsWide),
+        (sequence(DType::U8, &[100_000, 384], 0, 1), Kernel::ScratchColumnsWide),
         // Two blocks of a cluster per multiprocessor are for rows that share cache lines.
         (sequence(DType::F32, &[37_000, 256], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F32, &[57_000, 128], 0, 1), Kernel::ScratchColumns),
         (sequence(DType::F32, &[57_000, 132], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::F32, &[40_000, 256], 0, 1), Kernel::ScratchColumns),
-        (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::AlignedRows),
+        (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::RowBlocks),
         // Too small for two passes.
         (sequence(DType::F32, &[100_000, 50], 0, 1), Kernel::DirectColumns),
-        (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::Columns),
-        (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::Columns),
+        (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::ColumnsTwo),
+        (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::ColumnsTwo),
         (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::CutRows),
     ];
     for (plan, wanted) in table {
@@ -123,12 +123,16 @@ fn lengths_at_the_end_use_the_kernels_of_long_rows() {
         (DType::F32, &[64, 2048][..], Kernel::CutRows, Kernel::StagedSwaps),
         (DType::U8, &[64, 4096], Kernel::CutRows, Kernel::StagedSwaps),
         (DType::F32, &[64, 4095], Kernel::StagedRows, Kernel::StagedSwaps),
-        (DType::F32, &[64, 512, 256], Kernel::AlignedRows, Kernel::BlockSwaps),
+        (DType::F32, &[64, 512, 256], Kernel::RowBlocks, Kernel::BlockSwaps),
         (DType::F32, &[64, 512, 255], Kernel::StagedRows, Kernel::Swaps),
     ];
     for (dtype, shape, wanted, in_place) in table {
         for tail in [Tail::Keep, Tail::Zero] {
             let plan = ends(dtype, shape, Align::End, tail);
+            let wanted = match (wanted, tail) {
+                (Kernel::CutRows, Tail::Zero) => Kernel::CutRowsZero,
+                _ => wanted,
+            };
             assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
             // Blocks that trade places do not become zero.
             let in_place = match (in_place, tail) {
@@ -146,13 +150,13 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
     let limits = Limits::default();
     let zero = |dtype, shape: &[usize]| ends(dtype, shape, Align::Start, Tail::Zero);
     let table = [
-        (zero(DType::F32, &[64, 4096]), Kernel::CutRows),
+        (zero(DType::F32, &[64, 4096]), Kernel::CutRowsZero),
         (zero(DType::U8, &[64, 1024]), Kernel::ShortRows),
         (zero(DType::F32, &[64, 4095]), Kernel::StagedRows),
-        (zero(DType::F32, &[64, 32, 1024]), Kernel::AlignedRows),
+        (zero(DType::F32, &[64, 32, 1024]), Kernel::RowBlocks),
         (zero(DType::U8, &[64, 32, 255]), Kernel::StagedRows),
-        (zero(DType::U4, &[64, 33]), Kernel::Packed),
-        (zero(DType::F32, &[64, 1]), Kernel::Columns),
+        (zero(DType::U4, &[64, 33]), Kernel::PackedMore),
+        (zero(DType::F32, &[64, 1]), Kernel::ColumnsZero),
     ];
     for (plan, wanted) in table {
         assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
@@ -162,15 +166,15 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
         let operator = ReverseSequence::new().tail(Tail::Zero);
         operator.plan(&layout, &dense(DType::I64, &[96]), &layout).unwrap()
     };
-    assert_eq!(kernel(&columns(2048), &limits), Kernel::Columns);
+    assert_eq!(kernel(&columns(2048), &limits), Kernel::ColumnsZero);
     assert_eq!(kernel(&columns(16_384), &limits), Kernel::ClusterColumns);
-    assert_eq!(kernel(&columns(100_000), &limits), Kernel::ScratchColumns);
-    assert_eq!(kernel_in_place(&columns(2048), &limits), Kernel::Columns);
-    assert_eq!(kernel_in_place(&columns(100_000), &limits), Kernel::ScratchColumns);
+    assert_eq!(kernel(&columns(100_000), &limits), Kernel::ScratchColumnsWide);
+    assert_eq!(kernel_in_place(&columns(2048), &limits), Kernel::ColumnsZero);
+    assert_eq!(kernel_in_place(&columns(100_000), &limits), Kernel::ScratchColumnsWide);
     // More scratch memory than a call may take.
     assert_eq!(kernel(&columns(200_000), &limits), Kernel::DirectColumns);
     let vectors = sequence(DType::C128, &[100_000, 64], 0, 1);
-    assert_eq!(kernel_in_place(&vectors, &limits), Kernel::ScratchColumns);
+    assert_eq!(kernel_in_place(&vectors, &limits), Kernel::ScratchColumnsWide);
     // Without scratch memory, as while a graph is being captured.
     let mut without = limits;
     without.scratch = false;
@@ -203,7 +207,7 @@ fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
         (of(DType::U8, &[63], 0), Kernel::SegmentBlocks),
         (segments(&back, &dense(DType::F32, &[4096]), 0), Kernel::SegmentBlocks),
         (segments(&columns, &dense(DType::F32, &[64, 64]), 0), Kernel::SegmentStrided),
-        (of(DType::U4, &[4097], 0), Kernel::Packed),
+        (of(DType::U4, &[4097], 0), Kernel::PackedMore),
         (of(DType::F32, &[1, 64], 0), Kernel::AlignedRows),
     ];
     for (plan, wanted) in table {
@@ -213,6 +217,8 @@ fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
                 Kernel::Packed => Kernel::Packed,
                 // Nothing moves: the axis has one step.
                 Kernel::AlignedRows => Kernel::None,
+                Kernel::SegmentStrided => Kernel::SegmentStridedSwaps,
+                Kernel::PackedMore => Kernel::PackedMore,
                 _ => Kernel::SegmentSwaps,
             };
             assert_eq!(kernel_in_place(&plan, &limits), in_place, "{plan}");
@@ -233,7 +239,7 @@ fn in_place_vectors_trade_places_where_they_can() {
         (flip(DType::F32, &[64, 1023], &[1]), Kernel::StagedSwaps),
         (flip(DType::U8, &[64, 700, 3], &[1]), Kernel::StagedSwaps),
         (sequence(DType::F32, &[64, 1024], 1, 0), Kernel::StagedSwaps),
-        (sequence(DType::U8, &[64, 63], 1, 0), Kernel::ShortRows),
+        (sequence(DType::U8, &[64, 63], 1, 0), Kernel::BriefRows),
         (flip(DType::F32, &[64, 64], &[0]), Kernel::Swaps),
         (flip(DType::F32, &[64, 64], &[]), Kernel::None),
         (flip(DType::U4, &[65], &[]), Kernel::Packed),

@@ -137,8 +137,8 @@ fn segments_of_every_size_cross_tiles() {
         (DType::F32, &[700, 20], 0, Kernel::SegmentBlocks),
         (DType::F32, &[300, 65], 0, Kernel::SegmentBlocks),
         (DType::F16, &[40, 30, 3], 1, Kernel::SegmentBlocks),
-        (DType::U4, &[9_001], 0, Kernel::Packed),
-        (DType::U1, &[3, 5_003], 1, Kernel::Packed),
+        (DType::U4, &[9_001], 0, Kernel::PackedMore),
+        (DType::U1, &[3, 5_003], 1, Kernel::PackedMore),
     ] {
         for most in [1, 3, 30, 300, 5_000, 100_000] {
             let layout = Layout::dense(dtype, shape).unwrap();
@@ -244,17 +244,22 @@ fn long_columns_pass_through_scratch() {
             let lanes = Layout::dense(DType::U64, &[1, columns]).unwrap();
             let operator = ReverseSubsequences::along(0).tail(tail);
             let plan = operator.plan(&layout, &lanes, &layout).unwrap();
+            // Rows in whole cache lines take narrow strips.
+            let width = dtype.bits().unwrap_or(8).div_ceil(8);
+            let scratch = match (columns * width).is_multiple_of(128) {
+                true => Kernel::ScratchColumns,
+                false => Kernel::ScratchColumnsWide,
+            };
             let wanted = match dtype {
                 // In place only.
-                DType::C128 => Kernel::AlignedRows,
-                _ => Kernel::ScratchColumns,
+                DType::C128 => Kernel::RowBlocks,
+                _ => scratch,
             };
             assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
-            assert_eq!(kernel_in_place(&plan, &limits), Kernel::ScratchColumns, "{plan}");
+            assert_eq!(kernel_in_place(&plan, &limits), scratch, "{plan}");
             let ends = [0, 1, 2, steps as u64, steps as u64 - 1, 252, 253];
             let ends = ends.into_iter().chain((0..).map(|_| dice.up_to(steps)));
             let given: Vec<u64> = ends.take(columns).collect();
-            let width = dtype.bits().unwrap_or(8).div_ceil(8);
             agrees(simulator, &plan, &given, [0, 0]);
             agrees(simulator, &plan, &given, [width % 16, 0]);
         }
@@ -263,7 +268,7 @@ fn long_columns_pass_through_scratch() {
     let layout = Layout::dense(DType::F32, &[3, 3_700, 40]).unwrap();
     let lanes = Layout::dense(DType::U64, &[3, 1, 40]).unwrap();
     let plan = ReverseSubsequences::along(1).plan(&layout, &lanes, &layout).unwrap();
-    assert_eq!(kernel(&plan, &limits), Kernel::ScratchColumns, "{plan}");
+    assert_eq!(kernel(&plan, &limits), Kernel::ScratchColumnsWide, "{plan}");
     let given: Vec<u64> = (0..120).map(|_| dice.up_to(3_700)).collect();
     agrees(simulator, &plan, &given, [0, 0]);
 }

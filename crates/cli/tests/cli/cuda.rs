@@ -87,7 +87,7 @@ fn explain_knows_the_kernel_without_a_device() {
     assert_eq!(lines[2], "plan    reverse whole axes: 48 units of 3 B each");
     assert!(lines[5].starts_with("device  no CUDA device: "), "{stdout}");
     assert!(lines[5].ends_with("; the following is for an H200"), "{stdout}");
-    assert!(lines[6].starts_with("kernel  dense rows: "), "{stdout}");
+    assert!(lines[6].starts_with("kernel  dense flips: "), "{stdout}");
     let moves =
         "moves   144 bytes to the device, 144 bytes back, in one piece; 288 bytes of its memory";
     assert_eq!(lines[7], moves);

@@ -1,10 +1,11 @@
 //! Any order of dimensions: tiles, 16 bytes at a time, or piece by piece.
 
-use super::entry::{Entry, Family};
-use super::{AnyParams, Call, Job, MORE_THREADS, address, axes, axis, chunks, count, flat};
-use crate::choose;
-use crate::params::{Axis, FEW, Gather, Lengths, Loops, NONE, Strided, Tiles};
-use crate::shape::Shape;
+use super::{AnyParams, Call, Launch, MORE_THREADS, axes, axis, count, flat};
+use crate::choose::Choice;
+use crate::facts::{self, chunks};
+use crate::kernel::Kernel;
+use crate::params::{Axis, Gather, Loops, NONE, Strided, Tiles};
+use crate::shape::{Shape, address};
 use retrograde::{Dim, Flow};
 use smallvec::SmallVec;
 
@@ -17,48 +18,34 @@ pub(super) fn granules(shape: &Shape, width: u64) -> SmallVec<[Axis; 8]> {
     all
 }
 
-pub(super) fn strided(call: &Call<'_>, width: u64) -> Job {
-    let &Call { shape, at, lengths, .. } = call;
-    let all = granules(shape, width);
-    let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
-    let threads = all.iter().map(|axis| axis.len).product();
-    by_depth(Family::Strided, width, src, dst, threads, lengths, &all, shape.prefix)
+pub(super) fn strided(call: &Call<'_>, choice: Choice) -> Launch {
+    by_depth(call, choice, &granules(call.shape, choice.variant.into()))
 }
 
-#[expect(clippy::too_many_arguments, reason = "the fields of a struct that has two sizes")]
-fn by_depth(
-    family: Family,
-    width: u64,
-    src: u64,
-    dst: u64,
-    threads: u64,
-    lengths: Lengths,
-    all: &[Axis],
-    prefix: Option<usize>,
-) -> Job {
-    if all.len() <= FEW {
-        let loops = Loops::new(all, prefix);
-        let params = AnyParams::Strided(Strided { src, dst, threads, lengths, loops });
-        return flat(family, width, threads, params);
-    }
-    let deep = match family {
-        Family::Swap => Family::SwapDeep,
-        _ => Family::StridedDeep,
+fn by_depth(call: &Call<'_>, choice: Choice, all: &[Axis]) -> Launch {
+    let &Call { shape, at, lengths, .. } = call;
+    let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
+    let threads = all.iter().map(|axis| axis.len).product();
+    let params = match choice.kernel {
+        Kernel::Strided | Kernel::Swaps => {
+            let loops = Loops::new(all, shape.prefix);
+            AnyParams::Strided(Strided { src, dst, threads, lengths, loops })
+        }
+        _ => {
+            let loops = Loops::new(all, shape.prefix);
+            AnyParams::Deep(Strided { src, dst, threads, lengths, loops })
+        }
     };
-    let loops = Loops::new(all, prefix);
-    flat(deep, width, threads, AnyParams::Deep(Strided { src, dst, threads, lengths, loops }))
+    flat(threads, params)
 }
 
 /// In place: one half of the outermost flipped dimension, or of the one with lengths, is swapped
 /// with the other half. If what is beyond a length becomes zero, both halves have threads.
-pub(super) fn swaps(call: &Call<'_>, width: u64) -> Option<Job> {
-    let &Call { shape, at, lengths, .. } = call;
-    let mut all = granules(shape, width);
+pub(super) fn swaps(call: &Call<'_>, choice: Choice) -> Option<Launch> {
+    let mut all = granules(call.shape, choice.variant.into());
     halve(call, &mut all)?;
-    let threads: u64 = all.iter().map(|axis| axis.len).product();
-    let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
-    let job = || by_depth(Family::Swap, width, src, dst, threads, lengths, &all, shape.prefix);
-    (threads > 0).then(job)
+    let launch = by_depth(call, choice, &all);
+    (launch.blocks > 0).then_some(launch)
 }
 
 /// Leaves the lower half of the outermost flipped dimension, or of the one with lengths; `None` if
@@ -76,8 +63,9 @@ pub(super) fn halve(call: &Call<'_>, all: &mut [Axis]) -> Option<()> {
     Some(())
 }
 
-pub(super) fn gather(call: &Call<'_>, width: u64) -> Job {
+pub(super) fn gather(call: &Call<'_>, choice: Choice) -> Launch {
     let &Call { shape, at, lengths, .. } = call;
+    let width = u64::from(choice.variant);
     let all = granules(shape, width);
     let run = shape.run();
     let mut below = shape.unit;
@@ -108,7 +96,6 @@ pub(super) fn gather(call: &Call<'_>, width: u64) -> Job {
         Some(at) => ((all.len() - 1 - at) as u32, None),
     };
     let threads = runs * chunk;
-    let family = if prefix == NONE { Family::Gather } else { Family::GatherPrefix };
     let params = Gather {
         src: address(at.src, shape.src),
         dst,
@@ -121,13 +108,13 @@ pub(super) fn gather(call: &Call<'_>, width: u64) -> Job {
         lengths,
         outer: Loops::new(outer, outer_prefix),
     };
-    flat(family, width, threads, AnyParams::Gather(params))
+    flat(threads, AnyParams::Gather(params))
 }
 
-pub(super) fn tiles(call: &Call<'_>) -> Job {
+pub(super) fn tiles(call: &Call<'_>) -> Launch {
     let &Call { shape, at, lengths, .. } = call;
     let inner = shape.dims.len() - 1;
-    let transposed = choose::transposed_dim(shape).unwrap_or_default();
+    let transposed = facts::transposed_dim(shape).unwrap_or_default();
     let (a, b) = (&shape.dims[inner], &shape.dims[transposed]);
     let mut outer: SmallVec<[Dim; 8]> = SmallVec::from_slice(&shape.dims[..inner]);
     outer.remove(transposed);
@@ -162,8 +149,7 @@ pub(super) fn tiles(call: &Call<'_>) -> Job {
         lengths,
         outer: Loops::new(&axes(&outer), prefix),
     };
-    Job {
-        entry: Entry(Family::Tiles, width as u8),
+    Launch {
         blocks: count(&outer) * tiles_a * tiles_b,
         threads: MORE_THREADS,
         // One element of padding per row, to avoid bank conflicts along columns.

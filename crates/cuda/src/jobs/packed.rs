@@ -1,7 +1,6 @@
 //! Packed elements.
 
-use super::entry::Family;
-use super::{AnyParams, Call, Job, axis, flat};
+use super::{AnyParams, Call, Launch, axis, flat};
 use crate::params::{Axis, Loops, Packed, divisor};
 use retrograde::{BitOrder, Grain};
 use smallvec::SmallVec;
@@ -9,7 +8,7 @@ use smallvec::SmallVec;
 /// A stride that no position reaches.
 const ALONE: i64 = 1 << 62;
 
-pub(super) fn packed(call: &Call<'_>) -> Job {
+pub(super) fn packed(call: &Call<'_>) -> Launch {
     let &Call { plan, shape, at, lengths, .. } = call;
     let (bits, order) = match plan.unit().grain {
         Grain::Packed { bits, order } => (bits, order),
@@ -57,12 +56,5 @@ pub(super) fn packed(call: &Call<'_>) -> Job {
         lengths,
         loops: Loops::new(&all, steered),
     };
-    // A single reversed row: the shift is uniform for all of its vectors.
-    let flips = all.len() == 1 && params.row == 1 && params.src_back == 1 && steered.is_none();
-    let family = match shape.segments {
-        _ if flips => Family::PackedFlip,
-        None if !shape.zero => Family::Packed,
-        _ => Family::PackedMore,
-    };
-    flat(family, 0, threads, AnyParams::Packed(params))
+    flat(threads, AnyParams::Packed(params))
 }

@@ -1,11 +1,12 @@
 //! Rows by vectors, one or two per thread; and the arguments that all kernels for rows share.
 
 use super::any::halve;
-use super::entry::Family;
-use super::{AnyParams, Call, Job, address, axes, count, flat};
-use crate::choose::{self, Choice, Width};
-use crate::kernel::{Kernel, Limits};
+use super::{AnyParams, Call, Launch, axes, count, flat};
+use crate::choose::Choice;
+use crate::facts;
+use crate::kernel::Kernel;
 use crate::params::{Axis, Loops, Rows};
+use crate::shape::address;
 use retrograde::{Dim, Flow};
 
 /// Vectors of a row per thread, if it has to wait for its length: `CUT` and `MOVED` in cut.cuh.
@@ -22,7 +23,7 @@ const WARP: u64 = 32;
 pub(super) fn rows_of(call: &Call<'_>, pieces: Option<u64>) -> (Rows, Dim, usize) {
     let &Call { plan, shape, at, lengths, policy, .. } = call;
     let width = pieces.unwrap_or(shape.unit);
-    let (units, row, outer) = match choose::row_of(shape).filter(|_| pieces.is_none()) {
+    let (units, row, outer) = match facts::row_of(shape).filter(|_| pieces.is_none()) {
         Some((row, outer)) => (row.len as u64, row, outer),
         None => {
             let forward = Dim { len: 1, src: 1, dst: 1, lengths: 0, flow: Flow::Keep };
@@ -52,57 +53,31 @@ pub(super) fn rows_of(call: &Call<'_>, pieces: Option<u64>) -> (Rows, Dim, usize
     (rows, row, outer)
 }
 
-pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Job {
-    let shape = call.shape;
-    let pairs_from = limits.pairs_from;
-    let Choice { kernel, width } = choice;
-    let pieces = match width {
-        Width::Granule(_) | Width::Vectors => Some(width.bytes()),
-        _ => None,
-    };
-    let (params, _, outer) = rows_of(call, pieces);
-    let outer = &shape.dims[..outer];
-    let bytes = params.units * params.unit.len;
-    let alike = outer.iter().all(|dim| dim.dst % 16 == 0);
-    let whole = bytes / 16;
-    let (loose, forward) = (matches!(width, Width::Loose(_)), width == Width::Vectors);
-    let aligned = if loose { 1 } else { width.bytes() };
-    let part = super::chunks(bytes, aligned, alike.then_some(params.dst % 16));
-    // The version of the kernels.
-    let width = if forward { 0 } else { width.bytes() };
-    let (family, width, chunk) = match kernel {
-        // Two vectors per thread, if it has to wait for a length.
-        Kernel::AlignedRows if forward && shape.prefix.is_some() => {
-            (Family::RowsBlocks, 0, whole.div_ceil(MOVED))
-        }
-        Kernel::CutRows if shape.zero => (Family::RowsCutZero, width, whole.div_ceil(CUT)),
-        Kernel::CutRows => (Family::RowsCut, width, whole.div_ceil(CUT)),
-        Kernel::AlignedRows => (Family::RowsAligned, width, whole),
-        Kernel::Pixels if loose => (Family::RowsAny, width, part),
-        Kernel::Pixels => (Family::RowsAligned, width, whole),
-        // Here `chunk` is the bytes of a row, not the threads per row.
-        Kernel::DenseRows if choose::flips_words(shape) => (Family::RowsFlip, width, bytes),
-        // Lengths may have no effect on the movement, and still have to be checked.
-        Kernel::DenseRows if choose::flips_rows(shape) && call.lengths.stop == 0 => {
-            (Family::RowsDenseFlip, width, bytes)
-        }
-        Kernel::DenseRows => (Family::RowsDense, width, bytes),
-        _ if part >= pairs_from => (Family::RowsLong, width, part.div_ceil(64) * 32),
-        _ => (Family::RowsAny, width, part),
-    };
-    let threads = match family {
-        Family::RowsDenseFlip => (params.count * bytes + params.dst % 16).div_ceil(16 * FLIPS),
-        Family::RowsDense | Family::RowsFlip => {
-            (params.count * bytes + params.dst % 16).div_ceil(16)
-        }
-        _ => params.count * chunk,
+/// Rows out of place, by vectors or windows.
+pub(super) fn rows(call: &Call<'_>, choice: Choice) -> Launch {
+    let (params, _, outer) = rows_of(call, choice.pieces);
+    let width = params.unit.len;
+    let bytes = params.units * width;
+    let vectors = bytes / 16;
+    // Those that cross the ends of rows: `chunk` is the bytes of a row there.
+    let crossing = |each| (params.count * bytes + params.dst % 16).div_ceil(16 * each);
+    let windows = || facts::touched(bytes, width, params.dst, &call.shape.dims[..outer]);
+    let each = |threads| (threads, params.count * threads);
+    let (chunk, threads) = match choice.kernel {
+        Kernel::WordFlips | Kernel::DenseRows => (bytes, crossing(1)),
+        Kernel::DenseFlips => (bytes, crossing(FLIPS)),
+        Kernel::RowBlocks => each(vectors.div_ceil(MOVED)),
+        Kernel::CutRows | Kernel::CutRowsZero => each(vectors.div_ceil(CUT)),
+        Kernel::LongRows => each(windows().div_ceil(64) * 32),
+        Kernel::Rows => each(windows()),
+        _ => each(vectors),
     };
     let params = Rows { threads, chunk: Axis::count(chunk), ..params };
-    flat(family, width, threads, AnyParams::Rows(params))
+    flat(threads, AnyParams::Rows(params))
 }
 
 /// In place: blocks of vectors of one half trade places with those of the other.
-pub(super) fn block_swaps(call: &Call<'_>) -> Option<Job> {
+pub(super) fn block_swaps(call: &Call<'_>) -> Option<Launch> {
     let (params, ..) = rows_of(call, Some(16));
     let mut all = axes(&call.shape.dims);
     halve(call, &mut all)?;
@@ -111,15 +86,15 @@ pub(super) fn block_swaps(call: &Call<'_>) -> Option<Job> {
     let threads = rows * chunk;
     let rows = Loops::new(&all, call.shape.prefix);
     let params = Rows { threads, chunk: Axis::count(chunk), rows, ..params };
-    (threads > 0).then(|| flat(Family::RowsTrade, 0, threads, AnyParams::Rows(params)))
+    (threads > 0).then(|| flat(threads, AnyParams::Rows(params)))
 }
 
 /// In place, by vectors: the first half of a row, and the middle vector if there is one.
-pub(super) fn row_swaps(call: &Call<'_>) -> Job {
+pub(super) fn row_swaps(call: &Call<'_>) -> Launch {
     let width = call.shape.unit;
     let (params, ..) = rows_of(call, None);
     let half = (params.units * width / 16).div_ceil(2);
     let threads = params.count * half;
     let params = Rows { threads, chunk: Axis::count(half), ..params };
-    flat(Family::RowsSwap, width, threads, AnyParams::Rows(params))
+    flat(threads, AnyParams::Rows(params))
 }

@@ -1,10 +1,11 @@
 //! Adjacent lanes in two passes through scratch memory.
 
-use super::columns::Adjacent;
-use super::entry::{Entry, Family};
-use super::{AnyParams, Call, Job};
-use crate::choose::{self, Choice, LINE, WIDE_STRIP};
-use crate::kernel::{Kernel, Limits};
+use super::columns::arguments;
+use super::{AnyParams, Call, Launch};
+use crate::choose::Choice;
+use crate::kernel::Kernel;
+use crate::lanes::{LINE, Lanes, RING, WIDE_STRIP};
+use crate::limits::Limits;
 use crate::params::{Axis, Passes};
 use crate::shape::{Shape, Site};
 
@@ -12,10 +13,6 @@ use crate::shape::{Shape, Site};
 /// scratch.cuh.
 const THREADS: u32 = 256;
 const TILE_ROWS: u64 = 256;
-/// The ring of strips takes a third of the cache, or what three strips need. Narrow strips need at
-/// most two thirds.
-const RING: u64 = 3;
-
 /// Scratch memory of a call: counters, then a ring of strips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
@@ -31,17 +28,15 @@ pub(crate) struct Room {
 impl Room {
     /// What a call needs; `None` if its kernel needs no scratch memory.
     pub(crate) fn of(shape: &Shape, at: Site, choice: Choice, limits: &Limits) -> Option<Self> {
-        if choice.kernel != Kernel::ScratchColumns {
-            return None;
-        }
-        let (lanes, granule) = (Adjacent::of(shape), choice.width.bytes());
-        let pitch = (lanes.lane.len as u64 * granule).next_multiple_of(LINE);
-        let held = |strip| pitch * (strip / granule);
-        // Strips that share cache lines with others, or that do not stay in the cache, are wide.
-        let stays = 3 * held(LINE) <= 2 * limits.cache / RING;
-        let strip = if stays && choose::in_lines(shape, at) { LINE } else { WIDE_STRIP };
+        let strip = match choice.kernel {
+            Kernel::ScratchColumns => LINE,
+            Kernel::ScratchColumnsWide => WIDE_STRIP,
+            _ => return None,
+        };
+        let (lanes, granule) = (Lanes::of(shape, at)?, u64::from(choice.variant));
+        let pitch = lanes.pitch(granule);
         let strips = lanes.strips(strip);
-        let ring = (limits.cache / RING / held(strip)).max(3).min(strips);
+        let ring = (limits.cache / RING / lanes.held(granule, strip)).max(3).min(strips);
         // Tiles that are written and that have been read, of each strip.
         let counters = (2 * strips * 4).next_multiple_of(LINE);
         Some(Room { counters, strip, strips, pitch, ring, granule })
@@ -58,14 +53,14 @@ impl Room {
     }
 }
 
-pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Job> {
+pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Launch> {
     let &Call { shape, at, scratch, .. } = call;
     let room = Room::of(shape, at, choice, limits)?;
-    let lanes = Adjacent::of(shape);
+    let lanes = Lanes::of(shape, at)?;
     // A larger ring leaves the cache anyway, and evicting everything else first only loses.
     let stays = 4 * room.held() <= 3 * limits.cache;
     let passing = limits.passing(shape.grains(), stays);
-    let mut columns = lanes.arguments(call, room.granule, room.strip, 16);
+    let mut columns = arguments(call, &lanes, room.granule, room.strip, 16);
     columns.policy = passing;
     // A range of steps that is not aligned touches one vector more, except if each is a vector.
     let rows = TILE_ROWS - if room.granule < 16 { 16 / room.granule } else { 0 };
@@ -84,10 +79,7 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Optio
         tiles: Axis::count(tiles),
         ring: Axis::count(room.ring),
     };
-    let family =
-        if room.strip == LINE { Family::ColumnsScratch } else { Family::ColumnsScratchWide };
-    Some(Job {
-        entry: Entry(family, room.granule as u8),
+    Some(Launch {
         blocks: 2 * (room.strips * tiles + behind),
         threads: THREADS,
         shared: (TILE_ROWS * room.strip) as u32,

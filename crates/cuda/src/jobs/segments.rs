@@ -1,11 +1,11 @@
 //! One dimension that offsets cut into segments.
 
 use super::any::granules;
-use super::entry::{Entry, Family};
-use super::{AnyParams, Call, Job, THREADS, address, axes, count, flat};
-use crate::choose;
-use crate::kernel::Limits;
+use super::{AnyParams, Call, Launch, THREADS, axes, count, flat};
+use crate::choose::Choice;
+use crate::limits::Limits;
 use crate::params::{Axis, Loops, Segments, Strided};
+use crate::shape::address;
 
 /// Bytes of a tile of contiguous units: `TILE_BYTES` in segments.cuh.
 const TILE: u64 = 16384;
@@ -20,7 +20,7 @@ const ENOUGH: u64 = 24;
 const LONGEST_RUN: u64 = 8;
 
 /// Contiguous units, staged in shared memory.
-pub(super) fn rows(call: &Call<'_>, limits: &Limits) -> Job {
+pub(super) fn rows(call: &Call<'_>, limits: &Limits) -> Launch {
     let width = call.shape.unit;
     let (params, lanes) = segments_of(call, width);
     let alike = params.outer.axis.iter().all(|axis| axis.dst % 16 == 0);
@@ -30,29 +30,22 @@ pub(super) fn rows(call: &Call<'_>, limits: &Limits) -> Job {
     let run = run.clamp(1, LONGEST_RUN);
     let runs = tiles.div_ceil(run);
     let params = AnyParams::Segments(Segments { tiles: Axis::count(runs), run, ..params });
-    let entry = Entry(Family::SegmentsRows, width as u8);
-    Job { entry, blocks: lanes * runs, threads: THREADS, shared: STAGED as u32, params }
+    Launch { blocks: lanes * runs, threads: THREADS, shared: STAGED as u32, params }
 }
 
-/// Any units, by pieces of so many bytes: several per thread if the dimension is the innermost one,
-/// otherwise one.
-pub(super) fn pieces(call: &Call<'_>, width: u64, in_place: bool) -> Job {
-    if !choose::cuts_innermost(call.shape, width) {
-        return strided(call, width, in_place);
-    }
-    let (params, lanes) = segments_of(call, width);
+/// Any units, by several pieces per thread.
+pub(super) fn pieces(call: &Call<'_>, choice: Choice) -> Launch {
+    let (params, lanes) = segments_of(call, choice.variant.into());
     let tiles = (params.steps * params.pieces.len).div_ceil(u64::from(THREADS) * SPREAD);
     let params = AnyParams::Segments(Segments { tiles: Axis::count(tiles), ..params });
-    let family = if in_place { Family::SegmentsSwap } else { Family::SegmentsBlocks };
-    let entry = Entry(family, width as u8);
-    Job { entry, blocks: lanes * tiles, threads: THREADS, shared: 0, params }
+    Launch { blocks: lanes * tiles, threads: THREADS, shared: 0, params }
 }
 
-fn strided(call: &Call<'_>, width: u64, in_place: bool) -> Job {
+/// Along any dimension, one piece per thread.
+pub(super) fn strided(call: &Call<'_>, choice: Choice) -> Launch {
     let &Call { shape, at, lengths, .. } = call;
-    let all = granules(shape, width);
+    let all = granules(shape, choice.variant.into());
     let threads = all.iter().map(|axis| axis.len).product();
-    let family = if in_place { Family::SegmentsStridedSwap } else { Family::SegmentsStrided };
     let params = Strided {
         src: address(at.src, shape.src),
         dst: address(at.dst, shape.dst),
@@ -60,7 +53,7 @@ fn strided(call: &Call<'_>, width: u64, in_place: bool) -> Job {
         lengths,
         loops: Loops::new(&all, shape.segments),
     };
-    flat(family, width, threads, AnyParams::Deep(params))
+    flat(threads, AnyParams::Deep(params))
 }
 
 /// The arguments of the kernels for which the dimension is the innermost one, except for the number

@@ -1,9 +1,8 @@
 //! Rows that warps stage in shared memory.
 
-use super::entry::{Entry, Family};
 use super::rows::rows_of;
-use super::{AnyParams, Call, Job};
-use crate::choose::{self, Choice, Width};
+use super::{AnyParams, Call, Launch};
+use crate::choose::Choice;
 use crate::kernel::Kernel;
 use crate::params::{Axis, Rows};
 
@@ -20,30 +19,18 @@ const MARGIN: u64 = 48;
 const FIVE: u8 = 5;
 const SEGMENT_FIVE: u64 = 4096;
 const SWAPPED_FIVE: u64 = 2048;
-/// Rows with lengths of at most this many bytes are put in order by one lane each: `BRIEF_WORDS`
-/// and `BRIEF_WORDS_MORE` in brief.cuh.
-const BRIEF: u64 = 4 * 16;
-const BRIEF_MORE: u64 = 4 * 28;
 /// Offset between the banks of consecutive warps' memory: any value that is not a multiple of 32
 /// gained 2 %.
 const SKEW: u64 = 80;
-/// The variant for unaligned units of two bytes: the end of staged.cuh.
-const LOOSE: u8 = 22;
 /// Bytes before the staged data, per short row: `header_of` in short.cuh.
 const HEADER: u64 = 2 * 16 + 4;
 
 /// Rows in segments of whole units, one warp per segment; in place, one per segment and its mirror
 /// image.
-pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
-    // Wide units that lengths move are treated as rows.
-    let pieces = (call.shape.unit >= choose::WIDE_UNIT).then_some(choice.width.bytes());
-    let unit = pieces.unwrap_or(call.shape.unit);
-    let (mut params, ..) = rows_of(call, pieces);
+pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Launch {
+    let (mut params, ..) = rows_of(call, choice.pieces);
+    let (unit, version) = (params.unit.len, choice.variant);
     let swaps = choice.kernel == Kernel::StagedSwaps;
-    let version = match choice.width {
-        Width::Loose(_) => LOOSE,
-        width => width.bytes() as u8,
-    };
     // In place a segment is one of two.
     let units = if swaps { params.units.div_ceil(2) } else { params.units };
     // Segments of equal size, except for the last. Those that are not swapped may be 1.5 times as
@@ -61,10 +48,10 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     let segment = reach.div_ceil(segments).next_multiple_of(vector);
     let segments = reach.div_ceil(segment);
     let bytes = segment * unit;
-    let (family, room) = match swaps {
-        true => (Family::RowsStagedSwap, 2 * room_for(bytes)),
+    let room = match swaps {
+        true => 2 * room_for(bytes),
         // The parts before and after the end of the prefix both have any alignment.
-        false => (Family::RowsStaged, room_for(bytes) + room_for(0)),
+        false => room_for(bytes) + room_for(0),
     };
     // Groups of units are reversed from one place to another: `Groups` in staged.cuh. The middle of
     // a row in place is up to two segments.
@@ -73,41 +60,35 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Job {
     params.chunk = Axis::count(segments);
     params.threads = params.count * segments * WARP;
     params.count = segment;
-    launch(Entry(family, version), params, room)
+    launch(params, room)
 }
 
 /// As many short rows per warp as fit into a segment.
-pub(super) fn short(call: &Call<'_>) -> Job {
-    let width = call.shape.unit;
-    let (mut params, ..) = rows_of(call, None);
-    let bytes = params.units * width;
-    // One lane per length.
-    let most = (SHORT_ROWS / bytes).clamp(1, WARP);
-    params.chunk = Axis::count(bytes);
-    params.unit = Axis::count(most);
-    params.threads = params.count.div_ceil(most) * WARP;
-    let brief_family = match width {
-        1 | 2 if bytes <= BRIEF => Some(Family::RowsBrief),
-        1 | 2 if bytes <= BRIEF_MORE => Some(Family::RowsBriefMore),
-        // From there on, vectors of wide units are assembled as fast.
-        4 | 8 if bytes < BRIEF => Some(Family::RowsBrief),
-        _ => None,
-    };
-    if let Some(family) = brief_family.filter(|_| params.by_length != 0) {
-        return brief(Entry(family, width as u8), params, bytes);
-    }
+pub(super) fn short(call: &Call<'_>) -> Launch {
+    let params = stacked(call, |bytes| SHORT_ROWS / bytes);
+    let (bytes, most) = (params.chunk.len, params.unit.len);
     let room = (HEADER * most).next_multiple_of(16) + MARGIN + room_for(most * bytes);
-    launch(Entry(Family::RowsShort, width as u8), params, room)
+    launch(params, room)
 }
 
 /// One row per lane. Rows of 64 bytes are staged one vector apart: they would begin in two banks.
-fn brief(entry: Entry, params: Rows, bytes: u64) -> Job {
+pub(super) fn brief(call: &Call<'_>) -> Launch {
+    let params = stacked(call, |_| WARP);
+    let bytes = params.chunk.len;
     let aligned = params.src.is_multiple_of(16) && params.dst.is_multiple_of(16);
-    let apart = aligned && bytes == BRIEF;
+    let apart = aligned && bytes == 64;
     let (unit, pitch) = if apart { (bytes / 16, bytes + 16) } else { (0, bytes) };
     // `Axis::count(0)` divides by 1; the kernel looks at its size.
-    let params = Rows { unit: Axis::count(unit), ..params };
-    launch(entry, params, room_for(WARP * pitch))
+    launch(Rows { unit: Axis::count(unit), ..params }, room_for(WARP * pitch))
+}
+
+/// Rows of which a warp stages several, at most one per lane.
+fn stacked(call: &Call<'_>, most: impl Fn(u64) -> u64) -> Rows {
+    let (params, ..) = rows_of(call, None);
+    let bytes = params.units * call.shape.unit;
+    let most = most(bytes).clamp(1, WARP);
+    let threads = params.count.div_ceil(most) * WARP;
+    Rows { chunk: Axis::count(bytes), unit: Axis::count(most), threads, ..params }
 }
 
 /// Shared memory for so many bytes with any alignment, including the margin: `room_for` in
@@ -117,11 +98,10 @@ fn room_for(bytes: u64) -> u64 {
 }
 
 /// Sets the shared memory per warp, such that warps do not all begin in the same bank.
-fn launch(entry: Entry, params: Rows, room: u64) -> Job {
+fn launch(params: Rows, room: u64) -> Launch {
     let room = room.next_multiple_of(128) + SKEW;
     let warps = u64::from(STAGE_THREADS) / WARP;
-    Job {
-        entry,
+    Launch {
         blocks: params.threads.div_ceil(u64::from(STAGE_THREADS)),
         threads: STAGE_THREADS,
         shared: (warps * room + 2 * MARGIN) as u32,
