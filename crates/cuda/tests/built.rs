@@ -1,6 +1,6 @@
 //! The embedded kernels match what `scripts/build kernels` built from the current sources.
 
-use flate2::read::ZlibDecoder;
+use ruzstd::decoding::StreamingDecoder;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::Read;
@@ -51,9 +51,9 @@ fn embedded_files_are_what_the_compiler_gave() {
         "sm_120.cubin",
         "compute_75.ptx",
     ] {
-        let packed = fs::read(kernels().join(format!("built/{target}.z"))).unwrap();
+        let packed = fs::read(kernels().join(format!("built/{target}.zst"))).unwrap();
         let mut image = Vec::new();
-        ZlibDecoder::new(&packed[..]).read_to_end(&mut image).unwrap();
+        StreamingDecoder::new(&packed[..]).unwrap().read_to_end(&mut image).unwrap();
         let mut hash = Sha256::new();
         hash.update(&image);
         assert_eq!(
