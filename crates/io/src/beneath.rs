@@ -11,6 +11,7 @@ pub(crate) enum Refusal {
     /// Symbolic links lead out of the folder.
     Outside,
     /// A symbolic link took the place of a file or folder after it was found.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only openat2 tells"))]
     Replaced,
     /// Any other error.
     Failed(io::Error),

@@ -108,8 +108,7 @@ fn close(file: File) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn close(file: File) -> io::Result<()> {
-    drop(file);
+fn close(_file: File) -> io::Result<()> {
     Ok(())
 }
 
