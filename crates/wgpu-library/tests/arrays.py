@@ -1,22 +1,17 @@
 """Tests ``retrograde.wgpu`` on an adapter: ``arrays.py FOLDER``, with the folder of the library.
 
-It loads the module from its file, so that the extension module of the package need not be built.
 Expected results come from NumPy's own indexing.
 """
 
-import importlib.util
 import sys
 from pathlib import Path
 
 import numpy as np
-
-SOURCE = Path(__file__).resolve().parents[3] / "crates/python/python/retrograde/wgpu.py"
+import retrograde.wgpu
 
 
 def load(folder):
-    spec = importlib.util.spec_from_file_location("retrograde_wgpu", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = retrograde.wgpu
     missing = module.library_path() is None
     if missing:
         try:
