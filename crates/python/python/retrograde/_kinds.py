@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from . import _axes, _engine, _names, _torch_private
+from . import _axes, _engine, _lazy, _names, _torch_private
 from ._hints import missing_offsets
 from ._lengths import array_of
 
@@ -98,7 +98,10 @@ def _named(name, m, *arguments):
     """One of NumPy's functions (:mod:`._names`), for any kind of tensor."""
     if _is_torch(type(m)):
         return getattr(torch, name)(m, *arguments)
-    flip = _FLIPS[_handler(m)]
+    handler = _handler(m)
+    if handler is _lazy.labelled:
+        return _lazy.named(name, m, *arguments)
+    flip = _FLIPS[handler]
     if flip is _flip_array_like:
         m, flip = _as_array(m), _engine.flip
     return flip(m, *getattr(_names, name)(_rank(m), *arguments))
@@ -133,6 +136,10 @@ def _handler(x):
         return _tensorflow
     if _is(x, "cupy", "ndarray"):
         return _cupy
+    if _is(x, "dask.array", "Array"):
+        return _lazy.dask
+    if any(_is(x, "xarray", name) for name in ("DataArray", "Dataset")):
+        return _lazy.labelled
     return _dlpack if hasattr(x, "__dlpack__") else _array_like
 
 
@@ -192,6 +199,7 @@ def _array_like(name, x, *arguments):
 
 
 def _as_array(x):
+    _lazy.refuse(x)
     array = np.asarray(x)
     if array.dtype == object and array.ndim == 0:
         raise TypeError(f"x is of type {type(x).__name__}, expected an array or a tensor")
@@ -330,6 +338,7 @@ _FLIPS = {
     _tensorflow: _flip_tensorflow,
     _cupy: _flip_cupy,
     _dlpack: _flip_dlpack,
+    _lazy.dask: _lazy.flip_dask,
 }
 
 
