@@ -1,36 +1,54 @@
-"""List arrays of Arrow: every list is reversed, as a segment of the values.
+"""Arrays of Arrow, by whatever library: lists are reversed as segments of their values, and whole arrays too.
 
-Elements move as bytes, so any type of a fixed width is supported. An extension type moves as its storage. Arrow's bitmaps start at the low bit of a byte, and
-the engine's one-bit elements at the high bit, so bits move as bytes.
+Elements of a fixed width move as bytes, and others by pyarrow's ``take`` of an order that the engine has reversed. An
+extension type moves as its storage. Arrow's bitmaps start at the low bit of a byte, and the engine's one-bit elements
+at the high bit, so bits move as bytes.
+
+Other libraries lend their arrays by Arrow's C interface to pyarrow, and get arrays of their own back.
 """
 
 import sys
 
 import numpy as np
 
-from . import _engine
+from . import _axes, _engine
+from ._lengths import array_of
 
 
-def reverse_segments(x, offsets, axis, out):
-    """Returns an array of the same type. Lists keep their places, null ones too."""
-    if offsets is not None:
-        raise TypeError(f"reverse_segments: offsets are given, but x has its own (it is a {type(x).__name__})")
+def apply(name, x, *arguments):
+    """An operator; arguments are in the engine's order."""
+    *arguments, out = arguments
     if out is not None:
         raise TypeError("out is not supported: Arrow arrays are immutable")
-    pa = sys.modules["pyarrow"]
-    if isinstance(x, pa.ChunkedArray):
-        _check(pa, x, axis)
-        return pa.chunked_array([reverse_segments(chunk, None, axis, None) for chunk in x.chunks], x.type)
-    values, offsets = _parts(pa, x, axis)
-    validity = _packed(pa, np.asarray(x.is_valid())) if x.null_count else None
-    buffers = [validity, pa.py_buffer(offsets)]
-    moved = _reversed(pa, values, offsets)
-    return pa.Array.from_buffers(x.type, len(x), buffers, x.null_count, children=[moved])
+    if name == "reverse":
+        return flip(x, _axes.resolved(*arguments, 1))
+    if name != "reverse_segments":
+        raise TypeError(f"{name}: x is a {_kind(x)}, which has one axis: expected an array or a tensor")
+    offsets, axis = arguments
+    borrowed = _borrowed(x)
+    if offsets is None or _has_lists(borrowed.type):
+        return _as(x, _each(borrowed, lambda chunk: reverse_lists(chunk, offsets, axis)))
+    _check_axis(axis)
+    pa = _pyarrow(x)
+    whole = borrowed.combine_chunks() if isinstance(borrowed, pa.ChunkedArray) else borrowed
+    moved = _reversed(pa, whole, array_of(offsets))
+    return _as(x, pa.chunked_array([moved]) if whole is not borrowed else moved)
+
+
+def flip(x, axes):
+    """The whole array, if its axis is one of these."""
+    pa, borrowed = _pyarrow(x), _borrowed(x)
+    if not axes:
+        return x
+    chunked = isinstance(borrowed, pa.ChunkedArray)
+    chunks = borrowed.chunks[::-1] if chunked else [borrowed]
+    chunks = [_reversed(pa, chunk, np.array([0, len(chunk)])) for chunk in chunks]
+    return _as(x, pa.chunked_array(chunks, borrowed.type) if chunked else chunks[0])
 
 
 def segments_of(x, axis):
     """The values, the offsets and the axis, for pictures and plans."""
-    pa = sys.modules["pyarrow"]
+    pa, x = _pyarrow(x), _borrowed(x)
     if isinstance(x, pa.ChunkedArray):
         _check(pa, x, axis)
         x = x.combine_chunks()
@@ -38,9 +56,84 @@ def segments_of(x, axis):
     return values.to_numpy(zero_copy_only=False), offsets, 0
 
 
+def reverse_lists(x, offsets, axis):
+    """Returns an array of the same type. Lists keep their places, null ones too."""
+    if offsets is not None:
+        raise TypeError(f"reverse_segments: offsets are given, but x has its own (it is a {type(x).__name__})")
+    pa = sys.modules["pyarrow"]
+    values, offsets = _parts(pa, x, axis)
+    validity = _packed(pa, np.asarray(x.is_valid())) if x.null_count else None
+    buffers = [validity] if pa.types.is_fixed_size_list(x.type) else [validity, pa.py_buffer(offsets)]
+    moved = _reversed(pa, values, offsets)
+    return pa.Array.from_buffers(x.type, len(x), buffers, x.null_count, children=[moved])
+
+
+def _each(x, call):
+    pa = sys.modules["pyarrow"]
+    if not isinstance(x, pa.ChunkedArray):
+        return call(x)
+    if not x.chunks:
+        call(pa.array([], x.type))
+    return pa.chunked_array([call(chunk) for chunk in x.chunks], x.type)
+
+
+def _is_pyarrow(x):
+    pa = sys.modules.get("pyarrow")
+    return isinstance(x, (getattr(pa, "Array", ()), getattr(pa, "ChunkedArray", ())))
+
+
+def _pyarrow(x):
+    try:
+        import pyarrow
+    except ModuleNotFoundError:
+        raise TypeError(f"x is a {_kind(x)}, which is read by pyarrow: pip install pyarrow") from None
+    return pyarrow
+
+
+def _borrowed(x):
+    """The array that ``x`` is or lends, as one of pyarrow. The only column of a table is one too."""
+    pa = _pyarrow(x)
+    if _is_pyarrow(x):
+        return x
+    read = pa.chunked_array(x) if hasattr(x, "__arrow_c_stream__") else pa.array(x)
+    if not pa.types.is_struct(read.type) or not _is_table(x):
+        return read
+    if read.type.num_fields != 1:
+        names = [field.name for field in read.type]
+        raise TypeError(f"x is a {_kind(x)} with columns {names}: pass one of them")
+    chunks = read.chunks if isinstance(read, pa.ChunkedArray) else [read]
+    return pa.chunked_array([chunk.field(0) for chunk in chunks], read.type.field(0).type)
+
+
+def _is_table(x):
+    return hasattr(x, "columns") or hasattr(x, "column_names")
+
+
+def _as(x, moved):
+    """An array of pyarrow as one of the library of ``x``; pyarrow's own if that library is not known."""
+    library = type(x).__module__.partition(".")[0]
+    module = sys.modules.get(library)
+    if library == "polars" and isinstance(x, module.Series):
+        return module.from_arrow(moved).alias(x.name)
+    if library == "pandas" and isinstance(x, module.Series):
+        return module.Series(module.arrays.ArrowExtensionArray(moved), index=x.index, name=x.name)
+    if library == "pandas" and isinstance(x, module.arrays.ArrowExtensionArray):
+        return module.arrays.ArrowExtensionArray(moved)
+    if library == "nanoarrow" and isinstance(x, module.Array):
+        return module.Array(moved)
+    return moved
+
+
+def _kind(x):
+    return f"{type(x).__module__.partition('.')[0]}.{type(x).__name__}"
+
+
 def _parts(pa, x, axis):
     """The values that the lists contain, and offsets that start at 0."""
     _check(pa, x, axis)
+    if pa.types.is_fixed_size_list(x.type):
+        size = x.type.list_size
+        return x.values.slice(x.offset * size, len(x) * size), np.arange(len(x) + 1) * size
     if len(x) == 0:
         return x.values[:0], np.zeros(1, np.int32 if pa.types.is_list(x.type) else np.int64)
     # A slice of an array has a part of the offsets, and all values.
@@ -49,38 +142,46 @@ def _parts(pa, x, axis):
     return x.values.slice(first, last - first), offsets - offsets[0]
 
 
+def _has_lists(kind):
+    pa = sys.modules["pyarrow"]
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+
+
 def _check(pa, x, axis):
-    if not (pa.types.is_list(x.type) or pa.types.is_large_list(x.type)):
-        raise TypeError(f"reverse_segments: x is an Arrow array of type {x.type}, expected list or large_list")
-    element = stored = x.type.value_type
-    while isinstance(stored, pa.BaseExtensionType):
-        stored = stored.storage_type
-    if not (pa.types.is_primitive(stored) or pa.types.is_decimal(stored) or pa.types.is_fixed_size_binary(stored)):
-        as_stored = "" if stored is element else f", stored as {stored}"
+    if not _has_lists(x.type):
         raise TypeError(
-            f"reverse_segments: x is an Arrow array of type {x.type}, whose elements ({element}{as_stored})"
-            " have no fixed width"
+            f"reverse_segments: x is an Arrow array of type {x.type}, expected list, large_list or fixed_size_list"
         )
+    _check_axis(axis)
+
+
+def _check_axis(axis):
     if type(axis) is not int or axis != 0:
         raise ValueError(f"reverse_segments: axis is {axis!r}, expected 0: the lists of an Arrow array have one axis")
 
 
 def _reversed(pa, values, offsets):
     """The values with each segment reversed, and their nulls with them."""
-    if isinstance(values.type, pa.BaseExtensionType):
-        return pa.ExtensionArray.from_storage(values.type, _reversed(pa, values.storage, offsets))
+    kind = values.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, _reversed(pa, values.storage, offsets))
     count = len(values)
+    if not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_fixed_size_binary(kind)):
+        # Strings, lists, structs, dictionaries: their order is what moves.
+        if views := {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(kind):
+            return _reversed(pa, values.cast(views), offsets).cast(kind)
+        return values.take(pa.array(_engine.reverse_segments(np.arange(count), offsets, 0)))
     validity, data = values.buffers()
     if validity is not None:
         validity = _packed(pa, _engine.reverse_segments(_bits(validity, values), offsets, 0))
     if data is None or count == 0:
         return values
-    if pa.types.is_boolean(values.type):
+    if pa.types.is_boolean(kind):
         data = _packed(pa, _engine.reverse_segments(_bits(data, values), offsets, 0))
-    elif width := values.type.bit_width // 8:
+    elif width := kind.bit_width // 8:
         elements = np.frombuffer(data, f"V{width}", count, values.offset * width)
         data = pa.py_buffer(_engine.reverse_segments(elements, offsets, 0).view(np.uint8))
-    return pa.Array.from_buffers(values.type, count, [validity, data], values.null_count)
+    return pa.Array.from_buffers(kind, count, [validity, data], values.null_count)
 
 
 def _bits(bitmap, values):

@@ -61,8 +61,10 @@ def reverse_subsequences(x, *arguments):
 
 
 def reverse_segments(x, *arguments):
-    if _arrow_kind(x):
-        return _function(_segments, "reverse_segments", x, _arrow)(x, *arguments)
+    if _lends_arrow(x):
+        # Not cached: a Series of pandas is one of NumPy's arrays or of Arrow's.
+        arrow = arguments[0] is None or _is_arrow(x)
+        return (_arrow if arrow else _handler(x))("reverse_segments", x, *arguments)
     if _is(x, "tensorflow", "RaggedTensor"):
         return _function(_segments, "reverse_segments", x, _ragged)(x, *arguments)
     return _function(_segments, "reverse_segments", x, _with_offsets(_handler(x)))(x, *arguments)
@@ -70,7 +72,7 @@ def reverse_segments(x, *arguments):
 
 def segments_of(x, axis):
     """The values, the offsets and the axis of a tensor that has offsets of its own."""
-    if _arrow_kind(x):
+    if _lends_arrow(x):
         from . import _arrow
 
         return _arrow.segments_of(x, axis)
@@ -87,6 +89,11 @@ def _with_offsets(handler):
     """The handler of a kind of tensor that has no offsets of its own."""
 
     def handle(name, x, offsets, *others):
+        if offsets is None and isinstance(x, list | tuple) and any(isinstance(one, list | tuple) for one in x):
+            raise TypeError(
+                f"reverse_segments: x is a {type(x).__name__} of sequences: pass pyarrow.array(x), or their elements"
+                " one behind the other, with offsets="
+            )
         if offsets is None:
             raise missing_offsets()
         return handler(name, x, offsets, *others)
@@ -108,6 +115,8 @@ def _named(name, m, *arguments):
 
 
 def _rank(x):
+    if _is_arrow(x):
+        return 1
     rank = getattr(x, "ndim", None)
     if isinstance(rank, int) and rank >= 0:
         return rank
@@ -140,6 +149,8 @@ def _handler(x):
         return _lazy.dask
     if any(_is(x, "xarray", name) for name in ("DataArray", "Dataset")):
         return _lazy.labelled
+    if _is_arrow(x):
+        return _arrow
     return _dlpack if hasattr(x, "__dlpack__") else _array_like
 
 
@@ -239,15 +250,29 @@ def _with_mask(out, mask):
     return out.harden_mask() if hard else out
 
 
-def _arrow_kind(x):
-    """Whether ``x`` is an array of Arrow, which only :func:`reverse_segments` takes as it is."""
-    return _is(x, "pyarrow", "Array") or _is(x, "pyarrow", "ChunkedArray")
+def _is_arrow(x):
+    """Whether ``x`` is an array of Arrow and nothing else; a Series of pandas is one of NumPy too."""
+    return any(
+        _is(x, module, name)
+        for module, name in (("pyarrow", "Array"), ("pyarrow", "ChunkedArray"), ("polars", "Series"), ("nanoarrow", "Array"))
+    )
 
 
-def _arrow(name, x, offsets, axis, out):
+def _lends_arrow(x):
+    """Whether ``x`` gives its elements as an array of Arrow: Series, columns, tables."""
+    return any(hasattr(x, name) for name in ("__arrow_c_array__", "__arrow_c_stream__", "__arrow_array__"))
+
+
+def _arrow(name, x, *arguments):
     from . import _arrow
 
-    return _arrow.reverse_segments(x, offsets, axis, out)
+    return _arrow.apply(name, x, *arguments)
+
+
+def _flip_arrow(x, axes, swapped):
+    from . import _arrow
+
+    return _arrow.flip(x, axes)
 
 
 def _ragged(name, x, offsets, axis, out):
@@ -337,6 +362,7 @@ _FLIPS = {
     _jax: _flip_jax,
     _tensorflow: _flip_tensorflow,
     _cupy: _flip_cupy,
+    _arrow: _flip_arrow,
     _dlpack: _flip_dlpack,
     _lazy.dask: _lazy.flip_dask,
 }

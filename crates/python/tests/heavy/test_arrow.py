@@ -94,6 +94,120 @@ def test_extension_types(name, outer, nulls):
     assert retrograde.explain("reverse_segments", x).dims[0]["flow"] == "flip segments"
 
 
+#: Elements without a fixed width.
+OTHERS = {
+    "string": (pa.string(), str),
+    "large_string": (pa.large_string(), str),
+    "string_view": (pa.string_view(), str),
+    "bytes": (pa.binary(), lambda i: b"%d" % i),
+    "binary_view": (pa.binary_view(), lambda i: b"%d" % i),
+    "list": (pa.list_(pa.int8()), lambda i: list(range(i % 5))),
+    "struct": (pa.struct({"a": pa.int64(), "b": pa.string()}), lambda i: {"a": i, "b": str(i)}),
+    "dictionary": (pa.dictionary(pa.int8(), pa.string()), lambda i: "abc"[i % 3]),
+    "null": (pa.null(), lambda _: None),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_elements_without_a_fixed_width(name):
+    kind, element = OTHERS[name]
+    x = pa.array(lists(random.Random(name), element, 40, True), pa.list_(kind))
+    for part in (x, x[1:], x[3:-2], x[:0]):
+        y = retrograde.reverse_segments(part)
+        y.validate(full=True)
+        assert y.type == x.type and y.to_pylist() == turned(part.to_pylist())
+
+
+def test_an_extension_of_strings():
+    texts = pa.ExtensionArray.from_storage(pa.json_(), pa.array(["1", "2", "3"]))
+    y = retrograde.reverse_segments(pa.ListArray.from_arrays([0, 2, 3], texts))
+    assert y.values.type == pa.json_() and y.to_pylist() == [["2", "1"], ["3"]]
+
+
+@pytest.mark.parametrize("kind", [pa.int16(), pa.bool_(), pa.string()], ids=str)
+def test_lists_of_a_fixed_size(kind):
+    plain = pa.array([1, 0, None, 1, 1, 0, 0, None, 1, 0], pa.int16()).cast(kind).to_pylist()
+    pairs = [plain[at : at + 2] for at in range(0, 10, 2)]
+    pairs[2] = None
+    x = pa.array(pairs, pa.list_(kind, 2))
+    for part in (x, x[1:], x[1:4], x[:0]):
+        y = retrograde.reverse_segments(part)
+        y.validate(full=True)
+        assert y.type == x.type and y.to_pylist() == turned(part.to_pylist())
+
+
+@pytest.mark.parametrize("kind", [pa.int16(), pa.bool_(), pa.string()], ids=str)
+def test_whole_arrays_and_segments_of_them(kind):
+    plain = pa.array([1, None, 0, 1, 0], pa.int16()).cast(kind).to_pylist()
+    x = pa.array([None, *plain], kind)[1:]
+    for call in (retrograde.reverse, retrograde.flip, retrograde.flipud, lambda x: retrograde.flip(x, -1)):
+        assert call(x).to_pylist() == plain[::-1] and call(x).type == kind
+        chunks = pa.chunked_array([x[:2], x[2:]])
+        assert call(chunks).to_pylist() == plain[::-1] and isinstance(call(chunks), pa.ChunkedArray)
+    assert retrograde.reverse(x, mask=[False]).to_pylist() == plain
+    assert retrograde.reverse_segments(x, [0, 2, 5]).to_pylist() == plain[:2][::-1] + plain[2:][::-1]
+    chunks = retrograde.reverse_segments(pa.chunked_array([x[:3], x[3:]]), [0, 2, 5])
+    assert chunks.to_pylist() == plain[:2][::-1] + plain[2:][::-1]
+    with pytest.raises(ValueError, match="axis 1 is out of bounds"):
+        retrograde.flip(x, 1)
+    with pytest.raises(TypeError, match="x is a pyarrow.*, which has one axis"):
+        retrograde.reverse_sequence(x, [1])
+
+
+LISTS = [[1, 2, 3], None, [], [4, 5]]
+
+
+def test_polars():
+    pl = pytest.importorskip("polars")
+    for kind in (pl.List(pl.Int32), pl.List(pl.String), pl.List(pl.Categorical)):
+        x = pl.Series("tokens", LISTS).cast(pl.List(pl.String) if kind == pl.List(pl.Categorical) else kind).cast(kind)
+        y = retrograde.reverse_segments(x)
+        assert isinstance(y, pl.Series) and y.name == "tokens" and y.dtype == x.dtype
+        assert y.to_list() == x.list.reverse().to_list()
+    x = pl.Series("pairs", [[1, 2], [3, 4]], dtype=pl.Array(pl.Int16, 2))
+    assert retrograde.reverse_segments(x).equals(x.arr.reverse())
+    assert retrograde.reverse_segments(pl.DataFrame({"a": LISTS})).to_pylist() == turned(LISTS)
+    with pytest.raises(TypeError, match=r"x is a polars.DataFrame with columns \['a', 'b'\]: pass one of them"):
+        retrograde.reverse_segments(pl.DataFrame({"a": [[1]], "b": [1]}))
+    assert retrograde.flip(pl.Series("s", ["a", "b", None])).equals(pl.Series("s", [None, "b", "a"]))
+
+
+def test_pandas():
+    pd = pytest.importorskip("pandas")
+    x = pd.Series(LISTS, [9, 8, 7, 6], pd.ArrowDtype(pa.list_(pa.int64())), "tokens")
+    y = retrograde.reverse_segments(x)
+    assert y.dtype == x.dtype and y.name == "tokens" and y.index.equals(x.index)
+    assert y.array._pa_array.to_pylist() == turned(LISTS)
+    assert retrograde.reverse_segments(x.array)._pa_array.to_pylist() == turned(LISTS)
+    # The same class with NumPy's elements, before and after.
+    numbers = pd.Series([1, 2, 3])
+    assert retrograde.reverse_segments(numbers, [0, 2, 3]).tolist() == [2, 1, 3]
+    assert retrograde.reverse_segments(x).index.equals(x.index)
+    with pytest.raises(TypeError, match="x is an Arrow array of type int64, expected list"):
+        retrograde.reverse_segments(numbers)
+
+
+def test_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    rows = "select unnest([[1, 2, 3], null, [], [4, 5]]) as tokens"
+    assert retrograde.reverse_segments(duckdb.sql(rows)).to_pylist() == turned(LISTS)
+    with pytest.raises(TypeError, match=r"with columns \['tokens', 'b'\]: pass one of them"):
+        retrograde.reverse_segments(duckdb.sql(f"{rows}, 1 as b"))
+
+
+def test_nanoarrow():
+    na = pytest.importorskip("nanoarrow")
+    y = retrograde.reverse_segments(na.Array(pa.array(LISTS)))
+    assert isinstance(y, na.Array) and y.to_pylist() == turned(LISTS)
+
+
+def test_without_pyarrow(monkeypatch):
+    pl = pytest.importorskip("polars")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(TypeError, match="x is a polars.Series, which is read by pyarrow: pip install pyarrow"):
+        retrograde.reverse_segments(pl.Series([[1]]))
+
+
 def test_values_that_are_slices():
     values = pa.array([None, 1, 2, None, 4, 5, 6, None, 8, 9])[3:]
     x = pa.ListArray.from_arrays(pa.array([1, 3, 3, 6], pa.int32()), values)
@@ -141,19 +255,14 @@ def test_large_arrays():
         assert y[at].as_py() == x[at + 10].as_py()[::-1]
 
 
-TEXTS = pa.ListArray.from_arrays([0, 1], pa.ExtensionArray.from_storage(pa.json_(), pa.array(["{}"])))
-
-
 @pytest.mark.parametrize(
     "x, arguments, error, text",
     [
-        (pa.array([["a"]]), {}, TypeError, "reverse_segments: x is an Arrow array of type list<item: string>, whose elements (string) have no fixed width"),
-        (pa.array([[[1]]]), {}, TypeError, "reverse_segments: x is an Arrow array of type list<item: list<item: int64>>, whose elements (list<item: int64>) have no fixed width"),
-        (pa.array([[{"a": 1}]]), {}, TypeError, "reverse_segments: x is an Arrow array of type list<item: struct<a: int64>>, whose elements (struct<a: int64>) have no fixed width"),
-        (pa.array([[None]]), {}, TypeError, "reverse_segments: x is an Arrow array of type list<item: null>, whose elements (null) have no fixed width"),
-        (TEXTS, {}, TypeError, "reverse_segments: x is an Arrow array of type list<item: extension<arrow.json>>, whose elements (extension<arrow.json>, stored as string) have no fixed width"),
-        (pa.array([1, 2]), {}, TypeError, "reverse_segments: x is an Arrow array of type int64, expected list or large_list"),
-        (pa.chunked_array([[1, 2]]), {}, TypeError, "reverse_segments: x is an Arrow array of type int64, expected list or large_list"),
+        (pa.array([1, 2]), {}, TypeError, "reverse_segments: x is an Arrow array of type int64, expected list, large_list or fixed_size_list"),
+        (pa.chunked_array([[1, 2]]), {}, TypeError, "reverse_segments: x is an Arrow array of type int64, expected list, large_list or fixed_size_list"),
+        (pa.array([1, 2]), {"offsets": [0, 3]}, ValueError, "ReverseSegments: offsets[1] is 3, outside [0, 2]"),
+        (pa.table({"a": [[1]], "b": [[2]]}), {}, TypeError, "x is a pyarrow.Table with columns ['a', 'b']: pass one of them"),
+        ([[1, 2], [3]], {}, TypeError, "reverse_segments: x is a list of sequences: pass pyarrow.array(x), or their elements one behind the other, with offsets="),
         (pa.array([[1]]), {"offsets": [0]}, TypeError, "reverse_segments: offsets are given, but x has its own (it is a ListArray)"),
         (pa.array([[1]]), {"axis": 1}, ValueError, "reverse_segments: axis is 1, expected 0: the lists of an Arrow array have one axis"),
         (pa.array([[1]]), {"out": pa.array([[1]])}, TypeError, "out is not supported: Arrow arrays are immutable"),
