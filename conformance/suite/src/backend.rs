@@ -215,10 +215,7 @@ fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Err
 /// The operator of a sequence case.
 pub(crate) fn sequence(time: usize, batch: usize, rule: Rule) -> ReverseSequence {
     let (time, batch) = (time as i64, batch as i64);
-    let operator = match time + batch {
-        1 => ReverseSequence::new().time_axis(time).batch_axis(batch),
-        _ => ReverseSequence::any_axes(time, batch),
-    };
+    let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
     operator.policy(rule.policy).align(align(rule)).tail(tail(rule))
 }
 

@@ -84,7 +84,9 @@ impl Task {
             Operation::ReverseSequence(arguments) => {
                 let sequence = arguments.sequence;
                 let (time, batch) = (sequence.time_axis, sequence.batch_axis);
-                let operator = ReverseSequence::any_axes(time, batch)
+                let operator = ReverseSequence::new()
+                    .time_axis(time)
+                    .batch_axis(batch)
                     .policy(sequence.policy.into())
                     .align(sequence.padding.align.into())
                     .tail(sequence.padding.tail.into());

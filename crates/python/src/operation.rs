@@ -61,7 +61,7 @@ impl Asked {
         let batch = axes::single(name, "batch_axis", batch_axis)?;
         let (policy, align, tail) =
             (policy_of(name, policy)?, align_of(name, align)?, tail_of(name, tail)?);
-        let operator = ReverseSequence::any_axes(time, batch).policy(policy);
+        let operator = ReverseSequence::new().time_axis(time).batch_axis(batch).policy(policy);
         Ok(Asked::Sequence(operator.align(align).tail(tail), tail))
     }
 

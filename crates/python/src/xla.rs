@@ -116,7 +116,8 @@ unsafe extern "C" fn rot90<P: Place>(frame: *mut CallFrame) -> *mut ForeignError
 unsafe extern "C" fn reverse_sequence<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
     let work = |call: &Call<'_>| {
         let (time, batch) = (call.integer("time_axis")?, call.integer("batch_axis")?);
-        let operator = ReverseSequence::any_axes(time, batch).policy(policy(call)?);
+        let operator =
+            ReverseSequence::new().time_axis(time).batch_axis(batch).policy(policy(call)?);
         let operator = operator.align(align(call)?).tail(tail(call)?);
         P::run(&operator.lengths(lengths(call)?), call, Input::plain(2))
     };

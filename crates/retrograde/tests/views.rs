@@ -164,8 +164,13 @@ fn strides_of_axes_of_size_1_may_be_anything() {
                 &Reverse::all(),
                 &Reverse::axes([1]),
                 &Reverse::axes([0, 3]),
-                &ReverseSequence::any_axes(2, 1).lengths(batch.clone()),
-                &ReverseSequence::any_axes(2, 1).align(Align::End).tail(Tail::Zero).lengths(batch),
+                &ReverseSequence::new().time_axis(2).batch_axis(1).lengths(batch.clone()),
+                &ReverseSequence::new()
+                    .time_axis(2)
+                    .batch_axis(1)
+                    .align(Align::End)
+                    .tail(Tail::Zero)
+                    .lengths(batch),
                 &ReverseSubsequences::along(2).lengths(lanes.clone()),
                 &ReverseSubsequences::along(2).align(Align::End).lengths(lanes),
             ];

@@ -20,7 +20,9 @@ impl ReverseSequence {
 
     fn operator(&self) -> retrograde::ReverseSequence {
         let axis = |axis: usize| i64::try_from(axis).unwrap_or(i64::MAX);
-        retrograde::ReverseSequence::any_axes(axis(self.time_axis), axis(self.batch_axis))
+        retrograde::ReverseSequence::new()
+            .time_axis(axis(self.time_axis))
+            .batch_axis(axis(self.batch_axis))
     }
 
     /// Whether a tensor of this rank has both axes.

@@ -256,7 +256,9 @@ impl Call {
         let batch = number::axis(name, "batch_axis", batch_axis).map_err(js)?;
         let options = Options::parse(name, policy, align, tail).map_err(js)?;
         let values = Values::parse(name, lengths_dtype, lengths, lengths_shape).map_err(js)?;
-        let operator = ReverseSequence::any_axes(time, batch)
+        let operator = ReverseSequence::new()
+            .time_axis(time)
+            .batch_axis(batch)
             .policy(options.policy)
             .align(options.align)
             .tail(options.tail);

@@ -97,7 +97,7 @@ impl Call {
         match self.operator {
             0 => run(&Reverse::axes(axes.iter().copied())),
             1 => {
-                let operator = ReverseSequence::any_axes(axis(0), axis(1));
+                let operator = ReverseSequence::new().time_axis(axis(0)).batch_axis(axis(1));
                 let operator = operator.policy(policy).align(align).tail(tail);
                 run(&operator.lengths(lengths()?))
             }

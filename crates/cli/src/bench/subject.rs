@@ -32,7 +32,7 @@ impl Subject {
             Op::ReverseSequence => {
                 let time = arguments.time_axis.unwrap_or(0);
                 let batch = arguments.batch_axis.unwrap_or(1);
-                let operator = ReverseSequence::any_axes(time, batch);
+                let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
                 let count = operator.lengths_shape(shape)?.iter().product();
                 // Just checked: both axes exist.
                 let lengths = draw(count, shape[from_start(time, shape.len())]);

@@ -166,7 +166,7 @@ pub(crate) fn reverse_sequence() {
     let mut on = |operator: ReverseSequence, lengths: &[i64]| {
         operator.lengths(lengths).run_slice(&x, &mut out, &[2, 3])
     };
-    let op = ReverseSequence::new;
+    let (op, onnx) = (ReverseSequence::new, ReverseSequence::onnx);
     refused!(
         on(op(), &[2, 3, 1]),
         LengthOutOfRange { value: 3, limit: 2, .. },
@@ -203,12 +203,12 @@ pub(crate) fn reverse_sequence() {
         "ReverseSequence: 0 lengths given, expected 3, one per lane of shape [3]"
     );
     refused!(
-        on(op().time_axis(2), &[1, 1, 1]),
+        on(onnx().time_axis(2), &[1, 1, 1]),
         SequenceAxis { argument: "time_axis", value: 2 },
         "ReverseSequence: time_axis is 2, expected 0 or 1"
     );
     refused!(
-        on(op().time_axis(1).batch_axis(-2), &[1, 1]),
+        on(onnx().time_axis(1).batch_axis(-2), &[1, 1]),
         SequenceAxis { argument: "batch_axis", value: -2 },
         "ReverseSequence: batch_axis is -2, expected 0 or 1"
     );
@@ -217,7 +217,7 @@ pub(crate) fn reverse_sequence() {
         SameSequenceAxes { value: 0 },
         "ReverseSequence: time_axis and batch_axis are both 0, they must differ"
     );
-    let any = ReverseSequence::any_axes;
+    let any = |time, batch| op().time_axis(time).batch_axis(batch);
     refused!(
         on(any(2, 0), &[1, 1]),
         AxisOutOfRange { value: 2, rank: 2, .. },
@@ -296,7 +296,7 @@ pub(crate) fn reverse_sequence() {
     let lengths = shape(DType::I64, &[3]);
     let onnx = |opset, dtype| {
         let input = shape(dtype, &[2, 3]);
-        ReverseSequence::onnx(opset).plan(&input, &lengths, &input)
+        ReverseSequence::onnx().opset(opset).plan(&input, &lengths, &input)
     };
     refused!(
         onnx(9, DType::F32),
@@ -314,7 +314,7 @@ pub(crate) fn reverse_sequence() {
         "ReverseSequence: input of type i4 is not allowed at opset 28"
     );
     refused!(
-        ReverseSequence::onnx(10).plan(&input, &shape(DType::I32, &[3]), &input),
+        ReverseSequence::onnx().opset(10).plan(&input, &shape(DType::I32, &[3]), &input),
         LengthsType { dtype: DType::I32, .. },
         "ReverseSequence: lengths have type i32, expected i64"
     );

@@ -73,9 +73,9 @@ impl Sequence {
                 let (operator, dtype) = (Operator::ReverseSequence, lengths);
                 return Err(Error::LengthsType { operator, dtype, allowed: "i64" }.into());
             }
-            Some(_) if is_text => ReverseSequence::new().time_axis(time).batch_axis(batch),
-            Some(opset) => ReverseSequence::onnx(opset).time_axis(time).batch_axis(batch),
-            None => ReverseSequence::any_axes(time, batch),
+            Some(_) if is_text => ReverseSequence::onnx().time_axis(time).batch_axis(batch),
+            Some(opset) => ReverseSequence::onnx().opset(opset).time_axis(time).batch_axis(batch),
+            None => ReverseSequence::new().time_axis(time).batch_axis(batch),
         })
     }
 
