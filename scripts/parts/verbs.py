@@ -69,7 +69,7 @@ TABLE = [
     Part("check", "audit", 1, "licences, sources and known vulnerabilities of every lock file", "setup cargo-deny", "*Cargo.toml *Cargo.lock deny.toml"),
     Part("check", "docs", 1, "links, paths, lists of pages and commands, and examples of the command", "", "*.md docs/"),
     Part("check", "fuzz", 60, "every fuzz target for five minutes, with libFuzzer under AddressSanitizer", "setup nightly cargo-fuzz; c++",
-         "crates/io/src/ crates/retrograde/src/directml/ crates/zarr/src/ fuzz/"),
+         "crates/io/src/ crates/directml/ crates/zarr/src/ fuzz/"),
     Part("check", "imports", 1, "no circles of imports; crates as docs/architecture.md says"),
     Part("check", "kernels", 5, "the embedded CUDA kernels are those of the sources", "", "crates/cuda/kernels/"),
     Part("check", "miri", 40, "undefined behaviour in the engine and the C interface, 64- and 32-bit, on the portable level", "setup nightly", "crates/retrograde/src/ crates/c/src/"),

@@ -164,7 +164,7 @@ pub enum LayoutError {
 }
 
 /// A number with its noun, in the singular or plural.
-pub(crate) struct Count<N>(pub(crate) N, pub(crate) &'static str, pub(crate) &'static str);
+struct Count<N>(N, &'static str, &'static str);
 
 impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,7 +173,7 @@ impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
     }
 }
 
-pub(crate) fn bytes<N>(number: N) -> Count<N> {
+fn bytes<N>(number: N) -> Count<N> {
     Count(number, "byte", "bytes")
 }
 

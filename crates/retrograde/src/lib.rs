@@ -50,7 +50,6 @@
 //! - `testing`: force an instruction set or other thresholds, for the whole process.
 
 pub mod cpu;
-pub mod directml;
 mod dtype;
 mod element;
 mod error;

@@ -1,7 +1,7 @@
 //! ReverseSubsequences: every lane by its own length, by the rules of DirectML.
 //!
 //! The descriptor and feature-level rules of the DirectML interface itself are in
-//! [`directml`](crate::directml); this is the operator without them.
+//! crate `retrograde-directml`; this is the operator without them.
 
 use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis, sealed};
 use crate::error::{Error, Operator};
