@@ -181,16 +181,19 @@ impl Backend for Cpu {
             let mut dst = TensorMut::new(layout(case.target())?, output)?;
             match input {
                 Some(input) => {
-                    operator.run(&TensorRef::new(layout(&case.input)?, input)?, &mut dst)
+                    operator.apply_view(&TensorRef::new(layout(&case.input)?, input)?, &mut dst)
                 }
-                None => operator.run_in_place(&mut dst),
+                None => operator.in_place_view(&mut dst),
             }
         })
     }
 }
 
 /// Calls the operator of a case.
-fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Error>) -> Outcome {
+fn with_operator(
+    case: &Case,
+    call: impl FnOnce(&dyn Reversal<'_>) -> Result<(), Error>,
+) -> Outcome {
     let result = (|| match (&case.operation, &case.lengths) {
         (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),
         (Operation::Sequence { time, batch, rule }, Some(lengths)) => {

@@ -132,7 +132,7 @@ impl Task {
         dst: &Layout,
         body: impl FnOnce(Checked<'_>) -> Result<R, ExecuteError>,
     ) -> Result<R> {
-        let bound = |reversal: &dyn Reversal| {
+        let bound = |reversal: &dyn Reversal<'_>| {
             let prepared = reversal.prepare(src, dst)?;
             let checked = prepared.check().map_err(explain)?;
             body(checked).map_err(|source| explain(prepared.explain(source)))

@@ -368,7 +368,7 @@ struct Make<'a, 'py> {
 impl Visitor for Make<'_, '_> {
     type Output = (Program, [Span; 3]);
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<Self::Output> {
         let name = operator.operator();
         let output = Operand::output(name, self.out)?;
         output.check_output(name, self.input)?;

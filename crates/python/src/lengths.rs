@@ -13,7 +13,7 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMet
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
-use retrograde::{DType, Layout, Operator, Reverse, Shape, Strides, TensorRef};
+use retrograde::{DType, Layout, Operator, Reversal, Reverse, Shape, Strides, TensorRef};
 
 /// Lengths of one call, or its offsets.
 pub(crate) struct Lengths {

@@ -18,7 +18,8 @@ use retrograde::{
 /// A generic callback: the operators have different types, and one call serves them all.
 pub(crate) trait Visitor {
     type Output;
-    fn visit(self, operator: &(impl retrograde::Reversal + Sync)) -> PyResult<Self::Output>;
+    fn visit<'r>(self, operator: &(impl retrograde::Reversal<'r> + Sync))
+    -> PyResult<Self::Output>;
 }
 
 /// One of the operators with everything that it needs except the tensor.

@@ -130,7 +130,7 @@ struct MakePlan<'a> {
 impl Visitor for MakePlan<'_> {
     type Output = Planned;
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Planned> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<Planned> {
         let name = operator.operator();
         // SAFETY: the tensor is used for its layout alone.
         let source = unsafe { self.view.tensor(name)? };
@@ -159,7 +159,7 @@ struct Run<'a, 'py> {
 impl Visitor for Run<'_, '_> {
     type Output = ();
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
         let (name, from, to) = (operator.operator(), &self.from, &self.to);
         // SAFETY: input and output are borrowed for the whole call, and were described after the last
         // Python code of this thread. Other threads that access them meanwhile are responsible for

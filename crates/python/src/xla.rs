@@ -33,8 +33,8 @@ impl Place for Host {
         Ok(())
     }
 
-    fn run(
-        operator: &(impl Reversal + Sync),
+    fn run<'r>(
+        operator: &(impl Reversal<'r> + Sync),
         call: &Call<'_>,
         input: Input,
     ) -> Result<(), Failure> {
@@ -42,7 +42,7 @@ impl Place for Host {
         let mut target = tensor_mut(call.result()?)?;
         // Elements of less than a byte cost as much as bytes.
         let work = source.memory().len().max(source.layout().len());
-        threads::run(work, || operator.run(&source, &mut target)).map_err(Failure::argument)
+        threads::run(work, || operator.apply_view(&source, &mut target)).map_err(Failure::argument)
     }
 }
 

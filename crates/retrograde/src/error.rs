@@ -152,7 +152,7 @@ pub enum LayoutError {
     },
     /// Strings have no width.
     #[error(
-        "string elements have no fixed width: use the slice functions (run_slice_in_place, to_vec_cloned)"
+        "string elements have no fixed width: use the slice functions (in_place, to_vec_cloned)"
     )]
     Strings,
     /// Byte strides on a type whose elements share bytes.

@@ -183,7 +183,8 @@ impl Layout {
     /// `order[i]` of this layout. As an output, it makes a transpose and a reversal one pass:
     ///
     /// ```
-    /// use retrograde::{DType, Layout, Reverse};
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Layout};
     ///
     /// // Rotates an image by 90 degrees: flips its columns into the rows of the output.
     /// let image = Layout::dense(DType::U8, &[2, 3])?;
@@ -210,7 +211,8 @@ impl Layout {
     /// backward.
     ///
     /// ```
-    /// use retrograde::{DType, Layout, Reverse, TensorRef};
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Layout, TensorRef};
     ///
     /// // x[6:0:-2]
     /// let x = Layout::dense(DType::U8, &[8])?.sliced(0, 6, 3, -2)?;

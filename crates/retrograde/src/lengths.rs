@@ -130,7 +130,8 @@ impl<'a> Lengths<'a> {
     /// One length per lane in row-major order, of a type known only at run time.
     ///
     /// ```
-    /// use retrograde::{DType, Lengths, ReverseSequence};
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Lengths};
     ///
     /// let bytes = [3u8, 0, 2, 0]; // two little-endian 16-bit integers
     /// # if cfg!(target_endian = "big") { return Ok(()) }

@@ -10,7 +10,8 @@ use crate::tensor::{Memory, MemoryMut, TensorRef};
 /// An operator between two layouts, checked and planned: made by `prepare`, run often.
 ///
 /// ```
-/// use retrograde::{DType, Layout, Reverse};
+/// use retrograde::prelude::*;
+/// use retrograde::{DType, Layout};
 ///
 /// let rows = Layout::dense(DType::F32, &[2, 3])?;
 /// let flip = Reverse::axes([1]).prepare(&rows, &rows)?;
@@ -69,7 +70,8 @@ impl<'a> Prepared<'a> {
     /// of another type or layout are refused, because the plan reads them in its own way.
     ///
     /// ```
-    /// use retrograde::{DType, Layout, ReverseSequence};
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Layout};
     ///
     /// let batch = Layout::dense(DType::U8, &[2, 4])?;
     /// let rows = ReverseSequence::new().time_axis(1).batch_axis(0);

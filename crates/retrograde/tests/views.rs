@@ -32,7 +32,7 @@ fn both<'a>(
 fn the_same_view_twice_runs_in_place() {
     let mut x = [1u16, 2, 3, 4, 5, 6];
     let (src, mut dst) = both(&mut x, &[2, 3], (&[3, 1], 0), (&[3, 1], 0));
-    Reverse::axes([1]).run(&src, &mut dst).unwrap();
+    Reverse::axes([1]).apply_view(&src, &mut dst).unwrap();
     assert_eq!(x, [3, 2, 1, 6, 5, 4]);
 }
 
@@ -40,7 +40,7 @@ fn the_same_view_twice_runs_in_place() {
 fn a_backward_view_onto_itself_is_a_flip_in_place() {
     let mut x = [1u16, 2, 3, 4, 5];
     let (src, mut dst) = both(&mut x, &[5], (&[-1], 4), (&[1], 0));
-    Reverse::axes([]).run(&src, &mut dst).unwrap();
+    Reverse::axes([]).apply_view(&src, &mut dst).unwrap();
     assert_eq!(x, [5, 4, 3, 2, 1]);
 }
 
@@ -49,7 +49,7 @@ fn lanes_that_change_places_cannot_run_in_place() {
     let mut x = [1u16, 2, 3, 4];
     let (src, mut dst) = both(&mut x, &[2, 2], (&[-2, 1], 2), (&[2, 1], 0));
     let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
-    let error = rows.lengths(&[1, 2]).run(&src, &mut dst).unwrap_err();
+    let error = rows.lengths(&[1, 2]).apply_view(&src, &mut dst).unwrap_err();
     assert!(error.to_string().contains("overlap"), "{error}");
     assert_eq!(x, [1, 2, 3, 4]);
 }
@@ -59,12 +59,12 @@ fn neighbouring_columns_of_one_buffer_do_not_overlap() {
     // Even columns to odd columns.
     let mut x = [1u16, 0, 2, 0, 3, 0];
     let (src, mut dst) = both(&mut x, &[3], (&[2], 0), (&[2], 1));
-    Reverse::all().run(&src, &mut dst).unwrap();
+    Reverse::all().apply_view(&src, &mut dst).unwrap();
     assert_eq!(x, [1, 3, 2, 2, 3, 1]);
     // But with steps that meet, they do.
     let mut x = [1u16, 0, 2, 0, 3, 0, 0];
     let (src, mut dst) = both(&mut x, &[3], (&[2], 0), (&[2], 2));
-    assert!(Reverse::all().run(&src, &mut dst).is_err());
+    assert!(Reverse::all().apply_view(&src, &mut dst).is_err());
     assert_eq!(x, [1, 0, 2, 0, 3, 0, 0]);
 }
 
@@ -113,7 +113,7 @@ fn packed_parts_leave_their_neighbours_alone() {
     // Elements 1 to 5 of eight 4-bit ones.
     let mut bytes = [0x10u8, 0x32, 0x54, 0x76];
     let part = Layout::strided(DType::U4, &[5], &[1], 1).unwrap();
-    Reverse::all().run_in_place(&mut TensorMut::new(part, &mut bytes[..]).unwrap()).unwrap();
+    Reverse::all().in_place_view(&mut TensorMut::new(part, &mut bytes[..]).unwrap()).unwrap();
     assert_eq!(bytes, [0x50, 0x34, 0x12, 0x76]);
 }
 
@@ -160,7 +160,7 @@ fn strides_of_axes_of_size_1_may_be_anything() {
                 TensorRef::new(batch, &[2i32]).unwrap(),
                 TensorRef::new(lanes, &[3i32, 0, 1, 4]).unwrap(),
             );
-            let reversals: [&dyn Reversal; 7] = [
+            let reversals: [&dyn Reversal<'_>; 7] = [
                 &Reverse::all(),
                 &Reverse::axes([1]),
                 &Reverse::axes([0, 3]),
@@ -191,7 +191,7 @@ fn strides_of_axes_of_size_1_may_be_anything() {
 }
 
 /// Between all pairs of a dense layout and one that means the same, and in place.
-fn moves_as_dense(reversal: &dyn Reversal, dense: &Layout, wild: &Layout, x: &[u8]) {
+fn moves_as_dense(reversal: &dyn Reversal<'_>, dense: &Layout, wild: &Layout, x: &[u8]) {
     let mut expected = vec![0; x.len()];
     reversal.prepare(dense, dense).unwrap().run(x, &mut expected).unwrap();
     for (src, dst) in [(wild, dense), (dense, wild), (wild, wild)] {

@@ -3,8 +3,8 @@
 use crate::number;
 use crate::picture;
 use retrograde::{
-    Align, DType, Error, Layout, LengthPolicy, Lengths, Prepared, Reverse, ReverseSegments,
-    ReverseSequence, ReverseSubsequences, Tail, TensorRef,
+    Align, DType, Error, Layout, LengthPolicy, Lengths, Prepared, Reversal, Reverse,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorRef,
 };
 use retrograde_picture::{Movement, Padding};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};

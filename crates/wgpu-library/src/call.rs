@@ -90,7 +90,7 @@ impl Call {
         let align = if has(2) { Align::End } else { Align::Start };
         let tail = if has(4) { Tail::Zero } else { Tail::Keep };
         let axis = |at: usize| axes.get(at).copied().unwrap_or(0);
-        let mut run = |operator: &dyn Reversal| -> Result<(), Error> {
+        let mut run = |operator: &dyn Reversal<'_>| -> Result<(), Error> {
             let prepared = operator.prepare(&layout, &layout)?;
             reverse(gpu, &prepared, input, output)
         };

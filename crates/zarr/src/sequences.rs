@@ -4,7 +4,9 @@
 use crate::error::Error;
 use crate::grid::{Grid, Piece};
 use crate::needs::{Needs, Part};
-use retrograde::{Align, DType, Layout, LengthPolicy, LengthsOperator, ReverseSequence, Tail};
+use retrograde::{
+    Align, DType, Layout, LengthPolicy, LengthsOperator, Reversal, ReverseSequence, Tail,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Range;

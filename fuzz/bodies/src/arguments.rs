@@ -3,7 +3,9 @@
 
 use crate::choices::Choices;
 use crate::files::checked;
-use retrograde::{DType, LengthPolicy, Reverse, ReverseSequence, ReverseSubsequences, TensorRef};
+use retrograde::{
+    DType, LengthPolicy, Reversal, Reverse, ReverseSequence, ReverseSubsequences, TensorRef,
+};
 use retrograde_suite::oracle;
 use retrograde_suite::placement::{Width, copy_element};
 

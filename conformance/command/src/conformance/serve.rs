@@ -210,7 +210,7 @@ struct Operands<'a> {
 }
 
 impl Operands<'_> {
-    fn moved(&self, reversal: &impl Reversal) -> Result<Tensor> {
+    fn moved<'r>(&self, reversal: &impl Reversal<'r>) -> Result<Tensor> {
         let input = self.input;
         let data = match &input.data {
             Data::Text(texts) => Data::Text(reversal.to_vec_cloned(texts, &input.shape)?),

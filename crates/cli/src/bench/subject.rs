@@ -60,7 +60,7 @@ impl Subject {
     }
 
     /// Calls `body` with the operator and its lengths.
-    pub(super) fn with<R>(&self, body: impl FnOnce(&dyn Reversal) -> Result<R>) -> Result<R> {
+    pub(super) fn with<R>(&self, body: impl FnOnce(&dyn Reversal<'_>) -> Result<R>) -> Result<R> {
         match self {
             Subject::Reverse(operator, _) => body(operator),
             Subject::Sequence { operator, lengths, .. } => body(&operator.lengths(lengths)),

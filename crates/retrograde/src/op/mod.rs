@@ -27,7 +27,8 @@ pub(crate) mod sealed {
 
 /// An operator that needs lengths or offsets as well as its input.
 ///
-/// Bind them with `lengths(..)` or `offsets(..)`, then [`prepare`](WithLengths::prepare) or run it.
+/// Bind them with `lengths(..)` or `offsets(..)`, then [`prepare`](crate::Reversal::prepare) or
+/// [`apply`](crate::Reversal::apply) it.
 pub trait LengthsOperator: sealed::Sealed {
     /// Which operator this is.
     const OPERATOR: Operator;

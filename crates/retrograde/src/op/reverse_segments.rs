@@ -19,7 +19,7 @@ const OPERATOR: Operator = Operator::ReverseSegments;
 /// size of the axis. Elements behind the last offset stay.
 ///
 /// ```
-/// use retrograde::ReverseSegments;
+/// use retrograde::prelude::*;
 ///
 /// let x = *b"stressedliveradar..";
 /// let words = ReverseSegments::along(0).offsets(&[0, 8, 12, 17]);

@@ -17,7 +17,7 @@ const OPERATOR: Operator = Operator::ReverseSequence;
 /// are errors, unless the policy is [`LengthPolicy::Clamp`].
 ///
 /// ```
-/// use retrograde::ReverseSequence;
+/// use retrograde::prelude::*;
 ///
 /// let batch_major = ReverseSequence::new().time_axis(1).batch_axis(0);
 /// let x = *b"stressed\
@@ -59,7 +59,7 @@ impl ReverseSequence {
     /// type, and lengths of any integer type.
     ///
     /// ```
-    /// use retrograde::ReverseSequence;
+    /// use retrograde::prelude::*;
     ///
     /// // Two channels of two sequences each: time is the last axis, the batch the first.
     /// let x = [1, 2, 3,  4, 5, 6,
@@ -84,7 +84,7 @@ impl ReverseSequence {
     /// The same by the rules of ONNX for the axes: 0 and 1, in either order.
     ///
     /// ```
-    /// use retrograde::ReverseSequence;
+    /// use retrograde::prelude::*;
     ///
     /// let last = ReverseSequence::onnx().time_axis(-1).batch_axis(0);
     /// let error = last.lengths(&[1]).to_vec(&[1, 2], &[1, 2]).unwrap_err();
@@ -127,7 +127,8 @@ impl ReverseSequence {
     /// reversed, and the padding in front of them stays.
     ///
     /// ```
-    /// use retrograde::{Align, ReverseSequence};
+    /// use retrograde::prelude::*;
+    /// use retrograde::Align;
     ///
     /// let left_padded = ReverseSequence::new().time_axis(1).batch_axis(0).align(Align::End);
     /// let x = [0, 0, 1, 2,
@@ -144,10 +145,11 @@ impl ReverseSequence {
     }
 
     /// What happens to the steps beyond a length. [`Tail::Zero`] needs elements of a known type:
-    /// use [`to_vec_of`](WithLengths::to_vec_of), or views.
+    /// use [`to_vec_of`](crate::Reversal::to_vec_of), or views.
     ///
     /// ```
-    /// use retrograde::{ReverseSequence, Tail};
+    /// use retrograde::prelude::*;
+    /// use retrograde::Tail;
     ///
     /// let masked = ReverseSequence::new().time_axis(1).batch_axis(0).tail(Tail::Zero);
     /// let x = [1, 2, 9, 9,

@@ -18,7 +18,7 @@ const OPERATOR: Operator = Operator::ReverseSubsequences;
 /// clamped, unless the policy is [`LengthPolicy::Strict`].
 ///
 /// ```
-/// use retrograde::ReverseSubsequences;
+/// use retrograde::prelude::*;
 ///
 /// let x = [1, 2, 3, 4,
 ///          5, 6, 7, 8,

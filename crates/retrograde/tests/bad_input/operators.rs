@@ -2,8 +2,8 @@
 
 use crate::{dense, refused};
 use retrograde::{
-    DType, Error, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Reverse, ReverseMode,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
+    DType, Error, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Reversal, Reverse,
+    ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
 };
 
 pub(crate) fn outputs() {
@@ -59,7 +59,7 @@ pub(crate) fn outputs() {
     let before = memory;
     let mut view = TensorMut::new(repeated, &mut memory[..]).unwrap();
     refused!(
-        Reverse::axes([1]).run_in_place(&mut view),
+        Reverse::axes([1]).in_place_view(&mut view),
         OutputOverlapsItself { .. },
         "Reverse: output of shape [2, 3] with strides [0, 4] (in bytes) places two elements on the same memory"
     );
@@ -70,7 +70,7 @@ pub(crate) fn reverse() {
     use Error::*;
     let x = [1u8, 2, 3, 4, 5, 6];
     let mut out = [9u8; 6];
-    let on = |operator: Reverse, out: &mut [u8]| operator.run_slice(&x, out, &[2, 3]);
+    let on = |operator: Reverse, out: &mut [u8]| operator.apply(&x, out, &[2, 3]);
     refused!(
         on(Reverse::axes([2]), &mut out),
         AxisOutOfRange { value: 2, low: -2, high: 1, rank: 2, .. },
@@ -164,7 +164,7 @@ pub(crate) fn reverse_sequence() {
     let x = [1u8, 2, 3, 4, 5, 6];
     let mut out = [9u8; 6];
     let mut on = |operator: ReverseSequence, lengths: &[i64]| {
-        operator.lengths(lengths).run_slice(&x, &mut out, &[2, 3])
+        operator.lengths(lengths).apply(&x, &mut out, &[2, 3])
     };
     let (op, onnx) = (ReverseSequence::new, ReverseSequence::onnx);
     refused!(
@@ -327,7 +327,7 @@ pub(crate) fn reverse_subsequences() {
     let x = [1u8, 2, 3, 4, 5, 6];
     let mut out = [9u8; 6];
     let mut on = |operator: ReverseSubsequences, lengths: &[u32]| {
-        operator.lengths(lengths).run_slice(&x, &mut out, &[2, 3])
+        operator.lengths(lengths).apply(&x, &mut out, &[2, 3])
     };
     refused!(
         on(ReverseSubsequences::along(2), &[1, 1]),
@@ -453,7 +453,7 @@ pub(crate) fn offsets_and_tails() {
     );
     let mut words = ["a", "b"];
     refused!(
-        masked.lengths(&[1]).run_slice_in_place(&mut words, &[2]),
+        masked.lengths(&[1]).in_place(&mut words, &[2]),
         TailOfAnyType { .. },
         "ReverseSubsequences: a tail of zeros needs elements of a known type, not a slice of any type: use to_vec_of or views"
     );

@@ -7,7 +7,7 @@ use super::super::operand::OperandError;
 use super::super::view::View;
 use crate::value::Value;
 use retrograde::{
-    DType, Error, Layout, Lengths, LengthsOperator, Operator, Reverse, ReverseMode,
+    DType, Error, Layout, Lengths, LengthsOperator, Operator, Reversal, Reverse, ReverseMode,
     ReverseSequence, TensorRef,
 };
 

@@ -24,7 +24,8 @@ thread_local! {
 /// decides.
 ///
 /// ```
-/// use retrograde::{cpu, Reverse};
+/// use retrograde::prelude::*;
+/// use retrograde::cpu;
 ///
 /// let x = [1, 2, 3];
 /// let y = cpu::with_hint(cpu::Hint::ReadSoon, || Reverse::all().to_vec(&x, &[3]))?;
