@@ -7,6 +7,7 @@
 
 use crate::cuda;
 use crate::errors::raised;
+use crate::hint;
 use crate::kept;
 use crate::lengths::Lengths;
 use crate::ndarray;
@@ -230,7 +231,10 @@ impl Visitor for Move<'_> {
         // since they were described. As with any NumPy function, the caller is responsible for other
         // threads that modify them at the same time.
         let (source, mut target) = unsafe { (self.from.tensor(name)?, self.to.tensor_mut(name)?) };
-        let mut go = || operator.apply_view(&source, &mut target);
+        let mut go = || {
+            let prepared = operator.prepare(source.layout(), target.layout())?;
+            hint::of(prepared).run(source.memory(), target.memory())
+        };
         let work = self.work;
         let done = if work < threads::DETACH_FROM {
             go()

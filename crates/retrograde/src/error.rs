@@ -10,6 +10,7 @@ use thiserror::Error as ThisError;
 
 /// The operators, for errors and reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Operator {
     /// Whole axes ([`Reverse`](crate::Reverse)).
     Reverse,

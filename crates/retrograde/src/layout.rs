@@ -7,9 +7,9 @@ use crate::error::LayoutError;
 use smallvec::SmallVec;
 
 /// Sizes of the axes; no heap allocation up to rank 8.
-pub type Shape = SmallVec<[usize; 8]>;
+pub(crate) type Shape = SmallVec<[usize; 8]>;
 /// Strides of the axes; no heap allocation up to rank 8.
-pub type Strides = SmallVec<[isize; 8]>;
+pub(crate) type Strides = SmallVec<[isize; 8]>;
 
 /// The grains that a layout accesses: it starts at `origin`, and never leaves `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

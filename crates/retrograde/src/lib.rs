@@ -72,7 +72,7 @@ mod tensor;
 pub use dtype::{BitOrder, DType, Grain, TypeNames, UnknownType};
 pub use element::LengthElement;
 pub use error::{Error, ExecuteError, LayoutError, Operator};
-pub use layout::{Layout, Reach, Shape, Strides};
+pub use layout::{Layout, Reach};
 pub use lengths::{Align, LengthPolicy, Lengths, LengthsMemory, Tail};
 pub use op::{
     LengthsOperator, Reverse, ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences,

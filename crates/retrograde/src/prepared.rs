@@ -1,6 +1,6 @@
 //! A prepared call: checked and planned once, run on any memory of the same layout.
 
-use crate::cpu::{Checked, Program};
+use crate::cpu::{Checked, Hint, Program};
 use crate::error::{Error, ExecuteError, Operator};
 use crate::layout::Layout;
 use crate::lengths::{Lengths, LengthsMemory};
@@ -39,6 +39,25 @@ impl<'a> Prepared<'a> {
     #[inline]
     pub fn from_plan(operator: Operator, plan: Plan, lengths: Option<TensorRef<'a>>) -> Self {
         Prepared { operator, program: Program::new(plan), lengths }
+    }
+
+    /// The same with what is known about its output: whether it is read soon. Without a hint, the
+    /// size of the output decides. [Pieces](Checked::pieces) and calls in place follow none.
+    ///
+    /// ```
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Layout, cpu::Hint};
+    ///
+    /// let rows = Layout::dense(DType::U8, &[2, 3])?;
+    /// let flip = Reverse::axes([1]).prepare(&rows, &rows)?.hint(Hint::ReadSoon);
+    /// let mut y = [0; 6];
+    /// flip.run(b"abcdef", &mut y)?;
+    /// assert_eq!(&y, b"cbafed");
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    #[must_use]
+    pub fn hint(self, hint: Hint) -> Self {
+        Prepared { program: self.program.hint(hint), ..self }
     }
 
     /// Which operator it is.

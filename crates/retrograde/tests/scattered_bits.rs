@@ -3,8 +3,8 @@
 //! that do not.
 
 use retrograde::{
-    Align, DType, Layout, LengthsOperator, Plan, Reversal, Reverse, ReverseSequence,
-    ReverseSubsequences, Tail, cpu,
+    Align, DType, Layout, LengthsOperator, Plan, Reverse, ReverseSequence, ReverseSubsequences,
+    Tail, cpu,
 };
 use std::sync::{Mutex, MutexGuard};
 

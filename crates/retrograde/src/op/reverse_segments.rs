@@ -51,16 +51,16 @@ impl ReverseSegments {
     }
 }
 
-impl sealed::Sealed for ReverseSegments {}
-
-impl LengthsOperator for ReverseSegments {
-    const OPERATOR: Operator = OPERATOR;
-
+impl sealed::Lanes for ReverseSegments {
     /// One segment: two offsets. Any number is allowed.
-    fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error> {
+    fn lanes(&self, input: &[usize]) -> Result<Shape, Error> {
         self.checked_axis(input.len())?;
         Ok(smallvec![2])
     }
+}
+
+impl LengthsOperator for ReverseSegments {
+    const OPERATOR: Operator = OPERATOR;
 
     fn shaped<'a>(&self, offsets: &Lengths<'a>, input: &[usize]) -> Result<TensorRef<'a>, Error> {
         self.checked_axis(input.len())?;

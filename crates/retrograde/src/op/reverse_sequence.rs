@@ -219,15 +219,15 @@ fn allowed_at(opset: u32, dtype: DType) -> bool {
     }
 }
 
-impl sealed::Sealed for ReverseSequence {}
-
-impl LengthsOperator for ReverseSequence {
-    const OPERATOR: Operator = OPERATOR;
-
-    fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error> {
+impl sealed::Lanes for ReverseSequence {
+    fn lanes(&self, input: &[usize]) -> Result<Shape, Error> {
         let (_, batch) = self.checked_axes(input.len())?;
         Ok(smallvec![input[batch]])
     }
+}
+
+impl LengthsOperator for ReverseSequence {
+    const OPERATOR: Operator = OPERATOR;
 
     fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
         let (time, batch) = self.checked_axes(src.rank())?;

@@ -91,14 +91,13 @@ impl Meaning {
 
 /// The lengths (or offsets) a plan reads when it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LengthsPlan {
     /// What the values mean.
     pub meaning: Meaning,
     /// Their integer type.
     pub dtype: DType,
-    /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is what
-    /// has to be checked before anything moves (in a piece of a plan, what the piece reads).
-    pub dims: SmallVec<[(usize, isize); 4]>,
+    pub(crate) dims: SmallVec<[(usize, isize); 4]>,
     /// Byte offset of the first length in that order.
     pub first: usize,
     /// The bytes touched; `origin` is the length of the plan's first lane.
@@ -112,6 +111,12 @@ pub struct LengthsPlan {
 }
 
 impl LengthsPlan {
+    /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is what
+    /// has to be checked before anything moves (in a piece of a plan, what the piece reads).
+    pub fn dims(&self) -> &[(usize, isize)] {
+        &self.dims
+    }
+
     /// Number of lengths.
     pub fn count(&self) -> usize {
         self.dims.iter().map(|&(len, _)| len).product()

@@ -120,7 +120,7 @@ pub(super) fn known_sequence(
         None if sequence.opset.is_some() => vec![1, 1],
         None => return Ok(result),
     };
-    let mut expected = operator.lengths_shape(&sizes)?.to_vec();
+    let mut expected = operator.lengths_shape(&sizes)?;
     if let Some(shape) = lengths.shape() {
         // A batch of unknown size has as many entries as there are lengths.
         let batch = usize::try_from(sequence.batch.rem_euclid(sizes.len() as i64)).unwrap_or(0);

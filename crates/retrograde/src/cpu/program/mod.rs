@@ -1,8 +1,7 @@
 //! How a plan moves on this processor: kernel, loops, what threads share, what is staged. Pure data, made
 //! from a plan alone; what runs it chooses nothing.
 //!
-//! Threads, hints and memory are those of the call: how many parts there are, which stores are used, and
-//! whether a buffer can be had.
+//! Threads and memory are those of the call: how many parts there are, and whether a buffer can be had.
 
 mod in_place;
 mod kernel;
@@ -14,6 +13,7 @@ pub use kernel::Kernel;
 pub(super) use packed::{Buffered, Packed, PackedKernel, Spread, Way, unfolded};
 pub(super) use units::{Along, Units, UnitsKernel, column_room};
 
+use super::schedule::Hint;
 use crate::dtype::Grain;
 use crate::plan::{Flow, Plan};
 use std::fmt;
@@ -56,6 +56,17 @@ impl Program {
     pub fn new(plan: Plan) -> Self {
         let (route, in_place) = (Route::of(&plan), InPlace::of(&plan));
         Program { plan, route, in_place }
+    }
+
+    /// Runs it out of place as this says of its output, instead of by its size.
+    #[must_use]
+    pub fn hint(mut self, hint: Hint) -> Self {
+        match &mut self.route {
+            Route::Nothing => {}
+            Route::Units(units) => units.hint = Some(hint),
+            Route::Packed(packed) => packed.set_hint(hint),
+        }
+        self
     }
 
     /// What it moves.

@@ -57,8 +57,8 @@ fn most_for(processors: usize) -> usize {
 /// 1. [`with_threads`];
 /// 2. the environment variable `RETROGRADE_NUM_THREADS`;
 /// 3. the least of: `OMP_NUM_THREADS`, `RAYON_NUM_THREADS`, the size of the rayon pool that the calling
-///    thread belongs to (feature `rayon`), and the processors that this process may use (affinity and the quota of its
-///    control group included).
+///    thread belongs to (feature `rayon`), and the processors that this process may use (affinity and the
+///    quota of its control group included).
 ///
 /// Threads that are [lent](super::super::with_workers) are used instead of the engine's, up to the first
 /// two numbers.
