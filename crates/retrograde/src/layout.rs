@@ -339,6 +339,16 @@ impl Layout {
         self.dtype.grains().unwrap_or(0)
     }
 
+    /// Whether the elements are at the same places, counted in elements, as those of another layout,
+    /// of whole bytes both.
+    pub(crate) fn is_same_in_elements(&self, other: &Layout) -> bool {
+        let (own, others) = (self.width() as i128, other.width() as i128);
+        let same = |here: i128, there: i128| here * others == there * own;
+        self.shape == other.shape
+            && same(self.reach.origin as i128, other.reach.origin as i128)
+            && self.strides.iter().zip(&other.strides).all(|(&a, &b)| same(a as i128, b as i128))
+    }
+
     /// Whether two elements may share memory.
     ///
     /// Axes must nest: each stride steps over everything that the smaller strides reach. Layouts

@@ -144,14 +144,6 @@ impl<'a> Lengths<'a> {
         Lengths { values: Values::Flat { dtype, memory: memory.into() } }
     }
 
-    /// The type of the values.
-    pub(crate) fn dtype(&self) -> DType {
-        match &self.values {
-            Values::Tensor(tensor) => tensor.layout().dtype(),
-            Values::Flat { dtype, .. } => *dtype,
-        }
-    }
-
     /// The values as a 1-D tensor, if they are a flat slice; a tensor is returned unchanged.
     pub(crate) fn in_a_row(&self, operator: Operator) -> Result<TensorRef<'a>, Error> {
         match &self.values {

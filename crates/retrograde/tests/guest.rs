@@ -47,6 +47,7 @@ fn a_lock_may_be_held_on_a_thread_of_rayon() {
 }
 
 #[test]
+#[cfg(feature = "rayon")]
 fn a_pool_of_rayon_is_a_limit() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let told = cpu::threads_from_environment();

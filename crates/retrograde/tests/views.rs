@@ -2,8 +2,8 @@
 //! between threads, ranks beyond the inline storage.
 
 use retrograde::{
-    Align, DType, Layout, LengthsMemory, LengthsOperator, Memory, MemoryMut, Reversal, Reverse,
-    ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef, cpu,
+    Align, DType, Layout, LengthPolicy, LengthsMemory, LengthsOperator, Memory, MemoryMut,
+    Reversal, Reverse, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef, cpu,
 };
 use std::thread;
 
@@ -202,4 +202,26 @@ fn moves_as_dense(reversal: &dyn Reversal<'_>, dense: &Layout, wild: &Layout, x:
     let mut y = x.to_vec();
     reversal.prepare(wild, wild).unwrap().run_in_place(&mut y).unwrap();
     assert_eq!(y, expected, "{wild:?} in place");
+}
+
+/// Rows, columns of their own lengths, and packed elements, large enough for non-temporal stores.
+#[test]
+fn hints_change_no_result() {
+    let lengths: Vec<u16> = (0..512).map(|column| column % 300).collect();
+    let columns = ReverseSequence::new().policy(LengthPolicy::Clamp).lengths(&lengths);
+    let reversals: [&dyn Reversal<'_>; 3] = [&Reverse::axes([1]), &Reverse::axes([0, 1]), &columns];
+    for dtype in [DType::U8, DType::F32, DType::U4, DType::U1] {
+        let layout = Layout::dense(dtype, &[if cfg!(miri) { 4 } else { 300 }, 512]).unwrap();
+        let x: Vec<u8> = (0..layout.byte_len()).map(|at| (at % 251) as u8).collect();
+        for reversal in reversals {
+            let prepared = reversal.prepare(&layout, &layout).unwrap();
+            let [mut y, mut hinted] = [(); 2].map(|()| vec![0u8; x.len()]);
+            prepared.run(&x, &mut y).unwrap();
+            for hint in [cpu::Hint::ReadSoon, cpu::Hint::ReadLater] {
+                hinted.fill(0xEE);
+                prepared.clone().hint(hint).run(&x, &mut hinted).unwrap();
+                assert!(hinted == y, "{dtype} {hint:?} {}", prepared.plan());
+            }
+        }
+    }
 }

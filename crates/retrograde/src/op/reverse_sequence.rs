@@ -175,11 +175,11 @@ impl ReverseSequence {
         let too_small = || Error::RankTooSmall { operator: OPERATOR, rank, least: 2 };
         let checked = |argument: &'static str, value: i64| match (self.rules, value) {
             (Rules::Ours, _) if rank < 2 => Err(too_small()),
+            (_, 0 | 1) => Ok(value as usize),
             (Rules::Ours, value) => {
                 resolve_axis(OPERATOR, || argument.to_owned(), value.into(), rank)
             }
-            (_, 0 | 1) => Ok(value as usize),
-            (_, value) => Err(Error::SequenceAxis { argument, value }),
+            (Rules::Onnx { .. }, value) => Err(Error::SequenceAxis { argument, value }),
         };
         let time = checked("time_axis", self.time_axis)?;
         let batch = checked("batch_axis", self.batch_axis)?;

@@ -196,6 +196,25 @@ impl Plan {
         self.lengths.as_ref()
     }
 
+    /// The same with lengths of another type, at the same places counted in elements: their distances
+    /// are in bytes.
+    pub(crate) fn with_lengths_type(mut self, dtype: DType) -> Plan {
+        let Some(lengths) = &mut self.lengths else { return self };
+        let width = |dtype: DType| dtype.grains().unwrap_or(1) as isize;
+        let (old, new) = (width(lengths.dtype), width(dtype));
+        // Exact: all are distances between elements of the old type, laid out as those of the new one.
+        let scaled = |distance: isize| (distance as i128 * new as i128 / old as i128) as isize;
+        let place = |place: usize| scaled(place as isize) as usize;
+        lengths.dtype = dtype;
+        lengths.first = place(lengths.first);
+        lengths.dims.iter_mut().for_each(|(_, stride)| *stride = scaled(*stride));
+        let Reach { origin, start, end } = lengths.reach;
+        let end = if end == start { end } else { place(end - old as usize) + new as usize };
+        lengths.reach = Reach { origin: place(origin), start: place(start), end };
+        self.dims.iter_mut().for_each(|dim| dim.lengths = scaled(dim.lengths));
+        self
+    }
+
     /// Whether the output is a whole packed tensor, so that every byte is written whole and
     /// the unused bits of the last one become zero.
     pub fn seals_last_byte(&self) -> bool {

@@ -146,13 +146,18 @@ pub(crate) fn prepared() {
     let next = || prepared.clone();
     refused!(
         next().with_lengths(&[4i32, 2, 0, 0]),
-        Error::Execute { source: ExecuteError::LengthsType { .. }, .. },
-        "ReverseSequence: the lengths are of type i32, but the plan was made for i64: convert them to i64, or plan for i32"
+        Error::LengthsCount { got: 4, expected: 2, .. },
+        "ReverseSequence: 4 lengths given, expected 2, one per lane of shape [2]"
     );
     refused!(
         next().with_lengths(Lengths::flat(DType::F64, &[4f64, 2.0])),
-        Error::Execute { source: ExecuteError::LengthsType { .. }, .. },
-        "ReverseSequence: the lengths are of type f64, but the plan was made for i64: convert them to i64, or plan for f64"
+        Error::LengthsType { dtype: DType::F64, .. },
+        "ReverseSequence: lengths have type f64, expected an integer type (i8 ... u64)"
+    );
+    refused!(
+        next().with_lengths(TensorRef::from_slice(&[4f32, 2.0], &[2]).unwrap()),
+        Error::LengthsType { dtype: DType::F32, .. },
+        "ReverseSequence: lengths have type f32, expected an integer type (i8 ... u64)"
     );
     refused!(
         next().with_lengths(&[4i64, 2, 1]),
@@ -176,9 +181,9 @@ pub(crate) fn prepared() {
 
     let pieces = ReverseSegments::along(1).offsets(&[0i32, 1, 4]).prepare(&x, &x).unwrap();
     refused!(
-        pieces.clone().with_lengths(&[0u32, 1, 4]),
-        Error::Execute { .. },
-        "ReverseSegments: the offsets are of type u32, but the plan was made for i32: convert them to i32, or plan for u32"
+        pieces.clone().with_lengths(Lengths::flat(DType::Bool, &[false, true])),
+        Error::OffsetsType { dtype: DType::Bool, .. },
+        "ReverseSegments: offsets have type bool, expected an integer type (i8 ... u64)"
     );
     refused!(
         pieces.with_lengths(&[0i32, 4]),

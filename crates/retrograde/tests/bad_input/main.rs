@@ -23,7 +23,7 @@ groups! {
     reverse_subsequences_is_refused: operators::reverse_subsequences, 10;
     slices_are_refused: execution::slices, 7;
     plans_are_refused: execution::plans, 15;
-    lengths_of_prepared_calls_are_refused: execution::prepared, 6;
+    lengths_of_prepared_calls_are_refused: execution::prepared, 7;
     overlaps_are_refused: execution::overlaps, 2;
     offsets_and_tails_are_refused: operators::offsets_and_tails, 13;
 }

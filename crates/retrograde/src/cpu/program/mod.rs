@@ -14,7 +14,7 @@ pub(super) use packed::{Buffered, Packed, PackedKernel, Spread, Way, unfolded};
 pub(super) use units::{Along, Units, UnitsKernel, column_room};
 
 use super::schedule::Hint;
-use crate::dtype::Grain;
+use crate::dtype::{DType, Grain};
 use crate::plan::{Flow, Plan};
 use std::fmt;
 
@@ -56,6 +56,20 @@ impl Program {
     pub fn new(plan: Plan) -> Self {
         let (route, in_place) = (Route::of(&plan), InPlace::of(&plan));
         Program { plan, route, in_place }
+    }
+
+    /// The same with lengths of another type, as [`Plan::with_lengths_type`] has them.
+    pub(crate) fn with_lengths_type(self, dtype: DType) -> Self {
+        let hint = match &self.route {
+            Route::Nothing => None,
+            Route::Units(units) => units.hint,
+            Route::Packed(packed) => packed.hint,
+        };
+        let program = Program::new(self.plan.with_lengths_type(dtype));
+        match hint {
+            Some(hint) => program.hint(hint),
+            None => program,
+        }
     }
 
     /// Runs it out of place as this says of its output, instead of by its size.
