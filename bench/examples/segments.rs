@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p retrograde-bench --example segments [KIND [SEGMENTS]]`
 
-use retrograde::{DType, Layout, LengthsMemory, ReverseSegments, cpu};
+use retrograde::{DType, Layout, LengthsMemory, Reversal, ReverseSegments, cpu};
 use retrograde_bench::copy;
 use retrograde_bench::rounds::{Contestant, alternate, quantile};
 use std::cell::RefCell;

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 use retrograde::cpu::{self, Tuning};
-use retrograde::{DType, Layout, Prepared, Reverse};
+use retrograde::{DType, Layout, Prepared, Reversal, Reverse};
 use retrograde_bench::copy;
 use std::hint::{black_box, spin_loop};
 use std::time::{Duration, Instant};

@@ -84,7 +84,7 @@ impl Call {
                 for _ in 0..iterations {
                     let src = TensorRef::new(self.src.clone(), black_box(src))?;
                     let mut dst = TensorMut::new(self.dst.clone(), &mut *dst)?;
-                    reversal.run(&src, &mut dst)?;
+                    reversal.apply_view(&src, &mut dst)?;
                 }
                 Ok(())
             }),
@@ -137,7 +137,7 @@ impl Call {
 
     fn with<R>(
         &self,
-        body: impl FnOnce(&dyn Reversal) -> Result<R, Failure>,
+        body: impl FnOnce(&dyn Reversal<'_>) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
         with_operator(&self.operator, &self.lengths, body)
     }
@@ -156,7 +156,7 @@ pub enum Plans {
 fn with_operator<R>(
     operator: &Operator,
     lengths: &Option<(DType, Vec<u8>)>,
-    body: impl FnOnce(&dyn Reversal) -> Result<R, Failure>,
+    body: impl FnOnce(&dyn Reversal<'_>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     let bound = || match lengths {
         Some((dtype, bytes)) => Ok(Lengths::flat(*dtype, &bytes[..])),

@@ -94,7 +94,10 @@ impl Case {
             Operator::Sequence { time, batch } => {
                 let count = self.shape[batch as usize];
                 let lanes = Layout::dense(DType::I64, &[count])?;
-                let operator = ReverseSequence::any_axes(time, batch).policy(LengthPolicy::Strict);
+                let operator = ReverseSequence::new()
+                    .time_axis(time)
+                    .batch_axis(batch)
+                    .policy(LengthPolicy::Strict);
                 let given = lengths(count, self.shape[time as usize]);
                 (operator.plan(&input, &lanes, &dense)?, Some(given))
             }

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::Parser;
-use retrograde::{Layout, Reverse};
+use retrograde::{Layout, Reversal, Reverse};
 use retrograde_cli::{Input, Operation, Task, open_tensor, with_hint};
 use retrograde_io::{FilesRead, Location, Opening, Tensor};
 use retrograde_kit::cause;

@@ -181,16 +181,19 @@ impl Backend for Cpu {
             let mut dst = TensorMut::new(layout(case.target())?, output)?;
             match input {
                 Some(input) => {
-                    operator.run(&TensorRef::new(layout(&case.input)?, input)?, &mut dst)
+                    operator.apply_view(&TensorRef::new(layout(&case.input)?, input)?, &mut dst)
                 }
-                None => operator.run_in_place(&mut dst),
+                None => operator.in_place_view(&mut dst),
             }
         })
     }
 }
 
 /// Calls the operator of a case.
-fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Error>) -> Outcome {
+fn with_operator(
+    case: &Case,
+    call: impl FnOnce(&dyn Reversal<'_>) -> Result<(), Error>,
+) -> Outcome {
     let result = (|| match (&case.operation, &case.lengths) {
         (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),
         (Operation::Sequence { time, batch, rule }, Some(lengths)) => {
@@ -215,10 +218,7 @@ fn with_operator(case: &Case, call: impl FnOnce(&dyn Reversal) -> Result<(), Err
 /// The operator of a sequence case.
 pub(crate) fn sequence(time: usize, batch: usize, rule: Rule) -> ReverseSequence {
     let (time, batch) = (time as i64, batch as i64);
-    let operator = match time + batch {
-        1 => ReverseSequence::new().time_axis(time).batch_axis(batch),
-        _ => ReverseSequence::any_axes(time, batch),
-    };
+    let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
     operator.policy(rule.policy).align(align(rule)).tail(tail(rule))
 }
 

@@ -98,7 +98,7 @@ enum Axes {
 
 #[derive(Debug, Clone, Copy)]
 enum Rules {
-    Ours,
+    Strict,
     Onnx(u32),
     AnyAxes,
 }
@@ -204,9 +204,9 @@ impl Operator {
             &Kind::Sequence(Sequence { time, batch, rules, rule }) => {
                 let Rule { policy, align, tail } = rule;
                 let sequence = match rules {
-                    Rules::Ours => ReverseSequence::new(),
-                    Rules::Onnx(opset) => ReverseSequence::onnx(opset),
-                    Rules::AnyAxes => ReverseSequence::any_axes(time, batch),
+                    Rules::Strict => ReverseSequence::onnx(),
+                    Rules::Onnx(opset) => ReverseSequence::onnx().opset(opset),
+                    Rules::AnyAxes => ReverseSequence::new(),
                 };
                 let sequence = sequence.time_axis(time).batch_axis(batch);
                 sequence.policy(policy).align(align).tail(tail).plan(input, lengths, output)
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn retrograde_operator_create(
             RETROGRADE_REVERSE => Kind::Reverse(Whole { axes: Axes::Missing, distinct: false }),
             RETROGRADE_REVERSE_SEQUENCE => {
                 let rule = Rule::new(LengthPolicy::Strict);
-                Kind::Sequence(Sequence { time: 0, batch: 1, rules: Rules::Ours, rule })
+                Kind::Sequence(Sequence { time: 0, batch: 1, rules: Rules::Strict, rule })
             }
             RETROGRADE_REVERSE_SUBSEQUENCES => {
                 Kind::Subsequences { axis: None, rule: Rule::new(LengthPolicy::Clamp) }

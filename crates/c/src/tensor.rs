@@ -4,7 +4,12 @@ use crate::dtype::{ElementType, element_type};
 use crate::guard::guarded;
 use crate::pointer::{reference, slice, write};
 use crate::status::{Failure, RETROGRADE_BAD_TENSOR, Status};
-use retrograde::{Layout, Shape, Strides};
+use retrograde::Layout;
+use smallvec::SmallVec;
+
+/// No heap allocation for usual ranks.
+type Shape = SmallVec<[usize; 8]>;
+type Strides = SmallVec<[isize; 8]>;
 
 /// What strides and offsets count.
 pub type StrideUnit = u32;

@@ -258,8 +258,8 @@ fn structs_and_values_agree_with_the_library() {
         ("FEATURE_TENSOR_DATA_TYPE_SUPPORT", FEATURE_TENSOR_DATA_TYPE_SUPPORT),
         ("FEATURE_FEATURE_LEVELS", FEATURE_FEATURE_LEVELS),
         ("OPERATOR_REVERSE_SUBSEQUENCES", 106),
-        ("TENSOR_TYPE_BUFFER", retrograde::directml::TENSOR_TYPE_BUFFER),
-        ("TENSOR_FLAG_OWNED_BY_DML", retrograde::directml::TENSOR_FLAG_OWNED_BY_DML),
+        ("TENSOR_TYPE_BUFFER", retrograde_directml::TENSOR_TYPE_BUFFER),
+        ("TENSOR_FLAG_OWNED_BY_DML", retrograde_directml::TENSOR_FLAG_OWNED_BY_DML),
         ("FEATURE_LEVEL_6_4", FEATURE_LEVELS[FEATURE_LEVELS.len() - 1]),
     ] {
         equal(format!("DML_{name}"), value as usize);

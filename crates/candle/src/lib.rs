@@ -91,7 +91,7 @@ pub fn reverse_sequence(
 ) -> Result<Tensor> {
     let time = time_dim.to_index(x.shape(), "reverse_sequence")? as i64;
     let batch = batch_dim.to_index(x.shape(), "reverse_sequence")? as i64;
-    reverse_by(x, lengths, &ReverseSequence::any_axes(time, batch))
+    reverse_by(x, lengths, &ReverseSequence::new().time_axis(time).batch_axis(batch))
 }
 
 /// Reverses the axes that an operator names; they may count from the end, or be a mask.
@@ -119,7 +119,7 @@ pub fn reverse(x: &Tensor, operator: &Reverse) -> Result<Tensor> {
 ///
 /// // Left-padded sequences.
 /// let x = Tensor::new(&[[0u32, 0, 1, 2], [0, 3, 4, 5]], &Device::Cpu)?;
-/// let rows = ReverseSequence::any_axes(1, 0).align(Align::End);
+/// let rows = ReverseSequence::new().time_axis(1).batch_axis(0).align(Align::End);
 /// let y = retrograde_candle::reverse_by(&x, &[2, 3], &rows)?;
 /// assert_eq!(y.to_vec2::<u32>()?, [[0, 0, 2, 1], [0, 5, 4, 3]]);
 ///

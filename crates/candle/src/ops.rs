@@ -8,7 +8,7 @@ use crate::cuda;
 #[cfg(feature = "cuda")]
 use candle_core::CudaStorage;
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor};
-use retrograde::{Error, LengthsOperator, Prepared, Reverse, TensorRef};
+use retrograde::{Error, LengthsOperator, Prepared, Reversal, Reverse, TensorRef};
 
 /// Whole axes.
 pub(crate) struct Axes(pub(crate) Reverse);

@@ -96,7 +96,11 @@ fn other_operators_and_empty_tensors() -> Result<()> {
     let offsets = Tensor::new(&[0u32, 1, 4], &device)?;
     let y = reverse_by(&x, &offsets, &ReverseSegments::along(1))?;
     assert_eq!(y.to_vec2::<u32>()?, [[0, 3, 2, 1], [4, 7, 6, 5], [8, 11, 10, 9]]);
-    let zeroed = ReverseSequence::any_axes(1, 0).tail(Tail::Zero).policy(LengthPolicy::Clamp);
+    let zeroed = ReverseSequence::new()
+        .time_axis(1)
+        .batch_axis(0)
+        .tail(Tail::Zero)
+        .policy(LengthPolicy::Clamp);
     let y = reverse_by(&x, &Tensor::new(&[2u32, 9, 0], &device)?, &zeroed)?;
     assert_eq!(y.to_vec2::<u32>()?, [[1, 0, 0, 0], [7, 6, 5, 4], [0, 0, 0, 0]]);
     let empty = Tensor::zeros((0, 3), DType::F32, &device)?;

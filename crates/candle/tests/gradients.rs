@@ -50,7 +50,7 @@ fn gradients_of_sequences_are_reversed_sequences() -> Result<()> {
 #[test]
 fn gradients_agree_with_differences() -> Result<()> {
     let (x, weights) = operands()?;
-    let zeroed = ReverseSequence::any_axes(1, 0).tail(Tail::Zero);
+    let zeroed = ReverseSequence::new().time_axis(1).batch_axis(0).tail(Tail::Zero);
     type Movement<'a> = &'a dyn Fn(&Tensor) -> Result<Tensor>;
     let movements: [Movement<'_>; 3] = [
         &|x| reverse(x, &Reverse::axes([1, -1])),

@@ -187,7 +187,11 @@ fn other_operators_run() -> Result<()> {
     let offsets = Tensor::new(&[0i64, 1, 3], CPU)?;
     let y = reverse_by(&x, &offsets, &ReverseSegments::along(1))?;
     assert_eq!(y.to_vec2::<u8>()?, [[1, 3, 2], [4, 6, 5]]);
-    let zeroed = ReverseSequence::any_axes(1, 0).tail(Tail::Zero).policy(LengthPolicy::Clamp);
+    let zeroed = ReverseSequence::new()
+        .time_axis(1)
+        .batch_axis(0)
+        .tail(Tail::Zero)
+        .policy(LengthPolicy::Clamp);
     let y = reverse_by(&x, &[2, 9], &zeroed)?;
     assert_eq!(y.to_vec2::<u8>()?, [[2, 1, 0], [6, 5, 4]]);
     Ok(())

@@ -77,7 +77,7 @@ fn measure(
 }
 
 fn alternate_all(
-    reversal: &dyn Reversal,
+    reversal: &dyn Reversal<'_>,
     layout: &Layout,
     prepared: &Prepared<'_>,
     buffers: &mut Buffers,

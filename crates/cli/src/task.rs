@@ -84,7 +84,9 @@ impl Task {
             Operation::ReverseSequence(arguments) => {
                 let sequence = arguments.sequence;
                 let (time, batch) = (sequence.time_axis, sequence.batch_axis);
-                let operator = ReverseSequence::any_axes(time, batch)
+                let operator = ReverseSequence::new()
+                    .time_axis(time)
+                    .batch_axis(batch)
                     .policy(sequence.policy.into())
                     .align(sequence.padding.align.into())
                     .tail(sequence.padding.tail.into());
@@ -130,7 +132,7 @@ impl Task {
         dst: &Layout,
         body: impl FnOnce(Checked<'_>) -> Result<R, ExecuteError>,
     ) -> Result<R> {
-        let bound = |reversal: &dyn Reversal| {
+        let bound = |reversal: &dyn Reversal<'_>| {
             let prepared = reversal.prepare(src, dst)?;
             let checked = prepared.check().map_err(explain)?;
             body(checked).map_err(|source| explain(prepared.explain(source)))

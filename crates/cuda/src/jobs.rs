@@ -60,7 +60,7 @@ pub(crate) fn lengths_of(plan: &Plan, address: u64, stop: u64) -> Lengths {
             let (count, step) = match lengths.meaning {
                 Meaning::Lengths => (0, 0),
                 Meaning::Offsets => {
-                    let step = lengths.dims.last().map_or(0, |&(_, step)| step as i64);
+                    let step = lengths.dims().last().map_or(0, |&(_, step)| step as i64);
                     (lengths.count() as u64, step)
                 }
             };
@@ -96,8 +96,11 @@ fn length_kind(dtype: DType, first: u64, mut steps: impl Iterator<Item = i64>) -
 /// is set if the report gets an error, or 0.
 pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64, alarm: u64) -> Job {
     let first = address + lengths.first as u64;
-    let axes: SmallVec<[Axis; 8]> =
-        lengths.dims.iter().map(|&(len, step)| Axis::new(len as u64, 0, 0, step as i64)).collect();
+    let axes: SmallVec<[Axis; 8]> = lengths
+        .dims()
+        .iter()
+        .map(|&(len, step)| Axis::new(len as u64, 0, 0, step as i64))
+        .collect();
     let count = lengths.count() as u64;
     let most = match lengths.policy {
         LengthPolicy::Strict => lengths.limit as u64,

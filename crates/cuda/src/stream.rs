@@ -290,7 +290,7 @@ impl Stream {
         in_place: bool,
         check: bool,
     ) -> Result<(), Error> {
-        let rank = plan.dims().len().max(plan.lengths().map_or(0, |lengths| lengths.dims.len()));
+        let rank = plan.dims().len().max(plan.lengths().map_or(0, |lengths| lengths.dims().len()));
         if rank > MOST_DIMS {
             return Err(Error::TooManyDims { rank, most: MOST_DIMS });
         }

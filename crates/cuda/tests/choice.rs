@@ -18,7 +18,8 @@ fn flip(dtype: DType, shape: &[usize], axes: &[i64]) -> Plan {
 fn sequence(dtype: DType, shape: &[usize], time: i64, batch: i64) -> Plan {
     let layout = dense(dtype, shape);
     let lengths = dense(DType::I64, &[shape[batch as usize]]);
-    let operator = ReverseSequence::any_axes(time, batch).policy(LengthPolicy::Strict);
+    let operator =
+        ReverseSequence::new().time_axis(time).batch_axis(batch).policy(LengthPolicy::Strict);
     operator.plan(&layout, &lengths, &layout).unwrap()
 }
 
@@ -112,7 +113,7 @@ fn ends(dtype: DType, shape: &[usize], align: Align, tail: Tail) -> Plan {
     let layout = dense(dtype, shape);
     let axis = shape.len().min(2) - 1;
     let lengths = dense(DType::I64, &[shape[1 - axis]]);
-    let operator = ReverseSequence::any_axes(axis as i64, 1 - axis as i64);
+    let operator = ReverseSequence::new().time_axis(axis as i64).batch_axis(1 - axis as i64);
     operator.align(align).tail(tail).plan(&layout, &lengths, &layout).unwrap()
 }
 

@@ -22,7 +22,7 @@
 //!
 //! let x = npy::read(&path)?;
 //! let mut y = x.clone();
-//! Reverse::all().run(&x.view()?, &mut y.view_mut()?)?;
+//! Reverse::all().apply_view(&x.view()?, &mut y.view_mut()?)?;
 //! assert_eq!(y.data(), [0, 3, 0, 2, 0, 1]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -89,7 +89,7 @@ impl Output {
     /// let x = open(&at("x.npy"), &Opening::default())?;
     /// let mut y = Output::like(&x, at("y.safetensors"), &Saving::default())?;
     /// let layout = y.layout().clone();
-    /// Reverse::all().run(&x.view()?, &mut TensorMut::new(layout, y.data_mut())?)?;
+    /// Reverse::all().apply_view(&x.view()?, &mut TensorMut::new(layout, y.data_mut())?)?;
     /// y.finish()?;
     /// let y = open(&at("y.safetensors"), &Opening::default())?;
     /// assert_eq!(y.data(), [2, 0, 1, 0]); // little-endian, as the format has it

@@ -10,7 +10,7 @@ use crate::strings::{self, Strings};
 use crate::text;
 use crate::value::{Elements, Value};
 use bytes::Bytes;
-use retrograde::{DType, Layout, LayoutError, Reverse, TensorMut, TensorRef};
+use retrograde::{DType, Layout, LayoutError, Reversal, Reverse, TensorMut, TensorRef};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -163,7 +163,7 @@ impl Tensor {
         let mut output =
             TensorMut::new(rows, &mut data[..]).map_err(|error| other(error.into()))?;
         let input = self.view().map_err(|error| other(error.into()))?;
-        Reverse::axes([]).run(&input, &mut output).map_err(other)?;
+        Reverse::axes([]).apply_view(&input, &mut output).map_err(other)?;
         if swapped {
             swap_numbers(&mut data, self.element.number_bytes());
         }

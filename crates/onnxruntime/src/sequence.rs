@@ -22,6 +22,6 @@ impl Axes {
 
     /// The engine's operator.
     pub(crate) fn operator(self, policy: LengthPolicy) -> ReverseSequence {
-        ReverseSequence::new().time_axis(self.time).batch_axis(self.batch).policy(policy)
+        ReverseSequence::onnx().time_axis(self.time).batch_axis(self.batch).policy(policy)
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::cuda;
 use crate::errors::raised;
+use crate::hint;
 use crate::kept;
 use crate::lengths::Lengths;
 use crate::ndarray;
@@ -222,7 +223,7 @@ struct Move<'py> {
 impl Visitor for Move<'_> {
     type Output = ();
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
         let name = operator.operator();
         on_host("x", &self.from)?;
         on_host("out", &self.to)?;
@@ -230,7 +231,10 @@ impl Visitor for Move<'_> {
         // since they were described. As with any NumPy function, the caller is responsible for other
         // threads that modify them at the same time.
         let (source, mut target) = unsafe { (self.from.tensor(name)?, self.to.tensor_mut(name)?) };
-        let mut go = || operator.run(&source, &mut target);
+        let mut go = || {
+            let prepared = operator.prepare(source.layout(), target.layout())?;
+            hint::of(prepared).run(source.memory(), target.memory())
+        };
         let work = self.work;
         let done = if work < threads::DETACH_FROM {
             go()
@@ -294,11 +298,11 @@ struct InPlace<'a, 'py> {
 impl Visitor for InPlace<'_, '_> {
     type Output = ();
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
         // SAFETY: the array is borrowed for the call. In place, a plan only swaps whole elements, so
         // every reference still exists exactly once.
         let mut target = unsafe { ndarray::view(self.array).tensor_mut(operator.operator())? };
-        threads::run(self.work, || operator.run_in_place(&mut target)).map_err(raised)
+        threads::run(self.work, || operator.in_place_view(&mut target)).map_err(raised)
     }
 }
 
@@ -312,7 +316,7 @@ struct Check<'a> {
 impl Visitor for Check<'_> {
     type Output = ();
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
         let name = operator.operator();
         // SAFETY: only the layouts of the tensors are used.
         let (from, to) = unsafe { (self.from.tensor(name)?, self.to.tensor(name)?) };

@@ -65,10 +65,10 @@ pub(crate) fn run<'py>(
 }
 
 /// Reverses axes of a view of a tensor, as `turn` makes it, into a new row-major output.
-pub(crate) fn flip<'py>(
+pub(crate) fn flip<'py, 'r>(
     x: &Bound<'py, PyAny>,
     device: usize,
-    operator: &(impl Reversal + Sync),
+    operator: &(impl Reversal<'r> + Sync),
     mut input: Operand<'py>,
     turn: impl Fn(View) -> PyResult<View>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -228,7 +228,7 @@ struct Launch<'a, 'py> {
 impl Visitor for Launch<'_, '_> {
     type Output = ();
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
         let name = operator.operator();
         let tensor = |view: &View| {
             // SAFETY: the operands are borrowed for the whole call, and the addresses are passed

@@ -3,7 +3,7 @@
 
 mod buffer;
 
-use crate::view::{Place, View};
+use crate::view::{Place, Shape, Strides, View};
 use dlpark::ffi::{
     DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensorVersioned,
     DLPACK_MAJOR_VERSION, DLPackExchangeAPI, DLTensor,
@@ -18,7 +18,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyCapsule, PyTuple, PyType};
-use retrograde::{DType, Operator, Shape, Strides};
+use retrograde::{DType, Operator};
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};

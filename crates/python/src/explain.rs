@@ -39,7 +39,7 @@ struct Explain<'a, 'py> {
 impl<'py> Visitor for Explain<'_, 'py> {
     type Output = Bound<'py, PyDict>;
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<Self::Output> {
         let name = operator.operator();
         // SAFETY: only the layout of the tensor is used.
         let source = unsafe { self.view.tensor(name)? };

@@ -2,7 +2,9 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograde::cpu::{self, Hint};
+use retrograde::Prepared;
+use retrograde::cpu::{Hint, Program};
+use std::borrow::Cow;
 use std::cell::Cell;
 
 thread_local! {
@@ -30,10 +32,18 @@ pub(crate) fn set_hint(outputs: Option<&str>) -> PyResult<Option<&'static str>> 
     })
 }
 
-/// Runs work with the hint of this thread.
-pub(crate) fn apply<T>(work: impl FnOnce() -> T) -> T {
+/// A call with the hint of this thread.
+pub(crate) fn of(prepared: Prepared<'_>) -> Prepared<'_> {
     match HINT.get() {
-        Some(hint) => cpu::with_hint(hint, work),
-        None => work(),
+        Some(hint) => prepared.hint(hint),
+        None => prepared,
+    }
+}
+
+/// The same of a program that is kept.
+pub(crate) fn of_kept(program: &Program) -> Cow<'_, Program> {
+    match HINT.get() {
+        Some(hint) => Cow::Owned(program.clone().hint(hint)),
+        None => Cow::Borrowed(program),
     }
 }

@@ -8,17 +8,18 @@
 use crate::cuda;
 use crate::dlpack::{self, RawTensor};
 use crate::errors::raised;
+use crate::hint;
 use crate::lengths::Lengths;
 use crate::ndarray;
 use crate::operand::Operand;
 use crate::operation::{Asked, Visitor};
 use crate::threads;
-use crate::view::Place;
+use crate::view::{Place, Shape};
 use dlpark::ffi::{DLDataType, DLDevice};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use retrograde::cpu::Program;
-use retrograde::{DType, LengthsMemory, Memory, MemoryMut, Reversal, Shape, TensorRef};
+use retrograde::{DType, LengthsMemory, Memory, MemoryMut, Reversal, TensorRef};
 use retrograde_cuda::{CudaLengths, DeviceMut, DeviceRef, Error};
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_int;
@@ -267,7 +268,7 @@ impl<'a, 'py> Call<'a, 'py> {
                 .map(|((dtype, _), bytes)| LengthsMemory::new(dtype, bytes)),
             _ => None,
         };
-        let (program, work) = (&kept.program, kept.work);
+        let (program, work) = (hint::of_kept(&kept.program), kept.work);
         let go = || program.execute(from, counts, to);
         let done = if work < threads::DETACH_FROM {
             go()
@@ -368,7 +369,7 @@ struct Make<'a, 'py> {
 impl Visitor for Make<'_, '_> {
     type Output = (Program, [Span; 3]);
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Self::Output> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<Self::Output> {
         let name = operator.operator();
         let output = Operand::output(name, self.out)?;
         output.check_output(name, self.input)?;

@@ -8,12 +8,12 @@
 use crate::dlpack::{Imported, RawTensor, changed};
 use crate::ndarray::{self, integer_type};
 use crate::threads;
-use crate::view::{Place, View};
+use crate::view::{Place, Shape, Strides, View};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
-use retrograde::{DType, Layout, Operator, Reverse, Shape, Strides, TensorRef};
+use retrograde::{DType, Layout, Operator, Reversal, Reverse, TensorRef};
 
 /// Lengths of one call, or its offsets.
 pub(crate) struct Lengths {

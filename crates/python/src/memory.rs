@@ -5,7 +5,7 @@ use bytes::Bytes;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::cpu::{self, Block};
-use retrograde::{DType, Layout, MemoryMut, Operator, Reverse};
+use retrograde::{DType, Layout, MemoryMut, Operator, Reversal, Reverse};
 use retrograde_io::graph::{Buffer, Buffers};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -2,7 +2,7 @@
 
 use crate::dlpack::RawTensor;
 use crate::memory::{self, Filled};
-use crate::view::{Place, View};
+use crate::view::{Place, Shape, Strides, View};
 use bytes::Bytes;
 use numpy::npyffi::{
     self, NPY_ARRAY_WRITEABLE, NPY_ITEM_REFCOUNT, NPY_ORDER, NPY_TYPES, PY_ARRAY_API,
@@ -15,7 +15,7 @@ use pyo3::ffi::{PyObject, PyTypeObject};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use retrograde::cpu::Block;
-use retrograde::{DType, Operator, Shape, Strides};
+use retrograde::{DType, Operator};
 use std::ffi::{c_int, c_void};
 use std::{ptr, slice};
 

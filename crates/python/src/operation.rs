@@ -18,7 +18,8 @@ use retrograde::{
 /// A generic callback: the operators have different types, and one call serves them all.
 pub(crate) trait Visitor {
     type Output;
-    fn visit(self, operator: &(impl retrograde::Reversal + Sync)) -> PyResult<Self::Output>;
+    fn visit<'r>(self, operator: &(impl retrograde::Reversal<'r> + Sync))
+    -> PyResult<Self::Output>;
 }
 
 /// One of the operators with everything that it needs except the tensor.
@@ -61,7 +62,7 @@ impl Asked {
         let batch = axes::single(name, "batch_axis", batch_axis)?;
         let (policy, align, tail) =
             (policy_of(name, policy)?, align_of(name, align)?, tail_of(name, tail)?);
-        let operator = ReverseSequence::any_axes(time, batch).policy(policy);
+        let operator = ReverseSequence::new().time_axis(time).batch_axis(batch).policy(policy);
         Ok(Asked::Sequence(operator.align(align).tail(tail), tail))
     }
 

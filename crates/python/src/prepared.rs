@@ -2,18 +2,19 @@
 //! and strides. Arrays of references, and tensors of other libraries, are prepared in Python.
 
 use crate::errors::raised;
+use crate::hint;
 use crate::lengths::Lengths;
 use crate::ndarray;
 use crate::operand::{self, Operand};
 use crate::operation::{Asked, Operation, Visitor};
 use crate::threads;
-use crate::view::View;
+use crate::view::{Shape, Strides, View};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use retrograde::cpu::Program;
-use retrograde::{Layout, LengthsMemory, Reversal, Shape, Strides};
+use retrograde::{Layout, LengthsMemory, Reversal};
 
 /// A call that was checked and planned for a NumPy array and a new output.
 #[pyclass(frozen, module = "retrograde._engine")]
@@ -130,7 +131,7 @@ struct MakePlan<'a> {
 impl Visitor for MakePlan<'_> {
     type Output = Planned;
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<Planned> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<Planned> {
         let name = operator.operator();
         // SAFETY: the tensor is used for its layout alone.
         let source = unsafe { self.view.tensor(name)? };
@@ -159,7 +160,7 @@ struct Run<'a, 'py> {
 impl Visitor for Run<'_, '_> {
     type Output = ();
 
-    fn visit(self, operator: &(impl Reversal + Sync)) -> PyResult<()> {
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
         let (name, from, to) = (operator.operator(), &self.from, &self.to);
         // SAFETY: input and output are borrowed for the whole call, and were described after the last
         // Python code of this thread. Other threads that access them meanwhile are responsible for
@@ -169,12 +170,12 @@ impl Visitor for Run<'_, '_> {
         let same = to.shape == from.shape
             && to.strides == self.planned.output
             && lengths.as_ref().map(|lengths| lengths.layout()) == self.planned.lengths.as_ref();
-        let program = &self.planned.program;
+        let program = hint::of_kept(&self.planned.program);
         let work = self.operation.work_on(from);
         let mut go = || {
             if !same {
                 let prepared = operator.prepare(source.layout(), target.layout())?;
-                return prepared.run(source.memory(), target.memory());
+                return hint::of(prepared).run(source.memory(), target.memory());
             }
             let given = lengths.as_ref().map(LengthsMemory::from);
             program.execute(source.memory(), given, target.memory()).map_err(|error| {

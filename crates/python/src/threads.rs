@@ -1,8 +1,7 @@
 //! How many threads large calls use, and whose: those of the engine's pool, or PyTorch's OpenMP threads
 //! while these are awake.
 
-use crate::{hint, openmp};
-use openmp::OpenMp;
+use crate::openmp::{self, OpenMp};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use retrograde::cpu::{self, max_threads, with_threads, with_workers};
@@ -30,10 +29,10 @@ static ENDED: AtomicU64 = AtomicU64::new(0);
 /// is worthwhile.
 pub(crate) fn run<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> T {
     if bytes < SHARE_FROM {
-        return hint::apply(work);
+        return work();
     }
     let threads = number();
-    let work = || with_threads(threads, || hint::apply(work));
+    let work = || with_threads(threads, work);
     let done = match lent(threads) {
         Some(workers) => with_workers(&workers, work),
         None => work(),

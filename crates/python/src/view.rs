@@ -3,7 +3,13 @@
 use crate::errors::raised;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograde::{DType, Error, Operator, Shape, Strides, TensorMut, TensorRef};
+use retrograde::{DType, Error, Operator, TensorMut, TensorRef};
+use smallvec::SmallVec;
+
+/// Sizes of the axes; no heap allocation up to rank 8.
+pub(crate) type Shape = SmallVec<[usize; 8]>;
+/// Strides of the axes, the same way.
+pub(crate) type Strides = SmallVec<[isize; 8]>;
 
 /// The location and layout of an operand's elements.
 #[derive(Clone)]

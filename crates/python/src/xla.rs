@@ -33,8 +33,8 @@ impl Place for Host {
         Ok(())
     }
 
-    fn run(
-        operator: &(impl Reversal + Sync),
+    fn run<'r>(
+        operator: &(impl Reversal<'r> + Sync),
         call: &Call<'_>,
         input: Input,
     ) -> Result<(), Failure> {
@@ -42,7 +42,7 @@ impl Place for Host {
         let mut target = tensor_mut(call.result()?)?;
         // Elements of less than a byte cost as much as bytes.
         let work = source.memory().len().max(source.layout().len());
-        threads::run(work, || operator.run(&source, &mut target)).map_err(Failure::argument)
+        threads::run(work, || operator.apply_view(&source, &mut target)).map_err(Failure::argument)
     }
 }
 
@@ -116,7 +116,8 @@ unsafe extern "C" fn rot90<P: Place>(frame: *mut CallFrame) -> *mut ForeignError
 unsafe extern "C" fn reverse_sequence<P: Place>(frame: *mut CallFrame) -> *mut ForeignError {
     let work = |call: &Call<'_>| {
         let (time, batch) = (call.integer("time_axis")?, call.integer("batch_axis")?);
-        let operator = ReverseSequence::any_axes(time, batch).policy(policy(call)?);
+        let operator =
+            ReverseSequence::new().time_axis(time).batch_axis(batch).policy(policy(call)?);
         let operator = operator.align(align(call)?).tail(tail(call)?);
         P::run(&operator.lengths(lengths(call)?), call, Input::plain(2))
     };

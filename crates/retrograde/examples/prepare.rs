@@ -1,6 +1,6 @@
 //! A prepared call: checked and planned once, run on frame after frame.
 
-use retrograde::{DType, Error, Layout, Reverse};
+use retrograde::{DType, Error, Layout, Reversal, Reverse};
 
 fn main() -> Result<(), Error> {
     let frame = Layout::dense(DType::U8, &[1, 4, 3])?;

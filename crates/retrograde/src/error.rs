@@ -10,6 +10,7 @@ use thiserror::Error as ThisError;
 
 /// The operators, for errors and reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Operator {
     /// Whole axes ([`Reverse`](crate::Reverse)).
     Reverse,
@@ -152,7 +153,7 @@ pub enum LayoutError {
     },
     /// Strings have no width.
     #[error(
-        "string elements have no fixed width: use the slice functions (run_slice_in_place, to_vec_cloned)"
+        "string elements have no fixed width: use the slice functions (in_place, to_vec_cloned)"
     )]
     Strings,
     /// Byte strides on a type whose elements share bytes.
@@ -164,7 +165,7 @@ pub enum LayoutError {
 }
 
 /// A number with its noun, in the singular or plural.
-pub(crate) struct Count<N>(pub(crate) N, pub(crate) &'static str, pub(crate) &'static str);
+struct Count<N>(N, &'static str, &'static str);
 
 impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,7 +174,7 @@ impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
     }
 }
 
-pub(crate) fn bytes<N>(number: N) -> Count<N> {
+fn bytes<N>(number: N) -> Count<N> {
     Count(number, "byte", "bytes")
 }
 

@@ -7,9 +7,9 @@ use crate::error::LayoutError;
 use smallvec::SmallVec;
 
 /// Sizes of the axes; no heap allocation up to rank 8.
-pub type Shape = SmallVec<[usize; 8]>;
+pub(crate) type Shape = SmallVec<[usize; 8]>;
 /// Strides of the axes; no heap allocation up to rank 8.
-pub type Strides = SmallVec<[isize; 8]>;
+pub(crate) type Strides = SmallVec<[isize; 8]>;
 
 /// The grains that a layout accesses: it starts at `origin`, and never leaves `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -183,7 +183,8 @@ impl Layout {
     /// `order[i]` of this layout. As an output, it makes a transpose and a reversal one pass:
     ///
     /// ```
-    /// use retrograde::{DType, Layout, Reverse};
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Layout};
     ///
     /// // Rotates an image by 90 degrees: flips its columns into the rows of the output.
     /// let image = Layout::dense(DType::U8, &[2, 3])?;
@@ -210,7 +211,8 @@ impl Layout {
     /// backward.
     ///
     /// ```
-    /// use retrograde::{DType, Layout, Reverse, TensorRef};
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Layout, TensorRef};
     ///
     /// // x[6:0:-2]
     /// let x = Layout::dense(DType::U8, &[8])?.sliced(0, 6, 3, -2)?;
@@ -335,6 +337,16 @@ impl Layout {
     pub(crate) fn width(&self) -> usize {
         // Invariant 4.
         self.dtype.grains().unwrap_or(0)
+    }
+
+    /// Whether the elements are at the same places, counted in elements, as those of another layout,
+    /// of whole bytes both.
+    pub(crate) fn is_same_in_elements(&self, other: &Layout) -> bool {
+        let (own, others) = (self.width() as i128, other.width() as i128);
+        let same = |here: i128, there: i128| here * others == there * own;
+        self.shape == other.shape
+            && same(self.reach.origin as i128, other.reach.origin as i128)
+            && self.strides.iter().zip(&other.strides).all(|(&a, &b)| same(a as i128, b as i128))
     }
 
     /// Whether two elements may share memory.

@@ -130,7 +130,8 @@ impl<'a> Lengths<'a> {
     /// One length per lane in row-major order, of a type known only at run time.
     ///
     /// ```
-    /// use retrograde::{DType, Lengths, ReverseSequence};
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Lengths};
     ///
     /// let bytes = [3u8, 0, 2, 0]; // two little-endian 16-bit integers
     /// # if cfg!(target_endian = "big") { return Ok(()) }
@@ -141,14 +142,6 @@ impl<'a> Lengths<'a> {
     /// ```
     pub fn flat(dtype: DType, memory: impl Into<Memory<'a>>) -> Self {
         Lengths { values: Values::Flat { dtype, memory: memory.into() } }
-    }
-
-    /// The type of the values.
-    pub(crate) fn dtype(&self) -> DType {
-        match &self.values {
-            Values::Tensor(tensor) => tensor.layout().dtype(),
-            Values::Flat { dtype, .. } => *dtype,
-        }
     }
 
     /// The values as a 1-D tensor, if they are a flat slice; a tensor is returned unchanged.

@@ -10,7 +10,7 @@
 //! | [`ReverseSegments`] | segments of one axis, cut by offsets (`cu_seqlens`) | ragged tensors |
 //!
 //! ```
-//! use retrograde::ReverseSequence;
+//! use retrograde::prelude::*;
 //!
 //! // Three sequences of up to four steps, padded with zeros, one per row.
 //! let x = [1, 2, 3, 4,
@@ -28,12 +28,13 @@
 //!
 //! An operator checks its operands by its own rules and lowers them to a [`Plan`]: pure data
 //! that knows widths, sizes, strides and directions, and prints itself. A backend ([`cpu`])
-//! runs plans on memory. The methods of [`Reverse`] and [`WithLengths`] do both in one call, on
-//! slices of any type and on views ([`TensorRef`], [`TensorMut`]) of any rank and strides. To
-//! check and plan once and run often, use [`prepare`](Reverse::prepare):
+//! runs plans on memory. The methods of [`Reversal`] do both in one call, on slices of any type and
+//! on views ([`TensorRef`], [`TensorMut`]) of any rank and strides. To check and plan once and run
+//! often, use [`prepare`](Reversal::prepare):
 //!
 //! ```
-//! use retrograde::{DType, Layout, Reverse};
+//! use retrograde::prelude::*;
+//! use retrograde::{DType, Layout};
 //!
 //! let rows = Layout::dense(DType::F32, &[2, 3])?;
 //! let prepared = Reverse::axes([1]).prepare(&rows, &rows)?;
@@ -45,12 +46,14 @@
 //!
 //! # Features
 //!
-//! - `ndarray`: the same methods on `ndarray` views of any dimension (`to_array`, `run_array`,
-//!   `run_array_in_place`).
+//! - `half`, `num-complex` (default): the element types of `half::f16`, `half::bf16` and
+//!   `num_complex::Complex` have their names. Without, they are [`DType::Bytes`] of their width.
+//! - `rayon` (default): calls inside a pool of rayon use no more threads than it has.
+//! - `ndarray`: the same methods on `ndarray` views of any dimension (`to_array`, `apply_array`,
+//!   `in_place_array`).
 //! - `testing`: force an instruction set or other thresholds, for the whole process.
 
 pub mod cpu;
-pub mod directml;
 mod dtype;
 mod element;
 mod error;
@@ -67,9 +70,9 @@ mod run;
 mod tensor;
 
 pub use dtype::{BitOrder, DType, Grain, TypeNames, UnknownType};
-pub use element::{AnyBits, Element, LengthElement};
+pub use element::LengthElement;
 pub use error::{Error, ExecuteError, LayoutError, Operator};
-pub use layout::{Layout, Reach, Shape, Strides};
+pub use layout::{Layout, Reach};
 pub use lengths::{Align, LengthPolicy, Lengths, LengthsMemory, Tail};
 pub use op::{
     LengthsOperator, Reverse, ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences,
@@ -79,6 +82,22 @@ pub use plan::{Dim, Flow, LengthsPlan, Meaning, Pieces, Plan, Unit};
 pub use prepared::Prepared;
 pub use run::Reversal;
 pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};
+
+/// The operators, and the traits that have their methods.
+///
+/// ```
+/// use retrograde::prelude::*;
+///
+/// let mut x = [1, 2, 3, 4, 5, 6];
+/// Reverse::axes([1]).in_place(&mut x, &[2, 3])?;
+/// assert_eq!(x, [3, 2, 1, 6, 5, 4]);
+/// # Ok::<(), retrograde::Error>(())
+/// ```
+pub mod prelude {
+    pub use crate::{
+        LengthsOperator, Reversal, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences,
+    };
+}
 
 /// The Rust examples of the README and of `docs/rust.md` are tests too.
 #[cfg(doctest)]

@@ -1,16 +1,17 @@
 //! A prepared call: checked and planned once, run on any memory of the same layout.
 
-use crate::cpu::{Checked, Program};
+use crate::cpu::{Checked, Hint, Program};
 use crate::error::{Error, ExecuteError, Operator};
 use crate::layout::Layout;
-use crate::lengths::{Lengths, LengthsMemory};
+use crate::lengths::{ANY_INTEGER, Lengths, LengthsMemory};
 use crate::plan::{Meaning, Plan};
 use crate::tensor::{Memory, MemoryMut, TensorRef};
 
 /// An operator between two layouts, checked and planned: made by `prepare`, run often.
 ///
 /// ```
-/// use retrograde::{DType, Layout, Reverse};
+/// use retrograde::prelude::*;
+/// use retrograde::{DType, Layout};
 ///
 /// let rows = Layout::dense(DType::F32, &[2, 3])?;
 /// let flip = Reverse::axes([1]).prepare(&rows, &rows)?;
@@ -40,6 +41,25 @@ impl<'a> Prepared<'a> {
         Prepared { operator, program: Program::new(plan), lengths }
     }
 
+    /// The same with what is known about its output: whether it is read soon. Without a hint, the
+    /// size of the output decides. [Pieces](Checked::pieces) and calls in place follow none.
+    ///
+    /// ```
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Layout, cpu::Hint};
+    ///
+    /// let rows = Layout::dense(DType::U8, &[2, 3])?;
+    /// let flip = Reverse::axes([1]).prepare(&rows, &rows)?.hint(Hint::ReadSoon);
+    /// let mut y = [0; 6];
+    /// flip.run(b"abcdef", &mut y)?;
+    /// assert_eq!(&y, b"cbafed");
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    #[must_use]
+    pub fn hint(self, hint: Hint) -> Self {
+        Prepared { program: self.program.hint(hint), ..self }
+    }
+
     /// Which operator it is.
     pub fn operator(&self) -> Operator {
         self.operator
@@ -65,41 +85,43 @@ impl<'a> Prepared<'a> {
         self.lengths.as_ref().map(LengthsMemory::from)
     }
 
-    /// The same with other lengths of the same type and layout: the lengths of the next batch. Those
-    /// of another type or layout are refused, because the plan reads them in its own way.
+    /// The same with other lengths: those of the next batch, of any integer type, which they keep.
+    /// Another layout is refused, because the plan reads them in its own way.
     ///
     /// ```
-    /// use retrograde::{DType, Layout, ReverseSequence};
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Layout};
     ///
     /// let batch = Layout::dense(DType::U8, &[2, 4])?;
     /// let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
     /// let mut y = [0u8; 8];
-    /// let prepared = rows.lengths(&[4i64, 2]).prepare(&batch, &batch)?;
+    /// let prepared = rows.lengths(&[4, 2]).prepare(&batch, &batch)?;
     /// prepared.run(b"abcdefgh", &mut y)?;
     /// assert_eq!(&y, b"dcbafegh");
-    /// let prepared = prepared.with_lengths(&[1i64, 3])?;
+    /// let prepared = prepared.with_lengths(&[1u8, 3])?;
     /// prepared.run(b"abcdefgh", &mut y)?;
     /// assert_eq!(&y, b"abcdgfeh");
     /// # Ok::<(), retrograde::Error>(())
     /// ```
     pub fn with_lengths<'b>(self, lengths: impl Into<Lengths<'b>>) -> Result<Prepared<'b>, Error> {
         let (operator, lengths) = (self.operator, lengths.into());
-        let refused = |source| Error::Execute { operator, source };
         let Some((known, plan)) = self.lengths.as_ref().zip(self.plan().lengths()) else {
-            return Err(refused(ExecuteError::LengthsUnexpected));
+            let source = ExecuteError::LengthsUnexpected;
+            return Err(Error::Execute { operator, source });
         };
         let (known, meaning) = (known.layout(), plan.meaning);
-        // Before the shape: a flat slice of another type has another number of values, too.
-        let (given, planned) = (lengths.dtype(), known.dtype());
-        if given != planned {
-            let values = meaning.name();
-            return Err(refused(ExecuteError::LengthsType { values, given, planned }));
-        }
         let lengths = match meaning {
             Meaning::Lengths => lengths.shaped(operator, known.shape())?,
             Meaning::Offsets => lengths.in_a_row(operator)?,
         };
-        if lengths.layout() != known {
+        let dtype = lengths.layout().dtype();
+        if !dtype.is_integer() {
+            return Err(match meaning {
+                Meaning::Lengths => Error::LengthsType { operator, dtype, allowed: ANY_INTEGER },
+                Meaning::Offsets => Error::OffsetsType { dtype, allowed: ANY_INTEGER },
+            });
+        }
+        if !known.is_same_in_elements(lengths.layout()) {
             let (values, given) = (meaning.name(), in_words(lengths.layout()));
             return Err(Error::PreparedLengths {
                 operator,
@@ -108,7 +130,11 @@ impl<'a> Prepared<'a> {
                 prepared: in_words(known),
             });
         }
-        Ok(Prepared { operator, program: self.program, lengths: Some(lengths) })
+        let program = match dtype == plan.dtype {
+            true => self.program,
+            false => self.program.with_lengths_type(dtype),
+        };
+        Ok(Prepared { operator, program, lengths: Some(lengths) })
     }
 
     /// Runs it from one memory to another. If both are the same, in place.

@@ -4,15 +4,15 @@
 //! bounds again.
 
 use crate::dtype::DType;
-use crate::element::{AnyBits, Element};
 use crate::error::LayoutError;
 use crate::layout::Layout;
+use bytemuck::{AnyBitPattern, NoUninit};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Borrowed bytes for reading.
 ///
-/// Created from any slice of [`Element`]s.
+/// Created from a slice of any elements without padding ([`NoUninit`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Memory<'a> {
     ptr: *const u8,
@@ -22,7 +22,10 @@ pub struct Memory<'a> {
 
 /// Borrowed bytes for writing, initialised or not.
 ///
-/// Created from any slice of [`AnyBits`] elements, or of `MaybeUninit` ones.
+/// Created from a slice of elements for which any bytes are a value ([`AnyBitPattern`]), because the
+/// input of a call may be any bytes. Others, such as `bool`, are moved from slice to slice, by the
+/// methods of [`Reversal`](crate::Reversal): both sides have the same type there, and only whole
+/// values move.
 #[derive(Debug)]
 pub struct MemoryMut<'a> {
     ptr: *mut u8,
@@ -82,7 +85,12 @@ impl<'a> MemoryMut<'a> {
         MemoryMut { ptr: slice.as_mut_ptr().cast(), len, initialised: true, lifetime: PhantomData }
     }
 
-    /// The bytes of an uninitialised slice.
+    /// The bytes of an uninitialised slice, all of which a successful call writes.
+    pub fn uninit<T: AnyBitPattern>(slice: &'a mut [MaybeUninit<T>]) -> Self {
+        MemoryMut::of_uninit(slice)
+    }
+
+    /// The same of any type.
     ///
     /// Crate-private for the same reason as [`MemoryMut::of`].
     pub(crate) fn of_uninit<T>(slice: &'a mut [MaybeUninit<T>]) -> Self {
@@ -135,43 +143,37 @@ impl<'a> MemoryMut<'a> {
     }
 }
 
-impl<'a, T: Element> From<&'a [T]> for Memory<'a> {
+impl<'a, T: NoUninit> From<&'a [T]> for Memory<'a> {
     fn from(slice: &'a [T]) -> Self {
         Memory::of(slice)
     }
 }
 
-impl<'a, T: AnyBits> From<&'a mut [T]> for MemoryMut<'a> {
+impl<'a, T: NoUninit + AnyBitPattern> From<&'a mut [T]> for MemoryMut<'a> {
     fn from(slice: &'a mut [T]) -> Self {
         MemoryMut::of(slice)
     }
 }
 
-impl<'a, T: AnyBits> From<&'a mut [MaybeUninit<T>]> for MemoryMut<'a> {
-    fn from(slice: &'a mut [MaybeUninit<T>]) -> Self {
-        MemoryMut::of_uninit(slice)
-    }
-}
-
-impl<'a, T: Element, const N: usize> From<&'a [T; N]> for Memory<'a> {
+impl<'a, T: NoUninit, const N: usize> From<&'a [T; N]> for Memory<'a> {
     fn from(array: &'a [T; N]) -> Self {
         Memory::of(array.as_slice())
     }
 }
 
-impl<'a, T: AnyBits, const N: usize> From<&'a mut [T; N]> for MemoryMut<'a> {
+impl<'a, T: NoUninit + AnyBitPattern, const N: usize> From<&'a mut [T; N]> for MemoryMut<'a> {
     fn from(array: &'a mut [T; N]) -> Self {
         MemoryMut::of(array.as_mut_slice())
     }
 }
 
-impl<'a, T: Element> From<&'a Vec<T>> for Memory<'a> {
+impl<'a, T: NoUninit> From<&'a Vec<T>> for Memory<'a> {
     fn from(vec: &'a Vec<T>) -> Self {
         Memory::of(vec.as_slice())
     }
 }
 
-impl<'a, T: AnyBits> From<&'a mut Vec<T>> for MemoryMut<'a> {
+impl<'a, T: NoUninit + AnyBitPattern> From<&'a mut Vec<T>> for MemoryMut<'a> {
     fn from(vec: &'a mut Vec<T>) -> Self {
         MemoryMut::of(vec.as_mut_slice())
     }
@@ -221,9 +223,25 @@ impl<'a> TensorRef<'a> {
         Ok(TensorRef { layout, memory })
     }
 
-    /// A dense row-major tensor that fills the slice exactly.
-    pub fn from_slice<T: Element>(slice: &'a [T], shape: &[usize]) -> Result<Self, LayoutError> {
-        Self::dense(T::DTYPE, slice, shape)
+    /// A dense row-major tensor that fills the slice exactly. Its type is [`DType::of`] the elements'.
+    ///
+    /// ```
+    /// use retrograde::prelude::*;
+    /// use retrograde::{TensorMut, TensorRef};
+    ///
+    /// #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+    /// #[repr(C)]
+    /// struct Pixel { rgb: [u8; 3] }
+    ///
+    /// let x = [[9, 8, 7], [1, 2, 3]].map(|rgb| Pixel { rgb });
+    /// let mut y = [Pixel { rgb: [0; 3] }; 2];
+    /// let (from, mut to) = (TensorRef::from_slice(&x, &[2])?, TensorMut::from_slice(&mut y, &[2])?);
+    /// Reverse::all().apply_view(&from, &mut to)?;
+    /// assert_eq!(y, [x[1], x[0]]);
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    pub fn from_slice<T: NoUninit>(slice: &'a [T], shape: &[usize]) -> Result<Self, LayoutError> {
+        Self::dense(DType::of::<T>(), slice, shape)
     }
 
     /// A dense row-major tensor of any type that fills the memory exactly.
@@ -276,11 +294,11 @@ impl<'a> TensorMut<'a> {
     }
 
     /// A dense row-major tensor that fills the slice exactly.
-    pub fn from_slice<T: AnyBits>(
+    pub fn from_slice<T: NoUninit + AnyBitPattern>(
         slice: &'a mut [T],
         shape: &[usize],
     ) -> Result<Self, LayoutError> {
-        Self::dense(T::DTYPE, slice, shape)
+        Self::dense(DType::of::<T>(), slice, shape)
     }
 
     /// A dense row-major tensor of any type that fills the memory exactly.

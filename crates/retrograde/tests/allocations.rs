@@ -89,7 +89,7 @@ fn plans(layout: &Layout) -> Vec<(String, Plan, Option<Vec<u8>>)> {
     for (time, batch) in [(0, 1), (1, 0), (3, 0), (2, 3)] {
         let entries = shape[batch as usize];
         let lengths = Layout::dense(DType::U8, &[entries]).unwrap();
-        let operator = ReverseSequence::any_axes(time, batch);
+        let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
         let (asked, plan) = allocations(|| operator.plan(layout, &lengths, layout).unwrap());
         let what = format!("ReverseSequence {time} {batch} of {dtype}");
         assert_eq!(asked, 0, "planning {what}");

@@ -2,7 +2,7 @@
 #![cfg(feature = "ndarray")]
 
 use ndarray::{Array, Array2, Array3, ArrayD, Axis, IxDyn, arr0, array, s};
-use retrograde::{Lengths, Reverse, ReverseSequence, ReverseSubsequences};
+use retrograde::{Lengths, Reversal, Reverse, ReverseSequence, ReverseSubsequences};
 
 fn counting(shape: (usize, usize, usize)) -> Array3<u32> {
     let len = shape.0 * shape.1 * shape.2;
@@ -18,7 +18,7 @@ fn flips_agree_with_inverted_axes() {
         let y = Reverse::axes([axis as i64]).to_array(x.view()).unwrap();
         assert_eq!(y, expected);
         let mut in_place = x.clone();
-        Reverse::axes([axis as i64]).run_array_in_place(in_place.view_mut()).unwrap();
+        Reverse::axes([axis as i64]).in_place_array(in_place.view_mut()).unwrap();
         assert_eq!(in_place, expected);
     }
 }
@@ -50,7 +50,7 @@ fn any_view_is_an_input() {
 fn any_view_is_an_output() {
     let x = counting((2, 3, 4));
     let mut out = Array3::<u32>::from_elem((5, 3, 8), 99);
-    Reverse::axes([1]).run_array(x.view(), out.slice_mut(s![1..5;3, ..;-1, ..;2])).unwrap();
+    Reverse::axes([1]).apply_array(x.view(), out.slice_mut(s![1..5;3, ..;-1, ..;2])).unwrap();
     // Flipped on the way in and written backwards: the order is the input's again.
     assert_eq!(out.slice(s![1..5;3, .., ..;2]), x);
     assert_eq!(out.iter().filter(|&&v| v == 99).count(), 5 * 3 * 8 - 24);
@@ -100,9 +100,9 @@ fn padding_and_references_move_through_any_view() {
     assert_eq!(columns.to_array(x.t()).unwrap().mapv(|(&n, _)| n), expected);
     assert_eq!(columns.to_array(pairs.t()).unwrap().mapv(|(n, _)| n), expected);
     let (mut x, mut pairs, mut numbers) = (x, pairs, numbers);
-    columns.run_array_in_place(x.slice_mut(s![.., ..;2])).unwrap();
-    columns.run_array_in_place(pairs.slice_mut(s![.., ..;2])).unwrap();
-    columns.run_array_in_place(numbers.slice_mut(s![.., ..;2])).unwrap();
+    columns.in_place_array(x.slice_mut(s![.., ..;2])).unwrap();
+    columns.in_place_array(pairs.slice_mut(s![.., ..;2])).unwrap();
+    columns.in_place_array(numbers.slice_mut(s![.., ..;2])).unwrap();
     assert_eq!(x.mapv(|(&n, _)| n), numbers);
     assert_eq!(pairs.mapv(|(n, _)| n), numbers);
 }
@@ -111,7 +111,7 @@ fn padding_and_references_move_through_any_view() {
 fn shapes_must_agree() {
     let x = Array2::<u8>::zeros((2, 3));
     let mut out = Array2::<u8>::zeros((3, 2));
-    let error = Reverse::all().run_array(x.view(), out.view_mut()).unwrap_err();
+    let error = Reverse::all().apply_array(x.view(), out.view_mut()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "Reverse: output has shape [3, 2], expected the input's shape [2, 3]"

@@ -3,7 +3,7 @@
 //! instruction sets and non-temporal stores for the whole process.
 
 use retrograde::cpu::{Isa, Tuning};
-use retrograde::{DType, Layout, ReverseSequence, TensorMut, TensorRef};
+use retrograde::{DType, Layout, Reversal, ReverseSequence, TensorMut, TensorRef};
 
 /// Time on axis 0: every column has a length of its own.
 fn naive(input: &[u8], unit: usize, steps: usize, lengths: &[u32]) -> Vec<u8> {
@@ -44,7 +44,7 @@ fn columns_are_whole_wherever_they_begin() {
                     output.fill(0xAA);
                     let src = TensorRef::new(layout.clone(), &input[..]).unwrap();
                     let mut dst = TensorMut::new(layout.clone(), &mut *output).unwrap();
-                    ReverseSequence::new().lengths(&lengths).run(&src, &mut dst).unwrap();
+                    ReverseSequence::new().lengths(&lengths).apply_view(&src, &mut dst).unwrap();
                     let name = isa.name();
                     assert!(
                         output == expected,

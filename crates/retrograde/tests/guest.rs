@@ -1,7 +1,7 @@
 //! The engine in a process that belongs to someone else: it starts as many threads as it was given, runs
 //! nothing but its own work on them, and survives a fork.
 
-use retrograde::{Reverse, cpu};
+use retrograde::{Reversal, Reverse, cpu};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn a_lock_may_be_held_on_a_thread_of_rayon() {
                         let mut memory = memory.lock().unwrap();
                         let len = memory.len();
                         cpu::with_threads(4, || {
-                            Reverse::axes([0]).run_slice_in_place(&mut memory, &[len]).unwrap();
+                            Reverse::axes([0]).in_place(&mut memory, &[len]).unwrap();
                         });
                     } else {
                         let start = std::time::Instant::now();
@@ -47,6 +47,7 @@ fn a_lock_may_be_held_on_a_thread_of_rayon() {
 }
 
 #[test]
+#[cfg(feature = "rayon")]
 fn a_pool_of_rayon_is_a_limit() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let told = cpu::threads_from_environment();

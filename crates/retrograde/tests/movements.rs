@@ -2,7 +2,7 @@
 //! conformance suite compares them with the oracle on every level.
 
 use retrograde::{
-    Align, DType, Layout, LengthsOperator, Reverse, ReverseSegments, ReverseSequence,
+    Align, DType, Layout, LengthsOperator, Reversal, Reverse, ReverseSegments, ReverseSequence,
     ReverseSubsequences, Tail, TensorMut, TensorRef,
 };
 
@@ -29,7 +29,7 @@ fn zero_tails_of_all_sizes_in_place_too() {
         assert_eq!(rows.lengths(&lengths).to_vec_of(&x, &[2, len]).unwrap(), want);
         let mut memory = x.clone();
         let mut view = TensorMut::from_slice(&mut memory, &[2, len]).unwrap();
-        rows.lengths(&lengths).run_in_place(&mut view).unwrap();
+        rows.lengths(&lengths).in_place_view(&mut view).unwrap();
         assert_eq!(memory, want);
     }
 }
@@ -52,7 +52,7 @@ fn segments_along_any_axis_and_in_place() {
     assert_eq!(y, want);
     let columns = ReverseSegments::along(-1).offsets(&[0u8, 2, 6]);
     let mut z = x.clone();
-    columns.run_slice_in_place(&mut z, &[4, 6]).unwrap();
+    columns.in_place(&mut z, &[4, 6]).unwrap();
     assert_eq!(z[..6], [1, 0, 5, 4, 3, 2]);
     assert_eq!(columns.to_vec(&x, &[4, 6]).unwrap(), z);
 }

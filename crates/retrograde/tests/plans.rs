@@ -1,8 +1,9 @@
 //! Which calls become which plans: fusing, widening, turning around, and how plans read.
 
 use retrograde::{
-    BitOrder, DType, Dim, Flow, Grain, Layout, LengthPolicy, LengthsOperator, Plan, Reverse,
-    ReverseSequence, ReverseSubsequences,
+    BitOrder, DType, Dim, Flow, Grain, Layout, LengthPolicy, Lengths, LengthsOperator, Plan,
+    Reversal, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, TensorRef,
+    WithLengths,
 };
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {
@@ -300,4 +301,44 @@ fn plans_explain_themselves() {
         "copy one block: 1 unit of 20 B\n\
         \x20 lengths: 5 of i64, clamped to 1 (checked, but nothing depends on them)"
     );
+}
+
+/// With lengths of another type, a prepared call is the one that would be prepared for them.
+#[test]
+fn lengths_of_another_type_keep_it() {
+    fn keep<'a, O: LengthsOperator>(
+        bind: impl Fn(Lengths<'a>) -> WithLengths<'a, O>,
+        shape: &[usize],
+        (wide, narrow): (Lengths<'a>, Lengths<'a>),
+    ) {
+        for dtype in [DType::U8, DType::U4] {
+            let x = dense(dtype, shape);
+            let prepared = |lengths: &Lengths<'a>| bind(lengths.clone()).prepare(&x, &x).unwrap();
+            let (of_wide, of_narrow) = (prepared(&wide), prepared(&narrow));
+            let changed = of_wide.clone().with_lengths(narrow.clone()).unwrap();
+            assert_eq!(changed.plan(), of_narrow.plan());
+            let input: Vec<u8> = (0..x.byte_len() as u8).collect();
+            let [mut y, mut expected] = [(); 2].map(|()| vec![0u8; x.byte_len()]);
+            changed.run(&input, &mut y).unwrap();
+            of_wide.run(&input, &mut expected).unwrap();
+            assert_eq!(y, expected);
+            assert_eq!(of_narrow.with_lengths(wide.clone()).unwrap().plan(), of_wide.plan());
+        }
+    }
+
+    let rows = batch_major();
+    let given = ((&[3i64, 0, 2]).into(), (&[3u8, 0, 2]).into());
+    keep(|lengths| rows.lengths(lengths), &[3, 4, 5], given);
+    let lanes = ReverseSubsequences::along(1);
+    let given = ((&[1i32, 4, 0, 2, 3, 1]).into(), (&[1u16, 4, 0, 2, 3, 1]).into());
+    keep(|lengths| lanes.lengths(lengths), &[2, 4, 3], given);
+    let pieces = ReverseSegments::along(1);
+    let given = ((&[0u64, 1, 4]).into(), (&[0i8, 1, 4]).into());
+    keep(|offsets| pieces.offsets(offsets), &[2, 5], given);
+    // A backward view of every other length.
+    let (wide, narrow) = ([9i64, 2, 9, 0, 9, 3], [9i16, 2, 9, 0, 9, 3]);
+    let view = |dtype| Layout::strided(dtype, &[3], &[-2], 5).unwrap();
+    let wide = TensorRef::new(view(DType::I64), &wide).unwrap();
+    let narrow = TensorRef::new(view(DType::I16), &narrow).unwrap();
+    keep(|lengths| rows.lengths(lengths), &[3, 4, 5], (wide.into(), narrow.into()));
 }

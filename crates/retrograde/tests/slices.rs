@@ -36,7 +36,7 @@ fn structs_with_padding_move_whole() {
         assert_eq!(*element, x[index / 4 * 4 + 3 - index % 4]);
     }
     let mut in_place = x.clone();
-    Reverse::axes([1]).run_slice_in_place(&mut in_place, &[3, 4]).unwrap();
+    Reverse::axes([1]).in_place(&mut in_place, &[3, 4]).unwrap();
     assert_eq!(in_place, y);
 }
 
@@ -87,8 +87,8 @@ fn moves_whole<T: Copy>(element: impl Fn(u8) -> T, is: impl Fn(T, u8) -> bool) {
 }
 
 /// To a new vector and in place, elements go where their numbers go.
-fn moved<T: Copy>(
-    reversal: &impl Reversal,
+fn moved<'r, T: Copy>(
+    reversal: &impl Reversal<'r>,
     shape: &[usize],
     element: &impl Fn(u8) -> T,
     is: &impl Fn(T, u8) -> bool,
@@ -99,7 +99,7 @@ fn moved<T: Copy>(
     every_way(|| {
         let y = reversal.to_vec(&x, shape).unwrap();
         let mut in_place = x.clone();
-        reversal.run_slice_in_place(&mut in_place, shape).unwrap();
+        reversal.in_place(&mut in_place, shape).unwrap();
         for at in (0..x.len()).step_by(if cfg!(miri) { 5 } else { 1 }) {
             assert!(is(y[at], wanted[at]), "element {at} of {shape:?}");
             assert!(is(in_place[at], wanted[at]), "element {at} of {shape:?}, in place");
@@ -158,7 +158,7 @@ fn lanes_of_length_0_stay_as_they_are_in_place() {
             let x = vec![element; shape.iter().product()];
             let lengths = vec![0u8; shape[0] * shape[2]];
             let mut y = x.clone();
-            lanes.lengths(&lengths).run_slice_in_place(&mut y, &shape).unwrap();
+            lanes.lengths(&lengths).in_place(&mut y, &shape).unwrap();
             assert_eq!(x, y);
         }
     }
@@ -230,7 +230,7 @@ fn owned_elements_are_moved_or_cloned_never_duplicated() {
 
     let cloned = lanes.to_vec_cloned(&x, &[2, 3, 4]).unwrap();
     assert_eq!(alive.load(Ordering::Relaxed), 48);
-    lanes.run_slice_in_place(&mut x, &[2, 3, 4]).unwrap();
+    lanes.in_place(&mut x, &[2, 3, 4]).unwrap();
     assert_eq!(alive.load(Ordering::Relaxed), 48);
     let values = |list: &[Counted<'_>]| list.iter().map(|c| c.1).collect::<Vec<_>>();
     assert_eq!(values(&x), values(&cloned));
@@ -256,7 +256,7 @@ fn nothing_is_cloned_when_the_call_is_wrong() {
 fn uninitialised_outputs_are_filled() {
     let x: Vec<u32> = (0..60).collect();
     let mut out = vec![MaybeUninit::<u32>::uninit(); 60];
-    Reverse::axes([0, 2]).run_slice_uninit(&x, &mut out, &[3, 4, 5]).unwrap();
+    Reverse::axes([0, 2]).apply_uninit(&x, &mut out, &[3, 4, 5]).unwrap();
     // SAFETY: the call succeeded, so every element has been written.
     let out: Vec<u32> = out.iter().map(|v| unsafe { v.assume_init() }).collect();
     assert_eq!(out, Reverse::axes([0, 2]).to_vec(&x, &[3, 4, 5]).unwrap());

@@ -2,8 +2,8 @@
 //! between threads, ranks beyond the inline storage.
 
 use retrograde::{
-    Align, DType, Layout, LengthsMemory, LengthsOperator, Memory, MemoryMut, Reversal, Reverse,
-    ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef, cpu,
+    Align, DType, Layout, LengthPolicy, LengthsMemory, LengthsOperator, Memory, MemoryMut,
+    Reversal, Reverse, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef, cpu,
 };
 use std::thread;
 
@@ -32,7 +32,7 @@ fn both<'a>(
 fn the_same_view_twice_runs_in_place() {
     let mut x = [1u16, 2, 3, 4, 5, 6];
     let (src, mut dst) = both(&mut x, &[2, 3], (&[3, 1], 0), (&[3, 1], 0));
-    Reverse::axes([1]).run(&src, &mut dst).unwrap();
+    Reverse::axes([1]).apply_view(&src, &mut dst).unwrap();
     assert_eq!(x, [3, 2, 1, 6, 5, 4]);
 }
 
@@ -40,7 +40,7 @@ fn the_same_view_twice_runs_in_place() {
 fn a_backward_view_onto_itself_is_a_flip_in_place() {
     let mut x = [1u16, 2, 3, 4, 5];
     let (src, mut dst) = both(&mut x, &[5], (&[-1], 4), (&[1], 0));
-    Reverse::axes([]).run(&src, &mut dst).unwrap();
+    Reverse::axes([]).apply_view(&src, &mut dst).unwrap();
     assert_eq!(x, [5, 4, 3, 2, 1]);
 }
 
@@ -49,7 +49,7 @@ fn lanes_that_change_places_cannot_run_in_place() {
     let mut x = [1u16, 2, 3, 4];
     let (src, mut dst) = both(&mut x, &[2, 2], (&[-2, 1], 2), (&[2, 1], 0));
     let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
-    let error = rows.lengths(&[1, 2]).run(&src, &mut dst).unwrap_err();
+    let error = rows.lengths(&[1, 2]).apply_view(&src, &mut dst).unwrap_err();
     assert!(error.to_string().contains("overlap"), "{error}");
     assert_eq!(x, [1, 2, 3, 4]);
 }
@@ -59,12 +59,12 @@ fn neighbouring_columns_of_one_buffer_do_not_overlap() {
     // Even columns to odd columns.
     let mut x = [1u16, 0, 2, 0, 3, 0];
     let (src, mut dst) = both(&mut x, &[3], (&[2], 0), (&[2], 1));
-    Reverse::all().run(&src, &mut dst).unwrap();
+    Reverse::all().apply_view(&src, &mut dst).unwrap();
     assert_eq!(x, [1, 3, 2, 2, 3, 1]);
     // But with steps that meet, they do.
     let mut x = [1u16, 0, 2, 0, 3, 0, 0];
     let (src, mut dst) = both(&mut x, &[3], (&[2], 0), (&[2], 2));
-    assert!(Reverse::all().run(&src, &mut dst).is_err());
+    assert!(Reverse::all().apply_view(&src, &mut dst).is_err());
     assert_eq!(x, [1, 0, 2, 0, 3, 0, 0]);
 }
 
@@ -113,7 +113,7 @@ fn packed_parts_leave_their_neighbours_alone() {
     // Elements 1 to 5 of eight 4-bit ones.
     let mut bytes = [0x10u8, 0x32, 0x54, 0x76];
     let part = Layout::strided(DType::U4, &[5], &[1], 1).unwrap();
-    Reverse::all().run_in_place(&mut TensorMut::new(part, &mut bytes[..]).unwrap()).unwrap();
+    Reverse::all().in_place_view(&mut TensorMut::new(part, &mut bytes[..]).unwrap()).unwrap();
     assert_eq!(bytes, [0x50, 0x34, 0x12, 0x76]);
 }
 
@@ -160,12 +160,17 @@ fn strides_of_axes_of_size_1_may_be_anything() {
                 TensorRef::new(batch, &[2i32]).unwrap(),
                 TensorRef::new(lanes, &[3i32, 0, 1, 4]).unwrap(),
             );
-            let reversals: [&dyn Reversal; 7] = [
+            let reversals: [&dyn Reversal<'_>; 7] = [
                 &Reverse::all(),
                 &Reverse::axes([1]),
                 &Reverse::axes([0, 3]),
-                &ReverseSequence::any_axes(2, 1).lengths(batch.clone()),
-                &ReverseSequence::any_axes(2, 1).align(Align::End).tail(Tail::Zero).lengths(batch),
+                &ReverseSequence::new().time_axis(2).batch_axis(1).lengths(batch.clone()),
+                &ReverseSequence::new()
+                    .time_axis(2)
+                    .batch_axis(1)
+                    .align(Align::End)
+                    .tail(Tail::Zero)
+                    .lengths(batch),
                 &ReverseSubsequences::along(2).lengths(lanes.clone()),
                 &ReverseSubsequences::along(2).align(Align::End).lengths(lanes),
             ];
@@ -186,7 +191,7 @@ fn strides_of_axes_of_size_1_may_be_anything() {
 }
 
 /// Between all pairs of a dense layout and one that means the same, and in place.
-fn moves_as_dense(reversal: &dyn Reversal, dense: &Layout, wild: &Layout, x: &[u8]) {
+fn moves_as_dense(reversal: &dyn Reversal<'_>, dense: &Layout, wild: &Layout, x: &[u8]) {
     let mut expected = vec![0; x.len()];
     reversal.prepare(dense, dense).unwrap().run(x, &mut expected).unwrap();
     for (src, dst) in [(wild, dense), (dense, wild), (wild, wild)] {
@@ -197,4 +202,26 @@ fn moves_as_dense(reversal: &dyn Reversal, dense: &Layout, wild: &Layout, x: &[u
     let mut y = x.to_vec();
     reversal.prepare(wild, wild).unwrap().run_in_place(&mut y).unwrap();
     assert_eq!(y, expected, "{wild:?} in place");
+}
+
+/// Rows, columns of their own lengths, and packed elements, large enough for non-temporal stores.
+#[test]
+fn hints_change_no_result() {
+    let lengths: Vec<u16> = (0..512).map(|column| column % 300).collect();
+    let columns = ReverseSequence::new().policy(LengthPolicy::Clamp).lengths(&lengths);
+    let reversals: [&dyn Reversal<'_>; 3] = [&Reverse::axes([1]), &Reverse::axes([0, 1]), &columns];
+    for dtype in [DType::U8, DType::F32, DType::U4, DType::U1] {
+        let layout = Layout::dense(dtype, &[if cfg!(miri) { 4 } else { 300 }, 512]).unwrap();
+        let x: Vec<u8> = (0..layout.byte_len()).map(|at| (at % 251) as u8).collect();
+        for reversal in reversals {
+            let prepared = reversal.prepare(&layout, &layout).unwrap();
+            let [mut y, mut hinted] = [(); 2].map(|()| vec![0u8; x.len()]);
+            prepared.run(&x, &mut y).unwrap();
+            for hint in [cpu::Hint::ReadSoon, cpu::Hint::ReadLater] {
+                hinted.fill(0xEE);
+                prepared.clone().hint(hint).run(&x, &mut hinted).unwrap();
+                assert!(hinted == y, "{dtype} {hint:?} {}", prepared.plan());
+            }
+        }
+    }
 }

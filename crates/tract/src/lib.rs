@@ -34,7 +34,7 @@ fn parse(_: &ParsingContext, node: &NodeProto) -> TractResult<(Box<dyn Inference
     let time = node.get_attr_opt::<i64>("time_axis")?.unwrap_or(0);
     let batch = node.get_attr_opt::<i64>("batch_axis")?.unwrap_or(1);
     // The rules of ONNX for the two axes, which do not depend on the rest of the shape.
-    let rules = retrograde::ReverseSequence::new().time_axis(time).batch_axis(batch);
+    let rules = retrograde::ReverseSequence::onnx().time_axis(time).batch_axis(batch);
     rules.lengths_shape(&[1, 1])?;
     let operator = ReverseSequence::new(time as usize, batch as usize);
     Ok((expand(Declared(operator)), vec![]))

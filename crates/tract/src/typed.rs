@@ -1,7 +1,7 @@
 //! The operator in a model whose types are known: its facts, its evaluation, and how it lets
 //! changes of axes pass.
 
-use retrograde::{DType, Layout, Lengths, LengthsOperator, MemoryMut, WithLengths};
+use retrograde::{DType, Layout, Lengths, LengthsOperator, MemoryMut, Reversal, WithLengths};
 use tract_onnx::tract_hir::internal::*;
 
 /// Reverses the first `lengths[b]` steps of every sequence `b` of a batch, on any two axes. The
@@ -20,7 +20,9 @@ impl ReverseSequence {
 
     fn operator(&self) -> retrograde::ReverseSequence {
         let axis = |axis: usize| i64::try_from(axis).unwrap_or(i64::MAX);
-        retrograde::ReverseSequence::any_axes(axis(self.time_axis), axis(self.batch_axis))
+        retrograde::ReverseSequence::new()
+            .time_axis(axis(self.time_axis))
+            .batch_axis(axis(self.batch_axis))
     }
 
     /// Whether a tensor of this rank has both axes.
@@ -81,7 +83,7 @@ type Call<'a> = WithLengths<'a, retrograde::ReverseSequence>;
 fn swapped<T: Datum>(call: &Call<'_>, x: TValue) -> TractResult<Tensor> {
     let mut y = x.into_tensor();
     let shape: TVec<usize> = y.shape().into();
-    call.run_slice_in_place(y.try_as_plain_ram_mut()?.as_slice_mut::<T>()?, &shape)?;
+    call.in_place(y.try_as_plain_ram_mut()?.as_slice_mut::<T>()?, &shape)?;
     Ok(y)
 }
 

@@ -3,8 +3,8 @@
 use crate::number;
 use crate::picture;
 use retrograde::{
-    Align, DType, Error, Layout, LengthPolicy, Lengths, Prepared, Reverse, ReverseSegments,
-    ReverseSequence, ReverseSubsequences, Tail, TensorRef,
+    Align, DType, Error, Layout, LengthPolicy, Lengths, Prepared, Reversal, Reverse,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorRef,
 };
 use retrograde_picture::{Movement, Padding};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
@@ -256,7 +256,9 @@ impl Call {
         let batch = number::axis(name, "batch_axis", batch_axis).map_err(js)?;
         let options = Options::parse(name, policy, align, tail).map_err(js)?;
         let values = Values::parse(name, lengths_dtype, lengths, lengths_shape).map_err(js)?;
-        let operator = ReverseSequence::any_axes(time, batch)
+        let operator = ReverseSequence::new()
+            .time_axis(time)
+            .batch_axis(batch)
             .policy(options.policy)
             .align(options.align)
             .tail(options.tail);

@@ -1,6 +1,6 @@
 //! Files in `.npy` format, held in memory.
 
-use retrograde::Reverse;
+use retrograde::{Reversal, Reverse};
 use retrograde_io::npy::NpyArray;
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 

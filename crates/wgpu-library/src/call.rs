@@ -90,14 +90,14 @@ impl Call {
         let align = if has(2) { Align::End } else { Align::Start };
         let tail = if has(4) { Tail::Zero } else { Tail::Keep };
         let axis = |at: usize| axes.get(at).copied().unwrap_or(0);
-        let mut run = |operator: &dyn Reversal| -> Result<(), Error> {
+        let mut run = |operator: &dyn Reversal<'_>| -> Result<(), Error> {
             let prepared = operator.prepare(&layout, &layout)?;
             reverse(gpu, &prepared, input, output)
         };
         match self.operator {
             0 => run(&Reverse::axes(axes.iter().copied())),
             1 => {
-                let operator = ReverseSequence::any_axes(axis(0), axis(1));
+                let operator = ReverseSequence::new().time_axis(axis(0)).batch_axis(axis(1));
                 let operator = operator.policy(policy).align(align).tail(tail);
                 run(&operator.lengths(lengths()?))
             }

@@ -73,7 +73,7 @@ pub(crate) struct Dispatches<'a> {
 /// Refuses what the kernels' parameters cannot count.
 pub(crate) fn check_counts(plan: &Plan) -> Result<(), Error> {
     let lengths = plan.lengths();
-    let rank = plan.dims().len().max(lengths.map_or(0, |lengths| lengths.dims.len()));
+    let rank = plan.dims().len().max(lengths.map_or(0, |lengths| lengths.dims().len()));
     if rank > MOST_AXES {
         return Err(Error::TooManyDims { rank, most: MOST_AXES });
     }

@@ -121,8 +121,8 @@ impl Params {
         let mut params = Params::zeroed();
         params.read(Some((lengths, read)), lengths.first as i64 - lengths.reach.origin as i64);
         params.count = lengths.count() as u32;
-        params.rank = lengths.dims.len() as u32;
-        for (axis, &(len, stride)) in params.axes.iter_mut().zip(&lengths.dims) {
+        params.rank = lengths.dims().len() as u32;
+        for (axis, &(len, stride)) in params.axes.iter_mut().zip(lengths.dims()) {
             (axis.len, axis.lengths) = (len as u32, wrapped(stride as i64));
         }
         params
@@ -157,7 +157,7 @@ impl Params {
         self.strict = u32::from(offsets || lengths.policy == LengthPolicy::Strict);
         if offsets {
             self.count = lengths.count() as u32;
-            self.offset_by = wrapped(lengths.dims.last().map_or(0, |&(_, step)| step as i64));
+            self.offset_by = wrapped(lengths.dims().last().map_or(0, |&(_, step)| step as i64));
         }
     }
 

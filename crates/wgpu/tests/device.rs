@@ -4,7 +4,8 @@
 //! Without an adapter, every test prints that it was skipped.
 
 use retrograde::{
-    DType, ExecuteError, Layout, LengthsOperator, Plan, Reverse, ReverseSegments, ReverseSequence,
+    DType, ExecuteError, Layout, LengthsOperator, Plan, Reversal, Reverse, ReverseSegments,
+    ReverseSequence,
 };
 use retrograde_wgpu::{Error, Gpu, GpuLengths, Options, Reports, View, wgpu};
 use std::future::Future;

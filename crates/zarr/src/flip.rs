@@ -1,7 +1,7 @@
 //! Moves a box of an input chunk to an output chunk, reversed along some axes, with the engine.
 
 use crate::grid::Piece;
-use retrograde::{DType, Error, Layout, LayoutError, Reverse};
+use retrograde::{DType, Error, Layout, LayoutError, Reversal, Reverse};
 
 /// A chunk in memory: its shape, the bytes of an element, and where its memory begins.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,9 @@
 use crate::error::Error;
 use crate::grid::{Grid, Piece};
 use crate::needs::{Needs, Part};
-use retrograde::{Align, DType, Layout, LengthPolicy, LengthsOperator, ReverseSequence, Tail};
+use retrograde::{
+    Align, DType, Layout, LengthPolicy, LengthsOperator, Reversal, ReverseSequence, Tail,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -48,7 +50,7 @@ impl Padded {
         // The operator checks a tensor of the same shape, which is nowhere in memory.
         let shape: Vec<usize> = grid.shape().iter().map(|&size| size as usize).collect();
         let layout = Layout::dense(DType::U8, &shape).map_err(|error| refused(error.into()))?;
-        let operator = ReverseSequence::any_axes(self.time_axis, self.batch_axis);
+        let operator = ReverseSequence::new().time_axis(self.time_axis).batch_axis(self.batch_axis);
         let operator = operator.policy(self.policy).align(self.align).tail(self.tail);
         let expected = operator.lengths_shape(&shape).map_err(refused)?;
         let prepared = operator.lengths(&self.lengths[..]).prepare(&layout, &layout);

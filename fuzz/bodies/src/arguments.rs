@@ -3,7 +3,9 @@
 
 use crate::choices::Choices;
 use crate::files::checked;
-use retrograde::{DType, LengthPolicy, Reverse, ReverseSequence, ReverseSubsequences, TensorRef};
+use retrograde::{
+    DType, LengthPolicy, Reversal, Reverse, ReverseSequence, ReverseSubsequences, TensorRef,
+};
 use retrograde_suite::oracle;
 use retrograde_suite::placement::{Width, copy_element};
 
@@ -76,11 +78,11 @@ fn call(
             let (time, batch) = (axis(choices, rank), axis(choices, rank));
             let (operator, axes) = match kind {
                 3 => (
-                    ReverseSequence::any_axes(time, batch),
+                    ReverseSequence::new().time_axis(time).batch_axis(batch),
                     [time, batch].map(|at| resolved(at, rank)),
                 ),
                 _ => (
-                    ReverseSequence::new().time_axis(time).batch_axis(batch),
+                    ReverseSequence::onnx().time_axis(time).batch_axis(batch),
                     [time, batch].map(|at| (0..2).contains(&at).then_some(at as usize)),
                 ),
             };

@@ -4,7 +4,7 @@
 use crate::choices::{Choices, Noise};
 use crate::files::checked;
 use retrograde::DType;
-use retrograde::directml::{
+use retrograde_directml::{
     BufferBinding, BufferBindingMut, FeatureLevel, ReverseSubsequencesDesc, Role,
     TENSOR_FLAG_OWNED_BY_DML, TensorDesc,
 };

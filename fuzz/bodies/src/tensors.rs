@@ -2,7 +2,7 @@
 //! reads them back.
 
 use crate::files::{Folder, checked};
-use retrograde::{Reverse, TensorRef};
+use retrograde::{Reversal, Reverse, TensorRef};
 use retrograde_io::{
     Elements, Error, Format, Listed, Location, Opening, Output, Saving, Tensor, Value, list, npy,
     onnx, open, open_integers, open_value,

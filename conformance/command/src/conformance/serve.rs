@@ -181,7 +181,7 @@ fn run(engine: &Engine, call: &Call, input: &Tensor, argument: &Tensor) -> Resul
             operands.moved(&Reverse::from_tensor(ReverseMode::Index, &argument)?.distinct())
         }
         Call::Sequence { time, batch } => {
-            let operator = ReverseSequence::onnx(OPSET).time_axis(time).batch_axis(batch);
+            let operator = ReverseSequence::onnx().opset(OPSET).time_axis(time).batch_axis(batch);
             if !input.dtype.is_text() {
                 return operands.moved(&operator.lengths(argument));
             }
@@ -189,12 +189,11 @@ fn run(engine: &Engine, call: &Call, input: &Tensor, argument: &Tensor) -> Resul
             // checked as for bytes.
             let bytes = Layout::dense(DType::U8, &input.shape)?;
             operator.plan(&bytes, argument.layout(), &bytes)?;
-            let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
+            let operator = ReverseSequence::onnx().time_axis(time).batch_axis(batch);
             operands.moved(&operator.lengths(argument))
         }
-        Call::AnySequence { time, batch } => {
-            operands.moved(&ReverseSequence::any_axes(time, batch).lengths(argument))
-        }
+        Call::AnySequence { time, batch } => operands
+            .moved(&ReverseSequence::new().time_axis(time).batch_axis(batch).lengths(argument)),
         Call::Subsequences { axis } => {
             operands.moved(&ReverseSubsequences::along(axis).lengths(argument))
         }
@@ -211,7 +210,7 @@ struct Operands<'a> {
 }
 
 impl Operands<'_> {
-    fn moved(&self, reversal: &impl Reversal) -> Result<Tensor> {
+    fn moved<'r>(&self, reversal: &impl Reversal<'r>) -> Result<Tensor> {
         let input = self.input;
         let data = match &input.data {
             Data::Text(texts) => Data::Text(reversal.to_vec_cloned(texts, &input.shape)?),

@@ -10,7 +10,7 @@ use super::types::{
     IDMLBindingTable, IDMLDevice, UINT,
 };
 use crate::pointer::{reference, slice};
-use retrograde::directml::BindError;
+use retrograde_directml::BindError;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 

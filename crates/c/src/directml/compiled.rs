@@ -9,7 +9,7 @@ use super::types::{
 };
 use crate::pointer::{reference, slice};
 use retrograde::DType;
-use retrograde::directml::{
+use retrograde_directml::{
     DescError, FeatureLevel, OPERATOR_REVERSE_SUBSEQUENCES, ReverseSubsequencesDesc, Role,
     TENSOR_FLAG_OWNED_BY_DML, TENSOR_TYPE_BUFFER, TensorDesc, minimum_total_size,
 };

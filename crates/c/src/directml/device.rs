@@ -15,7 +15,7 @@ use super::types::{
 };
 use crate::pointer::{reference, slice, write};
 use retrograde::DType;
-use retrograde::directml::{FeatureLevel, Role};
+use retrograde_directml::{FeatureLevel, Role};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 

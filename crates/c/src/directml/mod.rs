@@ -2,7 +2,7 @@
 //!
 //! `include/retrograde_directml_types.h` has its enums, `include/retrograde_directml_classes.h` the
 //! C++ classes, whose methods call the functions here. Descriptors are checked by the engine
-//! (`retrograde::directml`).
+//! (`retrograde_directml`).
 
 pub mod binding;
 pub mod buffer;

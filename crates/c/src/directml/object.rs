@@ -8,7 +8,7 @@ use super::iid;
 use super::types::{GUID, HRESULT};
 use crate::pointer::{Tag, Tagged, handle, reference, write};
 use retrograde::cpu::Program;
-use retrograde::directml::Role;
+use retrograde_directml::Role;
 use std::alloc::Layout;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};

@@ -32,7 +32,7 @@ impl Subject {
             Op::ReverseSequence => {
                 let time = arguments.time_axis.unwrap_or(0);
                 let batch = arguments.batch_axis.unwrap_or(1);
-                let operator = ReverseSequence::any_axes(time, batch);
+                let operator = ReverseSequence::new().time_axis(time).batch_axis(batch);
                 let count = operator.lengths_shape(shape)?.iter().product();
                 // Just checked: both axes exist.
                 let lengths = draw(count, shape[from_start(time, shape.len())]);
@@ -60,7 +60,7 @@ impl Subject {
     }
 
     /// Calls `body` with the operator and its lengths.
-    pub(super) fn with<R>(&self, body: impl FnOnce(&dyn Reversal) -> Result<R>) -> Result<R> {
+    pub(super) fn with<R>(&self, body: impl FnOnce(&dyn Reversal<'_>) -> Result<R>) -> Result<R> {
         match self {
             Subject::Reverse(operator, _) => body(operator),
             Subject::Sequence { operator, lengths, .. } => body(&operator.lengths(lengths)),

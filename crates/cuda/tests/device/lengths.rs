@@ -42,7 +42,7 @@ fn a_wrong_length_stops_a_call_that_has_begun() {
         let layout = Layout::dense(dtype, &shape).unwrap();
         let batch = if shape[0] > 1 { 0 } else { 2 };
         let count = shape[batch];
-        let operator = ReverseSequence::any_axes(axis as i64, batch as i64);
+        let operator = ReverseSequence::new().time_axis(axis as i64).batch_axis(batch as i64);
         let lengths = Layout::dense(DType::I64, &[count]).unwrap();
         let plan = operator.plan(&layout, &lengths, &layout).unwrap();
         let most = shape[axis] as i64;

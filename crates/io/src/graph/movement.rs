@@ -64,8 +64,8 @@ pub(super) fn dense(view: &View, workspace: &mut Workspace<'_>) -> Result<Value,
 }
 
 /// The elements of a view, reversed.
-pub(super) fn reversed(
-    operator: &impl Reversal,
+pub(super) fn reversed<'r>(
+    operator: &impl Reversal<'r>,
     input: &View,
     workspace: &mut Workspace<'_>,
 ) -> Result<Value, OperandError> {

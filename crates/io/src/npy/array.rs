@@ -2,7 +2,7 @@
 
 use super::descr::Descr;
 use super::error::NpyError;
-use retrograde::{Layout, LayoutError, Strides, TensorMut, TensorRef};
+use retrograde::{Layout, LayoutError, TensorMut, TensorRef};
 
 /// The content of a `.npy` file.
 ///
@@ -106,7 +106,7 @@ pub(super) fn layout_of(
     if !fortran_order {
         return Ok(rows);
     }
-    let mut strides = Strides::with_capacity(shape.len());
+    let mut strides = Vec::with_capacity(shape.len());
     let mut step = isize::try_from(width(descr)).map_err(|_| too_large())?;
     for &size in shape {
         strides.push(step);

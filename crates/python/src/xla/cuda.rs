@@ -30,8 +30,8 @@ impl Place for Clamping {
         device(call).map(drop)
     }
 
-    fn run(
-        operator: &(impl Reversal + Sync),
+    fn run<'r>(
+        operator: &(impl Reversal<'r> + Sync),
         call: &Call<'_>,
         input: Input,
     ) -> Result<(), Failure> {
@@ -49,8 +49,8 @@ impl Place for Reporting {
         report(&device(call)?, call.stream()?).map(drop).map_err(Failure::internal)
     }
 
-    fn run(
-        operator: &(impl Reversal + Sync),
+    fn run<'r>(
+        operator: &(impl Reversal<'r> + Sync),
         call: &Call<'_>,
         input: Input,
     ) -> Result<(), Failure> {
@@ -71,9 +71,9 @@ fn stream(device: &Cuda, handle: usize) -> Stream {
     unsafe { device.borrow_stream_clamping(handle) }
 }
 
-fn launch(
+fn launch<'r>(
     stream: &Stream,
-    operator: &impl Reversal,
+    operator: &impl Reversal<'r>,
     call: &Call<'_>,
     input: Input,
 ) -> Result<(), Failure> {

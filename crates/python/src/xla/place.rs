@@ -13,8 +13,11 @@ pub(super) trait Place {
     fn prepare(call: &Call<'_>) -> Result<(), Failure>;
 
     /// Runs it on a call's buffers.
-    fn run(operator: &(impl Reversal + Sync), call: &Call<'_>, input: Input)
-    -> Result<(), Failure>;
+    fn run<'r>(
+        operator: &(impl Reversal<'r> + Sync),
+        call: &Call<'_>,
+        input: Input,
+    ) -> Result<(), Failure>;
 }
 
 /// How a call's inputs are read.

@@ -1,7 +1,8 @@
 //! XLA's buffers as the engine's tensors.
 
 use super::abi::{Buffer, Failure};
-use retrograde::{DType, Layout, Memory, MemoryMut, Shape, Strides, TensorMut, TensorRef};
+use crate::view::{Shape, Strides};
+use retrograde::{DType, Layout, Memory, MemoryMut, TensorMut, TensorRef};
 use std::ptr::NonNull;
 
 pub(super) fn tensor(buffer: &Buffer) -> Result<TensorRef<'_>, Failure> {

@@ -30,7 +30,9 @@ pub use dispatch::Isa;
 pub use execute::{execute, execute_in_place};
 pub use memory::{Block, kept_memory, set_kept_memory};
 pub use program::{Kernel, Program};
-pub use schedule::hint::{Hint, with_hint};
+pub use schedule::Hint;
+/// For the Python package, which divides parts among the threads of OpenMP as the pool does.
+#[doc(hidden)]
 pub use schedule::shares::Shares;
 pub use schedule::threads::{
     max_threads, num_threads, run_parts, threads_from_environment, with_threads,

@@ -14,7 +14,7 @@ pub use reverse_sequence::ReverseSequence;
 pub use reverse_subsequences::ReverseSubsequences;
 
 use crate::error::{Error, Operator};
-use crate::layout::{Layout, Shape};
+use crate::layout::Layout;
 use crate::lengths::{ANY_INTEGER, Lengths};
 use crate::plan::Plan;
 use crate::tensor::TensorRef;
@@ -22,23 +22,34 @@ use crate::tensor::TensorRef;
 /// Only operators of this crate make prepared calls: slices rely on plans that write exactly the
 /// layout they were made from.
 pub(crate) mod sealed {
+    use crate::error::Error;
+    use crate::layout::Shape;
+
     pub trait Sealed {}
+
+    pub trait Lanes {
+        /// The shape that lengths must have for an input of this shape.
+        fn lanes(&self, input: &[usize]) -> Result<Shape, Error>;
+    }
 }
 
 /// An operator that needs lengths or offsets as well as its input.
 ///
-/// Bind them with `lengths(..)` or `offsets(..)`, then [`prepare`](WithLengths::prepare) or run it.
-pub trait LengthsOperator: sealed::Sealed {
+/// Bind them with `lengths(..)` or `offsets(..)`, then [`prepare`](crate::Reversal::prepare) or
+/// [`apply`](crate::Reversal::apply) it.
+pub trait LengthsOperator: sealed::Lanes {
     /// Which operator this is.
     const OPERATOR: Operator;
 
     /// The shape that lengths must have for an input of this shape.
-    fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error>;
+    fn lengths_shape(&self, input: &[usize]) -> Result<Vec<usize>, Error> {
+        Ok(self.lanes(input)?.to_vec())
+    }
 
     /// The lengths as the tensor that they are for an input of this shape: a flat slice is
     /// reshaped, a tensor is returned unchanged.
     fn shaped<'a>(&self, lengths: &Lengths<'a>, input: &[usize]) -> Result<TensorRef<'a>, Error> {
-        lengths.shaped(Self::OPERATOR, &self.lengths_shape(input)?)
+        lengths.shaped(Self::OPERATOR, &self.lanes(input)?)
     }
 
     /// Checks the operands and lowers them to a plan.

@@ -17,7 +17,7 @@ const OPERATOR: Operator = Operator::Reverse;
 /// tensor is copied unchanged.
 ///
 /// ```
-/// use retrograde::Reverse;
+/// use retrograde::prelude::*;
 ///
 /// let x = [1, 2, 3,
 ///          4, 5, 6];
@@ -91,7 +91,7 @@ impl Reverse {
     /// Makes it an error to name an axis twice, as in NumPy, PyTorch, TensorFlow and WebNN.
     ///
     /// ```
-    /// use retrograde::Reverse;
+    /// use retrograde::prelude::*;
     ///
     /// let error = Reverse::axes([1, -1]).distinct().to_vec(&[1, 2], &[1, 2]).unwrap_err();
     /// let text = "Reverse: axes[1] is -1, the same axis as axes[0], expected distinct axes";

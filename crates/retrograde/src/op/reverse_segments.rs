@@ -19,7 +19,7 @@ const OPERATOR: Operator = Operator::ReverseSegments;
 /// size of the axis. Elements behind the last offset stay.
 ///
 /// ```
-/// use retrograde::ReverseSegments;
+/// use retrograde::prelude::*;
 ///
 /// let x = *b"stressedliveradar..";
 /// let words = ReverseSegments::along(0).offsets(&[0, 8, 12, 17]);
@@ -51,16 +51,16 @@ impl ReverseSegments {
     }
 }
 
-impl sealed::Sealed for ReverseSegments {}
-
-impl LengthsOperator for ReverseSegments {
-    const OPERATOR: Operator = OPERATOR;
-
+impl sealed::Lanes for ReverseSegments {
     /// One segment: two offsets. Any number is allowed.
-    fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error> {
+    fn lanes(&self, input: &[usize]) -> Result<Shape, Error> {
         self.checked_axis(input.len())?;
         Ok(smallvec![2])
     }
+}
+
+impl LengthsOperator for ReverseSegments {
+    const OPERATOR: Operator = OPERATOR;
 
     fn shaped<'a>(&self, offsets: &Lengths<'a>, input: &[usize]) -> Result<TensorRef<'a>, Error> {
         self.checked_axis(input.len())?;

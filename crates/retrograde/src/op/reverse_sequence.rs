@@ -13,11 +13,11 @@ const OPERATOR: Operator = Operator::ReverseSequence;
 /// Reverses the first `lengths[b]` steps of every sequence `b` in a batch and keeps the
 /// padding where it is (ONNX `ReverseSequence`).
 ///
-/// By default time is axis 0 and the batch is axis 1; lengths beyond the time axis
-/// are errors unless the policy is [`LengthPolicy::Clamp`].
+/// By default time is axis 0 and the batch is axis 1. Lengths beyond the time axis
+/// are errors, unless the policy is [`LengthPolicy::Clamp`].
 ///
 /// ```
-/// use retrograde::ReverseSequence;
+/// use retrograde::prelude::*;
 ///
 /// let batch_major = ReverseSequence::new().time_axis(1).batch_axis(0);
 /// let x = *b"stressed\
@@ -42,12 +42,10 @@ pub struct ReverseSequence {
 /// Whose rules beyond the movement itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rules {
-    /// Axes 0 and 1, any element type.
-    Ours,
-    /// Axes 0 and 1, the element types of an opset.
-    Onnx(u32),
     /// Any two axes, any element type.
-    AnyAxes,
+    Ours,
+    /// Axes 0 and 1; the element types of an opset, if one is given.
+    Onnx { opset: Option<u32> },
 }
 
 impl Default for ReverseSequence {
@@ -57,8 +55,21 @@ impl Default for ReverseSequence {
 }
 
 impl ReverseSequence {
-    /// Time on axis 0, batch on axis 1, strict about lengths; any element type, and lengths of
-    /// any integer type.
+    /// Time on axis 0, batch on axis 1, or any other two axes; strict about lengths. Any element
+    /// type, and lengths of any integer type.
+    ///
+    /// ```
+    /// use retrograde::prelude::*;
+    ///
+    /// // Two channels of two sequences each: time is the last axis, the batch the first.
+    /// let x = [1, 2, 3,  4, 5, 6,
+    ///          7, 8, 0,  9, 10, 0];
+    /// let last = ReverseSequence::new().time_axis(-1).batch_axis(0);
+    /// assert_eq!(last.lengths(&[3, 2]).to_vec(&x, &[2, 2, 3])?,
+    ///            [3, 2, 1,  6, 5, 4,
+    ///             8, 7, 0,  10, 9, 0]);
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
     pub fn new() -> Self {
         ReverseSequence {
             time_axis: 0,
@@ -70,40 +81,35 @@ impl ReverseSequence {
         }
     }
 
-    /// The same, but only what this ONNX opset allows: its element types (bfloat16 came with
-    /// opset 28) and int64 lengths.
-    pub fn onnx(opset: u32) -> Self {
-        ReverseSequence { rules: Rules::Onnx(opset), ..Self::new() }
-    }
-
-    /// The same on any two axes, as in OpenVINO's `ReverseSequence-1`: `seq_axis` is the
-    /// time axis here. Negative axes count from the end.
+    /// The same by the rules of ONNX for the axes: 0 and 1, in either order.
     ///
     /// ```
-    /// use retrograde::ReverseSequence;
+    /// use retrograde::prelude::*;
     ///
-    /// // Two channels of two sequences each: time is the last axis, the batch the first.
-    /// let x = [1, 2, 3,  4, 5, 6,
-    ///          7, 8, 0,  9, 10, 0];
-    /// let last = ReverseSequence::any_axes(-1, 0);
-    /// assert_eq!(last.lengths(&[3, 2]).to_vec(&x, &[2, 2, 3])?,
-    ///            [3, 2, 1,  6, 5, 4,
-    ///             8, 7, 0,  10, 9, 0]);
-    /// # Ok::<(), retrograde::Error>(())
+    /// let last = ReverseSequence::onnx().time_axis(-1).batch_axis(0);
+    /// let error = last.lengths(&[1]).to_vec(&[1, 2], &[1, 2]).unwrap_err();
+    /// assert_eq!(error.to_string(), "ReverseSequence: time_axis is -1, expected 0 or 1");
     /// ```
-    pub fn any_axes(time: i64, batch: i64) -> Self {
-        let rules = Rules::AnyAxes;
-        ReverseSequence { time_axis: time, batch_axis: batch, rules, ..Self::new() }
+    pub fn onnx() -> Self {
+        ReverseSequence { rules: Rules::Onnx { opset: None }, ..Self::new() }
     }
 
-    /// The axis that is reversed: 0 or 1, unless made by [`any_axes`](Self::any_axes).
+    /// The rules of [`onnx`](Self::onnx), and only what this opset allows: its element types
+    /// (bfloat16 came with opset 28) and int64 lengths.
+    #[must_use]
+    pub fn opset(mut self, opset: u32) -> Self {
+        self.rules = Rules::Onnx { opset: Some(opset) };
+        self
+    }
+
+    /// The axis that is reversed. A negative one counts from the end.
     #[must_use]
     pub fn time_axis(mut self, axis: i64) -> Self {
         self.time_axis = axis;
         self
     }
 
-    /// The axis that lengths run along: 0 or 1, unless made by [`any_axes`](Self::any_axes).
+    /// The axis that lengths run along. A negative one counts from the end.
     #[must_use]
     pub fn batch_axis(mut self, axis: i64) -> Self {
         self.batch_axis = axis;
@@ -121,7 +127,8 @@ impl ReverseSequence {
     /// reversed, and the padding in front of them stays.
     ///
     /// ```
-    /// use retrograde::{Align, ReverseSequence};
+    /// use retrograde::prelude::*;
+    /// use retrograde::Align;
     ///
     /// let left_padded = ReverseSequence::new().time_axis(1).batch_axis(0).align(Align::End);
     /// let x = [0, 0, 1, 2,
@@ -138,10 +145,11 @@ impl ReverseSequence {
     }
 
     /// What happens to the steps beyond a length. [`Tail::Zero`] needs elements of a known type:
-    /// use [`to_vec_of`](WithLengths::to_vec_of), or views.
+    /// use [`to_vec_of`](crate::Reversal::to_vec_of), or views.
     ///
     /// ```
-    /// use retrograde::{ReverseSequence, Tail};
+    /// use retrograde::prelude::*;
+    /// use retrograde::Tail;
     ///
     /// let masked = ReverseSequence::new().time_axis(1).batch_axis(0).tail(Tail::Zero);
     /// let x = [1, 2, 9, 9,
@@ -166,12 +174,12 @@ impl ReverseSequence {
     fn checked_axes(&self, rank: usize) -> Result<(usize, usize), Error> {
         let too_small = || Error::RankTooSmall { operator: OPERATOR, rank, least: 2 };
         let checked = |argument: &'static str, value: i64| match (self.rules, value) {
-            (Rules::AnyAxes, _) if rank < 2 => Err(too_small()),
-            (Rules::AnyAxes, value) => {
+            (Rules::Ours, _) if rank < 2 => Err(too_small()),
+            (_, 0 | 1) => Ok(value as usize),
+            (Rules::Ours, value) => {
                 resolve_axis(OPERATOR, || argument.to_owned(), value.into(), rank)
             }
-            (_, 0 | 1) => Ok(value as usize),
-            (_, value) => Err(Error::SequenceAxis { argument, value }),
+            (Rules::Onnx { .. }, value) => Err(Error::SequenceAxis { argument, value }),
         };
         let time = checked("time_axis", self.time_axis)?;
         let batch = checked("batch_axis", self.batch_axis)?;
@@ -185,7 +193,7 @@ impl ReverseSequence {
     }
 
     fn check_opset(&self, input: DType, lengths: DType) -> Result<(), Error> {
-        let Rules::Onnx(opset) = self.rules else { return Ok(()) };
+        let Rules::Onnx { opset: Some(opset) } = self.rules else { return Ok(()) };
         if opset < 10 {
             return Err(Error::Opset { opset });
         }
@@ -211,15 +219,15 @@ fn allowed_at(opset: u32, dtype: DType) -> bool {
     }
 }
 
-impl sealed::Sealed for ReverseSequence {}
-
-impl LengthsOperator for ReverseSequence {
-    const OPERATOR: Operator = OPERATOR;
-
-    fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error> {
+impl sealed::Lanes for ReverseSequence {
+    fn lanes(&self, input: &[usize]) -> Result<Shape, Error> {
         let (_, batch) = self.checked_axes(input.len())?;
         Ok(smallvec![input[batch]])
     }
+}
+
+impl LengthsOperator for ReverseSequence {
+    const OPERATOR: Operator = OPERATOR;
 
     fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
         let (time, batch) = self.checked_axes(src.rank())?;

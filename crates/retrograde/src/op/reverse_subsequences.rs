@@ -1,9 +1,10 @@
 //! ReverseSubsequences: every lane by its own length, by the rules of DirectML.
 //!
-//! The descriptor and feature-level rules of the DirectML interface itself are in
-//! [`directml`](crate::directml); this is the operator without them.
+//! The descriptor and feature-level rules of the DirectML interface itself are in the
+//! crate `retrograde-directml`; this is the operator without them.
 
-use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis, sealed};
+use super::sealed::Lanes;
+use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis};
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
 use crate::lengths::{Align, LengthPolicy, Lengths, Tail};
@@ -18,7 +19,7 @@ const OPERATOR: Operator = Operator::ReverseSubsequences;
 /// clamped, unless the policy is [`LengthPolicy::Strict`].
 ///
 /// ```
-/// use retrograde::ReverseSubsequences;
+/// use retrograde::prelude::*;
 ///
 /// let x = [1, 2, 3, 4,
 ///          5, 6, 7, 8,
@@ -78,21 +79,21 @@ impl ReverseSubsequences {
     }
 }
 
-impl sealed::Sealed for ReverseSubsequences {}
-
-impl LengthsOperator for ReverseSubsequences {
-    const OPERATOR: Operator = OPERATOR;
-
-    fn lengths_shape(&self, input: &[usize]) -> Result<Shape, Error> {
+impl Lanes for ReverseSubsequences {
+    fn lanes(&self, input: &[usize]) -> Result<Shape, Error> {
         let axis = self.checked_axis(input.len())?;
         let mut shape = Shape::from_slice(input);
         shape[axis] = 1;
         Ok(shape)
     }
+}
+
+impl LengthsOperator for ReverseSubsequences {
+    const OPERATOR: Operator = OPERATOR;
 
     fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
         let reversed = self.checked_axis(src.rank())?;
-        check_lengths(OPERATOR, lengths, &self.lengths_shape(src.shape())?)?;
+        check_lengths(OPERATOR, lengths, &self.lanes(src.shape())?)?;
         check_output(OPERATOR, src, dst)?;
         let source = LengthsSource {
             meaning: Meaning::Lengths,

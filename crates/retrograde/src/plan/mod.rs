@@ -91,14 +91,13 @@ impl Meaning {
 
 /// The lengths (or offsets) a plan reads when it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LengthsPlan {
     /// What the values mean.
     pub meaning: Meaning,
     /// Their integer type.
     pub dtype: DType,
-    /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is what
-    /// has to be checked before anything moves (in a piece of a plan, what the piece reads).
-    pub dims: SmallVec<[(usize, isize); 4]>,
+    pub(crate) dims: SmallVec<[(usize, isize); 4]>,
     /// Byte offset of the first length in that order.
     pub first: usize,
     /// The bytes touched; `origin` is the length of the plan's first lane.
@@ -112,6 +111,12 @@ pub struct LengthsPlan {
 }
 
 impl LengthsPlan {
+    /// Sizes and byte strides of the lengths tensor, in its own order, canonical: this is what
+    /// has to be checked before anything moves (in a piece of a plan, what the piece reads).
+    pub fn dims(&self) -> &[(usize, isize)] {
+        &self.dims
+    }
+
     /// Number of lengths.
     pub fn count(&self) -> usize {
         self.dims.iter().map(|&(len, _)| len).product()
@@ -189,6 +194,25 @@ impl Plan {
     /// The lengths the plan reads, if it has any.
     pub fn lengths(&self) -> Option<&LengthsPlan> {
         self.lengths.as_ref()
+    }
+
+    /// The same with lengths of another type, at the same places counted in elements: their distances
+    /// are in bytes.
+    pub(crate) fn with_lengths_type(mut self, dtype: DType) -> Plan {
+        let Some(lengths) = &mut self.lengths else { return self };
+        let width = |dtype: DType| dtype.grains().unwrap_or(1) as isize;
+        let (old, new) = (width(lengths.dtype), width(dtype));
+        // Exact: all are distances between elements of the old type, laid out as those of the new one.
+        let scaled = |distance: isize| (distance as i128 * new as i128 / old as i128) as isize;
+        let place = |place: usize| scaled(place as isize) as usize;
+        lengths.dtype = dtype;
+        lengths.first = place(lengths.first);
+        lengths.dims.iter_mut().for_each(|(_, stride)| *stride = scaled(*stride));
+        let Reach { origin, start, end } = lengths.reach;
+        let end = if end == start { end } else { place(end - old as usize) + new as usize };
+        lengths.reach = Reach { origin: place(origin), start: place(start), end };
+        self.dims.iter_mut().for_each(|dim| dim.lengths = scaled(dim.lengths));
+        self
     }
 
     /// Whether the output is a whole packed tensor, so that every byte is written whole and

@@ -3,20 +3,20 @@
 use crate::{HUGE, dense, refused};
 use retrograde::{
     DType, Error, ExecuteError, Layout, LengthPolicy, Lengths, LengthsMemory, LengthsOperator,
-    Memory, MemoryMut, Operator, Prepared, Reverse, ReverseSegments, ReverseSequence, TensorMut,
-    TensorRef, cpu,
+    Memory, MemoryMut, Operator, Prepared, Reversal, Reverse, ReverseSegments, ReverseSequence,
+    TensorMut, TensorRef, cpu,
 };
 
 pub(crate) fn slices() {
     use Error::*;
     let mut out = [7u16; 6];
     refused!(
-        Reverse::all().run_slice(&[1u16; 5], &mut out, &[2, 3]),
+        Reverse::all().apply(&[1u16; 5], &mut out, &[2, 3]),
         Argument { operator: Operator::Reverse, argument: "input", .. },
         "Reverse: input: shape [2, 3] has 6 elements but the slice has 5"
     );
     refused!(
-        Reverse::all().run_slice(&[1u16; 6], &mut out[..5], &[2, 3]),
+        Reverse::all().apply(&[1u16; 6], &mut out[..5], &[2, 3]),
         Argument { argument: "output", .. },
         "Reverse: output: shape [2, 3] of bytes2 takes 12 bytes but the buffer has 10"
     );
@@ -31,12 +31,12 @@ pub(crate) fn slices() {
     );
     let mut words = ["a", "b"].map(String::from);
     refused!(
-        Reverse::all().run_slice_in_place(&mut words, &[3]),
+        Reverse::all().in_place(&mut words, &[3]),
         Argument { argument: "input", .. },
         "Reverse: input: shape [3] has 3 elements but the slice has 2"
     );
     refused!(
-        ReverseSequence::new().lengths(&[2]).run_slice_in_place(&mut words, &[1, 1]),
+        ReverseSequence::new().lengths(&[2]).in_place(&mut words, &[1, 1]),
         Argument { operator: Operator::ReverseSequence, .. },
         "ReverseSequence: input: shape [1, 1] has 1 element but the slice has 2"
     );
@@ -129,10 +129,10 @@ pub(crate) fn plans() {
 
     let mut packed = [std::mem::MaybeUninit::<u8>::uninit(); 2];
     let part = Layout::strided(DType::U4, &[3], &[1], 1).unwrap();
-    let mut dst = TensorMut::new(part, &mut packed[..]).unwrap();
+    let mut dst = TensorMut::new(part, MemoryMut::uninit(&mut packed)).unwrap();
     let src = TensorRef::dense(DType::U4, &[1u8, 2][..], &[3]).unwrap();
     refused!(
-        Reverse::all().run(&src, &mut dst),
+        Reverse::all().apply_view(&src, &mut dst),
         Error::Execute { source: Uninitialised, .. },
         "Reverse: the output's packed elements share bytes with their neighbours: it must be initialised memory"
     );
@@ -146,13 +146,18 @@ pub(crate) fn prepared() {
     let next = || prepared.clone();
     refused!(
         next().with_lengths(&[4i32, 2, 0, 0]),
-        Error::Execute { source: ExecuteError::LengthsType { .. }, .. },
-        "ReverseSequence: the lengths are of type i32, but the plan was made for i64: convert them to i64, or plan for i32"
+        Error::LengthsCount { got: 4, expected: 2, .. },
+        "ReverseSequence: 4 lengths given, expected 2, one per lane of shape [2]"
     );
     refused!(
         next().with_lengths(Lengths::flat(DType::F64, &[4f64, 2.0])),
-        Error::Execute { source: ExecuteError::LengthsType { .. }, .. },
-        "ReverseSequence: the lengths are of type f64, but the plan was made for i64: convert them to i64, or plan for f64"
+        Error::LengthsType { dtype: DType::F64, .. },
+        "ReverseSequence: lengths have type f64, expected an integer type (i8 ... u64)"
+    );
+    refused!(
+        next().with_lengths(TensorRef::from_slice(&[4f32, 2.0], &[2]).unwrap()),
+        Error::LengthsType { dtype: DType::F32, .. },
+        "ReverseSequence: lengths have type f32, expected an integer type (i8 ... u64)"
     );
     refused!(
         next().with_lengths(&[4i64, 2, 1]),
@@ -176,9 +181,9 @@ pub(crate) fn prepared() {
 
     let pieces = ReverseSegments::along(1).offsets(&[0i32, 1, 4]).prepare(&x, &x).unwrap();
     refused!(
-        pieces.clone().with_lengths(&[0u32, 1, 4]),
-        Error::Execute { .. },
-        "ReverseSegments: the offsets are of type u32, but the plan was made for i32: convert them to i32, or plan for u32"
+        pieces.clone().with_lengths(Lengths::flat(DType::Bool, &[false, true])),
+        Error::OffsetsType { dtype: DType::Bool, .. },
+        "ReverseSegments: offsets have type bool, expected an integer type (i8 ... u64)"
     );
     refused!(
         pieces.with_lengths(&[0i32, 4]),

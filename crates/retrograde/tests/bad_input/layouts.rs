@@ -105,7 +105,7 @@ pub(crate) fn layouts() {
         "u4 packs several elements into a byte: give strides in elements, not bytes"
     );
     let strings = "string elements have no fixed width: use the slice functions \
-        (run_slice_in_place, to_vec_cloned)";
+        (in_place, to_vec_cloned)";
     refused!(Layout::dense(DType::String, &[4]), Strings, strings);
     refused!(Layout::strided(DType::String, &[4], &[1], 0), Strings, strings);
     refused!(Layout::byte_strided(DType::String, &[4], &[8], 0), Strings, strings);

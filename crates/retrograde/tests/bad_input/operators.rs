@@ -2,8 +2,8 @@
 
 use crate::{dense, refused};
 use retrograde::{
-    DType, Error, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Reverse, ReverseMode,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
+    DType, Error, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Reversal, Reverse,
+    ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
 };
 
 pub(crate) fn outputs() {
@@ -59,7 +59,7 @@ pub(crate) fn outputs() {
     let before = memory;
     let mut view = TensorMut::new(repeated, &mut memory[..]).unwrap();
     refused!(
-        Reverse::axes([1]).run_in_place(&mut view),
+        Reverse::axes([1]).in_place_view(&mut view),
         OutputOverlapsItself { .. },
         "Reverse: output of shape [2, 3] with strides [0, 4] (in bytes) places two elements on the same memory"
     );
@@ -70,7 +70,7 @@ pub(crate) fn reverse() {
     use Error::*;
     let x = [1u8, 2, 3, 4, 5, 6];
     let mut out = [9u8; 6];
-    let on = |operator: Reverse, out: &mut [u8]| operator.run_slice(&x, out, &[2, 3]);
+    let on = |operator: Reverse, out: &mut [u8]| operator.apply(&x, out, &[2, 3]);
     refused!(
         on(Reverse::axes([2]), &mut out),
         AxisOutOfRange { value: 2, low: -2, high: 1, rank: 2, .. },
@@ -164,9 +164,9 @@ pub(crate) fn reverse_sequence() {
     let x = [1u8, 2, 3, 4, 5, 6];
     let mut out = [9u8; 6];
     let mut on = |operator: ReverseSequence, lengths: &[i64]| {
-        operator.lengths(lengths).run_slice(&x, &mut out, &[2, 3])
+        operator.lengths(lengths).apply(&x, &mut out, &[2, 3])
     };
-    let op = ReverseSequence::new;
+    let (op, onnx) = (ReverseSequence::new, ReverseSequence::onnx);
     refused!(
         on(op(), &[2, 3, 1]),
         LengthOutOfRange { value: 3, limit: 2, .. },
@@ -203,12 +203,12 @@ pub(crate) fn reverse_sequence() {
         "ReverseSequence: 0 lengths given, expected 3, one per lane of shape [3]"
     );
     refused!(
-        on(op().time_axis(2), &[1, 1, 1]),
+        on(onnx().time_axis(2), &[1, 1, 1]),
         SequenceAxis { argument: "time_axis", value: 2 },
         "ReverseSequence: time_axis is 2, expected 0 or 1"
     );
     refused!(
-        on(op().time_axis(1).batch_axis(-2), &[1, 1]),
+        on(onnx().time_axis(1).batch_axis(-2), &[1, 1]),
         SequenceAxis { argument: "batch_axis", value: -2 },
         "ReverseSequence: batch_axis is -2, expected 0 or 1"
     );
@@ -217,7 +217,7 @@ pub(crate) fn reverse_sequence() {
         SameSequenceAxes { value: 0 },
         "ReverseSequence: time_axis and batch_axis are both 0, they must differ"
     );
-    let any = ReverseSequence::any_axes;
+    let any = |time, batch| op().time_axis(time).batch_axis(batch);
     refused!(
         on(any(2, 0), &[1, 1]),
         AxisOutOfRange { value: 2, rank: 2, .. },
@@ -296,7 +296,7 @@ pub(crate) fn reverse_sequence() {
     let lengths = shape(DType::I64, &[3]);
     let onnx = |opset, dtype| {
         let input = shape(dtype, &[2, 3]);
-        ReverseSequence::onnx(opset).plan(&input, &lengths, &input)
+        ReverseSequence::onnx().opset(opset).plan(&input, &lengths, &input)
     };
     refused!(
         onnx(9, DType::F32),
@@ -314,7 +314,7 @@ pub(crate) fn reverse_sequence() {
         "ReverseSequence: input of type i4 is not allowed at opset 28"
     );
     refused!(
-        ReverseSequence::onnx(10).plan(&input, &shape(DType::I32, &[3]), &input),
+        ReverseSequence::onnx().opset(10).plan(&input, &shape(DType::I32, &[3]), &input),
         LengthsType { dtype: DType::I32, .. },
         "ReverseSequence: lengths have type i32, expected i64"
     );
@@ -327,7 +327,7 @@ pub(crate) fn reverse_subsequences() {
     let x = [1u8, 2, 3, 4, 5, 6];
     let mut out = [9u8; 6];
     let mut on = |operator: ReverseSubsequences, lengths: &[u32]| {
-        operator.lengths(lengths).run_slice(&x, &mut out, &[2, 3])
+        operator.lengths(lengths).apply(&x, &mut out, &[2, 3])
     };
     refused!(
         on(ReverseSubsequences::along(2), &[1, 1]),
@@ -453,7 +453,7 @@ pub(crate) fn offsets_and_tails() {
     );
     let mut words = ["a", "b"];
     refused!(
-        masked.lengths(&[1]).run_slice_in_place(&mut words, &[2]),
+        masked.lengths(&[1]).in_place(&mut words, &[2]),
         TailOfAnyType { .. },
         "ReverseSubsequences: a tail of zeros needs elements of a known type, not a slice of any type: use to_vec_of or views"
     );

@@ -7,7 +7,7 @@ use super::super::operand::OperandError;
 use super::super::view::View;
 use crate::value::Value;
 use retrograde::{
-    DType, Error, Layout, Lengths, LengthsOperator, Operator, Reverse, ReverseMode,
+    DType, Error, Layout, Lengths, LengthsOperator, Operator, Reversal, Reverse, ReverseMode,
     ReverseSequence, TensorRef,
 };
 
@@ -73,9 +73,9 @@ impl Sequence {
                 let (operator, dtype) = (Operator::ReverseSequence, lengths);
                 return Err(Error::LengthsType { operator, dtype, allowed: "i64" }.into());
             }
-            Some(_) if is_text => ReverseSequence::new().time_axis(time).batch_axis(batch),
-            Some(opset) => ReverseSequence::onnx(opset).time_axis(time).batch_axis(batch),
-            None => ReverseSequence::any_axes(time, batch),
+            Some(_) if is_text => ReverseSequence::onnx().time_axis(time).batch_axis(batch),
+            Some(opset) => ReverseSequence::onnx().opset(opset).time_axis(time).batch_axis(batch),
+            None => ReverseSequence::new().time_axis(time).batch_axis(batch),
         })
     }
 
@@ -120,7 +120,7 @@ pub(super) fn known_sequence(
         None if sequence.opset.is_some() => vec![1, 1],
         None => return Ok(result),
     };
-    let mut expected = operator.lengths_shape(&sizes)?.to_vec();
+    let mut expected = operator.lengths_shape(&sizes)?;
     if let Some(shape) = lengths.shape() {
         // A batch of unknown size has as many entries as there are lengths.
         let batch = usize::try_from(sequence.batch.rem_euclid(sizes.len() as i64)).unwrap_or(0);

@@ -1,8 +1,7 @@
 //! How a plan moves on this processor: kernel, loops, what threads share, what is staged. Pure data, made
 //! from a plan alone; what runs it chooses nothing.
 //!
-//! Threads, hints and memory are those of the call: how many parts there are, which stores are used, and
-//! whether a buffer can be had.
+//! Threads and memory are those of the call: how many parts there are, and whether a buffer can be had.
 
 mod in_place;
 mod kernel;
@@ -14,7 +13,8 @@ pub use kernel::Kernel;
 pub(super) use packed::{Buffered, Packed, PackedKernel, Spread, Way, unfolded};
 pub(super) use units::{Along, Units, UnitsKernel, column_room};
 
-use crate::dtype::Grain;
+use super::schedule::Hint;
+use crate::dtype::{DType, Grain};
 use crate::plan::{Flow, Plan};
 use std::fmt;
 
@@ -56,6 +56,31 @@ impl Program {
     pub fn new(plan: Plan) -> Self {
         let (route, in_place) = (Route::of(&plan), InPlace::of(&plan));
         Program { plan, route, in_place }
+    }
+
+    /// The same with lengths of another type, as [`Plan::with_lengths_type`] has them.
+    pub(crate) fn with_lengths_type(self, dtype: DType) -> Self {
+        let hint = match &self.route {
+            Route::Nothing => None,
+            Route::Units(units) => units.hint,
+            Route::Packed(packed) => packed.hint,
+        };
+        let program = Program::new(self.plan.with_lengths_type(dtype));
+        match hint {
+            Some(hint) => program.hint(hint),
+            None => program,
+        }
+    }
+
+    /// Runs it out of place as this says of its output, instead of by its size.
+    #[must_use]
+    pub fn hint(mut self, hint: Hint) -> Self {
+        match &mut self.route {
+            Route::Nothing => {}
+            Route::Units(units) => units.hint = Some(hint),
+            Route::Packed(packed) => packed.set_hint(hint),
+        }
+        self
     }
 
     /// What it moves.

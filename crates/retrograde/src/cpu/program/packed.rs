@@ -4,6 +4,7 @@ use super::Kernel;
 use super::units::{Along, Units, column_room};
 use crate::cpu::kernels::columns::{LEAST_PACKED, LEAST_STEPS};
 use crate::cpu::nest::{Dims, Nest};
+use crate::cpu::schedule::Hint;
 use crate::cpu::simd::words;
 use crate::plan::{Dim, Flow, Plan};
 use smallvec::SmallVec;
@@ -33,6 +34,8 @@ pub(in crate::cpu) struct Packed {
     pub(in crate::cpu) seals: bool,
     /// The ways to move them: the first for which there is memory. The last one needs none.
     pub(in crate::cpu) ways: SmallVec<[Way; 3]>,
+    /// What the caller says about the output.
+    pub(in crate::cpu) hint: Option<Hint>,
 }
 
 /// A way to move packed elements.
@@ -97,7 +100,17 @@ impl Packed {
         }
         ways.push(by_rows(dims, plan.zeroes_tail(), bits));
         let elements = plan.units() * plan.unit().count;
-        Packed { bits, elements, origins, end: plan.src().end, seals, ways }
+        Packed { bits, elements, origins, end: plan.src().end, seals, ways, hint: None }
+    }
+
+    /// The same with a hint, which holds for what writes the output, not for buffers.
+    pub(super) fn set_hint(&mut self, hint: Hint) {
+        self.hint = Some(hint);
+        for way in &mut self.ways {
+            if let Way::Buffered(_, buffered) = way {
+                buffered.rest.set_hint(hint);
+            }
+        }
     }
 
     /// The kernel for most of it.
@@ -232,7 +245,7 @@ impl Buffered {
         let end = to.iter().fold(1, |end, dim| end.max(dim.len * dim.dst as usize));
         let ways = SmallVec::from_iter([by_rows(&from, false, bits)]);
         let elements = dims.iter().map(|dim| dim.len).product();
-        let rest = Packed { bits, elements, origins, end, seals: true, ways };
+        let rest = Packed { bits, elements, origins, end, seals: true, ways, hint: None };
         Buffered { to, bytes: end.div_ceil(per_byte), from, rest }
     }
 }

@@ -3,6 +3,7 @@
 use super::Kernel;
 use crate::cpu::kernels::{columns, short_lanes};
 use crate::cpu::nest::{Loop, Loops, Nest, walk_of};
+use crate::cpu::schedule::Hint;
 use crate::plan::{Dim, Flow, Plan};
 use std::fmt;
 
@@ -29,6 +30,8 @@ pub(in crate::cpu) struct Units {
     pub(in crate::cpu) kernel: UnitsKernel,
     /// All of it as one job for the row kernel, if it is one.
     pub(in crate::cpu) job: Option<RowsJob>,
+    /// What the caller says about the output.
+    pub(in crate::cpu) hint: Option<Hint>,
 }
 
 /// The kernel for units, and the loops around it.
@@ -91,7 +94,7 @@ impl Units {
             Some(_) => UnitsKernel::Along(Along::Rows),
             None => of_nest(&Nest::whole(dims), unit, zero),
         };
-        Units { row: None, unit, origins, bytes, kernel, job }
+        Units { row: None, unit, origins, bytes, kernel, job, hint: None }
     }
 
     /// The dimensions, of which these are those of the plan.

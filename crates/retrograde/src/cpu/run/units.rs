@@ -67,7 +67,7 @@ pub(super) unsafe fn run(
         // SAFETY: passed on.
         return unsafe { run_on(&team, units, dims, src, dst, lengths) };
     };
-    let (isa, stream) = (Isa::current(), tuning::streams(units.bytes));
+    let (isa, stream) = (Isa::current(), tuning::streams(units.hint, units.bytes));
     // SAFETY: the job is the program's own loops over both reaches, which are valid and separate, as
     // required.
     unsafe {
@@ -102,9 +102,10 @@ pub(super) unsafe fn run_on(
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
 ) {
-    let Units { unit, origins: [from, to], bytes, kernel, .. } = *units;
+    let Units { unit, origins: [from, to], bytes, kernel, hint, .. } = *units;
     let (isa, prefetch) = (Isa::current(), tuning::prefetches(bytes));
-    let (stream, stream_strips) = (tuning::streams(bytes), tuning::streams_strips(bytes));
+    let (stream, stream_strips) =
+        (tuning::streams(hint, bytes), tuning::streams_strips(hint, bytes));
     let cut = Cut::new(dims, to, 1, team.parts(bytes), |dim| units.may_cut(dim));
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };

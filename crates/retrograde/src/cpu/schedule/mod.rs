@@ -2,7 +2,7 @@
 //! on stores bypass the caches. Knows plans, but no kernels.
 
 mod caches;
-pub(super) mod hint;
+mod hint;
 mod parts;
 pub(super) mod pool;
 pub(super) mod shares;
@@ -10,5 +10,6 @@ pub(super) mod threads;
 pub(super) mod tuning;
 pub(super) mod workers;
 
+pub use hint::Hint;
 pub(in crate::cpu) use parts::{Cut, Window};
 pub(in crate::cpu) use threads::Team;

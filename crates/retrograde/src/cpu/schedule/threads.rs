@@ -57,8 +57,8 @@ fn most_for(processors: usize) -> usize {
 /// 1. [`with_threads`];
 /// 2. the environment variable `RETROGRADE_NUM_THREADS`;
 /// 3. the least of: `OMP_NUM_THREADS`, `RAYON_NUM_THREADS`, the size of the rayon pool that the calling
-///    thread belongs to, and the processors that this process may use (affinity and the quota of its
-///    control group included).
+///    thread belongs to (feature `rayon`), and the processors that this process may use (affinity and the
+///    quota of its control group included).
 ///
 /// Threads that are [lent](super::super::with_workers) are used instead of the engine's, up to the first
 /// two numbers.
@@ -92,7 +92,8 @@ pub fn threads_from_environment() -> Option<usize> {
 /// of threads that are [lent](super::super::with_workers). It takes precedence over the environment.
 ///
 /// ```
-/// use retrograde::{Reverse, cpu};
+/// use retrograde::prelude::*;
+/// use retrograde::cpu;
 ///
 /// let out = cpu::with_threads(2, || Reverse::axes([0]).to_vec(&[1, 2, 3], &[3]))?;
 /// assert_eq!(out, [3, 2, 1]);
@@ -147,10 +148,11 @@ fn told() -> Option<usize> {
 fn own_threads() -> usize {
     told().unwrap_or_else(|| {
         let host = host_threads();
-        match rayon_core::current_thread_index() {
-            Some(_) => host.min(rayon_core::current_num_threads()),
-            None => host,
+        #[cfg(feature = "rayon")]
+        if rayon_core::current_thread_index().is_some() {
+            return host.min(rayon_core::current_num_threads());
         }
+        host
     })
 }
 

@@ -1,5 +1,6 @@
 //! From which sizes on a call uses threads and non-temporal stores: measured defaults.
 
+use super::hint::Hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Two threads would gain a microsecond at 128 KiB, and a program that reads the output on one thread
@@ -76,19 +77,19 @@ pub(in crate::cpu) fn prefetches(bytes: usize) -> bool {
     bytes >= PREFETCHED.min(STREAM_FROM.load(Ordering::Relaxed))
 }
 
-/// Whether a call that writes this many bytes uses non-temporal stores.
-pub(in crate::cpu) fn streams(bytes: usize) -> bool {
-    streams_from(bytes, super::caches::half_of_last_level)
+/// Whether a call that writes this many bytes uses non-temporal stores: its hint decides, or the size.
+pub(in crate::cpu) fn streams(hint: Option<Hint>, bytes: usize) -> bool {
+    streams_from(hint, bytes, super::caches::half_of_last_level)
 }
 
 /// The same for kernels that write a strip of each row at a time.
-pub(in crate::cpu) fn streams_strips(bytes: usize) -> bool {
-    streams_from(bytes, || STRIPS.min(super::caches::half_of_last_level()))
+pub(in crate::cpu) fn streams_strips(hint: Option<Hint>, bytes: usize) -> bool {
+    streams_from(hint, bytes, || STRIPS.min(super::caches::half_of_last_level()))
 }
 
-fn streams_from(bytes: usize, default: impl Fn() -> usize) -> bool {
-    if let Some(hinted) = super::hint::streams(bytes) {
-        return hinted;
+fn streams_from(hint: Option<Hint>, bytes: usize, default: impl Fn() -> usize) -> bool {
+    if let Some(hint) = hint {
+        return hint.streams(bytes);
     }
     let from = match STREAM_FROM.load(Ordering::Relaxed) {
         usize::MAX => default(),

@@ -33,7 +33,8 @@ thread_local! {
 /// or use another thread.
 ///
 /// ```
-/// use retrograde::{cpu, Reverse};
+/// use retrograde::prelude::*;
+/// use retrograde::cpu;
 ///
 /// /// Everything on the caller's thread.
 /// struct Alone;

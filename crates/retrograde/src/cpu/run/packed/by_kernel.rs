@@ -72,7 +72,7 @@ fn call<'a>(
         column_room(len, 1, per_byte, at_once)?;
     }
     let (isa, end) = (Isa::current(), src.wrapping_add(end.div_ceil(per_byte)));
-    let stream = tuning::streams_strips(elements / per_byte);
+    let stream = tuning::streams_strips(packed.hint, elements / per_byte);
     Some((Call { src, end, dst, dims, origins, bits, lengths, isa, stream, at_once }, team))
 }
 

@@ -64,7 +64,7 @@ pub(super) unsafe fn run(
     let may_cut = |dim: &Dim| !(short && dim.dst == 1);
     let cut = Cut::new(dims, origins[1], per_byte, team.parts(bytes), may_cut);
     let long = dims.last().is_some_and(|row| row.dst.abs() == 1 && row.len / per_byte >= STREAMED);
-    let (stream, isa) = (long && tuning::streams(bytes), Isa::current());
+    let (stream, isa) = (long && tuning::streams(packed.hint, bytes), Isa::current());
     let rows = Rows { src, dst, bits, origins, dims, lengths, seals, short, stream, isa };
     team.run(cut.parts(), move |part| {
         // SAFETY: the contract of this function; parts have no byte of the output in common.

@@ -15,9 +15,7 @@ pub use error::{BindError, DescError};
 pub use level::FeatureLevel;
 pub use role::Role;
 
-use crate::dtype::DType;
-use crate::layout::{Layout, Shape};
-use crate::op::{LengthsOperator, ReverseSubsequences};
+use retrograde::{DType, Layout, LengthsOperator, ReverseSubsequences};
 
 /// `DML_OPERATOR_REVERSE_SUBSEQUENCES`.
 pub const OPERATOR_REVERSE_SUBSEQUENCES: u32 = 106;
@@ -32,7 +30,7 @@ pub const TENSOR_FLAG_OWNED_BY_DML: u32 = 1;
 ///
 /// ```
 /// use retrograde::DType;
-/// use retrograde::directml::*;
+/// use retrograde_directml::*;
 ///
 /// let desc = ReverseSubsequencesDesc {
 ///     input: TensorDesc::packed(DType::F32, &[1, 1, 3, 4]),
@@ -133,8 +131,4 @@ impl ReverseSubsequencesDesc<'_> {
 fn type_name(value: u32) -> &'static str {
     let row = DType::from_directml(value).and_then(DType::names);
     row.and_then(|row| row.directml).map_or("UNKNOWN", |(_, name)| name)
-}
-
-fn shape_of(sizes: &[u32]) -> Shape {
-    sizes.iter().map(|&size| size as usize).collect()
 }

@@ -1,11 +1,10 @@
 //! The descriptor of one tensor: `DML_BUFFER_TENSOR_DESC` and the rules that apply to it alone.
 
-use super::error::DescError;
-use super::level::FeatureLevel;
-use super::role::Role;
-use super::{TENSOR_FLAG_NONE, TENSOR_FLAG_OWNED_BY_DML, TENSOR_TYPE_BUFFER, shape_of};
-use crate::dtype::DType;
-use crate::layout::{Layout, Strides};
+use crate::error::DescError;
+use crate::level::FeatureLevel;
+use crate::role::Role;
+use crate::{TENSOR_FLAG_NONE, TENSOR_FLAG_OWNED_BY_DML, TENSOR_TYPE_BUFFER};
+use retrograde::{DType, Layout};
 
 /// The most elements a DirectML tensor may have.
 const MOST_ELEMENTS: u64 = u32::MAX as u64;
@@ -114,11 +113,11 @@ impl<'a> TensorDesc<'a> {
     }
 
     fn layout(&self, dtype: DType) -> Option<Layout> {
-        let shape = shape_of(self.sizes);
+        let shape: Vec<usize> = self.sizes.iter().map(|&size| size as usize).collect();
         match self.strides {
             None => Layout::dense(dtype, &shape).ok(),
             Some(strides) => {
-                let strides: Option<Strides> =
+                let strides: Option<Vec<isize>> =
                     strides.iter().map(|&stride| isize::try_from(stride).ok()).collect();
                 Layout::strided(dtype, &shape, &strides?, 0).ok()
             }
@@ -131,7 +130,7 @@ impl<'a> TensorDesc<'a> {
 ///
 /// ```
 /// use retrograde::DType;
-/// use retrograde::directml::minimum_total_size;
+/// use retrograde_directml::minimum_total_size;
 ///
 /// assert_eq!(minimum_total_size(DType::U8, &[1, 1, 1, 5], None), Some(8));
 /// // The last of 2 x 3 elements, in rows of eight, is the eleventh.

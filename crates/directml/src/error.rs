@@ -1,12 +1,25 @@
 //! The rules of the DirectML interface, with one variant for each that can be violated.
 
-use super::level::FeatureLevel;
-use super::role::Role;
-use super::type_name;
-use crate::dtype::DType;
-use crate::error::{Count, Error, ExecuteError, bytes};
+use crate::level::FeatureLevel;
+use crate::role::Role;
+use crate::type_name;
+use retrograde::{DType, Error, ExecuteError};
 use std::fmt;
 use thiserror::Error as ThisError;
+
+/// A number with its noun, in the singular or plural.
+struct Count<N>(N, &'static str, &'static str);
+
+impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Count(number, one, several) = self;
+        write!(f, "{number} {}", if *number == N::from(1) { one } else { several })
+    }
+}
+
+fn bytes(number: u64) -> Count<u64> {
+    Count(number, "byte", "bytes")
+}
 
 /// A descriptor that violates a rule of DirectML.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
@@ -211,7 +224,7 @@ pub enum BindError {
     #[error(
         "ReverseSubsequences: {tensor} is bound to {} at offset {offset} of a buffer of {}",
         bytes(*size),
-        bytes(*buffer)
+        bytes(*buffer as u64)
     )]
     OutsideBuffer {
         /// Which tensor.

@@ -1,11 +1,20 @@
 //! Descriptors and bindings that break a rule of DirectML.
 
-use crate::refused;
+#[path = "../../retrograde/tests/bad_input/rows.rs"]
+mod rows;
+
 use retrograde::DType;
-use retrograde::directml::{
+use retrograde_directml::{
     BindError, BufferBinding, BufferBindingMut, DescError, FeatureLevel, ReverseSubsequencesDesc,
     Role, TensorDesc,
 };
+use rows::{groups, refused};
+
+groups! {
+    descriptors_are_refused: descriptors, 20;
+    descriptors_together_are_refused: descriptors_together, 8;
+    bindings_are_refused: bindings, 7;
+}
 
 const F32_SIZES: [u32; 4] = [1, 1, 3, 4];
 
@@ -28,7 +37,7 @@ fn changed(
     desc.compile(level).map(|_| ())
 }
 
-pub(crate) fn descriptors() {
+fn descriptors() {
     use DescError::*;
     use FeatureLevel::*;
     refused!(
@@ -145,7 +154,7 @@ pub(crate) fn descriptors() {
     );
 }
 
-pub(crate) fn descriptors_together() {
+fn descriptors_together() {
     use DescError::*;
     use FeatureLevel::*;
     refused!(
@@ -195,7 +204,7 @@ pub(crate) fn descriptors_together() {
     );
 }
 
-pub(crate) fn bindings() {
+fn bindings() {
     use BindError::*;
     let mut desc = good();
     desc.input.base_offset_alignment = 16;

@@ -1,13 +1,11 @@
 //! Buffers bound to a compiled operator.
 
-use super::ReverseSubsequencesDesc;
-use super::desc::TensorDesc;
-use super::error::BindError;
-use super::role::Role;
-use crate::cpu::Program;
-use crate::lengths::LengthsMemory;
-use crate::plan::Plan;
-use crate::tensor::{Memory, MemoryMut};
+use crate::ReverseSubsequencesDesc;
+use crate::desc::TensorDesc;
+use crate::error::BindError;
+use crate::role::Role;
+use retrograde::cpu::Program;
+use retrograde::{LengthsMemory, Memory, MemoryMut, Plan};
 use std::ops::Range;
 
 /// `DML_BUFFER_BINDING` of a tensor that is read.

@@ -1,12 +1,13 @@
 //! Feature levels: which ranks and data types each one allows.
 
-use super::role::Role;
-use crate::dtype::DType;
+use crate::role::Role;
+use retrograde::DType;
 use std::fmt;
 use std::ops::RangeInclusive;
 
 /// A DirectML feature level at which the operator's rules changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum FeatureLevel {
     /// `DML_FEATURE_LEVEL_2_1`, which introduced the operator.
     L2_1,
@@ -23,7 +24,7 @@ impl FeatureLevel {
     /// operator does not exist.
     ///
     /// ```
-    /// use retrograde::directml::FeatureLevel;
+    /// use retrograde_directml::FeatureLevel;
     ///
     /// assert_eq!(FeatureLevel::from_value(0x6400), Some(FeatureLevel::L5_0));
     /// assert_eq!(FeatureLevel::from_value(0x2000), None);
