@@ -116,11 +116,13 @@ struct Vectors {
         }
     };
 
-    // Writes two parts that meet at `middle` as one: in short rows, all rows have such a boundary.
+    // Writes two parts that meet at `middle` as one, by COUNT threads: in short rows, all rows have
+    // such a boundary.
+    template <u32 COUNT = 32>
     static __device__ __forceinline__ void put(u8* out, const Line& a, const Line& b, i32 middle, i32 bytes) {
-        const i32 shift = (i32)((u64)out & 15), lane = (i32)(threadIdx.x & 31);
+        const i32 shift = (i32)((u64)out & 15), thread = (i32)(threadIdx.x % COUNT);
 #pragma unroll 2
-        for (i32 to = lane * 16 - shift; to < bytes; to += 512) {
+        for (i32 to = thread * 16 - shift; to < bytes; to += COUNT * 16) {
             const Line& line = to < middle ? a : b;
             uint4 v = line.sixteen(to);
             if constexpr (AT_ONCE)

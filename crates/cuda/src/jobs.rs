@@ -155,7 +155,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         Gather | GatherPrefix => any::gather(call, choice),
         Strided | StridedDeep => any::strided(call, choice),
         Swaps | SwapsDeep => any::swaps(call, choice)?,
-        SegmentRows => segments::rows(call, limits),
+        SegmentRows | SegmentRowSwaps => segments::rows(call, choice, limits),
         SegmentBlocks | SegmentSwaps => segments::pieces(call, choice),
         SegmentStrided | SegmentStridedSwaps => segments::strided(call, choice),
         Packed | PackedFlips | PackedMore => packed::packed(call),

@@ -130,6 +130,8 @@ kernels! {
         "packed elements in segments, or with tails that become zero";
     SegmentRows = "segment rows", "segments_rows" NARROW, &[Barriers],
         "segments of contiguous units, by tiles in shared memory";
+    SegmentRowSwaps = "segment row swaps", "segments_rows_swap" NARROW, &[Barriers],
+        "in place: segments of contiguous units, by tiles in shared memory";
     SegmentBlocks = "segment blocks", "segments_blocks" UNITS, &[Barriers],
         "segments of blocks, several pieces per thread";
     SegmentSwaps = "segment swaps", "segments_swap" UNITS, &[Barriers],
@@ -170,6 +172,11 @@ impl Kernel {
     #[cfg(feature = "simulate")]
     pub(crate) fn waits(self) -> bool {
         self.needs(&[Barriers, SharedMemory, Clusters])
+    }
+
+    /// Whether what it stages is undefined if offsets are invalid: its calls have to know of that.
+    pub(crate) fn stages_segments(self) -> bool {
+        matches!(self, Kernel::SegmentRows | Kernel::SegmentRowSwaps)
     }
 
     /// Whether its blocks need more shared memory than the default limit.

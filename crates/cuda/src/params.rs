@@ -281,7 +281,7 @@ arguments! {
 
 impl Lengths {
     /// Offsets of a call into a new output that stages its input: if one is invalid, the call copies
-    /// its input instead.
+    /// its input instead, or leaves it where it is.
     pub(crate) fn copying_when_stopped(self, report: u64) -> Self {
         Lengths { stop: Report::word(report, true), zero: 1, ..self }
     }

@@ -163,7 +163,7 @@ impl Simulator {
         let mut lengths = jobs::lengths_of(plan, address, stop);
         let shape = Shape::of(plan);
         let choice = choose::choose(plan, &shape, at, &self.limits, in_place);
-        if stop != 0 && !self.stops && choice.kernel == Kernel::SegmentRows {
+        if stop != 0 && !self.stops && choice.kernel.stages_segments() {
             lengths = lengths.copying_when_stopped(report);
         }
         let copy;

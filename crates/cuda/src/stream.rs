@@ -315,7 +315,7 @@ impl Stream {
         let mut call = Call { plan, shape: &shape, at, lengths, policy, scratch: 0 };
         let choose = |limits: &Limits| choose::choose(plan, &shape, at, limits, in_place);
         let choice = choose(&limits);
-        if stop != 0 && !self.stops && choice.kernel == Kernel::SegmentRows {
+        if stop != 0 && !self.stops && choice.kernel.stages_segments() {
             call.lengths = call.lengths.copying_when_stopped(self.report);
         }
         let is_packed = matches!(plan.unit().grain, Grain::Packed { .. });

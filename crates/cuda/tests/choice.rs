@@ -215,6 +215,7 @@ fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
         if plan.fits_in_place() {
             let in_place = match wanted {
                 Kernel::Packed => Kernel::Packed,
+                Kernel::SegmentRows => Kernel::SegmentRowSwaps,
                 // Nothing moves: the axis has one step.
                 Kernel::AlignedRows => Kernel::None,
                 Kernel::SegmentStrided => Kernel::SegmentStridedSwaps,

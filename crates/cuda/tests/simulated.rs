@@ -146,6 +146,10 @@ fn segments_of_every_size_cross_tiles() {
             let of = Layout::dense(DType::U64, &[given.len()]).unwrap();
             let plan = ReverseSegments::along(axis as i64).plan(&layout, &of, &layout).unwrap();
             assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
+            if wanted == Kernel::SegmentRows {
+                let in_place = kernel_in_place(&plan, &limits);
+                assert_eq!(in_place, Kernel::SegmentRowSwaps, "{plan}");
+            }
             let width = dtype.bits().unwrap_or(8).div_ceil(8);
             // Sixteen is aligned too.
             let lead = width * dice.up_to(16 / width.min(16)) as usize;
@@ -340,6 +344,7 @@ fn hostile_offsets_stay_in_bounds() {
                 clamping.execute(&plan, &input, given, output).unwrap();
                 assert_made_of(&input, output, dtype);
                 clamping.execute_in_place(&plan, given, output).unwrap();
+                assert_made_of(&input, output, dtype);
                 let (low, high) = (&arena[..GUARD], &arena[GUARD + bytes..]);
                 assert!(low.iter().chain(high).all(|&b| b == 0xA5), "{plan}");
             }

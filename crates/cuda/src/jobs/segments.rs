@@ -3,16 +3,20 @@
 use super::any::granules;
 use super::{AnyParams, Call, Launch, THREADS, axes, count, flat};
 use crate::choose::Choice;
+use crate::kernel::Kernel;
 use crate::limits::Limits;
 use crate::params::{Axis, Loops, Segments, Strided};
 use crate::shape::address;
 
-/// Bytes of a tile of contiguous units: `TILE_BYTES` in segments.cuh.
+/// Bytes of a tile of contiguous units: `TILE_BYTES` and `SWAP_TILE_BYTES` in segments.cuh.
 const TILE: u64 = 16384;
+const SWAP_TILE: u64 = 16384;
 /// Pieces per thread of other tiles: `SPREAD` there.
 const SPREAD: u64 = 4;
-/// Shared memory for the three ranges of a tile: `StagedTile::MOST` there.
-const STAGED: u64 = TILE + 3 * (16 + 48) + 2 * 48;
+/// Shared memory for the three ranges of a tile, or for five in place, of which two are mirror images:
+/// `StagedTile::MOST` there.
+const STAGED: u64 = TILE + 3 * (32 + 48) + 48;
+const STAGED_SWAP: u64 = 2 * SWAP_TILE + 5 * (32 + 48) + 48;
 
 /// Blocks of so many per multiprocessor are enough; if there are more tiles, a block writes several.
 const ENOUGH: u64 = 24;
@@ -20,17 +24,21 @@ const ENOUGH: u64 = 24;
 const LONGEST_RUN: u64 = 8;
 
 /// Contiguous units, staged in shared memory.
-pub(super) fn rows(call: &Call<'_>, limits: &Limits) -> Launch {
+pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Launch {
     let width = call.shape.unit;
+    let (tile, shared) = match choice.kernel {
+        Kernel::SegmentRowSwaps => (SWAP_TILE, STAGED_SWAP),
+        _ => (TILE, STAGED),
+    };
     let (params, lanes) = segments_of(call, width);
     let alike = params.outer.axis.iter().all(|axis| axis.dst % 16 == 0);
     let lead = if alike { params.dst % 16 } else { 16 - width };
-    let tiles = (params.steps * width + lead).div_ceil(TILE);
+    let tiles = (params.steps * width + lead).div_ceil(tile);
     let run = lanes * tiles / (limits.multiprocessors as u64 * ENOUGH);
     let run = run.clamp(1, LONGEST_RUN);
     let runs = tiles.div_ceil(run);
     let params = AnyParams::Segments(Segments { tiles: Axis::count(runs), run, ..params });
-    Launch { blocks: lanes * runs, threads: THREADS, shared: STAGED as u32, params }
+    Launch { blocks: lanes * runs, threads: THREADS, shared: shared as u32, params }
 }
 
 /// Any units, by several pieces per thread.
