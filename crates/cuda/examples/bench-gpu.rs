@@ -1,8 +1,7 @@
 //! Times plans on a CUDA device against a device-to-device copy of the same bytes.
 //!
 //! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES]
-//! [--no-clusters] [--no-scratch] [--pairs-from VECTORS] [--keep-from BYTES] [--movements]
-//! [--without]` prints a table.
+//! [--no-clusters] [--no-scratch] [--keep-from BYTES] [--movements] [--without]` prints a table.
 //! `bench/gpu/bench.py --native` starts it, times the same cases (`bench/cases.jsonl`) and other
 //! libraries from Python, and combines the results. `--movements` times segments, tails that become
 //! zero and lengths at the end of rows instead, which no other library has, and what few tensors
@@ -351,7 +350,7 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut json, mut rounds, mut only) = (None, 15usize, vec![String::new()]);
     let (mut shared, mut clusters, mut scratch) = (usize::MAX, true, true);
-    let (mut pairs_from, mut keep_from) = (None, None);
+    let mut keep_from = None;
     let (mut list, mut others, mut without) = (false, false, false);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -366,7 +365,6 @@ fn main() -> Result<()> {
             "--shared" => shared = value()?.parse()?,
             "--no-clusters" => clusters = false,
             "--no-scratch" => scratch = false,
-            "--pairs-from" => pairs_from = Some(value()?.parse()?),
             "--keep-from" => keep_from = Some(value()?.parse()?),
             _ => return Err(format!("unknown argument {argument}").into()),
         }
@@ -386,7 +384,6 @@ fn main() -> Result<()> {
         Ok(cuda) => {
             let mut limits = cuda.limits().at_most(shared, clusters);
             limits.scratch = scratch;
-            limits.pairs_from = pairs_from.unwrap_or(limits.pairs_from);
             limits.keep_from = keep_from.unwrap_or(limits.keep_from);
             cuda.limited(limits)
         }

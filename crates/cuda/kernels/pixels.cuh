@@ -63,7 +63,7 @@ template <int W>
 __device__ __forceinline__ void pixels_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<1, true>(p, thread);
+    Chunk c = chunk_of<true>(p, thread);
     const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
     i64 low = c.start < 0 ? 0 : c.start, high = c.start + 16 < bytes ? c.start + 16 : bytes;
     if (low >= high) return;

@@ -22,6 +22,10 @@ struct Rows {
     Loops<6> rows;
 };
 
+// Vectors of a row per thread, if they come from windows at any alignment. Keep in sync with
+// `src/jobs/rows.rs`.
+const int VECTORS = 2;
+
 // One direction: position p of the output (in units, from the lowest address) comes from `from` + p
 // or from `from` - p.
 struct Way {
@@ -85,12 +89,10 @@ __device__ __forceinline__ Cut cut_of(const Rows& p, i64 lengths) {
     return c;
 }
 
-// With VECTORS > 1, a warp processes that many times 32 chunks of a row, and a thread every 32nd.
-template <int VECTORS, bool LENGTHS>
+template <bool LENGTHS>
 __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
     u64 row = divide(thread, p.chunk);
     u64 number = thread - row * p.chunk.len;
-    if (VECTORS > 1) number = number / 32 * (32 * VECTORS) + number % 32;
     Place at = settled(p.rows, p.lengths, row);
     Chunk c;
     c.in = kept(p.src, p.policy) + at.src;
@@ -153,12 +155,12 @@ __device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start
     else store_some<W>(c.out + start, v, -start, bytes - start);
 }
 
-// Every 32nd vector of a row, VECTORS times; `at` is the source of the first.
-template <int W, int VECTORS>
-__device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out, bool back) {
-    const u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
+// Vectors of a row that are so many bytes apart; `at` is the source of the first.
+template <int W>
+__device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out, bool back, i64 apart) {
+    const u32 shift = (u32)(u64)at & 15;
     const u8* low = at - shift;
-    const i64 step = back ? -512 : 512;
+    const i64 step = back ? -apart : apart;
     // All loads before the first use.
     uint4 a[VECTORS], b[VECTORS];
 #pragma unroll
@@ -173,30 +175,30 @@ __device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out
         for (int k = 0; k < VECTORS; ++k) a[k] = shifted<W>(a[k], b[k], shift);
     }
 #pragma unroll
-    for (int k = 0; k < VECTORS; ++k) store16(out + 512 * k, back ? reversed<W>(a[k]) : a[k]);
+    for (int k = 0; k < VECTORS; ++k) store16(out + apart * k, back ? reversed<W>(a[k]) : a[k]);
 }
 
-// Units of W bytes at multiples of W.
-template <int W, int VECTORS>
+// Units of W bytes at multiples of W. A thread moves as many vectors of a row as VECTORS says, with all
+// those of the other threads of the row between two of them.
+template <int W>
 __device__ __forceinline__ void rows_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<VECTORS, false>(p, thread);
-    const i64 bytes = (i64)p.units * W, end = c.start + 512 * (VECTORS - 1) + 16;
-    if (c.start >= 0 && end <= bytes) {
+    Chunk c = chunk_of<false>(p, thread);
+    const i64 bytes = (i64)p.units * W, apart = (i64)p.chunk.len * 16, reach = apart * (VECTORS - 1);
+    if (c.start >= 0 && c.start + reach + 16 <= bytes) {
         const Way way = c.cut.behind;
         const u8* at = c.in + (way.back ? way.from * W - c.start + W - 16 : way.from * W + c.start);
-        const i64 reach = 512 * (VECTORS - 1);
         const u8* lowest = at - 15 - (way.back ? reach : 0);
         const u8* highest = at + 31 + (way.back ? 0 : reach);
         if (lowest >= p.src_begin && highest <= p.src_end) {
-            put_vectors<W, VECTORS>(p, at, c.out + c.start, way.back);
+            put_vectors<W>(p, at, c.out + c.start, way.back, apart);
             return;
         }
     }
     if (stopped(p.lengths)) return;
 #pragma unroll 1
-    for (int k = 0; k < VECTORS; ++k) put_end<W>(p, c, c.start + 512 * k);
+    for (int k = 0; k < VECTORS; ++k) put_end<W>(p, c, c.start + apart * k);
 }
 
 // Reverses aligned rows in place: a vector and its mirror image are swapped.
@@ -225,11 +227,10 @@ ROWS(rows_aligned_2, rows_aligned<2>)
 ROWS(rows_aligned_4, rows_aligned<4>)
 ROWS(rows_aligned_8, rows_aligned<8>)
 ROWS(rows_aligned_16, rows_aligned<16>)
-#define ROWS_OF(W)                                                                                 \
-    ROWS(rows_any_##W, rows_any<W, 1>)                                                             \
-    ROWS(rows_long_##W, rows_any<W, 2>)
-
-ROWS_OF(1) ROWS_OF(2) ROWS_OF(4) ROWS_OF(8)
+ROWS(rows_any_1, rows_any<1>)
+ROWS(rows_any_2, rows_any<2>)
+ROWS(rows_any_4, rows_any<4>)
+ROWS(rows_any_8, rows_any<8>)
 ROWS(rows_swap_1, rows_swap<1>)
 ROWS(rows_swap_2, rows_swap<2>)
 ROWS(rows_swap_4, rows_swap<4>)

@@ -189,13 +189,6 @@ const UNITS: &[Row] = &[
             f.pixels() && whole && !r.by_length && !f.shape.zero
         }),
     ),
-    // 1 % to 3 %.
-    row(
-        Kernel::LongRows,
-        Calls::Apart,
-        By::Unit,
-        When::Rows(|f, r| windows(f, r) && f.natural && f.row_vectors(r) >= f.limits.pairs_from),
-    ),
     // 15 % (f32 [1048576,255] axis 0).
     row(Kernel::Rows, Calls::Apart, By::Unit, When::Rows(windows)),
     // Whole vectors are as fast as blocks.
@@ -279,13 +272,6 @@ const UNITS: &[Row] = &[
         When::Call(|f| {
             f.wide() && f.shape.prefix.is_some() && (f.shape.zero || f.shape.unit >= 960)
         }),
-    ),
-    // 6 % (f32 [512,1024,511]).
-    row(
-        Kernel::LongRows,
-        Calls::Apart,
-        By::Pieces,
-        When::Call(|f| f.wide() && !f.shape.zero && f.unit_vectors() >= f.limits.pairs_from),
     ),
     // 21 % (f32 [512,8192,63] with lengths).
     row(Kernel::Rows, Calls::Apart, By::Pieces, When::Call(|f| f.wide() && !f.shape.zero)),

@@ -188,19 +188,6 @@ impl<'a> Facts<'a> {
             }
     }
 
-    /// Vectors of the output that a row touches, at most.
-    pub(crate) fn row_vectors(&self, row: &RowFacts) -> u64 {
-        let outer = &self.shape.dims[..self.shape.dims.len() - 1];
-        let low = (row.row.dst as i64 * (row.row.len as i64 - 1)).min(0);
-        touched(row.bytes, self.shape.unit, address(self.at.dst, self.shape.dst + low), outer)
-    }
-
-    /// The same of a unit that is a row.
-    pub(crate) fn unit_vectors(&self) -> u64 {
-        let first = address(self.at.dst, self.shape.dst);
-        touched(self.shape.unit, self.granule, first, &self.shape.dims)
-    }
-
     /// Adjacent lanes, each with a length, if they are wide enough for columns. Out of place, blocks
     /// are treated as rows instead.
     pub(crate) fn columns(&self) -> Option<ColumnFacts<'_>> {

@@ -68,8 +68,6 @@ kernels! {
         "the same, with tails that become zero";
     Rows = "rows", "rows_any" PIXELS, &[],
         "rows by 16-byte windows at any alignment";
-    LongRows = "long rows", "rows_long" NARROW, &[],
-        "the same, two windows per thread";
     DenseFlips = "dense flips", "rows_dense_flip" &[1, 2, 3, 6], &[],
         "contiguous rows, reversed as a whole, a vector at a time across their ends";
     WordFlips = "word flips", "rows_flip" &[4, 8, 12], &[],

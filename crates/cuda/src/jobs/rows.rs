@@ -12,6 +12,8 @@ use retrograde::{Dim, Flow};
 /// Vectors of a row per thread, if it has to wait for its length: `CUT` and `MOVED` in cut.cuh.
 const CUT: u64 = 4;
 const MOVED: u64 = 2;
+/// The same, if they come from windows at any alignment: `VECTORS` in rows.cuh.
+const VECTORS: u64 = 2;
 /// Vectors of dense rows that a thread flips: `FLIPS` in dense.cuh.
 const FLIPS: u64 = 2;
 /// Vectors of each of two blocks that a thread swaps: `TRADED` in trade.cuh; and threads per warp.
@@ -68,7 +70,8 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice) -> Launch {
         Kernel::DenseFlips => (bytes, crossing(FLIPS)),
         Kernel::RowBlocks => each(vectors.div_ceil(MOVED)),
         Kernel::CutRows | Kernel::CutRowsZero => each(vectors.div_ceil(CUT)),
-        Kernel::LongRows => each(windows().div_ceil(64) * 32),
+        // Units of three pieces take one.
+        Kernel::Rows if choice.variant.is_power_of_two() => each(windows().div_ceil(VECTORS)),
         Kernel::Rows => each(windows()),
         _ => each(vectors),
     };
