@@ -121,10 +121,8 @@ const UNITS: &[Row] = &[
         When::Rows(|f, r| f.natural && r.whole && !r.by_length && r.alone && r.bytes < 4096),
     ),
     // Shorter rows are staged several at a time.
-    // 1 %.
-    row(Kernel::CutRowsZero, Calls::Apart, By::Unit, When::Rows(|f, r| f.shape.zero && cuts(f, r))),
     // 8 % (f64) to 11 % (u8 lanes).
-    row(Kernel::CutRows, Calls::Apart, By::Unit, When::Rows(|f, r| !f.shape.zero && cuts(f, r))),
+    row(Kernel::CutRows, Calls::Apart, By::Unit, When::Rows(cuts)),
     // In such rows half of all vectors contain an end. From 64 bytes on, vectors of wide units are
     // assembled as fast.
     // 0 % for bytes, 24 % (f32 [8388608,15]).

@@ -64,8 +64,6 @@ kernels! {
         "blocks of 16-byte vectors that lengths move, two per thread";
     CutRows = "cut rows", "rows_cut" UNITS, &[],
         "rows of 16-byte vectors with a length each";
-    CutRowsZero = "cut rows, zero", "rows_cut_zero" UNITS, &[],
-        "the same, with tails that become zero";
     Rows = "rows", "rows_any" PIXELS, &[],
         "rows by 16-byte windows at any alignment";
     DenseFlips = "dense flips", "rows_dense_flip" &[1, 2, 3, 6], &[],

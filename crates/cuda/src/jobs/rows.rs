@@ -69,7 +69,7 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice) -> Launch {
         Kernel::WordFlips | Kernel::DenseRows => (bytes, crossing(1)),
         Kernel::DenseFlips => (bytes, crossing(FLIPS)),
         Kernel::RowBlocks => each(vectors.div_ceil(MOVED)),
-        Kernel::CutRows | Kernel::CutRowsZero => each(vectors.div_ceil(CUT)),
+        Kernel::CutRows => each(vectors.div_ceil(CUT)),
         // Units of three pieces take one.
         Kernel::Rows if choice.variant.is_power_of_two() => each(windows().div_ceil(VECTORS)),
         Kernel::Rows => each(windows()),
