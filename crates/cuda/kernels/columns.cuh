@@ -164,9 +164,9 @@ struct Gathered {
     }
 };
 
-// TOGETHER: the blocks of a cluster start writing at the same time, so that memory sees adjacent
-// strips as one.
-template <int G, int S, bool TOGETHER, bool ZERO>
+// The blocks of a cluster, of which the launch says the size, start writing at the same time, so that
+// memory sees adjacent strips as one.
+template <int G, int S, bool ZERO>
 __device__ __forceinline__ void columns_by(const Columns& p) {
     typedef Gathered<G, S, ZERO> W;
     const Strip s = strip_of(p, blockIdx.x);
@@ -185,7 +185,7 @@ __device__ __forceinline__ void columns_by(const Columns& p) {
     const bool stop = stopped(p.lengths);
     wait_for_copies();
 #if __CUDA_ARCH__ >= 900
-    if constexpr (TOGETHER) cluster_pace();
+    cluster_pace();
 #endif
     if (stop || byte >= s.width) return;
     u8* out = s.dst + byte + (i64)row * p.dst_step;
@@ -224,10 +224,10 @@ __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s, u64
     }
 }
 
-template <int G, bool TOGETHER, bool ZERO>
+template <int G, bool ZERO>
 __device__ __forceinline__ void columns(const Columns& p) {
-    if (G < 4 && p.words) columns_by<G, G < 4 ? 4 : G, TOGETHER, ZERO>(p);
-    else columns_by<G, G, TOGETHER, ZERO>(p);
+    if (G < 4 && p.words) columns_by<G, G < 4 ? 4 : G, ZERO>(p);
+    else columns_by<G, G, ZERO>(p);
 }
 
 template <int G>
@@ -243,22 +243,10 @@ __device__ __forceinline__ void columns_direct(const Columns& p) {
 }
 
 #define COLUMNS(G)                                                                                      \
-    KERNEL(COLUMN_THREADS) columns_##G(const __grid_constant__ Columns p) { columns<G, false, false>(p); } \
-    KERNEL(COLUMN_THREADS) columns_zero_##G(const __grid_constant__ Columns p) { columns<G, false, true>(p); }
+    KERNEL(COLUMN_THREADS) columns_##G(const __grid_constant__ Columns p) { columns<G, false>(p); }     \
+    KERNEL(COLUMN_THREADS) columns_zero_##G(const __grid_constant__ Columns p) { columns<G, true>(p); }
 #define COLUMNS_DIRECT(G) \
     KERNEL(COLUMN_THREADS) columns_direct_##G(const __grid_constant__ Columns p) { columns_direct<G>(p); }
 
 COLUMNS(1) COLUMNS(2) COLUMNS(4) COLUMNS(8) COLUMNS(16)
 COLUMNS_DIRECT(1) COLUMNS_DIRECT(2) COLUMNS_DIRECT(4) COLUMNS_DIRECT(8)
-
-#if __CUDA_ARCH__ >= 900
-#define COLUMNS_TOGETHER(G)                                                                                \
-    KERNEL(COLUMN_THREADS) __cluster_dims__(2, 1, 1) columns_two_##G(const __grid_constant__ Columns p) {  \
-        columns<G, true, false>(p);                                                                               \
-    }                                                                                                      \
-    KERNEL(COLUMN_THREADS) __cluster_dims__(4, 1, 1) columns_four_##G(const __grid_constant__ Columns p) { \
-        columns<G, true, false>(p);                                                                               \
-    }
-
-COLUMNS_TOGETHER(2) COLUMNS_TOGETHER(4) COLUMNS_TOGETHER(8) COLUMNS_TOGETHER(16)
-#endif

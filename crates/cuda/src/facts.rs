@@ -226,6 +226,11 @@ impl ColumnFacts<'_> {
         limits.clusters && self.fills() && strips >= MANY_STRIPS && granule > 1
     }
 
+    /// Whether steps are so far apart that more blocks should run in step.
+    pub(crate) fn far(&self) -> bool {
+        self.lanes.lane.src.unsigned_abs() >= 64 * 1024
+    }
+
     /// Bytes in rows of vectors, of which a narrow strip fills a multiprocessor.
     pub(crate) fn bytes(&self) -> bool {
         let Facts { limits, granule, shape, .. } = *self.facts;

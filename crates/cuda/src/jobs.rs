@@ -34,6 +34,8 @@ pub(crate) struct Job {
     pub(crate) blocks: u64,
     pub(crate) threads: u32,
     pub(crate) shared: u32,
+    /// Blocks that form a cluster, if the kernel does not say so itself.
+    pub(crate) cluster: u32,
     pub(crate) params: AnyParams,
 }
 
@@ -112,7 +114,7 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64, alarm: u64
         Meaning::Lengths => Kernel::CheckLengths,
         Meaning::Offsets => Kernel::CheckOffsets,
     };
-    Job { entry: Entry(kernel, 0), blocks, threads: MORE_THREADS, shared: 0, params }
+    Job { entry: Entry(kernel, 0), blocks, threads: MORE_THREADS, shared: 0, cluster: 1, params }
 }
 
 /// A call to launch: a plan, its shape, and all addresses.
@@ -149,8 +151,9 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         StagedRows | StagedSwaps => staged::staged(call, choice),
         ShortRows => staged::short(call),
         BriefRows | BriefRowsMore => staged::brief(call),
-        Columns | ColumnsZero | ColumnsTwo | ColumnsFour | ColumnsBytes | ClusterColumns
-        | DirectColumns => columns::columns(call, choice, limits)?,
+        Columns | ColumnsZero | ColumnsBytes | ClusterColumns | DirectColumns => {
+            columns::columns(call, choice, limits)?
+        }
         ScratchColumns | ScratchColumnsWide => scratch::columns(call, choice, limits)?,
         Tiles => any::tiles(call),
         Gather | GatherPrefix => any::gather(call, choice),
@@ -162,7 +165,8 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         Packed | PackedFlips | PackedMore => packed::packed(call),
     };
     let entry = Entry(choice.kernel, choice.variant);
-    Some(Job { entry, blocks, threads, shared, params })
+    let cluster = choice.blocks as u32;
+    Some(Job { entry, blocks, threads, shared, cluster, params })
 }
 
 /// A launch with one thread for each of `count` pieces.

@@ -101,15 +101,11 @@ kernels! {
     Tiles = "tiles", "tiles" UNITS, &[Barriers],
         "tiles that are transposed in shared memory";
     Columns = "columns", "columns" UNITS, &[SharedMemory],
-        "adjacent lanes, staged in shared memory";
+        "adjacent lanes, staged in shared memory, up to four blocks in step";
     ColumnsZero = "columns, zero", "columns_zero" UNITS, &[SharedMemory],
         "the same, with tails that become zero";
     ColumnsBytes = "columns of bytes", "columns_bytes" &[1], &[SharedMemory],
         "adjacent lanes of bytes, transposed in shared memory";
-    ColumnsTwo = "columns, two", "columns_two" &[2, 4, 8, 16], &[Clusters],
-        "adjacent lanes, staged in shared memory, two blocks in step";
-    ColumnsFour = "columns, four", "columns_four" &[2, 4, 8, 16], &[Clusters],
-        "adjacent lanes, staged in shared memory, four blocks in step";
     ClusterColumns = "cluster columns", "columns_cluster" &[1, 2, 4], &[Clusters],
         "adjacent lanes, staged in the shared memory of a 16-block cluster";
     ScratchColumns = "scratch columns", "columns_scratch" UNITS, &[Barriers],

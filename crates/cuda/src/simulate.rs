@@ -211,7 +211,7 @@ impl Simulator {
     }
 
     fn launch(&self, job: Option<Job>) {
-        let Some(Job { entry, blocks, threads, shared, params }) = job else { return };
+        let Some(Job { entry, blocks, threads, shared, params, .. }) = job else { return };
         let (launcher, params): (&[u8], *const c_void) = match &params {
             AnyParams::Rows(params) => (b"launch_rows", (&raw const *params).cast()),
             AnyParams::Segments(params) => (b"launch_segments", (&raw const *params).cast()),

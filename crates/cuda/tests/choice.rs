@@ -93,8 +93,8 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::RowBlocks),
         // Too small for two passes.
         (sequence(DType::F32, &[100_000, 50], 0, 1), Kernel::DirectColumns),
-        (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::ColumnsTwo),
-        (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::ColumnsTwo),
+        (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::Columns),
+        (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::Columns),
         (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::CutRows),
     ];
     for (plan, wanted) in table {

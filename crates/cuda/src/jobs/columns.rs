@@ -72,9 +72,7 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Optio
         Kernel::ColumnsBytes => {
             (params.strips.next_multiple_of(PAIR), BYTE_THREADS, lanes.bytes_shared())
         }
-        Kernel::ColumnsTwo => (params.strips.next_multiple_of(2), COLUMN_THREADS, staged),
-        Kernel::ColumnsFour => (params.strips.next_multiple_of(4), COLUMN_THREADS, staged),
-        _ => (params.strips, COLUMN_THREADS, staged),
+        _ => (params.strips.next_multiple_of(choice.blocks), COLUMN_THREADS, staged),
     };
     Some(Launch { blocks, threads, shared: shared as u32, params: AnyParams::Columns(params) })
 }
