@@ -129,23 +129,14 @@ const UNITS: &[Row] = &[
     row(Kernel::CutRows, Calls::Apart, By::Unit, When::Rows(cuts)),
     // In such rows half of all vectors contain an end. From 64 bytes on, vectors of wide units are
     // assembled as fast.
-    // 0 % for bytes, 24 % (f32 [8388608,15]).
+    // 14 % (u8 [8388608,100]), 24 % (f32 [8388608,15]).
     row(
         Kernel::BriefRows,
         Calls::Both,
         By::Unit,
         When::Rows(|f, r| {
-            let most = if f.shape.unit < 4 { 64 } else { 63 };
+            let most = if f.shape.unit < 4 { 112 } else { 63 };
             f.natural && r.by_length && f.is_short(r) && r.bytes <= most
-        }),
-    ),
-    // 14 % (u8 [8388608,100]).
-    row(
-        Kernel::BriefRowsMore,
-        Calls::Both,
-        By::Unit,
-        When::Rows(|f, r| {
-            f.natural && f.shape.unit < 4 && r.by_length && f.is_short(r) && r.bytes <= 112
         }),
     ),
     // 4 % (f32 RGB, 704 pixels) to 145 % (u8 [2097152,512]).

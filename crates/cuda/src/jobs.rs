@@ -150,7 +150,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         BlockSwaps => rows::block_swaps(call)?,
         StagedRows | StagedSwaps => staged::staged(call, choice),
         ShortRows => staged::short(call),
-        BriefRows | BriefRowsMore => staged::brief(call),
+        BriefRows => staged::brief(call),
         Columns | ColumnsZero | ColumnsBytes | ClusterColumns | DirectColumns => {
             columns::columns(call, choice, limits)?
         }

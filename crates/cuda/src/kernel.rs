@@ -79,8 +79,6 @@ kernels! {
     ShortRows = "short rows", "rows_short" PIXELS, &[Barriers],
         "contiguous rows of at most a few KiB, staged as a whole";
     BriefRows = "brief rows", "rows_brief" NARROW, &[Barriers],
-        "contiguous rows of at most 64 bytes with lengths, one per lane";
-    BriefRowsMore = "brief rows, more", "rows_brief_more" &[1, 2], &[Barriers],
         "contiguous rows of at most 112 bytes with lengths, one per lane";
     RowSwaps = "row swaps", "rows_swap" UNITS, &[],
         "in place: swaps vectors of aligned rows";
