@@ -221,8 +221,7 @@ static u32 launch(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u
 
 LAUNCH(rows, Rows)
 LAUNCH(segments, Segments)
-LAUNCH(strided, Strided<6>)
-LAUNCH(deep, Strided<48>)
+LAUNCH(strided, Strided)
 LAUNCH(gather, Gather)
 LAUNCH(tiles, Tiles)
 LAUNCH(columns, Columns)

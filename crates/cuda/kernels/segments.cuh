@@ -469,7 +469,7 @@ __device__ __forceinline__ void segments_swap(const Segments& p) {
 
 // Any plan: one piece per thread, which searches all offsets. SWAP: in place.
 template <int G, bool SWAP>
-__device__ __forceinline__ void segments_strided(const Strided<48>& p) {
+__device__ __forceinline__ void segments_strided(const Strided& p) {
     typedef typename Word<G>::T T;
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
@@ -489,8 +489,8 @@ __device__ __forceinline__ void segments_strided(const Strided<48>& p) {
 #define SEGMENTS(G)                                                                                              \
     KERNEL_BY(128, 10) segments_blocks_##G(const __grid_constant__ Segments p) { segments_blocks<G>(p); }        \
     KERNEL_BY(128, 12) segments_swap_##G(const __grid_constant__ Segments p) { segments_swap<G>(p); }            \
-    KERNEL(256) segments_strided_##G(const __grid_constant__ Strided<48> p) { segments_strided<G, false>(p); }   \
-    KERNEL(256) segments_strided_swap_##G(const __grid_constant__ Strided<48> p) { segments_strided<G, true>(p); }
+    KERNEL(256) segments_strided_##G(const __grid_constant__ Strided p) { segments_strided<G, false>(p); }   \
+    KERNEL(256) segments_strided_swap_##G(const __grid_constant__ Strided p) { segments_strided<G, true>(p); }
 
 SEGMENTS_ROWS(1) SEGMENTS_ROWS(2) SEGMENTS_ROWS(4) SEGMENTS_ROWS(8)
 SEGMENTS(1) SEGMENTS(2) SEGMENTS(4) SEGMENTS(8) SEGMENTS(16)

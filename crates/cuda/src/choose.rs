@@ -282,15 +282,8 @@ const UNITS: &[Row] = &[
         By::Piece,
         When::Call(|f| gathers(f) && f.shape.prefix.is_some()),
     ),
-    row(
-        Kernel::Strided,
-        Calls::Apart,
-        By::Piece,
-        When::Call(|f| f.axes() <= FEW && f.granule < 16),
-    ),
-    row(Kernel::StridedDeep, Calls::Apart, By::Piece, When::Always),
-    row(Kernel::Swaps, Calls::InPlace, By::Piece, When::Call(|f| f.axes() <= FEW)),
-    row(Kernel::SwapsDeep, Calls::InPlace, By::Piece, When::Always),
+    row(Kernel::Strided, Calls::Apart, By::Piece, When::Always),
+    row(Kernel::Swaps, Calls::InPlace, By::Piece, When::Always),
 ];
 
 /// Segments of contiguous units.

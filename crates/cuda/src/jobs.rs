@@ -14,8 +14,7 @@ use crate::choose::Choice;
 use crate::kernel::{Entry, Kernel};
 use crate::limits::Limits;
 use crate::params::{
-    Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, Packed, Passes, Rows, Segments,
-    Strided, Tiles,
+    Axis, Check, Columns, Gather, Lengths, Loops, Packed, Passes, Rows, Segments, Strided, Tiles,
 };
 use crate::shape::{Shape, Site};
 use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Meaning, Plan};
@@ -44,8 +43,7 @@ pub(crate) struct Job {
 pub(crate) enum AnyParams {
     Rows(Rows),
     Segments(Segments),
-    Strided(Strided<FEW>),
-    Deep(Strided<MANY>),
+    Strided(Strided),
     Gather(Gather),
     Tiles(Tiles),
     Columns(Columns),
@@ -157,8 +155,8 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         ScratchColumns | ScratchColumnsWide => scratch::columns(call, choice, limits)?,
         Tiles => any::tiles(call),
         Gather | GatherPrefix => any::gather(call, choice),
-        Strided | StridedDeep => any::strided(call, choice),
-        Swaps | SwapsDeep => any::swaps(call, choice)?,
+        Strided => any::strided(call, choice),
+        Swaps => any::swaps(call, choice)?,
         SegmentRows | SegmentRowSwaps => segments::rows(call, choice, limits),
         SegmentBlocks | SegmentSwaps => segments::pieces(call, choice),
         SegmentStrided | SegmentStridedSwaps => segments::strided(call, choice),

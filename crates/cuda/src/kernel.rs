@@ -84,14 +84,10 @@ kernels! {
         "in place: swaps vectors of aligned rows";
     BlockSwaps = "block swaps", "rows_trade" ONE, &[],
         "in place: swaps blocks of whole vectors";
-    Strided = "strided", "strided" NARROW, &[],
+    Strided = "strided", "strided" UNITS, &[],
         "piece by piece";
-    StridedDeep = "strided, deep", "strided_deep" UNITS, &[],
-        "piece by piece, more dimensions";
     Swaps = "swaps", "swap" UNITS, &[],
         "in place: swaps pieces";
-    SwapsDeep = "swaps, deep", "swap_deep" UNITS, &[],
-        "in place: swaps pieces, more dimensions";
     Gather = "gather", "gather" NARROW, &[],
         "16 bytes of output at a time, read piece by piece";
     GatherPrefix = "gather, by length", "gather_prefix" NARROW, &[],

@@ -216,7 +216,6 @@ impl Simulator {
             AnyParams::Rows(params) => (b"launch_rows", (&raw const *params).cast()),
             AnyParams::Segments(params) => (b"launch_segments", (&raw const *params).cast()),
             AnyParams::Strided(params) => (b"launch_strided", (&raw const *params).cast()),
-            AnyParams::Deep(params) => (b"launch_deep", (&raw const *params).cast()),
             AnyParams::Gather(params) => (b"launch_gather", (&raw const *params).cast()),
             AnyParams::Tiles(params) => (b"launch_tiles", (&raw const *params).cast()),
             AnyParams::Columns(params) => (b"launch_columns", (&raw const *params).cast()),

@@ -440,7 +440,6 @@ impl Stream {
             AnyParams::Rows(params) => self.launch_with(job, params, early),
             AnyParams::Segments(params) => self.launch_with(job, params, early),
             AnyParams::Strided(params) => self.launch_with(job, params, early),
-            AnyParams::Deep(params) => self.launch_with(job, params, early),
             AnyParams::Gather(params) => self.launch_with(job, params, early),
             AnyParams::Tiles(params) => self.launch_with(job, params, early),
             AnyParams::Columns(params) => self.launch_with(job, params, early),

@@ -1,11 +1,11 @@
 //! One dimension that offsets cut into segments.
 
-use super::any::granules;
+use super::any::{self, granules};
 use super::{AnyParams, Call, Launch, THREADS, axes, count, flat};
 use crate::choose::Choice;
 use crate::kernel::Kernel;
 use crate::limits::Limits;
-use crate::params::{Axis, Loops, Segments, Strided};
+use crate::params::{Axis, Loops, Segments};
 use crate::shape::address;
 
 /// Bytes of a tile of contiguous units: `TILE_BYTES` and `SWAP_TILE_BYTES` in segments.cuh.
@@ -51,17 +51,8 @@ pub(super) fn pieces(call: &Call<'_>, choice: Choice) -> Launch {
 
 /// Along any dimension, one piece per thread.
 pub(super) fn strided(call: &Call<'_>, choice: Choice) -> Launch {
-    let &Call { shape, at, lengths, .. } = call;
-    let all = granules(shape, choice.variant.into());
-    let threads = all.iter().map(|axis| axis.len).product();
-    let params = Strided {
-        src: address(at.src, shape.src),
-        dst: address(at.dst, shape.dst),
-        threads,
-        lengths,
-        loops: Loops::new(&all, shape.segments),
-    };
-    flat(threads, AnyParams::Deep(params))
+    let all = granules(call.shape, choice.variant.into());
+    any::pieces(call, &all, call.shape.segments)
 }
 
 /// The arguments of the kernels for which the dimension is the innermost one, except for the number
