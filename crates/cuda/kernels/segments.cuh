@@ -467,19 +467,21 @@ __device__ __forceinline__ void segments_swap(const Segments& p) {
     }
 }
 
-// Any plan: one piece per thread, which searches all offsets. SWAP: in place.
-template <int G, bool SWAP>
+// Any plan: one piece per thread, which searches all offsets. In place, both addresses are the same,
+// which they never are otherwise.
+template <int G>
 __device__ __forceinline__ void segments_strided(const Strided& p) {
     typedef typename Word<G>::T T;
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
     const Place at = place(p.loops, thread);
     const u64 from = segment_of(p.lengths, at.step).source(at.step);
-    if (SWAP && from <= at.step) return;
+    const bool swap = p.src == p.dst;
+    if (swap && from <= at.step) return;
     T* here = (T*)(p.dst + at.dst);
     T* there = (T*)(p.src + at.src + (i64)from * p.loops.axis[p.loops.prefix].src);
     const T v = *there;
-    if (SWAP) *there = *here;
+    if (swap) *there = *here;
     *here = v;
 }
 
@@ -489,8 +491,7 @@ __device__ __forceinline__ void segments_strided(const Strided& p) {
 #define SEGMENTS(G)                                                                                              \
     KERNEL_BY(128, 10) segments_blocks_##G(const __grid_constant__ Segments p) { segments_blocks<G>(p); }        \
     KERNEL_BY(128, 12) segments_swap_##G(const __grid_constant__ Segments p) { segments_swap<G>(p); }            \
-    KERNEL(256) segments_strided_##G(const __grid_constant__ Strided p) { segments_strided<G, false>(p); }   \
-    KERNEL(256) segments_strided_swap_##G(const __grid_constant__ Strided p) { segments_strided<G, true>(p); }
+    KERNEL(256) segments_strided_##G(const __grid_constant__ Strided p) { segments_strided<G>(p); }
 
 SEGMENTS_ROWS(1) SEGMENTS_ROWS(2) SEGMENTS_ROWS(4) SEGMENTS_ROWS(8)
 SEGMENTS(1) SEGMENTS(2) SEGMENTS(4) SEGMENTS(8) SEGMENTS(16)

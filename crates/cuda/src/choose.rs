@@ -103,8 +103,7 @@ const SEGMENTS: &[Row] = &[
     row(Kernel::SegmentBlocks, Calls::Apart, By::Piece, When::Call(|f| f.cuts_innermost())),
     // 139 % (c128) to 319 % (u8), segments of 1 KiB.
     row(Kernel::SegmentSwaps, Calls::InPlace, By::Piece, When::Call(|f| f.cuts_innermost())),
-    row(Kernel::SegmentStrided, Calls::Apart, By::Piece, When::Always),
-    row(Kernel::SegmentStridedSwaps, Calls::InPlace, By::Piece, When::Always),
+    row(Kernel::SegmentStrided, Calls::Both, By::Piece, When::Always),
 ];
 
 /// All others.

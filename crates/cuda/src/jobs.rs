@@ -159,7 +159,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         Swaps => any::swaps(call, choice)?,
         SegmentRows | SegmentRowSwaps => segments::rows(call, choice, limits),
         SegmentBlocks | SegmentSwaps => segments::pieces(call, choice),
-        SegmentStrided | SegmentStridedSwaps => segments::strided(call, choice),
+        SegmentStrided => segments::strided(call, choice),
         Packed | PackedFlips | PackedMore => packed::packed(call),
     };
     let entry = Entry(choice.kernel, choice.variant);

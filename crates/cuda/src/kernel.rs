@@ -123,9 +123,7 @@ kernels! {
     SegmentSwaps = "segment swaps", "segments_swap" UNITS, &[Barriers],
         "in place: swaps pieces within their segments";
     SegmentStrided = "segment strided", "segments_strided" UNITS, &[],
-        "segments piece by piece, each of which is searched for";
-    SegmentStridedSwaps = "segment strided swaps", "segments_strided_swap" UNITS, &[],
-        "in place: swaps pieces, each of which is searched for";
+        "segments piece by piece, each of which is searched for; in place, swaps them";
     CheckLengths = "check lengths", "check_lengths" ONE, &[Barriers],
         "checks lengths on the device before a call that uses them";
     CheckOffsets = "check offsets", "check_offsets" ONE, &[Barriers],

@@ -214,7 +214,7 @@ fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
                 Kernel::SegmentRows => Kernel::SegmentRowSwaps,
                 // Nothing moves: the axis has one step.
                 Kernel::AlignedRows => Kernel::None,
-                Kernel::SegmentStrided => Kernel::SegmentStridedSwaps,
+                Kernel::SegmentStrided => Kernel::SegmentStrided,
                 Kernel::PackedMore => Kernel::PackedMore,
                 _ => Kernel::SegmentSwaps,
             };
