@@ -106,12 +106,10 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64, alarm: u64
     let kind = length_kind(lengths.dtype, first, axes.iter().map(|axis| axis.lengths));
     let (limit, loops) = (lengths.limit as u64, Loops::new(&axes, None));
     let blocks = count.div_ceil(u64::from(MORE_THREADS)).clamp(1, CHECK_BLOCKS);
-    let check = Check { first, report, count, most, limit, alarm, kind, unused: 0, loops };
+    let offsets = u32::from(lengths.meaning == Meaning::Offsets);
+    let check = Check { first, report, count, most, limit, alarm, kind, offsets, loops };
     let params = AnyParams::Check(check);
-    let kernel = match lengths.meaning {
-        Meaning::Lengths => Kernel::CheckLengths,
-        Meaning::Offsets => Kernel::CheckOffsets,
-    };
+    let kernel = Kernel::CheckLengths;
     Job { entry: Entry(kernel, 0), blocks, threads: MORE_THREADS, shared: 0, cluster: 1, params }
 }
 
@@ -140,7 +138,7 @@ struct Launch {
 pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Job> {
     use Kernel::*;
     let Launch { blocks, threads, shared, params } = match choice.kernel {
-        None | CheckLengths | CheckOffsets => return Option::None,
+        None | CheckLengths => return Option::None,
         AlignedRows | RowBlocks | CutRows | Rows | DenseRows | DenseFlips | WordFlips => {
             rows::rows(call, choice)
         }

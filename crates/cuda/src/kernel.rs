@@ -125,9 +125,7 @@ kernels! {
     SegmentStrided = "segment strided", "segments_strided" UNITS, &[],
         "segments piece by piece, each of which is searched for; in place, swaps them";
     CheckLengths = "check lengths", "check_lengths" ONE, &[Barriers],
-        "checks lengths on the device before a call that uses them";
-    CheckOffsets = "check offsets", "check_offsets" ONE, &[Barriers],
-        "the same for offsets";
+        "checks lengths or offsets on the device before a call that uses them";
 }
 
 impl Kernel {

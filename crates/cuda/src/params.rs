@@ -324,7 +324,7 @@ arguments! {
         limit: u64,
         alarm: u64,
         kind: u32,
-        unused: u32,
+        offsets: u32,
         loops: Loops<MANY>,
     }
 }
