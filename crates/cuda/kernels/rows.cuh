@@ -73,6 +73,7 @@ struct Chunk {
     const u8* in;
     u8* out;
     i64 start;  // of the chunk, in bytes of the row; below 0 where the row begins inside it
+    bool beyond;  // the row is beyond a length and becomes zero
     Cut cut;
 };
 
@@ -93,8 +94,8 @@ template <bool LENGTHS>
 __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
     u64 row = divide(thread, p.chunk);
     u64 number = thread - row * p.chunk.len;
-    Place at = settled(p.rows, p.lengths, row);
     Chunk c;
+    Place at = settled(p.rows, p.lengths, row, c.beyond);
     c.in = kept(p.src, p.policy) + at.src;
     c.out = p.dst + at.dst;
     c.start = (i64)number * 16 - (i64)((u64)c.out & 15);
@@ -155,6 +156,15 @@ __device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start
     else store_some<W>(c.out + start, v, -start, bytes - start);
 }
 
+// A chunk of a row that becomes zero.
+template <int W>
+__device__ __forceinline__ void put_zero(const Rows& p, const Chunk& c, i64 start) {
+    const i64 bytes = (i64)p.units * W;
+    const uint4 v = make_uint4(0, 0, 0, 0);
+    if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v);
+    else store_some<W>(c.out + start, v, -start, bytes - start);
+}
+
 // Vectors of a row that are so many bytes apart; `at` is the source of the first.
 template <int W>
 __device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out, bool back, i64 apart) {
@@ -186,7 +196,7 @@ __device__ __forceinline__ void rows_any(const Rows& p) {
     if (thread >= p.threads) return;
     Chunk c = chunk_of<false>(p, thread);
     const i64 bytes = (i64)p.units * W, apart = (i64)p.chunk.len * 16, reach = apart * (VECTORS - 1);
-    if (c.start >= 0 && c.start + reach + 16 <= bytes) {
+    if (!c.beyond && c.start >= 0 && c.start + reach + 16 <= bytes) {
         const Way way = c.cut.behind;
         const u8* at = c.in + (way.back ? way.from * W - c.start + W - 16 : way.from * W + c.start);
         const u8* lowest = at - 15 - (way.back ? reach : 0);
@@ -198,7 +208,10 @@ __device__ __forceinline__ void rows_any(const Rows& p) {
     }
     if (stopped(p.lengths)) return;
 #pragma unroll 1
-    for (int k = 0; k < VECTORS; ++k) put_end<W>(p, c, c.start + apart * k);
+    for (int k = 0; k < VECTORS; ++k) {
+        if (c.beyond) put_zero<W>(p, c, c.start + apart * k);
+        else put_end<W>(p, c, c.start + apart * k);
+    }
 }
 
 // Reverses aligned rows in place: a vector and its mirror image are swapped.

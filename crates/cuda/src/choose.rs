@@ -246,17 +246,15 @@ const UNITS: &[Row] = &[
         By::Vectors,
         When::Call(|f| f.blocks() && !f.shape.zero),
     ),
-    // 29 % (f32 [512,1024,511]).
+    // 29 % (f32 [512,1024,511]). A warp stages a unit, so shorter ones would be slow.
     row(
         Kernel::StagedRows,
         Calls::Apart,
         By::Pieces,
-        When::Call(|f| {
-            f.wide() && f.shape.prefix.is_some() && (f.shape.zero || f.shape.unit >= 960)
-        }),
+        When::Call(|f| f.wide() && f.shape.prefix.is_some() && f.shape.unit >= 960),
     ),
     // 21 % (f32 [512,8192,63] with lengths).
-    row(Kernel::Rows, Calls::Apart, By::Pieces, When::Call(|f| f.wide() && !f.shape.zero)),
+    row(Kernel::Rows, Calls::Apart, By::Pieces, When::Call(|f| f.wide())),
     // Narrower blocks trade places piece by piece.
     // 16 % (f32 axis 0), 49 % (f32 [512,512,256] with lengths).
     row(

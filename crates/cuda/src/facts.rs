@@ -5,7 +5,7 @@ use crate::lanes::{LINE, Lanes, MOST_HELD, RING, STRIP, WIDE_STRIP};
 use crate::limits::Limits;
 use crate::params::FEW;
 use crate::scratch::MOST_SCRATCH;
-use crate::shape::{Shape, Site, address};
+use crate::shape::{Shape, Site};
 use retrograde::{Dim, Flow, Plan};
 
 /// Bytes per multiprocessor from which scratch memory is worth two passes.

@@ -150,7 +150,8 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
         (zero(DType::U8, &[64, 1024]), Kernel::ShortRows),
         (zero(DType::F32, &[64, 4095]), Kernel::StagedRows),
         (zero(DType::F32, &[64, 32, 1024]), Kernel::RowBlocks),
-        (zero(DType::U8, &[64, 32, 255]), Kernel::StagedRows),
+        (zero(DType::U8, &[64, 32, 255]), Kernel::Rows),
+        (zero(DType::F32, &[64, 32, 255]), Kernel::StagedRows),
         (zero(DType::U4, &[64, 33]), Kernel::PackedMore),
         (zero(DType::F32, &[64, 1]), Kernel::ColumnsZero),
     ];

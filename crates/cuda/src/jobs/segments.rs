@@ -1,7 +1,7 @@
 //! One dimension that offsets cut into segments.
 
 use super::any::{self, granules};
-use super::{AnyParams, Call, Launch, THREADS, axes, count, flat};
+use super::{AnyParams, Call, Launch, THREADS, axes, count};
 use crate::choose::Choice;
 use crate::kernel::Kernel;
 use crate::limits::Limits;
