@@ -137,30 +137,10 @@ __device__ __forceinline__ void put_units(const Rows& p, const Chunk& c, i64 sta
         if (to >= 0 && to < (i64)p.units) *(T*)(c.out + to * W) = *(const T*)(c.in + c.cut.source(to) * W);
 }
 
-// A chunk that contains the end of a row or of its prefix.
+// Stores a chunk, of which the row may begin or end inside.
 template <int W>
-__device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start) {
-    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
-    i64 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
-    if (low >= high) return;
-    bool first = low < middle;
-    uint4 v;
-    bool good = part<W>(p, c, start, c.cut.way(!first), v);
-    if (first && high > middle) {
-        uint4 other;
-        good &= part<W>(p, c, start, c.cut.behind, other);
-        v = joined(v, other, (i32)(middle - start));
-    }
-    if (!good) put_units<W>(p, c, start);
-    else if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v);
-    else store_some<W>(c.out + start, v, -start, bytes - start);
-}
-
-// A chunk of a row that becomes zero.
-template <int W>
-__device__ __forceinline__ void put_zero(const Rows& p, const Chunk& c, i64 start) {
+__device__ __forceinline__ void put_row(const Rows& p, const Chunk& c, i64 start, uint4 v) {
     const i64 bytes = (i64)p.units * W;
-    const uint4 v = make_uint4(0, 0, 0, 0);
     if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v);
     else store_some<W>(c.out + start, v, -start, bytes - start);
 }
@@ -206,11 +186,19 @@ __device__ __forceinline__ void rows_any(const Rows& p) {
             return;
         }
     }
-    if (stopped(p.lengths)) return;
-#pragma unroll 1
+    // Ends of rows, and rows that become zero. All loads before the first store here too.
+    uint4 v[VECTORS];
+    bool good[VECTORS];
+#pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        if (c.beyond) put_zero<W>(p, c, c.start + apart * k);
-        else put_end<W>(p, c, c.start + apart * k);
+        v[k] = make_uint4(0, 0, 0, 0);
+        good[k] = c.beyond || part<W>(p, c, c.start + apart * k, c.cut.behind, v[k]);
+    }
+    if (stopped(p.lengths)) return;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        if (good[k]) put_row<W>(p, c, c.start + apart * k, v[k]);
+        else put_units<W>(p, c, c.start + apart * k);
     }
 }
 
