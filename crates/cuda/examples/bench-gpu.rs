@@ -104,6 +104,10 @@ fn movements() -> Vec<Other> {
         let name = format!("segments of {rows} rows");
         all.push(of(&name, DType::F32, &[262_144, 256], Segments(rows)));
         all.push(of(&name, DType::F32, &[262_144, 255], Segments(rows)));
+        all.push(of(&name, DType::F32, &[1 << 20, 63], Segments(rows)));
+        all.push(of(&name, DType::F32, &[1 << 21, 33], Segments(rows)));
+        all.push(of(&name, DType::F64, &[1 << 19, 63], Segments(rows)));
+        all.push(of(&name, DType::U8, &[1 << 16, 4095], Segments(rows)));
     }
     for (name, align, tail) in [
         ("kept tail", Align::Start, Tail::Keep),
@@ -128,6 +132,11 @@ fn movements() -> Vec<Other> {
         (DType::U8, &[1 << 27, 7], &[1]),
         (DType::F32, &[1 << 25, 8], &[0]),
         (DType::F32, &[1 << 22, 64], &[1]),
+        (DType::F32, &[1 << 20, 256], &[1]),
+        (DType::C128, &[1 << 22, 16], &[1]),
+        (DType::F32, &[8, 1 << 19, 61], &[0, 2]),
+        (DType::F32, &[1 << 21, 127], &[0]),
+        (DType::F16, &[1 << 20, 511], &[0]),
         (DType::U8, &[1 << 24, 63], &[1]),
         (DType::F32, &[4096, 16384, 3], &[1]),
         (DType::F16, &[4096, 32768, 3], &[1]),
@@ -150,6 +159,9 @@ fn movements() -> Vec<Other> {
             (DType::Bytes(7), &[4096, 40_000]),
             (DType::F32, &[512, 1024, 511]),
             (DType::F32, &[512, 8192, 63]),
+            (DType::F32, &[512, 4096, 127]),
+            (DType::F32, &[512, 2048, 200]),
+            (DType::F32, &[512, 2048, 235]),
             (DType::U8, &[1 << 23, 100]),
             (DType::F16, &[1 << 23, 31]),
             (DType::F32, &[1 << 23, 15]),

@@ -19,6 +19,8 @@ struct Segments {
     Axis tiles;  // of a lane, or runs of tiles
     u64 run;  // tiles that a block writes
     Axis pieces;  // of a unit
+    u64 unit;  // its bytes
+    u64 piece;  // bytes of a piece, the last one of a unit may have fewer
     Lengths lengths;
     Loops<6> outer;
 };
@@ -28,6 +30,9 @@ struct Segments {
 const i32 TILE_BYTES = 16384;
 const i32 SWAP_TILE_BYTES = 16384;
 const int SPREAD = 4;
+// Bytes of a piece that a warp stages, and pieces of a block.
+const i32 STAGED_PIECE = 1024;
+const i32 STAGED_PIECES = 32;
 // Bounds that are loaded at first, and the most of a tile.
 const i32 SOME_BOUNDS = 32;
 const i32 MOST_BOUNDS = SOME_BOUNDS + 4 * THREADS;
@@ -399,18 +404,18 @@ template <typename T>
 __device__ __forceinline__ void put_piece(u8* to, T v) { *(T*)to = v; }
 __device__ __forceinline__ void put_piece(u8* to, uint4 v) { store16(to, v); }
 
-// A block's pieces, counted from the start of its first step.
+// A block's pieces, so many that its size says, counted from the start of its first step.
+template <i32 SIZE>
 struct BlockOf {
     u64 lane, first;  // lane and step
     i32 begin, count;
 
     __device__ __forceinline__ BlockOf(const Segments& p) {
-        const i32 size = THREADS * SPREAD;
         lane = divide(blockIdx.x, p.tiles);
-        const u64 all = p.steps * p.pieces.len, start = (blockIdx.x - lane * p.tiles.len) * size;
+        const u64 all = p.steps * p.pieces.len, start = (blockIdx.x - lane * p.tiles.len) * SIZE;
         first = divide(start, p.pieces);
         begin = (i32)(start - first * p.pieces.len);
-        count = all - start < size ? (i32)(all - start) : size;
+        count = all - start < SIZE ? (i32)(all - start) : SIZE;
     }
 
     __device__ __forceinline__ Tile tile(const Segments& p) const {
@@ -424,7 +429,7 @@ struct BlockOf {
 template <int G>
 __device__ __forceinline__ void segments_blocks(const Segments& p) {
     typedef typename Word<G>::T T;
-    const BlockOf block(p);
+    const BlockOf<THREADS * SPREAD> block(p);
     const Tile tile = block.tile(p);
     const Place at = place(p.outer, block.lane);
     const u8* in = kept(p.src, p.policy) + at.src;
@@ -452,7 +457,7 @@ __device__ __forceinline__ void segments_blocks(const Segments& p) {
 template <int G>
 __device__ __forceinline__ void segments_swap(const Segments& p) {
     typedef typename Word<G>::T T;
-    const BlockOf block(p);
+    const BlockOf<THREADS * SPREAD> block(p);
     const Tile tile = block.tile(p);
     u8* out = p.dst + place(p.outer, block.lane).dst;
     if (stopped(p.lengths)) return;
@@ -467,8 +472,39 @@ __device__ __forceinline__ void segments_swap(const Segments& p) {
     }
 }
 
-// Any plan: one piece per thread, which searches all offsets. In place, both addresses are the same,
-// which they never are otherwise.
+// Units at any alignment that are so wide that a warp stages pieces of one, and in place those of two
+// that trade places. In place, both addresses are the same, which they never are otherwise.
+KERNEL_BY(128, 10) segments_units(const __grid_constant__ Segments p) {
+    const BlockOf<STAGED_PIECES> block(p);
+    const Tile tile = block.tile(p);
+    const Place at = place(p.outer, block.lane);
+    const bool swap = p.src == p.dst;
+    const u8* in = p.src + at.src;
+    u8* out = p.dst + at.dst;
+    if (stopped(p.lengths)) return;
+    const u32 half = room_for(STAGED_PIECE), room = MARGIN + threadIdx.x / 32 * 2 * half, lane = threadIdx.x & 31;
+#pragma unroll 1
+    for (i32 i = (i32)(threadIdx.x / 32); i < block.count; i += THREADS / 32) {
+        const PieceOf piece(p, block.begin + i);
+        const u64 t = block.first + piece.step, from = tile.source(p.lengths, (i32)piece.step);
+        if (swap && from <= t) continue;
+        const u64 begin = (u64)piece.part * p.piece, left = p.unit - begin;
+        const u32 bytes = (u32)(left < p.piece ? left : p.piece);
+        const u8* there = in + (i64)from * p.src_step + begin;
+        u8* here = out + (i64)t * p.dst_step + begin;
+        // What was staged before has been read by all lanes.
+        __syncwarp();
+        const u32 held = stage_range<32>(p.src_begin, p.src_end, p.policy, room, there, bytes, lane);
+        u32 other = 0;
+        if (swap) other = stage_range<32>(p.src_begin, p.src_end, p.policy, room + half, here, bytes, lane);
+        wait_for_own_copies();
+        __syncwarp();
+        put_forward(here, (i32)held, (i32)bytes);
+        if (swap) put_forward((u8*)there, (i32)other, (i32)bytes);
+    }
+}
+
+// Any plan: one piece per thread, which searches all offsets.
 template <int G>
 __device__ __forceinline__ void segments_strided(const Strided& p) {
     typedef typename Word<G>::T T;
@@ -493,5 +529,5 @@ __device__ __forceinline__ void segments_strided(const Strided& p) {
     KERNEL_BY(128, 12) segments_swap_##G(const __grid_constant__ Segments p) { segments_swap<G>(p); }            \
     KERNEL(256) segments_strided_##G(const __grid_constant__ Strided p) { segments_strided<G>(p); }
 
-SEGMENTS_ROWS(1) SEGMENTS_ROWS(2) SEGMENTS_ROWS(4) SEGMENTS_ROWS(8)
+SEGMENTS_ROWS(1) SEGMENTS_ROWS(2) SEGMENTS_ROWS(4) SEGMENTS_ROWS(8) SEGMENTS_ROWS(16)
 SEGMENTS(1) SEGMENTS(2) SEGMENTS(4) SEGMENTS(8) SEGMENTS(16)

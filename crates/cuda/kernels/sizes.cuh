@@ -13,7 +13,7 @@ static_assert(sizeof(Axis) == 48, "Axis");
 static_assert(sizeof(Loops<6>) == 296, "Loops");
 static_assert(sizeof(Lengths) == 48, "Lengths");
 static_assert(sizeof(Rows) == 520, "Rows");
-static_assert(sizeof(Segments) == 512, "Segments");
+static_assert(sizeof(Segments) == 528, "Segments");
 static_assert(sizeof(Strided) == 2384, "Strided");
 static_assert(sizeof(Gather) == 528, "Gather");
 static_assert(sizeof(Tiles) == 568, "Tiles");

@@ -99,6 +99,12 @@ const SEGMENTS: &[Row] = &[
     // 110 % (f64) to 1,187 % (u8), segments of 1 KiB.
     row(Kernel::SegmentRows, Calls::Apart, By::Unit, When::Rows(segments_of_units)),
     row(Kernel::SegmentRowSwaps, Calls::InPlace, By::Unit, When::Rows(segments_of_units)),
+    row(
+        Kernel::SegmentUnits,
+        Calls::Both,
+        By::One,
+        When::Call(|f| f.cuts_innermost() && f.shape.unit >= WIDE_UNIT && f.granule < 16),
+    ),
     // 191 % (c128) to 288 % (f32 [262144,255]).
     row(Kernel::SegmentBlocks, Calls::Apart, By::Piece, When::Call(|f| f.cuts_innermost())),
     // 139 % (c128) to 319 % (u8), segments of 1 KiB.
@@ -286,7 +292,7 @@ const UNITS: &[Row] = &[
 /// Segments of contiguous units.
 fn segments_of_units(f: &Facts<'_>, r: &RowFacts) -> bool {
     let forward = r.row.src > 0 && r.row.dst > 0;
-    f.cuts_innermost() && f.natural && f.shape.unit < 16 && forward && r.bytes >= 256
+    f.cuts_innermost() && f.natural && forward && r.bytes >= 256
 }
 
 /// Rows of vectors with a length each.

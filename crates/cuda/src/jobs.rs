@@ -156,6 +156,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         Strided => any::strided(call, choice),
         Swaps => any::swaps(call, choice)?,
         SegmentRows | SegmentRowSwaps => segments::rows(call, choice, limits),
+        SegmentUnits => segments::units(call),
         SegmentBlocks | SegmentSwaps => segments::pieces(call, choice),
         SegmentStrided => segments::strided(call, choice),
         Packed | PackedFlips | PackedMore => packed::packed(call),

@@ -114,10 +114,12 @@ kernels! {
         "one row of packed elements, reversed as a whole";
     PackedMore = "packed, more", "packed_more" ONE, &[],
         "packed elements in segments, or with tails that become zero";
-    SegmentRows = "segment rows", "segments_rows" NARROW, &[Barriers],
+    SegmentRows = "segment rows", "segments_rows" UNITS, &[Barriers],
         "segments of contiguous units, by tiles in shared memory";
-    SegmentRowSwaps = "segment row swaps", "segments_rows_swap" NARROW, &[Barriers],
+    SegmentRowSwaps = "segment row swaps", "segments_rows_swap" UNITS, &[Barriers],
         "in place: segments of contiguous units, by tiles in shared memory";
+    SegmentUnits = "segment units", "segments_units" ONE, &[Barriers],
+        "segments of wide units, by pieces in shared memory; in place, swaps them";
     SegmentBlocks = "segment blocks", "segments_blocks" UNITS, &[Barriers],
         "segments of blocks, several pieces per thread";
     SegmentSwaps = "segment swaps", "segments_swap" UNITS, &[Barriers],

@@ -149,6 +149,8 @@ arguments! {
         tiles: Axis,
         run: u64,
         pieces: Axis,
+        unit: u64,
+        piece: u64,
         lengths: Lengths,
         outer: Loops<FEW>,
     }
@@ -398,7 +400,7 @@ mod tests {
         assert_eq!(size_of::<Loops<FEW>>(), 296);
         assert_eq!(size_of::<Lengths>(), 48);
         assert_eq!(size_of::<Rows>(), 520);
-        assert_eq!(size_of::<Segments>(), 512);
+        assert_eq!(size_of::<Segments>(), 528);
         assert_eq!(size_of::<Strided>(), 2384);
         assert_eq!(size_of::<Gather>(), 528);
         assert_eq!(size_of::<Columns>(), 536);

@@ -197,9 +197,10 @@ fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
         (of(DType::U8, &[4096], 0), Kernel::SegmentRows),
         (of(DType::F32, &[3, 4097], 1), Kernel::SegmentRows),
         (of(DType::F64, &[4096], 0), Kernel::SegmentRows),
-        (of(DType::C128, &[4096], 0), Kernel::SegmentBlocks),
+        (of(DType::C128, &[4096], 0), Kernel::SegmentRows),
         (of(DType::F32, &[4096, 256], 0), Kernel::SegmentBlocks),
-        (of(DType::F32, &[8, 512, 255], 1), Kernel::SegmentBlocks),
+        (of(DType::F32, &[8, 512, 255], 1), Kernel::SegmentUnits),
+        (of(DType::F32, &[8, 512, 31], 1), Kernel::SegmentBlocks),
         (of(DType::Bytes(3), &[4096], 0), Kernel::SegmentBlocks),
         (of(DType::U8, &[63], 0), Kernel::SegmentBlocks),
         (segments(&back, &dense(DType::F32, &[4096]), 0), Kernel::SegmentBlocks),
@@ -215,7 +216,7 @@ fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
                 Kernel::SegmentRows => Kernel::SegmentRowSwaps,
                 // Nothing moves: the axis has one step.
                 Kernel::AlignedRows => Kernel::None,
-                Kernel::SegmentStrided => Kernel::SegmentStrided,
+                Kernel::SegmentStrided | Kernel::SegmentUnits => wanted,
                 Kernel::PackedMore => Kernel::PackedMore,
                 _ => Kernel::SegmentSwaps,
             };

@@ -1,6 +1,7 @@
 //! One dimension that offsets cut into segments.
 
 use super::any::{self, granules};
+use super::staged::{MARGIN, WARP, room_for};
 use super::{AnyParams, Call, Launch, THREADS, axes, count};
 use crate::choose::Choice;
 use crate::kernel::Kernel;
@@ -13,6 +14,9 @@ const TILE: u64 = 16384;
 const SWAP_TILE: u64 = 16384;
 /// Pieces per thread of other tiles: `SPREAD` there.
 const SPREAD: u64 = 4;
+/// Bytes of a piece that a warp stages, and pieces of a block: the same names there.
+const STAGED_PIECE: u64 = 1024;
+const STAGED_PIECES: u64 = 32;
 /// Shared memory for the three ranges of a tile, or for five in place, of which two are mirror images:
 /// `StagedTile::MOST` there.
 const STAGED: u64 = TILE + 3 * (32 + 48) + 48;
@@ -49,6 +53,16 @@ pub(super) fn pieces(call: &Call<'_>, choice: Choice) -> Launch {
     Launch { blocks: lanes * tiles, threads: THREADS, shared: 0, params }
 }
 
+/// Wide units, by pieces that warps stage; in place, two of them.
+pub(super) fn units(call: &Call<'_>) -> Launch {
+    let pieces = call.shape.unit.div_ceil(STAGED_PIECE);
+    let (params, lanes) = segments_of(call, call.shape.unit.div_ceil(pieces));
+    let tiles = (params.steps * params.pieces.len).div_ceil(STAGED_PIECES);
+    let params = AnyParams::Segments(Segments { tiles: Axis::count(tiles), ..params });
+    let shared = MARGIN + u64::from(THREADS) / WARP * 2 * room_for(STAGED_PIECE);
+    Launch { blocks: lanes * tiles, threads: THREADS, shared: shared as u32, params }
+}
+
 /// Along any dimension, one piece per thread.
 pub(super) fn strided(call: &Call<'_>, choice: Choice) -> Launch {
     let all = granules(call.shape, choice.variant.into());
@@ -71,7 +85,9 @@ fn segments_of(call: &Call<'_>, width: u64) -> (Segments, u64) {
         dst_step: cut.dst as i64,
         tiles: Axis::default(),
         run: 1,
-        pieces: Axis::count(shape.unit / width),
+        pieces: Axis::count(shape.unit.div_ceil(width)),
+        unit: shape.unit,
+        piece: width,
         lengths,
         outer: Loops::new(&axes(outer), None),
     };

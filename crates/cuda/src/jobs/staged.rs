@@ -7,13 +7,13 @@ use crate::kernel::Kernel;
 use crate::params::{Axis, Rows};
 
 /// Threads per warp, and per block if each warp stages separately.
-const WARP: u64 = 32;
+pub(super) const WARP: u64 = 32;
 const STAGE_THREADS: u32 = 128;
 /// Bytes that a warp stages: of a segment, of short rows, of two segments to swap, and the margin.
 const SEGMENT: u64 = 2048;
 const SHORT_ROWS: u64 = 8192;
 const SWAPPED: u64 = 4096;
-const MARGIN: u64 = 48;
+pub(super) const MARGIN: u64 = 48;
 /// Units of five bytes, which take as much memory again: larger segments are faster, and three of
 /// 4 KiB would not fit.
 const FIVE: u8 = 5;
@@ -93,7 +93,7 @@ fn stacked(call: &Call<'_>, most: impl Fn(u64) -> u64) -> Rows {
 
 /// Shared memory for so many bytes with any alignment, including the margin: `room_for` in
 /// staged.cuh.
-fn room_for(bytes: u64) -> u64 {
+pub(super) fn room_for(bytes: u64) -> u64 {
     (bytes + 30) / 16 * 16 + MARGIN
 }
 
