@@ -154,18 +154,11 @@ __device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out
     // All loads before the first use.
     uint4 a[VECTORS], b[VECTORS];
 #pragma unroll
-    for (int k = 0; k < VECTORS; ++k) a[k] = load16(low + step * k);
-    if (shift) {
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) b[k] = load16(low + 16 + step * k);
-    }
+    for (int k = 0; k < VECTORS; ++k) a[k] = load16(low + step * k), b[k] = load16(low + 16 + step * k);
     if (stopped(p.lengths)) return;
-    if (shift) {
+    // Without branches: the rows of a warp have different shifts.
 #pragma unroll
-        for (int k = 0; k < VECTORS; ++k) a[k] = shifted<W>(a[k], b[k], shift);
-    }
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) store16(out + apart * k, back ? reversed<W>(a[k]) : a[k]);
+    for (int k = 0; k < VECTORS; ++k) store16(out + apart * k, turned<W>(a[k], b[k], shift, back));
 }
 
 // Units of W bytes at multiples of W. A thread moves as many vectors of a row as VECTORS says, with all
@@ -180,7 +173,7 @@ __device__ __forceinline__ void rows_any(const Rows& p) {
         const Way way = c.cut.behind;
         const u8* at = c.in + (way.back ? way.from * W - c.start + W - 16 : way.from * W + c.start);
         const u8* lowest = at - 15 - (way.back ? reach : 0);
-        const u8* highest = at + 31 + (way.back ? 0 : reach);
+        const u8* highest = at + 32 + (way.back ? 0 : reach);
         if (lowest >= p.src_begin && highest <= p.src_end) {
             put_vectors<W>(p, at, c.out + c.start, way.back, apart);
             return;

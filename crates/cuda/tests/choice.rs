@@ -200,7 +200,7 @@ fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
         (of(DType::C128, &[4096], 0), Kernel::SegmentRows),
         (of(DType::F32, &[4096, 256], 0), Kernel::SegmentBlocks),
         (of(DType::F32, &[8, 512, 255], 1), Kernel::SegmentUnits),
-        (of(DType::F32, &[8, 512, 31], 1), Kernel::SegmentBlocks),
+        (of(DType::F32, &[8, 512, 63], 1), Kernel::SegmentBlocks),
         (of(DType::Bytes(3), &[4096], 0), Kernel::SegmentBlocks),
         (of(DType::U8, &[63], 0), Kernel::SegmentBlocks),
         (segments(&back, &dense(DType::F32, &[4096]), 0), Kernel::SegmentBlocks),

@@ -136,6 +136,7 @@ fn segments_of_every_size_cross_tiles() {
         (DType::Bytes(3), &[5_000], 0, Kernel::SegmentBlocks),
         (DType::F32, &[700, 20], 0, Kernel::SegmentBlocks),
         (DType::F32, &[300, 65], 0, Kernel::SegmentUnits),
+        (DType::F32, &[300, 63], 0, Kernel::SegmentBlocks),
         (DType::F32, &[2, 60, 701], 1, Kernel::SegmentUnits),
         (DType::U8, &[90, 1_025], 0, Kernel::SegmentUnits),
         (DType::F32, &[300, 28], 0, Kernel::SegmentBlocks),
