@@ -90,23 +90,23 @@ struct BriefRow {
     }
 };
 
-// `chunk` is the bytes of a row. If rows are whole vectors, `unit` may be their number in a row: there
-// is an unused vector behind each row then, so that rows begin in more different banks.
+// `row` is the bytes of a row. If rows are whole vectors, `apart` may be their number in a row:
+// there is an unused vector behind each row then, so that rows begin in more different banks.
 template <int W>
 __device__ __forceinline__ void rows_brief(const Rows& p) {
-    const i32 bytes = (i32)p.chunk.len;
+    const i32 bytes = (i32)p.row.len;
     const u64 first = thread_index() / 32 * 32;
     if (first >= p.count) return;
     const i32 rows = p.count - first < 32 ? (i32)(p.count - first) : 32, all = rows * bytes;
     const i32 lane = (i32)(threadIdx.x & 31);
     const i64 start = (i64)first * bytes;
     const u32 room = threadIdx.x / 32 * p.room + MARGIN;
-    const bool apart = p.unit.len != 0;
+    const bool apart = p.apart.len != 0;
     i32 from = (i32)room;
     if (apart) {
 #pragma unroll 4
         for (i32 v = lane; v < all / 16; v += 32)
-            copy_async16((u8*)staged + from + (v + (i32)divide32((u32)v, p.unit)) * 16, p.src + start + v * 16, p.policy);
+            copy_async16((u8*)staged + from + (v + (i32)divide32((u32)v, p.apart)) * 16, p.src + start + v * 16, p.policy);
     } else {
         from = (i32)stage_bytes(p, room, p.src + start, (u32)all);
     }
@@ -127,7 +127,7 @@ __device__ __forceinline__ void rows_brief(const Rows& p) {
     if (apart) {
 #pragma unroll 4
         for (i32 v = lane; v < all / 16; v += 32)
-            store16(out + v * 16, staged[from / 16 + v + (i32)divide32((u32)v, p.unit)]);
+            store16(out + v * 16, staged[from / 16 + v + (i32)divide32((u32)v, p.apart)]);
     } else if (((u64)out & 15) == 0 && rows == 32 && from % 16 == 0) {
 #pragma unroll 4
         for (i32 at = lane * 16; at < all; at += 512) store16(out + at, staged[(from + at) / 16]);

@@ -5,28 +5,6 @@
 
 extern __shared__ uint4 staged[];
 
-struct Columns {
-    const u8* src;  // the first step of the first column
-    u8* dst;
-    u64 policy;  // cache policy of loads
-    i64 src_step;  // from one step of the columns to the next
-    i64 dst_step;
-    u64 steps;
-    u64 width;  // bytes of a row
-    Axis strip;  // strips in a row
-    Axis unit;  // granules in a column's unit
-    u64 strips;  // in total; blocks beyond that exit
-    i64 lengths_step;  // from one column's length to the next
-    u32 strip_shift;  // log2 of a strip's bytes
-    u32 vectors;  // rows of the input are 16-byte vectors
-    u32 words;  // rows of the output are words of at least 4 bytes
-    u32 rows;  // clusters: words of a column per block; direct: rows per slice
-    u32 pitch;  // direct: slices
-    u32 unused;
-    Lengths lengths;
-    Loops<6> outer;
-};
-
 struct Strip {
     const u8* src;
     u8* dst;
@@ -125,8 +103,7 @@ __device__ __forceinline__ void put_together(u8* to, const T (&v)[COUNT]) {
     }
 }
 
-// Threads per block, and words that each thread assembles at a time.
-const u32 COLUMN_THREADS = 512;
+// Words that each thread assembles at a time.
 const int AT_A_TIME = 4;
 
 // A thread's words of S bytes in a strip: one every so many rows. Each is assembled from granules
@@ -210,7 +187,7 @@ __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s, u64
     u64 length[count];
 #pragma unroll
     for (int k = 0; k < count; ++k) length[k] = column_length<G>(p, s, byte + k * G);
-    const u64 rows = COLUMN_THREADS >> per_row, end = first + p.rows < p.steps ? first + p.rows : p.steps;
+    const u64 rows = COLUMN_THREADS >> per_row, end = first + p.slice < p.steps ? first + p.slice : p.steps;
 #pragma unroll 4
     for (u64 t = first + (threadIdx.x >> per_row); t < end; t += rows) {
         T v[count];
@@ -234,8 +211,8 @@ template <int G>
 __device__ __forceinline__ void columns_direct(const Columns& p) {
     const int wide = G < 4 ? 4 : G;
     if (stopped(p.lengths)) return;
-    const u32 strip = blockIdx.x / p.pitch;
-    const u64 first = (u64)(blockIdx.x - strip * p.pitch) * p.rows;
+    const u32 strip = blockIdx.x / p.slices;
+    const u64 first = (u64)(blockIdx.x - strip * p.slices) * p.slice;
     const Strip s = strip_of(p, strip);
     if (p.lengths.zero) put_direct<G, G, true>(p, s, first);
     else if (G < 4 && p.words) put_direct<G, wide, false>(p, s, first);

@@ -3,21 +3,16 @@
 #pragma once
 #include "rows.cuh"
 
-// Vectors of a row per thread, with a stride of as many vectors as a row has threads. Keep in sync
-// with `src/jobs/rows.rs`.
-const int CUT = 4;
-const int MOVED = 2;
-
 struct Share {
     Place at;
     i64 first;  // bytes of the row before its first vector
     i64 step;
 
     __device__ __forceinline__ Share(const Rows& p, u64 thread) {
-        const u64 row = divide(thread, p.chunk);
+        const u64 row = divide(thread, p.per_row);
         at = place(p.rows, row);
-        first = (i64)(thread - row * p.chunk.len) * 16;
-        step = (i64)p.chunk.len * 16;
+        first = (i64)(thread - row * p.per_row.len) * 16;
+        step = (i64)p.per_row.len * 16;
     }
 };
 

@@ -3,29 +3,6 @@
 #pragma once
 #include "vector.cuh"
 
-struct Rows {
-    const u8* src;  // lowest byte of the first row
-    u8* dst;
-    u64 policy;  // cache policy of loads
-    const u8* src_begin;  // what may be read
-    const u8* src_end;
-    u64 threads;
-    u64 units;  // in a row
-    Axis chunk;  // threads per row (rows_dense: bytes per row; staged rows: segments per row)
-    Axis unit;  // staged rows: bytes of a unit; short rows: rows per warp; brief rows: brief.cuh
-    u32 src_back;  // the row runs from high addresses to low ones
-    u32 dst_back;
-    u32 by_length;  // the row is the dimension with lengths
-    u32 room;  // staged and short rows: bytes of shared memory per warp
-    u64 count;  // dense and short rows: number of rows; staged rows: units per segment
-    Lengths lengths;
-    Loops<6> rows;
-};
-
-// Vectors of a row per thread, if they come from windows at any alignment. Keep in sync with
-// `src/jobs/rows.rs`.
-const int VECTORS = 2;
-
 // One direction: position p of the output (in units, from the lowest address) comes from `from` + p
 // or from `from` - p.
 struct Way {
@@ -92,8 +69,8 @@ __device__ __forceinline__ Cut cut_of(const Rows& p, i64 lengths) {
 
 template <bool LENGTHS>
 __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
-    u64 row = divide(thread, p.chunk);
-    u64 number = thread - row * p.chunk.len;
+    u64 row = divide(thread, p.per_row);
+    u64 number = thread - row * p.per_row.len;
     Chunk c;
     Place at = settled(p.rows, p.lengths, row, c.beyond);
     c.in = kept(p.src, p.policy) + at.src;
@@ -108,10 +85,10 @@ template <int W>
 __device__ __forceinline__ void rows_aligned(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    u64 row = divide(thread, p.chunk);
-    u64 number = thread - row * p.chunk.len;
+    u64 row = divide(thread, p.per_row);
+    u64 number = thread - row * p.per_row.len;
     Place at = settled(p.rows, p.lengths, row);
-    uint4 v = load16(kept(p.src, p.policy) + at.src + (W ? p.chunk.len - 1 - number : number) * 16);
+    uint4 v = load16(kept(p.src, p.policy) + at.src + (W ? p.per_row.len - 1 - number : number) * 16);
     // Checked only now: loads are harmless and need not wait for the length check.
     if (stopped(p.lengths)) return;
     store16(p.dst + at.dst + number * 16, reversed<W>(v));
@@ -168,7 +145,7 @@ __device__ __forceinline__ void rows_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
     Chunk c = chunk_of<false>(p, thread);
-    const i64 bytes = (i64)p.units * W, apart = (i64)p.chunk.len * 16, reach = apart * (VECTORS - 1);
+    const i64 bytes = (i64)p.units * W, apart = (i64)p.per_row.len * 16, reach = apart * (VECTORS - 1);
     if (!c.beyond && c.start >= 0 && c.start + reach + 16 <= bytes) {
         const Way way = c.cut.behind;
         const u8* at = c.in + (way.back ? way.from * W - c.start + W - 16 : way.from * W + c.start);
@@ -200,8 +177,8 @@ template <int W>
 __device__ __forceinline__ void rows_swap(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
-    u64 row = divide(thread, p.chunk);
-    u64 number = thread - row * p.chunk.len;
+    u64 row = divide(thread, p.per_row);
+    u64 number = thread - row * p.per_row.len;
     u8* base = p.dst + place(p.rows, row).dst;
     u8* low = base + number * 16;
     u8* high = base + (p.units * W / 16 - 1 - number) * 16;

@@ -7,32 +7,6 @@
 #include "staged.cuh"
 #include "strided.cuh"
 
-struct Segments {
-    const u8* src;  // the first step of the first lane
-    u8* dst;
-    u64 policy;  // cache policy of loads
-    const u8* src_begin;  // what may be read
-    const u8* src_end;
-    u64 steps;  // of the dimension
-    i64 src_step;
-    i64 dst_step;
-    Axis tiles;  // of a lane, or runs of tiles
-    u64 run;  // tiles that a block writes
-    Axis pieces;  // of a unit
-    u64 unit;  // its bytes
-    u64 piece;  // bytes of a piece, the last one of a unit may have fewer
-    Lengths lengths;
-    Loops<6> outer;
-};
-
-// Bytes of a tile of contiguous units, and pieces per thread of other tiles. Keep in sync with
-// `src/jobs/segments.rs`.
-const i32 TILE_BYTES = 16384;
-const i32 SWAP_TILE_BYTES = 16384;
-const int SPREAD = 4;
-// Bytes of a piece that a warp stages, and pieces of a block.
-const i32 STAGED_PIECE = 1024;
-const i32 STAGED_PIECES = 32;
 // Bounds that are loaded at first, and the most of a tile.
 const i32 SOME_BOUNDS = 32;
 const i32 MOST_BOUNDS = SOME_BOUNDS + 4 * THREADS;
@@ -192,9 +166,9 @@ struct StagedTile {
     };
     Trade first, last;
 
-    static const i32 TILE = SWAP ? SWAP_TILE_BYTES : TILE_BYTES, RANGES = SWAP ? 5 : 3;
-    // Dynamic shared memory: `src/jobs/segments.rs`.
-    static const i32 MOST = (SWAP ? 2 * TILE : TILE) + RANGES * (32 + (i32)MARGIN) + (i32)MARGIN;
+    static const i32 TILE = SWAP ? SWAP_TILE_BYTES : TILE_BYTES;
+    // Dynamic shared memory.
+    static const i32 MOST = SWAP ? STAGED_SWAP_TILE : STAGED_TILE;
 
     __device__ __forceinline__ StagedTile(const Segments& p, const Tile& tile) : p(p), tile(tile) {}
 
@@ -319,12 +293,12 @@ template <int W, bool SWAP>
 __device__ __forceinline__ void segments_rows(const Segments& p) {
     typedef typename Word<W>::T T;
     typedef StagedTile<W, SWAP> Held;
-    const u64 lane = divide(blockIdx.x, p.tiles);
+    const u64 lane = divide(blockIdx.x, p.blocks);
     const Place at = place(p.outer, lane);
     const u8* in = p.src + at.src;
     u8* out = p.dst + at.dst;
     // Tiles begin at vector boundaries of the output.
-    i64 begin = (i64)((blockIdx.x - lane * p.tiles.len) * p.run) * Held::TILE - (i64)((u64)out & 15);
+    i64 begin = (i64)((blockIdx.x - lane * p.blocks.len) * p.run) * Held::TILE - (i64)((u64)out & 15);
     const i64 bytes = (i64)p.steps * W, all = begin + (i64)p.run * Held::TILE, stop = all < bytes ? all : bytes;
     i64 first = begin < 0 ? 0 : begin;
     if (first >= stop) return;
@@ -352,7 +326,7 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
         if (!checked && stopped(p.lengths)) {
             // Of a new output, the input as it is: what is staged is undefined if offsets are invalid.
 #pragma unroll 1
-            for (i64 k = first + (i64)threadIdx.x * W; !SWAP && p.lengths.zero && k < stop; k += THREADS * W)
+            for (i64 k = first + (i64)threadIdx.x * W; !SWAP && p.lengths.copies && k < stop; k += THREADS * W)
                 *(T*)(out + k) = *(const T*)(in + k);
             return;
         }
@@ -411,8 +385,8 @@ struct BlockOf {
     i32 begin, count;
 
     __device__ __forceinline__ BlockOf(const Segments& p) {
-        lane = divide(blockIdx.x, p.tiles);
-        const u64 all = p.steps * p.pieces.len, start = (blockIdx.x - lane * p.tiles.len) * SIZE;
+        lane = divide(blockIdx.x, p.blocks);
+        const u64 all = p.steps * p.pieces.len, start = (blockIdx.x - lane * p.blocks.len) * SIZE;
         first = divide(start, p.pieces);
         begin = (i32)(start - first * p.pieces.len);
         count = all - start < SIZE ? (i32)(all - start) : SIZE;

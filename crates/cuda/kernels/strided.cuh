@@ -3,14 +3,6 @@
 #pragma once
 #include "vector.cuh"
 
-struct Strided {
-    const u8* src;
-    u8* dst;
-    u64 threads;
-    Lengths lengths;
-    Loops<48> loops;
-};
-
 template <int G>
 __device__ __forceinline__ void strided(const Strided& p) {
     u64 thread = thread_index();
@@ -43,19 +35,6 @@ __device__ __forceinline__ void swap(const Strided& p) {
     *low = b;
     *high = a;
 }
-
-struct Gather {
-    const u8* src;
-    u8* dst;
-    u64 threads;
-    u64 run;  // contiguous granules of output
-    Axis chunk;  // the most 16-byte pieces that a run touches at any alignment
-    Axis inner[2];  // the innermost dimension and the next
-    u32 prefix;  // 0, 1: one of those; 2: one of `outer`; or NONE
-    u32 uniform;  // all runs have the same alignment modulo 16
-    Lengths lengths;
-    Loops<6> outer;
-};
 
 // Steps through granules in output order, dividing only at the end of `inner`.
 template <bool PREFIX>

@@ -5,10 +5,10 @@
 //! by how much calls take longer without it, on the next one that applies (H200, 2026-11-18, most
 //! tensors have 1 GiB, `bench-gpu --without`).
 
+use crate::constants::{FEW, MANY};
 use crate::facts::{ColumnFacts, Facts, MOST_DENSE, RowFacts, WIDE_UNIT, cut_from};
 use crate::kernel::Kernel;
 use crate::limits::Limits;
-use crate::params::{FEW, MANY};
 use crate::shape::{Shape, Site};
 use retrograde::{Grain, Plan};
 

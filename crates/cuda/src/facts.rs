@@ -1,9 +1,9 @@
 //! What the choice of a kernel depends on: the shape and the addresses of a call, as predicates that
 //! the table (`choose`) names.
 
-use crate::lanes::{LINE, Lanes, MOST_HELD, RING, STRIP, WIDE_STRIP};
+use crate::constants::{FEW, MOST_SHARED};
+use crate::lanes::{LINE, Lanes, RING, STRIP, WIDE_STRIP};
 use crate::limits::Limits;
-use crate::params::FEW;
 use crate::scratch::MOST_SCRATCH;
 use crate::shape::{Shape, Site};
 use retrograde::{Dim, Flow, Plan};
@@ -238,7 +238,7 @@ impl ColumnFacts<'_> {
             && !shape.zero
             && self.fills()
             && self.lanes.staged_strip(granule, limits) == STRIP
-            && self.lanes.bytes_shared() <= MOST_HELD.min(limits.shared as u64)
+            && self.lanes.bytes_shared() <= MOST_SHARED.min(limits.shared as u64)
             && self.lanes.reads_whole(16)
             && self.lanes.writes_whole(4)
     }

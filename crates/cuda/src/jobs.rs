@@ -11,6 +11,7 @@ mod staged;
 pub(crate) use scratch::Room;
 
 use crate::choose::Choice;
+use crate::constants::{CHECK_THREADS, SIGNED, THREADS, UNALIGNED};
 use crate::kernel::{Entry, Kernel};
 use crate::limits::Limits;
 use crate::params::{
@@ -20,9 +21,6 @@ use crate::shape::{Shape, Site};
 use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Meaning, Plan};
 use smallvec::SmallVec;
 
-/// Threads per block: `THREADS` in common.cuh; and for tiles and length checks.
-const THREADS: u32 = 128;
-const MORE_THREADS: u32 = 256;
 /// The most blocks of a length check.
 const CHECK_BLOCKS: u64 = 512;
 
@@ -67,29 +65,30 @@ pub(crate) fn lengths_of(plan: &Plan, address: u64, stop: u64) -> Lengths {
             let steps = plan.dims().iter().map(|dim| dim.lengths as i64).chain([step]);
             let kind = length_kind(lengths.dtype, first, steps);
             let zero = u32::from(plan.zeroes_tail());
-            Lengths { first, stop, limit: lengths.limit as u64, step, count, kind, zero }
+            let limit = lengths.limit as u64;
+            Lengths { first, stop, limit, step, count, kind, zero, ..Lengths::NONE }
         }
-        None => Lengths { first: 0, stop: 0, limit: 0, step: 0, count: 0, kind: 0, zero: 0 },
+        None => Lengths::NONE,
     }
 }
 
-/// The code of a lengths type: log2 of its bytes, plus 4 if signed, plus 8 if some are unaligned.
+/// The code of a lengths type: log2 of its bytes, SIGNED, and UNALIGNED if some are.
 fn length_kind(dtype: DType, first: u64, mut steps: impl Iterator<Item = i64>) -> u32 {
     use DType::*;
     let code = match dtype {
-        I8 => 4,
+        I8 => SIGNED,
         U16 => 1,
-        I16 => 5,
+        I16 => 1 | SIGNED,
         U32 => 2,
-        I32 => 6,
+        I32 => 2 | SIGNED,
         U64 => 3,
-        I64 => 7,
+        I64 => 3 | SIGNED,
         // U8, the only remaining integer type.
         _ => 0,
     };
     let bytes = 1i64 << (code & 3);
     let aligned = first as i64 % bytes == 0 && steps.all(|step| step % bytes == 0);
-    if aligned { code } else { code | 8 }
+    if aligned { code } else { code | UNALIGNED }
 }
 
 /// The check of all lengths or offsets, in row-major order. `alarm` is the address of a word that
@@ -105,12 +104,12 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64, alarm: u64
     };
     let kind = length_kind(lengths.dtype, first, axes.iter().map(|axis| axis.lengths));
     let (limit, loops) = (lengths.limit as u64, Loops::new(&axes, None));
-    let blocks = count.div_ceil(u64::from(MORE_THREADS)).clamp(1, CHECK_BLOCKS);
+    let blocks = count.div_ceil(u64::from(CHECK_THREADS)).clamp(1, CHECK_BLOCKS);
     let offsets = u32::from(lengths.meaning == Meaning::Offsets);
     let check = Check { first, report, count, most, limit, alarm, kind, offsets, loops };
     let params = AnyParams::Check(check);
     let kernel = Kernel::CheckLengths;
-    Job { entry: Entry(kernel, 0), blocks, threads: MORE_THREADS, shared: 0, cluster: 1, params }
+    Job { entry: Entry(kernel, 0), blocks, threads: CHECK_THREADS, shared: 0, cluster: 1, params }
 }
 
 /// A call to launch: a plan, its shape, and all addresses.

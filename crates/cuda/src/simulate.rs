@@ -2,6 +2,7 @@
 //! results can be tested without a device.
 
 use crate::choose;
+use crate::constants::{KEPT_APART, RAN_EARLY, READ_OUTSIDE, TOUCHED_SHARED};
 use crate::error::Error;
 use crate::jobs::{self, AnyParams, Call, Job, Room};
 use crate::kernel::{Entry, Kernel};
@@ -28,7 +29,7 @@ pub struct Simulator {
     ran: Mutex<BTreeSet<String>>,
 }
 
-/// `launch` in host.cpp: returns `KEPT_APART`, or the kind of illegal access.
+/// `launch` in host.cpp: returns `KEPT_APART`, or what was wrong.
 type Launch = unsafe extern "C" fn(*const c_void, *const c_void, u64, u32, u32, u32) -> u32;
 
 impl Simulator {
@@ -234,12 +235,12 @@ impl Simulator {
                 self.library.get(name.as_bytes()).expect("a kernel");
             launch(*kernel, params, blocks, threads, shared, u32::from(kernel_of.waits()))
         };
-        // `KEPT_APART`, `TOUCHED_SHARED`, `READ_OUTSIDE` and `RAN_EARLY` in host.cpp.
         match outcome {
-            0 => {}
-            1 => panic!("{name} accesses shared memory out of bounds"),
-            3 => panic!("{name} would wait for a block that comes later"),
-            _ => panic!("{name} reads vectors outside the input"),
+            KEPT_APART => {}
+            TOUCHED_SHARED => panic!("{name} accesses shared memory out of bounds"),
+            RAN_EARLY => panic!("{name} would wait for a block that comes later"),
+            READ_OUTSIDE => panic!("{name} reads vectors outside the input"),
+            other => panic!("{name}: {other}"),
         }
     }
 }

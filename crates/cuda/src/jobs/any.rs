@@ -1,9 +1,10 @@
 //! Any order of dimensions: tiles, 16 bytes at a time, or piece by piece.
 
-use super::{AnyParams, Call, Launch, MORE_THREADS, axes, axis, count, flat};
+use super::{AnyParams, Call, Launch, axes, axis, count, flat};
 use crate::choose::Choice;
+use crate::constants::{NONE, TILE_ROW, TILE_SIDE, TILE_THREADS, VECTOR_SIDE};
 use crate::facts::{self, chunks};
-use crate::params::{Axis, Gather, Loops, NONE, Strided, Tiles};
+use crate::params::{Axis, Gather, Loops, Strided, Tiles};
 use crate::shape::{Shape, address};
 use retrograde::{Dim, Flow};
 use smallvec::SmallVec;
@@ -118,9 +119,9 @@ pub(super) fn tiles(call: &Call<'_>) -> Launch {
     let width = shape.unit;
     // `Square` in tiles.cuh.
     let side = match width {
-        1 | 2 => 128 / width,
-        4 | 8 => 64,
-        _ => 32,
+        1 | 2 => TILE_ROW / width,
+        4 | 8 => TILE_SIDE,
+        _ => VECTOR_SIDE,
     };
     let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
     // If the input's rows run backward, those of a tile begin at their last element.
@@ -147,7 +148,7 @@ pub(super) fn tiles(call: &Call<'_>) -> Launch {
     };
     Launch {
         blocks: count(&outer) * tiles_a * tiles_b,
-        threads: MORE_THREADS,
+        threads: TILE_THREADS,
         // One element of padding per row, to avoid bank conflicts along columns.
         shared: (side * (side + 1) * width) as u32,
         params: AnyParams::Tiles(params),

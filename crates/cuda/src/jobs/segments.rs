@@ -1,26 +1,17 @@
 //! One dimension that offsets cut into segments.
 
 use super::any::{self, granules};
-use super::staged::{MARGIN, WARP, room_for};
-use super::{AnyParams, Call, Launch, THREADS, axes, count};
+use super::staged::{WARP, room_for};
+use super::{AnyParams, Call, Launch, axes, count};
 use crate::choose::Choice;
+use crate::constants::{
+    MARGIN, SPREAD, STAGED_PIECE, STAGED_PIECES, STAGED_SWAP_TILE, STAGED_TILE, SWAP_TILE_BYTES,
+    THREADS, TILE_BYTES,
+};
 use crate::kernel::Kernel;
 use crate::limits::Limits;
 use crate::params::{Axis, Loops, Segments};
 use crate::shape::address;
-
-/// Bytes of a tile of contiguous units: `TILE_BYTES` and `SWAP_TILE_BYTES` in segments.cuh.
-const TILE: u64 = 16384;
-const SWAP_TILE: u64 = 16384;
-/// Pieces per thread of other tiles: `SPREAD` there.
-const SPREAD: u64 = 4;
-/// Bytes of a piece that a warp stages, and pieces of a block: the same names there.
-const STAGED_PIECE: u64 = 1024;
-const STAGED_PIECES: u64 = 32;
-/// Shared memory for the three ranges of a tile, or for five in place, of which two are mirror images:
-/// `StagedTile::MOST` there.
-const STAGED: u64 = TILE + 3 * (32 + 48) + 48;
-const STAGED_SWAP: u64 = 2 * SWAP_TILE + 5 * (32 + 48) + 48;
 
 /// Blocks of so many per multiprocessor are enough; if there are more tiles, a block writes several.
 const ENOUGH: u64 = 24;
@@ -31,8 +22,8 @@ const LONGEST_RUN: u64 = 8;
 pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Launch {
     let width = call.shape.unit;
     let (tile, shared) = match choice.kernel {
-        Kernel::SegmentRowSwaps => (SWAP_TILE, STAGED_SWAP),
-        _ => (TILE, STAGED),
+        Kernel::SegmentRowSwaps => (SWAP_TILE_BYTES, STAGED_SWAP_TILE),
+        _ => (TILE_BYTES, STAGED_TILE),
     };
     let (params, lanes) = segments_of(call, width);
     let alike = params.outer.axis.iter().all(|axis| axis.dst % 16 == 0);
@@ -41,7 +32,7 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Launch {
     let run = lanes * tiles / (limits.multiprocessors as u64 * ENOUGH);
     let run = run.clamp(1, LONGEST_RUN);
     let runs = tiles.div_ceil(run);
-    let params = AnyParams::Segments(Segments { tiles: Axis::count(runs), run, ..params });
+    let params = AnyParams::Segments(Segments { blocks: Axis::count(runs), run, ..params });
     Launch { blocks: lanes * runs, threads: THREADS, shared: shared as u32, params }
 }
 
@@ -49,7 +40,7 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice, limits: &Limits) -> Launch {
 pub(super) fn pieces(call: &Call<'_>, choice: Choice) -> Launch {
     let (params, lanes) = segments_of(call, choice.variant.into());
     let tiles = (params.steps * params.pieces.len).div_ceil(u64::from(THREADS) * SPREAD);
-    let params = AnyParams::Segments(Segments { tiles: Axis::count(tiles), ..params });
+    let params = AnyParams::Segments(Segments { blocks: Axis::count(tiles), ..params });
     Launch { blocks: lanes * tiles, threads: THREADS, shared: 0, params }
 }
 
@@ -58,7 +49,7 @@ pub(super) fn units(call: &Call<'_>) -> Launch {
     let pieces = call.shape.unit.div_ceil(STAGED_PIECE);
     let (params, lanes) = segments_of(call, call.shape.unit.div_ceil(pieces));
     let tiles = (params.steps * params.pieces.len).div_ceil(STAGED_PIECES);
-    let params = AnyParams::Segments(Segments { tiles: Axis::count(tiles), ..params });
+    let params = AnyParams::Segments(Segments { blocks: Axis::count(tiles), ..params });
     let shared = MARGIN + u64::from(THREADS) / WARP * 2 * room_for(STAGED_PIECE);
     Launch { blocks: lanes * tiles, threads: THREADS, shared: shared as u32, params }
 }
@@ -83,7 +74,7 @@ fn segments_of(call: &Call<'_>, width: u64) -> (Segments, u64) {
         steps: cut.len as u64,
         src_step: cut.src as i64,
         dst_step: cut.dst as i64,
-        tiles: Axis::default(),
+        blocks: Axis::default(),
         run: 1,
         pieces: Axis::count(shape.unit.div_ceil(width)),
         unit: shape.unit,

@@ -97,7 +97,8 @@ fn structure<T: Declared>(header: &mut String) {
     }
     header.push_str("};\n");
     let of = if parameter.is_empty() { String::new() } else { "<FEW>".to_owned() };
-    writeln!(header, "static_assert(sizeof({name}{of}) == {}, \"{name}\");", size_of::<T>()).unwrap();
+    writeln!(header, "static_assert(sizeof({name}{of}) == {}, \"{name}\");", size_of::<T>())
+        .unwrap();
 }
 
 /// The whole header.
