@@ -67,6 +67,8 @@ enum Movement {
     Flip(&'static [i64]),
     /// The same, of an input whose two axes are stored in the other order.
     Transposed(&'static [i64]),
+    /// The same, of rows that are so many elements apart.
+    Apart(&'static [i64], usize),
 }
 
 /// A case that is not in the list.
@@ -76,6 +78,17 @@ struct Other {
     shape: Vec<usize>,
     movement: Movement,
     in_place: bool,
+}
+
+impl Other {
+    /// All bytes of the tensor, with those between its rows.
+    fn bytes(&self) -> Result<usize> {
+        let row = match self.movement {
+            Movement::Apart(_, step) => step,
+            _ => self.shape[1..].iter().product(),
+        };
+        Ok(Layout::dense(self.dtype, &[self.shape[0], row])?.byte_len())
+    }
 }
 
 /// Segments of contiguous units and of rows, zero tails, and lengths at the end of rows.
@@ -148,6 +161,7 @@ fn movements() -> Vec<Other> {
     ] {
         all.push(of(&format!("flip {axes:?}"), dtype, shape, Movement::Flip(axes)));
     }
+    all.push(of("flip [1], rows 80 apart", DType::F32, &[1 << 21, 64], Movement::Apart(&[1], 80)));
     for tail in [Tail::Keep, Tail::Zero] {
         let keep = if tail == Tail::Keep { "kept" } else { "zero" };
         let rows = format!("rows, {keep} tail");
@@ -232,7 +246,7 @@ impl<'a> Ready<'a> {
 
     fn other(cuda: &Cuda, memory: &'a Memory, case: &Other) -> Result<Self> {
         let dense = Layout::dense(case.dtype, &case.shape)?;
-        let bytes = dense.byte_len();
+        let bytes = case.bytes()?;
         let ready = |plan, lengths| {
             Ok(Ready { plan, memory, lengths, bytes, offset: 0, in_place: case.in_place })
         };
@@ -244,6 +258,11 @@ impl<'a> Ready<'a> {
                 let strides = [1, case.shape[0] as isize];
                 let input = Layout::strided(case.dtype, &case.shape, &strides, 0)?;
                 return ready(Reverse::axes(axes.iter().copied()).plan(&input, &dense)?, None);
+            }
+            Movement::Apart(axes, step) => {
+                let rows = Layout::strided(case.dtype, &case.shape, &[step as isize, 1], 0)?;
+                let plan = Reverse::axes(axes.iter().copied()).plan(&rows, &rows)?;
+                return ready(plan, None);
             }
             Movement::Columns(tail) => {
                 let given = lengths(case.shape[1], case.shape[0]);
@@ -417,9 +436,11 @@ fn main() -> Result<()> {
     unsafe { result::ctx::set_current(result::primary_ctx::retain(device)?)? };
     let clock = Clock::new(&cuda)?;
     let mut most = 0;
-    let tensors = large.iter().chain(&small).map(|case| (case.dtype, &case.shape));
-    for (dtype, shape) in tensors.chain(others.iter().map(|case| (case.dtype, &case.shape))) {
-        most = most.max(Layout::dense(dtype, shape)?.byte_len());
+    for case in large.iter().chain(&small) {
+        most = most.max(case.dense()?.byte_len());
+    }
+    for case in &others {
+        most = most.max(case.bytes()?);
     }
     let memory = Memory::new(&cuda, most)?;
     // Made one by one: the lengths of all cases together take much memory.

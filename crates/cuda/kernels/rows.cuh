@@ -123,7 +123,7 @@ __device__ __forceinline__ void put_row(const Rows& p, const Chunk& c, i64 start
 }
 
 // Vectors of a row that are so many bytes apart; `at` is the source of the first.
-template <int W>
+template <int W, int VECTORS>
 __device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out, bool back, i64 apart) {
     const u32 shift = (u32)(u64)at & 15;
     const u8* low = at - shift;
@@ -140,7 +140,7 @@ __device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out
 
 // Units of W bytes at multiples of W. A thread moves as many vectors of a row as VECTORS says, with all
 // those of the other threads of the row between two of them.
-template <int W>
+template <int W, int VECTORS>
 __device__ __forceinline__ void rows_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
@@ -152,7 +152,7 @@ __device__ __forceinline__ void rows_any(const Rows& p) {
         const u8* lowest = at - 15 - (way.back ? reach : 0);
         const u8* highest = at + 32 + (way.back ? 0 : reach);
         if (lowest >= p.src_begin && highest <= p.src_end) {
-            put_vectors<W>(p, at, c.out + c.start, way.back, apart);
+            put_vectors<W, VECTORS>(p, at, c.out + c.start, way.back, apart);
             return;
         }
     }
@@ -198,10 +198,11 @@ ROWS(rows_aligned_2, rows_aligned<2>)
 ROWS(rows_aligned_4, rows_aligned<4>)
 ROWS(rows_aligned_8, rows_aligned<8>)
 ROWS(rows_aligned_16, rows_aligned<16>)
-ROWS(rows_any_1, rows_any<1>)
-ROWS(rows_any_2, rows_any<2>)
-ROWS(rows_any_4, rows_any<4>)
-ROWS(rows_any_8, rows_any<8>)
+#define ROWS_OF(W)                                                                                 \
+    ROWS(rows_any_##W, rows_any<W, 1>)                                                             \
+    ROWS(rows_pair_##W, rows_any<W, PAIR>)
+
+ROWS_OF(1) ROWS_OF(2) ROWS_OF(4) ROWS_OF(8)
 ROWS(rows_swap_1, rows_swap<1>)
 ROWS(rows_swap_2, rows_swap<2>)
 ROWS(rows_swap_4, rows_swap<4>)

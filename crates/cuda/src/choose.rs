@@ -199,7 +199,14 @@ const UNITS: &[Row] = &[
             f.pixels() && whole && !r.by_length && !f.shape.zero
         }),
     ),
-    // 15 % (f32 [1048576,255] axis 0).
+    // 12 % (f32 [16384,16383] axis 0), 27 % (f32 [512,1024,511]).
+    row(
+        Kernel::RowPairs,
+        Calls::Apart,
+        By::Unit,
+        When::Rows(|f, r| windows(f, r) && f.natural && !f.one_each(Some(r))),
+    ),
+    // 15 % (f32 [1048576,255] axis 0); 6 % (f32) and 8 % (f16) by pairs.
     row(Kernel::Rows, Calls::Apart, By::Unit, When::Rows(windows)),
     // Whole vectors are as fast as blocks.
     // 71 % (f32 [16384,16383]) to 328 % (u8) with lengths, 163 % (units of 5 bytes).
@@ -271,7 +278,8 @@ const UNITS: &[Row] = &[
         By::Pieces,
         When::Call(|f| f.wide() && f.shape.prefix.is_some() && f.shape.unit >= 960),
     ),
-    // 21 % (f32 [512,8192,63] with lengths).
+    // 54 % (f32 [512,8192,63] with lengths).
+    row(Kernel::RowPairs, Calls::Apart, By::Pieces, When::Call(|f| f.wide() && !f.one_each(None))),
     row(Kernel::Rows, Calls::Apart, By::Pieces, When::Call(|f| f.wide())),
     // Narrower blocks trade places piece by piece.
     // 16 % (f32 axis 0), 49 % (f32 [512,512,256] with lengths).

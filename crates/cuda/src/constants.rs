@@ -1,5 +1,7 @@
 //! Constants that the host and the kernels share: the test of `params::header` writes them into the
 //! header that the kernels include.
+// Some are for the simulation only.
+#![cfg_attr(not(feature = "simulate"), allow(dead_code))]
 
 /// Declares constants, each with the type that it has in the kernels.
 macro_rules! constants {
@@ -46,8 +48,8 @@ constants! {
     i32 CUT: u64 = 4;
     /// The same if lengths move whole rows.
     i32 MOVED: u64 = 2;
-    /// The same if vectors come from windows at any alignment.
-    i32 VECTORS: u64 = 2;
+    /// The same if vectors come from windows at any alignment, and one is not better.
+    i32 PAIR: u64 = 2;
     /// Vectors of dense rows that a thread flips, one after the other: two amortise the setup of a
     /// block, and more were slower.
     i32 FLIPS: u64 = 2;

@@ -22,6 +22,8 @@ pub(crate) const MOST_DENSE: u64 = 1 << 30;
 /// none.
 const LONG_ROW: u64 = 256;
 const LONG_VECTORS: u64 = 32;
+/// Rows of so many bytes are faster with one vector per thread, if they are found at once.
+const ONE_EACH: std::ops::Range<u64> = 768..2048;
 /// Longer rows are not rewritten as a whole in place: the part that stays is not written.
 const SHORT_SWAP: u64 = 512;
 /// Unaligned units of at least this size are treated as rows; for aligned ones, 16 is enough.
@@ -186,6 +188,13 @@ impl<'a> Facts<'a> {
                 true => row.alone && row.bytes < SHORT_SWAP,
                 false => row.by_length && row.bytes < short_to(self.shape.unit),
             }
+    }
+
+    /// Whether a thread should move one vector of each row: rows of about a KiB with at most one other
+    /// dimension, which take few instructions to find.
+    pub(crate) fn one_each(&self, row: Option<&RowFacts>) -> bool {
+        let (bytes, inner) = row.map_or((self.shape.unit, 0), |row| (row.bytes, 1));
+        self.shape.dims.len() <= inner + 1 && ONE_EACH.contains(&bytes)
     }
 
     /// Adjacent lanes, each with a length, if they are wide enough for columns. Out of place, blocks

@@ -138,9 +138,8 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
     use Kernel::*;
     let Launch { blocks, threads, shared, params } = match choice.kernel {
         None | CheckLengths => return Option::None,
-        AlignedRows | RowBlocks | CutRows | Rows | DenseRows | DenseFlips | WordFlips => {
-            rows::rows(call, choice)
-        }
+        AlignedRows | RowBlocks | CutRows | Rows | RowPairs | DenseRows | DenseFlips
+        | WordFlips => rows::rows(call, choice),
         RowSwaps => rows::row_swaps(call),
         BlockSwaps => rows::block_swaps(call)?,
         StagedRows | StagedSwaps => staged::staged(call, choice),

@@ -66,6 +66,8 @@ kernels! {
         "rows of 16-byte vectors with a length each";
     Rows = "rows", "rows_any" PIXELS, &[],
         "rows by 16-byte windows at any alignment";
+    RowPairs = "row pairs", "rows_pair" NARROW, &[],
+        "the same, two windows per thread";
     DenseFlips = "dense flips", "rows_dense_flip" &[1, 2, 3, 6], &[],
         "contiguous rows, reversed as a whole, a vector at a time across their ends";
     WordFlips = "word flips", "rows_flip" &[4, 8, 12], &[],

@@ -4,7 +4,8 @@ use retrograde::{
     Align, DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments,
     ReverseSequence, ReverseSubsequences, Tail,
 };
-use retrograde_cuda::{Kernel, Limits, kernel, kernel_in_place};
+use retrograde_cuda::{Kernel, Limits, kernel, kernel_in_place, kernels};
+use std::collections::BTreeSet;
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {
     Layout::dense(dtype, shape).unwrap()
@@ -39,9 +40,11 @@ fn flips_go_by_the_width_of_their_units_and_the_ends_of_their_rows() {
         (flip(F32, &[64, 64], &[0]), Kernel::AlignedRows),
         (flip(C128, &[64, 64], &[1]), Kernel::AlignedRows),
         (flip(F32, &[64, 4097], &[1]), Kernel::WordFlips),
-        (flip(F32, &[8, 8, 4097], &[0, 2]), Kernel::Rows),
-        (flip(U8, &[64, 4097], &[1]), Kernel::Rows),
-        (flip(F32, &[64, 4097], &[0]), Kernel::Rows),
+        (flip(F32, &[8, 8, 4097], &[0, 2]), Kernel::RowPairs),
+        (flip(U8, &[64, 4097], &[1]), Kernel::RowPairs),
+        (flip(F32, &[64, 4097], &[0]), Kernel::RowPairs),
+        (flip(F32, &[64, 255], &[0]), Kernel::Rows),
+        (flip(F32, &[64, 127], &[0]), Kernel::RowPairs),
         (flip(U8, &[1000, 63], &[1]), Kernel::DenseFlips),
         (flip(U8, &[1000, 7], &[1]), Kernel::Gather),
         (flip(U8, &[8, 704, 704, 3], &[2]), Kernel::AlignedRows),
@@ -78,7 +81,7 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::U8, &[64, 64], 1, 0), Kernel::BriefRows),
         (sequence(DType::F32, &[64, 32, 1024], 0, 1), Kernel::RowBlocks),
         (sequence(DType::U8, &[64, 32, 2115], 1, 0), Kernel::StagedRows),
-        (sequence(DType::U8, &[64, 32, 255], 1, 0), Kernel::Rows),
+        (sequence(DType::U8, &[64, 32, 255], 1, 0), Kernel::RowPairs),
         (sequence(DType::F32, &[2048, 64], 0, 1), Kernel::Columns),
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
@@ -150,7 +153,7 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
         (zero(DType::U8, &[64, 1024]), Kernel::ShortRows),
         (zero(DType::F32, &[64, 4095]), Kernel::StagedRows),
         (zero(DType::F32, &[64, 32, 1024]), Kernel::RowBlocks),
-        (zero(DType::U8, &[64, 32, 255]), Kernel::Rows),
+        (zero(DType::U8, &[64, 32, 255]), Kernel::RowPairs),
         (zero(DType::F32, &[64, 32, 255]), Kernel::StagedRows),
         (zero(DType::U4, &[64, 33]), Kernel::PackedMore),
         (zero(DType::F32, &[64, 1]), Kernel::ColumnsZero),
@@ -263,4 +266,60 @@ fn input_in_another_order_is_turned_by_squares_or_gathered() {
     // Too narrow, and units that are not one piece.
     assert_eq!(turned(DType::F32, 8, 64), Kernel::Gather);
     assert_eq!(turned(DType::Bytes(12), 64, 64), Kernel::Gather);
+}
+
+/// No row of the table is hidden by those above it.
+#[test]
+fn every_kernel_of_the_table_runs_some_plan() {
+    use DType::*;
+    let limits = Limits::default();
+    let segments = |src: &Layout, dst: &Layout| {
+        ReverseSegments::along(0).plan(src, &dense(I32, &[9]), dst).unwrap()
+    };
+    let along = |dtype, shape: &[usize]| segments(&dense(dtype, shape), &dense(dtype, shape));
+    let transposed = Layout::strided(F32, &[8, 64], &[1, 8], 0).unwrap();
+    let wide = Layout::strided(F32, &[64, 64], &[1, 64], 0).unwrap();
+    let rows = dense(F32, &[8, 64]);
+    let gathered = ReverseSequence::any_axes(1, 0).plan(&transposed, &dense(I64, &[8]), &rows);
+    let plans = [
+        flip(U4, &[1001], &[0]),
+        flip(U4, &[3, 33], &[0]),
+        ends(U4, &[64, 33], Align::Start, Tail::Zero),
+        along(F32, &[4096]),
+        along(F32, &[4096, 255]),
+        along(Bytes(3), &[4096]),
+        segments(&wide, &dense(F32, &[64, 64])),
+        flip(F32, &[64, 64], &[1]),
+        sequence(F32, &[64, 4096], 1, 0),
+        sequence(U8, &[64, 63], 1, 0),
+        sequence(U8, &[64, 1024], 1, 0),
+        flip(F32, &[64, 4097], &[1]),
+        flip(U8, &[1000, 63], &[1]),
+        flip(U8, &[8, 100, 70, 3], &[0, 2]),
+        flip(U8, &[64, 4097], &[1]),
+        flip(F32, &[64, 255], &[0]),
+        flip(Bytes(5), &[1000], &[0]),
+        lanes(U8, &[64, 2048, 8192], 1),
+        ends(F32, &[2048, 96], Align::Start, Tail::Zero),
+        lanes(F32, &[2048, 96], 0),
+        ends(F32, &[64, 1], Align::Start, Tail::Zero),
+        sequence(F32, &[16384, 64], 0, 1),
+        sequence(F32, &[57_000, 128], 0, 1),
+        sequence(F32, &[100_000, 96], 0, 1),
+        sequence(F32, &[100_000, 50], 0, 1),
+        sequence(F32, &[64, 32, 1024], 0, 1),
+        flip(F32, &[64, 1024], &[0]),
+        Reverse::axes([1]).plan(&wide, &dense(F32, &[64, 64])).unwrap(),
+        Reverse::axes([1]).plan(&transposed, &rows).unwrap(),
+        gathered.unwrap(),
+        flip(U8, &[3, 3], &[0]),
+    ];
+    let mut left: BTreeSet<Kernel> = kernels().collect();
+    for plan in &plans {
+        left.remove(&kernel(plan, &limits));
+        if plan.fits_in_place() {
+            left.remove(&kernel_in_place(plan, &limits));
+        }
+    }
+    assert!(left.is_empty(), "{left:?}");
 }

@@ -3,7 +3,7 @@
 use super::any::halve;
 use super::{AnyParams, Call, Launch, axes, count, flat};
 use crate::choose::Choice;
-use crate::constants::{CUT, FLIPS, MOVED, TRADED, VECTORS};
+use crate::constants::{CUT, FLIPS, MOVED, PAIR, TRADED};
 use crate::facts;
 use crate::kernel::Kernel;
 use crate::params::{Axis, Loops, Rows};
@@ -72,8 +72,7 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice) -> Launch {
         }
         Kernel::RowBlocks => each(vectors.div_ceil(MOVED)),
         Kernel::CutRows => each(vectors.div_ceil(CUT)),
-        // Units of three pieces take one.
-        Kernel::Rows if choice.variant.is_power_of_two() => each(windows().div_ceil(VECTORS)),
+        Kernel::RowPairs => each(windows().div_ceil(PAIR)),
         Kernel::Rows => each(windows()),
         _ => each(vectors),
     };
