@@ -1,8 +1,7 @@
 //! Times plans on a CUDA device against a device-to-device copy of the same bytes.
 //!
 //! `bench-gpu [--list] [--json FILE] [--rounds N] [--only TEXT,TEXT] [--shared BYTES]
-//! [--no-clusters] [--no-scratch] [--pairs-from VECTORS] [--keep-from BYTES] [--movements]
-//! [--without]` prints a table.
+//! [--no-clusters] [--no-scratch] [--keep-from BYTES] [--movements] [--without]` prints a table.
 //! `bench/gpu/bench.py --native` starts it, times the same cases (`bench/cases.jsonl`) and other
 //! libraries from Python, and combines the results. `--movements` times segments, tails that become
 //! zero and lengths at the end of rows instead, which no other library has, and what few tensors
@@ -68,6 +67,8 @@ enum Movement {
     Flip(&'static [i64]),
     /// The same, of an input whose two axes are stored in the other order.
     Transposed(&'static [i64]),
+    /// The same, of rows that are so many elements apart.
+    Apart(&'static [i64], usize),
 }
 
 /// A case that is not in the list.
@@ -77,6 +78,17 @@ struct Other {
     shape: Vec<usize>,
     movement: Movement,
     in_place: bool,
+}
+
+impl Other {
+    /// All bytes of the tensor, with those between its rows.
+    fn bytes(&self) -> Result<usize> {
+        let row = match self.movement {
+            Movement::Apart(_, step) => step,
+            _ => self.shape[1..].iter().product(),
+        };
+        Ok(Layout::dense(self.dtype, &[self.shape[0], row])?.byte_len())
+    }
 }
 
 /// Segments of contiguous units and of rows, zero tails, and lengths at the end of rows.
@@ -105,6 +117,10 @@ fn movements() -> Vec<Other> {
         let name = format!("segments of {rows} rows");
         all.push(of(&name, DType::F32, &[262_144, 256], Segments(rows)));
         all.push(of(&name, DType::F32, &[262_144, 255], Segments(rows)));
+        all.push(of(&name, DType::F32, &[1 << 20, 63], Segments(rows)));
+        all.push(of(&name, DType::F32, &[1 << 21, 33], Segments(rows)));
+        all.push(of(&name, DType::F64, &[1 << 19, 63], Segments(rows)));
+        all.push(of(&name, DType::U8, &[1 << 16, 4095], Segments(rows)));
     }
     for (name, align, tail) in [
         ("kept tail", Align::Start, Tail::Keep),
@@ -129,6 +145,11 @@ fn movements() -> Vec<Other> {
         (DType::U8, &[1 << 27, 7], &[1]),
         (DType::F32, &[1 << 25, 8], &[0]),
         (DType::F32, &[1 << 22, 64], &[1]),
+        (DType::F32, &[1 << 20, 256], &[1]),
+        (DType::C128, &[1 << 22, 16], &[1]),
+        (DType::F32, &[8, 1 << 19, 61], &[0, 2]),
+        (DType::F32, &[1 << 21, 127], &[0]),
+        (DType::F16, &[1 << 20, 511], &[0]),
         (DType::U8, &[1 << 24, 63], &[1]),
         (DType::F32, &[4096, 16384, 3], &[1]),
         (DType::F16, &[4096, 32768, 3], &[1]),
@@ -140,6 +161,7 @@ fn movements() -> Vec<Other> {
     ] {
         all.push(of(&format!("flip {axes:?}"), dtype, shape, Movement::Flip(axes)));
     }
+    all.push(of("flip [1], rows 80 apart", DType::F32, &[1 << 21, 64], Movement::Apart(&[1], 80)));
     for tail in [Tail::Keep, Tail::Zero] {
         let keep = if tail == Tail::Keep { "kept" } else { "zero" };
         let rows = format!("rows, {keep} tail");
@@ -151,6 +173,9 @@ fn movements() -> Vec<Other> {
             (DType::Bytes(7), &[4096, 40_000]),
             (DType::F32, &[512, 1024, 511]),
             (DType::F32, &[512, 8192, 63]),
+            (DType::F32, &[512, 4096, 127]),
+            (DType::F32, &[512, 2048, 200]),
+            (DType::F32, &[512, 2048, 235]),
             (DType::U8, &[1 << 23, 100]),
             (DType::F16, &[1 << 23, 31]),
             (DType::F32, &[1 << 23, 15]),
@@ -221,7 +246,7 @@ impl<'a> Ready<'a> {
 
     fn other(cuda: &Cuda, memory: &'a Memory, case: &Other) -> Result<Self> {
         let dense = Layout::dense(case.dtype, &case.shape)?;
-        let bytes = dense.byte_len();
+        let bytes = case.bytes()?;
         let ready = |plan, lengths| {
             Ok(Ready { plan, memory, lengths, bytes, offset: 0, in_place: case.in_place })
         };
@@ -233,6 +258,11 @@ impl<'a> Ready<'a> {
                 let strides = [1, case.shape[0] as isize];
                 let input = Layout::strided(case.dtype, &case.shape, &strides, 0)?;
                 return ready(Reverse::axes(axes.iter().copied()).plan(&input, &dense)?, None);
+            }
+            Movement::Apart(axes, step) => {
+                let rows = Layout::strided(case.dtype, &case.shape, &[step as isize, 1], 0)?;
+                let plan = Reverse::axes(axes.iter().copied()).plan(&rows, &rows)?;
+                return ready(plan, None);
             }
             Movement::Columns(tail) => {
                 let given = lengths(case.shape[1], case.shape[0]);
@@ -351,7 +381,7 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut json, mut rounds, mut only) = (None, 15usize, vec![String::new()]);
     let (mut shared, mut clusters, mut scratch) = (usize::MAX, true, true);
-    let (mut pairs_from, mut keep_from) = (None, None);
+    let mut keep_from = None;
     let (mut list, mut others, mut without) = (false, false, false);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -366,7 +396,6 @@ fn main() -> Result<()> {
             "--shared" => shared = value()?.parse()?,
             "--no-clusters" => clusters = false,
             "--no-scratch" => scratch = false,
-            "--pairs-from" => pairs_from = Some(value()?.parse()?),
             "--keep-from" => keep_from = Some(value()?.parse()?),
             _ => return Err(format!("unknown argument {argument}").into()),
         }
@@ -386,7 +415,6 @@ fn main() -> Result<()> {
         Ok(cuda) => {
             let mut limits = cuda.limits().at_most(shared, clusters);
             limits.scratch = scratch;
-            limits.pairs_from = pairs_from.unwrap_or(limits.pairs_from);
             limits.keep_from = keep_from.unwrap_or(limits.keep_from);
             cuda.limited(limits)
         }
@@ -408,9 +436,11 @@ fn main() -> Result<()> {
     unsafe { result::ctx::set_current(result::primary_ctx::retain(device)?)? };
     let clock = Clock::new(&cuda)?;
     let mut most = 0;
-    let tensors = large.iter().chain(&small).map(|case| (case.dtype, &case.shape));
-    for (dtype, shape) in tensors.chain(others.iter().map(|case| (case.dtype, &case.shape))) {
-        most = most.max(Layout::dense(dtype, shape)?.byte_len());
+    for case in large.iter().chain(&small) {
+        most = most.max(case.dense()?.byte_len());
+    }
+    for case in &others {
+        most = most.max(case.bytes()?);
     }
     let memory = Memory::new(&cuda, most)?;
     // Made one by one: the lengths of all cases together take much memory.

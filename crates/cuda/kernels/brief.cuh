@@ -5,14 +5,12 @@
 #pragma once
 #include "short.cuh"
 
-// The most words of a row, which a lane keeps in registers: fewer registers are faster, and rows of
-// more words than in the second case are too few to need this. Keep in sync with
-// `src/jobs/staged.rs`.
-const i32 BRIEF_WORDS = 16, BRIEF_WORDS_MORE = 28;
-
 // A lane's row, of units of W bytes: what its prefix becomes, and where that is.
-template <int W, int WORDS>
+template <int W>
 struct BriefRow {
+    // The most words of a row, which a lane keeps in registers. Longer rows of wide units are as fast by
+    // vectors.
+    static const i32 WORDS = W < 4 ? 28 : 16;
     i32 at;  // of the row in shared memory
     i32 lead;  // bytes before the first whole word
     i32 words;  // whole words of the prefix
@@ -92,23 +90,23 @@ struct BriefRow {
     }
 };
 
-// `chunk` is the bytes of a row. If rows are whole vectors, `unit` may be their number in a row: there
-// is an unused vector behind each row then, so that rows begin in more different banks.
-template <int W, int WORDS>
+// `row` is the bytes of a row. If rows are whole vectors, `apart` may be their number in a row:
+// there is an unused vector behind each row then, so that rows begin in more different banks.
+template <int W>
 __device__ __forceinline__ void rows_brief(const Rows& p) {
-    const i32 bytes = (i32)p.chunk.len;
+    const i32 bytes = (i32)p.row.len;
     const u64 first = thread_index() / 32 * 32;
     if (first >= p.count) return;
     const i32 rows = p.count - first < 32 ? (i32)(p.count - first) : 32, all = rows * bytes;
     const i32 lane = (i32)(threadIdx.x & 31);
     const i64 start = (i64)first * bytes;
     const u32 room = threadIdx.x / 32 * p.room + MARGIN;
-    const bool apart = p.unit.len != 0;
+    const bool apart = p.apart.len != 0;
     i32 from = (i32)room;
     if (apart) {
 #pragma unroll 4
         for (i32 v = lane; v < all / 16; v += 32)
-            copy_async16((u8*)staged + from + (v + (i32)divide32((u32)v, p.unit)) * 16, p.src + start + v * 16, p.policy);
+            copy_async16((u8*)staged + from + (v + (i32)divide32((u32)v, p.apart)) * 16, p.src + start + v * 16, p.policy);
     } else {
         from = (i32)stage_bytes(p, room, p.src + start, (u32)all);
     }
@@ -119,7 +117,7 @@ __device__ __forceinline__ void rows_brief(const Rows& p) {
     wait_for_own_copies();
     __syncwarp();
     if (stop) return;
-    BriefRow<W, WORDS> row;
+    BriefRow<W> row;
     row.load(from + lane * (bytes + (apart ? 16 : 0)), length, bytes);
     __syncwarp();
     row.store(bytes);
@@ -129,7 +127,7 @@ __device__ __forceinline__ void rows_brief(const Rows& p) {
     if (apart) {
 #pragma unroll 4
         for (i32 v = lane; v < all / 16; v += 32)
-            store16(out + v * 16, staged[from / 16 + v + (i32)divide32((u32)v, p.unit)]);
+            store16(out + v * 16, staged[from / 16 + v + (i32)divide32((u32)v, p.apart)]);
     } else if (((u64)out & 15) == 0 && rows == 32 && from % 16 == 0) {
 #pragma unroll 4
         for (i32 at = lane * 16; at < all; at += 512) store16(out + at, staged[(from + at) / 16]);
@@ -138,10 +136,7 @@ __device__ __forceinline__ void rows_brief(const Rows& p) {
     }
 }
 
-#define ROWS_BRIEF(W) \
-    KERNEL_BY(256, 6) rows_brief_##W(const __grid_constant__ Rows p) { rows_brief<W, BRIEF_WORDS>(p); }
-#define ROWS_BRIEF_MORE(W) \
-    KERNEL_BY(256, 5) rows_brief_more_##W(const __grid_constant__ Rows p) { rows_brief<W, BRIEF_WORDS_MORE>(p); }
-
-ROWS_BRIEF(1) ROWS_BRIEF(2) ROWS_BRIEF(4) ROWS_BRIEF(8)
-ROWS_BRIEF_MORE(1) ROWS_BRIEF_MORE(2)
+ROWS_BY(5, rows_brief_1, rows_brief<1>)
+ROWS_BY(5, rows_brief_2, rows_brief<2>)
+ROWS_BY(6, rows_brief_4, rows_brief<4>)
+ROWS_BY(6, rows_brief_8, rows_brief<8>)

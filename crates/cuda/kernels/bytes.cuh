@@ -7,9 +7,6 @@
 #include "columns.cuh"
 #include "tiles.cuh"
 
-// Keep in sync with `src/jobs/columns.rs`.
-const u32 BYTE_THREADS = 768;
-const i32 BYTE_STRIP = 64;
 const i32 BYTE_WORDS = BYTE_STRIP / 4;  // of a row
 
 // Four rows of a strip.
@@ -17,7 +14,7 @@ const i32 GROUP_BYTES = 4 * BYTE_STRIP;
 // Groups between two groups that a thread writes.
 const i32 GROUPS_APART = (i32)BYTE_THREADS / BYTE_WORDS;
 // The most parts (see below) that a thread copies: all that shared memory can hold.
-const int MOST_PARTS = (227 * 1024 / BYTE_STRIP + BYTE_THREADS - 1) / BYTE_THREADS;
+const int MOST_PARTS = (MOST_SHARED / BYTE_STRIP + BYTE_THREADS - 1) / BYTE_THREADS;
 
 // The start of shared memory.
 struct Held {
@@ -32,7 +29,7 @@ struct Held {
     // that they look like a mirror image whose rest is the first group.
     u32 before[BYTE_STRIP];
 };
-static_assert(sizeof(Held) == BYTE_STRIP * (8 + 2 * 16 + 4), "must match the host");
+static_assert(sizeof(Held) == BYTES_HELD, "must match the host");
 
 __device__ __forceinline__ Held& held() { return *(Held*)staged; }
 __device__ __forceinline__ u8* first_group() { return (u8*)staged + sizeof(Held); }
@@ -41,7 +38,7 @@ __device__ __forceinline__ u8* first_group() { return (u8*)staged + sizeof(Held)
 __device__ __forceinline__ void ask_length(const Lengths& lengths, i64 offset) {
     const u8* from = lengths.first + offset;
     u8* to = (u8*)&held().raw[threadIdx.x];
-    const u32 type = lengths.type & (UNALIGNED | 3);
+    const u32 type = lengths.kind & (UNALIGNED | 3);
     if (type == 3) {
         copy_async<8>(to, from);
     } else if (type == 2) {
@@ -55,7 +52,7 @@ __device__ __forceinline__ void ask_length(const Lengths& lengths, i64 offset) {
 // Must be called by the thread that started the copy.
 __device__ __forceinline__ void read_length(Lengths lengths) {
     lengths.first = (const u8*)&held().raw[threadIdx.x];
-    lengths.type &= ~UNALIGNED;
+    lengths.kind &= ~UNALIGNED;
     const u32 length = (u32)length_at(lengths, 0), group = length >> 2, phase = length & 3, k = threadIdx.x & 3;
     const i32 aside = k & 1 ? -BYTE_STRIP : BYTE_STRIP;
 #pragma unroll
@@ -292,7 +289,7 @@ __device__ __forceinline__ void columns_bytes(const Columns& p) {
 
 // Blocks of adjacent strips start at the same time, because memory is accessed in 128-byte lines.
 #if __CUDA_ARCH__ >= 900
-#define STRIPS_IN_PAIRS __cluster_dims__(2, 1, 1)
+#define STRIPS_IN_PAIRS __cluster_dims__(BYTE_BLOCKS, 1, 1)
 #else
 #define STRIPS_IN_PAIRS
 #endif

@@ -3,53 +3,25 @@
 #pragma once
 #include "common.cuh"
 
-struct Report {
-    u32 stop;  // a length of the latest call is invalid
-    u32 failed;  // since the host last read it, a length was invalid; the rest describes the first
-    u64 ordinal;
-    i64 value;
-    u64 limit;
-    u64 low;  // of an offset: the one before it
-    u64 least;  // the lowest invalid index of the current call; ~0 between calls
-    u32 arrived;  // blocks that have finished
-    u32 is_signed;
-    u32 is_offset;
-    u32 zero;  // always 0: read instead of `stop` by calls that an invalid length does not stop
-};
-
-struct Check {
-    const u8* first;  // in row-major order
-    Report* report;
-    u64 count;
-    u64 most;  // the largest valid value
-    u64 limit;  // size of the axis, for the report
-    u32* alarm;  // in host memory, set to 1 when a report gets an error; null if nobody looks
-    u32 type;
-    u32 unused;
-    Loops<48> loops;
-};
-
 __device__ __forceinline__ i64 checked_length(const Check& p, u64 ordinal) {
-    return raw_length(p.first + place(p.loops, ordinal).lengths, p.type);
+    return raw_length(p.first + place(p.loops, ordinal).lengths, p.kind);
 }
 
 // Whether a length is out of range, or an offset is: the first is 0, and none is smaller than the
 // one before it or larger than the axis. If that one is invalid, so that it says nothing about
 // this, then this one is not the first.
-template <bool OFFSETS>
 __device__ __forceinline__ bool is_bad(const Check& p, u64 ordinal) {
     const i64 value = checked_length(p, ordinal);
-    if ((value < 0 && p.type & SIGNED) || (u64)value > p.most) return true;
-    if (!OFFSETS) return false;
+    if ((value < 0 && p.kind & SIGNED) || (u64)value > p.most) return true;
+    if (!p.offsets) return false;
     return ordinal == 0 ? value != 0 : (u64)value < (u64)checked_length(p, ordinal - 1);
 }
 
 // The first invalid length that a thread finds; ~0 if there is none. A thread visits indices in
 // increasing order.
-template <bool OFFSETS>
 __device__ __forceinline__ u64 first_bad(const Check& p) {
     for (u64 i = thread_index(); i < p.count; i += (u64)gridDim.x * blockDim.x)
-        if (is_bad<OFFSETS>(p, i)) return i;
+        if (is_bad(p, i)) return i;
     return ~0ull;
 }
 
@@ -69,24 +41,22 @@ __device__ __forceinline__ u64 first_bad_of(const Check& p) {
         u64 bad = ~0ull;
 #pragma unroll
         for (i32 k = MANY - 1; k >= 0; --k)
-            if ((value[k] < 0 && p.type & SIGNED) || (u64)value[k] > p.most) bad = first + (u32)k * apart;
+            if ((value[k] < 0 && p.kind & SIGNED) || (u64)value[k] > p.most) bad = first + (u32)k * apart;
         if (bad != ~0ull) return bad;
     }
     return ~0ull;
 }
 
-template <bool OFFSETS>
 __device__ __forceinline__ u64 first_bad_of_any(const Check& p) {
-    if (!OFFSETS && p.loops.rank == 1) {
+    if (!p.offsets && p.loops.rank == 1) {
         // Of 64 bits, both are loaded alike.
-        if ((p.type | SIGNED) == (3 | SIGNED)) return first_bad_of<3 | SIGNED>(p);
-        if (p.type == (2 | SIGNED)) return first_bad_of<2 | SIGNED>(p);
-        if (p.type == 2) return first_bad_of<2>(p);
+        if ((p.kind | SIGNED) == (3 | SIGNED)) return first_bad_of<3 | SIGNED>(p);
+        if (p.kind == (2 | SIGNED)) return first_bad_of<2 | SIGNED>(p);
+        if (p.kind == 2) return first_bad_of<2>(p);
     }
-    return first_bad<OFFSETS>(p);
+    return first_bad(p);
 }
 
-template <bool OFFSETS>
 __device__ __forceinline__ void check(const Check& p) {
     __shared__ u64 least;
 #if __CUDA_ARCH__ >= 900
@@ -95,7 +65,7 @@ __device__ __forceinline__ void check(const Check& p) {
 #endif
     if (threadIdx.x == 0) least = ~0ull;
     __syncthreads();
-    const u64 mine = first_bad_of_any<OFFSETS>(p);
+    const u64 mine = first_bad_of_any(p);
     if (mine != ~0ull) atomicMin(&least, mine);
     __syncthreads();
     if (threadIdx.x != 0) return;
@@ -109,10 +79,10 @@ __device__ __forceinline__ void check(const Check& p) {
     if (worst == ~0ull || p.report->failed) return;
     p.report->ordinal = worst;
     p.report->value = checked_length(p, worst);
-    p.report->limit = OFFSETS && worst == 0 ? 0 : p.limit;
-    p.report->low = OFFSETS && worst != 0 ? (u64)checked_length(p, worst - 1) : 0;
-    p.report->is_signed = (p.type & SIGNED) != 0;
-    p.report->is_offset = OFFSETS;
+    p.report->limit = p.offsets && worst == 0 ? 0 : p.limit;
+    p.report->low = p.offsets && worst != 0 ? (u64)checked_length(p, worst - 1) : 0;
+    p.report->is_signed = (p.kind & SIGNED) != 0;
+    p.report->is_offset = p.offsets;
     // Last, because the host may copy the report while this runs.
     __threadfence();
     p.report->failed = 1;
@@ -121,5 +91,4 @@ __device__ __forceinline__ void check(const Check& p) {
     *(volatile u32*)p.alarm = 1;
 }
 
-KERNEL(256) check_lengths(const __grid_constant__ Check p) { check<false>(p); }
-KERNEL(256) check_offsets(const __grid_constant__ Check p) { check<true>(p); }
+KERNEL(256) check_lengths(const __grid_constant__ Check p) { check(p); }

@@ -8,11 +8,6 @@
 #pragma once
 #include "columns.cuh"
 
-const u32 CLUSTER = 16;
-const u32 GROUP = 32;
-// Three blocks of 256 threads per multiprocessor: some load while others store.
-const u32 CLUSTER_THREADS = 256;
-
 #if __CUDA_ARCH__ >= 900
 __device__ __forceinline__ u32 cluster_rank() {
     u32 rank;
@@ -71,13 +66,13 @@ struct Cluster {
 
     // The word of the tensor that corresponds to a word of a block.
     __device__ __forceinline__ u32 tensor_word(u32 word) const {
-        return (word / GROUP * CLUSTER + rank) * GROUP + word % GROUP;
+        return (word / CLUSTER_GROUP * CLUSTER + rank) * CLUSTER_GROUP + word % CLUSTER_GROUP;
     }
 
     // Where a word of a column is in its block. Vectors of a row begin in different banks.
     __device__ __forceinline__ u32 address(u32 column, u32 word) const {
         const u32 skew = (column / PER_VECTOR) << (5 - vectors_log2);
-        return base + (column * p.rows + (word ^ skew)) * 4;
+        return base + (column * p.block_words + (word ^ skew)) * 4;
     }
 
     __device__ __forceinline__ void load(u32* held) const {
@@ -86,9 +81,9 @@ struct Cluster {
         const u32 stride = CLUSTER_THREADS >> vectors_log2, steps = (u32)p.steps;
         const u8* in = s.src + vector * 16;
         const u32 skew = vector << (5 - vectors_log2);
-        u32* to = held + vector * PER_VECTOR * p.rows;
+        u32* to = held + vector * PER_VECTOR * p.block_words;
 #pragma unroll 1
-        for (u32 first = threadIdx.x >> vectors_log2; first < p.rows; first += AHEAD * stride) {
+        for (u32 first = threadIdx.x >> vectors_log2; first < p.block_words; first += AHEAD * stride) {
             uint4 v[AHEAD][K];
 #pragma unroll
             for (u32 i = 0; i < AHEAD; ++i)
@@ -96,12 +91,12 @@ struct Cluster {
                 for (u32 k = 0; k < K; ++k) {
                     const u32 word = first + i * stride, t = tensor_word(word) * K + k;
                     v[i][k] = make_uint4(0, 0, 0, 0);
-                    if (word < p.rows && t < steps) v[i][k] = load_line(in + (i64)t * p.src_step, p.policy);
+                    if (word < p.block_words && t < steps) v[i][k] = load_line(in + (i64)t * p.src_step, p.policy);
                 }
 #pragma unroll
             for (u32 i = 0; i < AHEAD; ++i) {
                 const u32 word = first + i * stride;
-                if (word >= p.rows) break;
+                if (word >= p.block_words) break;
                 u32 w[4][K];
 #pragma unroll
                 for (u32 k = 0; k < K; ++k) {
@@ -114,7 +109,7 @@ struct Cluster {
                 for (u32 j = 0; j < 4; ++j) {
                     transpose<K>(w[j]);
 #pragma unroll
-                    for (u32 k = 0; k < K; ++k) to[(j * K + k) * p.rows + (word ^ skew)] = w[j][k];
+                    for (u32 k = 0; k < K; ++k) to[(j * K + k) * p.block_words + (word ^ skew)] = w[j][k];
                 }
             }
         }
@@ -122,16 +117,16 @@ struct Cluster {
 
     // The block that holds a word of a column, and where it is there.
     __device__ __forceinline__ u32 place_of(u32 column, u32 word) const {
-        const u32 group = word / GROUP;
-        return remote(address(column, group / CLUSTER * GROUP + word % GROUP), group % CLUSTER);
+        const u32 group = word / CLUSTER_GROUP;
+        return remote(address(column, group / CLUSTER * CLUSTER_GROUP + word % CLUSTER_GROUP), group % CLUSTER);
     }
 
     // Loads the word from which this word of a column comes: the one that begins with its last step,
     // or itself.
     __device__ __forceinline__ u32 fetch(u32 column, u32 whole, u32 own, u32 word) const {
         const bool moves = word < whole;
-        const u32 from = whole - 1 - word, group = from / GROUP;
-        const u32 there = group / CLUSTER * GROUP + from % GROUP;
+        const u32 from = whole - 1 - word, group = from / CLUSTER_GROUP;
+        const u32 there = group / CLUSTER * CLUSTER_GROUP + from % CLUSTER_GROUP;
         return load_remote(remote(address(column, moves ? there : own), moves ? group % CLUSTER : rank));
     }
 
@@ -143,7 +138,7 @@ struct Cluster {
         const u32 back = __byte_perm(__funnelshift_r(v, above, bits), 0, K == 4 ? 0x0123 : 0x1032);
         const u32 kept = word < whole ? back : v;
         // The word in which the prefix ends, if it does in this group of them.
-        if (whole / GROUP != word / GROUP) return kept;
+        if (whole / CLUSTER_GROUP != word / CLUSTER_GROUP) return kept;
         const u32 mask = word == whole ? (1u << bits) - 1 : 0;
         return (back & mask) | (kept & ~mask);
     }
@@ -174,9 +169,9 @@ struct Cluster {
         const u32 sectors_log2 = vectors_log2 - 1, sector = warp & ((1u << sectors_log2) - 1);
         const u32 first = sector * AT_ONCE, apart = CLUSTER_THREADS / 32 >> sectors_log2;
 #pragma unroll 1
-        for (u32 group = warp >> sectors_log2; group < p.rows / GROUP; group += apart) {
-            const u32 own = group * GROUP + lane, word = tensor_word(own);
-            if (tensor_word(group * GROUP) * K >= p.steps) break;
+        for (u32 group = warp >> sectors_log2; group < p.block_words / CLUSTER_GROUP; group += apart) {
+            const u32 own = group * CLUSTER_GROUP + lane, word = tensor_word(own);
+            if (tensor_word(group * CLUSTER_GROUP) * K >= p.steps) break;
             u32 v[8][K];
             // What the lane before the first one would have, of one column each.
             u32 before = 0;
@@ -222,7 +217,7 @@ __device__ __forceinline__ void columns_cluster(const Columns& p) {
     u32* held = (u32*)staged;
     const C c = {p, strip_of(p, blockIdx.x / CLUSTER), (u32)__cvta_generic_to_shared(held), cluster_rank(),
                  p.strip_shift - 4};
-    u32* lengths = held + p.rows * ((1u << p.strip_shift) / G);
+    u32* lengths = held + p.block_words * ((1u << p.strip_shift) / G);
     c.load(held);
     // Lengths are loaded while rows are in flight.
     for (u32 column = threadIdx.x; column < (1u << p.strip_shift) / G; column += CLUSTER_THREADS)
@@ -236,7 +231,7 @@ __device__ __forceinline__ void columns_cluster(const Columns& p) {
 }
 
 #define CLUSTERED(G)                                                                               \
-    KERNEL_BY(CLUSTER_THREADS, 3) __cluster_dims__(16, 1, 1) columns_cluster_##G(const __grid_constant__ Columns p) { \
+    KERNEL_BY(CLUSTER_THREADS, 3) __cluster_dims__(CLUSTER, 1, 1) columns_cluster_##G(const __grid_constant__ Columns p) { \
         columns_cluster<G>(p);                                                                     \
     }
 

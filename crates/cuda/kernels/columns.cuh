@@ -5,28 +5,6 @@
 
 extern __shared__ uint4 staged[];
 
-struct Columns {
-    const u8* src;  // the first step of the first column
-    u8* dst;
-    u64 policy;  // cache policy of loads
-    i64 src_step;  // from one step of the columns to the next
-    i64 dst_step;
-    u64 steps;
-    u64 width;  // bytes of a row
-    Axis strip;  // strips in a row
-    Axis unit;  // granules in a column's unit
-    u64 strips;  // in total; blocks beyond that exit
-    i64 lengths_step;  // from one column's length to the next
-    u32 strip_shift;  // log2 of a strip's bytes
-    u32 vectors;  // rows of the input are 16-byte vectors
-    u32 words;  // rows of the output are words of at least 4 bytes
-    u32 rows;  // clusters: words of a column per block; direct: rows per slice
-    u32 pitch;  // direct: slices
-    u32 unused;
-    Lengths lengths;
-    Loops<6> outer;
-};
-
 struct Strip {
     const u8* src;
     u8* dst;
@@ -125,8 +103,7 @@ __device__ __forceinline__ void put_together(u8* to, const T (&v)[COUNT]) {
     }
 }
 
-// Threads per block, and words that each thread assembles at a time.
-const u32 COLUMN_THREADS = 512;
+// Words that each thread assembles at a time.
 const int AT_A_TIME = 4;
 
 // A thread's words of S bytes in a strip: one every so many rows. Each is assembled from granules
@@ -164,9 +141,9 @@ struct Gathered {
     }
 };
 
-// TOGETHER: the blocks of a cluster start writing at the same time, so that memory sees adjacent
-// strips as one.
-template <int G, int S, bool TOGETHER, bool ZERO>
+// The blocks of a cluster, of which the launch says the size, start writing at the same time, so that
+// memory sees adjacent strips as one.
+template <int G, int S, bool ZERO>
 __device__ __forceinline__ void columns_by(const Columns& p) {
     typedef Gathered<G, S, ZERO> W;
     const Strip s = strip_of(p, blockIdx.x);
@@ -185,7 +162,7 @@ __device__ __forceinline__ void columns_by(const Columns& p) {
     const bool stop = stopped(p.lengths);
     wait_for_copies();
 #if __CUDA_ARCH__ >= 900
-    if constexpr (TOGETHER) cluster_pace();
+    cluster_pace();
 #endif
     if (stop || byte >= s.width) return;
     u8* out = s.dst + byte + (i64)row * p.dst_step;
@@ -210,7 +187,7 @@ __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s, u64
     u64 length[count];
 #pragma unroll
     for (int k = 0; k < count; ++k) length[k] = column_length<G>(p, s, byte + k * G);
-    const u64 rows = COLUMN_THREADS >> per_row, end = first + p.rows < p.steps ? first + p.rows : p.steps;
+    const u64 rows = COLUMN_THREADS >> per_row, end = first + p.slice < p.steps ? first + p.slice : p.steps;
 #pragma unroll 4
     for (u64 t = first + (threadIdx.x >> per_row); t < end; t += rows) {
         T v[count];
@@ -224,18 +201,18 @@ __device__ __forceinline__ void put_direct(const Columns& p, const Strip& s, u64
     }
 }
 
-template <int G, bool TOGETHER, bool ZERO>
+template <int G, bool ZERO>
 __device__ __forceinline__ void columns(const Columns& p) {
-    if (G < 4 && p.words) columns_by<G, G < 4 ? 4 : G, TOGETHER, ZERO>(p);
-    else columns_by<G, G, TOGETHER, ZERO>(p);
+    if (G < 4 && p.words) columns_by<G, G < 4 ? 4 : G, ZERO>(p);
+    else columns_by<G, G, ZERO>(p);
 }
 
 template <int G>
 __device__ __forceinline__ void columns_direct(const Columns& p) {
     const int wide = G < 4 ? 4 : G;
     if (stopped(p.lengths)) return;
-    const u32 strip = blockIdx.x / p.pitch;
-    const u64 first = (u64)(blockIdx.x - strip * p.pitch) * p.rows;
+    const u32 strip = blockIdx.x / p.slices;
+    const u64 first = (u64)(blockIdx.x - strip * p.slices) * p.slice;
     const Strip s = strip_of(p, strip);
     if (p.lengths.zero) put_direct<G, G, true>(p, s, first);
     else if (G < 4 && p.words) put_direct<G, wide, false>(p, s, first);
@@ -243,22 +220,10 @@ __device__ __forceinline__ void columns_direct(const Columns& p) {
 }
 
 #define COLUMNS(G)                                                                                      \
-    KERNEL(COLUMN_THREADS) columns_##G(const __grid_constant__ Columns p) { columns<G, false, false>(p); } \
-    KERNEL(COLUMN_THREADS) columns_zero_##G(const __grid_constant__ Columns p) { columns<G, false, true>(p); }
+    KERNEL(COLUMN_THREADS) columns_##G(const __grid_constant__ Columns p) { columns<G, false>(p); }     \
+    KERNEL(COLUMN_THREADS) columns_zero_##G(const __grid_constant__ Columns p) { columns<G, true>(p); }
 #define COLUMNS_DIRECT(G) \
     KERNEL(COLUMN_THREADS) columns_direct_##G(const __grid_constant__ Columns p) { columns_direct<G>(p); }
 
 COLUMNS(1) COLUMNS(2) COLUMNS(4) COLUMNS(8) COLUMNS(16)
 COLUMNS_DIRECT(1) COLUMNS_DIRECT(2) COLUMNS_DIRECT(4) COLUMNS_DIRECT(8)
-
-#if __CUDA_ARCH__ >= 900
-#define COLUMNS_TOGETHER(G)                                                                                \
-    KERNEL(COLUMN_THREADS) __cluster_dims__(2, 1, 1) columns_two_##G(const __grid_constant__ Columns p) {  \
-        columns<G, true, false>(p);                                                                               \
-    }                                                                                                      \
-    KERNEL(COLUMN_THREADS) __cluster_dims__(4, 1, 1) columns_four_##G(const __grid_constant__ Columns p) { \
-        columns<G, true, false>(p);                                                                               \
-    }
-
-COLUMNS_TOGETHER(2) COLUMNS_TOGETHER(4) COLUMNS_TOGETHER(8) COLUMNS_TOGETHER(16)
-#endif

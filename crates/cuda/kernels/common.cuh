@@ -1,56 +1,12 @@
-// Shared by all kernels: types, division by numbers known before the launch, iteration over
-// dimensions, and lengths. `src/params.rs` has the same structs; keep them in sync.
+// Shared by all kernels: division by numbers known before the launch, iteration over dimensions, and
+// lengths.
 #pragma once
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef signed char i8;
-typedef short i16;
-typedef int i32;
-typedef long long i64;
+#include "arguments.cuh"
 
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 // Limits registers so that this many blocks are resident: memory-bound kernels need high occupancy.
 // Blocks may be smaller.
 #define KERNEL_BY(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
-
-// Threads per block, except for tiles, columns and length checks: up to 2 % faster than 256, and 64
-// was much slower. Keep in sync with `src/jobs.rs`.
-const i32 THREADS = 128;
-
-// One dimension. `src` and `dst` count bytes (grains, in packed.cu), `lengths` bytes.
-struct Axis {
-    u64 len;
-    u64 mul;  // for divide(): by `len`, or by `dst` in packed.cu
-    i64 src;
-    i64 dst;
-    i64 lengths;
-    u32 shift;
-    u32 mul32;  // for divide32(): by `len`
-};
-
-const u32 NONE = ~0u;
-
-// Dimensions, outermost first. `prefix` is the one whose prefix is reversed, or NONE.
-template <int N>
-struct Loops {
-    u32 rank;
-    u32 prefix;
-    Axis axis[N];
-};
-
-// Lengths, one per lane, or the offsets of segments. `first` is null if a plan has neither.
-struct Lengths {
-    const u8* first;
-    const u32* stop;  // nonzero: a length of this call is invalid, do not write
-    u64 limit;
-    i64 step;  // from one offset to the next
-    u64 count;  // of offsets; 0 if these are lengths
-    u32 type;
-    u32 zero;  // steps beyond a length become zero; of offsets, a call that stops copies its input
-};
 
 // n / d for n < 2^63, with l = ceil(log2 d) and mul = ceil(2^(63 + l) / d).
 __device__ __forceinline__ u64 divide(u64 n, u64 mul, u32 shift) {
@@ -69,10 +25,6 @@ __device__ __forceinline__ u32 divide32(u32 n, const Axis& by) {
 __device__ __forceinline__ u64 thread_index() {
     return (u64)blockIdx.x * blockDim.x + threadIdx.x;
 }
-
-// Types of lengths: log2 of the bytes; plus 4 if signed; plus 8 if unaligned.
-const u32 SIGNED = 4;
-const u32 UNALIGNED = 8;
 
 // The value of a length. A u64 above the range of i64 looks negative, which callers detect by the
 // type.
@@ -102,8 +54,8 @@ __device__ __forceinline__ i64 raw_length(const u8* at, u32 type) {
 
 // A length as a number of steps, clamped to the axis whatever is in memory.
 __device__ __forceinline__ u64 length_at(const Lengths& lengths, i64 offset) {
-    i64 value = raw_length(lengths.first + offset, lengths.type);
-    if (value < 0 && lengths.type & SIGNED) return 0;
+    i64 value = raw_length(lengths.first + offset, lengths.kind);
+    if (value < 0 && lengths.kind & SIGNED) return 0;
     return (u64)value < lengths.limit ? (u64)value : lengths.limit;
 }
 

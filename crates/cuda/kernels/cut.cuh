@@ -3,21 +3,16 @@
 #pragma once
 #include "rows.cuh"
 
-// Vectors of a row per thread, with a stride of as many vectors as a row has threads. Keep in sync
-// with `src/jobs/rows.rs`.
-const int CUT = 4;
-const int MOVED = 2;
-
 struct Share {
     Place at;
     i64 first;  // bytes of the row before its first vector
     i64 step;
 
     __device__ __forceinline__ Share(const Rows& p, u64 thread) {
-        const u64 row = divide(thread, p.chunk);
+        const u64 row = divide(thread, p.per_row);
         at = place(p.rows, row);
-        first = (i64)(thread - row * p.chunk.len) * 16;
-        step = (i64)p.chunk.len * 16;
+        first = (i64)(thread - row * p.per_row.len) * 16;
+        step = (i64)p.per_row.len * 16;
     }
 };
 
@@ -67,8 +62,8 @@ struct Cutting {
     __device__ __forceinline__ uint4 shut() const { return turned<W>(a, b, shift, back); }
 };
 
-// Rows of whole vectors, each with a length. If ZERO, what is beyond it becomes zero.
-template <int W, bool ZERO>
+// Rows of whole vectors, each with a length.
+template <int W>
 __device__ __forceinline__ void rows_cut(const Rows& p) {
     const u64 thread = thread_index();
     if (thread >= p.threads) return;
@@ -78,7 +73,8 @@ __device__ __forceinline__ void rows_cut(const Rows& p) {
     const i32 middle = (i32)c.at * W;
     const u8* in = kept(p.src, p.policy) + share.at.src;
     // Parts that become zero have no bytes.
-    const i32 low_bytes = ZERO && p.dst_back ? 0 : bytes, high_bytes = ZERO && !p.dst_back ? 0 : bytes;
+    const bool zero = p.lengths.zero;
+    const i32 low_bytes = zero && p.dst_back ? 0 : bytes, high_bytes = zero && !p.dst_back ? 0 : bytes;
     Cutting<W> first[CUT];
 #pragma unroll
     for (int k = 0; k < CUT; ++k) {
@@ -102,8 +98,8 @@ __device__ __forceinline__ void rows_cut(const Rows& p) {
 }
 
 ROWS_BY(8, rows_blocks_0, rows_blocks)
-#define ROWS_CUT(W)                                                                                \
-    ROWS_BY(4, rows_cut_##W, rows_cut<W, false>)                                                   \
-    ROWS_BY(4, rows_cut_zero_##W, rows_cut<W, true>)
-
-ROWS_CUT(1) ROWS_CUT(2) ROWS_CUT(4) ROWS_CUT(8) ROWS_CUT(16)
+ROWS_BY(4, rows_cut_1, rows_cut<1>)
+ROWS_BY(4, rows_cut_2, rows_cut<2>)
+ROWS_BY(4, rows_cut_4, rows_cut<4>)
+ROWS_BY(4, rows_cut_8, rows_cut<8>)
+ROWS_BY(4, rows_cut_16, rows_cut<16>)

@@ -24,7 +24,7 @@ struct Piece {
     bool both;
 
     __device__ __forceinline__ void open(const Rows& p, const Line& line, i32 start) {
-        const i32 bytes = (i32)p.chunk.len, cut = (i32)line.cut.at * W;
+        const i32 bytes = (i32)p.row.len, cut = (i32)line.cut.at * W;
         const i32 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
         const bool before = low < cut;
         both = before && high > cut;
@@ -51,8 +51,8 @@ struct Sixteen {
 
     // `inside` counts from the start of `block_row`.
     __device__ __forceinline__ void open(const Rows& p, u64 block_row, i32 inside) {
-        const i32 bytes = (i32)p.chunk.len;
-        const u32 skip = divide32((u32)(inside < 0 ? 0 : inside), p.chunk);
+        const i32 bytes = (i32)p.row.len;
+        const u32 skip = divide32((u32)(inside < 0 ? 0 : inside), p.row);
         row = block_row + skip;
         any = row < p.count;
         if (!any) return;
@@ -93,12 +93,12 @@ struct Start {
 
     __device__ __forceinline__ Start(const Rows& p, i32 bytes) {
         byte = (i64)blockIdx.x * bytes - (i64)((u64)p.dst & 15);
-        row = divide((u64)(byte < 0 ? 0 : byte), p.chunk);
-        inside = (i32)(byte - (i64)row * (i64)p.chunk.len);
+        row = divide((u64)(byte < 0 ? 0 : byte), p.row);
+        inside = (i32)(byte - (i64)row * (i64)p.row.len);
     }
 };
 
-// `chunk` divides by the bytes of a row, at least 16 and less than 2^30; `count` is the number of
+// `row` divides by the bytes of a row, at least 16 and less than 2^30; `count` is the number of
 // rows.
 template <int W>
 __device__ __forceinline__ void rows_dense(const Rows& p, const Start& start) {
@@ -107,20 +107,17 @@ __device__ __forceinline__ void rows_dense(const Rows& p, const Start& start) {
     if (!stopped(p.lengths)) sixteen.put(p, p.dst + start.byte + (i32)threadIdx.x * 16);
 }
 
-// Vectors that a thread flips, one after the other: two amortise the setup of a block; more were
-// slower. Keep in sync with `src/jobs/rows.rs`.
-const i32 FLIPS = 2;
 const i32 FLIP_BYTES = FLIPS * THREADS * 16;
 
 // Flips a block's bytes at both ends of all rows, byte by byte, using few registers.
 template <int W>
 __device__ __forceinline__ void put_flipped(const Rows& p, const Start& block, const u8* block_in, i32 step) {
-    const i32 bytes = (i32)p.chunk.len;
+    const i32 bytes = (i32)p.row.len;
 #pragma unroll 1
     for (i32 to = (i32)threadIdx.x; to < FLIP_BYTES; to += THREADS) {
         const i32 inside = block.inside + to;
         if (inside < 0) continue;
-        const u32 skip = divide32((u32)inside, p.chunk);
+        const u32 skip = divide32((u32)inside, p.row);
         if (block.row + skip >= p.count) continue;
         const i32 at = inside - (i32)skip * bytes, unit = at / W * W;
         p.dst[block.byte + to] = block_in[(i64)(i32)skip * step + (bytes - W - unit + (at - unit))];
@@ -132,10 +129,10 @@ __device__ __forceinline__ void put_flipped(const Rows& p, const Start& block, c
 template <int W>
 __device__ __forceinline__ void rows_dense_flip(const Rows& p) {
     const Start block(p, FLIP_BYTES);
-    const i32 bytes = (i32)p.chunk.len;
+    const i32 bytes = (i32)p.row.len;
     const i32 step = p.rows.rank ? (i32)p.rows.axis[0].src : 0;
     const u8* block_in = kept(p.src, p.policy) + (i64)block.row * step;
-    const u32 rows = divide32((u32)(bytes + FLIP_BYTES), p.chunk) + 1;
+    const u32 rows = divide32((u32)(bytes + FLIP_BYTES), p.row) + 1;
     const u8* block_last = block_in + (i64)(i32)rows * step;
     const u8* low = (step < 0 ? block_last : block_in) - 64;
     const u8* high = (step < 0 ? block_in : block_last) + bytes + 64;
@@ -146,7 +143,7 @@ __device__ __forceinline__ void rows_dense_flip(const Rows& p) {
 #pragma unroll 1
     for (i32 k = 0; k < FLIPS; ++k) {
         const i32 to = (k * THREADS + (i32)threadIdx.x) * 16;
-        const u32 skip = divide32((u32)(block.inside + to), p.chunk);
+        const u32 skip = divide32((u32)(block.inside + to), p.row);
         const i32 start = block.inside + to - (i32)skip * bytes, left = bytes - start;
         const u8* in = block_in + (i64)(i32)skip * step;
         Window<W> here, next;

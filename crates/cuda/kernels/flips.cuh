@@ -17,7 +17,7 @@ __device__ __forceinline__ void flip_at(const Rows& p, I byte, I row) {
     typedef typename Word<G>::T T;
     const i64 rows = (i64)p.count - (i64)row;  // from here on
     if (rows <= 0) return;
-    const i32 bytes = (i32)p.chunk.len, step = p.rows.rank ? (i32)p.rows.axis[0].src : 0;
+    const i32 bytes = (i32)p.row.len, step = p.rows.rank ? (i32)p.rows.axis[0].src : 0;
     const i32 start = (i32)(byte - row * (I)bytes), left = bytes - start;
     const i32 next = step + bytes;  // offset of a word in the next row relative to this one
     const u8* from = kept(p.src, p.policy) + (i64)row * step + (left - W);
@@ -43,17 +43,17 @@ __device__ __forceinline__ void flip_at(const Rows& p, I byte, I row) {
     }
 }
 
-// `chunk` divides by the bytes of a row, at least 16 and less than 2^30; `count` is the number of
+// `row` divides by the bytes of a row, at least 16 and less than 2^30; `count` is the number of
 // rows, in one dimension.
 template <int W>
 __device__ __forceinline__ void rows_flip(const Rows& p) {
     const i32 lead = (i32)((u64)p.dst & 15), size = THREADS * 16;
     if (blockIdx.x < (1u << 31) / size) {
         const i32 byte = (i32)(blockIdx.x * size + threadIdx.x * 16) - lead;
-        flip_at<W>(p, byte, (i32)divide32((u32)(byte < 0 ? 0 : byte), p.chunk));
+        flip_at<W>(p, byte, (i32)divide32((u32)(byte < 0 ? 0 : byte), p.row));
     } else {
         const i64 byte = (i64)blockIdx.x * size + (i64)threadIdx.x * 16 - lead;
-        flip_at<W>(p, byte, (i64)divide((u64)byte, p.chunk));
+        flip_at<W>(p, byte, (i64)divide((u64)byte, p.row));
     }
 }
 

@@ -160,7 +160,7 @@ static void look_for(bool done);
 #include "kernels.cu"
 
 // The largest shared memory of a block, and guard bytes that no kernel may write.
-const size_t SHARED = 227 * 1024, GUARD = 1024;
+const size_t SHARED = MOST_SHARED, GUARD = 1024;
 thread_local uint4 staged[(SHARED + GUARD) / 16];
 
 static thread_local const u8 *reach_begin, *reach_end;
@@ -185,8 +185,6 @@ struct Kernel {
 };
 template <typename P> thread_local void (*Kernel<P>::function)(P);
 template <typename P> thread_local const P* Kernel<P>::params;
-
-const u32 KEPT_APART = 0, TOUCHED_SHARED = 1, READ_OUTSIDE = 2, RAN_EARLY = 3;
 
 template <typename P>
 static u32 launch(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u32 shared, u32 waits) {
@@ -221,8 +219,7 @@ static u32 launch(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u
 
 LAUNCH(rows, Rows)
 LAUNCH(segments, Segments)
-LAUNCH(strided, Strided<6>)
-LAUNCH(deep, Strided<48>)
+LAUNCH(strided, Strided)
 LAUNCH(gather, Gather)
 LAUNCH(tiles, Tiles)
 LAUNCH(columns, Columns)

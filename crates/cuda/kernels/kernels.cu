@@ -13,7 +13,6 @@
 #include "scratch.cuh"
 #include "segments.cuh"
 #include "short.cuh"
-#include "sizes.cuh"
 #include "staged.cuh"
 #include "strided.cuh"
 #include "tiles.cuh"

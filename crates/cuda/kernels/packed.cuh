@@ -7,26 +7,6 @@
 #pragma once
 #include "rows.cuh"
 
-struct Packed {
-    const u8* src;
-    u8* dst;
-    u64 threads;
-    i64 src_origin;  // the element at index 0 of all dimensions
-    i64 src_begin;  // elements that may be read, rounded to whole bytes
-    i64 src_end;
-    i64 dst_begin;  // elements from the first to the last of the output
-    i64 dst_end;
-    i64 first_chunk;  // start of the first thread's 16 bytes, before `dst` if that is not aligned
-    u32 bits_log2;
-    u32 high_first;
-    u32 seals;  // clear the unused bits of the last byte
-    u32 prefix_back;  // the prefix dimension runs from high output positions to low ones
-    u32 row;  // the innermost dimension can be moved by words
-    u32 src_back;  // of a row
-    Lengths lengths;
-    Loops<48> loops;  // sorted by `dst`, which is positive; `mul` and `shift` divide by it
-};
-
 __device__ __forceinline__ u32 turned(u32 word, bool high_first) {
     return high_first ? __byte_perm(__brev(word), 0, 0x0123) : word;
 }

@@ -48,12 +48,12 @@ template <int G>
 __device__ __forceinline__ void triples_aligned(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    u64 row = divide(thread, p.chunk);
-    u64 number = thread - row * p.chunk.len;
+    u64 row = divide(thread, p.per_row);
+    u64 number = thread - row * p.per_row.len;
     Place at = settled(p.rows, p.lengths, row);
     // A vector has 16, 8 or 4 pieces: a multiple of three plus one or two.
     u32 phase = (u32)((G == 2 ? 2 * number : number) % 3);
-    uint4 v = triples<G>(kept(p.src, p.policy) + at.src + (p.chunk.len - 1 - number) * 16, phase);
+    uint4 v = triples<G>(kept(p.src, p.policy) + at.src + (p.per_row.len - 1 - number) * 16, phase);
     if (stopped(p.lengths)) return;
     store16(p.dst + at.dst + number * 16, v);
 }
@@ -63,7 +63,7 @@ template <int W>
 __device__ __forceinline__ void pixels_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<1, true>(p, thread);
+    Chunk c = chunk_of<true>(p, thread);
     const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
     i64 low = c.start < 0 ? 0 : c.start, high = c.start + 16 < bytes ? c.start + 16 : bytes;
     if (low >= high) return;

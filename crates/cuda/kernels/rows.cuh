@@ -3,25 +3,6 @@
 #pragma once
 #include "vector.cuh"
 
-struct Rows {
-    const u8* src;  // lowest byte of the first row
-    u8* dst;
-    u64 policy;  // cache policy of loads
-    const u8* src_begin;  // what may be read
-    const u8* src_end;
-    u64 threads;
-    u64 units;  // in a row
-    Axis chunk;  // threads per row (rows_dense: bytes per row; staged rows: segments per row)
-    Axis unit;  // staged rows: bytes of a unit; short rows: rows per warp; brief rows: brief.cuh
-    u32 src_back;  // the row runs from high addresses to low ones
-    u32 dst_back;
-    u32 by_length;  // the row is the dimension with lengths
-    u32 room;  // staged and short rows: bytes of shared memory per warp
-    u64 count;  // dense and short rows: number of rows; staged rows: units per segment
-    Lengths lengths;
-    Loops<6> rows;
-};
-
 // One direction: position p of the output (in units, from the lowest address) comes from `from` + p
 // or from `from` - p.
 struct Way {
@@ -69,6 +50,7 @@ struct Chunk {
     const u8* in;
     u8* out;
     i64 start;  // of the chunk, in bytes of the row; below 0 where the row begins inside it
+    bool beyond;  // the row is beyond a length and becomes zero
     Cut cut;
 };
 
@@ -85,14 +67,12 @@ __device__ __forceinline__ Cut cut_of(const Rows& p, i64 lengths) {
     return c;
 }
 
-// With VECTORS > 1, a warp processes that many times 32 chunks of a row, and a thread every 32nd.
-template <int VECTORS, bool LENGTHS>
+template <bool LENGTHS>
 __device__ __forceinline__ Chunk chunk_of(const Rows& p, u64 thread) {
-    u64 row = divide(thread, p.chunk);
-    u64 number = thread - row * p.chunk.len;
-    if (VECTORS > 1) number = number / 32 * (32 * VECTORS) + number % 32;
-    Place at = settled(p.rows, p.lengths, row);
+    u64 row = divide(thread, p.per_row);
+    u64 number = thread - row * p.per_row.len;
     Chunk c;
+    Place at = settled(p.rows, p.lengths, row, c.beyond);
     c.in = kept(p.src, p.policy) + at.src;
     c.out = p.dst + at.dst;
     c.start = (i64)number * 16 - (i64)((u64)c.out & 15);
@@ -105,10 +85,10 @@ template <int W>
 __device__ __forceinline__ void rows_aligned(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    u64 row = divide(thread, p.chunk);
-    u64 number = thread - row * p.chunk.len;
+    u64 row = divide(thread, p.per_row);
+    u64 number = thread - row * p.per_row.len;
     Place at = settled(p.rows, p.lengths, row);
-    uint4 v = load16(kept(p.src, p.policy) + at.src + (W ? p.chunk.len - 1 - number : number) * 16);
+    uint4 v = load16(kept(p.src, p.policy) + at.src + (W ? p.per_row.len - 1 - number : number) * 16);
     // Checked only now: loads are harmless and need not wait for the length check.
     if (stopped(p.lengths)) return;
     store16(p.dst + at.dst + number * 16, reversed<W>(v));
@@ -134,69 +114,62 @@ __device__ __forceinline__ void put_units(const Rows& p, const Chunk& c, i64 sta
         if (to >= 0 && to < (i64)p.units) *(T*)(c.out + to * W) = *(const T*)(c.in + c.cut.source(to) * W);
 }
 
-// A chunk that contains the end of a row or of its prefix.
+// Stores a chunk, of which the row may begin or end inside.
 template <int W>
-__device__ __forceinline__ void put_end(const Rows& p, const Chunk& c, i64 start) {
-    const i64 bytes = (i64)p.units * W, middle = c.cut.at * W;
-    i64 low = start < 0 ? 0 : start, high = start + 16 < bytes ? start + 16 : bytes;
-    if (low >= high) return;
-    bool first = low < middle;
-    uint4 v;
-    bool good = part<W>(p, c, start, c.cut.way(!first), v);
-    if (first && high > middle) {
-        uint4 other;
-        good &= part<W>(p, c, start, c.cut.behind, other);
-        v = joined(v, other, (i32)(middle - start));
-    }
-    if (!good) put_units<W>(p, c, start);
-    else if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v);
+__device__ __forceinline__ void put_row(const Rows& p, const Chunk& c, i64 start, uint4 v) {
+    const i64 bytes = (i64)p.units * W;
+    if (start >= 0 && start + 16 <= bytes) store16(c.out + start, v);
     else store_some<W>(c.out + start, v, -start, bytes - start);
 }
 
-// Every 32nd vector of a row, VECTORS times; `at` is the source of the first.
+// Vectors of a row that are so many bytes apart; `at` is the source of the first.
 template <int W, int VECTORS>
-__device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out, bool back) {
-    const u32 shift = W == 16 ? 0 : (u32)(u64)at & 15;
+__device__ __forceinline__ void put_vectors(const Rows& p, const u8* at, u8* out, bool back, i64 apart) {
+    const u32 shift = (u32)(u64)at & 15;
     const u8* low = at - shift;
-    const i64 step = back ? -512 : 512;
+    const i64 step = back ? -apart : apart;
     // All loads before the first use.
     uint4 a[VECTORS], b[VECTORS];
 #pragma unroll
-    for (int k = 0; k < VECTORS; ++k) a[k] = load16(low + step * k);
-    if (shift) {
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) b[k] = load16(low + 16 + step * k);
-    }
+    for (int k = 0; k < VECTORS; ++k) a[k] = load16(low + step * k), b[k] = load16(low + 16 + step * k);
     if (stopped(p.lengths)) return;
-    if (shift) {
+    // Without branches: the rows of a warp have different shifts.
 #pragma unroll
-        for (int k = 0; k < VECTORS; ++k) a[k] = shifted<W>(a[k], b[k], shift);
-    }
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) store16(out + 512 * k, back ? reversed<W>(a[k]) : a[k]);
+    for (int k = 0; k < VECTORS; ++k) store16(out + apart * k, turned<W>(a[k], b[k], shift, back));
 }
 
-// Units of W bytes at multiples of W.
+// Units of W bytes at multiples of W. A thread moves as many vectors of a row as VECTORS says, with all
+// those of the other threads of the row between two of them.
 template <int W, int VECTORS>
 __device__ __forceinline__ void rows_any(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads) return;
-    Chunk c = chunk_of<VECTORS, false>(p, thread);
-    const i64 bytes = (i64)p.units * W, end = c.start + 512 * (VECTORS - 1) + 16;
-    if (c.start >= 0 && end <= bytes) {
+    Chunk c = chunk_of<false>(p, thread);
+    const i64 bytes = (i64)p.units * W, apart = (i64)p.per_row.len * 16, reach = apart * (VECTORS - 1);
+    if (!c.beyond && c.start >= 0 && c.start + reach + 16 <= bytes) {
         const Way way = c.cut.behind;
         const u8* at = c.in + (way.back ? way.from * W - c.start + W - 16 : way.from * W + c.start);
-        const i64 reach = 512 * (VECTORS - 1);
         const u8* lowest = at - 15 - (way.back ? reach : 0);
-        const u8* highest = at + 31 + (way.back ? 0 : reach);
+        const u8* highest = at + 32 + (way.back ? 0 : reach);
         if (lowest >= p.src_begin && highest <= p.src_end) {
-            put_vectors<W, VECTORS>(p, at, c.out + c.start, way.back);
+            put_vectors<W, VECTORS>(p, at, c.out + c.start, way.back, apart);
             return;
         }
     }
+    // Ends of rows, and rows that become zero. All loads before the first store here too.
+    uint4 v[VECTORS];
+    bool good[VECTORS];
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        v[k] = make_uint4(0, 0, 0, 0);
+        good[k] = c.beyond || part<W>(p, c, c.start + apart * k, c.cut.behind, v[k]);
+    }
     if (stopped(p.lengths)) return;
-#pragma unroll 1
-    for (int k = 0; k < VECTORS; ++k) put_end<W>(p, c, c.start + 512 * k);
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        if (good[k]) put_row<W>(p, c, c.start + apart * k, v[k]);
+        else put_units<W>(p, c, c.start + apart * k);
+    }
 }
 
 // Reverses aligned rows in place: a vector and its mirror image are swapped.
@@ -204,8 +177,8 @@ template <int W>
 __device__ __forceinline__ void rows_swap(const Rows& p) {
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
-    u64 row = divide(thread, p.chunk);
-    u64 number = thread - row * p.chunk.len;
+    u64 row = divide(thread, p.per_row);
+    u64 number = thread - row * p.per_row.len;
     u8* base = p.dst + place(p.rows, row).dst;
     u8* low = base + number * 16;
     u8* high = base + (p.units * W / 16 - 1 - number) * 16;
@@ -227,7 +200,7 @@ ROWS(rows_aligned_8, rows_aligned<8>)
 ROWS(rows_aligned_16, rows_aligned<16>)
 #define ROWS_OF(W)                                                                                 \
     ROWS(rows_any_##W, rows_any<W, 1>)                                                             \
-    ROWS(rows_long_##W, rows_any<W, 2>)
+    ROWS(rows_pair_##W, rows_any<W, PAIR>)
 
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(4) ROWS_OF(8)
 ROWS(rows_swap_1, rows_swap<1>)

@@ -10,23 +10,6 @@
 #include "columns.cuh"
 #include "tiles.cuh"
 
-struct Passes {
-    Columns columns;
-    u8* scratch;
-    u32* written;  // for each strip, how many of its tiles are in scratch
-    u32* read;  // and how many have been read from there
-    u64 store_policy;  // cache policy of stores to the output
-    u64 pitch;  // bytes of a column in scratch, whole cache lines
-    u64 behind;  // tiles between the passes
-    Axis tiles;  // in a strip
-    Axis ring;  // strips that scratch holds
-};
-
-// Threads of a block, and rows of a tile in shared memory: the more rows, the longer the ranges of a
-// column in scratch. Keep in sync with `src/jobs/scratch.rs`.
-const u32 PASS_THREADS = 256;
-const u32 TILE_ROWS = 256;
-
 // Waits until a counter has a value. One thread calls it, before a barrier.
 __device__ __forceinline__ void await(const u32* counter, u32 value) {
 #ifdef __CUDA_ARCH__

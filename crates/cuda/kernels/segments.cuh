@@ -7,26 +7,6 @@
 #include "staged.cuh"
 #include "strided.cuh"
 
-struct Segments {
-    const u8* src;  // the first step of the first lane
-    u8* dst;
-    u64 policy;  // cache policy of loads
-    const u8* src_begin;  // what may be read
-    const u8* src_end;
-    u64 steps;  // of the dimension
-    i64 src_step;
-    i64 dst_step;
-    Axis tiles;  // of a lane, or runs of tiles
-    u64 run;  // tiles that a block writes
-    Axis pieces;  // of a unit
-    Lengths lengths;
-    Loops<6> outer;
-};
-
-// Bytes of a tile of contiguous units, and pieces per thread of other tiles. Keep in sync with
-// `src/jobs/segments.rs`.
-const i32 TILE_BYTES = 16384;
-const int SPREAD = 4;
 // Bounds that are loaded at first, and the most of a tile.
 const i32 SOME_BOUNDS = 32;
 const i32 MOST_BOUNDS = SOME_BOUNDS + 4 * THREADS;
@@ -157,17 +137,38 @@ __device__ __forceinline__ Tile tile_of(const Lengths& offsets, u64 low, Extent 
     return tile;
 }
 
+template <typename T>
+__device__ __forceinline__ void swap_units(T* here, T* there) {
+    const T v = *here, w = *there;
+    *here = w;
+    *there = v;
+}
+
 // Contiguous units of W bytes. The source of a tile is contiguous except for the segments that
 // begin before it and end after it, so it is staged as three ranges, in each of which segments are
 // mirrored within the tile.
-template <int W>
+//
+// SWAP: in place. Of the first segment and of the last, a tile moves only the steps of the lower half
+// that are in it, and their mirror images, wherever these are: no other tile moves any of them. Both
+// are staged, so there are five ranges.
+template <int W, bool SWAP>
 struct StagedTile {
     const Segments& p;
     const Tile& tile;
     i32 origin[3];  // of the first segment, of the last one, and of those between
+    i32 begin, end;  // the segments between, in steps from the start of the tile
 
-    // Dynamic shared memory: `src/jobs/segments.rs`.
-    static const i32 MOST = TILE_BYTES + 3 * ((30 / 16 * 16) + (i32)MARGIN) + 2 * (i32)MARGIN;
+    // Steps of a segment that trade places with their mirror images.
+    struct Trade {
+        i32 low, count;  // from the start of the tile
+        u64 high;  // the first of the mirror images
+        i32 held_low, held_high;  // where both are staged
+    };
+    Trade first, last;
+
+    static const i32 TILE = SWAP ? SWAP_TILE_BYTES : TILE_BYTES;
+    // Dynamic shared memory.
+    static const i32 MOST = SWAP ? STAGED_SWAP_TILE : STAGED_TILE;
 
     __device__ __forceinline__ StagedTile(const Segments& p, const Tile& tile) : p(p), tile(tile) {}
 
@@ -182,8 +183,8 @@ struct StagedTile {
     __device__ __forceinline__ void stage_all(const u8* in) {
         const Bounds& b = bounds();
         const i32 all = (i32)(tile.last - tile.first), last = tile.count - 1;
-        const i32 begin = tile.kept == 0 ? 0 : tile.relative(b.first[1]);
-        i32 end = last == 0 || last >= tile.kept ? all : tile.relative(b.last[0]);
+        begin = tile.kept == 0 ? 0 : tile.relative(b.first[1]);
+        end = last == 0 || last >= tile.kept ? all : tile.relative(b.last[0]);
         if (end < begin) end = begin;
         u64 stop = b.last[1];
         if (stop < tile.last || stop > p.lengths.limit) stop = tile.last;
@@ -193,6 +194,45 @@ struct StagedTile {
         origin[1] = stage(room, in, stop - (u64)(all - end), all - end) - end * W;
     }
 
+    // The steps from `low` on of a segment that trade places, both of them staged.
+    __device__ __forceinline__ Trade trade(u32& room, const u8* in, u64 start, u64 stop, i32 low) {
+        const u64 from = tile.first + (u64)low, middle = start + (stop - start) / 2;
+        const u64 to = middle < tile.last ? middle : tile.last;
+        Trade t = {low, to > from ? (i32)(to - from) : 0, 0, 0, 0};
+        t.high = start + stop - from - (u64)t.count;
+        t.held_low = stage(room, in, from, t.count);
+        t.held_high = stage(room, in, t.high, t.count);
+        return t;
+    }
+
+    // What is behind the last offset stays where it is.
+    __device__ __forceinline__ void stage_swaps(const u8* in) {
+        const Bounds& b = bounds();
+        const i32 count = tile.count - 1;
+        u32 room = MARGIN;
+        first = last = Trade{0, 0, 0, 0, 0};
+        begin = end = tile.relative(b.first[1]);
+        if (tile.kept == 0) return;
+        first = trade(room, in, b.first[0], b.first[1], 0);
+        if (count == 0) return;
+        end = count >= tile.kept ? b.at[tile.kept] : tile.relative(b.last[0]);
+        if (end < begin) end = begin;
+        origin[2] = stage(room, in, tile.first + (u64)begin, end - begin) - begin * W;
+        // Out of order only if offsets are invalid, and the call does not stop.
+        if (count < tile.kept && b.last[0] == tile.first + (u64)end && b.last[1] >= b.last[0])
+            last = trade(room, in, b.last[0], b.last[1], end);
+    }
+
+    // Writes steps and their mirror images to each other's places.
+    __device__ __forceinline__ void put_trade(u8* out, const Trade& t) const {
+        typedef typename Vectors<W>::Line Line;
+        const i32 bytes = t.count * W;
+        if (bytes == 0) return;
+        const Line high(t.held_high, bytes, true, 0), low(t.held_low, bytes, true, 0);
+        Vectors<W>::template put<THREADS>(out + (i64)(tile.first + (u64)t.low) * W, high, high, bytes, bytes);
+        Vectors<W>::template put<THREADS>(out + (i64)t.high * W, low, low, bytes, bytes);
+    }
+
     // Stores where the segments of the tile are staged, for the other threads.
     __device__ __forceinline__ void tell() const {
         Bounds& b = bounds();
@@ -200,8 +240,8 @@ struct StagedTile {
         for (i32 k = (i32)threadIdx.x; k < tile.count; k += THREADS) {
             const bool back = k < tile.kept;
             i32 at = origin[2];
-            if (back && k == tile.count - 1) at = origin[1];
-            if (back && k == 0) at = origin[0];
+            if (!SWAP && back && k == tile.count - 1) at = origin[1];
+            if (!SWAP && back && k == 0) at = origin[0];
             b.from[k] = back ? at + (b.at[k] + b.at[k + 1]) * W - 16 : at;
         }
     }
@@ -221,21 +261,21 @@ struct StagedTile {
         return k + 1 < tile.count ? bounds().at[k + 1] * W : 1 << 30;
     }
 
-    // Writes the bytes up to `end`; those of a warp are contiguous, and begin at `to`, counted from
-    // the start of the tile.
-    __device__ __forceinline__ void put(u8* out, i32 to, i32 end) const {
+    // Writes the bytes from `low` up to `end`, counted from the start of the tile; those of a warp are
+    // contiguous.
+    __device__ __forceinline__ void put(u8* out, i32 low, i32 end) const {
         const i32 warp = (i32)(threadIdx.x / 32), lane = (i32)(threadIdx.x & 31);
-        to += warp * (TILE_BYTES / (THREADS / 32));
+        i32 to = low - (i32)((u64)(out + low) & 15) + warp * (TILE / (THREADS / 32));
         // The same in all threads of a warp, which then go on from there.
-        i32 k = tile.segment_at((to < 0 ? 0 : to) / W);
+        i32 k = tile.segment_at((to < low ? low : to) / W);
         to += lane * 16;
 #pragma unroll 1
-        for (i32 j = 0; j < TILE_BYTES / (THREADS * 16); ++j, to += 512) {
+        for (i32 j = 0; j < TILE / (THREADS * 16); ++j, to += 512) {
             if (to >= end) return;
-            const i32 low = to < 0 ? 0 : to, high = to + 16 < end ? to + 16 : end;
+            const i32 from = to < low ? low : to, high = to + 16 < end ? to + 16 : end;
             i32 edge = end_of(k);
 #pragma unroll 1
-            while (edge <= low) edge = end_of(++k);
+            while (edge <= from) edge = end_of(++k);
             uint4 v = sixteen(k, to);
 #pragma unroll 1
             for (i32 next = k; edge < high; edge = end_of(next)) {
@@ -243,22 +283,23 @@ struct StagedTile {
                 // Bytes of earlier segments are kept.
                 v = joined(v, sixteen(next, to), edge - to);
             }
-            if (to >= 0 && high == to + 16) store16(out + to, v);
-            else store_some<W>(out + to, v, -to, high - to);
+            if (to >= low && high == to + 16) store16(out + to, v);
+            else store_some<W>(out + to, v, low - to, high - to);
         }
     }
 };
 
-template <int W>
+template <int W, bool SWAP>
 __device__ __forceinline__ void segments_rows(const Segments& p) {
     typedef typename Word<W>::T T;
-    const u64 lane = divide(blockIdx.x, p.tiles);
+    typedef StagedTile<W, SWAP> Held;
+    const u64 lane = divide(blockIdx.x, p.blocks);
     const Place at = place(p.outer, lane);
     const u8* in = p.src + at.src;
     u8* out = p.dst + at.dst;
     // Tiles begin at vector boundaries of the output.
-    i64 begin = (i64)((blockIdx.x - lane * p.tiles.len) * p.run) * TILE_BYTES - (i64)((u64)out & 15);
-    const i64 bytes = (i64)p.steps * W, all = begin + (i64)p.run * TILE_BYTES, stop = all < bytes ? all : bytes;
+    i64 begin = (i64)((blockIdx.x - lane * p.blocks.len) * p.run) * Held::TILE - (i64)((u64)out & 15);
+    const i64 bytes = (i64)p.steps * W, all = begin + (i64)p.run * Held::TILE, stop = all < bytes ? all : bytes;
     i64 first = begin < 0 ? 0 : begin;
     if (first >= stop) return;
     u64 low = search(p.lengths, (u64)(first / W));
@@ -266,11 +307,15 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
     bool checked = false;
 #pragma unroll 1
     for (;;) {
-        const i64 last = begin + TILE_BYTES < stop ? begin + TILE_BYTES : stop;
+        const i64 last = begin + Held::TILE < stop ? begin + Held::TILE : stop;
         const i32 end = (i32)(last - first);
         const Tile tile = tile_of(p.lengths, low, extent, (u64)(first / W), (u64)(last / W));
-        StagedTile<W> held(p, tile);
-        if (tile.count) held.stage_all(in), held.tell();
+        Held held(p, tile);
+        if (tile.count) {
+            if constexpr (SWAP) held.stage_swaps(in);
+            else held.stage_all(in);
+            held.tell();
+        }
         if (last < stop) {
             // The last segment of this tile, or an empty one, is the first of the next. Beyond the
             // last offset only if offsets change meanwhile.
@@ -281,19 +326,32 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
         if (!checked && stopped(p.lengths)) {
             // Of a new output, the input as it is: what is staged is undefined if offsets are invalid.
 #pragma unroll 1
-            for (i64 k = first + (i64)threadIdx.x * W; p.lengths.zero && k < stop; k += THREADS * W)
+            for (i64 k = first + (i64)threadIdx.x * W; !SWAP && p.lengths.copies && k < stop; k += THREADS * W)
                 *(T*)(out + k) = *(const T*)(in + k);
             return;
         }
         checked = true;
         if (tile.count) {
             wait_for_copies();
-            held.put(out + first, (i32)(begin - first), end);
+            if constexpr (SWAP) {
+                if (held.begin < held.end) held.put(out + first, held.begin * W, held.end * W);
+                held.put_trade(out, held.first);
+                held.put_trade(out, held.last);
+            } else {
+                held.put(out + first, 0, end);
+            }
         } else {
             // Very short segments, unit by unit.
 #pragma unroll 1
-            for (i32 k = (i32)threadIdx.x; k < end / W; k += THREADS)
-                *(T*)(out + first + k * W) = *(const T*)(in + tile.source(p.lengths, k) * W);
+            for (i32 k = (i32)threadIdx.x; k < end / W; k += THREADS) {
+                const u64 from = tile.source(p.lengths, k);
+                T* here = (T*)(out + first) + k;
+                if constexpr (SWAP) {
+                    if (from > tile.first + (u64)k) swap_units(here, (T*)(out + from * W));
+                } else {
+                    *here = *(const T*)(in + from * W);
+                }
+            }
         }
         if (last >= stop) return;
         first = begin = last;
@@ -320,18 +378,18 @@ template <typename T>
 __device__ __forceinline__ void put_piece(u8* to, T v) { *(T*)to = v; }
 __device__ __forceinline__ void put_piece(u8* to, uint4 v) { store16(to, v); }
 
-// A block's pieces, counted from the start of its first step.
+// A block's pieces, so many that its size says, counted from the start of its first step.
+template <i32 SIZE>
 struct BlockOf {
     u64 lane, first;  // lane and step
     i32 begin, count;
 
     __device__ __forceinline__ BlockOf(const Segments& p) {
-        const i32 size = THREADS * SPREAD;
-        lane = divide(blockIdx.x, p.tiles);
-        const u64 all = p.steps * p.pieces.len, start = (blockIdx.x - lane * p.tiles.len) * size;
+        lane = divide(blockIdx.x, p.blocks);
+        const u64 all = p.steps * p.pieces.len, start = (blockIdx.x - lane * p.blocks.len) * SIZE;
         first = divide(start, p.pieces);
         begin = (i32)(start - first * p.pieces.len);
-        count = all - start < size ? (i32)(all - start) : size;
+        count = all - start < SIZE ? (i32)(all - start) : SIZE;
     }
 
     __device__ __forceinline__ Tile tile(const Segments& p) const {
@@ -345,7 +403,7 @@ struct BlockOf {
 template <int G>
 __device__ __forceinline__ void segments_blocks(const Segments& p) {
     typedef typename Word<G>::T T;
-    const BlockOf block(p);
+    const BlockOf<THREADS * SPREAD> block(p);
     const Tile tile = block.tile(p);
     const Place at = place(p.outer, block.lane);
     const u8* in = kept(p.src, p.policy) + at.src;
@@ -373,7 +431,7 @@ __device__ __forceinline__ void segments_blocks(const Segments& p) {
 template <int G>
 __device__ __forceinline__ void segments_swap(const Segments& p) {
     typedef typename Word<G>::T T;
-    const BlockOf block(p);
+    const BlockOf<THREADS * SPREAD> block(p);
     const Tile tile = block.tile(p);
     u8* out = p.dst + place(p.outer, block.lane).dst;
     if (stopped(p.lengths)) return;
@@ -384,35 +442,66 @@ __device__ __forceinline__ void segments_swap(const Segments& p) {
         if (source <= t) continue;
         T* here = (T*)(out + (i64)t * p.dst_step + piece.part * G);
         T* there = (T*)(out + (i64)source * p.dst_step + piece.part * G);
-        const T v = *here, w = *there;
-        *here = w;
-        *there = v;
+        swap_units(here, there);
     }
 }
 
-// Any plan: one piece per thread, which searches all offsets. SWAP: in place.
-template <int G, bool SWAP>
-__device__ __forceinline__ void segments_strided(const Strided<48>& p) {
+// Units at any alignment that are so wide that a warp stages pieces of one, and in place those of two
+// that trade places. In place, both addresses are the same, which they never are otherwise.
+KERNEL_BY(128, 10) segments_units(const __grid_constant__ Segments p) {
+    const BlockOf<STAGED_PIECES> block(p);
+    const Tile tile = block.tile(p);
+    const Place at = place(p.outer, block.lane);
+    const bool swap = p.src == p.dst;
+    const u8* in = p.src + at.src;
+    u8* out = p.dst + at.dst;
+    if (stopped(p.lengths)) return;
+    const u32 half = room_for(STAGED_PIECE), room = MARGIN + threadIdx.x / 32 * 2 * half, lane = threadIdx.x & 31;
+#pragma unroll 1
+    for (i32 i = (i32)(threadIdx.x / 32); i < block.count; i += THREADS / 32) {
+        const PieceOf piece(p, block.begin + i);
+        const u64 t = block.first + piece.step, from = tile.source(p.lengths, (i32)piece.step);
+        if (swap && from <= t) continue;
+        const u64 begin = (u64)piece.part * p.piece, left = p.unit - begin;
+        const u32 bytes = (u32)(left < p.piece ? left : p.piece);
+        const u8* there = in + (i64)from * p.src_step + begin;
+        u8* here = out + (i64)t * p.dst_step + begin;
+        // What was staged before has been read by all lanes.
+        __syncwarp();
+        const u32 held = stage_range<32>(p.src_begin, p.src_end, p.policy, room, there, bytes, lane);
+        u32 other = 0;
+        if (swap) other = stage_range<32>(p.src_begin, p.src_end, p.policy, room + half, here, bytes, lane);
+        wait_for_own_copies();
+        __syncwarp();
+        put_forward(here, (i32)held, (i32)bytes);
+        if (swap) put_forward((u8*)there, (i32)other, (i32)bytes);
+    }
+}
+
+// Any plan: one piece per thread, which searches all offsets.
+template <int G>
+__device__ __forceinline__ void segments_strided(const Strided& p) {
     typedef typename Word<G>::T T;
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
     const Place at = place(p.loops, thread);
     const u64 from = segment_of(p.lengths, at.step).source(at.step);
-    if (SWAP && from <= at.step) return;
+    const bool swap = p.src == p.dst;
+    if (swap && from <= at.step) return;
     T* here = (T*)(p.dst + at.dst);
     T* there = (T*)(p.src + at.src + (i64)from * p.loops.axis[p.loops.prefix].src);
     const T v = *there;
-    if (SWAP) *there = *here;
+    if (swap) *there = *here;
     *here = v;
 }
 
-#define SEGMENTS_ROWS(W) \
-    KERNEL_BY(128, 9) segments_rows_##W(const __grid_constant__ Segments p) { segments_rows<W>(p); }
+#define SEGMENTS_ROWS(W)                                                                                         \
+    KERNEL_BY(128, 9) segments_rows_##W(const __grid_constant__ Segments p) { segments_rows<W, false>(p); }      \
+    KERNEL_BY(128, 6) segments_rows_swap_##W(const __grid_constant__ Segments p) { segments_rows<W, true>(p); }
 #define SEGMENTS(G)                                                                                              \
     KERNEL_BY(128, 10) segments_blocks_##G(const __grid_constant__ Segments p) { segments_blocks<G>(p); }        \
     KERNEL_BY(128, 12) segments_swap_##G(const __grid_constant__ Segments p) { segments_swap<G>(p); }            \
-    KERNEL(256) segments_strided_##G(const __grid_constant__ Strided<48> p) { segments_strided<G, false>(p); }   \
-    KERNEL(256) segments_strided_swap_##G(const __grid_constant__ Strided<48> p) { segments_strided<G, true>(p); }
+    KERNEL(256) segments_strided_##G(const __grid_constant__ Strided p) { segments_strided<G>(p); }
 
-SEGMENTS_ROWS(1) SEGMENTS_ROWS(2) SEGMENTS_ROWS(4) SEGMENTS_ROWS(8)
+SEGMENTS_ROWS(1) SEGMENTS_ROWS(2) SEGMENTS_ROWS(4) SEGMENTS_ROWS(8) SEGMENTS_ROWS(16)
 SEGMENTS(1) SEGMENTS(2) SEGMENTS(4) SEGMENTS(8) SEGMENTS(16)

@@ -58,12 +58,11 @@ struct Pieces {
     }
 };
 
-// For each row: two vectors, and the end of its prefix.
-__device__ __forceinline__ u32 header_of(u32 rows) { return (rows * 36 + 15) / 16 * 16; }
+__device__ __forceinline__ u32 header_of(u32 rows) { return (rows * SHORT_HEADER + 15) / 16 * 16; }
 
 template <int W>
 __device__ __forceinline__ void rows_short(const Rows& p) {
-    const i32 bytes = (i32)p.chunk.len, most = (i32)p.unit.len;
+    const i32 bytes = (i32)p.row.len, most = (i32)p.stacked;
     const u64 first = thread_index() / 32 * (u64)most;
     if (first >= p.count) return;
     const i32 rows = p.count - first < (u64)most ? (i32)(p.count - first) : most, all = rows * bytes;
@@ -107,7 +106,7 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
     __syncwarp();
     for (i32 to = lane * 16 - shift; to < all; to += 512) {
         const i32 low = to < 0 ? 0 : to, last = to + 16 < all ? to + 16 : all;
-        at.go((i32)divide32((u32)low, p.chunk));
+        at.go((i32)divide32((u32)low, p.row));
         at.back = low - at.begin < at.end;
         const bool meet = at.edge() < last;
         const i32 forward = meet ? (i32)room + 16 * at.number() : from + to;

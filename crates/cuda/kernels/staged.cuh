@@ -7,9 +7,6 @@
 
 extern __shared__ uint4 staged[];
 
-// Vectors are read up to this far around the staged bytes; the extra bytes are not used.
-const u32 MARGIN = 48;
-
 // Stages bytes of input in shared memory with the same alignment as in memory, by COUNT threads, of
 // which this is number `thread`; returns the offset of the first.
 template <u32 COUNT>
@@ -116,11 +113,13 @@ struct Vectors {
         }
     };
 
-    // Writes two parts that meet at `middle` as one: in short rows, all rows have such a boundary.
+    // Writes two parts that meet at `middle` as one, by COUNT threads: in short rows, all rows have
+    // such a boundary.
+    template <u32 COUNT = 32>
     static __device__ __forceinline__ void put(u8* out, const Line& a, const Line& b, i32 middle, i32 bytes) {
-        const i32 shift = (i32)((u64)out & 15), lane = (i32)(threadIdx.x & 31);
+        const i32 shift = (i32)((u64)out & 15), thread = (i32)(threadIdx.x % COUNT);
 #pragma unroll 2
-        for (i32 to = lane * 16 - shift; to < bytes; to += 512) {
+        for (i32 to = thread * 16 - shift; to < bytes; to += COUNT * 16) {
             const Line& line = to < middle ? a : b;
             uint4 v = line.sixteen(to);
             if constexpr (AT_ONCE)
@@ -257,15 +256,15 @@ struct WarpShare {
 __device__ __forceinline__ bool warp_share(const Rows& p, WarpShare& s) {
     const u64 warp = thread_index() / 32;
     if (warp >= p.threads / 32) return false;
-    s.row = divide(warp, p.chunk);
-    s.first = (i64)((warp - s.row * p.chunk.len) * p.count);
+    s.row = divide(warp, p.per_row);
+    s.first = (i64)((warp - s.row * p.per_row.len) * p.segment);
     s.room = threadIdx.x / 32 * p.room + MARGIN;
     return true;
 }
 
 template <typename By>
 __device__ __forceinline__ void rows_staged(const Rows& p) {
-    const i64 width = (i64)p.unit.len, most = (i64)p.count;
+    const i64 width = (i64)p.unit.len, most = (i64)p.segment;
     WarpShare s;
     if (!warp_share(p, s)) return;
     bool beyond;
@@ -324,7 +323,7 @@ __device__ __forceinline__ void zero_steps(const Rows& p, u8* row, i64 first, i6
 
 template <typename By>
 __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
-    const i64 width = (i64)p.unit.len, most = (i64)p.count;
+    const i64 width = (i64)p.unit.len, most = (i64)p.segment;
     const u32 half = room_for((u32)(most * width));
     WarpShare s;
     if (!warp_share(p, s)) return;

@@ -3,17 +3,8 @@
 #pragma once
 #include "vector.cuh"
 
-template <int N>
-struct Strided {
-    const u8* src;
-    u8* dst;
-    u64 threads;
-    Lengths lengths;
-    Loops<N> loops;
-};
-
-template <int G, int N>
-__device__ __forceinline__ void strided(const Strided<N>& p) {
+template <int G>
+__device__ __forceinline__ void strided(const Strided& p) {
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
     typedef typename Word<G>::T T;
@@ -24,8 +15,8 @@ __device__ __forceinline__ void strided(const Strided<N>& p) {
 
 // In place: `dst` is the address of a granule of the lower half and `src` that of its mirror image.
 // If steps beyond a length become zero, there is a thread for each of the upper half too.
-template <int G, int N>
-__device__ __forceinline__ void swap(const Strided<N>& p) {
+template <int G>
+__device__ __forceinline__ void swap(const Strided& p) {
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
     typedef typename Word<G>::T T;
@@ -44,19 +35,6 @@ __device__ __forceinline__ void swap(const Strided<N>& p) {
     *low = b;
     *high = a;
 }
-
-struct Gather {
-    const u8* src;
-    u8* dst;
-    u64 threads;
-    u64 run;  // contiguous granules of output
-    Axis chunk;  // the most 16-byte pieces that a run touches at any alignment
-    Axis inner[2];  // the innermost dimension and the next
-    u32 prefix;  // 0, 1: one of those; 2: one of `outer`; or NONE
-    u32 uniform;  // all runs have the same alignment modulo 16
-    Lengths lengths;
-    Loops<6> outer;
-};
 
 // Steps through granules in output order, dividing only at the end of `inner`.
 template <bool PREFIX>
@@ -183,12 +161,10 @@ __device__ __forceinline__ void gather(const Gather& p) {
 }
 
 #define STRIDED(G)                                                                                 \
-    KERNEL(256) strided_deep_##G(const __grid_constant__ Strided<48> p) { strided<G>(p); }         \
-    KERNEL(256) swap_##G(const __grid_constant__ Strided<6> p) { swap<G>(p); }                     \
-    KERNEL(256) swap_deep_##G(const __grid_constant__ Strided<48> p) { swap<G>(p); }
+    KERNEL(256) strided_##G(const __grid_constant__ Strided p) { strided<G>(p); }                  \
+    KERNEL(256) swap_##G(const __grid_constant__ Strided p) { swap<G>(p); }
 // Granules of 16 bytes are handled as rows.
 #define LESS_THAN_VECTORS(G)                                                                       \
-    KERNEL(256) strided_##G(const __grid_constant__ Strided<6> p) { strided<G>(p); }               \
     KERNEL(256) gather_##G(const __grid_constant__ Gather p) { gather<G, false>(p); }              \
     KERNEL(256) gather_prefix_##G(const __grid_constant__ Gather p) { gather<G, true>(p); }
 

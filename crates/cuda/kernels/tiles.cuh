@@ -5,24 +5,10 @@
 
 extern __shared__ uint4 staged[];
 
-struct Tiles {
-    const u8* src;
-    u8* dst;
-    u64 policy;  // cache policy of loads
-    Axis a;  // the output's innermost dimension
-    Axis b;  // the input's innermost dimension
-    Axis tiles_a;  // tiles along each
-    Axis tiles_b;
-    u32 words;  // bytes of the widest words that divide the rows of a complete tile on both sides
-    u32 unused;
-    Lengths lengths;
-    Loops<6> outer;
-};
-
 // A tile of elements of W bytes.
 template <int W>
 struct Square {
-    static const u32 SIDE = W < 4 ? 128 / W : W < 16 ? 64 : 32;
+    static const u32 SIDE = W < 4 ? TILE_ROW / W : W < 16 ? TILE_SIDE : VECTOR_SIDE;
     static const u32 PER = 16 / W;  // elements of a vector
     static const u32 ACROSS = SIDE / PER;  // vectors of a row
 
@@ -53,7 +39,7 @@ __device__ __forceinline__ void transpose(u32 (&w)[2]) {
 template <int W>
 __device__ __forceinline__ void stage_square(const Tiles& p, const u8* in) {
     typedef Square<W> S;
-    const u32 vector = threadIdx.x % S::ACROSS, rows = 256 / S::ACROSS;
+    const u32 vector = threadIdx.x % S::ACROSS, rows = TILE_THREADS / S::ACROSS;
     in += vector * 16 + (i64)(threadIdx.x / S::ACROSS) * p.a.src;
 #pragma unroll
     for (u32 a = threadIdx.x / S::ACROSS; a < S::SIDE; a += rows, in += rows * p.a.src)
@@ -67,7 +53,7 @@ template <int W>
 __device__ __forceinline__ void turn_parts(u8* out, i64 step) {
     typedef Square<W> S;
     const u32 count = 4 / W, x = threadIdx.x % S::ACROSS, column = threadIdx.x / S::ACROSS;
-    static_assert(S::ACROSS * S::SIDE / count == 256, "a word for each thread");
+    static_assert(S::ACROSS * S::SIDE / count == TILE_THREADS, "a word for each thread");
     const u32* held = (const u32*)staged;
     u32 w[4][count];
 #pragma unroll
@@ -87,7 +73,7 @@ __device__ __forceinline__ void turn_vectors(u8* out, i64 step) {
     const u32 words = W / 4, x = threadIdx.x % S::ACROSS;
     out += x * 16;
 #pragma unroll
-    for (u32 y = threadIdx.x / S::ACROSS; y < S::ACROSS; y += 256 / S::ACROSS) {
+    for (u32 y = threadIdx.x / S::ACROSS; y < S::ACROSS; y += TILE_THREADS / S::ACROSS) {
         u32 v[S::PER][4];
 #pragma unroll
         for (u32 k = 0; k < S::PER; ++k) {
@@ -109,7 +95,7 @@ __device__ __forceinline__ void turn_vectors(u8* out, i64 step) {
 template <int W>
 __device__ __forceinline__ void turn_words(const Tiles& p, const u8* in, u8* out, i64 step) {
     typedef Square<W> S;
-    const u32 count = 4 / W, words = S::SIDE / count, word = threadIdx.x % words, rows = 256 / words;
+    const u32 count = 4 / W, words = S::SIDE / count, word = threadIdx.x % words, rows = TILE_THREADS / words;
     u32* held = (u32*)staged;
 #pragma unroll 8
     for (u32 a = threadIdx.x / words; a < S::SIDE; a += rows)
@@ -133,7 +119,7 @@ __device__ __forceinline__ void turn_elements(const Tiles& p, const u8* in, u8* 
     typedef Square<W> S;
     typedef typename Word<W>::T T;
     T* held = (T*)staged;
-    const u32 first = threadIdx.x % S::SIDE, rows = 256 / S::SIDE, batch = 4, pitch = S::SIDE + 1;
+    const u32 first = threadIdx.x % S::SIDE, rows = TILE_THREADS / S::SIDE, batch = 4, pitch = S::SIDE + 1;
     const u8* from = in + (i64)first * p.b.src + (i64)(threadIdx.x / S::SIDE) * p.a.src;
     const i64 step = p.a.src * (i64)rows;
 #pragma unroll 1
@@ -188,6 +174,6 @@ __device__ __forceinline__ void tiles(const Tiles& p) {
 }
 
 #define TILES(W) \
-    KERNEL_BY(256, W < 8 ? 6 : 4) tiles_##W(const __grid_constant__ Tiles p) { tiles<W>(p); }
+    KERNEL_BY(TILE_THREADS, W < 8 ? 6 : 4) tiles_##W(const __grid_constant__ Tiles p) { tiles<W>(p); }
 
 TILES(1) TILES(2) TILES(4) TILES(8) TILES(16)

@@ -3,14 +3,11 @@
 #pragma once
 #include "rows.cuh"
 
-// Keep in sync with `src/jobs/rows.rs`.
-const int TRADED = 4;
-
 // `dst` is the address of a row of the lower half, and `src` that of its mirror image.
 __device__ __forceinline__ void rows_trade(const Rows& p) {
     const u64 thread = thread_index();
     if (thread >= p.threads) return;
-    const u64 row = divide(thread, p.chunk), number = thread - row * p.chunk.len;
+    const u64 row = divide(thread, p.per_row), number = thread - row * p.per_row.len;
     Place at = place(p.rows, row);
     if (p.rows.prefix != NONE) {
         const u64 length = length_at(p.lengths, at.lengths);

@@ -5,10 +5,10 @@
 //! by how much calls take longer without it, on the next one that applies (H200, 2026-11-18, most
 //! tensors have 1 GiB, `bench-gpu --without`).
 
+use crate::constants::{FEW, MANY};
 use crate::facts::{ColumnFacts, Facts, MOST_DENSE, RowFacts, WIDE_UNIT, cut_from};
 use crate::kernel::Kernel;
 use crate::limits::Limits;
-use crate::params::{FEW, MANY};
 use crate::shape::{Shape, Site};
 use retrograde::{Grain, Plan};
 
@@ -20,6 +20,8 @@ pub(crate) struct Choice {
     pub(crate) variant: u8,
     /// Each unit is a row of its own, of pieces of so many bytes that keep their order.
     pub(crate) pieces: Option<u64>,
+    /// Blocks that run in step.
+    pub(crate) blocks: u64,
 }
 
 /// A row of the table: a kernel, and where it is chosen.
@@ -50,6 +52,8 @@ enum By {
     Pieces,
     /// Vectors of units that are rows.
     Vectors,
+    /// The same, by blocks that stage adjacent strips of columns in step.
+    Strips,
     /// Pieces of at most a word.
     Word,
     /// Units that the kernels that stage rows know, or any others.
@@ -93,21 +97,25 @@ const PACKED: &[Row] = &[
 /// A dimension that offsets cut into segments.
 const SEGMENTS: &[Row] = &[
     // 110 % (f64) to 1,187 % (u8), segments of 1 KiB.
+    row(Kernel::SegmentRows, Calls::Apart, By::Unit, When::Rows(segments_of_units)),
+    // 39 % (c128) to 952 % (u8), segments of 1 KiB.
+    row(Kernel::SegmentRowSwaps, Calls::InPlace, By::Unit, When::Rows(segments_of_units)),
+    // 8 % to 23 % (f64 [524288,63], in place), 138 % to 191 % (f32 [262144,255]), 753 % and more (u8
+    // [65536,4095]). Units of fewer pieces are as fast without it.
     row(
-        Kernel::SegmentRows,
-        Calls::Apart,
-        By::Unit,
-        When::Rows(|f, r| {
-            let forward = r.row.src > 0 && r.row.dst > 0;
-            f.cuts_innermost() && f.natural && f.shape.unit < 16 && forward && r.bytes >= 256
+        Kernel::SegmentUnits,
+        Calls::Both,
+        By::One,
+        When::Call(|f| {
+            let pieces = f.shape.unit / f.granule;
+            f.cuts_innermost() && f.granule < 16 && f.shape.unit >= WIDE_UNIT && pieces >= 64
         }),
     ),
     // 191 % (c128) to 288 % (f32 [262144,255]).
     row(Kernel::SegmentBlocks, Calls::Apart, By::Piece, When::Call(|f| f.cuts_innermost())),
     // 139 % (c128) to 319 % (u8), segments of 1 KiB.
     row(Kernel::SegmentSwaps, Calls::InPlace, By::Piece, When::Call(|f| f.cuts_innermost())),
-    row(Kernel::SegmentStrided, Calls::Apart, By::Piece, When::Always),
-    row(Kernel::SegmentStridedSwaps, Calls::InPlace, By::Piece, When::Always),
+    row(Kernel::SegmentStrided, Calls::Both, By::Piece, When::Always),
 ];
 
 /// All others.
@@ -120,7 +128,7 @@ const UNITS: &[Row] = &[
         By::Unit,
         When::Rows(|f, r| f.natural && r.whole && r.long && !r.by_length && !f.shape.zero),
     ),
-    // 1 %.
+    // 1 % (f32 [4194304,64]), 3 % (c128 [4194304,16]).
     row(
         Kernel::RowSwaps,
         Calls::InPlace,
@@ -128,29 +136,18 @@ const UNITS: &[Row] = &[
         When::Rows(|f, r| f.natural && r.whole && !r.by_length && r.alone && r.bytes < 4096),
     ),
     // Shorter rows are staged several at a time.
-    // 1 %.
-    row(Kernel::CutRowsZero, Calls::Apart, By::Unit, When::Rows(|f, r| f.shape.zero && cuts(f, r))),
     // 8 % (f64) to 11 % (u8 lanes).
-    row(Kernel::CutRows, Calls::Apart, By::Unit, When::Rows(|f, r| !f.shape.zero && cuts(f, r))),
+    row(Kernel::CutRows, Calls::Apart, By::Unit, When::Rows(cuts)),
     // In such rows half of all vectors contain an end. From 64 bytes on, vectors of wide units are
     // assembled as fast.
-    // 0 % for bytes, 24 % (f32 [8388608,15]).
+    // 14 % (u8 [8388608,100]), 24 % (f32 [8388608,15]).
     row(
         Kernel::BriefRows,
         Calls::Both,
         By::Unit,
         When::Rows(|f, r| {
-            let most = if f.shape.unit < 4 { 64 } else { 63 };
+            let most = if f.shape.unit < 4 { 112 } else { 63 };
             f.natural && r.by_length && f.is_short(r) && r.bytes <= most
-        }),
-    ),
-    // 14 % (u8 [8388608,100]).
-    row(
-        Kernel::BriefRowsMore,
-        Calls::Both,
-        By::Unit,
-        When::Rows(|f, r| {
-            f.natural && f.shape.unit < 4 && r.by_length && f.is_short(r) && r.bytes <= 112
         }),
     ),
     // 4 % (f32 RGB, 704 pixels) to 145 % (u8 [2097152,512]).
@@ -184,8 +181,14 @@ const UNITS: &[Row] = &[
             f.shape.unit <= 6 && f.shape.unit != 4 && r.flipped && !f.has_lengths && crosses(f, r)
         }),
     ),
-    // No case of the list; flips of two axes are 6 % faster without it (u8 [8,2097152,63]).
-    row(Kernel::DenseRows, Calls::Apart, By::Unit, When::Rows(crosses)),
+    // Others are as fast by windows or 16 bytes at a time, or faster: 54 % (f32 [8,524288,61] axes 0
+    // and 2).
+    row(
+        Kernel::DenseRows,
+        Calls::Apart,
+        By::Unit,
+        When::Rows(|f, r| crosses(f, r) && (r.by_length || !f.natural)),
+    ),
     // 70 % (RGB of u8), 90 % (of u16), 704 pixels.
     row(
         Kernel::AlignedRows,
@@ -196,14 +199,14 @@ const UNITS: &[Row] = &[
             f.pixels() && whole && !r.by_length && !f.shape.zero
         }),
     ),
-    // 1 % to 3 %.
+    // 12 % (f32 [16384,16383] axis 0), 27 % (f32 [512,1024,511]).
     row(
-        Kernel::LongRows,
+        Kernel::RowPairs,
         Calls::Apart,
         By::Unit,
-        When::Rows(|f, r| windows(f, r) && f.natural && f.row_vectors(r) >= f.limits.pairs_from),
+        When::Rows(|f, r| windows(f, r) && f.natural && !f.one_each(Some(r))),
     ),
-    // 15 % (f32 [1048576,255] axis 0).
+    // 15 % (f32 [1048576,255] axis 0); 6 % (f32) and 8 % (f16) by pairs.
     row(Kernel::Rows, Calls::Apart, By::Unit, When::Rows(windows)),
     // Whole vectors are as fast as blocks.
     // 71 % (f32 [16384,16383]) to 328 % (u8) with lengths, 163 % (units of 5 bytes).
@@ -227,27 +230,17 @@ const UNITS: &[Row] = &[
     row(
         Kernel::ColumnsZero,
         Calls::Both,
-        By::Piece,
+        By::Strips,
         When::Columns(|f, c| c.staged() && f.shape.zero),
     ),
-    // 3 % (f16 [2048,262144]), 4 % (f32 lanes, axis 0).
+    // Four blocks in step instead of two: 3 % (f16 [2048,262144]), 4 % (f32 lanes, axis 0). Two
+    // instead of one: 5 % (f32 lanes, axis 1).
     row(
-        Kernel::ColumnsFour,
+        Kernel::Columns,
         Calls::Both,
-        By::Piece,
-        When::Columns(|f, c| {
-            let far = c.lanes.lane.src.unsigned_abs() >= 64 * 1024;
-            c.staged() && c.in_step() && far && !f.shape.zero
-        }),
+        By::Strips,
+        When::Columns(|f, c| c.staged() && !f.shape.zero),
     ),
-    // 5 % (f32 lanes, axis 1).
-    row(
-        Kernel::ColumnsTwo,
-        Calls::Both,
-        By::Piece,
-        When::Columns(|f, c| c.staged() && c.in_step() && !f.shape.zero),
-    ),
-    row(Kernel::Columns, Calls::Both, By::Piece, When::Columns(|f, c| c.staged() && !f.shape.zero)),
     // 8 % (u8 [32768,32768]), 9 % (f32 [16384,16384]).
     row(Kernel::ClusterColumns, Calls::Both, By::Word, When::Columns(|_, c| c.clusters())),
     // 5 % (f32 [40000,6720]), 8 % (f32 [100000,2688]).
@@ -278,24 +271,16 @@ const UNITS: &[Row] = &[
         By::Vectors,
         When::Call(|f| f.blocks() && !f.shape.zero),
     ),
-    // 29 % (f32 [512,1024,511]).
+    // 29 % (f32 [512,1024,511]). A warp stages a unit, so shorter ones would be slow.
     row(
         Kernel::StagedRows,
         Calls::Apart,
         By::Pieces,
-        When::Call(|f| {
-            f.wide() && f.shape.prefix.is_some() && (f.shape.zero || f.shape.unit >= 960)
-        }),
+        When::Call(|f| f.wide() && f.shape.prefix.is_some() && f.shape.unit >= 960),
     ),
-    // 6 % (f32 [512,1024,511]).
-    row(
-        Kernel::LongRows,
-        Calls::Apart,
-        By::Pieces,
-        When::Call(|f| f.wide() && !f.shape.zero && f.unit_vectors() >= f.limits.pairs_from),
-    ),
-    // 21 % (f32 [512,8192,63] with lengths).
-    row(Kernel::Rows, Calls::Apart, By::Pieces, When::Call(|f| f.wide() && !f.shape.zero)),
+    // 54 % (f32 [512,8192,63] with lengths).
+    row(Kernel::RowPairs, Calls::Apart, By::Pieces, When::Call(|f| f.wide() && !f.one_each(None))),
+    row(Kernel::Rows, Calls::Apart, By::Pieces, When::Call(|f| f.wide())),
     // Narrower blocks trade places piece by piece.
     // 16 % (f32 axis 0), 49 % (f32 [512,512,256] with lengths).
     row(
@@ -320,16 +305,15 @@ const UNITS: &[Row] = &[
         By::Piece,
         When::Call(|f| gathers(f) && f.shape.prefix.is_some()),
     ),
-    row(
-        Kernel::Strided,
-        Calls::Apart,
-        By::Piece,
-        When::Call(|f| f.axes() <= FEW && f.granule < 16),
-    ),
-    row(Kernel::StridedDeep, Calls::Apart, By::Piece, When::Always),
-    row(Kernel::Swaps, Calls::InPlace, By::Piece, When::Call(|f| f.axes() <= FEW)),
-    row(Kernel::SwapsDeep, Calls::InPlace, By::Piece, When::Always),
+    row(Kernel::Strided, Calls::Apart, By::Piece, When::Always),
+    row(Kernel::Swaps, Calls::InPlace, By::Piece, When::Always),
 ];
+
+/// Segments of contiguous units.
+fn segments_of_units(f: &Facts<'_>, r: &RowFacts) -> bool {
+    let forward = r.row.src > 0 && r.row.dst > 0;
+    f.cuts_innermost() && f.natural && forward && r.bytes >= 256
+}
 
 /// Rows of vectors with a length each.
 fn cuts(f: &Facts<'_>, r: &RowFacts) -> bool {
@@ -397,7 +381,7 @@ pub(crate) fn choose(
     // A whole packed tensor that keeps its order still gets its unused bits cleared.
     let stays = in_place && plan.keeps_order() && !plan.seals_last_byte();
     if plan.is_empty() || stays {
-        return Choice { kernel: Kernel::None, variant: 0, pieces: None };
+        return Choice { kernel: Kernel::None, variant: 0, pieces: None, blocks: 1 };
     }
     let table = match plan.unit().grain {
         Grain::Packed { .. } => PACKED,
@@ -423,7 +407,12 @@ pub(crate) fn choose(
         .and_then(|first| found.find(|row| row.kernel != first.kernel));
     let row = next.or(first).expect("the last rows apply to every call");
     let (variant, pieces) = row.by.moves(&facts);
-    Choice { kernel: row.kernel, variant, pieces }
+    let blocks = match (&row.by, &columns) {
+        (By::Strips, Some(columns)) if columns.in_step() && columns.far() => 4,
+        (By::Strips, Some(columns)) if columns.in_step() => 2,
+        _ => 1,
+    };
+    Choice { kernel: row.kernel, variant, pieces, blocks }
 }
 
 impl By {
@@ -433,7 +422,7 @@ impl By {
         match self {
             By::One => (0, None),
             By::Unit => (unit as u8, None),
-            By::Piece => (granule as u8, None),
+            By::Piece | By::Strips => (granule as u8, None),
             By::Pieces => (granule as u8, Some(granule)),
             By::Vectors => (0, Some(16)),
             By::Word => (granule.min(4) as u8, None),

@@ -1,11 +1,11 @@
 //! What the choice of a kernel depends on: the shape and the addresses of a call, as predicates that
 //! the table (`choose`) names.
 
-use crate::lanes::{LINE, Lanes, MOST_HELD, RING, STRIP, WIDE_STRIP};
+use crate::constants::{FEW, MOST_SHARED};
+use crate::lanes::{LINE, Lanes, RING, STRIP, WIDE_STRIP};
 use crate::limits::Limits;
-use crate::params::FEW;
 use crate::scratch::MOST_SCRATCH;
-use crate::shape::{Shape, Site, address};
+use crate::shape::{Shape, Site};
 use retrograde::{Dim, Flow, Plan};
 
 /// Bytes per multiprocessor from which scratch memory is worth two passes.
@@ -22,6 +22,8 @@ pub(crate) const MOST_DENSE: u64 = 1 << 30;
 /// none.
 const LONG_ROW: u64 = 256;
 const LONG_VECTORS: u64 = 32;
+/// Rows of so many bytes are faster with one vector per thread, if they are found at once.
+const ONE_EACH: std::ops::Range<u64> = 768..2048;
 /// Longer rows are not rewritten as a whole in place: the part that stays is not written.
 const SHORT_SWAP: u64 = 512;
 /// Unaligned units of at least this size are treated as rows; for aligned ones, 16 is enough.
@@ -188,17 +190,11 @@ impl<'a> Facts<'a> {
             }
     }
 
-    /// Vectors of the output that a row touches, at most.
-    pub(crate) fn row_vectors(&self, row: &RowFacts) -> u64 {
-        let outer = &self.shape.dims[..self.shape.dims.len() - 1];
-        let low = (row.row.dst as i64 * (row.row.len as i64 - 1)).min(0);
-        touched(row.bytes, self.shape.unit, address(self.at.dst, self.shape.dst + low), outer)
-    }
-
-    /// The same of a unit that is a row.
-    pub(crate) fn unit_vectors(&self) -> u64 {
-        let first = address(self.at.dst, self.shape.dst);
-        touched(self.shape.unit, self.granule, first, &self.shape.dims)
+    /// Whether a thread should move one vector of each row: rows of about a KiB with at most one other
+    /// dimension, which take few instructions to find.
+    pub(crate) fn one_each(&self, row: Option<&RowFacts>) -> bool {
+        let (bytes, inner) = row.map_or((self.shape.unit, 0), |row| (row.bytes, 1));
+        self.shape.dims.len() <= inner + 1 && ONE_EACH.contains(&bytes)
     }
 
     /// Adjacent lanes, each with a length, if they are wide enough for columns. Out of place, blocks
@@ -239,6 +235,11 @@ impl ColumnFacts<'_> {
         limits.clusters && self.fills() && strips >= MANY_STRIPS && granule > 1
     }
 
+    /// Whether steps are so far apart that more blocks should run in step.
+    pub(crate) fn far(&self) -> bool {
+        self.lanes.lane.src.unsigned_abs() >= 64 * 1024
+    }
+
     /// Bytes in rows of vectors, of which a narrow strip fills a multiprocessor.
     pub(crate) fn bytes(&self) -> bool {
         let Facts { limits, granule, shape, .. } = *self.facts;
@@ -246,7 +247,7 @@ impl ColumnFacts<'_> {
             && !shape.zero
             && self.fills()
             && self.lanes.staged_strip(granule, limits) == STRIP
-            && self.lanes.bytes_shared() <= MOST_HELD.min(limits.shared as u64)
+            && self.lanes.bytes_shared() <= MOST_SHARED.min(limits.shared as u64)
             && self.lanes.reads_whole(16)
             && self.lanes.writes_whole(4)
     }

@@ -11,19 +11,16 @@ mod staged;
 pub(crate) use scratch::Room;
 
 use crate::choose::Choice;
+use crate::constants::{CHECK_THREADS, SIGNED, THREADS, UNALIGNED};
 use crate::kernel::{Entry, Kernel};
 use crate::limits::Limits;
 use crate::params::{
-    Axis, Check, Columns, FEW, Gather, Lengths, Loops, MANY, Packed, Passes, Rows, Segments,
-    Strided, Tiles,
+    Axis, Check, Columns, Gather, Lengths, Loops, Packed, Passes, Rows, Segments, Strided, Tiles,
 };
 use crate::shape::{Shape, Site};
 use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Meaning, Plan};
 use smallvec::SmallVec;
 
-/// Threads per block: `THREADS` in common.cuh; and for tiles and length checks.
-const THREADS: u32 = 128;
-const MORE_THREADS: u32 = 256;
 /// The most blocks of a length check.
 const CHECK_BLOCKS: u64 = 512;
 
@@ -34,6 +31,8 @@ pub(crate) struct Job {
     pub(crate) blocks: u64,
     pub(crate) threads: u32,
     pub(crate) shared: u32,
+    /// Blocks that form a cluster, if the kernel does not say so itself.
+    pub(crate) cluster: u32,
     pub(crate) params: AnyParams,
 }
 
@@ -42,8 +41,7 @@ pub(crate) struct Job {
 pub(crate) enum AnyParams {
     Rows(Rows),
     Segments(Segments),
-    Strided(Strided<FEW>),
-    Deep(Strided<MANY>),
+    Strided(Strided),
     Gather(Gather),
     Tiles(Tiles),
     Columns(Columns),
@@ -67,29 +65,30 @@ pub(crate) fn lengths_of(plan: &Plan, address: u64, stop: u64) -> Lengths {
             let steps = plan.dims().iter().map(|dim| dim.lengths as i64).chain([step]);
             let kind = length_kind(lengths.dtype, first, steps);
             let zero = u32::from(plan.zeroes_tail());
-            Lengths { first, stop, limit: lengths.limit as u64, step, count, kind, zero }
+            let limit = lengths.limit as u64;
+            Lengths { first, stop, limit, step, count, kind, zero, ..Lengths::NONE }
         }
-        None => Lengths { first: 0, stop: 0, limit: 0, step: 0, count: 0, kind: 0, zero: 0 },
+        None => Lengths::NONE,
     }
 }
 
-/// The code of a lengths type: log2 of its bytes, plus 4 if signed, plus 8 if some are unaligned.
+/// The code of a lengths type: log2 of its bytes, SIGNED, and UNALIGNED if some are.
 fn length_kind(dtype: DType, first: u64, mut steps: impl Iterator<Item = i64>) -> u32 {
     use DType::*;
     let code = match dtype {
-        I8 => 4,
+        I8 => SIGNED,
         U16 => 1,
-        I16 => 5,
+        I16 => 1 | SIGNED,
         U32 => 2,
-        I32 => 6,
+        I32 => 2 | SIGNED,
         U64 => 3,
-        I64 => 7,
+        I64 => 3 | SIGNED,
         // U8, the only remaining integer type.
         _ => 0,
     };
     let bytes = 1i64 << (code & 3);
     let aligned = first as i64 % bytes == 0 && steps.all(|step| step % bytes == 0);
-    if aligned { code } else { code | 8 }
+    if aligned { code } else { code | UNALIGNED }
 }
 
 /// The check of all lengths or offsets, in row-major order. `alarm` is the address of a word that
@@ -108,14 +107,12 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64, alarm: u64
     };
     let kind = length_kind(lengths.dtype, first, axes.iter().map(|axis| axis.lengths));
     let (limit, loops) = (lengths.limit as u64, Loops::new(&axes, None));
-    let blocks = count.div_ceil(u64::from(MORE_THREADS)).clamp(1, CHECK_BLOCKS);
-    let check = Check { first, report, count, most, limit, alarm, kind, unused: 0, loops };
+    let blocks = count.div_ceil(u64::from(CHECK_THREADS)).clamp(1, CHECK_BLOCKS);
+    let offsets = u32::from(lengths.meaning == Meaning::Offsets);
+    let check = Check { first, report, count, most, limit, alarm, kind, offsets, loops };
     let params = AnyParams::Check(check);
-    let kernel = match lengths.meaning {
-        Meaning::Lengths => Kernel::CheckLengths,
-        Meaning::Offsets => Kernel::CheckOffsets,
-    };
-    Job { entry: Entry(kernel, 0), blocks, threads: MORE_THREADS, shared: 0, params }
+    let kernel = Kernel::CheckLengths;
+    Job { entry: Entry(kernel, 0), blocks, threads: CHECK_THREADS, shared: 0, cluster: 1, params }
 }
 
 /// A call to launch: a plan, its shape, and all addresses.
@@ -143,28 +140,31 @@ struct Launch {
 pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Job> {
     use Kernel::*;
     let Launch { blocks, threads, shared, params } = match choice.kernel {
-        None | CheckLengths | CheckOffsets => return Option::None,
-        AlignedRows | RowBlocks | CutRows | CutRowsZero | Rows | LongRows | DenseRows
-        | DenseFlips | WordFlips => rows::rows(call, choice),
+        None | CheckLengths => return Option::None,
+        AlignedRows | RowBlocks | CutRows | Rows | RowPairs | DenseRows | DenseFlips
+        | WordFlips => rows::rows(call, choice),
         RowSwaps => rows::row_swaps(call),
         BlockSwaps => rows::block_swaps(call)?,
         StagedRows | StagedSwaps => staged::staged(call, choice),
         ShortRows => staged::short(call),
-        BriefRows | BriefRowsMore => staged::brief(call),
-        Columns | ColumnsZero | ColumnsTwo | ColumnsFour | ColumnsBytes | ClusterColumns
-        | DirectColumns => columns::columns(call, choice, limits)?,
+        BriefRows => staged::brief(call),
+        Columns | ColumnsZero | ColumnsBytes | ClusterColumns | DirectColumns => {
+            columns::columns(call, choice, limits)?
+        }
         ScratchColumns | ScratchColumnsWide => scratch::columns(call, choice, limits)?,
         Tiles => any::tiles(call),
         Gather | GatherPrefix => any::gather(call, choice),
-        Strided | StridedDeep => any::strided(call, choice),
-        Swaps | SwapsDeep => any::swaps(call, choice)?,
-        SegmentRows => segments::rows(call, limits),
+        Strided => any::strided(call, choice),
+        Swaps => any::swaps(call, choice)?,
+        SegmentRows | SegmentRowSwaps => segments::rows(call, choice, limits),
+        SegmentUnits => segments::units(call),
         SegmentBlocks | SegmentSwaps => segments::pieces(call, choice),
-        SegmentStrided | SegmentStridedSwaps => segments::strided(call, choice),
+        SegmentStrided => segments::strided(call, choice),
         Packed | PackedFlips | PackedMore => packed::packed(call),
     };
     let entry = Entry(choice.kernel, choice.variant);
-    Some(Job { entry, blocks, threads, shared, params })
+    let cluster = choice.blocks as u32;
+    Some(Job { entry, blocks, threads, shared, cluster, params })
 }
 
 /// A launch with one thread for each of `count` pieces.

@@ -64,11 +64,9 @@ kernels! {
         "blocks of 16-byte vectors that lengths move, two per thread";
     CutRows = "cut rows", "rows_cut" UNITS, &[],
         "rows of 16-byte vectors with a length each";
-    CutRowsZero = "cut rows, zero", "rows_cut_zero" UNITS, &[],
-        "the same, with tails that become zero";
     Rows = "rows", "rows_any" PIXELS, &[],
         "rows by 16-byte windows at any alignment";
-    LongRows = "long rows", "rows_long" NARROW, &[],
+    RowPairs = "row pairs", "rows_pair" NARROW, &[],
         "the same, two windows per thread";
     DenseFlips = "dense flips", "rows_dense_flip" &[1, 2, 3, 6], &[],
         "contiguous rows, reversed as a whole, a vector at a time across their ends";
@@ -83,21 +81,15 @@ kernels! {
     ShortRows = "short rows", "rows_short" PIXELS, &[Barriers],
         "contiguous rows of at most a few KiB, staged as a whole";
     BriefRows = "brief rows", "rows_brief" NARROW, &[Barriers],
-        "contiguous rows of at most 64 bytes with lengths, one per lane";
-    BriefRowsMore = "brief rows, more", "rows_brief_more" &[1, 2], &[Barriers],
         "contiguous rows of at most 112 bytes with lengths, one per lane";
     RowSwaps = "row swaps", "rows_swap" UNITS, &[],
         "in place: swaps vectors of aligned rows";
     BlockSwaps = "block swaps", "rows_trade" ONE, &[],
         "in place: swaps blocks of whole vectors";
-    Strided = "strided", "strided" NARROW, &[],
+    Strided = "strided", "strided" UNITS, &[],
         "piece by piece";
-    StridedDeep = "strided, deep", "strided_deep" UNITS, &[],
-        "piece by piece, more dimensions";
     Swaps = "swaps", "swap" UNITS, &[],
         "in place: swaps pieces";
-    SwapsDeep = "swaps, deep", "swap_deep" UNITS, &[],
-        "in place: swaps pieces, more dimensions";
     Gather = "gather", "gather" NARROW, &[],
         "16 bytes of output at a time, read piece by piece";
     GatherPrefix = "gather, by length", "gather_prefix" NARROW, &[],
@@ -105,15 +97,11 @@ kernels! {
     Tiles = "tiles", "tiles" UNITS, &[Barriers],
         "tiles that are transposed in shared memory";
     Columns = "columns", "columns" UNITS, &[SharedMemory],
-        "adjacent lanes, staged in shared memory";
+        "adjacent lanes, staged in shared memory, up to four blocks in step";
     ColumnsZero = "columns, zero", "columns_zero" UNITS, &[SharedMemory],
         "the same, with tails that become zero";
     ColumnsBytes = "columns of bytes", "columns_bytes" &[1], &[SharedMemory],
         "adjacent lanes of bytes, transposed in shared memory";
-    ColumnsTwo = "columns, two", "columns_two" &[2, 4, 8, 16], &[Clusters],
-        "adjacent lanes, staged in shared memory, two blocks in step";
-    ColumnsFour = "columns, four", "columns_four" &[2, 4, 8, 16], &[Clusters],
-        "adjacent lanes, staged in shared memory, four blocks in step";
     ClusterColumns = "cluster columns", "columns_cluster" &[1, 2, 4], &[Clusters],
         "adjacent lanes, staged in the shared memory of a 16-block cluster";
     ScratchColumns = "scratch columns", "columns_scratch" UNITS, &[Barriers],
@@ -128,20 +116,20 @@ kernels! {
         "one row of packed elements, reversed as a whole";
     PackedMore = "packed, more", "packed_more" ONE, &[],
         "packed elements in segments, or with tails that become zero";
-    SegmentRows = "segment rows", "segments_rows" NARROW, &[Barriers],
+    SegmentRows = "segment rows", "segments_rows" UNITS, &[Barriers],
         "segments of contiguous units, by tiles in shared memory";
+    SegmentRowSwaps = "segment row swaps", "segments_rows_swap" UNITS, &[Barriers],
+        "in place: segments of contiguous units, by tiles in shared memory";
+    SegmentUnits = "segment units", "segments_units" ONE, &[Barriers],
+        "segments of wide units, by pieces in shared memory; in place, swaps them";
     SegmentBlocks = "segment blocks", "segments_blocks" UNITS, &[Barriers],
         "segments of blocks, several pieces per thread";
     SegmentSwaps = "segment swaps", "segments_swap" UNITS, &[Barriers],
         "in place: swaps pieces within their segments";
     SegmentStrided = "segment strided", "segments_strided" UNITS, &[],
-        "segments piece by piece, each of which is searched for";
-    SegmentStridedSwaps = "segment strided swaps", "segments_strided_swap" UNITS, &[],
-        "in place: swaps pieces, each of which is searched for";
+        "segments piece by piece, each of which is searched for; in place, swaps them";
     CheckLengths = "check lengths", "check_lengths" ONE, &[Barriers],
-        "checks lengths on the device before a call that uses them";
-    CheckOffsets = "check offsets", "check_offsets" ONE, &[Barriers],
-        "the same for offsets";
+        "checks lengths or offsets on the device before a call that uses them";
 }
 
 impl Kernel {
@@ -170,6 +158,11 @@ impl Kernel {
     #[cfg(feature = "simulate")]
     pub(crate) fn waits(self) -> bool {
         self.needs(&[Barriers, SharedMemory, Clusters])
+    }
+
+    /// Whether what it stages is undefined if offsets are invalid: its calls have to know of that.
+    pub(crate) fn stages_segments(self) -> bool {
+        matches!(self, Kernel::SegmentRows | Kernel::SegmentRowSwaps)
     }
 
     /// Whether its blocks need more shared memory than the default limit.

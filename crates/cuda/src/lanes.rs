@@ -1,28 +1,21 @@
 //! Adjacent lanes, each with a length: how many strips of them there are, and what a strip takes in
 //! shared memory or in scratch memory.
 
+use crate::constants::{BYTE_STRIP, BYTES_HELD, CLUSTER, CLUSTER_GROUP, COLUMN_THREADS};
 use crate::limits::Limits;
 use crate::shape::{Shape, Site, address};
 use retrograde::Dim;
 use smallvec::SmallVec;
 
 /// The narrowest strip of columns, in bytes.
-pub(crate) const STRIP: u64 = 64;
+pub(crate) const STRIP: u64 = BYTE_STRIP;
 /// Shared memory that strips of short columns are widened to fill, in bytes: memory prefers wide
 /// strips.
 const STAGE: u64 = 128 * 1024;
 /// Strips are widened only while there are this many for each multiprocessor.
 const ENOUGH_STRIPS: u64 = 4;
-pub(crate) const COLUMN_THREADS: u32 = 512;
-/// For columns of bytes that fill a multiprocessor: tables, and shared memory in total; see
-/// bytes.cuh.
-const BYTES_HELD: u64 = 64 * (8 + 2 * 16 + 4);
-pub(crate) const MOST_HELD: u64 = 227 * 1024;
 
-/// Blocks of a cluster, words of a column that one of them takes at a time, and the widths of
-/// strips in bytes: at most a cache line, at least a sector of it.
-pub(crate) const CLUSTER: u64 = 16;
-const CLUSTER_GROUP: u64 = 32;
+/// The widths of strips of clusters, in bytes: at most a cache line, at least a sector of it.
 const CLUSTER_STRIPS: [u64; 3] = [LINE, 64, SECTOR];
 const SECTOR: u64 = 32;
 

@@ -11,6 +11,7 @@
 
 mod alarm;
 mod choose;
+mod constants;
 mod device;
 mod error;
 mod facts;

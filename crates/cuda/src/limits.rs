@@ -17,8 +17,6 @@ pub struct Limits {
     pub cache: u64,
     /// The number of multiprocessors.
     pub multiprocessors: usize,
-    /// A thread processes two vectors of rows that have at least this many.
-    pub pairs_from: u64,
     /// For tensors of at least this many bytes, the cache is asked to keep what is read rather than
     /// what is written: usually 1 to 4 % faster. Some of it stays cached afterwards, which affects
     /// kernels that use most of the cache for a while.
@@ -75,7 +73,6 @@ impl Default for Limits {
             scratch: true,
             cache: 50 << 20,
             multiprocessors: 132,
-            pairs_from: 128,
             keep_from: FAR_LARGER * (50 << 20),
             without: None,
         }

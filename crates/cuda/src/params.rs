@@ -1,57 +1,73 @@
-//! The kernel arguments, with the same layout as the structs in `kernels/*.cuh`. The tests in
-//! `mirror` compare both declarations field by field.
+//! The arguments of the kernels, as the structs that these take: the test in `header` writes their
+//! declarations in C++.
 
 #[cfg(test)]
-mod mirror;
+pub(crate) mod header;
 
-/// Marks a dimension that does not exist.
-pub(crate) const NONE: u32 = u32::MAX;
-/// The maximum number of outer dimensions of the fast kernels.
-pub(crate) const FEW: usize = 6;
-/// The maximum number of dimensions of the general variant of each kernel. No tensor in memory has
-/// more, because each dimension here has a size of at least 2.
-pub(crate) const MANY: usize = 48;
+#[cfg(test)]
+use crate::constants;
+use crate::constants::{FEW, MANY, NONE};
 
 /// The arguments of a kernel: plain data, passed by value.
 ///
 /// # Safety
-/// The type must be `repr(C)`, contain no references, and match the struct of the same name in the
-/// kernels. `mirror` must compare it.
+/// The type must be `repr(C)`, contain no references, and be one of those that `header` declares.
 pub(crate) unsafe trait Params {}
 
-/// Declares a struct of arguments as `repr(C)`, and lists its fields for the tests.
+/// Addresses on the device, by what the kernels do there: read bytes, write bytes, read a word, change
+/// words, change a report.
+pub(crate) type Input = u64;
+pub(crate) type Output = u64;
+pub(crate) type Flag = u64;
+pub(crate) type Counter = u64;
+pub(crate) type ReportAt = u64;
+
+/// Declares a struct of arguments as `repr(C)`, and lists its fields for the header.
 macro_rules! arguments {
     (
-        $(#[$attribute:meta])*
-        struct $name:ident $(<const $count:ident: usize>)? { $($field:ident: $kind:ty,)* }
+        $(#[doc = $about:literal])*
+        #[derive($($derived:ident),*)]
+        struct $name:ident $(<const $count:ident: usize>)? {
+            $($(#[doc = $field_about:literal])* $field:ident: $kind:ty,)*
+        }
     ) => {
+        $(#[doc = $about])*
         #[repr(C)]
-        $(#[$attribute])*
-        pub(crate) struct $name $(<const $count: usize>)? { $(pub(crate) $field: $kind,)* }
+        #[derive($($derived),*)]
+        pub(crate) struct $name $(<const $count: usize>)? {
+            $($(#[doc = $field_about])* pub(crate) $field: $kind,)*
+        }
 
         #[cfg(test)]
-        impl $(<const $count: usize>)? mirror::Fields for $name $(<$count>)? {
-            fn fields() -> Vec<mirror::Field> {
-                vec![$(mirror::Field {
-                    name: stringify!($field).to_owned(),
-                    kind: stringify!($kind).to_owned(),
-                    offset: std::mem::offset_of!(Self, $field),
-                    size: size_of::<$kind>(),
-                }),*]
+        impl $(<const $count: usize>)? header::Declared for $name $(<$count>)? {
+            fn declared() -> header::Struct {
+                header::Struct {
+                    name: stringify!($name),
+                    parameter: concat!($(stringify!($count))?),
+                    about: concat!($($about),*).to_owned(),
+                    fields: vec![$(header::Field {
+                        name: stringify!($field),
+                        kind: stringify!($kind),
+                        about: concat!($($field_about),*).to_owned(),
+                    }),*],
+                }
             }
         }
     };
 }
 
 arguments! {
+    /// A dimension. `src` and `dst` count bytes, or packed elements, and `lengths` bytes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     struct Axis {
         len: u64,
+        /// For divide(): by `len`; of packed elements, by `dst`.
         mul: u64,
         src: i64,
         dst: i64,
         lengths: i64,
         shift: u32,
+        /// For divide32(): by `len`.
         mul32: u32,
     }
 }
@@ -83,6 +99,8 @@ pub(crate) fn divisor(d: u64) -> (u64, u32) {
 }
 
 arguments! {
+    /// Dimensions, outermost first. `prefix` is the one whose prefix is reversed, or that offsets cut,
+    /// or NONE.
     #[derive(Debug, Clone, Copy)]
     struct Loops<const N: usize> {
         rank: u32,
@@ -101,80 +119,128 @@ impl<const N: usize> Loops<N> {
 }
 
 arguments! {
+    /// Lengths, one per lane, or the offsets of segments. `first` is null if a plan has neither.
     #[derive(Debug, Clone, Copy)]
     struct Lengths {
-        first: u64,
-        stop: u64,
+        first: Input,
+        /// Nonzero: a length of this call is invalid, and nothing may be written.
+        stop: Flag,
         limit: u64,
+        /// From one offset to the next.
         step: i64,
+        /// Offsets; 0 if these are lengths.
         count: u64,
+        /// Log2 of the bytes, and SIGNED and UNALIGNED.
         kind: u32,
+        /// Steps beyond a length become zero.
         zero: u32,
+        /// A call that stops copies its input.
+        copies: u32,
+        unused: u32,
     }
 }
 
 arguments! {
+    /// Units that are contiguous on both sides, forward or backward.
     #[derive(Debug, Clone, Copy)]
     struct Rows {
-        src: u64,
-        dst: u64,
+        /// The lowest byte of the first row.
+        src: Input,
+        dst: Output,
+        /// Cache policy of loads.
         policy: u64,
-        src_begin: u64,
-        src_end: u64,
+        /// What may be read.
+        src_begin: Input,
+        src_end: Input,
         threads: u64,
+        /// In a row.
         units: u64,
-        chunk: Axis,
+        /// Rows.
+        count: u64,
+        /// Units that a warp stages of a row.
+        segment: u64,
+        /// Threads that share a row, or warps that stage one.
+        per_row: Axis,
+        /// Bytes of a row.
+        row: Axis,
+        /// Bytes of a unit.
         unit: Axis,
+        /// Vectors of a row, if rows are staged a vector apart; of length 0 otherwise.
+        apart: Axis,
+        /// The row runs from high addresses to low ones.
         src_back: u32,
         dst_back: u32,
+        /// The row is the dimension with lengths.
         by_length: u32,
+        /// Bytes of shared memory per warp.
         room: u32,
-        count: u64,
+        /// Rows that a warp stages.
+        stacked: u32,
+        unused: u32,
         lengths: Lengths,
         rows: Loops<FEW>,
     }
 }
 
 arguments! {
+    /// A dimension that offsets cut into segments, the innermost one.
     #[derive(Debug, Clone, Copy)]
     struct Segments {
-        src: u64,
-        dst: u64,
+        /// The first step of the first lane.
+        src: Input,
+        dst: Output,
+        /// Cache policy of loads.
         policy: u64,
-        src_begin: u64,
-        src_end: u64,
+        /// What may be read.
+        src_begin: Input,
+        src_end: Input,
+        /// Of the dimension.
         steps: u64,
         src_step: i64,
         dst_step: i64,
-        tiles: Axis,
+        /// That share a lane.
+        blocks: Axis,
+        /// Tiles that a block writes in turn.
         run: u64,
+        /// Of a unit.
         pieces: Axis,
+        /// Its bytes.
+        unit: u64,
+        /// Bytes of a piece, of which the last one of a unit may have fewer.
+        piece: u64,
         lengths: Lengths,
         outer: Loops<FEW>,
     }
 }
 
 arguments! {
+    /// Pieces in any order.
     #[derive(Debug, Clone, Copy)]
-    struct Strided<const N: usize> {
-        src: u64,
-        dst: u64,
+    struct Strided {
+        src: Input,
+        dst: Output,
         threads: u64,
         lengths: Lengths,
-        loops: Loops<N>,
+        loops: Loops<MANY>,
     }
 }
 
 arguments! {
+    /// Runs of output that pieces of the input are gathered for.
     #[derive(Debug, Clone, Copy)]
     struct Gather {
-        src: u64,
-        dst: u64,
+        src: Input,
+        dst: Output,
         threads: u64,
+        /// Contiguous pieces of output.
         run: u64,
+        /// The most vectors that a run touches at any alignment.
         chunk: Axis,
+        /// The innermost dimension and the next.
         inner: [Axis; 2],
+        /// 0 or 1: one of those; 2: one of `outer`; or NONE.
         prefix: u32,
+        /// All runs have the same alignment modulo 16.
         uniform: u32,
         lengths: Lengths,
         outer: Loops<FEW>,
@@ -182,55 +248,84 @@ arguments! {
 }
 
 arguments! {
+    /// Adjacent lanes with a length each.
     #[derive(Debug, Clone, Copy)]
     struct Columns {
-        src: u64,
-        dst: u64,
+        /// The first step of the first column.
+        src: Input,
+        dst: Output,
+        /// Cache policy of loads.
         policy: u64,
+        /// From one step of the columns to the next.
         src_step: i64,
         dst_step: i64,
         steps: u64,
+        /// Bytes of a row.
         width: u64,
+        /// Strips in a row.
         strip: Axis,
+        /// Pieces in a column's unit.
         unit: Axis,
+        /// In total; blocks beyond that exit.
         strips: u64,
+        /// From one column's length to the next.
         lengths_step: i64,
+        /// Log2 of a strip's bytes.
         strip_shift: u32,
+        /// Rows of the input are 16-byte vectors.
         vectors: u32,
+        /// Rows of the output are words of at least 4 bytes.
         words: u32,
-        rows: u32,
-        pitch: u32,
-        unused: u32,
+        /// Words of a column that a block of a cluster holds.
+        block_words: u32,
+        /// Rows of a slice, if columns are not staged.
+        slice: u32,
+        /// Of a strip.
+        slices: u32,
         lengths: Lengths,
         outer: Loops<FEW>,
     }
 }
 
 arguments! {
+    /// Columns that pass through scratch memory.
     #[derive(Debug, Clone, Copy)]
     struct Passes {
         columns: Columns,
-        scratch: u64,
-        written: u64,
-        read: u64,
+        scratch: Output,
+        /// For each strip, how many of its tiles are in scratch.
+        written: Counter,
+        /// For each strip, how many tiles have been read from there.
+        read: Counter,
+        /// Cache policy of stores to the output.
         store_policy: u64,
+        /// Bytes of a column in scratch, whole cache lines.
         pitch: u64,
+        /// Tiles between the passes.
         behind: u64,
+        /// In a strip.
         tiles: Axis,
+        /// Strips that scratch holds.
         ring: Axis,
     }
 }
 
 arguments! {
+    /// Input whose contiguous dimension is not that of the output.
     #[derive(Debug, Clone, Copy)]
     struct Tiles {
-        src: u64,
-        dst: u64,
+        src: Input,
+        dst: Output,
+        /// Cache policy of loads.
         policy: u64,
+        /// The output's innermost dimension.
         a: Axis,
+        /// The input's innermost dimension.
         b: Axis,
+        /// Tiles along each.
         tiles_a: Axis,
         tiles_b: Axis,
+        /// Bytes of the widest words that divide the rows of a complete tile on both sides.
         words: u32,
         unused: u32,
         lengths: Lengths,
@@ -239,24 +334,34 @@ arguments! {
 }
 
 arguments! {
+    /// Elements of 1, 2 or 4 bits. Positions count elements.
     #[derive(Debug, Clone, Copy)]
     struct Packed {
-        src: u64,
-        dst: u64,
+        src: Input,
+        dst: Output,
         threads: u64,
+        /// The element at index 0 of all dimensions.
         src_origin: i64,
+        /// Elements that may be read, rounded to whole bytes.
         src_begin: i64,
         src_end: i64,
+        /// Elements from the first to the last of the output.
         dst_begin: i64,
         dst_end: i64,
+        /// Start of the first thread's 16 bytes, before `dst` if that is not aligned.
         first_chunk: i64,
         bits_log2: u32,
         high_first: u32,
+        /// The unused bits of the last byte are cleared.
         seals: u32,
+        /// The prefix dimension runs from high output positions to low ones.
         prefix_back: u32,
+        /// The innermost dimension can be moved by words.
         row: u32,
+        /// Of a row.
         src_back: u32,
         lengths: Lengths,
+        /// Sorted by `dst`, which is positive.
         loops: Loops<MANY>,
     }
 }
@@ -265,25 +370,44 @@ arguments! {
     /// The result of the check of lengths or offsets, in device memory.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     struct Report {
+        /// A length of the latest call is invalid.
         stop: u32,
+        /// Since the host last read it, a length was invalid; the rest describes the first.
         failed: u32,
         ordinal: u64,
         value: i64,
         limit: u64,
+        /// Of an offset: the one before it.
         low: u64,
+        /// The lowest invalid index of the current call; all ones between calls.
         least: u64,
+        /// Blocks that have finished.
         arrived: u32,
         is_signed: u32,
         is_offset: u32,
+        /// Always 0: read instead of `stop` by calls that an invalid length does not stop.
         zero: u32,
     }
 }
 
 impl Lengths {
+    /// Of a plan that has neither lengths nor offsets.
+    pub(crate) const NONE: Lengths = Lengths {
+        first: 0,
+        stop: 0,
+        limit: 0,
+        step: 0,
+        count: 0,
+        kind: 0,
+        zero: 0,
+        copies: 0,
+        unused: 0,
+    };
+
     /// Offsets of a call into a new output that stages its input: if one is invalid, the call copies
-    /// its input instead.
+    /// its input instead, or leaves it where it is.
     pub(crate) fn copying_when_stopped(self, report: u64) -> Self {
-        Lengths { stop: Report::word(report, true), zero: 1, ..self }
+        Lengths { stop: Report::word(report, true), copies: 1, ..self }
     }
 }
 
@@ -315,37 +439,44 @@ impl Report {
 }
 
 arguments! {
+    /// What is checked before anything moves.
     #[derive(Debug, Clone, Copy)]
     struct Check {
-        first: u64,
-        report: u64,
+        /// In row-major order.
+        first: Input,
+        report: ReportAt,
         count: u64,
+        /// The largest valid value.
         most: u64,
+        /// Size of the axis, for the report.
         limit: u64,
-        alarm: u64,
+        /// In host memory, set to 1 when a report gets an error; null if nobody looks.
+        alarm: Counter,
+        /// As in Lengths.
         kind: u32,
-        unused: u32,
+        /// They are offsets, not lengths.
+        offsets: u32,
         loops: Loops<MANY>,
     }
 }
 
-// SAFETY: `repr(C)` with numeric fields only; the fields match rows.cuh.
+// SAFETY: `repr(C)` with numeric fields only, and `header` declares it.
 unsafe impl Params for Rows {}
-// SAFETY: as above, segments.cuh.
+// SAFETY: as above.
 unsafe impl Params for Segments {}
-// SAFETY: as above, strided.cuh.
-unsafe impl<const N: usize> Params for Strided<N> {}
-// SAFETY: as above, strided.cuh.
+// SAFETY: as above.
+unsafe impl Params for Strided {}
+// SAFETY: as above.
 unsafe impl Params for Gather {}
-// SAFETY: as above, columns.cuh.
+// SAFETY: as above.
 unsafe impl Params for Columns {}
-// SAFETY: as above, scratch.cuh.
+// SAFETY: as above.
 unsafe impl Params for Passes {}
-// SAFETY: as above, tiles.cuh.
+// SAFETY: as above.
 unsafe impl Params for Tiles {}
-// SAFETY: as above, packed.cuh.
+// SAFETY: as above.
 unsafe impl Params for Packed {}
-// SAFETY: as above, check.cuh.
+// SAFETY: as above.
 unsafe impl Params for Check {}
 
 #[cfg(test)]
@@ -389,23 +520,5 @@ mod tests {
                 assert_eq!((divide32(n, by), divide32(edge, by)), (n / d, edge / d), "{n} / {d}");
             }
         }
-    }
-
-    /// The result of `sizeof` for the structs in the kernels; `kernels/sizes.cuh` asserts the same.
-    #[test]
-    fn arguments_have_the_sizes_that_the_kernels_assert() {
-        assert_eq!(size_of::<Axis>(), 48);
-        assert_eq!(size_of::<Loops<FEW>>(), 296);
-        assert_eq!(size_of::<Lengths>(), 48);
-        assert_eq!(size_of::<Rows>(), 520);
-        assert_eq!(size_of::<Segments>(), 512);
-        assert_eq!(size_of::<Strided<FEW>>(), 368);
-        assert_eq!(size_of::<Gather>(), 528);
-        assert_eq!(size_of::<Columns>(), 536);
-        assert_eq!(size_of::<Passes>(), 680);
-        assert_eq!(size_of::<Tiles>(), 568);
-        assert_eq!(size_of::<Packed>(), 2456);
-        assert_eq!(size_of::<Report>(), 64);
-        assert_eq!(size_of::<Check>(), 2368);
     }
 }

@@ -2,6 +2,7 @@
 //! results can be tested without a device.
 
 use crate::choose;
+use crate::constants::{KEPT_APART, RAN_EARLY, READ_OUTSIDE, TOUCHED_SHARED};
 use crate::error::Error;
 use crate::jobs::{self, AnyParams, Call, Job, Room};
 use crate::kernel::{Entry, Kernel};
@@ -28,7 +29,7 @@ pub struct Simulator {
     ran: Mutex<BTreeSet<String>>,
 }
 
-/// `launch` in host.cpp: returns `KEPT_APART`, or the kind of illegal access.
+/// `launch` in host.cpp: returns `KEPT_APART`, or what was wrong.
 type Launch = unsafe extern "C" fn(*const c_void, *const c_void, u64, u32, u32, u32) -> u32;
 
 impl Simulator {
@@ -163,7 +164,7 @@ impl Simulator {
         let mut lengths = jobs::lengths_of(plan, address, stop);
         let shape = Shape::of(plan);
         let choice = choose::choose(plan, &shape, at, &self.limits, in_place);
-        if stop != 0 && !self.stops && choice.kernel == Kernel::SegmentRows {
+        if stop != 0 && !self.stops && choice.kernel.stages_segments() {
             lengths = lengths.copying_when_stopped(report);
         }
         let copy;
@@ -211,12 +212,11 @@ impl Simulator {
     }
 
     fn launch(&self, job: Option<Job>) {
-        let Some(Job { entry, blocks, threads, shared, params }) = job else { return };
+        let Some(Job { entry, blocks, threads, shared, params, .. }) = job else { return };
         let (launcher, params): (&[u8], *const c_void) = match &params {
             AnyParams::Rows(params) => (b"launch_rows", (&raw const *params).cast()),
             AnyParams::Segments(params) => (b"launch_segments", (&raw const *params).cast()),
             AnyParams::Strided(params) => (b"launch_strided", (&raw const *params).cast()),
-            AnyParams::Deep(params) => (b"launch_deep", (&raw const *params).cast()),
             AnyParams::Gather(params) => (b"launch_gather", (&raw const *params).cast()),
             AnyParams::Tiles(params) => (b"launch_tiles", (&raw const *params).cast()),
             AnyParams::Columns(params) => (b"launch_columns", (&raw const *params).cast()),
@@ -235,12 +235,12 @@ impl Simulator {
                 self.library.get(name.as_bytes()).expect("a kernel");
             launch(*kernel, params, blocks, threads, shared, u32::from(kernel_of.waits()))
         };
-        // `KEPT_APART`, `TOUCHED_SHARED`, `READ_OUTSIDE` and `RAN_EARLY` in host.cpp.
         match outcome {
-            0 => {}
-            1 => panic!("{name} accesses shared memory out of bounds"),
-            3 => panic!("{name} would wait for a block that comes later"),
-            _ => panic!("{name} reads vectors outside the input"),
+            KEPT_APART => {}
+            TOUCHED_SHARED => panic!("{name} accesses shared memory out of bounds"),
+            RAN_EARLY => panic!("{name} would wait for a block that comes later"),
+            READ_OUTSIDE => panic!("{name} reads vectors outside the input"),
+            other => panic!("{name}: {other}"),
         }
     }
 }

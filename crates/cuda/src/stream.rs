@@ -12,6 +12,7 @@ use crate::report::{self, Reports};
 use crate::shape::{Shape, Site};
 use cudarc::driver::{result, sys};
 use retrograde::{ExecuteError, Grain, Memory, Plan, Prepared, cpu};
+use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -315,7 +316,7 @@ impl Stream {
         let mut call = Call { plan, shape: &shape, at, lengths, policy, scratch: 0 };
         let choose = |limits: &Limits| choose::choose(plan, &shape, at, limits, in_place);
         let choice = choose(&limits);
-        if stop != 0 && !self.stops && choice.kernel == Kernel::SegmentRows {
+        if stop != 0 && !self.stops && choice.kernel.stages_segments() {
             call.lengths = call.lengths.copying_when_stopped(self.report);
         }
         let is_packed = matches!(plan.unit().grain, Grain::Packed { .. });
@@ -439,7 +440,6 @@ impl Stream {
             AnyParams::Rows(params) => self.launch_with(job, params, early),
             AnyParams::Segments(params) => self.launch_with(job, params, early),
             AnyParams::Strided(params) => self.launch_with(job, params, early),
-            AnyParams::Deep(params) => self.launch_with(job, params, early),
             AnyParams::Gather(params) => self.launch_with(job, params, early),
             AnyParams::Tiles(params) => self.launch_with(job, params, early),
             AnyParams::Columns(params) => self.launch_with(job, params, early),
@@ -456,7 +456,7 @@ impl Stream {
         let function = self.cuda.function(job.entry);
         let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];
         // Separate, because drivers for older chips do not support launch attributes.
-        if !early {
+        if !early && job.cluster == 1 {
             let (grid, block) = ((job.blocks as u32, 1, 1), (job.threads, 1, 1));
             // SAFETY: the kernel takes this one struct (`Params`), which the driver copies. The
             // addresses in it were checked against the plan, or promised by the creator of the
@@ -466,11 +466,22 @@ impl Stream {
             }
             .asked("launch a kernel");
         }
-        let mut attribute = sys::CUlaunchAttribute {
-            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-            pad: [0; 4],
-            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
-        };
+        let attribute = |id, value| sys::CUlaunchAttribute { id, pad: [0; 4], value };
+        let mut attributes = SmallVec::<[_; 2]>::new();
+        if early {
+            attributes.push(attribute(
+                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+            ));
+        }
+        if job.cluster > 1 {
+            let size =
+                sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x: job.cluster, y: 1, z: 1 };
+            attributes.push(attribute(
+                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                sys::CUlaunchAttributeValue { clusterDim: size },
+            ));
+        }
         let config = sys::CUlaunchConfig {
             gridDimX: job.blocks as u32,
             gridDimY: 1,
@@ -480,11 +491,12 @@ impl Stream {
             blockDimZ: 1,
             sharedMemBytes: job.shared,
             hStream: self.raw,
-            attrs: &mut attribute,
-            numAttrs: 1,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
         };
         // SAFETY: as above; every kernel calls `stopped` before it writes, which waits for the
-        // check (`kernels_wait`). The driver keeps neither pointer.
+        // check (`kernels_wait`), and only devices with clusters (`Limits::clusters`) are asked for
+        // them. The driver keeps none of the pointers.
         unsafe {
             sys::cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), std::ptr::null_mut())
         }

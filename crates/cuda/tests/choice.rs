@@ -4,7 +4,8 @@ use retrograde::{
     Align, DType, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments,
     ReverseSequence, ReverseSubsequences, Tail,
 };
-use retrograde_cuda::{Kernel, Limits, kernel, kernel_in_place};
+use retrograde_cuda::{Kernel, Limits, kernel, kernel_in_place, kernels};
+use std::collections::BTreeSet;
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {
     Layout::dense(dtype, shape).unwrap()
@@ -40,9 +41,11 @@ fn flips_go_by_the_width_of_their_units_and_the_ends_of_their_rows() {
         (flip(F32, &[64, 64], &[0]), Kernel::AlignedRows),
         (flip(C128, &[64, 64], &[1]), Kernel::AlignedRows),
         (flip(F32, &[64, 4097], &[1]), Kernel::WordFlips),
-        (flip(F32, &[8, 8, 4097], &[0, 2]), Kernel::LongRows),
-        (flip(U8, &[64, 4097], &[1]), Kernel::LongRows),
-        (flip(F32, &[64, 4097], &[0]), Kernel::LongRows),
+        (flip(F32, &[8, 8, 4097], &[0, 2]), Kernel::RowPairs),
+        (flip(U8, &[64, 4097], &[1]), Kernel::RowPairs),
+        (flip(F32, &[64, 4097], &[0]), Kernel::RowPairs),
+        (flip(F32, &[64, 255], &[0]), Kernel::Rows),
+        (flip(F32, &[64, 127], &[0]), Kernel::RowPairs),
         (flip(U8, &[1000, 63], &[1]), Kernel::DenseFlips),
         (flip(U8, &[1000, 7], &[1]), Kernel::Gather),
         (flip(U8, &[8, 704, 704, 3], &[2]), Kernel::AlignedRows),
@@ -79,7 +82,7 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::U8, &[64, 64], 1, 0), Kernel::BriefRows),
         (sequence(DType::F32, &[64, 32, 1024], 0, 1), Kernel::RowBlocks),
         (sequence(DType::U8, &[64, 32, 2115], 1, 0), Kernel::StagedRows),
-        (sequence(DType::U8, &[64, 32, 255], 1, 0), Kernel::Rows),
+        (sequence(DType::U8, &[64, 32, 255], 1, 0), Kernel::RowPairs),
         (sequence(DType::F32, &[2048, 64], 0, 1), Kernel::Columns),
         (sequence(DType::F32, &[16384, 64], 0, 1), Kernel::ClusterColumns),
         (sequence(DType::U8, &[16384, 64], 0, 1), Kernel::ClusterColumns),
@@ -94,8 +97,8 @@ fn lengths_make_rows_blocks_or_columns() {
         (sequence(DType::C128, &[100_000, 64], 0, 1), Kernel::RowBlocks),
         // Too small for two passes.
         (sequence(DType::F32, &[100_000, 50], 0, 1), Kernel::DirectColumns),
-        (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::ColumnsTwo),
-        (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::ColumnsTwo),
+        (lanes(DType::C128, &[64, 2048, 512], 1), Kernel::Columns),
+        (lanes(DType::F32, &[64, 2048, 2048], 1), Kernel::Columns),
         (lanes(DType::F32, &[64, 2048, 2048], 2), Kernel::CutRows),
     ];
     for (plan, wanted) in table {
@@ -130,10 +133,6 @@ fn lengths_at_the_end_use_the_kernels_of_long_rows() {
     for (dtype, shape, wanted, in_place) in table {
         for tail in [Tail::Keep, Tail::Zero] {
             let plan = ends(dtype, shape, Align::End, tail);
-            let wanted = match (wanted, tail) {
-                (Kernel::CutRows, Tail::Zero) => Kernel::CutRowsZero,
-                _ => wanted,
-            };
             assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
             // Blocks that trade places do not become zero.
             let in_place = match (in_place, tail) {
@@ -151,11 +150,12 @@ fn tails_that_become_zero_avoid_kernels_that_always_read() {
     let limits = Limits::default();
     let zero = |dtype, shape: &[usize]| ends(dtype, shape, Align::Start, Tail::Zero);
     let table = [
-        (zero(DType::F32, &[64, 4096]), Kernel::CutRowsZero),
+        (zero(DType::F32, &[64, 4096]), Kernel::CutRows),
         (zero(DType::U8, &[64, 1024]), Kernel::ShortRows),
         (zero(DType::F32, &[64, 4095]), Kernel::StagedRows),
         (zero(DType::F32, &[64, 32, 1024]), Kernel::RowBlocks),
-        (zero(DType::U8, &[64, 32, 255]), Kernel::StagedRows),
+        (zero(DType::U8, &[64, 32, 255]), Kernel::RowPairs),
+        (zero(DType::F32, &[64, 32, 255]), Kernel::StagedRows),
         (zero(DType::U4, &[64, 33]), Kernel::PackedMore),
         (zero(DType::F32, &[64, 1]), Kernel::ColumnsZero),
     ];
@@ -201,9 +201,10 @@ fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
         (of(DType::U8, &[4096], 0), Kernel::SegmentRows),
         (of(DType::F32, &[3, 4097], 1), Kernel::SegmentRows),
         (of(DType::F64, &[4096], 0), Kernel::SegmentRows),
-        (of(DType::C128, &[4096], 0), Kernel::SegmentBlocks),
+        (of(DType::C128, &[4096], 0), Kernel::SegmentRows),
         (of(DType::F32, &[4096, 256], 0), Kernel::SegmentBlocks),
-        (of(DType::F32, &[8, 512, 255], 1), Kernel::SegmentBlocks),
+        (of(DType::F32, &[8, 512, 255], 1), Kernel::SegmentUnits),
+        (of(DType::F32, &[8, 512, 63], 1), Kernel::SegmentBlocks),
         (of(DType::Bytes(3), &[4096], 0), Kernel::SegmentBlocks),
         (of(DType::U8, &[63], 0), Kernel::SegmentBlocks),
         (segments(&back, &dense(DType::F32, &[4096]), 0), Kernel::SegmentBlocks),
@@ -216,9 +217,10 @@ fn segments_go_by_tiles_if_they_cut_the_innermost_dimension() {
         if plan.fits_in_place() {
             let in_place = match wanted {
                 Kernel::Packed => Kernel::Packed,
+                Kernel::SegmentRows => Kernel::SegmentRowSwaps,
                 // Nothing moves: the axis has one step.
                 Kernel::AlignedRows => Kernel::None,
-                Kernel::SegmentStrided => Kernel::SegmentStridedSwaps,
+                Kernel::SegmentStrided | Kernel::SegmentUnits => wanted,
                 Kernel::PackedMore => Kernel::PackedMore,
                 _ => Kernel::SegmentSwaps,
             };
@@ -265,4 +267,60 @@ fn input_in_another_order_is_turned_by_squares_or_gathered() {
     // Too narrow, and units that are not one piece.
     assert_eq!(turned(DType::F32, 8, 64), Kernel::Gather);
     assert_eq!(turned(DType::Bytes(12), 64, 64), Kernel::Gather);
+}
+
+/// No row of the table is hidden by those above it.
+#[test]
+fn every_kernel_of_the_table_runs_some_plan() {
+    use DType::*;
+    let limits = Limits::default();
+    let segments = |src: &Layout, dst: &Layout| {
+        ReverseSegments::along(0).plan(src, &dense(I32, &[9]), dst).unwrap()
+    };
+    let along = |dtype, shape: &[usize]| segments(&dense(dtype, shape), &dense(dtype, shape));
+    let transposed = Layout::strided(F32, &[8, 64], &[1, 8], 0).unwrap();
+    let wide = Layout::strided(F32, &[64, 64], &[1, 64], 0).unwrap();
+    let rows = dense(F32, &[8, 64]);
+    let gathered = ReverseSequence::any_axes(1, 0).plan(&transposed, &dense(I64, &[8]), &rows);
+    let plans = [
+        flip(U4, &[1001], &[0]),
+        flip(U4, &[3, 33], &[0]),
+        ends(U4, &[64, 33], Align::Start, Tail::Zero),
+        along(F32, &[4096]),
+        along(F32, &[4096, 255]),
+        along(Bytes(3), &[4096]),
+        segments(&wide, &dense(F32, &[64, 64])),
+        flip(F32, &[64, 64], &[1]),
+        sequence(F32, &[64, 4096], 1, 0),
+        sequence(U8, &[64, 63], 1, 0),
+        sequence(U8, &[64, 1024], 1, 0),
+        flip(F32, &[64, 4097], &[1]),
+        flip(U8, &[1000, 63], &[1]),
+        flip(U8, &[8, 100, 70, 3], &[0, 2]),
+        flip(U8, &[64, 4097], &[1]),
+        flip(F32, &[64, 255], &[0]),
+        flip(Bytes(5), &[1000], &[0]),
+        lanes(U8, &[64, 2048, 8192], 1),
+        ends(F32, &[2048, 96], Align::Start, Tail::Zero),
+        lanes(F32, &[2048, 96], 0),
+        ends(F32, &[64, 1], Align::Start, Tail::Zero),
+        sequence(F32, &[16384, 64], 0, 1),
+        sequence(F32, &[57_000, 128], 0, 1),
+        sequence(F32, &[100_000, 96], 0, 1),
+        sequence(F32, &[100_000, 50], 0, 1),
+        sequence(F32, &[64, 32, 1024], 0, 1),
+        flip(F32, &[64, 1024], &[0]),
+        Reverse::axes([1]).plan(&wide, &dense(F32, &[64, 64])).unwrap(),
+        Reverse::axes([1]).plan(&transposed, &rows).unwrap(),
+        gathered.unwrap(),
+        flip(U8, &[3, 3], &[0]),
+    ];
+    let mut left: BTreeSet<Kernel> = kernels().collect();
+    for plan in &plans {
+        left.remove(&kernel(plan, &limits));
+        if plan.fits_in_place() {
+            left.remove(&kernel_in_place(plan, &limits));
+        }
+    }
+    assert!(left.is_empty(), "{left:?}");
 }

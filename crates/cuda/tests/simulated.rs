@@ -132,10 +132,14 @@ fn segments_of_every_size_cross_tiles() {
         // Several tiles per block.
         (DType::U8, &[900_001], 0, Kernel::SegmentRows),
         (DType::F32, &[2, 190_001], 1, Kernel::SegmentRows),
-        (DType::C128, &[2, 1_300], 1, Kernel::SegmentBlocks),
+        (DType::C128, &[2, 1_300], 1, Kernel::SegmentRows),
         (DType::Bytes(3), &[5_000], 0, Kernel::SegmentBlocks),
         (DType::F32, &[700, 20], 0, Kernel::SegmentBlocks),
-        (DType::F32, &[300, 65], 0, Kernel::SegmentBlocks),
+        (DType::F32, &[300, 65], 0, Kernel::SegmentUnits),
+        (DType::F32, &[300, 63], 0, Kernel::SegmentBlocks),
+        (DType::F32, &[2, 60, 701], 1, Kernel::SegmentUnits),
+        (DType::U8, &[90, 1_025], 0, Kernel::SegmentUnits),
+        (DType::F32, &[300, 28], 0, Kernel::SegmentBlocks),
         (DType::F16, &[40, 30, 3], 1, Kernel::SegmentBlocks),
         (DType::U4, &[9_001], 0, Kernel::PackedMore),
         (DType::U1, &[3, 5_003], 1, Kernel::PackedMore),
@@ -146,6 +150,10 @@ fn segments_of_every_size_cross_tiles() {
             let of = Layout::dense(DType::U64, &[given.len()]).unwrap();
             let plan = ReverseSegments::along(axis as i64).plan(&layout, &of, &layout).unwrap();
             assert_eq!(kernel(&plan, &limits), wanted, "{plan}");
+            if wanted == Kernel::SegmentRows {
+                let in_place = kernel_in_place(&plan, &limits);
+                assert_eq!(in_place, Kernel::SegmentRowSwaps, "{plan}");
+            }
             let width = dtype.bits().unwrap_or(8).div_ceil(8);
             // Sixteen is aligned too.
             let lead = width * dice.up_to(16 / width.min(16)) as usize;
@@ -340,6 +348,7 @@ fn hostile_offsets_stay_in_bounds() {
                 clamping.execute(&plan, &input, given, output).unwrap();
                 assert_made_of(&input, output, dtype);
                 clamping.execute_in_place(&plan, given, output).unwrap();
+                assert_made_of(&input, output, dtype);
                 let (low, high) = (&arena[..GUARD], &arena[GUARD + bytes..]);
                 assert!(low.iter().chain(high).all(|&b| b == 0xA5), "{plan}");
             }

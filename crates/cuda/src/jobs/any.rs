@@ -1,10 +1,10 @@
 //! Any order of dimensions: tiles, 16 bytes at a time, or piece by piece.
 
-use super::{AnyParams, Call, Launch, MORE_THREADS, axes, axis, count, flat};
+use super::{AnyParams, Call, Launch, axes, axis, count, flat};
 use crate::choose::Choice;
+use crate::constants::{NONE, TILE_ROW, TILE_SIDE, TILE_THREADS, VECTOR_SIDE};
 use crate::facts::{self, chunks};
-use crate::kernel::Kernel;
-use crate::params::{Axis, Gather, Loops, NONE, Strided, Tiles};
+use crate::params::{Axis, Gather, Loops, Strided, Tiles};
 use crate::shape::{Shape, address};
 use retrograde::{Dim, Flow};
 use smallvec::SmallVec;
@@ -19,24 +19,21 @@ pub(super) fn granules(shape: &Shape, width: u64) -> SmallVec<[Axis; 8]> {
 }
 
 pub(super) fn strided(call: &Call<'_>, choice: Choice) -> Launch {
-    by_depth(call, choice, &granules(call.shape, choice.variant.into()))
+    pieces(call, &granules(call.shape, choice.variant.into()), call.shape.prefix)
 }
 
-fn by_depth(call: &Call<'_>, choice: Choice, all: &[Axis]) -> Launch {
+/// One piece per thread; `steered` is the dimension whose order lengths or offsets decide.
+pub(super) fn pieces(call: &Call<'_>, all: &[Axis], steered: Option<usize>) -> Launch {
     let &Call { shape, at, lengths, .. } = call;
-    let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
     let threads = all.iter().map(|axis| axis.len).product();
-    let params = match choice.kernel {
-        Kernel::Strided | Kernel::Swaps => {
-            let loops = Loops::new(all, shape.prefix);
-            AnyParams::Strided(Strided { src, dst, threads, lengths, loops })
-        }
-        _ => {
-            let loops = Loops::new(all, shape.prefix);
-            AnyParams::Deep(Strided { src, dst, threads, lengths, loops })
-        }
+    let params = Strided {
+        src: address(at.src, shape.src),
+        dst: address(at.dst, shape.dst),
+        threads,
+        lengths,
+        loops: Loops::new(all, steered),
     };
-    flat(threads, params)
+    flat(threads, AnyParams::Strided(params))
 }
 
 /// In place: one half of the outermost flipped dimension, or of the one with lengths, is swapped
@@ -44,7 +41,7 @@ fn by_depth(call: &Call<'_>, choice: Choice, all: &[Axis]) -> Launch {
 pub(super) fn swaps(call: &Call<'_>, choice: Choice) -> Option<Launch> {
     let mut all = granules(call.shape, choice.variant.into());
     halve(call, &mut all)?;
-    let launch = by_depth(call, choice, &all);
+    let launch = pieces(call, &all, call.shape.prefix);
     (launch.blocks > 0).then_some(launch)
 }
 
@@ -122,9 +119,9 @@ pub(super) fn tiles(call: &Call<'_>) -> Launch {
     let width = shape.unit;
     // `Square` in tiles.cuh.
     let side = match width {
-        1 | 2 => 128 / width,
-        4 | 8 => 64,
-        _ => 32,
+        1 | 2 => TILE_ROW / width,
+        4 | 8 => TILE_SIDE,
+        _ => VECTOR_SIDE,
     };
     let (src, dst) = (address(at.src, shape.src), address(at.dst, shape.dst));
     // If the input's rows run backward, those of a tile begin at their last element.
@@ -151,7 +148,7 @@ pub(super) fn tiles(call: &Call<'_>) -> Launch {
     };
     Launch {
         blocks: count(&outer) * tiles_a * tiles_b,
-        threads: MORE_THREADS,
+        threads: TILE_THREADS,
         // One element of padding per row, to avoid bank conflicts along columns.
         shared: (side * (side + 1) * width) as u32,
         params: AnyParams::Tiles(params),

@@ -2,17 +2,13 @@
 
 use super::{AnyParams, Call, Launch, axes};
 use crate::choose::Choice;
+use crate::constants::{BYTE_BLOCKS, BYTE_THREADS, CLUSTER, CLUSTER_THREADS, COLUMN_THREADS};
 use crate::kernel::Kernel;
-use crate::lanes::{CLUSTER, COLUMN_THREADS, Lanes, STRIP};
+use crate::lanes::{Lanes, STRIP};
 use crate::limits::Limits;
 use crate::params::{Axis, Columns, Loops};
 use crate::shape::address;
 
-/// In clusters; see cluster.cuh.
-const CLUSTER_THREADS: u32 = 256;
-/// For columns of bytes that fill a multiprocessor, and blocks that start together; see bytes.cuh.
-const BYTE_THREADS: u32 = 768;
-const PAIR: u64 = 2;
 /// Rows per block of a strip that is not staged.
 const SLICE: u64 = 128;
 
@@ -41,9 +37,9 @@ pub(super) fn arguments(
         strip_shift: strip.ilog2(),
         vectors: u32::from(lanes.reads_whole(16)),
         words: u32::from(lanes.writes_whole(word)),
-        rows: 0,
-        pitch: 0,
-        unused: 0,
+        block_words: 0,
+        slice: 0,
+        slices: 0,
         lengths,
         outer: Loops::new(&axes(&lanes.outer), None),
     }
@@ -61,20 +57,18 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Optio
     let staged = lanes.steps * strip;
     let (blocks, threads, shared) = match choice.kernel {
         Kernel::ClusterColumns => {
-            params.rows = lanes.cluster_words(granule) as u32;
+            params.block_words = lanes.cluster_words(granule) as u32;
             (params.strips * CLUSTER, CLUSTER_THREADS, lanes.cluster_shared(granule, strip))
         }
         Kernel::DirectColumns => {
             let slices = lanes.steps.div_ceil(SLICE);
-            (params.rows, params.pitch) = (SLICE as u32, slices as u32);
+            (params.slice, params.slices) = (SLICE as u32, slices as u32);
             (params.strips * slices, COLUMN_THREADS, 0)
         }
         Kernel::ColumnsBytes => {
-            (params.strips.next_multiple_of(PAIR), BYTE_THREADS, lanes.bytes_shared())
+            (params.strips.next_multiple_of(BYTE_BLOCKS), BYTE_THREADS, lanes.bytes_shared())
         }
-        Kernel::ColumnsTwo => (params.strips.next_multiple_of(2), COLUMN_THREADS, staged),
-        Kernel::ColumnsFour => (params.strips.next_multiple_of(4), COLUMN_THREADS, staged),
-        _ => (params.strips, COLUMN_THREADS, staged),
+        _ => (params.strips.next_multiple_of(choice.blocks), COLUMN_THREADS, staged),
     };
     Some(Launch { blocks, threads, shared: shared as u32, params: AnyParams::Columns(params) })
 }

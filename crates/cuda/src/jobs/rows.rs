@@ -3,19 +3,14 @@
 use super::any::halve;
 use super::{AnyParams, Call, Launch, axes, count, flat};
 use crate::choose::Choice;
+use crate::constants::{CUT, FLIPS, MOVED, PAIR, TRADED};
 use crate::facts;
 use crate::kernel::Kernel;
 use crate::params::{Axis, Loops, Rows};
 use crate::shape::address;
 use retrograde::{Dim, Flow};
 
-/// Vectors of a row per thread, if it has to wait for its length: `CUT` and `MOVED` in cut.cuh.
-const CUT: u64 = 4;
-const MOVED: u64 = 2;
-/// Vectors of dense rows that a thread flips: `FLIPS` in dense.cuh.
-const FLIPS: u64 = 2;
-/// Vectors of each of two blocks that a thread swaps: `TRADED` in trade.cuh; and threads per warp.
-const TRADED: u64 = 4;
+/// Threads of a warp.
 const WARP: u64 = 32;
 
 /// Rows of contiguous units or, with `pieces` of so many bytes, wide units that are rows themselves
@@ -40,13 +35,18 @@ pub(super) fn rows_of(call: &Call<'_>, pieces: Option<u64>) -> (Rows, Dim, usize
         src_end: at.src.wrapping_add(plan.src().end as u64),
         threads: 0,
         units,
-        chunk: Axis::default(),
+        count: count(dims),
+        segment: 0,
+        per_row: Axis::default(),
+        row: Axis::default(),
         unit: Axis::count(width),
+        apart: Axis::default(),
         src_back: u32::from(row.src < 0),
         dst_back: u32::from(row.dst < 0),
         by_length: u32::from(row.flow == Flow::FlipPrefix),
         room: 0,
-        count: count(dims),
+        stacked: 0,
+        unused: 0,
         lengths,
         rows: Loops::new(&axes(dims), shape.prefix.filter(|&prefix| prefix < outer)),
     };
@@ -59,20 +59,24 @@ pub(super) fn rows(call: &Call<'_>, choice: Choice) -> Launch {
     let width = params.unit.len;
     let bytes = params.units * width;
     let vectors = bytes / 16;
-    // Those that cross the ends of rows: `chunk` is the bytes of a row there.
     let crossing = |each| (params.count * bytes + params.dst % 16).div_ceil(16 * each);
     let windows = || facts::touched(bytes, width, params.dst, &call.shape.dims[..outer]);
     let each = |threads| (threads, params.count * threads);
-    let (chunk, threads) = match choice.kernel {
-        Kernel::WordFlips | Kernel::DenseRows => (bytes, crossing(1)),
-        Kernel::DenseFlips => (bytes, crossing(FLIPS)),
+    let (per_row, threads) = match choice.kernel {
+        // Vectors that cross the ends of rows.
+        Kernel::WordFlips | Kernel::DenseRows | Kernel::DenseFlips => {
+            let each = if choice.kernel == Kernel::DenseFlips { FLIPS } else { 1 };
+            let threads = crossing(each);
+            let params = Rows { threads, row: Axis::count(bytes), ..params };
+            return flat(threads, AnyParams::Rows(params));
+        }
         Kernel::RowBlocks => each(vectors.div_ceil(MOVED)),
-        Kernel::CutRows | Kernel::CutRowsZero => each(vectors.div_ceil(CUT)),
-        Kernel::LongRows => each(windows().div_ceil(64) * 32),
+        Kernel::CutRows => each(vectors.div_ceil(CUT)),
+        Kernel::RowPairs => each(windows().div_ceil(PAIR)),
         Kernel::Rows => each(windows()),
         _ => each(vectors),
     };
-    let params = Rows { threads, chunk: Axis::count(chunk), ..params };
+    let params = Rows { threads, per_row: Axis::count(per_row), ..params };
     flat(threads, AnyParams::Rows(params))
 }
 
@@ -82,10 +86,10 @@ pub(super) fn block_swaps(call: &Call<'_>) -> Option<Launch> {
     let mut all = axes(&call.shape.dims);
     halve(call, &mut all)?;
     let rows: u64 = all.iter().map(|axis| axis.len).product();
-    let chunk = params.units.div_ceil(WARP * TRADED) * WARP;
-    let threads = rows * chunk;
+    let per_row = params.units.div_ceil(WARP * TRADED) * WARP;
+    let threads = rows * per_row;
     let rows = Loops::new(&all, call.shape.prefix);
-    let params = Rows { threads, chunk: Axis::count(chunk), rows, ..params };
+    let params = Rows { threads, per_row: Axis::count(per_row), rows, ..params };
     (threads > 0).then(|| flat(threads, AnyParams::Rows(params)))
 }
 
@@ -95,6 +99,6 @@ pub(super) fn row_swaps(call: &Call<'_>) -> Launch {
     let (params, ..) = rows_of(call, None);
     let half = (params.units * width / 16).div_ceil(2);
     let threads = params.count * half;
-    let params = Rows { threads, chunk: Axis::count(half), ..params };
+    let params = Rows { threads, per_row: Axis::count(half), ..params };
     flat(threads, AnyParams::Rows(params))
 }

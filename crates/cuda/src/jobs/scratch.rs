@@ -3,16 +3,13 @@
 use super::columns::arguments;
 use super::{AnyParams, Call, Launch};
 use crate::choose::Choice;
+use crate::constants::{PASS_THREADS, TILE_ROWS};
 use crate::kernel::Kernel;
 use crate::lanes::{LINE, Lanes, RING, WIDE_STRIP};
 use crate::limits::Limits;
 use crate::params::{Axis, Passes};
 use crate::shape::{Shape, Site};
 
-/// Threads per block, and rows of a tile in shared memory: `PASS_THREADS` and `TILE_ROWS` in
-/// scratch.cuh.
-const THREADS: u32 = 256;
-const TILE_ROWS: u64 = 256;
 /// Scratch memory of a call: counters, then a ring of strips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
@@ -81,7 +78,7 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Optio
     };
     Some(Launch {
         blocks: 2 * (room.strips * tiles + behind),
-        threads: THREADS,
+        threads: PASS_THREADS,
         shared: (TILE_ROWS * room.strip) as u32,
         params: AnyParams::Passes(params),
     })

@@ -3,17 +3,17 @@
 use super::rows::rows_of;
 use super::{AnyParams, Call, Launch};
 use crate::choose::Choice;
+use crate::constants::{MARGIN, SHORT_HEADER};
 use crate::kernel::Kernel;
 use crate::params::{Axis, Rows};
 
 /// Threads per warp, and per block if each warp stages separately.
-const WARP: u64 = 32;
+pub(super) const WARP: u64 = 32;
 const STAGE_THREADS: u32 = 128;
-/// Bytes that a warp stages: of a segment, of short rows, of two segments to swap, and the margin.
+/// Bytes that a warp stages: of a segment, of short rows, of two segments to swap.
 const SEGMENT: u64 = 2048;
 const SHORT_ROWS: u64 = 8192;
 const SWAPPED: u64 = 4096;
-const MARGIN: u64 = 48;
 /// Units of five bytes, which take as much memory again: larger segments are faster, and three of
 /// 4 KiB would not fit.
 const FIVE: u8 = 5;
@@ -22,8 +22,6 @@ const SWAPPED_FIVE: u64 = 2048;
 /// Offset between the banks of consecutive warps' memory: any value that is not a multiple of 32
 /// gained 2 %.
 const SKEW: u64 = 80;
-/// Bytes before the staged data, per short row: `header_of` in short.cuh.
-const HEADER: u64 = 2 * 16 + 4;
 
 /// Rows in segments of whole units, one warp per segment; in place, one per segment and its mirror
 /// image.
@@ -57,29 +55,31 @@ pub(super) fn staged(call: &Call<'_>, choice: Choice) -> Launch {
     // a row in place is up to two segments.
     let spare = if swaps { room_for(2 * bytes) } else { room_for(bytes) };
     let room = room + if version == FIVE { spare } else { 0 };
-    params.chunk = Axis::count(segments);
+    params.per_row = Axis::count(segments);
     params.threads = params.count * segments * WARP;
-    params.count = segment;
+    params.segment = segment;
     launch(params, room)
 }
 
 /// As many short rows per warp as fit into a segment.
 pub(super) fn short(call: &Call<'_>) -> Launch {
     let params = stacked(call, |bytes| SHORT_ROWS / bytes);
-    let (bytes, most) = (params.chunk.len, params.unit.len);
-    let room = (HEADER * most).next_multiple_of(16) + MARGIN + room_for(most * bytes);
+    let (bytes, most) = (params.row.len, u64::from(params.stacked));
+    let room = (SHORT_HEADER * most).next_multiple_of(16) + MARGIN + room_for(most * bytes);
     launch(params, room)
 }
 
 /// One row per lane. Rows of 64 bytes are staged one vector apart: they would begin in two banks.
 pub(super) fn brief(call: &Call<'_>) -> Launch {
     let params = stacked(call, |_| WARP);
-    let bytes = params.chunk.len;
+    let bytes = params.row.len;
     let aligned = params.src.is_multiple_of(16) && params.dst.is_multiple_of(16);
     let apart = aligned && bytes == 64;
-    let (unit, pitch) = if apart { (bytes / 16, bytes + 16) } else { (0, bytes) };
-    // `Axis::count(0)` divides by 1; the kernel looks at its size.
-    launch(Rows { unit: Axis::count(unit), ..params }, room_for(WARP * pitch))
+    let (apart, pitch) = match apart {
+        true => (Axis::count(bytes / 16), bytes + 16),
+        false => (Axis::default(), bytes),
+    };
+    launch(Rows { apart, ..params }, room_for(WARP * pitch))
 }
 
 /// Rows of which a warp stages several, at most one per lane.
@@ -88,12 +88,12 @@ fn stacked(call: &Call<'_>, most: impl Fn(u64) -> u64) -> Rows {
     let bytes = params.units * call.shape.unit;
     let most = most(bytes).clamp(1, WARP);
     let threads = params.count.div_ceil(most) * WARP;
-    Rows { chunk: Axis::count(bytes), unit: Axis::count(most), threads, ..params }
+    Rows { row: Axis::count(bytes), stacked: most as u32, threads, ..params }
 }
 
 /// Shared memory for so many bytes with any alignment, including the margin: `room_for` in
 /// staged.cuh.
-fn room_for(bytes: u64) -> u64 {
+pub(super) fn room_for(bytes: u64) -> u64 {
     (bytes + 30) / 16 * 16 + MARGIN
 }
 

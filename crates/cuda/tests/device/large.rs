@@ -36,7 +36,7 @@ fn more_than_4_gib_of_words_and_vectors() {
         let rows = BIG / (width * columns);
         let layout = Layout::dense(DType::Bytes(width), &[rows, columns]).unwrap();
         let plan = Reverse::axes([1]).plan(&layout, &layout).unwrap();
-        assert_eq!(kernel(&plan, &cuda.limits()), Kernel::DenseRows);
+        assert_eq!(kernel(&plan, &cuda.limits()), Kernel::WordFlips);
         stream.execute(&plan, input.view(), None, output.view_mut()).unwrap();
         stream.synchronize().unwrap();
         let mut got = output.to_vec().unwrap();
