@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 import sys
-from typing import Literal, SupportsIndex, TypeAlias
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from . import _engine
 
 Hint: TypeAlias = Literal["read-soon"] | Literal["read-later"]
 
-#: What a ``with`` form leaves as it is.
-_AS_IT_IS = object()
+#: The default of a setting that a ``with`` form leaves as it is.
+_UNCHANGED: Any = type("Unchanged", (), {"__repr__": lambda self: "unchanged"})()
 
 
 class Config:
@@ -63,16 +63,16 @@ class Config:
     def __call__(
         self,
         *,
-        hint: Hint | None = _AS_IT_IS,  # type: ignore[assignment]
-        kept_memory: SupportsIndex | None = _AS_IT_IS,  # type: ignore[assignment]
+        hint: Hint | None = _UNCHANGED,
+        kept_memory: SupportsIndex | None = _UNCHANGED,
     ) -> Changed:
         """Settings for a ``with`` block, after which they are what they were."""
         settings: dict[str, object] = {}
-        if hint is not _AS_IT_IS:
+        if hint is not _UNCHANGED:
             # Checked now, not when the block is entered.
             _engine.set_hint(_engine.set_hint(hint))
             settings["hint"] = hint
-        if kept_memory is not _AS_IT_IS:
+        if kept_memory is not _UNCHANGED:
             settings["kept_memory"] = _checked_bytes(kept_memory)
         return Changed(self, settings)
 
