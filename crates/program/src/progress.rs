@@ -28,18 +28,23 @@ impl Progress {
 
     /// Begins work on this many bytes.
     pub fn until(total: u64) -> Progress {
-        let meter = Meter { total, done: AtomicU64::new(0) };
-        Progress {
-            meter,
-            start: Instant::now(),
-            bar: OnceLock::new(),
-            watched: report::is_watched(),
-        }
+        Progress::since(Instant::now(), total)
+    }
+
+    /// The same for work that began then.
+    pub fn since(start: Instant, total: u64) -> Progress {
+        let meter = Meter::new(total);
+        Progress { meter, start, bar: OnceLock::new(), watched: report::is_watched() }
     }
 
     /// Reports a finished piece.
     pub fn moved(&self, piece: &Plan) {
         self.advance((piece.bytes_moved() / 2) as u64);
+    }
+
+    /// Reports bytes that an earlier run had done: they are no part of the rate.
+    pub fn skip(&self, bytes: u64) {
+        self.meter.earlier.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Reports this many more bytes as done.
@@ -57,6 +62,8 @@ impl Progress {
 struct Meter {
     total: u64,
     done: AtomicU64,
+    /// Bytes of an earlier run.
+    earlier: AtomicU64,
 }
 
 /// What a bar shows.
@@ -68,14 +75,19 @@ struct Reached {
 }
 
 impl Meter {
+    fn new(total: u64) -> Meter {
+        Meter { total, done: AtomicU64::new(0), earlier: AtomicU64::new(0) }
+    }
+
     /// Adds bytes that were done `elapsed` after the work began. `None`: it is too early for a bar.
     fn advance(&self, bytes: u64, elapsed: Duration) -> Option<Reached> {
-        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let own = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if elapsed < PATIENCE {
             return None;
         }
+        let done = own.saturating_add(self.earlier.load(Ordering::Relaxed));
         // All bytes over all of the time, also that before the bar appeared.
-        let rate = done as f64 / elapsed.as_secs_f64();
+        let rate = own as f64 / elapsed.as_secs_f64();
         let left = self.total.saturating_sub(done) as f64 / rate.max(1.0);
         let rate = format!("{}/s, {} left", report::bytes(rate as u64), remaining(left));
         Some(Reached { done, rate })
@@ -116,7 +128,7 @@ mod tests {
 
     /// Work whose clock is a list of times in milliseconds, and the bytes that were done by then.
     fn told(total: u64, steps: &[(u64, u64)]) -> Vec<Option<String>> {
-        let meter = Meter { total, done: AtomicU64::new(0) };
+        let meter = Meter::new(total);
         let advance = |&(at, bytes): &(u64, u64)| {
             meter.advance(bytes, Duration::from_millis(at)).map(|reached| reached.rate)
         };
@@ -137,6 +149,15 @@ mod tests {
         let steps = [(1000, 512 * MIB), (1600, 1024 * MIB), (1700, 512 * MIB)];
         let expected = ["512 MiB/s, 3 s left", "960 MiB/s, 1 s left", "1.2 GiB/s, 0 s left"];
         assert_eq!(told(2048 * MIB, &steps), expected.map(|text| Some(text.to_owned())));
+    }
+
+    #[test]
+    fn what_an_earlier_run_did_is_not_of_this_rate() {
+        let meter = Meter::new(1024 * MIB);
+        meter.earlier.fetch_add(768 * MIB, Ordering::Relaxed);
+        let reached = meter.advance(64 * MIB, Duration::from_secs(1)).unwrap();
+        let rate = "64 MiB/s, 3 s left".to_owned();
+        assert_eq!(reached, Reached { done: 832 * MIB, rate });
     }
 
     #[test]

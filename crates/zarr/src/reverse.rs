@@ -83,7 +83,10 @@ impl Run<'_> {
             sync: !store.no_sync,
             verify: store.verify,
             stop: interrupt::stop_between_steps(),
-            progress: &|bytes| progress.advance(bytes),
+            progress: &|bytes, earlier| match earlier {
+                true => progress.skip(bytes),
+                false => progress.advance(bytes),
+            },
         };
         let done = write(&target, &settings);
         drop(progress);

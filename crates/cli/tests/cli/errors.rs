@@ -145,7 +145,8 @@ fn failures_are_one_line_each_and_leave_no_file() {
         // Lengths.
         (
             &["reverse-sequence", "x.npy", "--lengths", ""],
-            "ReverseSequence: 0 lengths given, expected 3, one per lane of shape [3]",
+            "ReverseSequence: lengths have shape [0], expected [3]: axis 1 (batch_axis) has size 3, \
+             axis 0 (time_axis) has size 2",
         ),
         (
             &["reverse-sequence", "x.npy", "--lengths", "1,2,3"],
