@@ -48,7 +48,7 @@ def arguments_of(names, arrays, folder):
 def compare(binary, what, path, names, arrays, expected, refused=None):
     """Runs a model; one that must be refused names an operator."""
     with Folder(binary) as folder:
-        done = folder.run(path, *arguments_of(names, arrays, folder), "-o", "out", "--to", "npy")
+        done = folder.run(path, *arguments_of(names, arrays, folder), "-d", "out", "--to", "npy")
         if refused is not None:
             ok = done.returncode == 1 and refused in done.stderr and done.stderr.count("\n") == 1
             check("exported: refused by name", ok, (what, done.stderr))

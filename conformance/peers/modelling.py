@@ -225,7 +225,7 @@ def official(binary, chosen, operator=None):
             for proto, x in zip(case.model.graph.input, inputs):
                 write(folder / f"{proto.name}.pb", tensor_of(proto.name, array_of(x)))
                 arguments += ["--input", f"{proto.name}={proto.name}.pb"]
-            if folder.expect("onnx: official cases", case.name, "model.onnx", *arguments, "-o", "out", "--to", "pb"):
+            if folder.expect("onnx: official cases", case.name, "model.onnx", *arguments, "-d", "out", "--to", "pb"):
                 for proto, y in zip(case.model.graph.output, outputs):
                     result_is("onnx: official cases", case.name, folder / f"out/{proto.name}.pb", array_of(y))
                 yield case

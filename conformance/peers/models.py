@@ -204,13 +204,13 @@ def data_carriers(binary):
         with Folder(binary) as folder:
             write(folder / "m.onnx", model)
             np.save(folder / "x.npy", x)
-            if folder.expect("onnx: carriers", what, "m.onnx", "--input", "x=x.npy", "-o", "."):
+            if folder.expect("onnx: carriers", what, "m.onnx", "--input", "x=x.npy", "-d", "."):
                 result_is("onnx: carriers", what, folder / "y.npy", expected)
     with Folder(binary) as folder:
         write(folder / "m.onnx", models["default"])
         np.save(folder / "x.npy", x)
         np.save(folder / "lens.npy", np.array([1, 2, 3]))
-        folder.expect("onnx: carriers", "override", "m.onnx", "-i", "x=x.npy", "-i", "lens=lens.npy", "-o", ".")
+        folder.expect("onnx: carriers", "override", "m.onnx", "-i", "x=x.npy", "-i", "lens=lens.npy", "-d", ".")
         result_is("onnx: carriers", "override", folder / "y.npy", reverse_sequence(x, [1, 2, 3], 0, 1))
     external_data(binary, x, lens, expected, y_info)
 

@@ -79,7 +79,7 @@ def openvino_strings(binary):
     node = reverse_node(ov.op.Constant(ov.Tensor(words)), ov.op.Constant(np.array([1])), "index")
     with Folder(binary) as folder:
         serialize(ov.Model([ov.opset10.result(node)], [], "m"), folder)
-        if folder.expect("openvino: strings", "Reverse string", "m.xml", "-o", "out"):
+        if folder.expect("openvino: strings", "Reverse string", "m.xml", "-d", "out"):
             name = next((folder / "out").iterdir())
             result_is("openvino: strings", "Reverse string", name, np.flip(words, 1))
 
@@ -114,7 +114,7 @@ def openvino_models(binary):
                     np.save(folder / "x.npy", x)
                     np.save(folder / "lens.npy", lens)
                     if folder.expect(
-                        "openvino: models", what, "m.xml", "-i", "data=x.npy", "-i", "lens=lens.npy", "-o", "out"
+                        "openvino: models", what, "m.xml", "-i", "data=x.npy", "-i", "lens=lens.npy", "-d", "out"
                     ):
                         result_is("openvino: models", what, folder / "out/sequence.npy", first)
                         result_is("openvino: models", what, folder / "out/both.npy", second)

@@ -23,7 +23,7 @@ def refusals(binary):
         np.save(folder / "four.npy", np.array([1, 0, 2, 3]))
         np.save(folder / "ints.npy", x.astype(np.int32))
         write(folder / "x.pb", tensor_of("x", x))
-        both = ["--input", "x=x.npy", "--input", "lens=lens.npy", "-o", "out"]
+        both = ["--input", "x=x.npy", "--input", "lens=lens.npy", "-d", "out"]
 
         def refused(what, text, model, arguments=both):
             write(folder / "m.onnx", model) if not isinstance(model, bytes) else (folder / "m.onnx").write_bytes(model)
@@ -39,7 +39,7 @@ def refusals(binary):
             ("no name", "--input x.npy: the model has 2 inputs", "-i", "x.npy"),
             ("type", 'input "x": has type i32, expected f32 [T, B]', "-i", "x=ints.npy", "-i", "lens=lens.npy"),
             ("named size", "but B is already 3", "-i", "x=x.npy", "-i", "lens=four.npy"),
-            ("length", "lengths[0] is 5, outside [0, 4]", "-i", "x=x.npy", "-i", "lens=long.npy", "-o", "out"),
+            ("length", "lengths[0] is 5, outside [0, 4]", "-i", "x=x.npy", "-i", "lens=long.npy", "-d", "out"),
             ("output", 'there is no output "q", expected "y"', *both[:-2], "--output", "q=q.npy"),
             ("format", "expected a name that ends in", *both[:-2], "--output", "y.txt"),
             ("both", "exclude each other", *both, "--output", "y.npy"),
@@ -157,12 +157,12 @@ def hostile_onnx(binary):
         ]
         for what, text, model in cases:
             write(path, model)
-            folder.refused(what, text, "models/m.onnx", "-o", "out")
+            folder.refused(what, text, "models/m.onnx", "-d", "out")
         # An empty axis makes the tensor empty, so it does not matter if the other sizes overflow.
         write(path, overflow)
         check("models: refused", folder.run("models/m.onnx").returncode in (0, 1), "overflow with an empty axis")
         write(path, external("w"))
-        folder.expect("onnx: external data", "next to the model", "models/m.onnx", "-o", "out")
+        folder.expect("onnx: external data", "next to the model", "models/m.onnx", "-d", "out")
 
         good = external("w").SerializeToString()
         for cut in range(0, len(good), 7):
@@ -234,7 +234,7 @@ def hostile_ir(binary):
             changed = change(good)
             check("models: refused", changed != good, f"{what}: the case changes nothing")
             (folder / "m.xml").write_text(changed)
-            folder.refused(what, text, "m.xml", "-i", "x.npy", "-o", "out")
+            folder.refused(what, text, "m.xml", "-i", "x.npy", "-d", "out")
         (folder / "m.xml").write_text(good)
         (folder / "m.bin").unlink()
         folder.refused("no weights", "cannot read it: No such file", "m.xml", "-i", "x.npy")

@@ -30,7 +30,7 @@ namespace {
 
 using ov::element::Type_t;
 
-/// What `create_extensions` builds extensions with; see `retrograde_openvino_set_lengths`.
+/// What `create_extensions` builds extensions with; see `retrograde_openvino_set_policy`.
 thread_local retrograde_policy chosen_policy = RETROGRADE_STRICT;
 
 const char* const POLICIES[] = {"strict", "clamp"};
@@ -333,9 +333,9 @@ public:
 
     bool visit_attributes(ov::AttributeVisitor& visitor) override {
         ov::op::v0::ReverseSequence::visit_attributes(visitor);
-        visitor.on_attribute("lengths", m_policy);
+        visitor.on_attribute("policy", m_policy);
         if (m_policy != POLICIES[RETROGRADE_STRICT] && m_policy != POLICIES[RETROGRADE_CLAMP]) {
-            OPENVINO_THROW("ReverseSequence: lengths is \"", m_policy, "\", expected \"strict\" or \"clamp\"");
+            OPENVINO_THROW("ReverseSequence: policy is \"", m_policy, "\", expected \"strict\" or \"clamp\"");
         }
         return true;
     }
@@ -474,7 +474,7 @@ ov::OutputVector from_onnx(const ov::frontend::NodeContext& node, retrograde_pol
 /// Sets what extensions that this thread creates from now on (`core.add_extension(path)`) do with a
 /// length beyond the time axis: `RETROGRADE_STRICT` (the default) or `RETROGRADE_CLAMP`. Returns
 /// whether there is such a policy.
-extern "C" __attribute__((visibility("default"))) int retrograde_openvino_set_lengths(uint32_t policy) {
+extern "C" __attribute__((visibility("default"))) int retrograde_openvino_set_policy(uint32_t policy) {
     if (policy != RETROGRADE_STRICT && policy != RETROGRADE_CLAMP) {
         return 0;
     }

@@ -293,7 +293,11 @@ fn calls_that_do_not_fit_are_refused() {
     let wrong = tensor(RETROGRADE_I64, &rows[..1]);
     let (status, text) = error(sequence(), Some(&wrong), &input);
     assert_eq!(status, RETROGRADE_MISMATCH);
-    assert_eq!(text, "ReverseSequence: lengths have shape [2], expected [3]");
+    assert_eq!(
+        text,
+        "ReverseSequence: lengths have shape [2], expected [3]: axis 1 (batch_axis) has size 3, \
+         axis 0 (time_axis) has size 2"
+    );
     let floats = tensor(RETROGRADE_F32, &rows[1..]);
     assert_eq!(error(sequence(), Some(&floats), &input).0, RETROGRADE_MISMATCH);
 }

@@ -236,7 +236,8 @@ fn errors_carry_the_text_of_the_engine() -> Result<()> {
     );
     assert_eq!(
         refused(reverse_sequence(&x, &long, 0, 1)),
-        "ReverseSequence: lengths have shape [2], expected [3]"
+        "ReverseSequence: lengths have shape [2], expected [3]: axis 1 (batch_axis) has size 3, \
+         axis 0 (time_axis) has size 2"
     );
     assert_eq!(
         refused(reverse_sequence(&x, &Tensor::new(&[1f32, 2.], CPU)?, 1, 0)),

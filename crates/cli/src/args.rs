@@ -11,12 +11,14 @@ pub(crate) use bench::{BenchArguments, Op};
 pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments};
 pub use files::{Device, Input};
 pub(crate) use files::{Files, InPlace};
+pub(crate) use operators::ALL_AXES;
 pub use operators::Operation;
 pub(crate) use rot90::Rot90Arguments;
 pub(crate) use run::{NamedFile, RunArguments};
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use retrograde_program::operators::ThreadsArgument;
 use retrograde_program::programs::{Folders, KNOWN, Program};
 use retrograde_program::stores::StoreArguments;
 use std::ffi::OsString;
@@ -32,6 +34,12 @@ FILES
   w.safetensors. Files may be larger than memory. An output is either complete or
   absent: after an error, a full disk or Ctrl-C, the old files are unchanged.
 
+STORES
+  reverse, reverse-sequence and info also take Zarr stores (in.zarr, in.zarr:PATH, s3://BUCKET/PATH)
+  and datasets of HDF5 and NetCDF4 files (file.nc:NAME), with the program retrograde-zarr. Their axes
+  may have names: --axes lat,lon. --memory limits the memory, --threads the threads, and --no-sync
+  does not wait for the disk; `retrograde help reverse` has all options.
+
 EXIT CODES
   0    success
   1    the arguments do not fit the tensor, or a file could not be read or written
@@ -42,7 +50,12 @@ EXIT CODES
 ENVIRONMENT
   NO_COLOR                disable colours; CLICOLOR_FORCE=1: colours even into a pipe
   COLUMNS                 the width of pictures
-  RETROGRADE_NUM_THREADS  the most threads to use";
+  RETROGRADE_NUM_THREADS  the most threads to use, if there is no --threads";
+
+/// The text after the options of the operators that take stores.
+const STORES_HELP: &str = "\
+IN may also be a Zarr store (in.zarr, in.zarr:PATH, s3://BUCKET/PATH) or a dataset of an HDF5 or
+NetCDF4 file (file.nc:NAME), and OUT a Zarr store, if the program retrograde-zarr is installed.";
 
 /// Reverses tensors: whole axes, padded batches of sequences, and each lane by its own length.
 #[derive(Debug, Parser)]
@@ -90,6 +103,18 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// How many threads may move data, for the commands that do; `bench` has them as its own argument.
+    pub(crate) fn threads(&self) -> ThreadsArgument {
+        match self {
+            Command::Operate(operation) => operation.files().threads,
+            Command::Rot90(arguments) => arguments.threads,
+            Command::Model(arguments) => arguments.threads,
+            _ => ThreadsArgument::default(),
+        }
+    }
+}
+
 /// The definition of the command line. With the folders of programs, the help says which of them are
 /// there.
 pub(crate) fn command(folders: Option<&Folders>) -> clap::Command {
@@ -102,8 +127,15 @@ pub(crate) fn command(folders: Option<&Folders>) -> clap::Command {
     };
     Arguments::command()
         .after_help(format!("{AFTER_HELP}{programs}"))
+        .mut_subcommand("reverse", |command| with_stores(command, &format!("{ALL_AXES}\n\n")))
+        .mut_subcommand("reverse-sequence", |command| with_stores(command, ""))
         .mut_subcommand("reverse-subsequences", hidden)
         .mut_subcommand("reverse-segments", hidden)
+}
+
+/// An operator that takes stores, whose help says so.
+fn with_stores(command: clap::Command, before: &str) -> clap::Command {
+    command.after_help(format!("{before}{STORES_HELP}"))
 }
 
 /// What the help says about other programs.

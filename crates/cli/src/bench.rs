@@ -12,7 +12,7 @@ mod turns;
 
 use crate::args::BenchArguments;
 use crate::report;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use buffers::Buffers;
 use retrograde::cpu;
 use retrograde::{Layout, Plan, Prepared, Reversal, TensorRef};
@@ -31,11 +31,7 @@ const TRIES: usize = 7;
 pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     let time = Duration::try_from_secs_f64(arguments.seconds)
         .map_err(|_| anyhow!("--seconds {}: expected a time", arguments.seconds))?;
-    let most = cpu::max_threads();
-    let threads = arguments.threads.map_or_else(cpu::num_threads, usize::from);
-    if threads > most {
-        bail!("--threads {threads}: expected 1 to {most}");
-    }
+    let threads = arguments.threads.checked()?.unwrap_or_else(cpu::num_threads);
     if arguments.sweep {
         return sweep::run(arguments, threads, time);
     }

@@ -132,7 +132,11 @@ fn command(arguments: &Arguments, gpu: Option<OpenGpu>, folders: &Folders) -> Re
         report::be_quiet();
     }
     interrupt::handle()?;
-    match &arguments.command {
+    arguments.command.threads().run(|| run_command(&arguments.command, gpu, folders))
+}
+
+fn run_command(command: &Command, gpu: Option<OpenGpu>, folders: &Folders) -> Result<()> {
+    match command {
         Command::Operate(operation) => operate::run(operation, gpu),
         Command::Rot90(arguments) => rot90::run(arguments),
         Command::Info(arguments) => info::run(arguments),

@@ -10,6 +10,10 @@ use retrograde_io::{Edit, Error, Format, Location, Output, Saving};
 use retrograde_program::interrupt;
 use std::time::Duration;
 
+/// Files up to this size are drawn to be looked at. Of larger ones, a picture shows only the ends, and
+/// an output may have been forgotten.
+const SMALL: usize = 4 << 10;
+
 /// Runs one of the operators; `gpu` opens GPUs other than CUDA's, if this program has that.
 pub(crate) fn run(operation: &Operation<Files>, gpu: Option<OpenGpu>) -> Result<()> {
     let files = operation.files();
@@ -23,7 +27,13 @@ pub(crate) fn run(operation: &Operation<Files>, gpu: Option<OpenGpu>) -> Result<
     let task = Task::prepare(operation, before.layout(), &saving.keep)?;
     let device = Opened::of(files, before.element_type(), gpu)?;
     let picture = || picture::draw(&files.input.input, &before, &task);
-    let Some(output) = output else { return Ok(report::print(&picture())?) };
+    let Some(output) = output else {
+        report::print(&picture())?;
+        if !files.show && before.layout().byte_len() > SMALL {
+            report::say(&unwritten(&files.input.input));
+        }
+        return Ok(());
+    };
 
     if files.in_place.is_some() && !matches!(before.format(), Format::Npy | Format::Raw) {
         let (path, format) = (output.path, before.format());
@@ -74,6 +84,15 @@ fn in_place(operation: &Operation<Files>, saving: &Saving) -> Result<()> {
     let saved = report::saved(tensor.location(), tensor.element_type(), layout, size, &how);
     tensor.finish()?;
     told(picture, &saved)
+}
+
+/// What to say if nothing was written, although that may have been meant.
+fn unwritten(input: &Location) -> String {
+    let replace = if input.is_stream() { "" } else { ", --in-place replaces the input" };
+    format!(
+        "nothing was written: -o OUT writes the result{replace} (--show says that the picture is \
+         what you want)"
+    )
 }
 
 /// Prints the picture or, without one, what was written.

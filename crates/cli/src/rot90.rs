@@ -25,8 +25,7 @@ pub(crate) fn run(arguments: &Rot90Arguments) -> Result<()> {
         Saving { format: arguments.to, force: arguments.force, keep: FilesRead::default() };
     let opening = arguments.input.opening(Some(output), &saving.keep);
     let before = load::tensor(&arguments.input.input, &opening)?;
-    let axes = [arguments.axes[0], arguments.axes[1]];
-    let rotation = rotation(before.layout().rank(), arguments.k, axes)?;
+    let rotation = rotation(before.layout().rank(), arguments.k, arguments.axes.0)?;
     let mut order: Vec<usize> = (0..before.layout().rank()).collect();
     if let Some((first, second)) = rotation.swapped {
         order.swap(first, second);

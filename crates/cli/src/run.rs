@@ -11,6 +11,7 @@ use retrograde_io::{FilesRead, Location, Value, folder_beside, read_model_in};
 use retrograde_program::progress::Progress;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use targets::Targets;
 
 /// Everything is read, checked and run before anything is written.
@@ -23,9 +24,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<()> {
     }
     let targets = Targets::choose(&graph, arguments, &read)?;
     let inputs = inputs(&graph, arguments, &temporary, &read)?;
-    let (progress, mut so_far) = (OnceCell::new(), 0);
+    // How much there is to do is known only when the first part of it is done.
+    let (start, progress, mut so_far) = (Instant::now(), OnceCell::new(), 0);
     let mut watch = |done, total| {
-        let progress = progress.get_or_init(|| Progress::until(total));
+        let progress = progress.get_or_init(|| Progress::since(start, total));
         progress.advance(done - so_far);
         so_far = done;
     };

@@ -214,10 +214,15 @@ fn lengths_for<O: LengthsOperator>(
     let lengths = load::lengths("--lengths", argument, read)?;
     // Lists and text: a file without a header would need a type, which lengths cannot be given.
     if lengths.format() == Format::Raw {
+        let (got, needed) = (lengths.layout().len(), count(&expected));
+        if got != needed && omitted.is_none() {
+            // One axis: the error about the shape names it, and the other one.
+            operator.plan(input, lengths.layout(), input).map_err(explain)?;
+        }
         return listed(operator, lengths, &expected);
     }
     let Some(axis) = omitted else {
-        operator.plan(input, lengths.layout(), input)?;
+        operator.plan(input, lengths.layout(), input).map_err(explain)?;
         return Ok(lengths);
     };
     let mut without = expected.clone();
@@ -235,15 +240,19 @@ fn lengths_for<O: LengthsOperator>(
 
 /// A list of lengths, one per lane in row-major order.
 fn listed<O: LengthsOperator>(_: &O, lengths: Tensor, expected: &[usize]) -> Result<Tensor> {
-    let got = lengths.layout().len();
-    // A product that overflows is more than any file holds; with an empty axis it is zero.
-    let product = expected.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-    let needed = if expected.contains(&0) { 0 } else { product.unwrap_or(usize::MAX) };
+    let (got, needed) = (lengths.layout().len(), count(expected));
     if got != needed {
         let (operator, lanes) = (O::OPERATOR, expected.to_vec());
         return Err(Error::LengthsCount { operator, got, expected: needed, lanes }.into());
     }
     with_shape(lengths, expected)
+}
+
+/// How many elements a shape has.
+fn count(shape: &[usize]) -> usize {
+    // A product that overflows is more than any file holds; with an empty axis it is zero.
+    let product = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
+    if shape.contains(&0) { 0 } else { product.unwrap_or(usize::MAX) }
 }
 
 /// The same lengths in another shape of as many elements.
@@ -276,6 +285,14 @@ fn explain(error: Error) -> anyhow::Error {
     match &error {
         Error::LengthOutOfRange { value, limit, .. } if *value > *limit as i128 => {
             anyhow!("{error} (--policy clamp would make it {limit})")
+        }
+        Error::SequenceLengthsShape { got, time_axis, time_size, batch_axis, .. }
+            if got[..] == [*time_size] =>
+        {
+            anyhow!(
+                "{error}: did you mean --time-axis {batch_axis} --batch-axis {time_axis}, for a \
+                 file in which axis {time_axis} is the batch?"
+            )
         }
         _ => error.into(),
     }

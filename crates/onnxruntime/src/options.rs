@@ -12,7 +12,7 @@ const PREFIX: &str = "ep.retrogradeexecutionprovider.";
 /// What a user can choose, for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// `lengths`: what a length beyond the time axis is.
+    /// `policy`: what a length beyond the time axis is.
     pub(crate) policy: LengthPolicy,
     /// `min_bytes`: the smallest input to claim a node for, if its shape is known. Without it, the
     /// size from which on the provider is faster.
@@ -58,7 +58,7 @@ impl Options {
         for (key, value) in entries {
             let Some(name) = key.strip_prefix(PREFIX) else { continue };
             match name {
-                "lengths" => {
+                "policy" => {
                     options.policy = match value {
                         "strict" => LengthPolicy::Strict,
                         "clamp" => LengthPolicy::Clamp,
@@ -77,8 +77,11 @@ impl Options {
                     }
                 }
                 "report" => options.report = Some(PathBuf::from(value)),
+                "lengths" => {
+                    return Err(r#"provider option "lengths" is called "policy""#.to_owned());
+                }
                 _ => {
-                    let known = "lengths, min_bytes, strings, report";
+                    let known = "policy, min_bytes, strings, report";
                     return Err(format!("provider option {name:?} is unknown, expected {known}"));
                 }
             }
@@ -103,9 +106,9 @@ mod tests {
     fn options_of_others_are_passed_over() {
         let entries = [
             ("session.intra_op.allow_spinning", "0"),
-            ("ep.retrogradeexecutionprovider.lengths", "clamp"),
+            ("ep.retrogradeexecutionprovider.policy", "clamp"),
             ("ep.retrogradeexecutionprovider.min_bytes", "4096"),
-            ("ep.cpuexecutionprovider.lengths", "?"),
+            ("ep.cpuexecutionprovider.policy", "?"),
         ];
         let wanted =
             Options { policy: LengthPolicy::Clamp, min_bytes: Some(4096), ..Options::default() };
@@ -117,8 +120,8 @@ mod tests {
     fn wrong_options_are_named() {
         let cases = [
             (
-                ("ep.retrogradeexecutionprovider.lengths", "loose"),
-                r#"provider option "lengths" is "loose", expected "strict" or "clamp""#,
+                ("ep.retrogradeexecutionprovider.policy", "loose"),
+                r#"provider option "policy" is "loose", expected "strict" or "clamp""#,
             ),
             (
                 ("ep.retrogradeexecutionprovider.min_bytes", "-1"),
@@ -126,7 +129,11 @@ mod tests {
             ),
             (
                 ("ep.retrogradeexecutionprovider.length", "clamp"),
-                r#"provider option "length" is unknown, expected lengths, min_bytes, strings, report"#,
+                r#"provider option "length" is unknown, expected policy, min_bytes, strings, report"#,
+            ),
+            (
+                ("ep.retrogradeexecutionprovider.lengths", "clamp"),
+                r#"provider option "lengths" is called "policy""#,
             ),
         ];
         for (entry, wanted) in cases {

@@ -1,8 +1,10 @@
 //! Arguments that an operator has in every program.
 
 use crate::lists::{Axes, Mask};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use retrograde::{Align, LengthPolicy, Tail};
+use retrograde::{Align, LengthPolicy, Tail, cpu};
+use std::num::NonZeroUsize;
 
 /// Which axes Reverse reverses.
 #[derive(Debug, Clone, Args)]
@@ -19,6 +21,33 @@ pub struct AxesArguments {
     /// What to do with an axis that --axes names twice
     #[arg(long, value_enum, default_value_t = Duplicates::Set, requires = "axes")]
     pub duplicates: Duplicates,
+}
+
+/// How many threads move data.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct ThreadsArgument {
+    /// The most threads to use (default: one per processor, and 16 if a server is involved)
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+impl ThreadsArgument {
+    /// The number, if one was given: at most as many as the engine can have.
+    pub fn checked(self) -> Result<Option<usize>> {
+        let (threads, most) = (self.threads.map(NonZeroUsize::get), cpu::max_threads());
+        match threads {
+            Some(number) if number > most => bail!("--threads {number}: expected 1 to {most}"),
+            threads => Ok(threads),
+        }
+    }
+
+    /// Runs work whose calls of the engine use so many threads.
+    pub fn run<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        match self.checked()? {
+            Some(threads) => cpu::with_threads(threads, work),
+            None => work(),
+        }
+    }
 }
 
 /// What ReverseSequence takes besides its lengths.
@@ -109,5 +138,24 @@ impl From<Policy> for LengthPolicy {
             Policy::Strict => LengthPolicy::Strict,
             Policy::Clamp => LengthPolicy::Clamp,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_threads_limits_the_engine() {
+        let threads = |number| ThreadsArgument { threads: NonZeroUsize::new(number) };
+        let used = |argument: ThreadsArgument| argument.run(|| Ok(cpu::num_threads()));
+        let usual = cpu::num_threads();
+        assert_eq!(used(threads(0)).unwrap(), usual);
+        for number in [1, 2, cpu::max_threads()] {
+            assert_eq!(used(threads(number)).unwrap(), number);
+        }
+        let error = used(threads(cpu::max_threads() + 1)).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("expected 1 to {}", cpu::max_threads())), "{error}");
+        assert_eq!(cpu::num_threads(), usual);
     }
 }

@@ -3,7 +3,6 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
-use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 /// How to work on a store.
@@ -13,9 +12,6 @@ pub struct StoreArguments {
     /// The most memory to use, such as 512M or 2GiB [default: 1G]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Size>,
-    /// The most threads to use (default: one per processor, and 16 if a server is involved)
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
     /// Do not wait until a new output is on the disk
     #[arg(long)]
     pub no_sync: bool,
@@ -29,13 +25,12 @@ pub struct StoreArguments {
 
 impl StoreArguments {
     /// The names of the options.
-    pub const NAMES: [&'static str; 4] = ["memory", "threads", "no_sync", "verify"];
+    pub const NAMES: [&'static str; 3] = ["memory", "no_sync", "verify"];
 
     /// Refuses the options for a file that is no store, which would otherwise be ignored silently.
     pub fn refuse(&self, file: &str) -> Result<()> {
         let given = [
             (self.memory.is_some(), "--memory", "other files are mapped, and need no limit"),
-            (self.threads.is_some(), "--threads", "RETROGRADE_NUM_THREADS is for all files"),
             (self.no_sync, "--no-sync", "new files in other formats are not waited for"),
             (self.verify, "--verify", "only work on stores goes on after an interruption"),
         ];

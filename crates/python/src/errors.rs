@@ -6,8 +6,25 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use retrograde::Error;
 
 pub(crate) fn raised(error: Error) -> PyErr {
-    let text = error.to_string();
+    let text = format!("{error}{}", hint(&error));
     if is_about_types(&error) { PyTypeError::new_err(text) } else { PyValueError::new_err(text) }
+}
+
+/// The arguments that solve the problem, if they are known: the engine does not know the names of Python's.
+fn hint(error: &Error) -> String {
+    match error {
+        Error::SequenceLengthsShape { got, time_axis, time_size, batch_axis, .. }
+            if got[..] == [*time_size] =>
+        {
+            let axes = format!("time_axis={batch_axis}, batch_axis={time_axis}");
+            match (time_axis, batch_axis) {
+                (0, 1) => format!(": did you mean batch_first=True ({axes})?"),
+                (1, 0) => format!(": did you mean batch_first=False ({axes})?"),
+                _ => format!(": did you mean {axes}?"),
+            }
+        }
+        _ => String::new(),
+    }
 }
 
 /// Whether a wrong type is the reason.

@@ -1,4 +1,4 @@
-//! What a caller says about outputs: whether they are read soon. Per thread.
+//! What a caller says about outputs (`retrograde.config.hint`): whether they are read soon. Per thread.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,15 +21,25 @@ pub(crate) fn set_hint(outputs: Option<&str>) -> PyResult<Option<&'static str>> 
         Some("read-later") => Some(Hint::ReadLater),
         Some(other) => {
             return Err(PyValueError::new_err(format!(
-                "hint: outputs is {other:?}, expected \"read-soon\", \"read-later\" or None"
+                "config.hint is {other:?}, expected \"read-soon\", \"read-later\" or None"
             )));
         }
     };
-    Ok(match HINT.replace(hint) {
+    Ok(name(HINT.replace(hint)))
+}
+
+/// The hint of this thread.
+#[pyfunction]
+pub(crate) fn hint() -> Option<&'static str> {
+    name(HINT.get())
+}
+
+fn name(hint: Option<Hint>) -> Option<&'static str> {
+    match hint {
         Some(Hint::ReadSoon) => Some("read-soon"),
         Some(Hint::ReadLater) => Some("read-later"),
         _ => None,
-    })
+    }
 }
 
 /// A call with the hint of this thread.

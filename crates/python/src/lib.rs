@@ -52,13 +52,13 @@ mod _engine {
     #[pymodule_export]
     use crate::explain::explain;
     #[pymodule_export]
-    use crate::hint::set_hint;
+    use crate::hint::{hint, set_hint};
     #[pymodule_export]
     use crate::lengths::refuse_masked;
     #[pymodule_export]
     use crate::maker::Maker;
     #[pymodule_export]
-    use crate::memory::{kept_memory, set_kept_memory};
+    use crate::memory::{kept_memory, kept_memory_limit, set_kept_memory};
     #[pymodule_export]
     use crate::model::OnnxModel;
     #[pymodule_export]

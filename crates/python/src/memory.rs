@@ -2,7 +2,7 @@
 
 use crate::errors::raised;
 use bytes::Bytes;
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use retrograde::cpu::{self, Block};
 use retrograde::{DType, Layout, MemoryMut, Operator, Reversal, Reverse};
@@ -122,17 +122,23 @@ impl Blocks {
     }
 }
 
+/// What [`set_kept_memory`] was given last. Only locked with the GIL held, so no child is forked meanwhile.
+static LIMIT: Mutex<Option<usize>> = Mutex::new(None);
+
 /// Sets how many bytes of freed memory are kept for the next large outputs; 0 keeps none, ``None`` restores
 /// the default.
 #[pyfunction]
 #[pyo3(signature = (bytes, /))]
-pub(crate) fn set_kept_memory(bytes: Option<i64>) -> PyResult<()> {
-    let checked = |bytes: i64| {
-        let negative = |_| PyValueError::new_err(format!("bytes is {bytes}, expected 0 or more"));
-        usize::try_from(bytes).map_err(negative)
-    };
-    cpu::set_kept_memory(bytes.map(checked).transpose()?);
-    Ok(())
+pub(crate) fn set_kept_memory(bytes: Option<usize>) {
+    let mut limit = LIMIT.lock().unwrap_or_else(PoisonError::into_inner);
+    cpu::set_kept_memory(bytes);
+    *limit = bytes;
+}
+
+/// The number that [`set_kept_memory`] was given, if it is not the default.
+#[pyfunction]
+pub(crate) fn kept_memory_limit() -> Option<usize> {
+    *LIMIT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The number of bytes kept for the next large outputs.

@@ -1,12 +1,13 @@
 """NumPy arrays: every type and many layouts, into new outputs, given ones, and in place."""
 
+import threading
+
 import naive
 import numpy as np
 import pytest
 import retrograde
 from foreign import Tagged
 from naive import bits
-from retrograde import _engine
 
 
 def check(run, x, expected):
@@ -190,33 +191,61 @@ def test_memory_of_large_outputs_is_used_again_but_never_shared():
     assert b.ctypes.data != address, "a view is still alive"
     assert np.array_equal(view, x[::-1][5:])
     del view, b
-    before = retrograde.kept_memory()
+    before = retrograde.config.kept_now
     assert before >= 8 << 20
     c = retrograde.reverse(x)
-    assert np.array_equal(c, x[::-1]) and retrograde.kept_memory() < before
+    assert np.array_equal(c, x[::-1]) and retrograde.config.kept_now < before
     del c
-    retrograde.set_kept_memory(0)
-    assert retrograde.kept_memory() == 0
+    retrograde.config.kept_memory = 0
+    assert retrograde.config.kept_now == 0
     del x
     retrograde.reverse(np.zeros(8 << 20, np.uint8))
-    assert retrograde.kept_memory() == 0
-    retrograde.set_kept_memory(None)
+    assert retrograde.config.kept_now == 0
+    retrograde.config.kept_memory = None
 
 
 @pytest.mark.parametrize("size", [100, 70_000, 3 << 20])
 def test_hints_do_not_change_results(size):
     x = np.arange(size, dtype=np.uint32)
-    soon, later = retrograde.hint("read-soon"), retrograde.hint("read-later")
+    config = retrograde.config
+    soon, later = config(hint="read-soon"), config(hint="read-later")
     with soon, later, soon:
-        assert _engine.set_hint("read-soon") == "read-soon"
+        assert config.hint == "read-soon"
         assert np.array_equal(retrograde.reverse(x), x[::-1])
     with later:
         assert np.array_equal(retrograde.reverse(x), x[::-1])
-        with retrograde.hint(None):
-            assert _engine.set_hint(None) is None
+        with config(hint=None):
+            assert config.hint is None
             assert np.array_equal(retrograde.reverse(x, out=x.copy()), x[::-1])
-        assert _engine.set_hint("read-later") == "read-later"
-    assert _engine.set_hint(None) is None
+        assert config.hint == "read-later"
+    assert config.hint is None
+    config.hint = "read-soon"
+    assert np.array_equal(retrograde.reverse(x), x[::-1])
+    prepared = retrograde.prepare("reverse", x)
+    with later:
+        assert np.array_equal(prepared(x), x[::-1])
+    config.hint = None
+
+
+def test_settings_are_restored():
+    config = retrograde.config
+    with config(hint="read-soon", kept_memory=8 << 20) as inside:
+        assert inside is config and (config.hint, config.kept_memory) == ("read-soon", 8 << 20)
+        with pytest.raises(ZeroDivisionError), config(kept_memory=0):
+            assert (config.hint, config.kept_memory, config.kept_now) == ("read-soon", 0, 0)
+            raise ZeroDivisionError
+        with config(kept_memory=None):
+            assert config.kept_memory is None
+        # Hints are per thread, the memory is the process's.
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append((config.hint, config.kept_memory)))
+        thread.start()
+        thread.join()
+        assert seen == [(None, 8 << 20)]
+    assert repr(config) == "retrograde.config(hint=None, kept_memory=None)"
+    config.kept_memory = 2**100
+    assert config.kept_memory >= 2**31 - 1
+    config.kept_memory = None
 
 
 def test_cached_plans_are_used_only_for_equal_arrays():

@@ -1,5 +1,7 @@
 """Invalid calls raise a ValueError or a TypeError with the engine's text, and write nothing."""
 
+from functools import partial
+
 import naive
 import numpy as np
 import pytest
@@ -160,11 +162,55 @@ def test_zero_width_elements():
     assert retrograde.reverse(text, 0).shape == (2, 3)
 
 
-def test_hint():
-    with pytest.raises(ValueError, match='^hint: outputs is "soon", expected "read-soon", "read-later" or None$'):
-        retrograde.hint("soon")
+def test_settings():
+    config = retrograde.config
+    known = '"read-soon", "read-later" or None'
+    for error, text, arguments in [
+        (ValueError, f'config.hint is "soon", expected {known}', {"hint": "soon"}),
+        (ValueError, "config.kept_memory is -1, expected 0 or more", {"kept_memory": -1}),
+        (TypeError, "config.kept_memory is 1.5, expected a number of bytes or None", {"kept_memory": 1.5}),
+    ]:
+        with pytest.raises(error) as raised:
+            config(**arguments)
+        assert str(raised.value) == text
+        ((name, value),) = arguments.items()
+        with pytest.raises(error) as raised:
+            setattr(config, name, value)
+        assert str(raised.value) == text
+        assert (config.hint, config.kept_memory) == (None, None)
+    with pytest.raises(TypeError, match="kept"):
+        config(kept=1)
+    with pytest.raises(AttributeError):
+        config.hints = "read-soon"
+    with pytest.raises(AttributeError):
+        config.kept_now = 0
 
 
-def test_kept_memory():
-    with pytest.raises(ValueError, match="^bytes is -1, expected 0 or more$"):
-        retrograde.set_kept_memory(-1)
+SIX_BY_FOUR = np.zeros((4, 6))
+
+
+def test_lengths_of_another_size_name_the_axes():
+    lengths = [1, 2, 3, 4]
+    for arguments, axes, meant in [
+        ({}, "[6]: axis 1 (batch_axis) has size 6, axis 0 (time_axis) has size 4", "batch_first=True (time_axis=1, batch_axis=0)"),
+        ({"batch_first": False}, "[6]: axis 1 (batch_axis) has size 6, axis 0 (time_axis) has size 4", "batch_first=True (time_axis=1, batch_axis=0)"),
+        ({"time_axis": -2, "batch_axis": -1}, "[6]: axis 1 (batch_axis) has size 6, axis 0 (time_axis) has size 4", "batch_first=True (time_axis=1, batch_axis=0)"),
+    ]:  # fmt: skip
+        for call in (
+            retrograde.reverse_sequence,
+            partial(retrograde.show, retrograde.reverse_sequence),
+            partial(retrograde.prepare, retrograde.reverse_sequence),
+        ):
+            with pytest.raises(ValueError) as raised:
+                call(SIX_BY_FOUR, lengths, **arguments)
+            text = f"ReverseSequence: lengths have shape [4], expected {axes}: did you mean {meant}?"
+            assert str(raised.value) == text
+    for x, lengths, arguments, text in [
+        (SIX_BY_FOUR, [1] * 6, {"batch_first": True}, "axis 1 (time_axis) has size 6: did you mean batch_first=False (time_axis=0, batch_axis=1)?"),
+        (np.zeros((2, 4, 6)), [1] * 6, {"time_axis": 2, "batch_axis": 1}, "axis 2 (time_axis) has size 6: did you mean time_axis=1, batch_axis=2?"),
+        # The size of neither: nothing was swapped.
+        (SIX_BY_FOUR, [1] * 5, {}, "axis 0 (time_axis) has size 4"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError) as raised:
+            retrograde.reverse_sequence(x, lengths, **arguments)
+        assert str(raised.value).endswith(text)

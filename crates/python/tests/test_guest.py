@@ -88,7 +88,7 @@ def work(told, queue):
     if told:
         retrograde.set_num_threads(told)
     flip()
-    queue.put((tasks() - before, retrograde.get_num_threads(), retrograde.kept_memory()))
+    queue.put((tasks() - before, retrograde.get_num_threads(), retrograde.config.kept_now))
 queue = context.Queue()
 for told in (None, 3):
     workers = [context.Process(target=work, args=(told, queue)) for _ in range(8)]
@@ -112,11 +112,11 @@ FORKED = """
 import signal, time
 y = retrograde.reverse(x)
 flip()
-kept = retrograde.kept_memory()
+kept = retrograde.config.kept_now
 child = os.fork()
 if child == 0:
     signal.alarm(60)
-    print(kept > 0, retrograde.kept_memory(), np.array_equal(y, x[::-1]), flush=True)
+    print(kept > 0, retrograde.config.kept_now, np.array_equal(y, x[::-1]), flush=True)
     os._exit(0)
 os.waitpid(child, 0)
 """
@@ -137,12 +137,12 @@ large[:] = 1
 first = resident()
 for size in (4, 16, 64, 256):
     retrograde.reverse(large[: size << 20])
-held = retrograde.kept_memory() >> 20
+held = retrograde.config.kept_now >> 20
 for _ in range(80):
     time.sleep(0.1)
-    if not retrograde.kept_memory():
+    if not retrograde.config.kept_now:
         break
-print(held, retrograde.kept_memory(), resident() - first)
+print(held, retrograde.config.kept_now, resident() - first)
 """
 
 
@@ -160,25 +160,25 @@ def test_a_process_with_one_thread_keeps_little():
 retrograde.set_num_threads(1)
 for size in (4, 16, 40):
     retrograde.reverse(np.zeros(size << 20, np.uint8))
-print(retrograde.kept_memory() >> 20)
+print(retrograde.config.kept_now >> 20)
 time.sleep(2.5)
 for _ in range(8):
     retrograde.reverse(np.zeros(10, np.uint8))
-print(retrograde.kept_memory())
+print(retrograde.config.kept_now)
 """
     assert output("import time" + code, pretended.plain()).split() == ["60", "0"]
 
 
 def test_how_much_memory_is_kept():
     code = """
-retrograde.set_kept_memory(8 << 20)
+retrograde.config.kept_memory = 8 << 20
 for size in (4, 8, 16):
     retrograde.reverse(np.zeros(size << 20, np.uint8))
-print(retrograde.kept_memory() >> 20)
-retrograde.set_kept_memory(0)
-print(retrograde.kept_memory())
-retrograde.set_kept_memory(None)
+print(retrograde.config.kept_now >> 20)
+retrograde.config.kept_memory = 0
+print(retrograde.config.kept_now)
+retrograde.config.kept_memory = None
 retrograde.reverse(np.zeros(16 << 20, np.uint8))
-print(retrograde.kept_memory() >> 20)
+print(retrograde.config.kept_now >> 20)
 """
     assert output(code, pretended.plain()).split() == ["0", "0", "16"]

@@ -22,13 +22,13 @@ def test_calls_of_their_own(size):
                 assert np.array_equal(row[length:], given[length:])
             if turn % 20 == number:
                 retrograde.set_num_threads(1 + number % 3)
-                retrograde.set_kept_memory(number << 20)
+                retrograde.config.kept_memory = number << 20
 
     try:
         together(work)
     finally:
         retrograde.set_num_threads(None)
-        retrograde.set_kept_memory(512 << 20)
+        retrograde.config.kept_memory = None
 
 
 def test_one_prepared_call():
@@ -52,7 +52,7 @@ def test_classes_that_are_new():
             kind = type(f"Own{number}_{turn}", (np.ndarray,), {})
             x = np.arange(5).view(kind)
             assert type(retrograde.reverse(x)) is kind and retrograde.flip(x).tolist() == [4, 3, 2, 1, 0]
-            with retrograde.hint("read-soon"):
+            with retrograde.config(hint="read-soon"):
                 assert retrograde.reverse([turn, number]).tolist() == [number, turn]
 
     together(work)

@@ -292,7 +292,7 @@ def test_wrong_operands_are_invalid_arguments_and_sessions_go_on():
             with pytest.raises(ort.capi.onnxruntime_pybind11_state.InvalidArgument, match=text):
                 session.run(None, {"x": x, "n": lengths})
         assert equal(session.run(None, good)[0], x[:, ::-1])
-    clamping = provider.session(reverse_sequence(), options(), lengths="clamp")
+    clamping = provider.session(reverse_sequence(), options(), policy="clamp")
     assert equal(clamping.run(None, {"x": x, "n": np.array([9, 99, 2**62])})[0], x[:, ::-1])
     with pytest.raises(ort.capi.onnxruntime_pybind11_state.InvalidArgument, match=r"\[0, 4\]"):
         clamping.run(None, {"x": x, "n": np.array([9, -1, 1])})
@@ -300,13 +300,17 @@ def test_wrong_operands_are_invalid_arguments_and_sessions_go_on():
 
 def test_wrong_options():
     model = reverse_sequence()
-    with pytest.raises(ValueError, match="lengths is 'loose'"):
-        provider.session(model, lengths="loose")
+    with pytest.raises(ValueError, match="policy is 'loose'"):
+        provider.session(model, policy="loose")
+    for name in ("session", "explain"):
+        text = rf"^{name}\(\) takes policy=, not lengths=: retrograde.onnxruntime.{name}\(model, policy='clamp'\)$"
+        with pytest.raises(TypeError, match=text):
+            getattr(provider, name)(model, lengths="clamp")
     with pytest.raises(ValueError, match="min_bytes is -1"):
         provider.session(model, min_bytes=-1)
     with pytest.raises(TypeError, match="takes no providers"):
         provider.session(model, providers=[CPU])
-    for option, text in [("length", "unknown"), ("lengths", "strict")]:
+    for option, text in [("length", "unknown"), ("policy", "strict"), ("lengths", 'is called "policy"')]:
         wrong = options()
         wrong.add_provider_for_devices(provider.devices(), {option: "loose"})
         with pytest.raises(Exception, match=f'provider option "{option}".*{text}'):
@@ -316,16 +320,16 @@ def test_wrong_options():
     for _ in range(2):
         assert provider.NAME in provider.session(model, shared).get_providers()
     with pytest.raises(ValueError, match="sess_options already have providers"):
-        provider.session(model, shared, lengths="clamp")
+        provider.session(model, shared, policy="clamp")
 
 
 @pytest.mark.parametrize("model", [reverse_sequence(), unclaimed()], ids=["claimed", "unclaimed"])
 @pytest.mark.parametrize(
     ("option", "value", "text"),
     [
-        ("what", "1", 'provider option "what" is unknown, expected lengths, min_bytes, strings, report'),
+        ("what", "1", 'provider option "what" is unknown, expected policy, min_bytes, strings, report'),
         ("min_bytes", "-1", 'provider option "min_bytes" is "-1", expected a number of bytes'),
-        ("lengths", "loose", 'provider option "lengths" is "loose", expected "strict" or "clamp"'),
+        ("policy", "loose", 'provider option "policy" is "loose", expected "strict" or "clamp"'),
         ("report", "/nonexistent/x", 'provider option "report" is "/nonexistent/x", expected a file that can be written'),
     ],
 )
@@ -364,7 +368,7 @@ def test_by_name():
     session = ort.InferenceSession(model, options(), providers=[provider.NAME, CPU])
     assert session.get_providers() == [provider.NAME, CPU]
     assert equal(session.run(None, {"x": x, "n": np.array([4, 4, 4])})[0], x[:, ::-1])
-    session = ort.InferenceSession(model, options(), providers=[(provider.NAME, {"lengths": "clamp"}), CPU])
+    session = ort.InferenceSession(model, options(), providers=[(provider.NAME, {"policy": "clamp"}), CPU])
     assert equal(session.run(None, {"x": x, "n": np.array([9, 9, 9])})[0], x[:, ::-1])
 
 

@@ -351,7 +351,7 @@ def test_wrong_lengths_are_errors_and_models_go_on(native, tmp_path):
         with pytest.raises(RuntimeError):
             request.infer([x, np.array([4, 4])])
         assert equal(request.infer([x, np.array([2, 1, 3])])[0], sequence(x, [2, 1, 3]))
-    clamping = make_core(native, lengths="clamp").compile_model(path, "CPU")
+    clamping = make_core(native, policy="clamp").compile_model(path, "CPU")
     assert equal(clamping([x, np.array([9, 4, 99])])[0], x[:, ::-1])
     with pytest.raises(RuntimeError, match=r"lengths\[1\] is -1"):
         clamping([x, np.array([9, -1, 99])])
@@ -383,16 +383,23 @@ def test_wrong_models(native, tmp_path):
 
 def test_wrong_settings(tmp_path):
     core = ov.Core()
-    with pytest.raises(ValueError, match="lengths is 'loose'"):
-        extension.register(core, lengths="loose")
+    with pytest.raises(ValueError, match="policy is 'loose'"):
+        extension.register(core, policy="loose")
+    for function, call in [
+        (functools.partial(extension.register, core), r"register\(core, policy='clamp'\)"),
+        (extension.extensions, r"extensions\(policy='clamp'\)"),
+        (functools.partial(extension.replace, None), r"replace\(model, policy='clamp'\)"),
+    ]:
+        with pytest.raises(TypeError, match=rf"takes policy=, not lengths=: retrograde.openvino.{call}$"):
+            function(lengths="clamp")
     with pytest.raises(TypeError, match="core is of type str"):
         extension.register("core")
     with pytest.raises(TypeError, match="model is of type str"):
         extension.replace("model.xml")
     extension.register(core)
     extension.register(core)
-    with pytest.raises(ValueError, match="core is registered already, with lengths = 'strict'"):
-        extension.register(core, lengths="clamp")
+    with pytest.raises(ValueError, match="core is registered already, with policy = 'strict'"):
+        extension.register(core, policy="clamp")
 
 
 def onnx_model(time_axis=1):
@@ -432,7 +439,7 @@ def test_onnx(native, time_axis, tmp_path):
         with pytest.raises(RuntimeError, match=r"ReverseSequence: lengths\[0\] is 99, outside"):
             compiled({"x": x, "n": np.where(np.arange(len(n)) == 0, 99, n)})
     clamping = ov.Core()
-    clamping.add_extension(extension.extensions(lengths="clamp"))
+    clamping.add_extension(extension.extensions(policy="clamp"))
     result = clamping.compile_model(path, "CPU")({"x": x, "n": np.full(len(n), 99)})["y"]
     assert np.array_equal(result, -np.flip(np.maximum(x, 0), time_axis))
 
@@ -473,7 +480,7 @@ def test_replace_in_bodies(native):
 
 @both
 def test_models_can_be_saved_and_read_again(native, tmp_path):
-    core = make_core(native, lengths="clamp")
+    core = make_core(native, policy="clamp")
     model = core.read_model(save(sequence_model(np.float32, [2, 3]), tmp_path))
     path = save(model, tmp_path, "saved")
     assert 'type="RetrogradeReverseSequence" version="retrograde"' in path.read_text()

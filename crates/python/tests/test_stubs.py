@@ -60,7 +60,30 @@ class Mine:
         return None
 
 
+class Chunked:  # As pyarrow.ChunkedArray is.
+    num_chunks: int = 1
+    chunks: list[object] = []
+    type: str = "list<int64>"
+
+
+class Ragged:  # As tf.RaggedTensor is.
+    values: object = None
+    row_splits: object = None
+    ragged_rank: int = 1
+
+    def with_values(self, new_values: object) -> "Ragged":
+        return self
+
+
 assert_type(retrograde.reverse(Mine()), Mine)
+assert_type(retrograde.reverse_segments(Mine(), [0, 1]), Mine)
+assert_type(retrograde.reverse_segments(Chunked()), Chunked)
+assert_type(retrograde.reverse_segments(Ragged(), axis=0), Ragged)
+assert_type(retrograde.explain(retrograde.reverse_segments, Chunked()).kernel, str)
+assert_type(retrograde.show("reverse_segments", Ragged()), retrograde.Picture)
+assert_type(retrograde.reverse_sequence(x, [1, 2], batch_first=True), NDArray[np.float32])
+assert_type(retrograde.flip(x, dims=(0, 1)), NDArray[np.float32])
+assert_type(retrograde.flip([1], dim=0), NDArray[Any])
 assert_type(retrograde.explain(retrograde.reverse, x, axes=0).bytes_read, int)
 assert_type(retrograde.explain("reverse", x).dims[0]["len"], int)
 assert_type(retrograde.show(retrograde.reverse_sequence, x, [1, 2, 0]), retrograde.Picture)
@@ -68,15 +91,16 @@ assert_type(retrograde.show("reverse", x).text(80), str)
 retrograde.show("reverse", x).save("picture.svg")
 retrograde.set_num_threads(None)
 assert_type(retrograde.get_num_threads(), int)
-assert_type(retrograde.kept_memory(), int)
-retrograde.set_kept_memory(1 << 20)
-retrograde.set_kept_memory(None)
+retrograde.config.kept_memory = 1 << 20
+retrograde.config.kept_memory = None
+assert_type(retrograde.config.kept_now, int)
 assert_type(retrograde.__version__, str)
 prepared = retrograde.prepare(retrograde.reverse_sequence, x, [1, 2, 0])
 assert_type(prepared(x, [1, 1, 1], out=x), NDArray[np.float32])
 assert_type(prepared.operator, str)
-with retrograde.hint("read-soon") as hint:
-    assert_type(hint, retrograde.hint)
+retrograde.config.hint = "read-soon"
+with retrograde.config(hint=None, kept_memory=1 << 20) as config:
+    config.hint = "read-later"
 
 # The types of the frameworks are not read here; what is ours is.
 t: Any = x
@@ -84,8 +108,10 @@ retrograde.torch.reverse(t, (0, -1), mask=None, duplicates="error", out=t)
 retrograde.torch.reverse_sequence(t, [1], time_axis=1, batch_axis=0, policy="clamp", align="end", tail="zero", out=t)
 retrograde.torch.reverse_subsequences(t, [1], axis=0)
 retrograde.torch.reverse_segments(t)
+retrograde.torch.reverse_sequence(t, [1], batch_first=True)
+retrograde.torch.flip(t, dims=(0, 1))
 retrograde.torch.rot90(t, 1, (0, 1))
-retrograde.jax.reverse_sequence(t, [1])
+retrograde.jax.reverse_sequence(t, [1], batch_first=False)
 retrograde.jax.reverse_subsequences(t, [1], axis=0, policy="strict")
 retrograde.dask.reverse([1, 2], 0)
 retrograde.dask.reverse_subsequences(x, t, axis=np.int64(0))
@@ -94,7 +120,7 @@ retrograde.xarray.Reversals(t).reverse_sequence("time", [1], batch_dim="batch")
 assert_type(retrograde.cuda.device_count(), int)
 retrograde.cuda.set_blocking(True)
 assert_type(retrograde.openvino.library_path(), str | None)
-assert_type(retrograde.openvino.replace(t, lengths="clamp"), list[str])
+assert_type(retrograde.openvino.replace(t, policy="clamp"), list[str])
 assert_type(retrograde.onnxruntime.explain("model.onnx", min_bytes=1)[0].reason, str | None)
 retrograde.onnxruntime.session(b"", strings=True, providers=[])
 with retrograde.wgpu.Gpu(0) as gpu:
@@ -123,7 +149,14 @@ MISTAKES = [
     "retrograde.show('reverse', x).save(1)",
     "retrograde.set_num_threads('all')",
     "retrograde.nothing",
-    "retrograde.hint('soon')",
+    "retrograde.config.hint = 'soon'",
+    "retrograde.config(hint='soon')",
+    "retrograde.config(kept=1)",
+    "retrograde.config.kept_now = 1",
+    "retrograde.reverse_segments(Chunked(), [0, 1])",
+    "retrograde.reverse_sequence(x, [1], batch_first='yes')",
+    "retrograde.flip(x, 0, 1)",
+    "retrograde.jax.reverse_sequence(t, [1], 1, 0)",
     "prepared(x, lengths='all', out=[1])",
     "retrograde.torch.reverse(t, dim=1)",
     "retrograde.torch.reverse_sequence(t)",
@@ -135,7 +168,8 @@ MISTAKES = [
     "retrograde.dask.reverse_sequence(x, [1], policy='loose')",
     "retrograde.dask.reverse_subsequences(x, [1])",
     "retrograde.xarray.Reversals(t).reverse_sequence('time')",
-    "retrograde.openvino.register(t, lengths='loose')",
+    "retrograde.openvino.register(t, policy='loose')",
+    "retrograde.openvino.register(t, lengths='clamp')",
     "retrograde.onnxruntime.explain(1)",
     "retrograde.cuda.set_blocking('yes')",
     "gpu.reverse_subsequences(x, [1])",

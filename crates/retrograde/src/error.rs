@@ -341,6 +341,23 @@ pub enum Error {
         /// The axis, counted from the start.
         value: usize,
     },
+    /// The lengths are not one for each entry of the batch axis.
+    #[error(
+        "ReverseSequence: lengths have shape {got:?}, expected [{batch_size}]: axis {batch_axis} \
+         (batch_axis) has size {batch_size}, axis {time_axis} (time_axis) has size {time_size}"
+    )]
+    SequenceLengthsShape {
+        /// Shape given.
+        got: Vec<usize>,
+        /// The axis that is reversed, counted from the start.
+        time_axis: usize,
+        /// Its size.
+        time_size: usize,
+        /// The axis of the sequences, counted from the start.
+        batch_axis: usize,
+        /// Its size.
+        batch_size: usize,
+    },
     /// An opset without ReverseSequence.
     #[error("ReverseSequence: opset {opset} does not have it, it came with opset 10")]
     Opset {

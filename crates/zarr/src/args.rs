@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use retrograde_program::lists::{self, Mask};
-use retrograde_program::operators::{self, AxesArguments, Duplicates};
+use retrograde_program::operators::{self, AxesArguments, Duplicates, ThreadsArgument};
 use retrograde_program::place::Place;
 use retrograde_program::stores::StoreArguments;
 use retrograde_zarr::{Axes, Axis};
@@ -81,6 +81,8 @@ pub(crate) struct HowArguments {
     /// Replace an output that exists
     #[arg(long)]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArgument,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

@@ -74,7 +74,7 @@ impl Run<'_> {
         // Threads that wait for a server do not need a processor.
         let remote = self.input.is_url() || output.is_url();
         let most = if remote { most.max(WAITING) } else { most };
-        let threads = store.threads.map_or(most, |n| n.get());
+        let threads = self.how.threads.checked()?.unwrap_or(most);
         let usual = Settings::default();
         let settings = Settings {
             memory: store.memory.map_or(usual.memory, |Size(bytes)| bytes),
@@ -83,7 +83,10 @@ impl Run<'_> {
             sync: !store.no_sync,
             verify: store.verify,
             stop: interrupt::stop_between_steps(),
-            progress: &|bytes| progress.advance(bytes),
+            progress: &|bytes, earlier| match earlier {
+                true => progress.skip(bytes),
+                false => progress.advance(bytes),
+            },
         };
         let done = write(&target, &settings);
         drop(progress);

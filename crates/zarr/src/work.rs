@@ -127,8 +127,9 @@ pub struct Settings<'a> {
     pub verify: bool,
     /// Set by the caller to stop between two chunks.
     pub stop: &'a AtomicBool,
-    /// Called with the bytes of chunks that are complete, by any thread.
-    pub progress: &'a (dyn Fn(u64) + Sync),
+    /// Called with the bytes of chunks that are complete, and whether an earlier run had completed
+    /// them, by any thread.
+    pub progress: &'a (dyn Fn(u64, bool) + Sync),
 }
 
 /// 1 GiB and one thread, without a caller that stops it or watches.
@@ -142,7 +143,7 @@ impl Default for Settings<'_> {
             sync: true,
             verify: false,
             stop: &NEVER,
-            progress: &|_| {},
+            progress: &|_, _| {},
         }
     }
 }
@@ -395,7 +396,7 @@ impl Shared<'_> {
                 written |= self.chunk(&index, memory, counts, &mut origins)?;
             }
             counts.chunks += 1;
-            (self.settings.progress)(self.work.chunk_bytes());
+            (self.settings.progress)(self.work.chunk_bytes(), done);
         }
         if !done {
             self.done.set(unit.number, origins.stamp(written).unwrap_or(0))?;

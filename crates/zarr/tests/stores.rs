@@ -54,7 +54,7 @@ fn interrupted(
     verify: bool,
 ) -> Result<Summary, Error> {
     let (stop, seen) = (AtomicBool::new(false), AtomicU64::new(0));
-    let progress = |_| {
+    let progress = |_, _| {
         if seen.fetch_add(1, Ordering::Relaxed) + 1 == chunks {
             stop.store(true, Ordering::Relaxed);
         }

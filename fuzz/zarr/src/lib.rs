@@ -86,7 +86,7 @@ fn write(path: &Path, content: &[u8]) {
 /// Runs a body with settings that stop it after some chunks.
 fn bounded(body: impl FnOnce(&Settings<'_>)) {
     let (stop, seen) = (AtomicBool::new(false), AtomicU64::new(0));
-    let progress = |_| {
+    let progress = |_, _| {
         if seen.fetch_add(1, Ordering::Relaxed) >= CHUNKS {
             stop.store(true, Ordering::Relaxed);
         }

@@ -57,7 +57,7 @@ pub(crate) enum Conformance {
         #[arg(value_name = "REPORT", required = true, num_args = 1..)]
         reports: Vec<PathBuf>,
         /// The folder for the joined report
-        #[arg(long, short, value_name = "DIR")]
+        #[arg(long, short = 'd', value_name = "DIR")]
         output_dir: PathBuf,
     },
     /// Print the source of a built-in adapter
@@ -190,7 +190,7 @@ pub(crate) struct RunKitArguments {
     #[arg(long, value_name = "RUNTIME", required = true)]
     pub(crate) runtime: Vec<String>,
     /// The folder for results and reports
-    #[arg(long, short, value_name = "DIR", default_value = "conformance-report")]
+    #[arg(long, short = 'd', value_name = "DIR", default_value = "conformance-report")]
     pub(crate) output_dir: PathBuf,
     /// The Python that runs built-in adapters
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]

@@ -88,11 +88,11 @@ fn verify_finds_the_first_difference_and_its_cause() {
 #[test]
 fn devices_that_are_missing_are_said_and_reports_are_joined() {
     let folder = TempDir::new().unwrap();
-    let words = ["conformance", "run", "--runtime", "retrograde", "--case", "shape.one", "-o", "a"];
+    let words = ["conformance", "run", "--runtime", "retrograde", "--case", "shape.one", "-d", "a"];
     assert_eq!(run(command(folder.path(), &words)).code, Some(0));
     // Either there is a device, or it is said why not.
     let words =
-        ["conformance", "run", "--runtime", "retrograde-cuda", "--case", "shape.one", "-o", "b"];
+        ["conformance", "run", "--runtime", "retrograde-cuda", "--case", "shape.one", "-d", "b"];
     let done = run(command(folder.path(), &words));
     match done.code {
         Some(0) => assert!(done.stdout.contains("retrograde-cuda"), "{}", done.stdout),
@@ -103,7 +103,7 @@ fn devices_that_are_missing_are_said_and_reports_are_joined() {
             assert!(done.stderr.contains("needs an NVIDIA GPU and its driver"), "{}", done.stderr);
         }
     }
-    let words = ["conformance", "merge", "a/report.json", "b/report.json", "-o", "both"];
+    let words = ["conformance", "merge", "a/report.json", "b/report.json", "-d", "both"];
     let joined = run(command(folder.path(), &words));
     assert_eq!(joined.code, Some(0), "{}", joined.stderr);
     assert!(joined.stdout.contains("retrograde-cuda"), "{}", joined.stdout);

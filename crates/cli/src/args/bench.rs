@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use retrograde::DType;
 use retrograde_program::lists::{Axes, Sizes};
+use retrograde_program::operators::ThreadsArgument;
 use std::num::NonZeroUsize;
 
 #[derive(Debug, Args)]
@@ -35,9 +36,8 @@ pub(crate) struct BenchArguments {
     /// Measure tensors of 4 KiB to 64 MiB, with as many entries of the first axis as that takes
     #[arg(long)]
     pub(crate) sweep: bool,
-    /// Number of threads (default: one per core)
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArgument,
     /// Approximate duration of the measurement, of each size in a sweep
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     pub(crate) seconds: f64,

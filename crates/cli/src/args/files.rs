@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use retrograde::DType;
 use retrograde_io::{FilesRead, Format, Location, Opening};
 use retrograde_program::lists::Sizes;
+use retrograde_program::operators::ThreadsArgument;
 use retrograde_program::stores::StoreArguments;
 use std::fmt;
 use std::str::FromStr;
@@ -75,6 +76,8 @@ pub(crate) struct Files {
     /// takes longer than reversing it on the CPU.
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub(crate) device: Device,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArgument,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

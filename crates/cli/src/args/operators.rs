@@ -5,11 +5,14 @@ use retrograde_io::FilesRead;
 use retrograde_program::lists::LengthsArgument;
 use retrograde_program::operators::{AxesArguments, PaddingArguments, Policy, SequenceArguments};
 
+/// The text after the options of `reverse`.
+pub(crate) const ALL_AXES: &str = "With neither --axes nor --mask, all axes are reversed.";
+
 /// An operator and its arguments.
 #[derive(Debug, Subcommand)]
 pub enum Operation<F: Args> {
     /// Reverse whole axes (OpenVINO Reverse-1)
-    #[command(after_help = "With neither --axes nor --mask, all axes are reversed.")]
+    #[command(after_help = ALL_AXES)]
     Reverse(ReverseArguments<F>),
     /// Reverse the first steps of every sequence in a padded batch (ONNX ReverseSequence)
     ReverseSequence(ReverseSequenceArguments<F>),

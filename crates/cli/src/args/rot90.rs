@@ -3,6 +3,9 @@
 use super::files::{Input, location};
 use clap::Args;
 use retrograde_io::{Format, Location};
+use retrograde_program::lists::integers;
+use retrograde_program::operators::ThreadsArgument;
+use std::str::FromStr;
 
 #[derive(Debug, Args)]
 pub(crate) struct Rot90Arguments {
@@ -21,9 +24,21 @@ pub(crate) struct Rot90Arguments {
     #[arg(short, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) k: i64,
     /// The plane: elements turn from the first of these axes towards the second
-    #[arg(
-        long, num_args = 2, value_names = ["A", "B"], default_values_t = [0, 1],
-        allow_negative_numbers = true
-    )]
-    pub(crate) axes: Vec<i64>,
+    #[arg(long, value_name = "A,B", default_value = "0,1", allow_hyphen_values = true)]
+    pub(crate) axes: Plane,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArgument,
+}
+
+/// Two axes, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Plane(pub(crate) [i64; 2]);
+
+impl FromStr for Plane {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let axes = integers(text).and_then(|axes| axes.try_into().ok());
+        axes.map(Plane).ok_or("expected two axes such as 0,1 or -2,-1".to_owned())
+    }
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use retrograde_io::{Format, Location};
+use retrograde_program::operators::ThreadsArgument;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -10,7 +11,7 @@ use std::str::FromStr;
 #[command(
     after_help = "Models may consist of reversals (ReverseSequence, Reverse, Slice) and the operators \
     that exporters write around them; info lists what a model has. \
-    With neither --output-dir nor --output, the outputs' types and shapes are printed."
+    With neither --output nor --output-dir, the outputs' types and shapes are printed."
 )]
 pub(crate) struct RunArguments {
     /// The model: ONNX (.onnx, opsets 10 to 28) or OpenVINO IR (.xml with its .bin, versions 10 and
@@ -21,14 +22,14 @@ pub(crate) struct RunArguments {
     /// each input. The name may be omitted if there is only one
     #[arg(short, long, value_name = "NAME=FILE")]
     pub(crate) input: Vec<NamedFile>,
-    /// A folder for all outputs, each written as NAME.npy (.pb or .raw if .npy does not support
-    /// it), or in the format of --to
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output_dir: Option<PathBuf>,
     /// A file for an output, whose extension implies its format. Repeat it for each output. The
     /// name may be omitted if there is only one
-    #[arg(long, value_name = "NAME=FILE")]
+    #[arg(short, long, value_name = "NAME=FILE")]
     pub(crate) output: Vec<NamedFile>,
+    /// A folder for all outputs, each written as NAME.npy (.pb or .raw if .npy does not support
+    /// it), or in the format of --to
+    #[arg(short = 'd', long, value_name = "DIR")]
+    pub(crate) output_dir: Option<PathBuf>,
     /// The format of inputs whose names do not imply one, such as - for stdin
     #[arg(long, value_name = "FORMAT", requires = "input")]
     pub(crate) from: Option<Format>,
@@ -38,6 +39,8 @@ pub(crate) struct RunArguments {
     /// Also replace read-only outputs
     #[arg(long)]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArgument,
 }
 
 /// A tensor of the model and its file.

@@ -117,7 +117,7 @@ pub(super) fn check_target(location: &Location, to: Option<Format>) -> Result<()
     } else if location.format().or(to).is_none() {
         bail!(
             "{location}: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin, \
-             or --to FORMAT"
+             or --to FORMAT; -d DIR writes all outputs to a folder"
         );
     }
     Ok(())

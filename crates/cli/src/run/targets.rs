@@ -36,7 +36,7 @@ impl Targets {
         let to = arguments.to;
         let places = match (&arguments.output[..], arguments.output_dir.as_deref()) {
             ([], None) if to.is_some() => {
-                bail!("--to FORMAT needs a destination: --output or -o DIR")
+                bail!("--to FORMAT needs a destination: -o FILE or -d DIR")
             }
             ([], None) => Places::None,
             ([], Some(folder)) => Places::Folder(folder.to_owned(), stems(graph)?),
@@ -170,7 +170,8 @@ fn output_called(graph: &Graph, name: Option<&str>, location: &Location) -> Resu
     match (name, graph.outputs()) {
         (None, [_]) => Ok(0),
         (None, outputs) => bail!(
-            "--output {location}: the model has {} outputs, name one of them: {}",
+            "--output {location}: the model has {} outputs: name one of them, {}, as in \
+             -o NAME={location}, or write all of them to a folder with -d DIR",
             outputs.len(),
             usual()
         ),

@@ -144,12 +144,9 @@ fn failures_are_one_line_each_and_leave_no_file() {
         ),
         // Lengths.
         (
-            &["reverse-sequence", "x.npy", "--lengths", "1,2"],
-            "ReverseSequence: 2 lengths given, expected 3, one per lane of shape [3]",
-        ),
-        (
             &["reverse-sequence", "x.npy", "--lengths", ""],
-            "ReverseSequence: 0 lengths given, expected 3, one per lane of shape [3]",
+            "ReverseSequence: lengths have shape [0], expected [3]: axis 1 (batch_axis) has size 3, \
+             axis 0 (time_axis) has size 2",
         ),
         (
             &["reverse-sequence", "x.npy", "--lengths", "1,2,3"],
@@ -165,7 +162,19 @@ fn failures_are_one_line_each_and_leave_no_file() {
         ),
         (
             &["reverse-sequence", "x.npy", "--lengths", "square.npy"],
-            "ReverseSequence: lengths have shape [2, 2], expected [3]",
+            "ReverseSequence: lengths have shape [2, 2], expected [3]: axis 1 (batch_axis) has size \
+             3, axis 0 (time_axis) has size 2",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "1,2"],
+            "ReverseSequence: lengths have shape [2], expected [3]: axis 1 (batch_axis) has size 3, \
+             axis 0 (time_axis) has size 2: did you mean --time-axis 1 --batch-axis 0, for a file in \
+             which axis 0 is the batch?",
+        ),
+        (
+            &["reverse-sequence", "x.npy", "--lengths", "1,2,2,1"],
+            "ReverseSequence: lengths have shape [4], expected [3]: axis 1 (batch_axis) has size 3, \
+             axis 0 (time_axis) has size 2",
         ),
         (
             &["reverse-subsequences", "x.npy", "--axis=1", "--lengths=square.npy"],
@@ -359,6 +368,63 @@ fn what_cannot_be_printed_is_an_error() {
         let said = String::from_utf8(output.stderr).unwrap();
         let expected = "error: cannot write -: No space left on device\n";
         assert_eq!((output.status.code(), said.as_str()), (Some(1), expected), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_picture_of_a_large_file_says_that_nothing_was_written() {
+    let folder = folder_with(&[
+        ("small.npy", array("|u1", &[4096], vec![0; 4096])),
+        ("large.npy", array("|u1", &[4097], vec![0; 4097])),
+    ]);
+    let note = |replace: &str| {
+        format!(
+            "nothing was written: -o OUT writes the result{replace} (--show says that the picture \
+             is what you want)\n"
+        )
+    };
+    let silent = String::new();
+    for (arguments, expected) in [
+        (&["reverse", "small.npy"][..], silent.clone()),
+        (&["reverse", "large.npy"], note(", --in-place replaces the input")),
+        (
+            &["reverse-segments", "large.npy", "--offsets=0,9"],
+            note(", --in-place replaces the input"),
+        ),
+        (&["reverse", "large.npy", "--show"], silent.clone()),
+        (&["reverse", "large.npy", "--quiet"], silent.clone()),
+        (&["show", "reverse", "large.npy"], silent),
+    ] {
+        let outcome = run(command(folder.path(), arguments));
+        assert_eq!((outcome.code, outcome.stderr), (Some(0), expected), "{arguments:?}");
+        assert!(outcome.stdout.starts_with("Reverse"), "{arguments:?}");
+    }
+    let input = std::fs::read(folder.path().join("large.npy")).unwrap();
+    let piped = fed(&mut command(folder.path(), &["reverse", "-"]), &input).unwrap();
+    assert_eq!(Outcome::from(piped).stderr, note(""));
+    assert_eq!(names(folder.path()), ["large.npy", "small.npy"]);
+}
+
+#[test]
+fn threads_are_a_number_for_every_command_that_moves_data() {
+    let folder = folder_with(&[("x.npy", array("|u1", &[2, 3], 0..6))]);
+    let commands: &[&[&str]] = &[
+        &["reverse", "x.npy", "-o", "y.npy"],
+        &["reverse", "x.npy", "--in-place=direct"],
+        &["reverse-sequence", "x.npy", "--lengths=1,2,1", "-o", "y.npy"],
+        &["reverse-subsequences", "x.npy", "--axis=0", "--lengths=1,2,1", "-o", "y.npy"],
+        &["reverse-segments", "x.npy", "--offsets=0,2", "-o", "y.npy"],
+        &["rot90", "x.npy", "-o", "y.npy"],
+    ];
+    for words in commands {
+        let outcome = run(command(folder.path(), &[*words, &["--threads=1"]].concat()));
+        assert_eq!(outcome.code, Some(0), "{words:?}: {outcome:?}");
+        let outcome = run(command(folder.path(), &[*words, &["--threads=0"]].concat()));
+        assert_eq!(outcome.code, Some(2), "{words:?}: {outcome:?}");
+        let outcome = run(command(folder.path(), &[*words, &["--threads=9999999"]].concat()));
+        assert_eq!(outcome.code, Some(1), "{words:?}: {outcome:?}");
+        let said = "error: --threads 9999999: expected 1 to ";
+        assert!(outcome.stderr.starts_with(said), "{words:?}: {outcome:?}");
     }
 }
 

@@ -245,7 +245,7 @@ fn sequences_pass_through_an_identity() {
     let tensor = [vec![1 << 3, 2, 2 << 3, U8], field(9, &[7, 8])].concat();
     let sequence = [text_field(1, "s"), vec![2 << 3, 1], field(3, &tensor)].concat();
     fs::write(folder.path().join("s.pb"), &sequence).unwrap();
-    for output in [&["--output", "t.pb"][..], &["-o", "out"]] {
+    for output in [&["--output", "t.pb"][..], &["-d", "out"]] {
         let arguments = [&["run", "same.onnx", "-i", "s.pb"], output].concat();
         let stderr = done(folder.path(), &arguments);
         let size = sequence.len();

@@ -37,7 +37,7 @@ const COMMANDS: &[&[&str]] = &[
     &["reverse-sequence", "x.npy", "--lengths", "lengths.csv", "-o", "new.npy"],
     &["rot90", "x.npy", "-o", "old.npy"],
     &["reverse-subsequences", "x.npy", "--lengths=2,1,0", "--axis=0", "-o", "new.raw"],
-    &["run", "two.onnx", "-i", "x.npy", "-o", "results"],
+    &["run", "two.onnx", "-i", "x.npy", "-d", "results"],
     &["run", "two.onnx", "-i", "x.npy", "--output=y=old.npy", "--output=z=old.pb"],
     &["show", "reverse", "x.npy", "--svg", "new.svg"],
     &["show", "reverse", "x.npy", "--svg", "old.svg"],
@@ -230,7 +230,7 @@ fn every_call_fails_once() {
     let Some(shim) = shim(folder.path()) else { return };
     let files = files();
     // Where temporary files have names, too.
-    let named = COMMANDS.iter().filter(|arguments| arguments.contains(&"-o"));
+    let named = COMMANDS.iter().filter(|words| words.contains(&"-o") || words.contains(&"-d"));
     let all: Vec<_> = (COMMANDS.iter().map(|arguments| (arguments, &[][..])))
         .chain(named.map(|arguments| (arguments, &[("RETROGRADE_NO_TMPFILE", "1")][..])))
         .collect();

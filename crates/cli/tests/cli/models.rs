@@ -120,7 +120,7 @@ fn an_onnx_model_is_run() {
     let inputs = ["run", "rows.onnx", "--input", "x=x.npy", "--input", "lens=lens.npy"];
     assert_eq!(shown_in(folder.path(), &inputs), "out/y:0: u8 [2, 3], 6 bytes\n");
     let Outcome { code, stdout, stderr } =
-        run(command(folder.path(), &[&inputs[..], &["-o", "results"]].concat()));
+        run(command(folder.path(), &[&inputs[..], &["-d", "results"]].concat()));
     assert_eq!((code, stdout.as_str()), (Some(0), ""));
     assert_eq!(stderr, "results/out_y_0.npy: u8 [2, 3], 6 bytes\n");
     let y = read(&folder, "results/out_y_0.npy");
@@ -132,7 +132,7 @@ fn an_onnx_model_is_run() {
 fn an_ir_is_run_and_names_may_be_left_out() {
     let folder = folder();
     for output in ["y.npy", "y=y.npy", "result=y.npy"] {
-        let arguments = ["run", "turn.xml", "-i", "x.npy", "--output", output];
+        let arguments = ["run", "turn.xml", "-i", "x.npy", "-o", output];
         let Outcome { code, stderr, .. } = run(command(folder.path(), &arguments));
         assert_eq!((code, stderr.as_str()), (Some(0), "y.npy: u8 [2, 3], 6 bytes\n"));
         let y = read(&folder, "y.npy");
@@ -193,6 +193,12 @@ fn outputs_appear_together_or_not_at_all() {
     ]);
     fs::write(folder.path().join("two.onnx"), two).unwrap();
     let before = names(folder.path());
+    // A file is one output; all of them need a folder.
+    let outcome = run(command(folder.path(), &["run", "two.onnx", "-i", "x.npy", "-o", "y.npy"]));
+    let expected = "error: --output y.npy: the model has 2 outputs: name one of them, \"a\" or \"b\", \
+                    as in -o NAME=y.npy, or write all of them to a folder with -d DIR\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(1), expected));
+    assert_eq!(names(folder.path()), before);
     let arguments =
         ["run", "two.onnx", "-i", "x.npy", "--output", "a=a.npy", "--output", "b=no/b.npy"];
     let outcome = run(command(folder.path(), &arguments));
@@ -225,14 +231,14 @@ fn outputs_appear_together_or_not_at_all() {
         assert_eq!((outcome.code, names(folder.path())), (Some(1), before.clone()));
     }
     // A folder that was created for outputs is removed with them.
-    let arguments = ["run", "two.onnx", "-i", "x.npy", "-o", "new", "--to", "safetensors"];
+    let arguments = ["run", "two.onnx", "-i", "x.npy", "-d", "new", "--to", "safetensors"];
     done(folder.path(), &arguments);
     assert_eq!(names(&folder.path().join("new")), ["a.safetensors", "b.safetensors"]);
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("a.npy", folder.path().join("new/b.npy")).unwrap();
         fs::write(folder.path().join("new/a.npy"), b"old").unwrap();
-        let outcome = run(command(folder.path(), &["run", "two.onnx", "-i", "x.npy", "-o", "new"]));
+        let outcome = run(command(folder.path(), &["run", "two.onnx", "-i", "x.npy", "-d", "new"]));
         assert_eq!(outcome.stderr, "error: new/b.npy: is the file of two outputs\n");
         assert_eq!(fs::read(folder.path().join("new/a.npy")).unwrap(), b"old");
     }
@@ -249,7 +255,7 @@ fn formats_can_be_said() {
     at(&["run", "turn.xml", "-i", "y", "--from", "pb", "--output", "y.raw", "--to", "npy"]);
     // An extension takes precedence over an option.
     assert_eq!(fs::read(folder.path().join("y.raw")).unwrap(), [0, 1, 2, 3, 4, 5]);
-    at(&["run", "turn.xml", "-i", "x.npy", "-o", "out", "--to", "npz"]);
+    at(&["run", "turn.xml", "-i", "x.npy", "-d", "out", "--to", "npz"]);
     at(&["run", "turn.xml", "-i", "out/y.npz:y", "--output", "z.npy"]);
     assert_eq!(read(&folder, "z.npy").data(), [0, 1, 2, 3, 4, 5]);
     let mut raw = command(folder.path(), &["run", "turn.xml", "-i", "-", "--from", "raw"]);
@@ -340,7 +346,7 @@ fn the_example_models_are_run() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| example(name).to_str().unwrap().to_owned();
     let words = format!("words={}", at("words.npy"));
-    let arguments = ["run", &at("words.onnx"), "--input", &words, "-o", "results"];
+    let arguments = ["run", &at("words.onnx"), "--input", &words, "-d", "results"];
     done(folder.path(), &arguments);
     let letters = read(&folder, "results/reversed.npy");
     let first: String = letters.data()[..32].chunks(4).map(|code| code[0] as char).collect();
@@ -388,8 +394,9 @@ fn failures_are_one_line_each() {
             "--output y.npy: given for two outputs",
         ),
         (
-            &["turn.xml", "-i", "x.npy", "--output", "y.txt"],
-            "y.txt: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin, or --to",
+            &["turn.xml", "-i", "x.npy", "-o", "results"],
+            "results: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin, or \
+             --to FORMAT; -d DIR writes all outputs to a folder",
         ),
         (
             &["turn.xml", "-i", "x.npy", "--output", "turn.bin"],
@@ -397,8 +404,13 @@ fn failures_are_one_line_each() {
         ),
         (
             &["turn.xml", "-i", "x.npy", "--to", "pb"],
-            "--to FORMAT needs a destination: --output or -o DIR",
+            "--to FORMAT needs a destination: -o FILE or -d DIR",
         ),
+        (
+            &["turn.xml", "-i", "x.npy", "-o", "y.npy", "-d", "out"],
+            "--output-dir and --output exclude each other",
+        ),
+        (&["turn.xml", "-i", "x.npy", "--threads=9999999"], "--threads 9999999: expected 1 to "),
         (&["none.onnx"], "cannot read none.onnx: No such file or directory"),
         (&["x.npy"], "x.npy: not an ONNX model: ModelProto: "),
     ];

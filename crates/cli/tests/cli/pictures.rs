@@ -147,7 +147,7 @@ ReverseSubsequences  x.npy  u8 [2, 1, 2]  axis 0
 fn large_tensors_show_their_ends() {
     let numbers = (0..8u16 * 20 * 40).flat_map(u16::to_be_bytes);
     let folder = folder_with(&[("x.npy", array(">u2", &[8, 20, 40], numbers))]);
-    let picture = shown_in(folder.path(), &["reverse", "x.npy", "--axes", "0,-1"]);
+    let picture = shown_in(folder.path(), &["show", "reverse", "x.npy", "--axes", "0,-1"]);
     let start = "\
 Reverse  x.npy  u16 (big-endian) [8, 20, 40]  axes 0, 2
 

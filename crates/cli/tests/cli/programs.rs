@@ -94,7 +94,7 @@ fn other_operators_refuse_stores() {
 #[test]
 fn options_for_stores_are_refused_for_other_files() {
     let folder = folder_with(&[("x.npy", array("|u1", &[2, 3], 0..6))]);
-    for option in ["--memory=1GiB", "--threads=2", "--no-sync", "--verify"] {
+    for option in ["--memory=1GiB", "--no-sync", "--verify"] {
         let outcome = run(command(folder.path(), &["reverse", "x.npy", "-o", "y.npy", option]));
         assert_eq!(outcome.code, Some(1), "{option}");
         let name = option.split('=').next().unwrap();
@@ -110,7 +110,7 @@ fn options_for_stores_are_refused_for_other_files() {
     assert_eq!(names(folder.path()), ["x.npy"]);
     let help = shown(&["reverse", "--help"]);
     let (_, group) = help.split_once("Zarr and HDF5:\n").expect(&help);
-    for option in ["--memory <SIZE>", "--threads <N>", "--no-sync", "--verify"] {
+    for option in ["--memory <SIZE>", "--no-sync", "--verify"] {
         assert!(group.contains(option), "{group}");
     }
     assert!(!shown(&["reverse-segments", "--help"]).contains("--no-sync"));

@@ -174,7 +174,7 @@ fn what_a_model_reads_is_never_replaced() {
     // Also in a folder: an output has the name of an input.
     fs::create_dir(at("results")).unwrap();
     fs::hard_link(at("x.npy"), at("results/y.npy")).unwrap();
-    let arguments = [&inputs[..6], &["-o", "results"]].concat();
+    let arguments = [&inputs[..6], &["-d", "results"]].concat();
     let outcome = run(command(folder.path(), &arguments));
     assert!(outcome.stderr.contains("it is an input"), "{outcome:?}");
     assert_eq!(names(&at("results")), ["y.npy"]);

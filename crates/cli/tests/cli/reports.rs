@@ -97,7 +97,8 @@ fn show_is_the_picture_and_its_svg_is_an_image() {
 fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = shown(&["completions", shell]);
-        for name in ["reverse-subsequences", "info", "explain", "in-place"] {
+        let options = ["in-place", "memory", "threads", "no-sync", "batch-axis", "output-dir"];
+        for name in ["reverse-subsequences", "info", "explain"].into_iter().chain(options) {
             assert!(script.contains(name), "{shell}: {name}");
         }
     }
@@ -117,6 +118,33 @@ fn the_manual_has_a_page_for_every_command() {
     let outcome = run(command(&repository(), &["man", "--dir", "/dev/null/pages"]));
     assert_eq!(outcome.code, Some(1));
     assert_eq!(outcome.stderr, "error: cannot write /dev/null/pages: Not a directory\n");
+}
+
+#[test]
+fn help_and_manual_name_stores_and_their_options() {
+    let folder = tempfile::tempdir().unwrap();
+    shown(&["man", "--dir", folder.path().to_str().unwrap()]);
+    let page = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap().replace('\\', "");
+    let general = [shown(&["--help"]), page("retrograde.1")];
+    let reverse = [shown(&["reverse", "--help"]), page("retrograde-reverse.1")];
+    let sequence = [shown(&["reverse-sequence", "--help"]), page("retrograde-reverse-sequence.1")];
+    for text in general.iter().chain(&reverse) {
+        assert!(text.contains("lat,lon"), "{text}");
+    }
+    for text in general.iter().chain(&reverse).chain(&sequence) {
+        for word in
+            ["Zarr", "HDF5", "NetCDF4", "file.nc:NAME", "--memory", "--threads", "--no-sync"]
+        {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+    }
+    // What does not take stores does not say so.
+    for words in [&["show", "reverse", "--help"][..], &["rot90", "--help"], &["run", "--help"]] {
+        assert!(!shown(words).contains("file.nc"), "{words:?}");
+    }
+    for words in ["rot90", "run", "reverse-segments", "reverse-subsequences", "bench"] {
+        assert!(shown(&[words, "--help"]).contains("--threads <N>"), "{words}");
+    }
 }
 
 #[test]

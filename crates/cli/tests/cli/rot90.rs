@@ -45,8 +45,8 @@ fn every_turn_in_every_plane() {
     let folder = folder_with(&[("x.npy", array("|u1", &shape, 0..24))]);
     for k in -5..6 {
         for (first, second) in [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)] {
-            let (turns, one, other) = (k.to_string(), first.to_string(), (second - 3).to_string());
-            let out = rotated(folder.path(), &["-k", &turns, "--axes", &one, &other]);
+            let (turns, plane) = (k.to_string(), format!("{first},{}", second - 3));
+            let out = rotated(folder.path(), &["-k", &turns, "--axes", &plane]);
             let axes = (first as usize, second as usize);
             let want = expected(&shape, k, axes);
             assert_eq!((out.shape().to_vec(), out.data().to_vec()), want, "k {k}, axes {axes:?}");
@@ -119,20 +119,26 @@ fn errors() {
     ]);
     let cases: &[(&[&str], i32, &str)] = &[
         (
-            &["x.npy", "--axes", "0", "2"],
+            &["x.npy", "--axes", "0,2"],
             1,
             "rot90: axes[1] is 2, out of range for a tensor of rank 2",
         ),
         (
-            &["x.npy", "--axes", "-3", "1"],
+            &["x.npy", "--axes", "-3,1"],
             1,
             "rot90: axes[0] is -3, out of range for a tensor of rank 2",
         ),
-        (&["x.npy", "--axes", "1", "-1"], 1, "rot90: axes are both axis 1: they must be different"),
+        (&["x.npy", "--axes=1,-1"], 1, "rot90: axes are both axis 1: they must be different"),
         (&["vector.npy"], 1, "rot90: axes[1] is 1, out of range for a tensor of rank 1"),
         (&["none.npy"], 1, "cannot read none.npy: No such file or directory"),
         (&["x.npy", "-k", "1.5"], 2, "invalid value '1.5' for '-k <N>'"),
-        (&["x.npy", "--axes", "0"], 2, "2 values required for '--axes <A> <B>' but 1 was provided"),
+        (
+            &["x.npy", "--axes", "0"],
+            2,
+            "invalid value '0' for '--axes <A,B>': expected two axes such as 0,1 or -2,-1",
+        ),
+        (&["x.npy", "--axes", "0,1,2"], 2, "expected two axes such as 0,1"),
+        (&["x.npy", "--threads", "9999999"], 1, "--threads 9999999: expected 1 to "),
     ];
     for (options, code, text) in cases {
         let mut all = vec!["rot90", "-o", "y.npy"];

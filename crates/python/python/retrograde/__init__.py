@@ -23,12 +23,14 @@ from typing import overload as _overload
 from numpy import ndarray as _ndarray
 
 from . import _engine, _kinds
+from ._config import config
 from ._engine import __version__ as __version__
-from ._engine import get_num_threads, kept_memory, set_kept_memory, set_num_threads
+from ._engine import get_num_threads, set_num_threads
 from ._explain import Explanation, explain
-from ._hint import hint
 from ._hints import MISSING as _MISSING
+from ._hints import flipped_axes as _flipped_axes
 from ._hints import hinted as _hinted
+from ._hints import sequence_axes as _sequence_axes
 from ._hints import wrong as _wrong
 from ._kinds import _is_torch, _named, _reversals, _segments, _sequences, _subsequences
 from ._prepare import Prepared, prepare
@@ -39,26 +41,24 @@ if _TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail, TensorT
+    from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, SegmentedT, Tail, TensorT
 
 __all__ = [
     "Explanation",
     "Picture",
     "Prepared",
+    "config",
     "explain",
     "flip",
     "fliplr",
     "flipud",
     "get_num_threads",
-    "hint",
-    "kept_memory",
     "prepare",
     "reverse",
     "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
     "rot90",
-    "set_kept_memory",
     "set_num_threads",
     "show",
 ]
@@ -89,7 +89,7 @@ def reverse(
 
 
 @_hinted
-def reverse(x, axes=None, *, mask=None, duplicates="set", out=None, **others):
+def reverse(x, axes=None, *more, mask=None, duplicates="set", out=None, **others):
     """Reverses whole axes (OpenVINO ``Reverse``).
 
     Parameters
@@ -130,8 +130,8 @@ def reverse(x, axes=None, *, mask=None, duplicates="set", out=None, **others):
     Traceback (most recent call last):
     ValueError: Reverse: axes[1] is -1, the same axis as axes[0], expected distinct axes
     """
-    if others:
-        raise _wrong(reverse, others)
+    if more or others:
+        raise _wrong(reverse, others, more=more)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse(x, axes, mask, duplicates, out)
@@ -145,8 +145,9 @@ def reverse_sequence(
     x: TensorT,
     lengths: Lengths,
     *,
-    time_axis: SupportsIndex = 0,
-    batch_axis: SupportsIndex = 1,
+    time_axis: SupportsIndex | None = None,
+    batch_axis: SupportsIndex | None = None,
+    batch_first: bool | None = None,
     policy: Policy = "strict",
     align: Align = "start",
     tail: Tail = "keep",
@@ -159,8 +160,9 @@ def reverse_sequence(
     x: ArrayLike,
     lengths: Lengths,
     *,
-    time_axis: SupportsIndex = 0,
-    batch_axis: SupportsIndex = 1,
+    time_axis: SupportsIndex | None = None,
+    batch_axis: SupportsIndex | None = None,
+    batch_first: bool | None = None,
     policy: Policy = "strict",
     align: Align = "start",
     tail: Tail = "keep",
@@ -172,9 +174,10 @@ def reverse_sequence(
 def reverse_sequence(
     x,
     lengths,
-    *,
-    time_axis=0,
-    batch_axis=1,
+    *more,
+    time_axis=None,
+    batch_axis=None,
+    batch_first=None,
     policy="strict",
     align="start",
     tail="keep",
@@ -192,8 +195,11 @@ def reverse_sequence(
         The batch. Any element type, any strides, any further axes.
     lengths : array-like of int
         One per batch entry, of any integer type.
-    time_axis, batch_axis : int
-        The axis that is reversed, and the axis of the sequences. Negative ones count from the end.
+    time_axis, batch_axis : int, optional
+        The axis that is reversed (0 by default), and the axis of the sequences (1 by default).
+        Negative ones count from the end.
+    batch_first : bool, optional
+        Instead of the axes: True means ``time_axis=1, batch_axis=0``, as PyTorch and Keras have it.
     policy : {"strict", "clamp"}
         Whether a length beyond the time axis is an error or is clamped to it. A negative length is
         always an error.
@@ -216,7 +222,7 @@ def reverse_sequence(
     >>> y = retrograde.reverse_sequence(x, [8, 4, 5], time_axis=1, batch_axis=0)
     >>> ["".join(row) for row in y]
     ['desserts', 'evil....', 'strap...']
-    >>> retrograde.reverse_sequence(x, [8, 4, 9], time_axis=1, batch_axis=0)
+    >>> retrograde.reverse_sequence(x, [8, 4, 9], batch_first=True)
     Traceback (most recent call last):
     ValueError: ReverseSequence: lengths[2] is 9, outside [0, 8]
 
@@ -232,8 +238,10 @@ def reverse_sequence(
     array([[0, 0, 2, 1],
            [0, 5, 4, 3]])
     """
-    if others or lengths is _MISSING:
-        raise _wrong(reverse_sequence, others, "lengths")
+    if more or others or lengths is _MISSING:
+        raise _wrong(reverse_sequence, others, "lengths", more)
+    if time_axis is None or batch_axis is None or batch_first is not None:
+        time_axis, batch_axis = _sequence_axes(time_axis, batch_axis, batch_first)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
@@ -274,7 +282,7 @@ def reverse_subsequences(
 def reverse_subsequences(
     x,
     lengths,
-    *,
+    *more,
     axis,
     policy="clamp",
     align="start",
@@ -322,8 +330,9 @@ def reverse_subsequences(
            [4, 8, 0],
            [1, 5, 0]])
     """
-    if others or lengths is _MISSING or axis is _MISSING:
-        raise _wrong(reverse_subsequences, others, "lengths" if lengths is _MISSING else "axis")
+    if more or others or lengths is _MISSING or axis is _MISSING:
+        missing = "lengths" if lengths is _MISSING else "axis"
+        raise _wrong(reverse_subsequences, others, missing, more)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse_subsequences(x, lengths, axis, policy, align, tail, out)
@@ -331,6 +340,16 @@ def reverse_subsequences(
         return _kinds.torch._reverse_subsequences(x, lengths, axis, policy, align, tail, out)
     function = _subsequences.get(kind) or _kinds.reverse_subsequences
     return function(x, lengths, axis, policy, align, tail, out)
+
+
+@_overload
+def reverse_segments(
+    x: SegmentedT,
+    offsets: None = None,
+    *,
+    axis: SupportsIndex = 0,
+    out: None = None,
+) -> SegmentedT: ...
 
 
 @_overload
@@ -354,7 +373,7 @@ def reverse_segments(
 
 
 @_hinted
-def reverse_segments(x, offsets=None, *, axis=0, out=None, **others):
+def reverse_segments(x, offsets=None, *more, axis=0, out=None, **others):
     """Reverses every segment of an axis that is cut by offsets.
 
     For sequences that are packed one behind the other instead of padded: ``cu_seqlens`` of
@@ -365,8 +384,8 @@ def reverse_segments(x, offsets=None, *, axis=0, out=None, **others):
     ----------
     x : array or tensor
         The input. Any element type, any strides. Or a nested tensor of PyTorch (layout
-        ``torch.jagged``), a ragged tensor of TensorFlow (of ragged rank 1) or a list array of
-        Arrow, which have offsets of their own.
+        ``torch.jagged``), a ``tf.RaggedTensor`` (of ragged rank 1) or a list array of Arrow
+        (``ListArray``, ``LargeListArray``, ``ChunkedArray``), which have offsets of their own.
     offsets : array-like of int
         One more than segments, of any integer type: the first is 0, they ascend, and the last is at
         most the size of the axis. Not for nested and ragged tensors and list arrays.
@@ -388,8 +407,8 @@ def reverse_segments(x, offsets=None, *, axis=0, out=None, **others):
     Traceback (most recent call last):
     ValueError: ReverseSegments: offsets[2] is 5, outside [8, 19]
     """
-    if others:
-        raise _wrong(reverse_segments, others)
+    if more or others:
+        raise _wrong(reverse_segments, others, more=more)
     kind = type(x)
     if kind is _ndarray and offsets is not None:
         return _engine.reverse_segments(x, offsets, axis, out)
@@ -399,14 +418,19 @@ def reverse_segments(x, offsets=None, *, axis=0, out=None, **others):
 
 
 @_overload
-def flip(m: TensorT, axis: Axes | None = None) -> TensorT: ...
+def flip(
+    m: TensorT, axis: Axes | None = None, *, dim: Axes | None = None, dims: Axes | None = None
+) -> TensorT: ...
 
 
 @_overload
-def flip(m: ArrayLike, axis: Axes | None = None) -> NDArray[Any]: ...
+def flip(
+    m: ArrayLike, axis: Axes | None = None, *, dim: Axes | None = None, dims: Axes | None = None
+) -> NDArray[Any]: ...
 
 
-def flip(m, axis=None):
+@_hinted
+def flip(m, axis=None, *more, dim=None, dims=None, **others):
     """Reverses axes, as ``numpy.flip`` does, into a new contiguous array.
 
     Parameters
@@ -416,6 +440,8 @@ def flip(m, axis=None):
     axis : int or tuple of int, optional
         The axes to reverse, all of them by default; negative ones count from the end. An axis that
         is named twice is an error.
+    dim, dims : int or tuple of int, optional
+        The same under PyTorch's names.
 
     Returns
     -------
@@ -431,6 +457,10 @@ def flip(m, axis=None):
     Traceback (most recent call last):
     numpy.exceptions.AxisError: flip: axis[1]: axis 2 is out of bounds for array of dimension 2
     """
+    if more or others:
+        raise _wrong(flip, others, more=more)
+    if dim is not None or dims is not None:
+        axis = _flipped_axes(axis, dim, dims)
     return _named("flip", m, axis)
 
 
@@ -442,7 +472,8 @@ def fliplr(m: TensorT) -> TensorT: ...
 def fliplr(m: ArrayLike) -> NDArray[Any]: ...
 
 
-def fliplr(m):
+@_hinted
+def fliplr(m, *more, **others):
     """Reverses axis 1, as ``numpy.fliplr`` does, into a new contiguous array.
 
     ``m`` has at least two axes.
@@ -451,6 +482,8 @@ def fliplr(m):
     array([[2, 1],
            [4, 3]])
     """
+    if more or others:
+        raise _wrong(fliplr, others, more=more)
     return _named("fliplr", m)
 
 
@@ -462,7 +495,8 @@ def flipud(m: TensorT) -> TensorT: ...
 def flipud(m: ArrayLike) -> NDArray[Any]: ...
 
 
-def flipud(m):
+@_hinted
+def flipud(m, *more, **others):
     """Reverses axis 0, as ``numpy.flipud`` does, into a new contiguous array.
 
     ``m`` has at least one axis.
@@ -471,6 +505,8 @@ def flipud(m):
     array([[3, 4],
            [1, 2]])
     """
+    if more or others:
+        raise _wrong(flipud, others, more=more)
     return _named("flipud", m)
 
 
@@ -482,7 +518,8 @@ def rot90(m: TensorT, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> TensorT: ..
 def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> NDArray[Any]: ...
 
 
-def rot90(m, k=1, axes=(0, 1)):
+@_hinted
+def rot90(m, k=1, axes=(0, 1), *more, **others):
     """Rotates by 90 degrees, as ``numpy.rot90`` does, into a new contiguous array, in one pass.
 
     Parameters
@@ -510,6 +547,8 @@ def rot90(m, k=1, axes=(0, 1)):
            [5, 2],
            [6, 3]])
     """
+    if more or others:
+        raise _wrong(rot90, others, more=more)
     return _named("rot90", m, k, axes)
 
 

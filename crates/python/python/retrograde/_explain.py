@@ -8,8 +8,8 @@ from typing import Any, Literal, TypedDict
 from numpy.typing import ArrayLike
 
 from . import _engine, _kinds
-from ._hints import hint_for
-from ._typing import Operator, Tensor
+from ._hints import hint_for, sequence_axes
+from ._typing import ChunkedArray, Operator, RaggedTensor, Tensor
 
 #: The operators, and which of their arguments are axes.
 OPERATORS: dict[str, tuple[str, ...]] = {
@@ -81,7 +81,7 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(operator: Operator, x: ArrayLike | Tensor, *args: Any, **kwargs: Any) -> Explanation:
+def explain(operator: Operator, x: ArrayLike | Tensor | ChunkedArray | RaggedTensor, *args: Any, **kwargs: Any) -> Explanation:
     """Explains how ``operator(x, *args, **kwargs)`` would run, without running it.
 
     The operator is one of this module's functions, or its name. The plan is for a new output;
@@ -95,13 +95,13 @@ def explain(operator: Operator, x: ArrayLike | Tensor, *args: Any, **kwargs: Any
     [(128, 'flip')]
     """
     name, x, arguments = bound(operator, x, args, kwargs)
-    return Explanation(_engine.explain(name, _kinds.of(x), *arguments))
+    return Explanation(_engine.explain(name, _kinds.of(x), *arguments.values()))
 
 
 def bound(
     operator: Operator, x: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> tuple[str, Any, tuple[Any, ...]]:
-    """The operator's name, the tensor, and its arguments in the engine's order, without ``x`` and ``out``.
+) -> tuple[str, Any, dict[str, Any]]:
+    """The operator's name, the tensor, and its arguments by name in the engine's order, without ``x`` and ``out``.
 
     The tensor is ``x``, or the values of a nested or ragged tensor or list array, whose offsets are then arguments.
     """
@@ -116,13 +116,18 @@ def bound(
             " reverse_segments"
         )
     function = getattr(retrograde, name)
-    hint = hint_for(function, kwargs)
+    parameters = function.__signature__.parameters.values()
+    positional = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) - 1
+    hint = hint_for(function, kwargs, args[positional:])
     if hint:
         raise TypeError(hint)
     call = function.__signature__.bind(x, *args, **kwargs)
     call.apply_defaults()
     given = dict(call.arguments)
     del given["x"], given["out"]
+    if name == "reverse_sequence":
+        axes = sequence_axes(given["time_axis"], given["batch_axis"], given.pop("batch_first"))
+        given["time_axis"], given["batch_axis"] = axes
     if name == "reverse_segments" and given["offsets"] is None:
         x, given["offsets"], given["axis"] = _kinds.segments_of(x, given["axis"])
-    return name, x, tuple(given.values())
+    return name, x, given

@@ -15,11 +15,11 @@ _PACKED = {"u4": 4, "i4": 4, "f4e2m1": 4, "nf4": 4, "u2": 2, "u1": 1}
 _SPLIT = ("u3", "u6")
 
 
-def extensions(lengths):
+def extensions(policy):
     """Extensions that create our operators for opset1's, and for our own in models that were saved."""
     made = []
     for name, kind in _KINDS.items():
-        attributes = {"lengths": lengths} if name == "ReverseSequence" else {}
+        attributes = {"policy": policy} if name == "ReverseSequence" else {}
         made.append(_extension(kind, attributes, name, "opset1"))
         made.append(_extension(kind, attributes, *kind.TYPE))
     return made
@@ -121,12 +121,12 @@ class Reverse(_Operator):
 class ReverseSequence(_Operator):
     NAME = "ReverseSequence"
     TYPE = ("RetrogradeReverseSequence", "retrograde")
-    DEFAULTS = {"batch_axis": 0, "seq_axis": 1, "lengths": "strict"}
+    DEFAULTS = {"batch_axis": 0, "seq_axis": 1, "policy": "strict"}
 
     def _check(self):
-        policy, kind = self._attributes["lengths"], self.get_input_element_type(1).to_string()
+        policy, kind = self._attributes["policy"], self.get_input_element_type(1).to_string()
         if policy not in ("strict", "clamp"):
-            raise ValueError(f'ReverseSequence: lengths is {policy!r}, expected "strict" or "clamp"')
+            raise ValueError(f'ReverseSequence: policy is {policy!r}, expected "strict" or "clamp"')
         if kind in ("boolean", "string"):
             raise TypeError(f"ReverseSequence: lengths have the element type {kind}, expected a number type")
         rank = self.get_input_partial_shape(1).rank
@@ -136,7 +136,7 @@ class ReverseSequence(_Operator):
     def _run(self, x, lengths, out):
         lengths, chosen = _whole_numbers(lengths.data), self._attributes
         time, batch = chosen["seq_axis"], chosen["batch_axis"]
-        return _engine.reverse_sequence(x, lengths, time, batch, chosen["lengths"], "start", "keep", out)
+        return _engine.reverse_sequence(x, lengths, time, batch, chosen["policy"], "start", "keep", out)
 
 
 _KINDS = {"Reverse": Reverse, "ReverseSequence": ReverseSequence}

@@ -33,8 +33,7 @@ class Prepared(Generic[TensorT]):
             )
         self._function = getattr(retrograde, self.operator)
         # The arguments by name, and the description that later tensors must match.
-        names = [name for name in self._function.__signature__.parameters if name not in ("x", "out")]
-        self._first = _kept(dict(zip(names, arguments, strict=True)))
+        self._first = _kept(arguments)
         self._like = _described(x)
         self._run = None
         if type(x) is ndarray:

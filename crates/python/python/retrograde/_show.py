@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from . import _axes, _elements, _engine, _kinds
 from ._check import check
 from ._explain import OPERATORS, bound
-from ._typing import Operator, Tensor
+from ._typing import ChunkedArray, Operator, RaggedTensor, Tensor
 
 
 class Picture:
@@ -79,7 +79,7 @@ class Picture:
         display({"text/plain": self.text(), "text/html": self.html()}, raw=True)
 
 
-def show(operator: Operator, x: ArrayLike | Tensor, *args: Any, **kwargs: Any) -> Picture:
+def show(operator: Operator, x: ArrayLike | Tensor | ChunkedArray | RaggedTensor, *args: Any, **kwargs: Any) -> Picture:
     """Draws what ``operator(x, *args, **kwargs)`` does: a picture of the tensor before and after.
 
     The operator is one of this module's functions, or its name. ``x`` is not changed. Elements that
@@ -97,7 +97,7 @@ def show(operator: Operator, x: ArrayLike | Tensor, *args: Any, **kwargs: Any) -
     In a notebook it is shown in colours; ``.save("picture.svg")`` writes it to a file.
     """
     name, x, arguments = bound(operator, x, args, kwargs)
-    return Picture(_scene(name, x, arguments))
+    return Picture(_scene(name, x, list(arguments.values())))
 
 
 def _scene(name, x, arguments):

@@ -13,7 +13,32 @@ class Tensor(Protocol):
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
+class ChunkedArray(Protocol):
+    """A ``pyarrow.ChunkedArray`` (of lists), whose offsets are its own."""
+
+    @property
+    def num_chunks(self) -> int: ...
+    @property
+    def chunks(self) -> Any: ...
+    @property
+    def type(self) -> Any: ...
+
+
+class RaggedTensor(Protocol):
+    """A ``tf.RaggedTensor``, whose row splits are offsets of its own."""
+
+    @property
+    def values(self) -> Any: ...
+    @property
+    def row_splits(self) -> Any: ...
+    @property
+    def ragged_rank(self) -> Any: ...
+    def with_values(self, new_values: Any) -> Any: ...
+
+
 TensorT = TypeVar("TensorT", bound=Tensor)
+#: Tensors with offsets of their own that do not support DLPack.
+SegmentedT = TypeVar("SegmentedT", bound=ChunkedArray | RaggedTensor)
 
 Axes: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 Mask: TypeAlias = Iterable[SupportsIndex | np.bool_]

@@ -36,19 +36,31 @@ from numpy.typing import ArrayLike
 
 from . import _axes, _dask_chunks, _dask_graph, _names
 from ._check import check
-from ._hints import MISSING, hinted, wrong
+from ._hints import MISSING, flipped_axes, hinted, sequence_axes, wrong
 from ._lengths import array_of
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Policy, Tail
 
 __all__ = ["flip", "reverse", "reverse_segments", "reverse_sequence", "reverse_subsequences"]
 
 
-def flip(m: da.Array | ArrayLike, axis: Axes | None = None) -> da.Array:
+@hinted
+def flip(
+    m: da.Array | ArrayLike,
+    axis: Axes | None = None,
+    *more: NoReturn,
+    dim: Axes | None = None,
+    dims: Axes | None = None,
+    **others: NoReturn,
+) -> da.Array:
     """Reverses axes; see :func:`retrograde.flip`.
 
     >>> flip(da.arange(5, chunks=3)).compute()
     array([4, 3, 2, 1, 0])
     """
+    if more or others:
+        raise wrong(flip, others, more=more)
+    if dim is not None or dims is not None:
+        axis = flipped_axes(axis, dim, dims)
     m = da.asanyarray(m)
     axes, _ = _names.flip(m.ndim, axis)
     return _flipped("flip", m, axes)
@@ -58,7 +70,7 @@ def flip(m: da.Array | ArrayLike, axis: Axes | None = None) -> da.Array:
 def reverse(
     x: da.Array | ArrayLike,
     axes: Axes | None = None,
-    *,
+    *more: NoReturn,
     mask: Mask | None = None,
     duplicates: Duplicates = "set",
     **others: NoReturn,
@@ -71,8 +83,8 @@ def reverse(
     >>> reverse(da.ones((10, 3), chunks=(4, 3)), 0).chunks
     ((2, 4, 4), (3,))
     """
-    if others:
-        raise wrong(reverse, others)
+    if more or others:
+        raise wrong(reverse, others, more=more)
     x = da.asanyarray(x)
     return _flipped("reverse", x, _axes.resolved(axes, mask, duplicates, x.ndim))
 
@@ -81,9 +93,10 @@ def reverse(
 def reverse_sequence(
     x: da.Array | ArrayLike,
     lengths: da.Array | Lengths,
-    *,
-    time_axis: SupportsIndex = 0,
-    batch_axis: SupportsIndex = 1,
+    *more: NoReturn,
+    time_axis: SupportsIndex | None = None,
+    batch_axis: SupportsIndex | None = None,
+    batch_first: bool | None = None,
     policy: Policy = "strict",
     align: Align = "start",
     tail: Tail = "keep",
@@ -103,8 +116,9 @@ def reverse_sequence(
     Traceback (most recent call last):
     ValueError: ReverseSequence: lengths[1] is 5, outside [0, 4]
     """
-    if others or lengths is MISSING:
-        raise wrong(reverse_sequence, others, "lengths")
+    if more or others or lengths is MISSING:
+        raise wrong(reverse_sequence, others, "lengths", more)
+    time_axis, batch_axis = sequence_axes(time_axis, batch_axis, batch_first)
     x = da.asanyarray(x)
     arguments = time_axis, batch_axis, policy, align, tail
     time, batch = _sound("reverse_sequence", x, lengths, arguments, (time_axis, batch_axis))
@@ -128,7 +142,7 @@ def reverse_sequence(
 def reverse_subsequences(
     x: da.Array | ArrayLike,
     lengths: da.Array | Lengths,
-    *,
+    *more: NoReturn,
     axis: SupportsIndex,
     policy: Policy = "clamp",
     align: Align = "start",
@@ -145,8 +159,8 @@ def reverse_subsequences(
            [4, 2, 6],
            [1, 8, 9]])
     """
-    if others or lengths is MISSING or axis is MISSING:
-        raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
+    if more or others or lengths is MISSING or axis is MISSING:
+        raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis", more)
     x = da.asanyarray(x)
     (axis,) = _sound("reverse_subsequences", x, lengths, (axis, policy, align, tail), (axis,))
     size, lanes = x.shape[axis], (*x.chunks[:axis], (1,), *x.chunks[axis + 1 :])
@@ -170,7 +184,7 @@ def reverse_subsequences(
 
 @hinted
 def reverse_segments(
-    x: da.Array | ArrayLike, offsets: da.Array | Lengths, *, axis: SupportsIndex = 0, **others: NoReturn
+    x: da.Array | ArrayLike, offsets: da.Array | Lengths, *more: NoReturn, axis: SupportsIndex = 0, **others: NoReturn
 ) -> da.Array:
     """Reverses every segment of an axis that is cut by offsets; see :func:`retrograde.reverse_segments`.
 
@@ -179,8 +193,8 @@ def reverse_segments(
     >>> reverse_segments(da.arange(8, chunks=3), [0, 5, 7]).compute()
     array([4, 3, 2, 1, 0, 6, 5, 7])
     """
-    if others or offsets is MISSING or offsets is None:
-        raise wrong(reverse_segments, others, "offsets")
+    if more or others or offsets is MISSING or offsets is None:
+        raise wrong(reverse_segments, others, "offsets", more)
     x = da.asanyarray(x)
     (axis,) = _sound("reverse_segments", x, offsets, (axis,), (axis,))
     known = None

@@ -48,7 +48,7 @@ from jax.typing import ArrayLike
 
 from . import _axes, _engine, _jax_partition, _names
 from ._check import check
-from ._hints import MISSING, hinted, wrong
+from ._hints import MISSING, flipped_axes, hinted, sequence_axes, wrong
 from ._lengths import array_of
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
@@ -69,7 +69,7 @@ __all__ = [
 def reverse(
     x: ArrayLike,
     axes: Axes | None = None,
-    *,
+    *more: NoReturn,
     mask: Mask | None = None,
     duplicates: Duplicates = "set",
     **others: NoReturn,
@@ -79,8 +79,8 @@ def reverse(
     >>> reverse(jnp.array([[1, 2], [3, 4]]), mask=[True, False]).tolist()
     [[3, 4], [1, 2]]
     """
-    if others:
-        raise wrong(reverse, others)
+    if more or others:
+        raise wrong(reverse, others, more=more)
     return _apply("reverse", x, (axes, mask, duplicates))
 
 
@@ -88,9 +88,10 @@ def reverse(
 def reverse_sequence(
     x: ArrayLike,
     lengths: Lengths,
-    *,
-    time_axis: SupportsIndex = 0,
-    batch_axis: SupportsIndex = 1,
+    *more: NoReturn,
+    time_axis: SupportsIndex | None = None,
+    batch_axis: SupportsIndex | None = None,
+    batch_first: bool | None = None,
     policy: Policy = "strict",
     align: Align = "start",
     tail: Tail = "keep",
@@ -106,8 +107,9 @@ def reverse_sequence(
     >>> jax.grad(last)(x, jnp.array([3, 2])).tolist()
     [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
-    if others or lengths is MISSING:
-        raise wrong(reverse_sequence, others, "lengths")
+    if more or others or lengths is MISSING:
+        raise wrong(reverse_sequence, others, "lengths", more)
+    time_axis, batch_axis = sequence_axes(time_axis, batch_axis, batch_first)
     return _apply("reverse_sequence", x, (lengths, time_axis, batch_axis, policy, align, tail))
 
 
@@ -115,7 +117,7 @@ def reverse_sequence(
 def reverse_subsequences(
     x: ArrayLike,
     lengths: Lengths,
-    *,
+    *more: NoReturn,
     axis: SupportsIndex,
     policy: Policy = "clamp",
     align: Align = "start",
@@ -127,50 +129,73 @@ def reverse_subsequences(
     >>> reverse_subsequences(jnp.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
     [[2, 1, 0], [4, 3, 5]]
     """
-    if others or lengths is MISSING or axis is MISSING:
-        raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
+    if more or others or lengths is MISSING or axis is MISSING:
+        raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis", more)
     return _apply("reverse_subsequences", x, (lengths, axis, policy, align, tail))
 
 
 @hinted
 def reverse_segments(
-    x: ArrayLike, offsets: Lengths, *, axis: SupportsIndex = 0, **others: NoReturn
+    x: ArrayLike, offsets: Lengths, *more: NoReturn, axis: SupportsIndex = 0, **others: NoReturn
 ) -> Array:
     """Reverses every segment of an axis that is cut by offsets; see :func:`retrograde.reverse_segments`.
 
     >>> reverse_segments(jnp.arange(6), [0, 2, 5]).tolist()
     [1, 0, 4, 3, 2, 5]
     """
-    if others or offsets is MISSING:
-        raise wrong(reverse_segments, others, "offsets")
+    if more or others or offsets is MISSING:
+        raise wrong(reverse_segments, others, "offsets", more)
     return _apply("reverse_segments", x, (offsets, axis))
 
 
-def flip(m: ArrayLike, axis: Axes | None = None) -> Array:
+@hinted
+def flip(
+    m: ArrayLike,
+    axis: Axes | None = None,
+    *more: NoReturn,
+    dim: Axes | None = None,
+    dims: Axes | None = None,
+    **others: NoReturn,
+) -> Array:
     """Reverses axes; see :func:`retrograde.flip`.
 
     >>> flip(jnp.array([[1, 2], [3, 4]]), 1).tolist()
     [[2, 1], [4, 3]]
     """
+    if more or others:
+        raise wrong(flip, others, more=more)
+    if dim is not None or dims is not None:
+        axis = flipped_axes(axis, dim, dims)
     return _named("flip", m, axis)
 
 
-def fliplr(m: ArrayLike) -> Array:
+@hinted
+def fliplr(m: ArrayLike, *more: NoReturn, **others: NoReturn) -> Array:
     """Reverses axis 1; see :func:`retrograde.fliplr`."""
+    if more or others:
+        raise wrong(fliplr, others, more=more)
     return _named("fliplr", m)
 
 
-def flipud(m: ArrayLike) -> Array:
+@hinted
+def flipud(m: ArrayLike, *more: NoReturn, **others: NoReturn) -> Array:
     """Reverses axis 0; see :func:`retrograde.flipud`."""
+    if more or others:
+        raise wrong(flipud, others, more=more)
     return _named("flipud", m)
 
 
-def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> Array:
+@hinted
+def rot90(
+    m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1), *more: NoReturn, **others: NoReturn
+) -> Array:
     """Rotates by 90 degrees in one pass; see :func:`retrograde.rot90`.
 
     >>> rot90(jnp.array([[1, 2], [3, 4]])).tolist()
     [[2, 4], [1, 3]]
     """
+    if more or others:
+        raise wrong(rot90, others, more=more)
     return _named("rot90", m, k, axes)
 
 

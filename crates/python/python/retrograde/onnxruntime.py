@@ -23,11 +23,12 @@ import threading
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import onnxruntime as _ort
 
 from . import _engine
+from ._hints import check_policy, hinted, wrong
 from ._typing import Policy
 
 __all__ = ["NAME", "Claim", "Claims", "devices", "explain", "library_path", "register", "session", "unregister"]
@@ -132,7 +133,7 @@ def session(
     model: str | bytes | os.PathLike[str],
     sess_options: _ort.SessionOptions | None = None,
     *,
-    lengths: Policy = "strict",
+    policy: Policy = "strict",
     min_bytes: int | None = None,
     strings: bool = False,
     **others: Any,
@@ -146,7 +147,7 @@ def session(
     sess_options : onnxruntime.SessionOptions, optional
         Options for the session, to which the provider is added. They may be used for several
         sessions.
-    lengths : {"strict", "clamp"}
+    policy : {"strict", "clamp"}
         Whether a sequence length beyond the time axis is an error, as ONNX Runtime has it, or
         stands for the whole axis.
     min_bytes : int, optional
@@ -158,23 +159,29 @@ def session(
     others
         Passed on to ``InferenceSession``.
     """
-    return _session(model, sess_options, _provider_options(lengths, min_bytes, strings), others)
+    if "lengths" in others:
+        raise wrong(session, others)
+    return _session(model, sess_options, _provider_options(policy, min_bytes, strings), others)
 
 
+@hinted
 def explain(
     model: str | bytes | os.PathLike[str],
     *,
-    lengths: Policy = "strict",
+    policy: Policy = "strict",
     min_bytes: int | None = None,
     strings: bool = False,
+    **others: NoReturn,
 ) -> Claims:
     """What the provider would run in a model: a :class:`Claim` for each candidate.
 
     ONNX Runtime decides this when it loads a model, so this creates a session, without running it.
     """
+    if others:
+        raise wrong(explain, others)
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "claims")
-        options = {**_provider_options(lengths, min_bytes, strings), "report": report}
+        options = {**_provider_options(policy, min_bytes, strings), "report": report}
         _session(model, None, options, {})
         with open(report, encoding="utf-8") as lines:
             return Claims(Claim(**json.loads(line)) for line in lines)
@@ -212,10 +219,9 @@ def _check_same(sess_options, options):
             raise ValueError(f"sess_options already have providers, and {name} = {used!r}, not {value!r}: use new ones")
 
 
-def _provider_options(lengths, min_bytes, strings):
-    if lengths not in ("strict", "clamp"):
-        raise ValueError(f'lengths is {lengths!r}, expected "strict" or "clamp"')
-    options = {"lengths": lengths, "strings": "1" if strings else "0"}
+def _provider_options(policy, min_bytes, strings):
+    check_policy(policy)
+    options = {"policy": policy, "strings": "1" if strings else "0"}
     if min_bytes is not None:
         if min_bytes.__index__() < 0:
             raise ValueError(f"min_bytes is {min_bytes}, expected a number of bytes")

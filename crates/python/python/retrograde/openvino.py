@@ -17,13 +17,14 @@ from __future__ import annotations
 import ctypes
 import weakref
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import openvino as _ov
 from openvino.utils import replace_node as _replace_node
 from openvino.utils.node_factory import NodeFactory as _NodeFactory
 
 from . import _openvino_operators as _operators
+from ._hints import check_policy, hinted, wrong
 from ._typing import Policy
 
 __all__ = ["extensions", "library_path", "register", "replace"]
@@ -44,32 +45,35 @@ def library_path() -> str | None:
     return str(path) if path.exists() else None
 
 
-def register(core: _ov.Core, *, lengths: Policy = "strict") -> None:
+@hinted
+def register(core: _ov.Core, *, policy: Policy = "strict", **others: NoReturn) -> None:
     """Makes models that a core reads from now on run reversals on Retrograde, on the CPU.
 
     Parameters
     ----------
     core : openvino.Core
         The core. ``read_model`` and ``compile_model`` of IR and ONNX models use its extensions.
-    lengths : {"strict", "clamp"}
+    policy : {"strict", "clamp"}
         Whether a sequence length beyond the time axis is an error, as OpenVINO has it, or stands for
         the whole axis.
     """
+    if others:
+        raise wrong(register, others)
     if not isinstance(core, _ov.Core):
         raise TypeError(f"core is of type {type(core).__name__}, expected openvino.Core")
-    settings = lengths, _library(lengths)
+    settings = policy, _library(policy)
     if core in _registered:
         # OpenVINO keeps the first extension for a type of node.
         if _registered[core] != settings:
-            raise ValueError(f"core is registered already, with lengths = {_registered[core][0]!r}: use another core")
+            raise ValueError(f"core is registered already, with policy = {_registered[core][0]!r}: use another core")
         return
     library = settings[1]
     if library is None:
-        core.add_extension([*_operators.extensions(lengths), _onnx(lengths, None)])
+        core.add_extension([*_operators.extensions(policy), _onnx(policy, None)])
     else:
-        choose = ctypes.CDLL(library).retrograde_openvino_set_lengths
+        choose = ctypes.CDLL(library).retrograde_openvino_set_policy
         # For extensions that this thread creates next.
-        choose(ctypes.c_uint32(_POLICIES[lengths]))
+        choose(ctypes.c_uint32(_POLICIES[policy]))
         try:
             core.add_extension(library)
         finally:
@@ -77,38 +81,44 @@ def register(core: _ov.Core, *, lengths: Policy = "strict") -> None:
     _registered[core] = settings
 
 
-def extensions(*, lengths: Policy = "strict") -> list[_ov.Extension]:
+@hinted
+def extensions(*, policy: Policy = "strict", **others: NoReturn) -> list[_ov.Extension]:
     """Extensions for ``ov.convert_model(model, extension=...)`` of ONNX models.
 
     The parameters are those of :func:`register`. The converted model can be compiled by any core, but
     only a registered one reads it back after it was saved.
     """
-    return [_onnx(lengths, _library(lengths))]
+    if others:
+        raise wrong(extensions, others)
+    return [_onnx(policy, _library(policy))]
 
 
-def replace(model: _ov.Model, *, lengths: Policy = "strict") -> list[str]:
+@hinted
+def replace(model: _ov.Model, *, policy: Policy = "strict", **others: NoReturn) -> list[str]:
     """Replaces the reversals of a model in memory, wherever it came from, by ours.
 
     Bodies of ``If``, ``Loop`` and ``TensorIterator`` are searched too. The parameters are those of
     :func:`register`. Returns the friendly names of the nodes that were replaced.
     """
+    if others:
+        raise wrong(replace, others)
     if not isinstance(model, _ov.Model):
         raise TypeError(f"model is of type {type(model).__name__}, expected openvino.Model")
-    library = _library(lengths)
+    library = _library(policy)
     replaced: list[str] = []
-    _replace_in(model, lengths, library, replaced)
+    _replace_in(model, policy, library, replaced)
     return replaced
 
 
-def _replace_in(model, lengths, library, replaced):
+def _replace_in(model, policy, library, replaced):
     for node in model.get_ordered_ops():
         for body in _bodies(node):
-            _replace_in(body, lengths, library, replaced)
+            _replace_in(body, policy, library, replaced)
         info = node.get_type_info()
         if info.version_id == "opset1" and info.name in ("Reverse", "ReverseSequence"):
             attributes = node.get_attributes()
             if info.name == "ReverseSequence":
-                attributes["lengths"] = lengths
+                attributes["policy"] = policy
             made = _node(info.name, node.input_values(), attributes, library)
             made.set_friendly_name(node.get_friendly_name())
             _replace_node(node, made)
@@ -124,10 +134,9 @@ def _bodies(node):
     return [node.get_body()] if kind == "TensorIterator" else []
 
 
-def _library(lengths):
+def _library(policy):
     """The path of the native library, or ``None`` for the operators in Python."""
-    if lengths not in _POLICIES:
-        raise ValueError(f'lengths is {lengths!r}, expected "strict" or "clamp"')
+    check_policy(policy)
     return library_path()
 
 
@@ -140,7 +149,7 @@ def _node(name, inputs, attributes, library):
     return factory.create(f"Retrograde{name}", inputs, attributes)
 
 
-def _onnx(lengths, library):
+def _onnx(policy, library):
     """Converts ``ReverseSequence`` of ONNX."""
     from openvino.frontend.onnx import ConversionExtension
 
@@ -153,6 +162,6 @@ def _onnx(lengths, library):
         if axes["seq_axis"] == axes["batch_axis"]:
             raise ValueError(f"ReverseSequence: batch_axis is {axes['batch_axis']}, the same as time_axis")
         inputs = [node.get_input(0), node.get_input(1)]
-        return _node("ReverseSequence", inputs, {**axes, "lengths": lengths}, library).outputs()
+        return _node("ReverseSequence", inputs, {**axes, "policy": policy}, library).outputs()
 
     return ConversionExtension("ReverseSequence", "", convert)

@@ -31,7 +31,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function
 
 from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized, _torch_sharding
-from ._hints import MISSING, hinted, missing_offsets, wrong
+from ._hints import MISSING, flipped_axes, hinted, missing_offsets, sequence_axes, wrong
 from ._lengths import array_of
 from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
@@ -52,7 +52,7 @@ __all__ = [
 def reverse(
     x: Tensor,
     axes: Axes | None = None,
-    *,
+    *more: NoReturn,
     mask: Mask | None = None,
     duplicates: Duplicates = "set",
     out: Tensor | None = None,
@@ -63,8 +63,8 @@ def reverse(
     >>> reverse(torch.tensor([[1, 2], [3, 4]]), 0).tolist()
     [[3, 4], [1, 2]]
     """
-    if others:
-        raise wrong(reverse, others)
+    if more or others:
+        raise wrong(reverse, others, more=more)
     if type(x) is Tensor and not _is_compiling():
         done = _make_reverse(x, axes, mask, duplicates, out)
         if done is not None:
@@ -76,9 +76,10 @@ def reverse(
 def reverse_sequence(
     x: Tensor,
     lengths: Lengths,
-    *,
-    time_axis: SupportsIndex = 0,
-    batch_axis: SupportsIndex = 1,
+    *more: NoReturn,
+    time_axis: SupportsIndex | None = None,
+    batch_axis: SupportsIndex | None = None,
+    batch_first: bool | None = None,
     policy: Policy = "strict",
     align: Align = "start",
     tail: Tail = "keep",
@@ -91,8 +92,10 @@ def reverse_sequence(
     >>> reverse_sequence(x, [3, 2], time_axis=1, batch_axis=0).tolist()
     [[3, 2, 1], [5, 4, 6]]
     """
-    if others or lengths is MISSING:
-        raise wrong(reverse_sequence, others, "lengths")
+    if more or others or lengths is MISSING:
+        raise wrong(reverse_sequence, others, "lengths", more)
+    if time_axis is None or batch_axis is None or batch_first is not None:
+        time_axis, batch_axis = sequence_axes(time_axis, batch_axis, batch_first)
     if type(x) is Tensor and not _is_compiling():
         done = _make_reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
         if done is not None:
@@ -104,7 +107,7 @@ def reverse_sequence(
 def reverse_subsequences(
     x: Tensor,
     lengths: Lengths,
-    *,
+    *more: NoReturn,
     axis: SupportsIndex,
     policy: Policy = "clamp",
     align: Align = "start",
@@ -117,8 +120,8 @@ def reverse_subsequences(
     >>> reverse_subsequences(torch.arange(6).reshape(2, 3), [3, 2], axis=1).tolist()
     [[2, 1, 0], [4, 3, 5]]
     """
-    if others or lengths is MISSING or axis is MISSING:
-        raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis")
+    if more or others or lengths is MISSING or axis is MISSING:
+        raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis", more)
     if type(x) is Tensor and not _is_compiling():
         done = _make_reverse_subsequences(x, lengths, axis, policy, align, tail, out)
         if done is not None:
@@ -130,7 +133,7 @@ def reverse_subsequences(
 def reverse_segments(
     x: Tensor,
     offsets: Lengths | None = None,
-    *,
+    *more: NoReturn,
     axis: SupportsIndex = 0,
     out: Tensor | None = None,
     **others: NoReturn,
@@ -145,36 +148,59 @@ def reverse_segments(
     >>> [sequence.tolist() for sequence in reverse_segments(x).unbind()]
     [[1, 0], [2, 1, 0]]
     """
-    if others:
-        raise wrong(reverse_segments, others)
+    if more or others:
+        raise wrong(reverse_segments, others, more=more)
     return _segments(x, offsets, axis, out)
 
 
-def flip(m: Tensor, axis: Axes | None = None) -> Tensor:
+@hinted
+def flip(
+    m: Tensor,
+    axis: Axes | None = None,
+    *more: NoReturn,
+    dim: Axes | None = None,
+    dims: Axes | None = None,
+    **others: NoReturn,
+) -> Tensor:
     """Reverses axes into a contiguous tensor; see :func:`retrograde.flip`.
 
     >>> flip(torch.tensor([[1, 2], [3, 4]]), 1).tolist()
     [[2, 1], [4, 3]]
     """
+    if more or others:
+        raise wrong(flip, others, more=more)
+    if dim is not None or dims is not None:
+        axis = flipped_axes(axis, dim, dims)
     return _named(flip, m, axis=axis)
 
 
-def fliplr(m: Tensor) -> Tensor:
+@hinted
+def fliplr(m: Tensor, *more: NoReturn, **others: NoReturn) -> Tensor:
     """Reverses axis 1 into a contiguous tensor; see :func:`retrograde.fliplr`."""
+    if more or others:
+        raise wrong(fliplr, others, more=more)
     return _named(fliplr, m)
 
 
-def flipud(m: Tensor) -> Tensor:
+@hinted
+def flipud(m: Tensor, *more: NoReturn, **others: NoReturn) -> Tensor:
     """Reverses axis 0 into a contiguous tensor; see :func:`retrograde.flipud`."""
+    if more or others:
+        raise wrong(flipud, others, more=more)
     return _named(flipud, m)
 
 
-def rot90(m: Tensor, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> Tensor:
+@hinted
+def rot90(
+    m: Tensor, k: SupportsIndex = 1, axes: Plane = (0, 1), *more: NoReturn, **others: NoReturn
+) -> Tensor:
     """Rotates by 90 degrees into a contiguous tensor, in one pass; see :func:`retrograde.rot90`.
 
     >>> rot90(torch.tensor([[1, 2], [3, 4]])).tolist()
     [[2, 4], [1, 3]]
     """
+    if more or others:
+        raise wrong(rot90, others, more=more)
     return _named(rot90, m, k=k, axes=axes)
 
 

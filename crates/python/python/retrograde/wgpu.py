@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
+from ._hints import sequence_axes
 from ._lengths import array_of
 from ._typing import Align, Policy, Tail
 
@@ -153,13 +154,18 @@ class Gpu:
         x: ArrayLike,
         lengths: ArrayLike,
         *,
-        time_axis: int = 0,
-        batch_axis: int = 1,
+        time_axis: int | None = None,
+        batch_axis: int | None = None,
+        batch_first: bool | None = None,
         policy: Policy = "strict",
         align: Align = "start",
         tail: Tail = "keep",
     ) -> np.ndarray[Any, Any]:
-        """A padded batch of sequences, each reversed up to its length."""
+        """A padded batch of sequences, each reversed up to its length.
+
+        The axes are 0 and 1 by default, and 1 and 0 with ``batch_first=True``.
+        """
+        time_axis, batch_axis = sequence_axes(time_axis, batch_axis, batch_first)
         flags = _flags(policy, align, tail)
         return self._run(_SEQUENCE, x, [time_axis, batch_axis], lengths, flags)
 

@@ -85,15 +85,20 @@ fn check_output(operator: Operator, src: &Layout, dst: &Layout) -> Result<(), Er
 
 /// What every operator with lengths asks of their shape and type.
 fn check_lengths(operator: Operator, lengths: &Layout, expected: &[usize]) -> Result<(), Error> {
-    if !lengths.dtype().is_integer() {
-        let dtype = lengths.dtype();
-        return Err(Error::LengthsType { operator, dtype, allowed: ANY_INTEGER });
-    }
+    check_lengths_type(operator, lengths)?;
     if lengths.shape() != expected {
         let (got, expected) = (lengths.shape().to_vec(), expected.to_vec());
         return Err(Error::LengthsShape { operator, got, expected });
     }
     Ok(())
+}
+
+/// What every operator with lengths asks of their type.
+fn check_lengths_type(operator: Operator, lengths: &Layout) -> Result<(), Error> {
+    if lengths.dtype().is_integer() {
+        return Ok(());
+    }
+    Err(Error::LengthsType { operator, dtype: lengths.dtype(), allowed: ANY_INTEGER })
 }
 
 /// Resolves an axis that may count from the end.

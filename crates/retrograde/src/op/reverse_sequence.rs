@@ -1,6 +1,6 @@
 //! ReverseSequence: padded batches of sequences, by the rules of ONNX.
 
-use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis, sealed};
+use super::{LengthsOperator, WithLengths, check_lengths_type, check_output, resolve_axis, sealed};
 use crate::dtype::DType;
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
@@ -232,13 +232,24 @@ impl LengthsOperator for ReverseSequence {
     fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
         let (time, batch) = self.checked_axes(src.rank())?;
         self.check_opset(src.dtype(), lengths.dtype())?;
-        check_lengths(OPERATOR, lengths, &[src.shape()[batch]])?;
+        check_lengths_type(OPERATOR, lengths)?;
+        let (time_size, batch_size) = (src.shape()[time], src.shape()[batch]);
+        if lengths.shape() != [batch_size] {
+            let (got, time_axis, batch_axis) = (lengths.shape().to_vec(), time, batch);
+            return Err(Error::SequenceLengthsShape {
+                got,
+                time_axis,
+                time_size,
+                batch_axis,
+                batch_size,
+            });
+        }
         check_output(OPERATOR, src, dst)?;
         let source = LengthsSource {
             meaning: Meaning::Lengths,
             layout: lengths,
             axis_of: &|axis| (axis == batch).then_some(0),
-            limit: src.shape()[time],
+            limit: time_size,
             policy: self.policy,
             align: self.align,
             tail: self.tail,

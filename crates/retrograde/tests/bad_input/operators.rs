@@ -270,13 +270,15 @@ pub(crate) fn reverse_sequence() {
     let input = shape(DType::F32, &[2, 3]);
     refused!(
         op().plan(&input, &shape(DType::I64, &[3, 1]), &input),
-        LengthsShape { .. },
-        "ReverseSequence: lengths have shape [3, 1], expected [3]"
+        SequenceLengthsShape { time_axis: 0, time_size: 2, batch_axis: 1, batch_size: 3, .. },
+        "ReverseSequence: lengths have shape [3, 1], expected [3]: axis 1 (batch_axis) has size 3, \
+         axis 0 (time_axis) has size 2"
     );
     refused!(
         op().plan(&input, &shape(DType::I64, &[]), &input),
-        LengthsShape { .. },
-        "ReverseSequence: lengths have shape [], expected [3]"
+        SequenceLengthsShape { .. },
+        "ReverseSequence: lengths have shape [], expected [3]: axis 1 (batch_axis) has size 3, \
+         axis 0 (time_axis) has size 2"
     );
     refused!(
         op().plan(&input, &shape(DType::F32, &[3]), &input),
