@@ -3,7 +3,7 @@
 //! A vector of output may start anywhere in a unit. Each such phase has a window of the input,
 //! whole units that two overlapping loads cover, and one permutation of those two registers.
 
-use crate::cpu::simd::{BytePermute, Source, WIDEST};
+use crate::cpu::simd::{Source, Vector, WIDEST};
 use std::marker::PhantomData;
 
 /// The widest unit whose windows two of the widest registers cover.
@@ -67,7 +67,7 @@ impl Phases {
 
 /// Whether `count` rows of `len` such units are done this way, with non-temporal stores if `stream`.
 #[inline(always)]
-pub(super) fn applies<V: BytePermute>(stream: bool, unit: usize, len: usize, count: usize) -> bool {
+pub(super) fn applies<V: Vector>(stream: bool, unit: usize, len: usize, count: usize) -> bool {
     if !V::HAS_PERMUTE || len * unit < V::BYTES || unit > V::BYTES / 2 {
         return false;
     }
@@ -84,7 +84,7 @@ pub(super) struct BackwardAny<'a, V> {
     vector: PhantomData<V>,
 }
 
-impl<'a, V: BytePermute> BackwardAny<'a, V> {
+impl<'a, V: Vector> BackwardAny<'a, V> {
     /// The row whose last unit, the first one of the output, starts at `src`.
     #[inline(always)]
     pub(super) fn new(src: *const u8, phases: &'a Phases) -> Self {
@@ -119,7 +119,7 @@ impl<'a, V: BytePermute> BackwardAny<'a, V> {
     }
 }
 
-impl<V: BytePermute> Source<V> for BackwardAny<'_, V> {
+impl<V: Vector> Source<V> for BackwardAny<'_, V> {
     /// Any offset is allowed, not only multiples of the unit.
     #[inline(always)]
     unsafe fn at(&self, offset: usize) -> V {

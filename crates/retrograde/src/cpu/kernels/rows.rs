@@ -9,7 +9,7 @@ use super::runs::{
 };
 use super::short_rows::{self, ShortRows};
 use super::stream::{self, Run, Stream, To};
-use crate::cpu::simd::{BytePermute, PartialVector, Simd, Source, Vector};
+use crate::cpu::simd::{PartialVector, Simd, Source, Vector};
 
 /// Rows of equal shape and spacing.
 #[derive(Debug, Clone, Copy)]
@@ -203,7 +203,7 @@ unsafe fn backward<V: PartialVector>(rows: &Rows, stream: &mut Stream) {
 /// # Safety
 /// As for [`run`], for a unit that [`any_width::applies`] to.
 #[inline(always)]
-unsafe fn backward_any<V: BytePermute>(rows: &Rows, stream: &mut Stream) {
+unsafe fn backward_any<V: Vector>(rows: &Rows, stream: &mut Stream) {
     let computed;
     let phases = match rows.unit {
         3 => const { &Phases::new(V::BYTES, 3) },

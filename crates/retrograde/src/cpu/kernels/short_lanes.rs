@@ -6,7 +6,7 @@
 use super::l1_buffer::{self, L1Buffer};
 use super::runs::{copy_run, partly_reverse_run};
 use super::stream::{Stream, To};
-use crate::cpu::simd::{LaneMap, PackedLanes, Simd, Vector, WIDEST};
+use crate::cpu::simd::{LaneMap, PartialVector, Simd, Vector, WIDEST};
 use std::mem::MaybeUninit;
 use std::ptr::null;
 
@@ -165,7 +165,11 @@ impl Group<'_> {
     /// # Safety
     /// As for [`write`](Self::write); the lanes follow each other in the input too.
     #[inline(always)]
-    unsafe fn packed<V: PackedLanes, const W: usize>(&self, dst: *mut u8, map: &LaneMap) -> usize {
+    unsafe fn packed<V: PartialVector, const W: usize>(
+        &self,
+        dst: *mut u8,
+        map: &LaneMap,
+    ) -> usize {
         let bytes = self.len * W;
         let together = V::BYTES / bytes;
         // Lanes are no longer than a vector, so a byte holds a length.

@@ -1,6 +1,6 @@
 //! Squares of units, transposed in registers: one to a register, or one to each 16 bytes of it.
 
-use crate::cpu::simd::{PART, SquareVector};
+use crate::cpu::simd::{PART, Simd};
 use std::mem::MaybeUninit;
 
 /// Squares of `N` by `N` units, a vector for each row.
@@ -27,7 +27,7 @@ pub(in crate::cpu) const fn side<const W: usize>(bytes: usize) -> usize {
 /// # Safety
 /// All rows are initialised.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn transpose<V: SquareVector, const W: usize, const N: usize>(
+pub(in crate::cpu) unsafe fn transpose<V: Simd, const W: usize, const N: usize>(
     mut square: Square<V, N>,
 ) -> Square<V, N> {
     debug_assert!(N * W == V::BYTES || N * W == PART);

@@ -1,10 +1,9 @@
 //! AVX2: 32-byte registers whose shuffles work in two halves.
 
-use super::bits::nibble_tables;
+use super::narrow::NarrowOrder;
 use super::orders;
-use super::ssse3::{Sse, SseOrder};
-use super::words::own_bits;
-use super::{BitVector, BytePermute, PackedLanes, PartialVector, Simd, SquareVector, Vector};
+use super::ssse3::Sse;
+use super::{PartialVector, Simd, Vector};
 use std::arch::x86_64::*;
 
 /// Thirty-two bytes.
@@ -14,24 +13,25 @@ pub(in crate::cpu) struct Avx(__m256i);
 
 impl Vector for Avx {
     const BYTES: usize = 32;
-    type Order = SseOrder;
+    type Order = NarrowOrder<Sse>;
+    const SHUFFLES: bool = true;
 
-    #[inline(always)]
-    unsafe fn load(src: *const u8) -> Self {
-        // SAFETY: contract 1 and 2.
-        Avx(unsafe { _mm256_loadu_si256(src.cast()) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, dst: *mut u8) {
-        // SAFETY: contract 1 and 2.
-        unsafe { _mm256_storeu_si256(dst.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_nontemporal(self, dst: *mut u8) {
-        // SAFETY: contract 1 and 2.
-        unsafe { _mm256_stream_si256(dst.cast(), self.0) }
+    one_instruction! {
+        load(src: *const u8) -> Self = Avx(_mm256_loadu_si256(src.cast()));
+        store(self, dst: *mut u8) = _mm256_storeu_si256(dst.cast(), self.0);
+        store_nontemporal(self, dst: *mut u8) = _mm256_stream_si256(dst.cast(), self.0);
+        splat(byte: u8) -> Self = Avx(_mm256_set1_epi8(byte as i8));
+        broadcast(sixteen: *const u8) -> Self =
+            Avx(_mm256_broadcastsi128_si256(_mm_loadu_si128(sixteen.cast())));
+        and(self, other: Self) -> Self = Avx(_mm256_and_si256(self.0, other.0));
+        or(self, other: Self) -> Self = Avx(_mm256_or_si256(self.0, other.0));
+        select(mask: Self, set: Self, clear: Self) -> Self =
+            Avx(_mm256_or_si256(_mm256_and_si256(mask.0, set.0), _mm256_andnot_si256(mask.0, clear.0)));
+        shl(self, bits: usize) -> Self =
+            Avx(_mm256_sll_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
+        shr(self, bits: usize) -> Self =
+            Avx(_mm256_srl_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
+        shuffle(self, order: Self) -> Self = Avx(_mm256_shuffle_epi8(self.0, order.0));
     }
 
     #[inline(always)]
@@ -59,28 +59,28 @@ impl Vector for Avx {
     }
 
     #[inline(always)]
-    unsafe fn order(unit: usize) -> SseOrder {
+    unsafe fn order(unit: usize) -> NarrowOrder<Sse> {
         // SAFETY: contract 1.
         unsafe { Sse::order(unit) }
     }
 
     #[inline(always)]
-    unsafe fn reversed(self, order: SseOrder) -> Self {
+    unsafe fn reversed(self, order: NarrowOrder<Sse>) -> Self {
         // SAFETY: contract 1.
         unsafe {
             // Swap the halves, then reverse within each.
             let swapped = _mm256_permute4x64_epi64::<0b01_00_11_10>(self.0);
-            let order = _mm256_broadcastsi128_si256(order.reversed());
+            let order = _mm256_broadcastsi128_si256(order.bytes.0);
             Avx(_mm256_shuffle_epi8(swapped, order))
         }
     }
 
     #[inline(always)]
-    unsafe fn load_reversed(src: *const u8, order: SseOrder) -> Self {
+    unsafe fn load_reversed(src: *const u8, order: NarrowOrder<Sse>) -> Self {
         // SAFETY: contract 1 and 2. Loaded by halves, which takes no shuffle to swap them.
         unsafe {
             let swapped = _mm256_loadu2_m128i(src.cast(), src.add(16).cast());
-            let order = _mm256_broadcastsi128_si256(order.reversed());
+            let order = _mm256_broadcastsi128_si256(order.bytes.0);
             Avx(_mm256_shuffle_epi8(swapped, order))
         }
     }
@@ -106,8 +106,8 @@ impl PartialVector for Avx {
     const MIXES: bool = true;
 
     #[inline(always)]
-    fn unit(order: SseOrder) -> usize {
-        Sse::unit(order)
+    fn unit(order: NarrowOrder<Sse>) -> usize {
+        order.unit
     }
 
     #[inline(always)]
@@ -170,7 +170,7 @@ impl PartialVector for Avx {
     }
 
     #[inline(always)]
-    unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: SseOrder) {
+    unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: NarrowOrder<Sse>) {
         // SAFETY: contract 1 and 2; two overlapping halves cover 16 to 31 bytes.
         unsafe {
             if bytes < 16 {
@@ -195,47 +195,9 @@ impl PartialVector for Avx {
     }
 }
 
-impl PackedLanes for Avx {}
-
-impl BitVector for Avx {
-    #[inline(always)]
-    unsafe fn reversed_in_bytes<const BITS: usize>(self) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            let half = _mm256_set1_epi8(0x0F);
-            let low = _mm256_and_si256(self.0, half);
-            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(self.0), half);
-            if BITS == 4 {
-                return Avx(_mm256_or_si256(_mm256_slli_epi16::<4>(low), high));
-            }
-            let [lows, highs] = const { &nibble_tables::<BITS>() };
-            let lows = _mm256_broadcastsi128_si256(_mm_loadu_si128(lows.as_ptr().cast()));
-            let highs = _mm256_broadcastsi128_si256(_mm_loadu_si128(highs.as_ptr().cast()));
-            let (low, high) = (_mm256_shuffle_epi8(lows, low), _mm256_shuffle_epi8(highs, high));
-            Avx(_mm256_or_si256(low, high))
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            // There are no shifts of bytes: shift words, and mask what crosses a byte.
-            let own = _mm256_set1_epi8(own_bits(shift, high_first) as i8);
-            let (here, there) =
-                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
-            let (here, there) = if high_first {
-                (_mm256_sll_epi16(self.0, here), _mm256_srl_epi16(next.0, there))
-            } else {
-                (_mm256_srl_epi16(self.0, here), _mm256_sll_epi16(next.0, there))
-            };
-            Avx(_mm256_or_si256(_mm256_and_si256(own, here), _mm256_andnot_si256(own, there)))
-        }
-    }
-}
-
-impl SquareVector for Avx {
+impl Simd for Avx {
     type Part = Sse;
+    type Lanes = Sse;
 
     #[inline(always)]
     unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
@@ -282,21 +244,4 @@ impl SquareVector for Avx {
             _mm_storeu_si128(dst.add(pitch).cast(), _mm256_extracti128_si256::<1>(self.0));
         }
     }
-
-    #[inline(always)]
-    unsafe fn select(self, other: Self, mask: u8) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            let mask = _mm256_set1_epi8(mask as i8);
-            let own = _mm256_andnot_si256(mask, self.0);
-            Avx(_mm256_or_si256(own, _mm256_and_si256(mask, other.0)))
-        }
-    }
-}
-
-impl BytePermute for Avx {}
-
-impl Simd for Avx {
-    type Odd = Sse;
-    type Lanes = Sse;
 }

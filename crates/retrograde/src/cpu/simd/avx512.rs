@@ -2,15 +2,11 @@
 //! single bytes, which makes units of any width alike; without it, words of two or four bytes.
 
 use super::avx2::Avx;
-use super::bits::nibble_tables;
 use super::lanes::by_units;
 use super::orders;
-use super::permute::by_bytes;
 use super::ssse3::Sse;
-use super::words::own_bits;
-use super::{
-    BitVector, BytePermute, LaneMap, PackedLanes, PartialVector, Simd, SquareVector, Vector,
-};
+use super::vector::permuted_bytes;
+use super::{LaneMap, PartialVector, Simd, Vector};
 use std::arch::x86_64::*;
 
 /// Sixty-four bytes.
@@ -60,29 +56,43 @@ const fn reversed_words(unit: usize) -> [u32; 16] {
 impl<const VBMI: bool> Vector for Avx512<VBMI> {
     const BYTES: usize = 64;
     type Order = Avx512Order;
+    const SHUFFLES: bool = true;
+    const HAS_PERMUTE: bool = VBMI;
 
-    #[inline(always)]
-    unsafe fn load(src: *const u8) -> Self {
-        // SAFETY: contract 1 and 2.
-        Avx512(unsafe { _mm512_loadu_si512(src.cast()) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, dst: *mut u8) {
-        // SAFETY: contract 1 and 2.
-        unsafe { _mm512_storeu_si512(dst.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_nontemporal(self, dst: *mut u8) {
-        // SAFETY: contract 1 and 2.
-        unsafe { _mm512_stream_si512(dst.cast(), self.0) }
+    one_instruction! {
+        load(src: *const u8) -> Self = Avx512(_mm512_loadu_si512(src.cast()));
+        store(self, dst: *mut u8) = _mm512_storeu_si512(dst.cast(), self.0);
+        store_nontemporal(self, dst: *mut u8) = _mm512_stream_si512(dst.cast(), self.0);
+        splat(byte: u8) -> Self = Avx512(_mm512_set1_epi8(byte as i8));
+        broadcast(sixteen: *const u8) -> Self =
+            Avx512(_mm512_broadcast_i32x4(_mm_loadu_si128(sixteen.cast())));
+        and(self, other: Self) -> Self = Avx512(_mm512_and_si512(self.0, other.0));
+        or(self, other: Self) -> Self = Avx512(_mm512_or_si512(self.0, other.0));
+        select(mask: Self, set: Self, clear: Self) -> Self =
+            Avx512(_mm512_ternarylogic_epi64::<0xCA>(mask.0, set.0, clear.0));
+        shl(self, bits: usize) -> Self =
+            Avx512(_mm512_sll_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
+        shr(self, bits: usize) -> Self =
+            Avx512(_mm512_srl_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
+        shuffle(self, order: Self) -> Self = Avx512(_mm512_shuffle_epi8(self.0, order.0));
     }
 
     #[inline(always)]
     unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
         // SAFETY: contract 1 and 2; masked-off bytes are not written.
         unsafe { _mm512_mask_storeu_epi8(dst.cast(), low(to) & !low(from), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
+        // SAFETY: contract 1 and 2: there are 64 numbers at `order`.
+        unsafe {
+            if !VBMI {
+                return permuted_bytes(first, second, order);
+            }
+            let order = _mm512_loadu_si512(order.cast());
+            Avx512(_mm512_permutex2var_epi8(first.0, order, second.0))
+        }
     }
 
     #[inline(always)]
@@ -157,7 +167,7 @@ impl<const VBMI: bool> Vector for Avx512<VBMI> {
                 12 => _mm512_loadu_si512(const { reversed_words(3) }.as_ptr().cast()),
                 8 => _mm512_loadu_si512(const { reversed_words(2) }.as_ptr().cast()),
                 4 => _mm512_loadu_si512(const { reversed_words(1) }.as_ptr().cast()),
-                _ => _mm512_broadcast_i32x4(Sse::order(unit).reversed()),
+                _ => _mm512_broadcast_i32x4(Sse::order(unit).bytes.0),
             }
         };
         Avx512Order { unit, order }
@@ -267,14 +277,6 @@ impl<const VBMI: bool> PartialVector for Avx512<VBMI> {
     }
 
     #[inline(always)]
-    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
-        // SAFETY: contract 1 and 2.
-        unsafe { Self::partly_reversed::<W>(src, src, if reversed { 64 / W } else { 0 }) }
-    }
-}
-
-impl<const VBMI: bool> PackedLanes for Avx512<VBMI> {
-    #[inline(always)]
     fn packs(unit: usize) -> bool {
         VBMI && unit == 1 || matches!(unit, 2 | 4 | 8)
     }
@@ -328,47 +330,17 @@ impl<const VBMI: bool> PackedLanes for Avx512<VBMI> {
             })
         }
     }
-}
-
-impl<const VBMI: bool> BitVector for Avx512<VBMI> {
-    #[inline(always)]
-    unsafe fn reversed_in_bytes<const BITS: usize>(self) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            let half = _mm512_set1_epi8(0x0F);
-            let low = _mm512_and_si512(self.0, half);
-            let high = _mm512_and_si512(_mm512_srli_epi16::<4>(self.0), half);
-            if BITS == 4 {
-                return Avx512(_mm512_or_si512(_mm512_slli_epi16::<4>(low), high));
-            }
-            let [lows, highs] = const { &nibble_tables::<BITS>() };
-            let lows = _mm512_broadcast_i32x4(_mm_loadu_si128(lows.as_ptr().cast()));
-            let highs = _mm512_broadcast_i32x4(_mm_loadu_si128(highs.as_ptr().cast()));
-            let (low, high) = (_mm512_shuffle_epi8(lows, low), _mm512_shuffle_epi8(highs, high));
-            Avx512(_mm512_or_si512(low, high))
-        }
-    }
 
     #[inline(always)]
-    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            // There are no shifts of bytes: shift words, and mask what crosses a byte.
-            let own = _mm512_set1_epi8(own_bits(shift, high_first) as i8);
-            let (here, there) =
-                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
-            let (here, there) = if high_first {
-                (_mm512_sll_epi16(self.0, here), _mm512_srl_epi16(next.0, there))
-            } else {
-                (_mm512_srl_epi16(self.0, here), _mm512_sll_epi16(next.0, there))
-            };
-            Avx512(_mm512_or_si512(_mm512_and_si512(own, here), _mm512_andnot_si512(own, there)))
-        }
+    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        // SAFETY: contract 1 and 2.
+        unsafe { Self::partly_reversed::<W>(src, src, if reversed { 64 / W } else { 0 }) }
     }
 }
 
-impl<const VBMI: bool> SquareVector for Avx512<VBMI> {
+impl<const VBMI: bool> Simd for Avx512<VBMI> {
     type Part = Sse;
+    type Lanes = Self;
 
     #[inline(always)]
     unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
@@ -420,37 +392,6 @@ impl<const VBMI: bool> SquareVector for Avx512<VBMI> {
             _mm_storeu_si128(dst.add(3 * pitch).cast(), _mm512_extracti32x4_epi32::<3>(self.0));
         }
     }
-
-    #[inline(always)]
-    unsafe fn select(self, other: Self, mask: u8) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            let mask = _mm512_set1_epi8(mask as i8);
-            // Where a bit of the mask is set, the bit of `other`, else this register's.
-            Avx512(_mm512_ternarylogic_epi64::<0xCA>(mask, other.0, self.0))
-        }
-    }
-}
-
-impl<const VBMI: bool> BytePermute for Avx512<VBMI> {
-    const HAS_PERMUTE: bool = VBMI;
-
-    #[inline(always)]
-    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
-        // SAFETY: contract 1 and 2: there are 64 numbers at `order`.
-        unsafe {
-            if !VBMI {
-                return by_bytes(first, second, order);
-            }
-            let order = _mm512_loadu_si512(order.cast());
-            Avx512(_mm512_permutex2var_epi8(first.0, order, second.0))
-        }
-    }
-}
-
-impl<const VBMI: bool> Simd for Avx512<VBMI> {
-    type Odd = Sse;
-    type Lanes = Self;
 }
 
 /// Bytes in the integers that permute units of `unit` bytes.

@@ -44,35 +44,10 @@ impl LaneMap {
     }
 }
 
-/// A register that can reverse the prefixes of several lanes at once.
+/// [`PartialVector::packed_lanes`](super::PartialVector::packed_lanes) unit by unit, for widths that have no permutation.
 ///
 /// # Safety
-/// See the [contract](super#contract) of this module.
-pub(in crate::cpu) trait PackedLanes: Vector {
-    /// Whether [`packed_lanes`](Self::packed_lanes) is worth calling for units of this width.
-    /// The default of that is right, but slow.
-    #[inline(always)]
-    fn packs(_unit: usize) -> bool {
-        false
-    }
-
-    /// A register full of consecutive short lanes: of each, as many units as `heads` says are
-    /// reversed. As many heads are loaded as the register has units.
-    #[inline(always)]
-    unsafe fn packed_lanes<const W: usize>(
-        src: *const u8,
-        heads: *const u8,
-        map: &LaneMap,
-    ) -> Self {
-        // SAFETY: passed on.
-        unsafe { by_units::<Self, W>(src, heads, map) }
-    }
-}
-
-/// [`PackedLanes::packed_lanes`] unit by unit, for widths that have no permutation.
-///
-/// # Safety
-/// As for [`PackedLanes::packed_lanes`].
+/// As for that.
 #[inline(always)]
 pub(super) unsafe fn by_units<V: Vector, const W: usize>(
     src: *const u8,

@@ -18,7 +18,6 @@ pub(in crate::cpu) const fn reversed<const BYTES: usize>() -> [[u8; BYTES]; 17] 
 }
 
 /// The identity, and the order with units of `W` bytes reversed.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(in crate::cpu) const fn either<const W: usize>() -> [[u8; 16]; 2] {
     let mut orders = [[0; 16], reversed::<16>()[W]];
     let mut byte = 0;
@@ -48,7 +47,6 @@ pub(in crate::cpu) const fn parts<const BYTES: usize>() -> [u8; BYTES] {
 /// For every number of units of `W` bytes at the start of a register of `BYTES`, and `COUNT` is one
 /// more than that: which byte comes where when they reverse their order. Bytes behind them have a
 /// number, `0xFF`, that stands for no byte.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(in crate::cpu) const fn heads<const W: usize, const BYTES: usize, const COUNT: usize>()
 -> [[u8; BYTES]; COUNT] {
     assert!(COUNT == BYTES + 1);
@@ -66,7 +64,6 @@ pub(in crate::cpu) const fn heads<const W: usize, const BYTES: usize, const COUN
 }
 
 /// For every byte of a register of 16, the first byte of its unit of `W` bytes, and its place in that.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(in crate::cpu) const fn places<const W: usize>() -> [[u8; 16]; 2] {
     let mut places = [[0; 16]; 2];
     let mut byte = 0;

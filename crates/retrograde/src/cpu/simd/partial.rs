@@ -1,5 +1,6 @@
 //! Registers of which only a part is reversed, and rows shorter than a register.
 
+use super::lanes::{LaneMap, by_units};
 use super::vector::{Vector, WIDEST, copy_narrow, copy_unit};
 use std::mem::MaybeUninit;
 
@@ -71,6 +72,25 @@ pub(in crate::cpu) trait PartialVector: Vector {
             }
             Self::load(mixed)
         }
+    }
+
+    /// Whether [`packed_lanes`](Self::packed_lanes) is worth calling for units of this width.
+    /// The default of that is right, but slow.
+    #[inline(always)]
+    fn packs(_unit: usize) -> bool {
+        false
+    }
+
+    /// A register full of consecutive short lanes: of each, as many units as `heads` says are
+    /// reversed. As many heads are loaded as the register has units.
+    #[inline(always)]
+    unsafe fn packed_lanes<const W: usize>(
+        src: *const u8,
+        heads: *const u8,
+        map: &LaneMap,
+    ) -> Self {
+        // SAFETY: passed on.
+        unsafe { by_units::<Self, W>(src, heads, map) }
     }
 
     /// Loads from any address, with units of `W` bytes in reverse order if `reversed`.

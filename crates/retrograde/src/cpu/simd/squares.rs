@@ -4,20 +4,22 @@
 //! Sixteen rows of single bytes fill sixteen registers of any width, and interleaving within 16 bytes
 //! is one instruction everywhere. So the wider the register, the more squares each of them transposes.
 
-use super::vector::WIDEST;
-use super::{BitVector, PartialVector};
-use std::mem::MaybeUninit;
+use super::PartialVector;
 
 /// Bytes in a part.
 pub(in crate::cpu) const PART: usize = 16;
 
-/// A register of one or more parts. The defaults are for registers of one.
+/// All that the kernels ask of an instruction set: a register of one or more parts, with the narrower
+/// registers beside the widest. The defaults are for registers of one part.
 ///
 /// # Safety
 /// See the [contract](super#contract) of this module.
-pub(in crate::cpu) trait SquareVector: PartialVector + BitVector {
-    /// A register of one part.
-    type Part: SquareVector;
+pub(in crate::cpu) trait Simd: PartialVector {
+    /// A register of one part. It has an [order](super::Vector::orders) of all units of up to 16 bytes.
+    type Part: PartialVector;
+
+    /// The register for several short lanes at once.
+    type Lanes: PartialVector;
 
     /// Interleaves units of `W` bytes of two registers within each part: the lower halves of all
     /// parts, and their upper halves.
@@ -47,24 +49,5 @@ pub(in crate::cpu) trait SquareVector: PartialVector + BitVector {
         const { assert!(Self::BYTES == PART) };
         // SAFETY: passed on.
         unsafe { self.store(dst) }
-    }
-
-    /// The bits of each byte that `mask` has from `other`, the rest from this register.
-    #[inline(always)]
-    unsafe fn select(self, other: Self, mask: u8) -> Self {
-        let mut held = MaybeUninit::<[[u64; WIDEST / 8]; 2]>::uninit();
-        let own = held.as_mut_ptr().cast::<u64>();
-        let mask = 0x0101_0101_0101_0101 * u64::from(mask);
-        // SAFETY: contract 1; no register is wider than one of the arrays.
-        unsafe {
-            let others = own.add(WIDEST / 8);
-            self.store(own.cast());
-            other.store(others.cast());
-            for word in 0..Self::BYTES / 8 {
-                let (a, b) = (own.add(word).read(), others.add(word).read());
-                own.add(word).write(a & !mask | b & mask);
-            }
-            Self::load(own.cast())
-        }
     }
 }

@@ -172,7 +172,7 @@ fn registers_of_several_parts() {
             let written = out.iter().filter(|&&byte| byte != 7).count();
             assert!(written <= V::BYTES, "store_parts at {level}");
             for mask in [0x0F, 0x30, 0x80, 0, 0xFF] {
-                let got = loaded::<V>(&a).select(loaded(&b), mask);
+                let got = V::select(V::splat(mask), loaded(&b), loaded(&a));
                 let both = a.iter().zip(&b).take(V::BYTES);
                 let wanted: Vec<u8> = both.map(|(a, b)| a & !mask | b & mask).collect();
                 same(stored(got), wanted, "select", level);
@@ -237,8 +237,8 @@ fn odd_widths_and_byte_permutations() {
         }
     }
     fn check<V: Simd>(level: &str) {
-        assert!((1..=16).all(V::Odd::orders), "{level}");
-        (1..=16).for_each(|unit| odd::<V::Odd>(level, unit));
+        assert!((1..=16).all(V::Part::orders), "{level}");
+        (1..=16).for_each(|unit| odd::<V::Part>(level, unit));
         (1..=16).filter(|&unit| V::orders(unit)).for_each(|unit| odd::<V>(level, unit));
         let (a, b, n) = (bytes(1), bytes(99), V::BYTES);
         for seed in 0..8 {
@@ -259,14 +259,22 @@ fn sub_byte_elements() {
     fn reversal<V: Simd, const BITS: usize>(level: &str) {
         let data = bytes(17);
         // SAFETY: as in `units`.
-        let got = unsafe { loaded::<V>(&data).reversed_in_bytes::<BITS>() };
+        let got = unsafe {
+            let in_bytes = bits::InBytes::<V>::new(BITS);
+            let got = in_bytes.reversed::<false>(loaded(&data));
+            if BITS == 4 {
+                let known = in_bytes.reversed::<true>(loaded(&data));
+                same(stored(known), stored(got), "four bits", level);
+            }
+            got
+        };
         let one = |&byte: &u8| {
             let elements =
                 (0..8 / BITS).map(|at| byte >> (at * BITS) & (1u8 << BITS).wrapping_sub(1));
             elements.fold(0u8, |sum, element| sum << BITS | element)
         };
         let wanted: Vec<u8> = data[..V::BYTES].iter().map(one).collect();
-        same(stored(got), wanted, "reversed_in_bytes", level);
+        same(stored(got), wanted, "elements in bytes", level);
     }
     fn check<V: Simd>(level: &str) {
         reversal::<V, 1>(level);
@@ -274,15 +282,47 @@ fn sub_byte_elements() {
         reversal::<V, 4>(level);
         let (a, b) = (bytes(1), bytes(99));
         for shift in 1..8 {
-            for high_first in [false, true] {
-                // SAFETY: as in `units`; the shift is in range.
-                let got = unsafe { loaded::<V>(&a).funnel(loaded(&b), shift, high_first) };
-                let one = |(&a, &b): (&u8, &u8)| match high_first {
-                    true => a << shift | b >> (8 - shift),
-                    false => a >> shift | b << (8 - shift),
-                };
-                let wanted: Vec<u8> = a.iter().zip(&b).take(V::BYTES).map(one).collect();
-                same(stored(got), wanted, "funnel", level);
+            // SAFETY: as in `units`; the shift is in range.
+            let got = unsafe { bits::funnel::<V>(loaded(&a), loaded(&b), shift) };
+            let one = |(&a, &b): (&u8, &u8)| a << shift | b >> (8 - shift);
+            let wanted: Vec<u8> = a.iter().zip(&b).take(V::BYTES).map(one).collect();
+            same(stored(got), wanted, "funnel", level);
+        }
+    }
+    on_every_level!(check);
+}
+
+#[test]
+fn bits_and_looking_bytes_up() {
+    fn check<V: Simd>(level: &str) {
+        let (a, b, n) = (bytes(1), bytes(99), V::BYTES);
+        let each = |of: fn(u8, u8) -> u8| -> Vec<u8> {
+            a.iter().zip(&b).take(n).map(|(&a, &b)| of(a, b)).collect()
+        };
+        // Numbers below 16, and some that stand for no byte.
+        let order: [u8; 4 * WIDEST] =
+            std::array::from_fn(|at| (at * 7 % 16) as u8 | if at % 5 == 4 { 0x80 } else { 0 });
+        let numbers = order[..n].chunks(16).zip(a.chunks(16));
+        let shuffled: Vec<u8> = numbers
+            .flat_map(|(order, from)| {
+                order.iter().map(|&at| if at < 16 { from[usize::from(at)] } else { 0 })
+            })
+            .collect();
+        // SAFETY: as in `units`.
+        unsafe {
+            let (x, y) = (loaded::<V>(&a), loaded::<V>(&b));
+            same(stored(V::splat(0xA5)), vec![0xA5; n], "splat", level);
+            same(stored(V::broadcast(a.as_ptr())), a[..16].repeat(n / 16), "broadcast", level);
+            same(stored(x.and(y)), each(|a, b| a & b), "and", level);
+            same(stored(x.or(y)), each(|a, b| a | b), "or", level);
+            same(stored(x.reversed_bits()), each(|a, _| a.reverse_bits()), "reversed_bits", level);
+            same(stored(x.shuffle(loaded(&order))), shuffled, "shuffle", level);
+            for shift in 0..8 {
+                let (left, right) = (V::splat(0xFF << shift), V::splat(0xFF >> shift));
+                let wanted: Vec<u8> = a[..n].iter().map(|a| a << shift).collect();
+                same(stored(x.shl(shift).and(left)), wanted, "shl", level);
+                let wanted: Vec<u8> = a[..n].iter().map(|a| a >> shift).collect();
+                same(stored(x.shr(shift).and(right)), wanted, "shr", level);
             }
         }
     }

@@ -14,7 +14,7 @@ pub(in crate::cpu) use job::{Columns, LEAST_PACKED, LEAST_STEPS, room, stage_byt
 
 use super::stream::{LINE, ZEROS, to_line};
 use super::transpose::side;
-use crate::cpu::simd::{PART, Simd, SquareVector, WIDEST, copy_unit};
+use crate::cpu::simd::{PART, Simd, WIDEST, copy_unit};
 use job::{MOST_COLUMNS, behind};
 use strip::Strip;
 
@@ -81,9 +81,7 @@ unsafe fn of_width<V: Simd, const W: usize, const E: usize>(columns: &Columns<'_
 /// # Safety
 /// As for [`of_width`].
 #[inline(always)]
-unsafe fn strips<V: SquareVector, const W: usize, const E: usize, const N: usize>(
-    columns: &Columns<'_>,
-) {
+unsafe fn strips<V: Simd, const W: usize, const E: usize, const N: usize>(columns: &Columns<'_>) {
     let (wide, count) = (V::BYTES / W, columns.heads.len().div_ceil(E));
     // SAFETY: kernel contract 1 to 4; strips and single columns all exist.
     unsafe {

@@ -3,7 +3,7 @@
 use super::job::{Columns, MOST_COLUMNS, behind};
 use crate::cpu::kernels::stream::ZEROS;
 use crate::cpu::kernels::transpose::{Square, no_square, transpose};
-use crate::cpu::simd::{PART, PartialVector, SquareVector, Vector, WIDEST, copy_unit, words};
+use crate::cpu::simd::{PART, PartialVector, Simd, Vector, WIDEST, bits, copy_unit, words};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -15,7 +15,7 @@ const AHEAD: usize = 24;
 ///
 /// Its columns are listed vector by vector. In a vector, those of the first element of each unit come
 /// first; among them, those of a register that is loaded at once (see
-/// [`SquareVector::load_parts`]) follow each other.
+/// [`Simd::load_parts`]) follow each other.
 pub(super) struct Strip<'a, V> {
     columns: &'a Columns<'a>,
     /// The first of its bytes in a row.
@@ -38,11 +38,11 @@ struct Pieces {
     /// Its offset in the buffer.
     from: [u32; MOST_COLUMNS],
     /// Not 0 if it is to be reversed; with several parts in a vector, as
-    /// [`SquareVector::load_parts`] has it.
+    /// [`Simd::load_parts`] has it.
     turned: [u8; MOST_COLUMNS],
 }
 
-impl<'a, V: SquareVector> Strip<'a, V> {
+impl<'a, V: Simd> Strip<'a, V> {
     /// The units from `first` on that fill `vectors` vectors.
     #[inline(always)]
     pub(super) fn new(
@@ -392,7 +392,7 @@ impl<'a, V: SquareVector> Strip<'a, V> {
 /// # Safety
 /// Kernel contract 3; for each column, `from` and `turned` have a piece inside the buffer.
 #[inline(always)]
-unsafe fn square<V: SquareVector, const W: usize, const E: usize, const N: usize>(
+unsafe fn square<V: Simd, const W: usize, const E: usize, const N: usize>(
     stage: *const u8,
     from: *const u32,
     turned: *const u8,
@@ -414,7 +414,10 @@ unsafe fn square<V: SquareVector, const W: usize, const E: usize, const N: usize
                 };
                 put_together.write(match element {
                     0 => piece,
-                    _ => put_together.assume_init().select(piece, words::mask::<E>(element)),
+                    _ => {
+                        let mask = V::splat(words::mask::<E>(element));
+                        V::select(mask, piece, put_together.assume_init())
+                    }
                 });
             }
             units.write(put_together.assume_init());
@@ -464,7 +467,7 @@ impl<const E: usize> Row<E> {
     /// # Safety
     /// Kernel contract 1 and 3, for the elements of a vector.
     #[inline(always)]
-    unsafe fn read<V: SquareVector>(self, columns: &Columns<'_>) -> V {
+    unsafe fn read<V: Simd>(self, columns: &Columns<'_>) -> V {
         let (start, phase) = (self.start(columns), self.at as usize % E * (8 / E));
         // SAFETY: kernel contract 1: elements on a byte fill the vector.
         unsafe {
@@ -481,11 +484,7 @@ impl<const E: usize> Row<E> {
 /// # Safety
 /// Kernel contract 1 and 3; the input ends at `end`, which is behind the vector's last element.
 #[inline(always)]
-unsafe fn shifted<V: SquareVector, const E: usize>(
-    start: *const u8,
-    phase: usize,
-    end: *const u8,
-) -> V {
+unsafe fn shifted<V: Simd, const E: usize>(start: *const u8, phase: usize, end: *const u8) -> V {
     let mut last = [0; WIDEST + 1];
     let left = end.addr() - start.addr();
     // SAFETY: the bytes up to `end` are valid for reads, and no more of them are read. The array has
@@ -497,6 +496,10 @@ unsafe fn shifted<V: SquareVector, const E: usize>(
             start.copy_to_nonoverlapping(last.as_mut_ptr(), left);
             last.as_ptr()
         };
-        V::load(start).funnel(V::load(start.add(1)), phase, words::high_first_of(E))
+        let (here, next) = (V::load(start), V::load(start.add(1)));
+        match words::high_first_of(E) {
+            true => bits::funnel(here, next, phase),
+            false => bits::funnel(next, here, 8 - phase),
+        }
     }
 }
