@@ -162,6 +162,11 @@ impl<'a> LengthReader<'a> {
     /// of its own. Bounds may lie outside `steps`. All of them are clamped to the axis and ascend, even if another thread changes
     /// them.
     pub(super) fn each_bounds(&self, steps: Range<usize>, mut visit: impl FnMut(Bounds<'_>)) {
+        // Compiled once: what is called is called for many bounds at a time.
+        self.visit_bounds(steps, &mut visit);
+    }
+
+    fn visit_bounds(&self, steps: Range<usize>, visit: &mut dyn FnMut(Bounds<'_>)) {
         if steps.is_empty() {
             return;
         }

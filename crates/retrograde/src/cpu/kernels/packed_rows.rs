@@ -47,21 +47,38 @@ pub(in crate::cpu) struct PackedRow {
 /// and the row not backward); `stream` is null or exclusively this call's.
 #[inline(always)]
 pub(in crate::cpu) unsafe fn run<V: Simd>(job: &PackedRow) {
-    // Non-temporal stores wait for memory longer than for the instructions that this saves.
-    let four = job.bits == 4 && job.stream.is_null();
     // SAFETY: kernel contract 1 to 3.
     unsafe {
-        match (job.backward, job.shift > 0, four) {
-            (false, false, _) => runs::copy_run::<V>(job.base, job.dst, job.bytes, to(job)),
-            (false, true, _) => write(Vectors::<V, false, false, true>::new(job), job),
-            (true, false, false) => write(Vectors::<V, true, false, false>::new(job), job),
-            (true, true, false) => write(Vectors::<V, true, false, true>::new(job), job),
-            (true, false, true) => {
-                plain::<V, _, 4>(Vectors::<V, true, true, false>::new(job), job.dst, job.bytes);
+        match (job.backward, job.shift > 0) {
+            (false, false) => runs::copy_run::<V>(job.base, job.dst, job.bytes, to(job)),
+            (false, true) => write(Vectors::<V, false, 0, true>::new(job), job),
+            (true, shifted) => {
+                // Non-temporal stores wait for memory longer than for the instructions that a known
+                // width saves.
+                match if job.stream.is_null() { job.bits } else { 0 } {
+                    4 => backward::<V, 4>(job, shifted),
+                    2 if !InBytes::<V>::AS_DATA => backward::<V, 2>(job, shifted),
+                    1 if !InBytes::<V>::AS_DATA => backward::<V, 1>(job, shifted),
+                    _ if shifted => write(Vectors::<V, true, 0, true>::new(job), job),
+                    _ => write(Vectors::<V, true, 0, false>::new(job), job),
+                }
             }
-            (true, true, true) => {
-                plain::<V, _, 4>(Vectors::<V, true, true, true>::new(job), job.dst, job.bytes);
-            }
+        }
+    }
+}
+
+/// A backward row with ordinary stores, of elements of a known width.
+///
+/// # Safety
+/// As for [`run`].
+#[inline(always)]
+unsafe fn backward<V: Vector, const BITS: usize>(job: &PackedRow, shifted: bool) {
+    let PackedRow { dst, bytes, .. } = *job;
+    // SAFETY: kernel contract 1 to 3.
+    unsafe {
+        match shifted {
+            true => plain::<V, _, 4>(Vectors::<V, true, BITS, true>::new(job), dst, bytes),
+            false => plain::<V, _, 4>(Vectors::<V, true, BITS, false>::new(job), dst, bytes),
         }
     }
 }
@@ -74,10 +91,10 @@ unsafe fn to<'a>(job: &PackedRow) -> To<'a> {
     To { stream: unsafe { job.stream.as_mut() }, next: job.next }
 }
 
-/// Eight bits of input for each byte of output, a vector at a time. `FOUR` is whether elements are known
-/// to have 4 bits.
+/// Eight bits of input for each byte of output, a vector at a time. Elements have `BITS` bits if the
+/// compiler knows it, otherwise that is 0.
 #[derive(Clone, Copy)]
-struct Vectors<V: Vector, const BACK: bool, const FOUR: bool, const SHIFTED: bool> {
+struct Vectors<V: Vector, const BACK: bool, const BITS: usize, const SHIFTED: bool> {
     base: *const u8,
     /// The arguments of [`funnel`]: where the registers are behind the start, and the shift.
     high: usize,
@@ -87,8 +104,8 @@ struct Vectors<V: Vector, const BACK: bool, const FOUR: bool, const SHIFTED: boo
     in_bytes: InBytes<V>,
 }
 
-impl<V: Vector, const BACK: bool, const FOUR: bool, const SHIFTED: bool>
-    Vectors<V, BACK, FOUR, SHIFTED>
+impl<V: Vector, const BACK: bool, const BITS: usize, const SHIFTED: bool>
+    Vectors<V, BACK, BITS, SHIFTED>
 {
     /// # Safety
     /// Kernel contract 3.
@@ -105,8 +122,8 @@ impl<V: Vector, const BACK: bool, const FOUR: bool, const SHIFTED: bool>
     }
 }
 
-impl<V: Vector, const BACK: bool, const FOUR: bool, const SHIFTED: bool> Source<V>
-    for Vectors<V, BACK, FOUR, SHIFTED>
+impl<V: Vector, const BACK: bool, const BITS: usize, const SHIFTED: bool> Source<V>
+    for Vectors<V, BACK, BITS, SHIFTED>
 {
     /// Any offset is allowed.
     #[inline(always)]
@@ -122,7 +139,7 @@ impl<V: Vector, const BACK: bool, const FOUR: bool, const SHIFTED: bool> Source<
                 false => V::load(start),
             };
             match BACK {
-                true => self.in_bytes.reversed::<FOUR>(vector.reversed(self.order)),
+                true => self.in_bytes.reversed::<BITS>(vector.reversed(self.order)),
                 false => vector,
             }
         }

@@ -24,16 +24,18 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(job: &PackedSwaps) {
     // SAFETY: kernel contract 1 to 3.
     unsafe {
         match job.bits {
-            4 => of_width::<V, true>(job),
-            _ => of_width::<V, false>(job),
+            4 => of_width::<V, 4>(job),
+            2 if !InBytes::<V>::AS_DATA => of_width::<V, 2>(job),
+            1 if !InBytes::<V>::AS_DATA => of_width::<V, 1>(job),
+            _ => of_width::<V, 0>(job),
         }
     }
 }
 
 /// # Safety
-/// As for [`run`]; `FOUR` is whether elements have 4 bits.
+/// As for [`run`]; elements have `BITS` bits, or that is 0.
 #[inline(always)]
-unsafe fn of_width<V: Simd, const FOUR: bool>(job: &PackedSwaps) {
+unsafe fn of_width<V: Simd, const BITS: usize>(job: &PackedSwaps) {
     let mut done = 0;
     // SAFETY: kernel contract 3.
     let (order, in_bytes) = unsafe { (V::order(1), InBytes::new(job.bits)) };
@@ -42,8 +44,8 @@ unsafe fn of_width<V: Simd, const FOUR: bool>(job: &PackedSwaps) {
         unsafe {
             let (front, back) = (job.front.add(done), job.end.sub(done + V::BYTES));
             let (a, b) = (V::load_reversed(front, order), V::load_reversed(back, order));
-            in_bytes.reversed::<FOUR>(b).store(front);
-            in_bytes.reversed::<FOUR>(a).store(back);
+            in_bytes.reversed::<BITS>(b).store(front);
+            in_bytes.reversed::<BITS>(a).store(back);
         }
         done += V::BYTES;
     }

@@ -311,7 +311,7 @@ impl<V: Simd> Reverser<V> {
         matches!(self.unit, 1 | 2 | 4 | 8 | 16)
     }
 
-    /// Reverses the units of the `bytes` bytes that end at `end`; `DIVIDES` if it is known that they
+    /// Reverses the units of the `bytes` bytes that end at `end`; `DIVIDES` is whether they
     /// [divide a register](Self::divides).
     ///
     /// # Safety
@@ -325,10 +325,11 @@ impl<V: Simd> Reverser<V> {
         mut to: To<'_>,
     ) {
         let unit = self.unit;
+        debug_assert_eq!(DIVIDES, self.divides());
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             match unit {
-                _ if DIVIDES || self.divides() => {
+                _ if DIVIDES => {
                     reverse_run::<V>(end, dst, bytes, self.order, to);
                 }
                 3 => self.odd_run::<3>(end, dst, bytes),

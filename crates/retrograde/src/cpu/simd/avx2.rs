@@ -84,12 +84,6 @@ impl Vector for Avx {
             Avx(_mm256_shuffle_epi8(swapped, order))
         }
     }
-
-    #[inline(always)]
-    fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
-    }
 }
 
 /// Half a register, twice.

@@ -187,12 +187,6 @@ impl<const VBMI: bool> Vector for Avx512<VBMI> {
             })
         }
     }
-
-    #[inline(always)]
-    fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
-    }
 }
 
 impl<const VBMI: bool> PartialVector for Avx512<VBMI> {

@@ -25,22 +25,23 @@ impl<V: Vector> InBytes<V> {
         InBytes { bits, tables }
     }
 
-    /// Reverses the order of elements within each byte. `FOUR` is whether they are known to have 4 bits,
-    /// which takes fewer instructions.
+    /// Reverses the order of elements within each byte. Their width is `BITS` if the compiler knows it,
+    /// otherwise that is 0.
     ///
     /// # Safety
     /// Contract 1.
     #[inline(always)]
-    pub(in crate::cpu) unsafe fn reversed<const FOUR: bool>(self, vector: V) -> V {
-        debug_assert!(!FOUR || self.bits == 4);
+    pub(in crate::cpu) unsafe fn reversed<const BITS: usize>(self, vector: V) -> V {
+        debug_assert!(BITS == 0 || BITS == self.bits);
         // SAFETY: contract 1; nibbles are below 16.
         unsafe {
-            if V::SHUFFLES && !V::REVERSES_BITS && !FOUR {
+            // Elements of four bits take fewer instructions without tables.
+            if V::SHUFFLES && !V::REVERSES_BITS && BITS != 4 {
                 let ([low, high], nibble) = (self.tables, V::splat(0x0F));
                 let low = low.shuffle(vector.and(nibble));
                 return low.or(high.shuffle(vector.shr(4).and(nibble)));
             }
-            match if FOUR { 4 } else { self.bits } {
+            match if BITS == 0 { self.bits } else { BITS } {
                 1 => vector.reversed_bits(),
                 2 if V::REVERSES_BITS => swapped(vector.reversed_bits(), 1, 0xAA),
                 2 => swapped(swapped(vector, 4, 0xF0), 2, 0xCC),
@@ -48,6 +49,9 @@ impl<V: Vector> InBytes<V> {
             }
         }
     }
+
+    /// Whether a loop is as fast if the width of elements is data.
+    pub(in crate::cpu) const AS_DATA: bool = V::SHUFFLES || V::REVERSES_BITS;
 }
 
 /// Funnel shift by bytes: each byte of `high` without its `shift` (1 to 7) most significant bits, then as

@@ -55,12 +55,6 @@ impl Vector for Sse {
         // SAFETY: contract 1.
         unsafe { self.shuffle(order.bytes) }
     }
-
-    #[inline(always)]
-    fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
-    }
 }
 
 impl Narrow for Sse {

@@ -134,7 +134,16 @@ pub(in crate::cpu) trait Vector: Copy {
     }
 
     /// Software prefetch of a cache line; the address need not be valid.
-    fn prefetch(_address: *const u8) {}
+    #[inline(always)]
+    fn prefetch(address: *const u8) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = address;
+    }
 }
 
 /// Groups of `bits` bits change places with their neighbours; `upper` has the upper one of each two
