@@ -182,12 +182,12 @@ unsafe fn plain<V: Vector, S: Source<V>, const N: usize>(source: S, dst: *mut u8
     unsafe {
         if N > 1 && bytes >= LEAST_ALIGNED {
             // Stores that cross lines cost double; the first ones cover the way to a line.
-            let head = to_line(dst);
-            while offset < head {
+            let lead = to_line(dst);
+            while offset < lead {
                 source.at(offset).store(dst.add(offset));
                 offset += V::BYTES;
             }
-            offset = head;
+            offset = lead;
         }
         while N > 1 && offset + N * V::BYTES <= bytes {
             let mut block = [source.at(offset); N];

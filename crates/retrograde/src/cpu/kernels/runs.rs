@@ -194,12 +194,12 @@ unsafe fn fill<V: Vector, S: Source<V>>(source: S, dst: *mut u8, bytes: usize, u
         if bytes >= LEAST_ALIGNED && in_units(dst, unit) {
             // Stores that cross lines cost double. The first vectors may cover more than the
             // way to the line; what follows writes that again.
-            let head = to_line(dst);
-            while offset < head {
+            let lead = to_line(dst);
+            while offset < lead {
                 source.at(offset).store(dst.add(offset));
                 offset += V::BYTES;
             }
-            offset = head;
+            offset = lead;
         }
         while offset + 4 * V::BYTES <= bytes {
             let block: [V; 4] = [

@@ -166,16 +166,16 @@ impl Stream {
     /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn edges<V: Vector, S: Source<V>>(&mut self, source: S, dst: *mut u8, bytes: usize) {
-        let head = to_line(dst);
-        let left = (bytes - head) % LINE;
-        // SAFETY: the contract of [`Stream::run`]; `head` and what is left behind the lines are less
+        let lead = to_line(dst);
+        let left = (bytes - lead) % LINE;
+        // SAFETY: the contract of [`Stream::run`]; `lead` and what is left behind the lines are less
         // than a line, so both fit the buffer, and both are parts of the run.
         unsafe {
             self.continue_at(dst);
-            if head > 0 {
-                let line = self.line.as_mut_ptr().add(LINE - head);
-                part::<V, S>(source, 0, head, line);
-                self.close::<V>(dst.add(head), head);
+            if lead > 0 {
+                let line = self.line.as_mut_ptr().add(LINE - lead);
+                part::<V, S>(source, 0, lead, line);
+                self.close::<V>(dst.add(lead), lead);
             }
             if left > 0 {
                 part_before_end::<V, S>(source, bytes, left, self.line.as_mut_ptr());
@@ -318,15 +318,15 @@ unsafe fn part_before_end<V: Vector, S: Source<V>>(
     }
 }
 
-/// Streams the whole lines of a run from `head` on.
+/// Streams the whole lines of a run from `lead` on.
 ///
 /// # Safety
-/// `dst + head` is the start of a line; the source is valid at every multiple of `V::BYTES`
-/// from `head` on.
+/// `dst + lead` is the start of a line; the source is valid at every multiple of `V::BYTES`
+/// from `lead` on.
 #[inline(always)]
-unsafe fn lines<V: Vector, S: Source<V>>(source: S, head: usize, dst: *mut u8, bytes: usize) {
-    let mut base = head;
-    // SAFETY: offsets go from `head` in steps of `V::BYTES` and stay below `bytes`.
+unsafe fn lines<V: Vector, S: Source<V>>(source: S, lead: usize, dst: *mut u8, bytes: usize) {
+    let mut base = lead;
+    // SAFETY: offsets go from `lead` in steps of `V::BYTES` and stay below `bytes`.
     unsafe {
         while base + STREAMS * BURST <= bytes {
             // Each stream gets an equal share of what is left, a page at most.
