@@ -130,12 +130,12 @@ pub(in crate::cpu) unsafe fn reverse_run<V: PartialVector>(
     }
 }
 
-/// Reverses the units of the first `head` of `bytes` bytes, at least a vector, and copies the others;
+/// Reverses the units of the first `prefix_len` of `bytes` bytes, at least a vector, and copies the others;
 /// with ordinary stores. Nothing but the number of vectors decides how it branches: lengths are hard
 /// to predict. If the compiler knows that number it is `VECTORS`, otherwise that is 0.
 ///
 /// # Safety
-/// Kernel contract 1 to 3, for these bytes, with `W` dividing `V::BYTES`, `bytes` and `head <= bytes`.
+/// Kernel contract 1 to 3, for these bytes, with `W` dividing `V::BYTES`, `bytes` and `prefix_len <= bytes`.
 #[inline(always)]
 pub(in crate::cpu) unsafe fn partly_reverse_run<
     V: PartialVector,
@@ -144,7 +144,7 @@ pub(in crate::cpu) unsafe fn partly_reverse_run<
 >(
     src: *const u8,
     dst: *mut u8,
-    head: usize,
+    prefix_len: usize,
     bytes: usize,
 ) {
     let vectors = if VECTORS == 0 { bytes.div_ceil(V::BYTES) } else { VECTORS };
@@ -152,7 +152,7 @@ pub(in crate::cpu) unsafe fn partly_reverse_run<
         // The last vector overlaps the one before it.
         let last = bytes - V::BYTES;
         let first = if index + 1 == vectors { last } else { index * V::BYTES };
-        let left = head.saturating_sub(first);
+        let left = prefix_len.saturating_sub(first);
         let mirrored = left.min(V::BYTES);
         // SAFETY: kernel contract 1 to 3; both sources have a vector's bytes inside the lane.
         unsafe {

@@ -105,16 +105,22 @@ impl PartialVector for Avx {
     }
 
     #[inline(always)]
-    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+    unsafe fn lane_short<const W: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        prefix_len: usize,
+        units: usize,
+    ) {
         let bytes = units * W;
         // SAFETY: contract 1; contract 2 for `bytes` bytes on both sides: two halves that overlap
         // cover 17 to 32 bytes, and so they do in an order; contract 3: there is an order for
-        // `head <= units <= 32 / W`.
+        // `prefix_len <= units <= 32 / W`.
         unsafe {
             if bytes <= 16 {
-                return Sse::lane_short::<W>(src, dst, head, units);
+                return Sse::lane_short::<W>(src, dst, prefix_len, units);
             }
-            let order = const { &orders::heads::<W, 32, 33>() }.get_unchecked(head).as_ptr();
+            let order =
+                const { &orders::prefixes::<W, 32, 33>() }.get_unchecked(prefix_len).as_ptr();
             let apart = bytes - 16;
             let both = _mm256_loadu2_m128i(src.add(apart).cast(), src.cast());
             let order = _mm256_loadu2_m128i(order.add(apart).cast(), order.cast());
@@ -141,7 +147,7 @@ impl PartialVector for Avx {
         // SAFETY: contract 1, contract 2 for a register at both addresses, contract 3: there is an
         // order for `mirrored <= 32 / W`.
         unsafe {
-            let order = const { &orders::heads::<W, 32, 33>() }.get_unchecked(mirrored);
+            let order = const { &orders::prefixes::<W, 32, 33>() }.get_unchecked(mirrored);
             let order = _mm256_loadu_si256(order.as_ptr().cast());
             let kept = _mm256_loadu_si256(straight.cast());
             if W >= 4 {

@@ -209,33 +209,38 @@ impl<const VBMI: bool> PartialVector for Avx512<VBMI> {
     }
 
     #[inline(always)]
-    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+    unsafe fn lane_short<const W: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        prefix_len: usize,
+        units: usize,
+    ) {
         // SAFETY: contract 1 and 2; masked-off bytes are neither read nor written.
         unsafe {
             if VBMI && W == 1 {
                 let whole = low(units);
                 let row = _mm512_maskz_loadu_epi8(whole, src.cast());
                 let own = _mm512_loadu_si512(const { own::<1>() }.as_ptr().cast());
-                let last = _mm512_set1_epi8((head as i8).wrapping_sub(1));
-                let order = _mm512_mask_sub_epi8(own, low(head), last, own);
+                let last = _mm512_set1_epi8((prefix_len as i8).wrapping_sub(1));
+                let order = _mm512_mask_sub_epi8(own, low(prefix_len), last, own);
                 let row = _mm512_permutexvar_epi8(order, row);
                 _mm512_mask_storeu_epi8(dst.cast(), whole, row);
                 return;
             }
             if W < 2 && units <= 32 {
-                return Avx::lane_short::<W>(src, dst, head, units);
+                return Avx::lane_short::<W>(src, dst, prefix_len, units);
             }
             if W < 2 {
                 // No permutation of single bytes: two masked rows.
-                Self::reverse_short(src.add(head * W), dst, head * W, Self::order(W));
-                let rest = low(units * W) & !low(head * W);
+                Self::reverse_short(src.add(prefix_len * W), dst, prefix_len * W, Self::order(W));
+                let rest = low(units * W) & !low(prefix_len * W);
                 let row = _mm512_maskz_loadu_epi8(rest, src.cast());
                 _mm512_mask_storeu_epi8(dst.cast(), rest, row);
                 return;
             }
             let whole = low(units * W);
             let row = _mm512_maskz_loadu_epi8(whole, src.cast());
-            let mirrored = lane_order::<W>(row, head);
+            let mirrored = lane_order::<W>(row, prefix_len);
             _mm512_mask_storeu_epi8(dst.cast(), whole, mirrored);
         }
     }
@@ -278,47 +283,48 @@ impl<const VBMI: bool> PartialVector for Avx512<VBMI> {
     #[inline(always)]
     unsafe fn packed_lanes<const W: usize>(
         src: *const u8,
-        heads: *const u8,
+        prefix_lens: *const u8,
         map: &LaneMap,
     ) -> Self {
         // SAFETY: contract 1 and 2.
         unsafe {
             if !VBMI && W == 1 {
                 // No byte permutation, and `packs` says so.
-                return by_units::<Self, W>(src, heads, map);
+                return by_units::<Self, W>(src, prefix_lens, map);
             }
             let row = _mm512_loadu_si512(src.cast());
             let lane = _mm512_load_si512(map.lane.as_ptr().cast());
             let within = _mm512_load_si512(map.within.as_ptr().cast());
             let base = _mm512_load_si512(map.base.as_ptr().cast());
-            // Each unit's own place, or the mirrored one where it is inside its lane's head.
+            // Each unit's own place, or the mirrored one where it is inside its lane's prefix.
             let own = _mm512_loadu_si512(const { own::<W>() }.as_ptr().cast());
             Avx512(match W {
                 1 => {
-                    let head = _mm512_permutexvar_epi8(lane, _mm512_loadu_si512(heads.cast()));
-                    let inside = _mm512_cmplt_epu8_mask(within, head);
-                    let order = _mm512_mask_add_epi8(own, inside, base, head);
+                    let prefix_len =
+                        _mm512_permutexvar_epi8(lane, _mm512_loadu_si512(prefix_lens.cast()));
+                    let inside = _mm512_cmplt_epu8_mask(within, prefix_len);
+                    let order = _mm512_mask_add_epi8(own, inside, base, prefix_len);
                     _mm512_permutexvar_epi8(order, row)
                 }
                 2 => {
-                    let heads = _mm512_cvtepu8_epi16(_mm256_loadu_si256(heads.cast()));
-                    let head = _mm512_permutexvar_epi16(lane, heads);
-                    let inside = _mm512_cmplt_epu16_mask(within, head);
-                    let order = _mm512_mask_add_epi16(own, inside, base, head);
+                    let prefix_lens = _mm512_cvtepu8_epi16(_mm256_loadu_si256(prefix_lens.cast()));
+                    let prefix_len = _mm512_permutexvar_epi16(lane, prefix_lens);
+                    let inside = _mm512_cmplt_epu16_mask(within, prefix_len);
+                    let order = _mm512_mask_add_epi16(own, inside, base, prefix_len);
                     _mm512_permutexvar_epi16(order, row)
                 }
                 4 => {
-                    let heads = _mm512_cvtepu8_epi32(_mm_loadu_si128(heads.cast()));
-                    let head = _mm512_permutexvar_epi32(lane, heads);
-                    let inside = _mm512_cmplt_epu32_mask(within, head);
-                    let order = _mm512_mask_add_epi32(own, inside, base, head);
+                    let prefix_lens = _mm512_cvtepu8_epi32(_mm_loadu_si128(prefix_lens.cast()));
+                    let prefix_len = _mm512_permutexvar_epi32(lane, prefix_lens);
+                    let inside = _mm512_cmplt_epu32_mask(within, prefix_len);
+                    let order = _mm512_mask_add_epi32(own, inside, base, prefix_len);
                     _mm512_permutexvar_epi32(order, row)
                 }
                 _ => {
-                    let heads = _mm512_cvtepu8_epi64(_mm_loadl_epi64(heads.cast()));
-                    let head = _mm512_permutexvar_epi64(lane, heads);
-                    let inside = _mm512_cmplt_epu64_mask(within, head);
-                    let order = _mm512_mask_add_epi64(own, inside, base, head);
+                    let prefix_lens = _mm512_cvtepu8_epi64(_mm_loadl_epi64(prefix_lens.cast()));
+                    let prefix_len = _mm512_permutexvar_epi64(lane, prefix_lens);
+                    let inside = _mm512_cmplt_epu64_mask(within, prefix_len);
+                    let order = _mm512_mask_add_epi64(own, inside, base, prefix_len);
                     _mm512_permutexvar_epi64(order, row)
                 }
             })
@@ -426,12 +432,12 @@ const fn prefix_orders<const W: usize>() -> [[u8; 64]; 65] {
     orders
 }
 
-/// Reverses the first `head` units of a register, `W` of 2, 4, 8 or 16 bytes.
+/// Reverses the first `prefix_len` units of a register, `W` of 2, 4, 8 or 16 bytes.
 ///
 /// # Safety
 /// As for [`Vector`].
 #[inline(always)]
-unsafe fn lane_order<const W: usize>(row: __m512i, head: usize) -> __m512i {
+unsafe fn lane_order<const W: usize>(row: __m512i, prefix_len: usize) -> __m512i {
     // SAFETY: contract 1.
     unsafe {
         match W {
@@ -440,14 +446,14 @@ unsafe fn lane_order<const W: usize>(row: __m512i, head: usize) -> __m512i {
                     31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12,
                     11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
                 );
-                let mirrored = _mm512_sub_epi16(_mm512_set1_epi16(head as i16 - 1), own);
-                let order = _mm512_mask_mov_epi16(own, low(head) as u32, mirrored);
+                let mirrored = _mm512_sub_epi16(_mm512_set1_epi16(prefix_len as i16 - 1), own);
+                let order = _mm512_mask_mov_epi16(own, low(prefix_len) as u32, mirrored);
                 _mm512_permutexvar_epi16(order, row)
             }
             4 => {
                 let own = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-                let mirrored = _mm512_sub_epi32(_mm512_set1_epi32(head as i32 - 1), own);
-                let order = _mm512_mask_mov_epi32(own, low(head) as u16, mirrored);
+                let mirrored = _mm512_sub_epi32(_mm512_set1_epi32(prefix_len as i32 - 1), own);
+                let order = _mm512_mask_mov_epi32(own, low(prefix_len) as u16, mirrored);
                 _mm512_permutexvar_epi32(order, row)
             }
             _ => {
@@ -455,12 +461,12 @@ unsafe fn lane_order<const W: usize>(row: __m512i, head: usize) -> __m512i {
                 let own = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
                 let pairs = (W / 8) as i64;
                 let within = _mm512_and_epi64(own, _mm512_set1_epi64(pairs - 1));
-                let start = _mm512_set1_epi64((head as i64 - 1) * pairs);
+                let start = _mm512_set1_epi64((prefix_len as i64 - 1) * pairs);
                 let mirrored = _mm512_sub_epi64(
                     _mm512_add_epi64(start, _mm512_add_epi64(within, within)),
                     own,
                 );
-                let order = _mm512_mask_mov_epi64(own, low(head * W / 8) as u8, mirrored);
+                let order = _mm512_mask_mov_epi64(own, low(prefix_len * W / 8) as u8, mirrored);
                 _mm512_permutexvar_epi64(order, row)
             }
         }

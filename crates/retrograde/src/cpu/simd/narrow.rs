@@ -105,13 +105,19 @@ impl<V: Narrow> PartialVector for V {
     }
 
     #[inline(always)]
-    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+    unsafe fn lane_short<const W: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        prefix_len: usize,
+        units: usize,
+    ) {
         let bytes = units * W;
         // SAFETY: contract 1; contract 2 for the `bytes` bytes from `src` and from `dst` on, and
-        // nothing else is loaded or stored; contract 3: `head <= units <= 16 / W`, for which there
+        // nothing else is loaded or stored; contract 3: `prefix_len <= units <= 16 / W`, for which there
         // is an order, and the bytes of an order from `bytes - 8` on are 8 or more.
         unsafe {
-            let order = const { &orders::heads::<W, 16, 17>() }.get_unchecked(head).as_ptr();
+            let order =
+                const { &orders::prefixes::<W, 16, 17>() }.get_unchecked(prefix_len).as_ptr();
             match bytes {
                 16.. => {
                     let row = V::load(src);
@@ -147,7 +153,7 @@ impl<V: Narrow> PartialVector for V {
         // SAFETY: contract 1, contract 2 for a register at both addresses, contract 3: there is an
         // order for `mirrored <= 16 / W`.
         unsafe {
-            let order = const { &orders::heads::<W, 16, 17>() }.get_unchecked(mirrored);
+            let order = const { &orders::prefixes::<W, 16, 17>() }.get_unchecked(mirrored);
             V::load(reversed).shuffle_or(V::load(order.as_ptr()), V::load(straight))
         }
     }
@@ -168,18 +174,18 @@ impl<V: Narrow> PartialVector for V {
     #[inline(always)]
     unsafe fn packed_lanes<const W: usize>(
         src: *const u8,
-        heads: *const u8,
+        prefix_lens: *const u8,
         map: &LaneMap,
     ) -> Self {
-        // SAFETY: contract 1, and 2 for a register at `src` and a head per unit; the arrays of the
+        // SAFETY: contract 1, and 2 for a register at `src` and a prefix per unit; the arrays of the
         // map and of `places` are as wide as a register or wider. Numbers
         // that are not below 16 are those of units that keep their place.
         unsafe {
-            let heads = match W {
-                1 => V::load(heads),
-                2 => V::load_half(heads),
-                4 => V::from_word(load_few(heads, 4)),
-                _ => return by_units::<V, W>(src, heads, map),
+            let prefix_lens = match W {
+                1 => V::load(prefix_lens),
+                2 => V::load_half(prefix_lens),
+                4 => V::from_word(load_few(prefix_lens, 4)),
+                _ => return by_units::<V, W>(src, prefix_lens, map),
             };
             let [first, place] = const { &orders::places::<W>() };
             let (first, place) = (V::load(first.as_ptr()), V::load(place.as_ptr()));
@@ -188,10 +194,10 @@ impl<V: Narrow> PartialVector for V {
             let lane = V::load(map.lane.as_ptr()).shuffle(first);
             let within = V::load(map.within.as_ptr()).shuffle(first);
             let base = V::load(map.base.as_ptr()).shuffle(first);
-            let head = heads.shuffle(lane);
+            let prefix_len = prefix_lens.shuffle(lane);
             // Units of no lane may become anything.
-            let inside = head.greater(within);
-            let unit = base.add(head);
+            let inside = prefix_len.greater(within);
+            let unit = base.add(prefix_len);
             // Numbers of units are small, so no bit crosses a byte.
             let byte = match W {
                 1 => unit,

@@ -47,18 +47,18 @@ pub(in crate::cpu) const fn parts<const BYTES: usize>() -> [u8; BYTES] {
 /// For every number of units of `W` bytes at the start of a register of `BYTES`, and `COUNT` is one
 /// more than that: which byte comes where when they reverse their order. Bytes behind them have a
 /// number, `0xFF`, that stands for no byte.
-pub(in crate::cpu) const fn heads<const W: usize, const BYTES: usize, const COUNT: usize>()
+pub(in crate::cpu) const fn prefixes<const W: usize, const BYTES: usize, const COUNT: usize>()
 -> [[u8; BYTES]; COUNT] {
     assert!(COUNT == BYTES + 1);
     let mut orders = [[0xFF; BYTES]; COUNT];
-    let mut head = 0;
-    while head <= BYTES / W {
+    let mut prefix_len = 0;
+    while prefix_len <= BYTES / W {
         let mut byte = 0;
-        while byte < head * W {
-            orders[head][byte] = ((head - 1 - byte / W) * W + byte % W) as u8;
+        while byte < prefix_len * W {
+            orders[prefix_len][byte] = ((prefix_len - 1 - byte / W) * W + byte % W) as u8;
             byte += 1;
         }
-        head += 1;
+        prefix_len += 1;
     }
     orders
 }

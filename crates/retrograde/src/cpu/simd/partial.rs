@@ -31,13 +31,18 @@ pub(in crate::cpu) trait PartialVector: Vector {
         }
     }
 
-    /// One lane of `units * W <= BYTES` bytes: the first `head` units reversed, the rest kept.
+    /// One lane of `units * W <= BYTES` bytes: the first `prefix_len` units reversed, the rest kept.
     #[inline(always)]
-    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
-        // SAFETY: contract 2 for `units` units on both sides, contract 3: `head <= units`.
+    unsafe fn lane_short<const W: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        prefix_len: usize,
+        units: usize,
+    ) {
+        // SAFETY: contract 2 for `units` units on both sides, contract 3: `prefix_len <= units`.
         unsafe {
-            Self::reverse_short(src.add(head * W), dst, head * W, Self::order(W));
-            let mut at = head;
+            Self::reverse_short(src.add(prefix_len * W), dst, prefix_len * W, Self::order(W));
+            let mut at = prefix_len;
             while at < units {
                 copy_unit::<W>(src.add(at * W), dst.add(at * W));
                 at += 1;
@@ -81,16 +86,16 @@ pub(in crate::cpu) trait PartialVector: Vector {
         false
     }
 
-    /// A register full of consecutive short lanes: of each, as many units as `heads` says are
-    /// reversed. As many heads are loaded as the register has units.
+    /// A register full of consecutive short lanes: of each, as many units as `prefix_lens` says are
+    /// reversed. As many prefixes are loaded as the register has units.
     #[inline(always)]
     unsafe fn packed_lanes<const W: usize>(
         src: *const u8,
-        heads: *const u8,
+        prefix_lens: *const u8,
         map: &LaneMap,
     ) -> Self {
         // SAFETY: passed on.
-        unsafe { by_units::<Self, W>(src, heads, map) }
+        unsafe { by_units::<Self, W>(src, prefix_lens, map) }
     }
 
     /// Loads from any address, with units of `W` bytes in reverse order if `reversed`.

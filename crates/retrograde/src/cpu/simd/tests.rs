@@ -50,10 +50,10 @@ fn loaded<V: Vector>(from: &[u8]) -> V {
     unsafe { V::load(from.as_ptr()) }
 }
 
-/// Units of `width` bytes, the first `head` of them reversed.
-fn head_reversed(from: &[u8], width: usize, head: usize) -> Vec<u8> {
+/// Units of `width` bytes, the first `prefix_len` of them reversed.
+fn prefix_reversed(from: &[u8], width: usize, prefix_len: usize) -> Vec<u8> {
     let mut units: Vec<&[u8]> = from.chunks(width).collect();
-    units[..head].reverse();
+    units[..prefix_len].reverse();
     units.concat()
 }
 
@@ -80,21 +80,21 @@ fn units<V: Simd, const W: usize>(level: &str) {
         let order = V::order(W);
         assert_eq!(V::unit(order), W, "{level}");
         let reversed = loaded::<V>(&a).reversed(order);
-        same(stored(reversed), head_reversed(&a[..n], W, units), "reversed", level);
+        same(stored(reversed), prefix_reversed(&a[..n], W, units), "reversed", level);
         let reversed = V::load_reversed(a.as_ptr(), order);
-        same(stored(reversed), head_reversed(&a[..n], W, units), "load_reversed", level);
+        same(stored(reversed), prefix_reversed(&a[..n], W, units), "load_reversed", level);
         let (low, high) = V::interleave::<W>(loaded(&a), loaded(&b));
         let pairs = a[..n].chunks(W).zip(b[..n].chunks(W));
         let wanted: Vec<u8> = pairs.flat_map(|(a, b)| [a, b].concat()).collect();
         same([stored(low), stored(high)].concat(), wanted, "interleave", level);
         for reversed in [false, true] {
-            let wanted = head_reversed(&a[..n], W, if reversed { units } else { 0 });
+            let wanted = prefix_reversed(&a[..n], W, if reversed { units } else { 0 });
             same(stored(V::load_either::<W>(a.as_ptr(), reversed)), wanted, "load_either", level);
         }
         for count in 0..=units {
-            let mut wanted = head_reversed(&a[..n], W, 0);
+            let mut wanted = prefix_reversed(&a[..n], W, 0);
             wanted.truncate(count * W);
-            let mut wanted = head_reversed(&wanted, W, count);
+            let mut wanted = prefix_reversed(&wanted, W, count);
             wanted.extend(&b[count * W..n]);
             // Only the first `count` units are read of the first address.
             let got = V::partly_reversed::<W>(a.as_ptr(), b.as_ptr(), count);
@@ -104,13 +104,13 @@ fn units<V: Simd, const W: usize>(level: &str) {
             if count < units {
                 V::reverse_short(a.as_ptr().add(n), out.as_mut_ptr(), count * W, order);
                 let last = &a[n - count * W..n];
-                same(&out[..count * W], &head_reversed(last, W, count)[..], "short", level);
+                same(&out[..count * W], &prefix_reversed(last, W, count)[..], "short", level);
                 assert!(out[count * W..].iter().all(|&byte| byte == 7), "short at {level}");
             }
-            for head in 0..=count {
+            for prefix_len in 0..=count {
                 let mut out = [7u8; WIDEST];
-                V::lane_short::<W>(a.as_ptr(), out.as_mut_ptr(), head, count);
-                let wanted = head_reversed(&a[..count * W], W, head);
+                V::lane_short::<W>(a.as_ptr(), out.as_mut_ptr(), prefix_len, count);
+                let wanted = prefix_reversed(&a[..count * W], W, prefix_len);
                 same(&out[..count * W], &wanted[..], "lane_short", level);
                 assert!(out[count * W..].iter().all(|&byte| byte == 7), "lane at {level}");
             }
@@ -148,8 +148,8 @@ fn parts<V: Simd, const W: usize>(level: &str) {
             for part in 0..n / PART {
                 let reversed = turns >> part & 1 == 1;
                 turned[part] = if reversed { (PART - W) as u8 } else { 0 };
-                let head = if reversed { PART / W } else { 0 };
-                wanted.extend(head_reversed(&a[from[part] as usize..][..PART], W, head));
+                let prefix_len = if reversed { PART / W } else { 0 };
+                wanted.extend(prefix_reversed(&a[from[part] as usize..][..PART], W, prefix_len));
             }
             let got = V::load_parts::<W>(a.as_ptr(), from.as_ptr(), turned.as_ptr());
             same(stored(got), wanted, "load_parts", level);
@@ -189,13 +189,13 @@ fn lanes<V: Simd, const W: usize>(level: &str) {
         let together = n / W / len;
         for seed in 0..4 {
             // One more than the register has units may be loaded.
-            let heads: [u8; 2 * WIDEST] =
+            let prefix_lens: [u8; 2 * WIDEST] =
                 std::array::from_fn(|at| ((at * 5 + seed * 3 + 1) % (len + 1)) as u8);
-            // SAFETY: as in `units`; heads are at most the length of a lane.
-            let got = unsafe { V::packed_lanes::<W>(data.as_ptr(), heads.as_ptr(), &map) };
+            // SAFETY: as in `units`; prefixes are at most the length of a lane.
+            let got = unsafe { V::packed_lanes::<W>(data.as_ptr(), prefix_lens.as_ptr(), &map) };
             let mut wanted: Vec<u8> = Vec::new();
-            for (lane, &head) in data.chunks(len * W).zip(&heads).take(together) {
-                wanted.extend(head_reversed(lane, W, head.into()));
+            for (lane, &prefix_len) in data.chunks(len * W).zip(&prefix_lens).take(together) {
+                wanted.extend(prefix_reversed(lane, W, prefix_len.into()));
             }
             let whole = wanted.len();
             same(&stored(got)[..whole], &wanted[..], "packed_lanes", level);
@@ -222,7 +222,7 @@ fn odd_widths_and_byte_permutations() {
         let whole = n / unit * unit;
         // SAFETY: as in `units`.
         let got = unsafe { V::load_reversed(data.as_ptr(), V::order(unit)) };
-        let wanted = head_reversed(&data[n - whole..n], unit, n / unit);
+        let wanted = prefix_reversed(&data[n - whole..n], unit, n / unit);
         same(&stored(got)[..whole], &wanted[..], "an odd width", level);
         for units in 0..if n == WIDEST { n.div_ceil(unit) } else { 0 } {
             let (mut out, bytes) = ([7u8; WIDEST], units * unit);
@@ -231,7 +231,7 @@ fn odd_widths_and_byte_permutations() {
                 let end = data.as_ptr().add(n);
                 V::reverse_short(end, out.as_mut_ptr(), bytes, V::order(unit));
             }
-            let wanted = head_reversed(&data[n - bytes..n], unit, units);
+            let wanted = prefix_reversed(&data[n - bytes..n], unit, units);
             same(&out[..bytes], &wanted[..], "a short row of an odd width", level);
             assert!(out[bytes..].iter().all(|&byte| byte == 7), "short at {level}");
         }
@@ -404,15 +404,15 @@ fn nothing_beside_a_short_row_is_touched() {
             let (row, bytes) = (&data[..units * W], units * W);
             for (src_last, dst_last) in [(false, false), (false, true), (true, false), (true, true)]
             {
-                for head in 0..=units {
+                for prefix_len in 0..=units {
                     let (src, dst) =
                         (input.place(row, src_last), output.place(&[7; WIDEST][..bytes], dst_last));
                     // SAFETY: as in `units`; `bytes` bytes are valid on both sides.
                     let got = unsafe {
-                        V::lane_short::<W>(src, dst, head, units);
+                        V::lane_short::<W>(src, dst, prefix_len, units);
                         std::slice::from_raw_parts(dst, bytes)
                     };
-                    same(got, &head_reversed(row, W, head), "lane_short", level);
+                    same(got, &prefix_reversed(row, W, prefix_len), "lane_short", level);
                 }
                 if bytes == V::BYTES {
                     continue;
@@ -424,7 +424,7 @@ fn nothing_beside_a_short_row_is_touched() {
                     V::reverse_short(src.add(bytes), dst, bytes, V::order(W));
                     std::slice::from_raw_parts(dst, bytes)
                 };
-                same(got, &head_reversed(row, W, units), "reverse_short", level);
+                same(got, &prefix_reversed(row, W, units), "reverse_short", level);
             }
         }
     }

@@ -15,7 +15,7 @@ pub(in crate::cpu) struct Columns<'a> {
     /// Step 0 of the first column in the output.
     pub(in crate::cpu) dst: *mut u8,
     /// How many steps of each column are reversed.
-    pub(in crate::cpu) heads: &'a [usize],
+    pub(in crate::cpu) prefix_lens: &'a [usize],
     /// From row to row: input (in elements, if they are packed), output (in bytes).
     pub(in crate::cpu) pitches: [isize; 2],
     /// Steps along the axis.
@@ -61,7 +61,7 @@ pub(in crate::cpu) const LEAST_PACKED: usize = PART;
 /// The fewest steps of packed elements that it takes.
 pub(in crate::cpu) const LEAST_STEPS: usize = PART;
 
-/// Bytes behind a staged column: room for the pieces in which heads end, and enough that columns do
+/// Bytes behind a staged column: room for the pieces in which prefixes end, and enough that columns do
 /// not all meet in the same places of the cache.
 #[inline(always)]
 pub(super) fn behind(elements: usize) -> usize {

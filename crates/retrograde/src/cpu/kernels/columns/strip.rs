@@ -27,7 +27,7 @@ pub(super) struct Strip<'a, V> {
     zero: bool,
     /// How many staged steps of each column are reversed. Of this list and the next, the columns of the
     /// strip are written: all of them would take longer than a small strip.
-    heads: [MaybeUninit<u32>; MOST_COLUMNS],
+    prefix_lens: [MaybeUninit<u32>; MOST_COLUMNS],
     /// Where each column is in the buffer.
     places: [MaybeUninit<u32>; MOST_COLUMNS],
     vector: PhantomData<V>,
@@ -53,8 +53,8 @@ impl<'a, V: Simd> Strip<'a, V> {
     ) -> Self {
         let byte = first * columns.unit;
         let nothing = [const { MaybeUninit::uninit() }; MOST_COLUMNS];
-        let (zero, heads, places) = (columns.zero, nothing, nothing);
-        Strip { columns, byte, vectors, stream, zero, heads, places, vector: PhantomData }
+        let (zero, prefix_lens, places) = (columns.zero, nothing, nothing);
+        Strip { columns, byte, vectors, stream, zero, prefix_lens, places, vector: PhantomData }
     }
 
     /// Moves the strip.
@@ -66,23 +66,24 @@ impl<'a, V: Simd> Strip<'a, V> {
     pub(super) unsafe fn run<const W: usize, const E: usize, const N: usize>(&mut self) {
         let (wide, len) = (V::BYTES / W, self.columns.len);
         let first = self.byte / W * E;
-        let last = self.columns.heads.len().min(first + self.vectors * wide * E);
-        let heads = &self.columns.heads[first..last];
+        let last = self.columns.prefix_lens.len().min(first + self.vectors * wide * E);
+        let prefix_lens = &self.columns.prefix_lens[first..last];
         // SAFETY: kernel contract 1 to 4.
         unsafe {
-            if heads.iter().all(|&head| head == heads[0]) {
-                return self.rows::<E>(heads[0]);
+            if prefix_lens.iter().all(|&prefix_len| prefix_len == prefix_lens[0]) {
+                return self.rows::<E>(prefix_lens[0]);
             }
             // Columns that are too long to be staged whole take some steps of the output at a time.
             let whole = E > 1
                 || self.pitch::<W, E>(len).saturating_mul(self.vectors * wide) <= self.columns.room;
             let most = if whole { len } else { self.most::<W, E, N>() };
-            // Otherwise what is staged is the output, zeros included, and no head says otherwise.
+            // Otherwise what is staged is the output, zeros included, and no prefix says otherwise.
             self.zero &= whole;
-            self.heads[..self.vectors * wide * E].fill(MaybeUninit::new(0));
+            self.prefix_lens[..self.vectors * wide * E].fill(MaybeUninit::new(0));
             if whole {
-                for (column, &head) in heads.iter().enumerate() {
-                    self.heads[Self::listed::<W, E, N>(column / E, column % E)].write(head as u32);
+                for (column, &prefix_len) in prefix_lens.iter().enumerate() {
+                    self.prefix_lens[Self::listed::<W, E, N>(column / E, column % E)]
+                        .write(prefix_len as u32);
                 }
             }
             let mut first = 0;
@@ -142,11 +143,11 @@ impl<'a, V: Simd> Strip<'a, V> {
     /// # Safety
     /// As for [`run`](Self::run).
     #[inline(always)]
-    unsafe fn rows<const E: usize>(&self, head: usize) {
+    unsafe fn rows<const E: usize>(&self, prefix_len: usize) {
         let columns = *self.columns;
         for at in 0..columns.len {
-            let from = if at < head { head - 1 - at } else { at };
-            let zero = columns.zero && at >= head;
+            let from = if at < prefix_len { prefix_len - 1 - at } else { at };
+            let zero = columns.zero && at >= prefix_len;
             let row = self.row_of_output(at);
             for byte in (0..self.vectors).map(|vector| vector * V::BYTES) {
                 // SAFETY: kernel contract 1 to 4; there are more zeros than in a vector; streamed
@@ -172,15 +173,18 @@ impl<'a, V: Simd> Strip<'a, V> {
     unsafe fn gather<const W: usize, const E: usize>(&self, window: Range<usize>) {
         let Columns { src, pitches, zero, .. } = *self.columns;
         for unit in 0..self.vectors * (V::BYTES / W) {
-            let head = self.columns.heads[self.byte / W + unit];
+            let prefix_len = self.columns.prefix_lens[self.byte / W + unit];
             // SAFETY: kernel contract 1 to 4: the steps of a window exist, and the buffer has room for
             // one of each column.
             unsafe {
                 let mut to = self.columns.stage.add(unit * self.pitch::<W, E>(window.len()));
                 for at in window.clone() {
-                    let from = if at < head { head - 1 - at } else { at };
+                    let from = if at < prefix_len { prefix_len - 1 - at } else { at };
                     let from = src.offset(pitches[0] * from as isize).add(self.byte + unit * W);
-                    copy_unit::<W>(if zero && at >= head { ZEROS.as_ptr() } else { from }, to);
+                    copy_unit::<W>(
+                        if zero && at >= prefix_len { ZEROS.as_ptr() } else { from },
+                        to,
+                    );
                     to = to.add(W);
                 }
             }
@@ -231,7 +235,7 @@ impl<'a, V: Simd> Strip<'a, V> {
         }
     }
 
-    /// Transposes what has been staged, reversed as far as heads say, back into rows `steps`, which
+    /// Transposes what has been staged, reversed as far as prefixes say, back into rows `steps`, which
     /// are all that is staged.
     ///
     /// # Safety
@@ -255,9 +259,9 @@ impl<'a, V: Simd> Strip<'a, V> {
         }
     }
 
-    /// Puts the piece of each column in which its head ends behind the column: the head's last
+    /// Puts the piece of each column in which its prefix ends behind the column: the prefix's last
     /// steps, reversed, then the rest unchanged. The piece starts at `first`, or at the multiple
-    /// of `N` before the head's end.
+    /// of `N` before the prefix's end.
     ///
     /// # Safety
     /// As for [`store`](Self::store), with `len` steps in the buffer.
@@ -270,11 +274,11 @@ impl<'a, V: Simd> Strip<'a, V> {
         let pitch = self.pitch::<W, E>(len);
         for unit in 0..self.vectors * (V::BYTES / W) {
             for element in 0..E {
-                let head = self.heads[Self::listed::<W, E, N>(unit, element)];
-                // SAFETY: `run` wrote the heads of all columns of the strip.
-                let head = unsafe { head.assume_init() } as usize;
-                let first = first.unwrap_or(head / N * N);
-                if first >= head || head - first > N {
+                let prefix_len = self.prefix_lens[Self::listed::<W, E, N>(unit, element)];
+                // SAFETY: `run` wrote the prefixes of all columns of the strip.
+                let prefix_len = unsafe { prefix_len.assume_init() } as usize;
+                let first = first.unwrap_or(prefix_len / N * N);
+                if first >= prefix_len || prefix_len - first > N {
                     continue;
                 }
                 let staged = self.columns.stage.wrapping_add(unit * pitch);
@@ -287,10 +291,11 @@ impl<'a, V: Simd> Strip<'a, V> {
                     };
                     let mixed = staged.add(len * W + element * N * W);
                     match const { N * W == V::BYTES } {
-                        true => V::partly_reversed::<W>(staged, kept, head - first).store(mixed),
-                        false => {
-                            V::Part::partly_reversed::<W>(staged, kept, head - first).store(mixed)
+                        true => {
+                            V::partly_reversed::<W>(staged, kept, prefix_len - first).store(mixed)
                         }
+                        false => V::Part::partly_reversed::<W>(staged, kept, prefix_len - first)
+                            .store(mixed),
                     }
                 }
             }
@@ -354,18 +359,18 @@ impl<'a, V: Simd> Strip<'a, V> {
         let (zero, zeros) = (self.zero, self.columns.room as u32);
         let reversed = if const { N * W == V::BYTES } { 1 } else { (PART - W) as u8 };
         let (first, side, pieces) = (first as u32, N as u32, pieces.as_mut_ptr());
-        // SAFETY: a strip has no more than `MOST_COLUMNS` columns; `run` wrote their heads, and `place`
+        // SAFETY: a strip has no more than `MOST_COLUMNS` columns; `run` wrote their prefixes, and `place`
         // their places.
         unsafe {
             let from = (&raw mut (*pieces).from).cast::<u32>();
             let turned = (&raw mut (*pieces).turned).cast::<u8>();
             for listed in (0..self.vectors * E).map(|of_vector| of_vector * wide) {
-                let heads = self.heads.get_unchecked(listed..listed + wide);
+                let prefix_lens = self.prefix_lens.get_unchecked(listed..listed + wide);
                 let places = self.places.get_unchecked(listed..listed + wide);
                 let mixed = (len + listed / wide % E * N) as u32;
-                for (index, (head, place)) in heads.iter().zip(places).enumerate() {
-                    let (head, place) = (head.assume_init(), place.assume_init());
-                    let left = head.wrapping_sub(first) as i32;
+                for (index, (prefix_len, place)) in prefix_lens.iter().zip(places).enumerate() {
+                    let (prefix_len, place) = (prefix_len.assume_init(), place.assume_init());
+                    let left = prefix_len.wrapping_sub(first) as i32;
                     let step = if left > 0 { mixed } else { first };
                     let step =
                         if left >= N as i32 { (left as u32).wrapping_sub(side) } else { step };
