@@ -283,7 +283,7 @@ pub(in crate::cpu) struct Reverser<V: Simd> {
     unit: usize,
     /// If these registers have one of the unit, and of the registers that have all up to 16 bytes.
     order: V::Order,
-    odd: <V::Part as Vector>::Order,
+    odd: <V::Sixteen as Vector>::Order,
 }
 
 impl<V: Simd> Reverser<V> {
@@ -294,7 +294,7 @@ impl<V: Simd> Reverser<V> {
         // SAFETY: kernel contract 3; every register has an order of single bytes.
         let (order, odd) = unsafe {
             let known = if V::orders(unit) { unit } else { 1 };
-            (V::order(known), V::Part::order(if unit <= 16 { unit } else { 1 }))
+            (V::order(known), V::Sixteen::order(if unit <= 16 { unit } else { 1 }))
         };
         Reverser { unit, order, odd }
     }
@@ -361,7 +361,7 @@ impl<V: Simd> Reverser<V> {
         unsafe {
             match wide {
                 true => reverse_odd_run::<V, W>(end, dst, bytes, self.unit, self.order),
-                false => reverse_odd_run::<V::Part, W>(end, dst, bytes, self.unit, self.odd),
+                false => reverse_odd_run::<V::Sixteen, W>(end, dst, bytes, self.unit, self.odd),
             }
         }
     }

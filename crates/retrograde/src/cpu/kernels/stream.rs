@@ -286,7 +286,7 @@ unsafe fn part<V: Vector, S: Source<V>>(source: S, from: usize, count: usize, ds
             at += V::BYTES;
         }
         if at < count {
-            source.at(from + at).store_part(dst.add(at), 0, count - at);
+            source.at(from + at).store_range(dst.add(at), 0, count - at);
         }
     }
 }
@@ -313,7 +313,7 @@ unsafe fn part_before_end<V: Vector, S: Source<V>>(
         if at < count {
             let left = count - at;
             let last = source.at(bytes - V::BYTES);
-            last.store_part(dst.add(count).wrapping_sub(V::BYTES), V::BYTES - left, V::BYTES);
+            last.store_range(dst.add(count).wrapping_sub(V::BYTES), V::BYTES - left, V::BYTES);
         }
     }
 }

@@ -157,7 +157,7 @@ unsafe fn square<V: Simd, const W: usize, const N: usize>(
                     write(vector, dst, tiles.dst_step, index, wide, stream);
                 } else {
                     let to = tile.add(index * V::BYTES + part * N * W);
-                    vector.store_parts(to, N * V::BYTES);
+                    vector.store_sixteens(to, N * V::BYTES);
                 }
             }
         }

@@ -196,11 +196,11 @@ impl PartialVector for Avx {
 }
 
 impl Simd for Avx {
-    type Part = Sse;
+    type Sixteen = Sse;
     type Lanes = Sse;
 
     #[inline(always)]
-    unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+    unsafe fn interleave_sixteens<const W: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: contract 1.
         unsafe {
             let (low, high) = match W {
@@ -215,7 +215,7 @@ impl Simd for Avx {
     }
 
     #[inline(always)]
-    unsafe fn load_parts<const W: usize>(
+    unsafe fn load_sixteens<const W: usize>(
         base: *const u8,
         from: *const u32,
         turned: *const u8,
@@ -230,14 +230,14 @@ impl Simd for Avx {
             // The reverse order of units is the order with some bits of each index inverted.
             let own = _mm256_broadcastsi128_si256(_mm_loadu_si128(orders::OWN.as_ptr().cast()));
             let turned = _mm256_set1_epi16(turned.cast::<i16>().read_unaligned());
-            let each = _mm256_loadu_si256(const { &orders::parts::<32>() }.as_ptr().cast());
+            let each = _mm256_loadu_si256(const { &orders::sixteens::<32>() }.as_ptr().cast());
             let order = _mm256_xor_si256(own, _mm256_shuffle_epi8(turned, each));
             Avx(_mm256_shuffle_epi8(parts, order))
         }
     }
 
     #[inline(always)]
-    unsafe fn store_parts(self, dst: *mut u8, pitch: usize) {
+    unsafe fn store_sixteens(self, dst: *mut u8, pitch: usize) {
         // SAFETY: contract 1 and 2.
         unsafe {
             _mm_storeu_si128(dst.cast(), _mm256_castsi256_si128(self.0));

@@ -78,7 +78,7 @@ impl<const VBMI: bool> Vector for Avx512<VBMI> {
     }
 
     #[inline(always)]
-    unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
+    unsafe fn store_range(self, dst: *mut u8, from: usize, to: usize) {
         // SAFETY: contract 1 and 2; masked-off bytes are not written.
         unsafe { _mm512_mask_storeu_epi8(dst.cast(), low(to) & !low(from), self.0) }
     }
@@ -339,11 +339,11 @@ impl<const VBMI: bool> PartialVector for Avx512<VBMI> {
 }
 
 impl<const VBMI: bool> Simd for Avx512<VBMI> {
-    type Part = Sse;
+    type Sixteen = Sse;
     type Lanes = Self;
 
     #[inline(always)]
-    unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+    unsafe fn interleave_sixteens<const W: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: contract 1.
         unsafe {
             let (low, high) = match W {
@@ -358,7 +358,7 @@ impl<const VBMI: bool> Simd for Avx512<VBMI> {
     }
 
     #[inline(always)]
-    unsafe fn load_parts<const W: usize>(
+    unsafe fn load_sixteens<const W: usize>(
         base: *const u8,
         from: *const u32,
         turned: *const u8,
@@ -376,14 +376,14 @@ impl<const VBMI: bool> Simd for Avx512<VBMI> {
             // The reverse order of units is the order with some bits of each index inverted.
             let own = _mm512_broadcast_i32x4(_mm_loadu_si128(orders::OWN.as_ptr().cast()));
             let turned = _mm512_set1_epi32(turned.cast::<i32>().read_unaligned());
-            let each = _mm512_loadu_si512(const { &orders::parts::<64>() }.as_ptr().cast());
+            let each = _mm512_loadu_si512(const { &orders::sixteens::<64>() }.as_ptr().cast());
             let order = _mm512_xor_si512(own, _mm512_shuffle_epi8(turned, each));
             Avx512(_mm512_shuffle_epi8(parts, order))
         }
     }
 
     #[inline(always)]
-    unsafe fn store_parts(self, dst: *mut u8, pitch: usize) {
+    unsafe fn store_sixteens(self, dst: *mut u8, pitch: usize) {
         // SAFETY: contract 1 and 2.
         unsafe {
             _mm_storeu_si128(dst.cast(), _mm512_castsi512_si128(self.0));

@@ -58,5 +58,5 @@ pub(in crate::cpu) mod ssse3;
 
 pub(in crate::cpu) use lanes::LaneMap;
 pub(in crate::cpu) use partial::PartialVector;
-pub(in crate::cpu) use squares::{PART, Simd};
+pub(in crate::cpu) use squares::{SIXTEEN, Simd};
 pub(in crate::cpu) use vector::{Source, Vector, WIDEST, copy_ends, copy_narrow, copy_unit};

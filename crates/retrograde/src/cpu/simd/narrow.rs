@@ -211,6 +211,6 @@ impl<V: Narrow> PartialVector for V {
 }
 
 impl<V: Narrow> Simd for V {
-    type Part = V;
+    type Sixteen = V;
     type Lanes = V;
 }

@@ -34,14 +34,14 @@ pub(in crate::cpu) const OWN: [u8; 16] = either::<1>()[0];
 
 /// For every byte of a register of `BYTES`, which 16 bytes it belongs to.
 #[cfg(target_arch = "x86_64")]
-pub(in crate::cpu) const fn parts<const BYTES: usize>() -> [u8; BYTES] {
-    let mut parts = [0; BYTES];
+pub(in crate::cpu) const fn sixteens<const BYTES: usize>() -> [u8; BYTES] {
+    let mut sixteens = [0; BYTES];
     let mut byte = 0;
     while byte < BYTES {
-        parts[byte] = (byte / 16) as u8;
+        sixteens[byte] = (byte / 16) as u8;
         byte += 1;
     }
-    parts
+    sixteens
 }
 
 /// For every number of units of `W` bytes at the start of a register of `BYTES`, and `COUNT` is one

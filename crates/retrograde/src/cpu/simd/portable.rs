@@ -173,6 +173,6 @@ impl PartialVector for Pair {
 }
 
 impl Simd for Pair {
-    type Part = Self;
+    type Sixteen = Self;
     type Lanes = Self;
 }

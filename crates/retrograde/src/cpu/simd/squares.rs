@@ -1,4 +1,4 @@
-//! Squares of narrow units side by side: a register as parts of 16 bytes, each with a square of its
+//! Squares of narrow units side by side: a register as sixteens of 16 bytes, each with a square of its
 //! own.
 //!
 //! Sixteen rows of single bytes fill sixteen registers of any width, and interleaving within 16 bytes
@@ -6,47 +6,47 @@
 
 use super::PartialVector;
 
-/// Bytes in a part.
-pub(in crate::cpu) const PART: usize = 16;
+/// Bytes in a sixteen.
+pub(in crate::cpu) const SIXTEEN: usize = 16;
 
-/// All that the kernels ask of an instruction set: a register of one or more parts, with the narrower
-/// registers beside the widest. The defaults are for registers of one part.
+/// All that the kernels ask of an instruction set: a register of one or more sixteens, with the narrower
+/// registers beside the widest. The defaults are for registers of one sixteen.
 ///
 /// # Safety
 /// See the [contract](super#contract) of this module.
 pub(in crate::cpu) trait Simd: PartialVector {
-    /// A register of one part. It has an [order](super::Vector::orders) of all units of up to 16 bytes.
-    type Part: PartialVector;
+    /// A register of one sixteen. It has an [order](super::Vector::orders) of all units of up to 16 bytes.
+    type Sixteen: PartialVector;
 
     /// The register for several short lanes at once.
     type Lanes: PartialVector;
 
-    /// Interleaves units of `W` bytes of two registers within each part: the lower halves of all
-    /// parts, and their upper halves.
+    /// Interleaves units of `W` bytes of two registers within each sixteen: the lower halves of all
+    /// sixteens, and their upper halves.
     #[inline(always)]
-    unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
-        const { assert!(Self::BYTES == PART) };
+    unsafe fn interleave_sixteens<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+        const { assert!(Self::BYTES == SIXTEEN) };
         // SAFETY: passed on.
         unsafe { Self::interleave::<W>(a, b) }
     }
 
-    /// Loads part `i` from `base + from[i]`, with its units of `W` bytes in reverse order if
+    /// Loads sixteen `i` from `base + from[i]`, with its units of `W` bytes in reverse order if
     /// `turned[i]` is `16 - W`, in their own if it is 0.
     #[inline(always)]
-    unsafe fn load_parts<const W: usize>(
+    unsafe fn load_sixteens<const W: usize>(
         base: *const u8,
         from: *const u32,
         turned: *const u8,
     ) -> Self {
-        const { assert!(Self::BYTES == PART) };
-        // SAFETY: passed on: one part, one offset and one number.
+        const { assert!(Self::BYTES == SIXTEEN) };
+        // SAFETY: passed on: one sixteen, one offset and one number.
         unsafe { Self::load_either::<W>(base.add(from.read() as usize), turned.read() != 0) }
     }
 
-    /// Stores part `i` to `dst + i * pitch`.
+    /// Stores sixteen `i` to `dst + i * pitch`.
     #[inline(always)]
-    unsafe fn store_parts(self, dst: *mut u8, _pitch: usize) {
-        const { assert!(Self::BYTES == PART) };
+    unsafe fn store_sixteens(self, dst: *mut u8, _pitch: usize) {
+        const { assert!(Self::BYTES == SIXTEEN) };
         // SAFETY: passed on.
         unsafe { self.store(dst) }
     }

@@ -132,27 +132,27 @@ fn parts<V: Simd, const W: usize>(level: &str) {
     // SAFETY: as in `units`; offsets leave a part's bytes in the array, and there is room for parts
     // that are apart.
     unsafe {
-        let (low, high) = V::interleave_parts::<W>(loaded(&a), loaded(&b));
+        let (low, high) = V::interleave_sixteens::<W>(loaded(&a), loaded(&b));
         let (mut lows, mut highs) = (Vec::new(), Vec::new());
-        for (a, b) in a[..n].chunks(PART).zip(b[..n].chunks(PART)) {
+        for (a, b) in a[..n].chunks(SIXTEEN).zip(b[..n].chunks(SIXTEEN)) {
             let pairs = a.chunks(W).zip(b.chunks(W));
             let both: Vec<u8> = pairs.flat_map(|(a, b)| [a, b].concat()).collect();
-            lows.extend(&both[..PART]);
-            highs.extend(&both[PART..]);
+            lows.extend(&both[..SIXTEEN]);
+            highs.extend(&both[SIXTEEN..]);
         }
-        same([stored(low), stored(high)], [lows, highs], "interleave_parts", level);
+        same([stored(low), stored(high)], [lows, highs], "interleave_sixteens", level);
         let from = [37u32, 0, 11, 48];
-        for turns in 0..1 << (n / PART) {
+        for turns in 0..1 << (n / SIXTEEN) {
             let mut turned = [0; 4];
             let mut wanted = Vec::new();
-            for part in 0..n / PART {
+            for part in 0..n / SIXTEEN {
                 let reversed = turns >> part & 1 == 1;
-                turned[part] = if reversed { (PART - W) as u8 } else { 0 };
-                let prefix_len = if reversed { PART / W } else { 0 };
-                wanted.extend(prefix_reversed(&a[from[part] as usize..][..PART], W, prefix_len));
+                turned[part] = if reversed { (SIXTEEN - W) as u8 } else { 0 };
+                let prefix_len = if reversed { SIXTEEN / W } else { 0 };
+                wanted.extend(prefix_reversed(&a[from[part] as usize..][..SIXTEEN], W, prefix_len));
             }
-            let got = V::load_parts::<W>(a.as_ptr(), from.as_ptr(), turned.as_ptr());
-            same(stored(got), wanted, "load_parts", level);
+            let got = V::load_sixteens::<W>(a.as_ptr(), from.as_ptr(), turned.as_ptr());
+            same(stored(got), wanted, "load_sixteens", level);
         }
     }
 }
@@ -165,12 +165,12 @@ fn registers_of_several_parts() {
         // SAFETY: as in `parts`.
         unsafe {
             let mut out = [7u8; 4 * 40];
-            loaded::<V>(&a).store_parts(out.as_mut_ptr(), 40);
-            for (part, wanted) in a[..V::BYTES].chunks(PART).enumerate() {
-                same(&out[part * 40..][..PART], wanted, "store_parts", level);
+            loaded::<V>(&a).store_sixteens(out.as_mut_ptr(), 40);
+            for (part, wanted) in a[..V::BYTES].chunks(SIXTEEN).enumerate() {
+                same(&out[part * 40..][..SIXTEEN], wanted, "store_sixteens", level);
             }
             let written = out.iter().filter(|&&byte| byte != 7).count();
-            assert!(written <= V::BYTES, "store_parts at {level}");
+            assert!(written <= V::BYTES, "store_sixteens at {level}");
             for mask in [0x0F, 0x30, 0x80, 0, 0xFF] {
                 let got = V::select(V::splat(mask), loaded(&b), loaded(&a));
                 let both = a.iter().zip(&b).take(V::BYTES);
@@ -237,8 +237,8 @@ fn odd_widths_and_byte_permutations() {
         }
     }
     fn check<V: Simd>(level: &str) {
-        assert!((1..=16).all(V::Part::orders), "{level}");
-        (1..=16).for_each(|unit| odd::<V::Part>(level, unit));
+        assert!((1..=16).all(V::Sixteen::orders), "{level}");
+        (1..=16).for_each(|unit| odd::<V::Sixteen>(level, unit));
         (1..=16).filter(|&unit| V::orders(unit)).for_each(|unit| odd::<V>(level, unit));
         let (a, b, n) = (bytes(1), bytes(99), V::BYTES);
         for seed in 0..8 {
@@ -341,10 +341,10 @@ fn parts_and_nontemporal_stores() {
             for to in from..=V::BYTES {
                 let mut out = [7u8; WIDEST];
                 // SAFETY: as in `units`; the range is in the register.
-                unsafe { loaded::<V>(&data).store_part(out.as_mut_ptr(), from, to) };
+                unsafe { loaded::<V>(&data).store_range(out.as_mut_ptr(), from, to) };
                 let mut wanted = [7u8; WIDEST];
                 wanted[from..to].copy_from_slice(&data[from..to]);
-                same(out, wanted, "store_part", level);
+                same(out, wanted, "store_range", level);
             }
         }
     }

@@ -26,7 +26,7 @@ pub(in crate::cpu) trait Vector: Copy {
     /// Stores only bytes `from..to` of the register to `dst + from..dst + to`; `dst` itself
     /// need not be valid.
     #[inline(always)]
-    unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
+    unsafe fn store_range(self, dst: *mut u8, from: usize, to: usize) {
         let mut bytes = MaybeUninit::<[u8; WIDEST]>::uninit();
         let bytes = bytes.as_mut_ptr().cast::<u8>();
         // SAFETY: contract 1 and 2 (the caller names valid bytes); no register is wider than

@@ -14,7 +14,7 @@ pub(in crate::cpu) use job::{Columns, LEAST_PACKED, LEAST_STEPS, room, stage_byt
 
 use super::stream::{LINE, ZEROS, to_line};
 use super::transpose::side;
-use crate::cpu::simd::{PART, Simd, WIDEST, copy_unit};
+use crate::cpu::simd::{SIXTEEN, Simd, WIDEST, copy_unit};
 use job::{MOST_COLUMNS, behind};
 use strip::Strip;
 
@@ -29,7 +29,7 @@ use strip::Strip;
 pub(in crate::cpu) unsafe fn run<V: Simd>(columns: &Columns<'_>, narrow: unsafe fn(&Columns<'_>)) {
     // SAFETY: kernel contract 1 to 4; `stage_bytes` has room for the zeros.
     unsafe {
-        if V::BYTES > PART && is_narrow(columns, V::BYTES) {
+        if V::BYTES > SIXTEEN && is_narrow(columns, V::BYTES) {
             return narrow(columns);
         }
         if columns.zero {
@@ -53,7 +53,7 @@ fn is_narrow(columns: &Columns<'_>, wide: usize) -> bool {
     let Columns { unit, elements, len, room, .. } = *columns;
     let units = columns.prefix_lens.len().div_ceil(elements);
     let column = len * unit + behind(elements);
-    let too_long = room / column < wide / unit && room / column >= PART / unit;
+    let too_long = room / column < wide / unit && room / column >= SIXTEEN / unit;
     // A few columns of wide units are moved as fast one by one.
     let few = units * unit < wide && unit <= 2;
     few || too_long

@@ -3,7 +3,7 @@
 use super::job::{Columns, MOST_COLUMNS, behind};
 use crate::cpu::kernels::stream::ZEROS;
 use crate::cpu::kernels::transpose::{Square, no_square, transpose};
-use crate::cpu::simd::{PART, PartialVector, Simd, Vector, WIDEST, bits, copy_unit, words};
+use crate::cpu::simd::{PartialVector, SIXTEEN, Simd, Vector, WIDEST, bits, copy_unit, words};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -15,7 +15,7 @@ const AHEAD: usize = 24;
 ///
 /// Its columns are listed vector by vector. In a vector, those of the first element of each unit come
 /// first; among them, those of a register that is loaded at once (see
-/// [`Simd::load_parts`]) follow each other.
+/// [`Simd::load_sixteens`]) follow each other.
 pub(super) struct Strip<'a, V> {
     columns: &'a Columns<'a>,
     /// The first of its bytes in a row.
@@ -38,7 +38,7 @@ struct Pieces {
     /// Its offset in the buffer.
     from: [u32; MOST_COLUMNS],
     /// Not 0 if it is to be reversed; with several parts in a vector, as
-    /// [`Simd::load_parts`] has it.
+    /// [`Simd::load_sixteens`] has it.
     turned: [u8; MOST_COLUMNS],
 }
 
@@ -224,7 +224,7 @@ impl<'a, V: Simd> Strip<'a, V> {
                     for staged in transposed {
                         match const { N * W == V::BYTES } {
                             true => staged.assume_init().store(unit),
-                            false => staged.assume_init().store_parts(unit, N * pitch),
+                            false => staged.assume_init().store_sixteens(unit, N * pitch),
                         }
                         unit = unit.wrapping_add(pitch);
                     }
@@ -294,7 +294,7 @@ impl<'a, V: Simd> Strip<'a, V> {
                         true => {
                             V::partly_reversed::<W>(staged, kept, prefix_len - first).store(mixed)
                         }
-                        false => V::Part::partly_reversed::<W>(staged, kept, prefix_len - first)
+                        false => V::Sixteen::partly_reversed::<W>(staged, kept, prefix_len - first)
                             .store(mixed),
                     }
                 }
@@ -357,7 +357,7 @@ impl<'a, V: Simd> Strip<'a, V> {
     ) {
         let wide = V::BYTES / W;
         let (zero, zeros) = (self.zero, self.columns.room as u32);
-        let reversed = if const { N * W == V::BYTES } { 1 } else { (PART - W) as u8 };
+        let reversed = if const { N * W == V::BYTES } { 1 } else { (SIXTEEN - W) as u8 };
         let (first, side, pieces) = (first as u32, N as u32, pieces.as_mut_ptr());
         // SAFETY: a strip has no more than `MOST_COLUMNS` columns; `run` wrote their prefixes, and `place`
         // their places.
@@ -415,7 +415,7 @@ unsafe fn square<V: Simd, const W: usize, const E: usize, const N: usize>(
                     true => {
                         V::load_either::<W>(stage.add(from.read() as usize), turned.read() != 0)
                     }
-                    false => V::load_parts::<W>(stage, from, turned),
+                    false => V::load_sixteens::<W>(stage, from, turned),
                 };
                 put_together.write(match element {
                     0 => piece,
