@@ -218,7 +218,7 @@ impl Simd for Avx {
     unsafe fn load_sixteens<const W: usize>(
         base: *const u8,
         from: *const u32,
-        turned: *const u8,
+        flips: *const u8,
     ) -> Self {
         // SAFETY: contract 1 and 2: two offsets, two numbers and 16 bytes at each offset.
         unsafe {
@@ -229,9 +229,9 @@ impl Simd for Avx {
             );
             // The reverse order of units is the order with some bits of each index inverted.
             let own = _mm256_broadcastsi128_si256(_mm_loadu_si128(orders::OWN.as_ptr().cast()));
-            let turned = _mm256_set1_epi16(turned.cast::<i16>().read_unaligned());
+            let flips = _mm256_set1_epi16(flips.cast::<i16>().read_unaligned());
             let each = _mm256_loadu_si256(const { &orders::sixteens::<32>() }.as_ptr().cast());
-            let order = _mm256_xor_si256(own, _mm256_shuffle_epi8(turned, each));
+            let order = _mm256_xor_si256(own, _mm256_shuffle_epi8(flips, each));
             Avx(_mm256_shuffle_epi8(parts, order))
         }
     }

@@ -361,7 +361,7 @@ impl<const VBMI: bool> Simd for Avx512<VBMI> {
     unsafe fn load_sixteens<const W: usize>(
         base: *const u8,
         from: *const u32,
-        turned: *const u8,
+        flips: *const u8,
     ) -> Self {
         // SAFETY: contract 1 and 2: four offsets, four numbers and 16 bytes at each offset.
         unsafe {
@@ -375,9 +375,9 @@ impl<const VBMI: bool> Simd for Avx512<VBMI> {
             let parts = _mm512_inserti32x4::<3>(parts, part);
             // The reverse order of units is the order with some bits of each index inverted.
             let own = _mm512_broadcast_i32x4(_mm_loadu_si128(orders::OWN.as_ptr().cast()));
-            let turned = _mm512_set1_epi32(turned.cast::<i32>().read_unaligned());
+            let flips = _mm512_set1_epi32(flips.cast::<i32>().read_unaligned());
             let each = _mm512_loadu_si512(const { &orders::sixteens::<64>() }.as_ptr().cast());
-            let order = _mm512_xor_si512(own, _mm512_shuffle_epi8(turned, each));
+            let order = _mm512_xor_si512(own, _mm512_shuffle_epi8(flips, each));
             Avx512(_mm512_shuffle_epi8(parts, order))
         }
     }

@@ -31,16 +31,16 @@ pub(in crate::cpu) trait Simd: PartialVector {
     }
 
     /// Loads sixteen `i` from `base + from[i]`, with its units of `W` bytes in reverse order if
-    /// `turned[i]` is `16 - W`, in their own if it is 0.
+    /// `flips[i]` is `16 - W`, in their own if it is 0.
     #[inline(always)]
     unsafe fn load_sixteens<const W: usize>(
         base: *const u8,
         from: *const u32,
-        turned: *const u8,
+        flips: *const u8,
     ) -> Self {
         const { assert!(Self::BYTES == SIXTEEN) };
         // SAFETY: passed on: one sixteen, one offset and one number.
-        unsafe { Self::load_either::<W>(base.add(from.read() as usize), turned.read() != 0) }
+        unsafe { Self::load_either::<W>(base.add(from.read() as usize), flips.read() != 0) }
     }
 
     /// Stores sixteen `i` to `dst + i * pitch`.

@@ -143,15 +143,15 @@ fn parts<V: Simd, const W: usize>(level: &str) {
         same([stored(low), stored(high)], [lows, highs], "interleave_sixteens", level);
         let from = [37u32, 0, 11, 48];
         for turns in 0..1 << (n / SIXTEEN) {
-            let mut turned = [0; 4];
+            let mut flips = [0; 4];
             let mut wanted = Vec::new();
             for part in 0..n / SIXTEEN {
                 let reversed = turns >> part & 1 == 1;
-                turned[part] = if reversed { (SIXTEEN - W) as u8 } else { 0 };
+                flips[part] = if reversed { (SIXTEEN - W) as u8 } else { 0 };
                 let prefix_len = if reversed { SIXTEEN / W } else { 0 };
                 wanted.extend(prefix_reversed(&a[from[part] as usize..][..SIXTEEN], W, prefix_len));
             }
-            let got = V::load_sixteens::<W>(a.as_ptr(), from.as_ptr(), turned.as_ptr());
+            let got = V::load_sixteens::<W>(a.as_ptr(), from.as_ptr(), flips.as_ptr());
             same(stored(got), wanted, "load_sixteens", level);
         }
     }

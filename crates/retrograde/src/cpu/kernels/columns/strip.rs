@@ -39,7 +39,7 @@ struct Pieces {
     from: [u32; MOST_COLUMNS],
     /// Not 0 if it is to be reversed; with several parts in a vector, as
     /// [`Simd::load_sixteens`] has it.
-    turned: [u8; MOST_COLUMNS],
+    flips: [u8; MOST_COLUMNS],
 }
 
 impl<'a, V: Simd> Strip<'a, V> {
@@ -90,13 +90,13 @@ impl<'a, V: Simd> Strip<'a, V> {
             while first < len {
                 // The last steps overlap the ones before them, if they are fewer than a square has.
                 let end = len.min(first + most);
-                let window = first.min(end - N)..end;
-                self.place::<W, E, N>(window.len());
+                let steps = first.min(end - N)..end;
+                self.place::<W, E, N>(steps.len());
                 match whole {
                     true => self.load::<W, E, N>(),
-                    false => self.gather::<W, E>(window.clone()),
+                    false => self.gather::<W, E>(steps.clone()),
                 }
-                self.store::<W, E, N>(window);
+                self.store::<W, E, N>(steps);
                 first = end;
             }
         }
@@ -170,15 +170,15 @@ impl<'a, V: Simd> Strip<'a, V> {
     /// # Safety
     /// As for [`run`](Self::run), for units of one element.
     #[inline(always)]
-    unsafe fn gather<const W: usize, const E: usize>(&self, window: Range<usize>) {
+    unsafe fn gather<const W: usize, const E: usize>(&self, steps: Range<usize>) {
         let Columns { src, pitches, zero, .. } = *self.columns;
         for unit in 0..self.vectors * (V::BYTES / W) {
             let prefix_len = self.columns.prefix_lens[self.byte / W + unit];
             // SAFETY: kernel contract 1 to 4: the steps of a window exist, and the buffer has room for
             // one of each column.
             unsafe {
-                let mut to = self.columns.stage.add(unit * self.pitch::<W, E>(window.len()));
-                for at in window.clone() {
+                let mut to = self.columns.stage.add(unit * self.pitch::<W, E>(steps.len()));
+                for at in steps.clone() {
                     let from = if at < prefix_len { prefix_len - 1 - at } else { at };
                     let from = src.offset(pitches[0] * from as isize).add(self.byte + unit * W);
                     copy_unit::<W>(
@@ -325,8 +325,8 @@ impl<'a, V: Simd> Strip<'a, V> {
             for vector in 0..self.vectors {
                 let listed = vector * wide * E;
                 let from = (&raw const (*pieces).from).cast::<u32>().add(listed);
-                let turned = (&raw const (*pieces).turned).cast::<u8>().add(listed);
-                let transposed = square::<V, W, E, N>(stage, from, turned);
+                let flips = (&raw const (*pieces).flips).cast::<u8>().add(listed);
+                let transposed = square::<V, W, E, N>(stage, from, flips);
                 let mut row = dst.wrapping_add(vector * V::BYTES);
                 for of_row in transposed {
                     match stream {
@@ -363,7 +363,7 @@ impl<'a, V: Simd> Strip<'a, V> {
         // their places.
         unsafe {
             let from = (&raw mut (*pieces).from).cast::<u32>();
-            let turned = (&raw mut (*pieces).turned).cast::<u8>();
+            let flips = (&raw mut (*pieces).flips).cast::<u8>();
             for listed in (0..self.vectors * E).map(|of_vector| of_vector * wide) {
                 let prefix_lens = self.prefix_lens.get_unchecked(listed..listed + wide);
                 let places = self.places.get_unchecked(listed..listed + wide);
@@ -378,7 +378,7 @@ impl<'a, V: Simd> Strip<'a, V> {
                     let place = if zero && left <= 0 { zeros } else { place };
                     let turn = if left >= N as i32 { reversed } else { 0 };
                     from.add(listed + index).write(place);
-                    turned.add(listed + index).write(turn);
+                    flips.add(listed + index).write(turn);
                 }
             }
         }
@@ -395,12 +395,12 @@ impl<'a, V: Simd> Strip<'a, V> {
 /// Pieces of `N` steps of each column of a vector, transposed into `N` rows.
 ///
 /// # Safety
-/// Kernel contract 3; for each column, `from` and `turned` have a piece inside the buffer.
+/// Kernel contract 3; for each column, `from` and `flips` have a piece inside the buffer.
 #[inline(always)]
 unsafe fn square<V: Simd, const W: usize, const E: usize, const N: usize>(
     stage: *const u8,
     from: *const u32,
-    turned: *const u8,
+    flips: *const u8,
 ) -> Square<V, N> {
     let (wide, parts) = (V::BYTES / W, V::BYTES / W / N);
     let mut square = no_square::<V, N>();
@@ -410,12 +410,10 @@ unsafe fn square<V: Simd, const W: usize, const E: usize, const N: usize>(
             let mut put_together = MaybeUninit::<V>::uninit();
             for element in 0..E {
                 let at = element * wide + register * parts;
-                let (from, turned) = (from.add(at), turned.add(at));
+                let (from, flips) = (from.add(at), flips.add(at));
                 let piece = match const { N * W == V::BYTES } {
-                    true => {
-                        V::load_either::<W>(stage.add(from.read() as usize), turned.read() != 0)
-                    }
-                    false => V::load_sixteens::<W>(stage, from, turned),
+                    true => V::load_either::<W>(stage.add(from.read() as usize), flips.read() != 0),
+                    false => V::load_sixteens::<W>(stage, from, flips),
                 };
                 put_together.write(match element {
                     0 => piece,
