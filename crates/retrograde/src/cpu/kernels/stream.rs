@@ -174,11 +174,11 @@ impl Stream {
             self.continue_at(dst);
             if lead > 0 {
                 let line = self.line.as_mut_ptr().add(LINE - lead);
-                part::<V, S>(source, 0, lead, line);
+                store_start::<V, S>(source, 0, lead, line);
                 self.close::<V>(dst.add(lead), lead);
             }
             if left > 0 {
-                part_before_end::<V, S>(source, bytes, left, self.line.as_mut_ptr());
+                store_end::<V, S>(source, bytes, left, self.line.as_mut_ptr());
             }
             (self.next, self.waiting) = (dst.add(bytes), left);
         }
@@ -277,7 +277,7 @@ pub(in crate::cpu) fn to_line(dst: *mut u8) -> usize {
 /// # Safety
 /// The source is valid at `from` and every `V::BYTES` further on; `dst` for `count` bytes.
 #[inline(always)]
-unsafe fn part<V: Vector, S: Source<V>>(source: S, from: usize, count: usize, dst: *mut u8) {
+unsafe fn store_start<V: Vector, S: Source<V>>(source: S, from: usize, count: usize, dst: *mut u8) {
     let mut at = 0;
     // SAFETY: the contract of [`Stream::run`].
     unsafe {
@@ -297,12 +297,7 @@ unsafe fn part<V: Vector, S: Source<V>>(source: S, from: usize, count: usize, ds
 /// The source is valid at `bytes - count` and every `V::BYTES` further on that fits the run,
 /// and at `bytes - V::BYTES`; `dst` for `count` bytes.
 #[inline(always)]
-unsafe fn part_before_end<V: Vector, S: Source<V>>(
-    source: S,
-    bytes: usize,
-    count: usize,
-    dst: *mut u8,
-) {
+unsafe fn store_end<V: Vector, S: Source<V>>(source: S, bytes: usize, count: usize, dst: *mut u8) {
     let mut at = 0;
     // SAFETY: the contract of [`Stream::run`]; the last vector is stored only from its last bytes on.
     unsafe {
@@ -330,15 +325,15 @@ unsafe fn lines<V: Vector, S: Source<V>>(source: S, lead: usize, dst: *mut u8, b
     unsafe {
         while base + STREAMS * BURST <= bytes {
             // Each stream gets an equal share of what is left, a page at most.
-            let share = ((bytes - base) / STREAMS / BURST * BURST).min(PAGE);
+            let stretch = ((bytes - base) / STREAMS / BURST * BURST).min(PAGE);
             let mut at = base;
-            while at < base + share {
+            while at < base + stretch {
                 for stream in 0..STREAMS {
-                    write_lines::<V, S>(source, dst, at + stream * share, BURST);
+                    write_lines::<V, S>(source, dst, at + stream * stretch, BURST);
                 }
                 at += BURST;
             }
-            base += STREAMS * share;
+            base += STREAMS * stretch;
         }
         while base + LINE <= bytes {
             write_lines::<V, S>(source, dst, base, LINE);
