@@ -1,8 +1,8 @@
 //! Dispatch: which instruction sets this processor has, and the kernels compiled for each.
 //!
 //! The only place where kernels meet instruction sets: a row for each kernel, and a row for each
-//! instruction set. An [`Isa`] can only be made where it was detected, so holding one proves that its
-//! instructions may be used.
+//! instruction set. An [`Isa`] can only be made where it was detected, so holding one proves that
+//! its instructions may be used.
 
 use super::kernels::bit_lines::BitLines;
 use super::kernels::blocks::Blocks;
@@ -20,9 +20,9 @@ use super::{kernels, simd};
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Passes the kernels to a macro. The first word of a row says what makes a kernel another one at another
-/// level: `all` of the instructions, only the `wide` registers, or (without registers) what the compiler
-/// makes of the `loops`.
+/// Passes the kernels to a macro. The first word of a row says what makes a kernel another one at
+/// another level: `all` of the instructions, only the `wide` registers, or (without registers) what
+/// the compiler makes of the `loops`.
 macro_rules! kernels {
     ($then:ident!($($argument:tt)*)) => {
         $then! { $($argument)*;
@@ -43,7 +43,8 @@ macro_rules! kernels {
     };
 }
 
-/// Generates the entry points of an instruction set: every kernel, compiled for it if a row asks for it.
+/// Generates the entry points of an instruction set: every kernel, compiled for it if a row asks
+/// for it.
 macro_rules! entries {
     ($features:tt; $($like:ident $kernel:ident($job:ty) => $run:expr;)*) => {
         $(entries!(@ $features $kernel($job) => $run);)*
@@ -102,8 +103,8 @@ macro_rules! detected {
     ($($feature:tt)*) => { $(is_x86_feature_detected!($feature))&&* };
 }
 
-/// Generates the table: for every level its module, its register and its features, and the levels from
-/// which it takes kernels. From the plainest to the most capable.
+/// Generates the table: for every level its module, its register and its features, and the levels
+/// from which it takes kernels. From the plainest to the most capable.
 macro_rules! levels {
     ($($(#[$exists:meta])* $module:ident($name:literal, $vector:ty, [$($feature:tt)*])
         wide: $wide:ident, loops: $loops:ident;)*) => {

@@ -196,8 +196,8 @@ unsafe fn one_lane<V: Vector>(blocks: &Blocks<'_>, prefix_len: usize) {
     let output = |step: usize| blocks.dst.wrapping_offset(step_out * step as isize);
     let reversed = prefix_len.clamp(from, to);
     let contiguous = [step_in, step_out] == [bytes as isize; 2];
-    // SAFETY: kernel contract 1 to 4: `prefix_len` is at most the size of the axis, and all steps are
-    // between `from` and `to`.
+    // SAFETY: kernel contract 1 to 4: `prefix_len` is at most the size of the axis, and all steps
+    // are between `from` and `to`.
     unsafe {
         for at in from..reversed {
             copy_block::<V>(input(prefix_len - 1 - at), output(at), bytes);

@@ -43,7 +43,8 @@ impl Lanes<'_> {
         To { next, ..To::new(stream, self.stream) }
     }
 
-    /// Offsets in a lane of `bytes` bytes of which `prefix_len` are reversed: of those, and of the rest.
+    /// Offsets in a lane of `bytes` bytes of which `prefix_len` are reversed: of those, and of the
+    /// rest.
     #[inline(always)]
     fn places(&self, prefix_len: usize, bytes: usize) -> (usize, usize) {
         if self.at_end { (bytes - prefix_len, 0) } else { (0, prefix_len) }

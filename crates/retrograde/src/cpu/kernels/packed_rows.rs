@@ -91,8 +91,8 @@ unsafe fn to<'a>(job: &PackedRow) -> To<'a> {
     To { stream: unsafe { job.stream.as_mut() }, next: job.next }
 }
 
-/// Eight bits of input for each byte of output, a vector at a time. Elements have `BITS` bits if the
-/// compiler knows it, otherwise that is 0.
+/// Eight bits of input for each byte of output, a vector at a time. Elements have `BITS` bits if
+/// the compiler knows it, otherwise that is 0.
 #[derive(Clone, Copy)]
 struct Vectors<V: Vector, const BACK: bool, const BITS: usize, const SHIFTED: bool> {
     base: *const u8,

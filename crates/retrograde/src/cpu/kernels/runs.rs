@@ -130,12 +130,13 @@ pub(in crate::cpu) unsafe fn reverse_run<V: PartialVector>(
     }
 }
 
-/// Reverses the units of the first `prefix_len` of `bytes` bytes, at least a vector, and copies the others;
-/// with ordinary stores. Nothing but the number of vectors decides how it branches: lengths are hard
-/// to predict. If the compiler knows that number it is `VECTORS`, otherwise that is 0.
+/// Reverses the units of the first `prefix_len` of `bytes` bytes, at least a vector, and copies the
+/// others; with ordinary stores. Nothing but the number of vectors decides how it branches: lengths
+/// are hard to predict. If the compiler knows that number it is `VECTORS`, otherwise that is 0.
 ///
 /// # Safety
-/// Kernel contract 1 to 3, for these bytes, with `W` dividing `V::BYTES`, `bytes` and `prefix_len <= bytes`.
+/// Kernel contract 1 to 3, for these bytes, with `W` dividing `V::BYTES`, `bytes` and `prefix_len
+/// <= bytes`.
 #[inline(always)]
 pub(in crate::cpu) unsafe fn partly_reverse_run<
     V: PartialVector,

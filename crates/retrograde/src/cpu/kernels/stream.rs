@@ -168,8 +168,8 @@ impl Stream {
     unsafe fn edges<V: Vector, S: Source<V>>(&mut self, source: S, dst: *mut u8, bytes: usize) {
         let lead = to_line(dst);
         let left = (bytes - lead) % LINE;
-        // SAFETY: the contract of [`Stream::run`]; `lead` and what is left behind the lines are less
-        // than a line, so both fit the buffer, and both are parts of the run.
+        // SAFETY: the contract of [`Stream::run`]; `lead` and what is left behind the lines are
+        // less than a line, so both fit the buffer, and both are parts of the run.
         unsafe {
             self.continue_at(dst);
             if lead > 0 {

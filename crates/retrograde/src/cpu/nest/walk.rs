@@ -49,8 +49,8 @@ impl<'a, const K: usize> Outer<'a, K> {
         Outer { loops, counters: SmallVec::from_elem(0, loops.len()), row }
     }
 
-    /// Goes on to the next row: carries into the innermost loop that still has steps left. False if none
-    /// has.
+    /// Goes on to the next row: carries into the innermost loop that still has steps left. False if
+    /// none has.
     #[inline(never)]
     fn step(&mut self) -> bool {
         for (counter, of) in self.counters.iter_mut().zip(self.loops).rev() {

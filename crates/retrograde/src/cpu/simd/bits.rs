@@ -1,10 +1,10 @@
-//! Sub-byte elements in a register: reversal within bytes, and shifts across them. Written once, on the
-//! primitives of [`Vector`].
+//! Sub-byte elements in a register: reversal within bytes, and shifts across them. Written once, on
+//! the primitives of [`Vector`].
 
 use super::vector::{Vector, swapped};
 
-/// How elements of one width are reversed within their bytes. Made once for many registers: the width is
-/// data, and kernels are compiled once for several.
+/// How elements of one width are reversed within their bytes. Made once for many registers: the
+/// width is data, and kernels are compiled once for several.
 #[derive(Clone, Copy)]
 pub(in crate::cpu) struct InBytes<V> {
     bits: usize,
@@ -25,8 +25,8 @@ impl<V: Vector> InBytes<V> {
         InBytes { bits, tables }
     }
 
-    /// Reverses the order of elements within each byte. Their width is `BITS` if the compiler knows it,
-    /// otherwise that is 0.
+    /// Reverses the order of elements within each byte. Their width is `BITS` if the compiler knows
+    /// it, otherwise that is 0.
     ///
     /// # Safety
     /// Contract 1.
@@ -54,8 +54,8 @@ impl<V: Vector> InBytes<V> {
     pub(in crate::cpu) const AS_DATA: bool = V::SHUFFLES || V::REVERSES_BITS;
 }
 
-/// Funnel shift by bytes: each byte of `high` without its `shift` (1 to 7) most significant bits, then as
-/// many of the most significant bits of the same byte of `low`.
+/// Funnel shift by bytes: each byte of `high` without its `shift` (1 to 7) most significant bits,
+/// then as many of the most significant bits of the same byte of `low`.
 ///
 /// # Safety
 /// Contract 1 and 3.

@@ -44,7 +44,8 @@ impl LaneMap {
     }
 }
 
-/// [`PartialVector::packed_lanes`](super::PartialVector::packed_lanes) unit by unit, for widths that have no permutation.
+/// [`PartialVector::packed_lanes`](super::PartialVector::packed_lanes) unit by unit, for widths
+/// that have no permutation.
 ///
 /// # Safety
 /// As for that.

@@ -1,10 +1,10 @@
 //! SIMD registers: what the kernels know about an instruction set, and nothing above it.
 //!
 //! [`Vector`] has the primitives, which one file per instruction set implements. What kernels need
-//! beyond them has a portable default that gives the same bytes: [`PartialVector`] (registers reversed
-//! in part, several short lanes in one) and [`Simd`] (squares of narrow units side by side). It is
-//! written once for registers of 16 bytes with a table look-up ([`Narrow`](narrow::Narrow)), and once
-//! for sub-byte elements in any register ([`bits`]).
+//! beyond them has a portable default that gives the same bytes: [`PartialVector`] (registers
+//! reversed in part, several short lanes in one) and [`Simd`] (squares of narrow units side by
+//! side). It is written once for registers of 16 bytes with a table look-up
+//! ([`Narrow`](narrow::Narrow)), and once for sub-byte elements in any register ([`bits`]).
 //!
 //! # Contract
 //! Methods of these traits are unsafe for up to three reasons. SAFETY comments cite them by

@@ -1,5 +1,5 @@
-//! Registers of 16 bytes with a table look-up: rows and lanes shorter than one, written once for the
-//! instruction sets that have them.
+//! Registers of 16 bytes with a table look-up: rows and lanes shorter than one, written once for
+//! the instruction sets that have them.
 
 use super::lanes::{LaneMap, by_units};
 use super::orders;
@@ -113,8 +113,8 @@ impl<V: Narrow> PartialVector for V {
     ) {
         let bytes = units * W;
         // SAFETY: contract 1; contract 2 for the `bytes` bytes from `src` and from `dst` on, and
-        // nothing else is loaded or stored; contract 3: `prefix_len <= units <= 16 / W`, for which there
-        // is an order, and the bytes of an order from `bytes - 8` on are 8 or more.
+        // nothing else is loaded or stored; contract 3: `prefix_len <= units <= 16 / W`, for which
+        // there is an order, and the bytes of an order from `bytes - 8` on are 8 or more.
         unsafe {
             let order =
                 const { &orders::prefixes::<W, 16, 17>() }.get_unchecked(prefix_len).as_ptr();
@@ -177,9 +177,9 @@ impl<V: Narrow> PartialVector for V {
         prefix_lens: *const u8,
         map: &LaneMap,
     ) -> Self {
-        // SAFETY: contract 1, and 2 for a register at `src` and a prefix per unit; the arrays of the
-        // map and of `places` are as wide as a register or wider. Numbers
-        // that are not below 16 are those of units that keep their place.
+        // SAFETY: contract 1, and 2 for a register at `src` and a prefix per unit; the arrays of
+        // the map and of `places` are as wide as a register or wider. Numbers that are not below 16
+        // are those of units that keep their place.
         unsafe {
             let prefix_lens = match W {
                 1 => V::load(prefix_lens),

@@ -31,7 +31,8 @@ pub(in crate::cpu) trait PartialVector: Vector {
         }
     }
 
-    /// One lane of `units * W <= BYTES` bytes: the first `prefix_len` units reversed, the rest kept.
+    /// One lane of `units * W <= BYTES` bytes: the first `prefix_len` units reversed, the rest
+    /// kept.
     #[inline(always)]
     unsafe fn lane_short<const W: usize>(
         src: *const u8,

@@ -1,21 +1,22 @@
-//! Squares of narrow units side by side: a register as sixteens of 16 bytes, each with a square of its
-//! own.
+//! Squares of narrow units side by side: a register as groups of 16 bytes (sixteens), each with a
+//! square of its own.
 //!
 //! Sixteen rows of single bytes fill sixteen registers of any width, and interleaving within 16 bytes
 //! is one instruction everywhere. So the wider the register, the more squares each of them transposes.
 
 use super::PartialVector;
 
-/// Bytes in a sixteen.
+/// Bytes in such a group.
 pub(in crate::cpu) const SIXTEEN: usize = 16;
 
-/// All that the kernels ask of an instruction set: a register of one or more sixteens, with the narrower
-/// registers beside the widest. The defaults are for registers of one sixteen.
+/// All that the kernels ask of an instruction set: a register of one or more sixteens, with the
+/// narrower registers beside the widest. The defaults are for registers of one sixteen.
 ///
 /// # Safety
 /// See the [contract](super#contract) of this module.
 pub(in crate::cpu) trait Simd: PartialVector {
-    /// A register of one sixteen. It has an [order](super::Vector::orders) of all units of up to 16 bytes.
+    /// A register of one sixteen. It has an [order](super::Vector::orders) of all units of up to 16
+    /// bytes.
     type Sixteen: PartialVector;
 
     /// The register for several short lanes at once.

@@ -52,8 +52,8 @@ pub(in crate::cpu) trait Vector: Copy {
     /// The bits that `mask` has from `set`, the others from `clear`.
     unsafe fn select(mask: Self, set: Self, clear: Self) -> Self;
 
-    /// Shifts words of 16 bits or more to the left by fewer than 16. What crosses the borders of bytes
-    /// is for the caller to mask.
+    /// Shifts words of 16 bits or more to the left by fewer than 16. What crosses the borders of
+    /// bytes is for the caller to mask.
     unsafe fn shl(self, bits: usize) -> Self;
 
     /// The same to the right.
@@ -72,8 +72,8 @@ pub(in crate::cpu) trait Vector: Copy {
     /// Whether [`shuffle`](Self::shuffle) is an instruction.
     const SHUFFLES: bool = false;
 
-    /// Looks bytes up in each 16: of them, those with the numbers that the same 16 of `order` have. A
-    /// number from 128 on gives zero, and one from 16 to 127 any byte.
+    /// Looks bytes up in each 16: of them, those with the numbers that the same 16 of `order` have.
+    /// A number from 128 on gives zero, and one from 16 to 127 any byte.
     #[inline(always)]
     unsafe fn shuffle(self, order: Self) -> Self {
         let mut pair = MaybeUninit::<[[u8; WIDEST]; 2]>::uninit();

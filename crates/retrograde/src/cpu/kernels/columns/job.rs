@@ -61,8 +61,8 @@ pub(in crate::cpu) const LEAST_PACKED: usize = SIXTEEN;
 /// The fewest steps of packed elements that it takes.
 pub(in crate::cpu) const LEAST_STEPS: usize = SIXTEEN;
 
-/// Bytes behind a staged column: room for the pieces in which prefixes end, and enough that columns do
-/// not all meet in the same places of the cache.
+/// Bytes behind a staged column: room for the pieces in which prefixes end, and enough that columns
+/// do not all meet in the same places of the cache.
 #[inline(always)]
 pub(super) fn behind(elements: usize) -> usize {
     (elements * SIXTEEN).max(WIDEST)

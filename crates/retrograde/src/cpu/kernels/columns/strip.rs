@@ -235,8 +235,8 @@ impl<'a, V: Simd> Strip<'a, V> {
         }
     }
 
-    /// Transposes what has been staged, reversed as far as prefixes say, back into rows `steps`, which
-    /// are all that is staged.
+    /// Transposes what has been staged, reversed as far as prefixes say, back into rows `steps`,
+    /// which are all that is staged.
     ///
     /// # Safety
     /// As for [`run`](Self::run), with these steps of each column in the buffer.
@@ -359,8 +359,8 @@ impl<'a, V: Simd> Strip<'a, V> {
         let (zero, zeros) = (self.zero, self.columns.room as u32);
         let reversed = if const { N * W == V::BYTES } { 1 } else { (SIXTEEN - W) as u8 };
         let (first, side, pieces) = (first as u32, N as u32, pieces.as_mut_ptr());
-        // SAFETY: a strip has no more than `MOST_COLUMNS` columns; `run` wrote their prefixes, and `place`
-        // their places.
+        // SAFETY: a strip has no more than `MOST_COLUMNS` columns; `run` wrote their prefixes, and
+        // `place` their places.
         unsafe {
             let from = (&raw mut (*pieces).from).cast::<u32>();
             let flips = (&raw mut (*pieces).flips).cast::<u8>();
