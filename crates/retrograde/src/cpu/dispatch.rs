@@ -36,7 +36,7 @@ macro_rules! kernels {
             all swaps(&Swaps) => (|job| kernels::swaps::run::<V>(job, rows));
             loops fill(&mut Fill<'_>) => kernels::lengths::fill;
             loops check(&mut Check) => kernels::lengths::check;
-            loops bit_lines(&BitLines) => kernels::bit_lines::run::<V>;
+            loops bit_lines(&BitLines) => kernels::bit_lines::run;
             all packed_rows(&PackedRow) => kernels::packed_rows::run::<V>;
             all packed_swaps(&PackedSwaps) => kernels::packed_swaps::run::<V>;
         }

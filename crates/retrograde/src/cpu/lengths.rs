@@ -55,8 +55,8 @@ impl<'a> LengthReader<'a> {
     /// `offset` is that of a length of the plan.
     pub(super) unsafe fn at(&self, offset: isize) -> usize {
         let mut prefix_len = [0];
-        // SAFETY: passed on: one length at `offset`.
-        unsafe { self.fill(offset, 0, &mut prefix_len) };
+        // SAFETY: one length at `offset`, which is inside the memory, as `new` requires.
+        unsafe { lengths::fill(&mut self.fill_job(offset, 0, &mut prefix_len)) };
         prefix_len[0]
     }
 
@@ -68,7 +68,7 @@ impl<'a> LengthReader<'a> {
     ///
     /// # Safety
     /// All these offsets are those of lengths of the plan.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) unsafe fn fill(&self, offset: isize, stride: isize, prefix_lens: &mut [usize]) {
         // SAFETY: the lengths are inside the memory, which `new` requires to cover the reach.
         unsafe { lengths::fill(&mut self.fill_job(offset, stride, prefix_lens)) };

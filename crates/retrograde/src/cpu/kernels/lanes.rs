@@ -2,7 +2,7 @@
 
 use super::runs::{PREFETCHED, Reverser, copy_run, partly_reverse_run, runs_ahead, zero_run};
 use super::stream::{Stream, To};
-use crate::cpu::simd::Simd;
+use crate::cpu::simd::{Simd, by_width, divides_registers};
 use std::ptr::null;
 
 /// Lanes up to this size are written as a whole if registers can be reversed in part: two loops that
@@ -78,13 +78,9 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &Lanes<'_>) {
     // SAFETY: kernel contract 1 to 4.
     unsafe {
         match lanes.unit {
-            1 | 2 | 4 | 8 | 16 if is_whole::<V>(lanes) => match lanes.unit {
-                1 => whole::<V, 1>(lanes),
-                2 => whole::<V, 2>(lanes),
-                4 => whole::<V, 4>(lanes),
-                8 => whole::<V, 8>(lanes),
-                _ => whole::<V, 16>(lanes),
-            },
+            unit if divides_registers(unit) && is_whole::<V>(lanes) => {
+                by_width!(unit, W => whole::<V, W>(lanes));
+            }
             unit => {
                 let reverser = Reverser::<V>::new(unit);
                 // Two loops: in one, the order of bytes does not stay in its register.

@@ -4,6 +4,7 @@
 use super::stream::{self, Ahead, To, ZEROS, to_line};
 use crate::cpu::simd::{
     PartialVector, Simd, Source, Vector, WIDEST, copy_ends, copy_narrow, copy_unit,
+    divides_registers,
 };
 use std::mem::MaybeUninit;
 use std::ptr::null;
@@ -309,7 +310,7 @@ impl<V: Simd> Reverser<V> {
     /// Whether units divide a register.
     #[inline(always)]
     pub(in crate::cpu) fn divides(&self) -> bool {
-        matches!(self.unit, 1 | 2 | 4 | 8 | 16)
+        divides_registers(self.unit)
     }
 
     /// Reverses the units of the `bytes` bytes that end at `end`; `DIVIDES` is whether they

@@ -6,7 +6,7 @@
 use super::l1_buffer::{self, L1Buffer};
 use super::runs::{copy_run, partly_reverse_run};
 use super::stream::{Stream, To};
-use crate::cpu::simd::{LaneMap, PartialVector, Simd, Vector, WIDEST};
+use crate::cpu::simd::{LaneMap, PartialVector, Simd, Vector, WIDEST, by_width, divides_registers};
 use std::mem::MaybeUninit;
 use std::ptr::null;
 
@@ -20,7 +20,7 @@ const MOST_LANES: usize = 2048;
 /// in the output without a gap, in units of a power of two.
 pub(in crate::cpu) fn are_short(len: usize, unit: usize, dst_step: isize) -> bool {
     let bytes = len * unit;
-    let known = matches!(unit, 1 | 2 | 4 | 8 | 16);
+    let known = divides_registers(unit);
     known && (1..=MOST_BYTES).contains(&bytes) && dst_step == bytes as isize
 }
 
@@ -55,13 +55,7 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>) {
     let to = &mut stream;
     // SAFETY: kernel contract 1 to 4, passed on with the width of the unit.
     unsafe {
-        match lanes.unit {
-            1 => of_width::<V, 1>(lanes, to),
-            2 => of_width::<V, 2>(lanes, to),
-            4 => of_width::<V, 4>(lanes, to),
-            8 => of_width::<V, 8>(lanes, to),
-            _ => of_width::<V, 16>(lanes, to),
-        }
+        by_width!(lanes.unit, W => of_width::<V, W>(lanes, to));
         stream.flush();
     }
 }

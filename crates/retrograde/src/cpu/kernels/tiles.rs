@@ -4,7 +4,7 @@
 
 use super::stream::{LINE, to_line};
 use super::transpose::{Square, no_square, side, transpose};
-use crate::cpu::simd::{Simd, Vector, WIDEST, copy_unit};
+use crate::cpu::simd::{Simd, Vector, WIDEST, by_width, copy_unit};
 use std::mem::MaybeUninit;
 
 /// A plane of `rows` by `columns` units.
@@ -39,13 +39,7 @@ const SQUARES: usize = 8;
 pub(in crate::cpu) unsafe fn run<V: Simd>(tiles: &Tiles) {
     // SAFETY: kernel contract 1 to 3.
     unsafe {
-        match tiles.unit {
-            1 => of_width::<V, 1>(tiles),
-            2 => of_width::<V, 2>(tiles),
-            4 => of_width::<V, 4>(tiles),
-            8 => of_width::<V, 8>(tiles),
-            _ => of_width::<V, 16>(tiles),
-        }
+        by_width!(tiles.unit, W => of_width::<V, W>(tiles));
     }
 }
 

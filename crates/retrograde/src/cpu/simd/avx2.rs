@@ -3,7 +3,7 @@
 use super::narrow::NarrowOrder;
 use super::orders;
 use super::ssse3::Sse;
-use super::{PartialVector, Simd, Vector};
+use super::{PartialVector, Simd, Vector, divides_registers};
 use std::arch::x86_64::*;
 
 /// Thirty-two bytes.
@@ -55,7 +55,7 @@ impl Vector for Avx {
 
     #[inline(always)]
     fn orders(unit: usize) -> bool {
-        matches!(unit, 1 | 2 | 4 | 8 | 16)
+        divides_registers(unit)
     }
 
     #[inline(always)]

@@ -39,6 +39,7 @@ mod squares;
 #[cfg(test)]
 mod tests;
 mod vector;
+mod widths;
 pub(in crate::cpu) mod words;
 
 // Not in a module that has simd128, unless for tests (`dispatch.rs`).
@@ -59,4 +60,7 @@ pub(in crate::cpu) mod ssse3;
 pub(in crate::cpu) use lanes::LaneMap;
 pub(in crate::cpu) use partial::PartialVector;
 pub(in crate::cpu) use squares::{SIXTEEN, Simd};
-pub(in crate::cpu) use vector::{Source, Vector, WIDEST, copy_ends, copy_narrow, copy_unit};
+pub(in crate::cpu) use vector::{
+    Source, Vector, WIDEST, copy_ends, copy_narrow, copy_unit, prefetch,
+};
+pub(in crate::cpu) use widths::{by_width, divides_registers};

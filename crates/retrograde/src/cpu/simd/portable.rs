@@ -87,6 +87,10 @@ impl Vector for Pair {
         unsafe { self.by_words(self, |word, _| word >> bits) }
     }
 
+    /// None: processors that run this are slower with it.
+    #[inline(always)]
+    fn prefetch(_address: *const u8) {}
+
     #[inline(always)]
     unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
         let (mut one, mut two) = (Bytes::uninit(), Bytes::uninit());

@@ -136,14 +136,21 @@ pub(in crate::cpu) trait Vector: Copy {
     /// Software prefetch of a cache line; the address need not be valid.
     #[inline(always)]
     fn prefetch(address: *const u8) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = address;
+        prefetch(address);
     }
+}
+
+/// Software prefetch of a cache line, where Rust has an intrinsic for it; the address need not be
+/// valid.
+#[inline(always)]
+pub(in crate::cpu) fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 /// Groups of `bits` bits change places with their neighbours; `upper` has the upper one of each two
