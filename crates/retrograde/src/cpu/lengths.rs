@@ -54,10 +54,10 @@ impl<'a> LengthReader<'a> {
     /// # Safety
     /// `offset` is that of a length of the plan.
     pub(super) unsafe fn at(&self, offset: isize) -> usize {
-        let mut head = [0];
-        // SAFETY: passed on: one length at `offset`.
-        unsafe { self.fill(offset, 0, &mut head) };
-        head[0]
+        let mut prefix_len = [0];
+        // SAFETY: one length at `offset`, which is inside the memory, as `new` requires.
+        unsafe { lengths::fill(&mut self.fill_job(offset, 0, &mut prefix_len)) };
+        prefix_len[0]
     }
 
     /// The lengths from a byte offset on, `stride` bytes apart, as numbers of steps along the
@@ -68,10 +68,10 @@ impl<'a> LengthReader<'a> {
     ///
     /// # Safety
     /// All these offsets are those of lengths of the plan.
-    #[inline(always)]
-    pub(super) unsafe fn fill(&self, offset: isize, stride: isize, heads: &mut [usize]) {
+    #[inline(never)]
+    pub(super) unsafe fn fill(&self, offset: isize, stride: isize, prefix_lens: &mut [usize]) {
         // SAFETY: the lengths are inside the memory, which `new` requires to cover the reach.
-        unsafe { lengths::fill(&mut self.fill_job(offset, stride, heads)) };
+        unsafe { lengths::fill(&mut self.fill_job(offset, stride, prefix_lens)) };
     }
 
     /// The same with the vectors of an instruction set, for many lengths.
@@ -84,15 +84,15 @@ impl<'a> LengthReader<'a> {
         isa: Isa,
         offset: isize,
         stride: isize,
-        heads: &mut [usize],
+        prefix_lens: &mut [usize],
     ) {
         // SAFETY: as in `fill`.
-        unsafe { isa.fill(&mut self.fill_job(offset, stride, heads)) };
+        unsafe { isa.fill(&mut self.fill_job(offset, stride, prefix_lens)) };
     }
 
     #[inline(always)]
-    fn fill_job<'h>(&self, offset: isize, stride: isize, heads: &'h mut [usize]) -> Fill<'h> {
-        Fill { values: self.values(offset, stride), limit: self.plan.limit as u64, heads }
+    fn fill_job<'h>(&self, offset: isize, stride: isize, prefix_lens: &'h mut [usize]) -> Fill<'h> {
+        Fill { values: self.values(offset, stride), limit: self.plan.limit as u64, prefix_lens }
     }
 
     #[inline(always)]
@@ -162,6 +162,11 @@ impl<'a> LengthReader<'a> {
     /// of its own. Bounds may lie outside `steps`. All of them are clamped to the axis and ascend, even if another thread changes
     /// them.
     pub(super) fn each_bounds(&self, steps: Range<usize>, mut visit: impl FnMut(Bounds<'_>)) {
+        // Compiled once: what is called is called for many bounds at a time.
+        self.visit_bounds(steps, &mut visit);
+    }
+
+    fn visit_bounds(&self, steps: Range<usize>, visit: &mut dyn FnMut(Bounds<'_>)) {
         if steps.is_empty() {
             return;
         }

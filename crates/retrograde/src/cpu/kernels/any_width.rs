@@ -1,12 +1,12 @@
 //! Units of any width in reverse order, by a byte permutation of two registers.
 //!
-//! A vector of output may start anywhere in a unit. Each such phase has a window of the input,
+//! A vector of output may start anywhere in a unit. Each such phase has a span of the input,
 //! whole units that two overlapping loads cover, and one permutation of those two registers.
 
-use crate::cpu::simd::{BytePermute, Source, WIDEST};
+use crate::cpu::simd::{Source, Vector, WIDEST};
 use std::marker::PhantomData;
 
-/// The widest unit whose windows two of the widest registers cover.
+/// The widest unit whose spans two of the widest registers cover.
 const WIDEST_UNIT: usize = WIDEST / 2;
 
 /// Units of other than the usual widths pay off from so many bytes on: their phases are
@@ -16,11 +16,11 @@ const LEAST_COMPUTED: usize = 64 << 10;
 /// How to make the vector of output that starts `phase` bytes into a unit.
 #[derive(Clone, Copy)]
 struct Phase {
-    /// The permutation of the window's first and last register.
+    /// The permutation of the span's first and last register.
     order: [u8; WIDEST],
-    /// Bytes in the window: whole units, at least a register, less than two.
-    window: usize,
-    /// Distance from the end of the window to the input bytes that end where the output starts.
+    /// Bytes in the span: whole units, at least a register, less than two.
+    span: usize,
+    /// Distance from the end of the span to the input bytes that end where the output starts.
     ahead: usize,
 }
 
@@ -33,22 +33,22 @@ pub(super) struct Phases {
 }
 
 impl Phase {
-    const NONE: Phase = Phase { order: [0; WIDEST], window: WIDEST, ahead: 0 };
+    const NONE: Phase = Phase { order: [0; WIDEST], span: WIDEST, ahead: 0 };
 
     /// For registers of `register` bytes and units of at most half of that.
     const fn new(register: usize, unit: usize, phase: usize) -> Self {
         let units = (phase + register).div_ceil(unit);
-        let window = units * unit;
+        let span = units * unit;
         let mut order = [0; WIDEST];
         let mut byte = 0;
         while byte < register {
             let (index, within) = ((phase + byte) / unit, (phase + byte) % unit);
-            let at = window - (index + 1) * unit + within;
-            // The first register is the window's first bytes, the second one its last bytes.
-            order[byte] = if at < register { at } else { 2 * register + at - window } as u8;
+            let at = span - (index + 1) * unit + within;
+            // The first register is the span's first bytes, the second one its last bytes.
+            order[byte] = if at < register { at } else { 2 * register + at - span } as u8;
             byte += 1;
         }
-        Phase { order, window, ahead: phase }
+        Phase { order, span, ahead: phase }
     }
 }
 
@@ -67,7 +67,7 @@ impl Phases {
 
 /// Whether `count` rows of `len` such units are done this way, with non-temporal stores if `stream`.
 #[inline(always)]
-pub(super) fn applies<V: BytePermute>(stream: bool, unit: usize, len: usize, count: usize) -> bool {
+pub(super) fn applies<V: Vector>(stream: bool, unit: usize, len: usize, count: usize) -> bool {
     if !V::HAS_PERMUTE || len * unit < V::BYTES || unit > V::BYTES / 2 {
         return false;
     }
@@ -84,7 +84,7 @@ pub(super) struct BackwardAny<'a, V> {
     vector: PhantomData<V>,
 }
 
-impl<'a, V: BytePermute> BackwardAny<'a, V> {
+impl<'a, V: Vector> BackwardAny<'a, V> {
     /// The row whose last unit, the first one of the output, starts at `src`.
     #[inline(always)]
     pub(super) fn new(src: *const u8, phases: &'a Phases) -> Self {
@@ -108,18 +108,18 @@ impl<'a, V: BytePermute> BackwardAny<'a, V> {
     /// As for [`Source::at`], with the phase of the offset.
     #[inline(always)]
     unsafe fn in_phase(&self, phase: &Phase, offset: usize) -> V {
-        // SAFETY: the window is inside the row: it consists of whole units, those of the output
+        // SAFETY: the span is inside the row: it consists of whole units, those of the output
         // bytes `offset..offset + V::BYTES`.
         unsafe {
             let end = self.end.sub(offset - phase.ahead);
-            let start = end.sub(phase.window);
+            let start = end.sub(phase.span);
             let (first, second) = (V::load(start), V::load(end.sub(V::BYTES)));
             V::permute(first, second, phase.order.as_ptr())
         }
     }
 }
 
-impl<V: BytePermute> Source<V> for BackwardAny<'_, V> {
+impl<V: Vector> Source<V> for BackwardAny<'_, V> {
     /// Any offset is allowed, not only multiples of the unit.
     #[inline(always)]
     unsafe fn at(&self, offset: usize) -> V {

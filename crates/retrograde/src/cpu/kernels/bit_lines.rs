@@ -4,7 +4,7 @@
 //! As many lines as a byte has elements become as many others: the first of them has the first element
 //! of each byte of all of them, in the lines' order, and so on. What is left are transposes of bytes.
 
-use crate::cpu::simd::{Vector, WIDEST, words};
+use crate::cpu::simd::{WIDEST, prefetch, words};
 
 /// Groups of lines.
 #[derive(Debug, Clone, Copy)]
@@ -48,13 +48,13 @@ type Block = [u64; BLOCK / 8];
 /// # Safety
 /// Kernel contract 1, for lines that fill [`written`] bytes of the output.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Vector>(job: &BitLines) {
+pub(in crate::cpu) unsafe fn run(job: &BitLines) {
     // SAFETY: kernel contract 1.
     unsafe {
         match job.elements {
-            2 => groups::<V, 2>(job),
-            4 => groups::<V, 4>(job),
-            _ => groups::<V, 8>(job),
+            2 => groups::<2>(job),
+            4 => groups::<4>(job),
+            _ => groups::<8>(job),
         }
     }
 }
@@ -62,7 +62,7 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(job: &BitLines) {
 /// # Safety
 /// As for [`run`], with `elements == E`.
 #[inline(always)]
-unsafe fn groups<V: Vector, const E: usize>(job: &BitLines) {
+unsafe fn groups<const E: usize>(job: &BitLines) {
     for group in 0..job.lines.div_ceil(E) {
         let mut at = 0;
         while at < job.len {
@@ -72,7 +72,7 @@ unsafe fn groups<V: Vector, const E: usize>(job: &BitLines) {
                 let first = job.first.wrapping_add_signed(step) + at;
                 // Each line may be in another page, which hardware prefetchers do not cross.
                 let ahead = first.wrapping_add_signed(job.step.wrapping_mul(AHEAD * E as isize));
-                V::prefetch(job.src.wrapping_add(ahead / E));
+                prefetch(job.src.wrapping_add(ahead / E));
                 // SAFETY: kernel contract 1: these elements of the line exist.
                 lines[slot::<E>(line)] = unsafe { load::<E>(job.src, first, job.len - at) };
             }

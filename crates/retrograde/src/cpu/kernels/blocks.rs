@@ -14,7 +14,7 @@ pub(in crate::cpu) struct Blocks<'a> {
     /// The same in the output.
     pub(in crate::cpu) dst: *mut u8,
     /// How many steps of each lane are reversed.
-    pub(in crate::cpu) heads: &'a [usize],
+    pub(in crate::cpu) prefix_lens: &'a [usize],
     /// From lane to lane: input, output.
     pub(in crate::cpu) lane_steps: [isize; 2],
     /// From step to step along the axis: input, output.
@@ -35,8 +35,8 @@ impl Blocks<'_> {
     /// The input address of the block that `lane` has at step `at` of the output.
     #[inline(always)]
     fn source(&self, at: usize, lane: usize) -> *const u8 {
-        let head = self.heads[lane];
-        let step = if at < head { head - 1 - at } else { at };
+        let prefix_len = self.prefix_lens[lane];
+        let step = if at < prefix_len { prefix_len - 1 - at } else { at };
         let offset = self.axis_steps[0] * step as isize + self.lane_steps[0] * lane as isize;
         self.src.wrapping_offset(offset)
     }
@@ -46,7 +46,7 @@ impl Blocks<'_> {
     /// sequence. Null if it is too long to prefetch.
     #[inline(always)]
     fn next(&self, mut at: usize, mut lane: usize) -> *const u8 {
-        let lanes = self.heads.len();
+        let lanes = self.prefix_lens.len();
         if lane >= lanes {
             (at, lane) = (at + 1, lane - lanes);
         }
@@ -61,7 +61,7 @@ impl Blocks<'_> {
 
     /// Whether blocks follow each other in the output without a gap.
     fn are_contiguous_in_output(&self) -> bool {
-        let (lanes, bytes) = (self.heads.len(), self.bytes as isize);
+        let (lanes, bytes) = (self.prefix_lens.len(), self.bytes as isize);
         let (lane, step) = (self.lane_steps[1], self.axis_steps[1]);
         step == bytes * lanes as isize && (lanes == 1 || lane == bytes)
     }
@@ -91,12 +91,12 @@ const AHEAD: usize = 128 << 10;
 /// Kernel contract 1 to 4.
 #[inline(always)]
 pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
-    if let (&[head], false) = (blocks.heads, blocks.stream) {
+    if let (&[prefix_len], false) = (blocks.prefix_lens, blocks.stream) {
         // SAFETY: kernel contract 1 to 4.
-        return unsafe { one_lane::<V>(blocks, head) };
+        return unsafe { one_lane::<V>(blocks, prefix_len) };
     }
     let mut stream = Stream::new();
-    let lanes = blocks.heads.len();
+    let lanes = blocks.prefix_lens.len();
     let ahead = runs_ahead(blocks.bytes, true).max(STREAMS);
     // Divided once: a division for each block takes as long as a short block.
     let ahead = [ahead / lanes.max(1), ahead % lanes.max(1)];
@@ -110,7 +110,7 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
     for at in blocks.from..blocks.to {
         for lane in 0..lanes {
             let run = blocks.run_at(at, lane, ahead);
-            if blocks.zero && at >= blocks.heads[lane] {
+            if blocks.zero && at >= blocks.prefix_lens[lane] {
                 let to = To::new(&mut stream, blocks.stream);
                 // SAFETY: kernel contract 1 to 4.
                 unsafe { zero_run::<V>(run.dst, blocks.bytes, to) };
@@ -145,7 +145,7 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
 /// As for [`run`], for blocks of at most [`SHORT`] bytes that are contiguous in the output.
 #[inline(always)]
 unsafe fn through_buffer<V: Vector>(blocks: &Blocks<'_>, ahead: [usize; 2]) {
-    let (lanes, bytes) = (blocks.heads.len(), blocks.bytes);
+    let (lanes, bytes) = (blocks.prefix_lens.len(), blocks.bytes);
     let most = l1_buffer::BYTES / bytes;
     let mut buffer = L1Buffer::new();
     let buffer = buffer.as_mut_ptr();
@@ -159,7 +159,7 @@ unsafe fn through_buffer<V: Vector>(blocks: &Blocks<'_>, ahead: [usize; 2]) {
             // the blocks of the output from `dst` on.
             unsafe {
                 let place = buffer.add(count * bytes);
-                if blocks.zero && at >= blocks.heads[lane] {
+                if blocks.zero && at >= blocks.prefix_lens[lane] {
                     place.write_bytes(0, bytes);
                 } else {
                     let mut ahead = 0;
@@ -190,17 +190,17 @@ unsafe fn through_buffer<V: Vector>(blocks: &Blocks<'_>, ahead: [usize; 2]) {
 /// # Safety
 /// As for [`run`], for blocks of one lane.
 #[inline(always)]
-unsafe fn one_lane<V: Vector>(blocks: &Blocks<'_>, head: usize) {
+unsafe fn one_lane<V: Vector>(blocks: &Blocks<'_>, prefix_len: usize) {
     let &Blocks { from, to, bytes, axis_steps: [step_in, step_out], .. } = blocks;
     let input = |step: usize| blocks.src.wrapping_offset(step_in * step as isize);
     let output = |step: usize| blocks.dst.wrapping_offset(step_out * step as isize);
-    let reversed = head.clamp(from, to);
+    let reversed = prefix_len.clamp(from, to);
     let contiguous = [step_in, step_out] == [bytes as isize; 2];
-    // SAFETY: kernel contract 1 to 4: `head` is at most the size of the axis, and all steps are
-    // between `from` and `to`.
+    // SAFETY: kernel contract 1 to 4: `prefix_len` is at most the size of the axis, and all steps
+    // are between `from` and `to`.
     unsafe {
         for at in from..reversed {
-            copy_block::<V>(input(head - 1 - at), output(at), bytes);
+            copy_block::<V>(input(prefix_len - 1 - at), output(at), bytes);
         }
         if blocks.zero {
             (reversed..to).for_each(|at| output(at).write_bytes(0, bytes));

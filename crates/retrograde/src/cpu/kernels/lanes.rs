@@ -2,7 +2,7 @@
 
 use super::runs::{PREFETCHED, Reverser, copy_run, partly_reverse_run, runs_ahead, zero_run};
 use super::stream::{Stream, To};
-use crate::cpu::simd::Simd;
+use crate::cpu::simd::{Simd, by_width, divides_registers};
 use std::ptr::null;
 
 /// Lanes up to this size are written as a whole if registers can be reversed in part: two loops that
@@ -17,7 +17,7 @@ pub(in crate::cpu) struct Lanes<'a> {
     /// The same in the output.
     pub(in crate::cpu) dst: *mut u8,
     /// How many units of each lane are reversed, at most `len`.
-    pub(in crate::cpu) heads: &'a [usize],
+    pub(in crate::cpu) prefix_lens: &'a [usize],
     /// From lane to lane in the input.
     pub(in crate::cpu) src_step: isize,
     /// From lane to lane in the output.
@@ -43,10 +43,11 @@ impl Lanes<'_> {
         To { next, ..To::new(stream, self.stream) }
     }
 
-    /// Offsets in a lane of `bytes` bytes of which `head` are reversed: of those, and of the rest.
+    /// Offsets in a lane of `bytes` bytes of which `prefix_len` are reversed: of those, and of the
+    /// rest.
     #[inline(always)]
-    fn places(&self, head: usize, bytes: usize) -> (usize, usize) {
-        if self.at_end { (bytes - head, 0) } else { (0, head) }
+    fn places(&self, prefix_len: usize, bytes: usize) -> (usize, usize) {
+        if self.at_end { (bytes - prefix_len, 0) } else { (0, prefix_len) }
     }
 
     /// Copies the rest of a lane, or fills it with zeros.
@@ -77,19 +78,15 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &Lanes<'_>) {
     // SAFETY: kernel contract 1 to 4.
     unsafe {
         match lanes.unit {
-            1 | 2 | 4 | 8 | 16 if is_whole::<V>(lanes) => match lanes.unit {
-                1 => whole::<V, 1>(lanes),
-                2 => whole::<V, 2>(lanes),
-                4 => whole::<V, 4>(lanes),
-                8 => whole::<V, 8>(lanes),
-                _ => whole::<V, 16>(lanes),
-            },
+            unit if divides_registers(unit) && is_whole::<V>(lanes) => {
+                by_width!(unit, W => whole::<V, W>(lanes));
+            }
             unit => {
                 let reverser = Reverser::<V>::new(unit);
                 // Two loops: in one, the order of bytes does not stay in its register.
                 match reverser.divides() {
-                    true => head_and_rest::<V, true>(lanes, reverser, to),
-                    false => head_and_rest::<V, false>(lanes, reverser, to),
+                    true => prefix_and_rest::<V, true>(lanes, reverser, to),
+                    false => prefix_and_rest::<V, false>(lanes, reverser, to),
                 }
             }
         }
@@ -110,15 +107,15 @@ fn is_whole<V: Simd>(lanes: &Lanes<'_>) -> bool {
 #[inline(always)]
 unsafe fn whole<V: Simd, const W: usize>(lanes: &Lanes<'_>) {
     let bytes = lanes.len * W;
-    for (index, &head) in lanes.heads.iter().enumerate() {
-        // SAFETY: kernel contract 1 to 4; with `head <= len`.
+    for (index, &prefix_len) in lanes.prefix_lens.iter().enumerate() {
+        // SAFETY: kernel contract 1 to 4; with `prefix_len <= len`.
         unsafe {
             let src = lanes.src.offset(lanes.src_step * index as isize);
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
             if bytes <= V::BYTES {
-                V::lane_short::<W>(src, dst, head, lanes.len);
+                V::lane_short::<W>(src, dst, prefix_len, lanes.len);
             } else {
-                partly_reverse_run::<V, W, 0>(src, dst, head * W, bytes);
+                partly_reverse_run::<V, W, 0>(src, dst, prefix_len * W, bytes);
             }
         }
     }
@@ -129,18 +126,18 @@ unsafe fn whole<V: Simd, const W: usize>(lanes: &Lanes<'_>) {
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn head_and_rest<V: Simd, const DIVIDES: bool>(
+unsafe fn prefix_and_rest<V: Simd, const DIVIDES: bool>(
     lanes: &Lanes<'_>,
     reverser: Reverser<V>,
     stream: &mut Stream,
 ) {
     let (bytes, unit) = (lanes.len * lanes.unit, lanes.unit);
-    for (index, &head) in lanes.heads.iter().enumerate() {
-        // SAFETY: kernel contract 1 to 4; with `head <= len`.
+    for (index, &prefix_len) in lanes.prefix_lens.iter().enumerate() {
+        // SAFETY: kernel contract 1 to 4; with `prefix_len <= len`.
         unsafe {
             let src = lanes.src.offset(lanes.src_step * index as isize);
             let dst = lanes.dst.offset(lanes.dst_step * index as isize);
-            let head = head * unit;
+            let prefix_len = prefix_len * unit;
             // A division takes as long as a short lane.
             let next = match lanes.prefetch && bytes <= PREFETCHED {
                 true => {
@@ -149,7 +146,7 @@ unsafe fn head_and_rest<V: Simd, const DIVIDES: bool>(
                 }
                 false => null(),
             };
-            let (reversed, rest) = lanes.places(head, bytes);
+            let (reversed, rest) = lanes.places(prefix_len, bytes);
             let ahead = |place: usize| match next.is_null() {
                 true => next,
                 false => next.wrapping_add(place),
@@ -158,11 +155,11 @@ unsafe fn head_and_rest<V: Simd, const DIVIDES: bool>(
             for second in [false, true] {
                 if second == lanes.at_end {
                     let to = lanes.to(stream, ahead(reversed));
-                    let end = src.add(reversed + head);
-                    reverser.run::<DIVIDES>(end, dst.add(reversed), head, to);
+                    let end = src.add(reversed + prefix_len);
+                    reverser.run::<DIVIDES>(end, dst.add(reversed), prefix_len, to);
                 } else {
                     let to = lanes.to(stream, ahead(rest));
-                    lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - head, to);
+                    lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - prefix_len, to);
                 }
             }
         }

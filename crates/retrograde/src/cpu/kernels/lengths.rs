@@ -38,7 +38,7 @@ pub(in crate::cpu) struct Fill<'a> {
     /// Size of the reversed axis.
     pub(in crate::cpu) limit: u64,
     /// Where they go: the number of steps along the axis, at most `limit`.
-    pub(in crate::cpu) heads: &'a mut [usize],
+    pub(in crate::cpu) prefix_lens: &'a mut [usize],
 }
 
 /// Lengths to check.
@@ -55,7 +55,7 @@ pub(in crate::cpu) struct Check {
 /// Reads lengths.
 ///
 /// # Safety
-/// As many lengths as `heads` has entries are valid for reads.
+/// As many lengths as `prefix_lens` has entries are valid for reads.
 #[inline(always)]
 pub(in crate::cpu) unsafe fn fill(job: &mut Fill<'_>) {
     let Values { first, stride, dtype } = job.values;
@@ -64,9 +64,9 @@ pub(in crate::cpu) unsafe fn fill(job: &mut Fill<'_>) {
         // compiler vectorises the loop.
         unsafe {
             if stride == size_of::<T>() as isize {
-                fill_as::<T>(first, size_of::<T>() as isize, job.limit, job.heads);
+                fill_as::<T>(first, size_of::<T>() as isize, job.limit, job.prefix_lens);
             } else {
-                fill_as::<T>(first, stride, job.limit, job.heads);
+                fill_as::<T>(first, stride, job.limit, job.prefix_lens);
             }
         }
     });
@@ -140,13 +140,18 @@ pub(in crate::cpu) unsafe fn first_descent(
 }
 
 /// # Safety
-/// As many lengths of type `T` as `heads` has entries are valid for reads.
+/// As many lengths of type `T` as `prefix_lens` has entries are valid for reads.
 #[inline(always)]
-unsafe fn fill_as<T: Length>(first: *const u8, stride: isize, limit: u64, heads: &mut [usize]) {
-    for (index, head) in heads.iter_mut().enumerate() {
+unsafe fn fill_as<T: Length>(
+    first: *const u8,
+    stride: isize,
+    limit: u64,
+    prefix_lens: &mut [usize],
+) {
+    for (index, prefix_len) in prefix_lens.iter_mut().enumerate() {
         // SAFETY: the length is valid, as required.
         let value: T = unsafe { read(first.offset(stride * index as isize)) };
-        *head = value.at_least_zero().min(limit) as usize;
+        *prefix_len = value.at_least_zero().min(limit) as usize;
     }
 }
 

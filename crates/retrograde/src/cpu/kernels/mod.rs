@@ -10,7 +10,7 @@
 //!    (output);
 //! 2. input and output do not overlap, unless the job says that they are the same;
 //! 3. the processor has the instructions of the vector type;
-//! 4. no `heads` entry is larger than the length of its lane.
+//! 4. no `prefix_lens` entry is larger than the length of its lane.
 
 pub(super) mod any_width;
 pub(super) mod bit_lines;

@@ -5,8 +5,8 @@
 
 use super::runs;
 use super::stream::{self, Stream, To, to_line};
-use crate::cpu::simd::{BitVector, Simd, Source, Vector, words};
-use std::marker::PhantomData;
+use crate::cpu::simd::bits::{InBytes, funnel};
+use crate::cpu::simd::{Simd, Source, Vector, words};
 use std::mem::MaybeUninit;
 
 /// Where `bytes` bytes of output at `offset` come from.
@@ -47,20 +47,38 @@ pub(in crate::cpu) struct PackedRow {
 /// and the row not backward); `stream` is null or exclusively this call's.
 #[inline(always)]
 pub(in crate::cpu) unsafe fn run<V: Simd>(job: &PackedRow) {
-    let PackedRow { base, shift, .. } = *job;
     // SAFETY: kernel contract 1 to 3.
     unsafe {
-        match (job.backward, shift > 0, job.bits) {
-            (false, false, _) => runs::copy_run::<V>(base, job.dst, job.bytes, to(job)),
-            // Shifting is the same for all widths that start at the same end of a byte.
-            (false, true, 1) => write(Vectors::<V, 1, false, true>::new(base, shift), job),
-            (false, true, _) => write(Vectors::<V, 4, false, true>::new(base, shift), job),
-            (true, false, 4) => write(Vectors::<V, 4, true, false>::new(base, shift), job),
-            (true, false, 2) => write(Vectors::<V, 2, true, false>::new(base, shift), job),
-            (true, false, _) => write(Vectors::<V, 1, true, false>::new(base, shift), job),
-            (true, true, 4) => write(Vectors::<V, 4, true, true>::new(base, shift), job),
-            (true, true, 2) => write(Vectors::<V, 2, true, true>::new(base, shift), job),
-            (true, true, _) => write(Vectors::<V, 1, true, true>::new(base, shift), job),
+        match (job.backward, job.shift > 0) {
+            (false, false) => runs::copy_run::<V>(job.base, job.dst, job.bytes, to(job)),
+            (false, true) => write(Vectors::<V, false, 0, true>::new(job), job),
+            (true, shifted) => {
+                // Non-temporal stores wait for memory longer than for the instructions that a known
+                // width saves.
+                match if job.stream.is_null() { job.bits } else { 0 } {
+                    4 => backward::<V, 4>(job, shifted),
+                    2 if !InBytes::<V>::AS_DATA => backward::<V, 2>(job, shifted),
+                    1 if !InBytes::<V>::AS_DATA => backward::<V, 1>(job, shifted),
+                    _ if shifted => write(Vectors::<V, true, 0, true>::new(job), job),
+                    _ => write(Vectors::<V, true, 0, false>::new(job), job),
+                }
+            }
+        }
+    }
+}
+
+/// A backward row with ordinary stores, of elements of a known width.
+///
+/// # Safety
+/// As for [`run`].
+#[inline(always)]
+unsafe fn backward<V: Vector, const BITS: usize>(job: &PackedRow, shifted: bool) {
+    let PackedRow { dst, bytes, .. } = *job;
+    // SAFETY: kernel contract 1 to 3.
+    unsafe {
+        match shifted {
+            true => plain::<V, _, 4>(Vectors::<V, true, BITS, true>::new(job), dst, bytes),
+            false => plain::<V, _, 4>(Vectors::<V, true, BITS, false>::new(job), dst, bytes),
         }
     }
 }
@@ -73,23 +91,39 @@ unsafe fn to<'a>(job: &PackedRow) -> To<'a> {
     To { stream: unsafe { job.stream.as_mut() }, next: job.next }
 }
 
-/// Eight bits of input for each byte of output, a vector at a time.
+/// Eight bits of input for each byte of output, a vector at a time. Elements have `BITS` bits if
+/// the compiler knows it, otherwise that is 0.
 #[derive(Clone, Copy)]
-struct Vectors<V, const BITS: usize, const BACK: bool, const SHIFTED: bool> {
+struct Vectors<V: Vector, const BACK: bool, const BITS: usize, const SHIFTED: bool> {
     base: *const u8,
+    /// The arguments of [`funnel`]: where the registers are behind the start, and the shift.
+    high: usize,
+    low: usize,
     shift: usize,
-    vector: PhantomData<V>,
+    order: V::Order,
+    in_bytes: InBytes<V>,
 }
 
-impl<V, const BITS: usize, const BACK: bool, const SHIFTED: bool> Vectors<V, BITS, BACK, SHIFTED> {
+impl<V: Vector, const BACK: bool, const BITS: usize, const SHIFTED: bool>
+    Vectors<V, BACK, BITS, SHIFTED>
+{
+    /// # Safety
+    /// Kernel contract 3.
     #[inline(always)]
-    fn new(base: *const u8, shift: usize) -> Self {
-        Vectors { base, shift, vector: PhantomData }
+    unsafe fn new(job: &PackedRow) -> Self {
+        let PackedRow { base, bits, .. } = *job;
+        let (high, low, shift) = match words::high_first_of(8 / bits) {
+            true => (0, 1, job.shift),
+            false => (1, 0, 8 - job.shift),
+        };
+        // SAFETY: kernel contract 3.
+        let (order, in_bytes) = unsafe { (V::order(1), InBytes::new(bits)) };
+        Vectors { base, high, low, shift, order, in_bytes }
     }
 }
 
-impl<V: BitVector, const BITS: usize, const BACK: bool, const SHIFTED: bool> Source<V>
-    for Vectors<V, BITS, BACK, SHIFTED>
+impl<V: Vector, const BACK: bool, const BITS: usize, const SHIFTED: bool> Source<V>
+    for Vectors<V, BACK, BITS, SHIFTED>
 {
     /// Any offset is allowed.
     #[inline(always)]
@@ -97,13 +131,15 @@ impl<V: BitVector, const BITS: usize, const BACK: bool, const SHIFTED: bool> Sou
         let start = start::<BACK>(self.base, offset, V::BYTES);
         // SAFETY: kernel contract 1 and 3: each byte loaded holds one of the elements.
         unsafe {
-            let mut vector = V::load(start);
-            if SHIFTED {
-                let next = V::load(start.add(1));
-                vector = vector.funnel(next, self.shift, words::high_first::<BITS>());
-            }
+            let vector = match SHIFTED {
+                true => {
+                    let high = V::load(start.add(self.high));
+                    funnel(high, V::load(start.add(self.low)), self.shift)
+                }
+                false => V::load(start),
+            };
             match BACK {
-                true => vector.reversed(V::order(1)).reversed_in_bytes::<BITS>(),
+                true => self.in_bytes.reversed::<BITS>(vector.reversed(self.order)),
                 false => vector,
             }
         }
@@ -146,12 +182,12 @@ unsafe fn plain<V: Vector, S: Source<V>, const N: usize>(source: S, dst: *mut u8
     unsafe {
         if N > 1 && bytes >= LEAST_ALIGNED {
             // Stores that cross lines cost double; the first ones cover the way to a line.
-            let head = to_line(dst);
-            while offset < head {
+            let lead = to_line(dst);
+            while offset < lead {
                 source.at(offset).store(dst.add(offset));
                 offset += V::BYTES;
             }
-            offset = head;
+            offset = lead;
         }
         while N > 1 && offset + N * V::BYTES <= bytes {
             let mut block = [source.at(offset); N];

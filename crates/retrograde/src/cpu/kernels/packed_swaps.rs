@@ -1,6 +1,6 @@
 //! Swaps of packed elements in place: whole bytes on both sides, mirrored.
 
-use crate::cpu::simd::Simd;
+use crate::cpu::simd::{Simd, bits::InBytes};
 
 /// Two runs of whole bytes to swap, with the order of their elements reversed.
 #[derive(Debug, Clone, Copy)]
@@ -25,26 +25,27 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(job: &PackedSwaps) {
     unsafe {
         match job.bits {
             4 => of_width::<V, 4>(job),
-            2 => of_width::<V, 2>(job),
-            _ => of_width::<V, 1>(job),
+            2 if !InBytes::<V>::AS_DATA => of_width::<V, 2>(job),
+            1 if !InBytes::<V>::AS_DATA => of_width::<V, 1>(job),
+            _ => of_width::<V, 0>(job),
         }
     }
 }
 
 /// # Safety
-/// As for [`run`].
+/// As for [`run`]; elements have `BITS` bits, or that is 0.
 #[inline(always)]
 unsafe fn of_width<V: Simd, const BITS: usize>(job: &PackedSwaps) {
     let mut done = 0;
     // SAFETY: kernel contract 3.
-    let order = unsafe { V::order(1) };
+    let (order, in_bytes) = unsafe { (V::order(1), InBytes::new(job.bits)) };
     while done < job.bytes {
         // SAFETY: kernel contract 1 to 3; vectors are no wider than 64 bytes, and divide them.
         unsafe {
             let (front, back) = (job.front.add(done), job.end.sub(done + V::BYTES));
             let (a, b) = (V::load_reversed(front, order), V::load_reversed(back, order));
-            b.reversed_in_bytes::<BITS>().store(front);
-            a.reversed_in_bytes::<BITS>().store(back);
+            in_bytes.reversed::<BITS>(b).store(front);
+            in_bytes.reversed::<BITS>(a).store(back);
         }
         done += V::BYTES;
     }

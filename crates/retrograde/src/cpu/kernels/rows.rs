@@ -9,7 +9,7 @@ use super::runs::{
 };
 use super::short_rows::{self, ShortRows};
 use super::stream::{self, Run, Stream, To};
-use crate::cpu::simd::{BytePermute, PartialVector, Simd, Source, Vector};
+use crate::cpu::simd::{PartialVector, Simd, Source, Vector, divides_registers};
 
 /// Rows of equal shape and spacing.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +92,7 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(rows: &Rows) {
     unsafe {
         match (rows.backward && rows.len > 1, rows.unit) {
             (false, _) => forward::<V>(rows, to),
-            (true, 1 | 2 | 4 | 8 | 16) => backward::<V>(rows, to),
+            (true, unit) if divides_registers(unit) => backward::<V>(rows, to),
             (true, unit) if any_width::applies::<V>(rows.stream, unit, rows.len, rows.count) => {
                 backward_any::<V>(rows, to);
             }
@@ -203,7 +203,7 @@ unsafe fn backward<V: PartialVector>(rows: &Rows, stream: &mut Stream) {
 /// # Safety
 /// As for [`run`], for a unit that [`any_width::applies`] to.
 #[inline(always)]
-unsafe fn backward_any<V: BytePermute>(rows: &Rows, stream: &mut Stream) {
+unsafe fn backward_any<V: Vector>(rows: &Rows, stream: &mut Stream) {
     let computed;
     let phases = match rows.unit {
         3 => const { &Phases::new(V::BYTES, 3) },

@@ -4,6 +4,7 @@
 use super::stream::{self, Ahead, To, ZEROS, to_line};
 use crate::cpu::simd::{
     PartialVector, Simd, Source, Vector, WIDEST, copy_ends, copy_narrow, copy_unit,
+    divides_registers,
 };
 use std::mem::MaybeUninit;
 use std::ptr::null;
@@ -130,12 +131,13 @@ pub(in crate::cpu) unsafe fn reverse_run<V: PartialVector>(
     }
 }
 
-/// Reverses the units of the first `head` of `bytes` bytes, at least a vector, and copies the others;
-/// with ordinary stores. Nothing but the number of vectors decides how it branches: lengths are hard
-/// to predict. If the compiler knows that number it is `VECTORS`, otherwise that is 0.
+/// Reverses the units of the first `prefix_len` of `bytes` bytes, at least a vector, and copies the
+/// others; with ordinary stores. Nothing but the number of vectors decides how it branches: lengths
+/// are hard to predict. If the compiler knows that number it is `VECTORS`, otherwise that is 0.
 ///
 /// # Safety
-/// Kernel contract 1 to 3, for these bytes, with `W` dividing `V::BYTES`, `bytes` and `head <= bytes`.
+/// Kernel contract 1 to 3, for these bytes, with `W` dividing `V::BYTES`, `bytes` and `prefix_len
+/// <= bytes`.
 #[inline(always)]
 pub(in crate::cpu) unsafe fn partly_reverse_run<
     V: PartialVector,
@@ -144,7 +146,7 @@ pub(in crate::cpu) unsafe fn partly_reverse_run<
 >(
     src: *const u8,
     dst: *mut u8,
-    head: usize,
+    prefix_len: usize,
     bytes: usize,
 ) {
     let vectors = if VECTORS == 0 { bytes.div_ceil(V::BYTES) } else { VECTORS };
@@ -152,7 +154,7 @@ pub(in crate::cpu) unsafe fn partly_reverse_run<
         // The last vector overlaps the one before it.
         let last = bytes - V::BYTES;
         let first = if index + 1 == vectors { last } else { index * V::BYTES };
-        let left = head.saturating_sub(first);
+        let left = prefix_len.saturating_sub(first);
         let mirrored = left.min(V::BYTES);
         // SAFETY: kernel contract 1 to 3; both sources have a vector's bytes inside the lane.
         unsafe {
@@ -194,12 +196,12 @@ unsafe fn fill<V: Vector, S: Source<V>>(source: S, dst: *mut u8, bytes: usize, u
         if bytes >= LEAST_ALIGNED && in_units(dst, unit) {
             // Stores that cross lines cost double. The first vectors may cover more than the
             // way to the line; what follows writes that again.
-            let head = to_line(dst);
-            while offset < head {
+            let lead = to_line(dst);
+            while offset < lead {
                 source.at(offset).store(dst.add(offset));
                 offset += V::BYTES;
             }
-            offset = head;
+            offset = lead;
         }
         while offset + 4 * V::BYTES <= bytes {
             let block: [V; 4] = [
@@ -283,7 +285,7 @@ pub(in crate::cpu) struct Reverser<V: Simd> {
     unit: usize,
     /// If these registers have one of the unit, and of the registers that have all up to 16 bytes.
     order: V::Order,
-    odd: <V::Odd as Vector>::Order,
+    odd: <V::Sixteen as Vector>::Order,
 }
 
 impl<V: Simd> Reverser<V> {
@@ -294,7 +296,7 @@ impl<V: Simd> Reverser<V> {
         // SAFETY: kernel contract 3; every register has an order of single bytes.
         let (order, odd) = unsafe {
             let known = if V::orders(unit) { unit } else { 1 };
-            (V::order(known), V::Odd::order(if unit <= 16 { unit } else { 1 }))
+            (V::order(known), V::Sixteen::order(if unit <= 16 { unit } else { 1 }))
         };
         Reverser { unit, order, odd }
     }
@@ -308,10 +310,10 @@ impl<V: Simd> Reverser<V> {
     /// Whether units divide a register.
     #[inline(always)]
     pub(in crate::cpu) fn divides(&self) -> bool {
-        matches!(self.unit, 1 | 2 | 4 | 8 | 16)
+        divides_registers(self.unit)
     }
 
-    /// Reverses the units of the `bytes` bytes that end at `end`; `DIVIDES` if it is known that they
+    /// Reverses the units of the `bytes` bytes that end at `end`; `DIVIDES` is whether they
     /// [divide a register](Self::divides).
     ///
     /// # Safety
@@ -325,10 +327,11 @@ impl<V: Simd> Reverser<V> {
         mut to: To<'_>,
     ) {
         let unit = self.unit;
+        debug_assert_eq!(DIVIDES, self.divides());
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             match unit {
-                _ if DIVIDES || self.divides() => {
+                _ if DIVIDES => {
                     reverse_run::<V>(end, dst, bytes, self.order, to);
                 }
                 3 => self.odd_run::<3>(end, dst, bytes),
@@ -360,7 +363,7 @@ impl<V: Simd> Reverser<V> {
         unsafe {
             match wide {
                 true => reverse_odd_run::<V, W>(end, dst, bytes, self.unit, self.order),
-                false => reverse_odd_run::<V::Odd, W>(end, dst, bytes, self.unit, self.odd),
+                false => reverse_odd_run::<V::Sixteen, W>(end, dst, bytes, self.unit, self.odd),
             }
         }
     }

@@ -6,7 +6,7 @@
 use super::l1_buffer::{self, L1Buffer};
 use super::runs::{copy_run, partly_reverse_run};
 use super::stream::{Stream, To};
-use crate::cpu::simd::{LaneMap, PackedLanes, Simd, Vector, WIDEST};
+use crate::cpu::simd::{LaneMap, PartialVector, Simd, Vector, WIDEST, by_width, divides_registers};
 use std::mem::MaybeUninit;
 use std::ptr::null;
 
@@ -20,7 +20,7 @@ const MOST_LANES: usize = 2048;
 /// in the output without a gap, in units of a power of two.
 pub(in crate::cpu) fn are_short(len: usize, unit: usize, dst_step: isize) -> bool {
     let bytes = len * unit;
-    let known = matches!(unit, 1 | 2 | 4 | 8 | 16);
+    let known = divides_registers(unit);
     known && (1..=MOST_BYTES).contains(&bytes) && dst_step == bytes as isize
 }
 
@@ -32,7 +32,7 @@ pub(in crate::cpu) struct ShortLanes<'a> {
     /// The same in the output, where lanes follow each other without a gap.
     pub(in crate::cpu) dst: *mut u8,
     /// How many units of each lane are reversed, at most `len`.
-    pub(in crate::cpu) heads: &'a [usize],
+    pub(in crate::cpu) prefix_lens: &'a [usize],
     /// From lane to lane in the input.
     pub(in crate::cpu) src_step: isize,
     /// Units in a lane.
@@ -55,13 +55,7 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>) {
     let to = &mut stream;
     // SAFETY: kernel contract 1 to 4, passed on with the width of the unit.
     unsafe {
-        match lanes.unit {
-            1 => of_width::<V, 1>(lanes, to),
-            2 => of_width::<V, 2>(lanes, to),
-            4 => of_width::<V, 4>(lanes, to),
-            8 => of_width::<V, 8>(lanes, to),
-            _ => of_width::<V, 16>(lanes, to),
-        }
+        by_width!(lanes.unit, W => of_width::<V, W>(lanes, to));
         stream.flush();
     }
 }
@@ -81,19 +75,20 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut
     let together = (V::BYTES / bytes).max(1);
     let most = (l1_buffer::BYTES / bytes).min(MOST_LANES) / together * together;
     let mut first = 0;
-    while first < lanes.heads.len() {
-        let count = most.min(lanes.heads.len() - first);
+    while first < lanes.prefix_lens.len() {
+        let count = most.min(lanes.prefix_lens.len() - first);
         // SAFETY: kernel contract 1 to 4; the buffer has room for `count` lanes.
         unsafe {
             let src = lanes.src.offset(lanes.src_step * first as isize);
             let dst = lanes.dst.add(first * bytes);
-            let heads = &lanes.heads[first..first + count];
-            let group = Group { src, src_step: lanes.src_step, heads, len: lanes.len };
+            let prefix_lens = &lanes.prefix_lens[first..first + count];
+            let group = Group { src, src_step: lanes.src_step, prefix_lens, len: lanes.len };
             group.write::<V, W>(if through { buffer } else { dst }, map.as_ref());
             if through {
                 // Reading the next lanes meanwhile: otherwise memory would be read and written in
                 // turns.
-                let more = lanes.src_step == bytes as isize && first + count < lanes.heads.len();
+                let more =
+                    lanes.src_step == bytes as isize && first + count < lanes.prefix_lens.len();
                 let next = if more { src.wrapping_add(count * bytes) } else { null() };
                 let to = To { next, ..To::new(stream, lanes.stream) };
                 copy_run::<V>(buffer, dst, count * bytes, to);
@@ -107,7 +102,7 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut
 struct Group<'a> {
     src: *const u8,
     src_step: isize,
-    heads: &'a [usize],
+    prefix_lens: &'a [usize],
     len: usize,
 }
 
@@ -146,15 +141,15 @@ impl Group<'_> {
         dst: *mut u8,
     ) {
         let bytes = self.len * W;
-        for (lane, &head) in self.heads.iter().enumerate().skip(first) {
+        for (lane, &prefix_len) in self.prefix_lens.iter().enumerate().skip(first) {
             // SAFETY: kernel contract 1 to 4.
             unsafe {
                 let src = self.src.offset(self.src_step * lane as isize);
                 let dst = dst.add(lane * bytes);
                 if VECTORS == usize::MAX {
-                    V::lane_short::<W>(src, dst, head, self.len);
+                    V::lane_short::<W>(src, dst, prefix_len, self.len);
                 } else {
-                    partly_reverse_run::<V, W, VECTORS>(src, dst, head * W, bytes);
+                    partly_reverse_run::<V, W, VECTORS>(src, dst, prefix_len * W, bytes);
                 }
             }
         }
@@ -165,22 +160,26 @@ impl Group<'_> {
     /// # Safety
     /// As for [`write`](Self::write); the lanes follow each other in the input too.
     #[inline(always)]
-    unsafe fn packed<V: PackedLanes, const W: usize>(&self, dst: *mut u8, map: &LaneMap) -> usize {
+    unsafe fn packed<V: PartialVector, const W: usize>(
+        &self,
+        dst: *mut u8,
+        map: &LaneMap,
+    ) -> usize {
         let bytes = self.len * W;
         let together = V::BYTES / bytes;
         // Lanes are no longer than a vector, so a byte holds a length.
-        let mut heads = MaybeUninit::<[u8; MOST_LANES + WIDEST]>::uninit();
-        let narrow = heads.as_mut_ptr().cast::<u8>();
+        let mut prefix_lens = MaybeUninit::<[u8; MOST_LANES + WIDEST]>::uninit();
+        let narrow = prefix_lens.as_mut_ptr().cast::<u8>();
         let mut lane = 0;
         // SAFETY: kernel contract 1 to 4. Vectors are loaded and stored only where that many
         // bytes of lanes are left; what is stored too much, the next one covers. At most
         // `MOST_LANES` lengths are written, and a vector of them is read from any of those.
         unsafe {
             narrow.write_bytes(0, MOST_LANES + WIDEST);
-            for (index, &head) in self.heads.iter().enumerate() {
-                narrow.add(index).write(head as u8);
+            for (index, &prefix_len) in self.prefix_lens.iter().enumerate() {
+                narrow.add(index).write(prefix_len as u8);
             }
-            while (lane * bytes) + V::BYTES <= self.heads.len() * bytes {
+            while (lane * bytes) + V::BYTES <= self.prefix_lens.len() * bytes {
                 let at = lane * bytes;
                 let vector = V::packed_lanes::<W>(self.src.add(at), narrow.add(lane), map);
                 vector.store(dst.add(at));

@@ -166,19 +166,19 @@ impl Stream {
     /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn edges<V: Vector, S: Source<V>>(&mut self, source: S, dst: *mut u8, bytes: usize) {
-        let head = to_line(dst);
-        let left = (bytes - head) % LINE;
-        // SAFETY: the contract of [`Stream::run`]; `head` and what is left behind the lines are less
-        // than a line, so both fit the buffer, and both are parts of the run.
+        let lead = to_line(dst);
+        let left = (bytes - lead) % LINE;
+        // SAFETY: the contract of [`Stream::run`]; `lead` and what is left behind the lines are
+        // less than a line, so both fit the buffer, and both are parts of the run.
         unsafe {
             self.continue_at(dst);
-            if head > 0 {
-                let line = self.line.as_mut_ptr().add(LINE - head);
-                part::<V, S>(source, 0, head, line);
-                self.close::<V>(dst.add(head), head);
+            if lead > 0 {
+                let line = self.line.as_mut_ptr().add(LINE - lead);
+                store_start::<V, S>(source, 0, lead, line);
+                self.close::<V>(dst.add(lead), lead);
             }
             if left > 0 {
-                part_before_end::<V, S>(source, bytes, left, self.line.as_mut_ptr());
+                store_end::<V, S>(source, bytes, left, self.line.as_mut_ptr());
             }
             (self.next, self.waiting) = (dst.add(bytes), left);
         }
@@ -277,7 +277,7 @@ pub(in crate::cpu) fn to_line(dst: *mut u8) -> usize {
 /// # Safety
 /// The source is valid at `from` and every `V::BYTES` further on; `dst` for `count` bytes.
 #[inline(always)]
-unsafe fn part<V: Vector, S: Source<V>>(source: S, from: usize, count: usize, dst: *mut u8) {
+unsafe fn store_start<V: Vector, S: Source<V>>(source: S, from: usize, count: usize, dst: *mut u8) {
     let mut at = 0;
     // SAFETY: the contract of [`Stream::run`].
     unsafe {
@@ -286,7 +286,7 @@ unsafe fn part<V: Vector, S: Source<V>>(source: S, from: usize, count: usize, ds
             at += V::BYTES;
         }
         if at < count {
-            source.at(from + at).store_part(dst.add(at), 0, count - at);
+            source.at(from + at).store_range(dst.add(at), 0, count - at);
         }
     }
 }
@@ -297,12 +297,7 @@ unsafe fn part<V: Vector, S: Source<V>>(source: S, from: usize, count: usize, ds
 /// The source is valid at `bytes - count` and every `V::BYTES` further on that fits the run,
 /// and at `bytes - V::BYTES`; `dst` for `count` bytes.
 #[inline(always)]
-unsafe fn part_before_end<V: Vector, S: Source<V>>(
-    source: S,
-    bytes: usize,
-    count: usize,
-    dst: *mut u8,
-) {
+unsafe fn store_end<V: Vector, S: Source<V>>(source: S, bytes: usize, count: usize, dst: *mut u8) {
     let mut at = 0;
     // SAFETY: the contract of [`Stream::run`]; the last vector is stored only from its last bytes on.
     unsafe {
@@ -313,32 +308,32 @@ unsafe fn part_before_end<V: Vector, S: Source<V>>(
         if at < count {
             let left = count - at;
             let last = source.at(bytes - V::BYTES);
-            last.store_part(dst.add(count).wrapping_sub(V::BYTES), V::BYTES - left, V::BYTES);
+            last.store_range(dst.add(count).wrapping_sub(V::BYTES), V::BYTES - left, V::BYTES);
         }
     }
 }
 
-/// Streams the whole lines of a run from `head` on.
+/// Streams the whole lines of a run from `lead` on.
 ///
 /// # Safety
-/// `dst + head` is the start of a line; the source is valid at every multiple of `V::BYTES`
-/// from `head` on.
+/// `dst + lead` is the start of a line; the source is valid at every multiple of `V::BYTES`
+/// from `lead` on.
 #[inline(always)]
-unsafe fn lines<V: Vector, S: Source<V>>(source: S, head: usize, dst: *mut u8, bytes: usize) {
-    let mut base = head;
-    // SAFETY: offsets go from `head` in steps of `V::BYTES` and stay below `bytes`.
+unsafe fn lines<V: Vector, S: Source<V>>(source: S, lead: usize, dst: *mut u8, bytes: usize) {
+    let mut base = lead;
+    // SAFETY: offsets go from `lead` in steps of `V::BYTES` and stay below `bytes`.
     unsafe {
         while base + STREAMS * BURST <= bytes {
             // Each stream gets an equal share of what is left, a page at most.
-            let share = ((bytes - base) / STREAMS / BURST * BURST).min(PAGE);
+            let stretch = ((bytes - base) / STREAMS / BURST * BURST).min(PAGE);
             let mut at = base;
-            while at < base + share {
+            while at < base + stretch {
                 for stream in 0..STREAMS {
-                    write_lines::<V, S>(source, dst, at + stream * share, BURST);
+                    write_lines::<V, S>(source, dst, at + stream * stretch, BURST);
                 }
                 at += BURST;
             }
-            base += STREAMS * share;
+            base += STREAMS * stretch;
         }
         while base + LINE <= bytes {
             write_lines::<V, S>(source, dst, base, LINE);

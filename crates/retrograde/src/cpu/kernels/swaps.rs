@@ -1,7 +1,7 @@
 //! Swaps: rows that are swapped with their own mirror image, in place.
 
 use super::rows::Rows;
-use crate::cpu::simd::{Simd, Vector, copy_narrow};
+use crate::cpu::simd::{Simd, Vector, copy_narrow, divides_registers};
 use std::mem::MaybeUninit;
 
 /// Pairs of runs: units walk forward on one side and backward on the other.
@@ -27,7 +27,7 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(swaps: &Swaps, rows: unsafe fn(&Rows))
     // SAFETY: kernel contract 1 to 3.
     unsafe {
         match swaps.unit {
-            1 | 2 | 4 | 8 | 16 => by_vectors::<V>(swaps),
+            unit if divides_registers(unit) => by_vectors::<V>(swaps),
             unit if unit <= BLOCK / 16 => by_blocks(swaps, rows),
             unit => {
                 for index in 0..swaps.len {

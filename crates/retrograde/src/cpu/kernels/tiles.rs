@@ -4,7 +4,7 @@
 
 use super::stream::{LINE, to_line};
 use super::transpose::{Square, no_square, side, transpose};
-use crate::cpu::simd::{Simd, SquareVector, Vector, WIDEST, copy_unit};
+use crate::cpu::simd::{Simd, Vector, WIDEST, by_width, copy_unit};
 use std::mem::MaybeUninit;
 
 /// A plane of `rows` by `columns` units.
@@ -39,13 +39,7 @@ const SQUARES: usize = 8;
 pub(in crate::cpu) unsafe fn run<V: Simd>(tiles: &Tiles) {
     // SAFETY: kernel contract 1 to 3.
     unsafe {
-        match tiles.unit {
-            1 => of_width::<V, 1>(tiles),
-            2 => of_width::<V, 2>(tiles),
-            4 => of_width::<V, 4>(tiles),
-            8 => of_width::<V, 8>(tiles),
-            _ => of_width::<V, 16>(tiles),
-        }
+        by_width!(tiles.unit, W => of_width::<V, W>(tiles));
     }
 }
 
@@ -71,7 +65,7 @@ unsafe fn of_width<V: Simd, const W: usize>(tiles: &Tiles) {
 /// # Safety
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn plane<V: SquareVector, const W: usize, const N: usize>(tiles: &Tiles) {
+unsafe fn plane<V: Simd, const W: usize, const N: usize>(tiles: &Tiles) {
     let (rows, columns, wide) = (tiles.rows, tiles.columns, V::BYTES / W);
     // SAFETY: kernel contract 1 to 3; the last squares overlap the ones before them.
     unsafe {
@@ -115,7 +109,7 @@ unsafe fn plane<V: SquareVector, const W: usize, const N: usize>(tiles: &Tiles) 
 /// # Safety
 /// As for [`run`]; all of it is inside the plane, and with `stream` its rows start on lines.
 #[inline(always)]
-unsafe fn band<V: SquareVector, const W: usize, const N: usize>(
+unsafe fn band<V: Simd, const W: usize, const N: usize>(
     tiles: &Tiles,
     first: usize,
     end: usize,
@@ -134,7 +128,7 @@ unsafe fn band<V: SquareVector, const W: usize, const N: usize>(
 /// # Safety
 /// As for [`band`].
 #[inline(always)]
-unsafe fn square<V: SquareVector, const W: usize, const N: usize>(
+unsafe fn square<V: Simd, const W: usize, const N: usize>(
     tiles: &Tiles,
     row: usize,
     column: usize,
@@ -157,7 +151,7 @@ unsafe fn square<V: SquareVector, const W: usize, const N: usize>(
                     write(vector, dst, tiles.dst_step, index, wide, stream);
                 } else {
                     let to = tile.add(index * V::BYTES + part * N * W);
-                    vector.store_parts(to, N * V::BYTES);
+                    vector.store_sixteens(to, N * V::BYTES);
                 }
             }
         }
@@ -202,7 +196,7 @@ unsafe fn write<V: Vector>(
 /// # Safety
 /// Its `N` columns, `step` bytes apart from `src` on, are valid for reads.
 #[inline(always)]
-unsafe fn transposed<S: SquareVector, const W: usize, const N: usize>(
+unsafe fn transposed<S: Simd, const W: usize, const N: usize>(
     src: *const u8,
     step: isize,
     ahead: usize,

@@ -22,29 +22,47 @@ pub(in crate::cpu) fn walk<const K: usize, E>(
         return Ok(());
     }
     let Some((inner, outer)) = loops.split_last() else { return visit(start) };
-    let mut counters: SmallVec<[usize; 8]> = SmallVec::from_elem(0, outer.len());
-    let mut row = start;
+    let mut outer = Outer::new(outer, start);
     loop {
-        let mut at = row;
+        let mut at = outer.row;
         for _ in 0..inner.len {
             visit(at)?;
             advance(&mut at, &inner.steps, 1);
         }
-        // Carry into the next outer loop that still has steps left.
-        let mut level = outer.len();
-        loop {
-            if level == 0 {
-                return Ok(());
-            }
-            level -= 1;
-            counters[level] += 1;
-            if counters[level] < outer[level].len {
-                advance(&mut row, &outer[level].steps, 1);
-                break;
-            }
-            advance(&mut row, &outer[level].steps, 1 - outer[level].len as isize);
-            counters[level] = 0;
+        if !outer.step() {
+            return Ok(());
         }
+    }
+}
+
+/// The loops around the innermost one. Compiled once for all that is visited in it.
+struct Outer<'a, const K: usize> {
+    loops: &'a [Loop<K>],
+    counters: SmallVec<[usize; 8]>,
+    /// Where the innermost loop starts.
+    row: [isize; K],
+}
+
+impl<'a, const K: usize> Outer<'a, K> {
+    #[inline(never)]
+    fn new(loops: &'a [Loop<K>], row: [isize; K]) -> Self {
+        Outer { loops, counters: SmallVec::from_elem(0, loops.len()), row }
+    }
+
+    /// Goes on to the next row: carries into the innermost loop that still has steps left. False if
+    /// none has.
+    #[inline(never)]
+    fn step(&mut self) -> bool {
+        for (counter, of) in self.counters.iter_mut().zip(self.loops).rev() {
+            *counter += 1;
+            if *counter < of.len {
+                advance(&mut self.row, &of.steps, 1);
+                return true;
+            }
+            advance(&mut self.row, &of.steps, 1 - of.len as isize);
+            *counter = 0;
+        }
+        false
     }
 }
 

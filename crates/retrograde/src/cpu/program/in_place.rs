@@ -3,7 +3,7 @@
 use super::Kernel;
 use super::units::{has_columns, has_short_lanes};
 use crate::cpu::nest::Nest;
-use crate::cpu::simd::{PART, WIDEST};
+use crate::cpu::simd::{SIXTEEN, WIDEST};
 use crate::dtype::Grain;
 use crate::plan::{Dim, Flow, Plan};
 
@@ -104,7 +104,7 @@ fn is_worth_it(nest: &Nest, axis: Dim, unit: usize) -> bool {
         _ => return false,
     };
     let large = axis.len * lanes.len * unit >= least && lanes.len * unit >= WIDEST;
-    large && (PART..=MOST_STEPS).contains(&axis.len)
+    large && (SIXTEEN..=MOST_STEPS).contains(&axis.len)
 }
 
 /// The lanes that are put aside at a time: as many as stay in L2.

@@ -4,6 +4,7 @@ use super::Kernel;
 use crate::cpu::kernels::{columns, short_lanes};
 use crate::cpu::nest::{Loop, Loops, Nest, walk_of};
 use crate::cpu::schedule::Hint;
+use crate::cpu::simd::divides_registers;
 use crate::plan::{Dim, Flow, Plan};
 use std::fmt;
 
@@ -156,7 +157,7 @@ impl Along {
             return Along::Rows;
         }
         let across = rest.iter().position(|l| l.steps[0].abs() == step && l.len > 1);
-        let fits = matches!(unit, 1 | 2 | 4 | 8 | 16) && row.steps[1] == step && row.len >= 2;
+        let fits = divides_registers(unit) && row.steps[1] == step && row.len >= 2;
         match across.filter(|_| fits) {
             Some(across) => Along::Tiles { across },
             None => Along::Strided,
@@ -224,7 +225,7 @@ pub(super) fn has_short_lanes(nest: &Nest, prefix: Dim, unit: usize) -> bool {
 pub(super) fn has_columns(nest: &Nest, unit: usize) -> bool {
     let (lanes, _) = nest.innermost_lanes();
     let adjacent = lanes.steps[0] == unit as isize && lanes.steps[1] == unit as isize;
-    adjacent && matches!(unit, 1 | 2 | 4 | 8 | 16)
+    adjacent && divides_registers(unit)
 }
 
 /// The room that each of `at_once` buffers for columns of this length has, in units that have this many

@@ -165,7 +165,7 @@ pub(super) unsafe fn each_group(
     let (lanes, outer) = nest.innermost_lanes();
     // Zeroing room for many lengths would take longer than a small call.
     let (mut few, mut many);
-    let heads: &mut [usize] = if most.min(lanes.len) <= FEW_LANES {
+    let prefix_lens: &mut [usize] = if most.min(lanes.len) <= FEW_LANES {
         few = [0; FEW_LANES];
         &mut few
     } else {
@@ -176,15 +176,15 @@ pub(super) unsafe fn each_group(
         let mut first = 0;
         while first < lanes.len {
             let left = lanes.len - first;
-            let count = most.min(heads.len()).min(left);
+            let count = most.min(prefix_lens.len()).min(left);
             let too_few = count < left && left - count < least && count >= 2 * least;
             let count = if too_few { count - least } else { count };
             let [from_step, to_step, length_step] = lanes.steps.map(|step| step * first as isize);
             let (offset, stride) = (length_at + length_step, lanes.steps[2]);
-            let heads = &mut heads[..count];
+            let prefix_lens = &mut prefix_lens[..count];
             // SAFETY: the nest visits lengths of the plan.
-            unsafe { lengths.fill_with(isa, offset, stride, heads) };
-            visit(from + from_step, to + to_step, heads);
+            unsafe { lengths.fill_with(isa, offset, stride, prefix_lens) };
+            visit(from + from_step, to + to_step, prefix_lens);
             first += count;
         }
         Ok::<(), Infallible>(())
@@ -200,14 +200,14 @@ unsafe fn lanes(call: &Call<'_>, nest: &Nest, prefix: Dim, lengths: LengthReader
     let at_end = prefix.dst < 0;
     // From step 0 of the axis to the lowest address of the lane.
     let low = if at_end { prefix.dst * (prefix.len as isize - 1) } else { 0 };
-    let group = |from: isize, to: isize, heads: &[usize]| {
+    let group = |from: isize, to: isize, prefix_lens: &[usize]| {
         // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, 3 by the `Isa`, 4 because
         // lengths are clamped to the size of the axis.
         unsafe {
             call.isa.lanes(&Lanes {
                 src: call.src.offset(from + low),
                 dst: call.dst.offset(to + low),
-                heads,
+                prefix_lens,
                 src_step: lanes.steps[0],
                 dst_step: lanes.steps[1],
                 len: prefix.len,
@@ -234,13 +234,13 @@ pub(super) unsafe fn short_lanes(
     lengths: LengthReader<'_>,
 ) {
     let (lanes, _) = nest.innermost_lanes();
-    let group = |from: isize, to: isize, heads: &[usize]| {
+    let group = |from: isize, to: isize, prefix_lens: &[usize]| {
         // SAFETY: as in `lanes`.
         unsafe {
             call.isa.short_lanes(&ShortLanes {
                 src: call.src.offset(from),
                 dst: call.dst.offset(to),
-                heads,
+                prefix_lens,
                 src_step: lanes.steps[0],
                 len: prefix.len,
                 unit: call.unit,
@@ -267,13 +267,13 @@ unsafe fn blocks(
     let (lanes, _) = nest.innermost_lanes();
     // Lanes outside the axis are taken one by one, lanes inside it all at once.
     let most = if lanes.steps[1].abs() > prefix.dst.abs() { 1 } else { MOST_LANES };
-    let group = |from: isize, to: isize, heads: &[usize]| {
+    let group = |from: isize, to: isize, prefix_lens: &[usize]| {
         // SAFETY: as in `lanes`.
         unsafe {
             call.isa.blocks(&Blocks {
                 src: call.src.offset(from),
                 dst: call.dst.offset(to),
-                heads,
+                prefix_lens,
                 lane_steps: [lanes.steps[0], lanes.steps[1]],
                 axis_steps: [prefix.src, prefix.dst],
                 from: steps.start,
@@ -306,7 +306,7 @@ unsafe fn columns(
         return unsafe { prefixes(call, Along::Strided, nest, prefix, steps, lengths) };
     };
     let stage = stage.as_mut_ptr();
-    let group = |from: isize, to: isize, heads: &[usize]| {
+    let group = |from: isize, to: isize, prefix_lens: &[usize]| {
         // SAFETY: as in `lanes`; the buffer has the room.
         unsafe {
             call.isa.columns(&Columns {
@@ -314,7 +314,7 @@ unsafe fn columns(
                 first: 0,
                 end: call.src,
                 dst: call.dst.offset(to),
-                heads,
+                prefix_lens,
                 pitches: [prefix.src, prefix.dst],
                 len: prefix.len,
                 unit: call.unit,
@@ -348,8 +348,8 @@ pub(super) unsafe fn columns_in_place(
     let stage = stage.as_mut_ptr();
     // Behind what the kernel uses.
     let aside = stage.wrapping_add(room + WIDEST);
-    let group = |_: isize, to: isize, heads: &[usize]| {
-        let row = heads.len() * unit;
+    let group = |_: isize, to: isize, prefix_lens: &[usize]| {
+        let row = prefix_lens.len() * unit;
         // SAFETY: as in `lanes`; the buffer has the room for both, and the columns, which are no wider
         // than `most`, are read before they are written.
         unsafe {
@@ -370,7 +370,7 @@ pub(super) unsafe fn columns_in_place(
                 first: 0,
                 end: aside,
                 dst: call.dst.offset(to),
-                heads,
+                prefix_lens,
                 pitches: [row as isize, axis.dst],
                 len: axis.len,
                 unit,
@@ -431,7 +431,7 @@ unsafe fn segments(
     });
 }
 
-/// Any other prefix: for each lane, the wanted steps of its head and of its rest. Or any other
+/// Any other prefix: for each lane, the wanted steps of its prefix and of its rest. Or any other
 /// segments: for each lane, the wanted steps of each of them.
 ///
 /// # Safety

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// loses more than ten to fetch half of it from another core's cache.
 const SHARED: usize = 192 << 10;
 const WOKEN: usize = 1 << 20;
-const PART: usize = 64 << 10;
+const SIXTEEN: usize = 64 << 10;
 /// From here on the input comes from the last-level cache, and the row that comes next is worth
 /// prefetching: the hardware prefetcher does not follow a jump back. Measured at 2 to 8 MiB: 4 to
 /// 15 % faster; below, it costs as much as it gains, or more.
@@ -39,13 +39,13 @@ pub struct Tuning {
 #[cfg(any(feature = "testing", test))]
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { share_from: SHARED, wake_from: WOKEN, least_part: PART, stream_from: None }
+        Tuning { share_from: SHARED, wake_from: WOKEN, least_part: SIXTEEN, stream_from: None }
     }
 }
 
 static SHARE_FROM: AtomicUsize = AtomicUsize::new(SHARED);
 static WAKE_FROM: AtomicUsize = AtomicUsize::new(WOKEN);
-static LEAST_PART: AtomicUsize = AtomicUsize::new(PART);
+static LEAST_PART: AtomicUsize = AtomicUsize::new(SIXTEEN);
 /// `usize::MAX` stands for half of the last-level cache.
 static STREAM_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 

@@ -1,10 +1,9 @@
 //! AVX2: 32-byte registers whose shuffles work in two halves.
 
-use super::bits::nibble_tables;
+use super::narrow::NarrowOrder;
 use super::orders;
-use super::ssse3::{Sse, SseOrder};
-use super::words::own_bits;
-use super::{BitVector, BytePermute, PackedLanes, PartialVector, Simd, SquareVector, Vector};
+use super::ssse3::Sse;
+use super::{PartialVector, Simd, Vector, divides_registers};
 use std::arch::x86_64::*;
 
 /// Thirty-two bytes.
@@ -14,24 +13,25 @@ pub(in crate::cpu) struct Avx(__m256i);
 
 impl Vector for Avx {
     const BYTES: usize = 32;
-    type Order = SseOrder;
+    type Order = NarrowOrder<Sse>;
+    const SHUFFLES: bool = true;
 
-    #[inline(always)]
-    unsafe fn load(src: *const u8) -> Self {
-        // SAFETY: contract 1 and 2.
-        Avx(unsafe { _mm256_loadu_si256(src.cast()) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, dst: *mut u8) {
-        // SAFETY: contract 1 and 2.
-        unsafe { _mm256_storeu_si256(dst.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_nontemporal(self, dst: *mut u8) {
-        // SAFETY: contract 1 and 2.
-        unsafe { _mm256_stream_si256(dst.cast(), self.0) }
+    one_instruction! {
+        load(src: *const u8) -> Self = Avx(_mm256_loadu_si256(src.cast()));
+        store(self, dst: *mut u8) = _mm256_storeu_si256(dst.cast(), self.0);
+        store_nontemporal(self, dst: *mut u8) = _mm256_stream_si256(dst.cast(), self.0);
+        splat(byte: u8) -> Self = Avx(_mm256_set1_epi8(byte as i8));
+        broadcast(sixteen: *const u8) -> Self =
+            Avx(_mm256_broadcastsi128_si256(_mm_loadu_si128(sixteen.cast())));
+        and(self, other: Self) -> Self = Avx(_mm256_and_si256(self.0, other.0));
+        or(self, other: Self) -> Self = Avx(_mm256_or_si256(self.0, other.0));
+        select(mask: Self, set: Self, clear: Self) -> Self =
+            Avx(_mm256_or_si256(_mm256_and_si256(mask.0, set.0), _mm256_andnot_si256(mask.0, clear.0)));
+        shl(self, bits: usize) -> Self =
+            Avx(_mm256_sll_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
+        shr(self, bits: usize) -> Self =
+            Avx(_mm256_srl_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
+        shuffle(self, order: Self) -> Self = Avx(_mm256_shuffle_epi8(self.0, order.0));
     }
 
     #[inline(always)]
@@ -55,40 +55,34 @@ impl Vector for Avx {
 
     #[inline(always)]
     fn orders(unit: usize) -> bool {
-        matches!(unit, 1 | 2 | 4 | 8 | 16)
+        divides_registers(unit)
     }
 
     #[inline(always)]
-    unsafe fn order(unit: usize) -> SseOrder {
+    unsafe fn order(unit: usize) -> NarrowOrder<Sse> {
         // SAFETY: contract 1.
         unsafe { Sse::order(unit) }
     }
 
     #[inline(always)]
-    unsafe fn reversed(self, order: SseOrder) -> Self {
+    unsafe fn reversed(self, order: NarrowOrder<Sse>) -> Self {
         // SAFETY: contract 1.
         unsafe {
             // Swap the halves, then reverse within each.
             let swapped = _mm256_permute4x64_epi64::<0b01_00_11_10>(self.0);
-            let order = _mm256_broadcastsi128_si256(order.reversed());
+            let order = _mm256_broadcastsi128_si256(order.bytes.0);
             Avx(_mm256_shuffle_epi8(swapped, order))
         }
     }
 
     #[inline(always)]
-    unsafe fn load_reversed(src: *const u8, order: SseOrder) -> Self {
+    unsafe fn load_reversed(src: *const u8, order: NarrowOrder<Sse>) -> Self {
         // SAFETY: contract 1 and 2. Loaded by halves, which takes no shuffle to swap them.
         unsafe {
             let swapped = _mm256_loadu2_m128i(src.cast(), src.add(16).cast());
-            let order = _mm256_broadcastsi128_si256(order.reversed());
+            let order = _mm256_broadcastsi128_si256(order.bytes.0);
             Avx(_mm256_shuffle_epi8(swapped, order))
         }
-    }
-
-    #[inline(always)]
-    fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
 }
 
@@ -106,21 +100,27 @@ impl PartialVector for Avx {
     const MIXES: bool = true;
 
     #[inline(always)]
-    fn unit(order: SseOrder) -> usize {
-        Sse::unit(order)
+    fn unit(order: NarrowOrder<Sse>) -> usize {
+        order.unit
     }
 
     #[inline(always)]
-    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+    unsafe fn lane_short<const W: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        prefix_len: usize,
+        units: usize,
+    ) {
         let bytes = units * W;
         // SAFETY: contract 1; contract 2 for `bytes` bytes on both sides: two halves that overlap
         // cover 17 to 32 bytes, and so they do in an order; contract 3: there is an order for
-        // `head <= units <= 32 / W`.
+        // `prefix_len <= units <= 32 / W`.
         unsafe {
             if bytes <= 16 {
-                return Sse::lane_short::<W>(src, dst, head, units);
+                return Sse::lane_short::<W>(src, dst, prefix_len, units);
             }
-            let order = const { &orders::heads::<W, 32, 33>() }.get_unchecked(head).as_ptr();
+            let order =
+                const { &orders::prefixes::<W, 32, 33>() }.get_unchecked(prefix_len).as_ptr();
             let apart = bytes - 16;
             let both = _mm256_loadu2_m128i(src.add(apart).cast(), src.cast());
             let order = _mm256_loadu2_m128i(order.add(apart).cast(), order.cast());
@@ -147,7 +147,7 @@ impl PartialVector for Avx {
         // SAFETY: contract 1, contract 2 for a register at both addresses, contract 3: there is an
         // order for `mirrored <= 32 / W`.
         unsafe {
-            let order = const { &orders::heads::<W, 32, 33>() }.get_unchecked(mirrored);
+            let order = const { &orders::prefixes::<W, 32, 33>() }.get_unchecked(mirrored);
             let order = _mm256_loadu_si256(order.as_ptr().cast());
             let kept = _mm256_loadu_si256(straight.cast());
             if W >= 4 {
@@ -170,7 +170,7 @@ impl PartialVector for Avx {
     }
 
     #[inline(always)]
-    unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: SseOrder) {
+    unsafe fn reverse_short(end: *const u8, dst: *mut u8, bytes: usize, order: NarrowOrder<Sse>) {
         // SAFETY: contract 1 and 2; two overlapping halves cover 16 to 31 bytes.
         unsafe {
             if bytes < 16 {
@@ -195,50 +195,12 @@ impl PartialVector for Avx {
     }
 }
 
-impl PackedLanes for Avx {}
-
-impl BitVector for Avx {
-    #[inline(always)]
-    unsafe fn reversed_in_bytes<const BITS: usize>(self) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            let half = _mm256_set1_epi8(0x0F);
-            let low = _mm256_and_si256(self.0, half);
-            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(self.0), half);
-            if BITS == 4 {
-                return Avx(_mm256_or_si256(_mm256_slli_epi16::<4>(low), high));
-            }
-            let [lows, highs] = const { &nibble_tables::<BITS>() };
-            let lows = _mm256_broadcastsi128_si256(_mm_loadu_si128(lows.as_ptr().cast()));
-            let highs = _mm256_broadcastsi128_si256(_mm_loadu_si128(highs.as_ptr().cast()));
-            let (low, high) = (_mm256_shuffle_epi8(lows, low), _mm256_shuffle_epi8(highs, high));
-            Avx(_mm256_or_si256(low, high))
-        }
-    }
+impl Simd for Avx {
+    type Sixteen = Sse;
+    type Lanes = Sse;
 
     #[inline(always)]
-    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            // There are no shifts of bytes: shift words, and mask what crosses a byte.
-            let own = _mm256_set1_epi8(own_bits(shift, high_first) as i8);
-            let (here, there) =
-                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
-            let (here, there) = if high_first {
-                (_mm256_sll_epi16(self.0, here), _mm256_srl_epi16(next.0, there))
-            } else {
-                (_mm256_srl_epi16(self.0, here), _mm256_sll_epi16(next.0, there))
-            };
-            Avx(_mm256_or_si256(_mm256_and_si256(own, here), _mm256_andnot_si256(own, there)))
-        }
-    }
-}
-
-impl SquareVector for Avx {
-    type Part = Sse;
-
-    #[inline(always)]
-    unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+    unsafe fn interleave_sixteens<const W: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: contract 1.
         unsafe {
             let (low, high) = match W {
@@ -253,10 +215,10 @@ impl SquareVector for Avx {
     }
 
     #[inline(always)]
-    unsafe fn load_parts<const W: usize>(
+    unsafe fn load_sixteens<const W: usize>(
         base: *const u8,
         from: *const u32,
-        turned: *const u8,
+        flips: *const u8,
     ) -> Self {
         // SAFETY: contract 1 and 2: two offsets, two numbers and 16 bytes at each offset.
         unsafe {
@@ -267,36 +229,19 @@ impl SquareVector for Avx {
             );
             // The reverse order of units is the order with some bits of each index inverted.
             let own = _mm256_broadcastsi128_si256(_mm_loadu_si128(orders::OWN.as_ptr().cast()));
-            let turned = _mm256_set1_epi16(turned.cast::<i16>().read_unaligned());
-            let each = _mm256_loadu_si256(const { &orders::parts::<32>() }.as_ptr().cast());
-            let order = _mm256_xor_si256(own, _mm256_shuffle_epi8(turned, each));
+            let flips = _mm256_set1_epi16(flips.cast::<i16>().read_unaligned());
+            let each = _mm256_loadu_si256(const { &orders::sixteens::<32>() }.as_ptr().cast());
+            let order = _mm256_xor_si256(own, _mm256_shuffle_epi8(flips, each));
             Avx(_mm256_shuffle_epi8(parts, order))
         }
     }
 
     #[inline(always)]
-    unsafe fn store_parts(self, dst: *mut u8, pitch: usize) {
+    unsafe fn store_sixteens(self, dst: *mut u8, pitch: usize) {
         // SAFETY: contract 1 and 2.
         unsafe {
             _mm_storeu_si128(dst.cast(), _mm256_castsi256_si128(self.0));
             _mm_storeu_si128(dst.add(pitch).cast(), _mm256_extracti128_si256::<1>(self.0));
         }
     }
-
-    #[inline(always)]
-    unsafe fn select(self, other: Self, mask: u8) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            let mask = _mm256_set1_epi8(mask as i8);
-            let own = _mm256_andnot_si256(mask, self.0);
-            Avx(_mm256_or_si256(own, _mm256_and_si256(mask, other.0)))
-        }
-    }
-}
-
-impl BytePermute for Avx {}
-
-impl Simd for Avx {
-    type Odd = Sse;
-    type Lanes = Sse;
 }

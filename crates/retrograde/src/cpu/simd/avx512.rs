@@ -2,15 +2,11 @@
 //! single bytes, which makes units of any width alike; without it, words of two or four bytes.
 
 use super::avx2::Avx;
-use super::bits::nibble_tables;
 use super::lanes::by_units;
 use super::orders;
-use super::permute::by_bytes;
 use super::ssse3::Sse;
-use super::words::own_bits;
-use super::{
-    BitVector, BytePermute, LaneMap, PackedLanes, PartialVector, Simd, SquareVector, Vector,
-};
+use super::vector::permuted_bytes;
+use super::{LaneMap, PartialVector, Simd, Vector};
 use std::arch::x86_64::*;
 
 /// Sixty-four bytes.
@@ -60,29 +56,43 @@ const fn reversed_words(unit: usize) -> [u32; 16] {
 impl<const VBMI: bool> Vector for Avx512<VBMI> {
     const BYTES: usize = 64;
     type Order = Avx512Order;
+    const SHUFFLES: bool = true;
+    const HAS_PERMUTE: bool = VBMI;
 
-    #[inline(always)]
-    unsafe fn load(src: *const u8) -> Self {
-        // SAFETY: contract 1 and 2.
-        Avx512(unsafe { _mm512_loadu_si512(src.cast()) })
+    one_instruction! {
+        load(src: *const u8) -> Self = Avx512(_mm512_loadu_si512(src.cast()));
+        store(self, dst: *mut u8) = _mm512_storeu_si512(dst.cast(), self.0);
+        store_nontemporal(self, dst: *mut u8) = _mm512_stream_si512(dst.cast(), self.0);
+        splat(byte: u8) -> Self = Avx512(_mm512_set1_epi8(byte as i8));
+        broadcast(sixteen: *const u8) -> Self =
+            Avx512(_mm512_broadcast_i32x4(_mm_loadu_si128(sixteen.cast())));
+        and(self, other: Self) -> Self = Avx512(_mm512_and_si512(self.0, other.0));
+        or(self, other: Self) -> Self = Avx512(_mm512_or_si512(self.0, other.0));
+        select(mask: Self, set: Self, clear: Self) -> Self =
+            Avx512(_mm512_ternarylogic_epi64::<0xCA>(mask.0, set.0, clear.0));
+        shl(self, bits: usize) -> Self =
+            Avx512(_mm512_sll_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
+        shr(self, bits: usize) -> Self =
+            Avx512(_mm512_srl_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
+        shuffle(self, order: Self) -> Self = Avx512(_mm512_shuffle_epi8(self.0, order.0));
     }
 
     #[inline(always)]
-    unsafe fn store(self, dst: *mut u8) {
-        // SAFETY: contract 1 and 2.
-        unsafe { _mm512_storeu_si512(dst.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_nontemporal(self, dst: *mut u8) {
-        // SAFETY: contract 1 and 2.
-        unsafe { _mm512_stream_si512(dst.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
+    unsafe fn store_range(self, dst: *mut u8, from: usize, to: usize) {
         // SAFETY: contract 1 and 2; masked-off bytes are not written.
         unsafe { _mm512_mask_storeu_epi8(dst.cast(), low(to) & !low(from), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
+        // SAFETY: contract 1 and 2: there are 64 numbers at `order`.
+        unsafe {
+            if !VBMI {
+                return permuted_bytes(first, second, order);
+            }
+            let order = _mm512_loadu_si512(order.cast());
+            Avx512(_mm512_permutex2var_epi8(first.0, order, second.0))
+        }
     }
 
     #[inline(always)]
@@ -157,7 +167,7 @@ impl<const VBMI: bool> Vector for Avx512<VBMI> {
                 12 => _mm512_loadu_si512(const { reversed_words(3) }.as_ptr().cast()),
                 8 => _mm512_loadu_si512(const { reversed_words(2) }.as_ptr().cast()),
                 4 => _mm512_loadu_si512(const { reversed_words(1) }.as_ptr().cast()),
-                _ => _mm512_broadcast_i32x4(Sse::order(unit).reversed()),
+                _ => _mm512_broadcast_i32x4(Sse::order(unit).bytes.0),
             }
         };
         Avx512Order { unit, order }
@@ -176,12 +186,6 @@ impl<const VBMI: bool> Vector for Avx512<VBMI> {
                 }
             })
         }
-    }
-
-    #[inline(always)]
-    fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch has no effect that a program can see, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
 }
 
@@ -205,33 +209,38 @@ impl<const VBMI: bool> PartialVector for Avx512<VBMI> {
     }
 
     #[inline(always)]
-    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
+    unsafe fn lane_short<const W: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        prefix_len: usize,
+        units: usize,
+    ) {
         // SAFETY: contract 1 and 2; masked-off bytes are neither read nor written.
         unsafe {
             if VBMI && W == 1 {
                 let whole = low(units);
                 let row = _mm512_maskz_loadu_epi8(whole, src.cast());
                 let own = _mm512_loadu_si512(const { own::<1>() }.as_ptr().cast());
-                let last = _mm512_set1_epi8((head as i8).wrapping_sub(1));
-                let order = _mm512_mask_sub_epi8(own, low(head), last, own);
+                let last = _mm512_set1_epi8((prefix_len as i8).wrapping_sub(1));
+                let order = _mm512_mask_sub_epi8(own, low(prefix_len), last, own);
                 let row = _mm512_permutexvar_epi8(order, row);
                 _mm512_mask_storeu_epi8(dst.cast(), whole, row);
                 return;
             }
             if W < 2 && units <= 32 {
-                return Avx::lane_short::<W>(src, dst, head, units);
+                return Avx::lane_short::<W>(src, dst, prefix_len, units);
             }
             if W < 2 {
                 // No permutation of single bytes: two masked rows.
-                Self::reverse_short(src.add(head * W), dst, head * W, Self::order(W));
-                let rest = low(units * W) & !low(head * W);
+                Self::reverse_short(src.add(prefix_len * W), dst, prefix_len * W, Self::order(W));
+                let rest = low(units * W) & !low(prefix_len * W);
                 let row = _mm512_maskz_loadu_epi8(rest, src.cast());
                 _mm512_mask_storeu_epi8(dst.cast(), rest, row);
                 return;
             }
             let whole = low(units * W);
             let row = _mm512_maskz_loadu_epi8(whole, src.cast());
-            let mirrored = lane_order::<W>(row, head);
+            let mirrored = lane_order::<W>(row, prefix_len);
             _mm512_mask_storeu_epi8(dst.cast(), whole, mirrored);
         }
     }
@@ -267,14 +276,6 @@ impl<const VBMI: bool> PartialVector for Avx512<VBMI> {
     }
 
     #[inline(always)]
-    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
-        // SAFETY: contract 1 and 2.
-        unsafe { Self::partly_reversed::<W>(src, src, if reversed { 64 / W } else { 0 }) }
-    }
-}
-
-impl<const VBMI: bool> PackedLanes for Avx512<VBMI> {
-    #[inline(always)]
     fn packs(unit: usize) -> bool {
         VBMI && unit == 1 || matches!(unit, 2 | 4 | 8)
     }
@@ -282,96 +283,67 @@ impl<const VBMI: bool> PackedLanes for Avx512<VBMI> {
     #[inline(always)]
     unsafe fn packed_lanes<const W: usize>(
         src: *const u8,
-        heads: *const u8,
+        prefix_lens: *const u8,
         map: &LaneMap,
     ) -> Self {
         // SAFETY: contract 1 and 2.
         unsafe {
             if !VBMI && W == 1 {
                 // No byte permutation, and `packs` says so.
-                return by_units::<Self, W>(src, heads, map);
+                return by_units::<Self, W>(src, prefix_lens, map);
             }
             let row = _mm512_loadu_si512(src.cast());
             let lane = _mm512_load_si512(map.lane.as_ptr().cast());
             let within = _mm512_load_si512(map.within.as_ptr().cast());
             let base = _mm512_load_si512(map.base.as_ptr().cast());
-            // Each unit's own place, or the mirrored one where it is inside its lane's head.
+            // Each unit's own place, or the mirrored one where it is inside its lane's prefix.
             let own = _mm512_loadu_si512(const { own::<W>() }.as_ptr().cast());
             Avx512(match W {
                 1 => {
-                    let head = _mm512_permutexvar_epi8(lane, _mm512_loadu_si512(heads.cast()));
-                    let inside = _mm512_cmplt_epu8_mask(within, head);
-                    let order = _mm512_mask_add_epi8(own, inside, base, head);
+                    let prefix_len =
+                        _mm512_permutexvar_epi8(lane, _mm512_loadu_si512(prefix_lens.cast()));
+                    let inside = _mm512_cmplt_epu8_mask(within, prefix_len);
+                    let order = _mm512_mask_add_epi8(own, inside, base, prefix_len);
                     _mm512_permutexvar_epi8(order, row)
                 }
                 2 => {
-                    let heads = _mm512_cvtepu8_epi16(_mm256_loadu_si256(heads.cast()));
-                    let head = _mm512_permutexvar_epi16(lane, heads);
-                    let inside = _mm512_cmplt_epu16_mask(within, head);
-                    let order = _mm512_mask_add_epi16(own, inside, base, head);
+                    let prefix_lens = _mm512_cvtepu8_epi16(_mm256_loadu_si256(prefix_lens.cast()));
+                    let prefix_len = _mm512_permutexvar_epi16(lane, prefix_lens);
+                    let inside = _mm512_cmplt_epu16_mask(within, prefix_len);
+                    let order = _mm512_mask_add_epi16(own, inside, base, prefix_len);
                     _mm512_permutexvar_epi16(order, row)
                 }
                 4 => {
-                    let heads = _mm512_cvtepu8_epi32(_mm_loadu_si128(heads.cast()));
-                    let head = _mm512_permutexvar_epi32(lane, heads);
-                    let inside = _mm512_cmplt_epu32_mask(within, head);
-                    let order = _mm512_mask_add_epi32(own, inside, base, head);
+                    let prefix_lens = _mm512_cvtepu8_epi32(_mm_loadu_si128(prefix_lens.cast()));
+                    let prefix_len = _mm512_permutexvar_epi32(lane, prefix_lens);
+                    let inside = _mm512_cmplt_epu32_mask(within, prefix_len);
+                    let order = _mm512_mask_add_epi32(own, inside, base, prefix_len);
                     _mm512_permutexvar_epi32(order, row)
                 }
                 _ => {
-                    let heads = _mm512_cvtepu8_epi64(_mm_loadl_epi64(heads.cast()));
-                    let head = _mm512_permutexvar_epi64(lane, heads);
-                    let inside = _mm512_cmplt_epu64_mask(within, head);
-                    let order = _mm512_mask_add_epi64(own, inside, base, head);
+                    let prefix_lens = _mm512_cvtepu8_epi64(_mm_loadl_epi64(prefix_lens.cast()));
+                    let prefix_len = _mm512_permutexvar_epi64(lane, prefix_lens);
+                    let inside = _mm512_cmplt_epu64_mask(within, prefix_len);
+                    let order = _mm512_mask_add_epi64(own, inside, base, prefix_len);
                     _mm512_permutexvar_epi64(order, row)
                 }
             })
         }
     }
-}
-
-impl<const VBMI: bool> BitVector for Avx512<VBMI> {
-    #[inline(always)]
-    unsafe fn reversed_in_bytes<const BITS: usize>(self) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            let half = _mm512_set1_epi8(0x0F);
-            let low = _mm512_and_si512(self.0, half);
-            let high = _mm512_and_si512(_mm512_srli_epi16::<4>(self.0), half);
-            if BITS == 4 {
-                return Avx512(_mm512_or_si512(_mm512_slli_epi16::<4>(low), high));
-            }
-            let [lows, highs] = const { &nibble_tables::<BITS>() };
-            let lows = _mm512_broadcast_i32x4(_mm_loadu_si128(lows.as_ptr().cast()));
-            let highs = _mm512_broadcast_i32x4(_mm_loadu_si128(highs.as_ptr().cast()));
-            let (low, high) = (_mm512_shuffle_epi8(lows, low), _mm512_shuffle_epi8(highs, high));
-            Avx512(_mm512_or_si512(low, high))
-        }
-    }
 
     #[inline(always)]
-    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            // There are no shifts of bytes: shift words, and mask what crosses a byte.
-            let own = _mm512_set1_epi8(own_bits(shift, high_first) as i8);
-            let (here, there) =
-                (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(8 - shift as i32));
-            let (here, there) = if high_first {
-                (_mm512_sll_epi16(self.0, here), _mm512_srl_epi16(next.0, there))
-            } else {
-                (_mm512_srl_epi16(self.0, here), _mm512_sll_epi16(next.0, there))
-            };
-            Avx512(_mm512_or_si512(_mm512_and_si512(own, here), _mm512_andnot_si512(own, there)))
-        }
+    unsafe fn load_either<const W: usize>(src: *const u8, reversed: bool) -> Self {
+        // SAFETY: contract 1 and 2.
+        unsafe { Self::partly_reversed::<W>(src, src, if reversed { 64 / W } else { 0 }) }
     }
 }
 
-impl<const VBMI: bool> SquareVector for Avx512<VBMI> {
-    type Part = Sse;
+impl<const VBMI: bool> Simd for Avx512<VBMI> {
+    type Sixteen = Sse;
+    type Lanes = Self;
 
     #[inline(always)]
-    unsafe fn interleave_parts<const W: usize>(a: Self, b: Self) -> (Self, Self) {
+    unsafe fn interleave_sixteens<const W: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: contract 1.
         unsafe {
             let (low, high) = match W {
@@ -386,10 +358,10 @@ impl<const VBMI: bool> SquareVector for Avx512<VBMI> {
     }
 
     #[inline(always)]
-    unsafe fn load_parts<const W: usize>(
+    unsafe fn load_sixteens<const W: usize>(
         base: *const u8,
         from: *const u32,
-        turned: *const u8,
+        flips: *const u8,
     ) -> Self {
         // SAFETY: contract 1 and 2: four offsets, four numbers and 16 bytes at each offset.
         unsafe {
@@ -403,15 +375,15 @@ impl<const VBMI: bool> SquareVector for Avx512<VBMI> {
             let parts = _mm512_inserti32x4::<3>(parts, part);
             // The reverse order of units is the order with some bits of each index inverted.
             let own = _mm512_broadcast_i32x4(_mm_loadu_si128(orders::OWN.as_ptr().cast()));
-            let turned = _mm512_set1_epi32(turned.cast::<i32>().read_unaligned());
-            let each = _mm512_loadu_si512(const { &orders::parts::<64>() }.as_ptr().cast());
-            let order = _mm512_xor_si512(own, _mm512_shuffle_epi8(turned, each));
+            let flips = _mm512_set1_epi32(flips.cast::<i32>().read_unaligned());
+            let each = _mm512_loadu_si512(const { &orders::sixteens::<64>() }.as_ptr().cast());
+            let order = _mm512_xor_si512(own, _mm512_shuffle_epi8(flips, each));
             Avx512(_mm512_shuffle_epi8(parts, order))
         }
     }
 
     #[inline(always)]
-    unsafe fn store_parts(self, dst: *mut u8, pitch: usize) {
+    unsafe fn store_sixteens(self, dst: *mut u8, pitch: usize) {
         // SAFETY: contract 1 and 2.
         unsafe {
             _mm_storeu_si128(dst.cast(), _mm512_castsi512_si128(self.0));
@@ -420,37 +392,6 @@ impl<const VBMI: bool> SquareVector for Avx512<VBMI> {
             _mm_storeu_si128(dst.add(3 * pitch).cast(), _mm512_extracti32x4_epi32::<3>(self.0));
         }
     }
-
-    #[inline(always)]
-    unsafe fn select(self, other: Self, mask: u8) -> Self {
-        // SAFETY: contract 1.
-        unsafe {
-            let mask = _mm512_set1_epi8(mask as i8);
-            // Where a bit of the mask is set, the bit of `other`, else this register's.
-            Avx512(_mm512_ternarylogic_epi64::<0xCA>(mask, other.0, self.0))
-        }
-    }
-}
-
-impl<const VBMI: bool> BytePermute for Avx512<VBMI> {
-    const HAS_PERMUTE: bool = VBMI;
-
-    #[inline(always)]
-    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
-        // SAFETY: contract 1 and 2: there are 64 numbers at `order`.
-        unsafe {
-            if !VBMI {
-                return by_bytes(first, second, order);
-            }
-            let order = _mm512_loadu_si512(order.cast());
-            Avx512(_mm512_permutex2var_epi8(first.0, order, second.0))
-        }
-    }
-}
-
-impl<const VBMI: bool> Simd for Avx512<VBMI> {
-    type Odd = Sse;
-    type Lanes = Self;
 }
 
 /// Bytes in the integers that permute units of `unit` bytes.
@@ -491,12 +432,12 @@ const fn prefix_orders<const W: usize>() -> [[u8; 64]; 65] {
     orders
 }
 
-/// Reverses the first `head` units of a register, `W` of 2, 4, 8 or 16 bytes.
+/// Reverses the first `prefix_len` units of a register, `W` of 2, 4, 8 or 16 bytes.
 ///
 /// # Safety
 /// As for [`Vector`].
 #[inline(always)]
-unsafe fn lane_order<const W: usize>(row: __m512i, head: usize) -> __m512i {
+unsafe fn lane_order<const W: usize>(row: __m512i, prefix_len: usize) -> __m512i {
     // SAFETY: contract 1.
     unsafe {
         match W {
@@ -505,14 +446,14 @@ unsafe fn lane_order<const W: usize>(row: __m512i, head: usize) -> __m512i {
                     31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12,
                     11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
                 );
-                let mirrored = _mm512_sub_epi16(_mm512_set1_epi16(head as i16 - 1), own);
-                let order = _mm512_mask_mov_epi16(own, low(head) as u32, mirrored);
+                let mirrored = _mm512_sub_epi16(_mm512_set1_epi16(prefix_len as i16 - 1), own);
+                let order = _mm512_mask_mov_epi16(own, low(prefix_len) as u32, mirrored);
                 _mm512_permutexvar_epi16(order, row)
             }
             4 => {
                 let own = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-                let mirrored = _mm512_sub_epi32(_mm512_set1_epi32(head as i32 - 1), own);
-                let order = _mm512_mask_mov_epi32(own, low(head) as u16, mirrored);
+                let mirrored = _mm512_sub_epi32(_mm512_set1_epi32(prefix_len as i32 - 1), own);
+                let order = _mm512_mask_mov_epi32(own, low(prefix_len) as u16, mirrored);
                 _mm512_permutexvar_epi32(order, row)
             }
             _ => {
@@ -520,12 +461,12 @@ unsafe fn lane_order<const W: usize>(row: __m512i, head: usize) -> __m512i {
                 let own = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
                 let pairs = (W / 8) as i64;
                 let within = _mm512_and_epi64(own, _mm512_set1_epi64(pairs - 1));
-                let start = _mm512_set1_epi64((head as i64 - 1) * pairs);
+                let start = _mm512_set1_epi64((prefix_len as i64 - 1) * pairs);
                 let mirrored = _mm512_sub_epi64(
                     _mm512_add_epi64(start, _mm512_add_epi64(within, within)),
                     own,
                 );
-                let order = _mm512_mask_mov_epi64(own, low(head * W / 8) as u8, mirrored);
+                let order = _mm512_mask_mov_epi64(own, low(prefix_len * W / 8) as u8, mirrored);
                 _mm512_permutexvar_epi64(order, row)
             }
         }

@@ -31,61 +31,37 @@ impl LaneMap {
         map
     }
 
-    /// The unit that unit `own` comes from, if `head_of` gives the length of each lane.
-    fn source(&self, own: usize, unit: usize, head_of: impl Fn(usize) -> usize) -> usize {
+    /// The unit that unit `own` comes from, if `prefix_len_of` gives the length of each lane.
+    fn source(&self, own: usize, unit: usize, prefix_len_of: impl Fn(usize) -> usize) -> usize {
         // The lowest byte is enough: no register has more than 64 units. Units of no lane are
         // all ones.
         let (lane, within) = (self.lane[own * unit], self.within[own * unit]);
-        let head = head_of(usize::from(lane));
-        if usize::from(within) >= head {
+        let prefix_len = prefix_len_of(usize::from(lane));
+        if usize::from(within) >= prefix_len {
             return own;
         }
-        usize::from(self.base[own * unit].wrapping_add(head as u8))
+        usize::from(self.base[own * unit].wrapping_add(prefix_len as u8))
     }
 }
 
-/// A register that can reverse the prefixes of several lanes at once.
+/// [`PartialVector::packed_lanes`](super::PartialVector::packed_lanes) unit by unit, for widths
+/// that have no permutation.
 ///
 /// # Safety
-/// See the [contract](super#contract) of this module.
-pub(in crate::cpu) trait PackedLanes: Vector {
-    /// Whether [`packed_lanes`](Self::packed_lanes) is worth calling for units of this width.
-    /// The default of that is right, but slow.
-    #[inline(always)]
-    fn packs(_unit: usize) -> bool {
-        false
-    }
-
-    /// A register full of consecutive short lanes: of each, as many units as `heads` says are
-    /// reversed. As many heads are loaded as the register has units.
-    #[inline(always)]
-    unsafe fn packed_lanes<const W: usize>(
-        src: *const u8,
-        heads: *const u8,
-        map: &LaneMap,
-    ) -> Self {
-        // SAFETY: passed on.
-        unsafe { by_units::<Self, W>(src, heads, map) }
-    }
-}
-
-/// [`PackedLanes::packed_lanes`] unit by unit, for widths that have no permutation.
-///
-/// # Safety
-/// As for [`PackedLanes::packed_lanes`].
+/// As for that.
 #[inline(always)]
 pub(super) unsafe fn by_units<V: Vector, const W: usize>(
     src: *const u8,
-    heads: *const u8,
+    prefix_lens: *const u8,
     map: &LaneMap,
 ) -> V {
     let mut mixed = MaybeUninit::<[u8; WIDEST]>::uninit();
     let mixed = mixed.as_mut_ptr().cast::<u8>();
-    // SAFETY: contract 1, and 2 for a register at `src` and a head per unit; contract 3: no
-    // head is longer than its lane, so units come from inside the register.
+    // SAFETY: contract 1, and 2 for a register at `src` and a prefix per unit; contract 3: no
+    // prefix is longer than its lane, so units come from inside the register.
     unsafe {
         for own in 0..V::BYTES / W {
-            let from = map.source(own, W, |lane| usize::from(heads.add(lane).read()));
+            let from = map.source(own, W, |lane| usize::from(prefix_lens.add(lane).read()));
             copy_unit::<W>(src.add(from * W), mixed.add(own * W));
         }
         V::load(mixed)

@@ -18,7 +18,6 @@ pub(in crate::cpu) const fn reversed<const BYTES: usize>() -> [[u8; BYTES]; 17] 
 }
 
 /// The identity, and the order with units of `W` bytes reversed.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(in crate::cpu) const fn either<const W: usize>() -> [[u8; 16]; 2] {
     let mut orders = [[0; 16], reversed::<16>()[W]];
     let mut byte = 0;
@@ -35,38 +34,36 @@ pub(in crate::cpu) const OWN: [u8; 16] = either::<1>()[0];
 
 /// For every byte of a register of `BYTES`, which 16 bytes it belongs to.
 #[cfg(target_arch = "x86_64")]
-pub(in crate::cpu) const fn parts<const BYTES: usize>() -> [u8; BYTES] {
-    let mut parts = [0; BYTES];
+pub(in crate::cpu) const fn sixteens<const BYTES: usize>() -> [u8; BYTES] {
+    let mut sixteens = [0; BYTES];
     let mut byte = 0;
     while byte < BYTES {
-        parts[byte] = (byte / 16) as u8;
+        sixteens[byte] = (byte / 16) as u8;
         byte += 1;
     }
-    parts
+    sixteens
 }
 
 /// For every number of units of `W` bytes at the start of a register of `BYTES`, and `COUNT` is one
 /// more than that: which byte comes where when they reverse their order. Bytes behind them have a
 /// number, `0xFF`, that stands for no byte.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub(in crate::cpu) const fn heads<const W: usize, const BYTES: usize, const COUNT: usize>()
+pub(in crate::cpu) const fn prefixes<const W: usize, const BYTES: usize, const COUNT: usize>()
 -> [[u8; BYTES]; COUNT] {
     assert!(COUNT == BYTES + 1);
     let mut orders = [[0xFF; BYTES]; COUNT];
-    let mut head = 0;
-    while head <= BYTES / W {
+    let mut prefix_len = 0;
+    while prefix_len <= BYTES / W {
         let mut byte = 0;
-        while byte < head * W {
-            orders[head][byte] = ((head - 1 - byte / W) * W + byte % W) as u8;
+        while byte < prefix_len * W {
+            orders[prefix_len][byte] = ((prefix_len - 1 - byte / W) * W + byte % W) as u8;
             byte += 1;
         }
-        head += 1;
+        prefix_len += 1;
     }
     orders
 }
 
 /// For every byte of a register of 16, the first byte of its unit of `W` bytes, and its place in that.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(in crate::cpu) const fn places<const W: usize>() -> [[u8; 16]; 2] {
     let mut places = [[0; 16]; 2];
     let mut byte = 0;

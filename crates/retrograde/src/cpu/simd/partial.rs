@@ -1,5 +1,6 @@
 //! Registers of which only a part is reversed, and rows shorter than a register.
 
+use super::lanes::{LaneMap, by_units};
 use super::vector::{Vector, WIDEST, copy_narrow, copy_unit};
 use std::mem::MaybeUninit;
 
@@ -30,13 +31,19 @@ pub(in crate::cpu) trait PartialVector: Vector {
         }
     }
 
-    /// One lane of `units * W <= BYTES` bytes: the first `head` units reversed, the rest kept.
+    /// One lane of `units * W <= BYTES` bytes: the first `prefix_len` units reversed, the rest
+    /// kept.
     #[inline(always)]
-    unsafe fn lane_short<const W: usize>(src: *const u8, dst: *mut u8, head: usize, units: usize) {
-        // SAFETY: contract 2 for `units` units on both sides, contract 3: `head <= units`.
+    unsafe fn lane_short<const W: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        prefix_len: usize,
+        units: usize,
+    ) {
+        // SAFETY: contract 2 for `units` units on both sides, contract 3: `prefix_len <= units`.
         unsafe {
-            Self::reverse_short(src.add(head * W), dst, head * W, Self::order(W));
-            let mut at = head;
+            Self::reverse_short(src.add(prefix_len * W), dst, prefix_len * W, Self::order(W));
+            let mut at = prefix_len;
             while at < units {
                 copy_unit::<W>(src.add(at * W), dst.add(at * W));
                 at += 1;
@@ -71,6 +78,25 @@ pub(in crate::cpu) trait PartialVector: Vector {
             }
             Self::load(mixed)
         }
+    }
+
+    /// Whether [`packed_lanes`](Self::packed_lanes) is worth calling for units of this width.
+    /// The default of that is right, but slow.
+    #[inline(always)]
+    fn packs(_unit: usize) -> bool {
+        false
+    }
+
+    /// A register full of consecutive short lanes: of each, as many units as `prefix_lens` says are
+    /// reversed. As many prefixes are loaded as the register has units.
+    #[inline(always)]
+    unsafe fn packed_lanes<const W: usize>(
+        src: *const u8,
+        prefix_lens: *const u8,
+        map: &LaneMap,
+    ) -> Self {
+        // SAFETY: passed on.
+        unsafe { by_units::<Self, W>(src, prefix_lens, map) }
     }
 
     /// Loads from any address, with units of `W` bytes in reverse order if `reversed`.

@@ -4,10 +4,7 @@
 //! would lose. So words and bytes are `MaybeUninit` here, which moves them unchanged; the
 //! compiler makes the same loads, stores and byte swaps of it as of integers.
 
-use super::{
-    BitVector, BytePermute, PackedLanes, PartialVector, Simd, SquareVector, Vector, copy_narrow,
-    copy_unit,
-};
+use super::{PartialVector, Simd, Vector, copy_narrow, copy_unit};
 use std::mem::MaybeUninit;
 
 /// A word of an element, or of several.
@@ -49,6 +46,52 @@ impl Vector for Pair {
     }
 
     #[inline(always)]
+    unsafe fn splat(byte: u8) -> Self {
+        let word = Word::new(0x0101_0101_0101_0101 * u64::from(byte));
+        Pair(word, word)
+    }
+
+    #[inline(always)]
+    unsafe fn broadcast(sixteen: *const u8) -> Self {
+        // SAFETY: contract 1 and 2.
+        unsafe { Self::load(sixteen) }
+    }
+
+    #[inline(always)]
+    unsafe fn and(self, other: Self) -> Self {
+        // SAFETY: packed elements are initialised.
+        unsafe { self.by_words(other, |a, b| a & b) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: packed elements are initialised.
+        unsafe { self.by_words(other, |a, b| a | b) }
+    }
+
+    #[inline(always)]
+    unsafe fn select(mask: Self, set: Self, clear: Self) -> Self {
+        // SAFETY: packed elements and masks are initialised.
+        unsafe { mask.and(set).or(mask.by_words(clear, |mask, clear| !mask & clear)) }
+    }
+
+    #[inline(always)]
+    unsafe fn shl(self, bits: usize) -> Self {
+        // SAFETY: packed elements are initialised.
+        unsafe { self.by_words(self, |word, _| word << bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn shr(self, bits: usize) -> Self {
+        // SAFETY: packed elements are initialised.
+        unsafe { self.by_words(self, |word, _| word >> bits) }
+    }
+
+    /// None: processors that run this are slower with it.
+    #[inline(always)]
+    fn prefetch(_address: *const u8) {}
+
+    #[inline(always)]
     unsafe fn interleave<const W: usize>(a: Self, b: Self) -> (Self, Self) {
         let (mut one, mut two) = (Bytes::uninit(), Bytes::uninit());
         let mut out = [Bytes::uninit(); 2];
@@ -85,6 +128,15 @@ impl Vector for Pair {
 }
 
 impl Pair {
+    /// # Safety
+    /// Both are initialised.
+    #[inline(always)]
+    unsafe fn by_words(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
+        // SAFETY: as required.
+        let of = |a: Word, b: Word| Word::new(unsafe { of(a.assume_init(), b.assume_init()) });
+        Pair(of(self.0, other.0), of(self.1, other.1))
+    }
+
     #[inline(always)]
     fn reversed_units<const W: usize>(self) -> Self {
         let (mut from, mut to) = (Bytes::uninit(), Bytes::uninit());
@@ -124,17 +176,7 @@ impl PartialVector for Pair {
     }
 }
 
-impl PackedLanes for Pair {}
-
-impl BitVector for Pair {}
-
-impl SquareVector for Pair {
-    type Part = Self;
-}
-
-impl BytePermute for Pair {}
-
 impl Simd for Pair {
-    type Odd = Self;
+    type Sixteen = Self;
     type Lanes = Self;
 }

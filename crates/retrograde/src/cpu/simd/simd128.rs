@@ -3,9 +3,8 @@
 //! A module that contains these instructions is refused as a whole by an engine that lacks them, so
 //! they are chosen when the crate is compiled (`-C target-feature=+simd128`), never detected.
 
-use super::orders;
-use super::words::own_bits;
-use super::{BitVector, BytePermute, PackedLanes, PartialVector, Simd, SquareVector, Vector};
+use super::Vector;
+use super::narrow::{Narrow, NarrowOrder};
 use std::arch::wasm32::*;
 
 /// Sixteen bytes.
@@ -13,35 +12,39 @@ use std::arch::wasm32::*;
 #[repr(transparent)]
 pub(in crate::cpu) struct Simd128(v128);
 
-/// How units of one width are reversed.
-#[derive(Clone, Copy)]
-pub(in crate::cpu) struct Simd128Order {
-    unit: usize,
-    reversed: v128,
-}
-
-static REVERSED: [[u8; 16]; 17] = orders::reversed();
-
 impl Vector for Simd128 {
     const BYTES: usize = 16;
-    type Order = Simd128Order;
+    type Order = NarrowOrder<Simd128>;
+    const SHUFFLES: bool = true;
+    const HAS_PERMUTE: bool = true;
 
-    #[inline(always)]
-    unsafe fn load(src: *const u8) -> Self {
-        // SAFETY: contract 2. The instruction takes any address.
-        Simd128(unsafe { v128_load(src.cast()) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, dst: *mut u8) {
-        // SAFETY: contract 2. The instruction takes any address.
-        unsafe { v128_store(dst.cast(), self.0) }
+    one_instruction! {
+        load(src: *const u8) -> Self = Simd128(v128_load(src.cast()));
+        store(self, dst: *mut u8) = v128_store(dst.cast(), self.0);
+        splat(byte: u8) -> Self = Simd128(u8x16_splat(byte));
+        broadcast(sixteen: *const u8) -> Self = Simd128(v128_load(sixteen.cast()));
+        and(self, other: Self) -> Self = Simd128(v128_and(self.0, other.0));
+        or(self, other: Self) -> Self = Simd128(v128_or(self.0, other.0));
+        select(mask: Self, set: Self, clear: Self) -> Self =
+            Simd128(v128_bitselect(set.0, clear.0, mask.0));
+        shl(self, bits: usize) -> Self = Simd128(u8x16_shl(self.0, bits as u32));
+        shr(self, bits: usize) -> Self = Simd128(u8x16_shr(self.0, bits as u32));
+        shuffle(self, order: Self) -> Self = Simd128(u8x16_swizzle(self.0, order.0));
     }
 
     #[inline(always)]
     unsafe fn store_nontemporal(self, dst: *mut u8) {
         // SAFETY: contract 2. There is no instruction for a non-temporal store.
         unsafe { self.store(dst) };
+    }
+
+    #[inline(always)]
+    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
+        // SAFETY: contract 2: there are 16 numbers at `order`.
+        let order = unsafe { v128_load(order.cast()) };
+        // A number that is not below 16 gives 0, on either side.
+        let low = u8x16_swizzle(first.0, order);
+        Simd128(v128_or(low, u8x16_swizzle(second.0, u8x16_sub(order, u8x16_splat(16)))))
     }
 
     #[inline(always)]
@@ -64,81 +67,26 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
-    unsafe fn order(unit: usize) -> Simd128Order {
-        // SAFETY: contract 2: the array is as wide as a register.
-        let reversed = unsafe { v128_load(REVERSED[unit].as_ptr().cast()) };
-        Simd128Order { unit, reversed }
+    unsafe fn order(unit: usize) -> NarrowOrder<Simd128> {
+        // SAFETY: contract 1.
+        unsafe { NarrowOrder::new(unit) }
     }
 
     #[inline(always)]
-    unsafe fn reversed(self, order: Simd128Order) -> Self {
-        Simd128(u8x16_swizzle(self.0, order.reversed))
+    unsafe fn reversed(self, order: NarrowOrder<Simd128>) -> Self {
+        // SAFETY: contract 1.
+        unsafe { self.shuffle(order.bytes) }
     }
 }
 
-impl PartialVector for Simd128 {
-    #[inline(always)]
-    fn unit(order: Simd128Order) -> usize {
-        order.unit
+impl Narrow for Simd128 {
+    one_instruction! {
+        load_half(src: *const u8) -> Self = Simd128(v128_load64_zero(src.cast()));
+        store_half(self, dst: *mut u8) = v128_store64_lane::<0>(self.0, dst.cast());
+        store_upper_half(self, dst: *mut u8) = v128_store64_lane::<1>(self.0, dst.cast());
+        from_word(word: u64) -> Self = Simd128(u64x2(word, 0));
+        word(self) -> u64 = u64x2_extract_lane::<0>(self.0);
+        add(self, other: Self) -> Self = Simd128(u8x16_add(self.0, other.0));
+        greater(self, other: Self) -> Self = Simd128(i8x16_gt(self.0, other.0));
     }
-}
-
-impl PackedLanes for Simd128 {}
-
-impl BitVector for Simd128 {
-    #[inline(always)]
-    unsafe fn reversed_in_bytes<const BITS: usize>(self) -> Self {
-        // Halves of each byte change places, then pairs of bits, then bits.
-        let nibbles = v128_or(u8x16_shl(self.0, 4), u8x16_shr(self.0, 4));
-        if BITS == 4 {
-            return Simd128(nibbles);
-        }
-        let low = u8x16_splat(0x33);
-        let pairs =
-            v128_or(u8x16_shl(v128_and(nibbles, low), 2), v128_and(u8x16_shr(nibbles, 2), low));
-        if BITS == 2 {
-            return Simd128(pairs);
-        }
-        let low = u8x16_splat(0x55);
-        Simd128(v128_or(u8x16_shl(v128_and(pairs, low), 1), v128_and(u8x16_shr(pairs, 1), low)))
-    }
-
-    #[inline(always)]
-    unsafe fn funnel(self, next: Self, shift: usize, high_first: bool) -> Self {
-        let own = u8x16_splat(own_bits(shift, high_first));
-        let (here, there) = (shift as u32, 8 - shift as u32);
-        let (here, there) = if high_first {
-            (u8x16_shl(self.0, here), u8x16_shr(next.0, there))
-        } else {
-            (u8x16_shr(self.0, here), u8x16_shl(next.0, there))
-        };
-        Simd128(v128_bitselect(here, there, own))
-    }
-}
-
-impl SquareVector for Simd128 {
-    type Part = Self;
-
-    #[inline(always)]
-    unsafe fn select(self, other: Self, mask: u8) -> Self {
-        Simd128(v128_bitselect(other.0, self.0, u8x16_splat(mask)))
-    }
-}
-
-impl BytePermute for Simd128 {
-    const HAS_PERMUTE: bool = true;
-
-    #[inline(always)]
-    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
-        // SAFETY: contract 2: there are 16 numbers at `order`.
-        let order = unsafe { v128_load(order.cast()) };
-        // A number that is not below 16 gives 0, on either side.
-        let low = u8x16_swizzle(first.0, order);
-        Simd128(v128_or(low, u8x16_swizzle(second.0, u8x16_sub(order, u8x16_splat(16)))))
-    }
-}
-
-impl Simd for Simd128 {
-    type Odd = Self;
-    type Lanes = Self;
 }

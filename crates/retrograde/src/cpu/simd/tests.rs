@@ -50,10 +50,10 @@ fn loaded<V: Vector>(from: &[u8]) -> V {
     unsafe { V::load(from.as_ptr()) }
 }
 
-/// Units of `width` bytes, the first `head` of them reversed.
-fn head_reversed(from: &[u8], width: usize, head: usize) -> Vec<u8> {
+/// Units of `width` bytes, the first `prefix_len` of them reversed.
+fn prefix_reversed(from: &[u8], width: usize, prefix_len: usize) -> Vec<u8> {
     let mut units: Vec<&[u8]> = from.chunks(width).collect();
-    units[..head].reverse();
+    units[..prefix_len].reverse();
     units.concat()
 }
 
@@ -80,21 +80,21 @@ fn units<V: Simd, const W: usize>(level: &str) {
         let order = V::order(W);
         assert_eq!(V::unit(order), W, "{level}");
         let reversed = loaded::<V>(&a).reversed(order);
-        same(stored(reversed), head_reversed(&a[..n], W, units), "reversed", level);
+        same(stored(reversed), prefix_reversed(&a[..n], W, units), "reversed", level);
         let reversed = V::load_reversed(a.as_ptr(), order);
-        same(stored(reversed), head_reversed(&a[..n], W, units), "load_reversed", level);
+        same(stored(reversed), prefix_reversed(&a[..n], W, units), "load_reversed", level);
         let (low, high) = V::interleave::<W>(loaded(&a), loaded(&b));
         let pairs = a[..n].chunks(W).zip(b[..n].chunks(W));
         let wanted: Vec<u8> = pairs.flat_map(|(a, b)| [a, b].concat()).collect();
         same([stored(low), stored(high)].concat(), wanted, "interleave", level);
         for reversed in [false, true] {
-            let wanted = head_reversed(&a[..n], W, if reversed { units } else { 0 });
+            let wanted = prefix_reversed(&a[..n], W, if reversed { units } else { 0 });
             same(stored(V::load_either::<W>(a.as_ptr(), reversed)), wanted, "load_either", level);
         }
         for count in 0..=units {
-            let mut wanted = head_reversed(&a[..n], W, 0);
+            let mut wanted = prefix_reversed(&a[..n], W, 0);
             wanted.truncate(count * W);
-            let mut wanted = head_reversed(&wanted, W, count);
+            let mut wanted = prefix_reversed(&wanted, W, count);
             wanted.extend(&b[count * W..n]);
             // Only the first `count` units are read of the first address.
             let got = V::partly_reversed::<W>(a.as_ptr(), b.as_ptr(), count);
@@ -104,13 +104,13 @@ fn units<V: Simd, const W: usize>(level: &str) {
             if count < units {
                 V::reverse_short(a.as_ptr().add(n), out.as_mut_ptr(), count * W, order);
                 let last = &a[n - count * W..n];
-                same(&out[..count * W], &head_reversed(last, W, count)[..], "short", level);
+                same(&out[..count * W], &prefix_reversed(last, W, count)[..], "short", level);
                 assert!(out[count * W..].iter().all(|&byte| byte == 7), "short at {level}");
             }
-            for head in 0..=count {
+            for prefix_len in 0..=count {
                 let mut out = [7u8; WIDEST];
-                V::lane_short::<W>(a.as_ptr(), out.as_mut_ptr(), head, count);
-                let wanted = head_reversed(&a[..count * W], W, head);
+                V::lane_short::<W>(a.as_ptr(), out.as_mut_ptr(), prefix_len, count);
+                let wanted = prefix_reversed(&a[..count * W], W, prefix_len);
                 same(&out[..count * W], &wanted[..], "lane_short", level);
                 assert!(out[count * W..].iter().all(|&byte| byte == 7), "lane at {level}");
             }
@@ -132,27 +132,27 @@ fn parts<V: Simd, const W: usize>(level: &str) {
     // SAFETY: as in `units`; offsets leave a part's bytes in the array, and there is room for parts
     // that are apart.
     unsafe {
-        let (low, high) = V::interleave_parts::<W>(loaded(&a), loaded(&b));
+        let (low, high) = V::interleave_sixteens::<W>(loaded(&a), loaded(&b));
         let (mut lows, mut highs) = (Vec::new(), Vec::new());
-        for (a, b) in a[..n].chunks(PART).zip(b[..n].chunks(PART)) {
+        for (a, b) in a[..n].chunks(SIXTEEN).zip(b[..n].chunks(SIXTEEN)) {
             let pairs = a.chunks(W).zip(b.chunks(W));
             let both: Vec<u8> = pairs.flat_map(|(a, b)| [a, b].concat()).collect();
-            lows.extend(&both[..PART]);
-            highs.extend(&both[PART..]);
+            lows.extend(&both[..SIXTEEN]);
+            highs.extend(&both[SIXTEEN..]);
         }
-        same([stored(low), stored(high)], [lows, highs], "interleave_parts", level);
+        same([stored(low), stored(high)], [lows, highs], "interleave_sixteens", level);
         let from = [37u32, 0, 11, 48];
-        for turns in 0..1 << (n / PART) {
-            let mut turned = [0; 4];
+        for turns in 0..1 << (n / SIXTEEN) {
+            let mut flips = [0; 4];
             let mut wanted = Vec::new();
-            for part in 0..n / PART {
+            for part in 0..n / SIXTEEN {
                 let reversed = turns >> part & 1 == 1;
-                turned[part] = if reversed { (PART - W) as u8 } else { 0 };
-                let head = if reversed { PART / W } else { 0 };
-                wanted.extend(head_reversed(&a[from[part] as usize..][..PART], W, head));
+                flips[part] = if reversed { (SIXTEEN - W) as u8 } else { 0 };
+                let prefix_len = if reversed { SIXTEEN / W } else { 0 };
+                wanted.extend(prefix_reversed(&a[from[part] as usize..][..SIXTEEN], W, prefix_len));
             }
-            let got = V::load_parts::<W>(a.as_ptr(), from.as_ptr(), turned.as_ptr());
-            same(stored(got), wanted, "load_parts", level);
+            let got = V::load_sixteens::<W>(a.as_ptr(), from.as_ptr(), flips.as_ptr());
+            same(stored(got), wanted, "load_sixteens", level);
         }
     }
 }
@@ -165,14 +165,14 @@ fn registers_of_several_parts() {
         // SAFETY: as in `parts`.
         unsafe {
             let mut out = [7u8; 4 * 40];
-            loaded::<V>(&a).store_parts(out.as_mut_ptr(), 40);
-            for (part, wanted) in a[..V::BYTES].chunks(PART).enumerate() {
-                same(&out[part * 40..][..PART], wanted, "store_parts", level);
+            loaded::<V>(&a).store_sixteens(out.as_mut_ptr(), 40);
+            for (part, wanted) in a[..V::BYTES].chunks(SIXTEEN).enumerate() {
+                same(&out[part * 40..][..SIXTEEN], wanted, "store_sixteens", level);
             }
             let written = out.iter().filter(|&&byte| byte != 7).count();
-            assert!(written <= V::BYTES, "store_parts at {level}");
+            assert!(written <= V::BYTES, "store_sixteens at {level}");
             for mask in [0x0F, 0x30, 0x80, 0, 0xFF] {
-                let got = loaded::<V>(&a).select(loaded(&b), mask);
+                let got = V::select(V::splat(mask), loaded(&b), loaded(&a));
                 let both = a.iter().zip(&b).take(V::BYTES);
                 let wanted: Vec<u8> = both.map(|(a, b)| a & !mask | b & mask).collect();
                 same(stored(got), wanted, "select", level);
@@ -189,13 +189,13 @@ fn lanes<V: Simd, const W: usize>(level: &str) {
         let together = n / W / len;
         for seed in 0..4 {
             // One more than the register has units may be loaded.
-            let heads: [u8; 2 * WIDEST] =
+            let prefix_lens: [u8; 2 * WIDEST] =
                 std::array::from_fn(|at| ((at * 5 + seed * 3 + 1) % (len + 1)) as u8);
-            // SAFETY: as in `units`; heads are at most the length of a lane.
-            let got = unsafe { V::packed_lanes::<W>(data.as_ptr(), heads.as_ptr(), &map) };
+            // SAFETY: as in `units`; prefixes are at most the length of a lane.
+            let got = unsafe { V::packed_lanes::<W>(data.as_ptr(), prefix_lens.as_ptr(), &map) };
             let mut wanted: Vec<u8> = Vec::new();
-            for (lane, &head) in data.chunks(len * W).zip(&heads).take(together) {
-                wanted.extend(head_reversed(lane, W, head.into()));
+            for (lane, &prefix_len) in data.chunks(len * W).zip(&prefix_lens).take(together) {
+                wanted.extend(prefix_reversed(lane, W, prefix_len.into()));
             }
             let whole = wanted.len();
             same(&stored(got)[..whole], &wanted[..], "packed_lanes", level);
@@ -222,7 +222,7 @@ fn odd_widths_and_byte_permutations() {
         let whole = n / unit * unit;
         // SAFETY: as in `units`.
         let got = unsafe { V::load_reversed(data.as_ptr(), V::order(unit)) };
-        let wanted = head_reversed(&data[n - whole..n], unit, n / unit);
+        let wanted = prefix_reversed(&data[n - whole..n], unit, n / unit);
         same(&stored(got)[..whole], &wanted[..], "an odd width", level);
         for units in 0..if n == WIDEST { n.div_ceil(unit) } else { 0 } {
             let (mut out, bytes) = ([7u8; WIDEST], units * unit);
@@ -231,14 +231,14 @@ fn odd_widths_and_byte_permutations() {
                 let end = data.as_ptr().add(n);
                 V::reverse_short(end, out.as_mut_ptr(), bytes, V::order(unit));
             }
-            let wanted = head_reversed(&data[n - bytes..n], unit, units);
+            let wanted = prefix_reversed(&data[n - bytes..n], unit, units);
             same(&out[..bytes], &wanted[..], "a short row of an odd width", level);
             assert!(out[bytes..].iter().all(|&byte| byte == 7), "short at {level}");
         }
     }
     fn check<V: Simd>(level: &str) {
-        assert!((1..=16).all(V::Odd::orders), "{level}");
-        (1..=16).for_each(|unit| odd::<V::Odd>(level, unit));
+        assert!((1..=16).all(V::Sixteen::orders), "{level}");
+        (1..=16).for_each(|unit| odd::<V::Sixteen>(level, unit));
         (1..=16).filter(|&unit| V::orders(unit)).for_each(|unit| odd::<V>(level, unit));
         let (a, b, n) = (bytes(1), bytes(99), V::BYTES);
         for seed in 0..8 {
@@ -259,14 +259,20 @@ fn sub_byte_elements() {
     fn reversal<V: Simd, const BITS: usize>(level: &str) {
         let data = bytes(17);
         // SAFETY: as in `units`.
-        let got = unsafe { loaded::<V>(&data).reversed_in_bytes::<BITS>() };
+        let got = unsafe {
+            let in_bytes = bits::InBytes::<V>::new(BITS);
+            let got = in_bytes.reversed::<0>(loaded(&data));
+            let known = in_bytes.reversed::<BITS>(loaded(&data));
+            same(stored(known), stored(got), "a known width", level);
+            got
+        };
         let one = |&byte: &u8| {
             let elements =
                 (0..8 / BITS).map(|at| byte >> (at * BITS) & (1u8 << BITS).wrapping_sub(1));
             elements.fold(0u8, |sum, element| sum << BITS | element)
         };
         let wanted: Vec<u8> = data[..V::BYTES].iter().map(one).collect();
-        same(stored(got), wanted, "reversed_in_bytes", level);
+        same(stored(got), wanted, "elements in bytes", level);
     }
     fn check<V: Simd>(level: &str) {
         reversal::<V, 1>(level);
@@ -274,15 +280,47 @@ fn sub_byte_elements() {
         reversal::<V, 4>(level);
         let (a, b) = (bytes(1), bytes(99));
         for shift in 1..8 {
-            for high_first in [false, true] {
-                // SAFETY: as in `units`; the shift is in range.
-                let got = unsafe { loaded::<V>(&a).funnel(loaded(&b), shift, high_first) };
-                let one = |(&a, &b): (&u8, &u8)| match high_first {
-                    true => a << shift | b >> (8 - shift),
-                    false => a >> shift | b << (8 - shift),
-                };
-                let wanted: Vec<u8> = a.iter().zip(&b).take(V::BYTES).map(one).collect();
-                same(stored(got), wanted, "funnel", level);
+            // SAFETY: as in `units`; the shift is in range.
+            let got = unsafe { bits::funnel::<V>(loaded(&a), loaded(&b), shift) };
+            let one = |(&a, &b): (&u8, &u8)| a << shift | b >> (8 - shift);
+            let wanted: Vec<u8> = a.iter().zip(&b).take(V::BYTES).map(one).collect();
+            same(stored(got), wanted, "funnel", level);
+        }
+    }
+    on_every_level!(check);
+}
+
+#[test]
+fn bits_and_looking_bytes_up() {
+    fn check<V: Simd>(level: &str) {
+        let (a, b, n) = (bytes(1), bytes(99), V::BYTES);
+        let each = |of: fn(u8, u8) -> u8| -> Vec<u8> {
+            a.iter().zip(&b).take(n).map(|(&a, &b)| of(a, b)).collect()
+        };
+        // Numbers below 16, and some that stand for no byte.
+        let order: [u8; 4 * WIDEST] =
+            std::array::from_fn(|at| (at * 7 % 16) as u8 | if at % 5 == 4 { 0x80 } else { 0 });
+        let numbers = order[..n].chunks(16).zip(a.chunks(16));
+        let shuffled: Vec<u8> = numbers
+            .flat_map(|(order, from)| {
+                order.iter().map(|&at| if at < 16 { from[usize::from(at)] } else { 0 })
+            })
+            .collect();
+        // SAFETY: as in `units`.
+        unsafe {
+            let (x, y) = (loaded::<V>(&a), loaded::<V>(&b));
+            same(stored(V::splat(0xA5)), vec![0xA5; n], "splat", level);
+            same(stored(V::broadcast(a.as_ptr())), a[..16].repeat(n / 16), "broadcast", level);
+            same(stored(x.and(y)), each(|a, b| a & b), "and", level);
+            same(stored(x.or(y)), each(|a, b| a | b), "or", level);
+            same(stored(x.reversed_bits()), each(|a, _| a.reverse_bits()), "reversed_bits", level);
+            same(stored(x.shuffle(loaded(&order))), shuffled, "shuffle", level);
+            for shift in 0..8 {
+                let (left, right) = (V::splat(0xFF << shift), V::splat(0xFF >> shift));
+                let wanted: Vec<u8> = a[..n].iter().map(|a| a << shift).collect();
+                same(stored(x.shl(shift).and(left)), wanted, "shl", level);
+                let wanted: Vec<u8> = a[..n].iter().map(|a| a >> shift).collect();
+                same(stored(x.shr(shift).and(right)), wanted, "shr", level);
             }
         }
     }
@@ -303,10 +341,10 @@ fn parts_and_nontemporal_stores() {
             for to in from..=V::BYTES {
                 let mut out = [7u8; WIDEST];
                 // SAFETY: as in `units`; the range is in the register.
-                unsafe { loaded::<V>(&data).store_part(out.as_mut_ptr(), from, to) };
+                unsafe { loaded::<V>(&data).store_range(out.as_mut_ptr(), from, to) };
                 let mut wanted = [7u8; WIDEST];
                 wanted[from..to].copy_from_slice(&data[from..to]);
-                same(out, wanted, "store_part", level);
+                same(out, wanted, "store_range", level);
             }
         }
     }
@@ -366,15 +404,15 @@ fn nothing_beside_a_short_row_is_touched() {
             let (row, bytes) = (&data[..units * W], units * W);
             for (src_last, dst_last) in [(false, false), (false, true), (true, false), (true, true)]
             {
-                for head in 0..=units {
+                for prefix_len in 0..=units {
                     let (src, dst) =
                         (input.place(row, src_last), output.place(&[7; WIDEST][..bytes], dst_last));
                     // SAFETY: as in `units`; `bytes` bytes are valid on both sides.
                     let got = unsafe {
-                        V::lane_short::<W>(src, dst, head, units);
+                        V::lane_short::<W>(src, dst, prefix_len, units);
                         std::slice::from_raw_parts(dst, bytes)
                     };
-                    same(got, &head_reversed(row, W, head), "lane_short", level);
+                    same(got, &prefix_reversed(row, W, prefix_len), "lane_short", level);
                 }
                 if bytes == V::BYTES {
                     continue;
@@ -386,7 +424,7 @@ fn nothing_beside_a_short_row_is_touched() {
                     V::reverse_short(src.add(bytes), dst, bytes, V::order(W));
                     std::slice::from_raw_parts(dst, bytes)
                 };
-                same(got, &head_reversed(row, W, units), "reverse_short", level);
+                same(got, &prefix_reversed(row, W, units), "reverse_short", level);
             }
         }
     }

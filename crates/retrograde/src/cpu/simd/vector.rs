@@ -1,4 +1,4 @@
-//! The primitives of a vector register: loads, stores, interleaving, reversal.
+//! The primitives of a vector register: loads, stores, bits, interleaving, reversal, permutation.
 
 use std::mem::MaybeUninit;
 
@@ -26,7 +26,7 @@ pub(in crate::cpu) trait Vector: Copy {
     /// Stores only bytes `from..to` of the register to `dst + from..dst + to`; `dst` itself
     /// need not be valid.
     #[inline(always)]
-    unsafe fn store_part(self, dst: *mut u8, from: usize, to: usize) {
+    unsafe fn store_range(self, dst: *mut u8, from: usize, to: usize) {
         let mut bytes = MaybeUninit::<[u8; WIDEST]>::uninit();
         let bytes = bytes.as_mut_ptr().cast::<u8>();
         // SAFETY: contract 1 and 2 (the caller names valid bytes); no register is wider than
@@ -35,6 +35,73 @@ pub(in crate::cpu) trait Vector: Copy {
             self.store(bytes);
             bytes.add(from).copy_to_nonoverlapping(dst.wrapping_add(from), to - from);
         }
+    }
+
+    /// A register full of one byte.
+    unsafe fn splat(byte: u8) -> Self;
+
+    /// The same 16 bytes as often as they fit.
+    unsafe fn broadcast(sixteen: *const u8) -> Self;
+
+    /// The bits that both have.
+    unsafe fn and(self, other: Self) -> Self;
+
+    /// The bits that either has.
+    unsafe fn or(self, other: Self) -> Self;
+
+    /// The bits that `mask` has from `set`, the others from `clear`.
+    unsafe fn select(mask: Self, set: Self, clear: Self) -> Self;
+
+    /// Shifts words of 16 bits or more to the left by fewer than 16. What crosses the borders of
+    /// bytes is for the caller to mask.
+    unsafe fn shl(self, bits: usize) -> Self;
+
+    /// The same to the right.
+    unsafe fn shr(self, bits: usize) -> Self;
+
+    /// Whether [`reversed_bits`](Self::reversed_bits) is one instruction.
+    const REVERSES_BITS: bool = false;
+
+    /// Reverses the order of bits within each byte.
+    #[inline(always)]
+    unsafe fn reversed_bits(self) -> Self {
+        // SAFETY: passed on.
+        unsafe { swapped(swapped(swapped(self, 4, 0xF0), 2, 0xCC), 1, 0xAA) }
+    }
+
+    /// Whether [`shuffle`](Self::shuffle) is an instruction.
+    const SHUFFLES: bool = false;
+
+    /// Looks bytes up in each 16: of them, those with the numbers that the same 16 of `order` have.
+    /// A number from 128 on gives zero, and one from 16 to 127 any byte.
+    #[inline(always)]
+    unsafe fn shuffle(self, order: Self) -> Self {
+        let mut pair = MaybeUninit::<[[u8; WIDEST]; 2]>::uninit();
+        let own = pair.as_mut_ptr().cast::<u8>();
+        // SAFETY: contract 1; the arrays hold a register each.
+        unsafe {
+            let numbers = own.add(WIDEST);
+            self.store(own);
+            order.store(numbers);
+            for at in 0..Self::BYTES {
+                let number = numbers.add(at).read();
+                let place = at / 16 * 16 + usize::from(number % 16);
+                numbers.add(at).write(if number < 128 { own.add(place).read() } else { 0 });
+            }
+            Self::load(numbers)
+        }
+    }
+
+    /// Whether [`permute`](Self::permute) is an instruction (or two). Kernels use it only then:
+    /// the default is right, but slow.
+    const HAS_PERMUTE: bool = false;
+
+    /// For each byte of the result, byte `order[i]` of the pair: `first` has the numbers below
+    /// `BYTES`, `second` those from there to `2 * BYTES`. `order` holds `BYTES` numbers.
+    #[inline(always)]
+    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
+        // SAFETY: passed on.
+        unsafe { permuted_bytes(first, second, order) }
     }
 
     /// Interleaves units of `W` bytes of two registers: the result's lower half and its upper
@@ -67,7 +134,54 @@ pub(in crate::cpu) trait Vector: Copy {
     }
 
     /// Software prefetch of a cache line; the address need not be valid.
-    fn prefetch(_address: *const u8) {}
+    #[inline(always)]
+    fn prefetch(address: *const u8) {
+        prefetch(address);
+    }
+}
+
+/// Software prefetch of a cache line, where Rust has an intrinsic for it; the address need not be
+/// valid.
+#[inline(always)]
+pub(in crate::cpu) fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// Groups of `bits` bits change places with their neighbours; `upper` has the upper one of each two
+/// in a byte.
+///
+/// # Safety
+/// Contract 1.
+#[inline(always)]
+pub(super) unsafe fn swapped<V: Vector>(vector: V, bits: usize, upper: u8) -> V {
+    // SAFETY: contract 1.
+    unsafe { V::select(V::splat(upper), vector.shl(bits), vector.shr(bits)) }
+}
+
+/// [`Vector::permute`] byte by byte.
+///
+/// # Safety
+/// As for [`Vector::permute`].
+#[inline(always)]
+pub(super) unsafe fn permuted_bytes<V: Vector>(first: V, second: V, order: *const u8) -> V {
+    let mut pair = [MaybeUninit::<u8>::uninit(); 2 * WIDEST];
+    let mut result = [MaybeUninit::<u8>::uninit(); WIDEST];
+    // SAFETY: contract 1, and 2 for `BYTES` numbers at `order`; the arrays hold two
+    // registers and one.
+    unsafe {
+        first.store(pair.as_mut_ptr().cast());
+        second.store(pair.as_mut_ptr().cast::<u8>().add(V::BYTES));
+        for (at, byte) in result[..V::BYTES].iter_mut().enumerate() {
+            *byte = pair[usize::from(order.add(at).read())];
+        }
+        V::load(result.as_ptr().cast())
+    }
 }
 
 /// What belongs at each position of a row: a vector of output bytes, `offset` bytes into it.

@@ -56,18 +56,13 @@ pub(in crate::cpu) fn reverse_in_bytes<const BITS: usize>(word: u64) -> u64 {
 /// the others from the same byte of `next`.
 #[inline(always)]
 pub(in crate::cpu) fn funnel(here: u64, next: u64, shift: usize, high_first: bool) -> u64 {
-    let own = 0x0101_0101_0101_0101 * own_bits(shift, high_first) as u64;
+    let own = if high_first { 0xFF << shift & 0xFF } else { 0xFF >> shift };
+    let own = 0x0101_0101_0101_0101 * own;
     if high_first {
         here << shift & own | next >> (8 - shift) & !own
     } else {
         here >> shift & own | next << (8 - shift) & !own
     }
-}
-
-/// Which bits of each byte of a funnel are not the next byte's.
-#[inline(always)]
-pub(in crate::cpu) fn own_bits(shift: usize, high_first: bool) -> u8 {
-    if high_first { 0xFF << shift } else { 0xFF >> shift }
 }
 
 /// Loads 1 to 8 bytes, the first one lowest.

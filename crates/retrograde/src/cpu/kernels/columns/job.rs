@@ -1,7 +1,7 @@
 //! Columns as a job, and the staging buffer that they need.
 
 use crate::cpu::kernels::stream::LINE;
-use crate::cpu::simd::{PART, WIDEST};
+use crate::cpu::simd::{SIXTEEN, WIDEST};
 
 /// Adjacent columns.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub(in crate::cpu) struct Columns<'a> {
     /// Step 0 of the first column in the output.
     pub(in crate::cpu) dst: *mut u8,
     /// How many steps of each column are reversed.
-    pub(in crate::cpu) heads: &'a [usize],
+    pub(in crate::cpu) prefix_lens: &'a [usize],
     /// From row to row: input (in elements, if they are packed), output (in bytes).
     pub(in crate::cpu) pitches: [isize; 2],
     /// Steps along the axis.
@@ -42,7 +42,7 @@ const STAGE: usize = 9 << 17;
 /// for narrower ones, or else (if they are bytes) for some steps at a time.
 pub(in crate::cpu) fn room(len: usize, unit: usize, elements: usize, most: usize) -> Option<usize> {
     let column = len.checked_mul(unit)?.checked_add(behind(elements))?;
-    let strips = [WIDEST, 2 * PART, PART].map(|wide| column.checked_mul(wide / unit));
+    let strips = [WIDEST, 2 * SIXTEEN, SIXTEEN].map(|wide| column.checked_mul(wide / unit));
     let room = strips
         .into_iter()
         .flatten()
@@ -57,15 +57,15 @@ pub(in crate::cpu) fn stage_bytes(room: usize) -> usize {
 }
 
 /// The narrowest rows, in bytes, of packed elements that this kernel takes.
-pub(in crate::cpu) const LEAST_PACKED: usize = PART;
+pub(in crate::cpu) const LEAST_PACKED: usize = SIXTEEN;
 /// The fewest steps of packed elements that it takes.
-pub(in crate::cpu) const LEAST_STEPS: usize = PART;
+pub(in crate::cpu) const LEAST_STEPS: usize = SIXTEEN;
 
-/// Bytes behind a staged column: room for the pieces in which heads end, and enough that columns do
-/// not all meet in the same places of the cache.
+/// Bytes behind a staged column: room for the pieces in which prefixes end, and enough that columns
+/// do not all meet in the same places of the cache.
 #[inline(always)]
 pub(super) fn behind(elements: usize) -> usize {
-    (elements * PART).max(WIDEST)
+    (elements * SIXTEEN).max(WIDEST)
 }
 
 /// The most columns a strip has.

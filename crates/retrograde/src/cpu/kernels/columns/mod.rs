@@ -14,7 +14,7 @@ pub(in crate::cpu) use job::{Columns, LEAST_PACKED, LEAST_STEPS, room, stage_byt
 
 use super::stream::{LINE, ZEROS, to_line};
 use super::transpose::side;
-use crate::cpu::simd::{PART, Simd, SquareVector, WIDEST, copy_unit};
+use crate::cpu::simd::{SIXTEEN, Simd, WIDEST, copy_unit};
 use job::{MOST_COLUMNS, behind};
 use strip::Strip;
 
@@ -29,7 +29,7 @@ use strip::Strip;
 pub(in crate::cpu) unsafe fn run<V: Simd>(columns: &Columns<'_>, narrow: unsafe fn(&Columns<'_>)) {
     // SAFETY: kernel contract 1 to 4; `stage_bytes` has room for the zeros.
     unsafe {
-        if V::BYTES > PART && is_narrow(columns, V::BYTES) {
+        if V::BYTES > SIXTEEN && is_narrow(columns, V::BYTES) {
             return narrow(columns);
         }
         if columns.zero {
@@ -51,9 +51,9 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(columns: &Columns<'_>, narrow: unsafe 
 /// Whether strips are narrower than a register of `wide` bytes.
 fn is_narrow(columns: &Columns<'_>, wide: usize) -> bool {
     let Columns { unit, elements, len, room, .. } = *columns;
-    let units = columns.heads.len().div_ceil(elements);
+    let units = columns.prefix_lens.len().div_ceil(elements);
     let column = len * unit + behind(elements);
-    let too_long = room / column < wide / unit && room / column >= PART / unit;
+    let too_long = room / column < wide / unit && room / column >= SIXTEEN / unit;
     // A few columns of wide units are moved as fast one by one.
     let few = units * unit < wide && unit <= 2;
     few || too_long
@@ -81,10 +81,8 @@ unsafe fn of_width<V: Simd, const W: usize, const E: usize>(columns: &Columns<'_
 /// # Safety
 /// As for [`of_width`].
 #[inline(always)]
-unsafe fn strips<V: SquareVector, const W: usize, const E: usize, const N: usize>(
-    columns: &Columns<'_>,
-) {
-    let (wide, count) = (V::BYTES / W, columns.heads.len().div_ceil(E));
+unsafe fn strips<V: Simd, const W: usize, const E: usize, const N: usize>(columns: &Columns<'_>) {
+    let (wide, count) = (V::BYTES / W, columns.prefix_lens.len().div_ceil(E));
     // SAFETY: kernel contract 1 to 4; strips and single columns all exist.
     unsafe {
         if E == 1 && (columns.len < N || count < wide) {
@@ -136,13 +134,13 @@ const MOST_VECTORS: usize = 8;
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
 unsafe fn single<const W: usize>(columns: &Columns<'_>, column: usize) {
-    let head = columns.heads[column];
+    let prefix_len = columns.prefix_lens[column];
     for at in 0..columns.len {
-        let from = if at < head { head - 1 - at } else { at } as isize;
+        let from = if at < prefix_len { prefix_len - 1 - at } else { at } as isize;
         // SAFETY: kernel contract 1 to 4.
         unsafe {
             let src = columns.src.add(column * W).offset(columns.pitches[0] * from);
-            let src = if columns.zero && at >= head { ZEROS.as_ptr() } else { src };
+            let src = if columns.zero && at >= prefix_len { ZEROS.as_ptr() } else { src };
             copy_unit::<W>(
                 src,
                 columns.dst.add(column * W).offset(columns.pitches[1] * at as isize),

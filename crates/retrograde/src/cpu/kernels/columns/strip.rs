@@ -3,7 +3,7 @@
 use super::job::{Columns, MOST_COLUMNS, behind};
 use crate::cpu::kernels::stream::ZEROS;
 use crate::cpu::kernels::transpose::{Square, no_square, transpose};
-use crate::cpu::simd::{PART, PartialVector, SquareVector, Vector, WIDEST, copy_unit, words};
+use crate::cpu::simd::{PartialVector, SIXTEEN, Simd, Vector, WIDEST, bits, copy_unit, words};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -15,7 +15,7 @@ const AHEAD: usize = 24;
 ///
 /// Its columns are listed vector by vector. In a vector, those of the first element of each unit come
 /// first; among them, those of a register that is loaded at once (see
-/// [`SquareVector::load_parts`]) follow each other.
+/// [`Simd::load_sixteens`]) follow each other.
 pub(super) struct Strip<'a, V> {
     columns: &'a Columns<'a>,
     /// The first of its bytes in a row.
@@ -27,7 +27,7 @@ pub(super) struct Strip<'a, V> {
     zero: bool,
     /// How many staged steps of each column are reversed. Of this list and the next, the columns of the
     /// strip are written: all of them would take longer than a small strip.
-    heads: [MaybeUninit<u32>; MOST_COLUMNS],
+    prefix_lens: [MaybeUninit<u32>; MOST_COLUMNS],
     /// Where each column is in the buffer.
     places: [MaybeUninit<u32>; MOST_COLUMNS],
     vector: PhantomData<V>,
@@ -38,11 +38,11 @@ struct Pieces {
     /// Its offset in the buffer.
     from: [u32; MOST_COLUMNS],
     /// Not 0 if it is to be reversed; with several parts in a vector, as
-    /// [`SquareVector::load_parts`] has it.
-    turned: [u8; MOST_COLUMNS],
+    /// [`Simd::load_sixteens`] has it.
+    flips: [u8; MOST_COLUMNS],
 }
 
-impl<'a, V: SquareVector> Strip<'a, V> {
+impl<'a, V: Simd> Strip<'a, V> {
     /// The units from `first` on that fill `vectors` vectors.
     #[inline(always)]
     pub(super) fn new(
@@ -53,8 +53,8 @@ impl<'a, V: SquareVector> Strip<'a, V> {
     ) -> Self {
         let byte = first * columns.unit;
         let nothing = [const { MaybeUninit::uninit() }; MOST_COLUMNS];
-        let (zero, heads, places) = (columns.zero, nothing, nothing);
-        Strip { columns, byte, vectors, stream, zero, heads, places, vector: PhantomData }
+        let (zero, prefix_lens, places) = (columns.zero, nothing, nothing);
+        Strip { columns, byte, vectors, stream, zero, prefix_lens, places, vector: PhantomData }
     }
 
     /// Moves the strip.
@@ -66,36 +66,37 @@ impl<'a, V: SquareVector> Strip<'a, V> {
     pub(super) unsafe fn run<const W: usize, const E: usize, const N: usize>(&mut self) {
         let (wide, len) = (V::BYTES / W, self.columns.len);
         let first = self.byte / W * E;
-        let last = self.columns.heads.len().min(first + self.vectors * wide * E);
-        let heads = &self.columns.heads[first..last];
+        let last = self.columns.prefix_lens.len().min(first + self.vectors * wide * E);
+        let prefix_lens = &self.columns.prefix_lens[first..last];
         // SAFETY: kernel contract 1 to 4.
         unsafe {
-            if heads.iter().all(|&head| head == heads[0]) {
-                return self.rows::<E>(heads[0]);
+            if prefix_lens.iter().all(|&prefix_len| prefix_len == prefix_lens[0]) {
+                return self.rows::<E>(prefix_lens[0]);
             }
             // Columns that are too long to be staged whole take some steps of the output at a time.
             let whole = E > 1
                 || self.pitch::<W, E>(len).saturating_mul(self.vectors * wide) <= self.columns.room;
             let most = if whole { len } else { self.most::<W, E, N>() };
-            // Otherwise what is staged is the output, zeros included, and no head says otherwise.
+            // Otherwise what is staged is the output, zeros included, and no prefix says otherwise.
             self.zero &= whole;
-            self.heads[..self.vectors * wide * E].fill(MaybeUninit::new(0));
+            self.prefix_lens[..self.vectors * wide * E].fill(MaybeUninit::new(0));
             if whole {
-                for (column, &head) in heads.iter().enumerate() {
-                    self.heads[Self::listed::<W, E, N>(column / E, column % E)].write(head as u32);
+                for (column, &prefix_len) in prefix_lens.iter().enumerate() {
+                    self.prefix_lens[Self::listed::<W, E, N>(column / E, column % E)]
+                        .write(prefix_len as u32);
                 }
             }
             let mut first = 0;
             while first < len {
                 // The last steps overlap the ones before them, if they are fewer than a square has.
                 let end = len.min(first + most);
-                let window = first.min(end - N)..end;
-                self.place::<W, E, N>(window.len());
+                let steps = first.min(end - N)..end;
+                self.place::<W, E, N>(steps.len());
                 match whole {
                     true => self.load::<W, E, N>(),
-                    false => self.gather::<W, E>(window.clone()),
+                    false => self.gather::<W, E>(steps.clone()),
                 }
-                self.store::<W, E, N>(window);
+                self.store::<W, E, N>(steps);
                 first = end;
             }
         }
@@ -142,11 +143,11 @@ impl<'a, V: SquareVector> Strip<'a, V> {
     /// # Safety
     /// As for [`run`](Self::run).
     #[inline(always)]
-    unsafe fn rows<const E: usize>(&self, head: usize) {
+    unsafe fn rows<const E: usize>(&self, prefix_len: usize) {
         let columns = *self.columns;
         for at in 0..columns.len {
-            let from = if at < head { head - 1 - at } else { at };
-            let zero = columns.zero && at >= head;
+            let from = if at < prefix_len { prefix_len - 1 - at } else { at };
+            let zero = columns.zero && at >= prefix_len;
             let row = self.row_of_output(at);
             for byte in (0..self.vectors).map(|vector| vector * V::BYTES) {
                 // SAFETY: kernel contract 1 to 4; there are more zeros than in a vector; streamed
@@ -169,18 +170,21 @@ impl<'a, V: SquareVector> Strip<'a, V> {
     /// # Safety
     /// As for [`run`](Self::run), for units of one element.
     #[inline(always)]
-    unsafe fn gather<const W: usize, const E: usize>(&self, window: Range<usize>) {
+    unsafe fn gather<const W: usize, const E: usize>(&self, steps: Range<usize>) {
         let Columns { src, pitches, zero, .. } = *self.columns;
         for unit in 0..self.vectors * (V::BYTES / W) {
-            let head = self.columns.heads[self.byte / W + unit];
+            let prefix_len = self.columns.prefix_lens[self.byte / W + unit];
             // SAFETY: kernel contract 1 to 4: the steps of a window exist, and the buffer has room for
             // one of each column.
             unsafe {
-                let mut to = self.columns.stage.add(unit * self.pitch::<W, E>(window.len()));
-                for at in window.clone() {
-                    let from = if at < head { head - 1 - at } else { at };
+                let mut to = self.columns.stage.add(unit * self.pitch::<W, E>(steps.len()));
+                for at in steps.clone() {
+                    let from = if at < prefix_len { prefix_len - 1 - at } else { at };
                     let from = src.offset(pitches[0] * from as isize).add(self.byte + unit * W);
-                    copy_unit::<W>(if zero && at >= head { ZEROS.as_ptr() } else { from }, to);
+                    copy_unit::<W>(
+                        if zero && at >= prefix_len { ZEROS.as_ptr() } else { from },
+                        to,
+                    );
                     to = to.add(W);
                 }
             }
@@ -220,7 +224,7 @@ impl<'a, V: SquareVector> Strip<'a, V> {
                     for staged in transposed {
                         match const { N * W == V::BYTES } {
                             true => staged.assume_init().store(unit),
-                            false => staged.assume_init().store_parts(unit, N * pitch),
+                            false => staged.assume_init().store_sixteens(unit, N * pitch),
                         }
                         unit = unit.wrapping_add(pitch);
                     }
@@ -231,8 +235,8 @@ impl<'a, V: SquareVector> Strip<'a, V> {
         }
     }
 
-    /// Transposes what has been staged, reversed as far as heads say, back into rows `steps`, which
-    /// are all that is staged.
+    /// Transposes what has been staged, reversed as far as prefixes say, back into rows `steps`,
+    /// which are all that is staged.
     ///
     /// # Safety
     /// As for [`run`](Self::run), with these steps of each column in the buffer.
@@ -255,9 +259,9 @@ impl<'a, V: SquareVector> Strip<'a, V> {
         }
     }
 
-    /// Puts the piece of each column in which its head ends behind the column: the head's last
+    /// Puts the piece of each column in which its prefix ends behind the column: the prefix's last
     /// steps, reversed, then the rest unchanged. The piece starts at `first`, or at the multiple
-    /// of `N` before the head's end.
+    /// of `N` before the prefix's end.
     ///
     /// # Safety
     /// As for [`store`](Self::store), with `len` steps in the buffer.
@@ -270,11 +274,11 @@ impl<'a, V: SquareVector> Strip<'a, V> {
         let pitch = self.pitch::<W, E>(len);
         for unit in 0..self.vectors * (V::BYTES / W) {
             for element in 0..E {
-                let head = self.heads[Self::listed::<W, E, N>(unit, element)];
-                // SAFETY: `run` wrote the heads of all columns of the strip.
-                let head = unsafe { head.assume_init() } as usize;
-                let first = first.unwrap_or(head / N * N);
-                if first >= head || head - first > N {
+                let prefix_len = self.prefix_lens[Self::listed::<W, E, N>(unit, element)];
+                // SAFETY: `run` wrote the prefixes of all columns of the strip.
+                let prefix_len = unsafe { prefix_len.assume_init() } as usize;
+                let first = first.unwrap_or(prefix_len / N * N);
+                if first >= prefix_len || prefix_len - first > N {
                     continue;
                 }
                 let staged = self.columns.stage.wrapping_add(unit * pitch);
@@ -287,10 +291,11 @@ impl<'a, V: SquareVector> Strip<'a, V> {
                     };
                     let mixed = staged.add(len * W + element * N * W);
                     match const { N * W == V::BYTES } {
-                        true => V::partly_reversed::<W>(staged, kept, head - first).store(mixed),
-                        false => {
-                            V::Part::partly_reversed::<W>(staged, kept, head - first).store(mixed)
+                        true => {
+                            V::partly_reversed::<W>(staged, kept, prefix_len - first).store(mixed)
                         }
+                        false => V::Sixteen::partly_reversed::<W>(staged, kept, prefix_len - first)
+                            .store(mixed),
                     }
                 }
             }
@@ -320,8 +325,8 @@ impl<'a, V: SquareVector> Strip<'a, V> {
             for vector in 0..self.vectors {
                 let listed = vector * wide * E;
                 let from = (&raw const (*pieces).from).cast::<u32>().add(listed);
-                let turned = (&raw const (*pieces).turned).cast::<u8>().add(listed);
-                let transposed = square::<V, W, E, N>(stage, from, turned);
+                let flips = (&raw const (*pieces).flips).cast::<u8>().add(listed);
+                let transposed = square::<V, W, E, N>(stage, from, flips);
                 let mut row = dst.wrapping_add(vector * V::BYTES);
                 for of_row in transposed {
                     match stream {
@@ -352,20 +357,20 @@ impl<'a, V: SquareVector> Strip<'a, V> {
     ) {
         let wide = V::BYTES / W;
         let (zero, zeros) = (self.zero, self.columns.room as u32);
-        let reversed = if const { N * W == V::BYTES } { 1 } else { (PART - W) as u8 };
+        let reversed = if const { N * W == V::BYTES } { 1 } else { (SIXTEEN - W) as u8 };
         let (first, side, pieces) = (first as u32, N as u32, pieces.as_mut_ptr());
-        // SAFETY: a strip has no more than `MOST_COLUMNS` columns; `run` wrote their heads, and `place`
-        // their places.
+        // SAFETY: a strip has no more than `MOST_COLUMNS` columns; `run` wrote their prefixes, and
+        // `place` their places.
         unsafe {
             let from = (&raw mut (*pieces).from).cast::<u32>();
-            let turned = (&raw mut (*pieces).turned).cast::<u8>();
+            let flips = (&raw mut (*pieces).flips).cast::<u8>();
             for listed in (0..self.vectors * E).map(|of_vector| of_vector * wide) {
-                let heads = self.heads.get_unchecked(listed..listed + wide);
+                let prefix_lens = self.prefix_lens.get_unchecked(listed..listed + wide);
                 let places = self.places.get_unchecked(listed..listed + wide);
                 let mixed = (len + listed / wide % E * N) as u32;
-                for (index, (head, place)) in heads.iter().zip(places).enumerate() {
-                    let (head, place) = (head.assume_init(), place.assume_init());
-                    let left = head.wrapping_sub(first) as i32;
+                for (index, (prefix_len, place)) in prefix_lens.iter().zip(places).enumerate() {
+                    let (prefix_len, place) = (prefix_len.assume_init(), place.assume_init());
+                    let left = prefix_len.wrapping_sub(first) as i32;
                     let step = if left > 0 { mixed } else { first };
                     let step =
                         if left >= N as i32 { (left as u32).wrapping_sub(side) } else { step };
@@ -373,7 +378,7 @@ impl<'a, V: SquareVector> Strip<'a, V> {
                     let place = if zero && left <= 0 { zeros } else { place };
                     let turn = if left >= N as i32 { reversed } else { 0 };
                     from.add(listed + index).write(place);
-                    turned.add(listed + index).write(turn);
+                    flips.add(listed + index).write(turn);
                 }
             }
         }
@@ -390,12 +395,12 @@ impl<'a, V: SquareVector> Strip<'a, V> {
 /// Pieces of `N` steps of each column of a vector, transposed into `N` rows.
 ///
 /// # Safety
-/// Kernel contract 3; for each column, `from` and `turned` have a piece inside the buffer.
+/// Kernel contract 3; for each column, `from` and `flips` have a piece inside the buffer.
 #[inline(always)]
-unsafe fn square<V: SquareVector, const W: usize, const E: usize, const N: usize>(
+unsafe fn square<V: Simd, const W: usize, const E: usize, const N: usize>(
     stage: *const u8,
     from: *const u32,
-    turned: *const u8,
+    flips: *const u8,
 ) -> Square<V, N> {
     let (wide, parts) = (V::BYTES / W, V::BYTES / W / N);
     let mut square = no_square::<V, N>();
@@ -405,16 +410,17 @@ unsafe fn square<V: SquareVector, const W: usize, const E: usize, const N: usize
             let mut put_together = MaybeUninit::<V>::uninit();
             for element in 0..E {
                 let at = element * wide + register * parts;
-                let (from, turned) = (from.add(at), turned.add(at));
+                let (from, flips) = (from.add(at), flips.add(at));
                 let piece = match const { N * W == V::BYTES } {
-                    true => {
-                        V::load_either::<W>(stage.add(from.read() as usize), turned.read() != 0)
-                    }
-                    false => V::load_parts::<W>(stage, from, turned),
+                    true => V::load_either::<W>(stage.add(from.read() as usize), flips.read() != 0),
+                    false => V::load_sixteens::<W>(stage, from, flips),
                 };
                 put_together.write(match element {
                     0 => piece,
-                    _ => put_together.assume_init().select(piece, words::mask::<E>(element)),
+                    _ => {
+                        let mask = V::splat(words::mask::<E>(element));
+                        V::select(mask, piece, put_together.assume_init())
+                    }
                 });
             }
             units.write(put_together.assume_init());
@@ -464,7 +470,7 @@ impl<const E: usize> Row<E> {
     /// # Safety
     /// Kernel contract 1 and 3, for the elements of a vector.
     #[inline(always)]
-    unsafe fn read<V: SquareVector>(self, columns: &Columns<'_>) -> V {
+    unsafe fn read<V: Simd>(self, columns: &Columns<'_>) -> V {
         let (start, phase) = (self.start(columns), self.at as usize % E * (8 / E));
         // SAFETY: kernel contract 1: elements on a byte fill the vector.
         unsafe {
@@ -481,11 +487,7 @@ impl<const E: usize> Row<E> {
 /// # Safety
 /// Kernel contract 1 and 3; the input ends at `end`, which is behind the vector's last element.
 #[inline(always)]
-unsafe fn shifted<V: SquareVector, const E: usize>(
-    start: *const u8,
-    phase: usize,
-    end: *const u8,
-) -> V {
+unsafe fn shifted<V: Simd, const E: usize>(start: *const u8, phase: usize, end: *const u8) -> V {
     let mut last = [0; WIDEST + 1];
     let left = end.addr() - start.addr();
     // SAFETY: the bytes up to `end` are valid for reads, and no more of them are read. The array has
@@ -497,6 +499,10 @@ unsafe fn shifted<V: SquareVector, const E: usize>(
             start.copy_to_nonoverlapping(last.as_mut_ptr(), left);
             last.as_ptr()
         };
-        V::load(start).funnel(V::load(start.add(1)), phase, words::high_first_of(E))
+        let (here, next) = (V::load(start), V::load(start.add(1)));
+        match words::high_first_of(E) {
+            true => bits::funnel(here, next, phase),
+            false => bits::funnel(next, here, 8 - phase),
+        }
     }
 }

@@ -23,7 +23,7 @@ pub(super) unsafe fn run(call: &Call<'_>, nest: &Nest) -> bool {
     let Some(mut stage) = Stage::take(room) else { return false };
     let stage = stage.as_mut_ptr();
     let [first, to_first] = call.origins.map(|origin| origin as isize);
-    let group = |from: isize, to: isize, heads: &[usize]| {
+    let group = |from: isize, to: isize, prefix_lens: &[usize]| {
         // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, 3 by the `Isa`, 4 because lengths
         // are clamped to the size of the axis. Groups are as wide as the kernel wants, and whole
         // bytes but for the last, and rows start on bytes (invariant 3).
@@ -33,7 +33,7 @@ pub(super) unsafe fn run(call: &Call<'_>, nest: &Nest) -> bool {
                 first: (first + from) as usize,
                 end: call.end,
                 dst: call.dst.add((to_first + to) as usize / elements),
-                heads,
+                prefix_lens,
                 pitches: [axis.src, axis.dst / elements as isize],
                 len: axis.len,
                 unit: 1,

@@ -233,9 +233,9 @@ impl OneRow<'_> {
         let (row, steps) = (self.row, &self.steps);
         // SAFETY: as for `copy`.
         unsafe {
-            let head = self.rows.lengths.map_or(0, |lengths| lengths.at(length_at));
-            let middle = head.clamp(steps.start, steps.end);
-            let last = from + row.src * (head as isize - 1);
+            let prefix_len = self.rows.lengths.map_or(0, |lengths| lengths.at(length_at));
+            let middle = prefix_len.clamp(steps.start, steps.end);
+            let last = from + row.src * (prefix_len as isize - 1);
             let reversed = Run::of(row, last, to, steps.start..middle, -1);
             let kept = Run::of(row, from, to, middle..steps.end, 1);
             let mut copy = |run: Run, zero: bool| match zero {
@@ -315,7 +315,7 @@ impl OneRow<'_> {
         sink: &mut Sink<'_, BITS>,
     ) {
         let row = self.row;
-        let mut heads = [0; 32];
+        let mut prefix_lens = [0; 32];
         let mut done = self.steps.start;
         while done < self.steps.end {
             let count = (words::MOST / BITS).min(32).min(self.steps.end - done);
@@ -323,8 +323,8 @@ impl OneRow<'_> {
             // SAFETY: as for `copy`.
             unsafe {
                 let first = length_at + row.lengths * done as isize;
-                lengths.fill(first, row.lengths, &mut heads[..count]);
-                for (index, &len) in heads[..count].iter().enumerate() {
+                lengths.fill(first, row.lengths, &mut prefix_lens[..count]);
+                for (index, &len) in prefix_lens[..count].iter().enumerate() {
                     let lane = (done + index) as isize;
                     let back = row.flow == Flow::Flip;
                     let along = if back { row.len as isize - 1 - lane } else { lane };

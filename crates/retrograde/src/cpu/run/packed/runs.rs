@@ -38,7 +38,7 @@ impl Run {
 ///
 /// # Safety
 /// The run is inside memory valid for reads (`src`) and for the sink's writes.
-#[inline]
+#[inline(never)]
 pub(super) unsafe fn copy_run<const BITS: usize>(
     run: Run,
     src: *const u8,

@@ -14,7 +14,7 @@ pub(super) struct ShortRows<'a> {
 }
 
 /// Lengths read at a time.
-const HEADS: usize = 64;
+const PREFIX_LENS: usize = 64;
 
 impl ShortRows<'_> {
     /// Copies them; the first one starts at these places (input, output, lengths).
@@ -33,19 +33,19 @@ impl ShortRows<'_> {
         let len = self.row.len;
         let whole = if self.row.flow == Flow::Flip { len } else { 0 };
         let lengths = lengths.filter(|_| self.row.flow == Flow::FlipPrefix);
-        let mut heads = [whole; HEADS];
+        let mut prefix_lens = [whole; PREFIX_LENS];
         let mut done = 0;
         // SAFETY: the contract of [`copy`](Self::copy); these are offsets of lengths of the plan.
         unsafe {
             sink.seek(to as usize);
             while done < self.count {
-                let count = HEADS.min(self.count - done);
+                let count = PREFIX_LENS.min(self.count - done);
                 if let Some(lengths) = lengths {
                     let first = length_at + self.steps[2] * done as isize;
-                    lengths.fill(first, self.steps[2], &mut heads[..count]);
+                    lengths.fill(first, self.steps[2], &mut prefix_lens[..count]);
                 }
                 let from = from + self.steps[0] * done as isize;
-                self.group(src, from, &heads[..count], sink);
+                self.group(src, from, &prefix_lens[..count], sink);
                 done += count;
             }
         }
@@ -60,28 +60,30 @@ impl ShortRows<'_> {
         &self,
         src: *const u8,
         mut from: isize,
-        heads: &[usize],
+        prefix_lens: &[usize],
         sink: &mut Sink<'_, BITS>,
     ) {
         let (len, step) = (self.row.len, self.steps[0]);
         // Up to this byte of the input, eight can be loaded at once: more rows follow.
-        let last = from.max(from + step * (heads.len() as isize - 1)) as usize;
+        let last = from.max(from + step * (prefix_lens.len() as isize - 1)) as usize;
         let end = words::place::<BITS>(last + len - 1).0 + 1;
         let Some((mut dst, mut pending, mut filled)) = sink.take() else {
-            for &head in heads {
+            for &prefix_len in prefix_lens {
                 // SAFETY: the contract of [`copy`](Self::copy).
-                unsafe { sink.push(reversed::<BITS>(src, from as usize, len, head, end), len) };
+                unsafe {
+                    sink.push(reversed::<BITS>(src, from as usize, len, prefix_len, end), len)
+                };
                 from += step;
             }
             return;
         };
         // So many bytes of the output are all these rows', and get their last value in the end.
-        let mut left = (filled + heads.len() * len * BITS) / 8;
+        let mut left = (filled + prefix_lens.len() * len * BITS) / 8;
         let all = left;
-        for &head in heads {
+        for &prefix_len in prefix_lens {
             // SAFETY: the contract of [`copy`](Self::copy); no more than `left` bytes are stored.
             unsafe {
-                pending |= reversed::<BITS>(src, from as usize, len, head, end) << filled;
+                pending |= reversed::<BITS>(src, from as usize, len, prefix_len, end) << filled;
                 filled += len * BITS;
                 let bytes = filled / 8;
                 let word = words::low_first::<BITS>(pending);
@@ -101,7 +103,7 @@ impl ShortRows<'_> {
     }
 }
 
-/// The row at element `at`, its first `head` elements reversed, low-first.
+/// The row at element `at`, its first `prefix_len` elements reversed, low-first.
 ///
 /// # Safety
 /// The row, and all bytes from it to byte `end`, are valid for reads.
@@ -110,7 +112,7 @@ unsafe fn reversed<const BITS: usize>(
     src: *const u8,
     at: usize,
     len: usize,
-    head: usize,
+    prefix_len: usize,
     end: usize,
 ) -> u64 {
     let (byte, phase) = words::place::<BITS>(at);
@@ -123,7 +125,8 @@ unsafe fn reversed<const BITS: usize>(
             words::load::<BITS>(src, at, len)
         }
     };
-    // In two shifts, because a head of nothing shifts everything out.
-    let reversed = words::reverse_in_bytes::<BITS>(row.swap_bytes()) >> 1 >> (63 - head * BITS);
-    reversed | row & !words::low(head * BITS)
+    // In two shifts, because a prefix of nothing shifts everything out.
+    let reversed =
+        words::reverse_in_bytes::<BITS>(row.swap_bytes()) >> 1 >> (63 - prefix_len * BITS);
+    reversed | row & !words::low(prefix_len * BITS)
 }

@@ -150,15 +150,15 @@ unsafe fn of_width<const BITS: usize>(job: &BitSwaps) {
             // One past the highest element of a mirrored run.
             back: (job.back + job.steps[1] * index + isize::from(job.mirrored)) as usize,
             left: job.len,
+            mirrored: job.mirrored,
             isa: job.isa,
         };
         // SAFETY: the contract of [`swap_runs`].
         unsafe {
             match (job.len <= words::MOST / BITS, job.mirrored) {
-                (true, true) => pair.few::<true>(job.len),
-                (true, false) => pair.few::<false>(job.len),
-                (false, true) => pair.mirrored(),
-                (false, false) => pair.alike(),
+                (true, _) => pair.few(job.len),
+                (false, true) => pair.whole_mirrored(),
+                (false, false) => pair.whole_alike(),
             }
         }
     }
@@ -171,21 +171,22 @@ struct Pair<const BITS: usize> {
     front: usize,
     back: usize,
     left: usize,
+    mirrored: bool,
     isa: Isa,
 }
 
 impl<const BITS: usize> Pair<BITS> {
     /// The lowest of the next `count` elements of the second side.
     #[inline(always)]
-    fn back_lowest<const BACK: bool>(&self, count: usize) -> usize {
-        if BACK { self.back - count } else { self.back }
+    fn back_lowest(&self, count: usize) -> usize {
+        if self.mirrored { self.back - count } else { self.back }
     }
 
     /// `count` elements are done.
     #[inline(always)]
-    fn pass<const BACK: bool>(&mut self, count: usize) {
+    fn pass(&mut self, count: usize) {
         self.front += count;
-        self.back = if BACK { self.back - count } else { self.back + count };
+        self.back = if self.mirrored { self.back - count } else { self.back + count };
         self.left -= count;
     }
 
@@ -194,21 +195,21 @@ impl<const BITS: usize> Pair<BITS> {
     /// # Safety
     /// As for [`swap_runs`], with `1 <= count <= left`.
     #[inline(always)]
-    unsafe fn few<const BACK: bool>(&mut self, count: usize) {
-        let lowest = self.back_lowest::<BACK>(count);
+    unsafe fn few(&mut self, count: usize) {
+        let lowest = self.back_lowest(count);
         // SAFETY: the contract of [`swap_runs`]. The second store reads what it keeps after the first:
         // the two may share a byte.
         unsafe {
             let mut front = words::load::<BITS>(self.memory, self.front, count);
             let mut back = words::load::<BITS>(self.memory, lowest, count);
-            if BACK {
+            if self.mirrored {
                 front = words::reverse::<BITS>(front, count);
                 back = words::reverse::<BITS>(back, count);
             }
             words::store::<BITS>(back, self.memory, self.front, count);
             words::store::<BITS>(front, self.memory, lowest, count);
         }
-        self.pass::<BACK>(count);
+        self.pass(count);
     }
 
     /// Swaps all that is left, a word at a time.
@@ -216,10 +217,10 @@ impl<const BITS: usize> Pair<BITS> {
     /// # Safety
     /// As for [`swap_runs`].
     #[inline(always)]
-    unsafe fn rest<const BACK: bool>(&mut self) {
+    unsafe fn rest(&mut self) {
         while self.left > 0 {
             // SAFETY: the contract of [`swap_runs`].
-            unsafe { self.few::<BACK>(self.left.min(words::MOST / BITS)) };
+            unsafe { self.few(self.left.min(words::MOST / BITS)) };
         }
     }
 
@@ -228,23 +229,23 @@ impl<const BITS: usize> Pair<BITS> {
     /// # Safety
     /// As for [`swap_runs`], with at least a byte left.
     #[inline(always)]
-    unsafe fn align<const BACK: bool>(&mut self) {
+    unsafe fn align(&mut self) {
         let past = self.front % words::per_byte::<BITS>();
         if past > 0 {
             // SAFETY: the contract of [`swap_runs`].
-            unsafe { self.few::<BACK>(words::per_byte::<BITS>() - past) };
+            unsafe { self.few(words::per_byte::<BITS>() - past) };
         }
     }
 
     /// # Safety
     /// As for [`swap_runs`], with at least a byte left.
-    unsafe fn mirrored(&mut self) {
+    unsafe fn whole_mirrored(&mut self) {
         // SAFETY: the contract of [`swap_runs`]; a vector, or word, is only moved where as much is left
         // on both sides, which do not overlap.
         unsafe {
-            self.align::<true>();
+            self.align();
             if !self.back.is_multiple_of(words::per_byte::<BITS>()) {
-                self.by_blocks::<true>();
+                self.by_blocks();
                 return;
             }
             let bytes = self.left / words::per_byte::<BITS>();
@@ -262,27 +263,27 @@ impl<const BITS: usize> Pair<BITS> {
                 words::store_few(words::reverse_in_bytes::<BITS>(a.swap_bytes()), back, 8);
                 done += 8;
             }
-            self.pass::<true>(done * words::per_byte::<BITS>());
-            self.rest::<true>();
+            self.pass(done * words::per_byte::<BITS>());
+            self.rest();
         }
     }
 
     /// # Safety
     /// As for [`swap_runs`], with at least a byte left.
-    unsafe fn alike(&mut self) {
+    unsafe fn whole_alike(&mut self) {
         // SAFETY: the contract of [`swap_runs`]; whole bytes belong to one side each.
         unsafe {
-            self.align::<false>();
+            self.align();
             if !self.back.is_multiple_of(words::per_byte::<BITS>()) {
-                self.by_blocks::<false>();
+                self.by_blocks();
                 return;
             }
             let bytes = self.left / words::per_byte::<BITS>();
             let front = self.memory.add(words::place::<BITS>(self.front).0);
             let back = self.memory.add(words::place::<BITS>(self.back).0);
             swaps::swap_runs(front, back, bytes);
-            self.pass::<false>(bytes * words::per_byte::<BITS>());
-            self.rest::<false>();
+            self.pass(bytes * words::per_byte::<BITS>());
+            self.rest();
         }
     }
 
@@ -291,19 +292,22 @@ impl<const BITS: usize> Pair<BITS> {
     ///
     /// # Safety
     /// As for [`swap_runs`].
-    unsafe fn by_blocks<const BACK: bool>(&mut self) {
+    unsafe fn by_blocks(&mut self) {
         let mut aside = MaybeUninit::<[u8; BLOCK + 1]>::uninit();
         let aside = aside.as_mut_ptr().cast::<u8>();
         while self.left > LEAST_BLOCK * words::per_byte::<BITS>() {
             let len = self.left.min(BLOCK * words::per_byte::<BITS>());
-            let (front, lowest) = (self.front, self.back_lowest::<BACK>(len));
+            let (front, lowest) = (self.front, self.back_lowest(len));
             let memory = self.memory;
             // The block starts as far into a byte as its place does; one byte more holds it.
             let phase = lowest % words::per_byte::<BITS>();
-            let mirrored = |from: usize, to: usize| {
-                let last = if BACK { len - 1 } else { 0 };
-                let src = if BACK { -1 } else { 1 };
-                Run { from: (from + last) as isize, src, to: to as isize, dst: 1, len }
+            let (last, src) = if self.mirrored { (len - 1, -1) } else { (0, 1) };
+            let mirrored = |from: usize, to: usize| Run {
+                from: (from + last) as isize,
+                src,
+                to: to as isize,
+                dst: 1,
+                len,
             };
             // SAFETY: the contract of [`swap_runs`]; the block aside is written before it is read, and
             // its sink reads nothing.
@@ -319,10 +323,10 @@ impl<const BITS: usize> Pair<BITS> {
                 copy_run(home, aside, &mut sink, 0);
                 sink.finish();
             }
-            self.pass::<BACK>(len);
+            self.pass(len);
         }
         // SAFETY: the contract of [`swap_runs`].
-        unsafe { self.rest::<BACK>() };
+        unsafe { self.rest() };
     }
 }
 
