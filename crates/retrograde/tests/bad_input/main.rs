@@ -66,6 +66,7 @@ groups! {
     slices_are_refused: execution::slices, 7;
     plans_are_refused: execution::plans, 15;
     lengths_of_prepared_calls_are_refused: execution::prepared, 6;
+    many_offsets_are_refused: execution::many_offsets, 10;
     overlaps_are_refused: execution::overlaps, 2;
     descriptors_are_refused: directml::descriptors, 20;
     descriptors_together_are_refused: directml::descriptors_together, 8;
