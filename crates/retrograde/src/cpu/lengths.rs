@@ -4,6 +4,7 @@ use super::dispatch::Isa;
 use super::kernels::lengths::{self, Check, Fill, Values};
 use super::nest::{Loop, walk};
 use super::schedule::Team;
+use crate::dtype::DType;
 use crate::error::ExecuteError;
 use crate::lengths::{LengthPolicy, Tail};
 use crate::plan::{LengthsPlan, Meaning};
@@ -14,8 +15,10 @@ use std::ops::Range;
 /// Lengths that one thread checks at a time.
 const SHARE: usize = 1 << 17;
 
-/// Offsets read at a time.
-const GROUP: usize = 256;
+/// Offsets read at a time: of many short segments, as many as are worth a call of the kernel.
+const GROUP: usize = 512;
+/// Offsets read at a time by calls with no more than these.
+const FEW: usize = 64;
 
 /// What [`LengthReader::each_bounds`] visits.
 pub(super) enum Bounds<'a> {
@@ -23,6 +26,20 @@ pub(super) enum Bounds<'a> {
     Segments(&'a [usize]),
     /// Steps behind the last segment, which keep their order.
     Rest(Range<usize>),
+}
+
+/// The type of bounds that have been read.
+const BOUNDS: DType = if usize::BITS == 64 { DType::U64 } else { DType::U32 };
+
+/// Whether one of `len` values is smaller than the one before it.
+///
+/// # Safety
+/// That many values are valid for reads.
+unsafe fn descends(values: Values, len: usize) -> bool {
+    let mut check = Check { values, len, most: None, bad: false };
+    // SAFETY: passed on.
+    unsafe { Isa::current().check(&mut check) };
+    check.bad
 }
 
 /// Lengths in memory that has been checked to hold them.
@@ -143,9 +160,28 @@ impl<'a> LengthReader<'a> {
     /// Finds the first offset that descends or is beyond the axis, or a first one other than 0.
     fn check_offsets(&self) -> Result<(), ExecuteError> {
         let (count, stride) = self.row();
-        let values = self.values(self.plan.first as isize, stride);
-        // SAFETY: these are the plan's offsets, inside the reach that the memory covers.
-        let bad = unsafe { lengths::first_descent(values, count, self.plan.limit) };
+        let first = self.plan.first as isize;
+        let team = Team::new(count * size_of::<i64>());
+        let descends = |part: usize| {
+            let start = part * SHARE;
+            // With the last offset of the part before.
+            let range = start.saturating_sub(1)..(start + SHARE).min(count);
+            let values = self.values(first + stride * range.start as isize, stride);
+            // SAFETY: these are the plan's offsets, inside the reach that the memory covers.
+            unsafe { descends(values, range.len()) }.then_some(())
+        };
+        let descends = team.first(count.div_ceil(SHARE), descends).is_some();
+        // Offsets that ascend from 0 are in range if the last one is.
+        let values = |at: usize| self.values(first + stride * at as isize, stride);
+        // SAFETY: as above: the first one, and the last one.
+        let outside = |at: usize, most: usize| unsafe {
+            lengths::first_bad(values(at), 1.min(count), most as u64).is_some()
+        };
+        if !descends && !outside(0, 0) && !outside(count.saturating_sub(1), self.plan.limit) {
+            return Ok(());
+        }
+        // SAFETY: as above. Bad offsets are rare, so that the first one is looked for only now.
+        let bad = unsafe { lengths::first_descent(values(0), count, self.plan.limit) };
         bad.map_or(Ok(()), |(ordinal, value, low)| {
             let high = if ordinal == 0 { 0 } else { self.plan.limit };
             Err(ExecuteError::OffsetOutOfRange { ordinal, value, low, high })
@@ -180,19 +216,34 @@ impl<'a> LengthReader<'a> {
             let middle = low + (high - low) / 2;
             if value(middle) <= steps.start { low = middle } else { high = middle }
         }
-        let mut bounds = [0; GROUP + 1];
+        // Zeroing room for many would take longer than a small call.
+        let (mut few, mut many);
+        let bounds: &mut [usize] = if count <= FEW {
+            few = [0; FEW + 1];
+            &mut few
+        } else {
+            many = [0; GROUP + 1];
+            &mut many
+        };
         let mut last = value(low).min(steps.start);
         bounds[0] = last;
         let mut next = low + 1;
         while next < count && last < steps.end {
-            let group = GROUP.min(count - next);
+            let group = (bounds.len() - 1).min(count - next);
             let read = &mut bounds[1..=group];
-            // SAFETY: offsets `next..next + group` are the plan's.
-            unsafe { self.fill(first + stride * next as isize, stride, read) };
-            for bound in read {
-                *bound = last.max(*bound);
-                last = *bound;
+            // SAFETY: offsets `next..next + group` are the plan's, and `bounds` are initialised.
+            let descends = unsafe {
+                self.fill_with(Isa::current(), first + stride * next as isize, stride, read);
+                let (first, stride) = (bounds.as_ptr().cast(), size_of::<usize>() as isize);
+                descends(Values { first, stride, dtype: BOUNDS }, group + 1)
+            };
+            if descends {
+                // Another thread has changed them since they were checked.
+                for index in 1..=group {
+                    bounds[index] = bounds[index].max(bounds[index - 1]);
+                }
             }
+            last = bounds[group];
             visit(Bounds::Segments(&bounds[..=group]));
             bounds[0] = last;
             next += group;
@@ -227,7 +278,7 @@ impl<'a> LengthReader<'a> {
         most: u64,
     ) -> Option<(usize, i128)> {
         let values = self.values(offset, stride);
-        let mut check = Check { values, len, most, bad: false };
+        let mut check = Check { values, len, most: Some(most), bad: false };
         // SAFETY: the lengths are inside the memory, as required. Bad lengths are rare, so one
         // vectorised pass looks for any before a slower one finds the first.
         unsafe {

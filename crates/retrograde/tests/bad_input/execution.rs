@@ -225,3 +225,33 @@ pub(crate) fn overlaps() {
     );
     assert_eq!(buffer, before);
 }
+
+/// A bad offset among so many that threads share their check: on both sides of where their parts meet,
+/// and at both ends.
+pub(crate) fn many_offsets() {
+    const SEGMENTS: usize = if cfg!(miri) { 300 } else { 300_000 };
+    let (src, mut dst) = (vec![1u8; 2 * SEGMENTS], vec![7u8; 2 * SEGMENTS]);
+    let good: Vec<u32> = (0..=SEGMENTS as u32).map(|index| 2 * index).collect();
+    let rows = ReverseSegments::along(0);
+    let middle = (1 << 17).min(SEGMENTS / 2);
+    for at in [0, 2, middle - 1, middle, SEGMENTS] {
+        for threads in [1, 3] {
+            let mut offsets = good.clone();
+            // One more or less than allowed.
+            let (value, low) = match at {
+                0 => (1, 0),
+                SEGMENTS => (good[at] + 1, good[at - 1]),
+                _ => (good[at - 1] - 1, good[at - 1]),
+            };
+            offsets[at] = value;
+            let high = if at == 0 { 0 } else { 2 * SEGMENTS };
+            let call = || rows.offsets(&offsets[..]).run_slice(&src, &mut dst, &[2 * SEGMENTS]);
+            refused!(
+                cpu::with_threads(threads, call),
+                Error::OffsetOutOfRange { .. },
+                format!("ReverseSegments: offsets[{at}] is {value}, outside [{low}, {high}]")
+            );
+        }
+    }
+    assert!(dst.iter().all(|&byte| byte == 7), "the output of a refused call");
+}

@@ -24,6 +24,7 @@ groups! {
     slices_are_refused: execution::slices, 7;
     plans_are_refused: execution::plans, 15;
     lengths_of_prepared_calls_are_refused: execution::prepared, 7;
+    many_offsets_are_refused: execution::many_offsets, 10;
     overlaps_are_refused: execution::overlaps, 2;
     offsets_and_tails_are_refused: operators::offsets_and_tails, 13;
 }

@@ -41,14 +41,15 @@ pub(in crate::cpu) struct Fill<'a> {
     pub(in crate::cpu) prefix_lens: &'a mut [usize],
 }
 
-/// Lengths to check.
+/// Lengths to check, or offsets.
 #[derive(Debug)]
 pub(in crate::cpu) struct Check {
     pub(in crate::cpu) values: Values,
     pub(in crate::cpu) len: usize,
-    /// The largest value allowed.
-    pub(in crate::cpu) most: u64,
-    /// The answer: whether one of them is negative or more than `most`.
+    /// The largest value allowed; `None` for offsets.
+    pub(in crate::cpu) most: Option<u64>,
+    /// The answer: whether one of them is negative or more than `most`, or an offset is smaller than the
+    /// one before it.
     pub(in crate::cpu) bad: bool,
 }
 
@@ -80,14 +81,21 @@ pub(in crate::cpu) unsafe fn fill(job: &mut Fill<'_>) {
 pub(in crate::cpu) unsafe fn check(job: &mut Check) {
     let Values { first, stride, dtype } = job.values;
     by_type!(dtype, T => {
-        // A limit beyond the type's range excludes no value but negative ones.
-        let most = T::try_from(job.most).unwrap_or(T::MAX);
+        let own = size_of::<T>() as isize;
         // SAFETY: as in [`fill`].
         job.bad = unsafe {
-            if stride == size_of::<T>() as isize {
-                any_outside::<T>(first, size_of::<T>() as isize, job.len, most)
-            } else {
-                any_outside::<T>(first, stride, job.len, most)
+            match job.most {
+                None if stride == own => any_descent::<T>(first, own, job.len),
+                None => any_descent::<T>(first, stride, job.len),
+                Some(most) => {
+                    // A limit beyond the type's range excludes no value but negative ones.
+                    let most = T::try_from(most).unwrap_or(T::MAX);
+                    if stride == own {
+                        any_outside::<T>(first, own, job.len, most)
+                    } else {
+                        any_outside::<T>(first, stride, job.len, most)
+                    }
+                }
             }
         };
     });
@@ -166,6 +174,23 @@ unsafe fn any_outside<T: Length>(first: *const u8, stride: isize, len: usize, mo
         // SAFETY: the length is valid, as required.
         let value: T = unsafe { read(first.offset(stride * index)) };
         any |= value < T::default() || value > most;
+    }
+    any
+}
+
+/// Whether one of the offsets is smaller than the one before it.
+///
+/// # Safety
+/// `len` offsets of type `T` are valid for reads.
+#[inline(always)]
+unsafe fn any_descent<T: Length>(first: *const u8, stride: isize, len: usize) -> bool {
+    let mut any = false;
+    for index in 1..len as isize {
+        // SAFETY: both offsets are valid, as required.
+        let [before, value]: [T; 2] = unsafe {
+            [read(first.offset(stride * (index - 1))), read(first.offset(stride * index))]
+        };
+        any |= value < before;
     }
     any
 }

@@ -1,7 +1,7 @@
 //! Segments: one axis cut by bounds, every piece reversed.
 
 use super::l1_buffer::{self, L1Buffer};
-use super::runs::{PREFETCHED, Reverser, copy_any, copy_run, runs_ahead};
+use super::runs::{PREFETCHED, Reverser, copy_any, copy_run, prefetch_ahead, runs_ahead};
 use super::stream::{Stream, To};
 use crate::cpu::simd::Simd;
 use std::ops::Range;
@@ -45,6 +45,21 @@ impl Segments<'_> {
         let len = end.clamp(to, self.steps.end) - to;
         // One that is outside of the wanted steps is mirrored to some place outside of the axis.
         Piece { end: if len == 0 { to } else { start + end - to }, to, len }
+    }
+
+    /// The segments that are wanted as a whole, with so many steps before each in the input, and behind
+    /// it among the wanted ones.
+    #[inline(always)]
+    fn inside(&self, steps: usize) -> Range<usize> {
+        let (low, high) = (self.steps.start.max(steps), self.steps.end.saturating_sub(steps));
+        let (mut first, mut end) = (0, self.count());
+        while first < end && self.bounds[first] < low {
+            first += 1;
+        }
+        while end > first && self.bounds[end] > high {
+            end -= 1;
+        }
+        first..end
     }
 
     /// How many segments there are.
@@ -110,11 +125,12 @@ unsafe fn of_contiguous_units<V: Simd>(segments: &Segments<'_>, stream: &mut Str
 
 /// Segments up to this many bytes are written by whole vectors.
 const SHORT: usize = 1024;
+/// The most bytes that are written of a segment before its length decides anything.
+const MOST: usize = 256;
 
 /// Segments of any length, of which many may be short: those are written by whole vectors, and the next
-/// one covers what was written too much. So nothing depends on how long a segment is but the number of
-/// its vectors. With non-temporal stores (`STREAM`) they are first put together in a buffer in the L1
-/// cache.
+/// one covers what was written too much. With non-temporal stores (`STREAM`) they are first put together
+/// in a buffer in the L1 cache.
 ///
 /// # Safety
 /// As for [`run`], with contiguous units that divide a vector.
@@ -124,52 +140,105 @@ unsafe fn many_short<V: Simd, const STREAM: bool>(
     reverser: &Reverser<V>,
     stream: &mut Stream,
 ) {
-    let (unit, order, count) = (segments.unit, reverser.order(), segments.count());
+    let Segments { bounds, unit, .. } = *segments;
+    let count = segments.count();
+    // How much of each segment is written at once follows from how long they are on average.
+    let first = match (bounds[count] - bounds[0]) * unit / count.max(1) {
+        ..=10 => 32,
+        ..=36 => 64,
+        ..=80 => 128,
+        _ => MOST,
+    };
+    let inside = segments.inside(first.max(V::BYTES).div_ceil(unit));
     let mut buffer = L1Buffer::new();
     let buffer = buffer.as_mut_ptr();
     let mut index = 0;
     while index < count {
-        // What was written by whole vectors: from here on, so many bytes.
-        let start = segments.piece(index).to * unit;
-        let room = if STREAM { l1_buffer::BYTES } else { segments.steps.end * unit - start };
-        // SAFETY: the wanted steps are inside the output.
-        let dst = if STREAM { buffer } else { unsafe { segments.dst.add(start) } };
-        let mut written = 0;
-        // Nothing else in this loop, which is as long as the work for a short segment.
-        while index < count {
-            let piece = segments.piece(index);
-            let (end, bytes) = (piece.end * unit, piece.len * unit);
-            let whole = bytes.max(1).next_multiple_of(V::BYTES);
-            if bytes > SHORT || whole > end || whole > room - written {
+        if inside.contains(&index) {
+            let start = bounds[index] * unit;
+            // Where byte 0 of the axis would be, if the first byte to write were the buffer's.
+            let dst = if STREAM { buffer.wrapping_sub(start) } else { segments.dst };
+            let many = Many { src: segments.src, dst, bounds: &bounds[index..=inside.end], unit };
+            // SAFETY: kernel contract 1 to 3: `inside` leaves out segments that are nearer to an end than
+            // what is written at once, and the buffer has room for `MOST` bytes behind the last one.
+            unsafe {
+                let done = match first {
+                    32 => many.write::<V, STREAM, 32>(reverser.order()),
+                    64 => many.write::<V, STREAM, 64>(reverser.order()),
+                    128 => many.write::<V, STREAM, 128>(reverser.order()),
+                    _ => many.write::<V, STREAM, MOST>(reverser.order()),
+                };
+                index += done;
+                if STREAM && done > 0 {
+                    flush::<V>(segments, buffer, start, bounds[index] * unit - start, stream);
+                    continue;
+                }
+            }
+        }
+        // One that is long, or near to an end of the memory.
+        if index < count {
+            // SAFETY: kernel contract 1 to 3.
+            unsafe { write::<V, true>(segments, reverser, &segments.piece(index), stream) };
+            index += 1;
+        }
+    }
+}
+
+/// Adjacent segments that are wanted as a whole.
+struct Many<'a> {
+    /// Byte 0 of the axis in the input.
+    src: *const u8,
+    /// The same in the output, or where it would be.
+    dst: *mut u8,
+    bounds: &'a [usize],
+    unit: usize,
+}
+
+impl Many<'_> {
+    /// Writes them up to one that is long, or up to the end of a buffer (`BUFFER`): says how many. `FIRST`
+    /// bytes of each are written whatever its length is: lengths are hard to predict.
+    ///
+    /// # Safety
+    /// Kernel contract 1 to 3, with `FIRST` bytes, and at least a vector, before the first segment in the
+    /// input and behind the last one in the output. Bounds ascend.
+    #[inline(always)]
+    unsafe fn write<V: Simd, const BUFFER: bool, const FIRST: usize>(
+        &self,
+        order: V::Order,
+    ) -> usize {
+        let first = self.bounds[0] * self.unit;
+        let (mut start, mut index) = (first, 1);
+        while index < self.bounds.len() {
+            let end = self.bounds[index] * self.unit;
+            let bytes = end - start;
+            if BUFFER && (bytes > SHORT || end - first > l1_buffer::BYTES - MOST) {
                 break;
             }
             // SAFETY: kernel contract 1 to 3. Vectors are loaded from the axis, all of which is in the
             // input, and stored where there is room for them.
             unsafe {
+                let (from, to) = (self.src.add(end), self.dst.wrapping_add(start));
+                if !BUFFER {
+                    prefetch_ahead::<V>(from, to);
+                }
                 let mut done = 0;
-                loop {
-                    let from = segments.src.add(end - done - V::BYTES);
-                    V::load_reversed(from, order).store(dst.add(written + done));
+                while done < FIRST {
+                    V::load_reversed(from.sub(done + V::BYTES), order).store(to.add(done));
                     done += V::BYTES;
-                    if done >= bytes {
+                }
+                if bytes > done {
+                    if !BUFFER && bytes > SHORT {
                         break;
+                    }
+                    while done < bytes {
+                        V::load_reversed(from.sub(done + V::BYTES), order).store(to.add(done));
+                        done += V::BYTES;
                     }
                 }
             }
-            written += bytes;
-            index += 1;
+            (start, index) = (end, index + 1);
         }
-        // SAFETY: kernel contract 1 to 3: `written` bytes are in the buffer, and wanted.
-        unsafe {
-            if STREAM && written > 0 {
-                flush::<V>(segments, buffer, start, written, stream);
-            }
-            // One that is long, or too near to an end of the memory; a full buffer is empty now.
-            if index < count && (!STREAM || written == 0) {
-                write::<V, true>(segments, reverser, &segments.piece(index), stream);
-                index += 1;
-            }
-        }
+        index - 1
     }
 }
 

@@ -4,7 +4,7 @@
 //! assembled in a buffer in the L1 cache, and written from there.
 
 use super::l1_buffer::{self, L1Buffer};
-use super::runs::{copy_run, partly_reverse_run};
+use super::runs::{copy_run, partly_reverse_run, prefetch_ahead};
 use super::stream::{Stream, To};
 use crate::cpu::simd::{LaneMap, PartialVector, Simd, Vector, WIDEST, by_width, divides_registers};
 use std::mem::MaybeUninit;
@@ -12,6 +12,9 @@ use std::ptr::null;
 
 /// Lanes up to this many bytes are short.
 const MOST_BYTES: usize = 512;
+
+/// Longer lanes are left to the hardware prefetchers.
+const PREFETCHED: usize = 128;
 
 /// The most lanes that are put together at a time.
 const MOST_LANES: usize = 2048;
@@ -146,6 +149,9 @@ impl Group<'_> {
             unsafe {
                 let src = self.src.offset(self.src_step * lane as isize);
                 let dst = dst.add(lane * bytes);
+                if bytes <= PREFETCHED {
+                    prefetch_ahead::<V>(src, dst);
+                }
                 if VECTORS == usize::MAX {
                     V::lane_short::<W>(src, dst, prefix_len, self.len);
                 } else {
@@ -181,6 +187,7 @@ impl Group<'_> {
             }
             while (lane * bytes) + V::BYTES <= self.prefix_lens.len() * bytes {
                 let at = lane * bytes;
+                prefetch_ahead::<V>(self.src.add(at), dst.add(at));
                 let vector = V::packed_lanes::<W>(self.src.add(at), narrow.add(lane), map);
                 vector.store(dst.add(at));
                 lane += together;

@@ -15,18 +15,23 @@ pub(in crate::cpu) struct LaneMap {
 }
 
 impl LaneMap {
-    /// Lanes of `len` units of `unit` bytes in a register of `bytes`.
+    /// Lanes of `len` units of `unit` bytes in a register of `bytes`. Inlined where the compiler knows the
+    /// unit: calls of few lanes make one each.
+    #[inline(always)]
     pub(in crate::cpu) fn new(bytes: usize, unit: usize, len: usize) -> Self {
         let mut map = LaneMap { lane: [0; WIDEST], within: [0xFF; WIDEST], base: [0; WIDEST] };
+        // As wide as the widest unit, on 32-bit machines too.
+        let [mut lane, mut within] = [0i64; 2];
         for own in 0..bytes / unit / len * len {
-            let (lane, within) = (own / len, own % len);
-            // As wide as the widest unit, on 32-bit machines too.
-            let [lane, within] = [lane as i64, within as i64];
             let base = (own as i64 - 1 - 2 * within).to_le_bytes();
             let place = own * unit..(own + 1) * unit;
             map.lane[place.clone()].copy_from_slice(&lane.to_le_bytes()[..unit]);
             map.within[place.clone()].copy_from_slice(&within.to_le_bytes()[..unit]);
             map.base[place].copy_from_slice(&base[..unit]);
+            within += 1;
+            if within == len as i64 {
+                (lane, within) = (lane + 1, 0);
+            }
         }
         map
     }
