@@ -186,6 +186,8 @@ impl session::Watch for Bar {
         if report::is_watched() {
             let bar = progress::bar(cases as u64, "{bar:32} {pos} of {len}, {eta} left, {msg}");
             bar.set_position(done as u64);
+            // Cases of an earlier run took no time of this one.
+            bar.reset_eta();
             if let Ok(mut slot) = self.bar.lock() {
                 *slot = Some(bar);
             }

@@ -51,7 +51,7 @@ impl Progress {
     pub fn advance(&self, bytes: u64) {
         let reached = self.meter.advance(bytes, self.start.elapsed());
         let Some(Reached { done, rate }) = reached.filter(|_| self.watched) else { return };
-        let bar = self.bar.get_or_init(|| bar(self.meter.total));
+        let bar = self.bar.get_or_init(|| bar(self.meter.total, TEMPLATE));
         bar.set_message(rate);
         bar.set_position(done);
     }
@@ -106,9 +106,9 @@ fn remaining(seconds: f64) -> String {
 }
 
 /// A bar on stderr.
-fn bar(total: u64) -> ProgressBar {
+pub fn bar(total: u64, template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template(TEMPLATE);
+    let style = ProgressStyle::with_template(template);
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
