@@ -14,6 +14,7 @@ use super::kernels::packed_swaps::PackedSwaps;
 use super::kernels::rows::Rows;
 use super::kernels::segments::Segments;
 use super::kernels::short_lanes::ShortLanes;
+use super::kernels::stream::{Stream, StreamCopy};
 use super::kernels::swaps::Swaps;
 use super::kernels::tiles::Tiles;
 use super::{kernels, simd};
@@ -26,12 +27,14 @@ use std::sync::atomic::{AtomicU8, Ordering};
 macro_rules! kernels {
     ($then:ident!($($argument:tt)*)) => {
         $then! { $($argument)*;
-            all rows(&Rows) => kernels::rows::run::<V>;
-            all lanes(&Lanes<'_>) => kernels::lanes::run::<V>;
-            all short_lanes(&ShortLanes<'_>) => kernels::short_lanes::run::<V>;
-            wide blocks(&Blocks<'_>) => kernels::blocks::run::<V>;
+            all rows(&Rows) => (|job| kernels::rows::run::<V>(job, stream_copy));
+            all lanes(&Lanes<'_>) => (|job| kernels::lanes::run::<V>(job, stream_copy));
+            all short_lanes(&ShortLanes<'_>) =>
+                (|job| kernels::short_lanes::run::<V>(job, stream_copy));
+            wide stream_copy(&mut StreamCopy<'_>) => kernels::runs::stream_copy::<V>;
+            wide blocks(&Blocks<'_>) => (|job| kernels::blocks::run::<V>(job, stream_copy));
             all columns(&Columns<'_>) => (|job| kernels::columns::run::<V>(job, narrow::columns));
-            all segments(&Segments<'_>) => kernels::segments::run::<V>;
+            all segments(&Segments<'_>) => (|job| kernels::segments::run::<V>(job, stream_copy));
             all tiles(&Tiles) => kernels::tiles::run::<V>;
             all swaps(&Swaps) => (|job| kernels::swaps::run::<V>(job, rows));
             loops fill(&mut Fill<'_>) => kernels::lengths::fill;
@@ -213,6 +216,12 @@ impl Isa {
     #[inline]
     fn level(self) -> &'static Level {
         &LEVELS[usize::from(self.0)]
+    }
+
+    /// A stream of non-temporal stores.
+    #[inline]
+    pub(super) fn stream(self) -> Stream {
+        Stream::new(self.level().stream_copy)
     }
 
     /// Its name.

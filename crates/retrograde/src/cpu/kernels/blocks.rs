@@ -2,7 +2,7 @@
 
 use super::l1_buffer::{self, L1Buffer};
 use super::runs::{Forward, copy_run, runs_ahead, zero_run};
-use super::stream::{self, LINE, Run, STREAMS, Stream, To};
+use super::stream::{self, CopyKernel, LINE, Run, STREAMS, Stream, To};
 use crate::cpu::simd::Vector;
 use std::ptr::{null, null_mut};
 
@@ -90,19 +90,19 @@ const AHEAD: usize = 128 << 10;
 /// # Safety
 /// Kernel contract 1 to 4.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
+pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>, copy: CopyKernel) {
     if let (&[prefix_len], false) = (blocks.prefix_lens, blocks.stream) {
         // SAFETY: kernel contract 1 to 4.
         return unsafe { one_lane::<V>(blocks, prefix_len) };
     }
-    let mut stream = Stream::new();
+    let mut stream = Stream::new(copy);
     let lanes = blocks.prefix_lens.len();
     let ahead = runs_ahead(blocks.bytes, true).max(STREAMS);
     // Divided once: a division for each block takes as long as a short block.
     let ahead = [ahead / lanes.max(1), ahead % lanes.max(1)];
     if blocks.stream && blocks.bytes <= SHORT && blocks.are_contiguous_in_output() {
         // SAFETY: kernel contract 1 to 4.
-        return unsafe { through_buffer::<V>(blocks, ahead) };
+        return unsafe { through_buffer::<V>(blocks, ahead, copy) };
     }
     let in_fours = blocks.stream && (stream::LEAST..stream::LONG).contains(&blocks.bytes);
     let mut waiting = [Run { source: Forward(null()), dst: null_mut(), next: null() }; STREAMS];
@@ -113,7 +113,7 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
             if blocks.zero && at >= blocks.prefix_lens[lane] {
                 let to = To::new(&mut stream, blocks.stream);
                 // SAFETY: kernel contract 1 to 4.
-                unsafe { zero_run::<V>(run.dst, blocks.bytes, to) };
+                unsafe { zero_run(run.dst, blocks.bytes, to) };
                 continue;
             }
             if in_fours {
@@ -144,12 +144,12 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(blocks: &Blocks<'_>) {
 /// # Safety
 /// As for [`run`], for blocks of at most [`SHORT`] bytes that are contiguous in the output.
 #[inline(always)]
-unsafe fn through_buffer<V: Vector>(blocks: &Blocks<'_>, ahead: [usize; 2]) {
+unsafe fn through_buffer<V: Vector>(blocks: &Blocks<'_>, ahead: [usize; 2], copy: CopyKernel) {
     let (lanes, bytes) = (blocks.prefix_lens.len(), blocks.bytes);
     let most = l1_buffer::BYTES / bytes;
     let mut buffer = L1Buffer::new();
     let buffer = buffer.as_mut_ptr();
-    let mut stream = Stream::new();
+    let mut stream = Stream::new(copy);
     let mut dst = blocks.run_at(blocks.from, 0, ahead).dst;
     let mut count = 0;
     for at in blocks.from..blocks.to {
@@ -171,7 +171,7 @@ unsafe fn through_buffer<V: Vector>(blocks: &Blocks<'_>, ahead: [usize; 2]) {
                 }
                 count += 1;
                 if count == most {
-                    copy_run::<V>(buffer, dst, count * bytes, To::new(&mut stream, true));
+                    copy_run(buffer, dst, count * bytes, To::new(&mut stream, true));
                     (dst, count) = (dst.add(most * bytes), 0);
                 }
             }
@@ -179,7 +179,7 @@ unsafe fn through_buffer<V: Vector>(blocks: &Blocks<'_>, ahead: [usize; 2]) {
     }
     // SAFETY: kernel contract 1 to 4, for the blocks that are left.
     unsafe {
-        copy_run::<V>(buffer, dst, count * bytes, To::new(&mut stream, true));
+        copy_run(buffer, dst, count * bytes, To::new(&mut stream, true));
         stream.flush();
     }
 }
@@ -246,6 +246,6 @@ unsafe fn copy_one<V: Vector>(blocks: &Blocks<'_>, run: Run<Forward>, stream: &m
             return copy_block::<V>(run.source.0, run.dst, blocks.bytes);
         }
         let to = To { next: run.next, ..To::new(stream, true) };
-        copy_run::<V>(run.source.0, run.dst, blocks.bytes, to);
+        copy_run(run.source.0, run.dst, blocks.bytes, to);
     }
 }

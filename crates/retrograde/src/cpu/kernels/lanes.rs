@@ -1,7 +1,7 @@
 //! Lanes: rows of which only so many units at one end are reversed.
 
 use super::runs::{PREFETCHED, Reverser, copy_run, partly_reverse_run, runs_ahead, zero_run};
-use super::stream::{Stream, To};
+use super::stream::{CopyKernel, Stream, To};
 use crate::cpu::simd::{Simd, by_width, divides_registers};
 use std::ptr::null;
 
@@ -55,13 +55,13 @@ impl Lanes<'_> {
     /// # Safety
     /// Kernel contract 1 to 3, for these bytes.
     #[inline(always)]
-    unsafe fn rest<V: Simd>(&self, src: *const u8, dst: *mut u8, bytes: usize, to: To<'_>) {
+    unsafe fn rest(&self, src: *const u8, dst: *mut u8, bytes: usize, to: To<'_>) {
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             if self.zero {
-                zero_run::<V>(dst, bytes, to);
+                zero_run(dst, bytes, to);
             } else {
-                copy_run::<V>(src, dst, bytes, to);
+                copy_run(src, dst, bytes, to);
             }
         }
     }
@@ -72,8 +72,8 @@ impl Lanes<'_> {
 /// # Safety
 /// Kernel contract 1 to 4.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &Lanes<'_>) {
-    let mut stream = Stream::new();
+pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &Lanes<'_>, copy: CopyKernel) {
+    let mut stream = Stream::new(copy);
     let to = &mut stream;
     // SAFETY: kernel contract 1 to 4.
     unsafe {
@@ -159,7 +159,7 @@ unsafe fn prefix_and_rest<V: Simd, const DIVIDES: bool>(
                     reverser.run::<DIVIDES>(end, dst.add(reversed), prefix_len, to);
                 } else {
                     let to = lanes.to(stream, ahead(rest));
-                    lanes.rest::<V>(src.add(rest), dst.add(rest), bytes - prefix_len, to);
+                    lanes.rest(src.add(rest), dst.add(rest), bytes - prefix_len, to);
                 }
             }
         }

@@ -50,7 +50,7 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(job: &PackedRow) {
     // SAFETY: kernel contract 1 to 3.
     unsafe {
         match (job.backward, job.shift > 0) {
-            (false, false) => runs::copy_run::<V>(job.base, job.dst, job.bytes, to(job)),
+            (false, false) => runs::copy_run(job.base, job.dst, job.bytes, to(job)),
             (false, true) => write(Vectors::<V, false, 0, true>::new(job), job),
             (true, shifted) => {
                 // Non-temporal stores wait for memory longer than for the instructions that a known

@@ -8,7 +8,7 @@ use super::runs::{
     Backward, Forward, PREFETCHED, Reverser, copy_run, in_units, reverse_run, runs_ahead,
 };
 use super::short_rows::{self, ShortRows};
-use super::stream::{self, Run, Stream, To};
+use super::stream::{self, CopyKernel, Run, Stream, To};
 use crate::cpu::simd::{PartialVector, Simd, Source, Vector, divides_registers};
 
 /// Rows of equal shape and spacing.
@@ -85,8 +85,8 @@ impl Rows {
 /// # Safety
 /// Kernel contract 1 to 3.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Simd>(rows: &Rows) {
-    let mut stream = Stream::new();
+pub(in crate::cpu) unsafe fn run<V: Simd>(rows: &Rows, copy: CopyKernel) {
+    let mut stream = Stream::new(copy);
     let to = &mut stream;
     // SAFETY: kernel contract 1 to 3.
     unsafe {
@@ -156,7 +156,7 @@ unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             let (src, dst) = rows.row(row);
-            copy_run::<V>(src, dst, bytes, rows.to(stream, row, bytes));
+            copy_run(src, dst, bytes, rows.to(stream, row, bytes));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One contiguous run of bytes or units: copied or reversed, with ordinary or non-temporal
 //! stores. The kernels for rows, lanes and blocks are made of these.
 
-use super::stream::{self, Ahead, To, ZEROS, to_line};
+use super::stream::{self, Ahead, StreamCopy, To, ZEROS, to_line};
 use crate::cpu::simd::{
     PartialVector, Simd, Source, Vector, WIDEST, copy_ends, copy_narrow, copy_unit,
     divides_registers,
@@ -70,20 +70,30 @@ pub(in crate::cpu) fn in_units(dst: *mut u8, unit: usize) -> bool {
 /// # Safety
 /// Kernel contract 1 to 3, for these bytes.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn copy_run<V: Vector>(
-    src: *const u8,
-    dst: *mut u8,
-    bytes: usize,
-    to: To<'_>,
-) {
+pub(in crate::cpu) unsafe fn copy_run(src: *const u8, dst: *mut u8, bytes: usize, to: To<'_>) {
     // SAFETY: kernel contract 1 to 3.
     unsafe {
         match to.stream {
-            Some(stream) if bytes >= stream::LEAST => {
-                stream.run::<V, _>(Forward(src), to.next, dst, bytes);
+            Some(stream) => {
+                (stream.copy)(&mut StreamCopy { stream, src, dst, bytes, next: to.next });
             }
-            Some(stream) => stream.bytes::<V>(src, dst, bytes),
             None => src.copy_to_nonoverlapping(dst, bytes),
+        }
+    }
+}
+
+/// Copies bytes with non-temporal stores.
+///
+/// # Safety
+/// Kernel contract 1 to 3, for these bytes.
+#[inline(always)]
+pub(in crate::cpu) unsafe fn stream_copy<V: Vector>(job: &mut StreamCopy<'_>) {
+    let &mut StreamCopy { ref mut stream, src, dst, bytes, next } = job;
+    // SAFETY: kernel contract 1 to 3.
+    unsafe {
+        match bytes >= stream::LEAST {
+            true => stream.run::<V, _>(Forward(src), next, dst, bytes),
+            false => stream.bytes::<V>(src, dst, bytes),
         }
     }
 }
@@ -93,7 +103,7 @@ pub(in crate::cpu) unsafe fn copy_run<V: Vector>(
 /// # Safety
 /// Kernel contract 1 to 3, for the output.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn zero_run<V: Vector>(dst: *mut u8, bytes: usize, to: To<'_>) {
+pub(in crate::cpu) unsafe fn zero_run(dst: *mut u8, bytes: usize, to: To<'_>) {
     let Some(stream) = to.stream else {
         // SAFETY: kernel contract 1.
         return unsafe { dst.write_bytes(0, bytes) };
@@ -103,7 +113,7 @@ pub(in crate::cpu) unsafe fn zero_run<V: Vector>(dst: *mut u8, bytes: usize, to:
         let count = ZEROS.len().min(bytes - done);
         let to = To::new(&mut *stream, true);
         // SAFETY: kernel contract 1 to 3.
-        unsafe { copy_run::<V>(ZEROS.as_ptr(), dst.add(done), count, to) };
+        unsafe { copy_run(ZEROS.as_ptr(), dst.add(done), count, to) };
         done += count;
     }
 }
@@ -352,7 +362,7 @@ impl<V: Simd> Reverser<V> {
                 _ => {
                     for done in (0..bytes).step_by(unit) {
                         let to = To { stream: to.stream.as_deref_mut(), next: null() };
-                        copy_any::<V>(end.sub(done + unit), dst.add(done), unit, to);
+                        copy_any(end.sub(done + unit), dst.add(done), unit, to);
                     }
                 }
             }
@@ -385,16 +395,11 @@ impl<V: Simd> Reverser<V> {
 /// # Safety
 /// `src` and `dst` are valid for `bytes` and do not overlap.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn copy_any<V: Vector>(
-    src: *const u8,
-    dst: *mut u8,
-    bytes: usize,
-    to: To<'_>,
-) {
+pub(in crate::cpu) unsafe fn copy_any(src: *const u8, dst: *mut u8, bytes: usize, to: To<'_>) {
     // SAFETY: kernel contract 1 to 3; both moves stay inside the unit.
     unsafe {
         if to.stream.is_some() {
-            return copy_run::<V>(src, dst, bytes, to);
+            return copy_run(src, dst, bytes, to);
         }
         match bytes {
             1..=16 => copy_narrow(src, dst, bytes),

@@ -2,7 +2,7 @@
 
 use super::l1_buffer::{self, L1Buffer};
 use super::runs::{PREFETCHED, Reverser, copy_any, copy_run, prefetch_ahead, runs_ahead};
-use super::stream::{Stream, To};
+use super::stream::{CopyKernel, Stream, To};
 use crate::cpu::simd::Simd;
 use std::ops::Range;
 
@@ -89,15 +89,15 @@ impl Segments<'_> {
 /// # Safety
 /// Kernel contract 1 to 3, for the wanted steps and the segments that they are in.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Simd>(segments: &Segments<'_>) {
-    let mut stream = Stream::new();
+pub(in crate::cpu) unsafe fn run<V: Simd>(segments: &Segments<'_>, copy: CopyKernel) {
+    let mut stream = Stream::new(copy);
     let to = &mut stream;
     let contiguous = segments.axis_steps == [segments.unit as isize; 2];
     // SAFETY: kernel contract 1 to 3.
     unsafe {
         match contiguous {
             true => of_contiguous_units::<V>(segments, to),
-            false => of_units::<V>(segments, to),
+            false => of_units(segments, to),
         }
         stream.flush();
     }
@@ -170,7 +170,7 @@ unsafe fn many_short<V: Simd, const STREAM: bool>(
                 };
                 index += done;
                 if STREAM && done > 0 {
-                    flush::<V>(segments, buffer, start, bounds[index] * unit - start, stream);
+                    flush(segments, buffer, start, bounds[index] * unit - start, stream);
                     continue;
                 }
             }
@@ -247,7 +247,7 @@ impl Many<'_> {
 /// # Safety
 /// As for [`run`]; the bytes from `start` on are wanted, and in the buffer.
 #[inline(always)]
-unsafe fn flush<V: Simd>(
+unsafe fn flush(
     segments: &Segments<'_>,
     buffer: *const u8,
     start: usize,
@@ -258,7 +258,7 @@ unsafe fn flush<V: Simd>(
     let next = segments.src.wrapping_add(start + bytes);
     let to = To { next, ..To::new(stream, segments.stream) };
     // SAFETY: kernel contract 1 to 3.
-    unsafe { copy_run::<V>(buffer, segments.dst.add(start), bytes, to) };
+    unsafe { copy_run(buffer, segments.dst.add(start), bytes, to) };
 }
 
 /// Writes one piece.
@@ -283,7 +283,7 @@ unsafe fn write<V: Simd, const DIVIDES: bool>(
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-unsafe fn of_units<V: Simd>(segments: &Segments<'_>, stream: &mut Stream) {
+unsafe fn of_units(segments: &Segments<'_>, stream: &mut Stream) {
     let [src_step, dst_step] = segments.axis_steps;
     for index in 0..segments.count() {
         let piece = segments.piece(index);
@@ -293,7 +293,7 @@ unsafe fn of_units<V: Simd>(segments: &Segments<'_>, stream: &mut Stream) {
                 let src = segments.src.offset(src_step * (piece.end - 1 - step) as isize);
                 let dst = segments.dst.offset(dst_step * (piece.to + step) as isize);
                 let to = segments.to(stream, piece.to + step, segments.unit);
-                copy_any::<V>(src, dst, segments.unit, to);
+                copy_any(src, dst, segments.unit, to);
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use super::l1_buffer::{self, L1Buffer};
 use super::runs::{copy_run, partly_reverse_run, prefetch_ahead};
-use super::stream::{Stream, To};
+use super::stream::{CopyKernel, Stream, To};
 use crate::cpu::simd::{LaneMap, PartialVector, Simd, Vector, WIDEST, by_width, divides_registers};
 use std::mem::MaybeUninit;
 use std::ptr::null;
@@ -53,8 +53,8 @@ pub(in crate::cpu) struct ShortLanes<'a> {
 /// # Safety
 /// Kernel contract 1 to 4, for lanes that [are short](are_short).
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>) {
-    let mut stream = Stream::new();
+pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>, copy: CopyKernel) {
+    let mut stream = Stream::new(copy);
     let to = &mut stream;
     // SAFETY: kernel contract 1 to 4, passed on with the width of the unit.
     unsafe {
@@ -94,7 +94,7 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut
                     lanes.src_step == bytes as isize && first + count < lanes.prefix_lens.len();
                 let next = if more { src.wrapping_add(count * bytes) } else { null() };
                 let to = To { next, ..To::new(stream, lanes.stream) };
-                copy_run::<V>(buffer, dst, count * bytes, to);
+                copy_run(buffer, dst, count * bytes, to);
             }
         }
         first += count;

@@ -83,8 +83,26 @@ impl Line {
     }
 }
 
+/// Bytes to copy with non-temporal stores.
+pub(in crate::cpu) struct StreamCopy<'a> {
+    pub(in crate::cpu) stream: &'a mut Stream,
+    pub(in crate::cpu) src: *const u8,
+    pub(in crate::cpu) dst: *mut u8,
+    pub(in crate::cpu) bytes: usize,
+    /// What to prefetch meanwhile, as [`To`] has it.
+    pub(in crate::cpu) next: *const u8,
+}
+
+/// The kernel for [`StreamCopy`]: other kernels call it, so that it is compiled once for a level.
+///
+/// # Safety
+/// Kernel contract 1 to 3, for these bytes.
+pub(in crate::cpu) type CopyKernel = unsafe fn(&mut StreamCopy<'_>);
+
 /// Writes runs of bytes to memory, one after the other.
 pub(in crate::cpu) struct Stream {
+    /// The kernel that copies.
+    pub(in crate::cpu) copy: CopyKernel,
     line: Line,
     /// Where the next byte would continue the line.
     next: *mut u8,
@@ -93,8 +111,8 @@ pub(in crate::cpu) struct Stream {
 }
 
 impl Stream {
-    pub(in crate::cpu) fn new() -> Self {
-        Stream { line: Line(MaybeUninit::uninit()), next: std::ptr::null_mut(), waiting: 0 }
+    pub(in crate::cpu) fn new(copy: CopyKernel) -> Self {
+        Stream { copy, line: Line(MaybeUninit::uninit()), next: std::ptr::null_mut(), waiting: 0 }
     }
 
     /// Writes a run of at least [`LEAST`] bytes, and prefetches `next` meanwhile, as [`To`] has it.

@@ -5,7 +5,6 @@ use super::short::ShortRows;
 use super::sink::Sink;
 use crate::cpu::dispatch::Isa;
 use crate::cpu::kernels::runs::{PREFETCHED, runs_ahead};
-use crate::cpu::kernels::stream::Stream;
 use crate::cpu::lengths::{Bounds, LengthReader};
 use crate::cpu::nest::{Loop, Loops, walk, walk_of};
 use crate::cpu::program::Packed;
@@ -116,7 +115,7 @@ impl Rows<'_> {
             }
             loops.push(Loop { len: wanted.len(), steps: each });
         }
-        let mut stream = self.stream.then(Stream::new);
+        let mut stream = self.stream.then(|| self.isa.stream());
         let mut sink = Sink::<BITS>::new(self.dst, self.seals, stream.as_mut(), self.isa);
         // SAFETY: the loops run over the window, so rows are inside both sides, and lengths are those
         // of the call at these offsets.

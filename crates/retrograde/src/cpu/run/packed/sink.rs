@@ -2,7 +2,7 @@
 
 use super::eights::Eights;
 use crate::cpu::dispatch::Isa;
-use crate::cpu::kernels::stream::Stream;
+use crate::cpu::kernels::stream::{Stream, StreamCopy};
 use crate::cpu::simd::words;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
@@ -223,11 +223,11 @@ impl<'a, const BITS: usize> Sink<'a, BITS> {
     /// # Safety
     /// They are valid for reads, and their place for writes.
     unsafe fn put_through(&mut self, ready: *const u8, bytes: usize) {
-        let source = Eights::<BITS, false>::new(ready, 0);
+        let Some(stream) = self.stream.as_deref_mut() else { return };
         // SAFETY: the contract of [`push`](Self::push).
         unsafe {
             let dst = self.dst.add(self.byte);
-            self.isa.packed_rows(&source.fill(dst, bytes, self.stream(), null()));
+            self.isa.stream_copy(&mut StreamCopy { stream, src: ready, dst, bytes, next: null() });
         }
     }
 }
