@@ -19,6 +19,11 @@ struct Bounds {
     i32 count;  // of segments
     u32 more;  // whether segments begin after those that are loaded
     i32 at[MOST_BOUNDS + 1];  // steps from the start of the tile, clamped to it
+    // In place, what trades places, both ways.
+    struct Move {
+        u64 to;  // the first step there
+        i32 held, bytes;  // where what goes there is staged, in reverse order
+    } moves[4];
     // Where what becomes byte 0 of the tile is staged, if a segment is continued to there: as its
     // last bytes if it is reversed.
     i32 from[MOST_BOUNDS];
@@ -158,14 +163,6 @@ struct StagedTile {
     i32 origin[3];  // of the first segment, of the last one, and of those between
     i32 begin, end;  // the segments between, in steps from the start of the tile
 
-    // Steps of a segment that trade places with their mirror images.
-    struct Trade {
-        i32 low, count;  // from the start of the tile
-        u64 high;  // the first of the mirror images
-        i32 held_low, held_high;  // where both are staged
-    };
-    Trade first, last;
-
     static const i32 TILE = SWAP ? SWAP_TILE_BYTES : TILE_BYTES;
     // Dynamic shared memory.
     static const i32 MOST = SWAP ? STAGED_SWAP_TILE : STAGED_TILE;
@@ -194,15 +191,17 @@ struct StagedTile {
         origin[1] = stage(room, in, stop - (u64)(all - end), all - end) - end * W;
     }
 
-    // The steps from `low` on of a segment that trade places, both of them staged.
-    __device__ __forceinline__ Trade trade(u32& room, const u8* in, u64 start, u64 stop, i32 low) {
+    // Stages the steps from `low` on of a segment that trade places with their mirror images, and these.
+    // What becomes of both are two moves, from number `k` on.
+    __device__ __forceinline__ void trade(u32& room, const u8* in, u64 start, u64 stop, i32 low, i32 k) {
         const u64 from = tile.first + (u64)low, middle = start + (stop - start) / 2;
         const u64 to = middle < tile.last ? middle : tile.last;
-        Trade t = {low, to > from ? (i32)(to - from) : 0, 0, 0, 0};
-        t.high = start + stop - from - (u64)t.count;
-        t.held_low = stage(room, in, from, t.count);
-        t.held_high = stage(room, in, t.high, t.count);
-        return t;
+        const i32 count = to > from ? (i32)(to - from) : 0;
+        const u64 mirror = start + stop - from - (u64)count;
+        const i32 held_low = stage(room, in, from, count), held_high = stage(room, in, mirror, count);
+        if (threadIdx.x > 0) return;
+        bounds().moves[k] = {from, held_high, count * W};
+        bounds().moves[k + 1] = {mirror, held_low, count * W};
     }
 
     // What is behind the last offset stays where it is.
@@ -210,27 +209,30 @@ struct StagedTile {
         const Bounds& b = bounds();
         const i32 count = tile.count - 1;
         u32 room = MARGIN;
-        first = last = Trade{0, 0, 0, 0, 0};
+        if (threadIdx.x < 4) bounds().moves[threadIdx.x].bytes = 0;
+        // Before one thread stores what it knows.
+        __syncwarp();
         begin = end = tile.relative(b.first[1]);
         if (tile.kept == 0) return;
-        first = trade(room, in, b.first[0], b.first[1], 0);
+        trade(room, in, b.first[0], b.first[1], 0, 0);
         if (count == 0) return;
         end = count >= tile.kept ? b.at[tile.kept] : tile.relative(b.last[0]);
         if (end < begin) end = begin;
         origin[2] = stage(room, in, tile.first + (u64)begin, end - begin) - begin * W;
         // Out of order only if offsets are invalid, and the call does not stop.
         if (count < tile.kept && b.last[0] == tile.first + (u64)end && b.last[1] >= b.last[0])
-            last = trade(room, in, b.last[0], b.last[1], end);
+            trade(room, in, b.last[0], b.last[1], end, 2);
     }
 
-    // Writes steps and their mirror images to each other's places.
-    __device__ __forceinline__ void put_trade(u8* out, const Trade& t) const {
-        typedef typename Vectors<W>::Line Line;
-        const i32 bytes = t.count * W;
-        if (bytes == 0) return;
-        const Line high(t.held_high, bytes, true, 0), low(t.held_low, bytes, true, 0);
-        Vectors<W>::template put<THREADS>(out + (i64)(tile.first + (u64)t.low) * W, high, high, bytes, bytes);
-        Vectors<W>::template put<THREADS>(out + (i64)t.high * W, low, low, bytes, bytes);
+    // Writes what trades places.
+    __device__ __forceinline__ void put_moves(u8* out) const {
+#pragma unroll 1
+        for (i32 k = 0; k < 4; ++k) {
+            const Bounds::Move move = bounds().moves[k];
+            if (move.bytes == 0) continue;
+            const typename Vectors<W>::Line line(move.held, move.bytes, true, 0);
+            Vectors<W>::template put<THREADS>(out + move.to * W, line, line, move.bytes, move.bytes);
+        }
     }
 
     // Stores where the segments of the tile are staged, for the other threads.
@@ -335,8 +337,7 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
             wait_for_copies();
             if constexpr (SWAP) {
                 if (held.begin < held.end) held.put(out + first, held.begin * W, held.end * W);
-                held.put_trade(out, held.first);
-                held.put_trade(out, held.last);
+                held.put_moves(out);
             } else {
                 held.put(out + first, 0, end);
             }
