@@ -26,7 +26,8 @@ const u32 TILE_THREADS = 256;  // Threads of a block that transposes a tile
 const u32 CHECK_THREADS = 256;  // Threads of a block that checks lengths
 const i32 CUT = 4;  // Vectors of a row per thread, if it has to wait for a length
 const i32 MOVED = 2;  // The same if lengths move whole rows
-const i32 PAIR = 2;  // The same if vectors come from windows at any alignment, and one is not better
+// The same if vectors come from windows at any alignment, and one is not better.
+const i32 PAIR = 2;
 // Vectors of dense rows that a thread flips, one after the other: two amortise the setup of a
 // block, and more were slower.
 const i32 FLIPS = 2;

@@ -80,6 +80,7 @@ const PACKED: &[Row] = &[
     // The shift is uniform for all vectors.
     // 44 % (u4 and u1, 1 GiB).
     row(Kernel::PackedFlips, Calls::Both, By::One, When::Call(|f| f.flips_packed_row())),
+    // One kernel for both would take 16 % longer (u4 [32768,32768]).
     row(
         Kernel::PackedMore,
         Calls::Both,
@@ -96,12 +97,12 @@ const PACKED: &[Row] = &[
 
 /// A dimension that offsets cut into segments.
 const SEGMENTS: &[Row] = &[
-    // 110 % (f64) to 1,187 % (u8), segments of 1 KiB.
+    // 33 % (c128), 110 % (f64) to 1,272 % (u8), segments of 1 KiB.
     row(Kernel::SegmentRows, Calls::Apart, By::Unit, When::Rows(segments_of_units)),
-    // 39 % (c128) to 952 % (u8), segments of 1 KiB.
+    // 42 % (c128) to 959 % (u8), segments of 1 KiB.
     row(Kernel::SegmentRowSwaps, Calls::InPlace, By::Unit, When::Rows(segments_of_units)),
-    // 8 % to 23 % (f64 [524288,63], in place), 138 % to 191 % (f32 [262144,255]), 753 % and more (u8
-    // [65536,4095]). Units of fewer pieces are as fast without it.
+    // 141 % (f32 [262144,255], in place) to 930 % (u8 [65536,4095]). Units of fewer pieces are as fast
+    // without it.
     row(
         Kernel::SegmentUnits,
         Calls::Both,
@@ -111,9 +112,9 @@ const SEGMENTS: &[Row] = &[
             f.cuts_innermost() && f.granule < 16 && f.shape.unit >= WIDE_UNIT && pieces >= 64
         }),
     ),
-    // 191 % (c128) to 288 % (f32 [262144,255]).
+    // 196 % (100 rows of f32 [262144,256]) to 297 % (4 of f32 [2097152,33]).
     row(Kernel::SegmentBlocks, Calls::Apart, By::Piece, When::Call(|f| f.cuts_innermost())),
-    // 139 % (c128) to 319 % (u8), segments of 1 KiB.
+    // 194 % (100 rows of f32 [262144,256]) to 318 % (f32 [1048576,63]).
     row(Kernel::SegmentSwaps, Calls::InPlace, By::Piece, When::Call(|f| f.cuts_innermost())),
     row(Kernel::SegmentStrided, Calls::Both, By::Piece, When::Always),
 ];
@@ -298,7 +299,7 @@ const UNITS: &[Row] = &[
         By::Piece,
         When::Call(|f| gathers(f) && f.shape.prefix.is_none()),
     ),
-    // Not measured.
+    // One kernel for both would take 88 % (u8 [134217728,7]) and 20 % (f32 [33554432,8]) longer.
     row(
         Kernel::GatherPrefix,
         Calls::Apart,

@@ -3,6 +3,15 @@
 // Some are for the simulation only.
 #![cfg_attr(not(feature = "simulate"), allow(dead_code))]
 
+/// A constant, with the type that it has in the kernels.
+#[cfg(test)]
+pub(crate) struct Constant {
+    pub(crate) name: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) value: u64,
+    pub(crate) about: String,
+}
+
 /// Declares constants, each with the type that it has in the kernels.
 macro_rules! constants {
     ($($(#[doc = $about:literal])* $there:ident $name:ident: $kind:ty = $value:expr;)+) => {
@@ -10,8 +19,8 @@ macro_rules! constants {
 
         /// All of them.
         #[cfg(test)]
-        pub(crate) fn shared() -> Vec<crate::params::header::Constant> {
-            vec![$(crate::params::header::Constant {
+        pub(crate) fn shared() -> Vec<Constant> {
+            vec![$(Constant {
                 name: stringify!($name),
                 kind: stringify!($there),
                 value: $name as u64,

@@ -26,14 +26,6 @@ pub(crate) trait Declared {
     fn declared() -> Struct;
 }
 
-/// A constant, with the type that it has in the kernels.
-pub(crate) struct Constant {
-    pub(crate) name: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) value: u64,
-    pub(crate) about: String,
-}
-
 /// The longest line.
 const WIDTH: usize = 100;
 
@@ -116,7 +108,7 @@ fn header() -> String {
          typedef int i32;\n\
          typedef long long i64;\n\n",
     );
-    for Constant { name, kind, value, about } in constants::shared() {
+    for constants::Constant { name, kind, value, about } in constants::shared() {
         declare(&mut header, "", &format!("const {kind} {name} = {value};"), &about);
     }
     let all: [fn(&mut String); 13] = [
