@@ -1,5 +1,5 @@
-//! Many short segments against a copy, into memory that was used before: lengths distributed evenly and
-//! as those of words, on one thread and on all. Speed as a ratio to `memcpy`.
+//! Many short segments against a copy, into memory that was used before: lengths distributed evenly,
+//! geometrically and as those of words, on one thread and on all. Speed as a ratio to `memcpy`.
 //!
 //! `cargo run --release -p retrograde-bench --example segments [KIND [SEGMENTS]]`
 
@@ -16,17 +16,26 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
+/// A length from 1 on, geometrically distributed.
+fn geometric(random: usize, mean: f64) -> usize {
+    let part = (random as f64 + 0.5) / (1u64 << 31) as f64;
+    1 + (part.ln() / (1.0 - 1.0 / mean).ln()) as usize
+}
+
 /// A name, the type of elements, their bytes, and a length for each random number.
 type Kind = (&'static str, DType, usize, fn(usize) -> usize);
 
 fn main() {
-    let kinds: [Kind; 7] = [
+    let kinds: [Kind; 10] = [
         ("u8, 0 to 63", DType::U8, 1, |r| r % 64),
         ("u8, 0 to 15", DType::U8, 1, |r| r % 16),
         ("u8, words (mean 5)", DType::U8, 1, |r| {
             (r | 1 << 12).trailing_zeros() as usize * 3 + r / 64 % 5
         }),
         ("u8, reads of 100 to 150", DType::U8, 1, |r| 100 + r % 51),
+        ("u8, geometric, mean 8", DType::U8, 1, |r| geometric(r, 8.0)),
+        ("u8, geometric, mean 16", DType::U8, 1, |r| geometric(r, 16.0)),
+        ("f32, geometric, mean 4", DType::F32, 4, |r| geometric(r, 4.0)),
         ("u16, 0 to 31", DType::U16, 2, |r| r % 32),
         ("f32, 0 to 199", DType::F32, 4, |r| r % 200),
         ("i64, 0 to 15", DType::I64, 8, |r| r % 16),

@@ -5,7 +5,7 @@
 
 use super::l1_buffer::{self, L1Buffer};
 use super::runs::{copy_run, partly_reverse_run, prefetch_ahead};
-use super::stream::{CopyKernel, Stream, To};
+use super::stream::{CopyKernel, LINE, Stream, To};
 use crate::cpu::simd::{LaneMap, PartialVector, Simd, Vector, WIDEST, by_width, divides_registers};
 use std::mem::MaybeUninit;
 use std::ptr::null;
@@ -149,7 +149,8 @@ impl Group<'_> {
             unsafe {
                 let src = self.src.offset(self.src_step * lane as isize);
                 let dst = dst.add(lane * bytes);
-                if bytes <= PREFETCHED {
+                // Once for a line.
+                if bytes <= PREFETCHED && dst.addr() % LINE < bytes {
                     prefetch_ahead::<V>(src, dst);
                 }
                 if VECTORS == usize::MAX {

@@ -1,7 +1,7 @@
 //! A strip of [`columns`](super): some vectors of each row, staged and written back.
 
 use super::job::{Columns, MOST_COLUMNS, behind};
-use crate::cpu::kernels::stream::ZEROS;
+use crate::cpu::kernels::stream::{LINE, ZEROS};
 use crate::cpu::kernels::transpose::{Square, no_square, transpose};
 use crate::cpu::simd::{PartialVector, SIXTEEN, Simd, Vector, WIDEST, bits, copy_unit, words};
 use std::marker::PhantomData;
@@ -313,7 +313,10 @@ impl<'a, V: Simd> Strip<'a, V> {
         steps: &Range<usize>,
         pieces: &mut MaybeUninit<Pieces>,
     ) {
-        let (wide, stage, stream) = (V::BYTES / W, self.columns.stage, self.stream);
+        let (wide, stage) = (V::BYTES / W, self.columns.stage);
+        // Registers narrower than a line fill the lines of `N` rows in turns. A processor has few buffers
+        // for lines that are not complete, and writes those in parts if it needs another.
+        let stream = self.stream && const { V::BYTES == LINE || N <= 4 };
         let (step, dst) = (self.columns.pitches[1], self.row_of_output(steps.start + first));
         let ahead = step.wrapping_mul(AHEAD as isize);
         // SAFETY: kernel contract 1 to 4; `find` writes all that `square` reads, and streamed strips
