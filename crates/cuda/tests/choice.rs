@@ -281,7 +281,11 @@ fn every_kernel_of_the_table_runs_some_plan() {
     let transposed = Layout::strided(F32, &[8, 64], &[1, 8], 0).unwrap();
     let wide = Layout::strided(F32, &[64, 64], &[1, 64], 0).unwrap();
     let rows = dense(F32, &[8, 64]);
-    let gathered = ReverseSequence::new(1, 0).plan(&transposed, &dense(I64, &[8]), &rows);
+    let gathered = ReverseSequence::new().time_axis(1).batch_axis(0).plan(
+        &transposed,
+        &dense(I64, &[8]),
+        &rows,
+    );
     let plans = [
         flip(U4, &[1001], &[0]),
         flip(U4, &[3, 33], &[0]),

@@ -245,7 +245,7 @@ pub(crate) fn many_offsets() {
             };
             offsets[at] = value;
             let high = if at == 0 { 0 } else { 2 * SEGMENTS };
-            let call = || rows.offsets(&offsets[..]).run_slice(&src, &mut dst, &[2 * SEGMENTS]);
+            let call = || rows.offsets(&offsets[..]).apply(&src, &mut dst, &[2 * SEGMENTS]);
             refused!(
                 cpu::with_threads(threads, call),
                 Error::OffsetOutOfRange { .. },

@@ -144,9 +144,9 @@ unsafe fn many_short<V: Simd, const STREAM: bool>(
     let count = segments.count();
     // How much of each segment is written at once follows from how long they are on average.
     let first = match (bounds[count] - bounds[0]) * unit / count.max(1) {
-        ..=10 => 32,
-        ..=36 => 64,
-        ..=80 => 128,
+        0..=10 => 32,
+        11..=36 => 64,
+        37..=80 => 128,
         _ => MOST,
     };
     let inside = segments.inside(first.max(V::BYTES).div_ceil(unit));
