@@ -7,9 +7,8 @@ use crate::fresh::vec_with_capacity;
 use crate::layout::Layout;
 #[cfg(feature = "ndarray")]
 use crate::nd;
-use crate::op::sealed::Sealed;
 use crate::op::{LengthsOperator, Reverse, WithLengths};
-use crate::prepared::Prepared;
+use crate::prepared::{Planned, Prepared};
 use crate::tensor::{Memory, MemoryMut, TensorMut, TensorRef};
 use bytemuck::{NoUninit, Zeroable};
 #[cfg(feature = "ndarray")]
@@ -29,7 +28,7 @@ use std::mem::MaybeUninit;
 /// On success every element of the output has been written. On an error nothing has.
 ///
 /// `'a` is how long lengths are borrowed. [`Reverse`] has none.
-pub trait Reversal<'a>: Sealed {
+pub trait Reversal<'a>: sealed::Plans<'a> {
     /// Which operator this is.
     fn operator(&self) -> Operator;
 
@@ -49,7 +48,9 @@ pub trait Reversal<'a>: Sealed {
     /// assert_eq!(&out, b"......RGBrgb");
     /// # Ok::<(), retrograde::Error>(())
     /// ```
-    fn prepare(&self, src: &Layout, dst: &Layout) -> Result<Prepared<'a>, Error>;
+    fn prepare(&self, src: &Layout, dst: &Layout) -> Result<Prepared<'a>, Error> {
+        Ok(self.planned(src, dst)?.prepared())
+    }
 
     /// From a dense slice to another of the same shape.
     ///
@@ -103,7 +104,7 @@ pub trait Reversal<'a>: Sealed {
         let layout = dense_of::<T>(self.operator(), slice.len(), shape)?;
         // Sound for any `T`: in place, a plan only swaps whole elements, and no code of
         // the caller runs in between.
-        for_any_type(self.prepare(&layout, &layout)?)?.run_in_place(MemoryMut::of(slice))
+        for_any_type(self.planned(&layout, &layout)?)?.run_in_place(MemoryMut::of(slice))
     }
 
     /// From a dense slice to a new vector.
@@ -175,9 +176,9 @@ pub trait Reversal<'a>: Sealed {
     {
         // Before cloning: is the call valid?
         let layout = dense_of::<T>(self.operator(), src.len(), shape)?;
-        for_any_type(self.prepare(&layout, &layout)?)?;
+        let planned = for_any_type(self.planned(&layout, &layout)?)?;
         let mut out = src.to_vec();
-        self.in_place(&mut out, shape)?;
+        planned.run_in_place(MemoryMut::of(&mut out))?;
         Ok(out)
     }
 
@@ -198,9 +199,9 @@ pub trait Reversal<'a>: Sealed {
         Self: Sized,
     {
         let layout = dense_of::<T>(self.operator(), src.len(), shape)?;
-        let prepared = self.prepare(&layout, &layout)?;
+        let planned = self.planned(&layout, &layout)?;
         // Lengths that steer nothing must still be valid.
-        if prepared.plan().keeps_order() && prepared.lengths().is_none() {
+        if planned.plan.keeps_order() && planned.lengths.is_none() {
             return Ok(Cow::Borrowed(src));
         }
         Ok(Cow::Owned(self.to_vec(src, shape)?))
@@ -224,7 +225,7 @@ pub trait Reversal<'a>: Sealed {
     /// # Ok::<(), retrograde::Error>(())
     /// ```
     fn apply_view(&self, src: &TensorRef<'_>, dst: &mut TensorMut<'_>) -> Result<(), Error> {
-        self.prepare(src.layout(), dst.layout())?.run(src.memory(), dst.memory())
+        self.planned(src.layout(), dst.layout())?.run(src.memory(), dst.memory())
     }
 
     /// On a view, in place.
@@ -240,7 +241,7 @@ pub trait Reversal<'a>: Sealed {
     /// # Ok::<(), retrograde::Error>(())
     /// ```
     fn in_place_view(&self, tensor: &mut TensorMut<'_>) -> Result<(), Error> {
-        self.prepare(tensor.layout(), tensor.layout())?.run_in_place(tensor.memory())
+        self.planned(tensor.layout(), tensor.layout())?.run_in_place(tensor.memory())
     }
 
     /// A view's elements, reversed, as the bytes of a new dense row-major tensor.
@@ -261,9 +262,9 @@ pub trait Reversal<'a>: Sealed {
             .map_err(|source| Error::Argument { operator, argument: "output", source })?;
         let len = layout.byte_len();
         // Before allocating: is the call valid?
-        let prepared = self.prepare(src.layout(), &layout)?;
+        let planned = self.planned(src.layout(), &layout)?;
         let mut out: Vec<u8> = vec_with_capacity(len);
-        prepared.run(src.memory(), MemoryMut::uninit(&mut out.spare_capacity_mut()[..len]))?;
+        planned.run(src.memory(), MemoryMut::uninit(&mut out.spare_capacity_mut()[..len]))?;
         // SAFETY: `run` succeeded, so it has written every element, and the elements of a
         // dense layout cover all of its `len` bytes (packed ones to the last bit: the plan
         // seals the last byte).
@@ -305,8 +306,8 @@ pub trait Reversal<'a>: Sealed {
     {
         // In place, whole elements are swapped, which is sound for any `T`.
         let mut view = nd::view_mut_of(&mut array)?;
-        let prepared = self.prepare(view.layout(), view.layout())?;
-        for_any_type(prepared)?.run_in_place(view.memory())
+        let planned = self.planned(view.layout(), view.layout())?;
+        for_any_type(planned)?.run_in_place(view.memory())
     }
 
     /// From an `ndarray` view to a new array.
@@ -340,29 +341,41 @@ pub trait Reversal<'a>: Sealed {
     }
 }
 
-impl Sealed for Reverse {}
-
 impl<'a> Reversal<'a> for Reverse {
     fn operator(&self) -> Operator {
         Operator::Reverse
     }
-
-    fn prepare(&self, src: &Layout, dst: &Layout) -> Result<Prepared<'a>, Error> {
-        Ok(Prepared::from_plan(Operator::Reverse, self.plan(src, dst)?, None))
-    }
 }
 
-impl<O: LengthsOperator> Sealed for WithLengths<'_, O> {}
+impl<'a> sealed::Plans<'a> for Reverse {
+    fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error> {
+        let plan = self.plan(src, dst)?;
+        Ok(Planned { operator: Operator::Reverse, plan, lengths: None })
+    }
+}
 
 impl<'a, O: LengthsOperator> Reversal<'a> for WithLengths<'a, O> {
     fn operator(&self) -> Operator {
         O::OPERATOR
     }
+}
 
-    fn prepare(&self, src: &Layout, dst: &Layout) -> Result<Prepared<'a>, Error> {
+impl<'a, O: LengthsOperator> sealed::Plans<'a> for WithLengths<'a, O> {
+    fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error> {
         let lengths = self.operator.shaped(&self.lengths, src.shape())?;
         let plan = self.operator.plan(src, lengths.layout(), dst)?;
-        Ok(Prepared::from_plan(O::OPERATOR, plan, Some(lengths)))
+        Ok(Planned { operator: O::OPERATOR, plan, lengths: Some(lengths) })
+    }
+}
+
+mod sealed {
+    use super::{Error, Layout, Planned};
+
+    /// What operators do for their methods. Slices rely on plans that write exactly the layout they
+    /// were made from, so nothing else may implement it.
+    pub trait Plans<'a> {
+        /// Checks the operands and plans the call.
+        fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error>;
     }
 }
 
@@ -381,7 +394,7 @@ fn apply_dense<'a, T: Copy>(
         let source = LayoutError::SizeMismatch { shape, dtype, expected, available };
         return Err(Error::Argument { operator, argument: "output", source });
     }
-    for_any_type(reversal.prepare(&layout, &layout)?)?.run(Memory::of(src), dst)
+    for_any_type(reversal.planned(&layout, &layout)?)?.run(Memory::of(src), dst)
 }
 
 /// Between views of elements of any type.
@@ -391,17 +404,17 @@ fn apply_any<'a>(
     src: &TensorRef<'_>,
     dst: &mut TensorMut<'_>,
 ) -> Result<(), Error> {
-    let prepared = reversal.prepare(src.layout(), dst.layout())?;
-    for_any_type(prepared)?.run(src.memory(), dst.memory())
+    let planned = reversal.planned(src.layout(), dst.layout())?;
+    for_any_type(planned)?.run(src.memory(), dst.memory())
 }
 
 /// Lets a call run on elements of any type, references among them: not if it writes zeros, which
 /// may be no value of the type.
-fn for_any_type(prepared: Prepared<'_>) -> Result<Prepared<'_>, Error> {
-    if prepared.plan().zeroes_tail() {
-        return Err(Error::TailOfAnyType { operator: prepared.operator() });
+fn for_any_type(planned: Planned<'_>) -> Result<Planned<'_>, Error> {
+    if planned.plan.zeroes_tail() {
+        return Err(Error::TailOfAnyType { operator: planned.operator });
     }
-    Ok(prepared)
+    Ok(planned)
 }
 
 /// The dense layout of a slice of any type, if the shape is the slice's.

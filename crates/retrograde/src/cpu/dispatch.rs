@@ -149,7 +149,7 @@ levels! {
         "avx512-vbmi",
         simd::avx512::Avx512<true>,
         ["avx512f" "avx512bw" "avx512vl" "avx512vbmi" "avx2"]
-    ) wide: avx512, loops: avx512;
+    ) wide: avx512, loops: vbmi;
     // Every processor of this architecture has it.
     #[cfg(target_arch = "aarch64")]
     neon("neon", simd::neon::Neon, []) wide: neon, loops: neon;

@@ -19,13 +19,10 @@ use crate::lengths::{ANY_INTEGER, Lengths};
 use crate::plan::Plan;
 use crate::tensor::TensorRef;
 
-/// Only operators of this crate make prepared calls: slices rely on plans that write exactly the
-/// layout they were made from.
+/// Only operators of this crate take lengths.
 pub(crate) mod sealed {
     use crate::error::Error;
     use crate::layout::Shape;
-
-    pub trait Sealed {}
 
     pub trait Lanes {
         /// The shape that lengths must have for an input of this shape.
