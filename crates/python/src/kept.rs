@@ -178,6 +178,10 @@ impl<'a, 'py> Call<'a, 'py> {
     /// are not copied, and those that are not where the input is.
     fn counts(&self, input: &RawTensor<'_>) -> Result<Option<Counts<'a>>, NeedsFullPath> {
         let Some(lengths) = self.counts else { return Ok(None) };
+        // Whether a mask fits the tensor is not known from its lengths.
+        if lengths.mask().is_some() {
+            return Err(NeedsFullPath);
+        }
         match (lengths.place(), input.place()) {
             (Place::Host, Some(Place::Host)) if lengths.copy().is_some() => {
                 Ok(Some(Counts::Host(lengths)))

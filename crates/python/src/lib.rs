@@ -16,6 +16,7 @@ mod hint;
 mod kept;
 mod lengths;
 mod maker;
+mod mask;
 mod memory;
 mod model;
 mod ndarray;
@@ -57,6 +58,8 @@ mod _engine {
     use crate::lengths::refuse_masked;
     #[pymodule_export]
     use crate::maker::Maker;
+    #[pymodule_export]
+    use crate::mask::kept_steps;
     #[pymodule_export]
     use crate::memory::{kept_memory, kept_memory_limit, set_kept_memory};
     #[pymodule_export]

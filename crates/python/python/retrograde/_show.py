@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from . import _axes, _elements, _engine, _kinds
 from ._check import check
 from ._explain import OPERATORS, bound
+from ._lengths import counted
 from ._typing import ChunkedArray, Operator, RaggedTensor, Tensor
 
 
@@ -118,7 +119,7 @@ def _scene(name, x, arguments):
         axes = list(_axes.resolved(*arguments, rank))
     else:
         axes = [_operator.index(axis) % rank for axis in arguments[1 : 1 + len(OPERATORS[name])]]
-        lengths = _elements.array_of(arguments[0])
+        lengths = counted(name, shape, _elements.array_of(arguments[0]), *arguments[1:])
         if name == "reverse_segments":
             offsets = [int(offset) for offset in lengths]
         else:
