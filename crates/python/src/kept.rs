@@ -21,9 +21,10 @@ use pyo3::types::PyTuple;
 use retrograde::cpu::Program;
 use retrograde::{DType, LengthsMemory, Memory, MemoryMut, Reversal, TensorRef};
 use retrograde_cuda::{CudaLengths, DeviceMut, DeviceRef, Error};
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::ffi::c_int;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 /// Tensors of higher rank are planned each time.
 const MOST_AXES: usize = 8;
@@ -54,7 +55,7 @@ pub(crate) struct Kept {
     /// Bytes to move.
     pub(crate) work: usize,
     /// Arguments with which the library allocates another such output, by [`Order`].
-    fresh: [OnceCell<Py<PyTuple>>; 2],
+    fresh: [OnceLock<Py<PyTuple>>; 2],
 }
 
 /// The memory order of new outputs.
@@ -90,7 +91,7 @@ impl Kept {
     }
 
     /// Arguments with which the library allocates another output of this order.
-    pub(crate) fn fresh(&self, order: Order) -> &OnceCell<Py<PyTuple>> {
+    pub(crate) fn fresh(&self, order: Order) -> &OnceLock<Py<PyTuple>> {
         &self.fresh[order as usize]
     }
 }
@@ -282,8 +283,22 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(done.is_ok())
     }
 
-    /// Plans a call with all checks and caches the plan. Errors are left to the full path.
+    /// The plan of a call into such an output, for a caller who keeps it.
+    pub(crate) fn kept(&self, out: &Bound<'py, PyAny>) -> Option<Kept> {
+        self.planned(out, &self.tensors(out)?)
+    }
+
+    /// Plans a call and caches the plan.
     fn plan(&self, out: &Bound<'py, PyAny>, tensors: &Tensors<'_>) -> Option<Rc<Kept>> {
+        let kept = Rc::new(self.planned(out, tensors)?);
+        // The replaced entry is dropped after the borrow ends, because it may hold Python objects.
+        let gone = LATEST.with_borrow_mut(|latest| latest.put(Rc::clone(&kept)));
+        drop(gone);
+        Some(kept)
+    }
+
+    /// Plans a call with all checks. Errors are left to the full path.
+    fn planned(&self, out: &Bound<'py, PyAny>, tensors: &Tensors<'_>) -> Option<Kept> {
         let (input, output) = (Facts::of(&tensors.input)?, Facts::of(&tensors.output)?);
         let lengths = match &tensors.counts {
             Some(counts) => Some(CountFacts::of(counts)?),
@@ -302,7 +317,7 @@ impl<'a, 'py> Call<'a, 'py> {
         }
         let (program, [from, counts, to]) =
             operation.visit_anywhere(Make { input: &operand, out }).ok()?;
-        let kept = Rc::new(Kept {
+        let kept = Kept {
             asked: self.asked.clone(),
             input,
             lengths,
@@ -313,16 +328,10 @@ impl<'a, 'py> Call<'a, 'py> {
             counts,
             to,
             work: operation.work_on(&view),
-            fresh: [const { OnceCell::new() }; 2],
-        });
+            fresh: [const { OnceLock::new() }; 2],
+        };
         // The plan is for the tensors as they were described before it was made.
-        if !kept.fits(self.asked, &self.tensors(out)?) {
-            return None;
-        }
-        // The replaced entry is dropped after the borrow ends, because it may hold Python objects.
-        let gone = LATEST.with_borrow_mut(|latest| latest.put(Rc::clone(&kept)));
-        drop(gone);
-        Some(kept)
+        kept.fits(self.asked, &self.tensors(out)?).then_some(kept)
     }
 }
 
