@@ -37,11 +37,12 @@ tsrap...
 #[cfg_attr(not(target_os = "linux"), ignore = "the names of libraries are those of Linux")]
 fn the_cpp_example() {
     let expected = "\
-ghidefabcGHIDEFABC
+ef cd ab kl ij gh 
+dessertsevil....strap...
 dessertsevilradar
-Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2
+ReverseSequence: lengths[1] is 9, outside [0, 8]
 ";
-    check("reverse.cpp", Language::Cpp, "-std=c++11", expected);
+    check("reverse.cpp", Language::Cpp, "-std=c++20", expected);
 }
 
 #[test]
