@@ -23,6 +23,14 @@ pub enum Role {
     Moved,
     /// An element beyond its length.
     Padding,
+    /// Two pixels of these colours (red, green, blue), one above the other: the upper half of a block in
+    /// the colour of the first on the second. Without colours, the text stays as it is.
+    Pixels {
+        /// The upper pixel.
+        above: [u8; 3],
+        /// The lower pixel.
+        below: [u8; 3],
+    },
 }
 
 /// Returns the text without colours.
@@ -31,7 +39,7 @@ pub fn plain(_: Role, text: &str) -> String {
 }
 
 /// Adds colours to a piece of text. They must not change its width.
-type Paint<'a> = &'a dyn Fn(Role, &str) -> String;
+pub(crate) type Paint<'a> = &'a dyn Fn(Role, &str) -> String;
 
 impl Scene {
     /// The picture as text, within this many columns if possible. The grids are side by side if
@@ -39,6 +47,10 @@ impl Scene {
     pub fn text(&self, columns: usize, paint: Paint<'_>) -> String {
         let operator = paint(Role::Operator, self.operator);
         let mut out = format!("{operator}  {}\n\n", self.subject);
+        if let Some(pixels) = &self.pixels {
+            pixels.text(columns, paint, &mut out);
+            return out;
+        }
         if self.blocks.is_empty() {
             out.push_str("  (no elements)\n");
             return out;

@@ -131,7 +131,7 @@ class Scene:
         axes: list[int],
         shape: list[int],
         what: str,
-        is_text: bool,
+        kind: str,
         text: Callable[[tuple[int, ...]], str],
         length: Callable[[tuple[int, ...]], int] | None,
         /,
