@@ -526,10 +526,7 @@ fn every_attribute_reaches_the_engine() {
         assert_eq!(retrograde_operator_set_time_axis(op, -1), RETROGRADE_OK);
     });
     let refused = prepared(onnx, &rows, Some(&lengths), &rows).map_err(|e| e.1);
-    assert_eq!(
-        refused,
-        Err("ReverseSequence: time_axis is -1, expected 0 or 1".to_owned())
-    );
+    assert_eq!(refused, Err("ReverseSequence: time_axis is -1, expected 0 or 1".to_owned()));
     // SAFETY: the operator is valid.
     let onnx = sequence(&|op| unsafe {
         assert_eq!(retrograde_operator_set_onnx_opset(op, 10), RETROGRADE_OK);

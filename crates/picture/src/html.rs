@@ -105,8 +105,11 @@ fn images(pixels: &Pixels, out: &mut String) {
              style=\"image-rendering:pixelated\" src=\"{url}\"></td>"
         )
     });
-    let [old, new] = ["before", "after"].map(|title| format!("<th class=\"q\" scope=\"col\">{title}</th>"));
-    out.push_str(&format!("<table>\n<tr>{old}<td></td>{new}</tr>\n<tr>{before}<td>→</td>{after}</tr>\n</table>\n"));
+    let [old, new] =
+        ["before", "after"].map(|title| format!("<th class=\"q\" scope=\"col\">{title}</th>"));
+    out.push_str(&format!(
+        "<table>\n<tr>{old}<td></td>{new}</tr>\n<tr>{before}<td>→</td>{after}</tr>\n</table>\n"
+    ));
     if let Some(note) = pixels.note() {
         out.push_str(&format!("<div class=\"q\">{}</div>\n", escaped(&note)));
     }

@@ -72,7 +72,8 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
-        let number = (0..3).fold(0, |all, at| all << 8 | group.get(at).map_or(0, |&b| u32::from(b)));
+        let number =
+            (0..3).fold(0, |all, at| all << 8 | group.get(at).map_or(0, |&b| u32::from(b)));
         for at in 0..4 {
             let digit = DIGITS[(number >> (18 - 6 * at) & 63) as usize];
             text.push(if at <= group.len() { char::from(digit) } else { '=' });
@@ -93,7 +94,9 @@ mod tests {
 
     #[test]
     fn base64_has_its_padding() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
             assert_eq!(base64(bytes.as_bytes()), text);
         }
     }
@@ -101,9 +104,12 @@ mod tests {
     #[test]
     fn an_image_is_what_decoders_expect() {
         let file = encoded(2, 1, &[[1, 2, 3, 255], [4, 5, 6, 0]]);
-        assert!(file.starts_with(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x02\0\0\0\x01\x08\x06\0\0\0"));
+        assert!(
+            file.starts_with(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x02\0\0\0\x01\x08\x06\0\0\0")
+        );
         let rows = [0, 1, 2, 3, 255, 4, 5, 6, 0];
-        let block = [&[0x78, 1, 1, 9, 0, !9, 0xff][..], &rows, &adler32(&rows).to_be_bytes()].concat();
+        let block =
+            [&[0x78, 1, 1, 9, 0, !9, 0xff][..], &rows, &adler32(&rows).to_be_bytes()].concat();
         assert!(file.windows(block.len()).any(|part| part == block));
         assert!(file.ends_with(b"\0\0\0\0IEND\xae\x42\x60\x82"));
     }

@@ -109,7 +109,13 @@ impl Lengths {
         };
         if let Some(bytes) = ndarray::dense_bytes(array, FEW) {
             let shape = Shape::from_slice(array.shape());
-            return Ok(Lengths { argument, dtype, shape, values: Values::Copied(bytes), mask: None });
+            return Ok(Lengths {
+                argument,
+                dtype,
+                shape,
+                values: Values::Copied(bytes),
+                mask: None,
+            });
         }
         let view = View { dtype, ..ndarray::view(array) };
         if view.bytes() >= FEW {

@@ -42,10 +42,7 @@ impl Axes {
     }
 
     /// Refuses a name that is not among the known ones.
-    fn check_names<'n>(
-        &self,
-        known: impl Iterator<Item = &'n String>,
-    ) -> Result<(), Error> {
+    fn check_names<'n>(&self, known: impl Iterator<Item = &'n String>) -> Result<(), Error> {
         let Axes::List { axes, .. } = self else { return Ok(()) };
         let known: BTreeSet<&String> = known.collect();
         for (position, axis) in axes.iter().enumerate() {
@@ -61,12 +58,7 @@ impl Axes {
 
     /// Which axes of one array are reversed; `axes` are their names. A scalar has no axes, but is
     /// accepted as part of a group.
-    fn of(
-        &self,
-        at: &str,
-        in_group: bool,
-        axes: &[Option<String>],
-    ) -> Result<Vec<bool>, Error> {
+    fn of(&self, at: &str, in_group: bool, axes: &[Option<String>]) -> Result<Vec<bool>, Error> {
         let rank = axes.len();
         let mut flipped = vec![false; rank];
         match self {

@@ -125,7 +125,9 @@ impl<'a> Conversion<'a> {
             Input::Zarr { store, .. } => store.remote(),
         });
         target.refuse_overlap(self.from.as_deref(), remote)?;
-        if let (true, Some(first)) = (target.is_npy() && !self.groups.is_empty(), self.parts.first()) {
+        if let (true, Some(first)) =
+            (target.is_npy() && !self.groups.is_empty(), self.parts.first())
+        {
             let what = format!("an .npy file holds one array: FILE:{}, for example", first.path);
             return Err(Error::Unsupported { at: self.name.clone(), what });
         }
@@ -169,10 +171,10 @@ impl<'a> Conversion<'a> {
             }
             nodes.push((part.path.as_str(), metadata));
         }
-        let group = |attributes: &Map<String, Value>| {
-            json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes })
-        };
-        nodes.extend(self.groups.iter().map(|(path, attributes)| (path.as_str(), group(attributes))));
+        let group = |attributes: &Map<String, Value>| json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes });
+        nodes.extend(
+            self.groups.iter().map(|(path, attributes)| (path.as_str(), group(attributes))),
+        );
         if let Some(root) = nodes.iter().position(|(path, _)| path.is_empty()) {
             let (path, mut metadata) = nodes.remove(root);
             if !nodes.is_empty() {

@@ -45,8 +45,9 @@ impl Operation {
             }
             (Operation::Sequences(_), arrays) => {
                 let count = arrays.len();
-                let what =
-                    format!("has {count} arrays; name the one to reverse: STORE:PATH or FILE:DATASET");
+                let what = format!(
+                    "has {count} arrays; name the one to reverse: STORE:PATH or FILE:DATASET"
+                );
                 Err(Error::Unsupported { at: at.to_owned(), what })
             }
         }

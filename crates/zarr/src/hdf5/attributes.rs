@@ -132,7 +132,9 @@ pub(super) fn axes(
     let around = folder.match_indices('/').map(|(at, _)| &folder[..at]);
     for path in [""].into_iter().chain(around).chain((!folder.is_empty()).then_some(folder)) {
         let group = if path.is_empty() { Ok(file.root()) } else { file.group(path) };
-        let Ok((names, group)) = group.and_then(|group| Ok((group.datasets()?, group))) else { continue };
+        let Ok((names, group)) = group.and_then(|group| Ok((group.datasets()?, group))) else {
+            continue;
+        };
         for name in names {
             let Ok(dataset) = group.dataset(&name) else { continue };
             let (Ok(shape), Ok(attributes)) = (dataset.shape(), dataset.attrs()) else { continue };
