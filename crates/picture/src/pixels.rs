@@ -8,8 +8,8 @@ use crate::text::{Paint, Role};
 
 /// The most pixels along each side that are read. Larger images show one pixel of each square.
 const MOST: usize = 64;
-/// The least size of a side of an array with two axes that is an image and no table.
-const LEAST: usize = 16;
+/// The least size of a side of an image, with two axes and with channels: smaller arrays are tables.
+const LEAST: [usize; 2] = [16, 4];
 /// The columns that a small image is enlarged to in text, and the size of an image in a document.
 const WIDE: usize = 32;
 const LARGE: usize = 320;
@@ -42,8 +42,8 @@ impl Pixels {
         shape: &[usize],
     ) -> Result<Option<Pixels>, S::Error> {
         let (rows, columns, channels) = match *shape {
-            [rows, columns] if rows.min(columns) >= LEAST => (rows, columns, 0),
-            [rows, columns, channels @ (1 | 3 | 4)] if rows.min(columns) > 0 => {
+            [rows, columns] if rows.min(columns) >= LEAST[0] => (rows, columns, 0),
+            [rows, columns, channels @ (1 | 3 | 4)] if rows.min(columns) >= LEAST[1] => {
                 (rows, columns, channels)
             }
             _ => return Ok(None),
