@@ -28,7 +28,7 @@ pub(crate) fn count(
     let axis = if steps.axis < 0 { steps.axis + rank } else { steps.axis };
     if !(0..rank).contains(&axis) {
         return Err(PyValueError::new_err(format!(
-            "{operator}: lengths is a mask of shape {shape:?}, which has no axis {}",
+            "{operator}: lengths is a mask of shape {shape:?} without steps, expected them along axis {}",
             steps.axis
         )));
     }
