@@ -36,9 +36,10 @@ FILES
 
 STORES
   reverse, reverse-sequence and info also take Zarr stores (in.zarr, in.zarr:PATH, s3://BUCKET/PATH),
-  HDF5 and NetCDF4 files and their datasets (file.nc:NAME), with the program retrograde-zarr, and write
-  Zarr stores: retrograde reverse weather.nc --axes lat -o weather.zarr. Their axes may have names: --axes lat,lon. --memory limits the memory, --threads the threads, and --no-sync
-  does not wait for the disk; `retrograde help reverse` has all options.
+  HDF5 and NetCDF4 files and their datasets (file.nc:NAME), with the program retrograde-zarr, and
+  write Zarr stores: `retrograde reverse weather.nc --axes lat -o weather.zarr`. Axes may have names:
+  --axes lat,lon. --memory limits the memory, --threads the threads, and --no-sync does not wait for
+  the disk; `retrograde help reverse` has all options.
 
 EXIT CODES
   0    success

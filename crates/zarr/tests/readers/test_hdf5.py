@@ -69,7 +69,7 @@ def test_netcdf(folder):
     assert "temperature: f32 [4, 6, 8]" in run("info", "in.nc")
 
 
-def weather(name, lat=6, lon=8, engine="netcdf4"):
+def weather(name, lat=6, lon=8):
     """A file as climate data has them: packed values with a mask, coordinates, a scalar, a variable without latitude."""
     t2m = values((4, lat, lon), "f4") * 20 + 280
     t2m[0, 0, 0] = np.nan
@@ -79,18 +79,19 @@ def weather(name, lat=6, lon=8, engine="netcdf4"):
             "t2m": (("time", "lat", "lon"), t2m, {"units": "K", "long_name": "temperature"}),
             "wind": (("time", "lat", "lon"), t2m / 7, {"cell_methods": "time: mean"}),
             "co2": (("time",), np.arange(4.0)),
+            # A dimension without a variable.
+            "profile": (("time", "level"), np.arange(12).reshape(4, 3)),
             "crs": ((), 0, {"grid_mapping_name": "latitude_longitude"}),
         },
         {
-            "time": np.arange("2020-01-01", "2020-01-05", dtype="datetime64[ns]"),
+            "time": np.arange("2020-01-01", "2020-01-05", dtype="datetime64[D]").astype("datetime64[ns]"),
             "lat": ("lat", np.linspace(-75, 75, lat), {"units": "degrees_north"}),
             "lon": ("lon", np.arange(float(lon))),
             "name": (("lat", "lon"), np.arange(lat * lon).reshape(lat, lon)),
         },
         {"title": "a test", "Conventions": "CF-1.8"},
     )
-    packed = packed if engine == "netcdf4" else {**packed, "zlib": False}
-    grid.to_netcdf(name, engine=engine, encoding={"t2m": packed, "wind": {"chunksizes": (2, 4, 3)}})
+    grid.to_netcdf(name, encoding={"t2m": packed, "wind": {"chunksizes": (2, 4, 3)}})
     return xr.open_dataset(name)
 
 
@@ -99,7 +100,7 @@ def test_a_whole_file_becomes_a_store_that_xarray_opens(folder, axes):
     with weather("weather.nc") as before:
         expected = before.isel({name: slice(None, None, -1) for name in axes.split(",")}).load()
     plan = run("reverse", "weather.nc", "--axes", axes)
-    assert len(plan.splitlines()) == 8 and "weather.nc:lat: float64 [6]" in plan
+    assert len(plan.splitlines()) == 9 and "weather.nc:lat: float64 [6]" in plan
     run("reverse", "weather.nc", "--axes", axes, "-o", "weather.zarr")
     with xr.open_zarr("weather.zarr") as after:
         # Values, coordinates with them, what is missing, names, and attributes.
@@ -113,15 +114,19 @@ def test_a_whole_file_becomes_a_store_that_xarray_opens(folder, axes):
 
 
 def test_axes_of_the_same_size(folder):
-    """The file numbers its dimensions, or there is an error that says what to do."""
+    """Files number their dimensions. If one does not, an error says what to do."""
     with weather("square.nc", lat=6, lon=6) as before:
         expected = before.isel(lat=slice(None, None, -1)).load()
-    said = run("reverse", "square.nc", "--axes", "lat", "-o", "square.zarr", code=None)
-    if (folder / "square.zarr").exists():
-        with xr.open_zarr("square.zarr") as after:
-            xr.testing.assert_identical(after.load(), expected)
-    else:
-        assert "has the size 6 of several dimensions" in said and "FILE:NAME --axes" in said
+    run("reverse", "square.nc", "--axes", "lat", "-o", "square.zarr")
+    with xr.open_zarr("square.zarr") as after:
+        xr.testing.assert_identical(after.load(), expected)
+    with h5py.File("square.nc", "a") as file:
+        for name in file:
+            file[name].attrs.pop("_Netcdf4Coordinates", None)
+    said = run("reverse", "square.nc", "--axes", "lat", "-o", "none.zarr", code=1)
+    assert "axis 0 has the size 6 of several dimensions" in said and "FILE:NAME --axes 0" in said
+    run("reverse", "square.nc:name", "--axes", "0", "-o", "name.zarr")
+    assert same(zarr.open_array("name.zarr", mode="r")[...], expected["name"].values)
 
 
 def test_a_whole_file_of_hdf5_with_groups(folder):
