@@ -2,9 +2,9 @@
 //! that has none, and images in SVG and HTML.
 
 use crate::movement::Movement;
+use crate::paint::{Paint, Role};
 use crate::png;
-use crate::scene::Source;
-use crate::text::{Paint, Role};
+use crate::source::Source;
 
 /// The most pixels along each side that are read. Larger images show one pixel of each square.
 const MOST: usize = 64;

@@ -59,11 +59,11 @@ mod _engine {
     #[pymodule_export]
     use crate::maker::Maker;
     #[pymodule_export]
-    use crate::mask::kept_steps;
-    #[pymodule_export]
     use crate::memory::{kept_memory, kept_memory_limit, set_kept_memory};
     #[pymodule_export]
     use crate::model::OnnxModel;
+    #[pymodule_export]
+    use crate::operation::kept_steps;
     #[pymodule_export]
     use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]

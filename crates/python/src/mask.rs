@@ -1,12 +1,9 @@
 //! A boolean mask of kept steps in place of lengths: each row keeps the first steps of its sequence, or
 //! the last ones if sequences are aligned at the end.
 
-use crate::operation::Asked;
 use crate::view::Shape;
-use numpy::{IxDyn, PyArray, PyArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use retrograde::Align;
 
 /// How the masks of an operator are read.
@@ -86,21 +83,4 @@ pub(crate) fn wrong_shape(operator: &str, mask: &[usize], expected: &[usize], ax
     PyValueError::new_err(format!(
         "{operator}: lengths is a mask of shape {mask:?}, expected {expected:?} ({axes}){hint}"
     ))
-}
-
-/// The lengths in a boolean mask, for a tensor of this shape; the operator's arguments begin with the mask.
-#[pyfunction]
-#[pyo3(signature = (operator, shape, /, *arguments))]
-pub(crate) fn kept_steps<'py>(
-    operator: &str,
-    shape: Vec<usize>,
-    arguments: &Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyArray<i64, IxDyn>>> {
-    let (asked, mask) = Asked::named(operator, arguments)?;
-    let counts = asked.convert(mask.as_ref())?;
-    asked.operation(counts.as_ref(), &shape)?;
-    let Some((counts, left)) = counts.as_ref().and_then(|counts| counts.counted()) else {
-        return Err(PyTypeError::new_err(format!("{operator}: lengths is no mask")));
-    };
-    PyArray::from_vec(arguments.py(), counts).reshape(left)
 }

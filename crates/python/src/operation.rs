@@ -6,7 +6,7 @@ use crate::mask::{self, Steps};
 use crate::ndarray;
 use crate::operand::Operand;
 use crate::view::{Place, View};
-use numpy::PyUntypedArrayMethods;
+use numpy::{IxDyn, PyArray, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -298,6 +298,23 @@ impl Operation<'_> {
             }
         }
     }
+}
+
+/// The lengths in a boolean mask, for a tensor of this shape; the operator's arguments begin with the mask.
+#[pyfunction]
+#[pyo3(signature = (operator, shape, /, *arguments))]
+pub(crate) fn kept_steps<'py>(
+    operator: &str,
+    shape: Vec<usize>,
+    arguments: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyArray<i64, IxDyn>>> {
+    let (asked, mask) = Asked::named(operator, arguments)?;
+    let counts = asked.convert(mask.as_ref())?;
+    asked.operation(counts.as_ref(), &shape)?;
+    let Some((counts, left)) = counts.as_ref().and_then(|counts| counts.counted()) else {
+        return Err(PyTypeError::new_err(format!("{operator}: lengths is no mask")));
+    };
+    PyArray::from_vec(arguments.py(), counts).reshape(left)
 }
 
 fn text(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {

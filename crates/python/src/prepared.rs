@@ -3,7 +3,7 @@
 
 use crate::errors::raised;
 use crate::hint;
-use crate::kept::{self, Kept};
+use crate::kept::{self, Known};
 use crate::lengths::Lengths;
 use crate::ndarray;
 use crate::operand::{self, Operand};
@@ -16,7 +16,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use retrograde::cpu::Program;
 use retrograde::{Layout, LengthsMemory, Reversal};
-use std::sync::OnceLock;
 
 /// A call that was checked and planned for a NumPy array and a new output.
 #[pyclass(frozen, module = "retrograde._engine")]
@@ -28,9 +27,9 @@ pub(crate) struct Prepared {
     shape: Shape,
     strides: Strides,
     planned: Planned,
-    /// The plan with what it is for as NumPy describes it in C, from the first run on: such calls need no
-    /// other checks. None where NumPy's description is not enough.
-    kept: OnceLock<Option<Kept>>,
+    /// The plan with what it is for as NumPy describes it in C: such calls need no other checks. None where
+    /// that is not enough, and for large arrays.
+    known: Option<Known>,
 }
 
 /// The plan, and the layouts of the output and the lengths that it is for.
@@ -59,21 +58,30 @@ pub(crate) fn prepare(
     let operation = asked.operation(lengths.as_ref(), &view.shape)?;
     let planned = operation.visit(MakePlan { view: &view, operation: &operation })?;
     let (shape, strides) = (view.shape, view.strides);
-    let (dtype, kept) = (x.dtype().unbind(), OnceLock::new());
-    Ok(Some(Prepared { asked, lengths, dtype, shape, strides, planned, kept }))
+    let call = kept::Call {
+        x: x.as_any(),
+        asked: &asked,
+        counts: lengths.as_ref(),
+        lengths: None,
+        fresh: false,
+    };
+    let known = match call.bytes().filter(|&bytes| bytes < threads::DETACH_FROM) {
+        Some(bytes) => call.known(ndarray::like(x, bytes)?.as_any()),
+        None => None,
+    };
+    let dtype = x.dtype().unbind();
+    Ok(Some(Prepared { asked, lengths, dtype, shape, strides, planned, known }))
 }
 
 impl Prepared {
-    /// Runs the plan that was kept, if it is for these arrays and the lengths are valid.
-    fn run_kept<'py>(
+    /// Runs the plan that is known, if it is for these arrays and the lengths are valid.
+    fn run_known<'py>(
         &self,
         call: &kept::Call<'_, 'py>,
         x: &Bound<'py, PyUntypedArray>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (Some(Some(kept)), Some(bytes)) = (self.kept.get(), call.bytes()) else {
-            return Ok(None);
-        };
+        let (Some(known), Some(bytes)) = (&self.known, call.bytes()) else { return Ok(None) };
         let (now, dtype) = (x.dtype(), self.dtype.bind(x.py()));
         if !now.is(dtype) && !now.is_equiv_to(dtype) {
             return Ok(None);
@@ -82,7 +90,7 @@ impl Prepared {
             Some(out) => out.clone(),
             None => ndarray::like(x, bytes)?.into_any(),
         };
-        Ok(call.run_with(kept, &out)?.then_some(out))
+        Ok(call.run_with(known, &out)?.then_some(out))
     }
 
     /// Whether an array is like the one that the call was prepared for.
@@ -123,7 +131,7 @@ impl Prepared {
         let counts = given.as_ref().or(self.lengths.as_ref());
         let (asked, any) = (&self.asked, x.as_any());
         let call = kept::Call { x: any, asked, counts, lengths: None, fresh: false };
-        if let Some(done) = self.run_kept(&call, x, out)? {
+        if let Some(done) = self.run_known(&call, x, out)? {
             return Ok(done);
         }
         let name = self.asked.operator();
@@ -144,13 +152,7 @@ impl Prepared {
         // Run.
         let lengths = given.as_ref().or(self.lengths.as_ref());
         let operation = &self.asked.operation(lengths, &from.shape)?;
-        let usual = to.strides == self.planned.output && self.kept.get().is_none();
         operation.visit(Run { py, planned: &self.planned, operation, from, to })?;
-        if usual {
-            let call = kept::Call { x: any, asked, counts: lengths, lengths: None, fresh: false };
-            // If two threads keep one, it is the first one's.
-            let _ = self.kept.set(call.kept(&out));
-        }
         Ok(out)
     }
 

@@ -1,7 +1,7 @@
 //! Which axes are reversed: numbers, names or a mask, resolved for each array of a store.
 
 use crate::error::Error;
-use crate::operation::Subject;
+use crate::subject::Subject;
 use retrograde::{DType, Layout, Reverse};
 use std::collections::BTreeSet;
 

@@ -2,21 +2,9 @@
 
 use crate::axes::Axes;
 use crate::error::Error;
-use crate::grid::Grid;
 use crate::movement::Movement;
 use crate::sequences::Padded;
-
-/// An array, as far as an operator asks.
-#[derive(Clone, Copy)]
-pub(crate) struct Subject<'a> {
-    /// For messages.
-    pub(crate) name: &'a str,
-    /// Where it is in its group; empty for an array by itself.
-    pub(crate) path: &'a str,
-    pub(crate) grid: &'a Grid,
-    /// The names of its axes.
-    pub(crate) axes: &'a [Option<String>],
-}
+use crate::subject::Subject;
 
 /// An operator and its arguments.
 #[derive(Debug, Clone)]
