@@ -169,7 +169,6 @@ public:
                 check(retrograde_operator_set_axes(op, key.attributes.data(), key.attributes.size()));
             }
         } else {
-            check(retrograde_operator_set_any_axes(op));
             check(retrograde_operator_set_time_axis(op, key.attributes[0]));
             check(retrograde_operator_set_batch_axis(op, key.attributes[1]));
             check(retrograde_operator_set_policy(op, static_cast<retrograde_policy>(key.attributes[2])));

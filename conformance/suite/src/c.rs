@@ -130,12 +130,7 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
                 succeeded(retrograde_operator_set_mask(op, mask.as_ptr(), mask.len()))
             }
             Operation::Sequence { time, batch, rule } => {
-                let any = match time + batch {
-                    1 => RETROGRADE_OK,
-                    _ => retrograde_operator_set_any_axes(op),
-                };
-                succeeded(any)
-                    .and_then(|()| succeeded(retrograde_operator_set_time_axis(op, *time as i64)))
+                succeeded(retrograde_operator_set_time_axis(op, *time as i64))
                     .and_then(|()| succeeded(retrograde_operator_set_batch_axis(op, *batch as i64)))
                     .and_then(|()| set_rule(op, *rule))
             }

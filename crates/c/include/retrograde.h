@@ -516,8 +516,7 @@ retrograde_status retrograde_operator_set_duplicates(struct retrograde_operator 
                                                      retrograde_duplicates duplicates);
 
 /**
- * ReverseSequence: the axis that is reversed. 0 (the default) or 1, after
- * `retrograde_operator_set_any_axes` any axis, also counted from the end.
+ * ReverseSequence: the axis that is reversed, 0 by default. Negative ones count from the end.
  *
  * The caller guarantees:
  * `op` is null or valid, and no other thread uses it.
@@ -525,8 +524,7 @@ retrograde_status retrograde_operator_set_duplicates(struct retrograde_operator 
 retrograde_status retrograde_operator_set_time_axis(struct retrograde_operator *op, int64_t axis);
 
 /**
- * ReverseSequence: the axis that lengths run along. 0 or 1 (the default), after
- * `retrograde_operator_set_any_axes` any axis, also counted from the end.
+ * ReverseSequence: the axis that lengths run along, 1 by default. Negative ones count from the end.
  *
  * The caller guarantees:
  * `op` is null or valid, and no other thread uses it.
@@ -534,16 +532,8 @@ retrograde_status retrograde_operator_set_time_axis(struct retrograde_operator *
 retrograde_status retrograde_operator_set_batch_axis(struct retrograde_operator *op, int64_t axis);
 
 /**
- * ReverseSequence: time and batch may be any two axes, as in OpenVINO.
- *
- * The caller guarantees:
- * `op` is null or valid, and no other thread uses it.
- */
-retrograde_status retrograde_operator_set_any_axes(struct retrograde_operator *op);
-
-/**
- * ReverseSequence: only what this ONNX opset allows (10 or later): its element types, and lengths
- * of type I64.
+ * ReverseSequence: only what this ONNX opset allows (10 or later): axes 0 and 1, its element types,
+ * and lengths of type I64.
  *
  * The caller guarantees:
  * `op` is null or valid, and no other thread uses it.
@@ -638,6 +628,23 @@ retrograde_status retrograde_run(const struct retrograde_call *call,
                                  size_t lengths_bytes,
                                  void *output,
                                  size_t output_bytes);
+
+/**
+ * Reverses axes of a tensor, from one buffer to another that is described the same: Reverse in one
+ * call, for a program that does not run it often. Negative axes count from the end; none at all
+ * copies the tensor. If both buffers are one, it runs in place.
+ *
+ * The caller guarantees:
+ * `tensor` is null or a struct of `struct_bytes` bytes, whose arrays have `rank` entries; `axes` is
+ * null or has `count` values; buffers are as for `retrograde_run`.
+ */
+retrograde_status retrograde_flip(const struct retrograde_tensor *tensor,
+                                  const int64_t *axes,
+                                  size_t count,
+                                  const void *input,
+                                  size_t input_bytes,
+                                  void *output,
+                                  size_t output_bytes);
 
 /**
  * Runs a call whose input and output have the same layout on one buffer.

@@ -2,13 +2,13 @@
 
 use crate::guard::guarded;
 use crate::operator::Operator;
-use crate::pointer::{Tag, Tagged, destroy, handle, memory, memory_mut, write};
+use crate::pointer::{Tag, Tagged, destroy, handle, memory, memory_mut, slice, write};
 use crate::status::{
     Failure, RETROGRADE_BUFFER_TOO_SMALL, RETROGRADE_MISMATCH, Status, position_of,
 };
 use crate::tensor::{Tensor, layout};
 use retrograde::cpu::Program;
-use retrograde::{DType, ExecuteError, Layout, LengthsMemory, Plan};
+use retrograde::{DType, ExecuteError, Layout, LengthsMemory, Plan, Reverse};
 use std::ffi::{c_char, c_void};
 
 /// A prepared call. It is immutable: any number of threads may run it at the same time.
@@ -171,6 +171,39 @@ pub unsafe extern "C" fn retrograde_run(
         // SAFETY: as the caller promises.
         let dst = unsafe { memory_mut(output.cast(), output_bytes, "output")? };
         call.program.execute(src, lengths, dst).map_err(|error| call.explain(error))
+    })
+}
+
+/// Reverses axes of a tensor, from one buffer to another that is described the same: Reverse in one
+/// call, for a program that does not run it often. Negative axes count from the end; none at all
+/// copies the tensor. If both buffers are one, it runs in place.
+///
+/// # Safety
+/// `tensor` is null or a struct of `struct_bytes` bytes, whose arrays have `rank` entries; `axes` is
+/// null or has `count` values; buffers are as for `retrograde_run`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_flip(
+    tensor: *const Tensor,
+    axes: *const i64,
+    count: usize,
+    input: *const c_void,
+    input_bytes: usize,
+    output: *mut c_void,
+    output_bytes: usize,
+) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let layout = unsafe { layout(tensor, "tensor")? };
+        // SAFETY: as the caller promises.
+        let axes = unsafe { slice(axes, count, "axes")? };
+        let program = Program::new(Reverse::axes(axes.iter().copied()).plan(&layout, &layout)?);
+        let operator = retrograde::Operator::Reverse;
+        let call = Call { tag: Tag::of::<Call>(), operator, program, lengths: None };
+        // SAFETY: as the caller promises.
+        let src = unsafe { memory(input.cast(), input_bytes, "input")? };
+        // SAFETY: as the caller promises.
+        let dst = unsafe { memory_mut(output.cast(), output_bytes, "output")? };
+        call.program.execute(src, None, dst).map_err(|error| call.explain(error))
     })
 }
 

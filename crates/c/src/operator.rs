@@ -98,9 +98,9 @@ enum Axes {
 
 #[derive(Debug, Clone, Copy)]
 enum Rules {
-    Strict,
+    /// Any two axes, any element type.
+    Ours,
     Onnx(u32),
-    AnyAxes,
 }
 
 /// How lengths are read.
@@ -204,9 +204,8 @@ impl Operator {
             &Kind::Sequence(Sequence { time, batch, rules, rule }) => {
                 let Rule { policy, align, tail } = rule;
                 let sequence = match rules {
-                    Rules::Strict => ReverseSequence::onnx(),
+                    Rules::Ours => ReverseSequence::new(),
                     Rules::Onnx(opset) => ReverseSequence::onnx().opset(opset),
-                    Rules::AnyAxes => ReverseSequence::new(),
                 };
                 let sequence = sequence.time_axis(time).batch_axis(batch);
                 sequence.policy(policy).align(align).tail(tail).plan(input, lengths, output)
@@ -240,7 +239,7 @@ pub unsafe extern "C" fn retrograde_operator_create(
             RETROGRADE_REVERSE => Kind::Reverse(Whole { axes: Axes::Missing, distinct: false }),
             RETROGRADE_REVERSE_SEQUENCE => {
                 let rule = Rule::new(LengthPolicy::Strict);
-                Kind::Sequence(Sequence { time: 0, batch: 1, rules: Rules::Strict, rule })
+                Kind::Sequence(Sequence { time: 0, batch: 1, rules: Rules::Ours, rule })
             }
             RETROGRADE_REVERSE_SUBSEQUENCES => {
                 Kind::Subsequences { axis: None, rule: Rule::new(LengthPolicy::Clamp) }
@@ -355,8 +354,7 @@ pub unsafe extern "C" fn retrograde_operator_set_duplicates(
     unsafe { change(op, set) }
 }
 
-/// ReverseSequence: the axis that is reversed. 0 (the default) or 1, after
-/// `retrograde_operator_set_any_axes` any axis, also counted from the end.
+/// ReverseSequence: the axis that is reversed, 0 by default. Negative ones count from the end.
 ///
 /// # Safety
 /// `op` is null or valid, and no other thread uses it.
@@ -370,8 +368,7 @@ pub unsafe extern "C" fn retrograde_operator_set_time_axis(op: *mut Operator, ax
     unsafe { change(op, set) }
 }
 
-/// ReverseSequence: the axis that lengths run along. 0 or 1 (the default), after
-/// `retrograde_operator_set_any_axes` any axis, also counted from the end.
+/// ReverseSequence: the axis that lengths run along, 1 by default. Negative ones count from the end.
 ///
 /// # Safety
 /// `op` is null or valid, and no other thread uses it.
@@ -388,22 +385,8 @@ pub unsafe extern "C" fn retrograde_operator_set_batch_axis(
     unsafe { change(op, set) }
 }
 
-/// ReverseSequence: time and batch may be any two axes, as in OpenVINO.
-///
-/// # Safety
-/// `op` is null or valid, and no other thread uses it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn retrograde_operator_set_any_axes(op: *mut Operator) -> Status {
-    let set = |kind: &mut Kind| {
-        kind.sequence("any_axes")?.rules = Rules::AnyAxes;
-        Ok(())
-    };
-    // SAFETY: as the caller promises.
-    unsafe { change(op, set) }
-}
-
-/// ReverseSequence: only what this ONNX opset allows (10 or later): its element types, and lengths
-/// of type I64.
+/// ReverseSequence: only what this ONNX opset allows (10 or later): axes 0 and 1, its element types,
+/// and lengths of type I64.
 ///
 /// # Safety
 /// `op` is null or valid, and no other thread uses it.

@@ -37,11 +37,28 @@ tsrap...
 #[cfg_attr(not(target_os = "linux"), ignore = "the names of libraries are those of Linux")]
 fn the_cpp_example() {
     let expected = "\
-ghidefabcGHIDEFABC
+ef cd ab kl ij gh 
+dessertsevil....strap...
 dessertsevilradar
-Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2
+ReverseSequence: lengths[1] is 9, outside [0, 8]
 ";
-    check("reverse.cpp", Language::Cpp, "-std=c++11", expected);
+    check("reverse.cpp", Language::Cpp, "-std=c++20", expected);
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "the names of libraries are those of Linux")]
+fn the_quickstart() {
+    let page = crate_folder().join("../../docs/quickstart.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let (_, rest) = page.split_once("```cpp\n").expect("a block of C++");
+    let (program, _) = rest.split_once("```").expect("its end");
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("quickstart.cpp");
+    std::fs::write(&source, program).expect("a file");
+    let compiler = Compiler::new(Language::Cpp).strict().flag("-std=c++20");
+    if let Some(output) = compiler.run(&source, Linkage::Static) {
+        assert_eq!(output, "3 2 1 6 5 4 ");
+    }
 }
 
 #[test]

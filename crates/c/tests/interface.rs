@@ -200,10 +200,9 @@ fn unknown_values_are_refused() {
             retrograde_operator_set_tail(segments, 0),
             retrograde_operator_set_time_axis(segments, 0),
             retrograde_operator_set_batch_axis(segments, 0),
-            retrograde_operator_set_any_axes(segments),
             retrograde_operator_set_onnx_opset(segments, 10),
         ];
-        assert_eq!(none, [RETROGRADE_BAD_ARGUMENT; 7]);
+        assert_eq!(none, [RETROGRADE_BAD_ARGUMENT; 6]);
         retrograde_operator_destroy(segments);
     }
 }
@@ -409,7 +408,6 @@ fn strides_of_axes_of_size_1_may_be_anything() {
                     let lengths = Tensor { strides, ..tensor(RETROGRADE_I32, &of) };
                     // SAFETY: all are valid; the call is destroyed once.
                     unsafe {
-                        assert_eq!(retrograde_operator_set_any_axes(op), RETROGRADE_OK);
                         retrograde_operator_set_time_axis(op, time);
                         retrograde_operator_set_batch_axis(op, batch);
                         retrograde_operator_set_align(op, align);
@@ -513,16 +511,22 @@ fn every_attribute_reaches_the_engine() {
         &[2, 3],
     );
     assert_eq!(ends, (RETROGRADE_OK, vec![0, 0, 0, 5, 4, 0, 0, 10, 9, 8]));
-    // Any axes, counted from the end.
+    // Axes counted from the end.
     let any = operator(RETROGRADE_REVERSE_SEQUENCE);
     // SAFETY: the operator is valid.
     unsafe {
-        retrograde_operator_set_any_axes(any);
         retrograde_operator_set_time_axis(any, -1);
         retrograde_operator_set_batch_axis(any, -2);
     }
     assert_eq!(run(any, &lengths, &[2, 3]), plain);
-    // ONNX has lengths of 64 bits only.
+    // ONNX has axes 0 and 1, and lengths of 64 bits only.
+    // SAFETY: the operator is valid.
+    let onnx = sequence(&|op| unsafe {
+        assert_eq!(retrograde_operator_set_onnx_opset(op, 10), RETROGRADE_OK);
+        assert_eq!(retrograde_operator_set_time_axis(op, -1), RETROGRADE_OK);
+    });
+    let refused = prepared(onnx, &rows, Some(&lengths), &rows).map_err(|e| e.1);
+    assert_eq!(refused, Err("ReverseSequence: time_axis is -1, expected 0 or 1".to_owned()));
     // SAFETY: the operator is valid.
     let onnx = sequence(&|op| unsafe {
         assert_eq!(retrograde_operator_set_onnx_opset(op, 10), RETROGRADE_OK);
@@ -550,6 +554,33 @@ fn every_attribute_reaches_the_engine() {
     assert_eq!(moved, (RETROGRADE_OK, vec![2, 1, 5, 4, 3, 7, 6, 10, 9, 8]));
     assert_eq!(run(segments(), &offsets, &[0, 2, 1]).0, RETROGRADE_LENGTH_OUT_OF_RANGE);
     assert_eq!(retrograde_last_error_position(), 2);
+}
+
+#[test]
+fn a_flip_is_one_call() {
+    let (shape, axes) = ([2, 3], [-1, 0]);
+    let rows = tensor(RETROGRADE_U16, &shape);
+    let x: Vec<u16> = (1..=6).collect();
+    let flip = |axes: &[i64], bytes: usize, y: &mut [u16]| {
+        let (from, to) = (x.as_ptr().cast(), y.as_mut_ptr().cast());
+        // SAFETY: the arrays have as many entries, and the buffers at least as many bytes.
+        unsafe { retrograde_flip(&rows, axes.as_ptr(), axes.len(), from, 12, to, bytes) }
+    };
+    let mut y = [0; 6];
+    assert_eq!(flip(&axes[..1], 12, &mut y), RETROGRADE_OK);
+    assert_eq!(y, [3, 2, 1, 6, 5, 4]);
+    assert_eq!(flip(&axes, 12, &mut y), RETROGRADE_OK);
+    assert_eq!(y, [6, 5, 4, 3, 2, 1]);
+    assert_eq!(flip(&[], 12, &mut y), RETROGRADE_OK);
+    assert_eq!(y, [1, 2, 3, 4, 5, 6]);
+    let data = y.as_mut_ptr().cast();
+    // SAFETY: as above, in place.
+    let status = unsafe { retrograde_flip(&rows, axes.as_ptr(), 1, data, 12, data, 12) };
+    assert_eq!((status, y), (RETROGRADE_OK, [3, 2, 1, 6, 5, 4]));
+    assert_eq!(flip(&[2], 12, &mut y), RETROGRADE_BAD_ARGUMENT);
+    assert_eq!(message(), "Reverse: axes[0] is 2, outside [-2, 1] for a tensor of rank 2");
+    assert_eq!(flip(&axes, 10, &mut y), RETROGRADE_BUFFER_TOO_SMALL);
+    assert_eq!(y, [3, 2, 1, 6, 5, 4]);
 }
 
 #[test]

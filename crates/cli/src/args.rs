@@ -35,10 +35,11 @@ FILES
   absent: after an error, a full disk or Ctrl-C, the old files are unchanged.
 
 STORES
-  reverse, reverse-sequence and info also take Zarr stores (in.zarr, in.zarr:PATH, s3://BUCKET/PATH)
-  and datasets of HDF5 and NetCDF4 files (file.nc:NAME), with the program retrograde-zarr. Their axes
-  may have names: --axes lat,lon. --memory limits the memory, --threads the threads, and --no-sync
-  does not wait for the disk; `retrograde help reverse` has all options.
+  reverse, reverse-sequence and info also take Zarr stores (in.zarr, in.zarr:PATH, s3://BUCKET/PATH),
+  HDF5 and NetCDF4 files and their datasets (file.nc:NAME), with the program retrograde-zarr, and
+  write Zarr stores: `retrograde reverse weather.nc --axes lat -o weather.zarr`. Axes may have names:
+  --axes lat,lon. --memory limits the memory, --threads the threads, and --no-sync does not wait for
+  the disk; `retrograde help reverse` has all options.
 
 EXIT CODES
   0    success
@@ -54,8 +55,8 @@ ENVIRONMENT
 
 /// The text after the options of the operators that take stores.
 const STORES_HELP: &str = "\
-IN may also be a Zarr store (in.zarr, in.zarr:PATH, s3://BUCKET/PATH) or a dataset of an HDF5 or
-NetCDF4 file (file.nc:NAME), and OUT a Zarr store, if the program retrograde-zarr is installed.";
+IN may also be a Zarr store (in.zarr, in.zarr:PATH, s3://BUCKET/PATH), an HDF5 or NetCDF4 file, or
+one of its datasets (file.nc:NAME), and OUT a Zarr store, if the program retrograde-zarr is installed.";
 
 /// Reverses tensors: whole axes, padded batches of sequences, and each lane by its own length.
 #[derive(Debug, Parser)]

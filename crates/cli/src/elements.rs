@@ -4,15 +4,19 @@ use half::{bf16, f16};
 use retrograde::DType;
 use retrograde_io::ElementType;
 use retrograde_io::npy::{Field, Kind};
-use retrograde_picture::{number, printable};
+use retrograde_picture::{Elements, number, printable};
 use std::fmt::Write;
 
 /// The most elements shown of an array field.
 const SHOWN: usize = 4;
 
-/// Whether elements are left-aligned.
-pub(crate) fn is_text(element: &ElementType) -> bool {
-    matches!(element.kind(), Kind::Bytes | Kind::Text)
+/// How pictures show elements.
+pub(crate) fn shown_as(element: &ElementType) -> Elements {
+    match element.kind() {
+        Kind::Bytes | Kind::Text => Elements::Text,
+        Kind::Uint if element.dtype().bits() == Some(8) => Elements::Bytes,
+        _ => Elements::Numbers,
+    }
 }
 
 /// One element.

@@ -4,15 +4,17 @@
 use crate::elements;
 use crate::report;
 use crate::task::Task;
-use anstyle::{AnsiColor, Style};
+use anstyle::{Ansi256Color, AnsiColor, Color, RgbColor, Style};
 use retrograde_io::{Location, Tensor};
-use retrograde_picture::{Role, Scene, Source};
+use retrograde_picture::{Role, Scene, Source, plain};
 use std::convert::Infallible;
 
-/// Draws the picture as text, as wide as the terminal. It contains colour codes, which are stripped
-/// on output if the terminal does not support them.
+/// Draws the picture as text, as wide as the terminal, in colours if stdout has any: without them, an
+/// image consists of shades.
 pub(crate) fn draw(location: &Location, before: &Tensor, task: &Task) -> String {
-    scene(location, before, task).text(report::columns(), &painted)
+    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    let paint = if coloured { painted } else { plain };
+    scene(location, before, task).text(report::columns(), &paint)
 }
 
 /// Draws the picture as an SVG image.
@@ -23,8 +25,8 @@ pub(crate) fn draw_svg(location: &Location, before: &Tensor, task: &Task) -> Str
 fn scene(location: &Location, before: &Tensor, task: &Task) -> Scene {
     let (element, shape) = (before.element_type(), before.shape());
     let what = format!("{}  {element} {shape:?}", report::name(location));
-    let (drawn, is_text) = (Drawn { before, task }, elements::is_text(element));
-    let Ok(scene) = Scene::of(&drawn, &task.movement(), shape, &what, is_text);
+    let (drawn, shown) = (Drawn { before, task }, elements::shown_as(element));
+    let Ok(scene) = Scene::of(&drawn, &task.movement(), shape, &what, shown);
     scene
 }
 
@@ -61,6 +63,20 @@ fn painted(role: Role, text: &str) -> String {
         Role::Length => AnsiColor::Yellow.on_default(),
         Role::Moved => AnsiColor::Cyan.on_default().bold(),
         Role::Label | Role::Padding => Style::new().dimmed(),
+        Role::Pixels { above, below } => {
+            Style::new().fg_color(Some(colour(above))).bg_color(Some(colour(below)))
+        }
     };
     format!("{style}{text}{style:#}")
+}
+
+/// A colour as the terminal has it: one of 16 million if it says so, or one of 256.
+fn colour([red, green, blue]: [u8; 3]) -> Color {
+    let terms = ["truecolor", "24bit"];
+    if std::env::var("COLORTERM").is_ok_and(|term| terms.contains(&term.as_str())) {
+        return RgbColor(red, green, blue).into();
+    }
+    // A cube of six steps for each.
+    let step = |part: u8| (u16::from(part) * 5 + 127) / 255;
+    Ansi256Color((16 + 36 * step(red) + 6 * step(green) + step(blue)) as u8).into()
 }

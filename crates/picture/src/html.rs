@@ -4,6 +4,7 @@
 //! elements are also bold in the markup, because untrusted notebooks strip style sheets.
 
 use crate::markup::escaped;
+use crate::pixels::Pixels;
 use crate::scene::{Block, Cell, Kind, LengthsAt, Scene};
 
 /// All rules are scoped to one class, so they do not affect the rest of the page. The rule for `tr`
@@ -34,7 +35,9 @@ impl Scene {
             "<div class=\"retrograde-picture\" role=\"group\" aria-label=\"{description}\">\n{STYLE}\
              <div><strong>{operator}</strong>&ensp;{subject}</div>\n"
         );
-        if self.blocks.is_empty() {
+        if let Some(pixels) = &self.pixels {
+            images(pixels, &mut out);
+        } else if self.blocks.is_empty() {
             out.push_str("<div class=\"q\">(no elements)</div>\n");
         }
         for block in &self.blocks {
@@ -90,6 +93,25 @@ impl Scene {
             out.push_str(&format!("<tr>{gutter}{before}<td>{arrow}</td>{after}</tr>\n"));
         }
         out.push_str("</table>\n");
+    }
+}
+
+/// Both images, one beside the other.
+fn images(pixels: &Pixels, out: &mut String) {
+    let (width, height) = pixels.size();
+    let [before, after] = pixels.urls().map(|url| {
+        format!(
+            "<td class=\"q\"><img width=\"{width}\" height=\"{height}\" alt=\"\" \
+             style=\"image-rendering:pixelated\" src=\"{url}\"></td>"
+        )
+    });
+    let [old, new] =
+        ["before", "after"].map(|title| format!("<th class=\"q\" scope=\"col\">{title}</th>"));
+    out.push_str(&format!(
+        "<table>\n<tr>{old}<td></td>{new}</tr>\n<tr>{before}<td>→</td>{after}</tr>\n</table>\n"
+    ));
+    if let Some(note) = pixels.note() {
+        out.push_str(&format!("<div class=\"q\">{}</div>\n", escaped(&note)));
     }
 }
 

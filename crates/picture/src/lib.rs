@@ -2,12 +2,12 @@
 //! HTML.
 //!
 //! The last two axes form a grid. A tensor of higher rank has one grid for each index of the
-//! leading axes. Moved elements are highlighted, and elements beyond their length are dimmed. A
-//! [`Scene`] reads only the elements that it shows from its [`Source`], so the cost of drawing does
+//! leading axes. Moved elements are highlighted, and elements beyond their length are dimmed. Bytes that
+//! form an image are drawn as its pixels. A [`Scene`] reads only the elements that it shows from its [`Source`], so the cost of drawing does
 //! not depend on the size of the tensor.
 //!
 //! ```
-//! use retrograde_picture::{Movement, Scene, Source, plain};
+//! use retrograde_picture::{Elements, Movement, Scene, Source, plain};
 //!
 //! struct Letters(Vec<char>);
 //!
@@ -24,7 +24,7 @@
 //! }
 //!
 //! let letters = Letters("live".chars().collect());
-//! let Ok(scene) = Scene::of(&letters, &Movement::Axes(vec![0]), &[4], "letters", true);
+//! let Ok(scene) = Scene::of(&letters, &Movement::Axes(vec![0]), &[4], "letters", Elements::Text);
 //! assert_eq!(scene.text(80, &plain), "\
 //! Reverse  letters  axis 0
 //!
@@ -37,12 +37,17 @@ mod element;
 mod html;
 mod markup;
 mod movement;
+mod paint;
+mod pixels;
+mod png;
 mod scene;
+mod source;
 mod svg;
 mod text;
 mod window;
 
 pub use element::{number, printable};
 pub use movement::{Movement, Padding};
-pub use scene::{Scene, Source};
-pub use text::{Role, plain};
+pub use paint::{Role, plain};
+pub use scene::Scene;
+pub use source::{Elements, Source};

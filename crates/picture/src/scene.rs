@@ -1,28 +1,13 @@
 //! The cells of a picture: the text of each, and whether it moved, stayed or is padding.
 
 use crate::movement::Movement;
+use crate::pixels::Pixels;
+use crate::source::{Elements, Source};
 use crate::window::{self, Window};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The maximum width of a cell in columns. Longer elements are truncated.
 const WIDEST_CELL: usize = 24;
-
-/// Supplies the elements and lengths of a picture.
-pub trait Source {
-    /// The error of reading an element or a length.
-    type Error;
-
-    /// The element at this index of the input, as text.
-    fn text(&self, index: &[usize]) -> Result<String, Self::Error>;
-
-    /// The length at this index of the lengths; see [`Movement::length_at`].
-    fn length(&self, at: &[usize]) -> Result<i128, Self::Error>;
-
-    /// An element of zero bytes, as text.
-    fn zero(&self) -> String {
-        "0".to_owned()
-    }
-}
 
 /// How a cell is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,23 +94,29 @@ pub struct Scene {
     pub(crate) lengths_at: LengthsAt,
     /// Whether elements are text, which is left-aligned. Numbers are right-aligned.
     pub(crate) is_text: bool,
+    /// The pixels of an image, instead of grids.
+    pub(crate) pixels: Option<Pixels>,
 }
 
 impl Scene {
     /// Reads what a picture of a call on a tensor of this shape shows. `what` describes the tensor
-    /// in the headline. Text is left-aligned, numbers are right-aligned.
+    /// in the headline.
     pub fn of<S: Source>(
         source: &S,
         movement: &Movement,
         shape: &[usize],
         what: &str,
-        is_text: bool,
+        elements: Elements,
     ) -> Result<Scene, S::Error> {
+        let pixels = match elements {
+            Elements::Bytes => Pixels::of(source, movement, shape)?,
+            Elements::Numbers | Elements::Text => None,
+        };
         let size = shape.last().copied().unwrap_or(1);
         let columns = window::candidates(size).next().unwrap_or_else(|| window::all(size));
         let lengths_at = LengthsAt::of(movement, shape.len());
         let mut blocks = Vec::new();
-        if !shape.contains(&0) {
+        if !shape.contains(&0) && pixels.is_none() {
             let (leading, grid) = shape.split_at(shape.len().saturating_sub(2));
             let rows = match grid {
                 [rows, _] => window::rows(*rows),
@@ -142,7 +133,8 @@ impl Scene {
         }
         let subject = format!("{what}  {}", movement.arguments());
         let operator = movement.operator();
-        Ok(Scene { operator, subject, blocks, columns, size, lengths_at, is_text })
+        let is_text = elements == Elements::Text;
+        Ok(Scene { operator, subject, blocks, columns, size, lengths_at, is_text, pixels })
     }
 
     /// The headline.
@@ -210,7 +202,7 @@ impl Scene {
             rows: block.rows.iter().map(row).collect(),
         };
         let blocks = self.blocks.iter().map(|one| one.as_ref().map(block)).collect();
-        Scene { blocks, columns, subject: self.subject.clone(), ..*self }
+        Scene { blocks, columns, subject: self.subject.clone(), pixels: None, ..*self }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Renders the picture as an SVG image: a box for each element, with moved elements in colour.
 
 use crate::markup::escaped;
+use crate::pixels::Pixels;
 use crate::scene::{Block, Cell, Kind, Scene};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -36,7 +37,9 @@ impl Scene {
         image.text(MARGIN, "title", &title);
         image.width = MARGIN + title.width() * CHARACTER;
         image.y += HEIGHT + GAP;
-        if self.blocks.is_empty() {
+        if let Some(pixels) = &self.pixels {
+            image.pixels(pixels);
+        } else if self.blocks.is_empty() {
             image.text(MARGIN, "quiet", "(no elements)");
             image.y += HEIGHT;
         } else {
@@ -95,6 +98,30 @@ impl Image {
                     self.y += HEIGHT;
                 }
             }
+        }
+    }
+
+    /// Both images, with the arrow between them.
+    fn pixels(&mut self, pixels: &Pixels) {
+        let (width, height) = pixels.size();
+        let after = MARGIN + width.max("before".len() * CHARACTER) + BETWEEN;
+        self.width = self.width.max(after + width.max("after".len() * CHARACTER));
+        self.text(MARGIN, "quiet", "before");
+        self.text(after, "quiet", "after");
+        self.y += HEIGHT;
+        let y = self.y;
+        for (x, url) in [MARGIN, after].into_iter().zip(pixels.urls()) {
+            self.line(&format!(
+                "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                 style=\"image-rendering:pixelated\" href=\"{url}\"/>"
+            ));
+        }
+        self.y = y + (height / 2).saturating_sub(HEIGHT / 2);
+        self.text(after - BETWEEN / 2, "middle", "→");
+        self.y = y + height + GAP;
+        if let Some(note) = pixels.note() {
+            self.text(MARGIN, "quiet", &note);
+            self.y += HEIGHT;
         }
     }
 

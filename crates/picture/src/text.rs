@@ -1,5 +1,6 @@
 //! Renders the picture as lines of text. All cells have the same width.
 
+use crate::paint::{Paint, Role};
 use crate::scene::{Block, Cell, Kind, LengthsAt, Scene};
 use unicode_width::UnicodeWidthStr;
 
@@ -8,37 +9,16 @@ const INDENT: &str = "  ";
 const ARROW: &str = "  →  ";
 const SPACE: &str = "     ";
 
-/// The role of a piece of text, which determines its colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The operator's name.
-    Operator,
-    /// A label, or a mark for elements that are not shown.
-    Label,
-    /// A length.
-    Length,
-    /// An element that did not move.
-    Plain,
-    /// An element that moved.
-    Moved,
-    /// An element beyond its length.
-    Padding,
-}
-
-/// Returns the text without colours.
-pub fn plain(_: Role, text: &str) -> String {
-    text.to_owned()
-}
-
-/// Adds colours to a piece of text. They must not change its width.
-type Paint<'a> = &'a dyn Fn(Role, &str) -> String;
-
 impl Scene {
     /// The picture as text, within this many columns if possible. The grids are side by side if
     /// they fit, otherwise one below the other. Every line ends with a newline.
     pub fn text(&self, columns: usize, paint: Paint<'_>) -> String {
         let operator = paint(Role::Operator, self.operator);
         let mut out = format!("{operator}  {}\n\n", self.subject);
+        if let Some(pixels) = &self.pixels {
+            pixels.text(columns, paint, &mut out);
+            return out;
+        }
         if self.blocks.is_empty() {
             out.push_str("  (no elements)\n");
             return out;

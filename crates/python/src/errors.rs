@@ -23,6 +23,12 @@ fn hint(error: &Error) -> String {
                 _ => format!(": did you mean {axes}?"),
             }
         }
+        // Masks of tokenizers are integers.
+        Error::SequenceLengthsShape { got, time_size, batch_size, .. }
+            if got[..] == [*batch_size, *time_size] =>
+        {
+            ": a mask of kept steps is boolean, as mask != 0 is".to_string()
+        }
         _ => String::new(),
     }
 }

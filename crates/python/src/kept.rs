@@ -23,6 +23,7 @@ use retrograde::{DType, LengthsMemory, Memory, MemoryMut, Reversal, TensorRef};
 use retrograde_cuda::{CudaLengths, DeviceMut, DeviceRef, Error};
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_int;
+use std::ops::Deref;
 use std::rc::Rc;
 
 /// Tensors of higher rank are planned each time.
@@ -41,7 +42,7 @@ struct Latest {
 }
 
 /// A planned call, valid for any addresses.
-pub(crate) struct Kept {
+pub(crate) struct Known {
     asked: Asked,
     input: Facts,
     lengths: Option<CountFacts>,
@@ -53,8 +54,21 @@ pub(crate) struct Kept {
     to: Span,
     /// Bytes to move.
     pub(crate) work: usize,
+}
+
+/// A planned call in the cache of a thread.
+pub(crate) struct Kept {
+    known: Known,
     /// Arguments with which the library allocates another such output, by [`Order`].
     fresh: [OnceCell<Py<PyTuple>>; 2],
+}
+
+impl Deref for Kept {
+    type Target = Known;
+
+    fn deref(&self) -> &Known {
+        &self.known
+    }
 }
 
 /// The memory order of new outputs.
@@ -66,7 +80,7 @@ pub(crate) enum Order {
     Rows,
 }
 
-impl Kept {
+impl Known {
     /// Whether the plan is for such a call, whatever the output is.
     fn is_for(&self, asked: &Asked, input: &RawTensor<'_>, counts: Option<&Counts<'_>>) -> bool {
         self.input.fit(input)
@@ -88,7 +102,9 @@ impl Kept {
         self.is_for(asked, &tensors.input, tensors.counts.as_ref())
             && self.output.fit(&tensors.output)
     }
+}
 
+impl Kept {
     /// Arguments with which the library allocates another output of this order.
     pub(crate) fn fresh(&self, order: Order) -> &OnceCell<Py<PyTuple>> {
         &self.fresh[order as usize]
@@ -178,6 +194,10 @@ impl<'a, 'py> Call<'a, 'py> {
     /// are not copied, and those that are not where the input is.
     fn counts(&self, input: &RawTensor<'_>) -> Result<Option<Counts<'a>>, NeedsFullPath> {
         let Some(lengths) = self.counts else { return Ok(None) };
+        // Whether a mask fits the tensor is not known from its lengths.
+        if lengths.mask().is_some() {
+            return Err(NeedsFullPath);
+        }
         match (lengths.place(), input.place()) {
             (Place::Host, Some(Place::Host)) if lengths.copy().is_some() => {
                 Ok(Some(Counts::Host(lengths)))
@@ -227,7 +247,7 @@ impl<'a, 'py> Call<'a, 'py> {
     }
 
     /// Runs a plan, if it is for these tensors as they are now.
-    pub(crate) fn run_with(&self, kept: &Kept, out: &Bound<'py, PyAny>) -> PyResult<bool> {
+    pub(crate) fn run_with(&self, kept: &Known, out: &Bound<'py, PyAny>) -> PyResult<bool> {
         let stream = match kept.place {
             Place::Host => None,
             // Asks the libraries, which may run Python code.
@@ -249,7 +269,7 @@ impl<'a, 'py> Call<'a, 'py> {
     }
 
     /// On the CPU. Whether the lengths were valid.
-    fn go_here(&self, kept: &Kept, tensors: &Tensors<'_>) -> PyResult<bool> {
+    fn go_here(&self, kept: &Known, tensors: &Tensors<'_>) -> PyResult<bool> {
         if tensors.lack_memory() {
             return Ok(false);
         }
@@ -278,8 +298,23 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(done.is_ok())
     }
 
-    /// Plans a call with all checks and caches the plan. Errors are left to the full path.
+    /// The plan of a call into such an output, for a caller who keeps it.
+    pub(crate) fn known(&self, out: &Bound<'py, PyAny>) -> Option<Known> {
+        self.planned(out, &self.tensors(out)?)
+    }
+
+    /// Plans a call and caches the plan.
     fn plan(&self, out: &Bound<'py, PyAny>, tensors: &Tensors<'_>) -> Option<Rc<Kept>> {
+        let known = self.planned(out, tensors)?;
+        let kept = Rc::new(Kept { known, fresh: [const { OnceCell::new() }; 2] });
+        // The replaced entry is dropped after the borrow ends, because it may hold Python objects.
+        let gone = LATEST.with_borrow_mut(|latest| latest.put(Rc::clone(&kept)));
+        drop(gone);
+        Some(kept)
+    }
+
+    /// Plans a call with all checks. Errors are left to the full path.
+    fn planned(&self, out: &Bound<'py, PyAny>, tensors: &Tensors<'_>) -> Option<Known> {
         let (input, output) = (Facts::of(&tensors.input)?, Facts::of(&tensors.output)?);
         let lengths = match &tensors.counts {
             Some(counts) => Some(CountFacts::of(counts)?),
@@ -298,7 +333,7 @@ impl<'a, 'py> Call<'a, 'py> {
         }
         let (program, [from, counts, to]) =
             operation.visit_anywhere(Make { input: &operand, out }).ok()?;
-        let kept = Rc::new(Kept {
+        let known = Known {
             asked: self.asked.clone(),
             input,
             lengths,
@@ -309,23 +344,16 @@ impl<'a, 'py> Call<'a, 'py> {
             counts,
             to,
             work: operation.work_on(&view),
-            fresh: [const { OnceCell::new() }; 2],
-        });
+        };
         // The plan is for the tensors as they were described before it was made.
-        if !kept.fits(self.asked, &self.tensors(out)?) {
-            return None;
-        }
-        // The replaced entry is dropped after the borrow ends, because it may hold Python objects.
-        let gone = LATEST.with_borrow_mut(|latest| latest.put(Rc::clone(&kept)));
-        drop(gone);
-        Some(kept)
+        known.fits(self.asked, &self.tensors(out)?).then_some(known)
     }
 }
 
 /// On a device. The library frees tensors in the order of its stream.
 fn go_there(
     py: Python<'_>,
-    kept: &Kept,
+    kept: &Known,
     tensors: &Tensors<'_>,
     stream: &cuda::Ready,
 ) -> PyResult<bool> {

@@ -6,6 +6,7 @@
 //! device, are used in place, where they are once all arguments of the call are converted.
 
 use crate::dlpack::{Imported, RawTensor, changed};
+use crate::mask::{self, Steps};
 use crate::ndarray::{self, integer_type};
 use crate::threads;
 use crate::view::{Place, Shape, Strides, View};
@@ -22,6 +23,8 @@ pub(crate) struct Lengths {
     dtype: DType,
     shape: Shape,
     values: Values,
+    /// The shape of the mask that they were counted in.
+    mask: Option<Shape>,
 }
 
 enum Values {
@@ -48,56 +51,71 @@ unsafe impl Sync for Values {}
 const FEW: usize = 1 << 20;
 
 impl Lengths {
+    /// Reads lengths or offsets. With `steps`, a boolean mask of kept steps stands for lengths.
     pub(crate) fn of(
         operator: &str,
         argument: &'static str,
         lengths: &Bound<'_, PyAny>,
+        steps: Option<Steps>,
     ) -> PyResult<Self> {
         if let Ok(array) = lengths.cast::<PyUntypedArray>() {
             refuse_masked(operator, argument, array)?;
-            return Self::of_array(operator, argument, array);
+            return Self::of_array(operator, argument, array, steps);
         }
         if let Some(numbers) = small_integers(lengths)? {
             let shape = Shape::from_slice(&[numbers.len()]);
             let bytes = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
             let values = Values::Copied(bytes);
-            return Ok(Lengths { argument, dtype: DType::I64, shape, values });
+            return Ok(Lengths { argument, dtype: DType::I64, shape, values, mask: None });
         }
         if let Some(copied) = RawTensor::at(lengths).and_then(|raw| Self::of_raw(argument, &raw)) {
             return Ok(copied);
         }
         if Imported::is_one(lengths)? {
-            return Self::of_tensor(operator, argument, lengths);
+            return Self::of_tensor(operator, argument, lengths, steps);
         }
         let array = as_array(lengths)?;
         // An empty list has no type; NumPy reads it as float64.
         if array.len() == 0 && array.dtype().kind() == b'f' {
             let shape = Shape::from_slice(array.shape());
             let values = Values::Copied(Vec::new());
-            return Ok(Lengths { argument, dtype: DType::I64, shape, values });
+            return Ok(Lengths { argument, dtype: DType::I64, shape, values, mask: None });
         }
-        Self::of_array(operator, argument, &array)
+        Self::of_array(operator, argument, &array, steps)
     }
 
     fn of_array(
         operator: &str,
         argument: &'static str,
         array: &Bound<'_, PyUntypedArray>,
+        steps: Option<Steps>,
     ) -> PyResult<Self> {
         let Some(dtype) = integer_type(&array.dtype()) else {
-            let native = match array.dtype().kind() {
+            let native = match (array.dtype().kind(), steps) {
+                (b'b', Some(steps)) => {
+                    let view = View { dtype: DType::U8, ..ndarray::view(array) };
+                    // SAFETY: `array` lives until the mask is read, and no Python code runs before.
+                    let mask = unsafe { view.tensor(Operator::Reverse)? };
+                    return Self::in_mask(operator, argument, mask, steps);
+                }
                 // Foreign byte order: NumPy converts it.
-                b'i' | b'u' => array.dtype().call_method1("newbyteorder", ("=",))?,
+                (b'i' | b'u', _) => array.dtype().call_method1("newbyteorder", ("=",))?,
                 // Integers of `ml_dtypes`, one in each byte.
                 _ if is_narrow(&array.dtype())? => numpy::dtype::<i8>(array.py()).into_any(),
                 _ => return Err(wrong_type(operator, argument, array.dtype().as_any())),
             };
             let native = array.call_method1("astype", (native,))?;
-            return Self::of_array(operator, argument, native.cast()?);
+            return Self::of_array(operator, argument, native.cast()?, None);
         };
         if let Some(bytes) = ndarray::dense_bytes(array, FEW) {
             let shape = Shape::from_slice(array.shape());
-            return Ok(Lengths { argument, dtype, shape, values: Values::Copied(bytes) });
+            return Ok(Lengths {
+                argument,
+                dtype,
+                shape,
+                values: Values::Copied(bytes),
+                mask: None,
+            });
         }
         let view = View { dtype, ..ndarray::view(array) };
         if view.bytes() >= FEW {
@@ -111,7 +129,7 @@ impl Lengths {
     fn there(argument: &'static str, view: View, owner: Owner) -> Self {
         let View { dtype, origin, shape, strides, place } = view;
         let values = Values::There { origin, strides, place, owner };
-        Lengths { argument, dtype, shape, values }
+        Lengths { argument, dtype, shape, values, mask: None }
     }
 
     /// Copies a short list that a library describes in C; `None` for others.
@@ -119,16 +137,32 @@ impl Lengths {
         let (dtype, bytes) = raw.dense_integers(FEW)?;
         let size = |&size: &i64| usize::try_from(size).ok();
         let shape = raw.shape().iter().map(size).collect::<Option<Shape>>()?;
-        Some(Lengths { argument, dtype, shape, values: Values::Copied(bytes) })
+        Some(Lengths { argument, dtype, shape, values: Values::Copied(bytes), mask: None })
     }
 
     fn of_tensor(
         operator: &str,
         argument: &'static str,
         lengths: &Bound<'_, PyAny>,
+        steps: Option<Steps>,
     ) -> PyResult<Self> {
         let imported = Imported::of(lengths)?;
         let view = imported.view();
+        if view.dtype == DType::Bool
+            && let Some(steps) = steps
+        {
+            if view.place != Place::Host {
+                return Err(PyValueError::new_err(format!(
+                    "{operator}: {argument} is a mask on {}, expected one on the CPU, or the numbers \
+                     of its kept steps: mask.sum(...)",
+                    view.place
+                )));
+            }
+            let view = View { dtype: DType::U8, ..view };
+            // SAFETY: `imported` lives until the mask is read, right below.
+            let mask = unsafe { view.tensor(Operator::Reverse)? };
+            return Self::in_mask(operator, argument, mask, steps);
+        }
         if !view.dtype.is_integer() {
             let dtype = lengths.getattr("dtype")?;
             return Err(wrong_type(operator, argument, &dtype));
@@ -143,16 +177,21 @@ impl Lengths {
 
     fn copied(argument: &'static str, tensor: TensorRef<'_>) -> PyResult<Self> {
         let (dtype, shape) = (tensor.layout().dtype(), Shape::from_slice(tensor.layout().shape()));
-        let dense = Layout::dense(dtype, &shape).is_ok_and(|dense| dense == *tensor.layout());
-        let bytes = if dense {
-            let memory = tensor.memory();
-            // SAFETY: a dense layout covers every byte of its memory, which is the tensor's.
-            unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) }.to_vec()
-        } else {
-            let bytes = threads::run(FEW, || Reverse::axes([]).to_bytes(&tensor));
-            bytes.map_err(crate::errors::raised)?
-        };
-        Ok(Lengths { argument, dtype, shape, values: Values::Copied(bytes) })
+        let values = Values::Copied(bytes_of(tensor)?);
+        Ok(Lengths { argument, dtype, shape, values, mask: None })
+    }
+
+    /// Counts the kept steps of a mask, one in each byte.
+    fn in_mask(
+        operator: &str,
+        argument: &'static str,
+        mask: TensorRef<'_>,
+        steps: Steps,
+    ) -> PyResult<Self> {
+        let shape = Shape::from_slice(mask.layout().shape());
+        let (left, counts) = mask::count(operator, &shape, &bytes_of(mask)?, steps)?;
+        let values = Values::Copied(counts.iter().flat_map(|count| count.to_ne_bytes()).collect());
+        Ok(Lengths { argument, dtype: DType::I64, shape: left, values, mask: Some(shape) })
     }
 
     /// Reads again where those in the caller's memory are. No Python code may run from here until
@@ -232,6 +271,17 @@ impl Lengths {
         matches!(self.values, Values::Copied(_)).then_some((self.dtype, &self.shape[..]))
     }
 
+    /// The shape of the mask that they were counted in, if they were.
+    pub(crate) fn mask(&self) -> Option<&[usize]> {
+        self.mask.as_deref()
+    }
+
+    /// Those that were counted in a mask, and their shape.
+    pub(crate) fn counted(&self) -> Option<(Vec<i64>, Vec<usize>)> {
+        let counts = self.mask().and(self.copy())?.as_chunks().0.iter();
+        Some((counts.map(|bytes| i64::from_ne_bytes(*bytes)).collect(), self.shape.to_vec()))
+    }
+
     /// The copy that the call has of them.
     pub(crate) fn copy(&self) -> Option<&[u8]> {
         match &self.values {
@@ -296,6 +346,18 @@ fn small_integers(lengths: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
         return Ok(tuple.iter_borrowed().map(|number| plain(&number)).collect());
     }
     Ok(None)
+}
+
+/// The elements of a tensor in host memory, in row-major order.
+fn bytes_of(tensor: TensorRef<'_>) -> PyResult<Vec<u8>> {
+    let layout = tensor.layout();
+    if Layout::dense(layout.dtype(), layout.shape()).is_ok_and(|dense| dense == *layout) {
+        let memory = tensor.memory();
+        // SAFETY: a dense layout covers every byte of its memory, which is the tensor's.
+        return Ok(unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) }.to_vec());
+    }
+    let bytes = threads::run(FEW, || Reverse::axes([]).to_bytes(&tensor));
+    bytes.map_err(crate::errors::raised)
 }
 
 fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {

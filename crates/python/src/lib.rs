@@ -16,6 +16,7 @@ mod hint;
 mod kept;
 mod lengths;
 mod maker;
+mod mask;
 mod memory;
 mod model;
 mod ndarray;
@@ -61,6 +62,8 @@ mod _engine {
     use crate::memory::{kept_memory, kept_memory_limit, set_kept_memory};
     #[pymodule_export]
     use crate::model::OnnxModel;
+    #[pymodule_export]
+    use crate::operation::kept_steps;
     #[pymodule_export]
     use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]

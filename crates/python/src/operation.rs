@@ -2,10 +2,11 @@
 
 use crate::axes;
 use crate::lengths::Lengths;
+use crate::mask::{self, Steps};
 use crate::ndarray;
 use crate::operand::Operand;
 use crate::view::{Place, View};
-use numpy::PyUntypedArrayMethods;
+use numpy::{IxDyn, PyArray, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -35,10 +36,18 @@ pub(crate) enum Operation<'a> {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
     Reverse(Reverse),
-    Sequence(ReverseSequence, Tail),
+    /// With its axes of time and batch.
+    Sequence(ReverseSequence, Padding, [i64; 2]),
     /// With its axis.
-    Subsequences(ReverseSubsequences, Tail, i64),
+    Subsequences(ReverseSubsequences, Padding, i64),
     Segments(ReverseSegments),
+}
+
+/// Where the padding is, and what becomes of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Padding {
+    align: Align,
+    tail: Tail,
 }
 
 impl Asked {
@@ -63,7 +72,8 @@ impl Asked {
         let (policy, align, tail) =
             (policy_of(name, policy)?, align_of(name, align)?, tail_of(name, tail)?);
         let operator = ReverseSequence::new().time_axis(time).batch_axis(batch).policy(policy);
-        Ok(Asked::Sequence(operator.align(align).tail(tail), tail))
+        let operator = operator.align(align).tail(tail);
+        Ok(Asked::Sequence(operator, Padding { align, tail }, [time, batch]))
     }
 
     pub(crate) fn subsequences(
@@ -76,8 +86,8 @@ impl Asked {
         let axis = axes::single(name, "axis", axis)?;
         let (policy, align, tail) =
             (policy_of(name, policy)?, align_of(name, align)?, tail_of(name, tail)?);
-        let operator = ReverseSubsequences::along(axis).policy(policy);
-        Ok(Asked::Subsequences(operator.align(align).tail(tail), tail, axis))
+        let operator = ReverseSubsequences::along(axis).policy(policy).align(align).tail(tail);
+        Ok(Asked::Subsequences(operator, Padding { align, tail }, axis))
     }
 
     pub(crate) fn segments(axis: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -123,12 +133,12 @@ impl Asked {
     /// Refuses elements that the operator cannot write: references have no zero bytes.
     pub(crate) fn check_elements(&self, input: &Operand<'_>) -> PyResult<()> {
         let (name, tail) = match self {
-            Asked::Sequence(_, tail) => ("ReverseSequence", tail),
-            Asked::Subsequences(_, tail, _) => ("ReverseSubsequences", tail),
+            Asked::Sequence(_, padding, _) => ("ReverseSequence", padding.tail),
+            Asked::Subsequences(_, padding, _) => ("ReverseSubsequences", padding.tail),
             Asked::Reverse(..) | Asked::Segments(_) => return Ok(()),
         };
         match input {
-            Operand::Array(array) if *tail == Tail::Zero && ndarray::holds_references(array) => {
+            Operand::Array(array) if tail == Tail::Zero && ndarray::holds_references(array) => {
                 Err(PyTypeError::new_err(format!(
                     "{name}: x has dtype {}, whose elements are references: they have no zero \
                      bytes, expected tail \"keep\"",
@@ -145,7 +155,7 @@ impl Asked {
         let (name, argument) = self.counts();
         match (self, given) {
             (Asked::Reverse(_), _) => Ok(None),
-            (_, Some(given)) => Lengths::of(name, argument, given).map(Some),
+            (_, Some(given)) => Lengths::of(name, argument, given, self.steps()).map(Some),
             (_, None) => Err(PyTypeError::new_err(format!("{name}: {argument} are missing"))),
         }
     }
@@ -164,13 +174,52 @@ impl Asked {
         };
         Ok(match self {
             Asked::Reverse(operator) => Operation::Reverse(operator),
-            Asked::Sequence(operator, _) => Operation::Sequence(operator, lengths()?),
+            Asked::Sequence(operator, ..) => {
+                let lengths = lengths()?;
+                self.check_mask(lengths, shape)?;
+                Operation::Sequence(operator, lengths)
+            }
             Asked::Subsequences(operator, _, axis) => {
                 let lengths = lengths()?;
+                self.check_mask(lengths, shape)?;
                 Operation::Subsequences(operator, lengths, lengths.lack(*axis, shape)?)
             }
             Asked::Segments(operator) => Operation::Segments(operator, lengths()?),
         })
+    }
+
+    /// How a mask in place of lengths is read.
+    fn steps(&self) -> Option<Steps> {
+        match self {
+            // A row for each sequence, whatever the order of the axes is.
+            Asked::Sequence(_, Padding { align, .. }, _) => Some(Steps { axis: 1, align: *align }),
+            Asked::Subsequences(_, Padding { align, .. }, axis) => {
+                Some(Steps { axis: *axis, align: *align })
+            }
+            Asked::Reverse(_) | Asked::Segments(_) => None,
+        }
+    }
+
+    /// Refuses a mask of another shape than the tensor's sequences have. Axes that do not exist are left
+    /// to the operator.
+    fn check_mask(&self, lengths: &Lengths, shape: &[usize]) -> PyResult<()> {
+        let Some(mask) = lengths.mask() else { return Ok(()) };
+        let size = |axis: i64| {
+            let at = if axis < 0 { axis + shape.len() as i64 } else { axis };
+            usize::try_from(at).ok().and_then(|at| shape.get(at)).copied()
+        };
+        let (name, _) = self.counts();
+        match self {
+            Asked::Sequence(_, _, [time, batch]) => match (size(*batch), size(*time)) {
+                (Some(rows), Some(steps)) if *mask != [rows, steps] => {
+                    let axes = format!("batch axis {batch}, time axis {time}");
+                    Err(mask::wrong_shape(name, mask, &[rows, steps], &axes))
+                }
+                _ => Ok(()),
+            },
+            _ if mask != shape => Err(mask::wrong_shape(name, mask, shape, "the shape of x")),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn operator(&self) -> Operator {
@@ -249,6 +298,23 @@ impl Operation<'_> {
             }
         }
     }
+}
+
+/// The lengths in a boolean mask, for a tensor of this shape; the operator's arguments begin with the mask.
+#[pyfunction]
+#[pyo3(signature = (operator, shape, /, *arguments))]
+pub(crate) fn kept_steps<'py>(
+    operator: &str,
+    shape: Vec<usize>,
+    arguments: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyArray<i64, IxDyn>>> {
+    let (asked, mask) = Asked::named(operator, arguments)?;
+    let counts = asked.convert(mask.as_ref())?;
+    asked.operation(counts.as_ref(), &shape)?;
+    let Some((counts, left)) = counts.as_ref().and_then(|counts| counts.counted()) else {
+        return Err(PyTypeError::new_err(format!("{operator}: lengths is no mask")));
+    };
+    PyArray::from_vec(arguments.py(), counts).reshape(left)
 }
 
 fn text(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use retrograde_picture::{Movement, Padding, Source, plain};
+use retrograde_picture::{Elements, Movement, Padding, Source, plain};
 use std::cell::RefCell;
 
 /// The content of a picture. It does not keep the tensor.
@@ -13,11 +13,11 @@ pub(crate) struct Scene(retrograde_picture::Scene);
 #[pymethods]
 impl Scene {
     /// `axes` are non-negative: the reversed axes, the time and batch axes, or the axis of the
-    /// lanes. `text` returns the element at an index as text, and `length` the length at an index
+    /// lanes. `kind` is what elements are: numbers, text or bytes. `text` returns the element at an index as text, and `length` the length at an index
     /// of the lengths. `padding` says whether it is in front, and whether it becomes zero.
     #[new]
     #[pyo3(signature = (
-        operator, axes, shape, what, is_text, text, length, /, padding=(false, false), offsets=None
+        operator, axes, shape, what, kind, text, length, /, padding=(false, false), offsets=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "called in one place, from Python")]
     fn new(
@@ -25,7 +25,7 @@ impl Scene {
         axes: Vec<usize>,
         shape: Vec<usize>,
         what: &str,
-        is_text: bool,
+        kind: &str,
         text: &Bound<'_, PyAny>,
         length: Option<&Bound<'_, PyAny>>,
         padding: (bool, bool),
@@ -44,8 +44,14 @@ impl Scene {
             }
             _ => return Err(PyValueError::new_err(format!("{operator} along {axes:?}"))),
         };
+        let elements = match kind {
+            "numbers" => Elements::Numbers,
+            "text" => Elements::Text,
+            "bytes" => Elements::Bytes,
+            _ => return Err(PyValueError::new_err(format!("elements are {kind:?}"))),
+        };
         let source = Asked { text, length };
-        retrograde_picture::Scene::of(&source, &movement, &shape, what, is_text).map(Scene)
+        retrograde_picture::Scene::of(&source, &movement, &shape, what, elements).map(Scene)
     }
 
     /// The picture as text, within this many columns if possible, without the final newline.

@@ -3,6 +3,7 @@
 
 use crate::errors::raised;
 use crate::hint;
+use crate::kept::{self, Known};
 use crate::lengths::Lengths;
 use crate::ndarray;
 use crate::operand::{self, Operand};
@@ -26,6 +27,9 @@ pub(crate) struct Prepared {
     shape: Shape,
     strides: Strides,
     planned: Planned,
+    /// The plan with what it is for as NumPy describes it in C: such calls need no other checks. None where
+    /// that is not enough, and for large arrays.
+    known: Option<Known>,
 }
 
 /// The plan, and the layouts of the output and the lengths that it is for.
@@ -54,10 +58,41 @@ pub(crate) fn prepare(
     let operation = asked.operation(lengths.as_ref(), &view.shape)?;
     let planned = operation.visit(MakePlan { view: &view, operation: &operation })?;
     let (shape, strides) = (view.shape, view.strides);
-    Ok(Some(Prepared { asked, lengths, dtype: x.dtype().unbind(), shape, strides, planned }))
+    let call = kept::Call {
+        x: x.as_any(),
+        asked: &asked,
+        counts: lengths.as_ref(),
+        lengths: None,
+        fresh: false,
+    };
+    let known = match call.bytes().filter(|&bytes| bytes < threads::DETACH_FROM) {
+        Some(bytes) => call.known(ndarray::like(x, bytes)?.as_any()),
+        None => None,
+    };
+    let dtype = x.dtype().unbind();
+    Ok(Some(Prepared { asked, lengths, dtype, shape, strides, planned, known }))
 }
 
 impl Prepared {
+    /// Runs the plan that is known, if it is for these arrays and the lengths are valid.
+    fn run_known<'py>(
+        &self,
+        call: &kept::Call<'_, 'py>,
+        x: &Bound<'py, PyUntypedArray>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (Some(known), Some(bytes)) = (&self.known, call.bytes()) else { return Ok(None) };
+        let (now, dtype) = (x.dtype(), self.dtype.bind(x.py()));
+        if !now.is(dtype) && !now.is_equiv_to(dtype) {
+            return Ok(None);
+        }
+        let out = match out {
+            Some(out) => out.clone(),
+            None => ndarray::like(x, bytes)?.into_any(),
+        };
+        Ok(call.run_with(known, &out)?.then_some(out))
+    }
+
     /// Whether an array is like the one that the call was prepared for.
     fn check(&self, x: &Bound<'_, PyUntypedArray>, view: &View) -> PyResult<()> {
         let dtype = self.dtype.bind(x.py());
@@ -93,6 +128,12 @@ impl Prepared {
             Some(_) => self.asked.convert(lengths)?,
             None => None,
         };
+        let counts = given.as_ref().or(self.lengths.as_ref());
+        let (asked, any) = (&self.asked, x.as_any());
+        let call = kept::Call { x: any, asked, counts, lengths: None, fresh: false };
+        if let Some(done) = self.run_known(&call, x, out)? {
+            return Ok(done);
+        }
         let name = self.asked.operator();
         let given_out = out.map(|out| Operand::output(name, out)).transpose()?;
         let (out, output) = match out.zip(given_out) {

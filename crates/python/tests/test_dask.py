@@ -250,6 +250,9 @@ def test_errors_are_those_of_arrays_in_memory(name, arguments, options, sizes):
     assert error_of(call, array, *arguments, **options) == expected
     if arguments and name in ("reverse_sequence", "reverse_subsequences", "reverse_segments"):
         lengths = np.asarray(arguments[0])
+        if lengths.dtype == bool:
+            # A mask has to be known (test_masks.py).
+            return
         lazy = da.from_array(lengths, chunks=2 if lengths.ndim < 2 else -1)
         assert error_of(lambda: call(array, lazy, **options).compute(scheduler="sync")) == expected
 

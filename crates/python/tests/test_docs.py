@@ -15,9 +15,10 @@ ROOT = Path(__file__).parents[3]
 # A fenced block of Python; after the language, the library that it needs besides NumPy.
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
-LIBRARIES = ["", "torch", "jax", "onnx", "pyarrow", "dask", "xarray"]
-PAGES = [("docs/python.md", library) for library in LIBRARIES[:5]] + [("docs/dask.md", name) for name in LIBRARIES[5:]]
+LIBRARIES = ["", "torch", "jax", "onnx", "pyarrow", "dask", "xarray", "onnxruntime"]
+PAGES = [("docs/python.md", library) for library in LIBRARIES[:5]] + [("docs/dask.md", name) for name in LIBRARIES[5:7]]
 PAGES += [("README.md", "torch"), ("docs/sharding.md", "jax")]
+PAGES += [("docs/quickstart.md", name) for name in ("", "torch", "xarray", "onnxruntime")]
 
 
 @pytest.mark.parametrize("name", ["retrograde", "retrograde._explain", "retrograde._prepare", "retrograde._show"])
@@ -49,6 +50,17 @@ def test_examples_of_pages(page, library):
     test = doctest.DocTest(examples, {"np": np, "retrograde": retrograde}, page, str(ROOT / page), 0, text)
     result = doctest.DocTestRunner().run(test)
     assert result.attempted > 0 and result.failed == 0
+
+
+def test_the_quickstart_is_quick():
+    """Each first result takes ten lines or less, whatever the language."""
+    text = (ROOT / "docs/quickstart.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+).*?\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert {language for language, _ in blocks} == {"python", "sh", "cpp"}
+    for _, block in blocks:
+        # Without what Python prints.
+        typed = [line for line in block.splitlines() if ">>>" not in block or line.startswith((">>>", "..."))]
+        assert 1 <= len([line for line in typed if line.strip()]) <= 10, block
 
 
 def signature_of(function):

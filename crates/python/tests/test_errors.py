@@ -53,7 +53,7 @@ X = naive.filled((3, 4), "f8")
         (lambda: retrograde.reverse_sequence(X, np.array([2**64 - 1] * 4, "u8")), ValueError, "is 18446744073709551615, outside"),
         (lambda: retrograde.reverse_sequence(X, np.array([-(2**63)] * 4)), ValueError, "is -9223372036854775808, outside"),
         (lambda: retrograde.reverse_sequence(X, [1.0, 2.0, 3.0, 0.0]), TypeError, "lengths have type float64, expected an integer type"),
-        (lambda: retrograde.reverse_sequence(X, [True] * 4), TypeError, "lengths have type bool"),
+        (lambda: retrograde.reverse_sequence(X, [True] * 4), ValueError, "lengths is a mask of shape [4] without steps"),
         (lambda: retrograde.reverse_sequence(X, ["1"] * 4), TypeError, "lengths have type <U1"),
         (lambda: retrograde.reverse_sequence(X, None), TypeError, "lengths have type object"),
         (lambda: retrograde.reverse_sequence(X, 3), ValueError, "lengths have shape []"),

@@ -73,6 +73,18 @@ def x(module):
         ("flip", (), {"pad": 0}, "got an unexpected keyword argument 'pad'"),
         ("fliplr", (), {"dims": 1}, "takes no axes: M.flip(m, axis=...) does"),
         ("flipud", (1,), {}, "takes at most 1 positional argument, and 2 are given"),
+        ("flip", (), {"batch_first": True}, "takes axis=, not batch_first=: M.flip(m, axis=1)"),
+        ("fliplr", (), {"batch_first": True}, "takes no axes: M.flip(m, axis=...) does"),
+        ("rot90", (), {"batch_first": True}, "takes axes=, not batch_first=: M.rot90(m, axes=(1, 2)) turns images of a batch"),
+        *(
+            (name, (), {"seq_lengths": [1]}, "takes no lengths: M.reverse_sequence(x, lengths, ...) does")
+            for name in ("reverse", "flip", "fliplr", "flipud", "rot90")
+        ),
+        ("reverse_segments", ([0, 1],), {"lengths": [1]}, "takes offsets=, not lengths=: numpy.cumsum([0, *lengths]) are offsets"),
+        *(
+            ("reverse_sequence", (), {other: X}, f"takes lengths=, not {other}=: M.reverse_sequence(x, lengths)")
+            for other in ("mask", "attention_mask")
+        ),
         ("rot90", (1,), {"dims": (1, 0)}, "takes axes=, not dims=: M.rot90(m, axes=(1, 0))"),
     ],
 )  # fmt: skip

@@ -241,7 +241,7 @@ def test_lengths_of_a_compiled_program_are_checked_when_it_runs():
         (ValueError, "mask", lambda x: rj.reverse(x, mask=[True])),
         (ValueError, "lengths", lambda x: rj.reverse_sequence(x, [1, 1])),
         (TypeError, "float32, expected an integer", lambda x: rj.reverse_sequence(x, jnp.ones(3))),
-        (TypeError, "bool, expected an integer", lambda x: rj.reverse_sequence(x, jnp.ones(3, bool))),
+        (ValueError, "without steps, expected them along axis 1", lambda x: rj.reverse_sequence(x, jnp.ones(3, bool))),
         (TypeError, "float32, expected an integer", lambda x: jax.jit(rj.reverse_sequence)(x, jnp.ones(3))),
         (ValueError, 'policy "lax"', lambda x: rj.reverse_sequence(x, [1, 1, 1], policy="lax")),
         (ValueError, "axis", lambda x: rj.reverse_sequence(x, [1, 1], time_axis=1, batch_axis=1)),

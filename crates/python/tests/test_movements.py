@@ -151,7 +151,7 @@ def test_lists():
         (lambda: retrograde.reverse_segments(X), TypeError, "reverse_segments() missing 1 required positional argument: 'offsets'"),
         (lambda: retrograde.reverse_segments(X, dim=1), TypeError, "reverse_segments() takes axis=, not dim=: retrograde.reverse_segments(x, offsets, axis=1)"),
         (lambda: retrograde.reverse_segments(X, cu_seqlens=[0, 1]), TypeError, "reverse_segments() takes offsets=, not cu_seqlens=: retrograde.reverse_segments(x, offsets)"),
-        (lambda: retrograde.reverse_segments(X, lengths=[0, 1]), TypeError, "reverse_segments() got an unexpected keyword argument 'lengths'"),
+        (lambda: retrograde.reverse_segments(X, lengths=[0, 1]), TypeError, "reverse_segments() takes offsets=, not lengths=: numpy.cumsum([0, *lengths]) are offsets"),
         (lambda: retrograde.reverse_segments(X, [0, 3], out=X[:2].copy()), ValueError, "ReverseSegments: output has shape [2, 4], expected the input's shape [3, 4]"),
     ],
 )  # fmt: skip

@@ -308,19 +308,55 @@ def test_wrong_options():
             getattr(provider, name)(model, lengths="clamp")
     with pytest.raises(ValueError, match="min_bytes is -1"):
         provider.session(model, min_bytes=-1)
-    with pytest.raises(TypeError, match="takes no providers"):
-        provider.session(model, providers=[CPU])
+    with pytest.raises(TypeError, match=r"takes the options of RetrogradeExecutionProvider as arguments: policy="):
+        provider.session(model, providers=[(provider.NAME, {"policy": "clamp"}), CPU])
+    with pytest.raises(ValueError, match=r"provider_options has 2 entries, expected one for each of the 1 names"):
+        provider.session(model, providers=[CPU], provider_options=[{}, {}])
     for option, text in [("length", "unknown"), ("policy", "strict"), ("lengths", 'is called "policy"')]:
         wrong = options()
         wrong.add_provider_for_devices(provider.devices(), {option: "loose"})
         with pytest.raises(Exception, match=f'provider option "{option}".*{text}'):
             ort.InferenceSession(model, wrong, enable_fallback=0)
-    # The same options serve several sessions, but not other provider options.
-    shared = options()
-    for _ in range(2):
-        assert provider.NAME in provider.session(model, shared).get_providers()
-    with pytest.raises(ValueError, match="sess_options already have providers"):
-        provider.session(model, shared, policy="clamp")
+    theirs = options()
+    theirs.add_provider_for_devices(provider.devices(), {})
+    with pytest.raises(ValueError, match=r"sess_options have providers already, .*providers=\["):
+        provider.session(model, theirs)
+
+
+def test_the_options_of_the_caller_stay_as_they_are(tmp_path):
+    """A later session without the provider does not have it, and what they say holds for ours."""
+    model, x = reverse_sequence(), random_array("float32", (3, 4))
+    shared = options(enable_profiling=True, profile_file_prefix=str(tmp_path / "profile"), intra_op_num_threads=1)
+    shared.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    for policy in ("strict", "clamp"):
+        session = provider.session(model, shared, policy=policy)
+        assert session.get_providers() == [provider.NAME, CPU]
+        used = session.get_session_options()
+        assert (used.enable_profiling, used.intra_op_num_threads) == (True, 1)
+        assert used.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+        assert Path(session.end_profiling()).parent == tmp_path
+        assert not shared.has_providers()
+        with pytest.raises(RuntimeError):
+            shared.get_session_config_entry(f"ep.{provider.NAME.lower()}.policy")
+    assert equal(session.run(None, {"x": x, "n": np.array([9, 9, 9])})[0], x[:, ::-1])
+    assert ort.InferenceSession(model, shared).get_providers() == [CPU]
+    assert not shared.has_providers()
+
+
+def test_other_providers():
+    model, x = reverse_sequence(), random_array("float32", (3, 4))
+    for others in ([CPU], [provider.NAME, CPU], (CPU,), [], None):
+        session = provider.session(model, options(), providers=others)
+        assert session.get_providers() == [provider.NAME, CPU]
+        assert equal(session.run(None, {"x": x, "n": np.array([4, 4, 4])})[0], x[:, ::-1])
+    assert provider.session(model, options(), providers=[CPU], provider_options=[{}]).get_providers()[0] == provider.NAME
+    if VERSION < (1, 25):
+        with pytest.raises(RuntimeError, match="without others, and providers has CUDAExecutionProvider"):
+            provider.session(model, options(), providers=["CUDAExecutionProvider", CPU])
+        return
+    # Behind another one, which takes the node first.
+    session = provider.session(model, options(), providers=[CPU, provider.NAME])
+    assert session.get_providers() == [CPU, provider.NAME]
 
 
 @pytest.mark.parametrize("model", [reverse_sequence(), unclaimed()], ids=["claimed", "unclaimed"])

@@ -2,7 +2,10 @@
 and OpenVINO's own where those are right. Tests say where they are not."""
 
 import functools
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import deadline
 import numpy as np
@@ -580,3 +583,18 @@ def test_a_process_ends_with_models_alive(native, tmp_path):
     command = [sys.executable, "-c", END, str(path), "native" if native else "python"]
     result = deadline.run(command)
     assert result.returncode == 0 and result.stdout == "done\n", result.stderr
+
+
+@not_built
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_the_program_in_cpp(tmp_path):
+    """With the line of docs/openvino.md."""
+    root, installed = Path(__file__).parents[3], Path(ov.__path__[0])
+    (library,) = installed.glob("libs/libopenvino.so.*")
+    program = tmp_path / "infer"
+    source = root / "crates/openvino/examples/infer.cpp"
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-isystem", installed / "include"]
+    subprocess.run(["g++", *flags, source, "-o", program, library, f"-Wl,-rpath,{library.parent}"], check=True)
+    model = root / "examples/turn.xml"
+    done = subprocess.run([program, extension.library_path(), model], check=True, capture_output=True, text=True)
+    assert done.stdout == "Reverse_4: RetrogradeReverse\nequal to OpenVINO's own operators\n"

@@ -157,7 +157,7 @@ def random_call():
 def test_what_is_marked_is_what_moved_even_where_values_are_equal(_):
     name, shape, arguments = random_call()
     # Few distinct values: a picture that compared values would miss most moves.
-    x = RNG.integers(2, size=shape).astype(np.uint8)
+    x = RNG.integers(2, size=shape).astype(np.int8)
     expected = [
         (str(x[origin]), f"from {list(origin)}")
         for index, origin in naive_origins(name, shape, arguments)

@@ -2,6 +2,7 @@
 
 import { NpyFile } from "../package/index.js";
 import { runOn } from "./engine.js";
+import { isImage } from "./state.js";
 
 /** What is left of a large image on the page. The file that is saved has all of it. */
 const PREVIEW = 460;
@@ -46,6 +47,47 @@ function textOf(bytes, count, dtype, descr, bigEndian) {
   return (at) => [...bytes.slice(at * width, (at + 1) * width)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** Draws pixels, as large as there is room on the page. */
+function drawPixels(pixels, [height, width], target) {
+  [target.width, target.height] = [width, height];
+  target.style.width = `${Math.min(PREVIEW, width)}px`;
+  target.getContext("2d").putImageData(new ImageData(pixels, width, height), 0, 0);
+}
+
+/** How to draw an array that has the shape of an image and elements that are brightnesses; nothing for others. */
+function pixelsOf(bytes, shape, dtype, bigEndian) {
+  const read = READ[dtype];
+  if (!isImage(shape) || !["u8", "u16", "f16", "f32", "f64"].includes(dtype)) return {};
+  const count = shape.reduce((product, size) => product * size, 1);
+  const numbers = (data) => {
+    const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    const width = data.byteLength / count;
+    return Float64Array.from({ length: count }, (_, at) => Number(read(view, at * width, !bigEndian)));
+  };
+  // Floats from 0 to 1, bytes, or whatever lies between the least and the largest.
+  let [low, high] = [0, dtype === "u8" ? 255 : 1];
+  if (dtype !== "u8") {
+    for (const number of numbers(bytes)) if (Number.isFinite(number)) [low, high] = [Math.min(low, number), Math.max(high, number)];
+  }
+  const draw = (data, target) => {
+    const found = numbers(data);
+    const channels = shape[2] ?? 1;
+    const bright = (at) => ((found[at] - low) / (high - low)) * 255;
+    const pixels = new Uint8ClampedArray(shape[0] * shape[1] * 4);
+    for (let pixel = 0; pixel < shape[0] * shape[1]; pixel++) {
+      for (let part = 0; part < 4; part++) {
+        const own = part === 3 ? channels === 4 : true;
+        pixels[4 * pixel + part] = own ? bright(pixel * channels + (channels < 3 ? 0 : part)) : 255;
+      }
+    }
+    drawPixels(pixels, shape, target);
+  };
+  return {
+    drawInput: (target) => draw(bytes, target),
+    drawResult: (state, target) => draw(runOn(state, bytes, dtype), target),
+  };
+}
+
 async function openNpy(file) {
   const npy = NpyFile.parse(new Uint8Array(await file.arrayBuffer()));
   const [bytes, shape, dtype] = [npy.data(), Array.from(npy.shape()), npy.dtype()];
@@ -53,6 +95,7 @@ async function openNpy(file) {
   return {
     name: file.name, kind: "npy", shape, dtype, about: `${npy.descr()} [${shape.join(", ")}]`,
     text: textOf(bytes, count, dtype, npy.descr(), npy.big_endian()),
+    ...pixelsOf(bytes, shape, dtype, npy.big_endian()),
     result(state) {
       const data = runOn(state, bytes, dtype);
       return new Blob([npy.with_data(data)], { type: "application/octet-stream" });
@@ -69,11 +112,7 @@ async function openImage(file) {
   context.drawImage(bitmap, 0, 0);
   const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
   const shape = [canvas.height, canvas.width, 4];
-  const draw = (pixels, target) => {
-    [target.width, target.height] = [canvas.width, canvas.height];
-    target.style.width = `${Math.min(PREVIEW, canvas.width)}px`;
-    target.getContext("2d").putImageData(new ImageData(pixels, canvas.width, canvas.height), 0, 0);
-  };
+  const draw = (pixels, target) => drawPixels(pixels, shape, target);
   return {
     name: file.name, kind: "image", shape, dtype: "u8",
     about: `u8 [${shape.join(", ")}]: rows, columns, and red, green, blue, alpha`,

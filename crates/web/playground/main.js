@@ -7,7 +7,7 @@ import { compareOnDevice } from "./device.js";
 import { openFile, save } from "./files.js";
 import { LANGUAGES, snippet } from "./snippets.js";
 import { drawCall, drawInput, play, watchPointer } from "./stage.js";
-import { fromLink, initialState, refit, toLink } from "./state.js";
+import { fromLink, initialState, OPERATORS, refit, takeShape, toLink } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const state = initialState();
@@ -64,7 +64,7 @@ async function runOnDevice() {
 
 function showPicture(call) {
   const count = elementCount(state.shape);
-  const drawable = count <= 4096 && file?.kind !== "image";
+  const drawable = count <= 4096 && !isDrawnAsImage();
   $("picture").hidden = !drawable;
   if (!drawable) return;
   const elements = Array.from({ length: count }, (_, at) => text(at)).join("\n");
@@ -101,9 +101,14 @@ function canvasIn(side) {
   return canvas;
 }
 
+/** Whether pixels are drawn instead of cells: of images, and of arrays that are one and too large for cells. */
+function isDrawnAsImage() {
+  return file?.kind === "image" || (file?.drawInput !== undefined && elementCount(state.shape) > 4096);
+}
+
 /** Draws the stage, and says how much moves. */
 function showStage(animated) {
-  if (file?.kind === "image") {
+  if (isDrawnAsImage()) {
     file.drawInput(canvasIn("before"));
     file.drawResult(state, canvasIn("after"));
     $("after").classList.remove("stale");
@@ -124,7 +129,7 @@ function showStage(animated) {
 }
 
 function showCode() {
-  const { code, note } = snippet(language, state);
+  const { code, note } = snippet(language, state, file);
   $("code").textContent = code;
   $("code").parentElement.hidden = code === "";
   $("copy").disabled = code === "";
@@ -168,7 +173,7 @@ function update({ from, quick, preset } = {}) {
     $("save-file").hidden = true;
     $("after").classList.add("stale");
     const drawable = state.shape.every((size) => Number.isInteger(size) && size >= 0) && elementCount(state.shape) <= 1 << 20;
-    if (drawable && file?.kind !== "image") drawInput(state, text, change);
+    if (drawable && !isDrawnAsImage()) drawInput(state, text, change);
   } finally {
     call?.free();
   }
@@ -185,18 +190,20 @@ function closeFile() {
 }
 
 async function take(chosen) {
+  let opened;
   try {
-    file = await openFile(chosen);
+    opened = await openFile(chosen);
   } catch (error) {
-    closeFile();
-    $("file-name").textContent = `${chosen.name}: ${error.message ?? error}`;
+    // What was there stays, and can still be saved.
+    const kept = file ? `; ${file.name} stays` : "";
+    $("file-name").textContent = `${chosen.name}: ${error.message ?? error}${kept}`;
     return;
   }
-  state.shape = [...file.shape];
+  file = opened;
   state.dtype = file.dtype;
-  state.op = "reverse";
-  state.axes = [file.kind === "image" ? 1 : Math.max(0, file.shape.length - 1)].slice(0, file.shape.length);
-  $("file-name").textContent = `${file.name}: ${file.about}`;
+  const refused = takeShape(state, file.shape);
+  const instead = refused ? `; ${refused} does not fit this shape here, so it is ${OPERATORS.reverse.name}` : "";
+  $("file-name").textContent = `${file.name}: ${file.about}${instead}`;
   $("close-file").hidden = false;
   update();
   $("stage").scrollIntoView({ block: "nearest" });
@@ -257,7 +264,8 @@ function makeDrop() {
   $("save-file").addEventListener("click", async () => save(await file.result(state), file.savedAs));
   $("close-file").addEventListener("click", () => {
     closeFile();
-    Object.assign(state, { shape: [4, 6], dtype: "f32", axes: [1] });
+    state.dtype = "f32";
+    takeShape(state, [4, 6]);
     update();
   });
 }

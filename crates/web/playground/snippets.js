@@ -46,7 +46,7 @@ function rust(state) {
   const end = `.${run}(&x, &[${list(shape)}])?;`;
   const operator = {
     reverse: () => ["Reverse", `Reverse::axes([${list(state.axes)}])${end}`],
-    sequence: () => ["ReverseSequence", `ReverseSequence::any_axes(${state.time}, ${state.batch})${calls}\n    .lengths(${integers(state.lengths)})\n    ${end}`],
+    sequence: () => ["ReverseSequence", `ReverseSequence::new()\n    .time_axis(${state.time})\n    .batch_axis(${state.batch})${calls}\n    .lengths(${integers(state.lengths)})\n    ${end}`],
     subsequences: () => ["ReverseSubsequences", `ReverseSubsequences::along(${state.axis})${calls}\n    .lengths(${integers(state.lengths)})\n    ${end}`],
     segments: () => ["ReverseSegments", `ReverseSegments::along(${state.axis})\n    .offsets(${integers(state.offsets)})\n    ${end}`],
   }[op]();
@@ -60,9 +60,17 @@ function rust(state) {
   };
 }
 
-function python(state) {
-  const type = NUMPY[state.dtype];
+/** Where the elements come from, in Python: the file, or as many numbers. */
+function pythonInput(state, file) {
   const tuple = (values) => (values.length === 1 ? `(${values[0]},)` : `(${list(values)})`);
+  if (!file) return ["", `x = np.arange(${product(state.shape)}).astype(np.${NUMPY[state.dtype]}).reshape${tuple(state.shape)}`];
+  const name = JSON.stringify(file.name);
+  if (file.kind === "image") return ["from PIL import Image\n", `x = np.asarray(Image.open(${name}).convert("RGBA"))`];
+  return ["", `x = np.load(${name})`];
+}
+
+function python(state, file) {
+  const type = NUMPY[state.dtype];
   const options = extras(state, (name, value) => `, ${name}="${value}"`).join("");
   const call = {
     reverse: () => `reverse(x, [${list(state.axes)}])`,
@@ -70,9 +78,10 @@ function python(state) {
     subsequences: () => `reverse_subsequences(\n    x, np.array([${list(state.lengths)}]).reshape(${lengthsShape(state).join(", ")}), axis=${state.axis}${options}\n)`,
     segments: () => `reverse_segments(x, [${list(state.offsets)}], axis=${state.axis})`,
   }[state.op]();
-  if (!type) return note(`NumPy has no packed type for ${state.dtype}. Files, models and tensors of other libraries have.`);
+  if (!type && !file) return note(`NumPy has no packed type for ${state.dtype}. Files, models and tensors of other libraries have.`);
+  const [imports, input] = pythonInput(state, file);
   return {
-    code: `import numpy as np\nimport retrograde\n\nx = np.arange(${product(state.shape)}).astype(np.${type}).reshape${tuple(state.shape)}\ny = retrograde.${call}\n`,
+    code: `import numpy as np\nimport retrograde\n${imports}\n${input}\ny = retrograde.${call}\n`,
     note: "x may be a tensor of NumPy, PyTorch, JAX, TensorFlow, CuPy or any other library with DLPack.",
   };
 }
@@ -201,8 +210,8 @@ export const LANGUAGES = [
 ];
 
 /** The text and the note of a language. A call without a valid shape has no text. */
-export function snippet(language, state) {
+export function snippet(language, state, file) {
   const valid = state.shape.every((size) => Number.isInteger(size) && size >= 0);
   if (!valid || lanes(state) > 4096) return note("Give valid arguments first.");
-  return LANGUAGES.find(([name]) => name === language)[1](state);
+  return LANGUAGES.find(([name]) => name === language)[1](state, file);
 }

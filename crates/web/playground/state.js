@@ -95,6 +95,37 @@ export function lanes(state) {
   return shape.reduce((product, size, at) => (at === axis ? product : product * size), 1);
 }
 
+/** Whether rows and columns of a shape are those of an image, perhaps with 1, 3 or 4 channels. */
+export function isImage(shape) {
+  const [rows, columns, channels] = shape;
+  const sides = Math.min(rows, columns) >= 16;
+  return sides && (shape.length === 2 || (shape.length === 3 && [1, 3, 4].includes(channels)));
+}
+
+/** The most lengths that the page shows and keeps. */
+export const MOST_LANES = 4096;
+
+/**
+ * Takes a shape, and fits the arguments of the operator to it: axes that do not exist become usual ones. An
+ * operator that the shape does not allow becomes Reverse; returns its name then.
+ */
+export function takeShape(state, shape) {
+  state.shape = [...shape];
+  const rank = shape.length;
+  // Of an image, the columns and no channel.
+  const usual = rank === 3 && [1, 3, 4].includes(shape[2]) ? 1 : Math.max(0, rank - 1);
+  const exists = (axis) => axisOf(axis, rank) >= 0;
+  if (!state.axes.length || !state.axes.every(exists)) state.axes = rank ? [usual] : [];
+  if (!exists(state.axis)) state.axis = usual;
+  const [time, batch] = [axisOf(state.time, rank), axisOf(state.batch, rank)];
+  if (time < 0 || batch < 0 || time === batch) [state.time, state.batch] = [1, 0];
+  const { op } = state;
+  const possible = { reverse: true, sequence: rank > 1, subsequences: rank > 0, segments: rank > 0 }[op];
+  if (!possible || lanes(state) > MOST_LANES) state.op = "reverse";
+  refit(state);
+  return state.op === op ? undefined : OPERATORS[op].name;
+}
+
 const isSize = (value) => Number.isInteger(value) && value >= 0 && value <= 1e6;
 
 /** Gives lengths and offsets that fit a changed shape, axis or operator. Typed ones are kept. */
@@ -103,7 +134,7 @@ export function refit(state) {
   const size = axis < 0 ? 0 : state.shape[axis];
   if (!state.shape.every(isSize)) return state;
   const count = lanes(state);
-  if (count > 0 && count <= 4096) {
+  if (count > 0 && count <= MOST_LANES) {
     const fresh = (at) => Math.max(0, size - ((at * 3) % (size + 1)));
     const own = (at) => state.lengths[at] ?? fresh(at);
     state.lengths = Array.from({ length: count }, (_, at) => Math.min(own(at), size));

@@ -1,6 +1,6 @@
 //! Pictures of calls whose elements come as text.
 
-use retrograde_picture::{Movement, Scene, Source, plain};
+use retrograde_picture::{Elements, Movement, Scene, Source, plain};
 
 /// The width that text pictures may take.
 const COLUMNS: usize = 100;
@@ -52,7 +52,7 @@ pub(crate) fn draw(
         Movement::Axes(_) | Movement::Segments { .. } => Vec::new(),
     };
     let texts = Texts { elements: elements.lines().collect(), shape, lengths, lanes };
-    let scene = Scene::of(&texts, movement, shape, what, false)?;
+    let scene = Scene::of(&texts, movement, shape, what, Elements::Numbers)?;
     match format {
         "text" => Ok(scene.text(COLUMNS, &plain)),
         "svg" => Ok(scene.svg()),

@@ -149,7 +149,7 @@ const TESTS = {
   }),
 
   "code can be copied in every language": on("", async (page) => {
-    const words = { Python: "retrograde.reverse_sequence(", Rust: "ReverseSequence::any_axes(1, 0)", JavaScript: "reverseSequence(x, [3, 8]", ONNX: '"ReverseSequence"', OpenVINO: "ops.reverse_sequence(", DirectML: "DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC" };
+    const words = { Python: "retrograde.reverse_sequence(", Rust: "ReverseSequence::new()\n    .time_axis(1)\n    .batch_axis(0)", JavaScript: "reverseSequence(x, [3, 8]", ONNX: '"ReverseSequence"', OpenVINO: "ops.reverse_sequence(", DirectML: "DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC" };
     for (const [language, word] of Object.entries(words)) {
       await page.click(`[data-language="${language}"]`);
       await page.click("#copy");
@@ -201,18 +201,55 @@ const TESTS = {
   },
 
   "a .npy file is reversed and saved": on("", async (page) => {
-    const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".padEnd(117) + "\n";
     const data = Buffer.from(Float32Array.of(0.5, 1.5, -2, 1e10, 5, 6).buffer);
-    const file = Buffer.concat([Buffer.from("\x93NUMPY\x01\x00", "latin1"), Buffer.from([header.length, 0]), Buffer.from(header), data]);
-    await drop(page, "x.npy", "", file);
+    await drop(page, "x.npy", "", npy("<f4", [2, 3], data));
     await page.waitForFunction(() => document.getElementById("file-name").textContent.includes("x.npy: <f4 [2, 3]"));
     assert.deepEqual(await texts(page, "after"), ["-2", "1.5", "0.5", "6", "5", "10000000000"]);
     const [saved] = await Promise.all([page.waitForEvent("download"), page.click("#save-file")]);
     assert.equal(saved.suggestedFilename(), "x.reversed.npy");
     const bytes = readFileSync(await saved.path());
     assert.deepEqual([...new Float32Array(Uint8Array.from(bytes.subarray(-24)).buffer)], [-2, 1.5, 0.5, 6, 5, 1e10]);
+    assert.match(await text(page, "code"), /^x = np.load\("x.npy"\)$/m);
     await drop(page, "bad.npy", "", Buffer.from("not an array"));
     await page.waitForFunction(() => document.getElementById("file-name").textContent.startsWith("bad.npy: not a .npy file"));
+    // What was there stays, and can be saved again.
+    assert.match(await text(page, "file-name"), /; x.npy stays$/);
+    const [again] = await Promise.all([page.waitForEvent("download"), page.click("#save-file")]);
+    assert.deepEqual(readFileSync(await again.path()), bytes);
+  }),
+
+  "without a file, one that is not supported leaves nothing to save": on("", async (page) => {
+    await drop(page, "notes.txt", "text/plain", Buffer.from("not an array"));
+    await page.waitForFunction(() => document.getElementById("file-name").textContent.startsWith("notes.txt: not a .npy file"));
+    assert.equal(await page.locator("#save-file").isVisible(), false);
+    assert.equal((await texts(page, "after")).length, 24);
+  }),
+
+  "a file keeps the operator, and its arguments as far as they fit": on("#op=segments&shape=12&axis=0&offsets=0,4,6,11", async (page) => {
+    await drop(page, "rows.npy", "", npy("<i2", [8, 2], Buffer.from(Int16Array.from({ length: 16 }, (_, at) => at).buffer)));
+    await page.waitForFunction(() => document.getElementById("file-name").textContent.includes("rows.npy"));
+    assert.equal(await page.locator('[data-op="segments"]').getAttribute("aria-checked"), "true");
+    assert.equal(await value(page, "field-offsets"), "0, 4, 6");
+    assert.deepEqual(await texts(page, "after"), "6 7 4 5 2 3 0 1 10 11 8 9 12 13 14 15".split(" "));
+    assert.equal(await page.locator("#error").isHidden(), true);
+    await page.click('[data-op="sequence"]');
+    await drop(page, "line.npy", "", npy("<i2", [3], Buffer.from(Int16Array.of(1, 2, 3).buffer)));
+    await page.waitForFunction(() => document.getElementById("file-name").textContent.includes("line.npy"));
+    assert.match(await text(page, "file-name"), /ReverseSequence does not fit this shape here, so it is Reverse$/);
+    assert.deepEqual(await texts(page, "after"), ["3", "2", "1"]);
+  }),
+
+  "an array of floats that is an image is drawn as one": on("#op=reverse&shape=4,6&axes=1", async (page) => {
+    const [height, width] = [40, 60];
+    const data = Float32Array.from({ length: height * width * 3 }, (_, at) => (at % 3 === 0 ? (Math.floor(at / 3) % width) / (width - 1) : 0));
+    await drop(page, "red.npy", "", npy("<f4", [height, width, 3], Buffer.from(data.buffer)));
+    await page.waitForSelector("#after canvas");
+    assert.equal(await value(page, "field-axes"), "1", "no channel");
+    const row = (side) => page.$eval(`#${side} canvas`, (canvas) => [...canvas.getContext("2d").getImageData(0, 20, 60, 1).data]);
+    const [before, after] = [await row("before"), await row("after")];
+    assert.deepEqual(before.slice(0, 4), [0, 0, 0, 255]);
+    assert.deepEqual(after.slice(0, 4), [255, 0, 0, 255]);
+    assert.deepEqual(after.slice(-4), before.slice(0, 4));
   }),
 
   "an image is mirrored": on("", async (page) => {
@@ -261,6 +298,12 @@ const TESTS = {
     assert.ok(scroll <= inner, `${scroll} > ${inner}`);
   }, { viewport: { width: 390, height: 800 } }),
 };
+
+/** An .npy file. */
+function npy(descr, shape, data) {
+  const header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.join(", ")},), }`.padEnd(117) + "\n";
+  return Buffer.concat([Buffer.from("\x93NUMPY\x01\x00", "latin1"), Buffer.from([header.length, 0]), Buffer.from(header), data]);
+}
 
 /** Drops a file on the page. */
 async function drop(page, name, type, bytes) {

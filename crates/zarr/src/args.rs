@@ -10,8 +10,8 @@ use retrograde_zarr::{Axes, Axis};
 /// The text after the options in `--help`.
 const AFTER_HELP: &str = "\
 FILES
-  IN is a Zarr store (an array or a group), one of its arrays or groups (in.zarr:path/to/array), or
-  a dataset of an HDF5 or NetCDF4 file (file.nc:temperature). OUT is a Zarr store, a path in one
+  IN is a Zarr store (an array or a group), one of its arrays or groups (in.zarr:path/to/array), an
+  HDF5 or NetCDF4 file, or one of its datasets (file.nc:temperature). OUT is a Zarr store, a path in one
   (out.zarr:path/to/array), or an .npy file. Stores are folders or URLs: s3://BUCKET/PATH, and for
   inputs http:// and https:// too. An output gets its name when it is complete. After Ctrl-C, kill -9,
   a full disk or a lost connection, the same command goes on where it was.
@@ -63,7 +63,7 @@ pub(crate) struct InfoArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReverseArguments {
-    /// The arrays: STORE, STORE:PATH or FILE:DATASET
+    /// The arrays: STORE, STORE:PATH, FILE or FILE:DATASET
     #[arg(value_name = "IN")]
     pub(crate) input: Place,
     /// Where to write the result

@@ -8,6 +8,7 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::store::{Extent, Store, join};
+use crate::subject::Subject;
 use serde_json::Value;
 use std::sync::Arc;
 use zarrs::array::ArrayMetadata;
@@ -77,6 +78,12 @@ impl Array {
         let name = store.name(path);
         let path = path.to_owned();
         Ok(Array { path, name, grid, axes, metadata, codec, parsed })
+    }
+
+    /// What an operator asks about it.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        let Array { name, path, grid, axes, .. } = self;
+        Subject { name, path, grid, axes }
     }
 
     /// The key of a chunk.

@@ -1,7 +1,7 @@
 //! Which axes are reversed: numbers, names or a mask, resolved for each array of a store.
 
-use crate::array::Array;
 use crate::error::Error;
+use crate::subject::Subject;
 use retrograde::{DType, Layout, Reverse};
 use std::collections::BTreeSet;
 
@@ -35,17 +35,14 @@ impl Axes {
     ///
     /// A name applies to the arrays that have it; one of them must. Numbers and masks apply to all
     /// arrays except scalars.
-    pub fn resolve(&self, arrays: &[Array]) -> Result<Vec<Vec<bool>>, Error> {
+    pub(crate) fn resolve(&self, arrays: &[Subject<'_>]) -> Result<Vec<Vec<bool>>, Error> {
         self.check_names(arrays.iter().flat_map(|array| array.axes.iter().flatten()))?;
-        let of = |array: &Array| self.of(&array.name, !array.path.is_empty(), &array.axes);
+        let of = |array: &Subject<'_>| self.of(array.name, !array.path.is_empty(), array.axes);
         arrays.iter().map(of).collect()
     }
 
     /// Refuses a name that is not among the known ones.
-    pub(crate) fn check_names<'n>(
-        &self,
-        known: impl Iterator<Item = &'n String>,
-    ) -> Result<(), Error> {
+    fn check_names<'n>(&self, known: impl Iterator<Item = &'n String>) -> Result<(), Error> {
         let Axes::List { axes, .. } = self else { return Ok(()) };
         let known: BTreeSet<&String> = known.collect();
         for (position, axis) in axes.iter().enumerate() {
@@ -61,12 +58,7 @@ impl Axes {
 
     /// Which axes of one array are reversed; `axes` are their names. A scalar has no axes, but is
     /// accepted as part of a group.
-    pub(crate) fn of(
-        &self,
-        at: &str,
-        in_group: bool,
-        axes: &[Option<String>],
-    ) -> Result<Vec<bool>, Error> {
+    fn of(&self, at: &str, in_group: bool, axes: &[Option<String>]) -> Result<Vec<bool>, Error> {
         let rank = axes.len();
         let mut flipped = vec![false; rank];
         match self {

@@ -11,9 +11,11 @@ use crate::error::Error;
 use crate::flip;
 use crate::grid::{Grid, Piece};
 use crate::journal::lock;
+use crate::store::join;
+use crate::subject::Subject;
 use crate::work::{Read as Chunk, Source};
 use filters::Filters;
-use hdf5_pure::{Datatype, DatatypeByteOrder, File, Layout};
+use hdf5_pure::{Datatype, DatatypeByteOrder, File, Group, Layout};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -55,26 +57,96 @@ pub fn is_hdf5(path: &Path) -> bool {
 
 /// The datasets of a file with their types and shapes, a line each.
 pub fn list(path: &Path) -> Result<Vec<String>, Error> {
-    let file = open(path)?;
     let bad = |error: hdf5_pure::Error| bad(path, "", error);
-    let (mut lines, mut groups) = (Vec::new(), vec![(String::new(), file.root(), 0)]);
-    while let Some((prefix, group, depth)) = groups.pop() {
+    let mut lines = Vec::new();
+    for (prefix, group) in groups(&open(path)?).map_err(bad)? {
         for name in group.datasets().map_err(bad)? {
             let dataset = group.dataset(&name).map_err(bad)?;
             let (shape, dtype) = (dataset.shape().map_err(bad)?, dataset.dtype().map_err(bad)?);
             let chunk = dataset.chunk_shape().map_err(bad)?;
             let chunk =
                 chunk.map_or("contiguous".to_owned(), |chunk| format!("chunks of {chunk:?}"));
-            lines.push(format!("{prefix}{name}: {dtype} {shape:?} in {chunk}"));
-        }
-        // Links may form a circle.
-        for name in group.groups().map_err(bad)?.into_iter().filter(|_| depth < 64) {
-            let child = group.group(&name).map_err(bad)?;
-            groups.push((format!("{prefix}{name}/"), child, depth + 1));
+            lines.push(format!("{}: {dtype} {shape:?} in {chunk}", join(&prefix, &name)));
         }
     }
     lines.sort();
     Ok(lines)
+}
+
+/// The groups of a file and their paths; the first is the root.
+fn groups(file: &File) -> Result<Vec<(String, Group)>, hdf5_pure::Error> {
+    let (mut found, mut next) = (Vec::new(), vec![(String::new(), file.root(), 0)]);
+    while let Some((path, group, depth)) = next.pop() {
+        // Links may form a circle.
+        for name in group.groups()?.into_iter().filter(|_| depth < 64) {
+            next.push((join(&path, &name), group.group(&name)?, depth + 1));
+        }
+        found.push((path, group));
+    }
+    Ok(found)
+}
+
+/// What a file holds.
+pub(crate) struct Contents {
+    /// The datasets and their paths, in the order of these.
+    pub(crate) datasets: Vec<(String, Dataset)>,
+    /// The groups and their attributes; the first is the root.
+    pub(crate) groups: Vec<(String, Map<String, Value>)>,
+}
+
+impl Contents {
+    /// Opens all datasets of a file. Every axis has a name then, as xarray needs it.
+    pub(crate) fn open(path: &Path) -> Result<Contents, Error> {
+        let file = open(path)?;
+        let wrong = |error: hdf5_pure::Error| bad(path, "", error);
+        let netcdf = attributes::is_netcdf(&file);
+        let mut contents = Contents { datasets: Vec::new(), groups: Vec::new() };
+        for (prefix, group) in groups(&file).map_err(wrong)? {
+            let attributes = attributes::to_json(&group.attrs().map_err(wrong)?, netcdf);
+            for name in group.datasets().map_err(wrong)? {
+                let known = group.dataset(&name).and_then(|dataset| dataset.attrs());
+                // NetCDF4 stores a dimension without a variable as a dataset without elements.
+                if !attributes::is_bare_dimension(&known.map_err(wrong)?) {
+                    let inside = join(&prefix, &name);
+                    let dataset = Dataset::open(path, &inside)?;
+                    contents.datasets.push((inside, dataset));
+                }
+            }
+            contents.groups.push((prefix, attributes));
+        }
+        contents.datasets.sort_by(|one, other| one.0.cmp(&other.0));
+        contents.groups.sort_by(|one, other| one.0.cmp(&other.0));
+        contents.name_axes(netcdf)?;
+        Ok(contents)
+    }
+
+    /// Names the axes that have no name: by their sizes, as libraries for NetCDF name them. In a NetCDF4
+    /// file, such an axis is one of several dimensions of its size.
+    fn name_axes(&mut self, netcdf: bool) -> Result<(), Error> {
+        let mut sizes: Vec<u64> = Vec::new();
+        for (_, dataset) in &mut self.datasets {
+            for (axis, name) in dataset.axes.iter_mut().enumerate() {
+                let size = dataset.grid.shape()[axis];
+                if name.is_some() {
+                    continue;
+                }
+                if netcdf {
+                    let why = format!(
+                        "axis {axis} has the size {size} of several dimensions, and which it is cannot be \
+                         read from this file: reverse one dataset by number, FILE:NAME --axes {axis}"
+                    );
+                    return Err(Error::Metadata { at: dataset.name.clone(), why });
+                }
+                let known = sizes.iter().position(|&known| known == size);
+                let number = known.unwrap_or_else(|| {
+                    sizes.push(size);
+                    sizes.len() - 1
+                });
+                *name = Some(format!("phony_dim_{number}"));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn open(path: &Path) -> Result<File, Error> {
@@ -91,11 +163,6 @@ impl Dataset {
     pub(crate) fn open(path: &Path, inside: &str) -> Result<Dataset, Error> {
         let file = open(path)?;
         let bad = |why: String| bad(path, inside, why);
-        if inside.is_empty() {
-            let known = list(path)?;
-            let known: Vec<_> = known.iter().filter_map(|line| line.split(':').next()).collect();
-            return Err(bad(format!("name a dataset: FILE:NAME, one of {}", known.join(", "))));
-        }
         let text = |error: hdf5_pure::Error| bad(error.to_string());
         let dataset = file.dataset(inside).map_err(text)?;
         let shape = dataset.shape().map_err(text)?;
@@ -111,8 +178,12 @@ impl Dataset {
             Grid::new(shape, chunk).ok_or_else(|| bad(format!("{described} is not a grid")))?;
         let pipeline = dataset.filter_pipeline();
         let attributes = dataset.attrs().map_err(text)?;
-        let axes = attributes::axes(&file, &attributes, &grid);
-        let attributes = attributes::to_json(&attributes);
+        let axes = attributes::axes(&file, inside, &attributes, &grid);
+        let fill = attributes::fill_value(&attributes, element.class);
+        let mut attributes = attributes::to_json(&attributes, attributes::is_netcdf(&file));
+        if let Some(fill) = fill {
+            attributes.insert("_FillValue".to_owned(), fill);
+        }
         let stored = match (&layout, Filters::new(&pipeline, element.width)) {
             (Layout::Chunked { .. }, Some(filters)) => match dataset.chunks() {
                 Ok(found) => {
@@ -140,6 +211,12 @@ impl Dataset {
         let compressed = pipeline.iter().any(|filter| filter.id != 2 && filter.id != 3);
         let path = path.to_owned();
         Ok(Dataset { path, name, grid, element, axes, attributes, compressed, stored })
+    }
+
+    /// What an operator asks about it.
+    pub(crate) fn subject<'a>(&'a self, path: &'a str) -> Subject<'a> {
+        let Dataset { name, grid, axes, .. } = self;
+        Subject { name, path, grid, axes }
     }
 
     /// Reads part of the file.

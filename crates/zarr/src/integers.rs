@@ -24,6 +24,13 @@ pub fn integers_of_zarr(store: &dyn Store) -> Result<Vec<i64>, Error> {
 
 /// The integers of a dataset of an HDF5 or NetCDF4 file.
 pub fn integers_of_hdf5(path: &Path, inside: &str) -> Result<Vec<i64>, Error> {
+    if inside.is_empty() {
+        let at = path.display().to_string();
+        return Err(Error::Unsupported {
+            at,
+            what: "name the dataset of lengths: FILE:NAME".to_owned(),
+        });
+    }
     let dataset = Dataset::open(path, inside)?;
     integers(&dataset.name, &dataset.grid, Some(&dataset.element), &dataset)
 }

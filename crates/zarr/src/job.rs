@@ -41,7 +41,10 @@ impl<'a> Job<'a> {
     pub fn new(input: &'a dyn Store, operation: &Operation) -> Result<Job<'a>, Error> {
         let mut tree = Tree::read(input)?;
         ome::name_axes(&mut tree);
-        let movements = operation.resolve(&input.name(""), &tree.arrays)?;
+        let movements = {
+            let subjects: Vec<_> = tree.arrays.iter().map(Array::subject).collect();
+            operation.resolve(&input.name(""), &subjects)?
+        };
         let flipped: Vec<_> = movements.iter().map(Movement::flipped).collect();
         let edits = match operation {
             Operation::Reverse(_) => ome::mend(input, &tree, &flipped)?,

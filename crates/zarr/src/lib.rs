@@ -32,6 +32,7 @@ mod sequences;
 mod shards;
 mod stage;
 pub mod store;
+mod subject;
 mod tree;
 mod upload;
 mod work;

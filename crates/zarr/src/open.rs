@@ -28,6 +28,19 @@ fn remote(place: &Place) -> Result<Remote> {
     opened.map_err(|error| anyhow!("cannot use {place}: {error}"))
 }
 
+/// Refuses an output of a format that is not written, before anything is read.
+pub(crate) fn check_output(place: &Place) -> Result<()> {
+    if place.inside.is_empty()
+        && place.has_extension(&["nc", "nc4", "h5", "hdf5", "he5", "hdf", "cdf"])
+    {
+        bail!(
+            "-o {place}: NetCDF and HDF5 files are read and not written; name a Zarr store (OUT.zarr), \
+             which xarray.open_zarr(\"OUT.zarr\").to_netcdf(...) makes a file of, or an .npy file"
+        );
+    }
+    Ok(())
+}
+
 /// The output that a place names.
 pub(crate) fn target(place: &Place) -> Result<Target> {
     if place.is_url() {

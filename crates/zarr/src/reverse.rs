@@ -27,6 +27,9 @@ pub(crate) fn operate(
     operation: &Operation,
     how: &HowArguments,
 ) -> Result<()> {
+    if let Some(output) = output {
+        open::check_output(output)?;
+    }
     let run = Run { input, output, how };
     let npy = output.is_some_and(|output| output.has_extension(&["npy"]));
     if open::is_hdf5(input) {

@@ -54,7 +54,7 @@ fn zarr(data: &[u8]) {
     });
 }
 
-/// An HDF5 file: its first datasets.
+/// An HDF5 file: its first datasets, and all of them at once.
 fn hdf5(data: &[u8]) {
     let folder = tempfile::tempdir().expect("cannot create a temporary folder");
     let input = folder.path().join("in.h5");
@@ -68,6 +68,10 @@ fn hdf5(data: &[u8]) {
             let Some(job) = job.filter(|job| job.bytes() <= MEMORY) else { continue };
             let output = folder.path().join(format!("{number}.npy"));
             checked(job.write(&Target::from(&output), settings));
+        }
+        let whole = checked(Conversion::of_hdf5(&input, "", &Axes::All.into()));
+        if let Some(whole) = whole.filter(|whole| whole.bytes() <= MEMORY) {
+            checked(whole.write(&Target::from(&folder.path().join("all.zarr")), settings));
         }
     });
 }

@@ -285,6 +285,86 @@ fn colours_mark_what_moved_and_what_is_padding() {
     assert_eq!(run(plain).stdout.lines().last(), Some("    3  5 5 5 5  →  5 5 5 5"));
 }
 
+#[test]
+fn pixels_have_the_colours_of_the_terminal() {
+    // Four rows of four pixels: a red column, then black ones; the lowest row is green.
+    let mut pixels = [[[0u8; 3]; 4]; 4];
+    pixels.iter_mut().for_each(|row| row[0] = [255, 0, 0]);
+    pixels[3] = [[0, 255, 0]; 4];
+    let pixels = pixels.concat().concat();
+    let folder = folder_with(&[("x.npy", array("|u1", &[4, 4, 3], pixels))]);
+    let lines = |variables: &[(&str, &str)]| -> Vec<String> {
+        let mut coloured = command(folder.path(), &["show", "reverse", "x.npy", "--axes", "1"]);
+        variables.iter().for_each(|(name, value)| {
+            coloured.env(name, value);
+        });
+        run(coloured).stdout.lines().map(str::to_owned).collect()
+    };
+    // Eight times as large, two rows in each line.
+    let [red, black, green] = ["255;0;0", "0;0;0", "0;255;0"].map(|colour| format!("2;{colour}"));
+    let cell = |above: &str, below: &str| format!("\u{1b}[38;{above}m\u{1b}[48;{below}m▀\u{1b}[0m");
+    let all = lines(&[("CLICOLOR_FORCE", "1"), ("COLORTERM", "truecolor")]);
+    let first = cell(&red, &red).repeat(8) + &cell(&black, &black).repeat(24);
+    let mirrored = cell(&black, &black).repeat(24) + &cell(&red, &red).repeat(8);
+    assert_eq!(all.len(), 2 + 1 + 16, "{all:#?}");
+    assert_eq!(all[3], format!("  {first}     {mirrored}"));
+    assert_eq!(
+        all[18],
+        format!("  {}     {}", cell(&green, &green).repeat(32), cell(&green, &green).repeat(32))
+    );
+    // 256 colours where there are no more, and shades where there are none.
+    let few = lines(&[("CLICOLOR_FORCE", "1"), ("COLORTERM", "")]);
+    assert!(few[3].starts_with("  \u{1b}[38;5;196m\u{1b}[48;5;196m▀"), "{}", few[3]);
+    let none = lines(&[("NO_COLOR", "1")]);
+    assert_eq!(
+        none[3].trim_end(),
+        format!("  {}{}     {}{}", "░".repeat(8), " ".repeat(24), " ".repeat(24), "░".repeat(8))
+    );
+    assert_eq!(none[18], format!("  {}     {}", "▒".repeat(32), "▒".repeat(32)));
+    assert!(!none.concat().contains('\u{1b}'));
+}
+
+#[test]
+fn large_images_show_one_pixel_of_each_square_and_fit_the_width() {
+    let pixels = (0..200 * 300).map(|at| (at % 300 * 255 / 299) as u8).collect::<Vec<u8>>();
+    let folder = folder_with(&[("x.npy", array("|u1", &[200, 300], pixels.clone()))]);
+    for (columns, width) in [("100", 46), ("60", 26), ("200", 60), ("5", 8)] {
+        let mut narrow = command(folder.path(), &["show", "reverse", "x.npy", "--axes", "1"]);
+        narrow.env("COLUMNS", columns);
+        let picture = run(narrow).stdout;
+        assert!(picture.ends_with("  one pixel of each 5 x 5\n"), "{picture}");
+        let row: Vec<char> = picture.lines().nth(4).unwrap().chars().skip(2).collect();
+        assert_eq!((row[0], row[width - 1]), (' ', '█'), "{columns}: {picture}");
+        assert_eq!(row[width + "     ".len()], '█', "{columns}: {picture}");
+    }
+    // Lengths belong to a table, whatever the type is; so do arrays of a few numbers, and of others.
+    let table = ["show", "reverse-sequence", "x.npy", "--lengths", "3", "--time-axis", "1"];
+    let small = folder_with(&[
+        ("x.npy", array("|u1", &[1, 20], pixels[..20].to_vec())),
+        ("y.npy", array("|u1", &[3, 3, 3], pixels[..27].to_vec())),
+        ("z.npy", array("|i1", &[20, 20], pixels[..400].to_vec())),
+    ]);
+    let with_lengths: Vec<_> = table.into_iter().chain(["--batch-axis", "0"]).collect();
+    assert!(shown_in(small.path(), &with_lengths).contains("len  before"));
+    for name in ["y.npy", "z.npy"] {
+        let picture = shown_in(small.path(), &["show", "reverse", name]);
+        assert!(picture.contains("⋮") || picture.contains("[0, :, :]"), "{picture}");
+    }
+}
+
+#[test]
+fn pixels_are_images_in_svg() {
+    let pixels: Vec<u8> = (0..4 * 5 * 4).collect();
+    let folder = folder_with(&[("x.npy", array("|u1", &[4, 5, 4], pixels))]);
+    let svg = shown_in(folder.path(), &["show", "reverse", "x.npy", "--axes", "0", "--svg", "-"]);
+    assert_eq!(svg.matches("<image ").count(), 2);
+    assert_eq!(
+        svg.matches("width=\"320\" height=\"256\" style=\"image-rendering:pixelated\"").count(),
+        2
+    );
+    assert!(svg.contains("href=\"data:image/png;base64,iVBORw0KGgo"), "{svg}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {

@@ -193,8 +193,9 @@ def reverse_sequence(
     ----------
     x : array or tensor
         The batch. Any element type, any strides, any further axes.
-    lengths : array-like of int
-        One per batch entry, of any integer type.
+    lengths : array-like of int or bool
+        One per batch entry, of any integer type. Or a boolean mask of kept steps, a row for each batch
+        entry, of which each keeps the first steps (the last ones with ``align="end"``).
     time_axis, batch_axis : int, optional
         The axis that is reversed (0 by default), and the axis of the sequences (1 by default).
         Negative ones count from the end.
@@ -298,8 +299,9 @@ def reverse_subsequences(
     ----------
     x : array or tensor
         The input. Any element type, any strides.
-    lengths : array-like of int
-        One per lane: ``x``'s shape with 1 at ``axis``, or without that axis. Any integer type.
+    lengths : array-like of int or bool
+        One per lane: ``x``'s shape with 1 at ``axis``, or without that axis. Any integer type. Or a
+        boolean mask of kept elements, of ``x``'s shape.
     axis : int
         The axis of the lanes; negative values count from the end.
     policy : {"clamp", "strict"}

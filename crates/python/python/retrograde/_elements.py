@@ -36,9 +36,9 @@ def type_name(x, array):
     return getattr(dtype, "name", None) or str(dtype).rpartition(".")[2]
 
 
-def is_text(dtype):
-    """Whether elements line up at their left edge."""
-    return dtype.kind in "SUT"
+def kind(dtype):
+    """What elements are to a picture: text lines up at its left edge, and bytes may be pixels."""
+    return "text" if dtype.kind in "SUT" else "bytes" if dtype == np.uint8 else "numbers"
 
 
 def text(array, index):

@@ -2,6 +2,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, SupportsIndex, final
 
+import numpy as np
+
 from ._config import Hint
 from ._explain import Record
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Policy, Tail
@@ -27,6 +29,7 @@ __all__ = [
     "hint",
     "kept_memory",
     "kept_memory_limit",
+    "kept_steps",
     "number_text",
     "prepare",
     "printable",
@@ -128,7 +131,7 @@ class Scene:
         axes: list[int],
         shape: list[int],
         what: str,
-        is_text: bool,
+        kind: str,
         text: Callable[[tuple[int, ...]], str],
         length: Callable[[tuple[int, ...]], int] | None,
         /,
@@ -183,6 +186,7 @@ def hint() -> Hint | None: ...
 def set_hint(outputs: str | None, /) -> Hint | None: ...
 def kept_memory() -> int: ...
 def kept_memory_limit() -> int | None: ...
+def kept_steps(operator: str, shape: Sequence[int], /, *arguments: Any) -> np.ndarray[Any, np.dtype[np.int64]]: ...
 def set_kept_memory(bytes: SupportsIndex | None, /) -> None: ...
 def get_num_threads() -> int: ...
 def set_num_threads(threads: SupportsIndex | None, /) -> None: ...

@@ -13,8 +13,12 @@ from typing import Any, TypeVar
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
 
 _LENGTHS = dict.fromkeys(
-    ("seq_lengths", "seq_lens", "seq_len", "sequence_lens", "sequence_lengths", "length", "lens"), "lengths"
+    ("seq_lengths", "seq_lens", "seq_len", "sequence_lens", "sequence_lengths", "length", "lens", "mask")
+    + ("attention_mask",),
+    "lengths",
 )
+#: Names of lengths, for the functions that have none.
+_COUNTS = ("lengths", *(name for name in _LENGTHS if name != "mask"))
 #: Our names by those of other libraries, for every operator.
 _RIGHT = {
     "reverse": dict.fromkeys(("axis", "dim", "dims", "batch_first"), "axes"),
@@ -33,9 +37,11 @@ _RIGHT = {
     },
     # Of the doors to ONNX Runtime and OpenVINO.
     **dict.fromkeys(("session", "explain", "register", "extensions", "replace"), {"lengths": "policy"}),
-    "flip": {"axes": "axis"},
+    "flip": dict.fromkeys(("axes", "batch_first"), "axis"),
     "rot90": dict.fromkeys(("axis", "dim", "dims"), "axes"),
 }
+#: Functions that take no lengths.
+_WHOLE = ("reverse", "flip", "fliplr", "flipud", "rot90")
 #: The required arguments of a call, as a hint shows them.
 _CALLS = {
     "reverse": ["x"],
@@ -114,8 +120,15 @@ def hint_for(function, others, more=()):
     name, right = function.__name__, _RIGHT.get(function.__name__, {})
     if more:
         return _by_keyword(function, others, more)
-    if name in ("fliplr", "flipud") and any(other in _AXES for other in others):
+    counts = next((other for other in others if other in _COUNTS), None)
+    if name in _WHOLE and counts:
+        return f"{name}() takes no lengths: {function.__module__}.reverse_sequence(x, lengths, ...) does"
+    if name == "reverse_segments" and counts:
+        return f"reverse_segments() takes offsets=, not {counts}=: numpy.cumsum([0, *lengths]) are offsets"
+    if name in ("fliplr", "flipud") and any(other in (*_AXES, "batch_first") for other in others):
         return f"{name}() takes no axes: {function.__module__}.flip(m, axis=...) does"
+    if name == "rot90" and "batch_first" in others:
+        return f"rot90() takes axes=, not batch_first=: {function.__module__}.rot90(m, axes=(1, 2)) turns images of a batch"
     meant = {right[other]: (other, _value(other, value)) for other, value in others.items() if other in right}
     if not meant:
         return None

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from . import _axes, _elements, _engine, _kinds
 from ._check import check
 from ._explain import OPERATORS, bound
+from ._lengths import counted
 from ._typing import ChunkedArray, Operator, RaggedTensor, Tensor
 
 
@@ -20,7 +21,8 @@ class Picture:
     """What a call does to a tensor, drawn as text, as an SVG image and as HTML.
 
     It prints as text; a notebook shows the HTML. Large tensors are abbreviated to their ends, and
-    tensors of more than two axes to a few of their planes. It keeps the elements that it shows, not
+    tensors of more than two axes to a few of their planes. Arrays of uint8 in the shape of an image (rows,
+    columns, and perhaps 1, 3 or 4 channels) are shown as pixels. It keeps the elements that it shows, not
     the tensor.
     """
 
@@ -118,7 +120,7 @@ def _scene(name, x, arguments):
         axes = list(_axes.resolved(*arguments, rank))
     else:
         axes = [_operator.index(axis) % rank for axis in arguments[1 : 1 + len(OPERATORS[name])]]
-        lengths = _elements.array_of(arguments[0])
+        lengths = counted(name, shape, _elements.array_of(arguments[0]), *arguments[1:])
         if name == "reverse_segments":
             offsets = [int(offset) for offset in lengths]
         else:
@@ -131,5 +133,5 @@ def _scene(name, x, arguments):
     if array.shape != shape or array.dtype != dtype:
         raise ValueError(f"x has shape {array.shape}, but had {shape} before the other arguments were read")
     text = partial(_elements.text, array)
-    is_text = _elements.is_text(dtype)
-    return _engine.Scene(name, axes, shape, what, is_text, text, length, padding=padding, offsets=offsets)
+    kind = _elements.kind(dtype)
+    return _engine.Scene(name, axes, shape, what, kind, text, length, padding=padding, offsets=offsets)

@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike
 from . import _axes, _dask_chunks, _dask_graph, _names
 from ._check import check
 from ._hints import MISSING, flipped_axes, hinted, sequence_axes, wrong
-from ._lengths import array_of
+from ._lengths import array_of, counted
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Policy, Tail
 
 __all__ = ["flip", "reverse", "reverse_segments", "reverse_sequence", "reverse_subsequences"]
@@ -127,7 +127,8 @@ def reverse_sequence(
         lengths = _rechunked(lengths, (x.chunks[batch],))
         known, lengths = None, _checked(lengths, "ReverseSequence", size, policy)
     else:
-        known, lengths = _dask_chunks.clamped(_in_memory(lengths), size), None
+        known = counted("reverse_sequence", _sizes(x), _in_memory(lengths), *arguments)
+        known, lengths = _dask_chunks.clamped(known, size), None
     if x.numblocks[time] > 1:
         movement = _dask_graph.Moved(x.chunks, x._meta, time, batch, align, tail, known)
         return _dask_graph.array("reverse_sequence", movement, x, lengths)
@@ -162,7 +163,8 @@ def reverse_subsequences(
     if more or others or lengths is MISSING or axis is MISSING:
         raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis", more)
     x = da.asanyarray(x)
-    (axis,) = _sound("reverse_subsequences", x, lengths, (axis, policy, align, tail), (axis,))
+    arguments = axis, policy, align, tail
+    (axis,) = _sound("reverse_subsequences", x, lengths, arguments, (axis,))
     size, lanes = x.shape[axis], (*x.chunks[:axis], (1,), *x.chunks[axis + 1 :])
     if _is_lazy(lengths):
         if lengths.ndim < x.ndim:
@@ -170,7 +172,8 @@ def reverse_subsequences(
         known, lengths = None, _checked(_rechunked(lengths, lanes), "ReverseSubsequences", size, policy)
     else:
         shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-        known, lengths = _dask_chunks.clamped(_in_memory(lengths), size).reshape(shape), None
+        known = counted("reverse_subsequences", x.shape, _in_memory(lengths), *arguments)
+        known, lengths = _dask_chunks.clamped(known, size).reshape(shape), None
     if x.numblocks[axis] > 1:
         movement = _dask_graph.Moved(x.chunks, x._meta, axis, None, align, tail, known)
         return _dask_graph.array("reverse_subsequences", movement, x, lengths)
@@ -261,6 +264,11 @@ def _in_memory(lengths):
     return array_of(lengths)
 
 
+def _sizes(x):
+    """The shape of an array, with 0 for sizes that are not known."""
+    return tuple(0 if isnan(size) else size for size in x.shape)
+
+
 def _sound(name, x, lengths, arguments, axes):
     """Checks a call as far as possible now, and returns its axes, which are not negative.
 
@@ -276,6 +284,11 @@ def _sound(name, x, lengths, arguments, axes):
                 f"{operator}: x has chunks of unknown sizes along axis {axis}: call x.compute_chunk_sizes() first"
             )
     lazy = _is_lazy(lengths)
+    if lazy and lengths.dtype == bool and word == "lengths":
+        raise TypeError(
+            f"{operator}: lengths is a mask that is not computed yet, expected one in memory (mask.compute()), or the"
+            " numbers of its kept steps: mask.sum(...)"
+        )
     if not lazy:
         lengths = _in_memory(lengths)
     elif any(map(isnan, lengths.shape)):

@@ -49,7 +49,7 @@ from jax.typing import ArrayLike
 from . import _axes, _engine, _jax_partition, _names
 from ._check import check
 from ._hints import MISSING, flipped_axes, hinted, sequence_axes, wrong
-from ._lengths import array_of
+from ._lengths import array_of, counted
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
 __all__ = [
@@ -284,8 +284,14 @@ def _lengths(name, shape, lengths, axes, *rules):
     if jnp.issubdtype(lengths.dtype, jnp.integer) and jnp.iinfo(lengths.dtype).bits < 8:
         lengths = lengths.astype(np.int8)
     if isinstance(lengths, jax.Array) and not _is_at_hand(lengths):
+        if lengths.dtype == bool and name != "reverse_segments":
+            raise TypeError(
+                f"{name}: lengths is a mask whose values are not known yet, expected one that is, or the numbers of its"
+                " kept steps: mask.sum(...)"
+            )
         check(name, shape, np.zeros(lengths.shape, lengths.dtype), *axes, *rules)
         return lengths, False
+    lengths = counted(name, shape, lengths, *axes, *rules)
     check(name, shape, array_of(lengths), *axes, *rules)
     if isinstance(lengths, np.ndarray):
         # Clamped to the axis they fit into 32 bits: JAX would truncate wider ones silently.

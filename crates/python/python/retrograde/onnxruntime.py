@@ -41,6 +41,8 @@ _LIBRARY = "retrograde"
 _OLDEST = (1, 23)
 #: The oldest version that finds them by name. Older ones use the CPU provider without a warning.
 _BY_NAME = (1, 25)
+#: A model without nodes: IR version 8, an empty graph "g", opset 13.
+_EMPTY_MODEL = bytes.fromhex("0808 3a03120167 4202100d")
 
 _lock = threading.Lock()
 
@@ -145,8 +147,8 @@ def session(
     model : str, path or bytes
         The model.
     sess_options : onnxruntime.SessionOptions, optional
-        Options for the session, to which the provider is added. They may be used for several
-        sessions.
+        Options for the session, without providers. They stay as they are, so that they may be used for
+        other sessions.
     policy : {"strict", "clamp"}
         Whether a sequence length beyond the time axis is an error, as ONNX Runtime has it, or
         stands for the whole axis.
@@ -157,7 +159,8 @@ def session(
         Whether to run nodes whose elements are strings, too. ONNX Runtime gives other libraries no
         direct access to strings, so that its own provider is faster.
     others
-        Passed on to ``InferenceSession``.
+        Passed on to ``InferenceSession``. ``providers`` are those that run what is left; Retrograde comes
+        before them, or where the list names it.
     """
     if "lengths" in others:
         raise wrong(session, others)
@@ -188,16 +191,17 @@ def explain(
 
 
 def _session(model, sess_options, options, others):
-    for name in ("providers", "provider_options"):
-        if name in others:
-            raise TypeError(f"session() takes no {name}: register(), and pass them to InferenceSession")
     _register()
-    if sess_options is None:
-        sess_options = _ort.SessionOptions()
-    if not sess_options.has_providers():
+    if sess_options is not None and sess_options.has_providers():
+        raise ValueError(
+            f"sess_options have providers already, and {NAME} would replace them: pass options without providers, and the"
+            " others as providers=[...]"
+        )
+    others["providers"] = _with_ours(others.get("providers"), others.pop("provider_options", None), options)
+    if _version() < _BY_NAME:
+        sess_options = _copied(sess_options)
         sess_options.add_provider_for_devices(_devices(), options)
-    else:
-        _check_same(sess_options, options)
+        del others["providers"]
     if isinstance(model, os.PathLike):
         model = os.fspath(model)
     # Otherwise it prints an error of the provider, and tries again without it.
@@ -208,15 +212,35 @@ def _session(model, sess_options, options, others):
     return made
 
 
-def _check_same(sess_options, options):
-    """Providers cannot be removed from options, nor changed."""
-    for name, value in options.items():
-        try:
-            used = sess_options.get_session_config_entry(f"ep.{NAME.lower()}.{name}")
-        except RuntimeError:
-            used = None
-        if used != value:
-            raise ValueError(f"sess_options already have providers, and {name} = {used!r}, not {value!r}: use new ones")
+def _with_ours(providers, their_options, options):
+    """The list of providers with ours, which comes first unless the caller named its place."""
+    named = [one if isinstance(one, str) else one[0] for one in providers or ()]
+    if providers and their_options:
+        # InferenceSession takes them in one way or the other.
+        if len(their_options) != len(named) or any(not isinstance(one, str) for one in providers):
+            raise ValueError(
+                f"provider_options has {len(their_options)} entries, expected one for each of the {len(named)} names in"
+                " providers"
+            )
+        providers = list(zip(named, their_options))
+    if NAME in named and not isinstance(providers[named.index(NAME)], str):
+        raise TypeError(f"session() takes the options of {NAME} as arguments: policy=, min_bytes=, strings=")
+    if _version() < _BY_NAME and (other := [one for one in named if one not in (NAME, "CPUExecutionProvider")]):
+        raise RuntimeError(
+            f"onnxruntime {_ort.__version__} takes {NAME} without others, and providers has {other[0]}: 1.25 or later"
+            " takes both"
+        )
+    ours = (NAME, options)
+    if NAME in named:
+        return [ours if name == NAME else one for name, one in zip(named, providers)]
+    return [ours, *(providers or ["CPUExecutionProvider"])]
+
+
+def _copied(sess_options):
+    """Options like these, without the libraries of custom operators: a session that loads nothing has copied them."""
+    if sess_options is None:
+        return _ort.SessionOptions()
+    return _ort.capi._pybind_state.InferenceSession(sess_options, _EMPTY_MODEL, False, False).session_options
 
 
 def _provider_options(policy, min_bytes, strings):

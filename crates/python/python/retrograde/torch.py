@@ -32,7 +32,7 @@ from torch.overrides import handle_torch_function
 
 from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized, _torch_sharding
 from ._hints import MISSING, flipped_axes, hinted, missing_offsets, sequence_axes, wrong
-from ._lengths import array_of
+from ._lengths import array_of, counted
 from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
@@ -364,8 +364,10 @@ def _check_output(x, out):
         raise ValueError("out is a lazily conjugated or negated view, which cannot be written to")
 
 
-def _lengths(name, x, lengths, argument="lengths"):
-    """The lengths (or offsets) as a tensor that the engine can read."""
+def _lengths(name, x, lengths, argument="lengths", masked=None):
+    """The lengths (or offsets) as a tensor that the engine can read. ``masked`` is the engine's name of the function
+    and its further arguments, if a mask of kept steps may stand for lengths.
+    """
     if not isinstance(lengths, Tensor):
         if not isinstance(lengths, (list, tuple)):
             lengths = array_of(lengths)
@@ -373,6 +375,15 @@ def _lengths(name, x, lengths, argument="lengths"):
             lengths = lengths.astype(lengths.dtype.newbyteorder("="))
         empty = len(lengths) == 0 if isinstance(lengths, (list, tuple)) else lengths.size == 0
         lengths = torch.as_tensor(lengths, dtype=torch.int64 if empty else None)
+    if masked and lengths.dtype == torch.bool:
+        if _is_compiling() or not lengths.is_cpu:
+            where = "in a compiled program" if _is_compiling() else f"on {lengths.device}"
+            raise TypeError(
+                f"{name}: lengths is a mask {where}, expected one on the CPU, or the numbers of its kept steps:"
+                " mask.sum(...)"
+            )
+        function, *others = masked
+        lengths = torch.from_numpy(counted(function, x.shape, lengths.numpy(), *others))
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         dtype = str(lengths.dtype).removeprefix("torch.")
         raise TypeError(f"{name}: {argument} have type {dtype}, expected an integer type")
@@ -389,13 +400,13 @@ def _settled_axes(arguments):
 def _settled_sequence(arguments):
     x, lengths, *others = arguments
     _check(x)
-    return x, _lengths("ReverseSequence", x, lengths), *others
+    return x, _lengths("ReverseSequence", x, lengths, masked=("reverse_sequence", *others)), *others
 
 
 def _settled_subsequences(arguments):
     x, lengths, *others = arguments
     _check(x)
-    return x, _lengths("ReverseSubsequences", x, lengths), *others
+    return x, _lengths("ReverseSubsequences", x, lengths, masked=("reverse_subsequences", *others)), *others
 
 
 def _settled_segments(arguments):

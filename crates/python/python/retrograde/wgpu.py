@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from . import _engine
 from ._hints import sequence_axes
-from ._lengths import array_of
+from ._lengths import array_of, counted
 from ._typing import Align, Policy, Tail
 
 __all__ = ["Gpu", "is_available", "library_path"]
@@ -166,7 +166,8 @@ class Gpu:
         The axes are 0 and 1 by default, and 1 and 0 with ``batch_first=True``.
         """
         time_axis, batch_axis = sequence_axes(time_axis, batch_axis, batch_first)
-        flags = _flags(policy, align, tail)
+        flags, rules = _flags(policy, align, tail), (policy, align, tail)
+        lengths = counted("reverse_sequence", np.shape(x), array_of(lengths), time_axis, batch_axis, *rules)
         return self._run(_SEQUENCE, x, [time_axis, batch_axis], lengths, flags)
 
     def reverse_subsequences(
@@ -180,7 +181,9 @@ class Gpu:
         tail: Tail = "keep",
     ) -> np.ndarray[Any, Any]:
         """Every lane along ``axis`` reversed up to its own length."""
-        return self._run(_SUBSEQUENCES, x, [axis], lengths, _flags(policy, align, tail))
+        flags = _flags(policy, align, tail)
+        lengths = counted("reverse_subsequences", np.shape(x), array_of(lengths), axis, policy, align, tail)
+        return self._run(_SUBSEQUENCES, x, [axis], lengths, flags)
 
     def reverse_segments(self, x: ArrayLike, offsets: ArrayLike, *, axis: int = 0) -> np.ndarray[Any, Any]:
         """What lies between two offsets along ``axis``, reversed."""

@@ -107,9 +107,9 @@ class Reversals(Generic[_LabelledT]):
     ) -> _LabelledT:
         """Reverses the first steps of every sequence along ``dim``, each by its length; coordinates stay.
 
-        ``lengths`` is a one-dimensional DataArray, whose dimension is that of the sequences. If both have
-        labels, it is aligned by them, in whatever order they are. Or it is array-like, and ``batch_dim`` is
-        the name of that dimension. The other arguments are those of :func:`retrograde.reverse_sequence`.
+        ``lengths`` is a one-dimensional DataArray, whose dimension is that of the sequences, or a mask with
+        both dimensions. If both have labels, it is aligned by them, in whatever order they are. Or it is
+        array-like, and ``batch_dim`` is the name of that dimension. The other arguments are those of :func:`retrograde.reverse_sequence`.
 
         >>> x = xr.DataArray([[1, 2, 3], [4, 5, 6]], {"who": ["a", "b"]}, ("who", "time"))
         >>> lengths = xr.DataArray([2, 3], {"who": ["b", "a"]}, "who")
@@ -120,17 +120,19 @@ class Reversals(Generic[_LabelledT]):
         name = "ReverseSequence"
         self._known(name, "dim", dim)
         if isinstance(lengths, xr.DataArray):
-            if lengths.ndim != 1 or batch_dim not in (None, *lengths.dims):
+            others = tuple(other for other in lengths.dims if lengths.dtype != bool or other != dim)
+            if len(others) != 1 or batch_dim not in (None, *others):
                 expected = "one" if batch_dim is None else f"({batch_dim!r},)"
                 raise ValueError(f"{name}: lengths have dimensions {lengths.dims}, expected {expected}")
-            (batch_dim,) = lengths.dims
+            (batch_dim,) = others
         elif batch_dim is None:
             raise TypeError(f"{name}: lengths are of type {type(lengths).__name__}: pass a DataArray, or batch_dim=")
         self._known(name, "batch_dim", batch_dim)
         if batch_dim == dim:
             raise ValueError(f"{name}: dim and batch_dim are both {dim!r}, they must differ")
         if isinstance(lengths, xr.DataArray):
-            lengths = self._aligned(name, lengths).data
+            # A mask has the steps as a dimension too.
+            lengths = self._aligned(name, lengths).transpose(batch_dim, ...).data
         options = {"policy": policy, "align": align, "tail": tail}
 
         def call(variable):
@@ -151,7 +153,7 @@ class Reversals(Generic[_LabelledT]):
         """Reverses the first elements of every lane along ``dim``, each by its own length; coordinates stay.
 
         ``lengths`` is a DataArray with any of the other dimensions, in any order; it is repeated along those
-        that it does not have. If both have labels, it is aligned by them. For a DataArray, it may be
+        that it does not have. A mask has ``dim`` as well. If both have labels, it is aligned by them. For a DataArray, it may be
         array-like too. The other arguments are those of :func:`retrograde.reverse_subsequences`.
 
         >>> x = xr.DataArray([[1, 2, 3], [4, 5, 6]], dims=("who", "time"))
@@ -165,8 +167,10 @@ class Reversals(Generic[_LabelledT]):
         if not named and isinstance(self._x, xr.Dataset):
             raise TypeError(f"{name}: lengths are of type {type(lengths).__name__}, expected a DataArray for a Dataset")
         if named:
-            if dim in lengths.dims:
-                raise ValueError(f"{name}: lengths have the dimension {dim!r}, which is reversed")
+            masked = lengths.dtype == bool
+            if (dim in lengths.dims) != masked:
+                state = "is a mask without" if masked else "have"
+                raise ValueError(f"{name}: lengths {state} the dimension {dim!r}, which is reversed")
             for other in lengths.dims:
                 self._known(name, "a dimension of lengths", other)
             lengths = self._aligned(name, lengths).variable
@@ -174,7 +178,7 @@ class Reversals(Generic[_LabelledT]):
         def call(variable):
             given = lengths
             if named:
-                others = {d: n for d, n in variable.sizes.items() if d != dim}
+                others = {d: n for d, n in variable.sizes.items() if masked or d != dim}
                 given = lengths.set_dims(others).transpose(*others).data
             axis = variable.get_axis_num(dim)
             return _call("reverse_subsequences", variable, given, axis=axis, policy=policy, align=align, tail=tail)

@@ -24,7 +24,7 @@ WRONG = [
     (ValueError, r"lengths\[1\] is -1", lambda x: rt.reverse_sequence(x, [1, -1, 1], policy="clamp")),
     (ValueError, "4294967297", lambda x: rt.reverse_sequence(x, torch.tensor([1, 2**32 + 1, 1]))),
     (TypeError, "float32, expected an integer", lambda x: rt.reverse_sequence(x, torch.ones(3))),
-    (TypeError, "bool, expected an integer", lambda x: rt.reverse_sequence(x, torch.ones(3) > 0)),
+    (ValueError, "without steps, expected them along axis 1", lambda x: rt.reverse_sequence(x, torch.ones(3) > 0)),
     (TypeError, "float64, expected an integer", lambda x: rt.reverse_sequence(x, np.ones(3))),
     (ValueError, 'policy "lax"', lambda x: rt.reverse_sequence(x, [1, 1, 1], policy="lax")),
     (ValueError, "axis", lambda x: rt.reverse_sequence(x, [1, 1], time_axis=1, batch_axis=1)),

@@ -103,7 +103,7 @@ def test_errors(folder):
     ]:
         error = run(*words, given, code=1)
         assert message in error, (given, error)
-    assert "a group of 3 arrays; name the one" in run("reverse-sequence", "group.zarr", "--lengths", "1,2", "-o", "out.zarr", code=1)
+    assert "has 3 arrays; name the one" in run("reverse-sequence", "group.zarr", "--lengths", "1,2", "-o", "out.zarr", code=1)
     assert "time_axis is 2" in run("reverse-sequence", "group.zarr:x", "--lengths", "1", "--time-axis", "2", "-o", "out.zarr", code=1)
     assert sorted(path.name for path in folder.iterdir()) == ["group.zarr"]
     run(*words, "1,2,3,4,99", "--policy", "clamp")
