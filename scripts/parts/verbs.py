@@ -85,6 +85,7 @@ TABLE = [
     Part("build", "kernels", 5, "the embedded CUDA kernels: kernels [--check | --report]"),
     Part("build", "openvino", 3, "the native extension for OpenVINO: openvino [PYTHON]", "g++"),
     Part("build", "sizes", 20, "the command for release on every target, with its size: sizes [TARGET]...", "setup emulators wine zig"),
+    Part("build", "torch", 1, "the native library for PyTorch: torch [PYTHON]", "g++"),
     Part("build", "web", 3, "the browser package and the playground: web [package]", "setup web"),
     Part("build", "wgpu", 5, "the library of retrograde.wgpu: wgpu [PYTHON]"),
     Part("build", "windows-wheel", 5, "the Python package for Windows", "setup wine"),

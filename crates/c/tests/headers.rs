@@ -15,7 +15,7 @@ use std::mem::offset_of;
 const NOTICE: &str = "/* Generated from the sources of crates/c by its tests. Do not edit. */";
 
 /// Names in the sources, and in retrograde.h.
-const NAMES: [(&str, &str); 12] = [
+const NAMES: [(&str, &str); 14] = [
     ("Status", "retrograde_status"),
     ("ElementType", "retrograde_dtype"),
     ("StrideUnit", "retrograde_stride_unit"),
@@ -28,6 +28,8 @@ const NAMES: [(&str, &str); 12] = [
     ("Operator", "retrograde_operator"),
     ("Call", "retrograde_call"),
     ("Place", "retrograde_place"),
+    ("Part", "retrograde_part"),
+    ("Workers", "retrograde_workers"),
 ];
 
 /// Types of retrograde_directml.h that `include/retrograde_directml_types.h` declares.
@@ -123,6 +125,7 @@ fn retrograde_h() -> String {
         "tensor.rs",
         "operator.rs",
         "call.rs",
+        "workers.rs",
         "cuda.rs",
     ];
     generated(config, &sources)

@@ -18,6 +18,7 @@ mod lengths;
 mod maker;
 mod memory;
 mod model;
+mod native;
 mod ndarray;
 mod openmp;
 mod operand;
@@ -61,6 +62,8 @@ mod _engine {
     use crate::memory::{kept_memory, kept_memory_limit, set_kept_memory};
     #[pymodule_export]
     use crate::model::OnnxModel;
+    #[pymodule_export]
+    use crate::native::native_functions;
     #[pymodule_export]
     use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]

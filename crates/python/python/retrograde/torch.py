@@ -30,21 +30,26 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function
 
-from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized, _torch_sharding
+from . import _axes, _engine, _names, _torch_gradients, _torch_native, _torch_private, _torch_quantized, _torch_sharding
 from ._hints import MISSING, flipped_axes, hinted, missing_offsets, sequence_axes, wrong
 from ._lengths import array_of
-from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
+from ._torch_native import install, installed, native, uninstall
+from ._torch_operators import IS_NATIVE, LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
 __all__ = [
     "flip",
     "fliplr",
     "flipud",
+    "install",
+    "installed",
+    "native",
     "reverse",
     "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
     "rot90",
+    "uninstall",
 ]
 
 
@@ -171,6 +176,19 @@ def flip(
         raise wrong(flip, others, more=more)
     if dim is not None or dims is not None:
         axis = flipped_axes(axis, dim, dims)
+    if type(m) is Tensor and not _is_compiling():
+        done = _make_flip(m, axis)
+        if done is not None:
+            return done
+    return _named(flip, m, axis=axis)
+
+
+def _flip_tensor(m, axis):
+    """The same without the checks, for :func:`retrograde.flip`."""
+    if type(m) is Tensor and not _is_compiling():
+        done = _make_flip(m, axis)
+        if done is not None:
+            return done
     return _named(flip, m, axis=axis)
 
 
@@ -243,7 +261,9 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
     name = public.__name__
     engine = engine or name
     operator = OPERATORS[name]
-    make = getattr(maker, engine)
+    make_here = getattr(maker, engine)
+    # The function `flip` of the native library takes other arguments.
+    make = getattr(_torch_native.calls, name, make_here) if name == engine else make_here
 
     def run(*arguments):
         if type(arguments[0]) is Tensor and not _is_compiling():
@@ -255,7 +275,12 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
     def otherwise(*arguments):
         *arguments, out = arguments
         x, arguments = arguments[0], tuple(arguments)
-        if out is None and type(x) is Tensor and not _is_compiling() and x.requires_grad and _is_recording():
+        if IS_NATIVE and type(x) is Tensor and not _is_compiling():
+            # The native functions take no outputs and few types of arguments, but they record gradients.
+            done = make_here(*arguments, out)
+            if done is not None:
+                return done
+        elif out is None and type(x) is Tensor and not _is_compiling() and x.requires_grad and _is_recording():
             done, arguments = recorded(x, arguments)
             if done is not None:
                 return done
@@ -311,7 +336,8 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
         return out
 
     record, known = _torch_gradients.recorder(run, name)
-    _torch_gradients.register(operator, run)
+    if not IS_NATIVE:
+        _torch_gradients.register(operator, run)
     return run, otherwise
 
 
@@ -416,9 +442,24 @@ _reverse_subsequences, _reverse_subsequences_otherwise = _path(
     reverse_subsequences, _settled_subsequences, {Tensor}, ("axis", "policy", "align", "tail")
 )
 _reverse_segments, _ = _path(reverse_segments, _settled_segments, {Tensor}, ("axis",))
-_make_reverse, _make_reverse_sequence = _maker.reverse, _maker.reverse_sequence
-_make_reverse_subsequences = _maker.reverse_subsequences
 _torch_sharding.prepare(OPERATORS)
+
+
+def _make_flip(m, axis):
+    """One axis or all, whose checks are few."""
+    if axis is None or type(axis) is int and -m.ndim <= axis < m.ndim:
+        return _row_maker.reverse(m, axis, None, "set", None)
+    return None
+
+
+if _torch_native.library is not None:
+    _torch_native.library.on_subclass(_torch_sharding.see)
+if _torch_native.calls is None:
+    _make_reverse, _make_reverse_sequence = _maker.reverse, _maker.reverse_sequence
+    _make_reverse_subsequences = _maker.reverse_subsequences
+else:
+    _make_reverse, _make_reverse_sequence = _torch_native.calls.reverse, _torch_native.calls.reverse_sequence
+    _make_reverse_subsequences, _make_flip = _torch_native.calls.reverse_subsequences, _torch_native.calls.flip
 
 
 def _segments(x, offsets, axis, out):
