@@ -366,7 +366,7 @@ void move(const Asked& asked, const Tensor& x, const Tensor& counts, const Tenso
 
 Tensor new_output(const Tensor& x, bool in_rows) {
     // Below the dispatcher, which takes as long as to reverse a kilobyte.
-    if (x.is_cpu() && (in_rows || x.is_contiguous()) && !x.has_names()) {
+    if (x.is_cpu() && (in_rows || x.is_contiguous()) && !has_names(x)) {
         const auto bytes = x.nbytes();
         if (bytes < LARGE || engine.take_memory == nullptr) {
             return Tensor(at::detail::empty_cpu(x.sizes(), x.scalar_type()));

@@ -31,6 +31,15 @@ const char* name_of(retrograde_kind kind);
 /// undefined for Reverse. `fresh`: the output is uninitialised. An error leaves other outputs as they are.
 void move(const Asked& asked, const at::Tensor& x, const at::Tensor& counts, const at::Tensor& out, bool fresh);
 
+/// Whether a tensor has names of dimensions, which newer versions of PyTorch do not know.
+template <typename T>
+bool has_names(const T& x) {
+    if constexpr (requires { x.has_names(); }) {
+        return x.has_names();
+    }
+    return false;
+}
+
 /// An uninitialised output like `x`: with strides as `torch.empty_like` chooses them, or contiguous.
 at::Tensor new_output(const at::Tensor& x, bool in_rows);
 

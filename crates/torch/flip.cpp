@@ -21,7 +21,7 @@ using at::Tensor;
 /// in calls of other kernels.
 bool is_plain(const Tensor& x) {
     return x.layout() == at::kStrided && !x.is_quantized() && !x.is_conj() && !x.is_neg() && !x._is_zerotensor() &&
-           !x.is_nested() && x.has_storage() && !x.has_names();
+           !x.is_nested() && x.has_storage() && !has_names(x);
 }
 
 Tensor theirs(const Tensor& x, at::IntArrayRef axes) {

@@ -31,15 +31,24 @@ using torch::autograd::Node;
 using torch::autograd::SavedVariable;
 using torch::autograd::variable_list;
 
-/// What a shared node is called from one release to another.
+/// A shared node, whose type depends on the version of PyTorch.
 using NodePointer = decltype(torch::autograd::Edge::function);
 
 template <typename T>
 auto new_node() {
     if constexpr (std::is_same_v<NodePointer, std::shared_ptr<Node>>) {
-        return std::shared_ptr<T>(new T(), torch::autograd::deleteNode);
+        // A function of PyTorch's namespace that keeps long graphs from overflowing the stack.
+        return std::shared_ptr<T>(new T(), [](T* node) { deleteNode(node); });
     } else {
         return c10::make_intrusive<T>();
+    }
+}
+
+/// Newer versions let a program see every node.
+template <typename Pointer>
+void tell_hooks(const Pointer& node) {
+    if constexpr (requires { fire_node_creation_hooks(node); }) {
+        fire_node_creation_hooks(node);
     }
 }
 
@@ -196,6 +205,7 @@ struct Gradients<Operator, Types<Arguments...>> {
         }();
         if (node) {
             torch::autograd::set_history(result, node);
+            tell_hooks(node);
         }
         if (torch::autograd::isFwGradDefined(x)) {
             // The level is that of PyTorch's own operators, which know one.

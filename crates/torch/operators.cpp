@@ -48,9 +48,9 @@ void define(torch::Library& library, const std::string& name, const std::string&
     // default before `out`.
     const auto defaults = padding.empty() ? "" : ", str align=\"start\", str tail=\"keep\"";
     const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
-    library.def(torch::schema(name + "(Tensor x, " + parameters + defaults + ") -> Tensor"), tags);
-    library.def(torch::schema(name + "_(Tensor(a!) x, " + parameters + defaults + ") -> ()"), tags);
-    library.def(torch::schema(name + "_out(Tensor x, " + parameters + padding + ", Tensor(a!) out) -> ()"), tags);
+    library.def((name + "(Tensor x, " + parameters + defaults + ") -> Tensor").c_str(), tags);
+    library.def((name + "_(Tensor(a!) x, " + parameters + defaults + ") -> ()").c_str(), tags);
+    library.def((name + "_out(Tensor x, " + parameters + padding + ", Tensor(a!) out) -> ()").c_str(), tags);
 }
 
 void implement(torch::Library& library) {

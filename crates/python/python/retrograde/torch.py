@@ -24,6 +24,7 @@ asynchronously on the current stream, and lengths in device memory are checked o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn, SupportsIndex
 
 import torch
@@ -35,6 +36,7 @@ from ._hints import MISSING, flipped_axes, hinted, missing_offsets, sequence_axe
 from ._lengths import array_of
 from ._torch_native import install, installed, native, uninstall
 from ._torch_operators import IS_NATIVE, LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
+from ._torch_packed import reverse_packed
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
 __all__ = [
@@ -44,7 +46,9 @@ __all__ = [
     "install",
     "installed",
     "native",
+    "onnx_translations",
     "reverse",
+    "reverse_packed",
     "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
@@ -220,6 +224,17 @@ def rot90(
     if more or others:
         raise wrong(rot90, others, more=more)
     return _named(rot90, m, k=k, axes=axes)
+
+
+def onnx_translations() -> dict[Callable[..., object], Callable[..., object]]:
+    """How ``torch.onnx.export`` writes the operators, for ``custom_translation_table``: as ``Slice``, ``ReverseSequence`` and
+    other operators of ONNX, which any runtime has.
+
+    >>> torch.onnx.export(model, inputs, dynamo=True, custom_translation_table=retrograde.torch.onnx_translations())
+    """
+    from . import _torch_onnx
+
+    return _torch_onnx.table()
 
 
 def _named(public, m, **arguments):
