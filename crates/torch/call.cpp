@@ -28,7 +28,7 @@ namespace {
 using at::Tensor;
 
 /// New outputs from this size on get memory that is kept, as NumPy's do.
-constexpr size_t LARGE = 2 << 20;
+constexpr int64_t LARGE = 2 << 20;
 /// Plans that a thread keeps.
 constexpr size_t MOST_PLANS = 64;
 
@@ -365,17 +365,18 @@ void move(const Asked& asked, const Tensor& x, const Tensor& counts, const Tenso
 }
 
 Tensor new_output(const Tensor& x, bool in_rows) {
-    // Below the dispatcher, which takes as long as to reverse a kilobyte.
-    if (x.is_cpu() && (in_rows || x.is_contiguous()) && !has_names(x)) {
-        const auto bytes = x.nbytes();
-        if (bytes < LARGE || engine.take_memory == nullptr) {
-            return Tensor(at::detail::empty_cpu(x.sizes(), x.scalar_type()));
-        }
+    // As `empty_like` decides it, but below the dispatcher, which takes as long as to reverse a kilobyte.
+    if (x.is_cpu() && (in_rows || x.is_non_overlapping_and_dense()) && !has_names(x)) {
+        const auto bytes = x.numel() * x.element_size();
         void* owner = nullptr;
-        if (auto* const data = engine.take_memory(bytes, &owner)) {
+        void* const data = bytes < LARGE || engine.take_memory == nullptr ? nullptr : engine.take_memory(bytes, &owner);
+        if (data != nullptr) {
             const auto give = [owner](void*) { engine.give_memory(owner); };
-            return at::from_blob(data, x.sizes(), give, x.options());
+            return in_rows ? at::from_blob(data, x.sizes(), give, x.options())
+                           : at::from_blob(data, x.sizes(), x.strides(), give, x.options());
         }
+        return Tensor(in_rows ? at::detail::empty_cpu(x.sizes(), x.scalar_type())
+                              : at::detail::empty_strided_cpu(x.sizes(), x.strides(), x.scalar_type()));
     }
     return at::empty_like(x, x.options(), in_rows ? at::MemoryFormat::Contiguous : at::MemoryFormat::Preserve);
 }
