@@ -92,7 +92,9 @@ pub unsafe extern "C" fn retrograde_run_cuda_in_place(
             Lengths { address: lengths.cast(), bytes: lengths_bytes, place: lengths_place };
         lengths.check()?;
         // SAFETY: as the caller promises.
-        unsafe { device::run(call, device, stream, None, lengths, (data, data_bytes), How::default()) }
+        unsafe {
+            device::run(call, device, stream, None, lengths, (data, data_bytes), How::default())
+        }
     })
 }
 

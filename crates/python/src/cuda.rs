@@ -119,9 +119,8 @@ impl Call<'_, '_> {
         let py = self.x.py();
         let streams = streams_of(self.x, self.device)?;
         let stream = streams.of(self.fresh);
-        let blocking = is_blocking()
-            && self.lengths.is_some()
-            && !stream.is_capturing().map_err(failed)?;
+        let blocking =
+            is_blocking() && self.lengths.is_some() && !stream.is_capturing().map_err(failed)?;
         let earlier = match blocking {
             false => stream.earlier(),
             true => match py.detach(|| stream.check()) {
