@@ -1,4 +1,4 @@
-"""The examples in the docstrings, in the README, in docs/python.md, docs/dask.md and docs/sharding.md."""
+"""The examples in the docstrings, in the README, in docs/python.md, docs/torch.md, docs/dask.md and docs/sharding.md."""
 
 import doctest
 import importlib
@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[3]
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 LIBRARIES = ["", "torch", "jax", "onnx", "pyarrow", "dask", "xarray"]
-PAGES = [("docs/python.md", library) for library in LIBRARIES[:5]] + [("docs/dask.md", name) for name in LIBRARIES[5:]]
-PAGES += [("README.md", "torch"), ("docs/sharding.md", "jax")]
+PAGES = [("docs/python.md", library) for library in LIBRARIES[:5] if library != "torch"] + [("docs/dask.md", name) for name in LIBRARIES[5:]]
+PAGES += [("README.md", "torch"), ("docs/torch.md", "torch"), ("docs/sharding.md", "jax")]
 
 
 @pytest.mark.parametrize("name", ["retrograde", "retrograde._explain", "retrograde._prepare", "retrograde._show"])
