@@ -784,7 +784,8 @@ retrograde_status retrograde_run_cuda_new(const struct retrograde_call *call,
  * The caller guarantees:
  * `stream` is a stream of the device's primary context, or null.
  */
-retrograde_status retrograde_cuda_earlier(size_t device, void *stream);
+retrograde_status retrograde_cuda_earlier(size_t device,
+                                          void *stream);
 
 /**
  * Waits for everything on a stream, and reports the first invalid length of the calls on it since
