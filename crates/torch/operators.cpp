@@ -63,8 +63,8 @@ void implement(torch::Library& library) {
     });
 }
 
-/// Shapes, for programs without Python. Python has functions for these, which know symbolic sizes too, and
-/// PyTorch takes only one.
+/// Shapes of new tensors, for programs without Python. Python has functions for these, which know symbolic sizes
+/// too, and PyTorch takes only one.
 std::optional<torch::Library>& meta() {
     static std::optional<torch::Library> library;
     return library;
@@ -72,13 +72,7 @@ std::optional<torch::Library>& meta() {
 
 void implement_meta() {
     meta().emplace(torch::Library::IMPL, "retrograde", c10::DispatchKey::Meta, __FILE__, __LINE__);
-    each_operator([&](auto op) {
-        using Op = Kernels<decltype(op)>;
-        const std::string name = op.NAME;
-        meta()->impl(name.c_str(), &Op::make_meta);
-        meta()->impl((name + "_").c_str(), &Op::in_place_meta);
-        meta()->impl((name + "_out").c_str(), &Op::write_meta);
-    });
+    each_operator([&](auto op) { meta()->impl(op.NAME, &Kernels<decltype(op)>::make_meta); });
 }
 
 } // namespace
@@ -101,9 +95,18 @@ TORCH_LIBRARY_IMPL(retrograde, CUDA, library) {
     implement(library);
 }
 
+TORCH_LIBRARY_IMPL(retrograde, Meta, library) {
+    each_operator([&](auto op) {
+        using Op = Kernels<decltype(op)>;
+        const std::string name = op.NAME;
+        library.impl((name + "_").c_str(), &Op::in_place_meta);
+        library.impl((name + "_out").c_str(), &Op::write_meta);
+    });
+}
+
 } // namespace retrograde
 
-/// Leaves meta tensors to Python.
+/// Leaves the shapes of new tensors to Python.
 extern "C" __attribute__((visibility("default"))) void retrograde_torch_leave_meta() {
     retrograde::meta().reset();
 }

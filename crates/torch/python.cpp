@@ -233,6 +233,31 @@ PyObject* reverse_segments(PyObject*, PyObject* const* given, Py_ssize_t count) 
     END_HANDLE_TH_ERRORS
 }
 
+/// What `on_subclass` was given; it stays until the process ends.
+PyObject* subclass_hook = nullptr;
+
+void call_subclass_hook() {
+    const pybind11::gil_scoped_acquire acquired;
+    auto* const result = PyObject_CallNoArgs(subclass_hook);
+    if (result == nullptr) {
+        PyErr_WriteUnraisable(subclass_hook);
+    }
+    Py_XDECREF(result);
+}
+
+/// on_subclass(address, function): passes a function to `retrograde_torch_on_subclass`, which is at this address.
+PyObject* on_subclass(PyObject*, PyObject* const* given, Py_ssize_t count) {
+    auto* const set = count == 2 ? reinterpret_cast<void (*)(void (*)())>(PyLong_AsVoidPtr(given[0])) : nullptr;
+    if (set == nullptr) {
+        PyErr_SetString(PyExc_TypeError, "on_subclass takes an address and a function");
+        return nullptr;
+    }
+    Py_INCREF(given[1]);
+    subclass_hook = given[1];
+    set(call_subclass_hook);
+    Py_RETURN_NONE;
+}
+
 template <PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)>
 PyMethodDef method(const char* name) {
     return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, nullptr};
@@ -244,6 +269,7 @@ PyMethodDef methods[] = {
     method<reverse_sequence>("reverse_sequence"),
     method<reverse_subsequences>("reverse_subsequences"),
     method<reverse_segments>("reverse_segments"),
+    method<on_subclass>("on_subclass"),
     {nullptr, nullptr, 0, nullptr},
 };
 

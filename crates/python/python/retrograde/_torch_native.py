@@ -52,8 +52,13 @@ class _Library:
 
     def on_subclass(self, function: Callable[[], None]) -> None:
         """Sets a function that is called before an operator runs on a tensor of a class of Python's."""
-        self._called = ctypes.CFUNCTYPE(None)(function)
-        self._functions.retrograde_torch_on_subclass(self._called)
+        there = self._functions.retrograde_torch_on_subclass
+        if calls is None:
+            # Takes milliseconds.
+            self._called = ctypes.CFUNCTYPE(None)(function)
+            there(self._called)
+        else:
+            calls.on_subclass(ctypes.cast(there, ctypes.c_void_p).value, function)
 
     def install(self, is_installed: bool) -> None:
         self._functions.retrograde_torch_install(int(is_installed))

@@ -86,6 +86,8 @@ class Operator:
     def _register_fakes(self):
         fake = torch.library.register_fake
         fake(f"retrograde::{self.name}", self._new_fake, lib=_library)
+        if IS_NATIVE:
+            return
         fake(f"retrograde::{self.name}_", self._fake, lib=_library)
         fake(f"retrograde::{self.name}_out", self._fake, lib=_library)
 

@@ -103,7 +103,9 @@ def reverse_sequence(
     """
     if more or others or lengths is MISSING:
         raise wrong(reverse_sequence, others, "lengths", more)
-    if time_axis is None or batch_axis is None or batch_first is not None:
+    if batch_first is True and time_axis is None and batch_axis is None:
+        time_axis, batch_axis = 1, 0
+    elif time_axis is None or batch_axis is None or batch_first is not None:
         time_axis, batch_axis = sequence_axes(time_axis, batch_axis, batch_first)
     if type(x) is Tensor and not _is_compiling():
         done = _make_reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
