@@ -16,6 +16,7 @@ import time
 
 import torch
 
+import retrograde
 import retrograde.torch as rt
 
 ROUNDS = 7
@@ -104,7 +105,6 @@ def check(device):
     except ValueError as error:
         assert "lengths[1] is 5, outside [0, 4]" in str(error) and not out.any()
     if device == "cuda":
-        import retrograde
 
         y = rt.reverse_sequence(x, torch.tensor([4, 5, 1], device=device))
         try:
@@ -160,7 +160,7 @@ def measure(device, quick):
             out = torch.empty_like(x)
             rows.append(row(f"{device} f32 {mib} MiB", cuda, {
                 "torch.flip": lambda: torch.flip(x, (1,)), "new": lambda: rt.reverse(x, 1),
-                "out": lambda: rt.reverse(x, 1, out=out)}))
+                "out": lambda: rt.reverse(x, 1, out=out), "array": lambda: retrograde.reverse(x.numpy(), 1)}))
     jobs = [
         ("32 x 512 tokens", torch.randint(0, 9, (32, 512)), 1, 0),
         ("64 x 2000 x 80 audio", torch.randn(64, 2000, 80), 1, 0),

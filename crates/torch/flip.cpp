@@ -31,13 +31,8 @@ Tensor theirs(const Tensor& x, at::IntArrayRef axes) {
 
 Tensor flip(const Tensor& x, at::IntArrayRef axes) {
     // Checks the axes, with PyTorch's errors.
-    const auto reversed = at::dim_list_to_bitset(axes, x.dim());
-    bool moves = false;
-    for (int64_t axis = 0; axis < x.dim(); ++axis) {
-        moves |= reversed[axis] && x.size(axis) > 1 && x.stride(axis) != 0;
-    }
-    // A copy is PyTorch's own.
-    if (!moves || x.numel() == 0 || !is_plain(x)) {
+    at::dim_list_to_bitset(axes, x.dim());
+    if (x.numel() == 0 || !is_plain(x)) {
         return theirs(x, axes);
     }
     auto out = new_output(x, false);

@@ -54,6 +54,35 @@ def test_the_operators_in_python_give_the_same(subject):
     assert " passed" in ran(tests, RETROGRADE_TORCH="python")
 
 
+@needed
+def test_compiled_backward_passes():
+    x, n = torch.randn(4, 3, 2, requires_grad=True), torch.tensor([4, 0, 2])
+    model = lambda x, n: (rt.reverse_sequence(rt.reverse(x, (0, -1)), n, align="end") ** 2).sum()
+    for lengths in (n, n // 2):
+        (want,) = torch.autograd.grad(model(x, lengths), x)
+        x.grad = None
+        with torch._dynamo.compiled_autograd._enable(torch.compile(backend="eager")):
+            model(x, lengths).backward()
+        assert torch.equal(x.grad, want)
+
+
+@needed
+def test_saved_lengths_are_released_and_watched():
+    x, n = torch.randn(4, 3, requires_grad=True), torch.tensor([4, 0, 2])
+    y = rt.reverse_sequence(x, n)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.sum().backward()
+    # As for torch.flip: without lengths, nothing is saved.
+    y = rt.reverse(x, 0)
+    y.sum().backward()
+    y.sum().backward()
+    packed = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or t, lambda t: t):
+        rt.reverse_sequence(x, n).sum().backward()
+    assert any(one is n or torch.equal(one, n) for one in packed if one.dtype == n.dtype)
+
+
 # torch.flip on the engine
 
 
