@@ -27,6 +27,7 @@ __all__ = [
     "hint",
     "kept_memory",
     "kept_memory_limit",
+    "native_functions",
     "number_text",
     "prepare",
     "printable",

@@ -371,7 +371,8 @@ def _is_lazy(x):
 
 
 def _is_stood_in_for(*tensors):
-    return any(not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__") for x in tensors)
+    # Older compilers cannot trace the rest, and they compile programs of tensors.
+    return not _is_compiling() and any(not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__") for x in tensors)
 
 
 def _handed_over(function, tensors, given):
