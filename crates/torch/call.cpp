@@ -268,15 +268,16 @@ void check_tensors(const Asked& asked, const Tensor& x, const Tensor& counts, co
                       ", or on the CPU");
 }
 
-/// Where a tensor's elements are. Nothing is read or written through these before the call runs.
+/// Where elements are. Nothing is read or written through these before the call runs.
 struct Buffers {
+    /// First: to write to a tensor may give it other memory, of a lazy copy, and the input may be the same tensor.
+    void* output;
     const void* input;
     const void* counts;
-    void* output;
 
     Buffers(const Tensor& x, const Tensor& counts, const Tensor& out)
-        : input(x.const_data_ptr()), counts(counts.defined() ? counts.const_data_ptr() : nullptr),
-          output(out.mutable_data_ptr()) {}
+        : output(out.mutable_data_ptr()), input(x.const_data_ptr()),
+          counts(counts.defined() ? counts.const_data_ptr() : nullptr) {}
 };
 
 #ifdef RETROGRADE_LINKED
