@@ -53,7 +53,11 @@ def row(label, cuda, calls, ours=()):
         with rt.installed():
             times |= measured({name: calls[name] for name in ours}, cuda)
     first = next(iter(times.values()))
-    print(f"{label:44}", "  ".join(f"{name} {value:.2f} ({value / first:.2f})" for name, value in times.items()), flush=True)
+    print(
+        f"{label:44}",
+        "  ".join(f"{name} {value:.2f} ({value / first:.2f})" for name, value in times.items()),
+        flush=True,
+    )
     return {"row": label, "us": {name: round(value, 3) for name, value in times.items()}}
 
 
@@ -105,7 +109,6 @@ def check(device):
     except ValueError as error:
         assert "lengths[1] is 5, outside [0, 4]" in str(error) and not out.any()
     if device == "cuda":
-
         y = rt.reverse_sequence(x, torch.tensor([4, 5, 1], device=device))
         try:
             retrograde.cuda.check(y)
@@ -143,24 +146,61 @@ def measure(device, quick):
             return run
 
         label = f"{device} f32 {kib} KiB"
-        rows.append(row(f"{label}", cuda, {
-            "torch.flip": lambda: torch.flip(x, (1,)), "reverse": lambda: rt.reverse(x, 1), "flip": lambda: rt.flip(x, 1),
-            "installed": lambda: torch.flip(x, (1,))}, ["installed"]))
-        rows.append(row(f"{label}, requires_grad", cuda, {
-            "torch.flip": lambda: torch.flip(leaf, (1,)), "reverse": lambda: rt.reverse(leaf, 1),
-            "reverse_sequence": lambda: rt.reverse_sequence(leaf, there, batch_first=True),
-            "installed": lambda: torch.flip(leaf, (1,))}, ["installed"]))
-        rows.append(row(f"{label}, forward and backward", cuda, {
-            "torch.flip": cleared(both(lambda: torch.flip(leaf, (1,)))), "reverse": cleared(both(lambda: rt.reverse(leaf, 1))),
-            "reverse_sequence": cleared(both(lambda: rt.reverse_sequence(leaf, there, batch_first=True))),
-            "installed": cleared(both(lambda: torch.flip(leaf, (1,))))}, ["installed"]))
+        rows.append(
+            row(
+                f"{label}",
+                cuda,
+                {
+                    "torch.flip": lambda: torch.flip(x, (1,)),
+                    "reverse": lambda: rt.reverse(x, 1),
+                    "flip": lambda: rt.flip(x, 1),
+                    "installed": lambda: torch.flip(x, (1,)),
+                },
+                ["installed"],
+            )
+        )
+        rows.append(
+            row(
+                f"{label}, requires_grad",
+                cuda,
+                {
+                    "torch.flip": lambda: torch.flip(leaf, (1,)),
+                    "reverse": lambda: rt.reverse(leaf, 1),
+                    "reverse_sequence": lambda: rt.reverse_sequence(leaf, there, batch_first=True),
+                    "installed": lambda: torch.flip(leaf, (1,)),
+                },
+                ["installed"],
+            )
+        )
+        rows.append(
+            row(
+                f"{label}, forward and backward",
+                cuda,
+                {
+                    "torch.flip": cleared(both(lambda: torch.flip(leaf, (1,)))),
+                    "reverse": cleared(both(lambda: rt.reverse(leaf, 1))),
+                    "reverse_sequence": cleared(both(lambda: rt.reverse_sequence(leaf, there, batch_first=True))),
+                    "installed": cleared(both(lambda: torch.flip(leaf, (1,)))),
+                },
+                ["installed"],
+            )
+        )
     if not cuda:
         for mib in (32, 64):
             x = torch.randn(mib << 18).reshape(1024, -1)
             out = torch.empty_like(x)
-            rows.append(row(f"{device} f32 {mib} MiB", cuda, {
-                "torch.flip": lambda: torch.flip(x, (1,)), "new": lambda: rt.reverse(x, 1),
-                "out": lambda: rt.reverse(x, 1, out=out), "array": lambda: retrograde.reverse(x.numpy(), 1)}))
+            rows.append(
+                row(
+                    f"{device} f32 {mib} MiB",
+                    cuda,
+                    {
+                        "torch.flip": lambda: torch.flip(x, (1,)),
+                        "new": lambda: rt.reverse(x, 1),
+                        "out": lambda: rt.reverse(x, 1, out=out),
+                        "array": lambda: retrograde.reverse(x.numpy(), 1),
+                    },
+                )
+            )
     jobs = [
         ("32 x 512 tokens", torch.randint(0, 9, (32, 512)), 1, 0),
         ("64 x 2000 x 80 audio", torch.randn(64, 2000, 80), 1, 0),
@@ -168,19 +208,53 @@ def measure(device, quick):
     for name, x, axis, batch in jobs:
         x = x.to(device)
         n = torch.randint(1, x.shape[axis] + 1, (x.shape[batch],), device=device)
-        calls = {"gather": lambda: gather(x, n, axis, batch),
-                 "reverse_sequence": lambda: rt.reverse_sequence(x, n, batch_first=True)}
+        calls = {
+            "gather": lambda: gather(x, n, axis, batch),
+            "reverse_sequence": lambda: rt.reverse_sequence(x, n, batch_first=True),
+        }
         rows.append(row(f"{device} {name}", cuda, calls))
         if x.is_floating_point():
             leaf = x.clone().requires_grad_()
             seed = torch.ones_like(x)
-            rows.append(row(f"{device} {name}, forward and backward", cuda, {
-                "gather": lambda: torch.autograd.grad(gather(leaf, n, axis, batch), leaf, seed),
-                "reverse_sequence": lambda: torch.autograd.grad(rt.reverse_sequence(leaf, n, batch_first=True), leaf, seed)}))
+            rows.append(
+                row(
+                    f"{device} {name}, forward and backward",
+                    cuda,
+                    {
+                        "gather": lambda: torch.autograd.grad(gather(leaf, n, axis, batch), leaf, seed),
+                        "reverse_sequence": lambda: torch.autograd.grad(
+                            rt.reverse_sequence(leaf, n, batch_first=True), leaf, seed
+                        ),
+                    },
+                )
+            )
+    photos = torch.randint(0, 256, (32, 3, 224, 224), dtype=torch.uint8, device=device)
+    photos = photos.to(memory_format=torch.channels_last)
+    rows.append(
+        row(
+            f"{device} images of channels-last bytes",
+            cuda,
+            {
+                "torch.flip": lambda: torch.flip(photos, (-1,)),
+                "reverse": lambda: rt.reverse(photos, -1),
+                "installed": lambda: torch.flip(photos, (-1,)),
+            },
+            ["installed"],
+        )
+    )
     images = torch.randn(32, 3, 224, 224, device=device)
-    rows.append(row(f"{device} 32 x 3 x 224 x 224 images", cuda, {
-        "torch.flip": lambda: torch.flip(images, (-1,)), "reverse": lambda: rt.reverse(images, -1),
-        "installed": lambda: torch.flip(images, (-1,))}, ["installed"]))
+    rows.append(
+        row(
+            f"{device} 32 x 3 x 224 x 224 images",
+            cuda,
+            {
+                "torch.flip": lambda: torch.flip(images, (-1,)),
+                "reverse": lambda: rt.reverse(images, -1),
+                "installed": lambda: torch.flip(images, (-1,)),
+            },
+            ["installed"],
+        )
+    )
     return rows
 
 
@@ -198,7 +272,9 @@ def main():
     for device in devices:
         check(device)
         name = torch.cuda.get_device_name() if device == "cuda" else platform.processor() or platform.machine()
-        print(f"PyTorch {torch.__version__}, {name}, {torch.get_num_threads()} threads; microseconds (relative to the first)")
+        print(
+            f"PyTorch {torch.__version__}, {name}, {torch.get_num_threads()} threads; microseconds (relative to the first)"
+        )
         rows += measure(device, options.quick)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
