@@ -42,7 +42,7 @@ class Part(NamedTuple):
 TABLE = [
     Part("test", "everyday", 10, "format, imports, lints, Rust and Python tests, a sample of the conformance suite on every backend, documents, comparison with other runtimes",
          paths="crates/ conformance/ examples/ bench/ fuzz/seeds/ fuzz/bodies/ fuzz/make_seeds.py scripts/ .ci/ .github/ README.md "
-               "docs/architecture.md docs/cuda.md docs/dask.md docs/python.md docs/rust.md docs/sharding.md "
+               "docs/architecture.md docs/cuda.md docs/dask.md docs/python.md docs/rust.md docs/sharding.md docs/torch.md "
                "Cargo.toml Cargo.lock pyproject.toml rustfmt.toml .gitignore LICENSE-*"),
     Part("test", "rust", 6, "what of the everyday tests needs no Python packages"),
     Part("test", "long", 25, "the whole conformance suite on every backend, all file formats and opsets, files larger than memory, documentation of the crates",
@@ -52,7 +52,7 @@ TABLE = [
     Part("test", "emulated", 20, "engine, file formats and a sample of the suite on aarch64 (NEON) and s390x (big-endian)", "setup emulators",
          "crates/retrograde/src/cpu/ crates/retrograde/src/plan/ crates/io/src/"),
     Part("test", "frameworks", 20, "PyTorch, TensorFlow, a cluster of Dask, the example scripts, models that frameworks export", "gigabytes of packages",
-         "crates/python/ examples/python/ conformance/peers/exported.py"),
+         "crates/python/ crates/torch/ examples/python/ examples/torch/ docs/torch.md conformance/peers/exported.py"),
     Part("test", "hosts", 10, "the crates for candle and tract, and their examples", "", "crates/candle/ crates/tract/ docs/hosts.md"),
     Part("test", "kit", 5, "the conformance kit with ONNX's runner, MLIR's parser, ONNX Runtime, OpenVINO and XLA; its report page", "chromium", "conformance/kit/ conformance/reports/"),
     Part("test", "macos", 5, "macOS on both processors: type-checked, and the command linked; nothing is run", "setup zig", "crates/io/src/ crates/program/ crates/cli/src/ crates/c/src/"),
@@ -85,6 +85,7 @@ TABLE = [
     Part("build", "kernels", 5, "the embedded CUDA kernels: kernels [--check | --report]"),
     Part("build", "openvino", 3, "the native extension for OpenVINO: openvino [PYTHON]", "g++"),
     Part("build", "sizes", 20, "the command for release on every target, with its size: sizes [TARGET]...", "setup emulators wine zig"),
+    Part("build", "torch", 1, "the native library for PyTorch: torch [PYTHON]", "g++"),
     Part("build", "web", 3, "the browser package and the playground: web [package]", "setup web"),
     Part("build", "wgpu", 5, "the library of retrograde.wgpu: wgpu [PYTHON]"),
     Part("build", "windows-wheel", 5, "the Python package for Windows", "setup wine"),

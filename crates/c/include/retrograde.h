@@ -120,6 +120,36 @@ typedef uint32_t retrograde_align;
 typedef uint32_t retrograde_tail;
 
 /**
+ * Runs one part of a call.
+ */
+typedef void (*retrograde_part)(void *job, size_t index);
+
+/**
+ * Threads of the caller's runtime, for calls that must not start others.
+ *
+ * Later versions may append fields, in which zero keeps today's meaning.
+ */
+typedef struct retrograde_workers {
+    /**
+     * `sizeof(retrograde_workers)`.
+     */
+    size_t struct_bytes;
+    /**
+     * About how many parts can run at the same time, the caller's thread included.
+     */
+    size_t threads;
+    /**
+     * Passed to `run`.
+     */
+    void *context;
+    /**
+     * Calls `part(job, index)` with each index below `parts` exactly once, on any threads, and
+     * returns when all of these calls have returned. It must not throw.
+     */
+    void (*run)(void *context, size_t parts, retrograde_part part, void *job);
+} retrograde_workers;
+
+/**
  * Where lengths are.
  */
 typedef uint32_t retrograde_place;
@@ -673,6 +703,22 @@ retrograde_status retrograde_call_describe(const struct retrograde_call *call,
                                            size_t *needed);
 
 /**
+ * As `retrograde_run`, on these threads and the caller's only. Small calls do not ask for them.
+ *
+ * The caller guarantees:
+ * As for `retrograde_run`; `workers` is null or points to a struct of `struct_bytes` bytes, whose
+ * function does what it says. Null runs the call on the caller's thread.
+ */
+retrograde_status retrograde_run_with(const struct retrograde_call *call,
+                                      const struct retrograde_workers *workers,
+                                      const void *input,
+                                      size_t input_bytes,
+                                      const void *lengths,
+                                      size_t lengths_bytes,
+                                      void *output,
+                                      size_t output_bytes);
+
+/**
  * How many CUDA devices there are. Without a driver or a device this is `RETROGRADE_NO_DEVICE`.
  *
  * The caller guarantees:
@@ -719,6 +765,34 @@ retrograde_status retrograde_run_cuda_in_place(const struct retrograde_call *cal
                                                retrograde_place lengths_place,
                                                void *data,
                                                size_t data_bytes);
+
+/**
+ * As `retrograde_run_cuda`, to an output that is uninitialised: an invalid length on the device is
+ * clamped, so that all of the output is written, and reported in the same way.
+ *
+ * The caller guarantees:
+ * As for `retrograde_run_cuda`.
+ */
+retrograde_status retrograde_run_cuda_new(const struct retrograde_call *call,
+                                          size_t device,
+                                          void *stream,
+                                          const void *input,
+                                          size_t input_bytes,
+                                          const void *lengths,
+                                          size_t lengths_bytes,
+                                          retrograde_place lengths_place,
+                                          void *output,
+                                          size_t output_bytes);
+
+/**
+ * Reports an invalid length of an earlier call on the device that is known by now, once. It waits for
+ * nothing, and finds nothing while a CUDA graph is being captured from the stream.
+ *
+ * The caller guarantees:
+ * `stream` is a stream of the device's primary context, or null.
+ */
+retrograde_status retrograde_cuda_earlier(size_t device,
+                                          void *stream);
 
 /**
  * Waits for everything on a stream, and reports the first invalid length of the calls on it since

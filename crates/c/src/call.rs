@@ -35,6 +35,11 @@ impl Call {
         self.program.plan()
     }
 
+    /// How it moves it on the host.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// Adds the operator and the index of a wrong length to an error of a backend.
     pub(crate) fn explain(&self, error: ExecuteError) -> Failure {
         let position = position_of(&error);
@@ -161,6 +166,32 @@ pub unsafe extern "C" fn retrograde_run(
     output: *mut c_void,
     output_bytes: usize,
 ) -> Status {
+    // SAFETY: passed on.
+    unsafe {
+        run_inside(call, input, input_bytes, lengths, lengths_bytes, output, output_bytes, |go| {
+            go(None)
+        })
+    }
+}
+
+/// What runs a call, with its own program or another one of the same plan.
+pub type Go<'a> = &'a mut (dyn FnMut(Option<&Program>) -> Result<(), ExecuteError> + Send);
+
+/// `retrograde_run` for runtimes with settings of their own: `around` calls what it is given, once.
+///
+/// # Safety
+/// As for `retrograde_run`.
+#[expect(clippy::too_many_arguments, reason = "those of retrograde_run")]
+pub unsafe fn run_inside(
+    call: *const Call,
+    input: *const c_void,
+    input_bytes: usize,
+    lengths: *const c_void,
+    lengths_bytes: usize,
+    output: *mut c_void,
+    output_bytes: usize,
+    around: impl FnOnce(Go<'_>) -> Result<(), ExecuteError>,
+) -> Status {
     guarded(|| {
         // SAFETY: as the caller promises.
         let call = unsafe { handle(call)? };
@@ -169,8 +200,12 @@ pub unsafe extern "C" fn retrograde_run(
         // SAFETY: as the caller promises.
         let lengths = unsafe { call.lengths_memory(lengths.cast(), lengths_bytes)? };
         // SAFETY: as the caller promises.
-        let dst = unsafe { memory_mut(output.cast(), output_bytes, "output")? };
-        call.program.execute(src, lengths, dst).map_err(|error| call.explain(error))
+        let mut dst = Some(unsafe { memory_mut(output.cast(), output_bytes, "output")? });
+        let mut go = |other: Option<&Program>| match dst.take() {
+            Some(dst) => other.unwrap_or(&call.program).execute(src, lengths, dst),
+            None => Ok(()),
+        };
+        around(&mut go).map_err(|error| call.explain(error))
     })
 }
 

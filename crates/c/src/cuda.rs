@@ -55,26 +55,18 @@ pub unsafe extern "C" fn retrograde_run_cuda(
     output: *mut c_void,
     output_bytes: usize,
 ) -> Status {
-    guarded(|| {
-        // SAFETY: as the caller promises.
-        let call = unsafe { handle(call)? };
-        let input = crate::pointer::buffer(input.cast_mut().cast(), input_bytes, "input")?;
-        let output = crate::pointer::buffer(output.cast(), output_bytes, "output")?;
-        let lengths =
-            Lengths { address: lengths.cast(), bytes: lengths_bytes, place: lengths_place };
-        lengths.check()?;
-        // SAFETY: as the caller promises.
-        unsafe {
-            device::run(
-                call,
-                device,
-                stream,
-                Some((input, input_bytes)),
-                lengths,
-                (output, output_bytes),
-            )
-        }
-    })
+    // SAFETY: passed on.
+    unsafe {
+        run_on_device(
+            call,
+            device,
+            stream,
+            (input, input_bytes),
+            (lengths, lengths_bytes, lengths_place),
+            (output, output_bytes),
+            How::default(),
+        )
+    }
 }
 
 /// Runs a call whose input and output have the same layout on one buffer of a CUDA device.
@@ -100,8 +92,96 @@ pub unsafe extern "C" fn retrograde_run_cuda_in_place(
             Lengths { address: lengths.cast(), bytes: lengths_bytes, place: lengths_place };
         lengths.check()?;
         // SAFETY: as the caller promises.
-        unsafe { device::run(call, device, stream, None, lengths, (data, data_bytes)) }
+        unsafe {
+            device::run(call, device, stream, None, lengths, (data, data_bytes), How::default())
+        }
     })
+}
+
+/// As `retrograde_run_cuda`, to an output that is uninitialised: an invalid length on the device is
+/// clamped, so that all of the output is written, and reported in the same way.
+///
+/// # Safety
+/// As for `retrograde_run_cuda`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_run_cuda_new(
+    call: *const Call,
+    device: usize,
+    stream: *mut c_void,
+    input: *const c_void,
+    input_bytes: usize,
+    lengths: *const c_void,
+    lengths_bytes: usize,
+    lengths_place: Place,
+    output: *mut c_void,
+    output_bytes: usize,
+) -> Status {
+    // SAFETY: passed on.
+    unsafe {
+        run_on_device(
+            call,
+            device,
+            stream,
+            (input, input_bytes),
+            (lengths, lengths_bytes, lengths_place),
+            (output, output_bytes),
+            How { fresh: true, wait: false },
+        )
+    }
+}
+
+/// How a call runs on a device.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct How {
+    /// The output is uninitialised: invalid lengths on the device are clamped.
+    pub fresh: bool,
+    /// The call waits for lengths on the device, unless a CUDA graph is being captured, and reports its
+    /// own error.
+    pub wait: bool,
+}
+
+/// `retrograde_run_cuda` for runtimes with settings of their own.
+///
+/// # Safety
+/// As for `retrograde_run_cuda`.
+pub unsafe fn run_on_device(
+    call: *const Call,
+    device: usize,
+    stream: *mut c_void,
+    (input, input_bytes): (*const c_void, usize),
+    (lengths, lengths_bytes, lengths_place): (*const c_void, usize, Place),
+    (output, output_bytes): (*mut c_void, usize),
+    how: How,
+) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let call = unsafe { handle(call)? };
+        let input = crate::pointer::buffer(input.cast_mut().cast(), input_bytes, "input")?;
+        let output = crate::pointer::buffer(output.cast(), output_bytes, "output")?;
+        let lengths =
+            Lengths { address: lengths.cast(), bytes: lengths_bytes, place: lengths_place };
+        lengths.check()?;
+        let (input, output) = (Some((input, input_bytes)), (output, output_bytes));
+        // SAFETY: as the caller promises.
+        unsafe { device::run(call, device, stream, input, lengths, output, how) }
+    })
+}
+
+/// Reports an invalid length of an earlier call on the device that is known by now, once. It waits for
+/// nothing, and finds nothing while a CUDA graph is being captured from the stream.
+///
+/// # Safety
+/// `stream` is a stream of the device's primary context, or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_cuda_earlier(device: usize, stream: *mut c_void) -> Status {
+    // SAFETY: as the caller promises.
+    guarded(|| unsafe { device::earlier(device, stream) })
+}
+
+/// A device by its number, opened once in the process, with the reports of its streams.
+#[cfg(feature = "cuda")]
+pub fn opened(ordinal: usize) -> Result<retrograde_cuda::Cuda, retrograde_cuda::Error> {
+    device::opened(ordinal)
 }
 
 /// Waits for everything on a stream, and reports the first invalid length of the calls on it since
@@ -158,7 +238,12 @@ mod device {
         _: Option<(*mut u8, usize)>,
         _: Lengths,
         _: (*mut u8, usize),
+        _: How,
     ) -> Result<(), Failure> {
+        Err(missing())
+    }
+
+    pub(super) unsafe fn earlier(_: usize, _: *mut c_void) -> Result<(), Failure> {
         Err(missing())
     }
 
@@ -182,13 +267,13 @@ mod device {
     }
 
     /// A device, opened once in the process.
-    fn opened(ordinal: usize) -> Result<Cuda, Failure> {
+    pub(super) fn opened(ordinal: usize) -> Result<Cuda, Error> {
         let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Some(cuda)) = devices.get(ordinal) {
             return Ok(cuda.clone());
         }
         // This also checks the number.
-        let cuda = Cuda::device(ordinal).map_err(failed)?;
+        let cuda = Cuda::device(ordinal)?;
         if devices.len() <= ordinal {
             devices.resize_with(ordinal + 1, || None);
         }
@@ -200,7 +285,7 @@ mod device {
     /// The stream belongs to the device's primary context.
     unsafe fn borrowed(device: usize, stream: *mut c_void) -> Result<Stream, Failure> {
         // SAFETY: as the caller promises.
-        unsafe { opened(device)?.borrow_stream(stream.addr()) }.map_err(failed)
+        unsafe { opened(device).map_err(failed)?.borrow_stream(stream.addr()) }.map_err(failed)
     }
 
     /// # Safety
@@ -212,6 +297,7 @@ mod device {
         input: Option<(*mut u8, usize)>,
         lengths: Lengths,
         output: (*mut u8, usize),
+        how: How,
     ) -> Result<(), Failure> {
         let given = match (lengths.address.is_null(), lengths.place) {
             (true, _) if lengths.bytes == 0 && call.plan().lengths().is_none() => None,
@@ -228,6 +314,7 @@ mod device {
         };
         // SAFETY: as the caller promises.
         let stream = unsafe { borrowed(device, stream)? };
+        let stream = if how.fresh { stream.clamping() } else { stream };
         // SAFETY: as the caller promises.
         let dst = unsafe { DeviceMut::from_raw(output.0.addr() as u64, output.1) };
         let done = match input {
@@ -238,10 +325,25 @@ mod device {
             }
             None => stream.execute_in_place(call.plan(), given, dst),
         };
+        let wait = how.wait && matches!(given, Some(CudaLengths::Device(..)));
+        let done = match done {
+            Ok(()) if wait && !stream.is_capturing().map_err(failed)? => stream.check(),
+            done => done,
+        };
         done.map_err(|error| match error {
             Error::Execute(error) => call.explain(error),
             error => failed(error),
         })
+    }
+
+    /// # Safety
+    /// As for `retrograde_cuda_earlier`.
+    pub(super) unsafe fn earlier(device: usize, stream: *mut c_void) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        match unsafe { borrowed(device, stream)? }.earlier().map_err(failed)? {
+            Some(error) => Err(Failure::from(error)),
+            None => Ok(()),
+        }
     }
 
     /// # Safety

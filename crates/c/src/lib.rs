@@ -14,3 +14,4 @@ mod pointer;
 pub mod status;
 pub mod tensor;
 pub mod version;
+pub mod workers;

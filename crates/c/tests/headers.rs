@@ -15,7 +15,7 @@ use std::mem::offset_of;
 const NOTICE: &str = "/* Generated from the sources of crates/c by its tests. Do not edit. */";
 
 /// Names in the sources, and in retrograde.h.
-const NAMES: [(&str, &str); 12] = [
+const NAMES: [(&str, &str); 14] = [
     ("Status", "retrograde_status"),
     ("ElementType", "retrograde_dtype"),
     ("StrideUnit", "retrograde_stride_unit"),
@@ -28,6 +28,8 @@ const NAMES: [(&str, &str); 12] = [
     ("Operator", "retrograde_operator"),
     ("Call", "retrograde_call"),
     ("Place", "retrograde_place"),
+    ("Part", "retrograde_part"),
+    ("Workers", "retrograde_workers"),
 ];
 
 /// Types of retrograde_directml.h that `include/retrograde_directml_types.h` declares.
@@ -123,6 +125,7 @@ fn retrograde_h() -> String {
         "tensor.rs",
         "operator.rs",
         "call.rs",
+        "workers.rs",
         "cuda.rs",
     ];
     generated(config, &sources)
@@ -182,7 +185,10 @@ fn every_function_is_declared() {
                 continue;
             }
             let text = fs::read_to_string(path).expect("the sources");
-            for found in text.split("extern \"C\" fn ").skip(1) {
+            // Others are called back, by their address.
+            let public = |start: &str| start.trim_start().starts_with("pub ");
+            for line in text.lines().filter(|line| public(line)) {
+                let Some((_, found)) = line.split_once("extern \"C\" fn ") else { continue };
                 let name = found.split('(').next().unwrap_or_default();
                 assert!(headers.contains(&format!("{name}(")), "{name} is not in a header");
                 functions += 1;

@@ -9,8 +9,10 @@ use retrograde_c::operator::*;
 use retrograde_c::status::*;
 use retrograde_c::tensor::*;
 use retrograde_c::version::*;
+use retrograde_c::workers::*;
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 fn message() -> String {
     // SAFETY: a string of this thread, until its next failure.
@@ -681,6 +683,69 @@ fn a_call_runs_on_many_threads() {
     });
     // SAFETY: no thread uses it any more.
     unsafe { retrograde_call_destroy(call.0) };
+}
+
+/// A team of the caller's: counts how many parts it ran, backwards, on two threads.
+unsafe extern "C" fn team(context: *mut c_void, parts: usize, part: Part, job: *mut c_void) {
+    /// May be sent to another thread.
+    #[derive(Clone, Copy)]
+    struct Sent(*mut c_void);
+    // SAFETY: the job is shared by references only.
+    unsafe impl Sync for Sent {}
+    let (part, job) = (part.expect("a function"), &Sent(job));
+    // SAFETY: the counter below.
+    let ran = unsafe { &*context.cast::<AtomicUsize>() };
+    let half = |from: usize, to: usize| {
+        for at in (from..to).rev() {
+            // SAFETY: each part once, and the job lives until this returns.
+            unsafe { part(job.0, at) };
+            ran.fetch_add(1, Relaxed);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| half(0, parts / 2));
+        half(parts / 2, parts);
+    });
+}
+
+#[test]
+fn callers_lend_threads() {
+    let shape = [64, 1 << 16];
+    let rows = tensor(RETROGRADE_U8, &shape);
+    let op = operator(RETROGRADE_REVERSE);
+    // SAFETY: one axis.
+    assert_eq!(unsafe { retrograde_operator_set_axes(op, &1, 1) }, RETROGRADE_OK);
+    let call = prepared(op, &rows, None, &rows).expect("a valid call");
+    let bytes = 64 << 16;
+    let input: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
+    let ran = AtomicUsize::new(0);
+    let context = (&raw const ran).cast_mut().cast();
+    let workers =
+        Workers { struct_bytes: size_of::<Workers>(), threads: 2, context, run: Some(team) };
+    let run = |workers: *const Workers, output: &mut [u8]| {
+        let (from, to) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
+        // SAFETY: the call and the buffers are valid.
+        unsafe { retrograde_run_with(call, workers, from, bytes, null(), 0, to, bytes) }
+    };
+    for lent in [&raw const workers, null()] {
+        let mut output = vec![0; bytes];
+        assert_eq!(run(lent, &mut output), RETROGRADE_OK);
+        let right = |(from, to): (&[u8], &[u8])| from.iter().eq(to.iter().rev());
+        assert!(input.chunks(1 << 16).zip(output.chunks(1 << 16)).all(right));
+        // A null pointer lends none.
+        assert!(ran.load(Relaxed) > 1);
+    }
+    let parts = ran.load(Relaxed);
+    for wrong in [
+        Workers { struct_bytes: 8, ..workers },
+        Workers { run: None, struct_bytes: workers.struct_bytes, threads: 2, context },
+    ] {
+        let mut output = vec![7; bytes];
+        assert_eq!(run(&wrong, &mut output), RETROGRADE_BAD_ARGUMENT);
+        assert!(output.iter().all(|&byte| byte == 7) && ran.load(Relaxed) == parts);
+    }
+    // SAFETY: destroyed once.
+    unsafe { retrograde_call_destroy(call) };
 }
 
 #[test]

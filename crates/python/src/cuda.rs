@@ -16,7 +16,6 @@ use retrograde_cuda::{
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Runs an operator on a tensor of device number `device`. Without an output, the result is in
 /// memory of ours, and complete when this returns. `fresh`: the output is uninitialised.
@@ -120,9 +119,8 @@ impl Call<'_, '_> {
         let py = self.x.py();
         let streams = streams_of(self.x, self.device)?;
         let stream = streams.of(self.fresh);
-        let blocking = BLOCKING.load(Ordering::Relaxed)
-            && self.lengths.is_some()
-            && !stream.is_capturing().map_err(failed)?;
+        let blocking =
+            is_blocking() && self.lengths.is_some() && !stream.is_capturing().map_err(failed)?;
         let earlier = match blocking {
             false => stream.earlier(),
             true => match py.detach(|| stream.check()) {
@@ -297,9 +295,6 @@ pub(crate) fn cuda_check(x: &Bound<'_, PyAny>) -> PyResult<()> {
     }
 }
 
-/// Devices opened so far, by number. Opening one loads the kernels.
-static DEVICES: Mutex<Vec<Option<Cuda>>> = Mutex::new(Vec::new());
-
 /// A stream, for outputs with contents and for uninitialised ones.
 struct Streams {
     stopping: Stream,
@@ -335,18 +330,14 @@ fn streams_of(x: &Bound<'_, PyAny>, device: usize) -> PyResult<Rc<Streams>> {
     Ok(streams)
 }
 
-/// A device by its number, opened once.
+/// A device by its number, opened once in the process: the C interface reports to the same streams.
 pub(crate) fn device(ordinal: usize) -> Result<Cuda, Error> {
-    let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(Some(cuda)) = devices.get(ordinal) {
-        return Ok(cuda.clone());
-    }
-    let cuda = Cuda::device(ordinal)?;
-    if devices.len() <= ordinal {
-        devices.resize_with(ordinal + 1, || None);
-    }
-    devices[ordinal] = Some(cuda.clone());
-    Ok(cuda)
+    retrograde_c::cuda::opened(ordinal)
+}
+
+/// Whether calls with lengths on a device wait for it.
+pub(crate) fn is_blocking() -> bool {
+    BLOCKING.load(Ordering::Relaxed)
 }
 
 fn stream(ordinal: usize, handle: usize) -> PyResult<Stream> {

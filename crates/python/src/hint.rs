@@ -42,6 +42,11 @@ fn name(hint: Option<Hint>) -> Option<&'static str> {
     }
 }
 
+/// The hint of this thread.
+pub(crate) fn get() -> Option<Hint> {
+    HINT.get()
+}
+
 /// A call with the hint of this thread.
 pub(crate) fn of(prepared: Prepared<'_>) -> Prepared<'_> {
     match HINT.get() {

@@ -19,6 +19,7 @@ mod maker;
 mod mask;
 mod memory;
 mod model;
+mod native;
 mod ndarray;
 mod openmp;
 mod operand;
@@ -62,6 +63,8 @@ mod _engine {
     use crate::memory::{kept_memory, kept_memory_limit, set_kept_memory};
     #[pymodule_export]
     use crate::model::OnnxModel;
+    #[pymodule_export]
+    use crate::native::native_functions;
     #[pymodule_export]
     use crate::operation::kept_steps;
     #[pymodule_export]

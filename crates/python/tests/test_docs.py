@@ -1,4 +1,4 @@
-"""The examples in the docstrings, in the README, in docs/python.md, docs/dask.md and docs/sharding.md."""
+"""The examples in the docstrings, in the README, in docs/python.md, docs/torch.md, docs/dask.md and docs/sharding.md."""
 
 import doctest
 import importlib
@@ -15,9 +15,9 @@ ROOT = Path(__file__).parents[3]
 # A fenced block of Python; after the language, the library that it needs besides NumPy.
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
-LIBRARIES = ["", "torch", "jax", "onnx", "pyarrow", "dask", "xarray", "onnxruntime"]
-PAGES = [("docs/python.md", library) for library in LIBRARIES[:5]] + [("docs/dask.md", name) for name in LIBRARIES[5:7]]
-PAGES += [("README.md", "torch"), ("docs/sharding.md", "jax")]
+LIBRARIES = ["", "jax", "onnx", "pyarrow", "torch", "dask", "xarray", "onnxruntime"]
+PAGES = [("docs/python.md", library) for library in LIBRARIES[:4]] + [("docs/dask.md", name) for name in LIBRARIES[5:7]]
+PAGES += [("README.md", "torch"), ("docs/torch.md", "torch"), ("docs/sharding.md", "jax")]
 PAGES += [("docs/quickstart.md", name) for name in ("", "torch", "xarray", "onnxruntime")]
 
 

@@ -463,6 +463,8 @@ def flip(m, axis=None, *more, dim=None, dims=None, **others):
         raise _wrong(flip, others, more=more)
     if dim is not None or dims is not None:
         axis = _flipped_axes(axis, dim, dims)
+    if _is_torch(type(m)):
+        return _kinds.torch._flip_tensor(m, axis)
     return _named("flip", m, axis)
 
 

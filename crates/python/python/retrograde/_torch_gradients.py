@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 
-from . import _torch_private, _torch_sharding
+from . import _torch_native, _torch_private, _torch_sharding
 
 _is_compiling = torch.compiler.is_dynamo_compiling
 _layers = _torch_private.layers()
@@ -191,7 +191,7 @@ def _register_public(operator, again):
 
 
 #: Whether the writing kernels have no autograd kernels above them and must do their work.
-writes_alone = _layers is None
+writes_alone = _layers is None and _torch_native.library is None
 
 
 def before_write(name, x, out):

@@ -1,11 +1,14 @@
-"""Registers the operators with PyTorch's dispatcher: schemas, kernels, fake kernels and ``vmap`` rules."""
+"""Registers the operators with PyTorch's dispatcher: schemas, kernels, fake kernels and ``vmap`` rules.
+
+Of the native library (:mod:`._torch_native`), which has schemas, kernels and gradients, only the latter two.
+"""
 
 import re
 
 import torch
 from torch.autograd.graph import increment_version
 
-from . import _engine, _torch_gradients
+from . import _engine, _torch_gradients, _torch_native
 
 #: Outputs of at least this many bytes are allocated by the engine, which reuses large pages, as for NumPy arrays. The
 #: system allocator returns much of that to the operating system, and asks for it again in the next call.
@@ -26,19 +29,24 @@ class Operator:
         self.arity, self.more = parameters.count(",") + 1, more
         # PyTorch omits arguments from a kernel's call that have their default.
         self.required = self.arity - parameters.count("=")
-        every = re.sub(r'="\w+"', "", parameters)
-        _library.define(f"{name}(Tensor x, {parameters}) -> Tensor", tags=_TAGS)
-        _library.define(f"{name}_(Tensor(a!) x, {parameters}) -> ()", tags=_TAGS)
-        _library.define(f"{name}_out(Tensor x, {every}, Tensor(a!) out) -> ()", tags=_TAGS)
+        if not IS_NATIVE:
+            self._define(parameters)
         ops = torch.ops.retrograde
         self.new = getattr(ops, name).default
         self.in_place = getattr(ops, f"{name}_").default
         self.out = getattr(ops, f"{name}_out").default
         self.engine = getattr(_engine, engine or name)
-        for key in ("CPU", "CUDA"):
-            self._register_kernels(key, self._new, self._in_place, self._out)
+        if not IS_NATIVE:
+            for key in ("CPU", "CUDA"):
+                self._register_kernels(key, self._new, self._in_place, self._out)
         self._register_fakes()
         torch.library.register_vmap(f"retrograde::{name}", self._new_batched, lib=_library)
+
+    def _define(self, parameters):
+        name, every = self.name, re.sub(r'="\w+"', "", parameters)
+        _library.define(f"{name}(Tensor x, {parameters}) -> Tensor", tags=_TAGS)
+        _library.define(f"{name}_(Tensor(a!) x, {parameters}) -> ()", tags=_TAGS)
+        _library.define(f"{name}_out(Tensor x, {every}, Tensor(a!) out) -> ()", tags=_TAGS)
 
     def complete(self, arguments):
         """The arguments of the engine's function for the arguments of a schema."""
@@ -78,6 +86,8 @@ class Operator:
     def _register_fakes(self):
         fake = torch.library.register_fake
         fake(f"retrograde::{self.name}", self._new_fake, lib=_library)
+        if IS_NATIVE:
+            return
         fake(f"retrograde::{self.name}_", self._fake, lib=_library)
         fake(f"retrograde::{self.name}_out", self._fake, lib=_library)
 
@@ -202,7 +212,9 @@ _DESCRIBES = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 #: variants: a schema cannot have a default before ``out``.
 _PADDING = 'str align="start", str tail="keep"'
 _TAGS = (torch.Tag.pt2_compliant_tag,)
-_library = torch.library.Library("retrograde", "DEF")
+#: Whether the native library has defined the operators.
+IS_NATIVE = _torch_native.library is not None
+_library = torch.library.Library("retrograde", "FRAGMENT" if IS_NATIVE else "DEF")
 OPERATORS = {
     operator.name: operator
     for operator in (

@@ -28,14 +28,19 @@ def is_sharded(x):
     return True
 
 
+def see():
+    """Registers the rules if ``torch.distributed.tensor`` is loaded: a tensor of some subclass was seen."""
+    if hasattr(sys.modules.get("torch.distributed.tensor"), "DTensor"):
+        register()
+
+
 def prepare(operators):
     """Takes the operators that the rules are for.
 
     If ``torch.distributed.tensor`` is loaded, registers the rules: compiled calls and inference mode need it early.
     """
     _operators.update(operators)
-    if hasattr(sys.modules.get("torch.distributed.tensor"), "DTensor"):
-        register()
+    see()
 
 
 def register():

@@ -24,27 +24,36 @@ asynchronously on the current stream, and lengths in device memory are checked o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn, SupportsIndex
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function
 
-from . import _axes, _engine, _names, _torch_gradients, _torch_private, _torch_quantized, _torch_sharding
+from . import _axes, _engine, _names, _torch_gradients, _torch_native, _torch_private, _torch_quantized, _torch_sharding
 from ._hints import MISSING, flipped_axes, hinted, missing_offsets, sequence_axes, wrong
 from ._lengths import array_of, counted
-from ._torch_operators import LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
+from ._torch_native import install, installed, native, uninstall
+from ._torch_operators import IS_NATIVE, LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
+from ._torch_packed import reverse_packed
 from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
 
 __all__ = [
     "flip",
     "fliplr",
     "flipud",
+    "install",
+    "installed",
+    "native",
+    "onnx_translations",
     "reverse",
+    "reverse_packed",
     "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
     "rot90",
+    "uninstall",
 ]
 
 
@@ -94,7 +103,9 @@ def reverse_sequence(
     """
     if more or others or lengths is MISSING:
         raise wrong(reverse_sequence, others, "lengths", more)
-    if time_axis is None or batch_axis is None or batch_first is not None:
+    if batch_first is True and time_axis is None and batch_axis is None:
+        time_axis, batch_axis = 1, 0
+    elif time_axis is None or batch_axis is None or batch_first is not None:
         time_axis, batch_axis = sequence_axes(time_axis, batch_axis, batch_first)
     if type(x) is Tensor and not _is_compiling():
         done = _make_reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
@@ -171,6 +182,19 @@ def flip(
         raise wrong(flip, others, more=more)
     if dim is not None or dims is not None:
         axis = flipped_axes(axis, dim, dims)
+    if type(m) is Tensor and not _is_compiling():
+        done = _make_flip(m, axis)
+        if done is not None:
+            return done
+    return _named(flip, m, axis=axis)
+
+
+def _flip_tensor(m, axis):
+    """The same without the checks, for :func:`retrograde.flip`."""
+    if type(m) is Tensor and not _is_compiling():
+        done = _make_flip(m, axis)
+        if done is not None:
+            return done
     return _named(flip, m, axis=axis)
 
 
@@ -202,6 +226,17 @@ def rot90(
     if more or others:
         raise wrong(rot90, others, more=more)
     return _named(rot90, m, k=k, axes=axes)
+
+
+def onnx_translations() -> dict[Callable[..., object], Callable[..., object]]:
+    """How ``torch.onnx.export`` writes the operators, for ``custom_translation_table``: as ``Slice``, ``ReverseSequence`` and
+    other operators of ONNX, which any runtime has.
+
+    >>> torch.onnx.export(model, inputs, dynamo=True, custom_translation_table=retrograde.torch.onnx_translations())
+    """
+    from . import _torch_onnx
+
+    return _torch_onnx.table()
 
 
 def _named(public, m, **arguments):
@@ -243,7 +278,9 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
     name = public.__name__
     engine = engine or name
     operator = OPERATORS[name]
-    make = getattr(maker, engine)
+    make_here = getattr(maker, engine)
+    # The function `flip` of the native library takes other arguments.
+    make = getattr(_torch_native.calls, name, make_here) if name == engine else make_here
 
     def run(*arguments):
         if type(arguments[0]) is Tensor and not _is_compiling():
@@ -255,7 +292,12 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
     def otherwise(*arguments):
         *arguments, out = arguments
         x, arguments = arguments[0], tuple(arguments)
-        if out is None and type(x) is Tensor and not _is_compiling() and x.requires_grad and _is_recording():
+        if IS_NATIVE and type(x) is Tensor and not _is_compiling():
+            # The native functions take no outputs and few types of arguments, but they record gradients.
+            done = make_here(*arguments, out)
+            if done is not None:
+                return done
+        elif out is None and type(x) is Tensor and not _is_compiling() and x.requires_grad and _is_recording():
             done, arguments = recorded(x, arguments)
             if done is not None:
                 return done
@@ -311,7 +353,8 @@ def _path(public, settled, first, keywords, engine=None, maker=_maker):
         return out
 
     record, known = _torch_gradients.recorder(run, name)
-    _torch_gradients.register(operator, run)
+    if not IS_NATIVE:
+        _torch_gradients.register(operator, run)
     return run, otherwise
 
 
@@ -328,7 +371,8 @@ def _is_lazy(x):
 
 
 def _is_stood_in_for(*tensors):
-    return any(not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__") for x in tensors)
+    # Older compilers cannot trace the rest, and they compile programs of tensors.
+    return not _is_compiling() and any(not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__") for x in tensors)
 
 
 def _handed_over(function, tensors, given):
@@ -427,9 +471,24 @@ _reverse_subsequences, _reverse_subsequences_otherwise = _path(
     reverse_subsequences, _settled_subsequences, {Tensor}, ("axis", "policy", "align", "tail")
 )
 _reverse_segments, _ = _path(reverse_segments, _settled_segments, {Tensor}, ("axis",))
-_make_reverse, _make_reverse_sequence = _maker.reverse, _maker.reverse_sequence
-_make_reverse_subsequences = _maker.reverse_subsequences
 _torch_sharding.prepare(OPERATORS)
+
+
+def _make_flip(m, axis):
+    """One axis or all, whose checks are few."""
+    if axis is None or type(axis) is int and -m.ndim <= axis < m.ndim:
+        return _row_maker.reverse(m, axis, None, "set", None)
+    return None
+
+
+if _torch_native.library is not None:
+    _torch_native.library.on_subclass(_torch_sharding.see)
+if _torch_native.calls is None:
+    _make_reverse, _make_reverse_sequence = _maker.reverse, _maker.reverse_sequence
+    _make_reverse_subsequences = _maker.reverse_subsequences
+else:
+    _make_reverse, _make_reverse_sequence = _torch_native.calls.reverse, _torch_native.calls.reverse_sequence
+    _make_reverse_subsequences, _make_flip = _torch_native.calls.reverse_subsequences, _torch_native.calls.flip
 
 
 def _segments(x, offsets, axis, out):

@@ -155,6 +155,17 @@ def test_in_place():
         y.sum().backward()
 
 
+def test_lazy_copies():
+    x = torch.arange(6.0).reshape(2, 3)
+    copy = torch._lazy_clone(x)
+    assert torch.equal(rt.reverse(copy, 1), x.flip(1))
+    assert rt.reverse(copy, 1, out=copy) is copy
+    assert copy.tolist() == [[2, 1, 0], [5, 4, 3]] and x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    copy = torch._lazy_clone(x)
+    OPS.reverse_(copy, [0])
+    assert copy.tolist() == [[3, 4, 5], [0, 1, 2]] and x.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 # Inference mode
 
 
