@@ -191,7 +191,6 @@ std::unique_ptr<Plan> planned(Key&& key, const Asked& asked, const Tensor& x, co
     if (asked.kind == RETROGRADE_REVERSE) {
         check(engine.retrograde_operator_set_axes(op, asked.axes.data(), asked.axes.size()));
     } else if (asked.kind == RETROGRADE_REVERSE_SEQUENCE) {
-        check(engine.retrograde_operator_set_any_axes(op));
         check(engine.retrograde_operator_set_time_axis(op, asked.axes[0]));
         check(engine.retrograde_operator_set_batch_axis(op, asked.axes[1]));
     } else {

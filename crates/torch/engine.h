@@ -18,7 +18,6 @@
     each(retrograde_operator_destroy)        \
     each(retrograde_operator_set_axes)       \
     each(retrograde_operator_set_axis)       \
-    each(retrograde_operator_set_any_axes)   \
     each(retrograde_operator_set_time_axis)  \
     each(retrograde_operator_set_batch_axis) \
     each(retrograde_operator_set_policy)     \

@@ -97,7 +97,6 @@ pub(crate) fn native_functions() -> Vec<(&'static str, usize)> {
         operator::retrograde_operator_destroy,
         operator::retrograde_operator_set_axes,
         operator::retrograde_operator_set_axis,
-        operator::retrograde_operator_set_any_axes,
         operator::retrograde_operator_set_time_axis,
         operator::retrograde_operator_set_batch_axis,
         operator::retrograde_operator_set_policy,
