@@ -17,6 +17,7 @@ import time
 import torch
 
 import retrograde
+import retrograde.cuda
 import retrograde.torch as rt
 
 ROUNDS = 7
