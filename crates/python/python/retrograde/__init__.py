@@ -32,7 +32,7 @@ from ._hints import flipped_axes as _flipped_axes
 from ._hints import hinted as _hinted
 from ._hints import sequence_axes as _sequence_axes
 from ._hints import wrong as _wrong
-from ._kinds import _is_torch, _named, _reversals, _segments, _sequences, _subsequences
+from ._kinds import _is_in_rows, _is_torch, _named, _reversals, _segments, _sequences, _subsequences
 from ._prepare import Prepared, prepare
 from ._show import Picture, show
 
@@ -463,6 +463,8 @@ def flip(m, axis=None, *more, dim=None, dims=None, **others):
         raise _wrong(flip, others, more=more)
     if dim is not None or dims is not None:
         axis = _flipped_axes(axis, dim, dims)
+    if _is_in_rows(m, 0) and (axis is None or type(axis) is int and -m.ndim <= axis < m.ndim):
+        return _engine.reverse(m, axis, None, "set", None)
     if _is_torch(type(m)):
         return _kinds.torch._flip_tensor(m, axis)
     return _named("flip", m, axis)
@@ -488,6 +490,8 @@ def fliplr(m, *more, **others):
     """
     if more or others:
         raise _wrong(fliplr, others, more=more)
+    if _is_in_rows(m, 2):
+        return _engine.reverse(m, 1, None, "set", None)
     return _named("fliplr", m)
 
 
@@ -511,6 +515,8 @@ def flipud(m, *more, **others):
     """
     if more or others:
         raise _wrong(flipud, others, more=more)
+    if _is_in_rows(m, 1):
+        return _engine.reverse(m, 0, None, "set", None)
     return _named("flipud", m)
 
 

