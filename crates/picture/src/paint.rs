@@ -1,4 +1,4 @@
-//! What a piece of text is, for whoever colours it.
+//! What a piece of text is, which decides its colour.
 
 /// The role of a piece of text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

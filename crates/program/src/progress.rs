@@ -57,7 +57,7 @@ impl Progress {
     }
 }
 
-/// How far work has come. It knows no clock: whoever reports says how long the work has taken.
+/// How far work has come. It reads no clock: a report comes with the time that the work has taken.
 #[derive(Debug)]
 struct Meter {
     total: u64,
