@@ -41,5 +41,5 @@ def test_a_package_runs_without_python(tmp_path, device):
     folders = os.pathsep.join(str(one) for one in TORCH.parent.glob("nvidia/*/lib"))
     said = run(program, tmp_path, device, LD_LIBRARY_PATH=folders)
     assert f"result [3, 17, 32] on {device}" in said
-    # Those on a device are checked there, after the call.
-    assert ("wrong lengths are refused" in said) == (device == "cpu")
+    # Those on a device are checked there: the report may come after the call.
+    assert device == "cuda" or "wrong lengths are refused" in said
