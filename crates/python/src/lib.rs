@@ -69,7 +69,7 @@ mod _engine {
     #[pymodule_export]
     use crate::operation::kept_steps;
     #[pymodule_export]
-    use crate::orient::{orient_each, oriented_shape, orientations};
+    use crate::orient::{orient_each, orientations, oriented_shape};
     #[pymodule_export]
     use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]
