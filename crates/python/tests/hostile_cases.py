@@ -152,7 +152,6 @@ ARGUMENTS = {
     "flip": {"axis": 0},
     "rot90": {"k": 1, "axes": (0, 1)},
     "orient": {"orientation": 6, "axes": (0, 1)},
-    "orient (each)": {"orientations": [1] * len(OFFSETS), "batch_axis": 0},
 }
 OPERATORS = ("reverse", "reverse_sequence", "reverse_subsequences", "reverse_segments")
 

@@ -93,7 +93,8 @@ def test_a_batch_has_an_orientation_for_each_image():
         for orientations in ([1, 2, "rot180", 4], [5, 6, 7, "rot90"], np.array([6, 6, 8, 5])):
             x = numbered((4, 3, 5, 2), dtype)
             each = [NAMES.index(one) + 1 if isinstance(one, str) else int(one) for one in orientations]
-            wanted = np.stack([upright(image, one) for image, one in zip(x, each)])
+            # NumPy stacks in native byte order.
+            wanted = np.stack([upright(image, one) for image, one in zip(x, each)]).astype(dtype)
             same(retrograde.orient(x, orientations=orientations), wanted)
             same(retrograde.orient(x, orientations=iter(orientations), axes=(1, -2)), wanted)
             last = np.moveaxis(x, 0, 2)

@@ -8,7 +8,7 @@ import operator
 
 from numpy.exceptions import AxisError
 
-from . import _engine
+from . import _engine, _torch_private
 
 #: What each orientation does, by its EXIF number and its names.
 _ORIENTATIONS = _engine.orientations()
@@ -74,12 +74,18 @@ def orient_each(shape, orientations, axes, batch_axis):
     numbers = [_number(f"orientations[{at}]", one) for at, one in enumerate(several)]
     rank, batch = len(shape), 0 if batch_axis is None else _integer("orient: batch_axis", batch_axis)
     plane = None if axes is None else _plane("orient", rank, axes)
-    turned = tuple(_engine.oriented_shape(shape, numbers, plane, batch))
+    turned = _oriented_shape(shape, numbers, plane, batch)
     batch %= rank
     rows, columns = plane or [axis for axis in range(3) if axis != batch][:2]
     # Images lack the axis of the batch.
     plane = rows - (rows > batch), columns - (columns > batch)
     return turned, batch, numbers, [_oriented(number, *plane) for number in numbers]
+
+
+@_torch_private.constant
+def _oriented_shape(*arguments):
+    """Compiled programs cannot trace the engine."""
+    return tuple(_engine.oriented_shape(*arguments))
 
 
 def _number(argument, orientation):

@@ -262,7 +262,7 @@ def _orient(x, orientation, axes, orientations, batch_axis, out):
     if orientations is None:
         axes, swapped = _names.orient_into(x.dim(), orientation, axes, out is x)
         return _reverse(x if swapped is None else x.transpose(*swapped), axes, None, "set", out)
-    shape, batch, _, each = _oriented(tuple(x.shape), orientations, axes, batch_axis)
+    shape, batch, _, each = _names.orient_each(tuple(x.shape), orientations, axes, batch_axis)
     images = zip(x.unbind(batch), each, strict=True)
     if out is None:
         turned = [_flip(m if swapped is None else m.transpose(*swapped), axes, None, "set", None) for m, (axes, swapped) in images]
@@ -275,10 +275,6 @@ def _orient(x, orientation, axes, orientations, batch_axis, out):
     for (image, (axes, swapped)), to in zip(images, out.unbind(batch), strict=True):
         _reverse(image if swapped is None else image.transpose(*swapped), axes, None, "set", image if out is x else to)
     return out
-
-
-#: Compiled programs cannot trace the engine.
-_oriented = _torch_private.constant(_names.orient_each)
 
 
 def onnx_translations() -> dict[Callable[..., object], Callable[..., object]]:

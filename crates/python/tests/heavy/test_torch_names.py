@@ -68,7 +68,7 @@ def upright(f, x, number, axes):
     if number in turns:
         return torch.rot90(x, turns[number], axes)
     # The others are these after a transpose.
-    return torch.rot90(x, {5: 0, 4: 1, 7: 2, 2: 3}[number], axes).transpose(*axes)
+    return torch.rot90(x, {5: 0, 2: 1, 7: 2, 4: 3}[number], axes).transpose(*axes)
 
 
 def each_upright(f, x):
