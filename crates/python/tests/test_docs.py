@@ -15,9 +15,10 @@ ROOT = Path(__file__).parents[3]
 # A fenced block of Python; after the language, the library that it needs besides NumPy.
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
-LIBRARIES = ["", "jax", "onnx", "pyarrow", "torch", "dask", "xarray", "onnxruntime"]
+LIBRARIES = ["", "jax", "onnx", "pyarrow", "torch", "dask", "xarray", "onnxruntime", "nibabel"]
 PAGES = [("docs/python.md", library) for library in LIBRARIES[:4]] + [("docs/dask.md", name) for name in LIBRARIES[5:7]]
 PAGES += [("README.md", "torch"), ("docs/torch.md", "torch"), ("docs/sharding.md", "jax")]
+PAGES += [("docs/images.md", ""), ("docs/images.md", "nibabel")]
 PAGES += [("docs/quickstart.md", name) for name in ("", "torch", "xarray", "onnxruntime")]
 
 
