@@ -86,7 +86,8 @@ pub(crate) fn reverse_segments<'py>(
     out: Option<&Bound<'py, PyAny>>,
     fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::segments(axis)?, Some(offsets), out, fresh)
+    let (asked, offsets) = Asked::segments(axis, offsets)?;
+    start(x, &asked, Some(&offsets), out, fresh)
 }
 
 /// `retrograde.flip` and `rot90`, on an array or a tensor: swaps two axes if they are given, then

@@ -66,7 +66,7 @@ mod _engine {
     #[pymodule_export]
     use crate::native::native_functions;
     #[pymodule_export]
-    use crate::operation::kept_steps;
+    use crate::operation::{Marked, kept_steps};
     #[pymodule_export]
     use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]

@@ -43,6 +43,19 @@ pub(crate) enum Asked {
     Segments(ReverseSegments),
 }
 
+/// Offsets that say in their lowest bit which segments are reversed, as
+/// [`ReverseSegments::marked`] has them.
+#[pyclass(frozen, module = "retrograde._engine")]
+pub(crate) struct Marked(Py<PyAny>);
+
+#[pymethods]
+impl Marked {
+    #[new]
+    fn new(offsets: Py<PyAny>) -> Self {
+        Marked(offsets)
+    }
+}
+
 /// Where the padding is, and what becomes of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Padding {
@@ -90,8 +103,18 @@ impl Asked {
         Ok(Asked::Subsequences(operator, Padding { align, tail }, axis))
     }
 
-    pub(crate) fn segments(axis: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Asked::Segments(ReverseSegments::along(axes::single("ReverseSegments", "axis", axis)?)))
+    /// With the offsets themselves, which may be [`Marked`].
+    pub(crate) fn segments<'py>(
+        axis: &Bound<'py, PyAny>,
+        offsets: &Bound<'py, PyAny>,
+    ) -> PyResult<(Self, Bound<'py, PyAny>)> {
+        let operator = ReverseSegments::along(axes::single("ReverseSegments", "axis", axis)?);
+        Ok(match offsets.cast_exact::<Marked>() {
+            Ok(marked) => {
+                (Asked::Segments(operator.marked()), marked.get().0.bind(axis.py()).clone())
+            }
+            Err(_) => (Asked::Segments(operator), offsets.clone()),
+        })
     }
 
     /// The operator of this name with its arguments after the tensor, and the lengths or offsets among
@@ -124,7 +147,8 @@ impl Asked {
             }
             "reverse_segments" => {
                 let (offsets, axis): (Any<'_>, Any<'_>) = arguments.extract()?;
-                (Asked::segments(&axis)?, Some(offsets))
+                let (asked, offsets) = Asked::segments(&axis, &offsets)?;
+                (asked, Some(offsets))
             }
             _ => return Err(PyValueError::new_err(format!("there is no operator {operator:?}"))),
         })

@@ -61,12 +61,14 @@ mod fresh;
 mod integers;
 mod layout;
 mod lengths;
+mod mask;
 #[cfg(feature = "ndarray")]
 mod nd;
 mod op;
 mod plan;
 mod prepared;
 mod run;
+mod table;
 mod tensor;
 
 pub use dtype::{BitOrder, DType, Grain, TypeNames, UnknownType};
@@ -74,13 +76,15 @@ pub use element::LengthElement;
 pub use error::{Error, ExecuteError, LayoutError, Operator};
 pub use layout::{Layout, Reach};
 pub use lengths::{Align, LengthPolicy, Lengths, LengthsMemory, Tail};
+pub use mask::Mask;
 pub use op::{
-    LengthsOperator, Reverse, ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences,
+    LengthsOperator, Reverse, ReverseBatch, ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences,
     WithLengths,
 };
 pub use plan::{Dim, Flow, LengthsPlan, Meaning, Pieces, Plan, Unit};
 pub use prepared::Prepared;
-pub use run::Reversal;
+pub use run::{Reversal, WithTable};
+pub use table::Table;
 pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};
 
 /// The operators, and the traits that have their methods.

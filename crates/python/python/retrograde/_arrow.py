@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from . import _axes, _engine
+from . import _axes, _engine, _where
 from ._lengths import array_of
 
 
@@ -35,6 +35,21 @@ def apply(name, x, *arguments):
     return _as(x, pa.chunked_array([moved]) if whole is not borrowed else moved)
 
 
+def segments_where(x, offsets, axis, where, out):
+    """The segments of an array, or the lists, for which the mask is true."""
+    if out is not None:
+        raise TypeError("out is not supported: Arrow arrays are immutable")
+    pa, borrowed = _pyarrow(x), _borrowed(x)
+    chunked = isinstance(borrowed, pa.ChunkedArray)
+    whole = borrowed.combine_chunks() if chunked else borrowed
+    if offsets is None or _has_lists(whole.type):
+        moved = reverse_lists(whole, offsets, axis, where)
+    else:
+        _check_axis(axis)
+        moved = _reversed(pa, whole, _where.offsets(offsets, where))
+    return _as(x, pa.chunked_array([moved]) if chunked else moved)
+
+
 def flip(x, axes):
     """The whole array, if its axis is one of these."""
     pa, borrowed = _pyarrow(x), _borrowed(x)
@@ -56,15 +71,16 @@ def segments_of(x, axis):
     return values.to_numpy(zero_copy_only=False), offsets, 0
 
 
-def reverse_lists(x, offsets, axis):
-    """Returns an array of the same type. Lists keep their places, null ones too."""
+def reverse_lists(x, offsets, axis, where=None):
+    """Returns an array of the same type. Lists keep their places, null ones too; those that ``where`` does not name are
+    not reversed."""
     if offsets is not None:
         raise TypeError(f"reverse_segments: offsets are given, but x has its own (it is a {type(x).__name__})")
     pa = sys.modules["pyarrow"]
     values, offsets = _parts(pa, x, axis)
     validity = _packed(pa, np.asarray(x.is_valid())) if x.null_count else None
     buffers = [validity] if pa.types.is_fixed_size_list(x.type) else [validity, pa.py_buffer(offsets)]
-    moved = _reversed(pa, values, offsets)
+    moved = _reversed(pa, values, offsets if where is None else _where.offsets(offsets, where))
     return pa.Array.from_buffers(x.type, len(x), buffers, x.null_count, children=[moved])
 
 

@@ -59,6 +59,10 @@ class Buffer:
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 @final
+class Marked:
+    def __new__(cls, offsets: Any, /) -> Marked: ...
+
+@final
 class Maker:
     def __new__(
         cls,

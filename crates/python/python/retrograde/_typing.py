@@ -45,6 +45,8 @@ Mask: TypeAlias = Iterable[SupportsIndex | np.bool_]
 #: Two axes.
 Plane: TypeAlias = Iterable[SupportsIndex]
 Lengths: TypeAlias = ArrayLike | Tensor
+#: A boolean for each sequence, lane, segment or entry of a batch.
+Where: TypeAlias = ArrayLike | Tensor
 # Two of them, because stubtest misreads one Literal with two values.
 Duplicates: TypeAlias = Literal["set"] | Literal["error"]
 Policy: TypeAlias = Literal["strict"] | Literal["clamp"]
