@@ -118,6 +118,7 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
         Operation::Sequence { .. } => RETROGRADE_REVERSE_SEQUENCE,
         Operation::Subsequences { .. } => RETROGRADE_REVERSE_SUBSEQUENCES,
         Operation::Segments { .. } => RETROGRADE_REVERSE_SEGMENTS,
+        Operation::Where { .. } => unreachable!("for backends that have masks"),
     };
     let mut op = null_mut();
     // SAFETY: the result can be written.
@@ -141,6 +142,7 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
             Operation::Segments { axis } => {
                 succeeded(retrograde_operator_set_axis(op, *axis as i64))
             }
+            Operation::Where { .. } => unreachable!("refused above"),
         }
     };
     if set.is_err() {

@@ -93,6 +93,7 @@ fn line(operation: &Operation, shape: &[usize], lengths: Vec<i64>) -> String {
             format!(r#""op": "ReverseSubsequences", "axis": {axis}"#)
         }
         Operation::Segments { axis } => format!(r#""op": "ReverseSegments", "axis": {axis}"#),
+        Operation::Where { .. } => unreachable!("not drawn here"),
     };
     let place = Arc::new(Placement::new(Kind::Dense, Width::Bytes(8), shape));
     let lanes = match operation {

@@ -18,6 +18,7 @@ BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LIBRARIES = ["", "jax", "onnx", "pyarrow", "torch", "dask", "xarray", "onnxruntime"]
 PAGES = [("docs/python.md", library) for library in LIBRARIES[:4]] + [("docs/dask.md", name) for name in LIBRARIES[5:7]]
 PAGES += [("README.md", "torch"), ("docs/torch.md", "torch"), ("docs/sharding.md", "jax")]
+PAGES += [("docs/ragged.md", name) for name in ("", "pyarrow")]
 PAGES += [("docs/quickstart.md", name) for name in ("", "torch", "xarray", "onnxruntime")]
 
 

@@ -103,7 +103,7 @@ pub mod prelude {
     };
 }
 
-/// The Rust examples of the README and of `docs/rust.md` are tests too.
+/// The Rust examples of the README, of `docs/rust.md` and of `docs/ragged.md` are tests too.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../README.md")]
@@ -111,4 +111,7 @@ mod documents {
 
     #[doc = include_str!("../../../docs/rust.md")]
     struct Rust;
+
+    #[doc = include_str!("../../../docs/ragged.md")]
+    struct Ragged;
 }

@@ -6,10 +6,9 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, Operator};
+use crate::integers::bytes_of;
 use crate::layout::Layout;
 use crate::lengths::LengthsMemory;
-use crate::op::Reverse;
-use crate::run::Reversal;
 use crate::tensor::TensorRef;
 use std::sync::Arc;
 
@@ -43,7 +42,7 @@ impl Mask<'_> {
                     Err(Error::WhereType { operator, dtype: layout.dtype() })
                 }
                 layout if layout.shape() != expected => Err(wrong(layout.shape())),
-                _ => dense(tensor),
+                _ => Ok(bytes_of(tensor)),
             },
         }
     }
@@ -121,7 +120,7 @@ pub(crate) fn lengths_where<'h>(
 ) -> Result<Held<'h>, Error> {
     let (dtype, shape) = (lengths.layout().dtype(), lengths.layout().shape());
     let mask = mask.bytes(operator, shape)?;
-    let mut values = dense(lengths)?;
+    let mut values = bytes_of(lengths);
     let width = values.len() / mask.len().max(1);
     for (value, &moves) in values.chunks_exact_mut(width.max(1)).zip(&mask) {
         if moves == 0 {
@@ -153,7 +152,7 @@ pub(crate) fn offsets_where<'h>(
     let segments = offsets.layout().len().saturating_sub(1);
     let mut mask = mask.bytes(operator, &[segments])?;
     mask.push(0);
-    let values = dense(offsets)?;
+    let values = bytes_of(offsets);
     let mut marked = Vec::with_capacity(8 * mask.len());
     let mut mark = |at: usize, value: i128| -> Result<(), Error> {
         // What does not fit is no offset of any axis.
@@ -179,9 +178,4 @@ pub(crate) fn offsets_where<'h>(
     }
     each!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64);
     Held::made(DType::I64, shape, marked)
-}
-
-/// The bytes of a tensor in row-major order.
-fn dense(tensor: &TensorRef<'_>) -> Result<Vec<u8>, Error> {
-    Reverse::axes([]).to_bytes(tensor)
 }

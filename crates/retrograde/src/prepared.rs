@@ -126,9 +126,17 @@ impl<'a> Prepared<'a> {
     }
 
     /// What elements are looked up in, if in anything. Only [`cpu::Program`] and [pieces](Checked::pieces)
-    /// do that: a backend that runs the plan alone has to refuse such a call.
+    /// do that: a backend that runs the plan alone [refuses](Self::check_no_table) such a call.
     pub fn table(&self) -> Option<&Table> {
         self.program.looked_up_in()
+    }
+
+    /// Refuses a table, for a backend that does not know them.
+    pub fn check_no_table(&self, backend: &'static str) -> Result<(), ExecuteError> {
+        match self.table() {
+            Some(_) => Err(ExecuteError::TableElsewhere { backend }),
+            None => Ok(()),
+        }
     }
 
     /// The lengths, if the operator has any; with a mask, those that were made from both.

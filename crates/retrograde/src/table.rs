@@ -165,6 +165,11 @@ impl Table {
         1 << self.0.bits
     }
 
+    /// What each byte becomes: one element, or several packed ones.
+    pub fn byte_entries(&self) -> &[u8; 256] {
+        &self.0.bytes
+    }
+
     /// Refuses elements that it is not for.
     pub(crate) fn check(&self, operator: Operator, dtype: DType) -> Result<(), Error> {
         let fits = match self.0.bits {
@@ -176,11 +181,6 @@ impl Table {
             return Ok(());
         }
         Err(Error::TableType { operator, dtype, entries: self.entries() })
-    }
-
-    /// What a byte becomes: one element, or several packed ones.
-    pub(crate) fn of_bytes(&self) -> &[u8; 256] {
-        &self.0.bytes
     }
 
     pub(crate) fn groups(&self) -> &[Group] {

@@ -17,12 +17,13 @@ allowed values. After an error, nothing has been written to ``out``.
 from __future__ import annotations as _annotations
 
 import os as _os
+from operator import index as _index
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import overload as _overload
 
 from numpy import ndarray as _ndarray
 
-from . import _engine, _kinds, _where
+from . import _complement, _engine, _kinds, _where
 from ._config import config
 from ._engine import __version__ as __version__
 from ._engine import get_num_threads, set_num_threads
@@ -41,7 +42,20 @@ if _TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, SegmentedT, Tail, TensorT, Where
+    from ._typing import (
+        Align,
+        Axes,
+        Duplicates,
+        Lengths,
+        LettersT,
+        Mask,
+        Plane,
+        Policy,
+        SegmentedT,
+        Tail,
+        TensorT,
+        Where,
+    )
 
 __all__ = [
     "Explanation",
@@ -55,6 +69,7 @@ __all__ = [
     "get_num_threads",
     "prepare",
     "reverse",
+    "reverse_complement",
     "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
@@ -451,6 +466,91 @@ def reverse_segments(x, offsets=None, *more, axis=0, where=None, out=None, **oth
     if _is_torch(kind):
         return _kinds.torch._segments(x, offsets, axis, out)
     return (_segments.get(kind) or _kinds.reverse_segments)(x, offsets, axis, out)
+
+
+@_overload
+def reverse_complement(
+    x: TensorT,
+    axis: SupportsIndex = -1,
+    *,
+    lengths: Lengths | None = None,
+    offsets: Lengths | None = None,
+    where: Where | None = None,
+    strict: bool = False,
+    rna: bool = False,
+    out: TensorT | None = None,
+) -> TensorT: ...
+
+
+@_overload
+def reverse_complement(
+    x: LettersT,
+    axis: SupportsIndex = -1,
+    *,
+    lengths: Lengths | None = None,
+    offsets: Lengths | None = None,
+    where: Where | None = None,
+    strict: bool = False,
+    rna: bool = False,
+    out: None = None,
+) -> LettersT: ...
+
+
+@_hinted
+def reverse_complement(
+    x, axis=-1, *more, lengths=None, offsets=None, where=None, strict=False, rna=False, out=None, **others
+):
+    """Reverses letters of nucleic acids and complements them, in one pass.
+
+    DNA, RNA and the letters of IUPAC, in either case. A becomes T, and U with ``rna=True``; T and U become A. Other
+    bytes are moved as they are.
+
+    Parameters
+    ----------
+    x : array of uint8 or S1, bytes, str, or an Arrow array of strings
+        The letters, one in each byte. Of an Arrow array, each string is a read.
+    axis : int
+        The axis of the letters; negative values count from the end.
+    lengths : array-like of int, optional
+        One per lane, as for :func:`reverse_subsequences`: how many letters it has. Padding behind them stays.
+    offsets : array-like of int, optional
+        Of reads that are packed one behind the other, as for :func:`reverse_segments`.
+    where : array-like of bool, optional
+        One for each lane, or for each read of ``offsets``: those that are false stay as they are, such as reads of the
+        forward strand.
+    strict : bool
+        Whether other bytes than letters are an error. They are only looked for in what is complemented.
+    rna : bool
+        Whether A becomes U.
+    out : array, optional
+        The output; ``out=x`` works in place.
+
+    Returns
+    -------
+    The same kind as ``x``, or ``out``.
+
+    Examples
+    --------
+    >>> retrograde.reverse_complement(b"GATTACA-n")
+    b'n-TGTAATC'
+    >>> reads = np.frombuffer(b"AACGTTTGCC", np.uint8)
+    >>> retrograde.reverse_complement(reads, offsets=[0, 3, 6, 10], where=[True, False, True]).tobytes()
+    b'GTTGTTGGCA'
+    >>> retrograde.reverse_complement("GAT-ACA", strict=True)
+    Traceback (most recent call last):
+    ValueError: reverse_complement: x[3] is '-' (45), expected one of ACGTURYSWKMBDHVN, in either case
+
+    One-hot arrays with channels in the order ACGT are two flips:
+
+    >>> onehot = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]])
+    >>> retrograde.flip(onehot, (0, 1))
+    array([[0, 0, 1, 0],
+           [0, 0, 0, 1],
+           [0, 0, 0, 1]])
+    """
+    if more or others:
+        raise _wrong(reverse_complement, others, more=more)
+    return _complement.reverse_complement(x, _index(axis), lengths, offsets, where, strict, rna, out)
 
 
 @_overload

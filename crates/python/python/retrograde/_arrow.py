@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from . import _axes, _engine, _where
+from . import _axes, _complement, _engine, _where
 from ._lengths import array_of
 
 
@@ -47,6 +47,36 @@ def segments_where(x, offsets, axis, where, out):
     else:
         _check_axis(axis)
         moved = _reversed(pa, whole, _where.offsets(offsets, where))
+    return _as(x, pa.chunked_array([moved]) if chunked else moved)
+
+
+def reverse_complement(x, axis, lengths, offsets, where, strict, rna, out):
+    """The letters of every string; a null one stays. ``where`` has one entry for each."""
+    if lengths is not None or offsets is not None or out is not None:
+        raise TypeError("reverse_complement: x is an Arrow array, whose strings have offsets of their own: pass x alone")
+    if type(axis) is not int or axis not in (0, -1):
+        raise ValueError(f"reverse_complement: axis is {axis!r}, expected 0 or -1: strings have one axis")
+    pa, borrowed = _pyarrow(x), _borrowed(x)
+    chunked = isinstance(borrowed, pa.ChunkedArray)
+    whole = borrowed.combine_chunks() if chunked else borrowed
+    kind = whole.type
+    if views := {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(kind):
+        whole = whole.cast(views)
+    wide = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
+    if whole.type not in wide:
+        raise TypeError(f"reverse_complement: x is an Arrow array of type {kind}, expected strings or binary")
+    validity, cuts, data = whole.buffers()
+    cuts = np.frombuffer(cuts, wide[whole.type], len(whole) + 1, whole.offset * wide[whole.type]().itemsize) if len(whole) else np.zeros(1, wide[whole.type])
+    first, last = int(cuts[0]), int(cuts[-1])
+    letters = np.frombuffer(data or b"", np.uint8)[first:last]
+    if "string" in str(kind) and letters.size and letters.max() > 127:
+        raise ValueError("reverse_complement: x has letters beyond ASCII, which take several bytes: pass binary")
+    cuts = cuts - cuts.dtype.type(first)
+    moved = _complement.reverse_complement(letters, 0, None, cuts, where, strict, rna, None)
+    if validity is not None:
+        validity = _packed(pa, _bits(validity, whole))
+    moved = pa.Array.from_buffers(whole.type, len(whole), [validity, pa.py_buffer(cuts), pa.py_buffer(moved)])
+    moved = moved.cast(kind)
     return _as(x, pa.chunked_array([moved]) if chunked else moved)
 
 

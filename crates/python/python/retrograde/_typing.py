@@ -40,6 +40,9 @@ TensorT = TypeVar("TensorT", bound=Tensor)
 #: Tensors with offsets of their own that do not support DLPack.
 SegmentedT = TypeVar("SegmentedT", bound=ChunkedArray | RaggedTensor)
 
+#: Letters that are no tensors: text, bytes, and Arrow arrays.
+LettersT = TypeVar("LettersT", bound=str | bytes | bytearray | ChunkedArray)
+
 Axes: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 Mask: TypeAlias = Iterable[SupportsIndex | np.bool_]
 #: Two axes.

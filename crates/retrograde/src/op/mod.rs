@@ -76,6 +76,16 @@ pub trait LengthsOperator: sealed::Lanes {
     fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
         self.lower(src, lengths, dst, false)
     }
+
+    /// The same for a program that [looks elements up](crate::cpu::Program::looking_up).
+    fn plan_for_table(
+        &self,
+        src: &Layout,
+        lengths: &Layout,
+        dst: &Layout,
+    ) -> Result<Plan, Error> {
+        self.lower(src, lengths, dst, true)
+    }
 }
 
 /// An operator with its lengths.

@@ -27,6 +27,8 @@ groups! {
     many_offsets_are_refused: execution::many_offsets, 10;
     overlaps_are_refused: execution::overlaps, 2;
     offsets_and_tails_are_refused: operators::offsets_and_tails, 13;
+    masks_are_refused: operators::masks, 10;
+    tables_are_refused: operators::tables, 8;
 }
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {

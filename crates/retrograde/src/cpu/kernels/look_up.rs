@@ -41,7 +41,7 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(job: &LookUp<'_>) {
         }
         for index in done..len {
             let byte = at.add(index);
-            byte.write(table.of_bytes()[usize::from(byte.read())]);
+            byte.write(table.byte_entries()[usize::from(byte.read())]);
         }
     }
 }

@@ -15,6 +15,7 @@ pub(super) use units::{Along, Units, UnitsKernel, column_room};
 
 use super::schedule::Hint;
 use crate::dtype::{DType, Grain};
+use crate::error::{Error, Operator};
 use crate::plan::{Flow, Plan};
 use crate::table::Table;
 use std::fmt;
@@ -74,6 +75,18 @@ impl Program {
             Some(hint) => program.hint(hint),
             None => program,
         }
+    }
+
+    /// The same with a table for elements of this type, from a plan that was made
+    /// [for one](crate::LengthsOperator::plan_for_table), or has no lengths.
+    pub fn looking_up(
+        self,
+        table: &Table,
+        operator: Operator,
+        elements: DType,
+    ) -> Result<Self, Error> {
+        table.check(operator, elements)?;
+        Ok(self.table(Some(table.clone())))
     }
 
     /// The same with a table, which was checked.

@@ -169,7 +169,7 @@ impl LookUps<'_> {
         unsafe {
             let byte = self.memory.add(grain / per_byte);
             let old = byte.read();
-            let entry = self.table.of_bytes()[usize::from(old)] & mask << shift;
+            let entry = self.table.byte_entries()[usize::from(old)] & mask << shift;
             byte.write(old & !(mask << shift) | entry);
         }
     }
