@@ -164,7 +164,9 @@ impl Dice {
                 shape[batch]
             }
             Operation::Segments { .. } => case.lengths.as_ref()?.values.len() - 1,
-            Operation::Sequence { rule, .. } | Operation::Subsequences { rule, .. } if rule.zero => {
+            Operation::Sequence { rule, .. } | Operation::Subsequences { rule, .. }
+                if rule.zero =>
+            {
                 return None;
             }
             of => Case::lengths_shape(of, shape).iter().product(),

@@ -540,8 +540,7 @@ pub unsafe extern "C" fn retrograde_operator_set_table(
 ) -> Status {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (operator, entries) =
-            unsafe { (handle_mut(op)?, slice(entries, count, "entries")?) };
+        let (operator, entries) = unsafe { (handle_mut(op)?, slice(entries, count, "entries")?) };
         operator.table = if entries.is_empty() { None } else { Some(Table::new(entries)?) };
         Ok(())
     })

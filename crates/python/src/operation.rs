@@ -46,13 +46,16 @@ pub(crate) enum Asked {
 /// Offsets that say in their lowest bit which segments are reversed, as
 /// [`ReverseSegments::marked`] has them.
 #[pyclass(frozen, module = "retrograde._engine")]
-pub(crate) struct Marked(Py<PyAny>);
+pub(crate) struct Marked {
+    #[pyo3(get)]
+    offsets: Py<PyAny>,
+}
 
 #[pymethods]
 impl Marked {
     #[new]
     fn new(offsets: Py<PyAny>) -> Self {
-        Marked(offsets)
+        Marked { offsets }
     }
 }
 
@@ -111,10 +114,24 @@ impl Asked {
         let operator = ReverseSegments::along(axes::single("ReverseSegments", "axis", axis)?);
         Ok(match offsets.cast_exact::<Marked>() {
             Ok(marked) => {
-                (Asked::Segments(operator.marked()), marked.get().0.bind(axis.py()).clone())
+                (Asked::Segments(operator.marked()), marked.get().offsets.bind(axis.py()).clone())
             }
             Err(_) => (Asked::Segments(operator), offsets.clone()),
         })
+    }
+
+    /// Other offsets for a call that was prepared with a mask, or without: what is in [`Marked`] ones.
+    pub(crate) fn unmarked<'py>(&self, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Asked::Segments(operator) = self else { return Ok(given.clone()) };
+        let marked = *operator == operator.clone().marked();
+        match given.cast_exact::<Marked>() {
+            Ok(offsets) if marked => Ok(offsets.get().offsets.bind(given.py()).clone()),
+            Err(_) if !marked => Ok(given.clone()),
+            _ => Err(PyTypeError::new_err(
+                "ReverseSegments: a call that was prepared with where takes other offsets with where=, \
+                 and one that was prepared without takes them without",
+            )),
+        }
     }
 
     /// The operator of this name with its arguments after the tensor, and the lengths or offsets among

@@ -551,7 +551,7 @@ pub enum Error {
     /// A table for other elements.
     #[error(
         "{operator}: a table of {entries} entries is for elements of {}, got {dtype}: view them as such",
-        match entries { 256 => "one byte (u8, i8)", 16 => "4 bits (u4, i4)", _ => "2 bits (u2)" }
+        match entries { 256 => "one byte (u8, i8)", 16 => "4 bits (u4, i4)", _ => "2 bits (u2, i2)" }
     )]
     TableType {
         /// The operator.

@@ -52,7 +52,11 @@ pub(crate) fn bytes_of(tensor: &TensorRef<'_>) -> Vec<u8> {
     };
     let origin = layout.reach().origin;
     if Layout::dense(layout.dtype(), shape).is_ok_and(|dense| dense == *layout) {
-        return if layout.is_empty() { Vec::new() } else { part(origin, layout.byte_len()).to_vec() };
+        return if layout.is_empty() {
+            Vec::new()
+        } else {
+            part(origin, layout.byte_len()).to_vec()
+        };
     }
     let mut bytes = Vec::with_capacity(layout.len() * width);
     let mut index = vec![0usize; shape.len()];

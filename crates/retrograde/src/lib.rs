@@ -78,8 +78,8 @@ pub use layout::{Layout, Reach};
 pub use lengths::{Align, LengthPolicy, Lengths, LengthsMemory, Tail};
 pub use mask::Mask;
 pub use op::{
-    LengthsOperator, Reverse, ReverseBatch, ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences,
-    WithLengths,
+    LengthsOperator, Reverse, ReverseBatch, ReverseMode, ReverseSegments, ReverseSequence,
+    ReverseSubsequences, WithLengths,
 };
 pub use plan::{Dim, Flow, LengthsPlan, Meaning, Pieces, Plan, Unit};
 pub use prepared::Prepared;

@@ -175,7 +175,7 @@ impl Table {
         let fits = match self.0.bits {
             8 => matches!(dtype, DType::U8 | DType::I8 | DType::Bytes(1)),
             4 => matches!(dtype, DType::U4 | DType::I4),
-            _ => dtype == DType::U2,
+            _ => matches!(dtype, DType::U2 | DType::I2),
         };
         if fits {
             return Ok(());

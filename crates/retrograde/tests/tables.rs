@@ -3,8 +3,8 @@
 
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
-    Align, DType, Reversal, Reverse, ReverseSegments, ReverseSequence,
-    ReverseSubsequences, Table, TensorMut, TensorRef,
+    Align, DType, Reversal, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Table,
+    TensorMut, TensorRef,
 };
 
 /// Numbers of a linear congruence.
@@ -136,9 +136,8 @@ fn what_is_reversed_is_looked_up() {
         let cut = ReverseSegments::along(0).offsets(&bounds);
         let want = elements.want(|at| segment(at).map(|(_, from)| from));
         elements.same(&cut, &[total], &want);
-        let want = elements.want(|at| {
-            segment(at).filter(|(pair, _)| mask[*pair]).map(|(_, from)| from)
-        });
+        let want =
+            elements.want(|at| segment(at).filter(|(pair, _)| mask[*pair]).map(|(_, from)| from));
         elements.same(&cut.where_(&mask), &[total], &want);
     }
 }
@@ -166,7 +165,11 @@ fn a_prepared_call_and_its_pieces_look_up() {
     let reversal = Reverse::all();
     let with = reversal.table(&table);
     let prepared = with.prepare(view.layout(), view.layout()).unwrap();
-    let mut want: Vec<u8> = x.iter().rev().map(|letter| b"TGCA"[b"ACGT".iter().position(|l| l == letter).unwrap()]).collect();
+    let mut want: Vec<u8> = x
+        .iter()
+        .rev()
+        .map(|letter| b"TGCA"[b"ACGT".iter().position(|l| l == letter).unwrap()])
+        .collect();
     let mut y = vec![0; x.len()];
     prepared.run(&x[..], &mut y[..]).unwrap();
     assert_eq!(y, want);

@@ -28,7 +28,7 @@ class Prepared(Generic[TensorT]):
         self.operator, plain, arguments = bound(operator, x, args, kwargs)
         # Of a batch with a mask: its entries, and the size of the axis that is reversed.
         self._entries = None
-        if kwargs.get("where") is not None and "time_axis" in arguments and "time_axis" not in kwargs:
+        if "reverse" in (operator, getattr(operator, "__name__", None)) and kwargs.get("where") is not None:
             self._entries = x.shape[arguments["batch_axis"]], x.shape[arguments["time_axis"]]
         if plain is not x and self._entries is not None:
             raise ValueError("reverse: a call with where is prepared for one axis: prepare one for each")

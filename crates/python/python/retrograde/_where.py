@@ -39,6 +39,8 @@ def whole(where, entries, size):
 def offsets(given, where):
     """Offsets that say which segments are reversed."""
     library, (given, where) = _alike("ReverseSegments", given, where)
+    if library is not sys.modules.get("torch"):
+        library, given, where = np, np.asarray(given), np.asarray(where)
     if given.ndim != 1 or not str(given.dtype).rpartition(".")[2].startswith(("int", "uint")):
         return given  # The engine raises the error.
     if tuple(where.shape) != (max(given.shape[0] - 1, 0),):
@@ -50,6 +52,16 @@ def offsets(given, where):
         marked = given.to(library.int64) * 2
         marked[:-1] += where.to(marked.device)
     return _engine.Marked(marked)
+
+
+def unmarked(given):
+    """The same movement by plain offsets, for pictures: segments that stay are cut into single steps."""
+    if not isinstance(given, _engine.Marked):
+        return given
+    plain, marks = [0], np.asarray(given.offsets)
+    for mark, end in zip(marks[:-1], marks[1:] >> 1, strict=True):
+        plain += [int(end)] if mark & 1 else range(plain[-1] + 1, int(end) + 1)
+    return plain
 
 
 def reverse(sequence, x, axes, where, batch_axis, out=None):
@@ -161,6 +173,10 @@ def _other(batch, x):
 
 def _alike(name, *values):
     """The library of these values, and they as its tensors. The last one is the mask."""
+    if isinstance(values[-1], list | tuple):
+        *values, mask = values
+        # An empty list has no type.
+        values.append(np.asarray(mask) if mask else np.zeros(np.shape(mask), bool))
     torch, jax, tensorflow = (sys.modules.get(module) for module in ("torch", "jax", "tensorflow"))
     if any(_kinds._is(value, "torch", "Tensor") for value in values):
         library, there = torch, next((v.device for v in values if isinstance(v, torch.Tensor) and not v.is_cpu), "cpu")

@@ -78,12 +78,7 @@ pub trait LengthsOperator: sealed::Lanes {
     }
 
     /// The same for a program that [looks elements up](crate::cpu::Program::looking_up).
-    fn plan_for_table(
-        &self,
-        src: &Layout,
-        lengths: &Layout,
-        dst: &Layout,
-    ) -> Result<Plan, Error> {
+    fn plan_for_table(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
         self.lower(src, lengths, dst, true)
     }
 }

@@ -53,7 +53,8 @@ impl Plan {
             }
             None => 0,
         };
-        let marks = lengths.as_ref().is_some_and(|source| source.marks || source.tail == Tail::Zero);
+        let marks =
+            lengths.as_ref().is_some_and(|source| source.marks || source.tail == Tail::Zero);
         let align = lengths.as_ref().map_or(Align::Start, |source| source.align);
         let marked = |axis: usize| marks && flow_of(axis).reads_lengths();
         let mut dims: SmallVec<[Dim; 8]> = (0..dst.rank())

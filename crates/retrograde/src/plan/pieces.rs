@@ -192,7 +192,8 @@ impl Plan {
 
     /// The canonical form of a piece.
     fn tidy(&mut self) {
-        let marks = self.zeroes_tail() || self.lengths.as_ref().is_some_and(|lengths| lengths.marks);
+        let marks =
+            self.zeroes_tail() || self.lengths.as_ref().is_some_and(|lengths| lengths.marks);
         self.dims.retain(|dim| dim.len != 1 || (marks && dim.flow.reads_lengths()));
         super::build::fuse_neighbours(&mut self.dims, false);
         self.widen_unit();

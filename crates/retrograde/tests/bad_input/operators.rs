@@ -548,17 +548,13 @@ pub(crate) fn tables() {
     refused!(
         Reverse::all().table(&Table::quarters(&[3, 2, 1, 0])).to_bytes(&nibbles),
         TableType { dtype: DType::U4, entries: 4, .. },
-        "Reverse: a table of 4 entries is for elements of 2 bits (u2), got u4: view them as such"
+        "Reverse: a table of 4 entries is for elements of 2 bits (u2, i2), got u4: view them as such"
     );
     let text = "Reverse: a table needs elements of a known type, not a slice of any type: use to_bytes or views";
     refused!(Reverse::all().table(&table).to_vec(&x, &[4]), TableOfAnyType { .. }, text);
     refused!(Reverse::all().table(&table).to_vec_of(&x, &[4]), TableOfAnyType { .. }, text);
     let mut memory = x;
-    refused!(
-        Reverse::all().table(&table).in_place(&mut memory, &[4]),
-        TableOfAnyType { .. },
-        text
-    );
+    refused!(Reverse::all().table(&table).in_place(&mut memory, &[4]), TableOfAnyType { .. }, text);
     let mut view = TensorMut::from_slice(&mut memory[..], &[4]).unwrap();
     let cut = ReverseSegments::along(0).offsets(&[0, 9]);
     refused!(

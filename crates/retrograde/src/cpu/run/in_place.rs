@@ -107,7 +107,7 @@ unsafe fn reverse(
     }
     let bytes = program.bytes;
     let per_byte = program.grain.per_byte();
-    let parts = team.parts(bytes).max(look_ups.map_or(0, |_| look_up::parts(bytes)));
+    let parts = look_up::parts(team, bytes, look_ups.is_some());
     let cut = Cut::new(dims, origin, per_byte, parts, |dim| program.may_cut(dim));
     let flips = dims.iter().filter(|dim| dim.flow == Flow::Flip).count();
     if program.swapped == Swapped::Flips && cut.parts() == 1 && parts > 1 && flips == 1 {

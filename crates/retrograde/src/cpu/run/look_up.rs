@@ -4,7 +4,7 @@ use crate::cpu::dispatch::Isa;
 use crate::cpu::kernels::look_up::LookUp;
 use crate::cpu::lengths::{Bounds, LengthReader};
 use crate::cpu::nest::{Loop, Loops, Nest, walk};
-use crate::cpu::schedule::Window;
+use crate::cpu::schedule::{Team, Window};
 use crate::plan::{Dim, Flow};
 use crate::table::Table;
 use std::convert::Infallible;
@@ -13,9 +13,11 @@ use std::ops::Range;
 /// Bytes of a part: as many as stay in a second-level cache, with what they were read from.
 const PART: usize = 128 << 10;
 
-/// How many parts a call of so many bytes is cut into.
-pub(super) fn parts(bytes: usize) -> usize {
-    bytes.div_ceil(PART)
+/// How many parts a call of so many bytes is cut into, if it is looked up.
+pub(super) fn parts(team: &Team<'_>, bytes: usize, looks_up: bool) -> usize {
+    let parts = team.parts(bytes);
+    // Lent threads run as many parts at once as there are.
+    if looks_up && !team.is_lent() { parts.max(bytes.div_ceil(PART)) } else { parts }
 }
 
 /// What is looked up, and where.
@@ -71,8 +73,12 @@ impl LookUps<'_> {
         let [_, first, _] = nest.start;
         let mut loops = Loops::<2>::with_capacity(nest.inner.len() + 1);
         let Some(((axis, steps), lengths)) = nest.prefix.zip(self.lengths) else {
-            // SAFETY: passed on.
-            return unsafe { self.loops(&nest.inner, origin + first) };
+            // Lengths that no dimension reads reverse nothing.
+            if self.lengths.is_none() {
+                // SAFETY: passed on.
+                unsafe { self.loops(&nest.inner, origin + first) };
+            }
+            return;
         };
         loops.push(Loop { len: 0, steps: [0, axis.dst] });
         loops.extend_from_slice(&nest.inner);
@@ -117,6 +123,9 @@ impl LookUps<'_> {
     /// # Safety
     /// As for [`part`](Self::part): every combination of steps is inside the memory.
     unsafe fn loops(&self, loops: &[Loop<2>], mut start: isize) {
+        if loops.iter().any(|l| l.len == 0) || self.unit == 0 {
+            return;
+        }
         let (mut run, mut outer) = (self.unit, loops);
         // Contiguous loops are one run, from its lowest grain.
         while let Some((inner, rest)) = outer.split_last()
@@ -126,9 +135,6 @@ impl LookUps<'_> {
                 start += inner.steps[1] * (inner.len as isize - 1);
             }
             (run, outer) = (run * inner.len, rest);
-        }
-        if run == 0 {
-            return;
         }
         let Ok(()) = walk(outer, [0, start], |[_, at]| {
             // SAFETY: as required.

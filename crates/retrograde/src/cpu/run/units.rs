@@ -112,7 +112,7 @@ pub(super) unsafe fn run_on(
     let direct = table.is_none();
     let stream = direct && tuning::streams(hint, bytes);
     let stream_strips = direct && tuning::streams_strips(hint, bytes);
-    let parts = team.parts(bytes).max(table.map_or(0, |_| look_up::parts(bytes)));
+    let parts = look_up::parts(team, bytes, !direct);
     let cut = Cut::new(dims, to, 1, parts, |dim| units.may_cut(dim));
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
