@@ -405,7 +405,7 @@ impl Visitor for Make<'_, '_> {
         // here.
         let (from, to) = unsafe { (self.input.view().tensor(name)?, output.view().tensor(name)?) };
         let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
-        let counts = prepared.lengths().map_or(Span::default(), Span::new);
+        let counts = prepared.lengths().as_ref().map_or(Span::default(), Span::new);
         Ok((prepared.program().clone(), [Span::new(&from), counts, Span::new(&to)]))
     }
 }

@@ -43,6 +43,22 @@ pub(crate) enum Asked {
     Segments(ReverseSegments),
 }
 
+/// Offsets that say in their lowest bit which segments are reversed, as
+/// [`ReverseSegments::marked`] has them.
+#[pyclass(frozen, module = "retrograde._engine")]
+pub(crate) struct Marked {
+    #[pyo3(get)]
+    offsets: Py<PyAny>,
+}
+
+#[pymethods]
+impl Marked {
+    #[new]
+    fn new(offsets: Py<PyAny>) -> Self {
+        Marked { offsets }
+    }
+}
+
 /// Where the padding is, and what becomes of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Padding {
@@ -90,8 +106,32 @@ impl Asked {
         Ok(Asked::Subsequences(operator, Padding { align, tail }, axis))
     }
 
-    pub(crate) fn segments(axis: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Asked::Segments(ReverseSegments::along(axes::single("ReverseSegments", "axis", axis)?)))
+    /// With the offsets themselves, which may be [`Marked`].
+    pub(crate) fn segments<'py>(
+        axis: &Bound<'py, PyAny>,
+        offsets: &Bound<'py, PyAny>,
+    ) -> PyResult<(Self, Bound<'py, PyAny>)> {
+        let operator = ReverseSegments::along(axes::single("ReverseSegments", "axis", axis)?);
+        Ok(match offsets.cast_exact::<Marked>() {
+            Ok(marked) => {
+                (Asked::Segments(operator.marked()), marked.get().offsets.bind(axis.py()).clone())
+            }
+            Err(_) => (Asked::Segments(operator), offsets.clone()),
+        })
+    }
+
+    /// Other offsets for a call that was prepared with a mask, or without: what is in [`Marked`] ones.
+    pub(crate) fn unmarked<'py>(&self, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Asked::Segments(operator) = self else { return Ok(given.clone()) };
+        let marked = *operator == operator.clone().marked();
+        match given.cast_exact::<Marked>() {
+            Ok(offsets) if marked => Ok(offsets.get().offsets.bind(given.py()).clone()),
+            Err(_) if !marked => Ok(given.clone()),
+            _ => Err(PyTypeError::new_err(
+                "ReverseSegments: a call that was prepared with where takes other offsets with where=, \
+                 and one that was prepared without takes them without",
+            )),
+        }
     }
 
     /// The operator of this name with its arguments after the tensor, and the lengths or offsets among
@@ -124,7 +164,8 @@ impl Asked {
             }
             "reverse_segments" => {
                 let (offsets, axis): (Any<'_>, Any<'_>) = arguments.extract()?;
-                (Asked::segments(&axis)?, Some(offsets))
+                let (asked, offsets) = Asked::segments(&axis, &offsets)?;
+                (asked, Some(offsets))
             }
             _ => return Err(PyValueError::new_err(format!("there is no operator {operator:?}"))),
         })

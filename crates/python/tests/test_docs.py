@@ -19,6 +19,7 @@ LIBRARIES = ["", "jax", "onnx", "pyarrow", "torch", "dask", "xarray", "onnxrunti
 PAGES = [("docs/python.md", library) for library in LIBRARIES[:4]] + [("docs/dask.md", name) for name in LIBRARIES[5:7]]
 PAGES += [("README.md", "torch"), ("docs/torch.md", "torch"), ("docs/sharding.md", "jax")]
 PAGES += [("docs/images.md", ""), ("docs/images.md", "nibabel")]
+PAGES += [("docs/ragged.md", name) for name in ("", "pyarrow")]
 PAGES += [("docs/quickstart.md", name) for name in ("", "torch", "xarray", "onnxruntime")]
 
 

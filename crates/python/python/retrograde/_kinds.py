@@ -409,6 +409,9 @@ def _flip_array_like(x, axes, swapped):
     return _engine.flip(_as_array(x), axes, swapped)
 
 
+#: Kinds of tensors on which the engine's functions are called as they are.
+ENGINES = (_array, _array_like, _masked, _cupy, _dlpack)
+
 #: How each kind of tensor flips and turns, by its handler.
 _FLIPS = {
     _array: _engine.flip,
@@ -429,6 +432,8 @@ _STACKS = {_jax: "jax.numpy", _tensorflow: "tensorflow", _lazy.dask: "dask.array
 
 def kept_lengths(lengths):
     """A copy of lengths that nobody else can change. Lengths on a device are the caller's own."""
+    if isinstance(lengths, _engine.Marked):
+        return lengths
     if _is(lengths, "torch", "Tensor"):
         return lengths.detach().clone() if lengths.is_cpu else lengths
     if _is(lengths, "jax", "Array") or _is(lengths, "tensorflow", "Tensor"):

@@ -9,6 +9,7 @@ use super::kernels::blocks::Blocks;
 use super::kernels::columns::Columns;
 use super::kernels::lanes::Lanes;
 use super::kernels::lengths::{Check, Fill};
+use super::kernels::look_up::LookUp;
 use super::kernels::packed_rows::PackedRow;
 use super::kernels::packed_swaps::PackedSwaps;
 use super::kernels::rows::Rows;
@@ -37,6 +38,7 @@ macro_rules! kernels {
             all segments(&Segments<'_>) => (|job| kernels::segments::run::<V>(job, stream_copy));
             all tiles(&Tiles) => kernels::tiles::run::<V>;
             all swaps(&Swaps) => (|job| kernels::swaps::run::<V>(job, rows));
+            wide look_up(&LookUp<'_>) => kernels::look_up::run::<V>;
             loops fill(&mut Fill<'_>) => kernels::lengths::fill;
             loops check(&mut Check) => kernels::lengths::check;
             loops bit_lines(&BitLines) => kernels::bit_lines::run;

@@ -197,6 +197,8 @@ fn of_nest(nest: &Nest, unit: usize, zero: bool) -> UnitsKernel {
     let step = unit as isize;
     let alone = nest.inner.is_empty();
     let contiguous = prefix.src == prefix.dst && prefix.src.abs() == step;
+    // One step that is only looked up moves in any way.
+    let alone = alone && (prefix.len > 1 || zero || prefix.flow == Flow::FlipSegments);
     match prefix.flow == Flow::FlipSegments {
         true if alone => UnitsKernel::Segments,
         false if alone && unit >= WIDE => UnitsKernel::Blocks,
@@ -218,7 +220,7 @@ fn of_nest(nest: &Nest, unit: usize, zero: bool) -> UnitsKernel {
 pub(super) fn has_short_lanes(nest: &Nest, prefix: Dim, unit: usize) -> bool {
     let (lanes, _) = nest.innermost_lanes();
     let forward = prefix.src == unit as isize && prefix.dst == unit as isize;
-    forward && short_lanes::are_short(prefix.len, unit, lanes.steps[1])
+    forward && prefix.len > 1 && short_lanes::are_short(prefix.len, unit, lanes.steps[1])
 }
 
 /// Whether lanes are adjacent, on both sides, in units that the column kernel knows.

@@ -1,5 +1,6 @@
 //! Runs units out of place: shared among threads, each part on the kernel of the program.
 
+use super::look_up::{self, LookUps};
 use super::stage::Stage;
 use crate::cpu::dispatch::Isa;
 use crate::cpu::kernels::blocks::Blocks;
@@ -16,6 +17,7 @@ use crate::cpu::program::{Along, Units, UnitsKernel, column_room, lanes_aside};
 use crate::cpu::schedule::{Cut, Team, Window, tuning};
 use crate::cpu::simd::WIDEST;
 use crate::plan::{Dim, Flow};
+use crate::table::Table;
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -61,11 +63,12 @@ pub(super) unsafe fn run(
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
+    table: Option<&Table>,
 ) {
     let team = Team::new(units.bytes);
-    let Some(job) = units.job.filter(|_| team.threads() == 1) else {
+    let Some(job) = units.job.filter(|_| team.threads() == 1 && table.is_none()) else {
         // SAFETY: passed on.
-        return unsafe { run_on(&team, units, dims, src, dst, lengths) };
+        return unsafe { run_on(&team, units, dims, src, dst, lengths, table) };
     };
     let (isa, stream) = (Isa::current(), tuning::streams(units.hint, units.bytes));
     // SAFETY: the job is the program's own loops over both reaches, which are valid and separate, as
@@ -101,12 +104,16 @@ pub(super) unsafe fn run_on(
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
+    table: Option<&Table>,
 ) {
     let Units { unit, origins: [from, to], bytes, kernel, hint, .. } = *units;
     let (isa, prefetch) = (Isa::current(), tuning::prefetches(bytes));
-    let (stream, stream_strips) =
-        (tuning::streams(hint, bytes), tuning::streams_strips(hint, bytes));
-    let cut = Cut::new(dims, to, 1, team.parts(bytes), |dim| units.may_cut(dim));
+    // What is looked up afterwards has to be in a cache.
+    let direct = table.is_none();
+    let stream = direct && tuning::streams(hint, bytes);
+    let stream_strips = direct && tuning::streams_strips(hint, bytes);
+    let parts = look_up::parts(team, bytes, !direct);
+    let cut = Cut::new(dims, to, 1, parts, |dim| units.may_cut(dim));
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
     let at_once = cut.parts().min(team.threads());
@@ -115,7 +122,14 @@ pub(super) unsafe fn run_on(
     team.run(cut.parts(), move |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
-        unsafe { part_of(&call, kernel, dims, cut.window(part)) };
+        unsafe {
+            part_of(&call, kernel, dims, cut.window(part));
+            if let Some(table) = table {
+                let (memory, bits, whole_segments) = (call.dst, 8, false);
+                let all = LookUps { table, isa, memory, unit, bits, lengths, whole_segments };
+                all.part(dims, 0, cut.window(part));
+            }
+        }
         if stream || stream_strips {
             call.isa.fence();
         }

@@ -25,6 +25,7 @@ impl Vector for Avx {
             Avx(_mm256_broadcastsi128_si256(_mm_loadu_si128(sixteen.cast())));
         and(self, other: Self) -> Self = Avx(_mm256_and_si256(self.0, other.0));
         or(self, other: Self) -> Self = Avx(_mm256_or_si256(self.0, other.0));
+        xor(self, other: Self) -> Self = Avx(_mm256_xor_si256(self.0, other.0));
         select(mask: Self, set: Self, clear: Self) -> Self =
             Avx(_mm256_or_si256(_mm256_and_si256(mask.0, set.0), _mm256_andnot_si256(mask.0, clear.0)));
         shl(self, bits: usize) -> Self =

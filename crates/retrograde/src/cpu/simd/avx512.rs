@@ -68,6 +68,7 @@ impl<const VBMI: bool> Vector for Avx512<VBMI> {
             Avx512(_mm512_broadcast_i32x4(_mm_loadu_si128(sixteen.cast())));
         and(self, other: Self) -> Self = Avx512(_mm512_and_si512(self.0, other.0));
         or(self, other: Self) -> Self = Avx512(_mm512_or_si512(self.0, other.0));
+        xor(self, other: Self) -> Self = Avx512(_mm512_xor_si512(self.0, other.0));
         select(mask: Self, set: Self, clear: Self) -> Self =
             Avx512(_mm512_ternarylogic_epi64::<0xCA>(mask.0, set.0, clear.0));
         shl(self, bits: usize) -> Self =
