@@ -197,6 +197,7 @@ impl PartialVector for Avx {
 
 impl Simd for Avx {
     type Sixteen = Sse;
+    type Half = Self;
     type Lanes = Sse;
 
     #[inline(always)]
