@@ -258,7 +258,6 @@ pub(super) unsafe fn short_lanes(
                 src_step: lanes.steps[0],
                 len: prefix.len,
                 unit: call.unit,
-                stream: call.stream,
                 in_place: std::ptr::eq(call.src, call.dst),
             });
         }

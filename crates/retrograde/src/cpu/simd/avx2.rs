@@ -198,6 +198,7 @@ impl PartialVector for Avx {
 
 impl Simd for Avx {
     type Sixteen = Sse;
+    type Half = Self;
     type Lanes = Sse;
 
     #[inline(always)]

@@ -341,6 +341,7 @@ impl<const VBMI: bool> PartialVector for Avx512<VBMI> {
 
 impl<const VBMI: bool> Simd for Avx512<VBMI> {
     type Sixteen = Sse;
+    type Half = Avx;
     type Lanes = Self;
 
     #[inline(always)]

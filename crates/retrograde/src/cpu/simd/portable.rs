@@ -184,5 +184,6 @@ impl PartialVector for Pair {
 
 impl Simd for Pair {
     type Sixteen = Self;
+    type Half = Self;
     type Lanes = Self;
 }

@@ -19,6 +19,9 @@ pub(in crate::cpu) trait Simd: PartialVector {
     /// bytes.
     type Sixteen: PartialVector;
 
+    /// One of at most two sixteens: most of what a wider one loads and stores crosses a cache line.
+    type Half: PartialVector;
+
     /// The register for several short lanes at once.
     type Lanes: PartialVector;
 
